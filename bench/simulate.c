@@ -31,17 +31,17 @@ static void check(yk_status status)
 struct setting {
     struct yk_arena *arena;
     struct yk_cluster *cluster;
-    struct yk_cost_sources book;
+    struct yk_cost_sources sources;
     struct yk_model_config config;
-    struct yk_model_cache *sizes;
-    struct yk_layer_costs *prices;
+    struct yk_model_cache *cache;
+    struct yk_layer_costs *costs;
     struct yk_plan *plan;
     struct yk_program *program;
 };
 
 static void make_plan(struct setting *setting, int32_t micro_batches)
 {
-    const struct yk_model *model = yk_model_cache_whole_batch(setting->sizes);
+    const struct yk_model *model = yk_model_cache_whole_batch(setting->cache);
     check(yk_plan_create(setting->arena, RANKS, 1, model->layer_count, &setting->plan));
     struct yk_plan *plan = setting->plan;
     plan->workload = model->workload;
@@ -77,19 +77,19 @@ static struct setting *set_up(int64_t blocks, int32_t micro_batches)
     setting->config.layers = blocks;
     const struct yk_workload workload = {
         .batch = (int64_t)RANKS * micro_batches, .sequence = 1024, .precision = YK_PRECISION_BF16};
-    check(yk_model_cache_create(&setting->config, &workload, &setting->sizes));
-    setting->book = (struct yk_cost_sources){.cluster = setting->cluster};
-    check(yk_layer_costs_create(&setting->book, setting->sizes, &setting->prices));
+    check(yk_model_cache_create(&setting->config, &workload, &setting->cache));
+    setting->sources = (struct yk_cost_sources){.cluster = setting->cluster};
+    check(yk_layer_costs_create(&setting->sources, setting->cache, &setting->costs));
     make_plan(setting, micro_batches);
-    check(yk_program_compile(setting->plan, setting->cluster, setting->sizes, &setting->program));
+    check(yk_program_compile(setting->plan, setting->cluster, setting->cache, &setting->program));
     return setting;
 }
 
 static void tear_down(struct setting *setting)
 {
     yk_program_destroy(setting->program);
-    yk_layer_costs_destroy(setting->prices);
-    yk_model_cache_destroy(setting->sizes);
+    yk_layer_costs_destroy(setting->costs);
+    yk_model_cache_destroy(setting->cache);
     yk_cluster_destroy(setting->cluster);
     yk_arena_destroy(setting->arena);
     free(setting);
@@ -125,7 +125,7 @@ static double simulate(const struct setting *setting, double *step_s)
     for (int i = 0; i < REPEATS; i++) {
         struct yk_sim *sim = NULL;
         const double begin_s = yk_clock_now_s();
-        check(yk_sim_run(setting->program, setting->prices, &options, &sim));
+        check(yk_sim_run(setting->program, setting->costs, &options, &sim));
         seconds[i] = yk_clock_now_s() - begin_s;
         *step_s = sim->step_s;
         yk_sim_destroy(sim);

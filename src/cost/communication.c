@@ -8,12 +8,12 @@
 #include <stdbool.h>
 
 /* Looks up `bytes` over a link in the profile; `*found` is false if it has no such curve. */
-static yk_status find_in_profile(const struct yk_cost_sources *book,
+static yk_status find_in_profile(const struct yk_cost_sources *sources,
                                  const struct yk_profile_link_key *wanted, double bytes,
                                  struct yk_cost_time *out, bool *found)
 {
     struct yk_profile_curve curve = {0};
-    YK_TRY(yk_profile_find_link(book->profile, wanted, &curve));
+    YK_TRY(yk_profile_find_link(sources->profile, wanted, &curve));
     *found = curve.count > 0;
     if (*found) {
         /* Messages smaller than the smallest measured one take as long: latency dominates. */
@@ -31,15 +31,16 @@ static yk_status find_in_profile(const struct yk_cost_sources *book,
 
 /* Looks up the link between two devices in the profile; `otherwise_s` if it is not there. `wanted`
  * is all of the key but the link. */
-static yk_status find_message(const struct yk_cost_sources *book, int32_t from, int32_t to,
+static yk_status find_message(const struct yk_cost_sources *sources, int32_t from, int32_t to,
                               struct yk_profile_link_key wanted, double bytes, double otherwise_s,
                               struct yk_cost_time *out)
 {
     char name[YK_PROFILE_KEY_SIZE];
     bool found = false;
-    if (book->profile && yk_profile_key_link(book->cluster, book->measurements, from, to, name)) {
+    if (sources->profile &&
+        yk_profile_key_link(sources->cluster, sources->measurements, from, to, name)) {
         wanted.link = name;
-        YK_TRY(find_in_profile(book, &wanted, bytes, out, &found));
+        YK_TRY(find_in_profile(sources, &wanted, bytes, out, &found));
     }
     if (!found) {
         *out = (struct yk_cost_time){otherwise_s, YK_COST_ORIGIN_DATASHEET,
@@ -48,27 +49,27 @@ static yk_status find_message(const struct yk_cost_sources *book, int32_t from, 
     return YK_OK;
 }
 
-yk_status yk_communication_send_time(const struct yk_cost_sources *book, int32_t from, int32_t to,
-                                     double bytes, struct yk_cost_time *out)
+yk_status yk_communication_send_time(const struct yk_cost_sources *sources, int32_t from,
+                                     int32_t to, double bytes, struct yk_cost_time *out)
 {
     if (from == to) {
         *out = (struct yk_cost_time){0, YK_COST_ORIGIN_DATASHEET, 0};
         return YK_OK;
     }
-    const struct yk_link *link = yk_cluster_link(book->cluster, from, to);
+    const struct yk_link *link = yk_cluster_link(sources->cluster, from, to);
     const struct yk_profile_link_key wanted = {.collective = "send", .ranks = 2};
-    return find_message(book, from, to, wanted, bytes, link->latency_s + bytes / link->bytes_per_s,
-                        out);
+    return find_message(sources, from, to, wanted, bytes,
+                        link->latency_s + bytes / link->bytes_per_s, out);
 }
 
-yk_status yk_communication_effective_link(const struct yk_cost_sources *book, int32_t a, int32_t b,
-                                          double bytes, struct yk_link *out)
+yk_status yk_communication_effective_link(const struct yk_cost_sources *sources, int32_t a,
+                                          int32_t b, double bytes, struct yk_link *out)
 {
     struct yk_cost_time once;
     struct yk_cost_time twice;
-    *out = *yk_cluster_link(book->cluster, a, b);
-    YK_TRY(yk_communication_send_time(book, a, b, bytes, &once));
-    YK_TRY(yk_communication_send_time(book, a, b, 2 * bytes, &twice));
+    *out = *yk_cluster_link(sources->cluster, a, b);
+    YK_TRY(yk_communication_send_time(sources, a, b, bytes, &once));
+    YK_TRY(yk_communication_send_time(sources, a, b, 2 * bytes, &twice));
     const double more_s = twice.seconds - once.seconds;
     if (once.origin == YK_COST_ORIGIN_DATASHEET || !(once.seconds > 0)) {
         return YK_OK;
@@ -101,7 +102,7 @@ int32_t yk_communication_slowest_rank(const struct yk_cluster *cluster,
     return slowest;
 }
 
-yk_status yk_communication_collective_time(const struct yk_cost_sources *book,
+yk_status yk_communication_collective_time(const struct yk_cost_sources *sources,
                                            enum yk_collective collective,
                                            const struct yk_ring_devices *ranks, double bytes,
                                            double largest_part_bytes, struct yk_cost_time *out)
@@ -115,23 +116,23 @@ yk_status yk_communication_collective_time(const struct yk_cost_sources *book,
     const double part_bytes = fmax(bytes / n, largest_part_bytes);
     double round_s = 0;
     const int32_t slowest =
-        yk_communication_slowest_rank(book->cluster, ranks, part_bytes, &round_s);
+        yk_communication_slowest_rank(sources->cluster, ranks, part_bytes, &round_s);
     const int32_t rounds = (n - 1) * (collective == YK_COLLECTIVE_ALL_REDUCE ? 2 : 1);
     const struct yk_profile_link_key wanted = {.collective = names[collective], .ranks = n};
-    return find_message(book, ranks->devices[slowest], ranks->devices[(slowest + 1) % n], wanted,
+    return find_message(sources, ranks->devices[slowest], ranks->devices[(slowest + 1) % n], wanted,
                         part_bytes * n, rounds * round_s, out);
 }
 
-yk_status yk_communication_copy_time(const struct yk_cost_sources *book, int32_t device,
+yk_status yk_communication_copy_time(const struct yk_cost_sources *sources, int32_t device,
                                      enum yk_copy_direction direction, double bytes,
                                      struct yk_cost_time *out)
 {
     char name[YK_PROFILE_KEY_SIZE];
     bool found = false;
     *out = (struct yk_cost_time){0, YK_COST_ORIGIN_DATASHEET, 0};
-    if (!book->profile || !(bytes > 0) ||
-        !yk_profile_key_host(&book->cluster->devices[device],
-                             book->measurements ? &book->measurements[device] : NULL, name)) {
+    if (!sources->profile || !(bytes > 0) ||
+        !yk_profile_key_host(&sources->cluster->devices[device],
+                             sources->measurements ? &sources->measurements[device] : NULL, name)) {
         return YK_OK;
     }
     const struct yk_profile_link_key wanted = {
@@ -140,32 +141,32 @@ yk_status yk_communication_copy_time(const struct yk_cost_sources *book, int32_t
             direction == YK_COPY_TO_DEVICE ? YK_PROFILE_KEY_TO_DEVICE : YK_PROFILE_KEY_FROM_DEVICE,
         .ranks = 1,
     };
-    return find_in_profile(book, &wanted, bytes, out, &found);
+    return find_in_profile(sources, &wanted, bytes, out, &found);
 }
 
-static yk_status find_fact(const struct yk_cost_sources *book, const char *link, const char *name,
-                           double *worst)
+static yk_status find_fact(const struct yk_cost_sources *sources, const char *link,
+                           const char *name, double *worst)
 {
     const struct yk_profile_fact_key fact = {link, name};
     double value = NAN;
-    YK_TRY(yk_profile_find_fact(book->profile, &fact, &value));
+    YK_TRY(yk_profile_find_fact(sources->profile, &fact, &value));
     if (value >= 1 && isfinite(value)) {
         *worst = fmax(*worst, value); /* fmax() ignores NAN */
     }
     return YK_OK;
 }
 
-yk_status yk_communication_overlap_slowdown(const struct yk_cost_sources *book,
+yk_status yk_communication_overlap_slowdown(const struct yk_cost_sources *sources,
                                             const struct yk_ring_devices *ranks,
                                             struct yk_communication_overlap_slowdown *out)
 {
     struct yk_communication_overlap_slowdown slowdown = {NAN, NAN};
     char link[YK_PROFILE_KEY_SIZE];
-    for (int32_t i = 0; book->profile && ranks->count > 1 && i < ranks->count; i++) {
-        if (yk_profile_key_link(book->cluster, book->measurements, ranks->devices[i],
+    for (int32_t i = 0; sources->profile && ranks->count > 1 && i < ranks->count; i++) {
+        if (yk_profile_key_link(sources->cluster, sources->measurements, ranks->devices[i],
                                 ranks->devices[(i + 1) % ranks->count], link)) {
-            YK_TRY(find_fact(book, link, YK_PROFILE_COMPUTE_SLOWDOWN, &slowdown.compute));
-            YK_TRY(find_fact(book, link, YK_PROFILE_MESSAGE_SLOWDOWN, &slowdown.message));
+            YK_TRY(find_fact(sources, link, YK_PROFILE_COMPUTE_SLOWDOWN, &slowdown.compute));
+            YK_TRY(find_fact(sources, link, YK_PROFILE_MESSAGE_SLOWDOWN, &slowdown.message));
         }
     }
     *out = slowdown;

@@ -25,15 +25,16 @@ struct yk_ring_devices {
 };
 
 /* Time to send `bytes` from one device to another. It is 0 if both are the same device. */
-yk_status yk_communication_send_time(const struct yk_cost_sources *book, int32_t from, int32_t to,
-                                     double bytes, struct yk_cost_time *out) YK_MUST_USE;
+yk_status yk_communication_send_time(const struct yk_cost_sources *sources, int32_t from,
+                                     int32_t to, double bytes,
+                                     struct yk_cost_time *out) YK_MUST_USE;
 
 /*
  * Describes the link between two devices by one latency and one bandwidth. Uses the profile's send
  * times at `bytes` and 2 · `bytes`, or the cluster's link if there are none.
  */
-yk_status yk_communication_effective_link(const struct yk_cost_sources *book, int32_t a, int32_t b,
-                                          double bytes, struct yk_link *out) YK_MUST_USE;
+yk_status yk_communication_effective_link(const struct yk_cost_sources *sources, int32_t a,
+                                          int32_t b, double bytes, struct yk_link *out) YK_MUST_USE;
 
 /* Returns the index in `ranks` of the device whose link to its successor is slowest for a message
  * of `part_bytes`. `*out_s` is the time of that message. Only the cluster's links are used. */
@@ -43,7 +44,7 @@ int32_t yk_communication_slowest_rank(const struct yk_cluster *cluster,
 
 /* Time of a collective over `bytes` in total. `largest_part_bytes` is the size of the largest
  * rank's part; 0 means: equal parts. */
-yk_status yk_communication_collective_time(const struct yk_cost_sources *book,
+yk_status yk_communication_collective_time(const struct yk_cost_sources *sources,
                                            enum yk_collective collective,
                                            const struct yk_ring_devices *ranks, double bytes,
                                            double largest_part_bytes,
@@ -56,7 +57,7 @@ enum yk_copy_direction {
 
 /* Time to copy `bytes` between a device and its host's memory. It is 0 if the profile has no
  * measurement of it. */
-yk_status yk_communication_copy_time(const struct yk_cost_sources *book, int32_t device,
+yk_status yk_communication_copy_time(const struct yk_cost_sources *sources, int32_t device,
                                      enum yk_copy_direction direction, double bytes,
                                      struct yk_cost_time *out) YK_MUST_USE;
 
@@ -69,7 +70,7 @@ struct yk_communication_overlap_slowdown {
 
 /* The largest factors over all links of the ring. */
 yk_status
-yk_communication_overlap_slowdown(const struct yk_cost_sources *book,
+yk_communication_overlap_slowdown(const struct yk_cost_sources *sources,
                                   const struct yk_ring_devices *ranks,
                                   struct yk_communication_overlap_slowdown *out) YK_MUST_USE;
 

@@ -31,7 +31,7 @@ static const struct yk_kernel_work_list *works_of(const struct yk_layer *layer,
  * ratio of the datasheet times at the two lengths.
  */
 struct wanted {
-    const struct yk_cost_sources *book;
+    const struct yk_cost_sources *sources;
     const struct yk_device *device;
     const struct yk_kernel_work_list *works;
     struct yk_profile_layer_key layer;
@@ -48,7 +48,7 @@ static yk_status read_at(const struct wanted *wanted, int64_t sequence,
     struct yk_profile_curve curve = {0};
     layer.sequence = sequence;
     *out = (struct yk_curve_estimate){.seconds = NAN};
-    YK_TRY(yk_profile_find_layer(wanted->book->profile, &layer, &curve));
+    YK_TRY(yk_profile_find_layer(wanted->sources->profile, &layer, &curve));
     if (curve.count > 0) {
         /* The optimizer runs once a step, whatever the batch. */
         *out = yk_curve_interpolate(&curve, wanted->is_update ? curve.points[0].size
@@ -64,7 +64,7 @@ static double datasheet_s(const struct wanted *wanted, double ratio)
     for (int32_t i = 0; i < wanted->works->count; i++) {
         struct yk_kernel_work work = wanted->works->items[i];
         work.operations *= work.class == YK_KERNEL_ATTENTION ? ratio : 1;
-        seconds += yk_roofline_time(wanted->device, wanted->book->efficiencies, &work);
+        seconds += yk_roofline_time(wanted->device, wanted->sources->efficiencies, &work);
     }
     return seconds;
 }
@@ -109,8 +109,8 @@ static yk_status find_elsewhere(const struct wanted *wanted, struct yk_cost_time
 {
     int64_t below = 0;
     int64_t above = 0;
-    YK_TRY(
-        yk_profile_find_nearest_sequences(wanted->book->profile, &wanted->layer, &below, &above));
+    YK_TRY(yk_profile_find_nearest_sequences(wanted->sources->profile, &wanted->layer, &below,
+                                             &above));
     if (below == 0 && above == 0) {
         return YK_OK;
     }
@@ -126,26 +126,26 @@ static yk_status find_elsewhere(const struct wanted *wanted, struct yk_cost_time
 }
 
 /* `*found` is false if the profile has no usable measurement. */
-static yk_status find_profiled(const struct yk_cost_sources *book, int32_t device,
+static yk_status find_profiled(const struct yk_cost_sources *sources, int32_t device,
                                const struct yk_model *model, const struct yk_layer *layer,
                                enum yk_cost_pass pass, struct yk_cost_time *out, bool *found)
 {
     static const char *const passes[] = {"forward", "backward", "update"};
-    const struct yk_device *on = &book->cluster->devices[device];
+    const struct yk_device *on = &sources->cluster->devices[device];
     char name[YK_PROFILE_KEY_SIZE];
     *found = false;
-    if (!book->profile || !yk_profile_key_device_type(on, name)) {
+    if (!sources->profile || !yk_profile_key_device_type(on, name)) {
         return YK_OK;
     }
     const struct wanted wanted = {
-        .book = book,
+        .sources = sources,
         .device = on,
         .works = works_of(layer, pass),
         .layer =
             {
                 .device = name,
                 .part = yk_profile_key_device_fraction(
-                    on, book->measurements ? &book->measurements[device] : NULL),
+                    on, sources->measurements ? &sources->measurements[device] : NULL),
                 .shape = layer->shape,
                 .sequence = model->workload.sequence,
                 .pass = passes[pass],
@@ -273,20 +273,20 @@ const struct yk_measured_layer_time *yk_cost_find_unused_measurement(const struc
     return NULL;
 }
 
-yk_status yk_cost_layer_time(const struct yk_cost_sources *book, int32_t device,
+yk_status yk_cost_layer_time(const struct yk_cost_sources *sources, int32_t device,
                              const struct yk_model *model, const struct yk_layer *layer,
                              enum yk_cost_pass pass, struct yk_cost_time *out)
 {
-    const struct yk_device *on = &book->cluster->devices[device];
+    const struct yk_device *on = &sources->cluster->devices[device];
     const struct yk_kernel_work_list *works = works_of(layer, pass);
     struct yk_cost_time time = {0};
     bool found = false;
-    YK_TRY(find_profiled(book, device, model, layer, pass, &time, &found));
+    YK_TRY(find_profiled(sources, device, model, layer, pass, &time, &found));
     if (!found && !find_measured(on, model, layer, pass, &time)) {
         time = (struct yk_cost_time){0, YK_COST_ORIGIN_DATASHEET,
                                      YK_EFFICIENCY_P90_ERROR_PERCENT / 100.0};
         for (int32_t i = 0; i < works->count; i++) {
-            time.seconds += yk_roofline_time(on, book->efficiencies, &works->items[i]);
+            time.seconds += yk_roofline_time(on, sources->efficiencies, &works->items[i]);
         }
     }
     *out = time;

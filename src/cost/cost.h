@@ -54,7 +54,7 @@ struct yk_cost_sources {
 };
 
 /* The time of one pass of a layer. `device` is an index into the cluster. */
-yk_status yk_cost_layer_time(const struct yk_cost_sources *book, int32_t device,
+yk_status yk_cost_layer_time(const struct yk_cost_sources *sources, int32_t device,
                              const struct yk_model *model, const struct yk_layer *layer,
                              enum yk_cost_pass pass, struct yk_cost_time *out) YK_MUST_USE;
 

@@ -21,19 +21,19 @@ static const double same_part = 0.01;
 static const double rounding = 0.0005; /* of a printed fraction such as 69.7 % */
 
 static yk_status find_context(struct yk_profile *profile, const struct yk_device *device,
-                              const char *model, struct yk_device_measurements *facts)
+                              const char *model, struct yk_device_measurements *measurements)
 {
     char name[YK_PROFILE_KEY_SIZE];
     const struct yk_profile_fact_key fact = {name, YK_PROFILE_CONTEXT_BYTES};
     double bytes = NAN;
-    if (model && yk_profile_key_device_with_model(device, facts, model, name)) {
+    if (model && yk_profile_key_device_with_model(device, measurements, model, name)) {
         YK_TRY(yk_profile_find_fact(profile, &fact, &bytes));
     }
-    if (isnan(bytes) && yk_profile_key_device(device, facts, name)) {
+    if (isnan(bytes) && yk_profile_key_device(device, measurements, name)) {
         YK_TRY(yk_profile_find_fact(profile, &fact, &bytes));
     }
     if (bytes > 0 && isfinite(bytes)) {
-        facts->context_bytes = bytes;
+        measurements->context_bytes = bytes;
     }
     return YK_OK;
 }
@@ -51,7 +51,7 @@ static bool is_first_of_kind(const struct yk_cluster *cluster, int32_t device)
 }
 
 static yk_status find_part(struct yk_profile *profile, const struct yk_cluster *cluster,
-                           int32_t number, struct yk_device_measurements *facts)
+                           int32_t number, struct yk_device_measurements *measurements)
 {
     const struct yk_device *device = &cluster->devices[number];
     char name[YK_PROFILE_KEY_SIZE];
@@ -63,7 +63,7 @@ static yk_status find_part(struct yk_profile *profile, const struct yk_cluster *
     if (isnan(part) || part == device->fraction) {
         return YK_OK;
     }
-    facts->measured_fraction = part;
+    measurements->measured_fraction = part;
     if (fabs(part - device->fraction) > rounding && is_first_of_kind(cluster, number)) {
         yk_log(YK_LOG_NOTE, "%.3g%% of %s: as measured on %.3g%% of it", 100 * device->fraction,
                name, 100 * part);
@@ -73,28 +73,29 @@ static yk_status find_part(struct yk_profile *profile, const struct yk_cluster *
 
 /* `*out` is NAN if it was not measured. */
 static yk_status find_fact(struct yk_profile *profile, const struct yk_device *device,
-                           const struct yk_device_measurements *facts, const char *what,
+                           const struct yk_device_measurements *measurements, const char *what,
                            double *out)
 {
     char name[YK_PROFILE_KEY_SIZE];
     const struct yk_profile_fact_key fact = {name, what};
     *out = NAN;
-    return yk_profile_key_device(device, facts, name) ? yk_profile_find_fact(profile, &fact, out)
-                                                      : YK_OK;
+    return yk_profile_key_device(device, measurements, name)
+               ? yk_profile_find_fact(profile, &fact, out)
+               : YK_OK;
 }
 
 static yk_status find_slowdowns(struct yk_profile *profile, const struct yk_device *device,
-                                struct yk_device_measurements *facts)
+                                struct yk_device_measurements *measurements)
 {
     double slowdown = NAN;
     double scale = NAN;
-    YK_TRY(find_fact(profile, device, facts, YK_PROFILE_COMPUTE_SLOWDOWN, &slowdown));
-    YK_TRY(find_fact(profile, device, facts, YK_PROFILE_IDLE_SPEEDUP, &scale));
+    YK_TRY(find_fact(profile, device, measurements, YK_PROFILE_COMPUTE_SLOWDOWN, &slowdown));
+    YK_TRY(find_fact(profile, device, measurements, YK_PROFILE_IDLE_SPEEDUP, &scale));
     if (slowdown >= 1 && isfinite(slowdown)) {
-        facts->communication_slowdown = slowdown;
+        measurements->communication_slowdown = slowdown;
     }
     if (scale > 0 && scale <= 1) {
-        facts->others_idle_scale = scale;
+        measurements->others_idle_scale = scale;
     }
     return YK_OK;
 }
@@ -141,23 +142,23 @@ yk_status yk_device_measurements_read(struct yk_profile *profile, const char *mo
                                       const struct yk_cluster *cluster, struct yk_arena *arena,
                                       struct yk_device_measurements **out)
 {
-    struct yk_device_measurements *facts = NULL;
-    YK_TRY_NEW(arena, facts, cluster->device_count);
+    struct yk_device_measurements *measurements = NULL;
+    YK_TRY_NEW(arena, measurements, cluster->device_count);
     for (int32_t i = 0; profile && i < cluster->device_count; i++) {
         const struct yk_device *device = &cluster->devices[i];
         YK_TRY(note_other_cpu(profile, cluster, i));
-        YK_TRY(find_part(profile, cluster, i, &facts[i]));
-        YK_TRY(find_slowdowns(profile, device, &facts[i]));
-        YK_TRY(find_context(profile, device, model, &facts[i]));
+        YK_TRY(find_part(profile, cluster, i, &measurements[i]));
+        YK_TRY(find_slowdowns(profile, device, &measurements[i]));
+        YK_TRY(find_context(profile, device, model, &measurements[i]));
     }
-    *out = facts;
+    *out = measurements;
     return YK_OK;
 }
 
-double yk_device_measurements_context_bytes(const struct yk_device_measurements *facts,
+double yk_device_measurements_context_bytes(const struct yk_device_measurements *measurements,
                                             const struct yk_cluster *cluster, int32_t device)
 {
-    const double measured = yk_device_measurements_of_device(facts, device).context_bytes;
+    const double measured = yk_device_measurements_of_device(measurements, device).context_bytes;
     return measured > 0                      ? measured
            : cluster->devices[device].is_cpu ? cpu_context_bytes
                                              : gpu_context_bytes;

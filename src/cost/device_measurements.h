@@ -40,14 +40,14 @@ yk_status yk_device_measurements_read(struct yk_profile *profile, const char *mo
                                       struct yk_device_measurements **out) YK_MUST_USE;
 
 static inline struct yk_device_measurements
-yk_device_measurements_of_device(const struct yk_device_measurements *facts, int32_t device)
+yk_device_measurements_of_device(const struct yk_device_measurements *measurements, int32_t device)
 {
-    return facts ? facts[device] : (struct yk_device_measurements){0};
+    return measurements ? measurements[device] : (struct yk_device_measurements){0};
 }
 
 /* Bytes that a process needs besides the model: driver context, library workspaces and, on a CPU,
  * the process itself. Returns the measurement, or else a default for CPUs or GPUs. */
-double yk_device_measurements_context_bytes(const struct yk_device_measurements *facts,
+double yk_device_measurements_context_bytes(const struct yk_device_measurements *measurements,
                                             const struct yk_cluster *cluster, int32_t device);
 
 #endif

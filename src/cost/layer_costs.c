@@ -23,8 +23,8 @@ struct kind {
 
 struct yk_layer_costs {
     struct yk_arena *arena;
-    struct yk_cost_sources book;
-    struct yk_model_cache *sizes;
+    struct yk_cost_sources sources;
+    struct yk_model_cache *cache;
     int64_t batch;
     int32_t layer_count;
     int32_t kind_count;
@@ -82,8 +82,8 @@ static bool is_named(const struct yk_device *device, const struct yk_layer *laye
 
 static yk_status find_likes(struct yk_layer_costs *costs, struct kind *kind)
 {
-    const struct yk_device *device = &costs->book.cluster->devices[kind->device];
-    const struct yk_layer *layers = yk_model_cache_whole_batch(costs->sizes)->layers;
+    const struct yk_device *device = &costs->sources.cluster->devices[kind->device];
+    const struct yk_layer *layers = yk_model_cache_whole_batch(costs->cache)->layers;
     YK_TRY_NEW(costs->arena, kind->likes, costs->layer_count);
     for (int32_t i = 0; i < costs->layer_count; i++) {
         kind->likes[i] = i;
@@ -103,7 +103,7 @@ static yk_status find_likes(struct yk_layer_costs *costs, struct kind *kind)
 
 static yk_status sort_devices(struct yk_layer_costs *costs)
 {
-    const struct yk_cluster *cluster = costs->book.cluster;
+    const struct yk_cluster *cluster = costs->sources.cluster;
     YK_TRY_NEW(costs->arena, costs->kinds, cluster->device_count);
     YK_TRY_NEW(costs->arena, costs->kind_of, cluster->device_count);
     for (int32_t i = 0; i < cluster->device_count; i++) {
@@ -120,14 +120,14 @@ static yk_status sort_devices(struct yk_layer_costs *costs)
     return YK_OK;
 }
 
-yk_status yk_layer_costs_create(const struct yk_cost_sources *book, struct yk_model_cache *sizes,
+yk_status yk_layer_costs_create(const struct yk_cost_sources *sources, struct yk_model_cache *cache,
                                 struct yk_layer_costs **out)
 {
     struct yk_layer_costs *costs = NULL;
     YK_TRY_NEW_WITH_ARENA(costs);
-    const struct yk_model *whole = yk_model_cache_whole_batch(sizes);
-    costs->book = *book;
-    costs->sizes = sizes;
+    const struct yk_model *whole = yk_model_cache_whole_batch(cache);
+    costs->sources = *sources;
+    costs->cache = cache;
     costs->batch = whole->workload.batch;
     costs->layer_count = whole->layer_count;
     YK_TRY_OR(sort_devices(costs), yk_layer_costs_destroy(costs));
@@ -166,11 +166,12 @@ static int32_t place_of(int32_t layer, enum yk_cost_pass pass)
 static yk_status look_up(struct yk_layer_costs *costs, const struct kind *kind, int64_t samples,
                          int32_t layer, enum yk_cost_pass pass, struct yk_cost_time *out)
 {
-    const struct yk_model *model = yk_model_cache_whole_batch(costs->sizes);
+    const struct yk_model *model = yk_model_cache_whole_batch(costs->cache);
     if (pass != YK_COST_PASS_UPDATE) {
-        YK_TRY(yk_model_cache_get(costs->sizes, samples, false, &model));
+        YK_TRY(yk_model_cache_get(costs->cache, samples, false, &model));
     }
-    YK_TRY(yk_cost_layer_time(&costs->book, kind->device, model, &model->layers[layer], pass, out));
+    YK_TRY(
+        yk_cost_layer_time(&costs->sources, kind->device, model, &model->layers[layer], pass, out));
     yk_error_band_add(&costs->band, out, out->seconds);
     return YK_OK;
 }
@@ -229,7 +230,7 @@ yk_status yk_layer_costs_seconds(struct yk_layer_costs *costs, int32_t device, i
 /* Tokens and targets are 4 bytes each. In an encoder–decoder, targets belong to the decoder. */
 static double load_bytes(const struct yk_layer_costs *costs, int64_t samples)
 {
-    const struct yk_workload *workload = &yk_model_cache_whole_batch(costs->sizes)->workload;
+    const struct yk_workload *workload = &yk_model_cache_whole_batch(costs->cache)->workload;
     const int64_t numbers = workload->target_sequence > 0
                                 ? workload->sequence + 2 * workload->target_sequence
                                 : 2 * workload->sequence;
@@ -250,7 +251,7 @@ yk_status yk_layer_costs_input_copy_time(struct yk_layer_costs *costs, int32_t d
     }
     if (isnan(kind->loads[samples].seconds)) {
         struct yk_cost_time found;
-        YK_TRY(yk_communication_copy_time(&costs->book, kind->device, YK_COPY_TO_DEVICE,
+        YK_TRY(yk_communication_copy_time(&costs->sources, kind->device, YK_COPY_TO_DEVICE,
                                           load_bytes(costs, samples), &found));
         kind->loads[samples] = found;
     }
@@ -265,7 +266,7 @@ int32_t yk_layer_costs_device_kind(const struct yk_layer_costs *costs, int32_t d
 
 const struct yk_cost_sources *yk_layer_costs_sources(const struct yk_layer_costs *costs)
 {
-    return &costs->book;
+    return &costs->sources;
 }
 
 const struct yk_error_band *yk_layer_costs_band(const struct yk_layer_costs *costs)

@@ -11,7 +11,7 @@
 
 struct yk_layer_costs;
 
-yk_status yk_layer_costs_create(const struct yk_cost_sources *book, struct yk_model_cache *sizes,
+yk_status yk_layer_costs_create(const struct yk_cost_sources *sources, struct yk_model_cache *cache,
                                 struct yk_layer_costs **out) YK_MUST_USE;
 void yk_layer_costs_destroy(struct yk_layer_costs *costs);
 

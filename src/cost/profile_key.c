@@ -21,16 +21,17 @@ bool yk_profile_key_device_type(const struct yk_device *device, char out[YK_PROF
 }
 
 double yk_profile_key_device_fraction(const struct yk_device *device,
-                                      const struct yk_device_measurements *facts)
+                                      const struct yk_device_measurements *measurements)
 {
-    return facts && facts->measured_fraction > 0 ? facts->measured_fraction : device->fraction;
+    return measurements && measurements->measured_fraction > 0 ? measurements->measured_fraction
+                                                               : device->fraction;
 }
 
 bool yk_profile_key_device(const struct yk_device *device,
-                           const struct yk_device_measurements *facts,
+                           const struct yk_device_measurements *measurements,
                            char out[YK_PROFILE_KEY_SIZE])
 {
-    const double part = yk_profile_key_device_fraction(device, facts);
+    const double part = yk_profile_key_device_fraction(device, measurements);
     if (!yk_profile_key_device_type(device, out)) {
         return false;
     }
@@ -41,11 +42,11 @@ bool yk_profile_key_device(const struct yk_device *device,
 }
 
 bool yk_profile_key_device_with_model(const struct yk_device *device,
-                                      const struct yk_device_measurements *facts, const char *model,
-                                      char out[YK_PROFILE_KEY_SIZE])
+                                      const struct yk_device_measurements *measurements,
+                                      const char *model, char out[YK_PROFILE_KEY_SIZE])
 {
     char name[YK_PROFILE_KEY_SIZE];
-    if (!yk_profile_key_device(device, facts, name)) {
+    if (!yk_profile_key_device(device, measurements, name)) {
         return false;
     }
     snprintf(out, YK_PROFILE_KEY_SIZE, "%.*s with %.*s", DEVICE_SIZE, name, DEVICE_SIZE, model);
@@ -53,13 +54,14 @@ bool yk_profile_key_device_with_model(const struct yk_device *device,
 }
 
 bool yk_profile_key_link(const struct yk_cluster *cluster,
-                         const struct yk_device_measurements *facts, int32_t a, int32_t b,
+                         const struct yk_device_measurements *measurements, int32_t a, int32_t b,
                          char out[YK_PROFILE_KEY_SIZE])
 {
     char one[YK_PROFILE_KEY_SIZE];
     char other[YK_PROFILE_KEY_SIZE];
-    if (!yk_profile_key_device(&cluster->devices[a], facts ? &facts[a] : NULL, one) ||
-        !yk_profile_key_device(&cluster->devices[b], facts ? &facts[b] : NULL, other)) {
+    if (!yk_profile_key_device(&cluster->devices[a], measurements ? &measurements[a] : NULL, one) ||
+        !yk_profile_key_device(&cluster->devices[b], measurements ? &measurements[b] : NULL,
+                               other)) {
         return false;
     }
     const bool swapped = strcmp(one, other) > 0;
@@ -70,11 +72,12 @@ bool yk_profile_key_link(const struct yk_cluster *cluster,
     return true;
 }
 
-bool yk_profile_key_host(const struct yk_device *device, const struct yk_device_measurements *facts,
+bool yk_profile_key_host(const struct yk_device *device,
+                         const struct yk_device_measurements *measurements,
                          char out[YK_PROFILE_KEY_SIZE])
 {
     char name[YK_PROFILE_KEY_SIZE];
-    if (!yk_profile_key_device(device, facts, name)) {
+    if (!yk_profile_key_device(device, measurements, name)) {
         return false;
     }
     snprintf(out, YK_PROFILE_KEY_SIZE, "%.*s-host", DEVICE_SIZE, name);

@@ -21,27 +21,28 @@ bool yk_profile_key_device_type(const struct yk_device *device, char out[YK_PROF
 /* The fraction of the physical device under which layer times are stored: the device's own, or a
  * measured one close to it. */
 double yk_profile_key_device_fraction(const struct yk_device *device,
-                                      const struct yk_device_measurements *facts);
+                                      const struct yk_device_measurements *measurements);
 
 /* Type and fraction: "rtx3090", "h200:13.6%". A fraction of a GPU counts as a separate device. A
  * fraction of a CPU does not, since it is a whole CPU that waits (--slow). */
 bool yk_profile_key_device(const struct yk_device *device,
-                           const struct yk_device_measurements *facts,
+                           const struct yk_device_measurements *measurements,
                            char out[YK_PROFILE_KEY_SIZE]);
 
 /* "h200 with gpt2": a device that trains this model. */
 bool yk_profile_key_device_with_model(const struct yk_device *device,
-                                      const struct yk_device_measurements *facts, const char *model,
-                                      char out[YK_PROFILE_KEY_SIZE]);
+                                      const struct yk_device_measurements *measurements,
+                                      const char *model, char out[YK_PROFILE_KEY_SIZE]);
 
 /* "a30-titanxp between nodes", "cpu:1-cpu:1 within a node". */
 bool yk_profile_key_link(const struct yk_cluster *cluster,
-                         const struct yk_device_measurements *facts, int32_t a, int32_t b,
+                         const struct yk_device_measurements *measurements, int32_t a, int32_t b,
                          char out[YK_PROFILE_KEY_SIZE]);
 
 /* "h200-host": the link between a device and its host's memory. The profile stores it with 1 rank
  * and one of the names below as the collective. */
-bool yk_profile_key_host(const struct yk_device *device, const struct yk_device_measurements *facts,
+bool yk_profile_key_host(const struct yk_device *device,
+                         const struct yk_device_measurements *measurements,
                          char out[YK_PROFILE_KEY_SIZE]);
 
 #define YK_PROFILE_KEY_TO_DEVICE "to device"

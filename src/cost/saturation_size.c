@@ -221,7 +221,7 @@ static struct yk_saturation_size find(struct curve *curve)
     drop_outliers(curve);
     fit_line(curve);
     const struct size *last = &curve->sizes[curve->count - 1];
-    struct yk_saturation_size knee = {
+    struct yk_saturation_size saturation = {
         .bytes = last->bytes,
         .latency_s = curve->latency_s,
         .plateau_bytes_per_s = last->bytes / last->seconds,
@@ -233,12 +233,12 @@ static struct yk_saturation_size find(struct curve *curve)
         const double on_line = YK_SATURATION_SIZE_BANDWIDTH_FRACTION /
                                (1 - YK_SATURATION_SIZE_BANDWIDTH_FRACTION) * curve->latency_s /
                                curve->s_per_byte;
-        knee.reached = !isnan(found);
-        knee.bytes = knee.reached ? found : fmax(on_line, last->bytes);
-        knee.exceeds_measured_sizes = 4 * knee.bytes > last->bytes;
-        knee.plateau_bytes_per_s = 1 / curve->s_per_byte;
+        saturation.reached = !isnan(found);
+        saturation.bytes = saturation.reached ? found : fmax(on_line, last->bytes);
+        saturation.exceeds_measured_sizes = 4 * saturation.bytes > last->bytes;
+        saturation.plateau_bytes_per_s = 1 / curve->s_per_byte;
     }
-    return knee;
+    return saturation;
 }
 
 /* Takes every k-th size from the largest down, so that they fit; skips invalid points. */
@@ -304,12 +304,13 @@ double yk_saturation_size_link_fraction(const char *collective, int32_t ranks)
     return strcmp(collective, "all_reduce") == 0 ? 2 * others : others;
 }
 
-yk_status yk_saturation_size_of_link(const struct yk_cost_sources *book, int32_t a, int32_t b,
+yk_status yk_saturation_size_of_link(const struct yk_cost_sources *sources, int32_t a, int32_t b,
                                      int32_t ranks, double *out_bytes)
 {
     char name[YK_PROFILE_KEY_SIZE];
     *out_bytes = NAN;
-    if (!book->profile || !yk_profile_key_link(book->cluster, book->measurements, a, b, name)) {
+    if (!sources->profile ||
+        !yk_profile_key_link(sources->cluster, sources->measurements, a, b, name)) {
         return YK_OK;
     }
     const struct {
@@ -319,7 +320,7 @@ yk_status yk_saturation_size_of_link(const struct yk_cost_sources *book, int32_t
     for (size_t i = 0; i < sizeof known / sizeof known[0] && isnan(*out_bytes); i++) {
         struct yk_profile_curve points = {0};
         struct curve curve;
-        YK_TRY(yk_profile_find_link(book->profile, &known[i].link, &points));
+        YK_TRY(yk_profile_find_link(sources->profile, &known[i].link, &points));
         select_sizes(&points, &curve);
         if (curve.count >= MIN_SIZES) {
             *out_bytes = known[i].scale * find(&curve).bytes;

@@ -47,7 +47,7 @@ bool yk_saturation_size_find(const struct yk_profile_curve *curve, double part,
  * `a` and `b`. Uses the profile's curve of such a gather, or else of a send, which is one round of
  * the ring and thus 1/n of the gather. `*out_bytes` is NAN if neither was measured.
  */
-yk_status yk_saturation_size_of_link(const struct yk_cost_sources *book, int32_t a, int32_t b,
+yk_status yk_saturation_size_of_link(const struct yk_cost_sources *sources, int32_t a, int32_t b,
                                      int32_t ranks, double *out_bytes) YK_MUST_USE;
 
 #endif

@@ -91,20 +91,21 @@ static yk_status add_pair(struct collecting *collecting, struct yk_mo_string sou
     return store_pair(collecting);
 }
 
-static yk_status add_entry(struct collecting *collecting, const struct yk_mo_message *entry)
+static yk_status add_entry(struct collecting *collecting, const struct yk_mo_message *message)
 {
-    if (!entry->plural.bytes) {
-        return add_pair(collecting, entry->source, yk_mo_catalogue_form(entry, 0));
+    if (!message->plural.bytes) {
+        return add_pair(collecting, message->source, yk_mo_catalogue_form(message, 0));
     }
-    if (entry->form_count > 2) {
+    if (message->form_count > 2) {
         collecting->pairs->entries++;
         collecting->pairs->rejected[YK_PAIR_PLURAL_FORMS]++;
         return YK_OK;
     }
-    if (entry->form_count == 2) {
-        YK_TRY(add_pair(collecting, entry->source, yk_mo_catalogue_form(entry, 0)));
+    if (message->form_count == 2) {
+        YK_TRY(add_pair(collecting, message->source, yk_mo_catalogue_form(message, 0)));
     }
-    return add_pair(collecting, entry->plural, yk_mo_catalogue_form(entry, entry->form_count - 1));
+    return add_pair(collecting, message->plural,
+                    yk_mo_catalogue_form(message, message->form_count - 1));
 }
 
 static yk_status add_catalogue(struct collecting *collecting, const struct yk_text *bytes,
@@ -120,9 +121,9 @@ static yk_status add_catalogue(struct collecting *collecting, const struct yk_te
     }
     collecting->pairs->catalogues++;
     for (uint32_t i = 0; i < catalogue.count; i++) {
-        const struct yk_mo_message entry = yk_mo_catalogue_at(&catalogue, i);
-        if (entry.source.length > 0) {
-            YK_TRY(add_entry(collecting, &entry));
+        const struct yk_mo_message message = yk_mo_catalogue_at(&catalogue, i);
+        if (message.source.length > 0) {
+            YK_TRY(add_entry(collecting, &message));
         }
     }
     return YK_OK;

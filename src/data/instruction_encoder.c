@@ -7,15 +7,15 @@
 #include <string.h>
 
 /* Whether the tokenizer adds a begin token is visible in the tokens of an empty text. */
-static yk_status find_ends(struct yk_instruction_encoder *line)
+static yk_status find_ends(struct yk_instruction_encoder *encoder)
 {
-    const int32_t begin_id = yk_tokenizer_role_id(line->tokenizer, YK_TOKEN_BEGIN);
+    const int32_t begin_id = yk_tokenizer_role_id(encoder->tokenizer, YK_TOKEN_BEGIN);
     struct yk_token_ids frame = {0};
-    const yk_status status =
-        yk_tokenizer_encode(line->encoder, "", 0, "an empty text", YK_SPECIAL_TOKENS_ADD, &frame);
+    const yk_status status = yk_tokenizer_encode(encoder->encoder, "", 0, "an empty text",
+                                                 YK_SPECIAL_TOKENS_ADD, &frame);
     const bool framed = status == YK_OK && frame.count > 0 && frame.items[0] == begin_id;
-    line->begin_id = framed ? begin_id : -1;
-    line->end_id = yk_tokenizer_role_id(line->tokenizer, YK_TOKEN_END);
+    encoder->begin_id = framed ? begin_id : -1;
+    encoder->end_id = yk_tokenizer_role_id(encoder->tokenizer, YK_TOKEN_END);
     yk_token_ids_free(&frame);
     return status;
 }
@@ -23,19 +23,19 @@ static yk_status find_ends(struct yk_instruction_encoder *line)
 yk_status yk_instruction_encoder_open(const struct yk_tokenizer *tokenizer,
                                       struct yk_instruction_encoder *out)
 {
-    struct yk_instruction_encoder line = {.tokenizer = tokenizer};
-    YK_TRY(yk_tokenizer_encoder_create(tokenizer, &line.encoder));
-    YK_TRY_OR(find_ends(&line), yk_instruction_encoder_close(&line));
-    *out = line;
+    struct yk_instruction_encoder encoder = {.tokenizer = tokenizer};
+    YK_TRY(yk_tokenizer_encoder_create(tokenizer, &encoder.encoder));
+    YK_TRY_OR(find_ends(&encoder), yk_instruction_encoder_close(&encoder));
+    *out = encoder;
     return YK_OK;
 }
 
-void yk_instruction_encoder_close(struct yk_instruction_encoder *line)
+void yk_instruction_encoder_close(struct yk_instruction_encoder *encoder)
 {
-    yk_chat_template_close(&line->chat);
-    yk_tokenizer_encoder_destroy(line->encoder);
-    yk_text_free(&line->text);
-    *line = (struct yk_instruction_encoder){0};
+    yk_chat_template_close(&encoder->chat);
+    yk_tokenizer_encoder_destroy(encoder->encoder);
+    yk_text_free(&encoder->text);
+    *encoder = (struct yk_instruction_encoder){0};
 }
 
 static yk_status get_string(const struct yk_json *object, const char *key, const char **out)
@@ -58,47 +58,47 @@ static void mark_loss(struct yk_token_ids *ids, int64_t first)
     }
 }
 
-static yk_status add_completion(struct yk_instruction_encoder *line, const char *prompt,
+static yk_status add_completion(struct yk_instruction_encoder *encoder, const char *prompt,
                                 const char *completion, struct yk_token_ids *out)
 {
     const int64_t before = out->count;
-    if (line->end_id < 0) {
+    if (encoder->end_id < 0) {
         return yk_fail(YK_ERROR_INPUT,
                        "the tokenizer has no token that ends a text, such as \"<|end_of_text|>\"; "
                        "use one that has");
     }
-    if (line->begin_id >= 0) {
-        yk_token_ids_add(out, line->begin_id);
+    if (encoder->begin_id >= 0) {
+        yk_token_ids_add(out, encoder->begin_id);
     }
-    YK_TRY(yk_tokenizer_encode(line->encoder, prompt, strlen(prompt), "the prompt",
+    YK_TRY(yk_tokenizer_encode(encoder->encoder, prompt, strlen(prompt), "the prompt",
                                YK_SPECIAL_TOKENS_NONE, out));
     const int64_t first = out->count;
-    YK_TRY(yk_tokenizer_encode(line->encoder, completion, strlen(completion), "the completion",
+    YK_TRY(yk_tokenizer_encode(encoder->encoder, completion, strlen(completion), "the completion",
                                YK_SPECIAL_TOKENS_NONE, out));
     if (out->count == first) {
         out->count = before;
         return YK_OK;
     }
-    yk_token_ids_add(out, line->end_id);
+    yk_token_ids_add(out, encoder->end_id);
     YK_TRY(yk_token_ids_status(out));
     mark_loss(out, first > before ? first : before + 1);
     return YK_OK;
 }
 
-static yk_status add_prompt(struct yk_instruction_encoder *line, const struct yk_json *root,
+static yk_status add_prompt(struct yk_instruction_encoder *encoder, const struct yk_json *root,
                             struct yk_token_ids *out)
 {
     const char *prompt = NULL;
     const char *completion = NULL;
     YK_TRY(get_string(root, "prompt", &prompt));
     YK_TRY(get_string(root, "completion", &completion));
-    return add_completion(line, prompt, completion, out);
+    return add_completion(encoder, prompt, completion, out);
 }
 
-static yk_status add_alpaca(struct yk_instruction_encoder *line, const struct yk_json *root,
+static yk_status add_alpaca(struct yk_instruction_encoder *encoder, const struct yk_json *root,
                             struct yk_token_ids *out)
 {
-    struct yk_text *text = &line->text;
+    struct yk_text *text = &encoder->text;
     const char *instruction = NULL;
     const char *input = "";
     const char *output = NULL;
@@ -119,7 +119,7 @@ static yk_status add_alpaca(struct yk_instruction_encoder *line, const struct yk
     }
     yk_text_add(text, "\n\n### Response:");
     YK_TRY(yk_text_status(text));
-    return add_completion(line, yk_text_chars(text), output, out);
+    return add_completion(encoder, yk_text_chars(text), output, out);
 }
 
 /* The JSON keys and role names of a chat: OpenAI's, and ShareGPT's. */
@@ -146,7 +146,7 @@ static yk_status find_role(const struct dialect *dialect, const char *name, enum
                          dialect->role, name, dialect->user, dialect->assistant);
 }
 
-static yk_status add_message(struct yk_instruction_encoder *line, const struct dialect *dialect,
+static yk_status add_message(struct yk_instruction_encoder *encoder, const struct dialect *dialect,
                              const struct yk_json *message, struct yk_token_ids *out,
                              bool *answered, bool *empty)
 {
@@ -160,7 +160,7 @@ static yk_status add_message(struct yk_instruction_encoder *line, const struct d
     YK_TRY(get_string(message, dialect->role, &name));
     YK_TRY(get_string(message, dialect->content, &content));
     YK_TRY(find_role(dialect, name, &role));
-    YK_TRY(yk_chat_template_add_message(&line->chat, role, content, "the message", out, &first));
+    YK_TRY(yk_chat_template_add_message(&encoder->chat, role, content, "the message", out, &first));
     if (role == YK_CHAT_ASSISTANT) {
         size_t length = 0;
         (void)yk_chat_template_trim(content, &length);
@@ -171,7 +171,7 @@ static yk_status add_message(struct yk_instruction_encoder *line, const struct d
     return YK_OK;
 }
 
-static yk_status add_messages(struct yk_instruction_encoder *line, const struct dialect *dialect,
+static yk_status add_messages(struct yk_instruction_encoder *encoder, const struct dialect *dialect,
                               const struct yk_json *root, struct yk_token_ids *out)
 {
     const struct yk_json *messages = yk_json_get(root, dialect->messages);
@@ -180,13 +180,13 @@ static yk_status add_messages(struct yk_instruction_encoder *line, const struct 
     bool answered = false;
     bool empty = false;
     YK_TRY(yk_json_check_list(messages, dialect->messages));
-    if (!line->chat.encoder) {
-        YK_TRY(yk_chat_template_open(line->tokenizer, line->encoder, &line->chat));
+    if (!encoder->chat.encoder) {
+        YK_TRY(yk_chat_template_open(encoder->tokenizer, encoder->encoder, &encoder->chat));
     }
-    yk_chat_template_add_begin(&line->chat, out);
+    yk_chat_template_add_begin(&encoder->chat, out);
     for (size_t i = 0; i < count; i++) {
         const yk_status status =
-            add_message(line, dialect, yk_json_array_at(messages, i), out, &answered, &empty);
+            add_message(encoder, dialect, yk_json_array_at(messages, i), out, &answered, &empty);
         if (status != YK_OK) {
             return yk_fail(status, "message %zu: %s", i + 1, yk_status_message());
         }
@@ -211,20 +211,20 @@ bool yk_instruction_encoder_recognizes(const char *bytes, size_t length)
     return has;
 }
 
-static yk_status add_form(struct yk_instruction_encoder *line, const struct yk_json *root,
+static yk_status add_form(struct yk_instruction_encoder *encoder, const struct yk_json *root,
                           struct yk_token_ids *out)
 {
     static const struct dialect *const dialects[] = {&messages_dialect, &share_dialect};
     for (size_t i = 0; i < sizeof dialects / sizeof dialects[0]; i++) {
         if (yk_json_get(root, dialects[i]->messages)) {
-            return add_messages(line, dialects[i], root, out);
+            return add_messages(encoder, dialects[i], root, out);
         }
     }
     if (yk_json_get(root, "prompt") || yk_json_get(root, "completion")) {
-        return add_prompt(line, root, out);
+        return add_prompt(encoder, root, out);
     }
     if (yk_json_get(root, "instruction") || yk_json_get(root, "output")) {
-        return add_alpaca(line, root, out);
+        return add_alpaca(encoder, root, out);
     }
     return yk_fail(YK_ERROR_INPUT, "there must be " YK_INSTRUCTION_FORMATS_TEXT);
 }
@@ -238,9 +238,9 @@ static size_t count_space(const char *bytes, size_t length)
     return count;
 }
 
-/* Removes the line from a parser's message, "line 2, column 3: …", and stores it in `line->fault`:
- * the caller counts lines in the file. */
-static yk_status split_location(struct yk_instruction_encoder *line, yk_status broken)
+/* Removes the line from a parser's message, "line 2, column 3: …", and stores it in
+ * `encoder->fault`: the caller counts lines in the file. */
+static yk_status split_location(struct yk_instruction_encoder *encoder, yk_status broken)
 {
     static const char start[] = "line ";
     const char *message = yk_status_message();
@@ -249,15 +249,15 @@ static yk_status split_location(struct yk_instruction_encoder *line, yk_status b
     }
     char *end = NULL;
     const long number = strtol(message + strlen(start), &end, 10);
-    line->fault = number - 1;
+    encoder->fault = number - 1;
     return yk_fail(broken, "%s", end + strspn(end, ", "));
 }
 
-yk_status yk_instruction_encoder_encode(struct yk_instruction_encoder *line, const char *bytes,
+yk_status yk_instruction_encoder_encode(struct yk_instruction_encoder *encoder, const char *bytes,
                                         size_t length, struct yk_token_ids *out)
 {
     const size_t first = count_space(bytes, length);
-    line->fault = 0;
+    encoder->fault = 0;
     if (yk_json_records_byte_order_mark(bytes, length) > 0) {
         return yk_fail(YK_ERROR_INPUT,
                        "the line begins with a byte order mark (U+FEFF), which only "
@@ -269,9 +269,9 @@ yk_status yk_instruction_encoder_encode(struct yk_instruction_encoder *line, con
     struct yk_json *root = NULL;
     const yk_status broken = yk_json_parse(bytes, length, &root);
     if (broken != YK_OK) {
-        return split_location(line, broken);
+        return split_location(encoder, broken);
     }
-    const yk_status status = add_form(line, root, out);
+    const yk_status status = add_form(encoder, root, out);
     yk_json_destroy(root);
     return status;
 }

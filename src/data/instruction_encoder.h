@@ -38,14 +38,14 @@ struct yk_instruction_encoder {
 yk_status yk_instruction_encoder_open(const struct yk_tokenizer *tokenizer,
                                       struct yk_instruction_encoder *out) YK_MUST_USE;
 /* Accepts a struct that is {0}. */
-void yk_instruction_encoder_close(struct yk_instruction_encoder *line);
+void yk_instruction_encoder_close(struct yk_instruction_encoder *encoder);
 
 /*
  * Adds the tokens of one instruction to `out`. A token that is part of the loss is added as ~id,
  * which is negative; the first token never is. Adds nothing if the instruction has no answer or an
  * empty one. Error messages do not contain the location of the instruction.
  */
-yk_status yk_instruction_encoder_encode(struct yk_instruction_encoder *line, const char *bytes,
+yk_status yk_instruction_encoder_encode(struct yk_instruction_encoder *encoder, const char *bytes,
                                         size_t length, struct yk_token_ids *out) YK_MUST_USE;
 
 #endif

@@ -25,7 +25,7 @@ struct reader {
     const struct source *sources; /* (count) read one after the other */
     int32_t count;
     int32_t at; /* index of the current source */
-    struct yk_instruction_encoder line;
+    struct yk_instruction_encoder encoder;
 };
 
 void yk_instructions_close(struct yk_instructions *instructions)
@@ -110,7 +110,7 @@ static yk_status add_record(struct yk_instructions *instructions, struct reader 
         return YK_OK;
     }
     yk_status status =
-        yk_instruction_encoder_encode(&reader->line, bytes, length, &instructions->ids);
+        yk_instruction_encoder_encode(&reader->encoder, bytes, length, &instructions->ids);
     if (status == YK_OK) {
         status = accept_tokens(instructions, number, request);
         if (status != YK_OK && request->skip_faulty) {
@@ -120,7 +120,7 @@ static yk_status add_record(struct yk_instructions *instructions, struct reader 
         }
     }
     if (status != YK_OK) {
-        yk_json_records_describe_location(records, number, reader->line.fault, source->path,
+        yk_json_records_describe_location(records, number, reader->encoder.fault, source->path,
                                           &place);
         status = yk_status_prefix(status, yk_text_chars(&place));
         yk_text_free(&place);
@@ -172,7 +172,7 @@ static yk_status fill(struct yk_instructions *instructions, struct reader *reade
     instructions->starts = calloc((size_t)count + 1, sizeof *instructions->starts);
     instructions->lines = calloc((size_t)count + 1, sizeof *instructions->lines);
     YK_TRY_MEMORY(instructions->starts && instructions->lines);
-    YK_TRY(yk_instruction_encoder_open(reader->request->tokenizer, &reader->line));
+    YK_TRY(yk_instruction_encoder_open(reader->request->tokenizer, &reader->encoder));
     const struct yk_instructions_request *request = reader->request;
     const int64_t first = yk_lines_index_at_fraction(count, request->from);
     const int64_t end =
@@ -189,7 +189,7 @@ static yk_status create(struct reader *reader, struct yk_instructions **out)
     YK_TRY_MEMORY(instructions);
     instructions->padding_id = yk_tokenizer_padding_id(request->tokenizer);
     const yk_status status = fill(instructions, reader);
-    yk_instruction_encoder_close(&reader->line);
+    yk_instruction_encoder_close(&reader->encoder);
     YK_TRY_OR(status, yk_instructions_close(instructions));
     *out = instructions;
     return YK_OK;

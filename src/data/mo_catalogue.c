@@ -104,28 +104,28 @@ static bool split(struct yk_mo_string *text, char mark, struct yk_mo_string *fro
 
 struct yk_mo_message yk_mo_catalogue_at(const struct yk_mo_catalogue *catalogue, uint32_t index)
 {
-    struct yk_mo_message entry = {
+    struct yk_mo_message message = {
         .source = text_at(catalogue, catalogue->sources, index),
         .forms = text_at(catalogue, catalogue->translations, index),
         .form_count = 1,
     };
-    struct yk_mo_string rest = entry.source;
-    if (split(&rest, '\0', &entry.source)) {
-        entry.plural = rest;
+    struct yk_mo_string rest = message.source;
+    if (split(&rest, '\0', &message.source)) {
+        message.plural = rest;
     }
-    rest = entry.source;
-    if (split(&rest, END_OF_CONTEXT, &entry.context)) {
-        entry.source = rest;
+    rest = message.source;
+    if (split(&rest, END_OF_CONTEXT, &message.context)) {
+        message.source = rest;
     }
-    for (size_t i = 0; i < entry.forms.length; i++) {
-        entry.form_count += entry.forms.bytes[i] == '\0';
+    for (size_t i = 0; i < message.forms.length; i++) {
+        message.form_count += message.forms.bytes[i] == '\0';
     }
-    return entry;
+    return message;
 }
 
-struct yk_mo_string yk_mo_catalogue_form(const struct yk_mo_message *entry, int32_t index)
+struct yk_mo_string yk_mo_catalogue_form(const struct yk_mo_message *message, int32_t index)
 {
-    struct yk_mo_string rest = entry->forms;
+    struct yk_mo_string rest = message->forms;
     struct yk_mo_string form = rest;
     for (int32_t i = 0; i <= index; i++) {
         if (!split(&rest, '\0', &form)) {

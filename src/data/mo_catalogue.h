@@ -46,7 +46,7 @@ yk_status yk_mo_catalogue_open(const char *bytes, size_t length, const char *sou
 struct yk_mo_message yk_mo_catalogue_at(const struct yk_mo_catalogue *catalogue, uint32_t index);
 
 /* Form `index` of `form_count`. */
-struct yk_mo_string yk_mo_catalogue_form(const struct yk_mo_message *entry, int32_t index);
+struct yk_mo_string yk_mo_catalogue_form(const struct yk_mo_message *message, int32_t index);
 
 /* The charset that the catalogue declares, or {0} if it declares none. Not zero-terminated. */
 struct yk_mo_string yk_mo_catalogue_charset(const struct yk_mo_catalogue *catalogue);

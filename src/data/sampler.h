@@ -140,7 +140,7 @@ yk_status yk_window_sampler_create(const struct yk_corpus_range *range,
  *
  * Fails if a pair is longer than the options' `slice_rows`.
  */
-yk_status yk_sentence_pair_sampler_create(const struct yk_sentence_pairs *list,
+yk_status yk_sentence_pair_sampler_create(const struct yk_sentence_pairs *pairs,
                                           const struct yk_sampler_options *options,
                                           struct yk_sampler **out) YK_MUST_USE;
 

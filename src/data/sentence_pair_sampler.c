@@ -18,7 +18,7 @@ enum {
 /* A position is the index of a pair in the order of the buckets. */
 struct pair_sampler {
     struct yk_sampler base;
-    const struct yk_sentence_pairs *list;
+    const struct yk_sentence_pairs *pairs;
     int64_t *order;   /* (pairs) by length, then by number */
     int64_t *buckets; /* (bucket_count + 1) first position of each; the last one is the end */
     int64_t *slices;  /* (epoch_units + 1) first position of each; the last one is the end */
@@ -39,7 +39,7 @@ static void destroy(struct yk_sampler *base)
 /* The tokens of the longer side of pair `index`. */
 static int64_t length_of(const struct pair_sampler *sampler, int64_t index)
 {
-    const struct yk_sentence_pair pair = yk_sentence_pairs_at(sampler->list, index);
+    const struct yk_sentence_pair pair = yk_sentence_pairs_at(sampler->pairs, index);
     return yk_number_max(pair.source_count, pair.target_count);
 }
 
@@ -83,7 +83,7 @@ static struct yk_sentence_pair pair_at(const struct pair_sampler *sampler, struc
         place =
             first + yk_sampler_permute(key, sampler->buckets[bucket + 1] - first, place - first);
     }
-    return yk_sentence_pairs_at(sampler->list, sampler->order[place]);
+    return yk_sentence_pairs_at(sampler->pairs, sampler->order[place]);
 }
 
 /* Sets the sizes of the slice, T and S, and the number of tokens. */
@@ -92,7 +92,7 @@ static void measure(const struct pair_sampler *sampler, struct epoch epoch, int6
 {
     const int64_t first = sampler->slices[slice];
     out->samples = sampler->slices[slice + 1] - first;
-    out->first_sample = epoch.number * sampler->list->count + first;
+    out->first_sample = epoch.number * sampler->pairs->count + first;
     out->sequence = 0;
     out->target_sequence = 0;
     out->token_count = 0;
@@ -104,7 +104,7 @@ static void measure(const struct pair_sampler *sampler, struct epoch epoch, int6
     }
 }
 
-static void write_pair(const struct yk_sentence_pairs *list, const struct yk_sentence_pair *pair,
+static void write_pair(const struct yk_sentence_pairs *pairs, const struct yk_sentence_pair *pair,
                        int64_t sample, struct yk_sample_slice *out)
 {
     const int64_t T = out->sequence;
@@ -114,12 +114,12 @@ static void write_pair(const struct yk_sentence_pairs *list, const struct yk_sen
     int32_t *target_tokens = out->target_tokens + sample * S;
     int32_t *targets = out->targets + sample * S;
     memcpy(tokens, pair->source, (size_t)pair->source_count * sizeof *tokens);
-    yk_number_fill(tokens + pair->source_count, T - pair->source_count, list->source_padding_id);
+    yk_number_fill(tokens + pair->source_count, T - pair->source_count, pairs->source_padding_id);
     out->lengths[sample] = (int32_t)pair->source_count;
-    target_tokens[0] = list->start_id;
+    target_tokens[0] = pairs->start_id;
     memcpy(target_tokens + 1, pair->target,
            (size_t)(pair->target_count - 1) * sizeof *target_tokens);
-    yk_number_fill(target_tokens + pair->target_count, target_padding, list->target_padding_id);
+    yk_number_fill(target_tokens + pair->target_count, target_padding, pairs->target_padding_id);
     memcpy(targets, pair->target, (size_t)pair->target_count * sizeof *targets);
     yk_number_fill(targets + pair->target_count, target_padding, YK_SAMPLER_NO_TARGET);
 }
@@ -133,7 +133,7 @@ static yk_status fetch_slice(const struct yk_sampler *base, int64_t number,
     measure(sampler, epoch, slice, out);
     for (int64_t i = 0; i < out->samples; i++) {
         const struct yk_sentence_pair pair = pair_at(sampler, epoch, sampler->slices[slice] + i);
-        write_pair(sampler->list, &pair, i, out);
+        write_pair(sampler->pairs, &pair, i, out);
     }
     return YK_OK;
 }
@@ -143,7 +143,7 @@ static const struct yk_sampler_kind pairs_kind = {.destroy = destroy, .fetch_sli
 /* Sorts the pairs by length with a stable counting sort. */
 static yk_status sort(struct pair_sampler *sampler, int64_t longest)
 {
-    const int64_t count = sampler->list->count;
+    const int64_t count = sampler->pairs->count;
     int64_t *next = calloc((size_t)longest + 2, sizeof *next);
     sampler->order = calloc((size_t)count, sizeof *sampler->order);
     if (!next || !sampler->order) {
@@ -166,7 +166,7 @@ static yk_status sort(struct pair_sampler *sampler, int64_t longest)
 /* Only for training: in evaluation the pairs are not shuffled. */
 static yk_status make_buckets(struct pair_sampler *sampler, int64_t longest)
 {
-    const int64_t count = sampler->list->count;
+    const int64_t count = sampler->pairs->count;
     sampler->buckets = calloc((size_t)yk_number_min(longest, count) + 1, sizeof *sampler->buckets);
     YK_TRY_MEMORY(sampler->buckets);
     for (int64_t place = 0; place < count;) {
@@ -193,7 +193,7 @@ static int64_t bound_at(const struct pair_sampler *sampler, int64_t place)
 /* The bounds increase with the position, so the bound of a slice is that of its last position. */
 static yk_status cut_slices(struct pair_sampler *sampler)
 {
-    const int64_t count = sampler->list->count;
+    const int64_t count = sampler->pairs->count;
     const int64_t rows = sampler->base.max_slice_tokens;
     sampler->slices = calloc((size_t)count + 1, sizeof *sampler->slices);
     YK_TRY_MEMORY(sampler->slices);
@@ -211,7 +211,7 @@ static yk_status cut_slices(struct pair_sampler *sampler)
 
 static yk_status fill(struct pair_sampler *sampler)
 {
-    const struct yk_sentence_pair_totals totals = yk_sentence_pairs_totals(sampler->list);
+    const struct yk_sentence_pair_totals totals = yk_sentence_pairs_totals(sampler->pairs);
     struct yk_sampler *base = &sampler->base;
     const int64_t longest = yk_number_max(totals.longest_source, totals.longest_target);
     base->kind = &pairs_kind;
@@ -231,14 +231,14 @@ static yk_status fill(struct pair_sampler *sampler)
     return cut_slices(sampler);
 }
 
-yk_status yk_sentence_pair_sampler_create(const struct yk_sentence_pairs *list,
+yk_status yk_sentence_pair_sampler_create(const struct yk_sentence_pairs *pairs,
                                           const struct yk_sampler_options *options,
                                           struct yk_sampler **out)
 {
     struct pair_sampler *sampler = calloc(1, sizeof *sampler);
     YK_TRY_MEMORY(sampler);
     sampler->base.max_slice_tokens = options->slice_rows;
-    sampler->list = list;
+    sampler->pairs = pairs;
     sampler->seed = options->seed;
     sampler->sequential = options->sequential;
     YK_TRY_OR(fill(sampler), destroy(&sampler->base));

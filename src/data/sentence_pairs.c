@@ -17,13 +17,13 @@ struct side {
     int32_t end_id;
 };
 
-void yk_sentence_pairs_close(struct yk_sentence_pairs *list)
+void yk_sentence_pairs_close(struct yk_sentence_pairs *pairs)
 {
-    if (list) {
-        yk_token_ids_free(&list->ids);
-        free(list->starts);
-        free(list->lines);
-        free(list);
+    if (pairs) {
+        yk_token_ids_free(&pairs->ids);
+        free(pairs->starts);
+        free(pairs->lines);
+        free(pairs);
     }
 }
 
@@ -93,32 +93,32 @@ static yk_status check_count(const struct side *side, int64_t number, int64_t co
 }
 
 /* Adds pair `number`, or skips it if it is faulty. */
-static yk_status add_pair(struct yk_sentence_pairs *list,
+static yk_status add_pair(struct yk_sentence_pairs *pairs,
                           const struct yk_sentence_pairs_request *request, struct side *source,
                           struct side *target, int64_t number)
 {
-    const int64_t before = list->ids.count;
-    YK_TRY(encode(source, number, &list->ids));
-    const int64_t middle = list->ids.count;
-    YK_TRY(encode(target, number, &list->ids));
+    const int64_t before = pairs->ids.count;
+    YK_TRY(encode(source, number, &pairs->ids));
+    const int64_t middle = pairs->ids.count;
+    YK_TRY(encode(target, number, &pairs->ids));
     yk_status fault = check_count(source, number, middle - before, request->longest);
     if (fault == YK_OK) {
-        fault = check_count(target, number, list->ids.count - middle, request->longest);
+        fault = check_count(target, number, pairs->ids.count - middle, request->longest);
     }
     if (fault != YK_OK) {
-        list->ids.count = before;
-        list->skipped++;
+        pairs->ids.count = before;
+        pairs->skipped++;
         return request->skip_faulty ? YK_OK : fault;
     }
-    list->starts[2 * list->count + 1] = middle;
-    list->starts[2 * list->count + 2] = list->ids.count;
-    list->lines[list->count] = number + 1;
-    list->count++;
+    pairs->starts[2 * pairs->count + 1] = middle;
+    pairs->starts[2 * pairs->count + 2] = pairs->ids.count;
+    pairs->lines[pairs->count] = number + 1;
+    pairs->count++;
     return YK_OK;
 }
 
 /* Fails because lines `first` to `end` contain no usable pair. */
-static yk_status fail_empty(const struct yk_sentence_pairs *list, const struct side *source,
+static yk_status fail_empty(const struct yk_sentence_pairs *pairs, const struct side *source,
                             const struct side *target, int64_t first, int64_t end)
 {
     const int64_t count = source->lines->count;
@@ -127,15 +127,15 @@ static yk_status fail_empty(const struct yk_sentence_pairs *list, const struct s
                        "%s and %s hold no pair to %s in lines %" PRId64 " to %" PRId64
                        " of %" PRId64 ": %" PRId64 " are faulty",
                        source->path, target->path, first > 0 ? "test with" : "learn from",
-                       first + 1, end, count, list->skipped);
+                       first + 1, end, count, pairs->skipped);
     }
     return yk_fail(YK_ERROR_INPUT,
                    "%s and %s hold no pair to learn from: of %" PRId64 " lines, %" PRId64
                    " are faulty",
-                   source->path, target->path, count, list->skipped);
+                   source->path, target->path, count, pairs->skipped);
 }
 
-static yk_status fill(struct yk_sentence_pairs *list,
+static yk_status fill(struct yk_sentence_pairs *pairs,
                       const struct yk_sentence_pairs_request *request, struct side *source,
                       struct side *target)
 {
@@ -146,17 +146,17 @@ static yk_status fill(struct yk_sentence_pairs *list,
                        "; each line of one must translate the same line of the other",
                        source->path, count, target->path, target->lines->count);
     }
-    list->starts = calloc(2 * (size_t)count + 1, sizeof *list->starts);
-    list->lines = calloc((size_t)count + 1, sizeof *list->lines);
-    YK_TRY_MEMORY(list->starts && list->lines);
+    pairs->starts = calloc(2 * (size_t)count + 1, sizeof *pairs->starts);
+    pairs->lines = calloc((size_t)count + 1, sizeof *pairs->lines);
+    YK_TRY_MEMORY(pairs->starts && pairs->lines);
     const int64_t first = yk_lines_index_at_fraction(count, request->from);
     const int64_t end =
         request->until > 0 ? yk_lines_index_at_fraction(count, request->until) : count;
     for (int64_t i = first; i < end; i++) {
-        YK_TRY(add_pair(list, request, source, target, i));
+        YK_TRY(add_pair(pairs, request, source, target, i));
     }
-    if (list->count == 0 && (request->from == 0 || end > first)) {
-        return fail_empty(list, source, target, first, end);
+    if (pairs->count == 0 && (request->from == 0 || end > first)) {
+        return fail_empty(pairs, source, target, first, end);
     }
     return YK_OK;
 }
@@ -167,40 +167,40 @@ yk_status yk_sentence_pairs_open(const struct yk_sentence_pairs_request *request
     assert(request->longest > 1 && request->longest <= INT32_MAX && request->start_id >= 0);
     struct side source = {0};
     struct side target = {0};
-    struct yk_sentence_pairs *list = calloc(1, sizeof *list);
-    YK_TRY_MEMORY(list);
-    list->start_id = request->start_id;
-    list->source_padding_id = yk_tokenizer_padding_id(request->source_tokenizer);
-    list->target_padding_id = yk_tokenizer_padding_id(request->target_tokenizer);
+    struct yk_sentence_pairs *pairs = calloc(1, sizeof *pairs);
+    YK_TRY_MEMORY(pairs);
+    pairs->start_id = request->start_id;
+    pairs->source_padding_id = yk_tokenizer_padding_id(request->source_tokenizer);
+    pairs->target_padding_id = yk_tokenizer_padding_id(request->target_tokenizer);
     yk_status status = open_side(request->source_path, request->source_tokenizer, &source);
     YK_THEN(open_side(request->target_path, request->target_tokenizer, &target));
-    YK_THEN(fill(list, request, &source, &target));
+    YK_THEN(fill(pairs, request, &source, &target));
     close_side(&source);
     close_side(&target);
-    YK_TRY_OR(status, yk_sentence_pairs_close(list));
-    *out = list;
+    YK_TRY_OR(status, yk_sentence_pairs_close(pairs));
+    *out = pairs;
     return YK_OK;
 }
 
-struct yk_sentence_pair yk_sentence_pairs_at(const struct yk_sentence_pairs *list, int64_t index)
+struct yk_sentence_pair yk_sentence_pairs_at(const struct yk_sentence_pairs *pairs, int64_t index)
 {
-    assert(index >= 0 && index < list->count);
-    const int64_t *starts = list->starts + 2 * index;
+    assert(index >= 0 && index < pairs->count);
+    const int64_t *starts = pairs->starts + 2 * index;
     return (struct yk_sentence_pair){
-        .source = list->ids.items + starts[0],
+        .source = pairs->ids.items + starts[0],
         .source_count = starts[1] - starts[0],
-        .target = list->ids.items + starts[1],
+        .target = pairs->ids.items + starts[1],
         .target_count = starts[2] - starts[1],
-        .line = list->lines[index],
+        .line = pairs->lines[index],
     };
 }
 
-struct yk_sentence_pair_totals yk_sentence_pairs_totals(const struct yk_sentence_pairs *list)
+struct yk_sentence_pair_totals yk_sentence_pairs_totals(const struct yk_sentence_pairs *pairs)
 {
-    struct yk_sentence_pair_totals totals = {.pairs = list->count, .skipped = list->skipped};
+    struct yk_sentence_pair_totals totals = {.pairs = pairs->count, .skipped = pairs->skipped};
     int64_t longer_sides = 0;
-    for (int64_t i = 0; i < list->count; i++) {
-        const struct yk_sentence_pair pair = yk_sentence_pairs_at(list, i);
+    for (int64_t i = 0; i < pairs->count; i++) {
+        const struct yk_sentence_pair pair = yk_sentence_pairs_at(pairs, i);
         const int64_t source = pair.source_count;
         const int64_t target = pair.target_count;
         totals.source_tokens += source;
@@ -209,13 +209,13 @@ struct yk_sentence_pair_totals yk_sentence_pairs_totals(const struct yk_sentence
         totals.longest_target = yk_number_max(totals.longest_target, target);
         longer_sides += yk_number_max(source, target);
     }
-    totals.mean_longer_side = (double)longer_sides / (double)list->count;
+    totals.mean_longer_side = (double)longer_sides / (double)pairs->count;
     return totals;
 }
 
-void yk_sentence_pairs_describe(const struct yk_sentence_pairs *list, struct yk_text *out)
+void yk_sentence_pairs_describe(const struct yk_sentence_pairs *pairs, struct yk_text *out)
 {
-    const struct yk_sentence_pair_totals totals = yk_sentence_pairs_totals(list);
+    const struct yk_sentence_pair_totals totals = yk_sentence_pairs_totals(pairs);
     yk_text_addf(out, "%" PRId64 " pairs, %" PRId64 " + %" PRId64 " tokens, %" PRId64 " left out",
                  totals.pairs, totals.source_tokens, totals.target_tokens, totals.skipped);
 }

@@ -65,14 +65,14 @@ struct yk_sentence_pair_totals {
 
 yk_status yk_sentence_pairs_open(const struct yk_sentence_pairs_request *request,
                                  struct yk_sentence_pairs **out) YK_MUST_USE;
-void yk_sentence_pairs_close(struct yk_sentence_pairs *list);
+void yk_sentence_pairs_close(struct yk_sentence_pairs *pairs);
 
-struct yk_sentence_pair_totals yk_sentence_pairs_totals(const struct yk_sentence_pairs *list);
+struct yk_sentence_pair_totals yk_sentence_pairs_totals(const struct yk_sentence_pairs *pairs);
 
 /* Pair `index`, in the order of the lines. The tokens belong to the list. */
-struct yk_sentence_pair yk_sentence_pairs_at(const struct yk_sentence_pairs *list, int64_t index);
+struct yk_sentence_pair yk_sentence_pairs_at(const struct yk_sentence_pairs *pairs, int64_t index);
 
 /* Adds "29000 pairs, 412034 + 430123 tokens, 0 left out". */
-void yk_sentence_pairs_describe(const struct yk_sentence_pairs *list, struct yk_text *out);
+void yk_sentence_pairs_describe(const struct yk_sentence_pairs *pairs, struct yk_text *out);
 
 #endif

@@ -45,44 +45,44 @@ static yk_status read_form(const unsigned char *bytes, const char *source,
                            const struct yk_token_shard_format **out)
 {
     const int32_t magic = number_at(bytes, 0);
-    const struct yk_token_shard_format *form = magic == yk_token_shard_format_uint32.magic
-                                                   ? &yk_token_shard_format_uint32
-                                                   : &yk_token_shard_format_uint16;
-    if (magic != form->magic) {
+    const struct yk_token_shard_format *format = magic == yk_token_shard_format_uint32.magic
+                                                     ? &yk_token_shard_format_uint32
+                                                     : &yk_token_shard_format_uint16;
+    if (magic != format->magic) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s: it begins with %" PRId32 " instead of %" PRId32 " or %" PRId32
                        "; this is no shard of tokens",
                        source, magic, yk_token_shard_format_uint16.magic,
                        yk_token_shard_format_uint32.magic);
     }
-    if (number_at(bytes, 1) != form->version) {
+    if (number_at(bytes, 1) != format->version) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s: a shard of tokens of version %" PRId32 "; only version %" PRId32
                        " is known",
-                       source, number_at(bytes, 1), form->version);
+                       source, number_at(bytes, 1), format->version);
     }
-    *out = form;
+    *out = format;
     return YK_OK;
 }
 
 yk_status yk_token_shard_parse_header(const unsigned char *bytes, size_t length, uint64_t file_size,
                                       const char *source, struct yk_token_shard_header *out)
 {
-    const struct yk_token_shard_format *form = NULL;
+    const struct yk_token_shard_format *format = NULL;
     if (length < YK_TOKEN_SHARD_HEADER_BYTES || file_size < YK_TOKEN_SHARD_HEADER_BYTES) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s: %" PRIu64 " bytes are too few for a shard of tokens, whose header has "
                        "%d",
                        source, file_size, YK_TOKEN_SHARD_HEADER_BYTES);
     }
-    YK_TRY(read_form(bytes, source, &form));
+    YK_TRY(read_form(bytes, source, &format));
     const int64_t count = number_at(bytes, 2);
     if (count < 1) {
         return yk_fail(YK_ERROR_INPUT, "%s: its header says that it holds %" PRId64 " tokens",
                        source, count);
     }
     const uint64_t needed =
-        YK_TOKEN_SHARD_HEADER_BYTES + (uint64_t)count * (uint64_t)form->token_bytes;
+        YK_TOKEN_SHARD_HEADER_BYTES + (uint64_t)count * (uint64_t)format->token_bytes;
     if (file_size < needed) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s: the file is cut off: %" PRIu64 " of %" PRIu64 " bytes are missing",
@@ -93,7 +93,7 @@ yk_status yk_token_shard_parse_header(const unsigned char *bytes, size_t length,
                        "%s: %" PRIu64 " bytes more than its header's %" PRId64 " tokens take",
                        source, file_size - needed, count);
     }
-    *out = (struct yk_token_shard_header){.form = form, .count = count};
+    *out = (struct yk_token_shard_header){.format = format, .count = count};
     return YK_OK;
 }
 
@@ -182,7 +182,7 @@ yk_status yk_token_shard_read(const struct yk_token_shard *shard, int64_t first,
                               int32_t *out)
 {
     assert(first >= 0 && count >= 0 && count <= shard->header.count - first);
-    const int64_t width = shard->header.form->token_bytes;
+    const int64_t width = shard->header.format->token_bytes;
     const int64_t unused = ((int64_t)sizeof *out - width) * count;
     YK_TRY(read_bytes(shard, YK_TOKEN_SHARD_HEADER_BYTES + first * width, (size_t)(count * width),
                       (unsigned char *)out + unused));
@@ -199,7 +199,7 @@ enum {
 };
 
 struct yk_token_shard_writer {
-    const struct yk_token_shard_format *form;
+    const struct yk_token_shard_format *format;
     struct yk_text path; /* of the file, or the prefix of a series */
     struct yk_text name; /* buffer for the name of a file */
     bool series;
@@ -222,8 +222,8 @@ yk_status yk_token_shard_writer_create(const struct yk_token_shard_writer_reques
 {
     struct yk_token_shard_writer *writer = calloc(1, sizeof *writer);
     YK_TRY_MEMORY(writer);
-    writer->form = request->vocabulary <= UINT16_MAX + 1 ? &yk_token_shard_format_uint16
-                                                         : &yk_token_shard_format_uint32;
+    writer->format = request->vocabulary <= UINT16_MAX + 1 ? &yk_token_shard_format_uint16
+                                                           : &yk_token_shard_format_uint32;
     writer->vocabulary = request->vocabulary;
     writer->series = request->shard_tokens > 0;
     writer->max =
@@ -406,8 +406,8 @@ static yk_status end_file(struct yk_token_shard_writer *writer)
     const bool in_place = writer->in_place[number];
     unsigned char header[12];
     YK_TRY(flush(writer));
-    write_number(header, (uint32_t)writer->form->magic, 4);
-    write_number(header + 4, (uint32_t)writer->form->version, 4);
+    write_number(header, (uint32_t)writer->format->magic, 4);
+    write_number(header + 4, (uint32_t)writer->format->version, 4);
     write_number(header + 8, (uint32_t)writer->count, 4);
     const int descriptor = writer->descriptor;
     const bool written = pwrite(descriptor, header, sizeof header, 0) == (ssize_t)sizeof header &&
@@ -426,7 +426,7 @@ static yk_status end_file(struct yk_token_shard_writer *writer)
 static int64_t write_tokens(struct yk_token_shard_writer *writer, const int32_t *tokens,
                             int64_t count)
 {
-    const int32_t width = writer->form->token_bytes;
+    const int32_t width = writer->format->token_bytes;
     const int64_t space = (int64_t)(BUFFER_BYTES - writer->buffered) / width;
     const int64_t used = yk_number_min(yk_number_min(count, space), writer->max - writer->count);
     for (int64_t i = 0; i < used; i++) {

@@ -28,7 +28,7 @@ extern const struct yk_token_shard_format yk_token_shard_format_uint16;
 extern const struct yk_token_shard_format yk_token_shard_format_uint32;
 
 struct yk_token_shard_header {
-    const struct yk_token_shard_format *form;
+    const struct yk_token_shard_format *format;
     int64_t count; /* tokens of the file */
 };
 

@@ -11,27 +11,26 @@ static int32_t index_in_node(const struct yk_cluster *cluster, int32_t device)
     return number;
 }
 
-static void add_rank(struct yk_process_map *launch, const struct yk_cluster *cluster,
-                     int32_t device)
+static void add_rank(struct yk_process_map *map, const struct yk_cluster *cluster, int32_t device)
 {
-    const int32_t rank = launch->rank_count++;
+    const int32_t rank = map->rank_count++;
     const struct yk_device *of = &cluster->devices[device];
     int32_t node = 0;
-    while (node < launch->node_count && launch->nodes[node].number != of->node) {
+    while (node < map->node_count && map->nodes[node].number != of->node) {
         node++;
     }
-    struct yk_process_map_node *at = &launch->nodes[node];
-    if (node == launch->node_count) {
-        launch->node_count++;
+    struct yk_process_map_node *at = &map->nodes[node];
+    if (node == map->node_count) {
+        map->node_count++;
         *at = (struct yk_process_map_node){
             .number = of->node, .first_rank = rank, .contiguous = true};
     }
     at->contiguous = at->contiguous && rank == at->first_rank + at->rank_count;
     at->rank_count++;
-    launch->ranks[rank] = (struct yk_process_map_rank){
+    map->ranks[rank] = (struct yk_process_map_rank){
         .device = of, .device_index = index_in_node(cluster, device), .node = node};
-    launch->has_cpus = launch->has_cpus || of->is_cpu;
-    launch->has_parts = launch->has_parts || (!of->is_cpu && of->fraction < 1);
+    map->has_cpus = map->has_cpus || of->is_cpu;
+    map->has_parts = map->has_parts || (!of->is_cpu && of->fraction < 1);
 }
 
 yk_status yk_process_map_make(const struct yk_export_job *job, struct yk_process_map *out)
@@ -48,11 +47,11 @@ yk_status yk_process_map_make(const struct yk_export_job *job, struct yk_process
     return YK_OK;
 }
 
-void yk_process_map_add_notes(const struct yk_export_job *job, const struct yk_process_map *launch)
+void yk_process_map_add_notes(const struct yk_export_job *job, const struct yk_process_map *map)
 {
     yk_export_text_add_note(job, "This starts processes and says nothing of what they do: shares, "
                                  "strategies and limits are in the file for fsdp or ddp.");
-    yk_export_text_add_note_if(job, launch->has_parts,
+    yk_export_text_add_note_if(job, map->has_parts,
                                "Parts of devices need MPS, which must be started before; which GPU "
                                "a part is of is not known here, so check CUDA_VISIBLE_DEVICES.");
 }

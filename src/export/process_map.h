@@ -36,6 +36,6 @@ yk_status yk_process_map_make(const struct yk_export_job *job,
                               struct yk_process_map *out) YK_MUST_USE;
 
 /* Notes what start scripts do not express. */
-void yk_process_map_add_notes(const struct yk_export_job *job, const struct yk_process_map *launch);
+void yk_process_map_add_notes(const struct yk_export_job *job, const struct yk_process_map *map);
 
 #endif

@@ -29,17 +29,17 @@ struct components {
 };
 
 /* "gpu:rtx3090:2,gpu:rtx6000ada:1": the GPUs of a node by type, as its ranks come. */
-static void add_types(struct yk_text *out, const struct yk_process_map *launch, int32_t node)
+static void add_types(struct yk_text *out, const struct yk_process_map *map, int32_t node)
 {
     bool first = true;
-    for (int32_t i = 0; i < launch->rank_count; i++) {
-        const struct yk_device *device = launch->ranks[i].device;
+    for (int32_t i = 0; i < map->rank_count; i++) {
+        const struct yk_device *device = map->ranks[i].device;
         int32_t count = 0;
-        bool listed = launch->ranks[i].node != node || device->is_cpu;
-        for (int32_t j = 0; j < launch->rank_count && !listed; j++) {
-            const struct yk_device *other = launch->ranks[j].device;
+        bool listed = map->ranks[i].node != node || device->is_cpu;
+        for (int32_t j = 0; j < map->rank_count && !listed; j++) {
+            const struct yk_device *other = map->ranks[j].device;
             const bool same =
-                launch->ranks[j].node == node && !other->is_cpu &&
+                map->ranks[j].node == node && !other->is_cpu &&
                 strcmp(other->type ? other->type : "", device->type ? device->type : "") == 0;
             listed = same && j < i;
             count += same ? 1 : 0;
@@ -53,15 +53,15 @@ static void add_types(struct yk_text *out, const struct yk_process_map *launch, 
 }
 
 /* Adds the GPU ranks or the CPU ranks of a node, to the last component if that has equal nodes. */
-static yk_status add_component(struct components *components, const struct yk_process_map *launch,
+static yk_status add_component(struct components *components, const struct yk_process_map *map,
                                int32_t node, bool cpus, struct yk_arena *arena)
 {
     struct yk_text text = {0};
     const char *request = NULL;
     int32_t tasks = 0;
     int32_t cores = 0;
-    for (int32_t i = 0; i < launch->rank_count; i++) {
-        const struct yk_process_map_rank *rank = &launch->ranks[i];
+    for (int32_t i = 0; i < map->rank_count; i++) {
+        const struct yk_process_map_rank *rank = &map->ranks[i];
         if (rank->node == node && rank->device->is_cpu == cpus) {
             components->order[components->task_count++] = i;
             cores = rank->device->cores > cores ? rank->device->cores : cores;
@@ -76,7 +76,7 @@ static yk_status add_component(struct components *components, const struct yk_pr
         yk_text_addf(&text, " --cpus-per-task=%" PRId32, cores);
     }
     if (!cpus) {
-        add_types(&text, launch, node);
+        add_types(&text, map, node);
     }
     YK_TRY(yk_text_move_to_arena(&text, arena, &request));
     struct component *last =
@@ -89,16 +89,16 @@ static yk_status add_component(struct components *components, const struct yk_pr
     return YK_OK;
 }
 
-static yk_status list_components(const struct yk_process_map *launch, struct yk_arena *arena,
+static yk_status list_components(const struct yk_process_map *map, struct yk_arena *arena,
                                  struct components *out)
 {
-    YK_TRY_NEW(arena, out->list, 2 * (int64_t)launch->node_count);
-    YK_TRY_NEW(arena, out->order, launch->rank_count);
-    for (int32_t i = 0; i < launch->node_count; i++) {
+    YK_TRY_NEW(arena, out->list, 2 * (int64_t)map->node_count);
+    YK_TRY_NEW(arena, out->order, map->rank_count);
+    for (int32_t i = 0; i < map->node_count; i++) {
         /* MASTER_ADDR is the first host, so rank 0 must be in the first component. */
-        const bool cpus = launch->ranks[launch->nodes[i].first_rank].device->is_cpu;
-        YK_TRY(add_component(out, launch, i, cpus, arena));
-        YK_TRY(add_component(out, launch, i, !cpus, arena));
+        const bool cpus = map->ranks[map->nodes[i].first_rank].device->is_cpu;
+        YK_TRY(add_component(out, map, i, cpus, arena));
+        YK_TRY(add_component(out, map, i, !cpus, arena));
     }
     return YK_OK;
 }
@@ -126,13 +126,13 @@ static bool is_in_order(const struct components *components)
 }
 
 /* Whether task i is the plan's rank i, as it is for yoke itself, which knows no groups' numbers. */
-static bool are_plan_ranks(const struct components *components, const struct yk_process_map *launch,
+static bool are_plan_ranks(const struct components *components, const struct yk_process_map *map,
                            const struct yk_export_job *job)
 {
     const struct yk_plan *plan = job->plan;
     bool same = components->task_count == plan->rank_count;
     for (int32_t i = 0; same && i < components->task_count; i++) {
-        const struct yk_device *device = launch->ranks[components->order[i]].device;
+        const struct yk_device *device = map->ranks[components->order[i]].device;
         same = device == &job->cluster->devices[plan->ranks[i].device];
     }
     return same;
@@ -198,13 +198,13 @@ static void add_srun(struct yk_text *out, const struct components *components, b
                      "exit \"$code\"\n");
 }
 
-static bool has_mixed_node(const struct yk_process_map *launch)
+static bool has_mixed_node(const struct yk_process_map *map)
 {
     bool mixed = false;
-    for (int32_t i = 0; i < launch->rank_count; i++) {
+    for (int32_t i = 0; i < map->rank_count; i++) {
         for (int32_t j = 0; j < i; j++) {
-            const struct yk_process_map_rank *a = &launch->ranks[i];
-            const struct yk_process_map_rank *b = &launch->ranks[j];
+            const struct yk_process_map_rank *a = &map->ranks[i];
+            const struct yk_process_map_rank *b = &map->ranks[j];
             mixed = mixed ||
                     (a->node == b->node && strcmp(a->device->type ? a->device->type : "",
                                                   b->device->type ? b->device->type : "") != 0);
@@ -213,30 +213,30 @@ static bool has_mixed_node(const struct yk_process_map *launch)
     return mixed;
 }
 
-static bool has_gpus(const struct yk_process_map *launch)
+static bool has_gpus(const struct yk_process_map *map)
 {
     bool found = false;
-    for (int32_t i = 0; i < launch->rank_count; i++) {
-        found = found || !launch->ranks[i].device->is_cpu;
+    for (int32_t i = 0; i < map->rank_count; i++) {
+        found = found || !map->ranks[i].device->is_cpu;
     }
     return found;
 }
 
-static void add_notes(const struct yk_export_job *job, const struct yk_process_map *launch)
+static void add_notes(const struct yk_export_job *job, const struct yk_process_map *map)
 {
-    const bool gpus = has_gpus(launch);
+    const bool gpus = has_gpus(map);
     yk_export_text_add_note_if(job, gpus,
                                "Types of GPUs after --gres are the plan's names; yours may differ "
                                "(scontrol show node).");
     yk_export_text_add_note(job, "Time, account and partition are yours to add.");
-    yk_export_text_add_note_if(job, has_mixed_node(launch),
+    yk_export_text_add_note_if(job, has_mixed_node(map),
                                "A node has devices of several types: Slurm does not promise that "
                                "LOCAL_RANK 0 is the first that is asked for. Hold nvidia-smi "
                                "against the devices of the plan.");
-    yk_export_text_add_note_if(job, launch->has_cpus && gpus,
+    yk_export_text_add_note_if(job, map->has_cpus && gpus,
                                "CPUs are asked for as a component of their own, which may be "
                                "another node than the plan's.");
-    yk_process_map_add_notes(job, launch);
+    yk_process_map_add_notes(job, map);
 }
 
 static void add_components(struct yk_text *out, const struct components *components)
@@ -252,11 +252,11 @@ static yk_status write_slurm(const struct yk_export_job *job)
 {
     const char *source = job->plan->model_source;
     struct yk_text *out = job->out;
-    struct yk_process_map launch = {0};
+    struct yk_process_map map = {0};
     struct components components = {0};
-    YK_TRY(yk_process_map_make(job, &launch));
-    YK_TRY(list_components(&launch, job->arena, &components));
-    add_notes(job, &launch);
+    YK_TRY(yk_process_map_make(job, &map));
+    YK_TRY(list_components(&map, job->arena, &components));
+    add_notes(job, &map);
     yk_text_add(out, "#!/bin/bash\n");
     add_job_name(out, source ? source : "");
     /* A minute before the time is up: enough to save. What is printed after a restart is added. */
@@ -269,8 +269,8 @@ static yk_status write_slurm(const struct yk_export_job *job)
                      "# TERM, also a minute before the time is up, makes ranks save and exit with "
                      "75: the job is queued again.\n"
                      "set -eu\n");
-    add_program(out, are_plan_ranks(&components, &launch, job));
-    add_srun(out, &components, launch.has_cpus);
+    add_program(out, are_plan_ranks(&components, &map, job));
+    add_srun(out, &components, map.has_cpus);
     return YK_OK;
 }
 

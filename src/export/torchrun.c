@@ -11,19 +11,19 @@
 #include <math.h>
 
 /* Whether torchrun's numbers (node × ranks per node + rank in the node) are those of the plan. */
-static bool is_even(const struct yk_process_map *launch)
+static bool is_even(const struct yk_process_map *map)
 {
-    bool even = !launch->has_cpus && !launch->has_parts;
-    for (int32_t i = 0; i < launch->node_count; i++) {
-        const struct yk_process_map_node *node = &launch->nodes[i];
-        even = even && node->contiguous && node->rank_count == launch->nodes[0].rank_count;
+    bool even = !map->has_cpus && !map->has_parts;
+    for (int32_t i = 0; i < map->node_count; i++) {
+        const struct yk_process_map_node *node = &map->nodes[i];
+        even = even && node->contiguous && node->rank_count == map->nodes[0].rank_count;
     }
     return even;
 }
 
-static void add_start(struct yk_text *out, const struct yk_process_map *launch)
+static void add_start(struct yk_text *out, const struct yk_process_map *map)
 {
-    const bool nodes = launch->node_count > 1;
+    const bool nodes = map->node_count > 1;
     yk_text_addf(out, "#\n# Use%s: %ssh launch.sh %strain.py …\nset -eu\n",
                  nodes ? ", on every node" : "", nodes ? "MASTER_ADDR=HOST_OF_RANK_0 " : "",
                  nodes ? "NODE " : "");
@@ -37,39 +37,38 @@ static void add_start(struct yk_text *out, const struct yk_process_map *launch)
 }
 
 /* "gpu0, gpu1" */
-static void add_device_names(struct yk_text *out, const struct yk_process_map *launch, int32_t node)
+static void add_device_names(struct yk_text *out, const struct yk_process_map *map, int32_t node)
 {
     bool first = true;
-    for (int32_t i = 0; i < launch->rank_count; i++) {
-        if (launch->ranks[i].node == node) {
+    for (int32_t i = 0; i < map->rank_count; i++) {
+        if (map->ranks[i].node == node) {
             yk_text_add(out, first ? "" : ", ");
-            yk_export_text_add_sanitized(out, launch->ranks[i].device->name);
+            yk_export_text_add_sanitized(out, map->ranks[i].device->name);
             first = false;
         }
     }
 }
 
-static void add_torchrun(struct yk_text *out, const struct yk_process_map *launch, int32_t node)
+static void add_torchrun(struct yk_text *out, const struct yk_process_map *map, int32_t node)
 {
-    const struct yk_process_map_node *at = &launch->nodes[node];
+    const struct yk_process_map_node *at = &map->nodes[node];
     yk_text_add(out, "CUDA_VISIBLE_DEVICES=");
     for (int32_t i = 0; i < at->rank_count; i++) {
         yk_text_addf(out, "%s%" PRId32, i > 0 ? "," : "",
-                     launch->ranks[at->first_rank + i].device_index);
+                     map->ranks[at->first_rank + i].device_index);
     }
     yk_text_addf(out,
                  " torchrun --nnodes=%" PRId32 " --nproc-per-node=%" PRId32 " --node-rank=%" PRId32
                  " \\\n        --master-addr=\"$MASTER_ADDR\" --master-port=\"$MASTER_PORT\" "
                  "\"$@\"\n",
-                 launch->node_count, at->rank_count, node);
+                 map->node_count, at->rank_count, node);
 }
 
 /* A rank sees one device only, so that it is number 0 to it. */
-static void add_rank(struct yk_text *out, const struct yk_process_map *launch, int32_t rank)
+static void add_rank(struct yk_text *out, const struct yk_process_map *map, int32_t rank)
 {
-    const struct yk_process_map_rank *at = &launch->ranks[rank];
-    yk_text_addf(out, "RANK=%" PRId32 " LOCAL_RANK=0 WORLD_SIZE=%" PRId32, rank,
-                 launch->rank_count);
+    const struct yk_process_map_rank *at = &map->ranks[rank];
+    yk_text_addf(out, "RANK=%" PRId32 " LOCAL_RANK=0 WORLD_SIZE=%" PRId32, rank, map->rank_count);
     if (at->device->is_cpu) {
         yk_text_add(out, " CUDA_VISIBLE_DEVICES=");
         if (at->device->cores > 0) {
@@ -87,34 +86,34 @@ static void add_rank(struct yk_text *out, const struct yk_process_map *launch, i
     yk_text_add(out, "\n    ranks=\"$ranks $!\"\n");
 }
 
-static void add_ranks(struct yk_text *out, const struct yk_process_map *launch, int32_t node)
+static void add_ranks(struct yk_text *out, const struct yk_process_map *map, int32_t node)
 {
     bool first = true;
-    for (int32_t i = 0; i < launch->rank_count; i++) {
-        if (launch->ranks[i].node == node) {
+    for (int32_t i = 0; i < map->rank_count; i++) {
+        if (map->ranks[i].node == node) {
             yk_text_add(out, first ? "" : "    ");
-            add_rank(out, launch, i);
+            add_rank(out, map, i);
             first = false;
         }
     }
 }
 
-static void add_nodes(struct yk_text *out, const struct yk_process_map *launch, bool even)
+static void add_nodes(struct yk_text *out, const struct yk_process_map *map, bool even)
 {
     yk_text_add(out, even ? "" : "ranks=\n");
-    yk_text_add(out, launch->node_count > 1 ? "case \"$node\" in\n" : "");
-    for (int32_t i = 0; i < launch->node_count; i++) {
-        if (launch->node_count > 1) {
-            yk_text_addf(out, "%" PRId32 ") # ", launch->nodes[i].number);
-            add_device_names(out, launch, i);
+    yk_text_add(out, map->node_count > 1 ? "case \"$node\" in\n" : "");
+    for (int32_t i = 0; i < map->node_count; i++) {
+        if (map->node_count > 1) {
+            yk_text_addf(out, "%" PRId32 ") # ", map->nodes[i].number);
+            add_device_names(out, map, i);
             yk_text_add(out, "\n    ");
         } else {
             yk_text_add(out, "    ");
         }
-        (even ? add_torchrun : add_ranks)(out, launch, i);
-        yk_text_add(out, launch->node_count > 1 ? "    ;;\n" : "");
+        (even ? add_torchrun : add_ranks)(out, map, i);
+        yk_text_add(out, map->node_count > 1 ? "    ;;\n" : "");
     }
-    if (launch->node_count > 1) {
+    if (map->node_count > 1) {
         yk_text_add(out, "*)\n    echo \"launch.sh: the plan has no node $node\" >&2\n    exit 2\n"
                          "    ;;\nesac\n");
     }
@@ -126,18 +125,18 @@ static void add_nodes(struct yk_text *out, const struct yk_process_map *launch, 
 
 static yk_status write_torchrun(const struct yk_export_job *job)
 {
-    struct yk_process_map launch = {0};
-    YK_TRY(yk_process_map_make(job, &launch));
-    const bool even = is_even(&launch);
+    struct yk_process_map map = {0};
+    YK_TRY(yk_process_map_make(job, &map));
+    const bool even = is_even(&map);
     yk_export_text_add_note_if(
         job, !even,
         "torchrun starts equally many GPUs on every node, in order, which is not "
         "this plan; each rank is started by itself, without torchrun's restarts.");
-    yk_process_map_add_notes(job, &launch);
+    yk_process_map_add_notes(job, &map);
     yk_text_add(job->out, "#!/bin/sh\n");
     yk_export_text_add_header(job);
-    add_start(job->out, &launch);
-    add_nodes(job->out, &launch, even);
+    add_start(job->out, &map);
+    add_nodes(job->out, &map, even);
     return YK_OK;
 }
 

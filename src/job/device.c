@@ -236,11 +236,11 @@ yk_status yk_device_open_engine(const struct yk_device_choice *choice,
                : status;
 }
 
-void yk_device_close_engine(struct yk_device_context *engine)
+void yk_device_close_engine(struct yk_device_context *context)
 {
-    if (engine->backend) {
-        engine->backend->lane_destroy(engine->lane);
-        engine->backend->close(engine->device);
+    if (context->backend) {
+        context->backend->lane_destroy(context->lane);
+        context->backend->close(context->device);
     }
-    *engine = (struct yk_device_context){0};
+    *context = (struct yk_device_context){0};
 }

@@ -46,6 +46,6 @@ yk_status yk_device_describe(const struct yk_device_choice *choice, struct yk_te
 yk_status yk_device_open_engine(const struct yk_device_choice *choice,
                                 const struct yk_backend_options *options,
                                 struct yk_device_context *out) YK_MUST_USE;
-void yk_device_close_engine(struct yk_device_context *engine);
+void yk_device_close_engine(struct yk_device_context *context);
 
 #endif

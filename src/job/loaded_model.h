@@ -28,7 +28,7 @@ struct yk_loaded_model {
     struct yk_checkpoint *checkpoint;
     const struct yk_tokenizer *tokenizer; /* owned by the checkpoint; NULL: it has none */
     const struct yk_model *model;
-    struct yk_device_context engine;
+    struct yk_device_context context;
     struct yk_net *net;
     struct yk_parameter_store *store;
 };

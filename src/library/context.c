@@ -3,15 +3,16 @@
 yk_status yk_library_context_open_costs(const struct yk_cluster *cluster, const char *profile,
                                         const char *model, struct yk_library_context *out)
 {
-    struct yk_library_context basis = {0};
-    struct yk_device_measurements *facts = NULL;
-    YK_TRY(yk_arena_create(&basis.arena));
-    yk_status status = profile ? yk_profile_open(profile, &basis.profile) : YK_OK;
-    YK_THEN(yk_device_measurements_read(basis.profile, model, cluster, basis.arena, &facts));
-    YK_TRY_OR(status, yk_library_context_close(&basis));
-    basis.book = (struct yk_cost_sources){
-        .cluster = cluster, .profile = basis.profile, .measurements = facts};
-    *out = basis;
+    struct yk_library_context context = {0};
+    struct yk_device_measurements *measurements = NULL;
+    YK_TRY(yk_arena_create(&context.arena));
+    yk_status status = profile ? yk_profile_open(profile, &context.profile) : YK_OK;
+    YK_THEN(
+        yk_device_measurements_read(context.profile, model, cluster, context.arena, &measurements));
+    YK_TRY_OR(status, yk_library_context_close(&context));
+    context.sources = (struct yk_cost_sources){
+        .cluster = cluster, .profile = context.profile, .measurements = measurements};
+    *out = context;
     return YK_OK;
 }
 
@@ -25,20 +26,20 @@ yk_status yk_library_context_open(const struct yoke_request *request,
     return YK_OK;
 }
 
-void yk_library_context_close(struct yk_library_context *basis)
+void yk_library_context_close(struct yk_library_context *context)
 {
-    yk_arena_destroy(basis->arena);
-    yk_profile_close(basis->profile);
-    yoke_request_destroy(basis->request);
-    *basis = (struct yk_library_context){0};
+    yk_arena_destroy(context->arena);
+    yk_profile_close(context->profile);
+    yoke_request_destroy(context->request);
+    *context = (struct yk_library_context){0};
 }
 
-yk_status yk_library_context_plan_request(const struct yk_library_context *basis, double usual_s,
+yk_status yk_library_context_plan_request(const struct yk_library_context *context, double usual_s,
                                           struct yk_plan_request *out)
 {
-    const struct yoke_request *request = basis->request;
+    const struct yoke_request *request = context->request;
     *out = (struct yk_plan_request){
-        .cost_sources = &basis->book,
+        .cost_sources = &context->sources,
         .config = request->model->config,
         .workload = request->model->workload,
         .model_source = request->model->word,

@@ -15,7 +15,7 @@ _Static_assert((int)YOKE_COLLECTIVE_ALL_GATHER == (int)YK_COLLECTIVE_ALL_GATHER 
 
 struct yoke_costs {
     struct yoke_cluster *cluster; /* retained */
-    struct yk_library_context basis;
+    struct yk_library_context context;
 };
 
 yoke_status yoke_costs_create(yoke_cluster *cluster, const char *profile, yoke_costs **out)
@@ -25,8 +25,9 @@ yoke_status yoke_costs_create(yoke_cluster *cluster, const char *profile, yoke_c
     YK_LIBRARY_TRY(costs ? YK_OK : yk_fail_out_of_memory());
     costs->cluster = YK_LIBRARY_RETAIN(cluster);
     /* Times do not depend on the model, whose memory context is the only other fact. */
-    YK_LIBRARY_TRY_OR(yk_library_context_open_costs(cluster->cluster, profile, NULL, &costs->basis),
-                      yoke_costs_destroy(costs));
+    YK_LIBRARY_TRY_OR(
+        yk_library_context_open_costs(cluster->cluster, profile, NULL, &costs->context),
+        yoke_costs_destroy(costs));
     *out = costs;
     return YOKE_OK;
 }
@@ -34,7 +35,7 @@ yoke_status yoke_costs_create(yoke_cluster *cluster, const char *profile, yoke_c
 void yoke_costs_destroy(yoke_costs *costs)
 {
     if (costs) {
-        yk_library_context_close(&costs->basis);
+        yk_library_context_close(&costs->context);
         yoke_cluster_destroy(costs->cluster);
         free(costs);
     }
@@ -50,7 +51,7 @@ static yoke_status answer(yk_status status, const struct yk_cost_time *time, str
 
 static yk_status check_device(const struct yoke_costs *costs, int32_t device)
 {
-    const int32_t count = costs->basis.book.cluster->device_count;
+    const int32_t count = costs->context.sources.cluster->device_count;
     if (device < 0 || device >= count) {
         return yk_fail(YK_ERROR_USAGE, "there is no device %d; the cluster has %d, from 0 on",
                        device, count);
@@ -78,7 +79,7 @@ static yk_status find_layer(const struct yoke_costs *costs, const struct yoke_mo
     if ((int)pass < YOKE_PASS_FORWARD || (int)pass > YOKE_PASS_UPDATE) {
         return yk_fail(YK_ERROR_USAGE, "there is no pass %d", (int)pass);
     }
-    return yk_cost_layer_time(&costs->basis.book, device, model->model,
+    return yk_cost_layer_time(&costs->context.sources, device, model->model,
                               &model->model->layers[layer], (enum yk_cost_pass)pass, out);
 }
 
@@ -96,7 +97,7 @@ static yk_status find_send(const struct yoke_costs *costs, int32_t from, int32_t
     YK_TRY(check_device(costs, from));
     YK_TRY(check_device(costs, to));
     YK_TRY(check_amount(bytes));
-    return yk_communication_send_time(&costs->basis.book, from, to, bytes, out);
+    return yk_communication_send_time(&costs->context.sources, from, to, bytes, out);
 }
 
 yoke_status yoke_costs_send(yoke_costs *costs, int32_t from, int32_t to, double bytes,
@@ -123,7 +124,7 @@ static yk_status find_collective(const struct yoke_costs *costs, enum yoke_colle
     }
     YK_TRY(check_amount(bytes));
     YK_TRY(check_amount(largest_part_bytes));
-    return yk_communication_collective_time(&costs->basis.book, (enum yk_collective)collective,
+    return yk_communication_collective_time(&costs->context.sources, (enum yk_collective)collective,
                                             ranks, bytes, largest_part_bytes, out);
 }
 

@@ -83,7 +83,7 @@ struct yk_library_context {
     struct yoke_request *request; /* retained; NULL means: costs only */
     struct yk_profile *profile;   /* may be NULL */
     struct yk_arena *arena;       /* owns book.measurements */
-    struct yk_cost_sources book;
+    struct yk_cost_sources sources;
 };
 
 static inline yoke_status yk_library_status(yk_status status)
@@ -168,15 +168,15 @@ yk_status yk_library_context_open_costs(const struct yk_cluster *cluster, const 
 /* Opens the costs of a request and retains the request. */
 yk_status yk_library_context_open(const struct yoke_request *request,
                                   struct yk_library_context *out) YK_MUST_USE;
-void yk_library_context_close(struct yk_library_context *basis);
+void yk_library_context_close(struct yk_library_context *context);
 
 /* Converts the request to a request of the planner. `usual_s` is the default search budget in
  * seconds. */
-yk_status yk_library_context_plan_request(const struct yk_library_context *basis, double usual_s,
+yk_status yk_library_context_plan_request(const struct yk_library_context *context, double usual_s,
                                           struct yk_plan_request *out) YK_MUST_USE;
 
 struct yoke_plan {
-    struct yk_library_context basis;
+    struct yk_library_context context;
     struct yk_planner_outcome *planned;
     struct yk_arena *arena; /* owns this struct and the arrays below */
     struct yoke_plan_info info;
@@ -198,7 +198,7 @@ enum {
 };
 
 struct yoke_tradeoff {
-    struct yk_library_context basis;
+    struct yk_library_context context;
     struct yk_memory_tradeoff *found;
     struct yk_plan_chart_curve curves[YK_LIBRARY_CURVES];
     struct yk_plan_tradeoff_chart

@@ -9,7 +9,7 @@
 static const double usual_budget_s = 4;
 
 struct yoke_placements {
-    struct yk_library_context basis;
+    struct yk_library_context context;
     struct yk_placements *found;
     struct yoke_placements_info info;
     struct yoke_placement *placements;
@@ -60,9 +60,9 @@ static yk_status fill(struct yoke_placements *handle)
 
 static yk_status compare(struct yoke_placements *handle)
 {
-    const struct yoke_request *given = handle->basis.request;
+    const struct yoke_request *given = handle->context.request;
     struct yk_placement_request request = {
-        .cost_sources = &handle->basis.book,
+        .cost_sources = &handle->context.sources,
         .config = given->model->config,
         .workload = given->model->workload,
         .micro_batches = given->micro_batches,
@@ -82,7 +82,7 @@ yoke_status yoke_placements_find(const yoke_request *request, yoke_placements **
     YK_LIBRARY_REQUIRE_NOT_NULL(request, out);
     yoke_placements *handle = calloc(1, sizeof *handle);
     yk_status status =
-        handle ? yk_library_context_open(request, &handle->basis) : yk_fail_out_of_memory();
+        handle ? yk_library_context_open(request, &handle->context) : yk_fail_out_of_memory();
     YK_THEN(compare(handle));
     YK_LIBRARY_TRY_OR(status, yoke_placements_destroy(handle));
     *out = handle;
@@ -93,7 +93,7 @@ void yoke_placements_destroy(yoke_placements *placements)
 {
     if (placements) {
         yk_placements_destroy(placements->found);
-        yk_library_context_close(&placements->basis);
+        yk_library_context_close(&placements->context);
         free(placements);
     }
 }
@@ -148,7 +148,7 @@ static yk_status write(const yoke_placements *placements, int32_t number,
     const struct yk_schedule_report report = {
         .schedule = placement->schedule,
         .algorithm = placement->name,
-        .source = placements->basis.request->model->info.name,
+        .source = placements->context.request->model->info.name,
         .lower_bound = llround(placement->bound_s * placement->step->graph->ticks_per_unit),
         .kinds = placement->step->kinds,
     };

@@ -20,10 +20,10 @@ static void fill_info(struct yoke_plan *handle)
 {
     const struct yk_planner_outcome *planned = handle->planned;
     const struct yk_plan *plan = planned->plan;
-    const struct yk_plan_evaluation *trial = &planned->evaluation;
+    const struct yk_plan_evaluation *evaluation = &planned->evaluation;
     const struct yk_mfu mfu = yk_planner_predicted_mfu(planned);
     handle->info = (struct yoke_plan_info){
-        .step_s = trial->step_s,
+        .step_s = evaluation->step_s,
         .bound_s = planned->bound_s,
         .tokens_per_s = planned->tokens_per_s,
         .mfu = mfu.formula,
@@ -31,9 +31,9 @@ static void fill_info(struct yoke_plan *handle)
         .summary = planned->summary,
         .bottleneck = planned->bottleneck,
         .source = planned->source,
-        .fits = trial->fits,
-        .missing_rank = trial->fits ? -1 : trial->rank,
-        .missing_bytes = trial->missing_bytes,
+        .fits = evaluation->fits,
+        .missing_rank = evaluation->fits ? -1 : evaluation->rank,
+        .missing_bytes = evaluation->missing_bytes,
         .rank_count = plan->rank_count,
         .layer_count = plan->layer_count,
         .transfer_count = plan->transfer_count,
@@ -48,7 +48,7 @@ static void fill_info(struct yoke_plan *handle)
         .bucket_bytes = plan->bucket_bytes,
         .search_s = planned->search_s,
         .trials = planned->evaluation_count,
-        .error = yk_error_band_relative_error(&trial->band),
+        .error = yk_error_band_relative_error(&evaluation->band),
         .cut_short = planned->cut_short,
     };
 }
@@ -198,7 +198,7 @@ static yk_status create(const struct yoke_request *request, struct yoke_plan **o
 {
     struct yoke_plan *plan = NULL;
     YK_TRY_NEW_WITH_ARENA(plan);
-    YK_TRY_OR(yk_library_context_open(request, &plan->basis), yoke_plan_destroy(plan));
+    YK_TRY_OR(yk_library_context_open(request, &plan->context), yoke_plan_destroy(plan));
     *out = plan;
     return YK_OK;
 }
@@ -215,7 +215,7 @@ static yk_status finish(yk_status status, struct yoke_plan *plan, struct yoke_pl
 static yk_status search(struct yoke_plan *plan)
 {
     struct yk_plan_request request;
-    YK_TRY(yk_library_context_plan_request(&plan->basis, usual_budget_s, &request));
+    YK_TRY(yk_library_context_plan_request(&plan->context, usual_budget_s, &request));
     YK_TRY(yk_planner_search(&request, &plan->planned));
     return plan->planned->plan ? YK_OK : yk_planner_fail_no_plan_found(plan->planned);
 }
@@ -296,7 +296,7 @@ static yk_status examine(const struct reading *reading, struct yoke_plan *plan)
     struct yk_plan *kept =
         NULL; /* a copy that lives as long as the request, which points into it */
     YK_TRY(yk_plan_copy(reading->plan, plan->arena, &kept));
-    YK_TRY(yk_library_context_plan_request(&plan->basis, usual_compare_s, &request));
+    YK_TRY(yk_library_context_plan_request(&plan->context, usual_compare_s, &request));
     yk_search_context_restore_request(kept, &request);
     if (reading->given.slowdown > 0) {
         request.slowdown = reading->given.slowdown;
@@ -354,7 +354,7 @@ void yoke_plan_destroy(yoke_plan *plan)
 {
     if (plan) {
         yk_planner_outcome_destroy(plan->planned);
-        yk_library_context_close(&plan->basis);
+        yk_library_context_close(&plan->context);
         yk_arena_destroy(plan->arena);
     }
 }
@@ -364,8 +364,8 @@ static yk_status write_file(const yoke_plan *plan, const char *path, struct yk_t
 {
     const struct yk_plan_file_context context = {
         .config = plan->planned->request.config,
-        .cluster = plan->basis.book.cluster,
-        .profile = plan->basis.profile,
+        .cluster = plan->context.sources.cluster,
+        .profile = plan->context.profile,
         .path = path,
     };
     return yk_plan_file_write(plan->planned->plan, &context, out);

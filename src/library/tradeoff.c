@@ -35,7 +35,7 @@ static void fill_info(struct yoke_tradeoff *handle)
 static yk_status find(struct yoke_tradeoff *handle, int32_t points)
 {
     struct yk_plan_request request;
-    YK_TRY(yk_library_context_plan_request(&handle->basis, usual_budget_s, &request));
+    YK_TRY(yk_library_context_plan_request(&handle->context, usual_budget_s, &request));
     const struct yk_memory_tradeoff_options options = {
         .points = points > 0 ? points : USUAL_POINTS,
         .milp_s = request.search.budget_s,
@@ -58,7 +58,7 @@ yoke_status yoke_tradeoff_find(const yoke_request *request, int32_t points, yoke
     }
     yoke_tradeoff *handle = calloc(1, sizeof *handle);
     yk_status status =
-        handle ? yk_library_context_open(request, &handle->basis) : yk_fail_out_of_memory();
+        handle ? yk_library_context_open(request, &handle->context) : yk_fail_out_of_memory();
     YK_THEN(find(handle, points));
     YK_LIBRARY_TRY_OR(status, yoke_tradeoff_destroy(handle));
     *out = handle;
@@ -69,7 +69,7 @@ void yoke_tradeoff_destroy(yoke_tradeoff *tradeoff)
 {
     if (tradeoff) {
         yk_memory_tradeoff_destroy(tradeoff->found);
-        yk_library_context_close(&tradeoff->basis);
+        yk_library_context_close(&tradeoff->context);
         free(tradeoff);
     }
 }

@@ -93,7 +93,7 @@ static void describe_pass(const struct state *state, int32_t rank, const struct 
     const struct yk_program *program = state->request->program;
     const bool updates = op->kind == YK_OP_UPDATE;
     const int32_t number = updates ? program->layers[op->layer].weights_owner : op->layer;
-    const struct yk_layer *layer = &yk_model_cache_whole_batch(program->sizes)->layers[number];
+    const struct yk_layer *layer = &yk_model_cache_whole_batch(program->cache)->layers[number];
     out->layer = layer->kind;
     out->shape = layer->shape;
     out->size = updates ? 0 : op->samples;
@@ -127,7 +127,8 @@ static void describe_message(const struct state *state, int32_t rank, const stru
     }
     out->device = from;
     out->size = (int64_t)llround(bytes);
-    out->is_known = yk_profile_key_link(cluster, state->request->program->facts, from, to, name);
+    out->is_known =
+        yk_profile_key_link(cluster, state->request->program->measurements, from, to, name);
 }
 
 static bool are_same(const struct yk_calibration_class *a, const struct yk_calibration_class *b)
@@ -351,7 +352,7 @@ static const char *find_link(const struct yk_calibration *made)
 static yk_status find_known(const struct state *state, double *out)
 {
     const struct yk_calibration *made = state->out;
-    struct yk_profile *profile = state->request->book->profile;
+    struct yk_profile *profile = state->request->sources->profile;
     for (int32_t i = 0; profile && i < made->class_count; i++) {
         const struct yk_profile_fact_key fact = {made->classes[i].profile_key,
                                                  YK_PROFILE_MESSAGE_SLOWDOWN};
@@ -487,7 +488,7 @@ static yk_status add_row(struct state *state, const struct yk_calibration_class 
         .layer = {.device = class->profile_key,
                   .part = yk_profile_key_device_fraction(
                       &program->cluster->devices[class->device],
-                      program->facts ? &program->facts[class->device] : NULL),
+                      program->measurements ? &program->measurements[class->device] : NULL),
                   .shape = class->shape,
                   .sequence = program->plan->workload.sequence,
                   .pass = yk_op_kind_name(class->kind)},
@@ -580,7 +581,7 @@ static yk_status calibrate(struct state *state)
     struct yk_calibration *made = state->out;
     YK_TRY(check(request));
     YK_TRY(yk_profiler_init(&made->rows));
-    YK_TRY(yk_collective_rings_create(request->program->plan, request->book, state->arena,
+    YK_TRY(yk_collective_rings_create(request->program->plan, request->sources, state->arena,
                                       &state->rings));
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
     YK_TRY_NEW(state->arena, state->class_of, request->program->rank_count);

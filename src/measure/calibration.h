@@ -68,10 +68,10 @@ struct yk_calibration {
 };
 
 struct yk_calibration_request {
-    const struct yk_program *program;   /* the last program of the run */
-    const struct yk_sim *sim;           /* the simulation of this program */
-    const struct yk_cost_sources *book; /* the costs used by the simulation */
-    const struct yk_op_times *measured; /* measured times */
+    const struct yk_program *program;      /* the last program of the run */
+    const struct yk_sim *sim;              /* the simulation of this program */
+    const struct yk_cost_sources *sources; /* the costs used by the simulation */
+    const struct yk_op_times *measured;    /* measured times */
 };
 
 /* Fails if the times belong to another program. `out` starts as {0}. Strings are in the arena. */

@@ -17,7 +17,7 @@ struct yk_measure_team {
     const struct yk_communicator *host_communicator;   /* communicator for host memory */
     const struct yk_communicator *device_communicator; /* communicator for device memory, as in
                                     training; NULL if devices  use host memory */
-    struct yk_device_context engine;
+    struct yk_device_context context;
 };
 
 static inline const struct yk_communicator *
@@ -29,7 +29,7 @@ yk_measure_team_device_communicator(const struct yk_measure_team *team)
 /* Whether the device is the CPU, so that computation uses cores of the host. */
 static inline bool yk_measure_team_uses_host_cores(const struct yk_measure_team *team)
 {
-    return team->engine.backend->used_bytes == NULL;
+    return team->context.backend->used_bytes == NULL;
 }
 
 /* out (ranks, count) = `own` (count) of every rank. */

@@ -176,51 +176,51 @@ struct yk_model_cache {
     const struct yk_model **models; /* (batch + 1, 2); NULL: not computed yet */
 };
 
-static yk_status start(struct yk_model_cache *sizes)
+static yk_status start(struct yk_model_cache *cache)
 {
     const struct yk_model *whole = NULL;
     /* Checks the workload before memory is allocated for its batch. */
-    YK_TRY(yk_model_build(sizes->config, &sizes->workload, sizes->arena, &whole));
-    YK_TRY_NEW(sizes->arena, sizes->models, 2 * (sizes->workload.batch + 1));
-    sizes->models[2 * sizes->workload.batch] = whole;
+    YK_TRY(yk_model_build(cache->config, &cache->workload, cache->arena, &whole));
+    YK_TRY_NEW(cache->arena, cache->models, 2 * (cache->workload.batch + 1));
+    cache->models[2 * cache->workload.batch] = whole;
     return YK_OK;
 }
 
 yk_status yk_model_cache_create(const struct yk_model_config *config,
                                 const struct yk_workload *workload, struct yk_model_cache **out)
 {
-    struct yk_model_cache *sizes = NULL;
-    YK_TRY_NEW_WITH_ARENA(sizes);
-    sizes->config = config;
-    sizes->workload = *workload;
-    sizes->workload.recompute = false;
-    YK_TRY_OR(start(sizes), yk_model_cache_destroy(sizes));
-    *out = sizes;
+    struct yk_model_cache *cache = NULL;
+    YK_TRY_NEW_WITH_ARENA(cache);
+    cache->config = config;
+    cache->workload = *workload;
+    cache->workload.recompute = false;
+    YK_TRY_OR(start(cache), yk_model_cache_destroy(cache));
+    *out = cache;
     return YK_OK;
 }
 
-void yk_model_cache_destroy(struct yk_model_cache *sizes)
+void yk_model_cache_destroy(struct yk_model_cache *cache)
 {
-    if (sizes) {
-        yk_arena_destroy(sizes->arena);
+    if (cache) {
+        yk_arena_destroy(cache->arena);
     }
 }
 
-yk_status yk_model_cache_get(struct yk_model_cache *sizes, int64_t batch, bool recompute,
+yk_status yk_model_cache_get(struct yk_model_cache *cache, int64_t batch, bool recompute,
                              const struct yk_model **out)
 {
-    const struct yk_model **slot = &sizes->models[2 * batch + (recompute ? 1 : 0)];
+    const struct yk_model **slot = &cache->models[2 * batch + (recompute ? 1 : 0)];
     if (!*slot) {
-        struct yk_workload workload = sizes->workload;
+        struct yk_workload workload = cache->workload;
         workload.batch = batch;
         workload.recompute = recompute;
-        YK_TRY(yk_model_build(sizes->config, &workload, sizes->arena, slot));
+        YK_TRY(yk_model_build(cache->config, &workload, cache->arena, slot));
     }
     *out = *slot;
     return YK_OK;
 }
 
-const struct yk_model *yk_model_cache_whole_batch(const struct yk_model_cache *sizes)
+const struct yk_model *yk_model_cache_whole_batch(const struct yk_model_cache *cache)
 {
-    return sizes->models[2 * sizes->workload.batch];
+    return cache->models[2 * cache->workload.batch];
 }

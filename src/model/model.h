@@ -123,13 +123,13 @@ struct yk_model_cache;
 yk_status yk_model_cache_create(const struct yk_model_config *config,
                                 const struct yk_workload *workload,
                                 struct yk_model_cache **out) YK_MUST_USE;
-void yk_model_cache_destroy(struct yk_model_cache *sizes);
+void yk_model_cache_destroy(struct yk_model_cache *cache);
 
 /* The model for `batch` samples, from 1 to the whole batch, with or without recomputation. */
-yk_status yk_model_cache_get(struct yk_model_cache *sizes, int64_t batch, bool recompute,
+yk_status yk_model_cache_get(struct yk_model_cache *cache, int64_t batch, bool recompute,
                              const struct yk_model **out) YK_MUST_USE;
 
 /* The model for the whole batch, without recomputation. */
-const struct yk_model *yk_model_cache_whole_batch(const struct yk_model_cache *sizes);
+const struct yk_model *yk_model_cache_whole_batch(const struct yk_model_cache *cache);
 
 #endif

@@ -16,13 +16,14 @@ struct yk_bump_allocator {
 };
 
 /* Allocates `count` elements of `size` bytes, aligned for the device. NULL if it only counts. */
-static inline void *yk_bump_allocate(struct yk_bump_allocator *carver, int64_t count, size_t size)
+static inline void *yk_bump_allocate(struct yk_bump_allocator *allocator, int64_t count,
+                                     size_t size)
 {
-    const size_t at = carver->used;
+    const size_t at = allocator->used;
     const size_t bytes = (size_t)count * size;
-    carver->used +=
+    allocator->used +=
         (bytes + YK_BACKEND_ALIGNMENT - 1) / YK_BACKEND_ALIGNMENT * YK_BACKEND_ALIGNMENT;
-    return carver->base ? carver->base + at : NULL;
+    return allocator->base ? allocator->base + at : NULL;
 }
 
 #endif

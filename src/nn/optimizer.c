@@ -62,43 +62,43 @@ static void update_adamw(const struct update *update, const struct arrays *array
 {
     const struct yk_optimizer *optimizer = update->optimizer;
     const double t = (double)update->updates + 1;
-    update->store->engine.backend->adamw(update->lane,
-                                         &(struct yk_adamw_op){
-                                             .count = count,
-                                             .weights = arrays->weights,
-                                             .master = arrays->master,
-                                             .gradients = arrays->gradients,
-                                             .moment1 = arrays->moment1,
-                                             .moment2 = arrays->moment2,
-                                             .type = update->store->net->workload.precision,
-                                             .lr = (float)update->lr,
-                                             .beta1 = (float)optimizer->beta1,
-                                             .beta2 = (float)optimizer->beta2,
-                                             .epsilon = (float)optimizer->epsilon,
-                                             .weight_decay = (float)decay,
-                                             .correction1 = bias_correction(optimizer->beta1, t),
-                                             .correction2 = bias_correction(optimizer->beta2, t),
-                                             .gradient_norm = update->gradient_norm,
-                                         });
+    update->store->context.backend->adamw(update->lane,
+                                          &(struct yk_adamw_op){
+                                              .count = count,
+                                              .weights = arrays->weights,
+                                              .master = arrays->master,
+                                              .gradients = arrays->gradients,
+                                              .moment1 = arrays->moment1,
+                                              .moment2 = arrays->moment2,
+                                              .type = update->store->net->workload.precision,
+                                              .lr = (float)update->lr,
+                                              .beta1 = (float)optimizer->beta1,
+                                              .beta2 = (float)optimizer->beta2,
+                                              .epsilon = (float)optimizer->epsilon,
+                                              .weight_decay = (float)decay,
+                                              .correction1 = bias_correction(optimizer->beta1, t),
+                                              .correction2 = bias_correction(optimizer->beta2, t),
+                                              .gradient_norm = update->gradient_norm,
+                                          });
 }
 
 static void update_sgd(const struct update *update, const struct arrays *arrays, int64_t count,
                        double decay)
 {
-    update->store->engine.backend->sgd(update->lane,
-                                       &(struct yk_sgd_op){
-                                           .count = count,
-                                           .weights = arrays->weights,
-                                           .master = arrays->master,
-                                           .gradients = arrays->gradients,
-                                           .velocity = arrays->moment1,
-                                           .type = update->store->net->workload.precision,
-                                           .lr = (float)update->lr,
-                                           .weight_decay = (float)decay,
-                                           .momentum = (float)update->optimizer->momentum,
-                                           .first = update->updates == 0,
-                                           .gradient_norm = update->gradient_norm,
-                                       });
+    update->store->context.backend->sgd(update->lane,
+                                        &(struct yk_sgd_op){
+                                            .count = count,
+                                            .weights = arrays->weights,
+                                            .master = arrays->master,
+                                            .gradients = arrays->gradients,
+                                            .velocity = arrays->moment1,
+                                            .type = update->store->net->workload.precision,
+                                            .lr = (float)update->lr,
+                                            .weight_decay = (float)decay,
+                                            .momentum = (float)update->optimizer->momentum,
+                                            .first = update->updates == 0,
+                                            .gradient_norm = update->gradient_norm,
+                                        });
 }
 
 /* Updates the parameters `first` to `end` of the layer that the span contains. */

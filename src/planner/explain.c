@@ -50,11 +50,11 @@ struct exposure {
 };
 
 /* The shortest range of layers that causes most of the exposed time of one kind of op. */
-static void find_layers(const struct yk_plan_evaluation *trial, int32_t rank,
+static void find_layers(const struct yk_plan_evaluation *evaluation, int32_t rank,
                         struct exposure *exposure)
 {
-    const struct yk_op_list *list = &trial->program->ranks[rank];
-    const int32_t L = trial->plan->layer_count;
+    const struct yk_op_list *list = &evaluation->program->ranks[rank];
+    const int32_t L = evaluation->plan->layer_count;
     const double wanted = most_of_it * exposure->by_kind[exposure->worst];
     double *by_layer = calloc((size_t)L, sizeof *by_layer);
     int32_t shortest = L;
@@ -65,7 +65,7 @@ static void find_layers(const struct yk_plan_evaluation *trial, int32_t rank,
     }
     for (int32_t i = 0; i < list->op_count; i++) {
         if (list->ops[i].kind == exposure->worst && list->ops[i].layer >= 0) {
-            by_layer[list->ops[i].layer] += trial->sim->ranks[rank].exposed_of_op_s[i];
+            by_layer[list->ops[i].layer] += evaluation->sim->ranks[rank].exposed_of_op_s[i];
         }
     }
     for (int32_t first = 0; first < L; first++) {
@@ -82,19 +82,19 @@ static void find_layers(const struct yk_plan_evaluation *trial, int32_t rank,
     free(by_layer);
 }
 
-static struct exposure expose(const struct yk_plan_evaluation *trial, int32_t rank)
+static struct exposure expose(const struct yk_plan_evaluation *evaluation, int32_t rank)
 {
-    const struct yk_op_list *list = &trial->program->ranks[rank];
+    const struct yk_op_list *list = &evaluation->program->ranks[rank];
     struct exposure exposure = {.worst = YK_OP_ALL_GATHER};
     for (int32_t i = 0; i < list->op_count; i++) {
-        exposure.by_kind[list->ops[i].kind] += trial->sim->ranks[rank].exposed_of_op_s[i];
+        exposure.by_kind[list->ops[i].kind] += evaluation->sim->ranks[rank].exposed_of_op_s[i];
     }
     for (int32_t kind = 0; kind < YK_OP_KIND_COUNT; kind++) {
         if (exposure.by_kind[kind] > exposure.by_kind[exposure.worst]) {
             exposure.worst = (enum yk_op_kind)kind;
         }
     }
-    find_layers(trial, rank, &exposure);
+    find_layers(evaluation, rank, &exposure);
     return exposure;
 }
 
@@ -108,45 +108,46 @@ static const char *plural_of(enum yk_op_kind kind)
     return names[kind] ? names[kind] : "agreement";
 }
 
-static const char *device_of(const struct yk_search_context *study, const struct yk_plan *plan,
+static const char *device_of(const struct yk_search_context *context, const struct yk_plan *plan,
                              int32_t rank)
 {
-    return study->cluster->devices[plan->ranks[rank].device].name;
+    return context->cluster->devices[plan->ranks[rank].device].name;
 }
 
-static void explain_exposed(const struct yk_search_context *study,
-                            const struct yk_plan_evaluation *trial, int32_t rank,
+static void explain_exposed(const struct yk_search_context *context,
+                            const struct yk_plan_evaluation *evaluation, int32_t rank,
                             struct yk_text *out)
 {
-    const struct exposure exposure = expose(trial, rank);
-    const double percent = 100 * exposure.by_kind[exposure.worst] / trial->step_s;
+    const struct exposure exposure = expose(evaluation, rank);
+    const double percent = 100 * exposure.by_kind[exposure.worst] / evaluation->step_s;
     yk_text_addf(out, "the link of rank %d (%s): %.0f %% of the step is exposed %s of ", rank,
-                 device_of(study, trial->plan, rank), percent, plural_of(exposure.worst));
-    yk_explain_layer_range(study->model, exposure.first, exposure.last, out);
+                 device_of(context, evaluation->plan, rank), percent, plural_of(exposure.worst));
+    yk_explain_layer_range(context->model, exposure.first, exposure.last, out);
 }
 
-void yk_explain_bottleneck(const struct yk_search_context *study,
-                           const struct yk_plan_evaluation *trial, struct yk_text *out)
+void yk_explain_bottleneck(const struct yk_search_context *context,
+                           const struct yk_plan_evaluation *evaluation, struct yk_text *out)
 {
-    const struct yk_sim *sim = trial->sim;
+    const struct yk_sim *sim = evaluation->sim;
     int32_t exposed = 0;
     int32_t busiest = 0;
-    for (int32_t r = 1; r < trial->plan->rank_count; r++) {
+    for (int32_t r = 1; r < evaluation->plan->rank_count; r++) {
         exposed = sim->ranks[r].exposed_s > sim->ranks[exposed].exposed_s ? r : exposed;
         busiest = sim->ranks[r].compute_s > sim->ranks[busiest].compute_s ? r : busiest;
     }
     const double exposed_part = sim->ranks[exposed].exposed_s / sim->step_s;
     const double idle_part = sim->ranks[busiest].idle_s / sim->step_s;
     const double compute_part = sim->ranks[busiest].compute_s / sim->step_s;
-    const char *name = device_of(study, trial->plan, busiest);
+    const char *name = device_of(context, evaluation->plan, busiest);
     if (exposed_part > little && exposed_part >= idle_part) {
-        explain_exposed(study, trial, exposed, out);
+        explain_exposed(context, evaluation, exposed, out);
     } else if (idle_part > little) {
         yk_text_addf(out,
                      "waiting: even rank %d (%s), the busiest, waits for other ranks %.0f %% of "
                      "the step%s",
                      busiest, name, 100 * idle_part,
-                     trial->plan->group_count > 1 ? ", while the pipeline fills and drains" : "");
+                     evaluation->plan->group_count > 1 ? ", while the pipeline fills and drains"
+                                                       : "");
     } else {
         yk_text_addf(out, "computation: rank %d (%s) computes %.0f %% of the step", busiest, name,
                      100 * compute_part);
@@ -182,7 +183,7 @@ static void add_strategies(const struct yk_plan *plan, struct yk_text *out)
 }
 
 /* "3/1/1 samples of embed to layer 20 in 2 turns, the rest on gpu0". */
-static void explain_alternating(const struct yk_search_context *study, const struct yk_plan *plan,
+static void explain_alternating(const struct yk_search_context *context, const struct yk_plan *plan,
                                 struct yk_text *out)
 {
     const char *between = "";
@@ -197,9 +198,9 @@ static void explain_alternating(const struct yk_search_context *study, const str
                 last++;
             }
             yk_text_add(out, between);
-            yk_explain_layer_range(study->model, l, last, out);
+            yk_explain_layer_range(context->model, l, last, out);
             if (group->member_count == 1) {
-                yk_text_addf(out, " on %s", device_of(study, plan, group->members[0].rank));
+                yk_text_addf(out, " on %s", device_of(context, plan, group->members[0].rank));
             } else {
                 yk_text_addf(out, " on %d devices by turns, shares ", group->member_count);
                 add_shares(group, out);
@@ -209,7 +210,7 @@ static void explain_alternating(const struct yk_search_context *study, const str
     }
 }
 
-void yk_explain_plan(const struct yk_search_context *study, const struct yk_plan *plan,
+void yk_explain_plan(const struct yk_search_context *context, const struct yk_plan *plan,
                      struct yk_text *out)
 {
     int32_t several = 0;
@@ -221,12 +222,12 @@ void yk_explain_plan(const struct yk_search_context *study, const struct yk_plan
         again += plan->layers[l].recompute ? 1 : 0;
     }
     if (plan->rank_count == 1) {
-        yk_text_addf(out, "all on %s", device_of(study, plan, 0));
+        yk_text_addf(out, "all on %s", device_of(context, plan, 0));
     } else if (plan->group_count == 1) {
         yk_text_addf(out, "data-parallel on %d devices, shares ", plan->rank_count);
         add_shares(&plan->groups[0], out);
     } else if (yk_plan_has_alternating_members(plan)) {
-        explain_alternating(study, plan, out);
+        explain_alternating(context, plan, out);
     } else {
         yk_text_addf(out, "a pipeline of %d %s on %d devices", plan->group_count,
                      several > 0 ? "groups" : "stages", plan->rank_count);
@@ -240,24 +241,25 @@ void yk_explain_plan(const struct yk_search_context *study, const struct yk_plan
     if (again > 0) {
         yk_text_addf(out, "; %d of %d layers recomputed", again, plan->layer_count);
     }
-    if (plan->rank_count < study->cluster->device_count) {
+    if (plan->rank_count < context->cluster->device_count) {
         yk_text_addf(out, "; %d of %d devices used", plan->rank_count,
-                     study->cluster->device_count);
+                     context->cluster->device_count);
     }
 }
 
-void yk_explain_context_memory(const struct yk_search_context *study, const struct yk_plan *plan,
+void yk_explain_context_memory(const struct yk_search_context *context, const struct yk_plan *plan,
                                struct yk_text *out)
 {
     int32_t measured = 0;
     double assumed_bytes[2] = {0, 0}; /* of GPUs, of CPUs */
     for (int32_t r = 0; r < plan->rank_count; r++) {
         const int32_t device = plan->ranks[r].device;
-        if (yk_device_measurements_of_device(study->measurements, device).context_bytes > 0) {
+        if (yk_device_measurements_of_device(context->measurements, device).context_bytes > 0) {
             measured++;
         } else {
-            assumed_bytes[study->cluster->devices[device].is_cpu ? 1 : 0] =
-                yk_device_measurements_context_bytes(study->measurements, study->cluster, device);
+            assumed_bytes[context->cluster->devices[device].is_cpu ? 1 : 0] =
+                yk_device_measurements_context_bytes(context->measurements, context->cluster,
+                                                     device);
         }
     }
     if (measured > 0) {

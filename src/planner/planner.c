@@ -82,16 +82,16 @@ yk_status yk_planner_fail_no_plan_found(const struct yk_planner_outcome *outcome
 
 yk_status yk_planner_fail_plan_does_not_fit(const struct yk_planner_outcome *outcome)
 {
-    const struct yk_plan_evaluation *trial = &outcome->evaluation;
-    if (trial->fits) {
+    const struct yk_plan_evaluation *evaluation = &outcome->evaluation;
+    if (evaluation->fits) {
         return YK_OK;
     }
-    const struct yk_plan_rank *rank = &outcome->plan->ranks[trial->rank];
+    const struct yk_plan_rank *rank = &outcome->plan->ranks[evaluation->rank];
     return yk_fail(YK_ERROR_NO_FIT,
                    "the plan does not fit: %s lacks %s of memory beyond its %s; plan again, or "
                    "recompute more layers",
                    outcome->context->cluster->devices[rank->device].name,
-                   YK_UNITS_TEXT(trial->missing_bytes, YK_UNIT_BYTES),
+                   YK_UNITS_TEXT(evaluation->missing_bytes, YK_UNIT_BYTES),
                    YK_UNITS_TEXT(rank->limit_bytes, YK_UNIT_BYTES));
 }
 
@@ -180,17 +180,17 @@ static yk_status end_phase(struct yk_planner_outcome *outcome, yk_status status,
 
 static yk_status search_plan(struct yk_planner_outcome *outcome, struct yk_plan_search *search)
 {
-    struct yk_search_context *study = outcome->context;
-    yk_search_context_begin_phase(study, baselines_part, baselines_part);
+    struct yk_search_context *context = outcome->context;
+    yk_search_context_begin_phase(context, baselines_part, baselines_part);
     YK_TRY(end_phase(outcome, compare(outcome, search), true));
-    yk_search_context_begin_phase(study, explore_part, last_explore_part);
+    yk_search_context_begin_phase(context, explore_part, last_explore_part);
     yk_status status = yk_plan_search_phase_explore(search);
     YK_TRY(end_phase(outcome, status, yk_plan_search_has_budget(search)));
-    yk_search_context_begin_phase(study, search->best ? refine_part : last_refine_part,
+    yk_search_context_begin_phase(context, search->best ? refine_part : last_refine_part,
                                   last_refine_part);
     status = yk_plan_search_phase_refine(search);
-    YK_TRY(end_phase(outcome, status, yk_search_context_has_budget(study)));
-    yk_search_context_begin_phase(study, 1, 1);
+    YK_TRY(end_phase(outcome, status, yk_search_context_has_budget(context)));
+    yk_search_context_begin_phase(context, 1, 1);
     if (!search->best) {
         return note_misfit(outcome, search);
     }

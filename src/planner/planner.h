@@ -87,16 +87,16 @@ yk_status yk_planner_fail_plan_does_not_fit(const struct yk_planner_outcome *out
 
 /* Writes what limits the speed: "the link of rank 2 (gpu2): 38 % of the step is exposed gathers of
  * layers 20–31". The evaluation must have its simulation. */
-void yk_explain_bottleneck(const struct yk_search_context *study,
-                           const struct yk_plan_evaluation *trial, struct yk_text *out);
+void yk_explain_bottleneck(const struct yk_search_context *context,
+                           const struct yk_plan_evaluation *evaluation, struct yk_text *out);
 
 /* Writes the plan in one sentence: "data-parallel on 3 devices, shares 28/18/18; …". */
-void yk_explain_plan(const struct yk_search_context *study, const struct yk_plan *plan,
+void yk_explain_plan(const struct yk_search_context *context, const struct yk_plan *plan,
                      struct yk_text *out);
 
 /* Writes the memory of driver and libraries, and whether it was measured: "24MiB a process on a
  * CPU, assumed". */
-void yk_explain_context_memory(const struct yk_search_context *study, const struct yk_plan *plan,
+void yk_explain_context_memory(const struct yk_search_context *context, const struct yk_plan *plan,
                                struct yk_text *out);
 
 /* Writes a range of layers: "layers 20–31", "embed", "embed to layer 3". */

@@ -12,7 +12,7 @@
 static const double milp_part = 0.5;
 
 struct context {
-    struct yk_search_context *study;
+    struct yk_search_context *context;
     struct yk_memory_tradeoff *tradeoff;
     const struct yk_memory_tradeoff_options *options;
     struct yk_device_set all;
@@ -25,7 +25,7 @@ struct context {
 static yk_status sharded_plan(const struct context *context, bool recompute, struct yk_arena *arena,
                               struct yk_plan **out)
 {
-    struct yk_search_context *study = context->study;
+    struct yk_search_context *study = context->context;
     struct yk_plan *plan = NULL;
     bool fits = false;
     for (int32_t l = 0; l < study->model->layer_count; l++) {
@@ -50,11 +50,11 @@ static yk_status sharded_plan(const struct context *context, bool recompute, str
 
 static yk_status time_of(const struct context *context, const struct yk_plan *plan, double *out_s)
 {
-    struct yk_plan_evaluation trial;
-    YK_TRY(
-        yk_plan_evaluation_run(context->study, plan, YK_PLAN_EVALUATION_SIMULATE_IF_FITS, &trial));
-    *out_s = trial.step_s;
-    yk_plan_evaluation_free(&trial);
+    struct yk_plan_evaluation evaluation;
+    YK_TRY(yk_plan_evaluation_run(context->context, plan, YK_PLAN_EVALUATION_SIMULATE_IF_FITS,
+                                  &evaluation));
+    *out_s = evaluation.step_s;
+    yk_plan_evaluation_free(&evaluation);
     return YK_OK;
 }
 
@@ -72,7 +72,7 @@ static yk_status join(const struct context *context, const struct yk_plan *base,
                       enum yk_transfer_order_method method, struct yk_arena *arena, double *out_s,
                       struct yk_plan **out)
 {
-    const struct yk_search_context *study = context->study;
+    const struct yk_search_context *study = context->context;
     const struct yk_scheduler_options *search = &study->request->search;
     /* Leaves time for the curves that follow. */
     const double left_s = search->moves > 0 ? INFINITY
@@ -83,7 +83,7 @@ static yk_status join(const struct context *context, const struct yk_plan *base,
     bool ordered = false;
     *out_s = NAN;
     YK_TRY(yk_plan_copy(base, arena, out));
-    YK_TRY(yk_transfer_order_plan_apply(context->study, &options, arena, *out, &ordered));
+    YK_TRY(yk_transfer_order_plan_apply(context->context, &options, arena, *out, &ordered));
     return ordered ? time_of(context, *out, out_s) : YK_OK;
 }
 
@@ -92,7 +92,7 @@ static yk_status plain_plan(const struct context *context, struct yk_arena *aren
                             struct yk_plan **out)
 {
     *out = NULL;
-    if (!context->study->request->workload.recompute) {
+    if (!context->context->request->workload.recompute) {
         YK_TRY(sharded_plan(context, false, arena, out));
     }
     return *out ? YK_OK : sharded_plan(context, true, arena, out);
@@ -126,7 +126,7 @@ static yk_status find_free(const struct context *context, const struct yk_plan *
     double room = INFINITY;
     double weights = 0;
     double gradient = 0;
-    YK_TRY(yk_transfer_order_plan_create_problem(context->study, base, false, arena, out));
+    YK_TRY(yk_transfer_order_plan_create_problem(context->context, base, false, arena, out));
     for (int32_t t = 0; t < yk_plan_slot_count(base); t++) {
         room = fmin(room, (*out)->room_bytes[t]);
     }
@@ -145,14 +145,14 @@ static void keep_layers(const struct context *context,
                         struct yk_plan *plan)
 {
     for (int32_t l = plan->layer_count - 1; l >= 0; l--) {
-        const struct yk_layer *layer = &context->study->model->layers[l];
+        const struct yk_layer *layer = &context->context->model->layers[l];
         if (plan->layers[l].strategy == YK_SHARDING_FULLY_SHARDED &&
             layer->shares_weights_of == YK_LAYER_NONE && problem->layers[l].weight_bytes <= bytes) {
             plan->layers[l].strategy = YK_SHARDING_KEPT_AFTER_FORWARD;
             bytes -= problem->layers[l].weight_bytes;
         }
     }
-    yk_plan_tie_layers(plan, context->study->model);
+    yk_plan_tie_layers(plan, context->context->model);
 }
 
 static yk_status offer(const struct context *context, const struct yk_plan *plan, double step_s)
@@ -208,7 +208,7 @@ static yk_status split_point(const struct context *context, const struct yk_plan
     limit_slots(context, problem, plan, part, max_bytes);
     const struct yk_transfer_order_plan_options options = {
         .method = YK_TRANSFER_ORDER_METHOD_GREEDY, .max_bytes = max_bytes};
-    YK_TRY(yk_transfer_order_plan_apply(context->study, &options, arena, plan, &ordered));
+    YK_TRY(yk_transfer_order_plan_apply(context->context, &options, arena, plan, &ordered));
     if (ordered) {
         YK_TRY(time_of(context, plan, &tradeoff->split_s[point]));
         YK_TRY(yk_plan_copy(plan, tradeoff->arena, &kept));
@@ -226,7 +226,7 @@ static yk_status compute_split_curve(const struct context *context, const struct
     double joint_s = NAN;
     YK_TRY(find_free(context, base, arena, &problem));
     for (int32_t i = 0; i < context->tradeoff->points; i++) {
-        yk_search_context_report_progress(context->study, "splits of memory");
+        yk_search_context_report_progress(context->context, "splits of memory");
         YK_TRY(split_point(context, base, problem, i, arena));
         context->tradeoff->split_points++;
     }
@@ -241,7 +241,7 @@ static yk_status compute_split_curve(const struct context *context, const struct
 
 static void limit_memory(const struct context *context, double bytes)
 {
-    const struct yk_search_context *study = context->study;
+    const struct yk_search_context *study = context->context;
     for (int32_t p = 0; p < study->cluster->device_count; p++) {
         study->limit_bytes[p] = fmin(study->cluster->devices[p].memory_bytes, bytes);
     }
@@ -294,11 +294,11 @@ static yk_status compute_memory_curve(const struct context *context)
     double max = 0;
     double min = 0;
     for (int32_t i = 0; i < context->all.count; i++) {
-        max = fmax(max, context->study->limit_bytes[context->all.devices[i]]);
+        max = fmax(max, context->context->limit_bytes[context->all.devices[i]]);
     }
     YK_TRY(min_memory(context, max, &min));
     for (int32_t i = 0; i <= last; i++) {
-        yk_search_context_report_progress(context->study, "sizes of memory");
+        yk_search_context_report_progress(context->context, "sizes of memory");
         tradeoff->memory_bytes[i] = i == last ? max : min + (max - min) * i / last;
         tradeoff->memory_gib[i] = tradeoff->memory_bytes[i] / (1024.0 * 1024 * 1024);
         YK_TRY_WITH_TEMPORARY_ARENA(arena, memory_point(context, i, arena));
@@ -363,7 +363,7 @@ static yk_status make_titles(struct yk_memory_tradeoff *tradeoff)
 
 static yk_status compute(struct context *context, struct yk_arena *arena)
 {
-    struct yk_search_context *study = context->study;
+    struct yk_search_context *study = context->context;
     struct yk_device_set *sets = NULL;
     struct yk_plan *base = NULL;
     int32_t count = 0;
@@ -405,7 +405,7 @@ yk_status yk_memory_tradeoff_compute(const struct yk_plan_request *request,
     YK_TRY_NEW_WITH_ARENA(context.tradeoff);
     context.tradeoff->points = options->points;
     context.tradeoff->joint_s = INFINITY;
-    yk_status status = yk_search_context_create(request, &context.study);
+    yk_status status = yk_search_context_create(request, &context.context);
     YK_THEN(yk_arena_create(&scratch));
     YK_THEN(compute(&context, scratch));
     if (status == YK_ERROR_STOPPED) {
@@ -415,7 +415,7 @@ yk_status yk_memory_tradeoff_compute(const struct yk_plan_request *request,
             request->search.budget_s);
     }
     yk_arena_destroy(scratch);
-    yk_search_context_destroy(context.study);
+    yk_search_context_destroy(context.context);
     YK_TRY_OR(status, yk_memory_tradeoff_destroy(context.tradeoff));
     *out = context.tradeoff;
     return YK_OK;

@@ -20,7 +20,7 @@ yk_status yk_profile_open_unchecked(const char *path, bool make, struct yk_profi
         profile->host[0] = '\0';
     }
     yk_system_cpu_name(profile->cpu);
-    YK_TRY_OR(yk_sqlite_open(path, make, &profile->database), yk_profile_close(profile));
+    YK_TRY_OR(yk_sqlite_open(path, make, &profile->sqlite), yk_profile_close(profile));
     *out = profile;
     return YK_OK;
 }
@@ -28,7 +28,7 @@ yk_status yk_profile_open_unchecked(const char *path, bool make, struct yk_profi
 void yk_profile_close(struct yk_profile *profile)
 {
     if (profile) {
-        yk_sqlite_close(profile->database);
+        yk_sqlite_close(profile->sqlite);
         free(profile->points);
         free(profile);
     }
@@ -64,7 +64,7 @@ static yk_status query_layer(const struct yk_profile *profile, const char *sql,
                              const struct yk_profile_layer_key *layer, const char *cpu,
                              struct yk_sqlite_statement **out)
 {
-    YK_TRY(yk_sqlite_prepare(profile->database, sql, out));
+    YK_TRY(yk_sqlite_prepare(profile->sqlite, sql, out));
     yk_sqlite_bind_text(*out, 1, layer->device);
     yk_sqlite_bind_real(*out, 2, layer->part);
     yk_sqlite_bind_text(*out, 3, layer->shape);
@@ -78,7 +78,7 @@ static yk_status query_link(const struct yk_profile *profile, const char *sql,
                             const struct yk_profile_link_key *link, const char *cpu,
                             struct yk_sqlite_statement **out)
 {
-    YK_TRY(yk_sqlite_prepare(profile->database, sql, out));
+    YK_TRY(yk_sqlite_prepare(profile->sqlite, sql, out));
     yk_sqlite_bind_text(*out, 1, link->link);
     yk_sqlite_bind_text(*out, 2, link->collective);
     yk_sqlite_bind_integer(*out, 3, link->ranks);
@@ -90,7 +90,7 @@ static yk_status query_fact(const struct yk_profile *profile, const char *sql,
                             const struct yk_profile_fact_key *fact, const char *cpu,
                             struct yk_sqlite_statement **out)
 {
-    YK_TRY(yk_sqlite_prepare(profile->database, sql, out));
+    YK_TRY(yk_sqlite_prepare(profile->sqlite, sql, out));
     yk_sqlite_bind_text(*out, 1, fact->subject);
     yk_sqlite_bind_text(*out, 2, fact->fact);
     yk_sqlite_bind_text(*out, 3, cpu);
@@ -99,10 +99,10 @@ static yk_status query_fact(const struct yk_profile *profile, const char *sql,
 
 /* What a killed writer left half written is undone by the next reader too, who must be able to
  * write for that; it writes nothing else. */
-static yk_status check_for_reading(struct yk_sqlite *database)
+static yk_status check_for_reading(struct yk_sqlite *sqlite)
 {
-    YK_TRY(yk_schema_check(database));
-    return yk_sqlite_execute(database, "PRAGMA query_only = ON");
+    YK_TRY(yk_schema_check(sqlite));
+    return yk_sqlite_execute(sqlite, "PRAGMA query_only = ON");
 }
 
 /* Opens the file and checks its schema. */
@@ -111,7 +111,7 @@ static yk_status open_checked(const char *path, bool make, yk_status (*check)(st
 {
     struct yk_profile *profile = NULL;
     YK_TRY(yk_profile_open_unchecked(path, make, &profile));
-    YK_TRY_OR(check(profile->database), yk_profile_close(profile));
+    YK_TRY_OR(check(profile->sqlite), yk_profile_close(profile));
     *out = profile;
     return YK_OK;
 }
@@ -131,12 +131,12 @@ yk_status yk_profile_create(const char *path, struct yk_profile **out)
 
 yk_status yk_profile_begin_transaction(struct yk_profile *profile)
 {
-    return yk_sqlite_begin_transaction(profile->database);
+    return yk_sqlite_begin_transaction(profile->sqlite);
 }
 
 yk_status yk_profile_commit(struct yk_profile *profile)
 {
-    return yk_sqlite_commit(profile->database);
+    return yk_sqlite_commit(profile->sqlite);
 }
 
 /* The order of rows in lists and visits. */
@@ -147,13 +147,13 @@ yk_status yk_profile_commit(struct yk_profile *profile)
 /* The versions, with the CPU if there is one. */
 #define VERSIONS "CASE cpu WHEN '' THEN versions ELSE versions || ' on ' || cpu END"
 
-static void add_value(struct yk_text *out, const struct yk_sqlite_statement *query, int column)
+static void add_value(struct yk_text *out, const struct yk_sqlite_statement *statement, int column)
 {
     yk_text_add(out, column > 0 ? " " : "");
-    if (yk_sqlite_column_is_real(query, column)) {
-        yk_text_add_number(out, yk_sqlite_column_real(query, column));
+    if (yk_sqlite_column_is_real(statement, column)) {
+        yk_text_add_number(out, yk_sqlite_column_real(statement, column));
     } else {
-        yk_text_add_json_string(out, yk_sqlite_column_text(query, column));
+        yk_text_add_json_string(out, yk_sqlite_column_text(statement, column));
     }
 }
 
@@ -162,15 +162,15 @@ static yk_status each_row(struct yk_profile *profile, const char *sql,
                           yk_status (*visit)(const struct yk_sqlite_statement *row, void *argument),
                           void *argument)
 {
-    struct yk_sqlite_statement *query = NULL;
+    struct yk_sqlite_statement *statement = NULL;
     bool found = false;
-    YK_TRY(yk_sqlite_prepare(profile->database, sql, &query));
-    yk_status status = yk_sqlite_step(query, &found);
+    YK_TRY(yk_sqlite_prepare(profile->sqlite, sql, &statement));
+    yk_status status = yk_sqlite_step(statement, &found);
     while (status == YK_OK && found) {
-        status = visit(query, argument);
-        YK_THEN(yk_sqlite_step(query, &found));
+        status = visit(statement, argument);
+        YK_THEN(yk_sqlite_step(statement, &found));
     }
-    yk_sqlite_finalize(query);
+    yk_sqlite_finalize(statement);
     return status;
 }
 
@@ -202,39 +202,40 @@ yk_status yk_profile_list_rows(struct yk_profile *profile, struct yk_text *out)
 
 /* The point of a row of (size, seconds, spread). */
 static yk_status read_point(const struct yk_profile *profile,
-                            const struct yk_sqlite_statement *query, struct yk_profile_point *out)
+                            const struct yk_sqlite_statement *statement,
+                            struct yk_profile_point *out)
 {
-    const double size = yk_sqlite_column_real(query, 0);
-    const double seconds = yk_sqlite_column_real(query, 1);
-    const double spread = yk_sqlite_column_real(query, 2);
+    const double size = yk_sqlite_column_real(statement, 0);
+    const double seconds = yk_sqlite_column_real(statement, 1);
+    const double spread = yk_sqlite_column_real(statement, 2);
     if (!(size > 0) || !isfinite(size) || !(seconds > 0) || !isfinite(seconds)) {
         return yk_fail(YK_ERROR_INPUT, "%s: a time of %g s for a size of %g cannot be",
-                       yk_sqlite_path(profile->database), seconds, size);
+                       yk_sqlite_path(profile->sqlite), seconds, size);
     }
     if (!(spread >= 0) || !isfinite(spread)) {
         return yk_fail(YK_ERROR_INPUT, "%s: a spread of %g around %g s cannot be",
-                       yk_sqlite_path(profile->database), spread, seconds);
+                       yk_sqlite_path(profile->sqlite), spread, seconds);
     }
     *out = (struct yk_profile_point){size, seconds, spread};
     return YK_OK;
 }
 
 /* Reads all rows, and finalizes the query. Of several rows of one size, the first is used. */
-static yk_status read_points(struct yk_profile *profile, struct yk_sqlite_statement *query,
+static yk_status read_points(struct yk_profile *profile, struct yk_sqlite_statement *statement,
                              struct yk_profile_curve *out)
 {
     int32_t count = 0;
     bool found = false;
-    yk_status status = yk_sqlite_step(query, &found);
+    yk_status status = yk_sqlite_step(statement, &found);
     while (status == YK_OK && found) {
         status = yk_array_grow((void **)&profile->points, &profile->point_capacity, count,
                                sizeof *profile->points);
-        YK_THEN(read_point(profile, query, &profile->points[count]));
+        YK_THEN(read_point(profile, statement, &profile->points[count]));
         count += status == YK_OK &&
                  (count == 0 || profile->points[count].size > profile->points[count - 1].size);
-        YK_THEN(yk_sqlite_step(query, &found));
+        YK_THEN(yk_sqlite_step(statement, &found));
     }
-    yk_sqlite_finalize(query);
+    yk_sqlite_finalize(statement);
     if (status == YK_OK) {
         *out = (struct yk_profile_curve){profile->points, count};
     }
@@ -245,30 +246,30 @@ yk_status yk_profile_find_layer(struct yk_profile *profile,
                                 const struct yk_profile_layer_key *layer,
                                 struct yk_profile_curve *out)
 {
-    struct yk_sqlite_statement *query = NULL;
+    struct yk_sqlite_statement *statement = NULL;
     YK_TRY(query_layer(profile,
                        "SELECT batch, seconds, spread FROM layers WHERE " WHERE_LAYER
                        " ORDER BY batch, abs(part - ?2)",
-                       layer, cpu_of(profile, layer->device), &query));
-    return read_points(profile, query, out);
+                       layer, cpu_of(profile, layer->device), &statement));
+    return read_points(profile, statement, out);
 }
 
 yk_status yk_profile_find_nearest_part(struct yk_profile *profile, const char *device, double part,
                                        double most, double *out)
 {
-    struct yk_sqlite_statement *query = NULL;
+    struct yk_sqlite_statement *statement = NULL;
     bool found = false;
-    YK_TRY(yk_sqlite_prepare(profile->database,
+    YK_TRY(yk_sqlite_prepare(profile->sqlite,
                              "SELECT part FROM layers WHERE device = ?1 AND abs(part - ?2) <= ?3 "
                              "AND cpu = ?4 ORDER BY abs(part - ?2), part LIMIT 1",
-                             &query));
-    yk_sqlite_bind_text(query, 1, device);
-    yk_sqlite_bind_real(query, 2, part);
-    yk_sqlite_bind_real(query, 3, most);
-    yk_sqlite_bind_text(query, 4, cpu_of(profile, device));
-    const yk_status status = yk_sqlite_step(query, &found);
-    *out = found ? yk_sqlite_column_real(query, 0) : NAN;
-    yk_sqlite_finalize(query);
+                             &statement));
+    yk_sqlite_bind_text(statement, 1, device);
+    yk_sqlite_bind_real(statement, 2, part);
+    yk_sqlite_bind_real(statement, 3, most);
+    yk_sqlite_bind_text(statement, 4, cpu_of(profile, device));
+    const yk_status status = yk_sqlite_step(statement, &found);
+    *out = found ? yk_sqlite_column_real(statement, 0) : NAN;
+    yk_sqlite_finalize(statement);
     return status;
 }
 
@@ -280,95 +281,96 @@ const char *yk_profile_cpu_name(const struct yk_profile *profile)
 yk_status yk_profile_find_other_cpu(struct yk_profile *profile, const char *device, bool *out,
                                     char name[YK_SYSTEM_CPU_NAME_SIZE])
 {
-    struct yk_sqlite_statement *query = NULL;
+    struct yk_sqlite_statement *statement = NULL;
     bool found = false;
-    YK_TRY(yk_sqlite_prepare(profile->database,
+    YK_TRY(yk_sqlite_prepare(profile->sqlite,
                              "SELECT cpu FROM layers WHERE device = ?1 "
                              "ORDER BY cpu <> ?2, cpu = '', cpu LIMIT 1",
-                             &query));
-    yk_sqlite_bind_text(query, 1, device);
-    yk_sqlite_bind_text(query, 2, profile->cpu);
-    const yk_status status = yk_sqlite_step(query, &found);
-    *out = status == YK_OK && found && strcmp(yk_sqlite_column_text(query, 0), profile->cpu) != 0;
-    snprintf(name, YK_SYSTEM_CPU_NAME_SIZE, "%s", *out ? yk_sqlite_column_text(query, 0) : "");
-    yk_sqlite_finalize(query);
+                             &statement));
+    yk_sqlite_bind_text(statement, 1, device);
+    yk_sqlite_bind_text(statement, 2, profile->cpu);
+    const yk_status status = yk_sqlite_step(statement, &found);
+    *out =
+        status == YK_OK && found && strcmp(yk_sqlite_column_text(statement, 0), profile->cpu) != 0;
+    snprintf(name, YK_SYSTEM_CPU_NAME_SIZE, "%s", *out ? yk_sqlite_column_text(statement, 0) : "");
+    yk_sqlite_finalize(statement);
     return status;
 }
 
 yk_status yk_profile_find_link(struct yk_profile *profile, const struct yk_profile_link_key *link,
                                struct yk_profile_curve *out)
 {
-    struct yk_sqlite_statement *query = NULL;
+    struct yk_sqlite_statement *statement = NULL;
     YK_TRY(query_link(
         profile, "SELECT bytes, seconds, spread FROM links WHERE " WHERE_LINK " ORDER BY bytes",
-        link, cpu_of(profile, link->link), &query));
-    return read_points(profile, query, out);
+        link, cpu_of(profile, link->link), &statement));
+    return read_points(profile, statement, out);
 }
 
 yk_status yk_profile_find_fact(struct yk_profile *profile, const struct yk_profile_fact_key *fact,
                                double *out)
 {
-    struct yk_sqlite_statement *query = NULL;
+    struct yk_sqlite_statement *statement = NULL;
     bool found = false;
     *out = NAN;
     YK_TRY(query_fact(profile, "SELECT value FROM facts WHERE " WHERE_FACT, fact,
-                      cpu_of(profile, fact->subject), &query));
-    const yk_status status = yk_sqlite_step(query, &found);
-    const double value = found ? yk_sqlite_column_real(query, 0) : NAN;
-    yk_sqlite_finalize(query);
+                      cpu_of(profile, fact->subject), &statement));
+    const yk_status status = yk_sqlite_step(statement, &found);
+    const double value = found ? yk_sqlite_column_real(statement, 0) : NAN;
+    yk_sqlite_finalize(statement);
     if (isinf(value)) {
         return yk_fail(YK_ERROR_INPUT, "%s: %s: %s of %g cannot be",
-                       yk_sqlite_path(profile->database), fact->subject, fact->fact, value);
+                       yk_sqlite_path(profile->sqlite), fact->subject, fact->fact, value);
     }
     *out = value;
     return status;
 }
 
 /* Whether there is a row of such a size with the versions: arguments `number` and the next. */
-static yk_status has_size(struct yk_sqlite_statement *query, int number, int64_t size,
+static yk_status has_size(struct yk_sqlite_statement *statement, int number, int64_t size,
                           const char *versions, bool *out)
 {
-    yk_sqlite_bind_integer(query, number, size);
-    yk_sqlite_bind_text(query, number + 1, versions);
-    return yk_sqlite_step_once(query, out);
+    yk_sqlite_bind_integer(statement, number, size);
+    yk_sqlite_bind_text(statement, number + 1, versions);
+    return yk_sqlite_step_once(statement, out);
 }
 
 yk_status yk_profile_has_layer(struct yk_profile *profile, const struct yk_profile_layer_key *layer,
                                int64_t batch, const char *versions, bool *out)
 {
-    struct yk_sqlite_statement *query = NULL;
+    struct yk_sqlite_statement *statement = NULL;
     YK_TRY(query_layer(
         profile, "SELECT 1 FROM layers WHERE " WHERE_LAYER " AND batch = ?7 AND versions = ?8",
-        layer, cpu_of(profile, layer->device), &query));
-    return has_size(query, 7, batch, versions, out);
+        layer, cpu_of(profile, layer->device), &statement));
+    return has_size(statement, 7, batch, versions, out);
 }
 
 yk_status yk_profile_has_link(struct yk_profile *profile, const struct yk_profile_link_key *link,
                               int64_t bytes, const char *versions, bool *out)
 {
-    struct yk_sqlite_statement *query = NULL;
+    struct yk_sqlite_statement *statement = NULL;
     YK_TRY(query_link(profile,
                       "SELECT 1 FROM links WHERE " WHERE_LINK " AND bytes = ?5 AND versions = ?6",
-                      link, cpu_of(profile, link->link), &query));
-    return has_size(query, 5, bytes, versions, out);
+                      link, cpu_of(profile, link->link), &statement));
+    return has_size(statement, 5, bytes, versions, out);
 }
 
 yk_status yk_profile_has_fact(struct yk_profile *profile, const struct yk_profile_fact_key *fact,
                               const char *versions, bool *out)
 {
-    struct yk_sqlite_statement *query = NULL;
+    struct yk_sqlite_statement *statement = NULL;
     *out = false;
     YK_TRY(query_fact(profile, "SELECT 1 FROM facts WHERE " WHERE_FACT " AND versions = ?4", fact,
-                      cpu_of(profile, fact->subject), &query));
-    yk_sqlite_bind_text(query, 4, versions);
-    return yk_sqlite_step_once(query, out);
+                      cpu_of(profile, fact->subject), &statement));
+    yk_sqlite_bind_text(statement, 4, versions);
+    return yk_sqlite_step_once(statement, out);
 }
 
 yk_status yk_profile_find_nearest_sequences(struct yk_profile *profile,
                                             const struct yk_profile_layer_key *layer,
                                             int64_t *out_below, int64_t *out_above)
 {
-    struct yk_sqlite_statement *query = NULL;
+    struct yk_sqlite_statement *statement = NULL;
     bool found = false;
     YK_TRY(query_layer(
         profile,
@@ -376,17 +378,17 @@ yk_status yk_profile_find_nearest_sequences(struct yk_profile *profile,
         "coalesce(min(CASE WHEN sequence > ?4 THEN sequence END), 0) FROM layers "
         "WHERE device = ?1 AND abs(part - ?2) <= 0.005 * part AND shape = ?3 AND pass = ?5 "
         "AND cpu = ?6 AND sequence > 0",
-        layer, cpu_of(profile, layer->device), &query));
-    const yk_status status = yk_sqlite_step(query, &found);
-    const int64_t below = found ? yk_sqlite_column_integer(query, 0) : 0;
-    const int64_t above = found ? yk_sqlite_column_integer(query, 1) : 0;
-    yk_sqlite_finalize(query);
+        layer, cpu_of(profile, layer->device), &statement));
+    const yk_status status = yk_sqlite_step(statement, &found);
+    const int64_t below = found ? yk_sqlite_column_integer(statement, 0) : 0;
+    const int64_t above = found ? yk_sqlite_column_integer(statement, 1) : 0;
+    yk_sqlite_finalize(statement);
     /* What is no number compares in SQLite as if it were more than any. */
     if (below < 0 || (below > 0 && below >= layer->sequence) ||
         (above != 0 && above <= layer->sequence)) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s: layers were measured at sequences that are no whole numbers",
-                       yk_sqlite_path(profile->database));
+                       yk_sqlite_path(profile->sqlite));
     }
     *out_below = below;
     *out_above = above;
@@ -394,19 +396,19 @@ yk_status yk_profile_find_nearest_sequences(struct yk_profile *profile,
 }
 
 /* The columns from `first` on: the value, YK_PROFILE_MEASUREMENT and the CPU. */
-static struct yk_profile_measurement measurement_of(const struct yk_sqlite_statement *query,
+static struct yk_profile_measurement measurement_of(const struct yk_sqlite_statement *statement,
                                                     int first)
 {
     return (struct yk_profile_measurement){
-        .value = yk_sqlite_column_real(query, first),
-        .spread = yk_sqlite_column_real(query, first + 1),
-        .samples = yk_sqlite_column_integer(query, first + 2),
-        .versions = yk_sqlite_column_text(query, first + 3),
-        .min = yk_sqlite_column_real(query, first + 4),
-        .max = yk_sqlite_column_real(query, first + 5),
-        .measured_at = yk_sqlite_column_integer(query, first + 6),
-        .host = yk_sqlite_column_text(query, first + 7),
-        .cpu = yk_sqlite_column_text(query, first + 8),
+        .value = yk_sqlite_column_real(statement, first),
+        .spread = yk_sqlite_column_real(statement, first + 1),
+        .samples = yk_sqlite_column_integer(statement, first + 2),
+        .versions = yk_sqlite_column_text(statement, first + 3),
+        .min = yk_sqlite_column_real(statement, first + 4),
+        .max = yk_sqlite_column_real(statement, first + 5),
+        .measured_at = yk_sqlite_column_integer(statement, first + 6),
+        .host = yk_sqlite_column_text(statement, first + 7),
+        .cpu = yk_sqlite_column_text(statement, first + 8),
     };
 }
 
@@ -415,46 +417,46 @@ struct visit {
     const struct yk_profile_visitor *visitor;
 };
 
-static yk_status visit_layer(const struct yk_sqlite_statement *query, void *argument)
+static yk_status visit_layer(const struct yk_sqlite_statement *statement, void *argument)
 {
     const struct visit *visit = argument;
     const struct yk_profile_layer_row row = {
-        .layer = {.device = yk_sqlite_column_text(query, 0),
-                  .part = yk_sqlite_column_real(query, 1),
-                  .shape = yk_sqlite_column_text(query, 2),
-                  .sequence = yk_sqlite_column_integer(query, 3),
-                  .pass = yk_sqlite_column_text(query, 4)},
-        .batch = yk_sqlite_column_integer(query, 5),
-        .measurement = measurement_of(query, 6),
+        .layer = {.device = yk_sqlite_column_text(statement, 0),
+                  .part = yk_sqlite_column_real(statement, 1),
+                  .shape = yk_sqlite_column_text(statement, 2),
+                  .sequence = yk_sqlite_column_integer(statement, 3),
+                  .pass = yk_sqlite_column_text(statement, 4)},
+        .batch = yk_sqlite_column_integer(statement, 5),
+        .measurement = measurement_of(statement, 6),
     };
     return visit->visitor->layer(visit->visitor->argument, &row);
 }
 
-static yk_status visit_link(const struct yk_sqlite_statement *query, void *argument)
+static yk_status visit_link(const struct yk_sqlite_statement *statement, void *argument)
 {
     const struct visit *visit = argument;
-    const int64_t ranks = yk_sqlite_column_integer(query, 2);
+    const int64_t ranks = yk_sqlite_column_integer(statement, 2);
     const struct yk_profile_link_row row = {
-        .link = {.link = yk_sqlite_column_text(query, 0),
-                 .collective = yk_sqlite_column_text(query, 1),
+        .link = {.link = yk_sqlite_column_text(statement, 0),
+                 .collective = yk_sqlite_column_text(statement, 1),
                  .ranks = (int32_t)ranks},
-        .bytes = yk_sqlite_column_integer(query, 3),
-        .measurement = measurement_of(query, 4),
+        .bytes = yk_sqlite_column_integer(statement, 3),
+        .measurement = measurement_of(statement, 4),
     };
     if (ranks <= 0 || ranks > INT32_MAX) {
         return yk_fail(YK_ERROR_INPUT, "%s: %s: %lld ranks cannot be",
-                       yk_sqlite_path(visit->profile->database), row.link.link, (long long)ranks);
+                       yk_sqlite_path(visit->profile->sqlite), row.link.link, (long long)ranks);
     }
     return visit->visitor->link(visit->visitor->argument, &row);
 }
 
-static yk_status visit_fact(const struct yk_sqlite_statement *query, void *argument)
+static yk_status visit_fact(const struct yk_sqlite_statement *statement, void *argument)
 {
     const struct visit *visit = argument;
     const struct yk_profile_fact_row row = {
-        .fact = {.subject = yk_sqlite_column_text(query, 0),
-                 .fact = yk_sqlite_column_text(query, 1)},
-        .measurement = measurement_of(query, 2),
+        .fact = {.subject = yk_sqlite_column_text(statement, 0),
+                 .fact = yk_sqlite_column_text(statement, 1)},
+        .measurement = measurement_of(statement, 2),
     };
     return visit->visitor->fact(visit->visitor->argument, &row);
 }
@@ -483,25 +485,25 @@ yk_status yk_profile_visit(struct yk_profile *profile, const struct yk_profile_v
 }
 
 /* Binds the measurement from number `first` on, and runs the statement, which ends with that. */
-static yk_status insert(struct yk_sqlite_statement *query, int first,
+static yk_status insert(struct yk_sqlite_statement *statement, int first,
                         const struct yk_profile_measurement *measurement)
 {
     bool found = false;
-    yk_sqlite_bind_real(query, first, measurement->value);
-    yk_sqlite_bind_real(query, first + 1, measurement->spread);
-    yk_sqlite_bind_integer(query, first + 2, measurement->samples);
-    yk_sqlite_bind_text(query, first + 3, measurement->versions);
-    yk_sqlite_bind_real(query, first + 4, measurement->min);
-    yk_sqlite_bind_real(query, first + 5, measurement->max);
-    yk_sqlite_bind_integer(query, first + 6, measurement->measured_at);
-    yk_sqlite_bind_text(query, first + 7, measurement->host);
-    return yk_sqlite_step_once(query, &found);
+    yk_sqlite_bind_real(statement, first, measurement->value);
+    yk_sqlite_bind_real(statement, first + 1, measurement->spread);
+    yk_sqlite_bind_integer(statement, first + 2, measurement->samples);
+    yk_sqlite_bind_text(statement, first + 3, measurement->versions);
+    yk_sqlite_bind_real(statement, first + 4, measurement->min);
+    yk_sqlite_bind_real(statement, first + 5, measurement->max);
+    yk_sqlite_bind_integer(statement, first + 6, measurement->measured_at);
+    yk_sqlite_bind_text(statement, first + 7, measurement->host);
+    return yk_sqlite_step_once(statement, &found);
 }
 
 /* The next three functions insert the row, or replace the row with the same key. */
 static yk_status write_layer_row(struct yk_profile *profile, const struct yk_profile_layer_row *row)
 {
-    struct yk_sqlite_statement *query = NULL;
+    struct yk_sqlite_statement *statement = NULL;
     YK_TRY(query_layer(
         profile,
         "INSERT OR REPLACE INTO layers (device, part, shape, sequence, pass, cpu, batch, "
@@ -509,32 +511,32 @@ static yk_status write_layer_row(struct yk_profile *profile, const struct yk_pro
         ") VALUES (?1, coalesce((SELECT part FROM layers WHERE " WHERE_LAYER
         " AND batch = ?7 ORDER BY abs(part - ?2) LIMIT 1), ?2), "
         "?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
-        &row->layer, row->measurement.cpu, &query));
-    yk_sqlite_bind_integer(query, 7, row->batch);
-    return insert(query, 8, &row->measurement);
+        &row->layer, row->measurement.cpu, &statement));
+    yk_sqlite_bind_integer(statement, 7, row->batch);
+    return insert(statement, 8, &row->measurement);
 }
 
 static yk_status write_link_row(struct yk_profile *profile, const struct yk_profile_link_row *row)
 {
-    struct yk_sqlite_statement *query = NULL;
+    struct yk_sqlite_statement *statement = NULL;
     YK_TRY(query_link(profile,
                       "INSERT OR REPLACE INTO links (link, collective, ranks, cpu, bytes, "
                       "seconds, " YK_PROFILE_MEASUREMENT
                       ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                      &row->link, row->measurement.cpu, &query));
-    yk_sqlite_bind_integer(query, 5, row->bytes);
-    return insert(query, 6, &row->measurement);
+                      &row->link, row->measurement.cpu, &statement));
+    yk_sqlite_bind_integer(statement, 5, row->bytes);
+    return insert(statement, 6, &row->measurement);
 }
 
 static yk_status write_fact_row(struct yk_profile *profile, const struct yk_profile_fact_row *row)
 {
-    struct yk_sqlite_statement *query = NULL;
+    struct yk_sqlite_statement *statement = NULL;
     YK_TRY(query_fact(
         profile,
         "INSERT OR REPLACE INTO facts (subject, fact, cpu, value, " YK_PROFILE_MEASUREMENT
         ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        &row->fact, row->measurement.cpu, &query));
-    return insert(query, 4, &row->measurement);
+        &row->fact, row->measurement.cpu, &statement));
+    return insert(statement, 4, &row->measurement);
 }
 
 /* The measurement of the subject with what its maker left to be filled in. */
@@ -585,13 +587,13 @@ struct importing {
 };
 
 /* Decides whether to write an imported row. The query finds when the known row was measured. */
-static yk_status is_wanted(struct importing *importing, struct yk_sqlite_statement *query,
+static yk_status is_wanted(struct importing *importing, struct yk_sqlite_statement *statement,
                            int64_t measured_at, bool *out)
 {
     bool found = false;
-    const yk_status status = yk_sqlite_step(query, &found);
-    const bool newer = found && measured_at > yk_sqlite_column_integer(query, 0);
-    yk_sqlite_finalize(query);
+    const yk_status status = yk_sqlite_step(statement, &found);
+    const bool newer = found && measured_at > yk_sqlite_column_integer(statement, 0);
+    yk_sqlite_finalize(statement);
     YK_TRY(status);
     importing->counts.added += !found;
     importing->counts.replaced += newer;
@@ -611,44 +613,44 @@ static yk_status check_time(const struct importing *importing, int64_t size, dou
 static yk_status import_layer(void *argument, const struct yk_profile_layer_row *row)
 {
     struct importing *importing = argument;
-    struct yk_sqlite_statement *query = NULL;
+    struct yk_sqlite_statement *statement = NULL;
     bool wanted = false;
     YK_TRY(check_time(importing, row->batch, row->measurement.value));
     YK_TRY(query_layer(importing->profile,
                        "SELECT measured_at FROM layers WHERE " WHERE_LAYER
                        " AND batch = ?7 ORDER BY abs(part - ?2)",
-                       &row->layer, row->measurement.cpu, &query));
-    yk_sqlite_bind_integer(query, 7, row->batch);
-    YK_TRY(is_wanted(importing, query, row->measurement.measured_at, &wanted));
+                       &row->layer, row->measurement.cpu, &statement));
+    yk_sqlite_bind_integer(statement, 7, row->batch);
+    YK_TRY(is_wanted(importing, statement, row->measurement.measured_at, &wanted));
     return wanted ? write_layer_row(importing->profile, row) : YK_OK;
 }
 
 static yk_status import_link(void *argument, const struct yk_profile_link_row *row)
 {
     struct importing *importing = argument;
-    struct yk_sqlite_statement *query = NULL;
+    struct yk_sqlite_statement *statement = NULL;
     bool wanted = false;
     YK_TRY(check_time(importing, row->bytes, row->measurement.value));
     YK_TRY(query_link(importing->profile,
                       "SELECT measured_at FROM links WHERE " WHERE_LINK " AND bytes = ?5",
-                      &row->link, row->measurement.cpu, &query));
-    yk_sqlite_bind_integer(query, 5, row->bytes);
-    YK_TRY(is_wanted(importing, query, row->measurement.measured_at, &wanted));
+                      &row->link, row->measurement.cpu, &statement));
+    yk_sqlite_bind_integer(statement, 5, row->bytes);
+    YK_TRY(is_wanted(importing, statement, row->measurement.measured_at, &wanted));
     return wanted ? write_link_row(importing->profile, row) : YK_OK;
 }
 
 static yk_status import_fact(void *argument, const struct yk_profile_fact_row *row)
 {
     struct importing *importing = argument;
-    struct yk_sqlite_statement *query = NULL;
+    struct yk_sqlite_statement *statement = NULL;
     bool wanted = false;
     if (!isfinite(row->measurement.value)) {
         return yk_fail(YK_ERROR_INPUT, "%s: %s: %s of %g cannot be", importing->path,
                        row->fact.subject, row->fact.fact, row->measurement.value);
     }
     YK_TRY(query_fact(importing->profile, "SELECT measured_at FROM facts WHERE " WHERE_FACT,
-                      &row->fact, row->measurement.cpu, &query));
-    YK_TRY(is_wanted(importing, query, row->measurement.measured_at, &wanted));
+                      &row->fact, row->measurement.cpu, &statement));
+    YK_TRY(is_wanted(importing, statement, row->measurement.measured_at, &wanted));
     return wanted ? write_fact_row(importing->profile, row) : YK_OK;
 }
 
@@ -656,7 +658,7 @@ static yk_status import_rows(struct importing *importing, struct yk_profile *oth
 {
     const struct yk_profile_visitor visitor = {importing, import_layer, import_link, import_fact};
     YK_TRY(yk_profile_visit(other, &visitor));
-    return yk_sqlite_commit(importing->profile->database);
+    return yk_sqlite_commit(importing->profile->sqlite);
 }
 
 yk_status yk_profile_import(struct yk_profile *profile, const char *path,
@@ -664,16 +666,16 @@ yk_status yk_profile_import(struct yk_profile *profile, const char *path,
 {
     struct importing importing = {.profile = profile, .path = path};
     struct yk_profile *other = NULL;
-    if (yk_folder_is_same(yk_sqlite_path(profile->database), path)) {
+    if (yk_folder_is_same(yk_sqlite_path(profile->sqlite), path)) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s: this is the profile itself; name a file of another machine", path);
     }
     YK_TRY(yk_profile_open(path, &other));
-    yk_status status = yk_sqlite_begin_transaction(profile->database);
+    yk_status status = yk_sqlite_begin_transaction(profile->sqlite);
     if (status == YK_OK) {
         status = import_rows(&importing, other);
         if (status != YK_OK) {
-            yk_sqlite_rollback(profile->database);
+            yk_sqlite_rollback(profile->sqlite);
         }
     }
     yk_profile_close(other);

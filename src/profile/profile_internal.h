@@ -8,7 +8,7 @@
 #include "profile/sqlite.h"
 
 struct yk_profile {
-    struct yk_sqlite *database;
+    struct yk_sqlite *sqlite;
     char host[256];                    /* name of this machine; "": unknown */
     char cpu[YK_SYSTEM_CPU_NAME_SIZE]; /* name of this machine's CPU */
     struct yk_profile_point *points;   /* memory of the last curve that was returned */
@@ -25,10 +25,10 @@ yk_status yk_profile_open_unchecked(const char *path, bool make,
 /* Prepares a file for reading. A file that is not a profile, or has an unknown version, is an
  * error. Afterwards all tables have the columns of the newest version; for an older file they are
  * temporary views. An empty file is a profile without rows. */
-yk_status yk_schema_check(struct yk_sqlite *database) YK_MUST_USE;
+yk_status yk_schema_check(struct yk_sqlite *sqlite) YK_MUST_USE;
 
 /* Prepares a file for writing: creates missing tables and upgrades older ones. Safe if several
  * processes do so at the same time. */
-yk_status yk_schema_upgrade(struct yk_sqlite *database) YK_MUST_USE;
+yk_status yk_schema_upgrade(struct yk_sqlite *sqlite) YK_MUST_USE;
 
 #endif

@@ -16,20 +16,20 @@ enum {
 };
 
 /* Checks all pages: a damaged page may be one that no query reads. */
-static yk_status check_pages(struct yk_sqlite *database)
+static yk_status check_pages(struct yk_sqlite *sqlite)
 {
-    struct yk_sqlite_statement *query = NULL;
+    struct yk_sqlite_statement *statement = NULL;
     bool found = false;
-    YK_TRY(yk_sqlite_prepare(database, "PRAGMA quick_check(1)", &query));
-    yk_status status = yk_sqlite_step(query, &found);
-    const char *text = status == YK_OK && found ? yk_sqlite_column_text(query, 0) : "ok";
+    YK_TRY(yk_sqlite_prepare(sqlite, "PRAGMA quick_check(1)", &statement));
+    yk_status status = yk_sqlite_step(statement, &found);
+    const char *text = status == YK_OK && found ? yk_sqlite_column_text(statement, 0) : "ok";
     if (strcmp(text, "ok") != 0) {
         const char *line = strrchr(text, '\n'); /* the first says which database */
-        yk_sqlite_mark_damaged(database);
-        status = yk_fail(YK_ERROR_INPUT, "%s: the profile is damaged: %s", yk_sqlite_path(database),
+        yk_sqlite_mark_damaged(sqlite);
+        status = yk_fail(YK_ERROR_INPUT, "%s: the profile is damaged: %s", yk_sqlite_path(sqlite),
                          line ? line + 1 : text);
     }
-    yk_sqlite_finalize(query);
+    yk_sqlite_finalize(statement);
     return status;
 }
 
@@ -40,10 +40,10 @@ static yk_status open_whole(const char *path, bool *broken, struct yk_profile **
     struct yk_profile *profile = NULL;
     *broken = false;
     YK_TRY(yk_profile_open_unchecked(path, true, &profile));
-    yk_status status = yk_schema_upgrade(profile->database);
-    YK_THEN(check_pages(profile->database));
+    yk_status status = yk_schema_upgrade(profile->sqlite);
+    YK_THEN(check_pages(profile->sqlite));
     if (status != YK_OK) {
-        *broken = yk_sqlite_is_damaged(profile->database);
+        *broken = yk_sqlite_is_damaged(profile->sqlite);
         yk_profile_close(profile);
         return status;
     }

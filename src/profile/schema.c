@@ -109,58 +109,58 @@ static const char with_cpu[] = REMAKE_ALL("''");
 static const char with_new_names[] = REMAKE_ALL("cpu");
 
 /* A view may have rows without end, and a trigger change what is added. */
-static yk_status check_schema(struct yk_sqlite *database)
+static yk_status check_schema(struct yk_sqlite *sqlite)
 {
     int64_t others = 0;
-    YK_TRY(yk_sqlite_read_integer(database,
+    YK_TRY(yk_sqlite_read_integer(sqlite,
                                   "SELECT count(*) FROM main.sqlite_master WHERE type NOT IN "
                                   "('table', 'index') OR (type = 'table' AND rootpage = 0)",
                                   &others));
     if (others > 0) {
-        yk_sqlite_mark_damaged(database);
+        yk_sqlite_mark_damaged(sqlite);
         return yk_fail(YK_ERROR_INPUT,
                        "%s: the profile is damaged: it has a view, a trigger or a virtual table, "
                        "and profiles have plain tables alone",
-                       yk_sqlite_path(database));
+                       yk_sqlite_path(sqlite));
     }
     return YK_OK;
 }
 
-static yk_status inspect(struct yk_sqlite *database, int64_t *out)
+static yk_status inspect(struct yk_sqlite *sqlite, int64_t *out)
 {
     int64_t application = 0;
     int64_t version = 0;
     int64_t tables = 0;
-    YK_TRY(yk_sqlite_read_integer(database, "PRAGMA application_id", &application));
-    YK_TRY(yk_sqlite_read_integer(database, "PRAGMA user_version", &version));
-    YK_TRY(yk_sqlite_read_integer(database, "SELECT count(*) FROM main.sqlite_master", &tables));
+    YK_TRY(yk_sqlite_read_integer(sqlite, "PRAGMA application_id", &application));
+    YK_TRY(yk_sqlite_read_integer(sqlite, "PRAGMA user_version", &version));
+    YK_TRY(yk_sqlite_read_integer(sqlite, "SELECT count(*) FROM main.sqlite_master", &tables));
     *out = version;
     if (application == 0 && version == EMPTY && tables == 0) {
         return YK_OK;
     }
     if (application != APPLICATION) {
         return yk_fail(YK_ERROR_INPUT, "%s: this is not a profile: a database of something else",
-                       yk_sqlite_path(database));
+                       yk_sqlite_path(sqlite));
     }
     if (version < BEFORE_FACTS || version > VERSION) {
-        yk_sqlite_mark_damaged(database);
+        yk_sqlite_mark_damaged(sqlite);
         return yk_fail(YK_ERROR_INPUT,
                        "%s: a profile of form %lld, and this program knows form %d: it has to be "
                        "measured again",
-                       yk_sqlite_path(database), (long long)version, VERSION);
+                       yk_sqlite_path(sqlite), (long long)version, VERSION);
     }
-    return check_schema(database);
+    return check_schema(sqlite);
 }
 
 /* The form of the file as all of it is at one moment, since others may write. */
-static yk_status find_version(struct yk_sqlite *database, int64_t *out)
+static yk_status find_version(struct yk_sqlite *sqlite, int64_t *out)
 {
-    YK_TRY(yk_sqlite_execute(database, "SAVEPOINT form"));
-    YK_TRY_OR(inspect(database, out), yk_sqlite_rollback(database));
-    return yk_sqlite_execute(database, "RELEASE form");
+    YK_TRY(yk_sqlite_execute(sqlite, "SAVEPOINT form"));
+    YK_TRY_OR(inspect(sqlite, out), yk_sqlite_rollback(sqlite));
+    return yk_sqlite_execute(sqlite, "RELEASE form");
 }
 
-static yk_status check_columns(struct yk_sqlite *database)
+static yk_status check_columns(struct yk_sqlite *sqlite)
 {
     static const char *const rows[] = {
         "SELECT " LAYERS ", seconds, " YK_PROFILE_MEASUREMENT ", cpu FROM layers",
@@ -168,56 +168,56 @@ static yk_status check_columns(struct yk_sqlite *database)
         "SELECT " FACTS ", value, " YK_PROFILE_MEASUREMENT ", cpu FROM facts",
     };
     for (int i = 0; i < 3; i++) {
-        struct yk_sqlite_statement *query = NULL;
-        YK_TRY(yk_sqlite_prepare(database, rows[i], &query));
-        yk_sqlite_finalize(query);
+        struct yk_sqlite_statement *statement = NULL;
+        YK_TRY(yk_sqlite_prepare(sqlite, rows[i], &statement));
+        yk_sqlite_finalize(statement);
     }
     return YK_OK;
 }
 
-yk_status yk_schema_check(struct yk_sqlite *database)
+yk_status yk_schema_check(struct yk_sqlite *sqlite)
 {
     int64_t version = 0;
-    YK_TRY(find_version(database, &version));
+    YK_TRY(find_version(sqlite, &version));
     if (version == BEFORE_NAMES) {
-        YK_TRY(yk_sqlite_execute(database, views_of_older_names));
+        YK_TRY(yk_sqlite_execute(sqlite, views_of_older_names));
     } else if (version == BEFORE_CPU) {
-        YK_TRY(yk_sqlite_execute(database, views_before_cpu));
+        YK_TRY(yk_sqlite_execute(sqlite, views_before_cpu));
     } else if (version < BEFORE_CPU) {
-        YK_TRY(yk_sqlite_execute(database, version == EMPTY ? empty_views : views_before_when));
+        YK_TRY(yk_sqlite_execute(sqlite, version == EMPTY ? empty_views : views_before_when));
         YK_TRY(
-            yk_sqlite_execute(database, version <= BEFORE_FACTS ? empty_facts : facts_before_when));
+            yk_sqlite_execute(sqlite, version <= BEFORE_FACTS ? empty_facts : facts_before_when));
     }
-    return check_columns(database);
+    return check_columns(sqlite);
 }
 
-static yk_status upgrade(struct yk_sqlite *database)
+static yk_status upgrade(struct yk_sqlite *sqlite)
 {
     int64_t version = 0;
-    YK_TRY(find_version(database, &version)); /* which another process may have renewed meanwhile */
+    YK_TRY(find_version(sqlite, &version)); /* which another process may have renewed meanwhile */
     if (version == EMPTY) {
-        YK_TRY(yk_sqlite_execute(database, all_tables));
-        return yk_sqlite_commit(database);
+        YK_TRY(yk_sqlite_execute(sqlite, all_tables));
+        return yk_sqlite_commit(sqlite);
     }
     if (version <= BEFORE_FACTS) {
-        YK_TRY(yk_sqlite_execute(database, facts));
+        YK_TRY(yk_sqlite_execute(sqlite, facts));
     }
     if (version <= BEFORE_WHEN) {
-        YK_TRY(yk_sqlite_execute(database, when_and_where));
+        YK_TRY(yk_sqlite_execute(sqlite, when_and_where));
     }
     if (version < VERSION) {
-        YK_TRY(yk_sqlite_execute(database, version <= BEFORE_CPU ? with_cpu : with_new_names));
+        YK_TRY(yk_sqlite_execute(sqlite, version <= BEFORE_CPU ? with_cpu : with_new_names));
     }
-    return yk_sqlite_commit(database);
+    return yk_sqlite_commit(sqlite);
 }
 
-yk_status yk_schema_upgrade(struct yk_sqlite *database)
+yk_status yk_schema_upgrade(struct yk_sqlite *sqlite)
 {
     int64_t version = 0;
-    YK_TRY(find_version(database, &version));
+    YK_TRY(find_version(sqlite, &version));
     if (version < VERSION) {
-        YK_TRY(yk_sqlite_begin_transaction(database));
-        YK_TRY_OR(upgrade(database), yk_sqlite_rollback(database));
+        YK_TRY(yk_sqlite_begin_transaction(sqlite));
+        YK_TRY_OR(upgrade(sqlite), yk_sqlite_rollback(sqlite));
     }
-    return check_columns(database);
+    return check_columns(sqlite);
 }

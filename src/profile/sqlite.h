@@ -19,51 +19,51 @@ struct yk_sqlite;
 
 /* Opens the file. If `make` is set, a missing file is created, empty. */
 yk_status yk_sqlite_open(const char *path, bool make, struct yk_sqlite **out) YK_MUST_USE;
-void yk_sqlite_close(struct yk_sqlite *database);
+void yk_sqlite_close(struct yk_sqlite *sqlite);
 
-const char *yk_sqlite_path(const struct yk_sqlite *database);
+const char *yk_sqlite_path(const struct yk_sqlite *sqlite);
 
 /* Whether the last error means that the file is damaged. It is false for errors of the system, such
  * as a full disk. A caller that finds bad content marks the file itself. */
-bool yk_sqlite_is_damaged(const struct yk_sqlite *database);
-void yk_sqlite_mark_damaged(struct yk_sqlite *database);
+bool yk_sqlite_is_damaged(const struct yk_sqlite *sqlite);
+void yk_sqlite_mark_damaged(struct yk_sqlite *sqlite);
 
 /* Runs SQL statements that return no rows. */
-yk_status yk_sqlite_execute(struct yk_sqlite *database, const char *sql) YK_MUST_USE;
+yk_status yk_sqlite_execute(struct yk_sqlite *sqlite, const char *sql) YK_MUST_USE;
 
 /* Runs a query for one integer; `out` is 0 if there is no row. */
-yk_status yk_sqlite_read_integer(struct yk_sqlite *database, const char *sql,
+yk_status yk_sqlite_read_integer(struct yk_sqlite *sqlite, const char *sql,
                                  int64_t *out) YK_MUST_USE;
 
 /* Begins a transaction and takes the write lock. A rollback keeps the error message of the failure
  * before it. */
-yk_status yk_sqlite_begin_transaction(struct yk_sqlite *database) YK_MUST_USE;
-yk_status yk_sqlite_commit(struct yk_sqlite *database) YK_MUST_USE;
-void yk_sqlite_rollback(struct yk_sqlite *database);
+yk_status yk_sqlite_begin_transaction(struct yk_sqlite *sqlite) YK_MUST_USE;
+yk_status yk_sqlite_commit(struct yk_sqlite *sqlite) YK_MUST_USE;
+void yk_sqlite_rollback(struct yk_sqlite *sqlite);
 
 /* A prepared statement. Parameters are numbered from 1, columns from 0. */
 struct yk_sqlite_statement;
 
-yk_status yk_sqlite_prepare(struct yk_sqlite *database, const char *sql,
+yk_status yk_sqlite_prepare(struct yk_sqlite *sqlite, const char *sql,
                             struct yk_sqlite_statement **out) YK_MUST_USE;
-void yk_sqlite_finalize(struct yk_sqlite_statement *query);
+void yk_sqlite_finalize(struct yk_sqlite_statement *statement);
 
 /* Bound text must live until the statement is finalized. A failure is reported by the next step. */
-void yk_sqlite_bind_text(struct yk_sqlite_statement *query, int number, const char *text);
-void yk_sqlite_bind_real(struct yk_sqlite_statement *query, int number, double value);
-void yk_sqlite_bind_integer(struct yk_sqlite_statement *query, int number, int64_t value);
+void yk_sqlite_bind_text(struct yk_sqlite_statement *statement, int number, const char *text);
+void yk_sqlite_bind_real(struct yk_sqlite_statement *statement, int number, double value);
+void yk_sqlite_bind_integer(struct yk_sqlite_statement *statement, int number, int64_t value);
 
 /* Moves to the next row; `out` is false if there are no more rows. */
-yk_status yk_sqlite_step(struct yk_sqlite_statement *query, bool *out) YK_MUST_USE;
+yk_status yk_sqlite_step(struct yk_sqlite_statement *statement, bool *out) YK_MUST_USE;
 
 /* Steps once and finalizes the statement; `out` says whether there was a row. */
-yk_status yk_sqlite_step_once(struct yk_sqlite_statement *query, bool *out) YK_MUST_USE;
+yk_status yk_sqlite_step_once(struct yk_sqlite_statement *statement, bool *out) YK_MUST_USE;
 
 /* Columns of the current row. Text is valid until the next step. */
-int yk_sqlite_column_count(const struct yk_sqlite_statement *query);
-bool yk_sqlite_column_is_real(const struct yk_sqlite_statement *query, int column);
-const char *yk_sqlite_column_text(const struct yk_sqlite_statement *query, int column);
-double yk_sqlite_column_real(const struct yk_sqlite_statement *query, int column);
-int64_t yk_sqlite_column_integer(const struct yk_sqlite_statement *query, int column);
+int yk_sqlite_column_count(const struct yk_sqlite_statement *statement);
+bool yk_sqlite_column_is_real(const struct yk_sqlite_statement *statement, int column);
+const char *yk_sqlite_column_text(const struct yk_sqlite_statement *statement, int column);
+double yk_sqlite_column_real(const struct yk_sqlite_statement *statement, int column);
+int64_t yk_sqlite_column_integer(const struct yk_sqlite_statement *statement, int column);
 
 #endif

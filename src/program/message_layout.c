@@ -39,7 +39,7 @@ static yk_status find_joined(const struct yk_program *program, const struct yk_m
 
 static yk_status lay_out_layers(struct yk_program *program)
 {
-    const struct yk_model *model = yk_model_cache_whole_batch(program->sizes);
+    const struct yk_model *model = yk_model_cache_whole_batch(program->cache);
     const int32_t L = program->plan->layer_count;
     int32_t *joined = NULL;
     YK_TRY(find_joined(program, model, &joined));

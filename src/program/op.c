@@ -70,7 +70,7 @@ int32_t yk_op_lanes_count_before(const struct yk_op_lanes *lanes, enum yk_lane l
 
 static const char *layer_name(const struct yk_program *program, int32_t layer)
 {
-    return yk_model_cache_whole_batch(program->sizes)->layers[layer].name;
+    return yk_model_cache_whole_batch(program->cache)->layers[layer].name;
 }
 
 static void describe_layer(const struct yk_program *program, const struct yk_op *op,

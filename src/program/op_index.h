@@ -47,25 +47,25 @@ yk_status yk_op_index_make_lookup(const struct yk_program_facts *facts, int32_t 
                                   struct yk_arena *arena, struct yk_op_index **out) YK_MUST_USE;
 
 /* True if `before` has always ended when `after` starts `lag` iterations later. */
-bool yk_op_index_happens_before(const struct yk_op_index *view, int32_t before, int32_t after,
+bool yk_op_index_happens_before(const struct yk_op_index *index, int32_t before, int32_t after,
                                 int32_t lag);
 
 /* The first backward pass that adds to the gradient of a layer's weights, in the micro-batches
  * `from` to `until`; or YK_OP_NONE. */
-int32_t yk_op_index_first_backward(const struct yk_op_index *view, int32_t layer, int32_t from,
+int32_t yk_op_index_first_backward(const struct yk_op_index *index, int32_t layer, int32_t from,
                                    int32_t until);
 
 /* True if the rank is a member of the layer's group. */
-static inline bool yk_op_index_holds_layer(const struct yk_op_index *view, int32_t layer)
+static inline bool yk_op_index_holds_layer(const struct yk_op_index *index, int32_t layer)
 {
-    return view->members[view->facts->plan->layers[layer].group] >= 0;
+    return index->members[index->facts->plan->layers[layer].group] >= 0;
 }
 
 /* The index of a layer and a micro-batch in the (L, M) arrays. */
-static inline int64_t yk_op_index_cell(const struct yk_op_index *view, int32_t layer,
+static inline int64_t yk_op_index_cell(const struct yk_op_index *index, int32_t layer,
                                        int32_t micro_batch)
 {
-    return (int64_t)layer * view->facts->M + micro_batch;
+    return (int64_t)layer * index->facts->M + micro_batch;
 }
 
 #endif

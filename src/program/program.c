@@ -33,7 +33,7 @@ static yk_status output_bytes(const struct yk_program *program, int32_t layer, i
 {
     const struct yk_model *model = NULL;
     double bytes = 0;
-    YK_TRY(yk_model_cache_get(program->sizes, samples, false, &model));
+    YK_TRY(yk_model_cache_get(program->cache, samples, false, &model));
     for (int32_t e = 0; e < model->edge_count; e++) {
         if (model->edges[e].from == layer && (double)model->edges[e].bytes > bytes) {
             bytes = (double)model->edges[e].bytes;
@@ -70,17 +70,17 @@ static yk_status make_op(const struct yk_program *program, const struct yk_step_
 }
 
 static yk_status fill_list(struct yk_program *program, const struct yk_program_facts *facts,
-                           const struct yk_step_ops *sequence, int32_t rank, int32_t *members)
+                           const struct yk_step_ops *step_ops, int32_t rank, int32_t *members)
 {
     struct yk_op_list *list = &program->ranks[rank];
-    YK_TRY_NEW(program->arena, list->ops, sequence->count);
+    YK_TRY_NEW(program->arena, list->ops, step_ops->count);
     for (int32_t g = 0; g < program->plan->group_count; g++) {
         members[g] = yk_program_facts_member_index(program->plan, g, rank);
     }
-    for (int32_t i = 0; i < sequence->count; i++) {
+    for (int32_t i = 0; i < step_ops->count; i++) {
         bool concerns = false;
         struct yk_op op;
-        YK_TRY(make_op(program, &sequence->entries[i], rank, members, &op, &concerns));
+        YK_TRY(make_op(program, &step_ops->entries[i], rank, members, &op, &concerns));
         if (concerns) {
             list->ops[list->op_count++] = op;
         }
@@ -90,10 +90,10 @@ static yk_status fill_list(struct yk_program *program, const struct yk_program_f
 
 /* Ranks with identical ops share one list. */
 static yk_status make_lists(struct yk_program *program, const struct yk_program_facts *facts,
-                            const struct yk_step_ops *sequence)
+                            const struct yk_step_ops *step_ops)
 {
     int32_t *members = NULL;
-    program->match_count = sequence->match_count;
+    program->match_count = step_ops->match_count;
     YK_TRY_NEW(program->arena, program->ranks, program->rank_count);
     YK_TRY_NEW(program->arena, members, program->plan->group_count);
     for (int32_t r = 0; r < program->rank_count; r++) {
@@ -105,51 +105,51 @@ static yk_status make_lists(struct yk_program *program, const struct yk_program_
         if (same < r) {
             program->ranks[r] = program->ranks[same];
         } else {
-            YK_TRY(fill_list(program, facts, sequence, r, members));
+            YK_TRY(fill_list(program, facts, step_ops, r, members));
         }
     }
     return YK_OK;
 }
 
 static yk_status compile(struct yk_program *program, struct yk_arena *scratch,
-                         struct yk_step_ops *sequence)
+                         struct yk_step_ops *step_ops)
 {
     struct yk_program_facts *facts = NULL;
     YK_TRY(yk_message_layout_make(program));
     YK_TRY(yk_program_facts_make(program, scratch, &facts));
-    YK_TRY(program->plan->transfer_count > 0 ? yk_step_ops_from_slots(facts, scratch, sequence)
-                                             : yk_step_ops_from_pipeline(facts, scratch, sequence));
-    yk_step_ops_sort(sequence);
-    YK_TRY(make_lists(program, facts, sequence));
+    YK_TRY(program->plan->transfer_count > 0 ? yk_step_ops_from_slots(facts, scratch, step_ops)
+                                             : yk_step_ops_from_pipeline(facts, scratch, step_ops));
+    yk_step_ops_sort(step_ops);
+    YK_TRY(make_lists(program, facts, step_ops));
     return program->plan->group_count == 1 ? yk_memory_waits_add(program) : YK_OK;
 }
 
 yk_status yk_program_compile(const struct yk_plan *plan, const struct yk_cluster *cluster,
-                             struct yk_model_cache *sizes, struct yk_program **out)
+                             struct yk_model_cache *cache, struct yk_program **out)
 {
-    return yk_program_compile_with_deadline(plan, cluster, NULL, sizes, NULL, out);
+    return yk_program_compile_with_deadline(plan, cluster, NULL, cache, NULL, out);
 }
 
 yk_status yk_program_compile_with_deadline(const struct yk_plan *plan,
                                            const struct yk_cluster *cluster,
-                                           const struct yk_device_measurements *facts,
-                                           struct yk_model_cache *sizes,
+                                           const struct yk_device_measurements *measurements,
+                                           struct yk_model_cache *cache,
                                            const struct yk_deadline *deadline,
                                            struct yk_program **out)
 {
     struct yk_arena *scratch = NULL;
-    struct yk_step_ops sequence = {0};
+    struct yk_step_ops step_ops = {0};
     struct yk_program *program = NULL;
     YK_TRY_NEW_WITH_ARENA(program);
     program->plan = plan;
     program->cluster = cluster;
-    program->facts = facts;
-    program->sizes = sizes;
+    program->measurements = measurements;
+    program->cache = cache;
     program->deadline = deadline;
     program->rank_count = plan->rank_count;
     yk_status status = yk_arena_create(&scratch);
-    YK_THEN(compile(program, scratch, &sequence));
-    yk_step_ops_free(&sequence);
+    YK_THEN(compile(program, scratch, &step_ops));
+    yk_step_ops_free(&step_ops);
     yk_arena_destroy(scratch);
     YK_TRY_OR(status, yk_program_destroy(program));
     *out = program;

@@ -125,8 +125,9 @@ struct yk_program {
     struct yk_arena *arena;
     const struct yk_plan *plan;
     const struct yk_cluster *cluster;
-    const struct yk_device_measurements *facts; /* (devices of the cluster) measurements, or NULL */
-    struct yk_model_cache *sizes;
+    const struct yk_device_measurements
+        *measurements; /* (devices of the cluster) measurements, or NULL */
+    struct yk_model_cache *cache;
     int32_t rank_count;
     int32_t bucket_count;
     int32_t match_count;
@@ -140,13 +141,13 @@ struct yk_program {
 /* Compiles a plan that has passed yk_plan_check(). Adds waits where memory could overflow because
  * one lane runs ahead of another. The program may still exceed memory; see yk_program_check(). */
 yk_status yk_program_compile(const struct yk_plan *plan, const struct yk_cluster *cluster,
-                             struct yk_model_cache *sizes, struct yk_program **out) YK_MUST_USE;
+                             struct yk_model_cache *cache, struct yk_program **out) YK_MUST_USE;
 
 /* The same with measurements of the devices and a deadline. Both may be NULL. */
 yk_status yk_program_compile_with_deadline(const struct yk_plan *plan,
                                            const struct yk_cluster *cluster,
-                                           const struct yk_device_measurements *facts,
-                                           struct yk_model_cache *sizes,
+                                           const struct yk_device_measurements *measurements,
+                                           struct yk_model_cache *cache,
                                            const struct yk_deadline *deadline,
                                            struct yk_program **out) YK_MUST_USE;
 void yk_program_destroy(struct yk_program *program);

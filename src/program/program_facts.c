@@ -98,7 +98,7 @@ yk_status yk_program_facts_make(const struct yk_program *program, struct yk_aren
     YK_TRY_NEW(arena, facts, 1);
     facts->program = program;
     facts->plan = program->plan;
-    facts->model = yk_model_cache_whole_batch(program->sizes);
+    facts->model = yk_model_cache_whole_batch(program->cache);
     facts->L = program->plan->layer_count;
     facts->M = program->plan->micro_batches;
     YK_TRY_NEW(arena, facts->goes_backward, facts->L);

@@ -89,9 +89,9 @@ static yk_status find_precedences(struct draw *draw)
     int64_t count = 0;
     YK_TRY_NEW(draw->arena, draw->precedences, program->rank_count);
     for (int32_t r = 0; r < program->rank_count; r++) {
-        struct yk_op_index *view = NULL;
-        YK_TRY(yk_op_index_make(draw->facts, r, draw->arena, &view));
-        YK_TRY(yk_precedences_find(view, draw->arena, &draw->precedences[r]));
+        struct yk_op_index *index = NULL;
+        YK_TRY(yk_op_index_make(draw->facts, r, draw->arena, &index));
+        YK_TRY(yk_precedences_find(index, draw->arena, &draw->precedences[r]));
         count += draw->precedences[r].count;
     }
     YK_TRY_NEW(draw->arena, draw->edges, count);
@@ -349,19 +349,19 @@ static yk_status write_waits(struct listing *listing, struct yk_arena *arena)
     return YK_OK;
 }
 
-static int64_t position_of(const struct yk_op_index *view, struct yk_op_wait wait)
+static int64_t position_of(const struct yk_op_index *index, struct yk_op_wait wait)
 {
-    const int32_t lane = (int32_t)view->list->ops[wait.op].lane;
-    return view->position[wait.op] - (int64_t)wait.lag * view->lane_count[lane];
+    const int32_t lane = (int32_t)index->list->ops[wait.op].lane;
+    return index->position[wait.op] - (int64_t)wait.lag * index->lane_count[lane];
 }
 
 /* True if `wait` has always ended when `known` has, which the same op waits for. */
-static bool is_implied(const struct yk_op_index *view, struct yk_op_wait wait,
+static bool is_implied(const struct yk_op_index *index, struct yk_op_wait wait,
                        struct yk_op_wait known)
 {
-    const int32_t lane = (int32_t)view->list->ops[wait.op].lane;
-    const int64_t there = view->ended[(int64_t)known.op * YK_LANE_COUNT + lane];
-    return position_of(view, wait) <= there - (int64_t)known.lag * view->lane_count[lane];
+    const int32_t lane = (int32_t)index->list->ops[wait.op].lane;
+    const int64_t there = index->ended[(int64_t)known.op * YK_LANE_COUNT + lane];
+    return position_of(index, wait) <= there - (int64_t)known.lag * index->lane_count[lane];
 }
 
 /* Removes half of the redundant waits at random. A wait is redundant if another wait, or the
@@ -369,9 +369,9 @@ static bool is_implied(const struct yk_op_index *view, struct yk_op_wait wait,
 static yk_status thin_out(struct draw *draw, const struct yk_program_facts *facts, int32_t rank)
 {
     struct yk_op_list *list = &facts->program->ranks[rank];
-    struct yk_op_index *view = NULL;
+    struct yk_op_index *index = NULL;
     int32_t previous[YK_LANE_COUNT] = {-1, -1, -1};
-    YK_TRY(yk_op_index_make(facts, rank, draw->arena, &view));
+    YK_TRY(yk_op_index_make(facts, rank, draw->arena, &index));
     for (int32_t i = 0; i < list->op_count; i++) {
         struct yk_op *op = &list->ops[i];
         struct yk_op_wait all[YK_LANE_COUNT];
@@ -386,7 +386,7 @@ static yk_status thin_out(struct draw *draw, const struct yk_program_facts *fact
         for (int32_t w = 0; w < op->wait_count; w++) {
             bool implied = false;
             for (int32_t k = 0; k < count; k++) {
-                implied = implied || (k != w && is_implied(view, all[w], all[k]));
+                implied = implied || (k != w && is_implied(index, all[w], all[k]));
             }
             if (!implied || yk_random_below(&draw->random, 2) == 0) {
                 list->waits[op->first_wait + kept++] = all[w];

@@ -24,7 +24,7 @@ enum {
 };
 
 struct picture {
-    const struct yk_time_chart *lanes;
+    const struct yk_time_chart *chart;
     struct yk_figure figure;
     struct yk_time_chart_merge_rule merge;
     double left;
@@ -149,46 +149,46 @@ yk_time_chart_next_merged_bar(const struct yk_time_chart_row *row,
                               const struct yk_time_chart_merge_rule *merge, int32_t *at)
 {
     const struct yk_time_chart_bar *first = &row->bars[(*at)++];
-    struct yk_time_chart_merged_bar run = {
+    struct yk_time_chart_merged_bar bar = {
         .first = first, .start = first->start, .end = first->end};
-    extend(&run, first);
-    while (*at < row->count && joins(merge, &run, &row->bars[*at])) {
-        extend(&run, &row->bars[(*at)++]);
+    extend(&bar, first);
+    while (*at < row->count && joins(merge, &bar, &row->bars[*at])) {
+        extend(&bar, &row->bars[(*at)++]);
     }
-    return run;
+    return bar;
 }
 
-static int64_t count_runs(const struct yk_time_chart *lanes,
+static int64_t count_runs(const struct yk_time_chart *chart,
                           const struct yk_time_chart_merge_rule *merge)
 {
     int64_t count = 0;
-    for (int32_t g = 0; g < lanes->group_count; g++) {
-        for (int32_t r = 0; r < lanes->groups[g].row_count; r++) {
-            for (int32_t at = 0; at < lanes->groups[g].rows[r].count; count++) {
-                (void)yk_time_chart_next_merged_bar(&lanes->groups[g].rows[r], merge, &at);
+    for (int32_t g = 0; g < chart->group_count; g++) {
+        for (int32_t r = 0; r < chart->groups[g].row_count; r++) {
+            for (int32_t at = 0; at < chart->groups[g].rows[r].count; count++) {
+                (void)yk_time_chart_next_merged_bar(&chart->groups[g].rows[r], merge, &at);
             }
         }
     }
     return count;
 }
 
-struct yk_time_chart_merge_rule yk_time_chart_choose_merge_rule(const struct yk_time_chart *lanes,
+struct yk_time_chart_merge_rule yk_time_chart_choose_merge_rule(const struct yk_time_chart *chart,
                                                                 double min_length, double factor,
                                                                 int64_t max)
 {
     struct yk_time_chart_merge_rule merge = {min_length, factor * min_length};
-    while (merge.min_length < 2 * lanes->span && count_runs(lanes, &merge) > max) {
-        merge.min_length = merge.min_length > 0 ? 2 * merge.min_length : lanes->span / 1e6;
+    while (merge.min_length < 2 * chart->span && count_runs(chart, &merge) > max) {
+        merge.min_length = merge.min_length > 0 ? 2 * merge.min_length : chart->span / 1e6;
         merge.max_length = factor * merge.min_length;
     }
     return merge;
 }
 
-static int32_t main_kind(const struct yk_time_chart_merged_bar *run)
+static int32_t main_kind(const struct yk_time_chart_merged_bar *bar)
 {
-    int32_t best = run->first->kind;
+    int32_t best = bar->first->kind;
     for (int32_t k = 0; k < YK_OP_STYLE_COUNT; k++) {
-        best = run->by_kind[k] > run->by_kind[best] ? k : best;
+        best = bar->by_kind[k] > bar->by_kind[best] ? k : best;
     }
     return best;
 }
@@ -197,7 +197,7 @@ static int32_t main_kind(const struct yk_time_chart_merged_bar *run)
 
 static double x_of(const struct picture *picture, double time)
 {
-    const double span = picture->lanes->span;
+    const double span = picture->chart->span;
     return picture->left + (span > 0 ? time / span : 0) * (picture->right - picture->left);
 }
 
@@ -228,29 +228,29 @@ static double first_bar(const struct picture *picture, const struct yk_time_char
 
 static void choose_heights(struct picture *picture)
 {
-    const struct yk_time_chart *lanes = picture->lanes;
-    const bool named = lanes->group_count > 0 && lanes->groups[0].name;
+    const struct yk_time_chart *chart = picture->chart;
+    const bool named = chart->group_count > 0 && chart->groups[0].name;
     if (named) {
-        const int32_t count = lanes->group_count;
+        const int32_t count = chart->group_count;
         picture->row = count <= 12 ? 23 : count <= 40 ? 16 : 11;
         picture->bar = picture->row - 3;
     } else {
-        const int32_t count = lanes->group_count > 0 ? lanes->groups[0].row_count : 0;
+        const int32_t count = chart->group_count > 0 ? chart->groups[0].row_count : 0;
         picture->row = count <= 12 ? 46 : count <= 40 ? 30 : 14;
         picture->bar = count <= 12 ? 28 : count <= 40 ? 20 : 11;
         for (int32_t r = 0; r < count; r++) {
-            const double pixels = yk_label_width_pixels(lanes->groups[0].rows[r].name);
+            const double pixels = yk_label_width_pixels(chart->groups[0].rows[r].name);
             const double max = max_name_pixels(picture->figure.width);
             picture->left = fmax(picture->left, 24 + fmin(pixels, max));
         }
     }
 }
 
-static struct picture lay_out(const struct yk_time_chart *lanes, const struct yk_figure *frame)
+static struct picture lay_out(const struct yk_time_chart *chart, const struct yk_figure *frame)
 {
-    const bool named = lanes->group_count > 0 && lanes->groups[0].name;
+    const bool named = chart->group_count > 0 && chart->groups[0].name;
     struct picture picture = {
-        .lanes = lanes,
+        .chart = chart,
         .figure = *frame,
         .left = named ? LEFT : 24,
         .right = frame->width - RIGHT_MARGIN,
@@ -258,18 +258,18 @@ static struct picture lay_out(const struct yk_time_chart *lanes, const struct yk
     };
     choose_heights(&picture);
     picture.bottom = picture.top;
-    for (int32_t g = 0; g < lanes->group_count; g++) {
-        picture.bottom += group_height(&picture, &lanes->groups[g]);
-        for (int32_t r = 0; r < lanes->groups[g].row_count; r++) {
-            const struct yk_time_chart_row *row = &lanes->groups[g].rows[r];
-            for (int32_t i = 0; i < row->count && !lanes->tasks; i++) {
+    for (int32_t g = 0; g < chart->group_count; g++) {
+        picture.bottom += group_height(&picture, &chart->groups[g]);
+        for (int32_t r = 0; r < chart->groups[g].row_count; r++) {
+            const struct yk_time_chart_row *row = &chart->groups[g].rows[r];
+            for (int32_t i = 0; i < row->count && !chart->tasks; i++) {
                 picture.uses[row->bars[i].kind] = true;
             }
         }
     }
     /* Merged tasks show how many they are, which needs space; merged ops show their main kind. */
     picture.merge = yk_time_chart_choose_merge_rule(
-        lanes, lanes->span / (picture.right - picture.left), lanes->tasks ? 120 : 4, MAX_DRAWN);
+        chart, chart->span / (picture.right - picture.left), chart->tasks ? 120 : 4, MAX_DRAWN);
     return picture;
 }
 
@@ -278,87 +278,87 @@ static struct picture lay_out(const struct yk_time_chart *lanes, const struct yk
 _Static_assert((int)YK_NUMBER_BUFFER_SIZE >= (int)YK_UNITS_BUFFER_SIZE, "units have room");
 
 /* Returns `out`. */
-static const char *format_length(const struct yk_time_chart *lanes, double length,
+static const char *format_length(const struct yk_time_chart *chart, double length,
                                  char out[YK_NUMBER_BUFFER_SIZE])
 {
-    return lanes->tasks ? yk_label_number(length, out)
+    return chart->tasks ? yk_label_number(length, out)
                         : yk_units_format(length, YK_UNIT_SECONDS, out);
 }
 
 static void add_title(const struct picture *picture, const char *place,
-                      const struct yk_time_chart_merged_bar *run)
+                      const struct yk_time_chart_merged_bar *bar)
 {
     struct yk_text *out = picture->figure.out;
     char length[YK_NUMBER_BUFFER_SIZE];
     yk_text_add(out, "<title>");
-    if (run->count > 1) {
-        yk_text_addf(out, "%s %s", YK_LABEL_COUNT(run->count),
-                     picture->lanes->tasks ? "tasks" : "ops, mostly ");
-        yk_text_add(out, picture->lanes->tasks ? "" : yk_op_style_name(main_kind(run)));
+    if (bar->count > 1) {
+        yk_text_addf(out, "%s %s", YK_LABEL_COUNT(bar->count),
+                     picture->chart->tasks ? "tasks" : "ops, mostly ");
+        yk_text_add(out, picture->chart->tasks ? "" : yk_op_style_name(main_kind(bar)));
     } else {
-        yk_text_add_xml_escaped(out, run->first->label);
+        yk_text_add_xml_escaped(out, bar->first->label);
     }
     yk_text_add(out, " on ");
     yk_text_add_xml_escaped(out, place);
-    yk_text_addf(out, ": at %s%s, takes %s", YK_LABEL_NUMBER(run->start),
-                 picture->lanes->tasks ? "" : "s",
-                 format_length(picture->lanes, run->end - run->start, length));
-    if (run->count > 1) {
-        yk_text_addf(out, ", busy %s of it", YK_LABEL_PERCENT(run->busy, run->end - run->start));
-    } else if (run->first->bytes > 0) {
-        yk_text_addf(out, ", %s", YK_UNITS_TEXT(run->first->bytes, YK_UNIT_BYTES));
+    yk_text_addf(out, ": at %s%s, takes %s", YK_LABEL_NUMBER(bar->start),
+                 picture->chart->tasks ? "" : "s",
+                 format_length(picture->chart, bar->end - bar->start, length));
+    if (bar->count > 1) {
+        yk_text_addf(out, ", busy %s of it", YK_LABEL_PERCENT(bar->busy, bar->end - bar->start));
+    } else if (bar->first->bytes > 0) {
+        yk_text_addf(out, ", %s", YK_UNITS_TEXT(bar->first->bytes, YK_UNIT_BYTES));
     }
     yk_text_add(out, "</title>");
 }
 
-static void add_label(const struct picture *picture, const struct yk_time_chart_merged_bar *run,
+static void add_label(const struct picture *picture, const struct yk_time_chart_merged_bar *bar,
                       double x, double pixels, double y)
 {
-    const bool ops = !picture->lanes->tasks;
+    const bool ops = !picture->chart->tasks;
     char merged[YK_NUMBER_BUFFER_SIZE + sizeof " tasks"];
-    const char *label = run->first->label;
-    if (run->count > 1) {
-        snprintf(merged, sizeof merged, "%s %s", YK_LABEL_COUNT(run->count), ops ? "ops" : "tasks");
+    const char *label = bar->first->label;
+    if (bar->count > 1) {
+        snprintf(merged, sizeof merged, "%s %s", YK_LABEL_COUNT(bar->count), ops ? "ops" : "tasks");
         label = merged;
     }
     const bool room = yk_label_width_pixels(label) + 6 <= pixels;
-    if (picture->bar >= 11 && pixels >= 14 && (room || (ops && run->count == 1))) {
+    if (picture->bar >= 11 && pixels >= 14 && (room || (ops && bar->count == 1))) {
         yk_figure_text(&picture->figure, picture->bar < 13 ? "tiny ink middle" : "small ink middle",
                        x + pixels / 2, y + picture->bar / 2 + (picture->bar < 13 ? 3 : 4),
-                       room ? label : yk_op_style_symbol(run->first->kind));
+                       room ? label : yk_op_style_symbol(bar->first->kind));
     }
 }
 
 static void draw_run(const struct picture *picture, const char *place,
-                     const struct yk_time_chart_merged_bar *run, double y)
+                     const struct yk_time_chart_merged_bar *bar, double y)
 {
     struct yk_text *out = picture->figure.out;
-    const double x = fmax(x_of(picture, run->start), picture->left); /* from 0 on */
-    const double pixels = x_of(picture, run->end) - x;
+    const double x = fmax(x_of(picture, bar->start), picture->left); /* from 0 on */
+    const double pixels = x_of(picture, bar->end) - x;
     const double gap = pixels > 4 ? 0.5 : 0; /* a hair of paper between neighbours */
     char class_name[32];
-    if (pixels <= 0 && run->start < 0) {
+    if (pixels <= 0 && bar->start < 0) {
         return;
     }
-    if (!picture->lanes->tasks) {
-        snprintf(class_name, sizeof class_name, "bar op-%s", yk_op_style_name(main_kind(run)));
-    } else if (run->count > 1) {
+    if (!picture->chart->tasks) {
+        snprintf(class_name, sizeof class_name, "bar op-%s", yk_op_style_name(main_kind(bar)));
+    } else if (bar->count > 1) {
         snprintf(class_name, sizeof class_name, "bar task-merged");
     } else {
-        snprintf(class_name, sizeof class_name, "bar task-%d", (int)run->first->kind);
+        snprintf(class_name, sizeof class_name, "bar task-%d", (int)bar->first->kind);
     }
     yk_figure_begin_rect(&picture->figure, class_name, x + gap, y, fmax(pixels - 2 * gap, 0.75),
                          picture->bar);
-    if (run->count > 1) {
-        const double share = run->end > run->start ? run->busy / (run->end - run->start) : 0;
+    if (bar->count > 1) {
+        const double share = bar->end > bar->start ? bar->busy / (bar->end - bar->start) : 0;
         yk_text_addf(out, " fill-opacity=\"%.2f\"", 0.4 + 0.6 * fmin(share, 1));
     } else if (pixels > 6) {
         yk_text_addf(out, " rx=\"%d\"", picture->bar >= 24 ? 4 : 2);
     }
     yk_text_add(out, ">");
-    add_title(picture, place, run);
+    add_title(picture, place, bar);
     yk_text_add(out, "</rect>\n");
-    add_label(picture, run, x, pixels, y);
+    add_label(picture, bar, x, pixels, y);
 }
 
 static void draw_track(const struct picture *picture, const struct yk_time_chart_group *group,
@@ -379,9 +379,9 @@ static void draw_bars(const struct picture *picture, const struct yk_time_chart_
                       const struct yk_time_chart_row *row, double y)
 {
     for (int32_t at = 0; at < row->count;) {
-        const struct yk_time_chart_merged_bar run =
+        const struct yk_time_chart_merged_bar bar =
             yk_time_chart_next_merged_bar(row, &picture->merge, &at);
-        draw_run(picture, group->name ? group->name : row->name, &run, y);
+        draw_run(picture, group->name ? group->name : row->name, &bar, y);
     }
 }
 
@@ -391,8 +391,8 @@ static void draw_rows(const struct picture *picture,
                                    const struct yk_time_chart_row *row, double y))
 {
     double top = picture->top;
-    for (int32_t g = 0; g < picture->lanes->group_count; g++) {
-        const struct yk_time_chart_group *group = &picture->lanes->groups[g];
+    for (int32_t g = 0; g < picture->chart->group_count; g++) {
+        const struct yk_time_chart_group *group = &picture->chart->groups[g];
         double y = top + first_bar(picture, group);
         for (int32_t r = 0; r < group->row_count; r++) {
             if (is_shown(group, r)) {
@@ -407,8 +407,8 @@ static void draw_rows(const struct picture *picture,
 static void draw_names(const struct picture *picture)
 {
     double y = picture->top;
-    for (int32_t g = 0; g < picture->lanes->group_count; g++) {
-        const struct yk_time_chart_group *group = &picture->lanes->groups[g];
+    for (int32_t g = 0; g < picture->chart->group_count; g++) {
+        const struct yk_time_chart_group *group = &picture->chart->groups[g];
         if (group->name) {
             yk_figure_truncated_text(&picture->figure, "strong halo", 14, y + 14, group->name,
                                      YK_FIGURE_BOLD_FRACTION * (picture->right - 28));
@@ -419,7 +419,7 @@ static void draw_names(const struct picture *picture)
 
 static void draw_link(const struct picture *picture, const struct yk_time_chart_arrow *link)
 {
-    const double first = picture->top + first_bar(picture, &picture->lanes->groups[0]);
+    const double first = picture->top + first_bar(picture, &picture->chart->groups[0]);
     const bool down = link->from < link->to;
     const double x1 = x_of(picture, link->start);
     const double x2 = x_of(picture, link->end);
@@ -434,7 +434,7 @@ static void draw_link(const struct picture *picture, const struct yk_time_chart_
 /* Too many lines show nothing: then none is drawn. */
 static void draw_links(const struct picture *picture)
 {
-    const int32_t count = picture->lanes->link_count;
+    const int32_t count = picture->chart->link_count;
     if (count == 0 || count > MAX_LINKS) {
         return;
     }
@@ -446,7 +446,7 @@ static void draw_links(const struct picture *picture)
                       "markerHeight=\"4\"><circle class=\"arrival\" cx=\"2\" cy=\"2\" "
                       "r=\"1.8\"/></marker>\n");
     for (int32_t i = 0; i < count; i++) {
-        draw_link(picture, &picture->lanes->links[i]);
+        draw_link(picture, &picture->chart->links[i]);
     }
     yk_text_add(picture->figure.out, "</g>\n");
 }
@@ -465,20 +465,20 @@ static double draw_mark(const struct picture *picture, const char *kind, const c
 
 static void draw_marks(const struct picture *picture)
 {
-    const struct yk_time_chart *lanes = picture->lanes;
-    const bool reached = isfinite(lanes->bound) && lanes->bound == lanes->end && lanes->tasks;
+    const struct yk_time_chart *chart = picture->chart;
+    const bool reached = isfinite(chart->bound) && chart->bound == chart->end && chart->tasks;
     double room = picture->right;
     char text[YK_NUMBER_BUFFER_SIZE + 48];
     char time[YK_NUMBER_BUFFER_SIZE];
-    if (isfinite(lanes->end)) {
-        snprintf(text, sizeof text, "%s %s%s", lanes->end_name,
-                 format_length(lanes, lanes->end, time),
+    if (isfinite(chart->end)) {
+        snprintf(text, sizeof text, "%s %s%s", chart->end_name,
+                 format_length(chart, chart->end, time),
                  reached && picture->figure.width >= WIDE ? ", which no schedule beats" : "");
-        room = draw_mark(picture, "step", "small end", lanes->end, text, room);
+        room = draw_mark(picture, "step", "small end", chart->end, text, room);
     }
-    if (isfinite(lanes->bound) && lanes->bound > 0 && lanes->bound <= lanes->span && !reached) {
-        snprintf(text, sizeof text, "lower bound %s", format_length(lanes, lanes->bound, time));
-        (void)draw_mark(picture, "low", "small soft end", lanes->bound, text, room);
+    if (isfinite(chart->bound) && chart->bound > 0 && chart->bound <= chart->span && !reached) {
+        snprintf(text, sizeof text, "lower bound %s", format_length(chart, chart->bound, time));
+        (void)draw_mark(picture, "low", "small soft end", chart->bound, text, room);
     }
 }
 
@@ -499,9 +499,9 @@ static int32_t list_legend(const struct picture *picture,
 
 static struct yk_figure_axis axis_of(const struct picture *picture)
 {
-    const double span = picture->lanes->span;
+    const double span = picture->chart->span;
     const int parts = (int)fmax(1, (picture->right - picture->left) / 90);
-    if (!picture->lanes->tasks) {
+    if (!picture->chart->tasks) {
         return yk_figure_axis_make(span, YK_UNIT_SECONDS, parts);
     }
     return (struct yk_figure_axis){
@@ -512,16 +512,16 @@ static struct yk_figure_axis axis_of(const struct picture *picture)
     };
 }
 
-void yk_time_chart_draw(const struct yk_time_chart *lanes, struct yk_figure frame)
+void yk_time_chart_draw(const struct yk_time_chart *chart, struct yk_figure frame)
 {
-    struct picture picture = lay_out(lanes, &frame);
+    struct picture picture = lay_out(chart, &frame);
     struct yk_figure_legend_entry entries[YK_OP_STYLE_COUNT] = {0};
     const int32_t count = list_legend(&picture, entries);
     const double legend = picture.bottom + MARKS_HEIGHT;
     const struct yk_figure_axis axis = axis_of(&picture);
     picture.figure.height =
         legend + yk_figure_legend(NULL, entries, count, picture.left, legend, picture.right) + 10;
-    yk_figure_begin(&picture.figure, lanes->title);
+    yk_figure_begin(&picture.figure, chart->title);
     draw_rows(&picture, draw_track);
     yk_figure_time_grid(&picture.figure, &axis, picture.left, picture.right, picture.top,
                         picture.bottom);
@@ -535,7 +535,7 @@ void yk_time_chart_draw(const struct yk_time_chart *lanes, struct yk_figure fram
 
 /* ---- in a page ---- */
 
-static void add_timeline(const struct yk_time_chart *lanes, struct yk_text *out)
+static void add_timeline(const struct yk_time_chart *chart, struct yk_text *out)
 {
     char span[YK_NUMBER_BUFFER_SIZE];
     char end[YK_NUMBER_BUFFER_SIZE];
@@ -543,13 +543,13 @@ static void add_timeline(const struct yk_time_chart *lanes, struct yk_text *out)
     const struct yk_page_placeholder slots[] = {
         {"span", span, false},
         {"end", end, false},
-        {"end-name", lanes->end_name ? lanes->end_name : "", false},
+        {"end-name", chart->end_name ? chart->end_name : "", false},
         {"bound", bound, false},
-        {"unit", lanes->tasks ? "" : "s", false},
+        {"unit", chart->tasks ? "" : "s", false},
     };
-    yk_number_format(lanes->span, span);
-    yk_number_format(isfinite(lanes->end) ? lanes->end : -1, end);
-    yk_number_format(isfinite(lanes->bound) ? lanes->bound : -1, bound);
+    yk_number_format(chart->span, span);
+    yk_number_format(isfinite(chart->end) ? chart->end : -1, end);
+    yk_number_format(isfinite(chart->bound) ? chart->bound : -1, bound);
     (void)yk_page_fill_template(yk_web_zoom_html, slots, sizeof slots / sizeof *slots, out);
 }
 
@@ -571,33 +571,33 @@ static void add_legend(const struct picture *picture, struct yk_text *out)
     yk_text_add(out, "</div>\n");
 }
 
-void yk_time_chart_add_chart(const struct yk_time_chart *lanes, const char *label,
+void yk_time_chart_add_chart(const struct yk_time_chart *chart, const char *label,
                              struct yk_text *out)
 {
     const struct yk_figure frame = yk_page_make_figure(YK_FIGURE_FULL_WIDTH, out);
-    const struct picture picture = lay_out(lanes, &frame);
-    add_timeline(lanes, out);
-    if (!lanes->tasks) {
+    const struct picture picture = lay_out(chart, &frame);
+    add_timeline(chart, out);
+    if (!chart->tasks) {
         add_legend(&picture, out);
     }
     yk_page_add_canvas("lanes", label, out);
     yk_text_add(out, "<div class=\"still chart\">\n");
-    yk_time_chart_draw(lanes, frame);
+    yk_time_chart_draw(chart, frame);
     yk_text_add(out, "</div>\n");
 }
 
-int32_t yk_time_chart_count_csv_groups(const struct yk_time_chart *lanes)
+int32_t yk_time_chart_count_csv_groups(const struct yk_time_chart *chart)
 {
     int64_t bars = 0;
-    for (int32_t g = 0; g < lanes->group_count; g++) {
-        for (int32_t r = 0; r < lanes->groups[g].row_count; r++) {
-            bars += lanes->groups[g].rows[r].count;
+    for (int32_t g = 0; g < chart->group_count; g++) {
+        for (int32_t r = 0; r < chart->groups[g].row_count; r++) {
+            bars += chart->groups[g].rows[r].count;
         }
         if (bars > MAX_WRITTEN && g > 0) {
             return g;
         }
     }
-    return lanes->group_count;
+    return chart->group_count;
 }
 
 void yk_time_chart_add_csv_bar(const struct yk_time_chart_bar *bar, struct yk_text *out)

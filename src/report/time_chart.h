@@ -109,7 +109,7 @@ struct yk_time_chart_merge_rule {
 
 /* Doubles `min_length` until at most `max` merged bars are left; `max_length` is `factor` times
  * `min_length`. */
-struct yk_time_chart_merge_rule yk_time_chart_choose_merge_rule(const struct yk_time_chart *lanes,
+struct yk_time_chart_merge_rule yk_time_chart_choose_merge_rule(const struct yk_time_chart *chart,
                                                                 double min_length, double factor,
                                                                 int64_t max);
 
@@ -121,16 +121,16 @@ yk_time_chart_next_merged_bar(const struct yk_time_chart_row *row,
 /* ---- output ---- */
 
 /* Draws the SVG at the width of `frame` and sets its height. */
-void yk_time_chart_draw(const struct yk_time_chart *lanes, struct yk_figure frame);
+void yk_time_chart_draw(const struct yk_time_chart *chart, struct yk_figure frame);
 
 /* Adds the interactive chart to a page: zoom buttons, a legend of ops, a canvas with the ARIA label
  * `label` for the script, and the SVG, which is shown if scripts are off. */
-void yk_time_chart_add_chart(const struct yk_time_chart *lanes, const char *label,
+void yk_time_chart_add_chart(const struct yk_time_chart *chart, const char *label,
                              struct yk_text *out);
 
 /* How many groups, counted from the first, fit into the CSV of a page. It is at least 1 if there is
  * a group. */
-int32_t yk_time_chart_count_csv_groups(const struct yk_time_chart *lanes);
+int32_t yk_time_chart_count_csv_groups(const struct yk_time_chart *chart);
 
 /* Adds the CSV cells of a bar: op,start_s,end_s,bytes. */
 void yk_time_chart_add_csv_bar(const struct yk_time_chart_bar *bar, struct yk_text *out);

@@ -13,7 +13,7 @@ enum {
 
 struct walk {
     const struct yk_graph *graph;
-    const struct yk_assignment *mapping;
+    const struct yk_assignment *assignment;
     struct yk_schedule *schedule;
     const int64_t *priorities;
     int64_t *arrivals;        /* (n) when the last of its inputs so far is on its device */
@@ -34,7 +34,7 @@ static yk_status make_heaps(struct walk *walk, struct yk_arena *arena)
     YK_TRY_NEW(arena, walk->coming, graph->device_count);
     YK_TRY_NEW(arena, walk->there, graph->device_count);
     for (int32_t i = 0; i < graph->task_count; i++) {
-        counts[walk->mapping->devices[i]]++;
+        counts[walk->assignment->devices[i]]++;
     }
     for (int32_t p = 0; p < graph->device_count; p++) {
         walk->coming[p] = (struct yk_task_heap){.keys = walk->arrivals, .ascending = true};
@@ -47,7 +47,7 @@ static yk_status make_heaps(struct walk *walk, struct yk_arena *arena)
 
 static void open_task(struct walk *walk, int32_t task)
 {
-    yk_task_heap_push(&walk->coming[walk->mapping->devices[task]], task);
+    yk_task_heap_push(&walk->coming[walk->assignment->devices[task]], task);
 }
 
 static yk_status prepare(struct walk *walk, struct yk_arena *arena)
@@ -60,7 +60,7 @@ static yk_status prepare(struct walk *walk, struct yk_arena *arena)
     YK_TRY_NEW(arena, walk->successor_first, graph->task_count);
     YK_TRY_NEW(arena, walk->successor_next, graph->task_count);
     YK_TRY_NEW(arena, ranks, graph->task_count);
-    walk->priorities = walk->mapping->priorities;
+    walk->priorities = walk->assignment->priorities;
     if (!walk->priorities) {
         yk_task_rank_upward(graph, false, ranks);
         walk->priorities = ranks;
@@ -68,8 +68,9 @@ static yk_status prepare(struct walk *walk, struct yk_arena *arena)
     YK_TRY(make_heaps(walk, arena));
     yk_number_fill(walk->successor_first, graph->task_count, NONE);
     for (int32_t i = 0; i < graph->task_count; i++) {
-        const int32_t predecessor = walk->mapping->predecessors ? walk->mapping->predecessors[i]
-                                                                : YK_ASSIGNMENT_NO_PREDECESSOR;
+        const int32_t predecessor = walk->assignment->predecessors
+                                        ? walk->assignment->predecessors[i]
+                                        : YK_ASSIGNMENT_NO_PREDECESSOR;
         walk->missing[i] = graph->in_first[i + 1] - graph->in_first[i];
         if (predecessor != YK_ASSIGNMENT_NO_PREDECESSOR) {
             walk->missing[i]++;
@@ -108,7 +109,7 @@ static int64_t next_start(const struct walk *walk, int32_t device)
 static void run_task(struct walk *walk, int32_t task, int64_t start)
 {
     const struct yk_graph *graph = walk->graph;
-    const int32_t device = walk->mapping->devices[task];
+    const int32_t device = walk->assignment->devices[task];
     const int64_t finish = start + yk_graph_task_cost(graph, task, device);
     walk->schedule->devices[task] = device;
     walk->schedule->starts[task] = start;
@@ -118,7 +119,7 @@ static void run_task(struct walk *walk, int32_t task, int64_t start)
         const struct yk_graph_edge *edge = &graph->edges[e];
         release(walk, edge->to,
                 finish + yk_graph_edge_delay_ticks(graph, edge, device,
-                                                   walk->mapping->devices[edge->to]));
+                                                   walk->assignment->devices[edge->to]));
     }
     for (int32_t i = walk->successor_first[task]; i != NONE; i = walk->successor_next[i]) {
         release(walk, i, finish);
@@ -162,9 +163,10 @@ static yk_status run(struct walk *walk, struct yk_arena *arena)
     return YK_OK;
 }
 
-yk_status yk_assignment_schedule(const struct yk_assignment *mapping, struct yk_schedule *schedule)
+yk_status yk_assignment_schedule(const struct yk_assignment *assignment,
+                                 struct yk_schedule *schedule)
 {
-    struct walk walk = {.graph = schedule->graph, .mapping = mapping, .schedule = schedule};
+    struct walk walk = {.graph = schedule->graph, .assignment = assignment, .schedule = schedule};
     YK_TRY_WITH_TEMPORARY_ARENA(arena, run(&walk, arena));
     return YK_OK;
 }

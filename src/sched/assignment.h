@@ -22,7 +22,7 @@ struct yk_assignment {
 
 /* Computes the schedule: an idle device runs the task with the highest priority of those whose
  * inputs have arrived. Ignores memory limits; see yk_schedule_memory_check(). */
-yk_status yk_assignment_schedule(const struct yk_assignment *mapping,
+yk_status yk_assignment_schedule(const struct yk_assignment *assignment,
                                  struct yk_schedule *schedule) YK_MUST_USE;
 
 /*

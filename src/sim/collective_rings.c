@@ -38,7 +38,7 @@ static yk_status find_ports(const struct yk_cluster *cluster, struct yk_arena *a
 }
 
 /* The ring of a group; of all ranks if `group` is NULL. */
-static yk_status make_ring(const struct yk_plan *plan, const struct yk_cost_sources *book,
+static yk_status make_ring(const struct yk_plan *plan, const struct yk_cost_sources *sources,
                            const struct yk_plan_group *group, struct yk_arena *arena,
                            struct yk_collective_ring *ring)
 {
@@ -47,28 +47,29 @@ static yk_status make_ring(const struct yk_plan *plan, const struct yk_cost_sour
     YK_TRY_NEW(arena, devices, count);
     for (int32_t i = 0; i < count; i++) {
         const int32_t rank = group ? group->members[i].rank : i;
-        add_device(book->cluster, plan->ranks[rank].device, devices, &ring->ranks.count);
+        add_device(sources->cluster, plan->ranks[rank].device, devices, &ring->ranks.count);
         ring->largest_part = group ? fmax(ring->largest_part, group->members[i].shard_fraction) : 0;
     }
     ring->ranks.devices = devices;
-    YK_TRY(find_ports(book->cluster, arena, ring));
-    return yk_communication_overlap_slowdown(book, &ring->ranks, &ring->slowdown);
+    YK_TRY(find_ports(sources->cluster, arena, ring));
+    return yk_communication_overlap_slowdown(sources, &ring->ranks, &ring->slowdown);
 }
 
-yk_status yk_collective_rings_create(const struct yk_plan *plan, const struct yk_cost_sources *book,
-                                     struct yk_arena *arena, struct yk_collective_ring **out)
+yk_status yk_collective_rings_create(const struct yk_plan *plan,
+                                     const struct yk_cost_sources *sources, struct yk_arena *arena,
+                                     struct yk_collective_ring **out)
 {
     struct yk_collective_ring *rings = NULL;
     YK_TRY_NEW(arena, rings, plan->group_count + 1);
     for (int32_t g = 0; g <= plan->group_count; g++) {
         const struct yk_plan_group *group = g < plan->group_count ? &plan->groups[g] : NULL;
-        YK_TRY(make_ring(plan, book, group, arena, &rings[g]));
+        YK_TRY(make_ring(plan, sources, group, arena, &rings[g]));
     }
     *out = rings;
     return YK_OK;
 }
 
-yk_status yk_collective_rings_time(const struct yk_cost_sources *book,
+yk_status yk_collective_rings_time(const struct yk_cost_sources *sources,
                                    const struct yk_collective_ring *ring,
                                    enum yk_collective collective, double bytes,
                                    struct yk_cost_time *out, struct yk_node_port_demand *out_demand)
@@ -77,7 +78,7 @@ yk_status yk_collective_rings_time(const struct yk_cost_sources *book,
     const bool reduces = collective == YK_COLLECTIVE_ALL_REDUCE;
     const double largest_bytes = reduces ? 0 : bytes * ring->largest_part;
     struct yk_cost_time time = {0};
-    YK_TRY(yk_communication_collective_time(book, collective, &ring->ranks, bytes, largest_bytes,
+    YK_TRY(yk_communication_collective_time(sources, collective, &ring->ranks, bytes, largest_bytes,
                                             &time));
     /* n − 1 parts pass each link of the ring; twice as many in an all_reduce. */
     const double passed_bytes = fmax(bytes / n, largest_bytes) * (n - 1) * (reduces ? 2 : 1);

@@ -22,14 +22,14 @@ struct yk_collective_ring {
     struct yk_communication_overlap_slowdown slowdown;
 };
 
-/* Creates one ring per group, followed by a ring of all ranks. `book` holds the costs of the plan's
- * cluster. */
-yk_status yk_collective_rings_create(const struct yk_plan *plan, const struct yk_cost_sources *book,
-                                     struct yk_arena *arena,
+/* Creates one ring per group, followed by a ring of all ranks. `sources` holds the costs of the
+ * plan's cluster. */
+yk_status yk_collective_rings_create(const struct yk_plan *plan,
+                                     const struct yk_cost_sources *sources, struct yk_arena *arena,
                                      struct yk_collective_ring **out) YK_MUST_USE;
 
 /* The time of a collective of `bytes` in total without other messages, and its port demand. */
-yk_status yk_collective_rings_time(const struct yk_cost_sources *book,
+yk_status yk_collective_rings_time(const struct yk_cost_sources *sources,
                                    const struct yk_collective_ring *ring,
                                    enum yk_collective collective, double bytes,
                                    struct yk_cost_time *out,

@@ -6,10 +6,11 @@
 static const double same_scale = 0.005;
 
 double yk_sim_idle_speedup_factor(const struct yk_cluster *cluster,
-                                  const struct yk_device_measurements *facts, int32_t device,
+                                  const struct yk_device_measurements *measurements, int32_t device,
                                   double busy)
 {
-    const double idle_scale = yk_device_measurements_of_device(facts, device).others_idle_scale;
+    const double idle_scale =
+        yk_device_measurements_of_device(measurements, device).others_idle_scale;
     double others = 0;
     for (int32_t i = 0; i < cluster->device_count; i++) {
         others += i == device ? 0 : cluster->devices[i].fraction;
@@ -25,7 +26,7 @@ static bool has_idle_speedup(const struct yk_program *program)
     for (int32_t rank = 0; rank < program->rank_count; rank++) {
         const int32_t device = program->plan->ranks[rank].device;
         const double scale =
-            yk_device_measurements_of_device(program->facts, device).others_idle_scale;
+            yk_device_measurements_of_device(program->measurements, device).others_idle_scale;
         if (scale > 0 && scale < 1) {
             return true;
         }
@@ -38,13 +39,13 @@ static bool has_idle_speedup(const struct yk_program *program)
 struct simulated {
     const struct yk_program *program;
     const struct yk_rank_classes *classes;
-    const struct yk_sim_iterations *rounds;
+    const struct yk_sim_iterations *iterations;
 };
 
 /* Iterates over the compute ops of a class, beginning with a given iteration. */
 struct walk {
     const struct yk_op_list *list;
-    const struct yk_sim_iterations *rounds;
+    const struct yk_sim_iterations *iterations;
     int32_t first_op;
     int32_t round;
     int32_t op;
@@ -56,10 +57,10 @@ struct walk {
 static bool next_compute_op(struct walk *walk, int32_t last_round)
 {
     while (walk->round <= last_round) {
-        const struct yk_sim_iteration *round = &walk->rounds->iterations[walk->round];
+        const struct yk_sim_iteration *iteration = &walk->iterations->iterations[walk->round];
         while (++walk->op < walk->list->op_count) {
-            walk->start_s = round->start_s[walk->first_op + walk->op];
-            walk->end_s = round->end_s[walk->first_op + walk->op];
+            walk->start_s = iteration->start_s[walk->first_op + walk->op];
+            walk->end_s = iteration->end_s[walk->first_op + walk->op];
             if (walk->list->ops[walk->op].lane == YK_LANE_COMPUTE && !isinf(walk->start_s)) {
                 return true;
             }
@@ -75,8 +76,8 @@ static struct walk walk_of(const struct simulated *simulated, int32_t rank, int3
     const int32_t rank_class = simulated->classes->of_rank[rank];
     return (struct walk){
         .list = &simulated->program->ranks[simulated->classes->ranks[rank_class]],
-        .rounds = simulated->rounds,
-        .first_op = simulated->rounds->first_op[rank_class],
+        .iterations = simulated->iterations,
+        .first_op = simulated->iterations->first_op[rank_class],
         .round = round,
         .op = -1,
     };
@@ -87,8 +88,8 @@ static struct walk walk_of(const struct simulated *simulated, int32_t rank, int3
  */
 static double overlap(struct walk own, struct walk other)
 {
-    const int32_t reported = own.rounds->reported;
-    const int32_t last = own.rounds->count - 1;
+    const int32_t reported = own.iterations->reported;
+    const int32_t last = own.iterations->count - 1;
     double all_s = 0;
     double both_s = 0;
     bool more = next_compute_op(&other, last);
@@ -111,18 +112,19 @@ static double overlap(struct walk own, struct walk other)
 /* The fraction of the reported iteration in which a rank computes. */
 static double busy_of(const struct simulated *simulated, int32_t rank)
 {
-    const struct yk_sim_iterations *rounds = simulated->rounds;
-    const struct yk_sim_iteration *round = &rounds->iterations[rounds->reported];
-    const struct yk_sim_iteration *before = &rounds->iterations[rounds->reported - 1];
+    const struct yk_sim_iterations *iterations = simulated->iterations;
+    const struct yk_sim_iteration *iteration = &iterations->iterations[iterations->reported];
+    const struct yk_sim_iteration *before = &iterations->iterations[iterations->reported - 1];
     const int32_t rank_class = simulated->classes->of_rank[rank];
-    const double step_s = round->end_s_of_iteration - before->end_s_of_iteration;
-    return step_s > 0 ? (round->computed_s[rank_class] - before->computed_s[rank_class]) / step_s
-                      : 0;
+    const double step_s = iteration->end_s_of_iteration - before->end_s_of_iteration;
+    return step_s > 0
+               ? (iteration->computed_s[rank_class] - before->computed_s[rank_class]) / step_s
+               : 0;
 }
 
 static double busy_during(const struct simulated *simulated, int32_t rank, int32_t other)
 {
-    const int32_t reported = simulated->rounds->reported;
+    const int32_t reported = simulated->iterations->reported;
     if (simulated->classes->of_rank[rank] == simulated->classes->of_rank[other]) {
         return 1;
     }
@@ -142,16 +144,16 @@ static double scale_of(const struct simulated *simulated, int32_t rank)
             busy += program->cluster->devices[device].fraction * busy_during(simulated, rank, i);
         }
     }
-    return yk_sim_idle_speedup_factor(program->cluster, program->facts, own, busy);
+    return yk_sim_idle_speedup_factor(program->cluster, program->measurements, own, busy);
 }
 
 yk_status yk_sim_idle_speedup_scale_times(const struct yk_program *program,
                                           const struct yk_rank_classes *classes,
-                                          const struct yk_sim_iterations *rounds,
+                                          const struct yk_sim_iterations *iterations,
                                           struct yk_arena *arena, struct yk_sim_op_times *times,
                                           bool *changed)
 {
-    const struct simulated simulated = {program, classes, rounds};
+    const struct simulated simulated = {program, classes, iterations};
     *changed = false;
     if (!has_idle_speedup(program)) {
         return YK_OK;

@@ -30,16 +30,16 @@ enum {
 };
 
 /* The factor for the op times of `device` while other devices, `busy` whole devices in sum,
- * compute. 1 if `facts` have no measurement. */
+ * compute. 1 if `measurements` have no measurement. */
 double yk_sim_idle_speedup_factor(const struct yk_cluster *cluster,
-                                  const struct yk_device_measurements *facts, int32_t device,
+                                  const struct yk_device_measurements *measurements, int32_t device,
                                   double busy);
 
-/* Scales the times of compute ops by the factors that follow from the simulated `rounds`. Sets
+/* Scales the times of compute ops by the factors that follow from the simulated `iterations`. Sets
  * `*changed` if a factor differs from the previous one. The new times live in `arena`. */
 yk_status yk_sim_idle_speedup_scale_times(const struct yk_program *program,
                                           const struct yk_rank_classes *classes,
-                                          const struct yk_sim_iterations *rounds,
+                                          const struct yk_sim_iterations *iterations,
                                           struct yk_arena *arena, struct yk_sim_op_times *times,
                                           bool *changed) YK_MUST_USE;
 

@@ -179,7 +179,7 @@ static double slowdown_of(const struct run *run, int32_t rank, const struct yk_s
 {
     const int32_t device = run->program->plan->ranks[rank].device;
     const double own =
-        yk_device_measurements_of_device(run->program->facts, device).communication_slowdown;
+        yk_device_measurements_of_device(run->program->measurements, device).communication_slowdown;
     return run->slowdown > 0                  ? run->slowdown
            : own > 0                          ? own
            : isnan(message->slowdown.compute) ? YK_SIM_DEFAULT_SLOWDOWN
@@ -228,18 +228,18 @@ static void note_computing(struct run *run, int32_t rank_class, int32_t delta)
 static yk_status open_round(struct run *run)
 {
     const int64_t op_count = run->all->first_op[run->class_count];
-    struct yk_sim_iteration round = {.ops_left = (int32_t)op_count,
-                                     .classes_left = run->computing_count};
-    YK_TRY_NEW(run->arena, round.start_s, op_count);
-    YK_TRY_NEW(run->arena, round.end_s, op_count);
-    YK_TRY_NEW(run->arena, round.exposed_s, op_count);
-    YK_TRY_NEW(run->arena, round.computed_s, run->class_count);
-    YK_TRY_NEW(run->arena, round.waited_s, run->class_count);
+    struct yk_sim_iteration iteration = {.ops_left = (int32_t)op_count,
+                                         .classes_left = run->computing_count};
+    YK_TRY_NEW(run->arena, iteration.start_s, op_count);
+    YK_TRY_NEW(run->arena, iteration.end_s, op_count);
+    YK_TRY_NEW(run->arena, iteration.exposed_s, op_count);
+    YK_TRY_NEW(run->arena, iteration.computed_s, run->class_count);
+    YK_TRY_NEW(run->arena, iteration.waited_s, run->class_count);
     for (int64_t i = 0; i < op_count; i++) {
-        round.start_s[i] = INFINITY;
-        round.end_s[i] = INFINITY;
+        iteration.start_s[i] = INFINITY;
+        iteration.end_s[i] = INFINITY;
     }
-    run->all->iterations[run->all->count++] = round;
+    run->all->iterations[run->all->count++] = iteration;
     return YK_OK;
 }
 
@@ -274,13 +274,13 @@ static bool is_steady(const struct yk_sim_iteration *rounds, int32_t number)
 
 static void end_round(struct run *run, int32_t number)
 {
-    struct yk_sim_iteration *round = &run->all->iterations[number];
-    round->end_s_of_iteration = run->now_s;
+    struct yk_sim_iteration *iteration = &run->all->iterations[number];
+    iteration->end_s_of_iteration = run->now_s;
     for (int32_t c = 0; c < run->class_count; c++) {
         struct class_state *rank_class = &run->classes[c];
         advance_class(rank_class, run->now_s);
-        round->computed_s[c] = rank_class->computed_s;
-        round->waited_s[c] = rank_class->waited_s;
+        iteration->computed_s[c] = rank_class->computed_s;
+        iteration->waited_s[c] = rank_class->waited_s;
     }
     if (number < run->all->reported && is_steady(run->all->iterations, number)) {
         run->all->reported = number;
@@ -295,24 +295,24 @@ static void end_op(struct run *run, int32_t number, enum yk_lane which)
     struct lane *lane = &rank_class->lanes[which];
     const int32_t op = lane->ops[lane->next];
     const int32_t round_number = lane->round;
-    struct yk_sim_iteration *round = &run->all->iterations[round_number];
+    struct yk_sim_iteration *iteration = &run->all->iterations[round_number];
     const int32_t place = run->all->first_op[number] + op;
     advance_class(rank_class, run->now_s);
     if (which == YK_LANE_COMPUTE && rank_class->isolated_s[op] > 0) {
         note_computing(run, number, -1);
     }
-    round->end_s[place] = run->now_s;
+    iteration->end_s[place] = run->now_s;
     if (rank_class->list->ops[op].match != YK_OP_NO_MATCH) {
-        round->exposed_s[place] += rank_class->waited_s;
+        iteration->exposed_s[place] += rank_class->waited_s;
     }
     if (advance_lane(rank_class, lane) && which == YK_LANE_COMPUTE) {
-        round->classes_left--;
-        if (round->classes_left == 0) {
+        iteration->classes_left--;
+        if (iteration->classes_left == 0) {
             end_round(run, round_number);
         }
     }
-    round->ops_left--;
-    if (round->ops_left == 0) {
+    iteration->ops_left--;
+    if (iteration->ops_left == 0) {
         run->rounds_over++;
         if (run->computing_count == 0) {
             end_round(run, round_number);
@@ -367,12 +367,12 @@ static void start_message(struct run *run, int32_t number)
     const struct yk_sim_message_op *ends = &run->times->ends[message->first_end];
     for (int32_t i = 0; i < message->end_count; i++) {
         struct class_state *rank_class = &run->classes[ends[i].rank_class];
-        struct yk_sim_iteration *round =
+        struct yk_sim_iteration *iteration =
             &run->all->iterations[rank_class->lanes[YK_LANE_COMM].round];
         const int32_t place = run->all->first_op[ends[i].rank_class] + ends[i].op;
         advance_class(rank_class, run->now_s);
-        round->start_s[place] = run->now_s;
-        round->exposed_s[place] =
+        iteration->start_s[place] = run->now_s;
+        iteration->exposed_s[place] =
             -rank_class->waited_s; /* end_op() adds the total at the end of the op */
     }
     run->arrived[number] = 0;

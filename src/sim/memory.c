@@ -35,40 +35,41 @@ static void add_delta(struct deltas *deltas, enum yk_memory_kind kind, double at
 }
 
 /* The start of the first begin op of a buffer. */
-static double begin_s(const struct yk_sim_iteration *round, int32_t first_op,
+static double begin_s(const struct yk_sim_iteration *iteration, int32_t first_op,
                       const struct yk_buffer_lifetime *lifetime)
 {
     double first_s = INFINITY;
     for (int lane = 0; lane < YK_BUFFER_LIFETIME_LANES; lane++) {
         const int32_t op = lifetime->begin[lane];
-        first_s = op == YK_OP_NONE ? first_s : fmin(first_s, round->start_s[first_op + op]);
+        first_s = op == YK_OP_NONE ? first_s : fmin(first_s, iteration->start_s[first_op + op]);
     }
     return first_s;
 }
 
 /* The end of the last end op of a buffer. */
-static double end_s(const struct yk_sim_iteration *round, int32_t first_op,
+static double end_s(const struct yk_sim_iteration *iteration, int32_t first_op,
                     const struct yk_buffer_lifetime *lifetime)
 {
     double last_s = -INFINITY;
     for (int lane = 0; lane < YK_BUFFER_LIFETIME_LANES; lane++) {
         const int32_t op = lifetime->end[lane];
-        last_s = op == YK_OP_NONE ? last_s : fmax(last_s, round->end_s[first_op + op]);
+        last_s = op == YK_OP_NONE ? last_s : fmax(last_s, iteration->end_s[first_op + op]);
     }
     return last_s;
 }
 
 /* Adds a buffer that begins in iteration `number`, as far as it lives in the reported iteration. */
-static void add_lifetime(const struct yk_sim_internal *record, int32_t first_op,
+static void add_lifetime(const struct yk_sim_internal *internal, int32_t first_op,
                          const struct yk_buffer_lifetime *lifetime, int32_t number,
                          struct deltas *deltas)
 {
-    const struct yk_sim_iterations *rounds = record->rounds;
-    const double step_s = record->sim.step_s;
-    const double from_s = begin_s(&rounds->iterations[number], first_op, lifetime);
+    const struct yk_sim_iterations *iterations = internal->iterations;
+    const double step_s = internal->sim.step_s;
+    const double from_s = begin_s(&iterations->iterations[number], first_op, lifetime);
     double until_s = step_s; /* if its end was not simulated */
-    if (number + lifetime->lag_iterations < rounds->count) {
-        until_s = end_s(&rounds->iterations[number + lifetime->lag_iterations], first_op, lifetime);
+    if (number + lifetime->lag_iterations < iterations->count) {
+        until_s =
+            end_s(&iterations->iterations[number + lifetime->lag_iterations], first_op, lifetime);
     }
     /* Ignores buffers that are held for no time or outside the reported iteration. */
     if (from_s >= step_s || until_s <= 0 || until_s <= from_s) {
@@ -84,20 +85,21 @@ static void add_lifetime(const struct yk_sim_internal *record, int32_t first_op,
     }
 }
 
-static yk_status find_deltas(const struct yk_sim_internal *record, int32_t rank_class,
+static yk_status find_deltas(const struct yk_sim_internal *internal, int32_t rank_class,
                              struct yk_arena *arena, struct deltas *out)
 {
-    const struct yk_program_memory *memory = record->memories[rank_class];
-    const int32_t first_op = record->rounds->first_op[rank_class];
+    const struct yk_program_memory *memory = internal->memories[rank_class];
+    const int32_t first_op = internal->iterations->first_op[rank_class];
     struct deltas deltas = {0};
     memcpy(deltas.resident, memory->permanent_bytes, sizeof deltas.resident);
-    YK_TRY_NEW(arena, deltas.items, 2 * (int64_t)memory->lifetime_count * record->rounds->count);
-    for (int32_t number = 0; number < record->rounds->count; number++) {
+    YK_TRY_NEW(arena, deltas.items,
+               2 * (int64_t)memory->lifetime_count * internal->iterations->count);
+    for (int32_t number = 0; number < internal->iterations->count; number++) {
         for (int32_t i = 0; i < memory->lifetime_count; i++) {
             if (memory->lifetimes[i].bytes <= 0) {
                 continue;
             }
-            add_lifetime(record, first_op, &memory->lifetimes[i], number, &deltas);
+            add_lifetime(internal, first_op, &memory->lifetimes[i], number, &deltas);
         }
     }
     qsort(deltas.items, (size_t)deltas.count, sizeof *deltas.items, by_time);
@@ -108,11 +110,11 @@ static yk_status find_deltas(const struct yk_sim_internal *record, int32_t rank_
 yk_status yk_sim_memory_over_time(const struct yk_sim *sim, int32_t rank, struct yk_arena *arena,
                                   struct yk_memory_timeline_point **out, int32_t *out_count)
 {
-    const struct yk_sim_internal *record = yk_sim_internal_of(sim);
+    const struct yk_sim_internal *internal = yk_sim_internal_of(sim);
     struct deltas deltas;
     struct yk_memory_timeline_point *points = NULL;
     int32_t count = 1;
-    YK_TRY(find_deltas(record, record->classes.of_rank[rank], arena, &deltas));
+    YK_TRY(find_deltas(internal, internal->classes.of_rank[rank], arena, &deltas));
     YK_TRY_NEW(arena, points, deltas.count + 1);
     memcpy(points[0].bytes, deltas.resident, sizeof deltas.resident);
     for (int32_t i = 0; i < deltas.count; i++) {

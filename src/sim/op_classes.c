@@ -8,7 +8,7 @@
 
 struct counting {
     const struct yk_sim *sim;
-    struct yk_layer_costs *prices;
+    struct yk_layer_costs *costs;
     struct yk_sim_op_times times;
     struct yk_sim_op_class *classes; /* (most) */
     int32_t count;
@@ -21,7 +21,7 @@ static bool is_message(const struct yk_sim_op_class *op_class)
 
 static const char *shape_of(const struct counting *counting, const struct yk_sim_op_class *op_class)
 {
-    return yk_model_cache_whole_batch(counting->sim->program->sizes)->layers[op_class->layer].shape;
+    return yk_model_cache_whole_batch(counting->sim->program->cache)->layers[op_class->layer].shape;
 }
 
 static bool are_alike(const struct counting *counting, const struct yk_sim_op_class *a,
@@ -33,8 +33,8 @@ static bool are_alike(const struct counting *counting, const struct yk_sim_op_cl
         return false;
     }
     return is_message(a) ||
-           (yk_layer_costs_device_kind(counting->prices, ranks[a->rank].device) ==
-                yk_layer_costs_device_kind(counting->prices, ranks[b->rank].device) &&
+           (yk_layer_costs_device_kind(counting->costs, ranks[a->rank].device) ==
+                yk_layer_costs_device_kind(counting->costs, ranks[b->rank].device) &&
             a->kind != YK_OP_LOAD && strcmp(shape_of(counting, a), shape_of(counting, b)) == 0);
 }
 
@@ -76,7 +76,7 @@ static yk_status add_class(struct counting *counting, int32_t rank_class, int32_
             op_class.time = message->time;
         } else {
             op_class.samples = op->kind == YK_OP_UPDATE ? 0 : op->samples;
-            YK_TRY(yk_sim_op_times_isolated(sim->program, counting->prices, classes, rank, op,
+            YK_TRY(yk_sim_op_times_isolated(sim->program, counting->costs, classes, rank, op,
                                             &op_class.time));
         }
         if (op_class.time.seconds > 0) {
@@ -105,12 +105,12 @@ static yk_status add_classes(struct counting *counting, struct yk_arena *arena)
     return YK_OK;
 }
 
-yk_status yk_sim_count_op_classes(const struct yk_sim *sim, struct yk_layer_costs *prices,
+yk_status yk_sim_count_op_classes(const struct yk_sim *sim, struct yk_layer_costs *costs,
                                   struct yk_arena *arena, struct yk_sim_op_class **out,
                                   int32_t *out_count)
 {
-    struct counting counting = {.sim = sim, .prices = prices};
-    YK_TRY(yk_sim_op_times_compute(sim->program, prices, &yk_sim_internal_of(sim)->classes, arena,
+    struct counting counting = {.sim = sim, .costs = costs};
+    YK_TRY(yk_sim_op_times_compute(sim->program, costs, &yk_sim_internal_of(sim)->classes, arena,
                                    &counting.times));
     YK_TRY(add_classes(&counting, arena));
     *out = counting.classes;

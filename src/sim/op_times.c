@@ -22,7 +22,7 @@ struct known {
 
 struct finding {
     const struct yk_program *program;
-    struct yk_layer_costs *prices;
+    struct yk_layer_costs *costs;
     const struct yk_rank_classes *classes;
     struct yk_arena *arena;
     struct yk_collective_ring *rings; /* one per group, then one of all ranks */
@@ -32,7 +32,7 @@ struct finding {
 
 /* ---- ops without communication ---- */
 
-static yk_status update_time(const struct yk_program *program, struct yk_layer_costs *prices,
+static yk_status update_time(const struct yk_program *program, struct yk_layer_costs *costs,
                              const struct yk_rank_classes *classes, int32_t rank,
                              const struct yk_op *op, struct yk_cost_time *out)
 {
@@ -41,28 +41,28 @@ static yk_status update_time(const struct yk_program *program, struct yk_layer_c
     const int32_t group = plan->layers[leader].group;
     const double part = classes->parts[(int64_t)rank * plan->group_count + group];
     YK_TRY(
-        yk_layer_costs_time(prices, plan->ranks[rank].device, leader, 0, YK_COST_PASS_UPDATE, out));
+        yk_layer_costs_time(costs, plan->ranks[rank].device, leader, 0, YK_COST_PASS_UPDATE, out));
     out->seconds *=
         yk_plan_effective_strategy(plan, leader) == YK_SHARDING_REPLICATED ? 1 : fmax(part, 0);
     return YK_OK;
 }
 
-yk_status yk_sim_op_times_isolated(const struct yk_program *program, struct yk_layer_costs *prices,
+yk_status yk_sim_op_times_isolated(const struct yk_program *program, struct yk_layer_costs *costs,
                                    const struct yk_rank_classes *classes, int32_t rank,
                                    const struct yk_op *op, struct yk_cost_time *out)
 {
     const int32_t device = program->plan->ranks[rank].device;
     switch (op->kind) {
     case YK_OP_LOAD:
-        return yk_layer_costs_input_copy_time(prices, device, op->samples, out);
+        return yk_layer_costs_input_copy_time(costs, device, op->samples, out);
     case YK_OP_FORWARD:
     case YK_OP_RECOMPUTE:
     case YK_OP_BACKWARD:
         return yk_layer_costs_time(
-            prices, device, op->layer, op->samples,
+            costs, device, op->layer, op->samples,
             op->kind == YK_OP_BACKWARD ? YK_COST_PASS_BACKWARD : YK_COST_PASS_FORWARD, out);
     case YK_OP_UPDATE:
-        return update_time(program, prices, classes, rank, op, out);
+        return update_time(program, costs, classes, rank, op, out);
     default:
         *out = (struct yk_cost_time){0, YK_COST_ORIGIN_DATASHEET, 0};
         return YK_OK;
@@ -77,7 +77,7 @@ static yk_status find_alone(struct finding *finding, int32_t rank_class)
     YK_TRY_NEW(finding->arena, isolated_s, list->op_count);
     for (int32_t i = 0; i < list->op_count; i++) {
         struct yk_cost_time time;
-        YK_TRY(yk_sim_op_times_isolated(finding->program, finding->prices, finding->classes, rank,
+        YK_TRY(yk_sim_op_times_isolated(finding->program, finding->costs, finding->classes, rank,
                                         &list->ops[i], &time));
         isolated_s[i] = time.seconds;
     }
@@ -94,10 +94,10 @@ static yk_status send_cost(const struct finding *finding, const struct known *wa
     const int32_t from_node = cluster->devices[wanted->from].node;
     const int32_t to_node = cluster->devices[wanted->to].node;
     struct yk_sim_message message = {0};
-    YK_TRY(yk_communication_send_time(yk_layer_costs_sources(finding->prices), wanted->from,
+    YK_TRY(yk_communication_send_time(yk_layer_costs_sources(finding->costs), wanted->from,
                                       wanted->to, wanted->bytes, &message.time));
     YK_TRY(yk_communication_overlap_slowdown(
-        yk_layer_costs_sources(finding->prices),
+        yk_layer_costs_sources(finding->costs),
         &(struct yk_ring_devices){(const int32_t[]){wanted->from, wanted->to}, 2},
         &message.slowdown));
     if (from_node != to_node && message.time.seconds > 0 && wanted->bytes > 0) {
@@ -160,7 +160,7 @@ static yk_status message_cost(const struct finding *finding, int32_t rank, const
             YK_TRY(send_cost(finding, &wanted, &wanted.message));
         } else {
             YK_TRY(yk_collective_rings_time(
-                yk_layer_costs_sources(finding->prices), &finding->rings[wanted.from],
+                yk_layer_costs_sources(finding->costs), &finding->rings[wanted.from],
                 wanted.collective, wanted.bytes, &wanted.message.time, &wanted.message.demand));
             wanted.message.slowdown = finding->rings[wanted.from].slowdown;
         }
@@ -210,7 +210,7 @@ static yk_status find_messages(struct finding *finding)
     const struct yk_program *program = finding->program;
     YK_TRY_NEW(finding->arena, finding->times.messages, program->match_count);
     YK_TRY_NEW(finding->arena, finding->known, KNOWN);
-    YK_TRY(yk_collective_rings_create(program->plan, yk_layer_costs_sources(finding->prices),
+    YK_TRY(yk_collective_rings_create(program->plan, yk_layer_costs_sources(finding->costs),
                                       finding->arena, &finding->rings));
     YK_TRY(find_ends(finding));
     for (int32_t m = 0; m < program->match_count; m++) {
@@ -229,12 +229,12 @@ static yk_status find_messages(struct finding *finding)
     return YK_OK;
 }
 
-yk_status yk_sim_op_times_compute(const struct yk_program *program, struct yk_layer_costs *prices,
+yk_status yk_sim_op_times_compute(const struct yk_program *program, struct yk_layer_costs *costs,
                                   const struct yk_rank_classes *classes, struct yk_arena *arena,
                                   struct yk_sim_op_times *out)
 {
     struct finding finding = {
-        .program = program, .prices = prices, .classes = classes, .arena = arena};
+        .program = program, .costs = costs, .classes = classes, .arena = arena};
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
     YK_TRY_NEW(arena, finding.times.isolated_s, classes->count);
     YK_TRY_NEW(arena, finding.times.scales, classes->count);

@@ -47,12 +47,12 @@ struct yk_sim_op_times {
 };
 
 /* Computes the times of all ops and messages, in `arena`. */
-yk_status yk_sim_op_times_compute(const struct yk_program *program, struct yk_layer_costs *prices,
+yk_status yk_sim_op_times_compute(const struct yk_program *program, struct yk_layer_costs *costs,
                                   const struct yk_rank_classes *classes, struct yk_arena *arena,
                                   struct yk_sim_op_times *out) YK_MUST_USE;
 
 /* The isolated time of one op without communication; 0 for communication ops. */
-yk_status yk_sim_op_times_isolated(const struct yk_program *program, struct yk_layer_costs *prices,
+yk_status yk_sim_op_times_isolated(const struct yk_program *program, struct yk_layer_costs *costs,
                                    const struct yk_rank_classes *classes, int32_t rank,
                                    const struct yk_op *op, struct yk_cost_time *out) YK_MUST_USE;
 

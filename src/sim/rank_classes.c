@@ -31,14 +31,14 @@ static bool has_peers(const struct yk_op_list *rank)
 }
 
 /* True if two ranks without sends and receives are in one class. */
-static bool are_alike(const struct yk_program *program, const struct yk_layer_costs *prices,
+static bool are_alike(const struct yk_program *program, const struct yk_layer_costs *costs,
                       const struct yk_rank_classes *classes, int32_t a, int32_t b)
 {
     const struct yk_plan *plan = program->plan;
     bool alike = program->ranks[a].ops == program->ranks[b].ops &&
                  program->ranks[a].waits == program->ranks[b].waits &&
-                 yk_layer_costs_device_kind(prices, plan->ranks[a].device) ==
-                     yk_layer_costs_device_kind(prices, plan->ranks[b].device);
+                 yk_layer_costs_device_kind(costs, plan->ranks[a].device) ==
+                     yk_layer_costs_device_kind(costs, plan->ranks[b].device);
     for (int32_t g = 0; alike && g < plan->group_count; g++) {
         alike = classes->parts[(int64_t)a * plan->group_count + g] ==
                 classes->parts[(int64_t)b * plan->group_count + g];
@@ -46,9 +46,8 @@ static bool are_alike(const struct yk_program *program, const struct yk_layer_co
     return alike;
 }
 
-yk_status yk_rank_classes_find(const struct yk_program *program,
-                               const struct yk_layer_costs *prices, struct yk_arena *arena,
-                               struct yk_rank_classes *out)
+yk_status yk_rank_classes_find(const struct yk_program *program, const struct yk_layer_costs *costs,
+                               struct yk_arena *arena, struct yk_rank_classes *out)
 {
     struct yk_rank_classes classes = {0};
     bool *alone = NULL; /* (classes) it has peers */
@@ -59,7 +58,7 @@ yk_status yk_rank_classes_find(const struct yk_program *program,
     for (int32_t rank = 0; rank < program->rank_count; rank++) {
         int32_t c = 0;
         while (c < classes.count &&
-               (alone[c] || !are_alike(program, prices, &classes, classes.ranks[c], rank))) {
+               (alone[c] || !are_alike(program, costs, &classes, classes.ranks[c], rank))) {
             c++;
         }
         if (c == classes.count) {

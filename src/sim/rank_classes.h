@@ -24,8 +24,7 @@ struct yk_rank_classes {
     double *parts;    /* (ranks, groups) the rank's fraction of sharded state; −1: not a member */
 };
 
-yk_status yk_rank_classes_find(const struct yk_program *program,
-                               const struct yk_layer_costs *prices, struct yk_arena *arena,
-                               struct yk_rank_classes *out) YK_MUST_USE;
+yk_status yk_rank_classes_find(const struct yk_program *program, const struct yk_layer_costs *costs,
+                               struct yk_arena *arena, struct yk_rank_classes *out) YK_MUST_USE;
 
 #endif

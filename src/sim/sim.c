@@ -8,35 +8,35 @@
 #include <string.h>
 
 /* Shifts all times so that time 0 is the start of the reported iteration. */
-static void set_origin(struct yk_sim_iterations *rounds, int32_t op_count)
+static void set_origin(struct yk_sim_iterations *iterations, int32_t op_count)
 {
-    const double origin_s = rounds->iterations[rounds->reported - 1].end_s_of_iteration;
-    for (int32_t r = 0; r < rounds->count; r++) {
+    const double origin_s = iterations->iterations[iterations->reported - 1].end_s_of_iteration;
+    for (int32_t r = 0; r < iterations->count; r++) {
         for (int32_t i = 0; i < op_count; i++) {
-            rounds->iterations[r].start_s[i] -= origin_s;
-            rounds->iterations[r].end_s[i] -= origin_s;
+            iterations->iterations[r].start_s[i] -= origin_s;
+            iterations->iterations[r].end_s[i] -= origin_s;
         }
     }
 }
 
 /* The ranks of a class share the arrays of times, which no longer change. */
-static void report_rank(const struct yk_sim_internal *record, int32_t rank, double scale,
+static void report_rank(const struct yk_sim_internal *internal, int32_t rank, double scale,
                         struct yk_sim_rank *out)
 {
-    const struct yk_sim_iterations *rounds = record->rounds;
-    const struct yk_sim_iteration *round = &rounds->iterations[rounds->reported];
-    const struct yk_sim_iteration *before = &rounds->iterations[rounds->reported - 1];
-    const int32_t rank_class = record->classes.of_rank[rank];
-    const double compute_s = round->computed_s[rank_class] - before->computed_s[rank_class];
-    const double exposed_s = round->waited_s[rank_class] - before->waited_s[rank_class];
+    const struct yk_sim_iterations *iterations = internal->iterations;
+    const struct yk_sim_iteration *iteration = &iterations->iterations[iterations->reported];
+    const struct yk_sim_iteration *before = &iterations->iterations[iterations->reported - 1];
+    const int32_t rank_class = internal->classes.of_rank[rank];
+    const double compute_s = iteration->computed_s[rank_class] - before->computed_s[rank_class];
+    const double exposed_s = iteration->waited_s[rank_class] - before->waited_s[rank_class];
     *out = (struct yk_sim_rank){
         .compute_s = compute_s,
         .exposed_s = exposed_s,
-        .idle_s = fmax(record->sim.step_s - compute_s - exposed_s, 0),
+        .idle_s = fmax(internal->sim.step_s - compute_s - exposed_s, 0),
         .compute_time_factor = scale,
-        .start_s = &round->start_s[rounds->first_op[rank_class]],
-        .end_s = &round->end_s[rounds->first_op[rank_class]],
-        .exposed_of_op_s = &round->exposed_s[rounds->first_op[rank_class]],
+        .start_s = &iteration->start_s[iterations->first_op[rank_class]],
+        .end_s = &iteration->end_s[iterations->first_op[rank_class]],
+        .exposed_of_op_s = &iteration->exposed_s[iterations->first_op[rank_class]],
     };
 }
 
@@ -65,18 +65,18 @@ static yk_status find_peak(const struct yk_sim *sim, int32_t rank, struct yk_are
 }
 
 /* The memory of a rank class is counted once. */
-static yk_status find_peaks(struct yk_sim_internal *record, struct yk_arena *scratch)
+static yk_status find_peaks(struct yk_sim_internal *internal, struct yk_arena *scratch)
 {
-    struct yk_sim *sim = &record->sim;
+    struct yk_sim *sim = &internal->sim;
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
-    YK_TRY_NEW(sim->arena, record->memories, record->classes.count);
+    YK_TRY_NEW(sim->arena, internal->memories, internal->classes.count);
     for (int32_t rank = 0; rank < sim->program->rank_count; rank++) {
-        const int32_t rank_class = record->classes.of_rank[rank];
-        const struct yk_sim_rank *first = &sim->ranks[record->classes.ranks[rank_class]];
+        const int32_t rank_class = internal->classes.of_rank[rank];
+        const struct yk_sim_rank *first = &sim->ranks[internal->classes.ranks[rank_class]];
         struct yk_sim_rank *reported = &sim->ranks[rank];
         if (reported == first) {
             YK_TRY(yk_program_memory_count(sim->program, rank, sim->arena,
-                                           &record->memories[rank_class]));
+                                           &internal->memories[rank_class]));
             YK_TRY(find_peak(sim, rank, scratch, reported));
         }
         reported->peak_bytes = first->peak_bytes;
@@ -85,47 +85,49 @@ static yk_status find_peaks(struct yk_sim_internal *record, struct yk_arena *scr
     return YK_OK;
 }
 
-static yk_status run(const struct yk_program *program, struct yk_layer_costs *prices,
-                     double slowdown, struct yk_arena *scratch, struct yk_sim_internal *record)
+static yk_status run(const struct yk_program *program, struct yk_layer_costs *costs,
+                     double slowdown, struct yk_arena *scratch, struct yk_sim_internal *internal)
 {
-    struct yk_sim *sim = &record->sim;
+    struct yk_sim *sim = &internal->sim;
     struct yk_sim_op_times times;
-    YK_TRY(yk_rank_classes_find(program, prices, sim->arena, &record->classes));
-    YK_TRY(yk_sim_op_times_compute(program, prices, &record->classes, scratch, &times));
-    YK_TRY(yk_sim_iterations_run(program, &record->classes, &times, slowdown, sim->arena,
-                                 &record->rounds));
+    YK_TRY(yk_rank_classes_find(program, costs, sim->arena, &internal->classes));
+    YK_TRY(yk_sim_op_times_compute(program, costs, &internal->classes, scratch, &times));
+    YK_TRY(yk_sim_iterations_run(program, &internal->classes, &times, slowdown, sim->arena,
+                                 &internal->iterations));
     bool changed = true;
     for (int pass = 0; changed && pass < YK_IDLE_SPEEDUP_MAX_PASSES; pass++) {
-        YK_TRY(yk_sim_idle_speedup_scale_times(program, &record->classes, record->rounds, scratch,
-                                               &times, &changed));
+        YK_TRY(yk_sim_idle_speedup_scale_times(program, &internal->classes, internal->iterations,
+                                               scratch, &times, &changed));
         if (changed) {
-            YK_TRY(yk_sim_iterations_run(program, &record->classes, &times, slowdown, sim->arena,
-                                         &record->rounds));
+            YK_TRY(yk_sim_iterations_run(program, &internal->classes, &times, slowdown, sim->arena,
+                                         &internal->iterations));
         }
     }
-    const struct yk_sim_iteration *round = &record->rounds->iterations[record->rounds->reported];
-    sim->slowdown = record->rounds->slowdown;
-    sim->step_s = round->end_s_of_iteration - (round - 1)->end_s_of_iteration;
-    set_origin(record->rounds, record->rounds->first_op[record->classes.count]);
+    const struct yk_sim_iteration *iteration =
+        &internal->iterations->iterations[internal->iterations->reported];
+    sim->slowdown = internal->iterations->slowdown;
+    sim->step_s = iteration->end_s_of_iteration - (iteration - 1)->end_s_of_iteration;
+    set_origin(internal->iterations, internal->iterations->first_op[internal->classes.count]);
     YK_TRY_NEW(sim->arena, sim->ranks, program->rank_count);
     for (int32_t rank = 0; rank < program->rank_count; rank++) {
-        report_rank(record, rank, times.scales[record->classes.of_rank[rank]], &sim->ranks[rank]);
+        report_rank(internal, rank, times.scales[internal->classes.of_rank[rank]],
+                    &sim->ranks[rank]);
     }
-    return find_peaks(record, scratch);
+    return find_peaks(internal, scratch);
 }
 
 static yk_status run_in(struct yk_arena *arena, const struct yk_program *program,
-                        struct yk_layer_costs *prices, double slowdown, struct yk_sim **out)
+                        struct yk_layer_costs *costs, double slowdown, struct yk_sim **out)
 {
-    struct yk_sim_internal *record = NULL;
-    YK_TRY_NEW(arena, record, 1);
-    record->sim = (struct yk_sim){.arena = arena, .program = program};
-    YK_TRY_WITH_TEMPORARY_ARENA(scratch, run(program, prices, slowdown, scratch, record));
-    *out = &record->sim;
+    struct yk_sim_internal *internal = NULL;
+    YK_TRY_NEW(arena, internal, 1);
+    internal->sim = (struct yk_sim){.arena = arena, .program = program};
+    YK_TRY_WITH_TEMPORARY_ARENA(scratch, run(program, costs, slowdown, scratch, internal));
+    *out = &internal->sim;
     return YK_OK;
 }
 
-yk_status yk_sim_run(const struct yk_program *program, struct yk_layer_costs *prices,
+yk_status yk_sim_run(const struct yk_program *program, struct yk_layer_costs *costs,
                      const struct yk_sim_options *options, struct yk_sim **out)
 {
     const double slowdown = options->slowdown;
@@ -137,7 +139,7 @@ yk_status yk_sim_run(const struct yk_program *program, struct yk_layer_costs *pr
     }
     struct yk_arena *arena = NULL;
     YK_TRY(yk_arena_create(&arena));
-    YK_TRY_OR(run_in(arena, program, prices, slowdown, out), yk_arena_destroy(arena));
+    YK_TRY_OR(run_in(arena, program, costs, slowdown, out), yk_arena_destroy(arena));
     return YK_OK;
 }
 
@@ -164,32 +166,32 @@ static int32_t busiest_rank(const struct yk_sim *sim)
 }
 
 /* A message counts with its exposed time, a compute op with its whole duration. */
-static yk_status add_ops(const struct yk_sim *sim, struct yk_layer_costs *prices,
+static yk_status add_ops(const struct yk_sim *sim, struct yk_layer_costs *costs,
                          struct yk_arena *arena, int32_t rank, struct yk_error_band *band)
 {
     const struct yk_rank_classes *classes = &yk_sim_internal_of(sim)->classes;
     const struct yk_op_list *list = &sim->program->ranks[rank];
     const struct yk_sim_rank *reported = &sim->ranks[rank];
     struct yk_sim_op_times times;
-    YK_TRY(yk_sim_op_times_compute(sim->program, prices, classes, arena, &times));
+    YK_TRY(yk_sim_op_times_compute(sim->program, costs, classes, arena, &times));
     for (int32_t i = 0; i < list->op_count; i++) {
         const struct yk_op *op = &list->ops[i];
         if (op->match != YK_OP_NO_MATCH) {
             yk_error_band_add(band, &times.messages[op->match].time, reported->exposed_of_op_s[i]);
         } else if (op->lane == YK_LANE_COMPUTE) {
             struct yk_cost_time time;
-            YK_TRY(yk_sim_op_times_isolated(sim->program, prices, classes, rank, op, &time));
+            YK_TRY(yk_sim_op_times_isolated(sim->program, costs, classes, rank, op, &time));
             yk_error_band_add(band, &time, reported->end_s[i] - reported->start_s[i]);
         }
     }
     return YK_OK;
 }
 
-yk_status yk_sim_error_band(const struct yk_sim *sim, struct yk_layer_costs *prices,
+yk_status yk_sim_error_band(const struct yk_sim *sim, struct yk_layer_costs *costs,
                             struct yk_error_band *out)
 {
     struct yk_error_band band = {0};
-    YK_TRY_WITH_TEMPORARY_ARENA(arena, add_ops(sim, prices, arena, busiest_rank(sim), &band));
+    YK_TRY_WITH_TEMPORARY_ARENA(arena, add_ops(sim, costs, arena, busiest_rank(sim), &band));
     *out = band;
     return YK_OK;
 }

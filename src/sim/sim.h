@@ -54,7 +54,7 @@ struct yk_sim {
 };
 
 /* Simulates a program that has passed yk_program_check(); it may exceed the memory limits. */
-yk_status yk_sim_run(const struct yk_program *program, struct yk_layer_costs *prices,
+yk_status yk_sim_run(const struct yk_program *program, struct yk_layer_costs *costs,
                      const struct yk_sim_options *options, struct yk_sim **out) YK_MUST_USE;
 void yk_sim_destroy(struct yk_sim *sim);
 
@@ -64,10 +64,10 @@ yk_status yk_sim_memory_over_time(const struct yk_sim *sim, int32_t rank, struct
                                   int32_t *out_count) YK_MUST_USE;
 
 /* The error band of the predicted step time, and the sources of the times. It is computed from the
- * busiest rank: its compute ops and its exposed communication. `prices` are those of the
+ * busiest rank: its compute ops and its exposed communication. `costs` are those of the
  * simulation.
  */
-yk_status yk_sim_error_band(const struct yk_sim *sim, struct yk_layer_costs *prices,
+yk_status yk_sim_error_band(const struct yk_sim *sim, struct yk_layer_costs *costs,
                             struct yk_error_band *out) YK_MUST_USE;
 
 /* Ops of a step with equal kind, size and time. */
@@ -82,8 +82,8 @@ struct yk_sim_op_class {
 };
 
 /* Counts the ops of a step by class, in the order of their first op. Omits ops that take no time.
- * `prices` are those of the simulation. The result lives in `arena`. */
-yk_status yk_sim_count_op_classes(const struct yk_sim *sim, struct yk_layer_costs *prices,
+ * `costs` are those of the simulation. The result lives in `arena`. */
+yk_status yk_sim_count_op_classes(const struct yk_sim *sim, struct yk_layer_costs *costs,
                                   struct yk_arena *arena, struct yk_sim_op_class **out,
                                   int32_t *out_count) YK_MUST_USE;
 

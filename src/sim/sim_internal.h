@@ -14,8 +14,8 @@
 struct yk_sim_internal {
     struct yk_sim sim; /* must be the first member */
     struct yk_rank_classes classes;
-    struct yk_sim_iterations *rounds;    /* time 0 is the start of the reported iteration */
-    struct yk_program_memory **memories; /* (classes) */
+    struct yk_sim_iterations *iterations; /* time 0 is the start of the reported iteration */
+    struct yk_program_memory **memories;  /* (classes) */
 };
 
 static inline const struct yk_sim_internal *yk_sim_internal_of(const struct yk_sim *sim)

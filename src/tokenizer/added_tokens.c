@@ -276,10 +276,11 @@ yk_status yk_added_tokens_next(const struct yk_added_tokens *tokens,
                                struct yk_regex_workspace *workspace,
                                struct yk_added_tokens_search *search)
 {
-    const struct yk_token_matcher *set = search->normalized ? tokens->done : tokens->raw;
+    const struct yk_token_matcher *matcher = search->normalized ? tokens->done : tokens->raw;
     const struct yk_token_pattern *name = NULL;
     size_t begin = 0;
-    while ((name = yk_token_matcher_find(set, search->text, search->length, search->at, &begin))) {
+    while (
+        (name = yk_token_matcher_find(matcher, search->text, search->length, search->at, &begin))) {
         const struct added *added = &tokens->items[name->number];
         size_t end = begin + name->length;
         bool alone = true;

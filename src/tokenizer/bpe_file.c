@@ -80,10 +80,10 @@ static void add_quoted(struct yk_text *out, const char *text)
     yk_text_add(out, "\"");
 }
 
-static const char *token_of(const struct yk_bpe_trainer_result *learned, int32_t id)
+static const char *token_of(const struct yk_bpe_trainer_result *result, int32_t id)
 {
     size_t length = 0;
-    return yk_token_map_token(learned->tokens, id, &length);
+    return yk_token_map_token(result->tokens, id, &length);
 }
 
 static void write_token(struct yk_json_writer *json, const char *key, const char *token)
@@ -159,7 +159,7 @@ static void write_part(const struct yk_bpe_file_style *style, const char *text, 
 }
 
 /* The entry of a special token that the template uses; nothing if `name` is NULL. */
-static void write_framed(const char *name, const struct yk_bpe_trainer_result *learned,
+static void write_framed(const char *name, const struct yk_bpe_trainer_result *result,
                          struct yk_json_writer *json)
 {
     if (!name) {
@@ -171,7 +171,7 @@ static void write_framed(const char *name, const struct yk_bpe_trainer_result *l
     yk_json_write_begin_object(&value, NULL);
     write_token(&value, "id", name);
     yk_json_write_begin_array(&value, "ids");
-    yk_json_write_integer(&value, NULL, yk_token_map_find(learned->tokens, name, strlen(name)));
+    yk_json_write_integer(&value, NULL, yk_token_map_find(result->tokens, name, strlen(name)));
     yk_json_write_end_array(&value);
     yk_json_write_begin_array(&value, "tokens");
     write_token(&value, NULL, name);
@@ -180,7 +180,7 @@ static void write_framed(const char *name, const struct yk_bpe_trainer_result *l
 }
 
 /* The templates for one text and for two, and the special tokens that they use. */
-static void write_template(const struct yk_bpe_trainer_result *learned,
+static void write_template(const struct yk_bpe_trainer_result *result,
                            const struct yk_bpe_file_style *style, struct yk_json_writer *json)
 {
     yk_json_write_begin_object(json, NULL);
@@ -197,14 +197,14 @@ static void write_template(const struct yk_bpe_trainer_result *learned,
     yk_json_write_end_array(json);
     yk_json_write_newline(json, 6);
     yk_json_write_begin_object(json, "special_tokens");
-    write_framed(style->prefix_token, learned, json);
-    write_framed(style->suffix_token, learned, json);
+    write_framed(style->prefix_token, result, json);
+    write_framed(style->suffix_token, result, json);
     yk_json_write_newline(json, 6);
     yk_json_write_end_object(json);
     yk_json_write_end_object(json);
 }
 
-static void write_post_processor(const struct yk_bpe_trainer_result *learned,
+static void write_post_processor(const struct yk_bpe_trainer_result *result,
                                  const struct yk_bpe_file_style *style, struct yk_json_writer *json)
 {
     if (!style->prefix_token && !style->suffix_token) {
@@ -219,14 +219,14 @@ static void write_post_processor(const struct yk_bpe_trainer_result *learned,
     write_byte_level(json, NULL, false);
     json->line_indent = 0;
     yk_json_write_newline(json, 4);
-    write_template(learned, style, json);
+    write_template(result, style, json);
     yk_json_write_newline(json, 2);
     yk_json_write_end_array(json);
     yk_json_write_end_object(json);
     json->line_indent = 2;
 }
 
-static void write_model(const struct yk_bpe_trainer_result *learned, struct yk_json_writer *json)
+static void write_model(const struct yk_bpe_trainer_result *result, struct yk_json_writer *json)
 {
     static const char *const none[] = {"dropout", "unk_token", "continuing_subword_prefix",
                                        "end_of_word_suffix"};
@@ -242,8 +242,8 @@ static void write_model(const struct yk_bpe_trainer_result *learned, struct yk_j
     }
     yk_json_write_begin_object(json, "vocab");
     json->line_indent = 6;
-    for (int32_t id = 0; id < yk_token_map_id_limit(learned->tokens); id++) {
-        write_token_key(json, token_of(learned, id));
+    for (int32_t id = 0; id < yk_token_map_id_limit(result->tokens); id++) {
+        write_token_key(json, token_of(result, id));
         yk_text_addf(json->text, "%" PRId32, id);
     }
     yk_json_write_newline(json, 4);
@@ -251,14 +251,14 @@ static void write_model(const struct yk_bpe_trainer_result *learned, struct yk_j
     json->line_indent = 4;
     yk_json_write_begin_array(json, "merges");
     json->line_indent = 0;
-    for (int32_t i = 0; i < learned->rule_count; i++) {
+    for (int32_t i = 0; i < result->rule_count; i++) {
         yk_json_write_newline(json, 6);
         yk_json_write_begin_array(json, NULL);
-        write_token(json, NULL, token_of(learned, learned->rules[i].left));
-        write_token(json, NULL, token_of(learned, learned->rules[i].right));
+        write_token(json, NULL, token_of(result, result->rules[i].left));
+        write_token(json, NULL, token_of(result, result->rules[i].right));
         yk_json_write_end_array(json);
     }
-    if (learned->rule_count > 0) {
+    if (result->rule_count > 0) {
         yk_json_write_newline(json, 4);
     }
     yk_json_write_end_array(json);
@@ -266,7 +266,7 @@ static void write_model(const struct yk_bpe_trainer_result *learned, struct yk_j
     yk_json_write_end_object(json);
 }
 
-void yk_bpe_file_write(const struct yk_bpe_trainer_result *learned,
+void yk_bpe_file_write(const struct yk_bpe_trainer_result *result,
                        const struct yk_bpe_file_style *style, struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out, .spaced = true};
@@ -278,9 +278,9 @@ void yk_bpe_file_write(const struct yk_bpe_trainer_result *learned,
     write_specials(style, &json);
     yk_json_write_null(&json, "normalizer");
     yk_json_write_raw(&json, "pre_tokenizer", style->pre_tokenizer);
-    write_post_processor(learned, style, &json);
+    write_post_processor(result, style, &json);
     write_byte_level(&json, "decoder", true);
-    write_model(learned, &json);
+    write_model(result, &json);
     yk_json_write_newline(&json, 0);
     yk_json_write_end_object(&json);
     yk_text_add(out, "\n");

@@ -30,7 +30,7 @@ const struct yk_bpe_file_style *yk_bpe_file_style_find(const char *name);
 
 /* Appends the file to `out`. The BPE must have been trained with the special tokens of the style.
  */
-void yk_bpe_file_write(const struct yk_bpe_trainer_result *learned,
+void yk_bpe_file_write(const struct yk_bpe_trainer_result *result,
                        const struct yk_bpe_file_style *style, struct yk_text *out);
 
 #endif

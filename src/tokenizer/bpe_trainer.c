@@ -292,9 +292,9 @@ yk_status yk_bpe_trainer_train(const struct yk_bpe_trainer_options *options,
     return YK_OK;
 }
 
-void yk_bpe_trainer_result_free(struct yk_bpe_trainer_result *learned)
+void yk_bpe_trainer_result_free(struct yk_bpe_trainer_result *result)
 {
-    yk_token_map_destroy(learned->tokens);
-    free(learned->rules);
-    *learned = (struct yk_bpe_trainer_result){0};
+    yk_token_map_destroy(result->tokens);
+    free(result->rules);
+    *result = (struct yk_bpe_trainer_result){0};
 }

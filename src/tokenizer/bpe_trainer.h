@@ -45,7 +45,7 @@ struct yk_bpe_trainer_result {
 
 yk_status yk_bpe_trainer_train(const struct yk_bpe_trainer_options *options,
                                struct yk_bpe_trainer_result *out) YK_MUST_USE;
-void yk_bpe_trainer_result_free(struct yk_bpe_trainer_result *learned);
+void yk_bpe_trainer_result_free(struct yk_bpe_trainer_result *result);
 
 /*
  * BPE pair queue: a priority queue of the pairs of neighbouring tokens in all words, by frequency,

@@ -22,10 +22,10 @@ static int compare(const void *left, const void *right)
     return order != 0 ? order : (a->length > b->length) - (a->length < b->length);
 }
 
-static yk_status check(const struct yk_token_matcher *set)
+static yk_status check(const struct yk_token_matcher *matcher)
 {
-    for (int32_t i = 0; i < set->count; i++) {
-        const struct yk_token_pattern *name = &set->names[i];
+    for (int32_t i = 0; i < matcher->count; i++) {
+        const struct yk_token_pattern *name = &matcher->names[i];
         if (name->length == 0) {
             return yk_fail(YK_ERROR_INPUT, "nothing is left of the name of one");
         }
@@ -41,45 +41,45 @@ static yk_status check(const struct yk_token_matcher *set)
 yk_status yk_token_matcher_create(const struct yk_token_pattern *names, int32_t count,
                                   struct yk_token_matcher **out)
 {
-    struct yk_token_matcher *set = calloc(1, sizeof *set);
-    YK_TRY_MEMORY(set);
-    set->names = malloc(((size_t)count + 1) * sizeof *set->names);
-    if (!set->names) {
-        yk_token_matcher_destroy(set);
+    struct yk_token_matcher *matcher = calloc(1, sizeof *matcher);
+    YK_TRY_MEMORY(matcher);
+    matcher->names = malloc(((size_t)count + 1) * sizeof *matcher->names);
+    if (!matcher->names) {
+        yk_token_matcher_destroy(matcher);
         return yk_fail_out_of_memory();
     }
     if (count > 0) {
-        memcpy(set->names, names, (size_t)count * sizeof *names);
-        qsort(set->names, (size_t)count, sizeof *set->names, compare);
+        memcpy(matcher->names, names, (size_t)count * sizeof *names);
+        qsort(matcher->names, (size_t)count, sizeof *matcher->names, compare);
     }
-    set->count = count;
-    YK_TRY_OR(check(set), yk_token_matcher_destroy(set));
+    matcher->count = count;
+    YK_TRY_OR(check(matcher), yk_token_matcher_destroy(matcher));
     for (int32_t i = 0; i < count; i++) {
-        set->starts[(unsigned char)set->names[i].bytes[0] + 1]++;
+        matcher->starts[(unsigned char)matcher->names[i].bytes[0] + 1]++;
     }
     for (int byte = 0; byte < BYTES; byte++) {
-        set->starts[byte + 1] += set->starts[byte];
+        matcher->starts[byte + 1] += matcher->starts[byte];
     }
-    *out = set;
+    *out = matcher;
     return YK_OK;
 }
 
-void yk_token_matcher_destroy(struct yk_token_matcher *set)
+void yk_token_matcher_destroy(struct yk_token_matcher *matcher)
 {
-    if (set) {
-        free(set->names);
-        free(set);
+    if (matcher) {
+        free(matcher->names);
+        free(matcher);
     }
 }
 
 /* The first name in [first, last) whose byte at `depth` is at least `byte`. All these names are
  * longer than `depth` and agree before it. */
-static int32_t seek(const struct yk_token_matcher *set, int32_t first, int32_t last, size_t depth,
-                    int byte)
+static int32_t seek(const struct yk_token_matcher *matcher, int32_t first, int32_t last,
+                    size_t depth, int byte)
 {
     while (first < last) {
         const int32_t middle = first + (last - first) / 2;
-        if ((unsigned char)set->names[middle].bytes[depth] < byte) {
+        if ((unsigned char)matcher->names[middle].bytes[depth] < byte) {
             first = middle + 1;
         } else {
             last = middle;
@@ -89,40 +89,40 @@ static int32_t seek(const struct yk_token_matcher *set, int32_t first, int32_t l
 }
 
 /* The longest name that is a prefix of `text`, which is not empty. */
-static const struct yk_token_pattern *longest(const struct yk_token_matcher *set, const char *text,
-                                              size_t length)
+static const struct yk_token_pattern *longest(const struct yk_token_matcher *matcher,
+                                              const char *text, size_t length)
 {
     const struct yk_token_pattern *best = NULL;
-    int32_t first = set->starts[(unsigned char)text[0]];
-    int32_t last = set->starts[(unsigned char)text[0] + 1];
+    int32_t first = matcher->starts[(unsigned char)text[0]];
+    int32_t last = matcher->starts[(unsigned char)text[0] + 1];
     for (size_t depth = 1; first < last; depth++) {
         /* The name that ends here sorts before the longer ones. */
-        if (set->names[first].length == depth) {
-            best = &set->names[first++];
+        if (matcher->names[first].length == depth) {
+            best = &matcher->names[first++];
         }
         if (depth == length) {
             break;
         }
         const int byte = (unsigned char)text[depth];
-        first = seek(set, first, last, depth, byte);
-        last = seek(set, first, last, depth, byte + 1);
+        first = seek(matcher, first, last, depth, byte);
+        last = seek(matcher, first, last, depth, byte + 1);
     }
     return best;
 }
 
-const struct yk_token_pattern *yk_token_matcher_find(const struct yk_token_matcher *set,
+const struct yk_token_pattern *yk_token_matcher_find(const struct yk_token_matcher *matcher,
                                                      const char *text, size_t length, size_t from,
                                                      size_t *begin)
 {
-    if (set->count == 0) {
+    if (matcher->count == 0) {
         return NULL;
     }
     for (size_t at = from; at < length; at++) {
         const unsigned char byte = (unsigned char)text[at];
-        if (set->starts[byte] == set->starts[byte + 1]) {
+        if (matcher->starts[byte] == matcher->starts[byte + 1]) {
             continue;
         }
-        const struct yk_token_pattern *name = longest(set, text + at, length - at);
+        const struct yk_token_pattern *name = longest(matcher, text + at, length - at);
         if (name) {
             *begin = at;
             return name;

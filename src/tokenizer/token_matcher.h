@@ -21,10 +21,10 @@ struct yk_token_pattern {
 
 yk_status yk_token_matcher_create(const struct yk_token_pattern *names, int32_t count,
                                   struct yk_token_matcher **out) YK_MUST_USE;
-void yk_token_matcher_destroy(struct yk_token_matcher *set);
+void yk_token_matcher_destroy(struct yk_token_matcher *matcher);
 /* The leftmost name in `text` at or after byte `from`, of several the longest. Returns NULL if
  * there is none. */
-const struct yk_token_pattern *yk_token_matcher_find(const struct yk_token_matcher *set,
+const struct yk_token_pattern *yk_token_matcher_find(const struct yk_token_matcher *matcher,
                                                      const char *text, size_t length, size_t from,
                                                      size_t *begin);
 

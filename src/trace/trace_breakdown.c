@@ -77,12 +77,13 @@ static int compare_changes(const void *left, const void *right)
                               : (a->at_s > b->at_s) - (a->at_s < b->at_s);
 }
 
-static void pass(struct yk_trace_breakdown *sum, int32_t computing, int32_t moving, double passed_s)
+static void pass(struct yk_trace_breakdown *breakdown, int32_t computing, int32_t moving,
+                 double passed_s)
 {
     if (computing > 0) {
-        sum->compute_s += passed_s;
+        breakdown->compute_s += passed_s;
     } else if (moving > 0) {
-        sum->exposed_s += passed_s;
+        breakdown->exposed_s += passed_s;
     }
 }
 

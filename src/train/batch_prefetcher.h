@@ -34,18 +34,18 @@ void yk_batch_prefetcher_find_shares(const struct yk_plan *plan, int32_t rank,
  * whole slice, its samples are divided in proportion to the shares. The backend allocates the host
  * memory. The sampler must outlive the prefetcher. */
 yk_status yk_batch_prefetcher_create(const struct yk_sampler *sampler,
-                                     const struct yk_device_context *engine, int32_t slice_count,
+                                     const struct yk_device_context *context, int32_t slice_count,
                                      const struct yk_batch_share *shares,
                                      struct yk_batch_prefetcher **out) YK_MUST_USE;
 /* Creates batches for one rank of a plan. */
 yk_status yk_batch_prefetcher_create_for_plan(const struct yk_plan *plan, int32_t rank,
                                               const struct yk_sampler *sampler,
-                                              const struct yk_device_context *engine,
+                                              const struct yk_device_context *context,
                                               struct yk_batch_prefetcher **out) YK_MUST_USE;
-void yk_batch_prefetcher_destroy(struct yk_batch_prefetcher *batches);
+void yk_batch_prefetcher_destroy(struct yk_batch_prefetcher *prefetcher);
 
 /* Reads a batch that starts with unit `first` of the sampler. Units from `end` on are left out. */
-yk_status yk_batch_prefetcher_next(struct yk_batch_prefetcher *batches, int64_t first, int64_t end,
-                                   const struct yk_batch **out) YK_MUST_USE;
+yk_status yk_batch_prefetcher_next(struct yk_batch_prefetcher *prefetcher, int64_t first,
+                                   int64_t end, const struct yk_batch **out) YK_MUST_USE;
 
 #endif

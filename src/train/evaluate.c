@@ -7,7 +7,7 @@
 
 /* What computes the loss of a batch: a forward pass on this rank, or all ranks together. */
 struct evaluator {
-    struct yk_inference *forward; /* NULL: `executor` */
+    struct yk_inference *inference; /* NULL: `executor` */
     const struct yk_evaluation_options *evaluation;
     struct yk_executor *executor;
 };
@@ -15,18 +15,18 @@ struct evaluator {
 static yk_status evaluate_batch(const struct evaluator *evaluator, const struct yk_batch *batch,
                                 double *out_loss)
 {
-    if (!evaluator->forward) {
+    if (!evaluator->inference) {
         return yk_executor_evaluate_step(evaluator->executor, batch, out_loss);
     }
     const double began_s = yk_clock_now_s();
-    YK_TRY(yk_inference_run_loss(evaluator->forward, &batch->slices[0].own, out_loss));
+    YK_TRY(yk_inference_run_loss(evaluator->inference, &batch->slices[0].own, out_loss));
     if (evaluator->evaluation->ran) {
         evaluator->evaluation->ran(evaluator->evaluation->user, began_s, yk_clock_now_s());
     }
     return YK_OK;
 }
 
-static yk_status evaluate(const struct evaluator *evaluator, struct yk_batch_prefetcher *batches,
+static yk_status evaluate(const struct evaluator *evaluator, struct yk_batch_prefetcher *prefetcher,
                           int64_t units, double *out_loss, int64_t *out_tokens)
 {
     double sum = 0;
@@ -34,7 +34,7 @@ static yk_status evaluate(const struct evaluator *evaluator, struct yk_batch_pre
     for (int64_t done = 0; done < units;) {
         const struct yk_batch *batch = NULL;
         double loss = 0;
-        YK_TRY(yk_batch_prefetcher_next(batches, done, units, &batch));
+        YK_TRY(yk_batch_prefetcher_next(prefetcher, done, units, &batch));
         YK_TRY(evaluate_batch(evaluator, batch, &loss));
         sum += loss;
         counted += batch->loss_targets;
@@ -83,19 +83,19 @@ yk_status yk_evaluate_mean_loss(struct yk_parameter_store *store, const struct y
     const int64_t fitting = loan ? fit_units(store, sampler, max, loan) : -1;
     const int64_t at_once = fitting > 0 ? fitting : max;
     const struct yk_inference_shape shape = shape_of(sampler, at_once);
-    struct yk_inference *forward = NULL;
-    struct yk_batch_prefetcher *batches = NULL;
+    struct yk_inference *inference = NULL;
+    struct yk_batch_prefetcher *prefetcher = NULL;
     yk_status status = fitting > 0
-                           ? yk_inference_create_in_memory(store, &shape, loan->memory, &forward)
-                           : yk_inference_create(store, &shape, &forward);
+                           ? yk_inference_create_in_memory(store, &shape, loan->memory, &inference)
+                           : yk_inference_create(store, &shape, &inference);
     if (status == YK_OK) {
         const struct yk_batch_share share = {.all = at_once, .count = at_once};
-        status = yk_batch_prefetcher_create(sampler, &store->engine, 1, &share, &batches);
+        status = yk_batch_prefetcher_create(sampler, &store->context, 1, &share, &prefetcher);
     }
-    const struct evaluator evaluator = {.forward = forward, .evaluation = evaluation};
-    YK_THEN(evaluate(&evaluator, batches, wanted, out_loss, out_tokens));
-    yk_batch_prefetcher_destroy(batches);
-    yk_inference_destroy(forward);
+    const struct evaluator evaluator = {.inference = inference, .evaluation = evaluation};
+    YK_THEN(evaluate(&evaluator, prefetcher, wanted, out_loss, out_tokens));
+    yk_batch_prefetcher_destroy(prefetcher);
+    yk_inference_destroy(inference);
     return status;
 }
 
@@ -105,12 +105,12 @@ yk_status yk_evaluate_mean_loss_of_ranks(struct yk_executor *executor,
 {
     const struct yk_sampler *sampler = run->evaluation;
     const int64_t units = wanted_units(sampler, run->options.evaluate_samples);
-    struct yk_batch_prefetcher *batches = NULL;
+    struct yk_batch_prefetcher *prefetcher = NULL;
     yk_status status = yk_batch_prefetcher_create_for_plan(
-        run->program->plan, yk_communicator_rank(run->executor.ranks), sampler, &run->store->engine,
-        &batches);
+        run->program->plan, yk_communicator_rank(run->executor.ranks), sampler,
+        &run->store->context, &prefetcher);
     const struct evaluator evaluator = {.executor = executor};
-    YK_THEN(evaluate(&evaluator, batches, units, out_loss, out_tokens));
-    yk_batch_prefetcher_destroy(batches);
+    YK_THEN(evaluate(&evaluator, prefetcher, units, out_loss, out_tokens));
+    yk_batch_prefetcher_destroy(prefetcher);
     return status;
 }

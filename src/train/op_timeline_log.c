@@ -69,20 +69,20 @@ static bool is_due(int64_t passed)
 yk_status yk_op_timeline_log_add(struct yk_op_timeline_log *log, const struct yk_executor *executor,
                                  int64_t step)
 {
-    struct yk_op_timeline times;
+    struct yk_op_timeline timeline;
     log->passed++;
     if (!is_due(log->passed)) {
         return YK_OK;
     }
-    YK_TRY(yk_executor_get_timeline(executor, 1, log->times, &times));
-    if (!yk_op_timeline_is_complete(&times)) {
+    YK_TRY(yk_executor_get_timeline(executor, 1, log->times, &timeline));
+    if (!yk_op_timeline_is_complete(&timeline)) {
         return YK_OK;
     }
     const int64_t place = log->recorded++ % log->capacity;
     log->steps[place] = step - 1;
-    for (int32_t i = 0; i < times.count; i++) {
-        log->begin_s[place * log->op_count + i] = times.ops[i].start_s;
-        log->end_s[place * log->op_count + i] = times.ops[i].end_s;
+    for (int32_t i = 0; i < timeline.count; i++) {
+        log->begin_s[place * log->op_count + i] = timeline.ops[i].start_s;
+        log->end_s[place * log->op_count + i] = timeline.ops[i].end_s;
     }
     return YK_OK;
 }

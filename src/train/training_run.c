@@ -30,7 +30,7 @@ struct pending_step {
 struct running {
     struct yk_training_run *run;
     struct yk_executor *executor;
-    struct yk_batch_prefetcher *batches;
+    struct yk_batch_prefetcher *prefetcher;
     struct yk_metrics *metrics;  /* NULL: no metrics are written */
     const struct yk_batch *now;  /* of the step that begins next */
     const struct yk_batch *next; /* of the step after that; read while steps run */
@@ -152,7 +152,7 @@ static yk_status create_batches(struct running *running)
 {
     const struct yk_training_run *run = running->run;
     return yk_batch_prefetcher_create_for_plan(run->program->plan, own_rank(run), run->samples,
-                                               &run->store->engine, &running->batches);
+                                               &run->store->context, &running->prefetcher);
 }
 
 /* Starts a new log for the current program. */
@@ -190,7 +190,7 @@ static void close_steps(struct running *running)
         running->run->median_step_s = yk_op_durations_median(running->seconds, running->count);
     }
     yk_metrics_close(running->metrics);
-    yk_batch_prefetcher_destroy(running->batches);
+    yk_batch_prefetcher_destroy(running->prefetcher);
     yk_executor_destroy(running->executor);
     free(running->times);
     free(running->seconds);
@@ -198,7 +198,7 @@ static void close_steps(struct running *running)
 
 static yk_status next_batch(struct running *running, const struct yk_batch **out)
 {
-    YK_TRY(yk_batch_prefetcher_next(running->batches, running->next_unit, INT64_MAX, out));
+    YK_TRY(yk_batch_prefetcher_next(running->prefetcher, running->next_unit, INT64_MAX, out));
     running->next_unit += (*out)->units;
     return YK_OK;
 }
@@ -227,9 +227,9 @@ static yk_status change_program(struct running *running)
 {
     struct yk_training_run *run = running->run;
     yk_executor_destroy(running->executor);
-    yk_batch_prefetcher_destroy(running->batches);
+    yk_batch_prefetcher_destroy(running->prefetcher);
     running->executor = NULL;
-    running->batches = NULL;
+    running->prefetcher = NULL;
     run->program = running->change;
     running->change = NULL;
     if (run->callbacks.changed) {
@@ -308,20 +308,20 @@ static yk_status begin_step(struct running *running)
 /* Reads memory seldom: the query is slow, and all memory is allocated in the first steps. */
 static void note_memory(struct yk_training_run *run)
 {
-    const struct yk_device_context *engine = &run->store->engine;
-    if (engine->backend->used_bytes && run->state.step % MEMORY_STEPS == 1) {
+    const struct yk_device_context *context = &run->store->context;
+    if (context->backend->used_bytes && run->state.step % MEMORY_STEPS == 1) {
         run->device_bytes =
-            fmax(run->device_bytes, (double)engine->backend->used_bytes(engine->device));
+            fmax(run->device_bytes, (double)context->backend->used_bytes(context->device));
     }
 }
 
 static yk_status report_times(const struct running *running)
 {
     const struct yk_training_run_callbacks *callbacks = &running->run->callbacks;
-    struct yk_op_timeline times;
+    struct yk_op_timeline timeline;
     if (callbacks->timed) {
-        YK_TRY(yk_executor_get_timeline(running->executor, 0, running->times, &times));
-        callbacks->timed(callbacks->user, &times);
+        YK_TRY(yk_executor_get_timeline(running->executor, 0, running->times, &timeline));
+        callbacks->timed(callbacks->user, &timeline);
     }
     return YK_OK;
 }
@@ -462,10 +462,10 @@ static bool is_break(const struct yk_training_run *run, int64_t step)
 /* Must be called before any other work is enqueued. */
 static yk_status keep_trace(struct running *running)
 {
-    struct yk_op_timeline times;
-    YK_TRY(yk_executor_get_timeline(running->executor, 0, running->times, &times));
-    running->run->traced_s = times.began_s;
-    return yk_op_timeline_to_trace(&times, &running->run->trace);
+    struct yk_op_timeline timeline;
+    YK_TRY(yk_executor_get_timeline(running->executor, 0, running->times, &timeline));
+    running->run->traced_s = timeline.began_s;
+    return yk_op_timeline_to_trace(&timeline, &running->run->trace);
 }
 
 static yk_status pause(struct running *running)

@@ -58,7 +58,7 @@ struct yk_training_run_callbacks {
      * or NULL to keep the current one. The program must exist until the run ends. */
     const struct yk_program *(*change)(void *user, const struct yk_step_metrics *step);
     void (*changed)(void *user, int64_t step); /* the run uses that program after `step` */
-    void (*timed)(void *user, const struct yk_op_timeline *times); /* called for every step */
+    void (*timed)(void *user, const struct yk_op_timeline *timeline); /* called for every step */
 };
 
 struct yk_training_run_options {

@@ -30,47 +30,47 @@ struct crew {
 
 struct report {
     int32_t from;
-    struct yk_watchdog_failure verdict; /* rank -1: ready */
+    struct yk_watchdog_failure failure; /* rank -1: ready */
 };
 
 static struct crew crew;
-static void (*crew_inspect)(void *user, struct yk_watchdog *watch); /* at every beat, or NULL */
+static void (*crew_inspect)(void *user, struct yk_watchdog *watchdog); /* at every beat, or NULL */
 
-static void report(int32_t from, const struct yk_watchdog_failure *verdict)
+static void report(int32_t from, const struct yk_watchdog_failure *failure)
 {
-    const struct report words = {from, *verdict};
+    const struct report words = {from, *failure};
     (void)!write(crew.reports[1], &words, sizeof words);
 }
 
-static void report_lost(void *user, const struct yk_watchdog_failure *verdict)
+static void report_lost(void *user, const struct yk_watchdog_failure *failure)
 {
-    report(*(const int32_t *)user, verdict);
+    report(*(const int32_t *)user, failure);
     _exit(LOST_CODE);
 }
 
 /* What a rank does once it is watched; it ends when told to, or never. */
-typedef void (*duty)(int32_t rank, struct yk_watchdog *watch);
+typedef void (*duty)(int32_t rank, struct yk_watchdog *watchdog);
 
 static void be_a_rank(int32_t rank, double silence_s, double op_s, duty does)
 {
-    struct yk_watchdog *watch = NULL;
+    struct yk_watchdog *watchdog = NULL;
     const struct yk_watchdog_options options = {.heartbeat_period_s = 0.02,
                                                 .heartbeat_timeout_s = silence_s,
                                                 .op_timeout_s = op_s,
                                                 .on_failure = report_lost,
                                                 .poll_current_ops = crew_inspect,
                                                 .user = &rank};
-    if (yk_watchdog_connect(rank, RANKS, &crew.endpoint, &options, &watch) != YK_OK) {
+    if (yk_watchdog_connect(rank, RANKS, &crew.endpoint, &options, &watchdog) != YK_OK) {
         _exit(1);
     }
     char byte;
     report(rank, &(struct yk_watchdog_failure){.rank = -1});
-    if (read(crew.go[0], &byte, 1) != 0 || yk_watchdog_start(watch) != YK_OK) {
+    if (read(crew.go[0], &byte, 1) != 0 || yk_watchdog_start(watchdog) != YK_OK) {
         _exit(1);
     }
     report(rank, &(struct yk_watchdog_failure){.rank = -1});
-    does(rank, watch);
-    yk_watchdog_close(watch);
+    does(rank, watchdog);
+    yk_watchdog_close(watchdog);
     _exit(0);
 }
 
@@ -93,7 +93,7 @@ static void listen_for(struct yk_watchdog_endpoint *out)
 static void await_ranks(void)
 {
     for (int i = 0; i < RANKS; i++) {
-        assert_int_equal(next_report().verdict.rank, -1);
+        assert_int_equal(next_report().failure.rank, -1);
     }
 }
 
@@ -123,8 +123,8 @@ static void expect_verdicts(int32_t except, int32_t rank, enum yk_watchdog_failu
     for (int i = 0; i < RANKS - (except >= 0); i++) {
         const struct report words = next_report();
         assert_int_not_equal(words.from, except);
-        assert_int_equal(words.verdict.rank, rank);
-        assert_int_equal(words.verdict.reason, reason);
+        assert_int_equal(words.failure.rank, rank);
+        assert_int_equal(words.failure.reason, reason);
     }
     for (int32_t i = 0; i < RANKS; i++) {
         int status = 0;
@@ -141,9 +141,9 @@ static void expect_verdicts(int32_t except, int32_t rank, enum yk_watchdog_failu
     (void)close(crew.reports[1]);
 }
 
-static void wait_forever(int32_t rank, struct yk_watchdog *watch)
+static void wait_forever(int32_t rank, struct yk_watchdog *watchdog)
 {
-    yk_watchdog_set_current_op(watch, YK_WATCHDOG_LANE_COMM, 100 + rank);
+    yk_watchdog_set_current_op(watchdog, YK_WATCHDOG_LANE_COMM, 100 + rank);
     for (;;) {
         (void)pause();
     }
@@ -182,10 +182,10 @@ static void rank_0_stopped_is_silent_for_the_others(void **state)
 }
 
 /* Rank 1 computes forever, and the others wait for it in an exchange. */
-static void compute_forever(int32_t rank, struct yk_watchdog *watch)
+static void compute_forever(int32_t rank, struct yk_watchdog *watchdog)
 {
-    yk_watchdog_set_current_op(watch, rank == 1 ? YK_WATCHDOG_LANE_COMPUTE : YK_WATCHDOG_LANE_COMM,
-                               40 + rank);
+    yk_watchdog_set_current_op(
+        watchdog, rank == 1 ? YK_WATCHDOG_LANE_COMPUTE : YK_WATCHDOG_LANE_COMM, 40 + rank);
     for (;;) {
         (void)pause();
     }
@@ -196,57 +196,57 @@ static void a_rank_that_hangs_is_named_with_its_op(void **state)
     (void)state;
     muster(60, 0.2, compute_forever);
     const struct report words = next_report();
-    assert_int_equal(words.verdict.rank, 1);
-    assert_int_equal(words.verdict.reason, YK_WATCHDOG_RANK_HUNG);
-    assert_int_equal(words.verdict.lane, YK_WATCHDOG_LANE_COMPUTE);
-    assert_int_equal(words.verdict.state.ops[YK_WATCHDOG_LANE_COMPUTE], 41);
-    assert_int_equal(words.verdict.state.ops[YK_WATCHDOG_LANE_COMM], YK_WATCHDOG_NO_OP);
-    assert_true(words.verdict.since_s > 0.2);
-    report(words.from, &words.verdict); /* so that all three are counted */
+    assert_int_equal(words.failure.rank, 1);
+    assert_int_equal(words.failure.reason, YK_WATCHDOG_RANK_HUNG);
+    assert_int_equal(words.failure.lane, YK_WATCHDOG_LANE_COMPUTE);
+    assert_int_equal(words.failure.state.ops[YK_WATCHDOG_LANE_COMPUTE], 41);
+    assert_int_equal(words.failure.state.ops[YK_WATCHDOG_LANE_COMM], YK_WATCHDOG_NO_OP);
+    assert_true(words.failure.since_s > 0.2);
+    report(words.from, &words.failure); /* so that all three are counted */
     expect_verdicts(-1, 1, YK_WATCHDOG_RANK_HUNG);
 }
 
-static void rest(int32_t rank, struct yk_watchdog *watch)
+static void rest(int32_t rank, struct yk_watchdog *watchdog)
 {
     (void)rank;
-    (void)watch;
+    (void)watchdog;
     for (;;) {
         (void)pause();
     }
 }
 
 /* Finds rank 1 computing, at every look the same op, and the others waiting for it. */
-static void find_computing(void *user, struct yk_watchdog *watch)
+static void find_computing(void *user, struct yk_watchdog *watchdog)
 {
     const int32_t rank = *(const int32_t *)user;
     static bool known;
     if (!known) {
         yk_watchdog_set_current_op(
-            watch, rank == 1 ? YK_WATCHDOG_LANE_COMPUTE : YK_WATCHDOG_LANE_COMM, 40 + rank);
+            watchdog, rank == 1 ? YK_WATCHDOG_LANE_COMPUTE : YK_WATCHDOG_LANE_COMM, 40 + rank);
         known = true;
     }
 }
 
 /* The same, but nobody answers rank 1 when it asks again. */
-static void find_no_answer(void *user, struct yk_watchdog *watch)
+static void find_no_answer(void *user, struct yk_watchdog *watchdog)
 {
-    find_computing(user, watch);
+    find_computing(user, watchdog);
     static int looks;
     while (*(const int32_t *)user == 1 && ++looks > 1) {
         (void)pause();
     }
 }
 
-static void expect_culprit(void (*inspect)(void *user, struct yk_watchdog *watch), int32_t lane)
+static void expect_culprit(void (*inspect)(void *user, struct yk_watchdog *watchdog), int32_t lane)
 {
     crew_inspect = inspect;
     muster(60, 0.2, rest);
     crew_inspect = NULL;
     const struct report words = next_report();
-    assert_int_equal(words.verdict.lane, lane);
-    assert_int_equal(words.verdict.state.ops[YK_WATCHDOG_LANE_COMPUTE],
+    assert_int_equal(words.failure.lane, lane);
+    assert_int_equal(words.failure.state.ops[YK_WATCHDOG_LANE_COMPUTE],
                      lane < 0 ? YK_WATCHDOG_NO_OP : 41);
-    report(words.from, &words.verdict);
+    report(words.from, &words.failure);
     expect_verdicts(-1, 1, YK_WATCHDOG_RANK_HUNG);
 }
 
@@ -263,11 +263,11 @@ static void an_op_is_nobodys_fault_when_no_answer_comes(void **state)
 }
 
 /* A different op all the time, faster than any limit; rank 0 leaves first. */
-static void work_and_leave(int32_t rank, struct yk_watchdog *watch)
+static void work_and_leave(int32_t rank, struct yk_watchdog *watchdog)
 {
     for (int32_t i = 0; i < 100 * (rank + 1); i++) {
-        yk_watchdog_set_current_op(watch, YK_WATCHDOG_LANE_COMPUTE, 5);
-        yk_watchdog_set_current_op(watch, YK_WATCHDOG_LANE_COMPUTE, YK_WATCHDOG_NO_OP);
+        yk_watchdog_set_current_op(watchdog, YK_WATCHDOG_LANE_COMPUTE, 5);
+        yk_watchdog_set_current_op(watchdog, YK_WATCHDOG_LANE_COMPUTE, YK_WATCHDOG_NO_OP);
     }
 }
 
@@ -288,9 +288,9 @@ static void ranks_that_say_goodbye_are_not_missed(void **state)
     }
 }
 
-static void pretend_lost(void *user, const struct yk_watchdog_failure *verdict)
+static void pretend_lost(void *user, const struct yk_watchdog_failure *failure)
 {
-    (void)verdict;
+    (void)failure;
     *(bool *)user = true;
 }
 
@@ -334,11 +334,11 @@ static struct yk_connection_record receive(const struct yk_connection *connectio
 static pid_t send_rank(int32_t rank, struct yk_watchdog_endpoint *endpoint)
 {
     const struct yk_watchdog_options options = {.on_failure = pretend_lost};
-    struct yk_watchdog *watch = NULL;
+    struct yk_watchdog *watchdog = NULL;
     const pid_t pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
-        _exit(yk_watchdog_connect(rank, 2, endpoint, &options, &watch) == YK_OK ? 0 : 1);
+        _exit(yk_watchdog_connect(rank, 2, endpoint, &options, &watchdog) == YK_OK ? 0 : 1);
     }
     return pid;
 }
@@ -533,16 +533,16 @@ static void records_that_no_rank_sends_are_refused(void **state)
 static yk_status watch_each_other(int32_t rank, int32_t ranks, void *user)
 {
     struct exchange_station station;
-    struct yk_watchdog *watch = NULL;
+    struct yk_watchdog *watchdog = NULL;
     bool *lost = &((bool *)user)[rank];
     const struct yk_watchdog_options options = {
         .heartbeat_period_s = 0.01, .on_failure = pretend_lost, .user = lost};
     (void)ranks;
     YK_TRY(exchange_station_open(&yk_comm_threads, 0, &station));
-    const yk_status status = yk_watchdog_open(&station.ranks, &options, &watch);
+    const yk_status status = yk_watchdog_open(&station.ranks, &options, &watchdog);
     if (status == YK_OK) {
-        work_and_leave(rank, watch);
-        yk_watchdog_close(watch);
+        work_and_leave(rank, watchdog);
+        yk_watchdog_close(watchdog);
     }
     exchange_station_close(&station);
     return status;
@@ -573,32 +573,32 @@ static void who_waits_in_an_exchange_is_not_to_blame(void **state)
         NONE = YK_WATCHDOG_NO_OP
     };
     const bool left[RANKS] = {false};
-    struct yk_watchdog_failure verdict;
+    struct yk_watchdog_failure failure;
     /* Rank 2 still begins ops: the others wait for it, longer than an op may take. */
     struct yk_watchdog_rank_state states[RANKS] = {lanes(NONE, 50, 3, 50), lanes(4, 50, 3, 50),
                                                    lanes(5, 10, NONE, 60)};
     states[1].ops[YK_WATCHDOG_LANE_COMPUTE] = NONE;
-    assert_false(yk_watchdog_find_hung_rank(states, left, RANKS, 30, &verdict));
+    assert_false(yk_watchdog_find_hung_rank(states, left, RANKS, 30, &failure));
     /* It has not for too long. */
     states[2] = lanes(5, 31, NONE, 60);
-    assert_true(yk_watchdog_find_hung_rank(states, left, RANKS, 30, &verdict));
-    assert_int_equal(verdict.rank, 2);
-    assert_int_equal(verdict.lane, YK_WATCHDOG_LANE_COMPUTE);
+    assert_true(yk_watchdog_find_hung_rank(states, left, RANKS, 30, &failure));
+    assert_int_equal(failure.rank, 2);
+    assert_int_equal(failure.lane, YK_WATCHDOG_LANE_COMPUTE);
     /* It is between ops. */
     states[2] = lanes(NONE, 31, NONE, 60);
-    assert_true(yk_watchdog_find_hung_rank(states, left, RANKS, 30, &verdict));
-    assert_int_equal(verdict.rank, 2);
-    assert_int_equal(verdict.lane, -1);
+    assert_true(yk_watchdog_find_hung_rank(states, left, RANKS, 30, &failure));
+    assert_int_equal(failure.rank, 2);
+    assert_int_equal(failure.lane, -1);
     /* All are in an exchange: the last to come is the one that the others have waited for. */
     states[2] = lanes(NONE, 31, 8, 32);
-    assert_true(yk_watchdog_find_hung_rank(states, left, RANKS, 30, &verdict));
-    assert_int_equal(verdict.rank, 2);
-    assert_int_equal(verdict.lane, YK_WATCHDOG_LANE_COMM);
+    assert_true(yk_watchdog_find_hung_rank(states, left, RANKS, 30, &failure));
+    assert_int_equal(failure.rank, 2);
+    assert_int_equal(failure.lane, YK_WATCHDOG_LANE_COMM);
     /* Nobody is in anything: between steps all may rest. */
     for (int i = 0; i < RANKS; i++) {
         states[i] = lanes(NONE, 100, NONE, 100);
     }
-    assert_false(yk_watchdog_find_hung_rank(states, left, RANKS, 30, &verdict));
+    assert_false(yk_watchdog_find_hung_rank(states, left, RANKS, 30, &failure));
 }
 
 static void verdicts_have_words(void **state)

@@ -20,7 +20,7 @@ struct three {
     struct yk_device devices[P];
     struct yk_link links[P * P];
     struct yk_cluster cluster;
-    struct yk_cost_sources book;
+    struct yk_cost_sources sources;
 };
 
 static void make_three(struct three *three)
@@ -35,7 +35,7 @@ static void make_three(struct three *three)
     }
     three->cluster = (struct yk_cluster){
         .device_count = P, .node_count = 2, .devices = three->devices, .links = three->links};
-    three->book = (struct yk_cost_sources){.cluster = &three->cluster};
+    three->sources = (struct yk_cost_sources){.cluster = &three->cluster};
 }
 
 static void assert_near(double actual, double expected)
@@ -51,8 +51,8 @@ static double collective_s(const struct three *three, enum yk_collective collect
     static const int32_t devices[P] = {0, 1, 2};
     const struct yk_ring_devices ranks = {devices, count};
     struct yk_cost_time time = {0};
-    assert_ok(
-        yk_communication_collective_time(&three->book, collective, &ranks, bytes, largest, &time));
+    assert_ok(yk_communication_collective_time(&three->sources, collective, &ranks, bytes, largest,
+                                               &time));
     assert_int_equal(time.origin, YK_COST_ORIGIN_DATASHEET);
     return time.seconds;
 }
@@ -63,11 +63,11 @@ static void a_message_costs_latency_and_its_bytes(void **state)
     struct three three;
     struct yk_cost_time time = {0};
     make_three(&three);
-    assert_ok(yk_communication_send_time(&three.book, 0, 1, 1e8, &time));
+    assert_ok(yk_communication_send_time(&three.sources, 0, 1, 1e8, &time));
     assert_near(time.seconds, 1e-5 + 0.01);
-    assert_ok(yk_communication_send_time(&three.book, 2, 0, 1e8, &time));
+    assert_ok(yk_communication_send_time(&three.sources, 2, 0, 1e8, &time));
     assert_near(time.seconds, 1e-4 + 0.1);
-    assert_ok(yk_communication_send_time(&three.book, 2, 2, 1e8, &time));
+    assert_ok(yk_communication_send_time(&three.sources, 2, 2, 1e8, &time));
     assert_true(time.seconds == 0);
 }
 
@@ -110,36 +110,36 @@ static void a_measured_curve_goes_before_the_ring(void **state)
     make_three(&three);
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/profile.db", folder);
-    assert_ok(yk_profile_create(path, &three.book.profile));
-    assert_ok(yk_profile_add_link(three.book.profile, &ring, 1000, &tenth));
-    assert_ok(yk_profile_add_link(three.book.profile, &ring, 3000, &fifth));
-    assert_ok(yk_profile_add_link(three.book.profile, &pair, 1000, &fifth));
+    assert_ok(yk_profile_create(path, &three.sources.profile));
+    assert_ok(yk_profile_add_link(three.sources.profile, &ring, 1000, &tenth));
+    assert_ok(yk_profile_add_link(three.sources.profile, &ring, 3000, &fifth));
+    assert_ok(yk_profile_add_link(three.sources.profile, &pair, 1000, &fifth));
 
-    assert_ok(yk_communication_collective_time(&three.book, YK_COLLECTIVE_ALL_GATHER, &ranks, 1500,
-                                               0, &time));
+    assert_ok(yk_communication_collective_time(&three.sources, YK_COLLECTIVE_ALL_GATHER, &ranks,
+                                               1500, 0, &time));
     assert_int_equal(time.origin, YK_COST_ORIGIN_INTERPOLATED);
     assert_near(time.seconds, 0.125);
     /* A part of 1000 where 500 would do is a message of 3000. */
-    assert_ok(yk_communication_collective_time(&three.book, YK_COLLECTIVE_ALL_GATHER, &ranks, 1500,
-                                               1000, &time));
+    assert_ok(yk_communication_collective_time(&three.sources, YK_COLLECTIVE_ALL_GATHER, &ranks,
+                                               1500, 1000, &time));
     assert_near(time.seconds, 0.2);
     assert_int_equal(time.origin, YK_COST_ORIGIN_MEASURED);
     assert_near(time.error, 0.03);
-    assert_ok(yk_communication_send_time(&three.book, 1, 0, 10,
+    assert_ok(yk_communication_send_time(&three.sources, 1, 0, 10,
                                          &time)); /* no shorter than the shortest */
     assert_near(time.seconds, 0.2);
-    assert_ok(yk_communication_send_time(&three.book, 1, 2, 1000, &time));
+    assert_ok(yk_communication_send_time(&three.sources, 1, 2, 1000, &time));
     assert_int_equal(time.origin, YK_COST_ORIGIN_DATASHEET);
     /* 0.2 s for 1000 bytes and, beyond what was measured, twice that for twice as many: no latency.
      */
     struct yk_link link;
-    assert_ok(yk_communication_effective_link(&three.book, 0, 1, 1000, &link));
+    assert_ok(yk_communication_effective_link(&three.sources, 0, 1, 1000, &link));
     assert_near(link.bytes_per_s, 5000);
     assert_true(link.latency_s == 0);
-    assert_ok(yk_communication_effective_link(&three.book, 1, 2, 1000,
+    assert_ok(yk_communication_effective_link(&three.sources, 1, 2, 1000,
                                               &link)); /* not measured: the cluster's */
     assert_true(link.bytes_per_s == slow.bytes_per_s && link.latency_s == slow.latency_s);
-    yk_profile_close(three.book.profile);
+    yk_profile_close(three.sources.profile);
     unlink(path);
     rmdir(folder);
 }
@@ -157,22 +157,22 @@ static void copies_cost_what_was_measured_or_nothing(void **state)
     struct three three;
     struct yk_cost_time time = {0};
     make_three(&three);
-    assert_ok(yk_communication_copy_time(&three.book, 0, YK_COPY_TO_DEVICE, 1e6, &time));
+    assert_ok(yk_communication_copy_time(&three.sources, 0, YK_COPY_TO_DEVICE, 1e6, &time));
     assert_true(time.seconds == 0);
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/profile.db", folder);
-    assert_ok(yk_profile_create(path, &three.book.profile));
-    assert_ok(yk_profile_add_link(three.book.profile, &to, 1000, &small));
-    assert_ok(yk_profile_add_link(three.book.profile, &to, 1000000, &large));
-    assert_ok(yk_communication_copy_time(&three.book, 0, YK_COPY_TO_DEVICE, 1000, &time));
+    assert_ok(yk_profile_create(path, &three.sources.profile));
+    assert_ok(yk_profile_add_link(three.sources.profile, &to, 1000, &small));
+    assert_ok(yk_profile_add_link(three.sources.profile, &to, 1000000, &large));
+    assert_ok(yk_communication_copy_time(&three.sources, 0, YK_COPY_TO_DEVICE, 1000, &time));
     assert_near(time.seconds, 2e-6);
     assert_int_equal(time.origin, YK_COST_ORIGIN_MEASURED);
-    assert_ok(yk_communication_copy_time(&three.book, 0, YK_COPY_TO_DEVICE, 4e6, &time));
+    assert_ok(yk_communication_copy_time(&three.sources, 0, YK_COPY_TO_DEVICE, 4e6, &time));
     assert_near(time.seconds, 4.001e-3);
     assert_int_equal(time.origin, YK_COST_ORIGIN_INTERPOLATED);
-    assert_ok(yk_communication_copy_time(&three.book, 0, YK_COPY_FROM_DEVICE, 4e6, &time));
+    assert_ok(yk_communication_copy_time(&three.sources, 0, YK_COPY_FROM_DEVICE, 4e6, &time));
     assert_true(time.seconds == 0);
-    yk_profile_close(three.book.profile);
+    yk_profile_close(three.sources.profile);
     unlink(path);
     rmdir(folder);
 }

@@ -142,12 +142,12 @@ static struct yk_cost_time cost_of(const struct yk_device *device, struct yk_pro
                                    int64_t batch, enum yk_cost_pass pass)
 {
     const struct yk_cluster cluster = {.device_count = 1, .node_count = 1, .devices = device};
-    const struct yk_cost_sources book = {
+    const struct yk_cost_sources sources = {
         .cluster = &cluster, .profile = profile, .efficiencies = round_efficiencies};
     const struct yk_model model = made_up_model(batch);
     const struct yk_layer layer = made_up_layer();
     struct yk_cost_time time = {0};
-    assert_ok(yk_cost_layer_time(&book, 0, &model, &layer, pass, &time));
+    assert_ok(yk_cost_layer_time(&sources, 0, &model, &layer, pass, &time));
     return time;
 }
 
@@ -293,13 +293,13 @@ static double time_on_a_core(const char *name, enum yk_precision precision, doub
     assert_ok(yk_arena_create(&arena));
     assert_ok(yk_model_config_find_builtin(name, &found));
     assert_ok(yk_model_build(found, &workload, arena, &model));
-    const struct yk_cost_sources book = {.cluster = cluster};
+    const struct yk_cost_sources sources = {.cluster = cluster};
     for (int32_t l = 0; l < model->layer_count; l++) {
         struct yk_cost_time forward;
         struct yk_cost_time backward;
-        assert_ok(
-            yk_cost_layer_time(&book, 0, model, &model->layers[l], YK_COST_PASS_FORWARD, &forward));
-        assert_ok(yk_cost_layer_time(&book, 0, model, &model->layers[l], YK_COST_PASS_BACKWARD,
+        assert_ok(yk_cost_layer_time(&sources, 0, model, &model->layers[l], YK_COST_PASS_FORWARD,
+                                     &forward));
+        assert_ok(yk_cost_layer_time(&sources, 0, model, &model->layers[l], YK_COST_PASS_BACKWARD,
                                      &backward));
         layers_s[l] = forward.seconds + backward.seconds;
         seconds += layers_s[l];

@@ -69,7 +69,7 @@ static struct yk_profile *make_profile(void)
     return profile;
 }
 
-static struct yk_cost_time forward_of(const struct yk_cost_sources *book, int32_t device)
+static struct yk_cost_time forward_of(const struct yk_cost_sources *sources, int32_t device)
 {
     const struct yk_layer layer = {.name = "layer 0",
                                    .kind = "block",
@@ -77,7 +77,7 @@ static struct yk_cost_time forward_of(const struct yk_cost_sources *book, int32_
                                    .shares_weights_of = YK_LAYER_NONE};
     const struct yk_model model = {.config = &config, .workload = {.batch = 2, .sequence = 64}};
     struct yk_cost_time time = {0};
-    assert_ok(yk_cost_layer_time(book, device, &model, &layer, YK_COST_PASS_FORWARD, &time));
+    assert_ok(yk_cost_layer_time(sources, device, &model, &layer, YK_COST_PASS_FORWARD, &time));
     return time;
 }
 
@@ -86,7 +86,7 @@ static void a_part_is_known_by_the_nearest_that_was_measured(void **state)
     (void)state;
     struct yk_profile *profile = make_profile();
     struct yk_cluster *cluster = NULL;
-    struct yk_device_measurements *facts = NULL;
+    struct yk_device_measurements *measurements = NULL;
     struct yk_arena *arena = NULL;
     struct yk_cost_time time = {0};
     notes[0] = '\0';
@@ -94,25 +94,25 @@ static void a_part_is_known_by_the_nearest_that_was_measured(void **state)
     assert_ok(yk_cluster_parse("1x(1xh200:70%:48GiB) + 2x(1xh200:14%:24GiB) + 1x(h200:20%) @ 25GbE",
                                &cluster));
     assert_ok(yk_arena_create(&arena));
-    assert_ok(yk_device_measurements_read(profile, config.name, cluster, arena, &facts));
+    assert_ok(yk_device_measurements_read(profile, config.name, cluster, arena, &measurements));
     yk_log_set_sink(NULL, NULL);
-    const struct yk_cost_sources book = {
-        .cluster = cluster, .profile = profile, .measurements = facts};
-    assert_true(forward_of(&book, 0).seconds == 2);
-    assert_true(forward_of(&book, 1).seconds == 9); /* 14 is nearer to 13.6 than to 14.5 */
-    assert_true(forward_of(&book, 2).seconds == 9);
-    assert_int_equal(forward_of(&book, 1).origin, YK_COST_ORIGIN_MEASURED);
-    assert_int_equal(forward_of(&book, 3).origin, YK_COST_ORIGIN_DATASHEET);
-    assert_true(facts[0].context_bytes == 5e8);
-    assert_true(facts[1].context_bytes == 4e8); /* of another model */
-    assert_true(facts[3].context_bytes == 0);
-    assert_true(facts[0].communication_slowdown == 0); /* of which nothing was measured */
-    assert_true(facts[1].communication_slowdown == 1.25);
-    assert_true(facts[0].others_idle_scale == 0.75);
-    assert_true(facts[1].others_idle_scale == 0);
-    assert_ok(yk_communication_send_time(&book, 0, 2, 1024, &time));
+    const struct yk_cost_sources sources = {
+        .cluster = cluster, .profile = profile, .measurements = measurements};
+    assert_true(forward_of(&sources, 0).seconds == 2);
+    assert_true(forward_of(&sources, 1).seconds == 9); /* 14 is nearer to 13.6 than to 14.5 */
+    assert_true(forward_of(&sources, 2).seconds == 9);
+    assert_int_equal(forward_of(&sources, 1).origin, YK_COST_ORIGIN_MEASURED);
+    assert_int_equal(forward_of(&sources, 3).origin, YK_COST_ORIGIN_DATASHEET);
+    assert_true(measurements[0].context_bytes == 5e8);
+    assert_true(measurements[1].context_bytes == 4e8); /* of another model */
+    assert_true(measurements[3].context_bytes == 0);
+    assert_true(measurements[0].communication_slowdown == 0); /* of which nothing was measured */
+    assert_true(measurements[1].communication_slowdown == 1.25);
+    assert_true(measurements[0].others_idle_scale == 0.75);
+    assert_true(measurements[1].others_idle_scale == 0);
+    assert_ok(yk_communication_send_time(&sources, 0, 2, 1024, &time));
     assert_true(time.seconds == 0.25);
-    assert_ok(yk_communication_send_time(&book, 1, 2, 1024, &time));
+    assert_ok(yk_communication_send_time(&sources, 1, 2, 1024, &time));
     assert_int_equal(time.origin, YK_COST_ORIGIN_DATASHEET);
     assert_string_equal(notes, "70% of h200: as measured on 69.7% of it\n"
                                "14% of h200: as measured on 13.6% of it\n");
@@ -126,19 +126,19 @@ static void a_part_that_was_measured_is_itself(void **state)
     (void)state;
     struct yk_profile *profile = make_profile();
     struct yk_cluster *cluster = NULL;
-    struct yk_device_measurements *facts = NULL;
+    struct yk_device_measurements *measurements = NULL;
     struct yk_arena *arena = NULL;
     notes[0] = '\0';
     yk_log_set_sink(keep_note, NULL);
     assert_ok(yk_cluster_parse("h200:14.5% + h200", &cluster));
     assert_ok(yk_arena_create(&arena));
-    assert_ok(yk_device_measurements_read(profile, config.name, cluster, arena, &facts));
+    assert_ok(yk_device_measurements_read(profile, config.name, cluster, arena, &measurements));
     yk_log_set_sink(NULL, NULL);
-    const struct yk_cost_sources book = {
-        .cluster = cluster, .profile = profile, .measurements = facts};
-    assert_true(forward_of(&book, 0).seconds == 8);
-    assert_true(forward_of(&book, 1).seconds == 1);
-    assert_true(facts[1].context_bytes == 7e8);
+    const struct yk_cost_sources sources = {
+        .cluster = cluster, .profile = profile, .measurements = measurements};
+    assert_true(forward_of(&sources, 0).seconds == 8);
+    assert_true(forward_of(&sources, 1).seconds == 1);
+    assert_true(measurements[1].context_bytes == 7e8);
     assert_string_equal(notes, "");
     yk_arena_destroy(arena);
     yk_cluster_destroy(cluster);
@@ -149,16 +149,16 @@ static void where_there_is_no_profile_nothing_is_known(void **state)
 {
     (void)state;
     struct yk_cluster *cluster = NULL;
-    struct yk_device_measurements *facts = NULL;
+    struct yk_device_measurements *measurements = NULL;
     struct yk_arena *arena = NULL;
     assert_ok(yk_cluster_parse("h200:14.5% + cpu:1", &cluster));
     assert_ok(yk_arena_create(&arena));
-    assert_ok(yk_device_measurements_read(NULL, config.name, cluster, arena, &facts));
+    assert_ok(yk_device_measurements_read(NULL, config.name, cluster, arena, &measurements));
     for (int32_t i = 0; i < cluster->device_count; i++) {
-        assert_true(facts[i].context_bytes == 0);
-        assert_true(facts[i].measured_fraction == 0);
-        assert_true(facts[i].communication_slowdown == 0);
-        assert_true(facts[i].others_idle_scale == 0);
+        assert_true(measurements[i].context_bytes == 0);
+        assert_true(measurements[i].measured_fraction == 0);
+        assert_true(measurements[i].communication_slowdown == 0);
+        assert_true(measurements[i].others_idle_scale == 0);
     }
     yk_arena_destroy(arena);
     yk_cluster_destroy(cluster);

@@ -16,9 +16,9 @@ enum {
 
 struct made {
     struct yk_cluster *cluster;
-    struct yk_cost_sources book;
-    struct yk_model_cache *sizes;
-    struct yk_layer_costs *prices;
+    struct yk_cost_sources sources;
+    struct yk_model_cache *cache;
+    struct yk_layer_costs *costs;
 };
 
 static struct made make(struct yk_cluster *cluster, struct yk_profile *profile)
@@ -26,10 +26,10 @@ static struct made make(struct yk_cluster *cluster, struct yk_profile *profile)
     const struct yk_workload workload = {
         .batch = BATCH, .sequence = 64, .precision = YK_PRECISION_BF16};
     const struct yk_model_config *config = NULL;
-    struct made made = {.cluster = cluster, .book = {.cluster = cluster, .profile = profile}};
+    struct made made = {.cluster = cluster, .sources = {.cluster = cluster, .profile = profile}};
     assert_ok(yk_model_config_find_builtin("gpt2", &config));
-    assert_ok(yk_model_cache_create(config, &workload, &made.sizes));
-    assert_ok(yk_layer_costs_create(&made.book, made.sizes, &made.prices));
+    assert_ok(yk_model_cache_create(config, &workload, &made.cache));
+    assert_ok(yk_layer_costs_create(&made.sources, made.cache, &made.costs));
     return made;
 }
 
@@ -49,8 +49,8 @@ static struct made make_file(const char *text)
 
 static void unmake(struct made *made)
 {
-    yk_layer_costs_destroy(made->prices);
-    yk_model_cache_destroy(made->sizes);
+    yk_layer_costs_destroy(made->costs);
+    yk_model_cache_destroy(made->cache);
     yk_cluster_destroy(made->cluster);
 }
 
@@ -58,7 +58,7 @@ static double price_s(const struct made *made, int32_t device, int32_t layer, in
                       enum yk_cost_pass pass)
 {
     double seconds = NAN;
-    assert_ok(yk_layer_costs_seconds(made->prices, device, layer, samples, pass, &seconds));
+    assert_ok(yk_layer_costs_seconds(made->costs, device, layer, samples, pass, &seconds));
     return seconds;
 }
 
@@ -75,9 +75,9 @@ static void prices_are_what_layers_cost(void **state)
         const int32_t device = mixed / 3 / BATCH / LAYERS;
         const struct yk_model *model = NULL;
         struct yk_cost_time time = {0};
-        assert_ok(yk_model_cache_get(made.sizes, samples, false, &model));
+        assert_ok(yk_model_cache_get(made.cache, samples, false, &model));
         assert_ok(
-            yk_cost_layer_time(&made.book, device, model, &model->layers[layer], pass, &time));
+            yk_cost_layer_time(&made.sources, device, model, &model->layers[layer], pass, &time));
         assert_true(price_s(&made, device, layer, samples, pass) == time.seconds);
     }
     unmake(&made);
@@ -102,7 +102,7 @@ static void devices_alike_are_of_one_kind(void **state)
     /* The memory's size changes no time. */
     static const int32_t expected[] = {0, 1, 0, 1, 0, 2};
     for (int32_t i = 0; i < 6; i++) {
-        assert_int_equal(yk_layer_costs_device_kind(made.prices, i), expected[i]);
+        assert_int_equal(yk_layer_costs_device_kind(made.costs, i), expected[i]);
     }
     unmake(&made);
 }
@@ -126,7 +126,7 @@ static void measured_tables_make_devices_differ(void **state)
                                                                 "s\",\"latency\":\"1us\"}}");
     static const int32_t expected[] = {0, 0, 1, 2};
     for (int32_t i = 0; i < 4; i++) {
-        assert_int_equal(yk_layer_costs_device_kind(made.prices, i), expected[i]);
+        assert_int_equal(yk_layer_costs_device_kind(made.costs, i), expected[i]);
     }
     assert_true(fabs(price_s(&made, 1, 5, 2, YK_COST_PASS_FORWARD) - 2) < 1e-12);
     assert_true(fabs(price_s(&made, 2, 5, 2, YK_COST_PASS_FORWARD) - 6) < 1e-12);
@@ -151,7 +151,7 @@ static void a_layer_that_the_table_names_has_its_own_price(void **state)
 static void assert_origin(const struct made *made, const char *expected)
 {
     struct yk_text said = {0};
-    yk_error_band_describe(yk_layer_costs_band(made->prices), &said);
+    yk_error_band_describe(yk_layer_costs_band(made->costs), &said);
     assert_string_equal(yk_text_chars(&said), expected);
     yk_text_free(&said);
 }
@@ -177,7 +177,7 @@ static void prices_say_where_they_come_from(void **state)
     const struct yk_profile_layer_key block = {
         .device = "a30",
         .part = 1,
-        .shape = yk_model_cache_whole_batch(made.sizes)->layers[1].shape,
+        .shape = yk_model_cache_whole_batch(made.cache)->layers[1].shape,
         .sequence = 64,
         .pass = "forward",
     };

@@ -36,7 +36,7 @@ static struct yk_cost_time cost_of(struct yk_profile *profile, int64_t batch, in
                                      .matrix_flops = {1e12, 1e12, 1e12, 1e12},
                                      .vector_flops = 1e12};
     const struct yk_cluster cluster = {.device_count = 1, .node_count = 1, .devices = &device};
-    const struct yk_cost_sources book = {
+    const struct yk_cost_sources sources = {
         .cluster = &cluster, .profile = profile, .efficiencies = efficiencies};
     const struct yk_layer layer = {.name = "layer 3",
                                    .kind = "block",
@@ -48,7 +48,7 @@ static struct yk_cost_time cost_of(struct yk_profile *profile, int64_t batch, in
     const struct yk_model model = {.config = &config,
                                    .workload = {.batch = batch, .sequence = sequence}};
     struct yk_cost_time time = {0};
-    assert_ok(yk_cost_layer_time(&book, 0, &model, &layer, pass, &time));
+    assert_ok(yk_cost_layer_time(&sources, 0, &model, &layer, pass, &time));
     return time;
 }
 

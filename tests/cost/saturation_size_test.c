@@ -115,9 +115,9 @@ static struct yk_saturation_size knee_of(const struct truth *truth, double sigma
 {
     struct yk_profile_point points[MOST];
     const struct yk_profile_curve curve = measure(truth, sigma, random, points);
-    struct yk_saturation_size knee;
-    assert_true(yk_saturation_size_find(&curve, 1, &knee));
-    return knee;
+    struct yk_saturation_size saturation;
+    assert_true(yk_saturation_size_find(&curve, 1, &saturation));
+    return saturation;
 }
 
 static void assert_within(double actual, double expected, double factor)
@@ -136,16 +136,16 @@ static void the_knee_of_a_line_is_nine_times_latency_over_slope(void **state)
     struct truth truth = {.latency_s = (ranks - 1) * 61.1e-6,
                           .bytes_per_s = 1.25e9 * ranks / (ranks - 1)};
     struct yk_profile_point points[MOST];
-    struct yk_saturation_size knee;
+    struct yk_saturation_size saturation;
     lay_sizes(&truth, 64e6);
     const struct yk_profile_curve curve = measure(&truth, 0, NULL, points);
     assert_true(yk_saturation_size_find(
-        &curve, yk_saturation_size_link_fraction("all_gather", ranks), &knee));
-    assert_within(knee.bytes, 5.5e6, 1.001);
-    assert_within(knee.plateau_bytes_per_s, 1.25e9, 1 + 1e-9);
-    assert_within(knee.latency_s, truth.latency_s, 1 + 1e-6);
-    assert_within(knee.uncertainty, 1, 1 + 1e-6);
-    assert_true(knee.reached && !knee.exceeds_measured_sizes);
+        &curve, yk_saturation_size_link_fraction("all_gather", ranks), &saturation));
+    assert_within(saturation.bytes, 5.5e6, 1.001);
+    assert_within(saturation.plateau_bytes_per_s, 1.25e9, 1 + 1e-9);
+    assert_within(saturation.latency_s, truth.latency_s, 1 + 1e-6);
+    assert_within(saturation.uncertainty, 1, 1 + 1e-6);
+    assert_true(saturation.reached && !saturation.exceeds_measured_sizes);
 }
 
 static void a_part_of_the_bytes_goes_over_each_link(void **state)
@@ -170,13 +170,13 @@ static void noise_and_waits_hardly_move_it(void **state)
                               .bytes_per_s = 1e8 * exp(yk_random_uniform(&random) * log(200))};
         const double expected = 9 * truth.latency_s * truth.bytes_per_s;
         lay_sizes(&truth, expected * 4 * exp(yk_random_uniform(&random) * log(32)));
-        const struct yk_saturation_size knee =
+        const struct yk_saturation_size saturation =
             knee_of(&truth, 0.02 * (double)(1 + seed % 5), &random);
-        const double error = fabs(log(knee.bytes / expected));
+        const double error = fabs(log(saturation.bytes / expected));
         off += error > log(1.2);
         far_off += error > log(2);
-        doubted += error > 2 * log(knee.uncertainty) + 0.01;
-        assert_within(knee.plateau_bytes_per_s, truth.bytes_per_s, 1.25);
+        doubted += error > 2 * log(saturation.uncertainty) + 0.01;
+        assert_within(saturation.plateau_bytes_per_s, truth.bytes_per_s, 1.25);
     }
     assert_in_range(off, 0, 9);
     assert_in_range(far_off, 0, 2);
@@ -192,12 +192,12 @@ static void a_size_that_was_held_up_does_not_move_it(void **state)
     for (int held = 0; held < truth.count; held++) {
         struct yk_profile_point points[MOST];
         const struct yk_profile_curve curve = measure(&truth, 0, NULL, points);
-        struct yk_saturation_size knee;
+        struct yk_saturation_size saturation;
         points[held].seconds += 0.1;
-        assert_true(yk_saturation_size_find(&curve, 1, &knee));
-        assert_within(knee.bytes, 9 * 20e-6 * 8e9, 1.02);
-        assert_within(knee.plateau_bytes_per_s, 8e9, 1.02);
-        assert_true(knee.reached);
+        assert_true(yk_saturation_size_find(&curve, 1, &saturation));
+        assert_within(saturation.bytes, 9 * 20e-6 * 8e9, 1.02);
+        assert_within(saturation.plateau_bytes_per_s, 8e9, 1.02);
+        assert_true(saturation.reached);
     }
 }
 
@@ -219,9 +219,9 @@ static void a_dip_after_it_moves_it_behind_the_dip(void **state)
         truth.bends[first] = 1.3 + 1.5 * yk_random_uniform(&random);
         const double expected = brute_force(&truth, truth.bytes_per_s);
         const double sigma = seed % 2 == 0 ? 0 : 0.02;
-        const struct yk_saturation_size knee = knee_of(&truth, sigma, &random);
-        assert_within(knee.bytes, expected, sigma > 0 ? 1.35 : 1.02);
-        assert_true(knee.reached);
+        const struct yk_saturation_size saturation = knee_of(&truth, sigma, &random);
+        assert_within(saturation.bytes, expected, sigma > 0 ? 1.35 : 1.02);
+        assert_true(saturation.reached);
         moved += expected > 2 * clean;
     }
     assert_in_range(moved, 150, 200);
@@ -238,10 +238,10 @@ static void a_fast_spot_is_not_the_plateau(void **state)
         const int spot = truth.count - 6 + (int)yk_random_below(&random, 2);
         truth.bends[spot] = 0.5;
         truth.bends[spot + 1] = 0.5;
-        const struct yk_saturation_size knee = knee_of(&truth, 0.02, &random);
-        assert_within(knee.plateau_bytes_per_s, 5e9, 1.1);
-        assert_within(knee.bytes, brute_force(&truth, 5e9), 1.35);
-        assert_true(knee.bytes < truth.sizes[spot + 1]);
+        const struct yk_saturation_size saturation = knee_of(&truth, 0.02, &random);
+        assert_within(saturation.plateau_bytes_per_s, 5e9, 1.1);
+        assert_within(saturation.bytes, brute_force(&truth, 5e9), 1.35);
+        assert_true(saturation.bytes < truth.sizes[spot + 1]);
     }
 }
 
@@ -252,17 +252,17 @@ static void a_bucket_is_not_the_plateau(void **state)
     struct truth truth = {0};
     struct yk_profile_point points[MOST];
     const struct yk_profile_curve curve = {points, 10};
-    struct yk_saturation_size knee;
+    struct yk_saturation_size saturation;
     lay_sizes(&truth, 64 * 1024 * 1024);
     for (int i = 0; i < curve.count; i++) {
         const double free_bytes = fmin(truth.sizes[i], 262144);
         points[i] = (struct yk_profile_point){
             truth.sizes[i], 50e-6 + free_bytes / 1e10 + (truth.sizes[i] - free_bytes) / 125e6, 0};
     }
-    assert_true(yk_saturation_size_find(&curve, 1, &knee));
-    assert_within(knee.plateau_bytes_per_s, 125e6, 1.02);
+    assert_true(yk_saturation_size_find(&curve, 1, &saturation));
+    assert_within(saturation.plateau_bytes_per_s, 125e6, 1.02);
     /* 50 µs + s/10 GB/s is 0.9 of 125 MB/s at 5.7 kB, where all larger ones do, too. */
-    assert_within(knee.bytes, 50e-6 / (1 / (0.9 * 125e6) - 1e-10), 1.1);
+    assert_within(saturation.bytes, 50e-6 / (1 / (0.9 * 125e6) - 1e-10), 1.1);
 }
 
 static void what_never_saturates_is_computed_from_the_line(void **state)
@@ -281,21 +281,21 @@ static void what_never_saturates_is_computed_from_the_line(void **state)
 
     /* T ~ s^0.7: bandwidth grows as long as messages do. */
     struct yk_profile_point points[12];
-    struct yk_saturation_size knee;
+    struct yk_saturation_size saturation;
     for (int i = 0; i < 12; i++) {
         points[i] = (struct yk_profile_point){pow(4, i + 3), 1e-6 * pow(4, 0.7 * i), 0};
     }
-    assert_true(yk_saturation_size_find(&(struct yk_profile_curve){points, 12}, 1, &knee));
-    assert_true(knee.exceeds_measured_sizes);
-    assert_true(knee.bytes >= points[11].size / 4);
+    assert_true(yk_saturation_size_find(&(struct yk_profile_curve){points, 12}, 1, &saturation));
+    assert_true(saturation.exceeds_measured_sizes);
+    assert_true(saturation.bytes >= points[11].size / 4);
 
     /* All latency. */
     for (int i = 0; i < 12; i++) {
         points[i].seconds = 1e-3;
     }
-    assert_true(yk_saturation_size_find(&(struct yk_profile_curve){points, 12}, 1, &knee));
-    assert_false(knee.reached);
-    assert_true(knee.bytes == points[11].size && isinf(knee.uncertainty));
+    assert_true(yk_saturation_size_find(&(struct yk_profile_curve){points, 12}, 1, &saturation));
+    assert_false(saturation.reached);
+    assert_true(saturation.bytes == points[11].size && isinf(saturation.uncertainty));
 }
 
 static void two_or_three_sizes_give_the_line(void **state)
@@ -303,16 +303,17 @@ static void two_or_three_sizes_give_the_line(void **state)
     (void)state;
     const struct yk_profile_point points[] = {
         {1e3, 100e-6 + 1e3 / 1e9, 0}, {1e6, 100e-6 + 1e6 / 1e9, 0}, {4e6, 100e-6 + 4e6 / 1e9, 0}};
-    struct yk_saturation_size knee;
+    struct yk_saturation_size saturation;
     for (int32_t count = 2; count <= 3; count++) {
-        assert_true(yk_saturation_size_find(&(struct yk_profile_curve){points, count}, 1, &knee));
-        assert_within(knee.bytes, 9 * 100e-6 * 1e9, 1.001);
-        assert_true(isinf(knee.uncertainty));
-        assert_true(knee.reached);
-        assert_true(knee.exceeds_measured_sizes == (count == 2));
+        assert_true(
+            yk_saturation_size_find(&(struct yk_profile_curve){points, count}, 1, &saturation));
+        assert_within(saturation.bytes, 9 * 100e-6 * 1e9, 1.001);
+        assert_true(isinf(saturation.uncertainty));
+        assert_true(saturation.reached);
+        assert_true(saturation.exceeds_measured_sizes == (count == 2));
     }
-    assert_false(yk_saturation_size_find(&(struct yk_profile_curve){points, 1}, 1, &knee));
-    assert_false(yk_saturation_size_find(&(struct yk_profile_curve){NULL, 0}, 1, &knee));
+    assert_false(yk_saturation_size_find(&(struct yk_profile_curve){points, 1}, 1, &saturation));
+    assert_false(yk_saturation_size_find(&(struct yk_profile_curve){NULL, 0}, 1, &saturation));
 }
 
 /* More sizes than are looked at, and some that are no times. */
@@ -320,7 +321,7 @@ static void many_sizes_and_bad_ones_are_tolerated(void **state)
 {
     (void)state;
     struct yk_profile_point points[1000];
-    struct yk_saturation_size knee;
+    struct yk_saturation_size saturation;
     for (int i = 0; i < 1000; i++) {
         const double size = 8 * exp(i * log(8e6) / 1000);
         points[i] = (struct yk_profile_point){size, 10e-6 + size / 4e9, NAN};
@@ -328,8 +329,8 @@ static void many_sizes_and_bad_ones_are_tolerated(void **state)
     points[999].seconds = NAN;
     points[500].seconds = 0;
     points[0].size = 0;
-    assert_true(yk_saturation_size_find(&(struct yk_profile_curve){points, 1000}, 1, &knee));
-    assert_within(knee.bytes, 9 * 10e-6 * 4e9, 1.01);
+    assert_true(yk_saturation_size_find(&(struct yk_profile_curve){points, 1000}, 1, &saturation));
+    assert_within(saturation.bytes, 9 * 10e-6 * 4e9, 1.01);
 }
 
 /* Each time is so many times the one before that every size stands out from those around it. */
@@ -339,9 +340,9 @@ static void sizes_that_all_stand_out_are_kept(void **state)
     const struct yk_profile_point points[] = {
         {1, 1e-6, 0}, {2, 1e-5, 0}, {3, 1e-3, 0}, {4, 1e-1, 0}};
     const struct yk_profile_curve curve = {points, 4};
-    struct yk_saturation_size knee;
-    assert_true(yk_saturation_size_find(&curve, 1, &knee));
-    assert_true(isfinite(knee.bytes) && knee.bytes >= 1);
+    struct yk_saturation_size saturation;
+    assert_true(yk_saturation_size_find(&curve, 1, &saturation));
+    assert_true(isfinite(saturation.bytes) && saturation.bytes >= 1);
 }
 
 int main(void)

@@ -26,7 +26,7 @@ static const char *const names[] = {"<pad>", "</s>", "<s>", NULL};
  * are drawn; pair i has source_lengths[i] and target_lengths[i] tokens. */
 struct fixture {
     struct yk_tokenizer *tokenizer;
-    struct yk_sentence_pairs *list;
+    struct yk_sentence_pairs *pairs;
     int64_t source_lengths[PAIRS];
     int64_t target_lengths[PAIRS];
 };
@@ -63,7 +63,7 @@ static struct fixture *open_pairs(int count)
         .longest = MAX,
         .start_id = START,
     };
-    assert_ok(yk_sentence_pairs_open(&request, &fixture->list));
+    assert_ok(yk_sentence_pairs_open(&request, &fixture->pairs));
     yk_text_free(&source);
     yk_text_free(&target);
     return fixture;
@@ -71,7 +71,7 @@ static struct fixture *open_pairs(int count)
 
 static void close_pairs(struct fixture *fixture)
 {
-    yk_sentence_pairs_close(fixture->list);
+    yk_sentence_pairs_close(fixture->pairs);
     yk_tokenizer_destroy(fixture->tokenizer);
     free(fixture);
 }
@@ -167,7 +167,7 @@ static void every_pair_comes_once_an_epoch_in_slices_that_fit(void **state)
         struct yk_sampler *sampler = NULL;
         struct fetched fetched;
         assert_ok(yk_sentence_pair_sampler_create(
-            fixture->list, &(struct yk_sampler_options){.slice_rows = rows[r], .seed = 5},
+            fixture->pairs, &(struct yk_sampler_options){.slice_rows = rows[r], .seed = 5},
             &sampler));
         assert_int_equal(yk_sampler_max_slice_tokens(sampler, 1), rows[r]);
         for (int64_t epoch = 0; epoch < 3; epoch++) {
@@ -206,7 +206,7 @@ static void slices_are_full_but_for_few(void **state)
     int64_t rows = 0;
     int64_t present = 0;
     assert_ok(yk_sentence_pair_sampler_create(
-        fixture->list, &(struct yk_sampler_options){.slice_rows = 256, .seed = 5}, &sampler));
+        fixture->pairs, &(struct yk_sampler_options){.slice_rows = 256, .seed = 5}, &sampler));
     for (int i = 0; i < PAIRS; i++) {
         const int64_t source = fixture->source_lengths[i];
         const int64_t target = fixture->target_lengths[i];
@@ -236,9 +236,9 @@ static void slices_and_order_differ_between_epochs_and_seeds(void **state)
     int same_slice = 0;
     int same_neighbours = 0;
     assert_ok(yk_sentence_pair_sampler_create(
-        fixture->list, &(struct yk_sampler_options){.slice_rows = 128, .seed = 1}, &samplers[0]));
+        fixture->pairs, &(struct yk_sampler_options){.slice_rows = 128, .seed = 1}, &samplers[0]));
     assert_ok(yk_sentence_pair_sampler_create(
-        fixture->list, &(struct yk_sampler_options){.slice_rows = 128, .seed = 2}, &samplers[1]));
+        fixture->pairs, &(struct yk_sampler_options){.slice_rows = 128, .seed = 2}, &samplers[1]));
     const int64_t slices = samplers[0]->epoch_units;
     assert_int_equal(samplers[1]->epoch_units, slices);
     for (int64_t n = 0; n < slices; n++) {
@@ -274,9 +274,9 @@ static void a_slice_follows_from_its_number_alone(void **state)
     struct fetched one;
     struct fetched two;
     assert_ok(yk_sentence_pair_sampler_create(
-        fixture->list, &(struct yk_sampler_options){.slice_rows = 100, .seed = 9}, &first));
+        fixture->pairs, &(struct yk_sampler_options){.slice_rows = 100, .seed = 9}, &first));
     assert_ok(yk_sentence_pair_sampler_create(
-        fixture->list, &(struct yk_sampler_options){.slice_rows = 100, .seed = 9}, &second));
+        fixture->pairs, &(struct yk_sampler_options){.slice_rows = 100, .seed = 9}, &second));
     for (int64_t n = 0; n < 3 * first->epoch_units; n++) {
         fetch(first, n, &one);
     }
@@ -303,7 +303,7 @@ static void in_evaluation_pairs_come_by_length_then_number(void **state)
     int64_t last = -1; /* length, then number */
     int64_t count = 0;
     assert_ok(yk_sentence_pair_sampler_create(
-        fixture->list, &(struct yk_sampler_options){.slice_rows = 90, .sequential = true},
+        fixture->pairs, &(struct yk_sampler_options){.slice_rows = 90, .sequential = true},
         &sampler));
     for (int64_t n = 0; n < sampler->epoch_units; n++) {
         const struct yk_sample_slice *slice = fetch(sampler, n, &fetched);
@@ -330,7 +330,7 @@ static void a_slice_too_small_for_the_longest_is_refused(void **state)
     struct fixture *fixture = open_pairs(PAIRS);
     struct yk_sampler *sampler = NULL;
     struct yk_text message = {0};
-    const struct yk_sentence_pair_totals totals = yk_sentence_pairs_totals(fixture->list);
+    const struct yk_sentence_pair_totals totals = yk_sentence_pairs_totals(fixture->pairs);
     const int64_t longest = totals.longest_target;
     assert_true(longest > totals.longest_source);
     yk_text_addf(&message,
@@ -338,11 +338,11 @@ static void a_slice_too_small_for_the_longest_is_refused(void **state)
                  "more room, or leave longer sentences out",
                  (int)longest - 1, (int)longest);
     assert_fails(yk_sentence_pair_sampler_create(
-                     fixture->list,
+                     fixture->pairs,
                      &(struct yk_sampler_options){.slice_rows = longest - 1, .seed = 0}, &sampler),
                  YK_ERROR_INPUT, yk_text_chars(&message));
     assert_ok(yk_sentence_pair_sampler_create(
-        fixture->list, &(struct yk_sampler_options){.slice_rows = longest, .seed = 0}, &sampler));
+        fixture->pairs, &(struct yk_sampler_options){.slice_rows = longest, .seed = 0}, &sampler));
     yk_sampler_destroy(sampler);
     yk_text_free(&message);
     close_pairs(fixture);

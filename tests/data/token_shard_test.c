@@ -46,7 +46,7 @@ static void every_broken_rule_has_its_sentence(void **state)
     struct yk_token_shard_header parsed = {0};
     assert_ok(yk_token_shard_parse_header(header, 1024, 1030, "file", &parsed));
     assert_int_equal(parsed.count, 3);
-    assert_int_equal(parsed.form->token_bytes, 2);
+    assert_int_equal(parsed.format->token_bytes, 2);
     refuse(header, 1023, 1023,
            "file: 1023 bytes are too few for a shard of tokens, whose header has 1024");
     refuse(header, 1024, 1027, "file: the file is cut off: 3 of 1030 bytes are missing");
@@ -80,7 +80,7 @@ static void a_shard_of_llama3_has_four_bytes_a_token(void **state)
     memcpy(file + 1024, tokens, 12);
     assert_ok(yk_token_shard_parse_header(file, 1024, 1036, "file", &parsed));
     assert_int_equal(parsed.count, 3);
-    assert_int_equal(parsed.form->token_bytes, 4);
+    assert_int_equal(parsed.format->token_bytes, 4);
     assert_ok(yk_token_shard_open(support_scratch_write("wide.bin", file, 1036), &shard));
     assert_ok(yk_token_shard_read(shard, 0, 3, read));
     assert_int_equal(read[0], 128256);

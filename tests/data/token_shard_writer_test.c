@@ -42,14 +42,14 @@ static void bytes_are_those_that_llm_c_writes(void **state)
     static const int32_t tokens[] = {258, 65535};
     for (int i = 0; i < 2; i++) {
         struct yk_token_shard_writer *writer = create("a.bin", i == 0 ? 65536 : 65537, 0);
-        struct yk_token_shard_write_summary written = {0};
+        struct yk_token_shard_write_summary summary = {0};
         struct yk_text file = {0};
         assert_ok(yk_token_shard_writer_add(writer, tokens, 2));
-        assert_ok(yk_token_shard_writer_finish(writer, &written));
+        assert_ok(yk_token_shard_writer_finish(writer, &summary));
         yk_token_shard_writer_destroy(writer);
         assert_ok(yk_file_read_document(support_scratch_path("a.bin"), &file));
         assert_int_equal(file.length, i == 0 ? 1028 : 1032);
-        assert_int_equal(written.bytes, file.length);
+        assert_int_equal(summary.bytes, file.length);
         assert_memory_equal(file.bytes, i == 0 ? narrow : wide, 12);
         for (size_t k = 12; k < 1024; k++) {
             assert_int_equal(file.bytes[k], 0);
@@ -66,14 +66,14 @@ static void a_series_has_so_many_tokens_a_file(void **state)
     (void)state;
     static const int32_t tokens[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
     struct yk_token_shard_writer *writer = create("set.bin", 10, 4);
-    struct yk_token_shard_write_summary written = {0};
+    struct yk_token_shard_write_summary summary = {0};
     assert_ok(yk_token_shard_writer_add(writer, tokens, 3));
     assert_ok(yk_token_shard_writer_add(writer, tokens + 3, 7));
     assert_false(support_scratch_holds("set_000000.bin"));
-    assert_ok(yk_token_shard_writer_finish(writer, &written));
+    assert_ok(yk_token_shard_writer_finish(writer, &summary));
     yk_token_shard_writer_destroy(writer);
-    assert_int_equal(written.files, 3);
-    assert_int_equal(written.tokens, 10);
+    assert_int_equal(summary.files, 3);
+    assert_int_equal(summary.tokens, 10);
     assert_shard("set_000000.bin", tokens, 4);
     assert_shard("set_000001.bin", tokens + 4, 4);
     assert_shard("set_000002.bin", tokens + 8, 2);
@@ -86,11 +86,11 @@ static void a_full_last_file_is_followed_by_none(void **state)
     (void)state;
     static const int32_t tokens[] = {5, 6, 7, 8};
     struct yk_token_shard_writer *writer = create("set", 10, 2);
-    struct yk_token_shard_write_summary written = {0};
+    struct yk_token_shard_write_summary summary = {0};
     assert_ok(yk_token_shard_writer_add(writer, tokens, 4));
-    assert_ok(yk_token_shard_writer_finish(writer, &written));
+    assert_ok(yk_token_shard_writer_finish(writer, &summary));
     yk_token_shard_writer_destroy(writer);
-    assert_int_equal(written.files, 2);
+    assert_int_equal(summary.files, 2);
     assert_shard("set_000001.bin", tokens + 2, 2);
     assert_false(support_scratch_holds("set_000002.bin"));
 }
@@ -107,13 +107,13 @@ static void many_tokens_go_through_the_buffer(void **state)
         tokens[i] = i;
     }
     struct yk_token_shard_writer *writer = create("many.bin", MANY, 0);
-    struct yk_token_shard_write_summary written = {0};
+    struct yk_token_shard_write_summary summary = {0};
     struct yk_token_shard *shard = NULL;
     for (int32_t at = 0; at < MANY; at += 40000) {
         const int32_t left = MANY - at;
         assert_ok(yk_token_shard_writer_add(writer, tokens + at, left < 40000 ? left : 40000));
     }
-    assert_ok(yk_token_shard_writer_finish(writer, &written));
+    assert_ok(yk_token_shard_writer_finish(writer, &summary));
     yk_token_shard_writer_destroy(writer);
     assert_ok(yk_token_shard_open(support_scratch_path("many.bin"), &shard));
     assert_ok(yk_token_shard_read(shard, 0, MANY, read));
@@ -125,7 +125,7 @@ static void what_is_given_up_leaves_what_was_there(void **state)
 {
     (void)state;
     static const int32_t tokens[] = {1, 2, 3};
-    struct yk_token_shard_write_summary written = {0};
+    struct yk_token_shard_write_summary summary = {0};
     support_scratch_write_text("old.bin", "old");
     struct yk_token_shard_writer *writer = create("old.bin", 10, 0);
     assert_ok(yk_token_shard_writer_add(writer, tokens, 3));
@@ -138,7 +138,7 @@ static void what_is_given_up_leaves_what_was_there(void **state)
     yk_text_free(&file);
 
     writer = create("empty.bin", 10, 0);
-    assert_fails(yk_token_shard_writer_finish(writer, &written), YK_ERROR_INPUT,
+    assert_fails(yk_token_shard_writer_finish(writer, &summary), YK_ERROR_INPUT,
                  "there are no tokens to write");
     assert_fails(yk_token_shard_writer_add(writer, (const int32_t[]){10}, 1), YK_ERROR_INPUT,
                  "token 10; there are 0 to 9");
@@ -157,15 +157,15 @@ static void a_link_stays_and_is_written_through(void **state)
 {
     (void)state;
     static const int32_t tokens[] = {1, 2, 3, 4, 5};
-    struct yk_token_shard_write_summary written = {0};
+    struct yk_token_shard_write_summary summary = {0};
     support_scratch_write_text("target", "old");
     assert_int_equal(symlink("target", support_scratch_path("set_000001.bin")), 0);
     assert_int_equal(symlink("new", support_scratch_path("one.bin")), 0);
     struct yk_token_shard_writer *writer = create("set.bin", 10, 2);
     assert_ok(yk_token_shard_writer_add(writer, tokens, 5));
-    assert_ok(yk_token_shard_writer_finish(writer, &written));
+    assert_ok(yk_token_shard_writer_finish(writer, &summary));
     yk_token_shard_writer_destroy(writer);
-    assert_int_equal(written.files, 3);
+    assert_int_equal(summary.files, 3);
     assert_true(is_link("set_000001.bin"));
     assert_shard("set_000000.bin", tokens, 2);
     assert_shard("target", tokens + 2, 2);
@@ -173,7 +173,7 @@ static void a_link_stays_and_is_written_through(void **state)
 
     writer = create("one.bin", 10, 0);
     assert_ok(yk_token_shard_writer_add(writer, tokens, 5));
-    assert_ok(yk_token_shard_writer_finish(writer, &written));
+    assert_ok(yk_token_shard_writer_finish(writer, &summary));
     yk_token_shard_writer_destroy(writer);
     assert_true(is_link("one.bin"));
     assert_shard("new", tokens, 5);
@@ -202,14 +202,14 @@ static void a_pipe_gets_all_of_the_file(void **state)
     (void)state;
     static const int32_t tokens[] = {258, 9};
     unsigned char read_bytes[2048];
-    struct yk_token_shard_write_summary written = {0};
+    struct yk_token_shard_write_summary summary = {0};
     const char *path = support_scratch_path("pipe");
     assert_int_equal(mkfifo(path, 0600), 0);
     const int reader = open(path, O_RDONLY | O_NONBLOCK);
     assert_true(reader >= 0);
     struct yk_token_shard_writer *writer = create("pipe", 300, 0);
     assert_ok(yk_token_shard_writer_add(writer, tokens, 2));
-    assert_ok(yk_token_shard_writer_finish(writer, &written));
+    assert_ok(yk_token_shard_writer_finish(writer, &summary));
     yk_token_shard_writer_destroy(writer);
     assert_int_equal(read(reader, read_bytes, sizeof read_bytes), 1028);
     assert_memory_equal(read_bytes + 8, "\x02\0\0\0", 4);
@@ -221,14 +221,14 @@ static void what_cannot_be_written_to_is_one_sentence(void **state)
 {
     (void)state;
     static const int32_t tokens[] = {1, 2, 3};
-    struct yk_token_shard_write_summary written = {0};
+    struct yk_token_shard_write_summary summary = {0};
     struct yk_text message = {0};
     const char *path = support_scratch_path("folder.bin");
     assert_int_equal(mkdir(path, 0700), 0);
     struct yk_token_shard_writer *writer = create("folder.bin", 10, 0);
     assert_ok(yk_token_shard_writer_add(writer, tokens, 3));
     yk_text_addf(&message, "cannot write %s: Is a directory", path);
-    assert_fails(yk_token_shard_writer_finish(writer, &written), YK_ERROR_SYSTEM,
+    assert_fails(yk_token_shard_writer_finish(writer, &summary), YK_ERROR_SYSTEM,
                  yk_text_chars(&message));
     yk_token_shard_writer_destroy(writer);
     yk_text_free(&message);

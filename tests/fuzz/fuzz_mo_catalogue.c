@@ -38,16 +38,16 @@ static void clean(struct yk_pair_sides *sides, struct yk_mo_string source,
     }
 }
 
-static void check_entry(const struct yk_mo_message *entry, const uint8_t *data, size_t size,
+static void check_entry(const struct yk_mo_message *message, const uint8_t *data, size_t size,
                         struct yk_pair_sides *sides)
 {
-    check_text(entry->context, data, size);
-    check_text(entry->source, data, size);
-    fuzz_expect(entry->form_count >= 1, "there is a translation, if an empty one");
-    for (int32_t i = 0; i < entry->form_count; i++) {
-        const struct yk_mo_string form = yk_mo_catalogue_form(entry, i);
+    check_text(message->context, data, size);
+    check_text(message->source, data, size);
+    fuzz_expect(message->form_count >= 1, "there is a translation, if an empty one");
+    for (int32_t i = 0; i < message->form_count; i++) {
+        const struct yk_mo_string form = yk_mo_catalogue_form(message, i);
         check_text(form, data, size);
-        clean(sides, entry->source, form);
+        clean(sides, message->source, form);
     }
 }
 
@@ -62,8 +62,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             fuzz_expect(yk_status_message()[0] != '\0', "a refusal says why");
         }
         for (uint32_t i = 0; i < catalogue.count; i++) {
-            const struct yk_mo_message entry = yk_mo_catalogue_at(&catalogue, i);
-            check_entry(&entry, data, size, &sides);
+            const struct yk_mo_message message = yk_mo_catalogue_at(&catalogue, i);
+            check_entry(&message, data, size, &sides);
         }
     }
     yk_text_free(&sides.source_out);

@@ -63,21 +63,22 @@ static void check_proof(const uint8_t *data, size_t size, const int *ends)
 
 static void check_pending(const uint8_t *data, size_t size, const int *ends)
 {
-    struct yk_rendezvous_listener_handshake pending;
+    struct yk_rendezvous_listener_handshake handshake;
     struct yk_connection_record claim;
     bool has_claim = false;
     const int fd = dup(ends[0]); /* a visit that makes no sense closes its own */
-    yk_rendezvous_listener_handshake_begin(&pending, fd, "token");
+    yk_rendezvous_listener_handshake_begin(&handshake, fd, "token");
     fuzz_expect(write(ends[1], data, size) == (ssize_t)size && shutdown(ends[1], SHUT_WR) == 0,
                 "there is room");
-    while (pending.connection.fd >= 0) {
-        fuzz_expect(yk_rendezvous_listener_handshake_receive(&pending, &has_claim, &claim) == YK_OK,
+    while (handshake.connection.fd >= 0) {
+        fuzz_expect(yk_rendezvous_listener_handshake_receive(&handshake, &has_claim, &claim) ==
+                        YK_OK,
                     "there are random numbers");
         if (has_claim) {
             fuzz_accept();
-            fuzz_expect(pending.greeted && claim.kind == YK_CONNECTION_PROOF,
+            fuzz_expect(handshake.greeted && claim.kind == YK_CONNECTION_PROOF,
                         "a claim follows a greeting");
-            fuzz_expect(!yk_connection_verify_proof(&pending.connection, &claim, NULL),
+            fuzz_expect(!yk_connection_verify_proof(&handshake.connection, &claim, NULL),
                         "strangers prove nothing");
         }
     }

@@ -44,35 +44,35 @@ static bool read_record(struct fields *fields, struct yk_watchdog_message *out)
            read_field(fields, out->state.op_s, sizeof out->state.op_s);
 }
 
-static void check_verdict(const struct yk_watchdog_failure *verdict)
+static void check_verdict(const struct yk_watchdog_failure *failure)
 {
     struct yk_text text = {0};
-    fuzz_expect(verdict->rank >= 0 && verdict->rank < RANKS, "a verdict is on a rank");
-    fuzz_expect(verdict->lane >= -1 && verdict->lane < YK_WATCHDOG_LANE_COUNT,
+    fuzz_expect(failure->rank >= 0 && failure->rank < RANKS, "a verdict is on a rank");
+    fuzz_expect(failure->lane >= -1 && failure->lane < YK_WATCHDOG_LANE_COUNT,
                 "and on a lane, or none");
-    fuzz_expect(verdict->since_s >= 0, "it takes time to be lost");
-    yk_watchdog_describe_failure(verdict, &text);
+    fuzz_expect(failure->since_s >= 0, "it takes time to be lost");
+    yk_watchdog_describe_failure(failure, &text);
     fuzz_expect(strlen(yk_text_chars(&text)) > strlen("rank 0 "), "a verdict has words");
     yk_text_free(&text);
 }
 
 /* As rank 0 and the others use it. */
-static void use(const struct yk_watchdog_message *record, struct yk_watchdog_rank_state *states,
+static void use(const struct yk_watchdog_message *message, struct yk_watchdog_rank_state *states,
                 bool *left)
 {
-    struct yk_watchdog_failure verdict = {
-        .rank = record->rank,
-        .reason = (enum yk_watchdog_failure_reason)record->reason,
-        .since_s = record->since_s,
-        .lane = record->lane,
-        .state = record->state,
+    struct yk_watchdog_failure failure = {
+        .rank = message->rank,
+        .reason = (enum yk_watchdog_failure_reason)message->reason,
+        .since_s = message->since_s,
+        .lane = message->lane,
+        .state = message->state,
     };
-    check_verdict(&verdict);
-    states[record->rank] = record->state;
-    left[record->rank] = record->kind == YK_WATCHDOG_MESSAGE_GOODBYE;
-    if (yk_watchdog_find_hung_rank(states, left, RANKS, 30, &verdict)) {
-        fuzz_expect(!left[verdict.rank], "who has left is not to blame");
-        check_verdict(&verdict);
+    check_verdict(&failure);
+    states[message->rank] = message->state;
+    left[message->rank] = message->kind == YK_WATCHDOG_MESSAGE_GOODBYE;
+    if (yk_watchdog_find_hung_rank(states, left, RANKS, 30, &failure)) {
+        fuzz_expect(!left[failure.rank], "who has left is not to blame");
+        check_verdict(&failure);
     }
 }
 
@@ -81,19 +81,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct yk_watchdog_rank_state states[RANKS] = {0};
     bool left[RANKS] = {false};
     struct fields fields = {data, size};
-    struct yk_watchdog_message record;
-    while (read_record(&fields, &record)) {
+    struct yk_watchdog_message message;
+    while (read_record(&fields, &message)) {
         struct yk_watchdog_message parsed;
-        if (yk_watchdog_channel_parse_message(&record, sizeof record, RANKS, &parsed)) {
+        if (yk_watchdog_channel_parse_message(&message, sizeof message, RANKS, &parsed)) {
             fuzz_accept();
-            fuzz_expect(parsed.rank == record.rank && parsed.lane == record.lane,
+            fuzz_expect(parsed.rank == message.rank && parsed.lane == message.lane,
                         "a record stays as it is");
             use(&parsed, states, left);
         }
     }
-    if (yk_watchdog_channel_parse_message(data, size, RANKS, &record)) {
-        fuzz_expect(size == sizeof record, "a record is whole");
-        use(&record, states, left);
+    if (yk_watchdog_channel_parse_message(data, size, RANKS, &message)) {
+        fuzz_expect(size == sizeof message, "a record is whole");
+        use(&message, states, left);
     }
     return 0;
 }

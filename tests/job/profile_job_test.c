@@ -90,12 +90,12 @@ static void what_is_measured_is_kept_in_the_profile(void **state)
     assert_int_equal(result.rank, 0);
     assert_string_equal(result.path, fixture->first);
     assert_int_equal(result.target_count, 1);
-    assert_true(result.survey.layer_count > 0);
-    assert_false(result.survey.stopped);
+    assert_true(result.profiler.layer_count > 0);
+    assert_false(result.profiler.stopped);
     assert_ok(
         yk_profile_show_run(&(struct yk_profile_job_request){.profile = fixture->first}, &shown));
-    assert_int_equal(shown.report.layer_row_count, result.survey.layer_count);
-    assert_int_equal(shown.report.fact_count, result.survey.fact_count);
+    assert_int_equal(shown.report.layer_row_count, result.profiler.layer_count);
+    assert_int_equal(shown.report.fact_count, result.profiler.fact_count);
     yk_profile_show_result_free(&shown);
     yk_profile_job_result_free(&result);
 }
@@ -119,7 +119,7 @@ static void stopped_it_ends_with_what_it_has(void **state)
     struct yk_profile_job_result result = {0};
     atomic_store(&fixture->stop, true);
     assert_ok(yk_profile_job_run(&request, &result));
-    assert_true(result.survey.stopped);
+    assert_true(result.profiler.stopped);
     yk_profile_job_result_free(&result);
 }
 
@@ -144,7 +144,7 @@ static void a_profile_imported_twice_adds_nothing(void **state)
     struct yk_profile_import_result once = {0};
     struct yk_profile_import_result twice = {0};
     assert_ok(yk_profile_job_run(&request, &measured));
-    const int32_t numbers = measured.survey.layer_count + measured.survey.fact_count;
+    const int32_t numbers = measured.profiler.layer_count + measured.profiler.fact_count;
     assert_ok(yk_profile_import_run(&import, &once));
     assert_int_equal(once.file_count, 1);
     assert_int_equal(once.files[0].counts.added, numbers);

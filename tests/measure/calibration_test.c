@@ -21,11 +21,11 @@ static const char link_name[] = "cpu:1-cpu:1 within a node";
 
 struct made_run {
     struct made_plan made;
-    struct yk_model_cache *sizes;
+    struct yk_model_cache *cache;
     struct yk_program *program;
     struct yk_profile *profile;
-    struct yk_cost_sources book;
-    struct yk_layer_costs *prices;
+    struct yk_cost_sources sources;
+    struct yk_layer_costs *costs;
     struct yk_sim *sim;
     struct yk_op_times spent;
     struct yk_calibration calibration;
@@ -34,7 +34,7 @@ struct made_run {
 /* Alone. Updates are of whole layers. */
 static double alone_s(const struct yk_program *program, const struct yk_op *op)
 {
-    const struct yk_model *model = yk_model_cache_whole_batch(program->sizes);
+    const struct yk_model *model = yk_model_cache_whole_batch(program->cache);
     switch (op->kind) {
     case YK_OP_FORWARD:
         return (double)op->samples + (double)strlen(model->layers[op->layer].kind);
@@ -109,8 +109,8 @@ static void begin(struct made_run *run, int32_t micro_batches, bool knows_messag
     made_plan_begin(&run->made, "gpt-nano", "2xcpu:1", shares, YK_SHARDING_FULLY_SHARDED);
     run->made.plan->micro_batches = micro_batches;
     assert_ok(
-        yk_model_cache_create(run->made.model->config, &run->made.plan->workload, &run->sizes));
-    assert_ok(yk_program_compile(run->made.plan, run->made.cluster, run->sizes, &run->program));
+        yk_model_cache_create(run->made.model->config, &run->made.plan->workload, &run->cache));
+    assert_ok(yk_program_compile(run->made.plan, run->made.cluster, run->cache, &run->program));
     assert_ok(yk_profile_create(":memory:", &run->profile));
     if (knows_messages) {
         const struct yk_profile_fact_key fact = {link_name, YK_PROFILE_MESSAGE_SLOWDOWN};
@@ -118,15 +118,16 @@ static void begin(struct made_run *run, int32_t micro_batches, bool knows_messag
             .value = message_slowdown, .samples = 1, .versions = "v0"};
         assert_ok(yk_profile_add_fact(run->profile, &fact, &made));
     }
-    run->book = (struct yk_cost_sources){.cluster = run->made.cluster, .profile = run->profile};
-    assert_ok(yk_layer_costs_create(&run->book, run->sizes, &run->prices));
-    assert_ok(yk_sim_run(run->program, run->prices, &options, &run->sim));
+    run->sources = (struct yk_cost_sources){.cluster = run->made.cluster, .profile = run->profile};
+    assert_ok(yk_layer_costs_create(&run->sources, run->cache, &run->costs));
+    assert_ok(yk_sim_run(run->program, run->costs, &options, &run->sim));
     assert_ok(fill_spent(run));
 }
 
 static yk_status calibrate(struct made_run *run)
 {
-    const struct yk_calibration_request request = {run->program, run->sim, &run->book, &run->spent};
+    const struct yk_calibration_request request = {run->program, run->sim, &run->sources,
+                                                   &run->spent};
     return yk_calibration_compute(&request, run->made.arena, &run->calibration);
 }
 
@@ -134,10 +135,10 @@ static void end(struct made_run *run)
 {
     yk_calibration_free(&run->calibration);
     yk_sim_destroy(run->sim);
-    yk_layer_costs_destroy(run->prices);
+    yk_layer_costs_destroy(run->costs);
     yk_profile_close(run->profile);
     yk_program_destroy(run->program);
-    yk_model_cache_destroy(run->sizes);
+    yk_model_cache_destroy(run->cache);
     made_plan_end(&run->made);
 }
 
@@ -157,7 +158,7 @@ static double fact_of(const struct made_run *run, const char *name)
 }
 
 /* What the profile that was calibrated says of an op. */
-static double reported_s(const struct made_run *run, struct yk_layer_costs *prices,
+static double reported_s(const struct made_run *run, struct yk_layer_costs *costs,
                          const struct yk_op *op)
 {
     static const int32_t devices[RANKS] = {0, 1};
@@ -166,21 +167,21 @@ static double reported_s(const struct made_run *run, struct yk_layer_costs *pric
     double seconds = NAN;
     switch (op->kind) {
     case YK_OP_FORWARD:
-        assert_ok(yk_layer_costs_seconds(prices, 0, op->layer, op->samples, YK_COST_PASS_FORWARD,
+        assert_ok(yk_layer_costs_seconds(costs, 0, op->layer, op->samples, YK_COST_PASS_FORWARD,
                                          &seconds));
         return seconds;
     case YK_OP_BACKWARD:
-        assert_ok(yk_layer_costs_seconds(prices, 0, op->layer, op->samples, YK_COST_PASS_BACKWARD,
+        assert_ok(yk_layer_costs_seconds(costs, 0, op->layer, op->samples, YK_COST_PASS_BACKWARD,
                                          &seconds));
         return seconds;
     case YK_OP_UPDATE:
-        assert_ok(yk_layer_costs_seconds(prices, 0, run->program->layers[op->layer].weights_owner,
-                                         0, YK_COST_PASS_UPDATE, &seconds));
+        assert_ok(yk_layer_costs_seconds(costs, 0, run->program->layers[op->layer].weights_owner, 0,
+                                         YK_COST_PASS_UPDATE, &seconds));
         return seconds;
     case YK_OP_ALL_GATHER:
     case YK_OP_REDUCE_SCATTER:
         assert_ok(yk_communication_collective_time(
-            &run->book,
+            &run->sources,
             op->kind == YK_OP_ALL_GATHER ? YK_COLLECTIVE_ALL_GATHER : YK_COLLECTIVE_REDUCE_SCATTER,
             &all, op->bytes, 0, &time));
         return time.seconds;
@@ -191,18 +192,18 @@ static double reported_s(const struct made_run *run, struct yk_layer_costs *pric
 
 static void assert_reported(struct made_run *run, double more_update_s)
 {
-    struct yk_layer_costs *prices = NULL;
+    struct yk_layer_costs *costs = NULL;
     assert_ok(yk_profiler_write_rows(&run->calibration.rows, run->profile));
-    assert_ok(yk_layer_costs_create(&run->book, run->sizes, &prices));
+    assert_ok(yk_layer_costs_create(&run->sources, run->cache, &costs));
     for (int32_t i = 0; i < run->program->ranks[0].op_count; i++) {
         const struct yk_op *op = &run->program->ranks[0].ops[i];
-        const double reported = reported_s(run, prices, op);
+        const double reported = reported_s(run, costs, op);
         if (!isnan(reported)) {
             assert_near(reported,
                         alone_s(run->program, op) + (op->kind == YK_OP_UPDATE ? more_update_s : 0));
         }
     }
-    yk_layer_costs_destroy(prices);
+    yk_layer_costs_destroy(costs);
 }
 
 static void the_profile_gets_the_times_of_ops_alone(void **state)

@@ -65,18 +65,18 @@ static void do_steps(struct doing *doing, struct yk_counter_recorder *recorder)
     double at_s = 100;
     assert_true(list->op_count <= MOST_OPS);
     for (int step = 0; step < STEPS; step++) {
-        struct yk_op_timeline times = {
+        struct yk_op_timeline timeline = {
             .program = doing->small.program, .ops = ops, .began_s = at_s};
         for (int32_t i = 0; i < list->op_count; i++) {
             const double end_s = at_s + length_of(&list->ops[i]);
-            ops[times.count++] = (struct yk_op_interval){i, at_s, end_s};
+            ops[timeline.count++] = (struct yk_op_interval){i, at_s, end_s};
             doing->shown[doing->count++] = (struct shown){at_s, end_s, shown_by(&list->ops[i])};
             at_s = end_s;
         }
         at_s += 0.002;
-        times.done_s = at_s;
-        doing->last_began_s = times.began_s;
-        yk_counter_recorder_add_step(recorder, &times);
+        timeline.done_s = at_s;
+        doing->last_began_s = timeline.began_s;
+        yk_counter_recorder_add_step(recorder, &timeline);
     }
     doing->end_s = at_s;
 }

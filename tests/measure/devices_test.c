@@ -131,7 +131,7 @@ struct measuring {
 };
 
 struct rank {
-    struct yk_device_context engine;
+    struct yk_device_context context;
     struct yk_backend_lane *talk_lane;
     struct yk_backend_lane *work_lane;
     struct yk_communicator ranks;
@@ -141,16 +141,16 @@ struct rank {
 static yk_status open_rank(struct rank *rank)
 {
     const struct yk_backend_options options = {.threads = 1};
-    rank->engine.backend = &pretended;
-    YK_TRY(pretended.open(&options, &rank->engine.device));
-    YK_TRY(pretended.lane_create(rank->engine.device, "load", &rank->engine.lane));
-    YK_TRY(pretended.lane_create(rank->engine.device, "talk", &rank->talk_lane));
-    YK_TRY(pretended.lane_create(rank->engine.device, "comm", &rank->work_lane));
+    rank->context.backend = &pretended;
+    YK_TRY(pretended.open(&options, &rank->context.device));
+    YK_TRY(pretended.lane_create(rank->context.device, "load", &rank->context.lane));
+    YK_TRY(pretended.lane_create(rank->context.device, "talk", &rank->talk_lane));
+    YK_TRY(pretended.lane_create(rank->context.device, "comm", &rank->work_lane));
     const struct yk_comm_options talk = {
-        .backend = &yk_backend_cpu, .device = rank->engine.device, .lane = rank->talk_lane};
+        .backend = &yk_backend_cpu, .device = rank->context.device, .lane = rank->talk_lane};
     YK_TRY(yk_communicator_open(&yk_comm_threads, &talk, &rank->ranks));
     const struct yk_comm_options work = {.backend = &pretended,
-                                         .device = rank->engine.device,
+                                         .device = rank->context.device,
                                          .lane = rank->work_lane,
                                          .host_communicator = &rank->ranks};
     return yk_communicator_open(&wire, &work, &rank->work);
@@ -162,19 +162,20 @@ static void close_rank(struct rank *rank)
     yk_communicator_close(&rank->ranks);
     pretended.lane_destroy(rank->work_lane);
     pretended.lane_destroy(rank->talk_lane);
-    pretended.lane_destroy(rank->engine.lane);
-    pretended.close(rank->engine.device);
+    pretended.lane_destroy(rank->context.lane);
+    pretended.close(rank->context.device);
 }
 
-static double held_bytes(const struct yk_device_context *engine)
+static double held_bytes(const struct yk_device_context *context)
 {
-    return (double)engine->backend->used_bytes(engine->device);
+    return (double)context->backend->used_bytes(context->device);
 }
 
 /* Two pairs of the same devices: rank 0 finds 1.125 and then less, rank 1 finds 1.25 and then 1.5.
  */
 static yk_status add_besides(const struct yk_measure_team *team,
-                             const struct yk_profiler_request *request, struct yk_profiler *survey)
+                             const struct yk_profiler_request *request,
+                             struct yk_profiler *profiler)
 {
     static const double found[][RANKS] = {{1.125, 1.25}, {1.0625, 1.5}};
     int32_t ranks[RANKS] = {0, 1};
@@ -182,7 +183,7 @@ static yk_status add_besides(const struct yk_measure_team *team,
     for (int i = 0; i < 2; i++) {
         const struct yk_profile_measurement own = {.value = found[i][team->host_communicator->rank],
                                                    .samples = 5};
-        YK_TRY(yk_slowdown_pairs_add_devices(survey, team, request, &pair, &own));
+        YK_TRY(yk_slowdown_pairs_add_devices(profiler, team, request, &pair, &own));
     }
     return YK_OK;
 }
@@ -205,8 +206,9 @@ static yk_status run_again(int32_t number, int32_t ranks, void *user)
     struct measuring *measuring = user;
     struct rank rank = {0};
     yk_status status = open_rank(&rank);
-    const struct yk_measure_team team = {
-        .host_communicator = &rank.ranks, .device_communicator = &rank.work, .engine = rank.engine};
+    const struct yk_measure_team team = {.host_communicator = &rank.ranks,
+                                         .device_communicator = &rank.work,
+                                         .context = rank.context};
     const struct yk_profiler_request request = request_of(measuring);
     if (status == YK_OK) {
         status = yk_profiler_measure_layers(&measuring->again[number], &team, &request);
@@ -219,17 +221,18 @@ static yk_status run_rank(int32_t number, int32_t ranks, void *user)
 {
     (void)ranks;
     struct measuring *measuring = user;
-    struct yk_profiler *survey = &measuring->surveys[number];
+    struct yk_profiler *profiler = &measuring->surveys[number];
     struct rank rank = {0};
     yk_status status = open_rank(&rank);
-    const struct yk_measure_team team = {
-        .host_communicator = &rank.ranks, .device_communicator = &rank.work, .engine = rank.engine};
+    const struct yk_measure_team team = {.host_communicator = &rank.ranks,
+                                         .device_communicator = &rank.work,
+                                         .context = rank.context};
     const struct yk_profiler_request request = request_of(measuring);
     if (status == YK_OK) {
-        status = yk_profiler_measure_layers(survey, &team, &request);
+        status = yk_profiler_measure_layers(profiler, &team, &request);
     }
     if (status == YK_OK) {
-        status = yk_profiler_measure_links(survey, &team, &request, LARGEST);
+        status = yk_profiler_measure_links(profiler, &team, &request, LARGEST);
     }
     if (status == YK_OK) {
         status = add_besides(&team, &request, &measuring->besides[number]);
@@ -275,13 +278,13 @@ static int unmake(void **state)
 /* Four sorts of layers, each forward, backward and update. */
 static void layers_are_known_by_the_kind_of_gpu_and_its_part(void **state)
 {
-    const struct yk_profiler *survey = &((struct measuring *)*state)->surveys[0];
+    const struct yk_profiler *profiler = &((struct measuring *)*state)->surveys[0];
     int32_t large = 0;
     int32_t small = 0;
-    for (int32_t i = 0; i < survey->layer_count; i++) {
-        assert_string_equal(survey->layers[i].layer.device, "h200");
-        large += fabs(survey->layers[i].layer.part - 0.697) < 1e-9;
-        small += fabs(survey->layers[i].layer.part - 0.136) < 1e-9;
+    for (int32_t i = 0; i < profiler->layer_count; i++) {
+        assert_string_equal(profiler->layers[i].layer.device, "h200");
+        large += fabs(profiler->layers[i].layer.part - 0.697) < 1e-9;
+        small += fabs(profiler->layers[i].layer.part - 0.136) < 1e-9;
     }
     assert_int_equal(large, 12);
     assert_int_equal(small, 12);
@@ -289,21 +292,21 @@ static void layers_are_known_by_the_kind_of_gpu_and_its_part(void **state)
 
 static void messages_are_known_by_the_two_parts(void **state)
 {
-    const struct yk_profiler *survey = &((struct measuring *)*state)->surveys[0];
+    const struct yk_profiler *profiler = &((struct measuring *)*state)->surveys[0];
     static const char *const kinds[] = {"send", "all_gather", "reduce_scatter", "all_reduce"};
-    assert_int_equal(survey->link_count, 4 * SIZES);
-    for (int32_t i = 0; i < survey->link_count; i++) {
-        const struct yk_profiler_link_row *row = &survey->links[i];
+    assert_int_equal(profiler->link_count, 4 * SIZES);
+    for (int32_t i = 0; i < profiler->link_count; i++) {
+        const struct yk_profiler_link_row *row = &profiler->links[i];
         assert_string_equal(row->link.link, "h200:13.6%-h200:69.7% between nodes");
         assert_string_equal(row->link.collective, kinds[i / SIZES]);
         assert_true(row->measurement.value > 0);
     }
 }
 
-static double find_fact(const struct yk_profiler *survey, const char *subject, const char *name)
+static double find_fact(const struct yk_profiler *profiler, const char *subject, const char *name)
 {
-    for (int32_t i = 0; i < survey->fact_count; i++) {
-        const struct yk_profiler_fact_row *row = &survey->facts[i];
+    for (int32_t i = 0; i < profiler->fact_count; i++) {
+        const struct yk_profiler_fact_row *row = &profiler->facts[i];
         if (strcmp(row->fact.subject, subject) == 0 && strcmp(row->fact.fact, name) == 0) {
             return row->measurement.value;
         }
@@ -318,9 +321,9 @@ static void a_process_holds_its_context_and_what_comms_took(void **state)
 {
     static const char *const subjects[] = {"h200:69.7% with gpt-nano", "h200:13.6% with gpt-nano",
                                            "h200:69.7%", "h200:13.6%"};
-    const struct yk_profiler *survey = &((struct measuring *)*state)->surveys[0];
+    const struct yk_profiler *profiler = &((struct measuring *)*state)->surveys[0];
     for (size_t i = 0; i < sizeof subjects / sizeof subjects[0]; i++) {
-        const double held = find_fact(survey, subjects[i], YK_PROFILE_CONTEXT_BYTES);
+        const double held = find_fact(profiler, subjects[i], YK_PROFILE_CONTEXT_BYTES);
         assert_true(held >= context_bytes + 2 * group_bytes);
         assert_true(held < context_bytes + 2.1 * group_bytes);
     }
@@ -329,10 +332,10 @@ static void a_process_holds_its_context_and_what_comms_took(void **state)
 /* What messages slow computation by is a fact of each device, the worst of the pairs it is in. */
 static void each_device_is_slowed_by_messages_in_its_own_way(void **state)
 {
-    const struct yk_profiler *survey = &((struct measuring *)*state)->besides[1];
-    assert_int_equal(survey->fact_count, 2);
-    assert_true(find_fact(survey, "h200:69.7%", YK_PROFILE_COMPUTE_SLOWDOWN) == 1.125);
-    assert_true(find_fact(survey, "h200:13.6%", YK_PROFILE_COMPUTE_SLOWDOWN) == 1.5);
+    const struct yk_profiler *profiler = &((struct measuring *)*state)->besides[1];
+    assert_int_equal(profiler->fact_count, 2);
+    assert_true(find_fact(profiler, "h200:69.7%", YK_PROFILE_COMPUTE_SLOWDOWN) == 1.125);
+    assert_true(find_fact(profiler, "h200:13.6%", YK_PROFILE_COMPUTE_SLOWDOWN) == 1.5);
 }
 
 /* Pretended devices share nothing: nearly as long alone, and never longer. */
@@ -340,9 +343,9 @@ static void each_kind_is_measured_while_others_rest(void **state)
 {
     static const char *const subjects[] = {"h200:69.7%", "h200:13.6%"};
     for (int rank = 0; rank < RANKS; rank++) {
-        const struct yk_profiler *survey = &((struct measuring *)*state)->surveys[rank];
+        const struct yk_profiler *profiler = &((struct measuring *)*state)->surveys[rank];
         for (size_t i = 0; i < sizeof subjects / sizeof subjects[0]; i++) {
-            const double times = find_fact(survey, subjects[i], YK_PROFILE_IDLE_SPEEDUP);
+            const double times = find_fact(profiler, subjects[i], YK_PROFILE_IDLE_SPEEDUP);
             assert_true(times > 0 && times <= 1);
         }
     }

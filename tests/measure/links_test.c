@@ -62,7 +62,7 @@ struct measuring {
 };
 
 struct rank {
-    struct yk_device_context engine;
+    struct yk_device_context context;
     struct yk_backend_lane *lane;
     struct yk_communicator ranks;
     struct yk_comm_backend counting; /* groups */
@@ -71,12 +71,12 @@ struct rank {
 static yk_status open_rank(struct rank *rank, bool slow_all_gathers)
 {
     const struct yk_backend_options options = {.threads = 1};
-    rank->engine.backend = &yk_backend_cpu;
-    YK_TRY(yk_backend_cpu.open(&options, &rank->engine.device));
-    YK_TRY(yk_backend_cpu.lane_create(rank->engine.device, "load", &rank->engine.lane));
-    YK_TRY(yk_backend_cpu.lane_create(rank->engine.device, "comm", &rank->lane));
+    rank->context.backend = &yk_backend_cpu;
+    YK_TRY(yk_backend_cpu.open(&options, &rank->context.device));
+    YK_TRY(yk_backend_cpu.lane_create(rank->context.device, "load", &rank->context.lane));
+    YK_TRY(yk_backend_cpu.lane_create(rank->context.device, "comm", &rank->lane));
     const struct yk_comm_options comm = {
-        .backend = &yk_backend_cpu, .device = rank->engine.device, .lane = rank->lane};
+        .backend = &yk_backend_cpu, .device = rank->context.device, .lane = rank->lane};
     YK_TRY(yk_communicator_open(&yk_comm_threads, &comm, &rank->ranks));
     rank->counting = yk_comm_threads;
     rank->counting.group_create = count_group;
@@ -91,8 +91,8 @@ static void close_rank(struct rank *rank)
 {
     yk_communicator_close(&rank->ranks);
     yk_backend_cpu.lane_destroy(rank->lane);
-    yk_backend_cpu.lane_destroy(rank->engine.lane);
-    yk_backend_cpu.close(rank->engine.device);
+    yk_backend_cpu.lane_destroy(rank->context.lane);
+    yk_backend_cpu.close(rank->context.device);
 }
 
 static bool says_stop(void *user)
@@ -108,18 +108,18 @@ static yk_status run_rank(int32_t number, int32_t ranks, void *user)
     struct measuring *measuring = user;
     struct rank rank = {0};
     yk_status status = open_rank(&rank, measuring->slow_all_gathers);
-    const struct yk_measure_team team = {.host_communicator = &rank.ranks, .engine = rank.engine};
+    const struct yk_measure_team team = {.host_communicator = &rank.ranks, .context = rank.context};
     const struct yk_profiler_request request = {
         .cluster = measuring->cluster,
         .versions = measuring->versions,
         .seconds = measuring->seconds,
         .callbacks = {.user = measuring, .stop = says_stop},
     };
-    struct yk_profiler *survey = &measuring->surveys[number];
+    struct yk_profiler *profiler = &measuring->surveys[number];
     if (status == YK_OK && measuring->copies) {
-        status = yk_profiler_measure_copies_up_to(survey, &team, &request, measuring->max_bytes);
+        status = yk_profiler_measure_copies_up_to(profiler, &team, &request, measuring->max_bytes);
     } else if (status == YK_OK) {
-        status = yk_profiler_measure_links(survey, &team, &request, measuring->max_bytes);
+        status = yk_profiler_measure_links(profiler, &team, &request, measuring->max_bytes);
     }
     close_rank(&rank);
     return status;
@@ -176,10 +176,10 @@ static void every_link_and_number_of_ranks_has_its_curve(void **state)
     };
     struct measuring measuring = {.versions = "one", .max_bytes = LARGEST};
     measure(&measuring);
-    const struct yk_profiler *survey = &measuring.surveys[0];
-    assert_int_equal(survey->link_count, CURVES * SIZES);
-    for (int32_t i = 0; i < survey->link_count; i++) {
-        const struct yk_profiler_link_row *row = &survey->links[i];
+    const struct yk_profiler *profiler = &measuring.surveys[0];
+    assert_int_equal(profiler->link_count, CURVES * SIZES);
+    for (int32_t i = 0; i < profiler->link_count; i++) {
+        const struct yk_profiler_link_row *row = &profiler->links[i];
         assert_string_equal(row->link.link, expected[i / SIZES].link);
         assert_string_equal(row->link.collective, expected[i / SIZES].collective);
         assert_int_equal(row->link.ranks, expected[i / SIZES].ranks);
@@ -238,11 +238,11 @@ static void no_curve_is_kept_in_part(void **state)
                                   .seconds = 0.3};
     forget_groups();
     measure(&measuring);
-    const struct yk_profiler *survey = &measuring.surveys[0];
-    assert_true(survey->link_count >= (CURVES - 3) * SIZES);
-    assert_int_equal(survey->link_count % SIZES, 0);
-    for (int32_t i = 0; i < survey->link_count; i++) {
-        const struct yk_profile_link_key *link = &survey->links[i].link;
+    const struct yk_profiler *profiler = &measuring.surveys[0];
+    assert_true(profiler->link_count >= (CURVES - 3) * SIZES);
+    assert_int_equal(profiler->link_count % SIZES, 0);
+    for (int32_t i = 0; i < profiler->link_count; i++) {
+        const struct yk_profile_link_key *link = &profiler->links[i].link;
         assert_true(link->ranks == 2 || strcmp(link->collective, "all_gather") != 0);
     }
     drop(&measuring);
@@ -255,10 +255,10 @@ static void copies_are_rows_of_the_way_to_the_host(void **state)
     struct measuring measuring = {.versions = "one", .max_bytes = 16384, .copies = true};
     struct measuring second = measuring;
     measure(&measuring);
-    const struct yk_profiler *survey = &measuring.surveys[0];
-    assert_int_equal(survey->link_count, 4);
+    const struct yk_profiler *profiler = &measuring.surveys[0];
+    assert_int_equal(profiler->link_count, 4);
     for (int32_t i = 0; i < 4; i++) {
-        const struct yk_profiler_link_row *row = &survey->links[i];
+        const struct yk_profiler_link_row *row = &profiler->links[i];
         assert_string_equal(row->link.link, "cpu:1-host");
         assert_string_equal(row->link.collective, i < 2 ? "to device" : "from device");
         assert_int_equal(row->link.ranks, 1);

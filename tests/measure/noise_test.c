@@ -23,9 +23,9 @@ static void three_of_four_vary_less(void **state)
     }
     links[4] = link_of(2e-5, 2.5);
     links[5] = link_of(1e-6, 1.5);
-    const struct yk_profiler survey = {
+    const struct yk_profiler profiler = {
         .layers = layers, .layer_count = 4, .links = links, .link_count = 6};
-    assert_true(fabs(yk_profiler_noise_level(&survey) - 0.06) < 1e-12);
+    assert_true(fabs(yk_profiler_noise_level(&profiler) - 0.06) < 1e-12);
 }
 
 static void nothing_says_nothing(void **state)

@@ -23,7 +23,7 @@ struct place {
     struct yk_arena *arena;
     const struct yk_model_config *config;
     struct yk_cluster *cluster;
-    struct yk_device_context engine;
+    struct yk_device_context context;
     struct yk_backend_lane *lane;
     struct yk_communicator ranks;
     struct yk_measure_team team;
@@ -45,17 +45,17 @@ static int make(void **state)
     assert_ok(yk_arena_create(&place->arena));
     assert_ok(yk_model_config_open("gpt-nano", place->arena, &place->config));
     assert_ok(yk_cluster_parse("cpu:1", &place->cluster));
-    place->engine.backend = &yk_backend_cpu;
-    assert_ok(yk_backend_cpu.open(&options, &place->engine.device));
-    assert_ok(yk_backend_cpu.lane_create(place->engine.device, "load", &place->engine.lane));
-    assert_ok(yk_backend_cpu.lane_create(place->engine.device, "comm", &place->lane));
+    place->context.backend = &yk_backend_cpu;
+    assert_ok(yk_backend_cpu.open(&options, &place->context.device));
+    assert_ok(yk_backend_cpu.lane_create(place->context.device, "load", &place->context.lane));
+    assert_ok(yk_backend_cpu.lane_create(place->context.device, "comm", &place->lane));
     const struct yk_comm_options comm = {
-        .backend = &yk_backend_cpu, .device = place->engine.device, .lane = place->lane};
+        .backend = &yk_backend_cpu, .device = place->context.device, .lane = place->lane};
     assert_ok(yk_communicator_open(&yk_comm_self, &comm, &place->ranks));
     place->team =
-        (struct yk_measure_team){.host_communicator = &place->ranks, .engine = place->engine};
+        (struct yk_measure_team){.host_communicator = &place->ranks, .context = place->context};
     request.config = place->config;
-    assert_ok(yk_benchmark_model_create(&request, place->cluster, &place->engine, &place->model));
+    assert_ok(yk_benchmark_model_create(&request, place->cluster, &place->context, &place->model));
     for (int i = 0; i < BATCHES; i++) {
         assert_ok(yk_benchmark_create(place->model, batches[i], &place->rehearsals[i]));
     }
@@ -72,8 +72,8 @@ static int unmake(void **state)
     yk_benchmark_model_destroy(place->model);
     yk_communicator_close(&place->ranks);
     yk_backend_cpu.lane_destroy(place->lane);
-    yk_backend_cpu.lane_destroy(place->engine.lane);
-    yk_backend_cpu.close(place->engine.device);
+    yk_backend_cpu.lane_destroy(place->context.lane);
+    yk_backend_cpu.close(place->context.device);
     yk_cluster_destroy(place->cluster);
     yk_arena_destroy(place->arena);
     free(place);
@@ -187,9 +187,9 @@ static void an_update_is_no_shorter_than_it_ran(void **state)
     free(op_s);
 }
 
-static double no_bytes(const struct yk_device_context *engine)
+static double no_bytes(const struct yk_device_context *context)
 {
-    (void)engine;
+    (void)context;
     return 1e12;
 }
 
@@ -199,7 +199,7 @@ static void what_a_survey_kept_prices_every_layer(void **state)
     char folder[] = "/tmp/yoke-survey-XXXXXX";
     char path[64];
     struct yk_profile *profile = NULL;
-    struct yk_profiler survey;
+    struct yk_profiler profiler;
     const struct yk_model *model = NULL;
     const struct yk_profiler_request request = {.config = place->config,
                                                 .workload = workload,
@@ -209,18 +209,18 @@ static void what_a_survey_kept_prices_every_layer(void **state)
                                                 .versions = "test"};
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/profile.db", folder);
-    assert_ok(yk_profiler_init(&survey));
+    assert_ok(yk_profiler_init(&profiler));
     assert_ok(yk_profile_create(path, &profile));
-    survey.profile = profile;
-    assert_ok(yk_profiler_measure_layers(&survey, &place->team, &request));
-    assert_false(survey.stopped);
+    profiler.profile = profile;
+    assert_ok(yk_profiler_measure_layers(&profiler, &place->team, &request));
+    assert_false(profiler.stopped);
 
-    const struct yk_cost_sources book = {.cluster = place->cluster, .profile = profile};
+    const struct yk_cost_sources sources = {.cluster = place->cluster, .profile = profile};
     assert_ok(yk_model_build(place->config, &workload, place->arena, &model));
     for (int32_t l = 0; l < model->layer_count; l++) {
         for (int pass = YK_COST_PASS_FORWARD; pass <= YK_COST_PASS_UPDATE; pass++) {
             struct yk_cost_time time = {0};
-            assert_ok(yk_cost_layer_time(&book, 0, model, &model->layers[l],
+            assert_ok(yk_cost_layer_time(&sources, 0, model, &model->layers[l],
                                          (enum yk_cost_pass)pass, &time));
             assert_int_equal(time.origin, YK_COST_ORIGIN_MEASURED);
             assert_true(time.seconds > 0);
@@ -239,15 +239,15 @@ static void what_a_survey_kept_prices_every_layer(void **state)
     assert_ok(yk_profiler_init(&second));
     second.profile = profile;
     assert_ok(yk_profiler_measure_layers(&second, &place->team, &newer));
-    assert_int_equal(second.layer_count, survey.layer_count);
+    assert_int_equal(second.layer_count, profiler.layer_count);
     yk_profiler_free(&second);
-    struct yk_device_measurements *facts = NULL;
+    struct yk_device_measurements *measurements = NULL;
     assert_true(yk_device_measurements_context_bytes(NULL, place->cluster, 0) < 1e9); /* assumed */
     assert_ok(yk_device_measurements_read(profile, place->config->name, place->cluster,
-                                          place->arena, &facts));
-    assert_true(yk_device_measurements_context_bytes(facts, place->cluster, 0) > 0.9e12);
+                                          place->arena, &measurements));
+    assert_true(yk_device_measurements_context_bytes(measurements, place->cluster, 0) > 0.9e12);
     yk_profile_close(profile);
-    yk_profiler_free(&survey);
+    yk_profiler_free(&profiler);
     unlink(path);
     rmdir(folder);
 }
@@ -261,7 +261,7 @@ static bool at_once(void *user)
 static void a_survey_that_is_stopped_has_what_there_is(void **state)
 {
     struct place *place = *state;
-    struct yk_profiler survey;
+    struct yk_profiler profiler;
     const struct yk_profiler_request request = {.config = place->config,
                                                 .workload = workload,
                                                 .cluster = place->cluster,
@@ -269,11 +269,11 @@ static void a_survey_that_is_stopped_has_what_there_is(void **state)
                                                 .used_bytes = no_bytes,
                                                 .versions = "test",
                                                 .callbacks = {.stop = at_once}};
-    assert_ok(yk_profiler_init(&survey));
-    assert_ok(yk_profiler_measure_layers(&survey, &place->team, &request));
-    assert_true(survey.stopped);
-    assert_int_equal(survey.layer_count, 0);
-    yk_profiler_free(&survey);
+    assert_ok(yk_profiler_init(&profiler));
+    assert_ok(yk_profiler_measure_layers(&profiler, &place->team, &request));
+    assert_true(profiler.stopped);
+    assert_int_equal(profiler.layer_count, 0);
+    yk_profiler_free(&profiler);
 }
 
 int main(void)

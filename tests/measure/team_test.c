@@ -20,27 +20,27 @@ struct measuring {
 };
 
 struct rank {
-    struct yk_device_context engine;
+    struct yk_device_context context;
     struct yk_backend_lane *lane;
     struct yk_communicator ranks;
 };
 
-static double a_billion_bytes(const struct yk_device_context *engine)
+static double a_billion_bytes(const struct yk_device_context *context)
 {
-    (void)engine;
+    (void)context;
     return 1e9;
 }
 
 static yk_status open_rank(struct rank *rank)
 {
     const struct yk_backend_options options = {.threads = 1};
-    rank->engine.backend = &yk_backend_cpu;
-    YK_TRY(yk_backend_cpu.open(&options, &rank->engine.device));
-    YK_TRY(yk_backend_cpu.lane_create(rank->engine.device, "load", &rank->engine.lane));
-    YK_TRY(yk_backend_cpu.lane_create(rank->engine.device, "comm", &rank->lane));
+    rank->context.backend = &yk_backend_cpu;
+    YK_TRY(yk_backend_cpu.open(&options, &rank->context.device));
+    YK_TRY(yk_backend_cpu.lane_create(rank->context.device, "load", &rank->context.lane));
+    YK_TRY(yk_backend_cpu.lane_create(rank->context.device, "comm", &rank->lane));
     return yk_communicator_open(&yk_comm_threads,
                                 &(struct yk_comm_options){.backend = &yk_backend_cpu,
-                                                          .device = rank->engine.device,
+                                                          .device = rank->context.device,
                                                           .lane = rank->lane},
                                 &rank->ranks);
 }
@@ -49,14 +49,15 @@ static void close_rank(struct rank *rank)
 {
     yk_communicator_close(&rank->ranks);
     yk_backend_cpu.lane_destroy(rank->lane);
-    yk_backend_cpu.lane_destroy(rank->engine.lane);
-    yk_backend_cpu.close(rank->engine.device);
+    yk_backend_cpu.lane_destroy(rank->context.lane);
+    yk_backend_cpu.close(rank->context.device);
 }
 
 static yk_status measure(const struct measuring *measuring, const struct rank *rank,
-                         struct yk_profiler *survey)
+                         struct yk_profiler *profiler)
 {
-    const struct yk_measure_team all = {.host_communicator = &rank->ranks, .engine = rank->engine};
+    const struct yk_measure_team all = {.host_communicator = &rank->ranks,
+                                        .context = rank->context};
     const struct yk_profiler_request request = {
         .config = measuring->config,
         .workload = {.batch = 1, .sequence = 8, .precision = YK_PRECISION_FP32},
@@ -65,8 +66,8 @@ static yk_status measure(const struct measuring *measuring, const struct rank *r
         .used_bytes = a_billion_bytes,
         .versions = "test",
     };
-    YK_TRY(yk_profiler_measure_layers(survey, &all, &request));
-    return yk_profiler_measure_links(survey, &all, &request, LARGEST);
+    YK_TRY(yk_profiler_measure_layers(profiler, &all, &request));
+    return yk_profiler_measure_links(profiler, &all, &request, LARGEST);
 }
 
 static yk_status run_rank(int32_t number, int32_t ranks, void *user)
@@ -89,7 +90,7 @@ static yk_status compare_rank(int32_t number, int32_t ranks, void *user)
     bool(*differ)[3][2] = user;
     struct rank rank = {0};
     YK_TRY(open_rank(&rank));
-    const struct yk_measure_team all = {.host_communicator = &rank.ranks, .engine = rank.engine};
+    const struct yk_measure_team all = {.host_communicator = &rank.ranks, .context = rank.context};
     yk_status status = yk_measure_team_texts_differ(&all, number == 1 ? "one CPU" : "another CPU",
                                                     &(*differ)[number][0]);
     if (status == YK_OK) {
@@ -159,13 +160,13 @@ static void every_rank_ends_with_the_same_survey(void **state)
 /* Four sorts of layers, each forward, backward and update. */
 static void devices_that_differ_are_distinguished(void **state)
 {
-    const struct yk_profiler *survey = &((struct measuring *)*state)->surveys[0];
+    const struct yk_profiler *profiler = &((struct measuring *)*state)->surveys[0];
     int32_t whole = 0;
     int32_t halves = 0;
-    for (int32_t i = 0; i < survey->layer_count; i++) {
-        assert_string_equal(survey->layers[i].layer.device, "cpu:1");
-        whole += survey->layers[i].layer.part == 1;
-        halves += survey->layers[i].layer.part == 0.5;
+    for (int32_t i = 0; i < profiler->layer_count; i++) {
+        assert_string_equal(profiler->layers[i].layer.device, "cpu:1");
+        whole += profiler->layers[i].layer.part == 1;
+        halves += profiler->layers[i].layer.part == 0.5;
     }
     assert_int_equal(whole, 12);
     assert_int_equal(halves, 12);
@@ -173,12 +174,12 @@ static void devices_that_differ_are_distinguished(void **state)
 
 static void every_message_is_measured_at_every_size(void **state)
 {
-    const struct yk_profiler *survey = &((struct measuring *)*state)->surveys[0];
+    const struct yk_profiler *profiler = &((struct measuring *)*state)->surveys[0];
     static const char *const kinds[] = {"send", "all_gather", "reduce_scatter", "all_reduce"};
     static const int64_t sizes[SIZES] = {8, 1024, LARGEST};
-    assert_int_equal(survey->link_count, 4 * SIZES);
-    for (int32_t i = 0; i < survey->link_count; i++) {
-        const struct yk_profiler_link_row *row = &survey->links[i];
+    assert_int_equal(profiler->link_count, 4 * SIZES);
+    for (int32_t i = 0; i < profiler->link_count; i++) {
+        const struct yk_profiler_link_row *row = &profiler->links[i];
         assert_string_equal(row->link.link, "cpu:1-cpu:1 within a node");
         assert_string_equal(row->link.collective, kinds[i / SIZES]);
         assert_int_equal(row->bytes, sizes[i % SIZES]);
@@ -189,11 +190,11 @@ static void every_message_is_measured_at_every_size(void **state)
 /* With this model, and with any that was not measured there. */
 static void what_was_held_besides_is_a_fact_of_the_device(void **state)
 {
-    const struct yk_profiler *survey = &((struct measuring *)*state)->surveys[0];
+    const struct yk_profiler *profiler = &((struct measuring *)*state)->surveys[0];
     int32_t of_the_model = 0;
     int32_t of_any = 0;
-    for (int32_t i = 0; i < survey->fact_count; i++) {
-        const struct yk_profiler_fact_row *row = &survey->facts[i];
+    for (int32_t i = 0; i < profiler->fact_count; i++) {
+        const struct yk_profiler_fact_row *row = &profiler->facts[i];
         if (strcmp(row->fact.fact, YK_PROFILE_CONTEXT_BYTES) == 0) {
             assert_true(row->measurement.value > 0.9e9 && row->measurement.value < 1e9);
             of_the_model += strcmp(row->fact.subject, "cpu:1 with gpt-nano") == 0;
@@ -229,11 +230,11 @@ static yk_status resume(int32_t number, int32_t ranks, void *user)
     struct resuming *resuming = user;
     int asked = 0;
     struct rank rank = {0};
-    struct yk_profiler *survey = &resuming->surveys[number];
+    struct yk_profiler *profiler = &resuming->surveys[number];
     yk_status status = open_rank(&rank);
     if (status == YK_OK) {
         const struct yk_measure_team all = {.host_communicator = &rank.ranks,
-                                            .engine = rank.engine};
+                                            .context = rank.context};
         const struct yk_profiler_request request = {
             .config = resuming->measuring->config,
             .workload = {.batch = 1, .sequence = 8, .precision = YK_PRECISION_FP32},
@@ -242,8 +243,8 @@ static yk_status resume(int32_t number, int32_t ranks, void *user)
             .versions = "test",
             .callbacks = {.user = &asked, .stop = stop},
         };
-        survey->profile = number == 0 ? resuming->profile : NULL;
-        status = yk_profiler_measure_layers(survey, &all, &request);
+        profiler->profile = number == 0 ? resuming->profile : NULL;
+        status = yk_profiler_measure_layers(profiler, &all, &request);
     }
     if (number == 0) {
         resuming->asked = asked;
@@ -270,13 +271,13 @@ static int ask_again(const struct measuring *measuring, struct yk_profile *profi
 static void slowdowns_that_a_stopped_survey_left_are_measured_by_the_next(void **state)
 {
     const struct measuring *measuring = *state;
-    const struct yk_profiler *survey = &measuring->surveys[0];
+    const struct yk_profiler *profiler = &measuring->surveys[0];
     const char *link = "cpu:1-cpu:1 within a node";
     const struct yk_profile_measurement once = {.value = 1, .versions = "test"};
     struct yk_profile *profile = NULL;
     assert_ok(yk_profile_create(":memory:", &profile));
-    for (int32_t i = 0; i < survey->layer_count; i++) {
-        const struct yk_profiler_layer_row *row = &survey->layers[i];
+    for (int32_t i = 0; i < profiler->layer_count; i++) {
+        const struct yk_profiler_layer_row *row = &profiler->layers[i];
         assert_ok(yk_profile_add_layer(profile, &row->layer, row->batch, &row->measurement));
     }
     assert_int_equal(ask_again(measuring, profile), 1);

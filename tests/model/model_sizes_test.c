@@ -22,7 +22,7 @@ enum {
 
 static struct yk_arena *arena;
 static const struct yk_model_config *config;
-static struct yk_model_cache *sizes;
+static struct yk_model_cache *cache;
 
 static const struct yk_workload workload = {
     .batch = BATCH, .sequence = T, .precision = YK_PRECISION_BF16, .recompute = true};
@@ -32,14 +32,14 @@ static int set_up(void **state)
     (void)state;
     assert_ok(yk_arena_create(&arena));
     assert_ok(yk_model_config_read(tiny, strlen(tiny), "tiny", arena, &config));
-    assert_ok(yk_model_cache_create(config, &workload, &sizes));
+    assert_ok(yk_model_cache_create(config, &workload, &cache));
     return 0;
 }
 
 static int tear_down(void **state)
 {
     (void)state;
-    yk_model_cache_destroy(sizes);
+    yk_model_cache_destroy(cache);
     yk_arena_destroy(arena);
     return 0;
 }
@@ -47,7 +47,7 @@ static int tear_down(void **state)
 static const struct yk_model *get(int64_t batch, bool recompute)
 {
     const struct yk_model *model = NULL;
-    assert_ok(yk_model_cache_get(sizes, batch, recompute, &model));
+    assert_ok(yk_model_cache_get(cache, batch, recompute, &model));
     return model;
 }
 
@@ -75,7 +75,7 @@ static void recomputing_blocks_save_their_inputs_alone(void **state)
 static void the_whole_batch_is_not_recomputed(void **state)
 {
     (void)state;
-    const struct yk_model *whole = yk_model_cache_whole_batch(sizes);
+    const struct yk_model *whole = yk_model_cache_whole_batch(cache);
     assert_int_equal(whole->workload.batch, BATCH);
     assert_false(whole->workload.recompute);
     assert_int_equal(whole->layers[BLOCK].saved_bytes, BATCH * T * SAVED);

@@ -43,7 +43,7 @@ static const int32_t lengths[SENTENCES] = {5, 3, 4};
 struct bench {
     struct yk_arena *arena;
     struct trainer *trainer;
-    struct yk_inference *forward;
+    struct yk_inference *inference;
 };
 
 static void open_bench(struct bench *bench, uint64_t seed)
@@ -59,12 +59,12 @@ static void open_bench(struct bench *bench, uint64_t seed)
         .target_sequence = FARTHEST + 1,
         .last_only = true,
     };
-    assert_ok(yk_inference_create(bench->trainer->store, &shape, &bench->forward));
+    assert_ok(yk_inference_create(bench->trainer->store, &shape, &bench->inference));
 }
 
 static void close_bench(struct bench *bench)
 {
-    yk_inference_destroy(bench->forward);
+    yk_inference_destroy(bench->inference);
     trainer_close(bench->trainer);
     yk_arena_destroy(bench->arena);
 }
@@ -72,7 +72,7 @@ static void close_bench(struct bench *bench)
 /* What is foretold from here on is of one sentence alone. */
 static void encode(struct bench *bench, int64_t sentence)
 {
-    assert_ok(yk_inference_encode(bench->forward, sources + sentence * SOURCE, lengths + sentence,
+    assert_ok(yk_inference_encode(bench->inference, sources + sentence * SOURCE, lengths + sentence,
                                   1, SOURCE));
 }
 
@@ -81,8 +81,8 @@ static void predict(struct bench *bench, const int32_t *row, int64_t length, dou
 {
     float logits[KNOWN];
     double sum = 0;
-    assert_ok(yk_inference_decode(bench->forward, row, length));
-    assert_ok(yk_inference_get_last_logits(bench->forward, logits));
+    assert_ok(yk_inference_decode(bench->inference, row, length));
+    assert_ok(yk_inference_get_last_logits(bench->inference, logits));
     for (int v = 0; v < KNOWN; v++) {
         sum += exp((double)logits[v]);
     }
@@ -122,7 +122,7 @@ static void search(struct bench *bench, int32_t width, struct yk_beam **out)
     static const int64_t longest[SENTENCES] = {LONGEST, LONGEST, LONGEST};
     const struct yk_beam_input input = {sources, lengths, longest, SENTENCES, SOURCE, NULL};
     assert_ok(yk_beam_create(&options, SENTENCES, LONGEST, KNOWN, out));
-    assert_ok(yk_beam_search(*out, bench->forward, &input));
+    assert_ok(yk_beam_search(*out, bench->inference, &input));
 }
 
 static void a_beam_wide_enough_finds_the_best_of_all_outputs(void **state)
@@ -198,7 +198,7 @@ static void sentences_are_translated_alone_as_among_others(void **state)
         int64_t counts[2];
         double scores[2];
         assert_ok(yk_beam_create(&options, 1, LONGEST, KNOWN, &alone));
-        assert_ok(yk_beam_search(alone, bench.forward, &input));
+        assert_ok(yk_beam_search(alone, bench.inference, &input));
         const int32_t *one = yk_beam_get_best_output(alone, 0, &counts[0], &scores[0]);
         const int32_t *other = yk_beam_get_best_output(together, i, &counts[1], &scores[1]);
         assert_int_equal(counts[0], counts[1]);
@@ -301,7 +301,7 @@ static void expect_found(struct bench *bench, int32_t width, int penalty,
     const struct yk_beam_input input = {sources, lengths, limits, SENTENCES, SOURCE, NULL};
     struct yk_beam *beam = NULL;
     assert_ok(yk_beam_create(&options, SENTENCES, FARTHEST, KNOWN, &beam));
-    assert_ok(yk_beam_search(beam, bench->forward, &input));
+    assert_ok(yk_beam_search(beam, bench->inference, &input));
     for (int64_t i = 0; i < SENTENCES; i++) {
         const struct found *plain = &best[i][penalty];
         int64_t count = 0;
@@ -356,7 +356,7 @@ static void numbers_that_are_none_are_an_error_and_no_translation(void **state)
     numbers[(ptrdiff_t)END * 8] = NAN;
     assert_ok(yk_parameter_store_write_values(bench.trainer->store, layer, table, numbers));
     assert_ok(yk_beam_create(&options, SENTENCES, LONGEST, KNOWN, &beam));
-    assert_int_equal(yk_beam_search(beam, bench.forward, &input), YK_ERROR_NUMBERS);
+    assert_int_equal(yk_beam_search(beam, bench.inference, &input), YK_ERROR_NUMBERS);
     yk_beam_destroy(beam);
     close_bench(&bench);
 }

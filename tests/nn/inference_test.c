@@ -37,7 +37,7 @@ static void losses_are_cross_entropies_with_no_smoothing_or_dropout(void **state
         .options = {.dropout = 0.4, .label_smoothing = 0.3, .seed = 5},
     };
     const struct yk_inference_shape shape = {.samples = SAMPLES, .sequence = SEQUENCE};
-    struct yk_inference *forward = NULL;
+    struct yk_inference *inference = NULL;
     int32_t tokens[SAMPLES * SEQUENCE];
     int32_t targets[SAMPLES * SEQUENCE];
     int32_t lengths[SAMPLES] = {SEQUENCE, SEQUENCE, SEQUENCE};
@@ -47,15 +47,15 @@ static void losses_are_cross_entropies_with_no_smoothing_or_dropout(void **state
     assert_ok(yk_model_config_read(json, strlen(json), "test", arena, &request.config));
     struct trainer *trainer = trainer_open(&request);
     assert_ok(yk_parameter_store_init(trainer->store, 1, YK_PARAMETER_STORE_INIT_ALL));
-    assert_ok(yk_inference_create(trainer->store, &shape, &forward));
+    assert_ok(yk_inference_create(trainer->store, &shape, &inference));
     for (int i = 0; i < SAMPLES * SEQUENCE; i++) {
         tokens[i] = i * 7 % KNOWN;
         targets[i] = i % 4 == 3 ? -1 : i * 5 % KNOWN;
     }
-    assert_ok(yk_inference_run(forward, tokens, SAMPLES, SEQUENCE));
+    assert_ok(yk_inference_run(inference, tokens, SAMPLES, SEQUENCE));
     for (int i = 0; i < SAMPLES * SEQUENCE; i++) {
         float logits[KNOWN];
-        assert_ok(yk_inference_get_logits(forward, i / SEQUENCE, i % SEQUENCE, logits));
+        assert_ok(yk_inference_get_logits(inference, i / SEQUENCE, i % SEQUENCE, logits));
         expected += targets[i] >= 0 ? cross_entropy(logits, targets[i]) : 0;
     }
     const struct yk_sample_slice slice = {
@@ -65,9 +65,9 @@ static void losses_are_cross_entropies_with_no_smoothing_or_dropout(void **state
         .lengths = lengths,
         .targets = targets,
     };
-    assert_ok(yk_inference_run_loss(forward, &slice, &loss));
+    assert_ok(yk_inference_run_loss(inference, &slice, &loss));
     assert_true(fabs(loss - expected) < 1e-5 * expected);
-    yk_inference_destroy(forward);
+    yk_inference_destroy(inference);
     trainer_close(trainer);
     yk_arena_destroy(arena);
 }

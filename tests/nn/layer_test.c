@@ -53,7 +53,7 @@ struct bench {
     struct yk_arena *arena; /* the config's */
     struct trainer *trainer;
     int32_t layer;
-    struct yk_layer_memory_sizes sizes;
+    struct yk_layer_memory_sizes cache;
     float *input;    /* (ROWS, C) */
     float *output;   /* (ROWS, C); of a head the loss alone counts */
     float *weighing; /* (ROWS, C) what outputs are multiplied with */
@@ -76,8 +76,8 @@ struct bench {
 static void *allocate(struct bench *bench, size_t bytes)
 {
     void *memory = NULL;
-    const struct yk_device_context *engine = &bench->trainer->engine;
-    assert_int_equal(engine->backend->allocate(engine->device, bytes + 64, &memory), YK_OK);
+    const struct yk_device_context *context = &bench->trainer->context;
+    assert_int_equal(context->backend->allocate(context->device, bytes + 64, &memory), YK_OK);
     return memory;
 }
 
@@ -131,14 +131,14 @@ static void open_bench(struct bench *bench, const char *json, const struct train
     bench->layer = layer;
     const struct yk_net *net = bench->trainer->net;
     const size_t stream = ROWS * (size_t)request.config->width * sizeof(float);
-    net->layers[layer].kind->measure(net, layer, &batch, &bench->sizes);
+    net->layers[layer].kind->measure(net, layer, &batch, &bench->cache);
     bench->input = allocate(bench, stream);
     bench->output = allocate(bench, stream);
     bench->weighing = allocate(bench, stream);
     bench->input_gradient = allocate(bench, stream);
     bench->output_gradient = allocate(bench, stream);
-    bench->saved = allocate(bench, bench->sizes.saved_bytes);
-    bench->workspace = allocate(bench, bench->sizes.forward_bytes + bench->sizes.backward_bytes);
+    bench->saved = allocate(bench, bench->cache.saved_bytes);
+    bench->workspace = allocate(bench, bench->cache.forward_bytes + bench->cache.backward_bytes);
     bench->loss = allocate(bench, sizeof(double));
     bench->rotary = allocate(bench, SEQUENCE * (size_t)request.config->head_size * sizeof(float));
     if (request.config->rope_theta > 0) {
@@ -165,13 +165,13 @@ static void open_bench(struct bench *bench, const char *json, const struct train
 
 static void close_bench(struct bench *bench)
 {
-    const struct yk_device_context *engine = &bench->trainer->engine;
+    const struct yk_device_context *context = &bench->trainer->context;
     void *const memories[] = {
         bench->input,           bench->output,     bench->weighing,  bench->input_gradient,
         bench->output_gradient, bench->saved,      bench->workspace, bench->loss,
         bench->rotary,          bench->sinusoidal, bench->memory,    bench->memory_gradient};
     for (size_t i = 0; i < sizeof memories / sizeof memories[0]; i++) {
-        engine->backend->free(engine->device, memories[i]);
+        context->backend->free(context->device, memories[i]);
     }
     trainer_close(bench->trainer);
     yk_arena_destroy(bench->arena);
@@ -188,7 +188,7 @@ static struct yk_layer_pass pass_of(struct bench *bench)
     return (struct yk_layer_pass){
         .net = bench->trainer->net,
         .store = bench->trainer->store,
-        .lane = bench->trainer->engine.lane,
+        .lane = bench->trainer->context.lane,
         .layer = bench->layer,
         .batch = batch,
         .first_sample = 100,
@@ -216,12 +216,12 @@ static struct yk_layer_pass pass_of(struct bench *bench)
 static double forward(struct bench *bench)
 {
     const struct yk_layer_pass pass = pass_of(bench);
-    const struct yk_device_context *engine = &bench->trainer->engine;
+    const struct yk_device_context *context = &bench->trainer->context;
     const int64_t count = ROWS * bench->trainer->net->config->width;
     double loss = 0;
     *bench->loss = 0;
     bench->trainer->net->layers[bench->layer].kind->forward(&pass);
-    assert_int_equal(engine->backend->lane_synchronize(engine->lane), YK_OK);
+    assert_int_equal(context->backend->lane_synchronize(context->lane), YK_OK);
     if (is_head(bench)) {
         return *bench->loss;
     }
@@ -234,7 +234,7 @@ static double forward(struct bench *bench)
 static void backward(struct bench *bench)
 {
     const struct yk_layer_pass pass = pass_of(bench);
-    const struct yk_device_context *engine = &bench->trainer->engine;
+    const struct yk_device_context *context = &bench->trainer->context;
     const size_t stream = ROWS * (size_t)bench->trainer->net->config->width * sizeof(float);
     memcpy(bench->output_gradient, bench->weighing, stream);
     for (int32_t l = 0; l < bench->trainer->net->layer_count; l++) {
@@ -247,11 +247,11 @@ static void backward(struct bench *bench)
     if (bench->recompute) {
         struct yk_layer_pass again = pass;
         again.output = NULL;
-        memset(bench->saved, 0xff, bench->sizes.saved_bytes); /* not numbers */
+        memset(bench->saved, 0xff, bench->cache.saved_bytes); /* not numbers */
         bench->trainer->net->layers[bench->layer].kind->forward(&again);
     }
     bench->trainer->net->layers[bench->layer].kind->backward(&pass);
-    assert_int_equal(engine->backend->lane_synchronize(engine->lane), YK_OK);
+    assert_int_equal(context->backend->lane_synchronize(context->lane), YK_OK);
 }
 
 /* The slope between two points on either side of where `numbers` are. */

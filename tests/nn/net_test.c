@@ -10,7 +10,7 @@
 struct bench {
     struct yk_arena *arena;
     const struct yk_model_config *config;
-    struct yk_model_cache *sizes;
+    struct yk_model_cache *cache;
     struct yk_net *net;
 };
 
@@ -26,14 +26,14 @@ static yk_status open_bench(struct bench *bench, const char *model)
     } else {
         assert_ok(yk_model_config_find_builtin(model, &bench->config));
     }
-    assert_ok(yk_model_cache_create(bench->config, &workload, &bench->sizes));
-    return yk_net_create(yk_model_cache_whole_batch(bench->sizes), &options, &bench->net);
+    assert_ok(yk_model_cache_create(bench->config, &workload, &bench->cache));
+    return yk_net_create(yk_model_cache_whole_batch(bench->cache), &options, &bench->net);
 }
 
 static void close_bench(struct bench *bench)
 {
     yk_net_destroy(bench->net);
-    yk_model_cache_destroy(bench->sizes);
+    yk_model_cache_destroy(bench->cache);
     yk_arena_destroy(bench->arena);
 }
 

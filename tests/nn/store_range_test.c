@@ -20,7 +20,7 @@ static struct yk_parameter_store *open_part(const struct small_store *whole,
         partitions[l] = partition;
     }
     assert_ok(yk_parameter_store_create(
-        whole->net, &whole->store->engine, whole->store->optimizer,
+        whole->net, &whole->store->context, whole->store->optimizer,
         &(struct yk_parameter_store_layout){.partitions = partitions}, &store));
     return store;
 }

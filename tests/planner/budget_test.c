@@ -33,7 +33,7 @@ static double now_s(void *user)
 struct asked {
     struct ticking ticking;
     struct yk_cluster *cluster;
-    struct yk_cost_sources book;
+    struct yk_cost_sources sources;
     struct yk_plan_request request;
 };
 
@@ -42,9 +42,9 @@ static void ask(const char *model, const char *cluster, double memory_bytes, str
 {
     *out = (struct asked){.ticking = {.jump = INT64_MAX, .tick_s = 1e-3}};
     assert_ok(yk_cluster_parse(cluster, &out->cluster));
-    out->book = (struct yk_cost_sources){.cluster = out->cluster};
+    out->sources = (struct yk_cost_sources){.cluster = out->cluster};
     out->request = (struct yk_plan_request){
-        .cost_sources = &out->book,
+        .cost_sources = &out->sources,
         .workload = {.batch = 8, .sequence = 64, .precision = YK_PRECISION_BF16},
         .memory_bytes = memory_bytes,
         .decisions = YK_DECIDE_ALL,
@@ -258,7 +258,7 @@ static int64_t place(int placing, int64_t jump, bool *out_cut_short)
     ask("gpt-mini", placings[placing].cluster, 0, &asked);
     asked.ticking.jump = jump;
     const struct yk_placement_request request = {
-        .cost_sources = &asked.book,
+        .cost_sources = &asked.sources,
         .config = asked.request.config,
         .workload = asked.request.workload,
         .algorithm = placings[placing].algorithm,

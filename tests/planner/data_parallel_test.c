@@ -22,7 +22,7 @@ struct place {
     struct yk_device devices[2];
     struct yk_link links[4];
     struct yk_cluster cluster;
-    struct yk_cost_sources book;
+    struct yk_cost_sources sources;
 };
 
 static void open_place(struct place *place)
@@ -38,13 +38,13 @@ static void open_place(struct place *place)
     }
     place->cluster = (struct yk_cluster){
         .device_count = 2, .node_count = 1, .devices = place->devices, .links = place->links};
-    place->book = (struct yk_cost_sources){.cluster = &place->cluster};
-    assert_ok(yk_profile_create(place->path, &place->book.profile));
+    place->sources = (struct yk_cost_sources){.cluster = &place->cluster};
+    assert_ok(yk_profile_create(place->path, &place->sources.profile));
 }
 
 static void close_place(struct place *place)
 {
-    yk_profile_close(place->book.profile);
+    yk_profile_close(place->sources.profile);
     unlink(place->path);
     rmdir(place->folder);
 }
@@ -56,18 +56,18 @@ static void add_line(const struct place *place, const char *collective, double l
     for (int64_t bytes = 1024; bytes <= 16777216; bytes *= 4) {
         const struct yk_profile_measurement measurement = {
             .value = latency_s + (double)bytes / bytes_per_s, .samples = 5, .versions = "none"};
-        assert_ok(yk_profile_add_link(place->book.profile, &link, bytes, &measurement));
+        assert_ok(yk_profile_add_link(place->sources.profile, &link, bytes, &measurement));
     }
 }
 
 static double block_of(const struct place *place)
 {
     static const int32_t devices[] = {0, 1};
-    const struct yk_plan_request request = {.cost_sources = &place->book,
+    const struct yk_plan_request request = {.cost_sources = &place->sources,
                                             .decisions = YK_DECIDE_ALL};
-    const struct yk_search_context study = {.request = &request};
+    const struct yk_search_context context = {.request = &request};
     double block = 0;
-    assert_ok(yk_data_parallel_choose_block_bytes(&study, devices, 2, &block));
+    assert_ok(yk_data_parallel_choose_block_bytes(&context, devices, 2, &block));
     return block;
 }
 

@@ -14,16 +14,16 @@ enum {
     LAYERS = 6
 };
 
-static struct yk_cost_sources book;
+static struct yk_cost_sources sources;
 
 static struct yk_placement_request request_for(const struct yk_cluster *cluster, int64_t batch)
 {
     struct yk_placement_request request = {
-        .cost_sources = &book,
+        .cost_sources = &sources,
         .workload = {.batch = batch, .sequence = 128, .precision = YK_PRECISION_BF16},
         .search = {.moves = 2000, .seed = 1},
     };
-    book = (struct yk_cost_sources){.cluster = cluster};
+    sources = (struct yk_cost_sources){.cluster = cluster};
     assert_ok(yk_model_config_find_builtin("gpt-nano", &request.config));
     return request;
 }

@@ -17,17 +17,17 @@ enum {
     DEVICES = 3
 };
 
-static struct yk_cost_sources book;
+static struct yk_cost_sources sources;
 
 static struct yk_placement_request request_for(const struct yk_cluster *cluster, const char *model,
                                                int64_t batch)
 {
     struct yk_placement_request request = {
-        .cost_sources = &book,
+        .cost_sources = &sources,
         .workload = {.batch = batch, .sequence = 128, .precision = YK_PRECISION_BF16},
         .search = {.moves = 2000, .seed = 1},
     };
-    book = (struct yk_cost_sources){.cluster = cluster};
+    sources = (struct yk_cost_sources){.cluster = cluster};
     assert_ok(yk_model_config_find_builtin(model, &request.config));
     return request;
 }
@@ -172,7 +172,7 @@ static void refining_moves_a_cut_to_where_it_belongs(void **state)
     static const struct made_up_device devices[] = {{"2GiB", 1, 1, 1, 1}, {"2GiB", 1, 1, 1, 1}};
     struct yk_cluster *cluster = made_up_cluster(devices, 2, "1000TB/s");
     const struct yk_placement_request request = request_for(cluster, "gpt-nano", 4);
-    const struct yk_step_graph_spec spec = {&book, request.config, request.workload, 4};
+    const struct yk_step_graph_spec spec = {&sources, request.config, request.workload, 4};
     struct yk_step_graph *step = NULL;
     struct yk_placement_candidates contest;
     struct yk_placement_memory_fit fit;

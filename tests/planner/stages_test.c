@@ -77,11 +77,11 @@ static double try_everything(const struct times *times)
 static struct yk_step_graph *make_step_of(const struct yk_cluster *cluster, const char *model,
                                           int32_t micro_batches)
 {
-    static struct yk_cost_sources book;
+    static struct yk_cost_sources sources;
     struct yk_step_graph *step = NULL;
-    book = (struct yk_cost_sources){.cluster = cluster};
+    sources = (struct yk_cost_sources){.cluster = cluster};
     struct yk_step_graph_spec spec = {
-        .cost_sources = &book,
+        .cost_sources = &sources,
         .workload = {.batch = micro_batches, .sequence = 128, .precision = YK_PRECISION_BF16},
         .micro_batches = micro_batches,
     };

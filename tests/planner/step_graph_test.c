@@ -18,18 +18,18 @@ static const struct made_up_device even = {"2GiB", 1, 1, 1, 1};
 
 struct bench {
     struct yk_cluster *cluster;
-    struct yk_cost_sources book;
+    struct yk_cost_sources sources;
     struct yk_step_graph *step;
 };
 
 static struct bench set_up(const struct made_up_device *devices, int count, const char *bandwidth,
                            const char *model, int64_t batch, int32_t micro_batches)
 {
-    static struct yk_cost_sources book; /* the step points to it */
+    static struct yk_cost_sources sources; /* the step points to it */
     struct bench bench = {.cluster = made_up_cluster(devices, count, bandwidth)};
-    book = (struct yk_cost_sources){.cluster = bench.cluster};
+    sources = (struct yk_cost_sources){.cluster = bench.cluster};
     struct yk_step_graph_spec spec = {
-        .cost_sources = &book,
+        .cost_sources = &sources,
         .workload = {.batch = batch, .sequence = 128, .precision = YK_PRECISION_BF16},
         .micro_batches = micro_batches,
     };

@@ -20,7 +20,7 @@ enum {
 struct asked {
     struct yk_model_config config;
     struct yk_cluster *cluster;
-    struct yk_cost_sources book;
+    struct yk_cost_sources sources;
     struct yk_plan_request request;
 };
 
@@ -32,9 +32,9 @@ static void ask(const char *model, const char *cluster, struct asked *out)
     out->config = *config;
     assert_true(config->tied);
     assert_ok(yk_cluster_parse(cluster, &out->cluster));
-    out->book = (struct yk_cost_sources){.cluster = out->cluster};
+    out->sources = (struct yk_cost_sources){.cluster = out->cluster};
     out->request = (struct yk_plan_request){
-        .cost_sources = &out->book,
+        .cost_sources = &out->sources,
         .config = &out->config,
         .workload = {.batch = 4, .sequence = 32, .precision = YK_PRECISION_FP32},
         .decisions = YK_DECIDE_ALL,

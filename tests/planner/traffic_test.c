@@ -10,14 +10,14 @@ enum {
     MICRO_BATCHES = 2
 };
 
-static struct yk_cost_sources book;
+static struct yk_cost_sources sources;
 
 static struct yk_step_graph *make_step(const struct yk_cluster *cluster, int64_t lora_rank)
 {
     struct yk_step_graph *step = NULL;
-    book = (struct yk_cost_sources){.cluster = cluster};
+    sources = (struct yk_cost_sources){.cluster = cluster};
     struct yk_step_graph_spec spec = {
-        .cost_sources = &book,
+        .cost_sources = &sources,
         .workload = {.batch = MICRO_BATCHES,
                      .sequence = 128,
                      .precision = YK_PRECISION_BF16,

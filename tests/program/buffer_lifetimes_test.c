@@ -5,7 +5,7 @@
 #include "support/support.h"
 
 static struct tiny_step tiny;
-static struct yk_op_index *view;
+static struct yk_op_index *op_index;
 static struct yk_buffer_lifetimes lifetimes;
 
 static int tear_down(void **state)
@@ -21,8 +21,8 @@ static void find(int32_t rank)
     struct yk_program_facts *facts = NULL;
     tiny_step_compile(&tiny);
     assert_ok(yk_program_facts_make(tiny.program, tiny.arena, &facts));
-    assert_ok(yk_op_index_make_lookup(facts, rank, tiny.arena, &view));
-    assert_ok(yk_buffer_lifetimes_find(view, tiny.arena, &lifetimes));
+    assert_ok(yk_op_index_make_lookup(facts, rank, tiny.arena, &op_index));
+    assert_ok(yk_buffer_lifetimes_find(op_index, tiny.arena, &lifetimes));
 }
 
 /* The `number`th of a kind and layer, or NULL. */
@@ -41,8 +41,8 @@ static const struct yk_buffer_lifetime *lifetime_of(enum yk_buffer_kind kind, in
 /* The first op of that kind of a layer. */
 static int32_t op_of(enum yk_op_kind kind, int32_t layer)
 {
-    for (int32_t i = 0; i < view->list->op_count; i++) {
-        if (view->list->ops[i].kind == kind && view->list->ops[i].layer == layer) {
+    for (int32_t i = 0; i < op_index->list->op_count; i++) {
+        if (op_index->list->ops[i].kind == kind && op_index->list->ops[i].layer == layer) {
             return i;
         }
     }

@@ -10,7 +10,7 @@
 static struct yk_program *compile(const struct sound_plan *sound)
 {
     struct yk_program *program = NULL;
-    assert_ok(yk_program_compile(sound->plan, sound->cluster, sound->sizes, &program));
+    assert_ok(yk_program_compile(sound->plan, sound->cluster, sound->cache, &program));
     return program;
 }
 

@@ -101,12 +101,12 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void expect_sum(const struct yk_trace_breakdown *sum, double compute_s, double exposed_s,
-                       double idle_s)
+static void expect_sum(const struct yk_trace_breakdown *breakdown, double compute_s,
+                       double exposed_s, double idle_s)
 {
-    assert_true(sum->compute_s == compute_s);
-    assert_true(sum->exposed_s == exposed_s);
-    assert_true(sum->idle_s == idle_s);
+    assert_true(breakdown->compute_s == compute_s);
+    assert_true(breakdown->exposed_s == exposed_s);
+    assert_true(breakdown->idle_s == idle_s);
 }
 
 static void figures_come_from_the_traces_and_the_report(void **state)
@@ -263,7 +263,7 @@ static void many_ranks_that_do_the_same_are_shown_by_the_slowest(void **state)
     assert_ok(yk_run_ranks_make(&report, fixture->arena, &ranks));
     assert_ok(yk_run_lanes_make(&report, &ranks, fixture->arena, &lanes));
     assert_true(lanes.merged);
-    assert_int_equal(lanes.lanes.group_count, 2);
+    assert_int_equal(lanes.chart.group_count, 2);
     assert_string_equal(lanes.all[0].device, "gpu6, slowest of ranks 0, 2, 4, 6, 8, 10");
     assert_string_equal(lanes.all[0].name, "gpu6, slowest of ranks 0, 2, 4, 6, 8, 10, compute");
     assert_int_equal(lanes.all[0].rank, 6);
@@ -285,8 +285,8 @@ static void what_begins_before_the_step_is_in_the_picture(void **state)
     add(fixture->measured, 1, YK_LANE_COPY, "load", -0.5, 0);
     assert_ok(yk_run_ranks_make(&fixture->report, fixture->arena, &ranks));
     assert_ok(yk_run_lanes_make(&fixture->report, &ranks, fixture->arena, &lanes));
-    assert_true(lanes.lanes.span == 13.5);
-    assert_int_equal(lanes.lanes.group_count, 5);
+    assert_true(lanes.chart.span == 13.5);
+    assert_int_equal(lanes.chart.group_count, 5);
     const struct yk_run_lane *first = &lanes.all[0];
     const struct yk_run_lane *last = &lanes.all[4];
     assert_true(first->rows[YK_RUN_PREDICTED].bars[0].start == 0.5);

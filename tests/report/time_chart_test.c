@@ -146,26 +146,26 @@ static void merged_bars_hold_every_task(void **state)
     const double *min_length = *state;
     struct fixture_schedule fixture = many_tasks();
     struct yk_arena *arena = NULL;
-    struct yk_time_chart lanes;
+    struct yk_time_chart chart;
     const struct yk_gantt_options options = {.title = "many"};
     assert_int_equal(yk_arena_create(&arena), YK_OK);
-    assert_int_equal(yk_gantt_make_time_chart(fixture.schedule, &options, arena, &lanes), YK_OK);
+    assert_int_equal(yk_gantt_make_time_chart(fixture.schedule, &options, arena, &chart), YK_OK);
     const struct yk_time_chart_merge_rule merge =
-        yk_time_chart_choose_merge_rule(&lanes, *min_length, 4, 12000);
-    const struct yk_time_chart_row *row = &lanes.groups[0].rows[0];
+        yk_time_chart_choose_merge_rule(&chart, *min_length, 4, 12000);
+    const struct yk_time_chart_row *row = &chart.groups[0].rows[0];
     int64_t tasks = 0;
     int64_t runs = 0;
     double busy = 0;
     double end = 0;
     for (int32_t at = 0; at < row->count; runs++) {
-        const struct yk_time_chart_merged_bar run = yk_time_chart_next_merged_bar(row, &merge, &at);
-        assert_true(run.start >= end);
-        end = run.end;
-        tasks += run.count;
-        busy += run.busy;
+        const struct yk_time_chart_merged_bar bar = yk_time_chart_next_merged_bar(row, &merge, &at);
+        assert_true(bar.start >= end);
+        end = bar.end;
+        tasks += bar.count;
+        busy += bar.busy;
     }
     assert_int_equal(tasks, MANY);
-    assert_true(busy == lanes.end);
+    assert_true(busy == chart.end);
     assert_in_range(runs, 2, 12000);
     yk_arena_destroy(arena);
     fixture_free(&fixture);

@@ -12,11 +12,11 @@
     "\"edges\":[{\"from\":\"a1\",\"to\":\"b1\",\"cost\":1},"                                       \
     "{\"from\":\"a2\",\"to\":\"b2\",\"cost\":1}]}"
 
-static struct yk_schedule *run(const struct yk_graph *graph, const struct yk_assignment *mapping)
+static struct yk_schedule *run(const struct yk_graph *graph, const struct yk_assignment *assignment)
 {
     struct yk_schedule *schedule = NULL;
     assert_ok(yk_schedule_create(graph, &schedule));
-    assert_ok(yk_assignment_schedule(mapping, schedule));
+    assert_ok(yk_assignment_schedule(assignment, schedule));
     return schedule;
 }
 

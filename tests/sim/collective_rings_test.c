@@ -42,8 +42,8 @@ static int make(void **state)
     plan->groups[1].members[0] = (struct yk_plan_group_member){.rank = 0, .shard_fraction = 0.5};
     plan->groups[1].members[1] = (struct yk_plan_group_member){.rank = 2, .shard_fraction = 0.5};
     plan->groups[1].member_count = 2;
-    const struct yk_cost_sources book = {.cluster = &cluster};
-    assert_ok(yk_collective_rings_create(plan, &book, made.arena, &made.rings));
+    const struct yk_cost_sources sources = {.cluster = &cluster};
+    assert_ok(yk_collective_rings_create(plan, &sources, made.arena, &made.rings));
     *state = &made;
     return 0;
 }
@@ -82,20 +82,20 @@ static void a_ring_uses_the_ports_of_its_nodes_once(void **state)
 static void a_ring_asks_for_what_passes_its_links(void **state)
 {
     const struct yk_collective_ring *rings = ((struct made *)*state)->rings;
-    const struct yk_cost_sources book = {.cluster = &cluster};
+    const struct yk_cost_sources sources = {.cluster = &cluster};
     struct yk_node_port_demand demand;
     struct yk_cost_time time;
-    assert_ok(
-        yk_collective_rings_time(&book, &rings[0], YK_COLLECTIVE_ALL_GATHER, 16, &time, &demand));
+    assert_ok(yk_collective_rings_time(&sources, &rings[0], YK_COLLECTIVE_ALL_GATHER, 16, &time,
+                                       &demand));
     assert_true(fabs(time.seconds - 15) < 1e-12);
     assert_true(fabs(demand.bytes_per_s - 24.0 / 15) < 1e-12);
     assert_int_equal(demand.port_count, 4);
-    assert_ok(
-        yk_collective_rings_time(&book, &rings[0], YK_COLLECTIVE_ALL_REDUCE, 16, &time, &demand));
+    assert_ok(yk_collective_rings_time(&sources, &rings[0], YK_COLLECTIVE_ALL_REDUCE, 16, &time,
+                                       &demand));
     assert_true(fabs(time.seconds - 18) < 1e-12);
     assert_true(fabs(demand.bytes_per_s - 24.0 / 18) < 1e-12);
-    assert_ok(
-        yk_collective_rings_time(&book, &rings[1], YK_COLLECTIVE_ALL_GATHER, 16, &time, &demand));
+    assert_ok(yk_collective_rings_time(&sources, &rings[1], YK_COLLECTIVE_ALL_GATHER, 16, &time,
+                                       &demand));
     assert_true(fabs(time.seconds - 1) < 1e-12);
     assert_int_equal(demand.port_count, 0);
 }

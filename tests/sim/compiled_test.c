@@ -46,7 +46,7 @@ static struct yk_sim *simulate(const struct compiled_plan *made, double slowdown
 {
     const struct yk_sim_options options = {.slowdown = slowdown};
     struct yk_sim *sim = NULL;
-    assert_ok(yk_sim_run(made->program, made->prices, &options, &sim));
+    assert_ok(yk_sim_run(made->program, made->costs, &options, &sim));
     return sim;
 }
 
@@ -63,7 +63,7 @@ static double compute_s(const struct compiled_plan *made, int32_t rank, const st
     case YK_OP_RECOMPUTE:
     case YK_OP_BACKWARD:
         assert_ok(yk_layer_costs_seconds(
-            made->prices, rank, op->layer, op->samples,
+            made->costs, rank, op->layer, op->samples,
             op->kind == YK_OP_BACKWARD ? YK_COST_PASS_BACKWARD : YK_COST_PASS_FORWARD, &seconds));
         return seconds;
     case YK_OP_UPDATE:
@@ -75,8 +75,8 @@ static double compute_s(const struct compiled_plan *made, int32_t rank, const st
                 kept = member->shard_fraction;
             }
         }
-        assert_ok(yk_layer_costs_seconds(made->prices, rank, op->layer, 0, YK_COST_PASS_UPDATE,
-                                         &seconds));
+        assert_ok(
+            yk_layer_costs_seconds(made->costs, rank, op->layer, 0, YK_COST_PASS_UPDATE, &seconds));
         return seconds * kept;
     default:
         return 0;
@@ -92,7 +92,7 @@ static double message_s(const struct compiled_plan *made, int32_t rank, const st
     enum yk_collective collective = YK_COLLECTIVE_ALL_REDUCE;
     double largest = 0;
     if (op->kind == YK_OP_SEND || op->kind == YK_OP_RECV) {
-        assert_ok(yk_communication_send_time(&made->book, rank, op->peer, op->bytes, &time));
+        assert_ok(yk_communication_send_time(&made->sources, rank, op->peer, op->bytes, &time));
         return time.seconds;
     }
     if (op->kind != YK_OP_AGREE) {
@@ -109,8 +109,8 @@ static double message_s(const struct compiled_plan *made, int32_t rank, const st
     } else {
         largest = 0;
     }
-    assert_ok(yk_communication_collective_time(&made->book, collective, &ranks, op->bytes, largest,
-                                               &time));
+    assert_ok(yk_communication_collective_time(&made->sources, collective, &ranks, op->bytes,
+                                               largest, &time));
     return time.seconds;
 }
 
@@ -512,7 +512,7 @@ static void reductions_in_every_micro_batch_last_as_many_times(void **state)
         for (int32_t once = 0; once < 2 && plan->group_count == 1; once++) {
             yk_program_destroy(made->program);
             plan->no_sync = once == 1;
-            assert_ok(yk_program_compile(plan, cluster, made->sizes, &made->program));
+            assert_ok(yk_program_compile(plan, cluster, made->cache, &made->program));
             struct yk_sim *sim = simulate(made, 1);
             busy_s[once] = reducing_s(made->program, sim);
             step_s[once] = sim->step_s;

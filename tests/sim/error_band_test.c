@@ -35,8 +35,8 @@ static void the_band_is_of_computation_and_what_is_exposed(void **state)
     struct hand_program *hand = hand_program_make(&spec);
     struct yk_sim *sim = NULL;
     struct yk_error_band band;
-    assert_ok(yk_sim_run(&hand->program, hand->prices, &as_alone, &sim));
-    assert_ok(yk_sim_error_band(sim, hand->prices, &band));
+    assert_ok(yk_sim_run(&hand->program, hand->costs, &as_alone, &sim));
+    assert_ok(yk_sim_error_band(sim, hand->costs, &band));
     assert_near(yk_error_band_origin_fraction(&band, YK_COST_ORIGIN_CLUSTER_FILE), 0.8);
     assert_near(yk_error_band_origin_fraction(&band, YK_COST_ORIGIN_DATASHEET), 0.2);
     assert_near(yk_error_band_relative_error(&band), 0.8 * 0.05 + 0.2 * 0.29);
@@ -57,20 +57,20 @@ static void a_load_lasts_as_long_as_copies_were_measured(void **state)
     const struct yk_profile_link_key link = {"test-host", "to device", 1};
     struct hand_program *hand = hand_program_make(&spec);
     struct yk_device *device = (struct yk_device *)(uintptr_t)hand->cluster.devices;
-    struct yk_layer_costs *prices = NULL;
+    struct yk_layer_costs *costs = NULL;
     struct yk_sim *sim = NULL;
-    const int64_t tokens = HAND_BATCH * yk_model_cache_whole_batch(hand->sizes)->workload.sequence;
+    const int64_t tokens = HAND_BATCH * yk_model_cache_whole_batch(hand->cache)->workload.sequence;
     const struct yk_profile_measurement measured = {
         .value = (double)tokens, .samples = 5, .versions = "test"};
     device->type = "test";
-    assert_ok(yk_profile_create(support_scratch_path("profile.db"), &hand->book.profile));
-    assert_ok(yk_profile_add_link(hand->book.profile, &link, 8 * tokens, &measured));
-    assert_ok(yk_layer_costs_create(&hand->book, hand->sizes, &prices));
-    assert_ok(yk_sim_run(&hand->program, prices, &as_alone, &sim));
+    assert_ok(yk_profile_create(support_scratch_path("profile.db"), &hand->sources.profile));
+    assert_ok(yk_profile_add_link(hand->sources.profile, &link, 8 * tokens, &measured));
+    assert_ok(yk_layer_costs_create(&hand->sources, hand->cache, &costs));
+    assert_ok(yk_sim_run(&hand->program, costs, &as_alone, &sim));
     assert_near(sim->ranks[0].end_s[0] - sim->ranks[0].start_s[0], (double)tokens);
     yk_sim_destroy(sim);
-    yk_layer_costs_destroy(prices);
-    yk_profile_close(hand->book.profile);
+    yk_layer_costs_destroy(costs);
+    yk_profile_close(hand->sources.profile);
     hand_program_free(hand);
 }
 
@@ -107,8 +107,8 @@ static void ops_alike_are_counted_together(void **state)
     struct yk_sim *sim = NULL;
     struct yk_sim_op_class *classes = NULL;
     int32_t count = 0;
-    assert_ok(yk_sim_run(&hand->program, hand->prices, &as_alone, &sim));
-    assert_ok(yk_sim_count_op_classes(sim, hand->prices, sim->arena, &classes, &count));
+    assert_ok(yk_sim_run(&hand->program, hand->costs, &as_alone, &sim));
+    assert_ok(yk_sim_count_op_classes(sim, hand->costs, sim->arena, &classes, &count));
     assert_int_equal(count, 3);
     for (int32_t i = 0; i < count; i++) {
         assert_int_equal(classes[i].kind, expected[i].kind);

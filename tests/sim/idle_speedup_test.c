@@ -15,17 +15,17 @@ static double run(const struct hand_spec *spec, double first_scale, double secon
 {
     struct hand_program *hand = hand_program_make(spec);
     struct yk_device *devices = (struct yk_device *)(uintptr_t)hand->cluster.devices;
-    const struct yk_device_measurements facts[] = {{.others_idle_scale = first_scale},
-                                                   {.others_idle_scale = second_scale}};
-    struct yk_layer_costs *prices = NULL;
+    const struct yk_device_measurements measurements[] = {{.others_idle_scale = first_scale},
+                                                          {.others_idle_scale = second_scale}};
+    struct yk_layer_costs *costs = NULL;
     struct yk_sim *sim = NULL;
     devices[0].fraction = devices[1].fraction = 1;
-    hand->program.facts = facts;
-    assert_ok(yk_layer_costs_create(&hand->book, hand->sizes, &prices));
-    assert_ok(yk_sim_run(&hand->program, prices, &(struct yk_sim_options){0}, &sim));
+    hand->program.measurements = measurements;
+    assert_ok(yk_layer_costs_create(&hand->sources, hand->cache, &costs));
+    assert_ok(yk_sim_run(&hand->program, costs, &(struct yk_sim_options){0}, &sim));
     const double step_s = sim->step_s;
     yk_sim_destroy(sim);
-    yk_layer_costs_destroy(prices);
+    yk_layer_costs_destroy(costs);
     hand_program_free(hand);
     return step_s;
 }

@@ -36,7 +36,7 @@ static void see_plans(void (*check)(const struct observed *observed))
         struct observed observed = {.made = compiled_plan_make(&random, cluster)};
         assert_ok(yk_arena_create(&observed.arena));
         assert_ok(
-            yk_sim_run(observed.made->program, observed.made->prices, &options, &observed.sim));
+            yk_sim_run(observed.made->program, observed.made->costs, &options, &observed.sim));
         for (; observed.rank < observed.made->program->rank_count; observed.rank++) {
             assert_ok(yk_program_memory_count(observed.made->program, observed.rank, observed.arena,
                                               &observed.memory));

@@ -25,7 +25,7 @@ static struct ran run(const struct hand_spec *spec, double slowdown)
 {
     struct ran ran = {.hand = hand_program_make(spec)};
     const struct yk_sim_options options = {.slowdown = slowdown};
-    assert_ok(yk_sim_run(&ran.hand->program, ran.hand->prices, &options, &ran.sim));
+    assert_ok(yk_sim_run(&ran.hand->program, ran.hand->costs, &options, &ran.sim));
     return ran;
 }
 
@@ -291,8 +291,8 @@ static void blocks_travel_one_by_one(void **state)
         ran.hand->program.layers[0].block_count = blocks;
         ran.hand->program.ranks[0].ops[0].block_count = blocks;
         ran.hand->program.ranks[1].ops[0].block_count = blocks;
-        assert_ok(yk_sim_run(&ran.hand->program, ran.hand->prices, &(struct yk_sim_options){0},
-                             &ran.sim));
+        assert_ok(
+            yk_sim_run(&ran.hand->program, ran.hand->costs, &(struct yk_sim_options){0}, &ran.sim));
         assert_near(ran.sim->step_s, blocks == 1 ? 3 + 1 : 4 + 1);
         finish(&ran);
     }
@@ -533,7 +533,7 @@ static void a_program_that_waits_on_itself_is_refused(void **state)
     struct hand_program *hand = hand_program_make(&spec);
     const struct yk_sim_options options = {0};
     struct yk_sim *sim = NULL;
-    assert_int_equal(yk_sim_run(&hand->program, hand->prices, &options, &sim), YK_ERROR_INPUT);
+    assert_int_equal(yk_sim_run(&hand->program, hand->costs, &options, &sim), YK_ERROR_INPUT);
     assert_non_null(strstr(yk_status_message(), "the program waits on itself"));
     assert_null(sim);
     hand_program_free(hand);
@@ -546,7 +546,7 @@ static void a_slowdown_below_one_is_refused(void **state)
     struct hand_program *hand = hand_program_make(&spec);
     const struct yk_sim_options options = {.slowdown = 0.9};
     struct yk_sim *sim = NULL;
-    assert_fails(yk_sim_run(&hand->program, hand->prices, &options, &sim), YK_ERROR_INPUT,
+    assert_fails(yk_sim_run(&hand->program, hand->costs, &options, &sim), YK_ERROR_INPUT,
                  "computation beside communication takes 0.9 times as long: at least 1, please");
     hand_program_free(hand);
 }

@@ -28,7 +28,7 @@ static const struct hand_op gathering[] = {
 
 struct measured {
     struct hand_program *hand;
-    struct yk_layer_costs *prices;
+    struct yk_layer_costs *costs;
     struct yk_profile *profile;
     char folder[32];
     char path[64];
@@ -59,14 +59,14 @@ static struct measured make(double compute, double message)
     assert_ok(yk_profile_create(made.path, &made.profile));
     add_fact(made.profile, YK_PROFILE_COMPUTE_SLOWDOWN, compute);
     add_fact(made.profile, YK_PROFILE_MESSAGE_SLOWDOWN, message);
-    made.hand->book.profile = made.profile;
-    assert_ok(yk_layer_costs_create(&made.hand->book, made.hand->sizes, &made.prices));
+    made.hand->sources.profile = made.profile;
+    assert_ok(yk_layer_costs_create(&made.hand->sources, made.hand->cache, &made.costs));
     return made;
 }
 
 static void finish(struct measured *made)
 {
-    yk_layer_costs_destroy(made->prices);
+    yk_layer_costs_destroy(made->costs);
     yk_profile_close(made->profile);
     hand_program_free(made->hand);
     unlink(made->path);
@@ -77,7 +77,7 @@ static struct yk_sim *run(const struct measured *made, double slowdown)
 {
     const struct yk_sim_options options = {.slowdown = slowdown};
     struct yk_sim *sim = NULL;
-    assert_ok(yk_sim_run(&made->hand->program, made->prices, &options, &sim));
+    assert_ok(yk_sim_run(&made->hand->program, made->costs, &options, &sim));
     return sim;
 }
 
@@ -100,9 +100,9 @@ static void what_was_measured_of_the_device_goes_before(void **state)
 {
     (void)state;
     struct measured made = make(2, 3);
-    const struct yk_device_measurements facts[] = {{.communication_slowdown = 1.5},
-                                                   {.communication_slowdown = 1.5}};
-    made.hand->program.facts = facts;
+    const struct yk_device_measurements measurements[] = {{.communication_slowdown = 1.5},
+                                                          {.communication_slowdown = 1.5}};
+    made.hand->program.measurements = measurements;
     struct yk_sim *sim = run(&made, 0);
     assert_near(sim->ranks[0].end_s[1], 6);
     assert_near(sim->ranks[0].end_s[0], 6);

@@ -46,7 +46,7 @@ static void check_plans(struct yk_cluster *cluster, double slowdown, uint64_t se
     for (int trial = 0; trial < PLANS; trial++) {
         struct compiled_plan *made = compiled_plan_make(&random, cluster);
         struct yk_sim *sim = NULL;
-        assert_ok(yk_sim_run(made->program, made->prices, &options, &sim));
+        assert_ok(yk_sim_run(made->program, made->costs, &options, &sim));
         check(sim);
         yk_sim_destroy(sim);
         compiled_plan_free(made);

@@ -33,7 +33,7 @@ static void a_trace_has_the_ops_that_last_and_what_they_sent(void **state)
     const struct yk_sim_options options = {.slowdown = 1};
     struct yk_sim *sim = NULL;
     struct yk_trace *trace = NULL;
-    assert_ok(yk_sim_run(&hand->program, hand->prices, &options, &sim));
+    assert_ok(yk_sim_run(&hand->program, hand->costs, &options, &sim));
     assert_ok(yk_sim_make_trace(sim, &trace));
     assert_int_equal(yk_trace_rank_count(trace), 2);
     assert_string_equal(yk_trace_rank_name(trace, 1), "device");

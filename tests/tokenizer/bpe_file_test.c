@@ -9,7 +9,7 @@ static void learn(const struct yk_bpe_file_style *style, struct yk_text *out)
 {
     static const char *const words[] = {"yoke", " yoke", " \"quoted\"", " back\\slash", "\n"};
     struct yk_word_counts *counts = NULL;
-    struct yk_bpe_trainer_result learned = {0};
+    struct yk_bpe_trainer_result result = {0};
     assert_ok(yk_word_counts_create(&counts));
     for (int i = 0; i < 20; i++) {
         const char *word = words[i % 5];
@@ -21,10 +21,10 @@ static void learn(const struct yk_bpe_file_style *style, struct yk_text *out)
         .special_count = style->special_count,
         .token_count = 300,
     };
-    assert_ok(yk_bpe_trainer_train(&lesson, &learned));
-    yk_bpe_file_write(&learned, style, out);
+    assert_ok(yk_bpe_trainer_train(&lesson, &result));
+    yk_bpe_file_write(&result, style, out);
     assert_ok(yk_text_status(out));
-    yk_bpe_trainer_result_free(&learned);
+    yk_bpe_trainer_result_free(&result);
     yk_word_counts_destroy(counts);
 }
 

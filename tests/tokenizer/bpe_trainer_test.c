@@ -47,10 +47,10 @@ static struct yk_word_counts *count_words(const char *pre_tokenizer, const char 
     return counts;
 }
 
-static const char *token_of(const struct yk_bpe_trainer_result *learned, int32_t id)
+static const char *token_of(const struct yk_bpe_trainer_result *result, int32_t id)
 {
     size_t length = 0;
-    return yk_token_map_token(learned->tokens, id, &length);
+    return yk_token_map_token(result->tokens, id, &length);
 }
 
 static void check(const struct sample *sample)
@@ -64,22 +64,22 @@ static void check(const struct sample *sample)
         .token_count = sample->token_count,
         .min_times = sample->min_times,
     };
-    struct yk_bpe_trainer_result learned = {0};
+    struct yk_bpe_trainer_result result = {0};
     struct yk_text tokens = {0};
     struct yk_text merges = {0};
-    assert_ok(yk_bpe_trainer_train(&lesson, &learned));
-    for (int32_t id = 0; id < yk_token_map_id_limit(learned.tokens); id++) {
-        yk_text_addf(&tokens, "%s\n", token_of(&learned, id));
+    assert_ok(yk_bpe_trainer_train(&lesson, &result));
+    for (int32_t id = 0; id < yk_token_map_id_limit(result.tokens); id++) {
+        yk_text_addf(&tokens, "%s\n", token_of(&result, id));
     }
-    for (int32_t i = 0; i < learned.rule_count; i++) {
-        yk_text_addf(&merges, "%s %s\n", token_of(&learned, learned.rules[i].left),
-                     token_of(&learned, learned.rules[i].right));
+    for (int32_t i = 0; i < result.rule_count; i++) {
+        yk_text_addf(&merges, "%s %s\n", token_of(&result, result.rules[i].left),
+                     token_of(&result, result.rules[i].right));
     }
     assert_string_equal(yk_text_chars(&tokens), sample->tokens);
     assert_string_equal(yk_text_chars(&merges), sample->merges);
     yk_text_free(&tokens);
     yk_text_free(&merges);
-    yk_bpe_trainer_result_free(&learned);
+    yk_bpe_trainer_result_free(&result);
     yk_word_counts_destroy(counts);
 }
 
@@ -95,7 +95,7 @@ static void learn_banana(const char *const *specials, int32_t special_count, int
                          int64_t min_times, yk_status expected, const char *message)
 {
     struct yk_word_counts *counts = NULL;
-    struct yk_bpe_trainer_result learned = {0};
+    struct yk_bpe_trainer_result result = {0};
     assert_ok(yk_word_counts_create(&counts));
     assert_ok(yk_word_counts_add(counts, "banana", 6));
     const struct yk_bpe_trainer_options lesson = {
@@ -105,12 +105,12 @@ static void learn_banana(const char *const *specials, int32_t special_count, int
         .token_count = token_count,
         .min_times = min_times,
     };
-    assert_int_equal(yk_bpe_trainer_train(&lesson, &learned), expected);
+    assert_int_equal(yk_bpe_trainer_train(&lesson, &result), expected);
     if (expected != YK_OK) {
         assert_string_equal(yk_status_message(), message);
-        assert_null(learned.tokens);
+        assert_null(result.tokens);
     }
-    yk_bpe_trainer_result_free(&learned);
+    yk_bpe_trainer_result_free(&result);
     yk_word_counts_destroy(counts);
 }
 
@@ -131,13 +131,13 @@ static void from_a_text_with_no_pairs_nothing_is_learned(void **state)
 {
     (void)state;
     struct yk_word_counts *counts = NULL;
-    struct yk_bpe_trainer_result learned = {0};
+    struct yk_bpe_trainer_result result = {0};
     assert_ok(yk_word_counts_create(&counts));
     const struct yk_bpe_trainer_options lesson = {.words = counts, .token_count = 1000};
-    assert_ok(yk_bpe_trainer_train(&lesson, &learned));
-    assert_int_equal(yk_token_map_count(learned.tokens), 256);
-    assert_int_equal(learned.rule_count, 0);
-    yk_bpe_trainer_result_free(&learned);
+    assert_ok(yk_bpe_trainer_train(&lesson, &result));
+    assert_int_equal(yk_token_map_count(result.tokens), 256);
+    assert_int_equal(result.rule_count, 0);
+    yk_bpe_trainer_result_free(&result);
     yk_word_counts_destroy(counts);
 }
 

@@ -62,7 +62,7 @@ static void learn_file(const struct yk_bpe_file_style *style, struct yk_text *ou
         " a", "  ", "\n\n", " \n", "\n ", "   ", " word", "\n\n\n", "\t ", " 1", " .", ".\n", " \t",
     };
     struct yk_word_counts *counts = NULL;
-    struct yk_bpe_trainer_result learned = {0};
+    struct yk_bpe_trainer_result result = {0};
     assert_ok(yk_word_counts_create(&counts));
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         assert_ok(yk_word_counts_add(counts, words[i], strlen(words[i])));
@@ -73,9 +73,9 @@ static void learn_file(const struct yk_bpe_file_style *style, struct yk_text *ou
         .special_count = style->special_count,
         .token_count = 400,
     };
-    assert_ok(yk_bpe_trainer_train(&lesson, &learned));
-    yk_bpe_file_write(&learned, style, out);
-    yk_bpe_trainer_result_free(&learned);
+    assert_ok(yk_bpe_trainer_train(&lesson, &result));
+    yk_bpe_file_write(&result, style, out);
+    yk_bpe_trainer_result_free(&result);
     yk_word_counts_destroy(counts);
 }
 

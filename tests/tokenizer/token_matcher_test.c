@@ -9,15 +9,15 @@ static void check(const char *const *names, int32_t count, const char *text, siz
                   const char *expected, size_t place)
 {
     struct yk_token_pattern list[16];
-    struct yk_token_matcher *set = NULL;
+    struct yk_token_matcher *matcher = NULL;
     size_t begin = 0;
     for (int32_t i = 0; i < count; i++) {
         list[i] = (struct yk_token_pattern){
             .bytes = names[i], .length = strlen(names[i]), .number = 10 + i};
     }
-    assert_ok(yk_token_matcher_create(list, count, &set));
+    assert_ok(yk_token_matcher_create(list, count, &matcher));
     const struct yk_token_pattern *found =
-        yk_token_matcher_find(set, text, strlen(text), from, &begin);
+        yk_token_matcher_find(matcher, text, strlen(text), from, &begin);
     if (expected) {
         assert_non_null(found);
         assert_string_equal(found->bytes, expected);
@@ -26,7 +26,7 @@ static void check(const char *const *names, int32_t count, const char *text, siz
     } else {
         assert_null(found);
     }
-    yk_token_matcher_destroy(set);
+    yk_token_matcher_destroy(matcher);
 }
 
 static void the_leftmost_and_there_the_longest_is_found(void **state)
@@ -88,12 +88,12 @@ static void names_must_be_some_and_different(void **state)
     (void)state;
     static const struct yk_token_pattern twice[] = {{"ab", 2, 0}, {"c", 1, 1}, {"ab", 2, 2}};
     static const struct yk_token_pattern empty[] = {{"", 0, 0}};
-    struct yk_token_matcher *set = NULL;
-    assert_fails(yk_token_matcher_create(twice, 3, &set), YK_ERROR_INPUT,
+    struct yk_token_matcher *matcher = NULL;
+    assert_fails(yk_token_matcher_create(twice, 3, &matcher), YK_ERROR_INPUT,
                  "two have the same name, \"ab\"");
-    assert_fails(yk_token_matcher_create(empty, 1, &set), YK_ERROR_INPUT,
+    assert_fails(yk_token_matcher_create(empty, 1, &matcher), YK_ERROR_INPUT,
                  "nothing is left of the name of one");
-    assert_null(set);
+    assert_null(matcher);
 }
 
 int main(void)

@@ -21,12 +21,12 @@ static void add(struct yk_trace *trace, int32_t rank, enum yk_lane lane, const c
     assert_ok(yk_trace_add_event(trace, &event, NULL));
 }
 
-static void expect(const struct yk_trace_breakdown *sum, double compute_s, double exposed_s,
+static void expect(const struct yk_trace_breakdown *breakdown, double compute_s, double exposed_s,
                    double idle_s)
 {
-    assert_true(fabs(sum->compute_s - compute_s) < 1e-12);
-    assert_true(fabs(sum->exposed_s - exposed_s) < 1e-12);
-    assert_true(fabs(sum->idle_s - idle_s) < 1e-12);
+    assert_true(fabs(breakdown->compute_s - compute_s) < 1e-12);
+    assert_true(fabs(breakdown->exposed_s - exposed_s) < 1e-12);
+    assert_true(fabs(breakdown->idle_s - idle_s) < 1e-12);
 }
 
 /* Compute 0–4 and 6–9, comm 3–5: of it 3–4 is hidden, 4–5 exposed; 5–6 and 9–10 nothing. */
@@ -34,16 +34,16 @@ static void what_is_hidden_is_not_exposed_and_all_adds_up(void **state)
 {
     (void)state;
     struct yk_trace *trace = make(1);
-    struct yk_trace_breakdown sum;
+    struct yk_trace_breakdown breakdown;
     add(trace, 0, YK_LANE_COMPUTE, "forward", 0, 4);
     add(trace, 0, YK_LANE_COMPUTE, "backward", 6, 9);
     add(trace, 0, YK_LANE_COMM, "all_gather", 3, 5);
     add(trace, 0, YK_LANE_COPY, "load", 4, 6);
-    assert_ok(yk_trace_breakdown(trace, 10, &sum));
-    expect(&sum, 7, 1, 2);
+    assert_ok(yk_trace_breakdown(trace, 10, &breakdown));
+    expect(&breakdown, 7, 1, 2);
     assert_true(yk_trace_breakdown_step_s(trace) == 9);
-    assert_ok(yk_trace_breakdown(trace, 9, &sum));
-    expect(&sum, 7, 1, 1);
+    assert_ok(yk_trace_breakdown(trace, 9, &breakdown));
+    expect(&breakdown, 7, 1, 1);
     yk_trace_destroy(trace);
 }
 
@@ -53,12 +53,12 @@ static void what_leaves_the_step_is_counted_in_the_next(void **state)
 {
     (void)state;
     struct yk_trace *trace = make(1);
-    struct yk_trace_breakdown sum;
+    struct yk_trace_breakdown breakdown;
     add(trace, 0, YK_LANE_COMPUTE, "forward", 1, 7.5);
     add(trace, 0, YK_LANE_COMM, "reduce_scatter", 8, 12);
     add(trace, 0, YK_LANE_COMM, "all_gather", -3, -2.25);
-    assert_ok(yk_trace_breakdown(trace, 10, &sum));
-    expect(&sum, 6.5, 0.25 + 2 + 1, 0.25);
+    assert_ok(yk_trace_breakdown(trace, 10, &breakdown));
+    expect(&breakdown, 6.5, 0.25 + 2 + 1, 0.25);
     assert_true(yk_trace_breakdown_begin_s(trace) == -3);
     yk_trace_destroy(trace);
 }
@@ -122,12 +122,12 @@ static void ops_that_overlap_are_counted_once(void **state)
 {
     (void)state;
     struct yk_trace *trace = make(1);
-    struct yk_trace_breakdown sum;
+    struct yk_trace_breakdown breakdown;
     add(trace, 0, YK_LANE_COMPUTE, "a", 0, 3);
     add(trace, 0, YK_LANE_COMPUTE, "b", 2, 4);
     add(trace, 0, YK_LANE_COMM, "c", 0, 25);
-    assert_ok(yk_trace_breakdown(trace, 10, &sum));
-    expect(&sum, 4, 6, 0);
+    assert_ok(yk_trace_breakdown(trace, 10, &breakdown));
+    expect(&breakdown, 4, 6, 0);
     yk_trace_destroy(trace);
 }
 
@@ -135,13 +135,13 @@ static void a_trace_of_nothing_sums_to_nothing(void **state)
 {
     (void)state;
     struct yk_trace *trace = make(1);
-    struct yk_trace_breakdown sum;
+    struct yk_trace_breakdown breakdown;
     assert_true(yk_trace_breakdown_step_s(trace) == 0);
     assert_true(yk_trace_breakdown_begin_s(trace) == 0);
-    assert_ok(yk_trace_breakdown(trace, 0, &sum));
-    expect(&sum, 0, 0, 0);
-    assert_ok(yk_trace_breakdown(trace, 2, &sum));
-    expect(&sum, 0, 0, 2);
+    assert_ok(yk_trace_breakdown(trace, 0, &breakdown));
+    expect(&breakdown, 0, 0, 0);
+    assert_ok(yk_trace_breakdown(trace, 2, &breakdown));
+    expect(&breakdown, 0, 0, 2);
     add(trace, 0, YK_LANE_COMM, "c", 1, 3);
     assert_true(yk_trace_breakdown_step_s(trace) == 3);
     yk_trace_destroy(trace);

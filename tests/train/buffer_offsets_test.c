@@ -19,7 +19,7 @@ enum {
 };
 
 struct walk {
-    const struct yk_op_index *view;
+    const struct yk_op_index *index;
     const struct yk_buffer_offsets *buffers;
     const size_t *offsets;
     const struct yk_buffer_reuse_wait *waits;
@@ -34,21 +34,21 @@ struct walk {
 
 static int32_t op_at(const struct walk *walk, int32_t lane, int32_t *round)
 {
-    const int32_t count = walk->view->lane_count[lane];
+    const int32_t count = walk->index->lane_count[lane];
     *round = count > 0 ? (int32_t)(walk->next[lane] / count) : ROUNDS;
     return count > 0 ? walk->of_lane[lane][walk->next[lane] % count] : YK_OP_NONE;
 }
 
 static bool has_ended(const struct walk *walk, int32_t round, int32_t op)
 {
-    return round < 0 || walk->ended[round * walk->view->list->op_count + op];
+    return round < 0 || walk->ended[round * walk->index->list->op_count + op];
 }
 
 static bool can_start(const struct walk *walk, int32_t round, int32_t op)
 {
-    const struct yk_op *started = &walk->view->list->ops[op];
+    const struct yk_op *started = &walk->index->list->ops[op];
     for (int32_t w = 0; w < started->wait_count; w++) {
-        const struct yk_op_wait *wait = &walk->view->list->waits[started->first_wait + w];
+        const struct yk_op_wait *wait = &walk->index->list->waits[started->first_wait + w];
         if (!has_ended(walk, round - wait->lag, wait->op)) {
             return false;
         }
@@ -115,7 +115,7 @@ static void start(struct walk *walk, int32_t round, int32_t op)
 
 static void end(struct walk *walk, int32_t round, int32_t op)
 {
-    walk->ended[round * walk->view->list->op_count + op] = 1;
+    walk->ended[round * walk->index->list->op_count + op] = 1;
     for (int32_t i = 0; i < walk->buffers->count; i++) {
         const struct yk_buffer_lifetime *lifetime = &walk->buffers->parts[i].lifetime;
         const int32_t begun = round - lifetime->lag_iterations;
@@ -164,7 +164,7 @@ static bool is_through(const struct walk *walk)
 
 static void walk_once(struct walk *walk, struct yk_arena *arena)
 {
-    const struct yk_op_list *list = walk->view->list;
+    const struct yk_op_list *list = walk->index->list;
     walk->ended = yk_arena_allocate(arena, (size_t)ROUNDS * (size_t)list->op_count + 1, 1);
     walk->left = yk_arena_allocate(arena, (size_t)ROUNDS * (size_t)walk->buffers->count + 1, 1);
     assert_true(walk->ended && walk->left);
@@ -190,11 +190,11 @@ static void walk_once(struct walk *walk, struct yk_arena *arena)
     assert_true(is_through(walk));
 }
 
-static int32_t draw_op(struct yk_random *random, const struct yk_op_index *view)
+static int32_t draw_op(struct yk_random *random, const struct yk_op_index *index)
 {
     for (;;) {
-        const int32_t op = (int32_t)yk_random_below(random, view->list->op_count);
-        if (view->list->ops[op].lane != YK_LANE_COPY) {
+        const int32_t op = (int32_t)yk_random_below(random, index->list->op_count);
+        if (index->list->ops[op].lane != YK_LANE_COPY) {
             return op;
         }
     }
@@ -202,40 +202,40 @@ static int32_t draw_op(struct yk_random *random, const struct yk_op_index *view)
 
 /* What ends a buffer comes after what begins it, as in all programs; and what lives into the next
  * round has ended before it begins again there. */
-static bool follows(const struct yk_op_index *view, int32_t from, int32_t until, int32_t lag)
+static bool follows(const struct yk_op_index *index, int32_t from, int32_t until, int32_t lag)
 {
-    return lag > 0 ? yk_op_index_happens_before(view, from, until, lag) &&
-                         yk_op_index_happens_before(view, until, from, 0)
-                   : from == until || yk_op_index_happens_before(view, from, until, 0);
+    return lag > 0 ? yk_op_index_happens_before(index, from, until, lag) &&
+                         yk_op_index_happens_before(index, until, from, 0)
+                   : from == until || yk_op_index_happens_before(index, from, until, 0);
 }
 
 /* From one op, or one on each lane, to others that come after them; some into the next round. False
  * where the ops that were drawn do not follow each other. */
-static bool draw_lifetime(struct yk_random *random, const struct yk_op_index *view,
+static bool draw_lifetime(struct yk_random *random, const struct yk_op_index *index,
                           struct yk_buffer_lifetime *out)
 {
-    const int32_t from = draw_op(random, view);
-    const int32_t until = draw_op(random, view);
-    const int32_t other_from = draw_op(random, view);
-    const int32_t other_until = draw_op(random, view);
+    const int32_t from = draw_op(random, index);
+    const int32_t until = draw_op(random, index);
+    const int32_t other_from = draw_op(random, index);
+    const int32_t other_until = draw_op(random, index);
     *out = yk_buffer_lifetime_new();
     out->lag_iterations = from > until;
-    if (!follows(view, from, until, out->lag_iterations)) {
+    if (!follows(index, from, until, out->lag_iterations)) {
         return false;
     }
-    yk_buffer_lifetime_add_begin(out, view->list, from);
-    yk_buffer_lifetime_add_end(out, view->list, until);
-    if (follows(view, other_from, until, out->lag_iterations) &&
-        follows(view, other_from, other_until, out->lag_iterations) &&
-        follows(view, from, other_until, out->lag_iterations)) {
-        yk_buffer_lifetime_add_begin(out, view->list, other_from);
-        yk_buffer_lifetime_add_end(out, view->list, other_until);
+    yk_buffer_lifetime_add_begin(out, index->list, from);
+    yk_buffer_lifetime_add_end(out, index->list, until);
+    if (follows(index, other_from, until, out->lag_iterations) &&
+        follows(index, other_from, other_until, out->lag_iterations) &&
+        follows(index, from, other_until, out->lag_iterations)) {
+        yk_buffer_lifetime_add_begin(out, index->list, other_from);
+        yk_buffer_lifetime_add_end(out, index->list, other_until);
     }
     return true;
 }
 
 /* Buffers of one to three parts. */
-static void add_buffers(struct yk_random *random, const struct yk_op_index *view,
+static void add_buffers(struct yk_random *random, const struct yk_op_index *index,
                         struct yk_buffer_offsets *buffers)
 {
     int32_t buffer = 0;
@@ -244,7 +244,7 @@ static void add_buffers(struct yk_random *random, const struct yk_op_index *view
     for (int32_t tries = 0; tries < 50 * MAX_PARTS && buffer < MAX_BUFFERS; tries++) {
         const size_t bytes = 1 + (size_t)yk_random_below(random, 600);
         struct yk_buffer_lifetime lifetime;
-        if (!draw_lifetime(random, view, &lifetime)) {
+        if (!draw_lifetime(random, index, &lifetime)) {
             continue;
         }
         lifetime.buffer = buffer;
@@ -260,13 +260,13 @@ static void add_buffers(struct yk_random *random, const struct yk_op_index *view
 
 /* ---- against looking at every pair ---- */
 
-static bool ends_before(const struct yk_op_index *view, const struct yk_buffer_lifetime *a,
+static bool ends_before(const struct yk_op_index *index, const struct yk_buffer_lifetime *a,
                         const struct yk_buffer_lifetime *b, int32_t rounds)
 {
     for (int until = 0; until < YK_BUFFER_LIFETIME_LANES; until++) {
         for (int from = 0; from < YK_BUFFER_LIFETIME_LANES; from++) {
             if (a->end[until] != YK_OP_NONE && b->begin[from] != YK_OP_NONE &&
-                !yk_op_index_happens_before(view, a->end[until], b->begin[from],
+                !yk_op_index_happens_before(index, a->end[until], b->begin[from],
                                             rounds - a->lag_iterations)) {
                 return false;
             }
@@ -275,11 +275,11 @@ static bool ends_before(const struct yk_op_index *view, const struct yk_buffer_l
     return true;
 }
 
-static bool can_meet(const struct yk_op_index *view, const struct yk_buffer_lifetime *a,
+static bool can_meet(const struct yk_op_index *index, const struct yk_buffer_lifetime *a,
                      const struct yk_buffer_lifetime *b)
 {
     for (int32_t rounds = -MAX_LEAD; rounds <= MAX_LEAD; rounds++) {
-        if (!ends_before(view, a, b, rounds) && !ends_before(view, b, a, -rounds)) {
+        if (!ends_before(index, a, b, rounds) && !ends_before(index, b, a, -rounds)) {
             return true;
         }
     }
@@ -352,7 +352,7 @@ static bool fits(const struct placed *placed, int32_t buffer, size_t offset)
 
 /* Those that may meet are clear of each other; and not more is taken than by putting the largest
  * first, each at the lowest offset where it fits; true where it is less. */
-static bool expect_packed(const struct yk_op_index *view, const struct yk_buffer_offsets *buffers,
+static bool expect_packed(const struct yk_op_index *index, const struct yk_buffer_offsets *buffers,
                           const size_t *offsets, size_t bytes)
 {
     struct ordered order[MAX_BUFFERS + 1];
@@ -364,7 +364,7 @@ static bool expect_packed(const struct yk_op_index *view, const struct yk_buffer
     for (int32_t i = 0; i < buffers->count; i++) {
         for (int32_t j = 0; j < buffers->count; j++) {
             placed.meets[i][j] =
-                can_meet(view, &buffers->parts[i].lifetime, &buffers->parts[j].lifetime);
+                can_meet(index, &buffers->parts[i].lifetime, &buffers->parts[j].lifetime);
             plain.meets[i][j] = placed.meets[i][j];
         }
     }
@@ -388,7 +388,7 @@ static bool try_rank(const struct yk_program *program, int32_t rank, uint64_t se
 {
     struct yk_arena *arena = NULL;
     struct yk_program_facts *facts = NULL;
-    struct yk_op_index *view = NULL;
+    struct yk_op_index *index = NULL;
     struct yk_buffer_offsets buffers = {0};
     size_t offsets[MAX_BUFFERS + 1];
     size_t bytes = 0;
@@ -397,14 +397,14 @@ static bool try_rank(const struct yk_program *program, int32_t rank, uint64_t se
     struct yk_buffer_reuse_wait *waits = NULL;
     assert_ok(yk_arena_create(&arena));
     assert_ok(yk_program_facts_make(program, arena, &facts));
-    assert_ok(yk_op_index_make(facts, rank, arena, &view));
-    if (view->list->op_count > 0) {
-        add_buffers(&walk.random, view, &buffers);
+    assert_ok(yk_op_index_make(facts, rank, arena, &index));
+    if (index->list->op_count > 0) {
+        add_buffers(&walk.random, index, &buffers);
         assert_true(buffers.count > 0);
-        assert_ok(yk_buffer_offsets_assign(&buffers, view, offsets, &bytes));
-        less = expect_packed(view, &buffers, offsets, bytes);
-        assert_ok(yk_buffer_offsets_find_waits(&buffers, view, arena, &waits, &walk.wait_count));
-        walk.view = view;
+        assert_ok(yk_buffer_offsets_assign(&buffers, index, offsets, &bytes));
+        less = expect_packed(index, &buffers, offsets, bytes);
+        assert_ok(yk_buffer_offsets_find_waits(&buffers, index, arena, &waits, &walk.wait_count));
+        walk.index = index;
         walk.buffers = &buffers;
         walk.offsets = offsets;
         walk.waits = waits;
@@ -425,7 +425,7 @@ static void no_buffer_is_filled_where_another_is_alive_whatever_lanes_do(void **
         struct sound_plan sound = sound_plan_make(seed);
         struct yk_program *program = NULL;
         struct yk_program *shuffled = NULL;
-        assert_ok(yk_program_compile(sound.plan, sound.cluster, sound.sizes, &program));
+        assert_ok(yk_program_compile(sound.plan, sound.cluster, sound.cache, &program));
         assert_ok(yk_program_shuffle(program, seed, &shuffled));
         for (int32_t rank = 0; rank < program->rank_count; rank++) {
             less += try_rank(program, rank, seed) ? 1 : 0;
@@ -446,26 +446,26 @@ static void buffers_that_follow_each_other_share_memory(void **state)
     struct yk_arena *arena = NULL;
     struct yk_program *program = NULL;
     struct yk_program_facts *facts = NULL;
-    struct yk_op_index *view = NULL;
+    struct yk_op_index *index = NULL;
     struct yk_buffer_offsets buffers = {0};
     size_t offsets[MAX_BUFFERS];
     size_t bytes = 0;
     int32_t count = 0;
     assert_ok(yk_arena_create(&arena));
-    assert_ok(yk_program_compile(sound.plan, sound.cluster, sound.sizes, &program));
+    assert_ok(yk_program_compile(sound.plan, sound.cluster, sound.cache, &program));
     assert_ok(yk_program_facts_make(program, arena, &facts));
-    assert_ok(yk_op_index_make(facts, 0, arena, &view));
-    for (int32_t i = 0; i < view->list->op_count && count < MAX_BUFFERS; i++) {
-        if (view->list->ops[i].lane == YK_LANE_COMPUTE) {
+    assert_ok(yk_op_index_make(facts, 0, arena, &index));
+    for (int32_t i = 0; i < index->list->op_count && count < MAX_BUFFERS; i++) {
+        if (index->list->ops[i].lane == YK_LANE_COMPUTE) {
             struct yk_buffer_lifetime lifetime = yk_buffer_lifetime_new();
             lifetime.buffer = count++;
-            yk_buffer_lifetime_add_begin(&lifetime, view->list, i);
-            yk_buffer_lifetime_add_end(&lifetime, view->list, i);
+            yk_buffer_lifetime_add_begin(&lifetime, index->list, i);
+            yk_buffer_lifetime_add_end(&lifetime, index->list, i);
             yk_buffer_offsets_add(&buffers, &lifetime, 0, 64);
         }
     }
     assert_true(count > 3);
-    assert_ok(yk_buffer_offsets_assign(&buffers, view, offsets, &bytes));
+    assert_ok(yk_buffer_offsets_assign(&buffers, index, offsets, &bytes));
     assert_int_equal(bytes, 64);
     yk_buffer_offsets_free(&buffers);
     yk_program_destroy(program);
@@ -480,13 +480,13 @@ static void bytes_that_cannot_be_counted_are_refused(void **state)
     struct yk_arena *arena = NULL;
     struct yk_program *program = NULL;
     struct yk_program_facts *facts = NULL;
-    struct yk_op_index *view = NULL;
+    struct yk_op_index *index = NULL;
     /* One that no multiple of the alignment holds, and two that are too many together. */
     static const size_t sizes[][2] = {{SIZE_MAX, 0}, {SIZE_MAX / 2 + 1, SIZE_MAX / 2 + 1}};
     assert_ok(yk_arena_create(&arena));
-    assert_ok(yk_program_compile(sound.plan, sound.cluster, sound.sizes, &program));
+    assert_ok(yk_program_compile(sound.plan, sound.cluster, sound.cache, &program));
     assert_ok(yk_program_facts_make(program, arena, &facts));
-    assert_ok(yk_op_index_make(facts, 0, arena, &view));
+    assert_ok(yk_op_index_make(facts, 0, arena, &index));
     for (int i = 0; i < 2; i++) {
         struct yk_buffer_offsets buffers = {0};
         size_t offsets[2] = {0};
@@ -494,13 +494,14 @@ static void bytes_that_cannot_be_counted_are_refused(void **state)
         for (int j = 0; j < 2; j++) {
             struct yk_buffer_lifetime lifetime = yk_buffer_lifetime_new();
             struct yk_random random = yk_random_from_seed(1);
-            const int32_t op = draw_op(&random, view);
+            const int32_t op = draw_op(&random, index);
             lifetime.buffer = j;
-            yk_buffer_lifetime_add_begin(&lifetime, view->list, op);
-            yk_buffer_lifetime_add_end(&lifetime, view->list, op);
+            yk_buffer_lifetime_add_begin(&lifetime, index->list, op);
+            yk_buffer_lifetime_add_end(&lifetime, index->list, op);
             yk_buffer_offsets_add(&buffers, &lifetime, 0, sizes[i][j]);
         }
-        assert_int_equal(yk_buffer_offsets_assign(&buffers, view, offsets, &bytes), YK_ERROR_INPUT);
+        assert_int_equal(yk_buffer_offsets_assign(&buffers, index, offsets, &bytes),
+                         YK_ERROR_INPUT);
         yk_buffer_offsets_free(&buffers);
     }
     yk_program_destroy(program);

@@ -51,7 +51,7 @@ enum {
 struct step {
     struct yk_arena *arena;
     struct yk_cluster *cluster;
-    struct yk_model_cache *sizes;
+    struct yk_model_cache *cache;
     struct yk_program *program;
     struct yk_net *net;
     struct yk_executor_buffers buffers;
@@ -60,7 +60,7 @@ struct step {
 static struct yk_plan *plan_of(struct step *step, const struct request *request,
                                const struct yk_workload *workload)
 {
-    const struct yk_model *model = yk_model_cache_whole_batch(step->sizes);
+    const struct yk_model *model = yk_model_cache_whole_batch(step->cache);
     struct yk_plan *plan = NULL;
     assert_int_equal(yk_plan_create(step->arena, 1, 1, model->layer_count, &plan), YK_OK);
     plan->model_source = request->model;
@@ -99,17 +99,17 @@ static struct step open_step(const struct request *request)
     assert_int_equal(yk_arena_create(&step.arena), YK_OK);
     assert_int_equal(yk_model_config_find_builtin(request->model, &config), YK_OK);
     assert_int_equal(yk_cluster_parse("cpu:2", &step.cluster), YK_OK);
-    assert_int_equal(yk_model_cache_create(config, &workload, &step.sizes), YK_OK);
+    assert_int_equal(yk_model_cache_create(config, &workload, &step.cache), YK_OK);
     assert_int_equal(yk_program_compile(plan_of(&step, request, &workload), step.cluster,
-                                        step.sizes, &step.program),
+                                        step.cache, &step.program),
                      YK_OK);
-    assert_int_equal(yk_net_create(yk_model_cache_whole_batch(step.sizes), &options, &step.net),
+    assert_int_equal(yk_net_create(yk_model_cache_whole_batch(step.cache), &options, &step.net),
                      YK_OK);
     struct yk_program_facts *facts = NULL;
-    struct yk_op_index *view = NULL;
+    struct yk_op_index *index = NULL;
     assert_int_equal(yk_program_facts_make(step.program, step.arena, &facts), YK_OK);
-    assert_int_equal(yk_op_index_make(facts, 0, step.arena, &view), YK_OK);
-    assert_int_equal(yk_executor_buffers_assign(view, step.net, 0, step.arena, &step.buffers),
+    assert_int_equal(yk_op_index_make(facts, 0, step.arena, &index), YK_OK);
+    assert_int_equal(yk_executor_buffers_assign(index, step.net, 0, step.arena, &step.buffers),
                      YK_OK);
     return step;
 }
@@ -118,7 +118,7 @@ static void close_step(struct step *step)
 {
     yk_net_destroy(step->net);
     yk_program_destroy(step->program);
-    yk_model_cache_destroy(step->sizes);
+    yk_model_cache_destroy(step->cache);
     yk_cluster_destroy(step->cluster);
     yk_arena_destroy(step->arena);
 }
@@ -191,7 +191,7 @@ static void expect_inputs(const struct step *step, const struct canvas *canvas,
 {
     const struct yk_net_layer *layer = &step->net->layers[op->layer];
     const int32_t before[] = {layer->input, layer->memory};
-    const bool keeps = yk_model_cache_whole_batch(step->sizes)->layers[op->layer].keeps_input;
+    const bool keeps = yk_model_cache_whole_batch(step->cache)->layers[op->layer].keeps_input;
     for (int i = 0; i < 2; i++) {
         if (before[i] >= 0 && (op->kind != YK_OP_BACKWARD || keeps)) {
             expect_painted(canvas, offsets_of(step, op, before[i])->output,
@@ -332,13 +332,14 @@ static void samples_that_cannot_be_counted_are_refused(void **state)
     static const int64_t wrong[] = {-1, 13, INT64_MAX / 4};
     struct step step = open_step(&requests[0]);
     struct yk_program_facts *facts = NULL;
-    struct yk_op_index *view = NULL;
+    struct yk_op_index *index = NULL;
     struct yk_executor_buffers buffers;
     assert_int_equal(yk_program_facts_make(step.program, step.arena, &facts), YK_OK);
-    assert_int_equal(yk_op_index_make(facts, 0, step.arena, &view), YK_OK);
+    assert_int_equal(yk_op_index_make(facts, 0, step.arena, &index), YK_OK);
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        assert_int_equal(yk_executor_buffers_assign(view, step.net, wrong[i], step.arena, &buffers),
-                         YK_ERROR_INPUT);
+        assert_int_equal(
+            yk_executor_buffers_assign(index, step.net, wrong[i], step.arena, &buffers),
+            YK_ERROR_INPUT);
     }
     close_step(&step);
 }

@@ -164,7 +164,7 @@ static void every_place_of_an_encoder_and_decoder_drops_for_itself(void **state)
     watched.attention = watch_attend;
     watched.attention_backward = watch_attend_back;
     watched.dropout = watch_drop;
-    trainer->store->engine.backend = &watched;
+    trainer->store->context.backend = &watched;
     for (int i = 0; i < BATCH * SEQUENCE; i++) {
         tokens[i] = i * 7 % 19;
     }
@@ -184,7 +184,7 @@ static void every_place_of_an_encoder_and_decoder_drops_for_itself(void **state)
         projections += visits[i] > 0;
     }
     assert_int_equal(projections, 2 + 3 * ENCODER_LAYERS + 5 * DECODER_LAYERS);
-    trainer->store->engine.backend = &yk_backend_cpu;
+    trainer->store->context.backend = &yk_backend_cpu;
     trainer_close(trainer);
     yk_arena_destroy(arena);
 }

@@ -30,13 +30,14 @@ static void a_round_is_whole_when_all_its_ops_ran(void **state)
     (void)state;
     struct hand_program *hand = make();
     struct yk_op_interval ops[OPS] = {{0, 10, 11}, {1, 11, 13}, {2, 13, 13}};
-    struct yk_op_timeline times = {.program = &hand->program, .rank = 1, .ops = ops, .count = OPS};
-    assert_true(yk_op_timeline_is_complete(&times));
-    times.count = OPS - 1;
-    assert_false(yk_op_timeline_is_complete(&times));
-    times.count = OPS;
+    struct yk_op_timeline timeline = {
+        .program = &hand->program, .rank = 1, .ops = ops, .count = OPS};
+    assert_true(yk_op_timeline_is_complete(&timeline));
+    timeline.count = OPS - 1;
+    assert_false(yk_op_timeline_is_complete(&timeline));
+    timeline.count = OPS;
     ops[1].end_s = 10;
-    assert_false(yk_op_timeline_is_complete(&times));
+    assert_false(yk_op_timeline_is_complete(&timeline));
     hand_program_free(hand);
 }
 
@@ -45,10 +46,10 @@ static void a_trace_counts_from_the_begin_of_the_round(void **state)
     (void)state;
     struct hand_program *hand = make();
     struct yk_op_interval ops[] = {{0, 10, 11}, {2, 13, 14.5}};
-    const struct yk_op_timeline times = {
+    const struct yk_op_timeline timeline = {
         .program = &hand->program, .rank = 1, .ops = ops, .count = 2, .began_s = 9.5};
     struct yk_trace *trace = NULL;
-    assert_ok(yk_op_timeline_to_trace(&times, &trace));
+    assert_ok(yk_op_timeline_to_trace(&timeline, &trace));
     assert_int_equal(yk_trace_rank_count(trace), 1);
     assert_string_equal(yk_trace_rank_name(trace, 0), hand->cluster.devices[1].name);
     assert_int_equal(yk_trace_event_count(trace), 2);

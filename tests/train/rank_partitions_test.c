@@ -56,7 +56,7 @@ static void every_number_is_kept_by_one_member(void **state)
         struct yk_program *program = NULL;
         struct yk_partition *partitions[16] = {0};
         const int32_t ranks = sound.plan->rank_count;
-        assert_ok(yk_program_compile(sound.plan, sound.cluster, sound.sizes, &program));
+        assert_ok(yk_program_compile(sound.plan, sound.cluster, sound.cache, &program));
         for (int32_t rank = 0; rank < ranks; rank++) {
             assert_ok(yk_rank_partitions_stored(program, rank, sound.arena, &partitions[rank]));
         }

@@ -60,10 +60,10 @@ struct trial {
 };
 
 /* A BERT without a head for masked words has nothing to be trained by. */
-static bool is_trainable(const struct yk_model_cache *sizes)
+static bool is_trainable(const struct yk_model_cache *cache)
 {
     struct yk_net *net = NULL;
-    const bool trainable = yk_net_create(yk_model_cache_whole_batch(sizes),
+    const bool trainable = yk_net_create(yk_model_cache_whole_batch(cache),
                                          &(struct yk_net_options){0}, &net) == YK_OK;
     yk_net_destroy(net);
     return trainable;
@@ -90,13 +90,13 @@ static bool open_trial(uint64_t seed, bool half, bool each, struct trial *out)
 {
     *out = (struct trial){.sound = sound_plan_make(seed)};
     const enum yk_precision precision = out->sound.plan->workload.precision;
-    if ((yk_precision_bytes(precision) == 2) != half || !is_trainable(out->sound.sizes) ||
+    if ((yk_precision_bytes(precision) == 2) != half || !is_trainable(out->sound.cache) ||
         (each && !reduce_each(out->sound.plan))) {
         sound_plan_free(&out->sound);
         return false;
     }
     assert_ok(
-        yk_program_compile(out->sound.plan, out->sound.cluster, out->sound.sizes, &out->program));
+        yk_program_compile(out->sound.plan, out->sound.cluster, out->sound.cache, &out->program));
     assert_ok(rank_run_alone(out->program, out->sound.arena, &out->alone));
     out->request = (struct rank_run_request){
         .program = out->alone,

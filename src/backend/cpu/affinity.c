@@ -10,28 +10,28 @@
 #include <omp.h>
 #endif
 
-yk_status yk_cpu_affinity_init(struct yk_cpu_affinity *pins,
+yk_status yk_cpu_affinity_init(struct yk_cpu_affinity *affinity,
                                const struct yk_backend_options *options)
 {
     if (options->core_count <= 0) {
         return YK_OK;
     }
-    const size_t bytes = (size_t)options->core_count * sizeof *pins->cores;
-    pins->cores = malloc(bytes);
-    YK_TRY_MEMORY(pins->cores);
-    memcpy(pins->cores, options->cores, bytes);
-    pins->count = options->core_count;
-    pins->comm = options->comm_core;
+    const size_t bytes = (size_t)options->core_count * sizeof *affinity->cores;
+    affinity->cores = malloc(bytes);
+    YK_TRY_MEMORY(affinity->cores);
+    memcpy(affinity->cores, options->cores, bytes);
+    affinity->count = options->core_count;
+    affinity->comm = options->comm_core;
     return YK_OK;
 }
 
-void yk_cpu_affinity_destroy(struct yk_cpu_affinity *pins)
+void yk_cpu_affinity_destroy(struct yk_cpu_affinity *affinity)
 {
-    free(pins->cores);
+    free(affinity->cores);
 }
 
 /* Lets the calling thread run on these cores only. */
-static void pin(struct yk_cpu_affinity *pins, const int32_t *cores, int32_t count)
+static void pin(struct yk_cpu_affinity *affinity, const int32_t *cores, int32_t count)
 {
     int32_t highest = 0;
     bool valid = true;
@@ -47,7 +47,8 @@ static void pin(struct yk_cpu_affinity *pins, const int32_t *cores, int32_t coun
             CPU_SET_S((size_t)cores[i], size, set);
         }
     }
-    if ((!set || sched_setaffinity(0, size, set) != 0) && !atomic_exchange(&pins->refused, true)) {
+    if ((!set || sched_setaffinity(0, size, set) != 0) &&
+        !atomic_exchange(&affinity->refused, true)) {
         yk_log(YK_LOG_NOTE,
                "the system does not let threads stay on core %d; they run where it "
                "puts them",
@@ -67,32 +68,32 @@ static int number_in_team(void)
 
 /* OpenMP reuses the threads of a team for the next team of the same size. All kernels of a lane use
  * this size. */
-static void pin_team(struct yk_cpu_affinity *pins, int threads)
+static void pin_team(struct yk_cpu_affinity *affinity, int threads)
 {
     if (threads > 1) {
 #pragma omp parallel num_threads(threads)
         if (number_in_team() > 0) {
-            pin(pins, &pins->cores[number_in_team() % pins->count], 1);
+            pin(affinity, &affinity->cores[number_in_team() % affinity->count], 1);
         }
     }
     /* Pin this thread last, because new threads inherit its affinity. */
-    pin(pins, &pins->cores[0], 1);
+    pin(affinity, &affinity->cores[0], 1);
 }
 
-bool yk_cpu_affinity_pin_lane(struct yk_cpu_affinity *pins, const char *lane, int *threads)
+bool yk_cpu_affinity_pin_lane(struct yk_cpu_affinity *affinity, const char *lane, int *threads)
 {
-    if (pins->count == 0) {
+    if (affinity->count == 0) {
         return yk_cpu_parallel_start_threads(*threads);
     }
     if (strcmp(lane, "comm") == 0) {
-        pin(pins, &pins->comm, 1);
+        pin(affinity, &affinity->comm, 1);
         *threads = 1;
         return true;
     }
-    pin(pins, pins->cores, pins->count);
+    pin(affinity, affinity->cores, affinity->count);
     const bool started = yk_cpu_parallel_start_threads(*threads);
     if (started && strcmp(lane, "compute") == 0) {
-        pin_team(pins, *threads);
+        pin_team(affinity, *threads);
     }
     return started;
 }

@@ -37,7 +37,7 @@ static yk_status open_device(const struct yk_backend_options *options,
     YK_TRY_MEMORY(device);
     device->threads = options->threads > 0 ? options->threads : count_cores();
     yk_status status = yk_cpu_blas_reserve_buffers(device->threads);
-    YK_THEN(yk_cpu_affinity_init(&device->pins, options));
+    YK_THEN(yk_cpu_affinity_init(&device->affinity, options));
     YK_TRY_OR(status, free(device));
     *out = device;
     return YK_OK;
@@ -46,7 +46,7 @@ static yk_status open_device(const struct yk_backend_options *options,
 static void close_device(struct yk_backend_device *device)
 {
     if (device) {
-        yk_cpu_affinity_destroy(&device->pins);
+        yk_cpu_affinity_destroy(&device->affinity);
     }
     free(device);
 }

@@ -18,20 +18,20 @@ struct yk_cpu_affinity {
     atomic_bool refused; /* the system refused an affinity, and this was logged */
 };
 
-yk_status yk_cpu_affinity_init(struct yk_cpu_affinity *pins,
+yk_status yk_cpu_affinity_init(struct yk_cpu_affinity *affinity,
                                const struct yk_backend_options *options) YK_MUST_USE;
-void yk_cpu_affinity_destroy(struct yk_cpu_affinity *pins);
+void yk_cpu_affinity_destroy(struct yk_cpu_affinity *affinity);
 
 /* Starts and pins the threads of a lane. The thread of the lane calls this first. `*threads` is the
  * number of threads; it becomes 1 for the lane "comm" of a pinned device. Returns false if the
  * system refuses to start the threads. */
-bool yk_cpu_affinity_pin_lane(struct yk_cpu_affinity *pins, const char *lane, int *threads);
+bool yk_cpu_affinity_pin_lane(struct yk_cpu_affinity *affinity, const char *lane, int *threads);
 
 /* ---- the device ---- */
 
 struct yk_backend_device {
     int threads; /* per lane */
-    struct yk_cpu_affinity pins;
+    struct yk_cpu_affinity affinity;
 };
 
 /* ---- blas.c: the buffers of OpenBLAS ---- */

@@ -97,7 +97,7 @@ struct yk_backend_lane {
     pthread_t thread;
     int threads;  /* available to a kernel */
     bool started; /* all threads were started */
-    struct yk_cpu_affinity *pins;
+    struct yk_cpu_affinity *affinity;
     char name[16]; /* the limit of Linux for thread names */
     struct counter enqueued;
     struct counter done;
@@ -151,7 +151,8 @@ static void start_sharing(int threads, const void *op)
 {
     (void)threads;
     struct yk_backend_lane *const *lane = op;
-    (*lane)->started = yk_cpu_affinity_pin_lane((*lane)->pins, (*lane)->name, &(*lane)->threads);
+    (*lane)->started =
+        yk_cpu_affinity_pin_lane((*lane)->affinity, (*lane)->name, &(*lane)->threads);
 }
 
 static yk_status refuse_threads(int count, const char *name)
@@ -188,7 +189,7 @@ yk_status yk_cpu_lane_create(struct yk_backend_device *device, const char *name,
     struct yk_backend_lane *lane = calloc(1, sizeof *lane);
     YK_TRY_MEMORY(lane);
     lane->threads = device->threads;
-    lane->pins = &device->pins;
+    lane->affinity = &device->affinity;
     YK_TRY_GOTO(counter_init(&lane->enqueued), free_lane);
     YK_TRY_GOTO(counter_init(&lane->done), end_enqueued);
     YK_TRY_GOTO(start_threads(lane, name), end_done);

@@ -31,11 +31,12 @@ static bool is_of_sort(const struct yk_profiler_layer_row *row,
 }
 
 /* The row of the same layer and batch for another pass; NULL: none. */
-static const struct yk_profiler_layer_row *
-pass_of(const struct yk_profiler *survey, const struct yk_profiler_layer_row *row, const char *pass)
+static const struct yk_profiler_layer_row *pass_of(const struct yk_profiler *profiler,
+                                                   const struct yk_profiler_layer_row *row,
+                                                   const char *pass)
 {
-    for (int32_t i = 0; i < survey->layer_count; i++) {
-        const struct yk_profiler_layer_row *other = &survey->layers[i];
+    for (int32_t i = 0; i < profiler->layer_count; i++) {
+        const struct yk_profiler_layer_row *other = &profiler->layers[i];
         if (strcmp(other->layer.pass, pass) == 0 && other->batch == row->batch &&
             is_of_sort(other, row)) {
             return other;
@@ -45,10 +46,10 @@ pass_of(const struct yk_profiler *survey, const struct yk_profiler_layer_row *ro
 }
 
 /* Whether no row before is of the same sort. */
-static bool is_first(const struct yk_profiler *survey, int32_t number)
+static bool is_first(const struct yk_profiler *profiler, int32_t number)
 {
     int32_t i = 0;
-    while (!is_of_sort(&survey->layers[i], &survey->layers[number])) {
+    while (!is_of_sort(&profiler->layers[i], &profiler->layers[number])) {
         i++;
     }
     return i == number;
@@ -56,11 +57,11 @@ static bool is_first(const struct yk_profiler *survey, int32_t number)
 
 /* The row of the same sort and pass with the next larger batch; NULL: none. */
 static const struct yk_profiler_layer_row *
-next_of(const struct yk_profiler *survey, const struct yk_profiler_layer_row *sort, int64_t batch)
+next_of(const struct yk_profiler *profiler, const struct yk_profiler_layer_row *sort, int64_t batch)
 {
     const struct yk_profiler_layer_row *next = NULL;
-    for (int32_t i = 0; i < survey->layer_count; i++) {
-        const struct yk_profiler_layer_row *row = &survey->layers[i];
+    for (int32_t i = 0; i < profiler->layer_count; i++) {
+        const struct yk_profiler_layer_row *row = &profiler->layers[i];
         if (is_of_sort(row, sort) && strcmp(row->layer.pass, sort->layer.pass) == 0 &&
             row->batch > batch && (!next || row->batch < next->batch)) {
             next = row;
@@ -83,19 +84,19 @@ static void add_device(struct yk_table *table, const struct yk_profile_layer_key
     }
 }
 
-static void add_row(const struct yk_profiler *survey, const struct yk_profiler_layer_row *row,
+static void add_row(const struct yk_profiler *profiler, const struct yk_profiler_layer_row *row,
                     struct yk_table *table)
 {
     add_device(table, &row->layer);
     yk_table_add(table, "%s", row->layer.shape);
     yk_table_add(table, "%" PRId64, row->batch);
     add_time(table, row);
-    add_time(table, pass_of(survey, row, "backward"));
-    add_time(table, pass_of(survey, row, "update"));
+    add_time(table, pass_of(profiler, row, "backward"));
+    add_time(table, pass_of(profiler, row, "update"));
     yk_table_add(table, "%.1f %%", 100 * row->measurement.spread);
 }
 
-static yk_status add_layers(const struct yk_profiler *survey, struct yk_text *out)
+static yk_status add_layers(const struct yk_profiler *profiler, struct yk_text *out)
 {
     static const struct yk_table_column columns[] = {
         {"device", YK_TABLE_LEFT},   {"layer", YK_TABLE_LEFT},     {"samples", YK_TABLE_RIGHT},
@@ -104,20 +105,20 @@ static yk_status add_layers(const struct yk_profiler *survey, struct yk_text *ou
     };
     struct yk_table *table = NULL;
     YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
-    for (int32_t i = 0; i < survey->layer_count; i++) {
-        const struct yk_profiler_layer_row *sort = &survey->layers[i];
-        if (strcmp(sort->layer.pass, "forward") != 0 || !is_first(survey, i)) {
+    for (int32_t i = 0; i < profiler->layer_count; i++) {
+        const struct yk_profiler_layer_row *sort = &profiler->layers[i];
+        if (strcmp(sort->layer.pass, "forward") != 0 || !is_first(profiler, i)) {
             continue;
         }
-        for (const struct yk_profiler_layer_row *row = next_of(survey, sort, 0); row;
-             row = next_of(survey, sort, row->batch)) {
-            add_row(survey, row, table);
+        for (const struct yk_profiler_layer_row *row = next_of(profiler, sort, 0); row;
+             row = next_of(profiler, sort, row->batch)) {
+            add_row(profiler, row, table);
         }
     }
     return yk_table_write_and_destroy(table, out);
 }
 
-static yk_status add_links(const struct yk_profiler *survey, struct yk_text *out)
+static yk_status add_links(const struct yk_profiler *profiler, struct yk_text *out)
 {
     static const struct yk_table_column columns[] = {
         {"link", YK_TABLE_LEFT},    {"message", YK_TABLE_LEFT}, {"ranks", YK_TABLE_RIGHT},
@@ -126,8 +127,8 @@ static yk_status add_links(const struct yk_profiler *survey, struct yk_text *out
     };
     struct yk_table *table = NULL;
     YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
-    for (int32_t i = 0; i < survey->link_count; i++) {
-        const struct yk_profiler_link_row *row = &survey->links[i];
+    for (int32_t i = 0; i < profiler->link_count; i++) {
+        const struct yk_profiler_link_row *row = &profiler->links[i];
         yk_table_add(table, "%s", row->link.link);
         yk_table_add(table, "%s", row->link.collective);
         yk_table_add(table, "%d", (int)row->link.ranks);
@@ -141,10 +142,10 @@ static yk_status add_links(const struct yk_profiler *survey, struct yk_text *out
     return yk_table_write_and_destroy(table, out);
 }
 
-static void add_facts(const struct yk_profiler *survey, struct yk_text *out)
+static void add_facts(const struct yk_profiler *profiler, struct yk_text *out)
 {
-    for (int32_t i = 0; i < survey->fact_count; i++) {
-        const struct yk_profiler_fact_row *row = &survey->facts[i];
+    for (int32_t i = 0; i < profiler->fact_count; i++) {
+        const struct yk_profiler_fact_row *row = &profiler->facts[i];
         if (strcmp(row->fact.fact, YK_PROFILE_CONTEXT_BYTES) == 0) {
             if (!strstr(row->fact.subject, " with ")) {
                 continue; /* the same, for whatever other model */
@@ -192,19 +193,19 @@ static yk_status add_counters(const struct yk_profile_job_result *result, struct
 
 static yk_status write_measured(const struct yk_profile_job_result *result, struct yk_text *out)
 {
-    const struct yk_profiler *survey = &result->survey;
+    const struct yk_profiler *profiler = &result->profiler;
     yk_text_add_bytes(out, yk_text_chars(&result->notes), result->notes.length);
-    if (survey->layer_count > 0) {
+    if (profiler->layer_count > 0) {
         yk_text_add(out, "\n");
-        YK_TRY(add_layers(survey, out));
+        YK_TRY(add_layers(profiler, out));
     }
-    if (survey->link_count > 0) {
+    if (profiler->link_count > 0) {
         yk_text_add(out, "\n");
-        YK_TRY(add_links(survey, out));
+        YK_TRY(add_links(profiler, out));
     }
-    if (survey->fact_count > 0) {
+    if (profiler->fact_count > 0) {
         yk_text_add(out, "\n");
-        add_facts(survey, out);
+        add_facts(profiler, out);
     }
     if (result->counters) {
         YK_TRY(add_counters(result, out));
@@ -216,14 +217,14 @@ static yk_status write_measured(const struct yk_profile_job_result *result, stru
                      "(--again)\n",
                      100 * result->noise);
     }
-    if (survey->skipped_count > 0) {
+    if (profiler->skipped_count > 0) {
         yk_text_addf(out, "\n%lld %s known already and not measured again; --again does\n",
-                     (long long)survey->skipped_count,
-                     survey->skipped_count == 1 ? "number of samples was"
-                                                : "numbers of samples were");
+                     (long long)profiler->skipped_count,
+                     profiler->skipped_count == 1 ? "number of samples was"
+                                                  : "numbers of samples were");
     }
     yk_text_addf(out, "\nkept in %s%s\n", result->path,
-                 survey->stopped ? "; stopped before all was measured" : "");
+                 profiler->stopped ? "; stopped before all was measured" : "");
     return yk_text_status(out);
 }
 

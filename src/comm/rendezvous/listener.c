@@ -22,57 +22,58 @@ static const double full_s = 0.01;   /* the same while there is no room */
 
 /* ---- connections without a proof ---- */
 
-void yk_rendezvous_listener_handshake_begin(struct yk_rendezvous_listener_handshake *pending,
+void yk_rendezvous_listener_handshake_begin(struct yk_rendezvous_listener_handshake *handshake,
                                             int fd, const char *token)
 {
     yk_connection_set_tcp_nodelay(fd);
-    *pending = (struct yk_rendezvous_listener_handshake){
+    *handshake = (struct yk_rendezvous_listener_handshake){
         .connection = {.fd = fd, .token = token},
         .since_s = yk_clock_now_s(),
     };
 }
 
-static yk_status reply_to_hello(struct yk_rendezvous_listener_handshake *pending,
+static yk_status reply_to_hello(struct yk_rendezvous_listener_handshake *handshake,
                                 const struct yk_connection_record *hello)
 {
     struct yk_connection_record reply = {.kind = YK_CONNECTION_CHALLENGE};
     YK_TRY(yk_connection_generate_nonce(reply.nonce));
-    memcpy(pending->connection.client_nonce, hello->nonce, YK_CONNECTION_NONCE_SIZE);
-    memcpy(pending->connection.server_nonce, reply.nonce, YK_CONNECTION_NONCE_SIZE);
-    pending->greeted = true;
+    memcpy(handshake->connection.client_nonce, hello->nonce, YK_CONNECTION_NONCE_SIZE);
+    memcpy(handshake->connection.server_nonce, reply.nonce, YK_CONNECTION_NONCE_SIZE);
+    handshake->greeted = true;
     /* So little goes out at once or not at all. */
-    if (!yk_connection_send_record(&pending->connection, &reply, NULL, 0)) {
-        yk_connection_close(&pending->connection);
+    if (!yk_connection_send_record(&handshake->connection, &reply, NULL, 0)) {
+        yk_connection_close(&handshake->connection);
     }
     return YK_OK;
 }
 
-yk_status yk_rendezvous_listener_handshake_receive(struct yk_rendezvous_listener_handshake *pending,
-                                                   bool *has_claim,
-                                                   struct yk_connection_record *claim)
+yk_status
+yk_rendezvous_listener_handshake_receive(struct yk_rendezvous_listener_handshake *handshake,
+                                         bool *has_claim, struct yk_connection_record *claim)
 {
-    const ssize_t got = recv(pending->connection.fd, pending->received + pending->received_size,
-                             YK_CONNECTION_RECORD_SIZE - pending->received_size, MSG_DONTWAIT);
+    const ssize_t got =
+        recv(handshake->connection.fd, handshake->received + handshake->received_size,
+             YK_CONNECTION_RECORD_SIZE - handshake->received_size, MSG_DONTWAIT);
     *has_claim = false;
     if (got == 0 || (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) {
-        yk_connection_close(&pending->connection);
+        yk_connection_close(&handshake->connection);
         return YK_OK;
     }
-    pending->received_size += got > 0 ? (size_t)got : 0;
-    if (pending->received_size < YK_CONNECTION_RECORD_SIZE) {
+    handshake->received_size += got > 0 ? (size_t)got : 0;
+    if (handshake->received_size < YK_CONNECTION_RECORD_SIZE) {
         return YK_OK;
     }
     struct yk_connection_record received;
-    const bool known = yk_connection_parse_record(pending->received, &received);
-    pending->received_size = 0;
-    if (known && !pending->greeted && received.kind == YK_CONNECTION_HELLO) {
-        return reply_to_hello(pending, &received);
+    const bool known = yk_connection_parse_record(handshake->received, &received);
+    handshake->received_size = 0;
+    if (known && !handshake->greeted && received.kind == YK_CONNECTION_HELLO) {
+        return reply_to_hello(handshake, &received);
     }
-    *has_claim = known && pending->greeted && received.kind == YK_CONNECTION_PROOF;
+    *has_claim = known && handshake->greeted && received.kind == YK_CONNECTION_PROOF;
     if (*has_claim) {
         *claim = received;
     } else {
-        yk_connection_close(&pending->connection);
+        yk_connection_close(&handshake->connection);
     }
     return YK_OK;
 }
@@ -83,7 +84,7 @@ yk_status yk_rendezvous_listener_open(struct yk_rendezvous_listener *listener)
 {
     const size_t ranks = (size_t)listener->size;
     for (int32_t i = 0; i < YK_RENDEZVOUS_LISTENER_MAX_HANDSHAKES; i++) {
-        listener->pending[i].connection.fd = -1;
+        listener->handshake[i].connection.fd = -1;
     }
     listener->missing = listener->size - 1;
     listener->clients = calloc(ranks, sizeof *listener->clients);
@@ -103,7 +104,7 @@ void yk_rendezvous_listener_stop(struct yk_rendezvous_listener *listener)
     }
     listener->socket_count = 0;
     for (int32_t i = 0; i < YK_RENDEZVOUS_LISTENER_MAX_HANDSHAKES; i++) {
-        yk_connection_close(&listener->pending[i].connection);
+        yk_connection_close(&listener->handshake[i].connection);
     }
 }
 
@@ -204,54 +205,54 @@ static yk_status check_claim(struct yk_rendezvous_listener *listener,
 
 /* Who knows the token is a rank; where it cannot be one of these, nothing will come of it. */
 static yk_status check_and_accept(struct yk_rendezvous_listener *listener,
-                                  struct yk_rendezvous_listener_handshake *pending,
+                                  struct yk_rendezvous_listener_handshake *handshake,
                                   const struct yk_connection_record *claim)
 {
     const double end_s = yk_clock_now_s() + send_s;
     const struct yk_connection_record welcome = {.kind = YK_CONNECTION_WELCOME,
                                                  .size = listener->size};
-    if (!yk_connection_verify_proof(&pending->connection, claim, NULL)) {
+    if (!yk_connection_verify_proof(&handshake->connection, claim, NULL)) {
         /* At once or not at all. */
-        yk_connection_send_refusal(&pending->connection, YK_ERROR_INPUT, "", 0);
-        yk_connection_close(&pending->connection);
+        yk_connection_send_refusal(&handshake->connection, YK_ERROR_INPUT, "", 0);
+        yk_connection_close(&handshake->connection);
         listener->rejected++;
         return YK_OK;
     }
     const yk_status status = check_claim(listener, claim);
     if (status != YK_OK) {
-        yk_connection_send_refusal(&pending->connection, status, yk_status_message(), end_s);
+        yk_connection_send_refusal(&handshake->connection, status, yk_status_message(), end_s);
         return yk_rendezvous_listener_send_failure_to_clients(listener, status);
     }
-    if (!yk_connection_send_record(&pending->connection, &welcome, NULL, end_s)) {
-        yk_connection_close(&pending->connection);
+    if (!yk_connection_send_record(&handshake->connection, &welcome, NULL, end_s)) {
+        yk_connection_close(&handshake->connection);
         return YK_OK;
     }
-    listener->clients[claim->rank] = pending->connection;
-    pending->connection.fd = -1;
+    listener->clients[claim->rank] = handshake->connection;
+    handshake->connection.fd = -1;
     listener->missing--;
     return YK_OK;
 }
 
 static yk_status receive(struct yk_rendezvous_listener *listener,
-                         struct yk_rendezvous_listener_handshake *pending)
+                         struct yk_rendezvous_listener_handshake *handshake)
 {
     struct yk_connection_record claim = {0};
     bool has_claim = false;
-    YK_TRY(yk_rendezvous_listener_handshake_receive(pending, &has_claim, &claim));
-    return has_claim ? check_and_accept(listener, pending, &claim) : YK_OK;
+    YK_TRY(yk_rendezvous_listener_handshake_receive(handshake, &has_claim, &claim));
+    return has_claim ? check_and_accept(listener, handshake, &claim) : YK_OK;
 }
 
 /* A free place, if need be that of who has been there longest and could have been done. */
 static struct yk_rendezvous_listener_handshake *find_room(struct yk_rendezvous_listener *listener)
 {
     const double now_s = yk_clock_now_s();
-    struct yk_rendezvous_listener_handshake *oldest = &listener->pending[0];
+    struct yk_rendezvous_listener_handshake *oldest = &listener->handshake[0];
     for (int32_t i = 0; i < YK_RENDEZVOUS_LISTENER_MAX_HANDSHAKES; i++) {
-        struct yk_rendezvous_listener_handshake *pending = &listener->pending[i];
-        if (pending->connection.fd < 0) {
-            return pending;
+        struct yk_rendezvous_listener_handshake *handshake = &listener->handshake[i];
+        if (handshake->connection.fd < 0) {
+            return handshake;
         }
-        oldest = pending->since_s < oldest->since_s ? pending : oldest;
+        oldest = handshake->since_s < oldest->since_s ? handshake : oldest;
     }
     return now_s - oldest->since_s > crowded_s ? oldest : NULL;
 }
@@ -259,17 +260,17 @@ static struct yk_rendezvous_listener_handshake *find_room(struct yk_rendezvous_l
 /* All that call there, as far as there is room; the others stay in the system's queue. */
 static void accept_new(struct yk_rendezvous_listener *listener, int socket)
 {
-    for (struct yk_rendezvous_listener_handshake *pending = find_room(listener); pending;
-         pending = find_room(listener)) {
+    for (struct yk_rendezvous_listener_handshake *handshake = find_room(listener); handshake;
+         handshake = find_room(listener)) {
         const int fd = accept4(socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (fd >= 0) {
-            yk_connection_close(&pending->connection);
-            yk_rendezvous_listener_handshake_begin(pending, fd, listener->token);
+            yk_connection_close(&handshake->connection);
+            yk_rendezvous_listener_handshake_begin(handshake, fd, listener->token);
             continue;
         }
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
             /* poll() would return at once, again and again: let callers without a proof go. */
-            yk_connection_close(&pending->connection);
+            yk_connection_close(&handshake->connection);
             (void)usleep((useconds_t)(1e6 * full_s));
         }
         return;
@@ -280,9 +281,9 @@ static void drop_slow(struct yk_rendezvous_listener *listener)
 {
     const double now_s = yk_clock_now_s();
     for (int32_t i = 0; i < YK_RENDEZVOUS_LISTENER_MAX_HANDSHAKES; i++) {
-        if (listener->pending[i].connection.fd >= 0 &&
-            now_s - listener->pending[i].since_s > proof_s) {
-            yk_connection_close(&listener->pending[i].connection);
+        if (listener->handshake[i].connection.fd >= 0 &&
+            now_s - listener->handshake[i].since_s > proof_s) {
+            yk_connection_close(&listener->handshake[i].connection);
         }
     }
 }
@@ -301,7 +302,7 @@ static int wait_for_any(struct yk_rendezvous_listener *listener, struct pollfd *
             (struct pollfd){.fd = has_room ? listener->sockets[i] : -1, .events = POLLIN};
     }
     for (int32_t i = 0; i < YK_RENDEZVOUS_LISTENER_MAX_HANDSHAKES; i++) {
-        pending[i] = (struct pollfd){.fd = listener->pending[i].connection.fd, .events = POLLIN};
+        pending[i] = (struct pollfd){.fd = listener->handshake[i].connection.fd, .events = POLLIN};
     }
     for (int32_t i = 0; i < listener->size; i++) {
         clients[i] = (struct pollfd){.fd = listener->clients[i].fd, .events = POLLIN};
@@ -325,8 +326,8 @@ static yk_status poll_once(struct yk_rendezvous_listener *listener, double end_s
         }
     }
     for (int32_t i = 0; i < YK_RENDEZVOUS_LISTENER_MAX_HANDSHAKES; i++) {
-        if (pending[i].revents && listener->pending[i].connection.fd >= 0) {
-            YK_TRY(receive(listener, &listener->pending[i]));
+        if (pending[i].revents && listener->handshake[i].connection.fd >= 0) {
+            YK_TRY(receive(listener, &listener->handshake[i]));
         }
     }
     for (int32_t i = 0; i < listener->socket_count; i++) {

@@ -33,7 +33,7 @@ struct yk_rendezvous_listener {
     int sockets[YK_NETWORK_ADDRESS_LIST_MAX]; /* nonblocking */
     int32_t socket_count;
     /* The members below are private. */
-    struct yk_rendezvous_listener_handshake pending[YK_RENDEZVOUS_LISTENER_MAX_HANDSHAKES];
+    struct yk_rendezvous_listener_handshake handshake[YK_RENDEZVOUS_LISTENER_MAX_HANDSHAKES];
     struct yk_connection *clients; /* (size); fd is -1 for a rank that has not connected */
     struct pollfd *polls;
     int32_t missing;  /* number of ranks that have not connected */
@@ -64,14 +64,15 @@ void yk_rendezvous_listener_describe_missing_ranks(const struct yk_rendezvous_li
 
 void yk_rendezvous_listener_close(struct yk_rendezvous_listener *listener);
 
-void yk_rendezvous_listener_handshake_begin(struct yk_rendezvous_listener_handshake *pending,
+void yk_rendezvous_listener_handshake_begin(struct yk_rendezvous_listener_handshake *handshake,
                                             int fd, const char *token);
 
 /* Reads the bytes that have arrived; never waits. `has_claim` says whether a PROOF record is
  * complete, which is `claim` and must be checked. The connection is closed, with an fd of -1, if
  * the client has closed it or has sent invalid data. */
-yk_status yk_rendezvous_listener_handshake_receive(struct yk_rendezvous_listener_handshake *pending,
-                                                   bool *has_claim,
-                                                   struct yk_connection_record *claim) YK_MUST_USE;
+yk_status
+yk_rendezvous_listener_handshake_receive(struct yk_rendezvous_listener_handshake *handshake,
+                                         bool *has_claim,
+                                         struct yk_connection_record *claim) YK_MUST_USE;
 
 #endif

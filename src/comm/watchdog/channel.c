@@ -183,11 +183,11 @@ yk_status yk_watchdog_channel_accept_all_ranks(struct yk_watchdog_endpoint *endp
 
 /* ---- records ---- */
 
-void yk_watchdog_channel_send_message(int link, const struct yk_watchdog_message *record)
+void yk_watchdog_channel_send_message(int link, const struct yk_watchdog_message *message)
 {
-    const ssize_t sent = send(link, record, sizeof *record, MSG_DONTWAIT | MSG_NOSIGNAL);
+    const ssize_t sent = send(link, message, sizeof *message, MSG_DONTWAIT | MSG_NOSIGNAL);
     /* Half a record would make nonsense of all that follows. */
-    if (sent > 0 && sent < (ssize_t)sizeof *record) {
+    if (sent > 0 && sent < (ssize_t)sizeof *message) {
         (void)shutdown(link, SHUT_RDWR);
     }
 }
@@ -200,22 +200,22 @@ static bool is_time(double s)
 bool yk_watchdog_channel_parse_message(const void *bytes, size_t length, int32_t ranks,
                                        struct yk_watchdog_message *out)
 {
-    struct yk_watchdog_message record;
-    if (length != sizeof record) {
+    struct yk_watchdog_message message;
+    if (length != sizeof message) {
         return false;
     }
-    memcpy(&record, bytes, sizeof record);
-    bool is_sound = record.kind >= YK_WATCHDOG_MESSAGE_HEARTBEAT &&
-                    record.kind <= YK_WATCHDOG_MESSAGE_GOODBYE && record.rank >= 0 &&
-                    record.rank < ranks && record.reason >= 0 &&
-                    record.reason <= (int32_t)YK_WATCHDOG_RANK_HUNG && record.lane >= -1 &&
-                    record.lane < (int32_t)YK_WATCHDOG_LANE_COUNT && is_time(record.since_s);
+    memcpy(&message, bytes, sizeof message);
+    bool is_sound = message.kind >= YK_WATCHDOG_MESSAGE_HEARTBEAT &&
+                    message.kind <= YK_WATCHDOG_MESSAGE_GOODBYE && message.rank >= 0 &&
+                    message.rank < ranks && message.reason >= 0 &&
+                    message.reason <= (int32_t)YK_WATCHDOG_RANK_HUNG && message.lane >= -1 &&
+                    message.lane < (int32_t)YK_WATCHDOG_LANE_COUNT && is_time(message.since_s);
     for (int i = 0; i < YK_WATCHDOG_LANE_COUNT; i++) {
-        is_sound = is_sound && record.state.ops[i] >= YK_WATCHDOG_NO_OP &&
-                   is_time((double)record.state.op_s[i]);
+        is_sound = is_sound && message.state.ops[i] >= YK_WATCHDOG_NO_OP &&
+                   is_time((double)message.state.op_s[i]);
     }
     if (is_sound) {
-        *out = record;
+        *out = message;
     }
     return is_sound;
 }

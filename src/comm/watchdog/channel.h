@@ -86,7 +86,7 @@ bool yk_watchdog_channel_parse_message(const void *bytes, size_t length, int32_t
                                        struct yk_watchdog_message *out);
 
 /* Never waits. The message is dropped if the send buffer of the connection is full. */
-void yk_watchdog_channel_send_message(int link, const struct yk_watchdog_message *record);
+void yk_watchdog_channel_send_message(int link, const struct yk_watchdog_message *message);
 
 /* The bytes of a message that has arrived only in part. */
 struct yk_watchdog_channel_receive_buffer {

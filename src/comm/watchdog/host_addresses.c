@@ -69,11 +69,11 @@ static bool is_wanted(const struct ifaddrs *interface)
            yk_network_address_matches_interface(interface->ifa_name, names);
 }
 
-static void add_address(const struct ifaddrs *interface, struct yk_host_addresses *machine)
+static void add_address(const struct ifaddrs *interface, struct yk_host_addresses *addresses)
 {
     const int32_t family = interface->ifa_addr->sa_family;
-    if (machine->count < YK_HOST_ADDRESSES_MAX) {
-        struct yk_host_address *address = &machine->addresses[machine->count++];
+    if (addresses->count < YK_HOST_ADDRESSES_MAX) {
+        struct yk_host_address *address = &addresses->addresses[addresses->count++];
         *address = (struct yk_host_address){
             .family = family,
             .prefix = count_bits(interface->ifa_netmask, family),
@@ -92,20 +92,20 @@ static struct sockaddr_storage to_socket_address(const struct yk_host_address *a
 }
 
 /* Only the addresses that the name means, if it means any of them. */
-static void keep_addresses_of(const char *name, struct yk_host_addresses *machine)
+static void keep_addresses_of(const char *name, struct yk_host_addresses *addresses)
 {
     struct yk_network_address_list named;
     int32_t kept = 0;
     if (yk_network_address_resolve_host(name, 0, &named) != YK_OK) {
         return; /* the ranks have met without it */
     }
-    for (int32_t i = 0; i < machine->count; i++) {
-        const struct sockaddr_storage address = to_socket_address(&machine->addresses[i]);
+    for (int32_t i = 0; i < addresses->count; i++) {
+        const struct sockaddr_storage address = to_socket_address(&addresses->addresses[i]);
         if (yk_network_address_list_contains(&named, (const struct sockaddr *)&address)) {
-            machine->addresses[kept++] = machine->addresses[i];
+            addresses->addresses[kept++] = addresses->addresses[i];
         }
     }
-    machine->count = kept > 0 ? kept : machine->count;
+    addresses->count = kept > 0 ? kept : addresses->count;
 }
 
 void yk_host_addresses_of_this_host(const char *address, struct yk_host_addresses *out)

@@ -24,7 +24,7 @@ static const double stuck_beats =
  * an answer while the watch goes on. */
 struct inspector {
     const struct yk_watchdog_options *options;
-    struct yk_watchdog *watch;
+    struct yk_watchdog *watchdog;
     pthread_t thread;
     bool runs;
     int wake; /* an eventfd */
@@ -83,7 +83,7 @@ static void *run_inspector(void *argument)
     struct pollfd poller = {.fd = inspector->wake, .events = POLLIN};
     while (!atomic_load(&inspector->closing)) {
         atomic_store(&inspector->since_s, yk_clock_now_s());
-        inspector->options->poll_current_ops(inspector->options->user, inspector->watch);
+        inspector->options->poll_current_ops(inspector->options->user, inspector->watchdog);
         atomic_store(&inspector->since_s, 0);
         (void)poll(&poller, 1, (int)(inspector->options->heartbeat_period_s * 1e3) + 1);
     }
@@ -92,9 +92,9 @@ static void *run_inspector(void *argument)
 
 /* Nothing to do where the options have no inspect(). They must stay where they are. */
 static bool inspector_start(struct inspector *inspector, const struct yk_watchdog_options *options,
-                            struct yk_watchdog *watch)
+                            struct yk_watchdog *watchdog)
 {
-    *inspector = (struct inspector){.options = options, .watch = watch, .wake = -1};
+    *inspector = (struct inspector){.options = options, .watchdog = watchdog, .wake = -1};
     if (!options->poll_current_ops) {
         return true;
     }
@@ -129,10 +129,11 @@ static bool inspector_is_stuck(const struct inspector *inspector, double now_s)
 
 /* ---- the watch ---- */
 
-void yk_watchdog_set_current_op(struct yk_watchdog *watch, enum yk_watchdog_lane lane, int32_t op)
+void yk_watchdog_set_current_op(struct yk_watchdog *watchdog, enum yk_watchdog_lane lane,
+                                int32_t op)
 {
-    if (watch) {
-        atomic_uint_fast64_t *word = &watch->notes[lane];
+    if (watchdog) {
+        atomic_uint_fast64_t *word = &watchdog->notes[lane];
         const uint64_t before = atomic_load_explicit(word, memory_order_relaxed) >> 32;
         atomic_store_explicit(word, (before + 1) << 32 | (uint32_t)(op + 1), memory_order_relaxed);
     }
@@ -141,86 +142,87 @@ void yk_watchdog_set_current_op(struct yk_watchdog *watch, enum yk_watchdog_lane
 /* This rank's own state: an op has lasted since it was first noticed. Where the inspector is stuck,
  * nobody knows what a lane computes or copies, and it is not blamed; but the rank waits for the
  * exchange that it was last in. */
-static void update_own_state(struct yk_watchdog *watch, double now_s)
+static void update_own_state(struct yk_watchdog *watchdog, double now_s)
 {
-    struct yk_watchdog_rank_state *own = &watch->states[watch->rank];
-    const bool is_stuck = inspector_is_stuck(&watch->inspector, now_s);
+    struct yk_watchdog_rank_state *own = &watchdog->states[watchdog->rank];
+    const bool is_stuck = inspector_is_stuck(&watchdog->inspector, now_s);
     for (int i = 0; i < YK_WATCHDOG_LANE_COUNT; i++) {
-        const uint64_t word = atomic_load_explicit(&watch->notes[i], memory_order_relaxed);
-        if (word != watch->last_notes[i]) {
-            watch->last_notes[i] = word;
-            watch->changed_s[i] = now_s;
+        const uint64_t word = atomic_load_explicit(&watchdog->notes[i], memory_order_relaxed);
+        if (word != watchdog->last_notes[i]) {
+            watchdog->last_notes[i] = word;
+            watchdog->changed_s[i] = now_s;
         }
         own->ops[i] = is_stuck && i != YK_WATCHDOG_LANE_COMM ? YK_WATCHDOG_NO_OP
                                                              : (int32_t)(uint32_t)word - 1;
-        own->op_s[i] = (float)(now_s - watch->changed_s[i]);
+        own->op_s[i] = (float)(now_s - watchdog->changed_s[i]);
     }
 }
 
-static void send_to_all(const struct yk_watchdog *watch, const struct yk_watchdog_message *record)
+static void send_to_all(const struct yk_watchdog *watchdog,
+                        const struct yk_watchdog_message *message)
 {
-    for (int32_t i = 0; i < watch->size; i++) {
-        if (watch->links[i] >= 0) {
-            yk_watchdog_channel_send_message(watch->links[i], record);
+    for (int32_t i = 0; i < watchdog->size; i++) {
+        if (watchdog->links[i] >= 0) {
+            yk_watchdog_channel_send_message(watchdog->links[i], message);
         }
     }
 }
 
-static void send_goodbye(const struct yk_watchdog *watch)
+static void send_goodbye(const struct yk_watchdog *watchdog)
 {
     const struct yk_watchdog_message goodbye = {.kind = YK_WATCHDOG_MESSAGE_GOODBYE,
-                                                .rank = watch->rank};
-    send_to_all(watch, &goodbye);
+                                                .rank = watchdog->rank};
+    send_to_all(watchdog, &goodbye);
 }
 
-static void drop_link(struct yk_watchdog *watch, int32_t rank)
+static void drop_link(struct yk_watchdog *watchdog, int32_t rank)
 {
-    (void)close(watch->links[rank]);
-    watch->links[rank] = -1;
+    (void)close(watchdog->links[rank]);
+    watchdog->links[rank] = -1;
 }
 
 /* Unread bytes in a connection that is closed would discard what was sent last: it is read until
  * the other side closes, for so long at most. */
-static void drain_links(struct yk_watchdog *watch, double limit_s)
+static void drain_links(struct yk_watchdog *watchdog, double limit_s)
 {
     const double end_s = yk_clock_now_s() + limit_s;
-    for (int32_t i = 0; i < watch->size; i++) {
-        if (watch->links[i] < 0) {
+    for (int32_t i = 0; i < watchdog->size; i++) {
+        if (watchdog->links[i] < 0) {
             continue;
         }
-        (void)shutdown(watch->links[i], SHUT_WR);
+        (void)shutdown(watchdog->links[i], SHUT_WR);
         for (;;) {
             char rest[256];
             const double left_s = end_s - yk_clock_now_s();
-            struct pollfd poller = {.fd = watch->links[i], .events = POLLIN};
+            struct pollfd poller = {.fd = watchdog->links[i], .events = POLLIN};
             if (left_s <= 0 || poll(&poller, 1, (int)(left_s * 1e3) + 1) != 1 ||
-                recv(watch->links[i], rest, sizeof rest, MSG_DONTWAIT) <= 0) {
+                recv(watchdog->links[i], rest, sizeof rest, MSG_DONTWAIT) <= 0) {
                 break;
             }
         }
-        drop_link(watch, i);
+        drop_link(watchdog, i);
     }
 }
 
 /* Rank 0 tells the others before anything else. */
-static void report_verdict(struct yk_watchdog *watch, const struct yk_watchdog_failure *verdict)
+static void report_verdict(struct yk_watchdog *watchdog, const struct yk_watchdog_failure *failure)
 {
-    if (watch->rank == 0) {
-        const struct yk_watchdog_message record = {
+    if (watchdog->rank == 0) {
+        const struct yk_watchdog_message message = {
             .kind = YK_WATCHDOG_MESSAGE_FAILURE,
-            .rank = verdict->rank,
-            .reason = (int32_t)verdict->reason,
-            .lane = verdict->lane,
-            .since_s = verdict->since_s,
-            .state = verdict->state,
+            .rank = failure->rank,
+            .reason = (int32_t)failure->reason,
+            .lane = failure->lane,
+            .since_s = failure->since_s,
+            .state = failure->state,
         };
-        send_to_all(watch, &record);
-        drain_links(watch, sending_s);
+        send_to_all(watchdog, &message);
+        drain_links(watchdog, sending_s);
     }
-    watch->options.on_failure(watch->options.user, verdict);
+    watchdog->options.on_failure(watchdog->options.user, failure);
 }
 
-static struct yk_watchdog_failure verdict_about(const struct yk_watchdog *watch, int32_t rank,
+static struct yk_watchdog_failure verdict_about(const struct yk_watchdog *watchdog, int32_t rank,
                                                 enum yk_watchdog_failure_reason reason,
                                                 double since_s)
 {
@@ -229,52 +231,53 @@ static struct yk_watchdog_failure verdict_about(const struct yk_watchdog *watch,
         .reason = reason,
         .since_s = since_s,
         .lane = -1,
-        .state = watch->states[rank],
+        .state = watchdog->states[rank],
     };
 }
 
 /* True when that was a verdict. */
-static bool handle_record(struct yk_watchdog *watch, int32_t from,
-                          const struct yk_watchdog_message *record, struct yk_watchdog_failure *out)
+static bool handle_record(struct yk_watchdog *watchdog, int32_t from,
+                          const struct yk_watchdog_message *message,
+                          struct yk_watchdog_failure *out)
 {
-    switch (record->kind) {
+    switch (message->kind) {
     case YK_WATCHDOG_MESSAGE_HEARTBEAT:
-        watch->states[from] = record->state;
+        watchdog->states[from] = message->state;
         return false;
     case YK_WATCHDOG_MESSAGE_GOODBYE:
-        watch->left[from] = true;
+        watchdog->left[from] = true;
         return false;
     case YK_WATCHDOG_MESSAGE_FAILURE:
         *out = (struct yk_watchdog_failure){
-            .rank = record->rank,
-            .reason = (enum yk_watchdog_failure_reason)record->reason,
-            .since_s = record->since_s,
-            .lane = record->lane,
-            .state = record->state,
+            .rank = message->rank,
+            .reason = (enum yk_watchdog_failure_reason)message->reason,
+            .since_s = message->since_s,
+            .lane = message->lane,
+            .state = message->state,
         };
-        return watch->rank != 0;
+        return watchdog->rank != 0;
     default:
         return false;
     }
 }
 
 /* All that a rank has said; true when somebody is lost. */
-static bool receive_from(struct yk_watchdog *watch, int32_t from, double now_s,
+static bool receive_from(struct yk_watchdog *watchdog, int32_t from, double now_s,
                          struct yk_watchdog_failure *out)
 {
-    struct yk_watchdog_message record;
+    struct yk_watchdog_message message;
     for (;;) {
         switch (yk_watchdog_channel_receive_message(
-            watch->links[from], &watch->members[from].buffer, watch->size, &record)) {
+            watchdog->links[from], &watchdog->members[from].buffer, watchdog->size, &message)) {
         case YK_WATCHDOG_CHANNEL_EMPTY:
             return false;
         case YK_WATCHDOG_CHANNEL_CLOSED:
-            drop_link(watch, from);
-            *out = verdict_about(watch, from, YK_WATCHDOG_RANK_EXITED, 0);
-            return !watch->left[from];
+            drop_link(watchdog, from);
+            *out = verdict_about(watchdog, from, YK_WATCHDOG_RANK_EXITED, 0);
+            return !watchdog->left[from];
         case YK_WATCHDOG_CHANNEL_MESSAGE:
-            watch->members[from].received_s = now_s;
-            if (handle_record(watch, from, &record, out)) {
+            watchdog->members[from].received_s = now_s;
+            if (handle_record(watchdog, from, &message, out)) {
                 return true;
             }
             break;
@@ -283,39 +286,39 @@ static bool receive_from(struct yk_watchdog *watch, int32_t from, double now_s,
 }
 
 /* Waits for the next beat, or for somebody to speak; true when somebody is lost. */
-static bool receive_from_all(struct yk_watchdog *watch, double until_s,
+static bool receive_from_all(struct yk_watchdog *watchdog, double until_s,
                              struct yk_watchdog_failure *out)
 {
     const double left_s = until_s - yk_clock_now_s();
-    for (int32_t i = 0; i < watch->size; i++) {
-        watch->pollers[i] = (struct pollfd){.fd = watch->links[i], .events = POLLIN};
+    for (int32_t i = 0; i < watchdog->size; i++) {
+        watchdog->pollers[i] = (struct pollfd){.fd = watchdog->links[i], .events = POLLIN};
     }
-    watch->pollers[watch->size] = (struct pollfd){.fd = watch->wake, .events = POLLIN};
-    if (poll(watch->pollers, (nfds_t)watch->size + 1, left_s > 0 ? (int)(left_s * 1e3) + 1 : 0) <=
-        0) {
+    watchdog->pollers[watchdog->size] = (struct pollfd){.fd = watchdog->wake, .events = POLLIN};
+    if (poll(watchdog->pollers, (nfds_t)watchdog->size + 1,
+             left_s > 0 ? (int)(left_s * 1e3) + 1 : 0) <= 0) {
         return false;
     }
     uint64_t woken = 0;
-    if (watch->pollers[watch->size].revents != 0) {
-        (void)!read(watch->wake, &woken, sizeof woken);
+    if (watchdog->pollers[watchdog->size].revents != 0) {
+        (void)!read(watchdog->wake, &woken, sizeof woken);
     }
     const double now_s = yk_clock_now_s();
-    for (int32_t i = 0; i < watch->size; i++) {
-        if (watch->pollers[i].revents != 0 && receive_from(watch, i, now_s, out)) {
+    for (int32_t i = 0; i < watchdog->size; i++) {
+        if (watchdog->pollers[i].revents != 0 && receive_from(watchdog, i, now_s, out)) {
             return true;
         }
     }
     return false;
 }
 
-static bool find_silent(const struct yk_watchdog *watch, double now_s,
+static bool find_silent(const struct yk_watchdog *watchdog, double now_s,
                         struct yk_watchdog_failure *out)
 {
-    for (int32_t i = 0; i < watch->size; i++) {
-        const double since_s = now_s - watch->members[i].received_s;
-        if (watch->links[i] >= 0 && !watch->left[i] &&
-            since_s > watch->options.heartbeat_timeout_s) {
-            *out = verdict_about(watch, i, YK_WATCHDOG_RANK_UNRESPONSIVE, since_s);
+    for (int32_t i = 0; i < watchdog->size; i++) {
+        const double since_s = now_s - watchdog->members[i].received_s;
+        if (watchdog->links[i] >= 0 && !watchdog->left[i] &&
+            since_s > watchdog->options.heartbeat_timeout_s) {
+            *out = verdict_about(watchdog, i, YK_WATCHDOG_RANK_UNRESPONSIVE, since_s);
             return true;
         }
     }
@@ -323,76 +326,77 @@ static bool find_silent(const struct yk_watchdog *watch, double now_s,
 }
 
 /* One beat: this rank's state to those it is joined to, and what time says about them. */
-static bool beat(struct yk_watchdog *watch, double now_s, struct yk_watchdog_failure *out)
+static bool beat(struct yk_watchdog *watchdog, double now_s, struct yk_watchdog_failure *out)
 {
-    update_own_state(watch, now_s);
-    const struct yk_watchdog_message record = {.kind = YK_WATCHDOG_MESSAGE_HEARTBEAT,
-                                               .rank = watch->rank,
-                                               .state = watch->states[watch->rank]};
-    send_to_all(watch, &record);
-    return find_silent(watch, now_s, out) ||
-           (watch->rank == 0 && yk_watchdog_find_hung_rank(watch->states, watch->left, watch->size,
-                                                           watch->options.op_timeout_s, out));
+    update_own_state(watchdog, now_s);
+    const struct yk_watchdog_message message = {.kind = YK_WATCHDOG_MESSAGE_HEARTBEAT,
+                                                .rank = watchdog->rank,
+                                                .state = watchdog->states[watchdog->rank]};
+    send_to_all(watchdog, &message);
+    return find_silent(watchdog, now_s, out) ||
+           (watchdog->rank == 0 &&
+            yk_watchdog_find_hung_rank(watchdog->states, watchdog->left, watchdog->size,
+                                       watchdog->options.op_timeout_s, out));
 }
 
 /* Rank 0 stays until the others are off. */
-static bool may_leave(const struct yk_watchdog *watch)
+static bool may_leave(const struct yk_watchdog *watchdog)
 {
-    for (int32_t i = 1; i < watch->size && watch->rank == 0; i++) {
-        if (!watch->left[i]) {
+    for (int32_t i = 1; i < watchdog->size && watchdog->rank == 0; i++) {
+        if (!watchdog->left[i]) {
             return false;
         }
     }
-    return atomic_load(&watch->closing);
+    return atomic_load(&watchdog->closing);
 }
 
 /* After this process was stopped itself, others' silence says nothing. */
-static void forgive_silence(struct yk_watchdog *watch, double now_s)
+static void forgive_silence(struct yk_watchdog *watchdog, double now_s)
 {
-    for (int32_t i = 0; i < watch->size; i++) {
-        watch->members[i].received_s = now_s;
+    for (int32_t i = 0; i < watchdog->size; i++) {
+        watchdog->members[i].received_s = now_s;
     }
 }
 
 static void *run_watch(void *argument)
 {
-    struct yk_watchdog *watch = argument;
-    struct yk_watchdog_failure verdict;
+    struct yk_watchdog *watchdog = argument;
+    struct yk_watchdog_failure failure;
     double next_s = yk_clock_now_s();
     double last_s = next_s;
-    while (!may_leave(watch)) {
-        bool lost = receive_from_all(watch, next_s, &verdict);
+    while (!may_leave(watchdog)) {
+        bool lost = receive_from_all(watchdog, next_s, &failure);
         const double now_s = yk_clock_now_s();
         if (now_s - last_s >
-            watch->options.heartbeat_period_s + watch->options.heartbeat_timeout_s / 2) {
-            forgive_silence(watch, now_s);
+            watchdog->options.heartbeat_period_s + watchdog->options.heartbeat_timeout_s / 2) {
+            forgive_silence(watchdog, now_s);
         }
         last_s = now_s;
         if (!lost && now_s >= next_s) {
-            next_s = now_s + watch->options.heartbeat_period_s;
-            lost = beat(watch, now_s, &verdict);
+            next_s = now_s + watchdog->options.heartbeat_period_s;
+            lost = beat(watchdog, now_s, &failure);
         }
         if (lost) {
-            report_verdict(watch, &verdict);
+            report_verdict(watchdog, &failure);
             return NULL;
         }
     }
-    send_goodbye(watch);
-    drain_links(watch, goodbye_s);
+    send_goodbye(watchdog);
+    drain_links(watchdog, goodbye_s);
     return NULL;
 }
 
-static void free_watch(struct yk_watchdog *watch)
+static void free_watch(struct yk_watchdog *watchdog)
 {
-    for (int32_t i = 0; watch->links && i < watch->size; i++) {
-        if (watch->links[i] >= 0) {
-            drop_link(watch, i);
+    for (int32_t i = 0; watchdog->links && i < watchdog->size; i++) {
+        if (watchdog->links[i] >= 0) {
+            drop_link(watchdog, i);
         }
     }
-    if (watch->wake >= 0) {
-        (void)close(watch->wake);
+    if (watchdog->wake >= 0) {
+        (void)close(watchdog->wake);
     }
-    yk_arena_destroy(watch->arena); /* also frees the watchdog */
+    yk_arena_destroy(watchdog->arena); /* also frees the watchdog */
 }
 
 static double or_default(double seconds, double usual_s)
@@ -400,48 +404,49 @@ static double or_default(double seconds, double usual_s)
     return seconds > 0 ? seconds : usual_s;
 }
 
-static yk_status allocate(struct yk_watchdog *watch, double now_s)
+static yk_status allocate(struct yk_watchdog *watchdog, double now_s)
 {
-    YK_TRY_NEW(watch->arena, watch->states, watch->size);
-    YK_TRY_NEW(watch->arena, watch->left, watch->size);
-    YK_TRY_NEW(watch->arena, watch->members, watch->size);
-    YK_TRY_NEW(watch->arena, watch->pollers, watch->size + 1);
-    YK_TRY_NEW(watch->arena, watch->links, watch->size); /* last: a link of 0 would be closed */
-    for (int32_t i = 0; i < watch->size; i++) {
-        watch->links[i] = -1;
+    YK_TRY_NEW(watchdog->arena, watchdog->states, watchdog->size);
+    YK_TRY_NEW(watchdog->arena, watchdog->left, watchdog->size);
+    YK_TRY_NEW(watchdog->arena, watchdog->members, watchdog->size);
+    YK_TRY_NEW(watchdog->arena, watchdog->pollers, watchdog->size + 1);
+    YK_TRY_NEW(watchdog->arena, watchdog->links,
+               watchdog->size); /* last: a link of 0 would be closed */
+    for (int32_t i = 0; i < watchdog->size; i++) {
+        watchdog->links[i] = -1;
         for (int lane = 0; lane < YK_WATCHDOG_LANE_COUNT; lane++) {
-            watch->states[i].ops[lane] = YK_WATCHDOG_NO_OP;
-            watch->changed_s[lane] = now_s;
+            watchdog->states[i].ops[lane] = YK_WATCHDOG_NO_OP;
+            watchdog->changed_s[lane] = now_s;
         }
     }
-    forgive_silence(watch, now_s);
-    watch->wake = eventfd(0, EFD_CLOEXEC);
-    return watch->wake >= 0 ? YK_OK : yk_fail_out_of_memory();
+    forgive_silence(watchdog, now_s);
+    watchdog->wake = eventfd(0, EFD_CLOEXEC);
+    return watchdog->wake >= 0 ? YK_OK : yk_fail_out_of_memory();
 }
 
 static yk_status make_watch(int32_t rank, int32_t size, const struct yk_watchdog_options *options,
                             struct yk_watchdog **out)
 {
-    struct yk_watchdog *watch = NULL;
-    YK_TRY_NEW_WITH_ARENA(watch);
-    watch->rank = rank;
-    watch->size = size;
-    watch->wake = -1;
-    watch->options = *options;
-    watch->options.heartbeat_period_s = or_default(options->heartbeat_period_s, usual_beat_s);
-    watch->options.heartbeat_timeout_s = or_default(options->heartbeat_timeout_s, usual_limit_s);
-    watch->options.op_timeout_s = or_default(options->op_timeout_s, usual_limit_s);
-    YK_TRY_OR(allocate(watch, yk_clock_now_s()), free_watch(watch));
-    *out = watch;
+    struct yk_watchdog *watchdog = NULL;
+    YK_TRY_NEW_WITH_ARENA(watchdog);
+    watchdog->rank = rank;
+    watchdog->size = size;
+    watchdog->wake = -1;
+    watchdog->options = *options;
+    watchdog->options.heartbeat_period_s = or_default(options->heartbeat_period_s, usual_beat_s);
+    watchdog->options.heartbeat_timeout_s = or_default(options->heartbeat_timeout_s, usual_limit_s);
+    watchdog->options.op_timeout_s = or_default(options->op_timeout_s, usual_limit_s);
+    YK_TRY_OR(allocate(watchdog, yk_clock_now_s()), free_watch(watchdog));
+    *out = watchdog;
     return YK_OK;
 }
 
-static yk_status start_threads(struct yk_watchdog *watch)
+static yk_status start_threads(struct yk_watchdog *watchdog)
 {
-    if (!inspector_start(&watch->inspector, &watch->options, watch) ||
-        !start_thread(&watch->thread, "watch", run_watch, watch)) {
-        inspector_stop(&watch->inspector);
-        send_goodbye(watch);
+    if (!inspector_start(&watchdog->inspector, &watchdog->options, watchdog) ||
+        !start_thread(&watchdog->thread, "watch", run_watch, watchdog)) {
+        inspector_stop(&watchdog->inspector);
+        send_goodbye(watchdog);
         return yk_fail(YK_ERROR_SYSTEM,
                        "the system refuses a thread for the watch over ranks: raise the limit "
                        "(ulimit -u)");
@@ -452,41 +457,41 @@ static yk_status start_threads(struct yk_watchdog *watch)
 yk_status yk_watchdog_connect(int32_t rank, int32_t size, struct yk_watchdog_endpoint *endpoint,
                               const struct yk_watchdog_options *options, struct yk_watchdog **out)
 {
-    struct yk_watchdog *watch = NULL;
-    yk_status status = make_watch(rank, size, options, &watch);
+    struct yk_watchdog *watchdog = NULL;
+    yk_status status = make_watch(rank, size, options, &watchdog);
     YK_THEN(rank == 0
-                ? yk_watchdog_channel_accept_all_ranks(endpoint, size, watch->links)
-                : yk_watchdog_channel_connect_to_rank0(endpoint, rank, size, &watch->links[0]));
+                ? yk_watchdog_channel_accept_all_ranks(endpoint, size, watchdog->links)
+                : yk_watchdog_channel_connect_to_rank0(endpoint, rank, size, &watchdog->links[0]));
     yk_watchdog_channel_stop_listening(endpoint);
-    if (status != YK_OK && watch) {
-        free_watch(watch);
+    if (status != YK_OK && watchdog) {
+        free_watch(watchdog);
         return status;
     }
-    *out = watch;
+    *out = watchdog;
     return status;
 }
 
-yk_status yk_watchdog_start(struct yk_watchdog *watch)
+yk_status yk_watchdog_start(struct yk_watchdog *watchdog)
 {
-    forgive_silence(watch, yk_clock_now_s());
-    YK_TRY(start_threads(watch));
-    watch->runs = true;
+    forgive_silence(watchdog, yk_clock_now_s());
+    YK_TRY(start_threads(watchdog));
+    watchdog->runs = true;
     return YK_OK;
 }
 
-void yk_watchdog_close(struct yk_watchdog *watch)
+void yk_watchdog_close(struct yk_watchdog *watchdog)
 {
     const uint64_t one = 1;
-    if (!watch) {
+    if (!watchdog) {
         return;
     }
-    if (watch->runs) {
-        inspector_stop(&watch->inspector);
-        atomic_store(&watch->closing, true);
-        (void)!write(watch->wake, &one, sizeof one);
-        (void)pthread_join(watch->thread, NULL);
+    if (watchdog->runs) {
+        inspector_stop(&watchdog->inspector);
+        atomic_store(&watchdog->closing, true);
+        (void)!write(watchdog->wake, &one, sizeof one);
+        (void)pthread_join(watchdog->thread, NULL);
     }
-    free_watch(watch);
+    free_watch(watchdog);
 }
 
 /* ---- opening it ---- */
@@ -530,7 +535,7 @@ yk_status yk_watchdog_open(const struct yk_communicator *ranks,
 {
     struct yk_network_address_list addresses = {.count = 0};
     struct yk_watchdog_endpoint endpoint = {.socket_count = 0};
-    struct yk_watchdog *watch = NULL;
+    struct yk_watchdog *watchdog = NULL;
     struct yk_arena *arena = NULL;
     yk_status status = yk_arena_create(&arena);
     YK_THEN(choose_addresses(ranks, options->address, arena, &addresses));
@@ -541,29 +546,29 @@ yk_status yk_watchdog_open(const struct yk_communicator *ranks,
     YK_TRY(yk_host_collective_agree_on_status(ranks, status));
     status = share_endpoint(ranks, &endpoint);
     YK_TRY_OR(status, yk_watchdog_channel_stop_listening(&endpoint));
-    status = yk_watchdog_connect(ranks->rank, ranks->size, &endpoint, options, &watch);
+    status = yk_watchdog_connect(ranks->rank, ranks->size, &endpoint, options, &watchdog);
     status = yk_host_collective_agree_on_status(ranks, status);
-    if (status == YK_OK && watch) {
-        status = yk_host_collective_agree_on_status(ranks, yk_watchdog_start(watch));
+    if (status == YK_OK && watchdog) {
+        status = yk_host_collective_agree_on_status(ranks, yk_watchdog_start(watchdog));
     }
-    YK_TRY_OR(status, yk_watchdog_close(watch));
-    *out = watch;
+    YK_TRY_OR(status, yk_watchdog_close(watchdog));
+    *out = watchdog;
     return YK_OK;
 }
 
-void yk_watchdog_describe_failure(const struct yk_watchdog_failure *verdict, struct yk_text *out)
+void yk_watchdog_describe_failure(const struct yk_watchdog_failure *failure, struct yk_text *out)
 {
-    yk_text_addf(out, "rank %d ", (int)verdict->rank);
-    switch (verdict->reason) {
+    yk_text_addf(out, "rank %d ", (int)failure->rank);
+    switch (failure->reason) {
     case YK_WATCHDOG_RANK_EXITED:
         yk_text_add(out, "has ended");
         break;
     case YK_WATCHDOG_RANK_UNRESPONSIVE:
-        yk_text_addf(out, "has not been heard of for %.3g s", verdict->since_s);
+        yk_text_addf(out, "has not been heard of for %.3g s", failure->since_s);
         break;
     case YK_WATCHDOG_RANK_HUNG:
-        yk_text_addf(out, "has been %s for %.3g s", verdict->lane >= 0 ? "in one op" : "in no op",
-                     verdict->since_s);
+        yk_text_addf(out, "has been %s for %.3g s", failure->lane >= 0 ? "in one op" : "in no op",
+                     failure->since_s);
         break;
     }
 }

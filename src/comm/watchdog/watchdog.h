@@ -33,11 +33,11 @@ struct yk_watchdog_options {
     double heartbeat_period_s;  /* period of heartbeats; default 0.5 */
     double heartbeat_timeout_s; /* timeout for heartbeats; default 30 */
     double op_timeout_s;        /* timeout for one op; default 30 */
-    void (*on_failure)(void *user, const struct yk_watchdog_failure *verdict);
+    void (*on_failure)(void *user, const struct yk_watchdog_failure *failure);
     /* For lanes that cannot call yk_watchdog_set_current_op() themselves: called once per heartbeat
      * period to call it for them. It runs on a separate thread, so that it cannot delay heartbeats.
      * May be NULL. */
-    void (*poll_current_ops)(void *user, struct yk_watchdog *watch);
+    void (*poll_current_ops)(void *user, struct yk_watchdog *watchdog);
     void *user;
     const char *address; /* address of rank 0, if the launcher states it; otherwise NULL */
 };
@@ -53,19 +53,20 @@ yk_status yk_watchdog_open(const struct yk_communicator *ranks,
 yk_status yk_watchdog_connect(int32_t rank, int32_t size, struct yk_watchdog_endpoint *endpoint,
                               const struct yk_watchdog_options *options,
                               struct yk_watchdog **out) YK_MUST_USE;
-yk_status yk_watchdog_start(struct yk_watchdog *watch) YK_MUST_USE;
+yk_status yk_watchdog_start(struct yk_watchdog *watchdog) YK_MUST_USE;
 
 /* Stops the watchdog of this rank. On rank 0 it waits until all other ranks have stopped theirs.
  * Accepts NULL, and a watchdog whose threads were not started. */
-void yk_watchdog_close(struct yk_watchdog *watch);
+void yk_watchdog_close(struct yk_watchdog *watchdog);
 
 /* Records that the lane has begun op `op`, or YK_WATCHDOG_NO_OP. Each call restarts the time of the
- * op. It costs one store to memory. Does nothing if `watch` is NULL. */
-void yk_watchdog_set_current_op(struct yk_watchdog *watch, enum yk_watchdog_lane lane, int32_t op);
+ * op. It costs one store to memory. Does nothing if `watchdog` is NULL. */
+void yk_watchdog_set_current_op(struct yk_watchdog *watchdog, enum yk_watchdog_lane lane,
+                                int32_t op);
 
 /* Examples: "rank 2 has ended", "rank 2 has not been heard of for 31 s", "rank 2 has been in one op
  * for 34 s". */
-void yk_watchdog_describe_failure(const struct yk_watchdog_failure *verdict, struct yk_text *out);
+void yk_watchdog_describe_failure(const struct yk_watchdog_failure *failure, struct yk_text *out);
 
 /*
  * Finds the rank that hangs, from the states (size) of all ranks. Ranks with left[i] are ignored.

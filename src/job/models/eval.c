@@ -20,7 +20,7 @@ struct evaluation {
 };
 
 struct logits {
-    struct yk_inference *forward;
+    struct yk_inference *inference;
     struct yk_safetensors_writer *writer;
     struct yk_sample_slice slice;
     float *row; /* (V) */
@@ -61,7 +61,7 @@ static yk_status write_rows(struct logits *outputs, int64_t V)
                                            samples * sizeof *slice->lengths));
     for (int64_t sample = 0; sample < slice->samples; sample++) {
         for (int64_t position = 0; position < slice->sequence; position++) {
-            YK_TRY(yk_inference_get_logits(outputs->forward, sample, position, outputs->row));
+            YK_TRY(yk_inference_get_logits(outputs->inference, sample, position, outputs->row));
             YK_TRY(yk_safetensors_writer_add_bytes(outputs->writer, outputs->row,
                                                    (size_t)V * sizeof *outputs->row));
         }
@@ -80,9 +80,9 @@ static yk_status write_outputs(const struct evaluation *evaluation,
     YK_TRY(fetch_samples(sampler, samples, V, evaluation->loaded.arena, outputs));
     const struct yk_inference_shape shape = {.samples = slice->samples,
                                              .sequence = slice->sequence};
-    YK_TRY(yk_inference_create(store, &shape, &outputs->forward));
+    YK_TRY(yk_inference_create(store, &shape, &outputs->inference));
     /* Without a decoder, the encoder is all there is. */
-    YK_TRY(yk_inference_encode(outputs->forward, slice->tokens, slice->lengths, slice->samples,
+    YK_TRY(yk_inference_encode(outputs->inference, slice->tokens, slice->lengths, slice->samples,
                                slice->sequence));
     YK_TRY(yk_safetensors_writer_create(evaluation->request->outputs, &outputs->writer));
     YK_TRY(declare(outputs, V));
@@ -104,7 +104,7 @@ static yk_status write_logits(const struct evaluation *evaluation)
     }
     YK_TRY(yk_dataset_create_sequential_sampler(evaluation->dataset, &cut, true, &sampler));
     const yk_status status = write_outputs(evaluation, sampler, &outputs);
-    yk_inference_destroy(outputs.forward);
+    yk_inference_destroy(outputs.inference);
     yk_safetensors_writer_destroy(outputs.writer);
     yk_sampler_destroy(sampler);
     return status;
@@ -184,7 +184,7 @@ static yk_status read_counters(struct evaluation *evaluation)
     YK_TRY_NEW(result->arena, result->counters.all, 1);
     YK_TRY(
         yk_counter_recorder_report(evaluation->recorder, NAN, result->arena, result->counters.all));
-    const char *device = evaluation->loaded.engine.backend->name;
+    const char *device = evaluation->loaded.context.backend->name;
     result->counters.count = 1;
     return yk_arena_strdup(result->arena, device, &result->counters.all->device);
 }

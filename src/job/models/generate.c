@@ -16,7 +16,7 @@ enum {
 struct generation {
     const struct yk_generate_request *request;
     struct yk_loaded_model loaded;
-    struct yk_inference *forward;
+    struct yk_inference *inference;
     int64_t window;     /* context length: tokens that the model attends to */
     int64_t vocabulary; /* V */
     int32_t *ids;       /* of the prompt and after it */
@@ -140,7 +140,7 @@ static yk_status begin(struct generation *generation)
     return yk_inference_create(loaded->store,
                                &(struct yk_inference_shape){
                                    .samples = 1, .sequence = generation->window, .last_only = true},
-                               &generation->forward);
+                               &generation->inference);
 }
 
 /* Whether text ends in what a cut-off character is shown as: more tokens may complete it. */
@@ -187,9 +187,9 @@ static yk_status write_token(struct generation *generation, struct yk_random *ra
     };
     const int64_t visible =
         generation->count < generation->window ? generation->count : generation->window;
-    YK_TRY(yk_inference_run(generation->forward, generation->ids + generation->count - visible, 1,
+    YK_TRY(yk_inference_run(generation->inference, generation->ids + generation->count - visible, 1,
                             visible));
-    YK_TRY(yk_inference_get_logits(generation->forward, 0, 0, generation->logits));
+    YK_TRY(yk_inference_get_logits(generation->inference, 0, 0, generation->logits));
     YK_TRY(yk_sampling_draw_token(generation->logits, generation->vocabulary, &options, random,
                                   generation->scratch, &generation->ids[generation->count]));
     generation->count++;
@@ -225,7 +225,7 @@ yk_status yk_generate_run(const struct yk_generate_request *request, struct yk_g
     struct generation generation = {.request = request};
     *out = (struct yk_generate_result){0};
     const yk_status status = write_all(&generation, out);
-    yk_inference_destroy(generation.forward);
+    yk_inference_destroy(generation.inference);
     yk_loaded_model_close(&generation.loaded);
     return status;
 }

@@ -184,7 +184,7 @@ static yk_status write_chunk(void *user, const char *path, const char *text, siz
 static yk_status encode(struct encoding *encoding, const struct yk_tokenize_encode_request *request,
                         struct yk_tokenize_encode_result *out)
 {
-    struct yk_token_shard_write_summary written = {0};
+    struct yk_token_shard_write_summary summary = {0};
     YK_TRY(open_all(encoding));
     const struct yk_tokenize_output output = {
         .path = request->output,
@@ -200,13 +200,13 @@ static yk_status encode(struct encoding *encoding, const struct yk_tokenize_enco
     YK_TRY(yk_token_shard_writer_create(&shards, &encoding->writer));
     const double start_s = yk_clock_now_s();
     YK_TRY(walk(encoding, write_chunk));
-    YK_TRY(yk_token_shard_writer_finish(encoding->writer, &written));
+    YK_TRY(yk_token_shard_writer_finish(encoding->writer, &summary));
     out->seconds = yk_clock_now_s() - start_s;
     out->files = encoding->files.count;
     out->bytes = encoding->bytes;
-    out->tokens = written.tokens;
-    out->shards = written.files;
-    out->shard_bytes = written.bytes;
+    out->tokens = summary.tokens;
+    out->shards = summary.files;
+    out->shard_bytes = summary.bytes;
     yk_tokenizer_describe(encoding->tokenizer, &out->tokenizer);
     return yk_text_status(&out->tokenizer);
 }

@@ -27,7 +27,7 @@ struct learner {
     struct yk_chunk_boundary_rules cut;
     struct yk_word_counts *counts;
     struct yk_text_files files;
-    struct yk_bpe_trainer_result learned;
+    struct yk_bpe_trainer_result result;
     int64_t bytes;
     int64_t min_times;
     double seconds;
@@ -164,10 +164,10 @@ static yk_status learn(struct learner *learner)
     };
     YK_TRY(yk_text_files_read(&learner->files, &learner->cut, "counting words", &consumer,
                               learner->request->job, &learner->bytes));
-    yk_status status = yk_bpe_trainer_train(&request, &learner->learned);
+    yk_status status = yk_bpe_trainer_train(&request, &learner->result);
     YK_TRY(status == YK_ERROR_STOPPED ? yk_text_files_fail_stopped() : status);
     struct yk_text file = {0};
-    yk_bpe_file_write(&learner->learned, &learner->style, &file);
+    yk_bpe_file_write(&learner->result, &learner->style, &file);
     status = yk_file_write(learner->request->output, &file);
     yk_text_free(&file);
     learner->seconds = yk_clock_now_s() - start_s;
@@ -177,9 +177,9 @@ static yk_status learn(struct learner *learner)
 static void count(const struct learner *learner, struct yk_tokenize_train_tokenizer_result *out)
 {
     *out = (struct yk_tokenize_train_tokenizer_result){
-        .tokens = yk_token_map_count(learner->learned.tokens),
+        .tokens = yk_token_map_count(learner->result.tokens),
         .special = learner->style.special_count,
-        .merges = learner->learned.rule_count,
+        .merges = learner->result.rule_count,
         .files = learner->files.count,
         .bytes = learner->bytes,
         .words = yk_word_counts_count(learner->counts),
@@ -197,7 +197,7 @@ yk_status yk_tokenize_train_tokenizer(const struct yk_tokenize_train_tokenizer_r
     if (status == YK_OK) {
         count(&learner, out);
     }
-    yk_bpe_trainer_result_free(&learner.learned);
+    yk_bpe_trainer_result_free(&learner.result);
     yk_word_counts_destroy(learner.counts);
     yk_pre_tokenizer_destroy(learner.pre_tokenizer);
     yk_regex_workspace_destroy(learner.workspace.regex);

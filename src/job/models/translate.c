@@ -28,7 +28,7 @@ struct translator {
     struct sentence *sentences; /* by length, the longest first */
     struct yk_text *texts;      /* of the translations, in the order of the lines */
     struct yk_beam_options options;
-    struct yk_inference *forward;
+    struct yk_inference *inference;
     struct yk_beam *beam;
     int32_t *tokens;  /* (batch, T) */
     int32_t *lengths; /* (batch) */
@@ -91,7 +91,7 @@ static yk_status allocate(struct translator *translator)
     YK_TRY_NEW(loaded->arena, translator->tokens, batch * source);
     YK_TRY_NEW(loaded->arena, translator->lengths, batch);
     YK_TRY_NEW(loaded->arena, translator->longest, batch);
-    YK_TRY(yk_inference_create(loaded->store, &shape, &translator->forward));
+    YK_TRY(yk_inference_create(loaded->store, &shape, &translator->inference));
     return yk_beam_create(&translator->options, batch, target,
                           yk_model_config_target_vocabulary(loaded->model->config),
                           &translator->beam);
@@ -121,7 +121,7 @@ static yk_status translate(struct translator *translator, const struct sentence 
         .sequence = sequence,
         .stop = yk_job_stop_flag(translator->request->job),
     };
-    YK_TRY(yk_beam_search(translator->beam, translator->forward, &input));
+    YK_TRY(yk_beam_search(translator->beam, translator->inference, &input));
     for (int64_t i = 0; i < count; i++) {
         int64_t length = 0;
         double score = 0;
@@ -244,7 +244,7 @@ static void close_all(struct translator *translator)
     }
     yk_token_ids_free(&translator->ids);
     yk_beam_destroy(translator->beam);
-    yk_inference_destroy(translator->forward);
+    yk_inference_destroy(translator->inference);
     yk_lines_destroy(translator->lines);
     yk_loaded_model_close(&translator->loaded);
 }

@@ -52,7 +52,7 @@ static yk_status prepare(const struct yk_placement_job_request *request,
     struct yk_planning_inputs *planning = &out->planning;
     YK_TRY(yk_planning_inputs_open(&request->planning, planning));
     out->request = (struct yk_placement_request){
-        .cost_sources = &planning->book,
+        .cost_sources = &planning->sources,
         .config = planning->request.config,
         .micro_batches = (int32_t)request->micro_batches,
         .algorithm = request->algorithm,

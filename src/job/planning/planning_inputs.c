@@ -11,12 +11,12 @@ static yk_status open_named(const char *model, const char *cluster, const char *
     if (profile) {
         YK_TRY(yk_profile_open(profile, &out->profile));
     }
-    struct yk_device_measurements *facts = NULL;
+    struct yk_device_measurements *measurements = NULL;
     YK_TRY(yk_device_measurements_read(out->profile, out->request.config->name, out->cluster,
-                                       out->arena, &facts));
-    out->book = (struct yk_cost_sources){
-        .cluster = out->cluster, .profile = out->profile, .measurements = facts};
-    out->request.cost_sources = &out->book;
+                                       out->arena, &measurements));
+    out->sources = (struct yk_cost_sources){
+        .cluster = out->cluster, .profile = out->profile, .measurements = measurements};
+    out->request.cost_sources = &out->sources;
     out->request.model_source = model;
     out->request.cluster_source = cluster;
     out->request.profile_source = profile;

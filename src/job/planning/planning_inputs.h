@@ -28,7 +28,7 @@ struct yk_planning_inputs {
     struct yk_arena *arena;
     struct yk_cluster *cluster;
     struct yk_profile *profile;
-    struct yk_cost_sources book;
+    struct yk_cost_sources sources;
     struct yk_plan_request request; /* book, config, sources, memory and slowdown are set */
 };
 

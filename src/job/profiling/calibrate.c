@@ -239,10 +239,10 @@ static void close_run(struct finished_run *run)
 static yk_status predict_step(struct finished_run *run, struct yk_profile *profile, double *out_s)
 {
     struct yk_planner_outcome *planned = NULL;
-    struct yk_profile *own = run->planning.book.profile;
-    run->planning.book.profile = profile;
+    struct yk_profile *own = run->planning.sources.profile;
+    run->planning.sources.profile = profile;
     const yk_status status = examine(run, &planned);
-    run->planning.book.profile = own;
+    run->planning.sources.profile = own;
     if (status == YK_OK) {
         *out_s = planned->evaluation.step_s;
     }
@@ -333,7 +333,7 @@ static yk_status calibrate(const struct yk_calibrate_request *request, struct fi
     const struct yk_calibration_request wanted = {
         .program = run->planned->evaluation.program,
         .sim = run->planned->evaluation.sim,
-        .book = &run->planning.book,
+        .sources = &run->planning.sources,
         .measured = &run->op_times,
     };
     const yk_status status = yk_calibration_compute(&wanted, run->arena, &out->calibration);

@@ -37,9 +37,9 @@ yk_status yk_profile_job_find_path(const char *profile, struct yk_arena *arena, 
 
 static yk_status describe(struct yk_profiling_state *profiling)
 {
-    const struct yk_device_context *engine = &profiling->engine;
+    const struct yk_device_context *context = &profiling->context;
     struct yk_text versions = {0};
-    engine->backend->versions(engine->device, &versions);
+    context->backend->versions(context->device, &versions);
     if (profiling->all.host_communicator->size > 1) {
         const struct yk_communicator *work = yk_measure_team_device_communicator(&profiling->all);
         yk_text_add(&versions, ", ");
@@ -56,24 +56,25 @@ static yk_status open_engine(struct yk_profiling_state *profiling)
         yk_train_team_device_options(team, profiling->request->wire);
     options.threads = profiling->cluster->devices[yk_train_team_rank(team)].cores;
     return yk_device_open_engine(&profiling->targets[profiling->target].choice, &options,
-                                 &profiling->engine);
+                                 &profiling->context);
 }
 
 /* A rank alone exchanges with itself, in the host's memory. */
 static yk_status open_ranks(struct yk_profiling_state *profiling)
 {
-    const struct yk_device_context *engine = &profiling->engine;
+    const struct yk_device_context *context = &profiling->context;
     struct yk_train_team *team = &profiling->team;
-    profiling->all = (struct yk_measure_team){.host_communicator = &team->ranks, .engine = *engine};
+    profiling->all =
+        (struct yk_measure_team){.host_communicator = &team->ranks, .context = *context};
     if (!yk_train_team_is_single_rank(team)) {
         const struct yk_profile_job_target *target = &profiling->targets[profiling->target];
         YK_TRY(yk_train_team_connect_gpus(team, &target->choice, profiling->request->wire));
         profiling->all.device_communicator = yk_train_team_device_communicator(team);
         return YK_OK;
     }
-    YK_TRY(engine->backend->lane_create(engine->device, "comm", &profiling->lane));
+    YK_TRY(context->backend->lane_create(context->device, "comm", &profiling->lane));
     const struct yk_comm_options options = {
-        .backend = engine->backend, .device = engine->device, .lane = profiling->lane};
+        .backend = context->backend, .device = context->device, .lane = profiling->lane};
     YK_TRY(yk_communicator_open(&yk_comm_self, &options, &profiling->alone));
     profiling->all.host_communicator = &profiling->alone;
     return YK_OK;
@@ -123,23 +124,23 @@ static yk_status open_target(struct yk_profiling_state *profiling)
 
 static void close_target(struct yk_profiling_state *profiling)
 {
-    const struct yk_device_context *engine = &profiling->engine;
+    const struct yk_device_context *context = &profiling->context;
     yk_communicator_close(&profiling->alone);
     profiling->alone = (struct yk_communicator){0};
-    if (engine->backend) {
-        engine->backend->lane_destroy(profiling->lane);
+    if (context->backend) {
+        context->backend->lane_destroy(profiling->lane);
     }
     profiling->lane = NULL;
-    yk_device_close_engine(&profiling->engine);
+    yk_device_close_engine(&profiling->context);
     yk_counter_recorder_close(profiling->counter_recorder);
     profiling->counter_recorder = NULL;
 }
 
 /* Memory in use on a GPU; on a CPU, the peak memory of this process. */
-static double held_bytes(const struct yk_device_context *engine)
+static double held_bytes(const struct yk_device_context *context)
 {
-    return engine->backend->used_bytes ? (double)engine->backend->used_bytes(engine->device)
-                                       : yk_system_process_memory().peak_bytes;
+    return context->backend->used_bytes ? (double)context->backend->used_bytes(context->device)
+                                        : yk_system_process_memory().peak_bytes;
 }
 
 /* Callbacks of the survey; `user` is the profiling. */
@@ -153,9 +154,9 @@ static bool is_stopped(void *user)
 static double overall_progress(const struct yk_profiling_state *profiling, const char *what,
                                double done)
 {
-    const double layers = profiling->all.host_communicator->size > 1      ? 0.7
-                          : profiling->engine.backend->used_bytes != NULL ? 0.95
-                                                                          : 1;
+    const double layers = profiling->all.host_communicator->size > 1       ? 0.7
+                          : profiling->context.backend->used_bytes != NULL ? 0.95
+                                                                           : 1;
     return strcmp(what, "layers") == 0 ? layers * done : layers + (1 - layers) * done;
 }
 
@@ -171,10 +172,10 @@ static void show_progress(void *user, const char *what, double done)
                            (profiling->target + whole) / profiling->target_count);
 }
 
-static void note_step(void *user, const struct yk_op_timeline *times)
+static void note_step(void *user, const struct yk_op_timeline *timeline)
 {
     const struct yk_profiling_state *profiling = user;
-    yk_counter_recorder_add_step(profiling->counter_recorder, times);
+    yk_counter_recorder_add_step(profiling->counter_recorder, timeline);
 }
 
 /* The largest message that a plan for the model could send: all gradients at once. */
@@ -207,13 +208,13 @@ static yk_status survey_layers(struct yk_profiling_state *profiling,
                                const struct yk_profiler_request *request)
 {
     if (!profiling->counter_recorder) {
-        return yk_profiler_measure_layers(&profiling->result->survey, &profiling->all, request);
+        return yk_profiler_measure_layers(&profiling->result->profiler, &profiling->all, request);
     }
     struct yk_counter_run_data *all = &profiling->result->counted;
     struct yk_counter_rank_data *counted = &all->all[all->count];
     YK_TRY(yk_counter_recorder_start(profiling->counter_recorder));
     const yk_status status =
-        yk_profiler_measure_layers(&profiling->result->survey, &profiling->all, request);
+        yk_profiler_measure_layers(&profiling->result->profiler, &profiling->all, request);
     yk_counter_recorder_stop(profiling->counter_recorder);
     YK_TRY(status);
     YK_TRY(yk_counter_recorder_report(profiling->counter_recorder, NAN, profiling->arena, counted));
@@ -227,7 +228,7 @@ static yk_status survey_layers(struct yk_profiling_state *profiling,
 static bool resets_peak_memory(const struct yk_profiling_state *profiling)
 {
     const bool forgotten = yk_system_reset_peak_memory();
-    return forgotten || profiling->target == 0 || profiling->engine.backend->used_bytes;
+    return forgotten || profiling->target == 0 || profiling->context.backend->used_bytes;
 }
 
 static yk_status survey(struct yk_profiling_state *profiling)
@@ -247,14 +248,14 @@ static yk_status survey(struct yk_profiling_state *profiling)
                       .ran = profiling->counter_recorder ? note_step : NULL},
     };
     YK_TRY(survey_layers(profiling, &request));
-    if (profiling->engine.backend->used_bytes && !profiling->result->survey.stopped) {
-        YK_TRY(yk_profiler_measure_copies(&profiling->result->survey, &profiling->all, &request));
+    if (profiling->context.backend->used_bytes && !profiling->result->profiler.stopped) {
+        YK_TRY(yk_profiler_measure_copies(&profiling->result->profiler, &profiling->all, &request));
     }
-    if (profiling->all.host_communicator->size > 1 && !profiling->result->survey.stopped) {
+    if (profiling->all.host_communicator->size > 1 && !profiling->result->profiler.stopped) {
         int64_t most = 0;
         YK_TRY(most_bytes(profiling, &most));
-        YK_TRY(
-            yk_profiler_measure_links(&profiling->result->survey, &profiling->all, &request, most));
+        YK_TRY(yk_profiler_measure_links(&profiling->result->profiler, &profiling->all, &request,
+                                         most));
     }
     return YK_OK;
 }
@@ -262,17 +263,17 @@ static yk_status survey(struct yk_profiling_state *profiling)
 /* Adds the notes about the current target to the result. */
 static yk_status add_target_note(struct yk_profiling_state *profiling)
 {
-    const struct yk_profiler *survey = &profiling->result->survey;
+    const struct yk_profiler *profiler = &profiling->result->profiler;
     struct yk_text *out = &profiling->result->notes;
     yk_workload_write_title(profiling->config, profiling->cluster, &profiling->workload, out);
     yk_text_addf(out, "\n  %s\n", profiling->result->versions);
-    if (survey->blocks > 0) {
+    if (profiler->blocks > 0) {
         yk_text_addf(out, "  measured by %lld of its blocks, which are alike\n",
-                     (long long)survey->blocks);
+                     (long long)profiler->blocks);
     }
-    if (survey->batch > 0) {
+    if (profiler->batch > 0) {
         yk_text_addf(out, "  with %lld sample%s at most, which is what fits\n",
-                     (long long)survey->batch, yk_text_plural_suffix(survey->batch));
+                     (long long)profiler->batch, yk_text_plural_suffix(profiler->batch));
     }
     return yk_text_status(out);
 }
@@ -294,17 +295,17 @@ static yk_status skip_target(struct yk_profiling_state *profiling, yk_status sta
 /* Opens the profile on rank 0, which stores the times of all ranks. */
 static yk_status open_profile(struct yk_profiling_state *profiling)
 {
-    YK_TRY(yk_profiler_init(&profiling->result->survey));
+    YK_TRY(yk_profiler_init(&profiling->result->profiler));
     return yk_train_team_rank(&profiling->team) == 0
                ? yk_profile_path_open_writable(profiling->request->profile, profiling->result->path,
-                                               &profiling->result->survey.profile)
+                                               &profiling->result->profiler.profile)
                : YK_OK;
 }
 
 static yk_status measure(struct yk_profiling_state *profiling)
 {
     for (profiling->target = 0;
-         profiling->target < profiling->target_count && !profiling->result->survey.stopped;
+         profiling->target < profiling->target_count && !profiling->result->profiler.stopped;
          profiling->target++) {
         YK_TRY(open_target(profiling));
         if (profiling->target == 0) { /* only now, so that a failure leaves no empty profile */
@@ -362,7 +363,7 @@ static void finish(struct yk_profiling_state *profiling)
 {
     struct yk_profile_job_result *result = profiling->result;
     result->rank = yk_train_team_rank(&profiling->team);
-    result->noise = yk_profiler_noise_level(&result->survey);
+    result->noise = yk_profiler_noise_level(&result->profiler);
     result->target_count = profiling->target_count;
     result->counters = profiling->request->counters;
     result->cluster = profiling->cluster;
@@ -371,10 +372,10 @@ static void finish(struct yk_profiling_state *profiling)
 
 static void close_profiling(struct yk_profiling_state *profiling)
 {
-    struct yk_profiler *survey = &profiling->result->survey;
+    struct yk_profiler *profiler = &profiling->result->profiler;
     close_target(profiling);
-    yk_profile_close(survey->profile);
-    survey->profile = NULL;
+    yk_profile_close(profiler->profile);
+    profiler->profile = NULL;
     yk_train_team_close(&profiling->team);
     yk_cluster_destroy(profiling->cluster);
 }
@@ -408,7 +409,7 @@ yk_status yk_profile_job_run(const struct yk_profile_job_request *request,
 
 void yk_profile_job_result_free(struct yk_profile_job_result *result)
 {
-    yk_profiler_free(&result->survey);
+    yk_profiler_free(&result->profiler);
     yk_text_free(&result->notes);
     yk_cluster_destroy(result->cluster);
     yk_arena_destroy(result->arena);
@@ -431,22 +432,22 @@ static void end_row(const struct yk_profile_measurement *measurement, const char
     yk_json_write_end_object(json);
 }
 
-static void write_layers(const struct yk_profiler *survey, struct yk_json_writer *json)
+static void write_layers(const struct yk_profiler *profiler, struct yk_json_writer *json)
 {
     yk_profile_json_begin_table("layers", json);
-    for (int32_t i = 0; i < survey->layer_count; i++) {
-        const struct yk_profiler_layer_row *row = &survey->layers[i];
+    for (int32_t i = 0; i < profiler->layer_count; i++) {
+        const struct yk_profiler_layer_row *row = &profiler->layers[i];
         yk_profile_json_begin_layer(&row->layer, row->batch, json);
         end_row(&row->measurement, "seconds", json);
     }
     yk_json_write_end_array(json);
 }
 
-static void write_links(const struct yk_profiler *survey, struct yk_json_writer *json)
+static void write_links(const struct yk_profiler *profiler, struct yk_json_writer *json)
 {
     yk_profile_json_begin_table("links", json);
-    for (int32_t i = 0; i < survey->link_count; i++) {
-        const struct yk_profiler_link_row *row = &survey->links[i];
+    for (int32_t i = 0; i < profiler->link_count; i++) {
+        const struct yk_profiler_link_row *row = &profiler->links[i];
         yk_profile_json_begin_link(&row->link, json);
         yk_json_write_integer(json, "bytes", row->bytes);
         end_row(&row->measurement, "seconds", json);
@@ -454,11 +455,11 @@ static void write_links(const struct yk_profiler *survey, struct yk_json_writer 
     yk_json_write_end_array(json);
 }
 
-static void write_facts(const struct yk_profiler *survey, struct yk_json_writer *json)
+static void write_facts(const struct yk_profiler *profiler, struct yk_json_writer *json)
 {
     yk_profile_json_begin_table("facts", json);
-    for (int32_t i = 0; i < survey->fact_count; i++) {
-        const struct yk_profiler_fact_row *row = &survey->facts[i];
+    for (int32_t i = 0; i < profiler->fact_count; i++) {
+        const struct yk_profiler_fact_row *row = &profiler->facts[i];
         yk_profile_json_begin_fact(&row->fact, json);
         end_row(&row->measurement, "value", json);
     }
@@ -473,10 +474,10 @@ yk_status yk_profile_job_write_json(const struct yk_profile_job_result *result, 
     yk_json_write_newline(&json, 1);
     yk_json_write_string(&json, "versions", result->versions ? result->versions : "");
     yk_json_write_newline(&json, 1);
-    yk_json_write_bool(&json, "stopped", result->survey.stopped);
-    write_layers(&result->survey, &json);
-    write_links(&result->survey, &json);
-    write_facts(&result->survey, &json);
+    yk_json_write_bool(&json, "stopped", result->profiler.stopped);
+    write_layers(&result->profiler, &json);
+    write_links(&result->profiler, &json);
+    write_facts(&result->profiler, &json);
     if (result->counters) {
         yk_json_write_newline(&json, 1);
         yk_json_write_key(&json, "counters");

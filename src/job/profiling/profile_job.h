@@ -38,14 +38,14 @@ struct yk_profile_job_request {
 /* Starts as {0}; owns what it points to. */
 struct yk_profile_job_result {
     struct yk_arena *arena;
-    int32_t rank;               /* of this process; rank 0 has stored the times of all ranks */
-    const char *path;           /* profile file */
-    const char *versions;       /* software versions that the times of the last target depend on */
-    struct yk_cluster *cluster; /* devices of the last target */
-    struct yk_profiler survey;  /* measured times */
-    double noise;               /* relative error that a quarter of the measured times exceed */
-    struct yk_text notes;       /* one line per target */
-    int32_t target_count;       /* pairs of device and precision that were requested */
+    int32_t rank;                /* of this process; rank 0 has stored the times of all ranks */
+    const char *path;            /* profile file */
+    const char *versions;        /* software versions that the times of the last target depend on */
+    struct yk_cluster *cluster;  /* devices of the last target */
+    struct yk_profiler profiler; /* measured times */
+    double noise;                /* relative error that a quarter of the measured times exceed */
+    struct yk_text notes;        /* one line per target */
+    int32_t target_count;        /* pairs of device and precision that were requested */
     bool counters;
     struct yk_counter_run_data counted; /* counters of each measured target, if requested */
 };

@@ -33,7 +33,7 @@ struct yk_profiling_state {
     int32_t target; /* index of the current target */
     /* Of the current target: */
     struct yk_cluster *cluster; /* one device per rank; --slow is the device's part */
-    struct yk_device_context engine;
+    struct yk_device_context context;
     struct yk_backend_lane *lane; /* comm lane of a single rank */
     struct yk_communicator alone; /* the communicator of a single rank */
     struct yk_measure_team all;

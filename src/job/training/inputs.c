@@ -215,7 +215,7 @@ yk_status yk_train_inputs_open(const struct yk_train_request *request,
     return request->eval_data ? open_evaluation_data(request, out) : YK_OK;
 }
 
-yk_status yk_train_inputs_open_samplers(struct yk_train_inputs *source,
+yk_status yk_train_inputs_open_samplers(struct yk_train_inputs *inputs,
                                         const struct yk_train_request *request,
                                         const struct yk_workload *workload, int32_t micro_batches)
 {
@@ -225,22 +225,22 @@ yk_status yk_train_inputs_open_samplers(struct yk_train_inputs *source,
         .seed = (uint64_t)request->seed,
     };
     const struct yk_dataset *evaluated =
-        source->evaluation_dataset ? source->evaluation_dataset : source->dataset;
-    YK_TRY(yk_dataset_create_sampler(source->dataset, &cut, &source->samples));
-    YK_TRY(yk_dataset_create_sequential_sampler(evaluated, &cut, source->evaluation_dataset != NULL,
-                                                &source->evaluation));
-    if (!source->evaluation && request->eval_fraction > 0) {
+        inputs->evaluation_dataset ? inputs->evaluation_dataset : inputs->dataset;
+    YK_TRY(yk_dataset_create_sampler(inputs->dataset, &cut, &inputs->samples));
+    YK_TRY(yk_dataset_create_sequential_sampler(evaluated, &cut, inputs->evaluation_dataset != NULL,
+                                                &inputs->evaluation));
+    if (!inputs->evaluation && request->eval_fraction > 0) {
         yk_log(YK_LOG_NOTE, "the data is too short to keep a part of it for evaluation");
     }
     return YK_OK;
 }
 
-void yk_train_inputs_close(struct yk_train_inputs *source)
+void yk_train_inputs_close(struct yk_train_inputs *inputs)
 {
-    yk_sampler_destroy(source->evaluation);
-    yk_sampler_destroy(source->samples);
-    yk_dataset_close(source->evaluation_dataset);
-    yk_dataset_close(source->dataset);
-    yk_tokenizer_destroy(source->own_tokenizer);
-    *source = (struct yk_train_inputs){0};
+    yk_sampler_destroy(inputs->evaluation);
+    yk_sampler_destroy(inputs->samples);
+    yk_dataset_close(inputs->evaluation_dataset);
+    yk_dataset_close(inputs->dataset);
+    yk_tokenizer_destroy(inputs->own_tokenizer);
+    *inputs = (struct yk_train_inputs){0};
 }

@@ -35,11 +35,11 @@ yk_status yk_train_inputs_weights_folder(const struct yk_train_request *request,
                                          struct yk_arena *arena, const char **out) YK_MUST_USE;
 
 /* Opens the samplers. Needs the plan's number of micro-batches. */
-yk_status yk_train_inputs_open_samplers(struct yk_train_inputs *source,
+yk_status yk_train_inputs_open_samplers(struct yk_train_inputs *inputs,
                                         const struct yk_train_request *request,
                                         const struct yk_workload *workload,
                                         int32_t micro_batches) YK_MUST_USE;
 
-void yk_train_inputs_close(struct yk_train_inputs *source);
+void yk_train_inputs_close(struct yk_train_inputs *inputs);
 
 #endif

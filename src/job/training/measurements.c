@@ -191,7 +191,7 @@ static yk_status pack_op_times(const struct yk_training *training, struct yk_tex
 {
     const struct yk_train_team *team = &training->team;
     struct yk_clock_offset clock = {0};
-    training->engine.backend->versions(training->engine.device, out);
+    training->context.backend->versions(training->context.device, out);
     if (!yk_train_team_is_single_rank(team)) {
         yk_text_add(out, ", ");
         team->ranks.comm->describe(team->ranks.world, out);

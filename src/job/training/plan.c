@@ -197,7 +197,7 @@ static yk_status open_cluster(const struct finding *finding, const char *source)
     out->request.cluster_source = source;
     out->request.profile_source = profile;
     return yk_device_measurements_read(out->profile, finding->config->name, out->cluster,
-                                       finding->arena, &out->facts);
+                                       finding->arena, &out->measurements);
 }
 
 static void fill_request(const struct finding *finding, const struct yk_workload *workload,
@@ -207,9 +207,9 @@ static void fill_request(const struct finding *finding, const struct yk_workload
     struct yk_train_plan *out = finding->out;
     const struct yk_job_search_request search = {.moves = TRIALS, .seed = 1};
     struct yk_plan_request *asked = &out->request;
-    out->book = (struct yk_cost_sources){
-        .cluster = out->cluster, .profile = out->profile, .measurements = out->facts};
-    asked->cost_sources = &out->book;
+    out->sources = (struct yk_cost_sources){
+        .cluster = out->cluster, .profile = out->profile, .measurements = out->measurements};
+    asked->cost_sources = &out->sources;
     asked->config = finding->config;
     asked->workload = *workload;
     asked->model_source = model_source;
@@ -357,15 +357,15 @@ static yk_status search(const struct finding *finding)
 static yk_status broadcast_context(const struct finding *finding)
 {
     const int32_t device_count = finding->out->cluster->device_count;
-    struct yk_device_measurements *facts = finding->out->facts;
+    struct yk_device_measurements *measurements = finding->out->measurements;
     double *bytes = NULL;
     YK_TRY_NEW(finding->arena, bytes, device_count);
     for (int32_t i = 0; i < device_count; i++) {
-        bytes[i] = facts[i].context_bytes;
+        bytes[i] = measurements[i].context_bytes;
     }
     YK_TRY(yk_train_team_broadcast_numbers(finding->team, bytes, device_count));
     for (int32_t i = 0; i < device_count; i++) {
-        facts[i].context_bytes = bytes[i];
+        measurements[i].context_bytes = bytes[i];
     }
     return YK_OK;
 }
@@ -375,11 +375,11 @@ static void count_streams(const struct finding *finding)
 {
     const struct yk_train_request *request = finding->request;
     const struct yk_cluster *cluster = finding->out->cluster;
-    struct yk_device_measurements *facts = finding->out->facts;
+    struct yk_device_measurements *measurements = finding->out->measurements;
     for (int32_t i = 0; i < cluster->device_count; i++) {
-        if (!cluster->devices[i].is_cpu && facts[i].context_bytes > 0 && request->qkv &&
+        if (!cluster->devices[i].is_cpu && measurements[i].context_bytes > 0 && request->qkv &&
             strcmp(request->qkv, "streams") == 0) {
-            facts[i].context_bytes += YK_BACKEND_SIDE_STREAM_BYTES;
+            measurements[i].context_bytes += YK_BACKEND_SIDE_STREAM_BYTES;
         }
     }
 }

@@ -16,9 +16,9 @@
 struct yk_train_plan {
     struct yk_device_choice device; /* device of this rank */
     struct yk_cluster *cluster;
-    struct yk_profile *profile;           /* NULL: none */
-    struct yk_device_measurements *facts; /* (devices) */
-    struct yk_cost_sources book;
+    struct yk_profile *profile;                  /* NULL: none */
+    struct yk_device_measurements *measurements; /* (devices) */
+    struct yk_cost_sources sources;
     struct yk_plan_request request;
     struct yk_planner_outcome *planned;
 };

@@ -24,51 +24,52 @@ enum {
         }                                                                                          \
     } while (0)
 
-yk_status yk_train_rebalancer_open(struct yk_train_rebalancer *balance)
+yk_status yk_train_rebalancer_open(struct yk_train_rebalancer *rebalancer)
 {
-    const struct yk_sim *sim = balance->planned->evaluation.sim;
-    const int32_t ranks = balance->planned->plan->rank_count;
-    YK_TRY_NEW(balance->arena, balance->planned_s, ranks);
-    YK_TRY_NEW(balance->arena, balance->slow, ranks);
-    YK_TRY_NEW(balance->arena, balance->mean_s, ranks);
-    YK_TRY_NEW(balance->arena, balance->named, ranks);
+    const struct yk_sim *sim = rebalancer->planned->evaluation.sim;
+    const int32_t ranks = rebalancer->planned->plan->rank_count;
+    YK_TRY_NEW(rebalancer->arena, rebalancer->planned_s, ranks);
+    YK_TRY_NEW(rebalancer->arena, rebalancer->slow, ranks);
+    YK_TRY_NEW(rebalancer->arena, rebalancer->mean_s, ranks);
+    YK_TRY_NEW(rebalancer->arena, rebalancer->named, ranks);
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
-    YK_TRY_NEW(balance->arena, balance->found, MAX_CHANGES);
-    YK_TRY_NEW(balance->arena, balance->changed, MAX_CHANGES);
+    YK_TRY_NEW(rebalancer->arena, rebalancer->found, MAX_CHANGES);
+    YK_TRY_NEW(rebalancer->arena, rebalancer->changed, MAX_CHANGES);
     for (int32_t r = 0; r < ranks; r++) {
-        balance->planned_s[r] = sim->ranks[r].compute_s;
+        rebalancer->planned_s[r] = sim->ranks[r].compute_s;
     }
     return YK_OK;
 }
 
-void yk_train_rebalancer_close(struct yk_train_rebalancer *balance)
+void yk_train_rebalancer_close(struct yk_train_rebalancer *rebalancer)
 {
-    for (int32_t i = 0; i < balance->found_count; i++) {
-        yk_planner_outcome_destroy(balance->found[i]);
+    for (int32_t i = 0; i < rebalancer->found_count; i++) {
+        yk_planner_outcome_destroy(rebalancer->found[i]);
     }
-    balance->found_count = 0;
+    rebalancer->found_count = 0;
 }
 
 const struct yk_planner_outcome *
-yk_train_rebalancer_current_plan(const struct yk_train_rebalancer *balance)
+yk_train_rebalancer_current_plan(const struct yk_train_rebalancer *rebalancer)
 {
-    const int32_t changes = balance->changed_count;
-    return changes > 0 ? balance->found[changes - 1] : balance->planned;
+    const int32_t changes = rebalancer->changed_count;
+    return changes > 0 ? rebalancer->found[changes - 1] : rebalancer->planned;
 }
 
-double yk_train_rebalancer_peak_bytes(const struct yk_train_rebalancer *balance, int32_t rank)
+double yk_train_rebalancer_peak_bytes(const struct yk_train_rebalancer *rebalancer, int32_t rank)
 {
-    double most = balance->planned->evaluation.peaks[rank].bytes;
-    for (int32_t i = 0; i < balance->changed_count; i++) {
-        most = fmax(most, balance->found[i]->evaluation.peaks[rank].bytes);
+    double most = rebalancer->planned->evaluation.peaks[rank].bytes;
+    for (int32_t i = 0; i < rebalancer->changed_count; i++) {
+        most = fmax(most, rebalancer->found[i]->evaluation.peaks[rank].bytes);
     }
     return most;
 }
 
 /* The plan before change number `change`. */
-static const struct yk_plan *plan_before(const struct yk_train_rebalancer *balance, int32_t change)
+static const struct yk_plan *plan_before(const struct yk_train_rebalancer *rebalancer,
+                                         int32_t change)
 {
-    return change > 0 ? balance->found[change - 1]->plan : balance->planned->plan;
+    return change > 0 ? rebalancer->found[change - 1]->plan : rebalancer->planned->plan;
 }
 
 /* Samples per step of a rank. */
@@ -78,18 +79,18 @@ static int64_t share_at(const struct yk_plan *plan, int32_t rank)
     return member ? member->share : 0;
 }
 
-void yk_train_rebalancer_record_change(struct yk_train_rebalancer *balance, int64_t step)
+void yk_train_rebalancer_record_change(struct yk_train_rebalancer *rebalancer, int64_t step)
 {
     struct yk_text shares = {0};
-    if (balance->changed_count == balance->found_count) {
+    if (rebalancer->changed_count == rebalancer->found_count) {
         return;
     }
-    balance->changed[balance->changed_count++] = step;
-    const struct yk_plan *plan = yk_train_rebalancer_current_plan(balance)->plan;
+    rebalancer->changed[rebalancer->changed_count++] = step;
+    const struct yk_plan *plan = yk_train_rebalancer_current_plan(rebalancer)->plan;
     for (int32_t r = 0; r < plan->rank_count; r++) {
         yk_text_addf(&shares, "%s%" PRId64, r > 0 ? " + " : "", share_at(plan, r));
     }
-    report(balance, YK_LOG_NOTE, "step %" PRId64 ": rebalanced: the ranks go on with %s samples",
+    report(rebalancer, YK_LOG_NOTE, "step %" PRId64 ": rebalanced: the ranks go on with %s samples",
            step, yk_text_chars(&shares));
     yk_text_free(&shares);
 }
@@ -103,17 +104,17 @@ static yk_status list_shares(const struct yk_plan *plan, struct yk_arena *arena,
     return YK_OK;
 }
 
-yk_status yk_train_rebalancer_list_changes(const struct yk_train_rebalancer *balance,
+yk_status yk_train_rebalancer_list_changes(const struct yk_train_rebalancer *rebalancer,
                                            struct yk_arena *arena,
                                            struct yk_train_share_change **out)
 {
-    YK_TRY_NEW(arena, *out, balance->changed_count);
-    for (int32_t i = 0; i < balance->changed_count; i++) {
+    YK_TRY_NEW(arena, *out, rebalancer->changed_count);
+    for (int32_t i = 0; i < rebalancer->changed_count; i++) {
         struct yk_train_share_change *change = &(*out)[i];
-        change->step = balance->changed[i];
-        change->predicted_step_s = balance->found[i]->evaluation.step_s;
-        YK_TRY(list_shares(plan_before(balance, i), arena, &change->shares_before));
-        YK_TRY(list_shares(balance->found[i]->plan, arena, &change->shares));
+        change->step = rebalancer->changed[i];
+        change->predicted_step_s = rebalancer->found[i]->evaluation.step_s;
+        YK_TRY(list_shares(plan_before(rebalancer, i), arena, &change->shares_before));
+        YK_TRY(list_shares(rebalancer->found[i]->plan, arena, &change->shares));
     }
     return YK_OK;
 }
@@ -131,16 +132,16 @@ static int64_t *share_of(struct yk_plan *plan, int32_t rank)
 }
 
 /* The current plan with new shares, proportional to the measured speeds of the ranks. */
-static yk_status plan_new_shares(struct yk_train_rebalancer *balance, const double *compute_s,
+static yk_status plan_new_shares(struct yk_train_rebalancer *rebalancer, const double *compute_s,
                                  struct yk_planner_outcome **out)
 {
-    const struct yk_plan *now = yk_train_rebalancer_current_plan(balance)->plan;
+    const struct yk_plan *now = yk_train_rebalancer_current_plan(rebalancer)->plan;
     struct yk_plan *plan = NULL;
     double *speeds = NULL;
     int64_t *shares = NULL;
-    YK_TRY(yk_plan_copy(now, balance->arena, &plan));
-    YK_TRY_NEW(balance->arena, speeds, plan->rank_count);
-    YK_TRY_NEW(balance->arena, shares, plan->rank_count);
+    YK_TRY(yk_plan_copy(now, rebalancer->arena, &plan));
+    YK_TRY_NEW(rebalancer->arena, speeds, plan->rank_count);
+    YK_TRY_NEW(rebalancer->arena, shares, plan->rank_count);
     for (int32_t r = 0; r < plan->rank_count; r++) {
         const int64_t *share = share_of(plan, r);
         speeds[r] = share && compute_s[r] > 0 ? (double)*share / compute_s[r] : 0;
@@ -149,12 +150,12 @@ static yk_status plan_new_shares(struct yk_train_rebalancer *balance, const doub
     for (int32_t r = 0; r < plan->rank_count; r++) {
         int64_t *share = share_of(plan, r);
         if (share) {
-            balance->planned_s[r] =
-                speeds[r] > 0 ? (double)shares[r] / speeds[r] : balance->planned_s[r];
+            rebalancer->planned_s[r] =
+                speeds[r] > 0 ? (double)shares[r] / speeds[r] : rebalancer->planned_s[r];
             *share = shares[r];
         }
     }
-    return yk_planner_evaluate(balance->request, plan, false, out);
+    return yk_planner_evaluate(rebalancer->request, plan, false, out);
 }
 
 /* Whether two plans have different shares. */
@@ -168,17 +169,17 @@ static bool differs(const struct yk_plan *a, const struct yk_plan *b)
     return false;
 }
 
-static const struct yk_program *find_new_plan(struct yk_train_rebalancer *balance, int64_t step,
+static const struct yk_program *find_new_plan(struct yk_train_rebalancer *rebalancer, int64_t step,
                                               const double *compute_s)
 {
     struct yk_planner_outcome *found = NULL;
-    const struct yk_plan *now = yk_train_rebalancer_current_plan(balance)->plan;
-    if (balance->found_count == MAX_CHANGES) {
+    const struct yk_plan *now = yk_train_rebalancer_current_plan(rebalancer)->plan;
+    if (rebalancer->found_count == MAX_CHANGES) {
         return NULL;
     }
-    if (plan_new_shares(balance, compute_s, &found) != YK_OK || !found->plan ||
+    if (plan_new_shares(rebalancer, compute_s, &found) != YK_OK || !found->plan ||
         yk_planner_fail_plan_does_not_fit(found) != YK_OK) {
-        report(balance, YK_LOG_WARNING, "step %" PRId64 ": samples stay as they are: %s", step,
+        report(rebalancer, YK_LOG_WARNING, "step %" PRId64 ": samples stay as they are: %s", step,
                yk_status_message());
         yk_planner_outcome_destroy(found);
         return NULL;
@@ -187,26 +188,26 @@ static const struct yk_program *find_new_plan(struct yk_train_rebalancer *balanc
         yk_planner_outcome_destroy(found);
         return NULL;
     }
-    balance->found[balance->found_count++] = found;
+    rebalancer->found[rebalancer->found_count++] = found;
     return found->evaluation.program;
 }
 
 /* Measured time / planned time of a rank, relative to the rank with the smallest ratio. */
-static double slowness(const struct yk_train_rebalancer *balance, const double *compute_s,
+static double slowness(const struct yk_train_rebalancer *rebalancer, const double *compute_s,
                        int32_t ranks, int32_t rank)
 {
     double best = INFINITY;
     for (int32_t r = 0; r < ranks; r++) {
-        if (balance->planned_s[r] > 0 && compute_s[r] > 0) {
-            best = fmin(best, compute_s[r] / balance->planned_s[r]);
+        if (rebalancer->planned_s[r] > 0 && compute_s[r] > 0) {
+            best = fmin(best, compute_s[r] / rebalancer->planned_s[r]);
         }
     }
-    return balance->planned_s[rank] > 0 && isfinite(best)
-               ? compute_s[rank] / balance->planned_s[rank] / best
+    return rebalancer->planned_s[rank] > 0 && isfinite(best)
+               ? compute_s[rank] / rebalancer->planned_s[rank] / best
                : 1;
 }
 
-const struct yk_program *yk_train_rebalancer_check_step(struct yk_train_rebalancer *balance,
+const struct yk_program *yk_train_rebalancer_check_step(struct yk_train_rebalancer *rebalancer,
                                                         const struct yk_step_metrics *step)
 {
     int32_t slowest = -1;
@@ -214,34 +215,35 @@ const struct yk_program *yk_train_rebalancer_check_step(struct yk_train_rebalanc
         return NULL; /* the first step may have no measurement */
     }
     for (int32_t r = 0; r < step->ranks; r++) {
-        const double times = slowness(balance, step->compute_s, step->ranks, r);
-        balance->slow[r] = times > TOO_SLOW ? balance->slow[r] + 1 : 0;
-        slowest = balance->slow[r] >= PATIENCE ? r : slowest;
+        const double times = slowness(rebalancer, step->compute_s, step->ranks, r);
+        rebalancer->slow[r] = times > TOO_SLOW ? rebalancer->slow[r] + 1 : 0;
+        slowest = rebalancer->slow[r] >= PATIENCE ? r : slowest;
     }
     for (int32_t r = 0; r < step->ranks; r++) {
         /* An exponential moving average: recent steps weigh more. */
-        const double weight = balance->mean_s[r] > 0 ? 0.2 : 1;
-        balance->mean_s[r] = (1 - weight) * balance->mean_s[r] + weight * step->compute_s[r];
+        const double weight = rebalancer->mean_s[r] > 0 ? 0.2 : 1;
+        rebalancer->mean_s[r] = (1 - weight) * rebalancer->mean_s[r] + weight * step->compute_s[r];
     }
     if (slowest < 0) {
         return NULL;
     }
-    if (!balance->named[slowest] || balance->changes) {
-        report(balance, YK_LOG_WARNING,
-               "step %" PRId64
-               ": rank %d has computed %.1f times as long as planned for %d steps%s",
-               step->step, (int)slowest, slowness(balance, step->compute_s, step->ranks, slowest),
-               PATIENCE, balance->changes ? "" : "; --rebalance divides the samples anew");
+    if (!rebalancer->named[slowest] || rebalancer->changes) {
+        report(
+            rebalancer, YK_LOG_WARNING,
+            "step %" PRId64 ": rank %d has computed %.1f times as long as planned for %d steps%s",
+            step->step, (int)slowest, slowness(rebalancer, step->compute_s, step->ranks, slowest),
+            PATIENCE, rebalancer->changes ? "" : "; --rebalance divides the samples anew");
     }
-    balance->named[slowest] = true;
+    rebalancer->named[slowest] = true;
     for (int32_t r = 0; r < step->ranks; r++) {
-        balance->slow[r] = 0;
+        rebalancer->slow[r] = 0;
     }
-    const struct yk_plan *plan = yk_train_rebalancer_current_plan(balance)->plan;
+    const struct yk_plan *plan = yk_train_rebalancer_current_plan(rebalancer)->plan;
     const bool can = plan->group_count == 1 && !yk_plan_has_alternating_members(plan);
-    if (balance->changes && !can) {
-        report(balance, YK_LOG_NOTE,
+    if (rebalancer->changes && !can) {
+        report(rebalancer, YK_LOG_NOTE,
                "layers are placed on ranks: only a new plan can divide them anew");
     }
-    return balance->changes && can ? find_new_plan(balance, step->step, balance->mean_s) : NULL;
+    return rebalancer->changes && can ? find_new_plan(rebalancer, step->step, rebalancer->mean_s)
+                                      : NULL;
 }

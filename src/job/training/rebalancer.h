@@ -34,28 +34,28 @@ struct yk_train_rebalancer {
     int32_t changed_count;
 };
 
-yk_status yk_train_rebalancer_open(struct yk_train_rebalancer *balance) YK_MUST_USE;
-void yk_train_rebalancer_close(struct yk_train_rebalancer *balance);
+yk_status yk_train_rebalancer_open(struct yk_train_rebalancer *rebalancer) YK_MUST_USE;
+void yk_train_rebalancer_close(struct yk_train_rebalancer *rebalancer);
 
 /* Call after every step. Returns the program of a new plan if the run should change to it, else
  * NULL. */
-const struct yk_program *yk_train_rebalancer_check_step(struct yk_train_rebalancer *balance,
+const struct yk_program *yk_train_rebalancer_check_step(struct yk_train_rebalancer *rebalancer,
                                                         const struct yk_step_metrics *step);
 
 /* Records that the run has changed to the newest plan after `step`. That may be some steps after
  * the plan was found, because steps already in flight finish first. Rank 0 logs it. */
-void yk_train_rebalancer_record_change(struct yk_train_rebalancer *balance, int64_t step);
+void yk_train_rebalancer_record_change(struct yk_train_rebalancer *rebalancer, int64_t step);
 
 /* The current plan. */
 const struct yk_planner_outcome *
-yk_train_rebalancer_current_plan(const struct yk_train_rebalancer *balance);
+yk_train_rebalancer_current_plan(const struct yk_train_rebalancer *rebalancer);
 
 /* Peak memory of a rank: the maximum over all plans that the run has used. Buffers of one plan are
  * freed before the next plan starts, so the peaks do not add up. */
-double yk_train_rebalancer_peak_bytes(const struct yk_train_rebalancer *balance, int32_t rank);
+double yk_train_rebalancer_peak_bytes(const struct yk_train_rebalancer *rebalancer, int32_t rank);
 
 /* Lists the changes (changed_count) for the result of the job. Allocated in the arena. */
-yk_status yk_train_rebalancer_list_changes(const struct yk_train_rebalancer *balance,
+yk_status yk_train_rebalancer_list_changes(const struct yk_train_rebalancer *rebalancer,
                                            struct yk_arena *arena,
                                            struct yk_train_share_change **out) YK_MUST_USE;
 

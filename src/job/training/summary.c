@@ -37,11 +37,11 @@ yk_status yk_train_summary_fill_predictions(const struct yk_training *training,
 /* Sets the device and the backend of this rank. */
 static yk_status describe_device(const struct yk_training *training, struct yk_train_result *out)
 {
-    const struct yk_device_context *engine = &training->engine;
+    const struct yk_device_context *context = &training->context;
     struct yk_text name = {0};
-    engine->backend->describe(engine->device, &name);
+    context->backend->describe(context->device, &name);
     YK_TRY(yk_text_move_to_arena(&name, training->arena, &out->device));
-    return yk_arena_strdup(training->arena, engine->backend->name, &out->backend);
+    return yk_arena_strdup(training->arena, context->backend->name, &out->backend);
 }
 
 /* Copies device names, because they belong to the cluster, which is freed with the training. */
@@ -60,14 +60,14 @@ yk_status yk_train_summary_fill_measurements(const struct yk_training *training,
                                              const char *checkpoint, struct yk_train_result *out)
 {
     const struct yk_training_run *run = &training->run;
-    const struct yk_train_rebalancer *balance = training->balance;
+    const struct yk_train_rebalancer *rebalancer = training->rebalancer;
     YK_TRY(yk_train_summary_fill_predictions(training, out));
     YK_TRY(describe_device(training, out));
     YK_TRY(yk_arena_strdup(training->arena, checkpoint, &out->checkpoint));
     YK_TRY(copy_ranks(training, out));
-    if (balance && balance->changed_count > 0) {
-        YK_TRY(yk_train_rebalancer_list_changes(balance, training->arena, &out->rebalancings));
-        out->rebalancing_count = balance->changed_count;
+    if (rebalancer && rebalancer->changed_count > 0) {
+        YK_TRY(yk_train_rebalancer_list_changes(rebalancer, training->arena, &out->rebalancings));
+        out->rebalancing_count = rebalancer->changed_count;
     }
     out->steps_done = run->state.step;
     out->first_loss = run->first_loss;

@@ -166,7 +166,7 @@ yk_status yk_train_team_connect_gpus(struct yk_train_team *team,
 void yk_train_team_close(struct yk_train_team *team)
 {
     const bool by_mpi = team->ranks.world != team->gpu_transport.ranks.world;
-    yk_watchdog_close(team->watch);
+    yk_watchdog_close(team->watchdog);
     yk_train_transport_close(&team->gpu_transport);
     if (by_mpi) {
         yk_communicator_close(&team->ranks);

@@ -33,7 +33,7 @@ struct yk_train_team {
     struct yk_communicator ranks;     /* communicator of host memory; size 0: a single rank */
     /* Communicator of GPU memory; size 0 on CPUs. Without MPI, `ranks` is a copy of it. */
     struct yk_train_transport gpu_transport;
-    struct yk_watchdog *watch;
+    struct yk_watchdog *watchdog;
     const struct yk_program *program; /* program whose ops the watch names */
     atomic_bool failure_detected;     /* the watch has detected a failed rank */
     yk_status exit_status;            /* exit status of this process, once it is about to end */

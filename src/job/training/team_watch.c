@@ -15,7 +15,7 @@ enum {
 void yk_train_team_watch_record_op(void *user, enum yk_lane lane, int32_t op)
 {
     const struct yk_train_team *team = user;
-    yk_watchdog_set_current_op(team->watch, (enum yk_watchdog_lane)lane, op);
+    yk_watchdog_set_current_op(team->watchdog, (enum yk_watchdog_lane)lane, op);
 }
 
 void yk_train_team_watch_set_executor(void *user, const struct yk_executor *executor)
@@ -29,7 +29,7 @@ void yk_train_team_watch_set_executor(void *user, const struct yk_executor *exec
 /* Polls the device, because with GPUs the host does not see when an op begins. Ops that began and
  * ended between two polls count as progress: a lane that is idle at both polls may have been busy.
  */
-static void poll_lanes(void *user, struct yk_watchdog *watch)
+static void poll_lanes(void *user, struct yk_watchdog *watchdog)
 {
     struct yk_train_team *team = user;
     (void)pthread_mutex_lock(&team->lock);
@@ -38,7 +38,7 @@ static void poll_lanes(void *user, struct yk_watchdog *watch)
         yk_executor_get_lane_position(team->executor, (enum yk_lane)i, &now);
         if (now.op != team->positions[i].op || now.passed != team->positions[i].passed) {
             team->positions[i] = now;
-            yk_watchdog_set_current_op(watch, (enum yk_watchdog_lane)i, now.op);
+            yk_watchdog_set_current_op(watchdog, (enum yk_watchdog_lane)i, now.op);
         }
     }
     (void)pthread_mutex_unlock(&team->lock);
@@ -46,15 +46,15 @@ static void poll_lanes(void *user, struct yk_watchdog *watch)
 
 /* ---- ending all ranks ---- */
 
-static void add_op(const struct yk_train_team *team, const struct yk_watchdog_failure *verdict,
+static void add_op(const struct yk_train_team *team, const struct yk_watchdog_failure *failure,
                    struct yk_text *out)
 {
-    const struct yk_op_list *list = &team->program->ranks[verdict->rank];
-    const int32_t lane = verdict->lane >= 0 ? verdict->lane : YK_LANE_COMPUTE;
-    const int32_t op = verdict->state.ops[lane];
+    const struct yk_op_list *list = &team->program->ranks[failure->rank];
+    const int32_t lane = failure->lane >= 0 ? failure->lane : YK_LANE_COMPUTE;
+    const int32_t op = failure->state.ops[lane];
     if (op >= 0 && op < list->op_count) {
         yk_text_add(out,
-                    verdict->reason == YK_WATCHDOG_RANK_HUNG ? ": " : "; it was last seen in ");
+                    failure->reason == YK_WATCHDOG_RANK_HUNG ? ": " : "; it was last seen in ");
         yk_op_describe(team->program, &list->ops[op], out);
     }
 }
@@ -103,16 +103,16 @@ static void report_lost(const struct yk_train_team *team, const char *sentence)
  * locks of stdio streams or of MPI, so this thread ends the process. If reporting blocks, too,
  * schedule_exit() ends it. Reads only members of the team that were set before the watch started.
  */
-static void on_rank_failure(void *user, const struct yk_watchdog_failure *verdict)
+static void on_rank_failure(void *user, const struct yk_watchdog_failure *failure)
 {
     struct yk_train_team *team = user;
     struct yk_text text = {0};
-    const int32_t speaker = verdict->rank == 0 ? 1 : 0;
+    const int32_t speaker = failure->rank == 0 ? 1 : 0;
     const bool ends = schedule_exit(team, YK_ERROR_LOST);
     atomic_store(&team->failure_detected, true);
-    yk_watchdog_describe_failure(verdict, &text);
-    if (verdict->rank < team->program->rank_count) {
-        add_op(team, verdict, &text);
+    yk_watchdog_describe_failure(failure, &text);
+    if (failure->rank < team->program->rank_count) {
+        add_op(team, failure, &text);
     }
     yk_text_add(&text, "; start again with --resume to go on from the last checkpoint");
     if (team->ranks.rank == speaker) {
@@ -135,7 +135,7 @@ static void wait_for_watch(const struct yk_train_team *team, yk_status status)
 {
     const bool is_own = status != YK_ERROR_LOST && status != YK_ERROR_SYSTEM;
     const bool ends = can_exit(team);
-    for (int i = 0; team->watch && !is_own &&
+    for (int i = 0; team->watchdog && !is_own &&
                     (i < MAX_PAUSES || (ends && atomic_load(&team->failure_detected)));
          i++) {
         (void)usleep(SHORT_PAUSE_US);
@@ -193,5 +193,5 @@ yk_status yk_train_team_watch_start(struct yk_train_team *team, const struct yk_
         .user = team,
         .address = team->launcher.uses_rendezvous ? team->launcher.address : NULL,
     };
-    return yk_watchdog_open(&team->ranks, &options, &team->watch);
+    return yk_watchdog_open(&team->ranks, &options, &team->watchdog);
 }

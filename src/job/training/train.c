@@ -25,7 +25,7 @@
 struct steps {
     const struct yk_train_request *request;
     bool reports;                                 /* this is rank 0 */
-    struct yk_train_rebalancer *balance;          /* NULL: alone */
+    struct yk_train_rebalancer *rebalancer;       /* NULL: alone */
     struct yk_counter_recorder *counter_recorder; /* records counters by step; NULL: none */
     const struct yk_planner_outcome *planned;     /* the plan in force */
 
@@ -122,20 +122,20 @@ static void on_saved(void *user, int64_t step, const char *path, const char *fau
 static const struct yk_program *on_change(void *user, const struct yk_step_metrics *step)
 {
     const struct steps *steps = user;
-    return steps->balance ? yk_train_rebalancer_check_step(steps->balance, step) : NULL;
+    return steps->rebalancer ? yk_train_rebalancer_check_step(steps->rebalancer, step) : NULL;
 }
 
 static void on_changed(void *user, int64_t step)
 {
     struct steps *steps = user;
-    yk_train_rebalancer_record_change(steps->balance, step);
-    steps->planned = yk_train_rebalancer_current_plan(steps->balance);
+    yk_train_rebalancer_record_change(steps->rebalancer, step);
+    steps->planned = yk_train_rebalancer_current_plan(steps->rebalancer);
 }
 
-static void on_timed(void *user, const struct yk_op_timeline *times)
+static void on_timed(void *user, const struct yk_op_timeline *timeline)
 {
     const struct steps *steps = user;
-    yk_counter_recorder_add_step(steps->counter_recorder, times);
+    yk_counter_recorder_add_step(steps->counter_recorder, timeline);
 }
 
 static bool on_stop(void *user)
@@ -223,13 +223,13 @@ static yk_status report_start(const struct yk_training *training)
         return YK_OK;
     }
     YK_TRY(yk_train_summary_fill_predictions(training, &predicted));
-    yk_dataset_describe(training->source.dataset, &data);
+    yk_dataset_describe(training->inputs.dataset, &data);
     const struct yk_train_start_report start = {
         .predicted = &predicted,
-        .vocabulary = yk_model_config_target_vocabulary(training->source.config),
+        .vocabulary = yk_model_config_target_vocabulary(training->inputs.config),
         .data = yk_text_chars(&data),
-        .epoch_units = training->source.samples->epoch_units,
-        .batch_rows = training->source.samples->max_slice_tokens,
+        .epoch_units = training->inputs.samples->epoch_units,
+        .batch_rows = training->inputs.samples->max_slice_tokens,
         .plan = planned->summary,
         .resumed = training->checkpoint ? training->checkpoint->path : NULL,
         .steps_done = training->checkpoint ? training->checkpoint->state.step : 0,
@@ -286,27 +286,27 @@ static yk_status train(struct yk_training *training, struct yk_train_result *out
     const struct yk_planner_outcome *planned = training->plan.planned;
     struct yk_train_team *team = &training->team;
     YK_TRY(prepare_first_step(training));
-    struct yk_train_rebalancer balance = {
+    struct yk_train_rebalancer rebalancer = {
         .request = &training->plan.request,
         .planned = planned,
         .arena = training->arena,
         .changes = training->request.rebalance,
         .reports = yk_train_team_rank(team) == 0,
     };
-    YK_TRY(yk_train_rebalancer_open(&balance));
-    YK_TRY(yk_train_team_broadcast_numbers(team, balance.planned_s, planned->plan->rank_count));
-    training->balance = yk_train_team_is_single_rank(team) ? NULL : &balance;
+    YK_TRY(yk_train_rebalancer_open(&rebalancer));
+    YK_TRY(yk_train_team_broadcast_numbers(team, rebalancer.planned_s, planned->plan->rank_count));
+    training->rebalancer = yk_train_team_is_single_rank(team) ? NULL : &rebalancer;
     struct steps steps = {
         .request = &training->request,
         .reports = yk_train_team_rank(team) == 0,
-        .balance = yk_train_team_is_single_rank(team) ? NULL : &balance,
+        .rebalancer = yk_train_team_is_single_rank(team) ? NULL : &rebalancer,
         .counter_recorder = training->counter_recorder,
         .planned = planned,
     };
     const yk_status status = run_steps(training, &steps, out);
     training->run.program = planned->evaluation.program;
-    training->balance = NULL;
-    yk_train_rebalancer_close(&balance);
+    training->rebalancer = NULL;
+    yk_train_rebalancer_close(&rebalancer);
     yk_text_free(&steps.checkpoint);
     return status;
 }

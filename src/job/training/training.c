@@ -101,7 +101,7 @@ static yk_status count_steps(struct yk_training *training)
     const struct yk_train_request *request = &training->request;
     training->steps = request->steps > 0 ? request->steps : USUAL_STEPS;
     if (!isnan(request->epochs)) {
-        const struct yk_sampler *sampler = training->source.samples;
+        const struct yk_sampler *sampler = training->inputs.samples;
         const struct yk_plan *plan = training->plan.planned->plan;
         const int64_t slices = plan ? plan->micro_batches : 1;
         const int64_t units = sampler->max_slice_tokens > 0 ? slices : request->batch;
@@ -144,10 +144,10 @@ static yk_status open_net(struct yk_training *training)
 static yk_status resolve_batch(struct yk_training *training)
 {
     struct yk_train_request *request = &training->request;
-    const struct yk_model_config *config = training->source.config;
+    const struct yk_model_config *config = training->inputs.config;
     struct yk_workload workload;
     if (request->sequence == 0) {
-        const int64_t usual = yk_model_data_default_sequence_length(training->source.kind);
+        const int64_t usual = yk_model_data_default_sequence_length(training->inputs.kind);
         request->sequence = usual < config->positions ? usual : config->positions;
     }
     YK_TRY(yk_train_plan_resolve_workload(request, config, &workload));
@@ -172,14 +172,14 @@ static yk_status resolve_batch(struct yk_training *training)
 /* Warns if the data has changed since the checkpoint: its position would mean other samples. */
 static void note_other_data(const struct yk_training *training)
 {
-    const int64_t now = training->source.samples->epoch_units;
+    const int64_t now = training->inputs.samples->epoch_units;
     const int64_t before = training->checkpoint ? training->checkpoint->state.epoch : 0;
     if (before > 0 && before != now) {
         yk_log(YK_LOG_WARNING,
                "an epoch had %" PRId64 " samples or batches when the run was saved and has %" PRId64
                " now: unless its batch is another, %s has changed, and the run goes on with "
                "other samples",
-               before, now, training->source.data);
+               before, now, training->inputs.data);
     }
 }
 
@@ -188,7 +188,7 @@ static yk_status open_data(struct yk_training *training)
 {
     const struct yk_train_request *request = &training->request;
     YK_TRY(yk_train_weights_read_adapter_config(training));
-    YK_TRY(yk_train_inputs_open(request, training->checkpoint, training->arena, &training->source));
+    YK_TRY(yk_train_inputs_open(request, training->checkpoint, training->arena, &training->inputs));
     return resolve_batch(training);
 }
 
@@ -208,8 +208,8 @@ static yk_status open_samplers_and_net(struct yk_training *training)
     const struct yk_train_request *request = &training->request;
     const struct yk_plan *plan = training->plan.planned->plan;
     struct yk_workload workload;
-    YK_TRY(yk_train_plan_resolve_workload(request, training->source.config, &workload));
-    YK_TRY(yk_train_inputs_open_samplers(&training->source, request, &workload,
+    YK_TRY(yk_train_plan_resolve_workload(request, training->inputs.config, &workload));
+    YK_TRY(yk_train_inputs_open_samplers(&training->inputs, request, &workload,
                                          plan ? plan->micro_batches : 1));
     if (yk_train_team_rank(&training->team) == 0) {
         note_other_data(training);
@@ -231,8 +231,8 @@ yk_status yk_training_open(struct yk_training *training, const struct yk_launche
     YK_TRY(yk_train_team_combine_status(team, open_folder(training)));
     YK_TRY(yk_train_team_combine_status(team, open_checkpoint(training)));
     YK_TRY(yk_train_team_combine_status(team, open_data(training)));
-    YK_TRY(yk_train_plan_resolve_workload(request, training->source.config, &workload));
-    YK_TRY(yk_train_plan_find(request, team, training->source.config, &workload,
+    YK_TRY(yk_train_plan_resolve_workload(request, training->inputs.config, &workload));
+    YK_TRY(yk_train_plan_find(request, team, training->inputs.config, &workload,
                               training->config_path, training->arena, &training->plan));
     return yk_train_team_combine_status(team, open_samplers_and_net(training));
 }
@@ -247,7 +247,7 @@ static yk_status open_engine(struct yk_training *training)
     options.attention = request->attention;
     options.side_streams = request->qkv && strcmp(request->qkv, "streams") == 0;
     options.graphs = request->graphs && strcmp(request->graphs, "on") == 0;
-    return yk_device_open_engine(&training->plan.device, &options, &training->engine);
+    return yk_device_open_engine(&training->plan.device, &options, &training->context);
 }
 
 static yk_status open_store(struct yk_training *training)
@@ -260,7 +260,7 @@ static yk_status open_store(struct yk_training *training)
                                      &partitions));
     YK_TRY(yk_collectives_gradient_order(program, training->arena, &order));
     YK_TRY(yk_parameter_store_create(
-        training->net, &training->engine, optimizer_of(&training->request).kind,
+        training->net, &training->context, optimizer_of(&training->request).kind,
         &(struct yk_parameter_store_layout){partitions, order}, &training->store));
     return yk_train_weights_initialize(training);
 }
@@ -274,7 +274,7 @@ static yk_status write_first_files(struct yk_training *training, struct yk_outpu
     const char *path = NULL;
     YK_TRY(yk_plan_copy(training->plan.planned->plan, training->arena, &plan));
     plan->model_source = training->config_path;
-    YK_TRY(yk_model_config_write(training->source.config, training->net->workload.precision,
+    YK_TRY(yk_model_config_write(training->inputs.config, training->net->workload.precision,
                                  yk_output_files_add_nofollow(outputs, training->config_path)));
     YK_TRY(yk_folder_join_path(training->folder, "plan.json", training->arena, &path));
     context.path = path;
@@ -289,7 +289,7 @@ static yk_status write_first_files(struct yk_training *training, struct yk_outpu
  * tokens. Reserves space for the longest sample. */
 static int64_t spare_samples(const struct yk_training *training)
 {
-    const struct yk_sampler *sampler = training->source.samples;
+    const struct yk_sampler *sampler = training->inputs.samples;
     const struct yk_workload *workload = &training->net->workload;
     const int64_t longest =
         sampler->sequence > sampler->target_sequence ? sampler->sequence : sampler->target_sequence;
@@ -316,13 +316,13 @@ static struct yk_executor_options executor_options(struct yk_training *training)
 static void fill_run(struct yk_training *training, const char *base)
 {
     const struct yk_train_request *request = &training->request;
-    const struct yk_train_inputs *source = &training->source;
+    const struct yk_train_inputs *inputs = &training->inputs;
     training->run = (struct yk_training_run){
         .program = training->plan.planned->evaluation.program,
         .store = training->store,
         .executor = executor_options(training),
-        .samples = source->samples,
-        .evaluation = source->evaluation,
+        .samples = inputs->samples,
+        .evaluation = inputs->evaluation,
         .options =
             {
                 .steps = training->steps,
@@ -339,7 +339,7 @@ static void fill_run(struct yk_training *training, const char *base)
         .folder = training->folder,
         .options_json = yk_text_chars(&training->options_json),
         .base_model = base,
-        .tokenizer = source->tokenizer,
+        .tokenizer = inputs->tokenizer,
         .state = {.seed = (uint64_t)request->seed,
                   .scaler = yk_loss_scaler_init(training->net->workload.precision)},
         .evaluation_loss = NAN,
@@ -382,14 +382,14 @@ yk_status yk_training_prepare(struct yk_training *training)
 
 const struct yk_planner_outcome *yk_training_current_plan(const struct yk_training *training)
 {
-    return training->balance ? yk_train_rebalancer_current_plan(training->balance)
-                             : training->plan.planned;
+    return training->rebalancer ? yk_train_rebalancer_current_plan(training->rebalancer)
+                                : training->plan.planned;
 }
 
 double yk_training_planned_peak_bytes(const struct yk_training *training, int32_t rank)
 {
-    return training->balance ? yk_train_rebalancer_peak_bytes(training->balance, rank)
-                             : training->plan.planned->evaluation.peaks[rank].bytes;
+    return training->rebalancer ? yk_train_rebalancer_peak_bytes(training->rebalancer, rank)
+                                : training->plan.planned->evaluation.peaks[rank].bytes;
 }
 
 void yk_training_close(struct yk_training *training)
@@ -399,9 +399,9 @@ void yk_training_close(struct yk_training *training)
     yk_text_free(&training->options_json);
     yk_parameter_store_destroy(training->store);
     yk_net_destroy(training->net);
-    yk_device_close_engine(&training->engine);
+    yk_device_close_engine(&training->context);
     yk_train_plan_close(&training->plan);
-    yk_train_inputs_close(&training->source);
+    yk_train_inputs_close(&training->inputs);
     yk_checkpoint_close(training->checkpoint);
     yk_op_timeline_log_destroy(training->run.log);
     yk_train_folder_lock_release(&training->lock);

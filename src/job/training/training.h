@@ -29,14 +29,14 @@ struct yk_training {
     const char *config_path;          /* config.json of the model in the run folder */
     struct yk_checkpoint *checkpoint; /* to resume from; NULL: a new run */
     bool random_weights;              /* --weights random: fill weights with repeating numbers */
-    struct yk_train_inputs source;
-    struct yk_train_plan plan;                 /* initial plan */
-    const struct yk_train_rebalancer *balance; /* set while several ranks train; else NULL */
+    struct yk_train_inputs inputs;
+    struct yk_train_plan plan;                    /* initial plan */
+    const struct yk_train_rebalancer *rebalancer; /* set while several ranks train; else NULL */
     int64_t steps;
     struct yk_net *net;
     struct yk_op_times *op_times; /* op times on rank 0; NULL: not measured */
 
-    struct yk_device_context engine;
+    struct yk_device_context context;
     struct yk_parameter_store *store;
     struct yk_text options_json;
     struct yk_training_run run;

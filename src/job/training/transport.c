@@ -125,11 +125,11 @@ static yk_status choose(const struct yk_communicator *met, const struct yk_devic
 static yk_status open_lane(const struct yk_device_choice *choice, struct yk_train_transport *wire)
 {
     const struct yk_backend_options options = {0};
-    struct yk_device_context *engine = &wire->engine;
-    YK_TRY(yk_device_open_engine(choice, &options, engine));
-    engine->backend->lane_destroy(engine->lane);
-    engine->lane = NULL;
-    return engine->backend->lane_create(engine->device, "comm", &engine->lane);
+    struct yk_device_context *context = &wire->context;
+    YK_TRY(yk_device_open_engine(choice, &options, context));
+    context->backend->lane_destroy(context->lane);
+    context->lane = NULL;
+    return context->backend->lane_create(context->device, "comm", &context->lane);
 }
 
 static yk_status exchange_with_all(void *user, yk_status mine, void *bytes, size_t size)
@@ -152,9 +152,9 @@ yk_status yk_train_transport_open_over_mpi(const struct yk_communicator *met,
         .user = (void *)(uintptr_t)met,
     };
     const struct yk_comm_options options = {
-        .backend = out->engine.backend,
-        .device = out->engine.device,
-        .lane = out->engine.lane,
+        .backend = out->context.backend,
+        .device = out->context.device,
+        .lane = out->context.lane,
         .bootstrap = &bootstrap,
         .host_communicator = met,
     };
@@ -180,9 +180,9 @@ yk_status yk_train_transport_open_by_rendezvous(const struct yk_launcher *launch
     YK_TRY(open_lane(choice, out));
     const struct yk_comm_bootstrap bootstrap = yk_rendezvous_make_bootstrap(&rendezvous);
     const struct yk_comm_options options = {
-        .backend = out->engine.backend,
-        .device = out->engine.device,
-        .lane = out->engine.lane,
+        .backend = out->context.backend,
+        .device = out->context.device,
+        .lane = out->context.lane,
         .bootstrap = &bootstrap,
     };
     return yk_communicator_open(comm, &options, &out->ranks);
@@ -191,6 +191,6 @@ yk_status yk_train_transport_open_by_rendezvous(const struct yk_launcher *launch
 void yk_train_transport_close(struct yk_train_transport *wire)
 {
     yk_communicator_close(&wire->ranks);
-    yk_device_close_engine(&wire->engine);
+    yk_device_close_engine(&wire->context);
     *wire = (struct yk_train_transport){0};
 }

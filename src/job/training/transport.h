@@ -19,8 +19,8 @@ bool yk_train_transport_option_choices(size_t number, struct yk_option_choice *o
 
 /* Starts as {0}. */
 struct yk_train_transport {
-    struct yk_device_context engine; /* its lane is the comm lane */
-    struct yk_communicator ranks;    /* communicator; size 0: not open */
+    struct yk_device_context context; /* its lane is the comm lane */
+    struct yk_communicator ranks;     /* communicator; size 0: not open */
 };
 
 /* Opens the transport between ranks that are already connected by MPI (`met`). `word` is "auto",

@@ -32,15 +32,15 @@ struct yk_batch_sweep {
     struct size *sizes; /* (batch_count) */
 };
 
-static yk_status open_sizes(struct yk_batch_sweep *rounds)
+static yk_status open_sizes(struct yk_batch_sweep *sweep)
 {
-    YK_TRY_NEW(rounds->arena, rounds->sizes, rounds->batch_count);
-    for (int32_t i = 0; i < rounds->batch_count; i++) {
-        struct size *size = &rounds->sizes[i];
-        YK_TRY(yk_benchmark_create(rounds->model, rounds->batches[i], &size->benchmark));
+    YK_TRY_NEW(sweep->arena, sweep->sizes, sweep->batch_count);
+    for (int32_t i = 0; i < sweep->batch_count; i++) {
+        struct size *size = &sweep->sizes[i];
+        YK_TRY(yk_benchmark_create(sweep->model, sweep->batches[i], &size->benchmark));
         size->op_count = yk_benchmark_program(size->benchmark)->ranks[0].op_count;
-        YK_TRY_NEW(rounds->arena, size->op_s, (int64_t)size->op_count * MAX_ROUNDS);
-        YK_TRY_NEW(rounds->arena, size->times, size->op_count);
+        YK_TRY_NEW(sweep->arena, size->op_s, (int64_t)size->op_count * MAX_ROUNDS);
+        YK_TRY_NEW(sweep->arena, size->times, size->op_count);
     }
     return YK_OK;
 }
@@ -50,25 +50,25 @@ yk_status yk_batch_sweep_create(const struct yk_measure_team *team,
                                 int32_t batch_count, const struct yk_profiler_callbacks *callbacks,
                                 struct yk_batch_sweep **out)
 {
-    struct yk_batch_sweep *rounds = NULL;
-    YK_TRY_NEW_WITH_ARENA(rounds);
-    rounds->team = team;
-    rounds->model = model;
-    rounds->batches = batches;
-    rounds->batch_count = batch_count;
-    rounds->callbacks = callbacks;
-    YK_TRY_OR(open_sizes(rounds), yk_batch_sweep_destroy(rounds));
-    *out = rounds;
+    struct yk_batch_sweep *sweep = NULL;
+    YK_TRY_NEW_WITH_ARENA(sweep);
+    sweep->team = team;
+    sweep->model = model;
+    sweep->batches = batches;
+    sweep->batch_count = batch_count;
+    sweep->callbacks = callbacks;
+    YK_TRY_OR(open_sizes(sweep), yk_batch_sweep_destroy(sweep));
+    *out = sweep;
     return YK_OK;
 }
 
-void yk_batch_sweep_destroy(struct yk_batch_sweep *rounds)
+void yk_batch_sweep_destroy(struct yk_batch_sweep *sweep)
 {
-    if (rounds) {
-        for (int32_t i = 0; rounds->sizes && i < rounds->batch_count; i++) {
-            yk_benchmark_destroy(rounds->sizes[i].benchmark);
+    if (sweep) {
+        for (int32_t i = 0; sweep->sizes && i < sweep->batch_count; i++) {
+            yk_benchmark_destroy(sweep->sizes[i].benchmark);
         }
-        yk_arena_destroy(rounds->arena);
+        yk_arena_destroy(sweep->arena);
     }
 }
 
@@ -82,10 +82,10 @@ static void note_round(struct size *size, const struct yk_benchmark_step_times *
     size->made++;
 }
 
-static void report_step(const struct yk_batch_sweep *rounds, const struct size *size,
+static void report_step(const struct yk_batch_sweep *sweep, const struct size *size,
                         const struct yk_benchmark_step_times *round)
 {
-    struct yk_op_timeline times = {
+    struct yk_op_timeline timeline = {
         .program = yk_benchmark_program(size->benchmark),
         .ops = size->times,
         .count = size->op_count,
@@ -93,21 +93,21 @@ static void report_step(const struct yk_batch_sweep *rounds, const struct size *
     };
     for (int32_t i = 0; i < size->op_count; i++) {
         size->times[i] = (struct yk_op_interval){i, round->begin_s[i], round->end_s[i]};
-        times.began_s = fmin(times.began_s, round->begin_s[i]);
-        times.done_s = fmax(times.done_s, round->end_s[i]);
+        timeline.began_s = fmin(timeline.began_s, round->begin_s[i]);
+        timeline.done_s = fmax(timeline.done_s, round->end_s[i]);
     }
-    rounds->callbacks->ran(rounds->callbacks->user, &times);
+    sweep->callbacks->ran(sweep->callbacks->user, &timeline);
 }
 
 /* Ends the oldest round; what a round got of its cores is counted from the end of the last one. */
-static yk_status end_round(const struct yk_batch_sweep *rounds, struct size *size, bool counts,
+static yk_status end_round(const struct yk_batch_sweep *sweep, struct size *size, bool counts,
                            struct yk_timings_cpu_usage *since)
 {
     const struct yk_benchmark_step_times *round = NULL;
     YK_TRY(yk_benchmark_end_step(size->benchmark, &round));
     const struct yk_timings_cpu_usage now = {yk_clock_now_s(), yk_timings_process_cpu_s()};
-    if (round->whole && rounds->callbacks->ran) {
-        report_step(rounds, size, round);
+    if (round->whole && sweep->callbacks->ran) {
+        report_step(sweep, size, round);
     }
     if (counts && round->whole) {
         note_round(size, round,
@@ -120,11 +120,11 @@ static yk_status end_round(const struct yk_batch_sweep *rounds, struct size *siz
 
 /* How long all ranks run: as requested, but long enough for the slowest to make its rounds, and no
  * longer than it takes to make all that are kept. */
-static yk_status agree_on_time(const struct yk_batch_sweep *rounds, double round_s, double seconds,
+static yk_status agree_on_time(const struct yk_batch_sweep *sweep, double round_s, double seconds,
                                double *out)
 {
     double slowest_s = 0;
-    YK_TRY(yk_measure_team_max(rounds->team, round_s, &slowest_s));
+    YK_TRY(yk_measure_team_max(sweep->team, round_s, &slowest_s));
     *out = fmin(fmax(seconds, MIN_ROUNDS * slowest_s), MAX_ROUNDS * slowest_s);
     return YK_OK;
 }
@@ -132,7 +132,7 @@ static yk_status agree_on_time(const struct yk_batch_sweep *rounds, double round
 /* Ranks run for the same time, and not for as many rounds: the fast ones would wait for the slow,
  * which then would not share anything. Rounds follow each other without a gap where the device can
  * run ahead of the host. */
-static yk_status run_rounds(const struct yk_batch_sweep *rounds, struct size *size, double seconds)
+static yk_status run_rounds(const struct yk_batch_sweep *sweep, struct size *size, double seconds)
 {
     const int32_t depth = yk_benchmark_max_steps_in_flight(size->benchmark);
     struct yk_timings_cpu_usage since = {yk_clock_now_s(), yk_timings_process_cpu_s()};
@@ -147,10 +147,10 @@ static yk_status run_rounds(const struct yk_batch_sweep *rounds, struct size *si
             begun++;
         }
         const double before_s = since.passed_s;
-        YK_TRY(end_round(rounds, size, ended >= WARM_UP_ROUNDS, &since));
+        YK_TRY(end_round(sweep, size, ended >= WARM_UP_ROUNDS, &since));
         ended++;
         if (ended == WARM_UP_ROUNDS) {
-            YK_TRY(agree_on_time(rounds, since.passed_s - before_s, seconds, &time_s));
+            YK_TRY(agree_on_time(sweep, since.passed_s - before_s, seconds, &time_s));
             began_s = yk_clock_now_s();
         }
         over = over || (begun >= WARM_UP_ROUNDS + MIN_ROUNDS && since.passed_s - began_s > time_s);
@@ -158,14 +158,13 @@ static yk_status run_rounds(const struct yk_batch_sweep *rounds, struct size *si
     return YK_OK;
 }
 
-yk_status yk_batch_sweep_measure_batch(struct yk_batch_sweep *rounds,
-                                       struct yk_batch_sweep_run *run)
+yk_status yk_batch_sweep_measure_batch(struct yk_batch_sweep *sweep, struct yk_batch_sweep_run *run)
 {
-    struct size *size = &rounds->sizes[run->batch];
+    struct size *size = &sweep->sizes[run->batch];
     YK_TRY(yk_benchmark_allocate_memory(size->benchmark));
-    yk_status status = run_rounds(rounds, size, run->seconds);
+    yk_status status = run_rounds(sweep, size, run->seconds);
     run->bytes = yk_benchmark_allocated_bytes(size->benchmark);
-    run->held = run->held_bytes ? run->held_bytes(&rounds->team->engine) : 0;
+    run->held = run->held_bytes ? run->held_bytes(&sweep->team->context) : 0;
     yk_benchmark_free_memory(size->benchmark);
     return status;
 }
@@ -187,23 +186,21 @@ static yk_status add_size(const struct size *size, bool uses_cores, int32_t batc
     return YK_OK;
 }
 
-yk_status yk_batch_sweep_layer_times(const struct yk_batch_sweep *rounds,
+yk_status yk_batch_sweep_layer_times(const struct yk_batch_sweep *sweep,
                                      struct yk_layer_times **out)
 {
     struct yk_layer_times *times = NULL;
-    yk_status status = yk_layer_times_create(rounds->model->description, rounds->batches,
-                                             rounds->batch_count, &times);
-    for (int32_t i = 0; i < rounds->batch_count && status == YK_OK; i++) {
-        status =
-            add_size(&rounds->sizes[i], yk_measure_team_uses_host_cores(rounds->team), i, times);
+    yk_status status = yk_layer_times_create(sweep->model->description, sweep->batches,
+                                             sweep->batch_count, &times);
+    for (int32_t i = 0; i < sweep->batch_count && status == YK_OK; i++) {
+        status = add_size(&sweep->sizes[i], yk_measure_team_uses_host_cores(sweep->team), i, times);
     }
     YK_TRY_OR(status, yk_layer_times_destroy(times));
     *out = times;
     return YK_OK;
 }
 
-struct yk_benchmark *yk_batch_sweep_get_benchmark(const struct yk_batch_sweep *rounds,
-                                                  int32_t batch)
+struct yk_benchmark *yk_batch_sweep_get_benchmark(const struct yk_batch_sweep *sweep, int32_t batch)
 {
-    return rounds->sizes[batch].benchmark;
+    return sweep->sizes[batch].benchmark;
 }

@@ -24,27 +24,27 @@ yk_status yk_batch_sweep_create(const struct yk_measure_team *team,
                                 struct yk_benchmark_model *model, const int64_t *batches,
                                 int32_t batch_count, const struct yk_profiler_callbacks *callbacks,
                                 struct yk_batch_sweep **out) YK_MUST_USE;
-void yk_batch_sweep_destroy(struct yk_batch_sweep *rounds);
+void yk_batch_sweep_destroy(struct yk_batch_sweep *sweep);
 
 struct yk_batch_sweep_run {
     int32_t batch;  /* index of the batch size */
     double seconds; /* approximate duration */
     double (*held_bytes)(
-        const struct yk_device_context *engine); /* memory that this process uses */
+        const struct yk_device_context *context); /* memory that this process uses */
     double bytes; /* output: device memory allocated by the benchmark */
     double held;  /* output: result of held_bytes() during the run */
 };
 
 /* Runs rounds of one batch size for about run->seconds, and at least three undisturbed rounds. */
-yk_status yk_batch_sweep_measure_batch(struct yk_batch_sweep *rounds,
+yk_status yk_batch_sweep_measure_batch(struct yk_batch_sweep *sweep,
                                        struct yk_batch_sweep_run *run) YK_MUST_USE;
 
 /* Returns the layer times from all undisturbed rounds so far. The caller destroys them. */
-yk_status yk_batch_sweep_layer_times(const struct yk_batch_sweep *rounds,
+yk_status yk_batch_sweep_layer_times(const struct yk_batch_sweep *sweep,
                                      struct yk_layer_times **out) YK_MUST_USE;
 
 /* Returns the benchmark of batch size number `batch`. Its device memory is not allocated. */
-struct yk_benchmark *yk_batch_sweep_get_benchmark(const struct yk_batch_sweep *rounds,
+struct yk_benchmark *yk_batch_sweep_get_benchmark(const struct yk_batch_sweep *sweep,
                                                   int32_t batch);
 
 #endif

@@ -13,21 +13,21 @@ static yk_status set_up_model(struct yk_benchmark_model *model)
     YK_TRY(yk_model_build(model->request.config, &model->request.workload, model->arena,
                           &model->description));
     YK_TRY(yk_net_create(model->description, &options, &model->net));
-    YK_TRY(yk_parameter_store_create(model->net, &model->engine, model->optimizer.kind, NULL,
+    YK_TRY(yk_parameter_store_create(model->net, &model->context, model->optimizer.kind, NULL,
                                      &model->store));
     return yk_parameter_store_init(model->store, 1, YK_PARAMETER_STORE_INIT_REPEATED);
 }
 
 yk_status yk_benchmark_model_create(const struct yk_benchmark_model_request *request,
                                     const struct yk_cluster *cluster,
-                                    const struct yk_device_context *engine,
+                                    const struct yk_device_context *context,
                                     struct yk_benchmark_model **out)
 {
     struct yk_benchmark_model *model = NULL;
     YK_TRY_NEW_WITH_ARENA(model);
     model->request = *request;
     model->cluster = cluster;
-    model->engine = *engine;
+    model->context = *context;
     /* A rate of 0: times do not depend on it, and nothing can grow without bound. */
     model->optimizer = (struct yk_optimizer){
         .kind = YK_OPTIMIZER_ADAMW, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8};
@@ -53,7 +53,7 @@ static yk_status make_plan(const struct yk_benchmark_plan *made,
                            const struct yk_model_config *config, const struct yk_cluster *cluster,
                            struct yk_arena *arena, struct yk_plan **out)
 {
-    const struct yk_model *model = yk_model_cache_whole_batch(made->sizes);
+    const struct yk_model *model = yk_model_cache_whole_batch(made->cache);
     struct yk_plan *plan = NULL;
     YK_TRY(yk_plan_create(arena, 1, 1, model->layer_count, &plan));
     plan->model_source = config->name;
@@ -77,9 +77,9 @@ static yk_status make(const struct yk_model_config *config, const struct yk_clus
                       struct yk_arena *arena, struct yk_benchmark_plan *made)
 {
     struct yk_plan *plan = NULL;
-    YK_TRY(yk_model_cache_create(config, &made->workload, &made->sizes));
+    YK_TRY(yk_model_cache_create(config, &made->workload, &made->cache));
     YK_TRY(make_plan(made, config, cluster, arena, &plan));
-    return yk_program_compile(plan, cluster, made->sizes, &made->program);
+    return yk_program_compile(plan, cluster, made->cache, &made->program);
 }
 
 yk_status yk_benchmark_plan_make(const struct yk_model_config *config,
@@ -97,7 +97,7 @@ yk_status yk_benchmark_plan_make(const struct yk_model_config *config,
 void yk_benchmark_plan_free(struct yk_benchmark_plan *plan)
 {
     yk_program_destroy(plan->program);
-    yk_model_cache_destroy(plan->sizes);
+    yk_model_cache_destroy(plan->cache);
     *plan = (struct yk_benchmark_plan){0};
 }
 
@@ -250,12 +250,12 @@ static yk_status read_times(struct yk_benchmark *benchmark)
 {
     const struct yk_op_list *list = &benchmark->plan.program->ranks[0];
     struct yk_benchmark_step_times *round = &benchmark->round;
-    struct yk_op_timeline times;
-    YK_TRY(yk_executor_get_timeline(benchmark->executor, 0, benchmark->times, &times));
-    round->whole = yk_op_timeline_is_complete(&times);
+    struct yk_op_timeline timeline;
+    YK_TRY(yk_executor_get_timeline(benchmark->executor, 0, benchmark->times, &timeline));
+    round->whole = yk_op_timeline_is_complete(&timeline);
     for (int32_t i = 0; round->whole && i < list->op_count; i++) {
-        round->begin_s[i] = times.ops[i].start_s;
-        round->end_s[i] = times.ops[i].end_s;
+        round->begin_s[i] = timeline.ops[i].start_s;
+        round->end_s[i] = timeline.ops[i].end_s;
     }
     if (round->whole) {
         yk_op_spans_compute(list, round->begin_s, round->end_s, benchmark->from_s,

@@ -33,7 +33,7 @@ struct yk_benchmark_model {
     struct yk_arena *arena;
     struct yk_benchmark_model_request request;
     const struct yk_cluster *cluster; /* has one device */
-    struct yk_device_context engine;
+    struct yk_device_context context;
     const struct yk_model *description;
     struct yk_net *net;
     struct yk_parameter_store *store;
@@ -41,10 +41,10 @@ struct yk_benchmark_model {
     int64_t steps; /* number of steps so far */
 };
 
-/* `cluster` must have one device, the one of `engine`. */
+/* `cluster` must have one device, the one of `context`. */
 yk_status yk_benchmark_model_create(const struct yk_benchmark_model_request *request,
                                     const struct yk_cluster *cluster,
-                                    const struct yk_device_context *engine,
+                                    const struct yk_device_context *context,
                                     struct yk_benchmark_model **out) YK_MUST_USE;
 void yk_benchmark_model_destroy(struct yk_benchmark_model *model);
 
@@ -55,7 +55,7 @@ enum {
 /* The program of a benchmark, with one rank and all layers. Starts as {0}. */
 struct yk_benchmark_plan {
     struct yk_workload workload; /* its batch is the sum of all micro-batches */
-    struct yk_model_cache *sizes;
+    struct yk_model_cache *cache;
     struct yk_program *program;
 };
 

@@ -27,15 +27,15 @@ static yk_status find_step_s(const struct yk_reduced_model_request *request,
                              const struct yk_model_config *config, struct yk_arena *arena,
                              double *out)
 {
-    const struct yk_cost_sources book = {.cluster = request->cluster};
+    const struct yk_cost_sources sources = {.cluster = request->cluster};
     const struct yk_model *model = NULL;
     double step_s = 0;
     YK_TRY(yk_model_build(config, &request->workload, arena, &model));
     for (int32_t l = 0; l < model->layer_count; l++) {
         for (int pass = YK_COST_PASS_FORWARD; pass <= YK_COST_PASS_UPDATE; pass++) {
             struct yk_cost_time time = {0};
-            YK_TRY(yk_cost_layer_time(&book, 0, model, &model->layers[l], (enum yk_cost_pass)pass,
-                                      &time));
+            YK_TRY(yk_cost_layer_time(&sources, 0, model, &model->layers[l],
+                                      (enum yk_cost_pass)pass, &time));
             step_s += time.seconds * (pass == YK_COST_PASS_UPDATE ? 1 : YK_BENCHMARK_MICRO_BATCHES);
         }
     }

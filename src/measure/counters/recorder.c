@@ -186,27 +186,27 @@ static bool find_phase(const struct yk_op *op, int32_t ranks, enum yk_counter_ph
 }
 
 void yk_counter_recorder_add_step(struct yk_counter_recorder *recorder,
-                                  const struct yk_op_timeline *times)
+                                  const struct yk_op_timeline *timeline)
 {
-    const struct yk_program *program = times->program;
-    const struct yk_op_list *list = &program->ranks[times->rank];
-    for (int32_t i = 0; i < times->count; i++) {
-        const struct yk_op_interval *time = &times->ops[i];
+    const struct yk_program *program = timeline->program;
+    const struct yk_op_list *list = &program->ranks[timeline->rank];
+    for (int32_t i = 0; i < timeline->count; i++) {
+        const struct yk_op_interval *time = &timeline->ops[i];
         const struct yk_op *op = &list->ops[time->op];
         enum yk_counter_phase phase;
         if (find_phase(op, program->rank_count, &phase)) {
             const bool passes =
                 phase == YK_COUNTER_PHASE_FORWARD || phase == YK_COUNTER_PHASE_BACKWARD;
             const char *kind =
-                passes ? yk_model_cache_whole_batch(program->sizes)->layers[op->layer].kind : NULL;
+                passes ? yk_model_cache_whole_batch(program->cache)->layers[op->layer].kind : NULL;
             add_interval(recorder, &(struct interval){time->start_s, time->end_s, (int16_t)phase,
                                                       number_of_kind(recorder, kind)});
         }
     }
-    add_span(recorder, times->began_s, times->done_s, SHORT_S);
-    append(&recorder->steps, times->began_s, times->done_s);
-    recorder->last_began_s = times->began_s;
-    recorder->last_done_s = times->done_s;
+    add_span(recorder, timeline->began_s, timeline->done_s, SHORT_S);
+    append(&recorder->steps, timeline->began_s, timeline->done_s);
+    recorder->last_began_s = timeline->began_s;
+    recorder->last_done_s = timeline->done_s;
 }
 
 void yk_counter_recorder_add_pass(struct yk_counter_recorder *recorder, enum yk_counter_phase phase,

@@ -40,7 +40,7 @@ void yk_counter_recorder_stop(struct yk_counter_recorder *recorder);
 
 /* Adds the op times of a step, in order of time. It allocates no memory. */
 void yk_counter_recorder_add_step(struct yk_counter_recorder *recorder,
-                                  const struct yk_op_timeline *times);
+                                  const struct yk_op_timeline *timeline);
 
 /* Adds one pass of a layer, in order of time. No other work may run between the first and the last
  * pass. `kind` is the layer kind or NULL; it must stay valid until the recorder is closed. */

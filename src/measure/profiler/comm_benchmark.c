@@ -65,136 +65,138 @@ int32_t yk_comm_benchmark_list_sizes(int64_t max_bytes, int64_t out[YK_COMM_BENC
 }
 
 /* Written to once, so that every page is there. */
-static yk_status allocate_memory(struct yk_comm_benchmark *times, int64_t max_bytes)
+static yk_status allocate_memory(struct yk_comm_benchmark *benchmark, int64_t max_bytes)
 {
-    const struct yk_device_context *engine = &times->team->engine;
+    const struct yk_device_context *context = &benchmark->team->context;
     int64_t sizes[YK_COMM_BENCHMARK_MAX_SIZES];
     const int64_t largest = sizes[yk_comm_benchmark_list_sizes(max_bytes, sizes) - 1];
     void *memory = NULL;
     const int64_t cold =
         largest < COLD_BYTES / COLD_MESSAGES ? largest * COLD_MESSAGES : COLD_BYTES;
-    times->memory_bytes = largest < cold ? cold : largest;
-    YK_TRY(engine->backend->allocate(engine->device, (size_t)times->memory_bytes, &memory));
-    times->memory = memory;
-    engine->backend->clear(engine->lane, memory, (size_t)times->memory_bytes);
-    return engine->backend->lane_synchronize(engine->lane);
+    benchmark->memory_bytes = largest < cold ? cold : largest;
+    YK_TRY(context->backend->allocate(context->device, (size_t)benchmark->memory_bytes, &memory));
+    benchmark->memory = memory;
+    context->backend->clear(context->lane, memory, (size_t)benchmark->memory_bytes);
+    return context->backend->lane_synchronize(context->lane);
 }
 
-static yk_status join(struct yk_comm_benchmark *times, const struct yk_comm_benchmark_group *group)
+static yk_status join(struct yk_comm_benchmark *benchmark,
+                      const struct yk_comm_benchmark_group *group)
 {
-    const struct yk_communicator *work = times->work;
-    YK_TRY_NEW(times->arena, times->ranks, group->count);
-    YK_TRY_NEW(times->arena, times->firsts, group->count + 1);
-    memcpy(times->ranks, group->ranks, (size_t)group->count * sizeof *group->ranks);
-    times->members = group->count;
-    times->me = -1;
+    const struct yk_communicator *work = benchmark->work;
+    YK_TRY_NEW(benchmark->arena, benchmark->ranks, group->count);
+    YK_TRY_NEW(benchmark->arena, benchmark->firsts, group->count + 1);
+    memcpy(benchmark->ranks, group->ranks, (size_t)group->count * sizeof *group->ranks);
+    benchmark->members = group->count;
+    benchmark->me = -1;
     for (int32_t i = 0; i < group->count; i++) {
-        times->me = group->ranks[i] == work->rank ? i : times->me;
+        benchmark->me = group->ranks[i] == work->rank ? i : benchmark->me;
     }
-    return work->comm->group_create(work->world, times->ranks, times->members, &times->group);
+    return work->comm->group_create(work->world, benchmark->ranks, benchmark->members,
+                                    &benchmark->group);
 }
 
-static yk_status set_up(struct yk_comm_benchmark *times,
+static yk_status set_up(struct yk_comm_benchmark *benchmark,
                         const struct yk_comm_benchmark_group *group, int64_t max_bytes)
 {
-    const struct yk_device_context *engine = &times->team->engine;
-    YK_TRY(join(times, group));
-    YK_TRY(engine->backend->allocate(engine->device, sizeof(double), &times->start_number));
-    YK_TRY_NEW(times->arena, times->exchanges, YK_COMM_BENCHMARK_MAX_SERIES);
+    const struct yk_device_context *context = &benchmark->team->context;
+    YK_TRY(join(benchmark, group));
+    YK_TRY(context->backend->allocate(context->device, sizeof(double), &benchmark->start_number));
+    YK_TRY_NEW(benchmark->arena, benchmark->exchanges, YK_COMM_BENCHMARK_MAX_SERIES);
     for (int32_t i = 0; i <= YK_COMM_BENCHMARK_MAX_SERIES; i++) {
-        YK_TRY(engine->backend->event_create(engine->device, &times->events[i]));
+        YK_TRY(context->backend->event_create(context->device, &benchmark->events[i]));
     }
-    times->start = (struct yk_comm_all_reduce){.group = times->work->world_group,
-                                               .numbers = times->start_number,
-                                               .count = 1,
-                                               .type = YK_COMM_FP64};
-    return times->me >= 0 ? allocate_memory(times, max_bytes) : YK_OK;
+    benchmark->start = (struct yk_comm_all_reduce){.group = benchmark->work->world_group,
+                                                   .numbers = benchmark->start_number,
+                                                   .count = 1,
+                                                   .type = YK_COMM_FP64};
+    return benchmark->me >= 0 ? allocate_memory(benchmark, max_bytes) : YK_OK;
 }
 
 yk_status yk_comm_benchmark_create(const struct yk_measure_team *team,
                                    const struct yk_comm_benchmark_group *group, int64_t max_bytes,
                                    struct yk_comm_benchmark **out)
 {
-    struct yk_comm_benchmark *times = NULL;
-    YK_TRY_NEW_WITH_ARENA(times);
-    times->team = team;
-    times->work = yk_measure_team_device_communicator(team);
-    times->type = group->type;
-    times->width = yk_comm_data_type_bytes(group->type);
-    YK_TRY_OR(set_up(times, group, max_bytes), yk_comm_benchmark_destroy(times));
-    *out = times;
+    struct yk_comm_benchmark *benchmark = NULL;
+    YK_TRY_NEW_WITH_ARENA(benchmark);
+    benchmark->team = team;
+    benchmark->work = yk_measure_team_device_communicator(team);
+    benchmark->type = group->type;
+    benchmark->width = yk_comm_data_type_bytes(group->type);
+    YK_TRY_OR(set_up(benchmark, group, max_bytes), yk_comm_benchmark_destroy(benchmark));
+    *out = benchmark;
     return YK_OK;
 }
 
-void yk_comm_benchmark_destroy(struct yk_comm_benchmark *times)
+void yk_comm_benchmark_destroy(struct yk_comm_benchmark *benchmark)
 {
-    if (times) {
-        const struct yk_device_context *engine = &times->team->engine;
+    if (benchmark) {
+        const struct yk_device_context *context = &benchmark->team->context;
         for (int32_t i = 0; i <= YK_COMM_BENCHMARK_MAX_SERIES; i++) {
-            engine->backend->event_destroy(times->events[i]);
+            context->backend->event_destroy(benchmark->events[i]);
         }
-        engine->backend->free(engine->device, times->memory);
-        engine->backend->free(engine->device, times->start_number);
-        times->work->comm->group_destroy(times->group);
-        yk_arena_destroy(times->arena);
+        context->backend->free(context->device, benchmark->memory);
+        context->backend->free(context->device, benchmark->start_number);
+        benchmark->work->comm->group_destroy(benchmark->group);
+        yk_arena_destroy(benchmark->arena);
     }
 }
 
-int64_t yk_comm_benchmark_allocated_bytes(const struct yk_comm_benchmark *times)
+int64_t yk_comm_benchmark_allocated_bytes(const struct yk_comm_benchmark *benchmark)
 {
-    return times->memory ? times->memory_bytes : 0;
+    return benchmark->memory ? benchmark->memory_bytes : 0;
 }
 
 /* Equal parts, as far as whole numbers go. */
-static void cut_parts(struct yk_comm_benchmark *times, int64_t bytes)
+static void cut_parts(struct yk_comm_benchmark *benchmark, int64_t bytes)
 {
-    const int64_t count = bytes / (int64_t)times->width;
-    for (int32_t i = 0; i <= times->members; i++) {
-        times->firsts[i] = count * i / times->members;
+    const int64_t count = bytes / (int64_t)benchmark->width;
+    for (int32_t i = 0; i <= benchmark->members; i++) {
+        benchmark->firsts[i] = count * i / benchmark->members;
     }
 }
 
 /* Where the next message lies, on a page of its own. */
-static char *find_place(struct yk_comm_benchmark *times, int64_t bytes)
+static char *find_place(struct yk_comm_benchmark *benchmark, int64_t bytes)
 {
-    if (times->next + bytes > times->memory_bytes) {
-        times->next = 0;
+    if (benchmark->next + bytes > benchmark->memory_bytes) {
+        benchmark->next = 0;
     }
-    char *place = times->memory + times->next;
-    times->next += (bytes + PAGE - 1) / PAGE * PAGE;
+    char *place = benchmark->memory + benchmark->next;
+    benchmark->next += (bytes + PAGE - 1) / PAGE * PAGE;
     return place;
 }
 
-static void prepare(struct yk_comm_benchmark *times, int64_t bytes, struct exchange *out)
+static void prepare(struct yk_comm_benchmark *benchmark, int64_t bytes, struct exchange *out)
 {
-    char *whole = find_place(times, bytes);
-    char *own = whole + times->firsts[times->me] * (int64_t)times->width;
+    char *whole = find_place(benchmark, bytes);
+    char *own = whole + benchmark->firsts[benchmark->me] * (int64_t)benchmark->width;
     *out = (struct exchange){
-        .all_reduce = {.group = times->group,
+        .all_reduce = {.group = benchmark->group,
                        .numbers = whole,
-                       .count = times->firsts[times->members],
-                       .type = times->type},
-        .all_gather = {.group = times->group,
+                       .count = benchmark->firsts[benchmark->members],
+                       .type = benchmark->type},
+        .all_gather = {.group = benchmark->group,
                        .own = own,
                        .whole = whole,
-                       .offsets = times->firsts,
-                       .element_bytes = times->width},
-        .reduce_scatter = {.group = times->group,
+                       .offsets = benchmark->firsts,
+                       .element_bytes = benchmark->width},
+        .reduce_scatter = {.group = benchmark->group,
                            .whole = whole,
                            .own = own,
-                           .offsets = times->firsts,
-                           .type = times->type},
-        .message = {.world = times->work->world,
+                           .offsets = benchmark->firsts,
+                           .type = benchmark->type},
+        .message = {.world = benchmark->work->world,
                     .bytes = whole,
                     .size = (size_t)bytes,
-                    .peer = times->ranks[times->me == 0 ? 1 : 0]},
+                    .peer = benchmark->ranks[benchmark->me == 0 ? 1 : 0]},
     };
 }
 
-static void enqueue(const struct yk_comm_benchmark *times, enum yk_comm_benchmark_kind kind,
+static void enqueue(const struct yk_comm_benchmark *benchmark, enum yk_comm_benchmark_kind kind,
                     const struct exchange *exchange)
 {
-    const struct yk_comm_backend *comm = times->work->comm;
+    const struct yk_comm_backend *comm = benchmark->work->comm;
     switch (kind) {
     case YK_COMM_BENCHMARK_ALL_GATHER:
         comm->all_gather(&exchange->all_gather);
@@ -208,72 +210,72 @@ static void enqueue(const struct yk_comm_benchmark *times, enum yk_comm_benchmar
     case YK_COMM_BENCHMARK_SEND:
     case YK_COMM_BENCHMARK_SEND_REVERSE:
     default:
-        if (times->me == (kind == YK_COMM_BENCHMARK_SEND ? 0 : 1)) {
+        if (benchmark->me == (kind == YK_COMM_BENCHMARK_SEND ? 0 : 1)) {
             comm->send(&exchange->message);
-        } else if (times->me < 2) {
+        } else if (benchmark->me < 2) {
             comm->recv(&exchange->message);
         }
         break;
     }
 }
 
-yk_status yk_comm_benchmark_enqueue_series(struct yk_comm_benchmark *times,
+yk_status yk_comm_benchmark_enqueue_series(struct yk_comm_benchmark *benchmark,
                                            enum yk_comm_benchmark_kind kind, int64_t bytes,
                                            int32_t count)
 {
-    const struct yk_communicator *work = times->work;
-    const struct yk_backend *backend = times->team->engine.backend;
-    times->row = count < YK_COMM_BENCHMARK_MAX_SERIES ? count : YK_COMM_BENCHMARK_MAX_SERIES;
-    cut_parts(times, bytes);
-    for (int32_t i = 0; times->me >= 0 && i < times->row; i++) {
-        prepare(times, bytes, &times->exchanges[i]);
+    const struct yk_communicator *work = benchmark->work;
+    const struct yk_backend *backend = benchmark->team->context.backend;
+    benchmark->row = count < YK_COMM_BENCHMARK_MAX_SERIES ? count : YK_COMM_BENCHMARK_MAX_SERIES;
+    cut_parts(benchmark, bytes);
+    for (int32_t i = 0; benchmark->me >= 0 && i < benchmark->row; i++) {
+        prepare(benchmark, bytes, &benchmark->exchanges[i]);
     }
     /* On the lane itself, so that all ranks begin the first message within microseconds. */
-    work->comm->all_reduce(&times->start);
-    backend->event_record(work->lane, times->events[0]);
-    for (int32_t i = 0; i < times->row; i++) {
-        if (times->me >= 0) {
-            enqueue(times, kind, &times->exchanges[i]);
+    work->comm->all_reduce(&benchmark->start);
+    backend->event_record(work->lane, benchmark->events[0]);
+    for (int32_t i = 0; i < benchmark->row; i++) {
+        if (benchmark->me >= 0) {
+            enqueue(benchmark, kind, &benchmark->exchanges[i]);
         }
-        backend->event_record(work->lane, times->events[i + 1]);
+        backend->event_record(work->lane, benchmark->events[i + 1]);
     }
     return work->comm->check(work->world);
 }
 
-yk_status yk_comm_benchmark_read_series(struct yk_comm_benchmark *times, double *begin_s,
+yk_status yk_comm_benchmark_read_series(struct yk_comm_benchmark *benchmark, double *begin_s,
                                         double *end_s)
 {
-    const struct yk_communicator *work = times->work;
-    const struct yk_backend *backend = times->team->engine.backend;
+    const struct yk_communicator *work = benchmark->work;
+    const struct yk_backend *backend = benchmark->team->context.backend;
     YK_TRY(backend->lane_synchronize(work->lane));
-    for (int32_t i = 0; i < times->row; i++) {
-        begin_s[i] = backend->event_time_s(times->events[i]);
-        end_s[i] = backend->event_time_s(times->events[i + 1]);
+    for (int32_t i = 0; i < benchmark->row; i++) {
+        begin_s[i] = backend->event_time_s(benchmark->events[i]);
+        end_s[i] = backend->event_time_s(benchmark->events[i + 1]);
     }
     return work->comm->check(work->world);
 }
 
-yk_status yk_comm_benchmark_measure_message(struct yk_comm_benchmark *times,
+yk_status yk_comm_benchmark_measure_message(struct yk_comm_benchmark *benchmark,
                                             enum yk_comm_benchmark_kind kind, int64_t bytes,
                                             double *out)
 {
     double begin_s = 0;
     double end_s = 0;
-    YK_TRY(yk_comm_benchmark_enqueue_series(times, kind, bytes, 1));
-    YK_TRY(yk_comm_benchmark_read_series(times, &begin_s, &end_s));
-    return yk_measure_team_max(times->team, end_s - begin_s, out);
+    YK_TRY(yk_comm_benchmark_enqueue_series(benchmark, kind, bytes, 1));
+    YK_TRY(yk_comm_benchmark_read_series(benchmark, &begin_s, &end_s));
+    return yk_measure_team_max(benchmark->team, end_s - begin_s, out);
 }
 
 /* ---- warm groups ---- */
 
-static yk_status exchange_all(struct yk_comm_benchmark *times)
+static yk_status exchange_all(struct yk_comm_benchmark *benchmark)
 {
     static const enum yk_comm_benchmark_kind kinds[] = {YK_COMM_BENCHMARK_ALL_GATHER,
                                                         YK_COMM_BENCHMARK_REDUCE_SCATTER,
                                                         YK_COMM_BENCHMARK_ALL_REDUCE};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         double seconds = 0;
-        YK_TRY(yk_comm_benchmark_measure_message(times, kinds[i], WARM_BYTES, &seconds));
+        YK_TRY(yk_comm_benchmark_measure_message(benchmark, kinds[i], WARM_BYTES, &seconds));
     }
     return YK_OK;
 }
@@ -282,7 +284,7 @@ yk_status yk_comm_benchmark_create_warmed_up(const struct yk_measure_team *team,
                                              enum yk_comm_data_type type, struct yk_arena *arena,
                                              struct yk_comm_benchmark **out)
 {
-    struct yk_comm_benchmark *times = NULL;
+    struct yk_comm_benchmark *benchmark = NULL;
     int32_t *ranks = NULL;
     const int32_t count = team->host_communicator->size;
     *out = NULL;
@@ -294,8 +296,8 @@ yk_status yk_comm_benchmark_create_warmed_up(const struct yk_measure_team *team,
         ranks[i] = i;
     }
     const struct yk_comm_benchmark_group group = {ranks, count, type};
-    YK_TRY(yk_comm_benchmark_create(team, &group, WARM_BYTES, &times));
-    YK_TRY_OR(exchange_all(times), yk_comm_benchmark_destroy(times));
-    *out = times;
+    YK_TRY(yk_comm_benchmark_create(team, &group, WARM_BYTES, &benchmark));
+    YK_TRY_OR(exchange_all(benchmark), yk_comm_benchmark_destroy(benchmark));
+    *out = benchmark;
     return YK_OK;
 }

@@ -39,10 +39,10 @@ struct yk_comm_benchmark; /* opaque */
 yk_status yk_comm_benchmark_create(const struct yk_measure_team *team,
                                    const struct yk_comm_benchmark_group *group, int64_t max_bytes,
                                    struct yk_comm_benchmark **out) YK_MUST_USE;
-void yk_comm_benchmark_destroy(struct yk_comm_benchmark *times);
+void yk_comm_benchmark_destroy(struct yk_comm_benchmark *benchmark);
 
 /* Allocated device memory in bytes. */
-int64_t yk_comm_benchmark_allocated_bytes(const struct yk_comm_benchmark *times);
+int64_t yk_comm_benchmark_allocated_bytes(const struct yk_comm_benchmark *benchmark);
 
 /*
  * Lists the message sizes to measure, ascending, and returns their number. The first is 8 bytes,
@@ -55,7 +55,7 @@ enum {
 int32_t yk_comm_benchmark_list_sizes(int64_t max_bytes, int64_t out[YK_COMM_BENCHMARK_MAX_SIZES]);
 
 /* Sends one message; `out` is its time on the slowest rank. */
-yk_status yk_comm_benchmark_measure_message(struct yk_comm_benchmark *times,
+yk_status yk_comm_benchmark_measure_message(struct yk_comm_benchmark *benchmark,
                                             enum yk_comm_benchmark_kind kind, int64_t bytes,
                                             double *out) YK_MUST_USE;
 
@@ -63,13 +63,13 @@ yk_status yk_comm_benchmark_measure_message(struct yk_comm_benchmark *times,
 enum {
     YK_COMM_BENCHMARK_MAX_SERIES = 256
 };
-yk_status yk_comm_benchmark_enqueue_series(struct yk_comm_benchmark *times,
+yk_status yk_comm_benchmark_enqueue_series(struct yk_comm_benchmark *benchmark,
                                            enum yk_comm_benchmark_kind kind, int64_t bytes,
                                            int32_t count) YK_MUST_USE;
 
 /* Waits for the enqueued messages, and returns the begin and end of each one on this rank. On ranks
  * outside the group, begin and end are equal. */
-yk_status yk_comm_benchmark_read_series(struct yk_comm_benchmark *times, double *begin_s,
+yk_status yk_comm_benchmark_read_series(struct yk_comm_benchmark *benchmark, double *begin_s,
                                         double *end_s) YK_MUST_USE;
 
 /* Creates a comm benchmark of all ranks and sends a first message, because comm backends allocate

@@ -20,7 +20,7 @@ enum {
 };
 
 struct run {
-    struct yk_profiler *survey;
+    struct yk_profiler *profiler;
     const struct yk_measure_team *team;
     const struct yk_profiler_request *request;
     int64_t sizes[MAX_SIZES];
@@ -52,13 +52,13 @@ static void list_sizes(struct run *run, int64_t max_bytes)
 
 static yk_status open_copies(struct run *run)
 {
-    const struct yk_device_context *engine = &run->team->engine;
+    const struct yk_device_context *context = &run->team->context;
     const size_t bytes = (size_t)run->sizes[run->size_count - 1];
-    YK_TRY(engine->backend->allocate_host(engine->device, bytes, &run->host));
-    YK_TRY(engine->backend->allocate(engine->device, bytes, &run->device));
-    YK_TRY(engine->backend->lane_create(engine->device, "copies", &run->lane));
-    YK_TRY(engine->backend->event_create(engine->device, &run->begin));
-    YK_TRY(engine->backend->event_create(engine->device, &run->end));
+    YK_TRY(context->backend->allocate_host(context->device, bytes, &run->host));
+    YK_TRY(context->backend->allocate(context->device, bytes, &run->device));
+    YK_TRY(context->backend->lane_create(context->device, "copies", &run->lane));
+    YK_TRY(context->backend->event_create(context->device, &run->begin));
+    YK_TRY(context->backend->event_create(context->device, &run->end));
     /* Every page is there before its copies are timed. */
     memset(run->host, 1, bytes);
     return YK_OK;
@@ -66,22 +66,22 @@ static yk_status open_copies(struct run *run)
 
 static void close_copies(struct run *run)
 {
-    const struct yk_device_context *engine = &run->team->engine;
+    const struct yk_device_context *context = &run->team->context;
     for (int direction = 0; direction < DIRECTIONS; direction++) {
         for (int32_t i = 0; i < MAX_SIZES; i++) {
             yk_timings_free(&run->timings[direction][i]);
         }
     }
-    engine->backend->event_destroy(run->end);
-    engine->backend->event_destroy(run->begin);
-    engine->backend->lane_destroy(run->lane);
-    engine->backend->free(engine->device, run->device);
-    engine->backend->free_host(engine->device, run->host);
+    context->backend->event_destroy(run->end);
+    context->backend->event_destroy(run->begin);
+    context->backend->lane_destroy(run->lane);
+    context->backend->free(context->device, run->device);
+    context->backend->free_host(context->device, run->host);
 }
 
 static yk_status time_copy(struct run *run, int direction, int32_t size, double *out)
 {
-    const struct yk_backend *backend = run->team->engine.backend;
+    const struct yk_backend *backend = run->team->context.backend;
     void *to = direction == 0 ? run->device : run->host;
     const void *from = direction == 0 ? run->host : run->device;
     backend->event_record(run->lane, run->begin);
@@ -113,7 +113,7 @@ static yk_status run_rounds(struct run *run)
     const struct yk_profiler_callbacks *callbacks = &run->request->callbacks;
     for (int32_t round = 0; round < WARM_UP_ROUNDS + ROUNDS; round++) {
         bool stops = false;
-        YK_TRY(yk_profiler_is_stopped(run->survey, run->team, run->request, &stops));
+        YK_TRY(yk_profiler_is_stopped(run->profiler, run->team, run->request, &stops));
         if (stops) {
             return YK_OK;
         }
@@ -155,7 +155,7 @@ static yk_status add_device(const struct run *run, const char *name)
             .measurement = slowest_of(run, name, row),
         };
         if (made.measurement.value > 0) {
-            YK_TRY(yk_profiler_add_link(run->survey, &made));
+            YK_TRY(yk_profiler_add_link(run->profiler, &made));
         }
     }
     return YK_OK;
@@ -180,7 +180,7 @@ static yk_status add_rows(struct run *run)
             YK_TRY(add_device(run, name));
         }
     }
-    return yk_profiler_save_rows(run->survey);
+    return yk_profiler_save_rows(run->profiler);
 }
 
 /* ---- what is known ---- */
@@ -195,9 +195,9 @@ static yk_status is_known(const struct run *run, bool *out)
         for (int32_t row = 0; named && row < DIRECTIONS * run->size_count; row++) {
             const struct yk_profile_link_key link = {
                 .link = name, .collective = directions[row / run->size_count], .ranks = 1};
-            bool found = yk_profiler_has_link_row(run->survey, &link, run->request->versions);
+            bool found = yk_profiler_has_link_row(run->profiler, &link, run->request->versions);
             if (!found && !run->request->remeasure) {
-                YK_TRY(yk_profiler_profile_has_link(run->survey, &link,
+                YK_TRY(yk_profiler_profile_has_link(run->profiler, &link,
                                                     run->sizes[row % run->size_count],
                                                     run->request->versions, &found));
             }
@@ -219,29 +219,30 @@ static yk_status measure(struct run *run, struct yk_arena *arena)
     YK_TRY_NEW(arena, run->all, (int64_t)run->team->host_communicator->size * ROWS * NUMBERS);
     yk_status status = open_copies(run);
     YK_THEN(run_rounds(run));
-    if (status == YK_OK && !run->survey->stopped) {
+    if (status == YK_OK && !run->profiler->stopped) {
         status = add_rows(run);
     }
     close_copies(run);
     return status;
 }
 
-yk_status yk_profiler_measure_copies_up_to(struct yk_profiler *survey,
+yk_status yk_profiler_measure_copies_up_to(struct yk_profiler *profiler,
                                            const struct yk_measure_team *team,
                                            const struct yk_profiler_request *request,
                                            int64_t max_bytes)
 {
-    struct run run = {.survey = survey, .team = team, .request = request};
+    struct run run = {.profiler = profiler, .team = team, .request = request};
     list_sizes(&run, max_bytes);
     YK_TRY_WITH_TEMPORARY_ARENA(arena, measure(&run, arena));
     return YK_OK;
 }
 
-yk_status yk_profiler_measure_copies(struct yk_profiler *survey, const struct yk_measure_team *team,
+yk_status yk_profiler_measure_copies(struct yk_profiler *profiler,
+                                     const struct yk_measure_team *team,
                                      const struct yk_profiler_request *request)
 {
     /* All of them or none: they wait for each other. */
     double lacking = 0;
-    YK_TRY(yk_measure_team_max(team, team->engine.backend->used_bytes ? 0 : 1, &lacking));
-    return lacking > 0 ? YK_OK : yk_profiler_measure_copies_up_to(survey, team, request, LARGEST);
+    YK_TRY(yk_measure_team_max(team, team->context.backend->used_bytes ? 0 : 1, &lacking));
+    return lacking > 0 ? YK_OK : yk_profiler_measure_copies_up_to(profiler, team, request, LARGEST);
 }

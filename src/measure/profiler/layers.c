@@ -23,7 +23,7 @@ enum {
 static const double part_used = 0.9;
 
 struct run {
-    struct yk_profiler *survey;
+    struct yk_profiler *profiler;
     const struct yk_measure_team *team;
     const struct yk_profiler_request *request;
     struct yk_arena *arena;
@@ -32,7 +32,7 @@ struct run {
     int64_t batches[MAX_BATCHES]; /* to be measured */
     int32_t batch_count;
     struct yk_benchmark_model *model;
-    struct yk_batch_sweep *rounds;
+    struct yk_batch_sweep *sweep;
     struct yk_layer_times *times;
     double context_bytes;
 };
@@ -100,8 +100,8 @@ static yk_status truncate_model(struct run *run, int64_t *batch)
     YK_TRY(yk_reduced_model_limit_blocks(request->config, blocks, run->arena, &run->config));
     const bool whole = run->config->layers == request->config->layers &&
                        run->config->encoder_layers == request->config->encoder_layers;
-    run->survey->blocks = whole ? 0 : blocks;
-    run->survey->batch = made.batch < request->workload.batch ? made.batch : 0;
+    run->profiler->blocks = whole ? 0 : blocks;
+    run->profiler->batch = made.batch < request->workload.batch ? made.batch : 0;
     *batch = made.batch;
     return YK_OK;
 }
@@ -137,7 +137,7 @@ static yk_status is_known(const struct run *run, const struct yk_model *model, i
             };
             const bool update = i % 3 == 2;
             if (!update || model->layers[i / 3].trainable > 0) {
-                YK_TRY(yk_profiler_profile_has_layer(run->survey, &wanted, update ? 1 : batch,
+                YK_TRY(yk_profiler_profile_has_layer(run->profiler, &wanted, update ? 1 : batch,
                                                      request->versions, &known));
             }
         }
@@ -161,7 +161,7 @@ static yk_status choose_batches(struct run *run, int64_t max)
     YK_TRY(yk_host_collective_all_reduce_max(run->team->host_communicator, known, count));
     for (int32_t i = 0; i < count; i++) {
         if (known[i] > 0) {
-            run->survey->skipped_count += 1;
+            run->profiler->skipped_count += 1;
         } else {
             run->batches[run->batch_count++] = batches[i];
         }
@@ -213,9 +213,9 @@ static yk_status add_context(const struct run *run, int32_t rank, const double *
         return YK_OK;
     }
     if (yk_profile_key_device_with_model(device, NULL, run->request->config->name, subject)) {
-        YK_TRY(yk_profiler_add_fact(run->survey, &row));
+        YK_TRY(yk_profiler_add_fact(run->profiler, &row));
     }
-    return yk_profile_key_device(device, NULL, subject) ? yk_profiler_add_fact(run->survey, &row)
+    return yk_profile_key_device(device, NULL, subject) ? yk_profiler_add_fact(run->profiler, &row)
                                                         : YK_OK;
 }
 
@@ -239,7 +239,7 @@ static yk_status add_device(const struct run *run, int32_t rank, const double *a
             .measurement = mean_of(run, rank, all, times->count + 1, i),
         };
         if (row.measurement.samples > 0 && row.measurement.value > 0) {
-            YK_TRY(yk_profiler_add_layer(run->survey, &row));
+            YK_TRY(yk_profiler_add_layer(run->profiler, &row));
         }
     }
     return add_context(run, rank, all);
@@ -285,12 +285,12 @@ static yk_status gather_all(const struct run *run)
 /* What is known by now becomes rows, and the rows are kept. */
 static yk_status save_rows(struct run *run)
 {
-    YK_TRY(yk_batch_sweep_layer_times(run->rounds, &run->times));
+    YK_TRY(yk_batch_sweep_layer_times(run->sweep, &run->times));
     yk_status status = gather_all(run);
     yk_layer_times_destroy(run->times);
     run->times = NULL;
     YK_TRY(status);
-    return yk_profiler_save_rows(run->survey);
+    return yk_profiler_save_rows(run->profiler);
 }
 
 /* ---- measuring ---- */
@@ -302,7 +302,7 @@ static yk_status run_with_warm_group(struct run *run, struct yk_batch_sweep_run 
         yk_comm_data_type_from_precision(run->request->workload.precision);
     struct yk_comm_benchmark *warm = NULL;
     YK_TRY(yk_comm_benchmark_create_warmed_up(run->team, type, run->arena, &warm));
-    const yk_status status = yk_batch_sweep_measure_batch(run->rounds, run_batch);
+    const yk_status status = yk_batch_sweep_measure_batch(run->sweep, run_batch);
     const double own_bytes = warm ? (double)yk_comm_benchmark_allocated_bytes(warm) : 0;
     run->context_bytes = fmax(run_batch->held - run_batch->bytes - own_bytes, 0);
     yk_comm_benchmark_destroy(warm);
@@ -320,7 +320,7 @@ static yk_status run_batch(struct run *run, int32_t repeat)
         .held_bytes = request->used_bytes,
     };
     YK_TRY(repeat == 0 ? run_with_warm_group(run, &made)
-                       : yk_batch_sweep_measure_batch(run->rounds, &made));
+                       : yk_batch_sweep_measure_batch(run->sweep, &made));
     return save_rows(run);
 }
 
@@ -330,7 +330,7 @@ static yk_status run_all(struct run *run)
     const int32_t repeats = REPEATS * run->batch_count;
     for (int32_t repeat = 0; repeat < repeats; repeat++) {
         bool stops = false;
-        YK_TRY(yk_profiler_is_stopped(run->survey, run->team, run->request, &stops));
+        YK_TRY(yk_profiler_is_stopped(run->profiler, run->team, run->request, &stops));
         if (stops) {
             return YK_OK;
         }
@@ -346,16 +346,16 @@ static yk_status run_all(struct run *run)
 static yk_status measure_slowdowns(const struct run *run)
 {
     int32_t batch = 0;
-    YK_TRY(yk_slowdown_choose_batch(run->team, run->rounds, run->batch_count, &batch));
-    struct yk_benchmark *benchmark = yk_batch_sweep_get_benchmark(run->rounds, batch);
+    YK_TRY(yk_slowdown_choose_batch(run->team, run->sweep, run->batch_count, &batch));
+    struct yk_benchmark *benchmark = yk_batch_sweep_get_benchmark(run->sweep, batch);
     YK_TRY(yk_benchmark_allocate_memory(benchmark));
-    yk_status status = yk_slowdown_measure(run->survey, run->team, run->request, benchmark);
-    if (status == YK_OK && !run->survey->stopped) {
-        status = yk_idle_speedup_measure(run->survey, run->team, run->request, benchmark);
+    yk_status status = yk_slowdown_measure(run->profiler, run->team, run->request, benchmark);
+    if (status == YK_OK && !run->profiler->stopped) {
+        status = yk_idle_speedup_measure(run->profiler, run->team, run->request, benchmark);
     }
     yk_benchmark_free_memory(benchmark);
     YK_TRY(status);
-    return yk_profiler_save_rows(run->survey);
+    return yk_profiler_save_rows(run->profiler);
 }
 
 /* A survey that was stopped after the layers lacks the slowdowns: a step of the most samples. */
@@ -363,8 +363,8 @@ static yk_status choose_step(struct run *run, int64_t max)
 {
     struct yk_slowdown_pairs pairs;
     bool idle_known = false;
-    YK_TRY(yk_slowdown_pairs_find(run->survey, run->team, run->request, run->arena, &pairs));
-    YK_TRY(yk_idle_speedup_is_known(run->survey, run->team, run->request, &idle_known));
+    YK_TRY(yk_slowdown_pairs_find(run->profiler, run->team, run->request, run->arena, &pairs));
+    YK_TRY(yk_idle_speedup_is_known(run->profiler, run->team, run->request, &idle_known));
     if (!pairs.all_known || !idle_known) {
         run->batches[run->batch_count++] = max;
     }
@@ -389,21 +389,22 @@ static yk_status measure(struct run *run)
     }
     const struct yk_benchmark_model_request model = {run->config, request->workload,
                                                      request->slowdown_factor};
-    YK_TRY(yk_benchmark_model_create(&model, run->alone, &run->team->engine, &run->model));
+    YK_TRY(yk_benchmark_model_create(&model, run->alone, &run->team->context, &run->model));
     YK_TRY(yk_batch_sweep_create(run->team, run->model, run->batches, run->batch_count,
-                                 &request->callbacks, &run->rounds));
+                                 &request->callbacks, &run->sweep));
     if (!known) {
         YK_TRY(run_all(run));
     }
-    return alone || run->survey->stopped ? YK_OK : measure_slowdowns(run);
+    return alone || run->profiler->stopped ? YK_OK : measure_slowdowns(run);
 }
 
-yk_status yk_profiler_measure_layers(struct yk_profiler *survey, const struct yk_measure_team *team,
+yk_status yk_profiler_measure_layers(struct yk_profiler *profiler,
+                                     const struct yk_measure_team *team,
                                      const struct yk_profiler_request *request)
 {
-    struct run run = {.survey = survey, .team = team, .request = request};
+    struct run run = {.profiler = profiler, .team = team, .request = request};
     const yk_status status = measure(&run);
-    yk_batch_sweep_destroy(run.rounds);
+    yk_batch_sweep_destroy(run.sweep);
     yk_benchmark_model_destroy(run.model);
     yk_cluster_destroy(run.alone);
     yk_arena_destroy(run.arena);

@@ -32,7 +32,7 @@ struct curve {
 };
 
 struct run {
-    struct yk_profiler *survey;
+    struct yk_profiler *profiler;
     const struct yk_measure_team *team;
     const struct yk_profiler_request *request;
     int64_t sizes[YK_COMM_BENCHMARK_MAX_SIZES];
@@ -59,12 +59,12 @@ static bool is_needed(const struct yk_link_group *group, enum yk_comm_benchmark_
 /* A curve is known as a whole: every size, or up to one that takes long. */
 static yk_status is_known(const struct run *run, const struct yk_profile_link_key *link, bool *out)
 {
-    struct yk_profile *profile = run->survey->profile;
+    struct yk_profile *profile = run->profiler->profile;
     struct yk_profile_curve curve = {0};
     int32_t found = 0;
     bool known = profile && !run->request->remeasure;
     while (known && found < run->size_count) {
-        YK_TRY(yk_profiler_profile_has_link(run->survey, link, run->sizes[found],
+        YK_TRY(yk_profiler_profile_has_link(run->profiler, link, run->sizes[found],
                                             run->request->versions, &known));
         found += known ? 1 : 0;
     }
@@ -95,7 +95,7 @@ static yk_status look_up(struct run *run)
         const struct yk_profile_link_key link =
             link_of(&run->groups[i / YK_COMM_BENCHMARK_KIND_COUNT],
                     (enum yk_comm_benchmark_kind)(i % YK_COMM_BENCHMARK_KIND_COUNT));
-        bool known = yk_profiler_has_link_row(run->survey, &link, run->request->versions);
+        bool known = yk_profiler_has_link_row(run->profiler, &link, run->request->versions);
         if (!known) {
             YK_TRY(is_known(run, &link, &known));
         }
@@ -201,7 +201,7 @@ static yk_status run_rounds(struct run *run, const struct repeat *repeat)
         bool stops = false;
         double passed_s = 0;
         YK_TRY(yk_measure_team_max(run->team, yk_clock_now_s() - began_s, &passed_s));
-        YK_TRY(yk_profiler_is_stopped(run->survey, run->team, run->request, &stops));
+        YK_TRY(yk_profiler_is_stopped(run->profiler, run->team, run->request, &stops));
         if (stops || (round >= repeat->min_rounds && passed_s > repeat->seconds)) {
             break;
         }
@@ -255,11 +255,11 @@ static yk_status add_rows(struct run *run)
                     yk_timings_summarize(slower_direction(run, kind, i), run->request->versions),
             };
             if (row.measurement.value > 0) {
-                YK_TRY(yk_profiler_add_link(run->survey, &row));
+                YK_TRY(yk_profiler_add_link(run->profiler, &row));
             }
         }
     }
-    return yk_profiler_save_rows(run->survey);
+    return yk_profiler_save_rows(run->profiler);
 }
 
 static void free_curves(struct run *run)
@@ -291,7 +291,7 @@ static yk_status measure_group(struct run *run, double seconds)
 {
     const int32_t repeats = run->group->count == run->team->host_communicator->size ? REPEATS : 1;
     yk_status status = YK_OK;
-    for (int32_t i = 0; i < repeats && status == YK_OK && !run->survey->stopped; i++) {
+    for (int32_t i = 0; i < repeats && status == YK_OK && !run->profiler->stopped; i++) {
         const struct repeat repeat = {
             .number = i,
             .count = repeats,
@@ -316,7 +316,7 @@ static yk_status measure(struct run *run, struct yk_arena *arena)
     for (int32_t i = 0; i < run->group_count; i++) {
         left += choose(run, i) ? 1 : 0;
     }
-    for (int32_t i = 0; i < run->group_count && !run->survey->stopped; i++) {
+    for (int32_t i = 0; i < run->group_count && !run->profiler->stopped; i++) {
         if (choose(run, i)) {
             YK_TRY(measure_group(run, fmin(all_s / left, group_s)));
         }
@@ -324,10 +324,11 @@ static yk_status measure(struct run *run, struct yk_arena *arena)
     return YK_OK;
 }
 
-yk_status yk_profiler_measure_links(struct yk_profiler *survey, const struct yk_measure_team *team,
+yk_status yk_profiler_measure_links(struct yk_profiler *profiler,
+                                    const struct yk_measure_team *team,
                                     const struct yk_profiler_request *request, int64_t max_bytes)
 {
-    struct run run = {.survey = survey, .team = team, .request = request};
+    struct run run = {.profiler = profiler, .team = team, .request = request};
     run.size_count = yk_comm_benchmark_list_sizes(max_bytes, run.sizes);
     YK_TRY_WITH_TEMPORARY_ARENA(arena, measure(&run, arena));
     return YK_OK;

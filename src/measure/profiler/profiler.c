@@ -10,24 +10,24 @@
 /* What takes less does not count as noise. */
 static const double shortest_s = 50e-6;
 
-yk_status yk_profiler_init(struct yk_profiler *survey)
+yk_status yk_profiler_init(struct yk_profiler *profiler)
 {
-    *survey = (struct yk_profiler){0};
-    return yk_arena_create(&survey->arena);
+    *profiler = (struct yk_profiler){0};
+    return yk_arena_create(&profiler->arena);
 }
 
-void yk_profiler_free(struct yk_profiler *survey)
+void yk_profiler_free(struct yk_profiler *profiler)
 {
-    free(survey->layers);
-    free(survey->links);
-    free(survey->facts);
-    yk_arena_destroy(survey->arena);
-    *survey = (struct yk_profiler){0};
+    free(profiler->layers);
+    free(profiler->links);
+    free(profiler->facts);
+    yk_arena_destroy(profiler->arena);
+    *profiler = (struct yk_profiler){0};
 }
 
-static yk_status copy(struct yk_profiler *survey, const char **text)
+static yk_status copy(struct yk_profiler *profiler, const char **text)
 {
-    return yk_arena_strdup(survey->arena, *text, text);
+    return yk_arena_strdup(profiler->arena, *text, text);
 }
 
 /* ---- rows ---- */
@@ -41,21 +41,21 @@ static bool is_same_layer(const struct yk_profiler_layer_row *a,
            strcmp(a->layer.device, b->layer.device) == 0;
 }
 
-yk_status yk_profiler_add_layer(struct yk_profiler *survey,
+yk_status yk_profiler_add_layer(struct yk_profiler *profiler,
                                 const struct yk_profiler_layer_row *layer)
 {
     struct yk_profiler_layer_row row = *layer;
     int32_t place = 0;
-    while (place < survey->layer_count && !is_same_layer(&survey->layers[place], layer)) {
+    while (place < profiler->layer_count && !is_same_layer(&profiler->layers[place], layer)) {
         place++;
     }
-    YK_TRY(copy(survey, &row.layer.device));
-    YK_TRY(copy(survey, &row.layer.shape));
-    YK_TRY(copy(survey, &row.layer.pass));
-    YK_TRY(copy(survey, &row.measurement.versions));
-    YK_TRY(yk_array_grow((void **)&survey->layers, &survey->layer_capacity, place, sizeof row));
-    survey->layers[place] = row;
-    survey->layer_count += place == survey->layer_count ? 1 : 0;
+    YK_TRY(copy(profiler, &row.layer.device));
+    YK_TRY(copy(profiler, &row.layer.shape));
+    YK_TRY(copy(profiler, &row.layer.pass));
+    YK_TRY(copy(profiler, &row.measurement.versions));
+    YK_TRY(yk_array_grow((void **)&profiler->layers, &profiler->layer_capacity, place, sizeof row));
+    profiler->layers[place] = row;
+    profiler->layer_count += place == profiler->layer_count ? 1 : 0;
     return YK_OK;
 }
 
@@ -66,64 +66,66 @@ static bool is_same_link(const struct yk_profiler_link_row *a, const struct yk_p
            strcmp(a->link.link, b->link.link) == 0;
 }
 
-yk_status yk_profiler_add_link(struct yk_profiler *survey, const struct yk_profiler_link_row *link)
+yk_status yk_profiler_add_link(struct yk_profiler *profiler,
+                               const struct yk_profiler_link_row *link)
 {
     struct yk_profiler_link_row row = *link;
     int32_t place = 0;
-    while (place < survey->link_count && !is_same_link(&survey->links[place], link)) {
+    while (place < profiler->link_count && !is_same_link(&profiler->links[place], link)) {
         place++;
     }
-    YK_TRY(copy(survey, &row.link.link));
-    YK_TRY(copy(survey, &row.link.collective));
-    YK_TRY(copy(survey, &row.measurement.versions));
-    YK_TRY(yk_array_grow((void **)&survey->links, &survey->link_capacity, place, sizeof row));
-    survey->links[place] = row;
-    survey->link_count += place == survey->link_count ? 1 : 0;
+    YK_TRY(copy(profiler, &row.link.link));
+    YK_TRY(copy(profiler, &row.link.collective));
+    YK_TRY(copy(profiler, &row.measurement.versions));
+    YK_TRY(yk_array_grow((void **)&profiler->links, &profiler->link_capacity, place, sizeof row));
+    profiler->links[place] = row;
+    profiler->link_count += place == profiler->link_count ? 1 : 0;
     return YK_OK;
 }
 
-const struct yk_profiler_fact_row *yk_profiler_find_fact_row(const struct yk_profiler *survey,
+const struct yk_profiler_fact_row *yk_profiler_find_fact_row(const struct yk_profiler *profiler,
                                                              const struct yk_profile_fact_key *fact)
 {
-    for (int32_t i = 0; i < survey->fact_count; i++) {
-        const struct yk_profile_fact_key *other = &survey->facts[i].fact;
+    for (int32_t i = 0; i < profiler->fact_count; i++) {
+        const struct yk_profile_fact_key *other = &profiler->facts[i].fact;
         if (strcmp(other->subject, fact->subject) == 0 && strcmp(other->fact, fact->fact) == 0) {
-            return &survey->facts[i];
+            return &profiler->facts[i];
         }
     }
     return NULL;
 }
 
-yk_status yk_profiler_add_fact(struct yk_profiler *survey, const struct yk_profiler_fact_row *fact)
+yk_status yk_profiler_add_fact(struct yk_profiler *profiler,
+                               const struct yk_profiler_fact_row *fact)
 {
     struct yk_profiler_fact_row row = *fact;
-    const struct yk_profiler_fact_row *found = yk_profiler_find_fact_row(survey, &fact->fact);
-    const int32_t place = found ? (int32_t)(found - survey->facts) : survey->fact_count;
-    YK_TRY(copy(survey, &row.fact.subject));
-    YK_TRY(copy(survey, &row.fact.fact));
-    YK_TRY(copy(survey, &row.measurement.versions));
-    YK_TRY(yk_array_grow((void **)&survey->facts, &survey->fact_capacity, place, sizeof row));
-    survey->facts[place] = row;
-    survey->fact_count += place == survey->fact_count ? 1 : 0;
+    const struct yk_profiler_fact_row *found = yk_profiler_find_fact_row(profiler, &fact->fact);
+    const int32_t place = found ? (int32_t)(found - profiler->facts) : profiler->fact_count;
+    YK_TRY(copy(profiler, &row.fact.subject));
+    YK_TRY(copy(profiler, &row.fact.fact));
+    YK_TRY(copy(profiler, &row.measurement.versions));
+    YK_TRY(yk_array_grow((void **)&profiler->facts, &profiler->fact_capacity, place, sizeof row));
+    profiler->facts[place] = row;
+    profiler->fact_count += place == profiler->fact_count ? 1 : 0;
     return YK_OK;
 }
 
 /* ---- the profile ---- */
 
-yk_status yk_profiler_profile_has_layer(const struct yk_profiler *survey,
+yk_status yk_profiler_profile_has_layer(const struct yk_profiler *profiler,
                                         const struct yk_profile_layer_key *layer, int64_t batch,
                                         const char *versions, bool *out)
 {
     *out = false;
-    return survey->profile ? yk_profile_has_layer(survey->profile, layer, batch, versions, out)
-                           : YK_OK;
+    return profiler->profile ? yk_profile_has_layer(profiler->profile, layer, batch, versions, out)
+                             : YK_OK;
 }
 
-bool yk_profiler_has_link_row(const struct yk_profiler *survey,
+bool yk_profiler_has_link_row(const struct yk_profiler *profiler,
                               const struct yk_profile_link_key *link, const char *versions)
 {
-    for (int32_t i = 0; i < survey->link_count; i++) {
-        const struct yk_profiler_link_row *row = &survey->links[i];
+    for (int32_t i = 0; i < profiler->link_count; i++) {
+        const struct yk_profiler_link_row *row = &profiler->links[i];
         if (row->link.ranks == link->ranks && strcmp(row->link.link, link->link) == 0 &&
             strcmp(row->link.collective, link->collective) == 0 &&
             strcmp(row->measurement.versions, versions) == 0) {
@@ -133,51 +135,51 @@ bool yk_profiler_has_link_row(const struct yk_profiler *survey,
     return false;
 }
 
-yk_status yk_profiler_profile_has_link(const struct yk_profiler *survey,
+yk_status yk_profiler_profile_has_link(const struct yk_profiler *profiler,
                                        const struct yk_profile_link_key *link, int64_t bytes,
                                        const char *versions, bool *out)
 {
     *out = false;
-    return survey->profile ? yk_profile_has_link(survey->profile, link, bytes, versions, out)
-                           : YK_OK;
+    return profiler->profile ? yk_profile_has_link(profiler->profile, link, bytes, versions, out)
+                             : YK_OK;
 }
 
-yk_status yk_profiler_profile_has_fact(const struct yk_profiler *survey,
+yk_status yk_profiler_profile_has_fact(const struct yk_profiler *profiler,
                                        const struct yk_profile_fact_key *fact, const char *versions,
                                        bool *out)
 {
     *out = false;
-    return survey->profile ? yk_profile_has_fact(survey->profile, fact, versions, out) : YK_OK;
+    return profiler->profile ? yk_profile_has_fact(profiler->profile, fact, versions, out) : YK_OK;
 }
 
-yk_status yk_profiler_is_stopped(struct yk_profiler *survey, const struct yk_measure_team *team,
+yk_status yk_profiler_is_stopped(struct yk_profiler *profiler, const struct yk_measure_team *team,
                                  const struct yk_profiler_request *request, bool *out)
 {
     const struct yk_profiler_callbacks *callbacks = &request->callbacks;
     double stops = 0;
     YK_TRY(yk_measure_team_max(team, callbacks->stop && callbacks->stop(callbacks->user) ? 1 : 0,
                                &stops));
-    survey->stopped = survey->stopped || stops > 0;
-    *out = survey->stopped;
+    profiler->stopped = profiler->stopped || stops > 0;
+    *out = profiler->stopped;
     return YK_OK;
 }
 
-static yk_status write_rows(const struct yk_profiler *survey, struct yk_profile *profile)
+static yk_status write_rows(const struct yk_profiler *profiler, struct yk_profile *profile)
 {
-    for (int32_t i = 0; i < survey->layer_count; i++) {
-        const struct yk_profiler_layer_row *row = &survey->layers[i];
+    for (int32_t i = 0; i < profiler->layer_count; i++) {
+        const struct yk_profiler_layer_row *row = &profiler->layers[i];
         if (!row->is_saved) {
             YK_TRY(yk_profile_add_layer(profile, &row->layer, row->batch, &row->measurement));
         }
     }
-    for (int32_t i = 0; i < survey->link_count; i++) {
-        const struct yk_profiler_link_row *row = &survey->links[i];
+    for (int32_t i = 0; i < profiler->link_count; i++) {
+        const struct yk_profiler_link_row *row = &profiler->links[i];
         if (!row->is_saved) {
             YK_TRY(yk_profile_add_link(profile, &row->link, row->bytes, &row->measurement));
         }
     }
-    for (int32_t i = 0; i < survey->fact_count; i++) {
-        const struct yk_profiler_fact_row *row = &survey->facts[i];
+    for (int32_t i = 0; i < profiler->fact_count; i++) {
+        const struct yk_profiler_fact_row *row = &profiler->facts[i];
         if (!row->is_saved) {
             YK_TRY(yk_profile_add_fact(profile, &row->fact, &row->measurement));
         }
@@ -185,33 +187,33 @@ static yk_status write_rows(const struct yk_profiler *survey, struct yk_profile 
     return YK_OK;
 }
 
-yk_status yk_profiler_write_rows(const struct yk_profiler *survey, struct yk_profile *profile)
+yk_status yk_profiler_write_rows(const struct yk_profiler *profiler, struct yk_profile *profile)
 {
     YK_TRY(yk_profile_begin_transaction(profile));
-    YK_TRY(write_rows(survey, profile));
+    YK_TRY(write_rows(profiler, profile));
     return yk_profile_commit(profile);
 }
 
-static void mark_saved(struct yk_profiler *survey)
+static void mark_saved(struct yk_profiler *profiler)
 {
-    for (int32_t i = 0; i < survey->layer_count; i++) {
-        survey->layers[i].is_saved = true;
+    for (int32_t i = 0; i < profiler->layer_count; i++) {
+        profiler->layers[i].is_saved = true;
     }
-    for (int32_t i = 0; i < survey->link_count; i++) {
-        survey->links[i].is_saved = true;
+    for (int32_t i = 0; i < profiler->link_count; i++) {
+        profiler->links[i].is_saved = true;
     }
-    for (int32_t i = 0; i < survey->fact_count; i++) {
-        survey->facts[i].is_saved = true;
+    for (int32_t i = 0; i < profiler->fact_count; i++) {
+        profiler->facts[i].is_saved = true;
     }
 }
 
-yk_status yk_profiler_save_rows(struct yk_profiler *survey)
+yk_status yk_profiler_save_rows(struct yk_profiler *profiler)
 {
-    if (!survey->profile) {
+    if (!profiler->profile) {
         return YK_OK;
     }
-    YK_TRY(yk_profiler_write_rows(survey, survey->profile));
-    mark_saved(survey);
+    YK_TRY(yk_profiler_write_rows(profiler, profiler->profile));
+    mark_saved(profiler);
     return YK_OK;
 }
 
@@ -225,17 +227,17 @@ static int32_t add_spread(const struct yk_profile_measurement *made, double *spr
     return count;
 }
 
-double yk_profiler_noise_level(const struct yk_profiler *survey)
+double yk_profiler_noise_level(const struct yk_profiler *profiler)
 {
     double *spreads =
-        calloc((size_t)survey->layer_count + (size_t)survey->link_count + 1, sizeof *spreads);
+        calloc((size_t)profiler->layer_count + (size_t)profiler->link_count + 1, sizeof *spreads);
     double noise = NAN;
     int32_t count = 0;
-    for (int32_t i = 0; spreads && i < survey->layer_count; i++) {
-        count = add_spread(&survey->layers[i].measurement, spreads, count);
+    for (int32_t i = 0; spreads && i < profiler->layer_count; i++) {
+        count = add_spread(&profiler->layers[i].measurement, spreads, count);
     }
-    for (int32_t i = 0; spreads && i < survey->link_count; i++) {
-        count = add_spread(&survey->links[i].measurement, spreads, count);
+    for (int32_t i = 0; spreads && i < profiler->link_count; i++) {
+        count = add_spread(&profiler->links[i].measurement, spreads, count);
     }
     if (count > 0) {
         yk_timings_sort(spreads, count);

@@ -34,7 +34,7 @@ struct yk_profiler_callbacks {
     void *user;
     void (*progress)(void *user, const char *what, double done); /* `done` is from 0 to 1 */
     bool (*stop)(void *user); /* true: stop, and keep the complete measurements */
-    void (*ran)(void *user, const struct yk_op_timeline *times); /* after every step */
+    void (*ran)(void *user, const struct yk_op_timeline *timeline); /* after every step */
 };
 
 struct yk_profiler_request {
@@ -45,7 +45,7 @@ struct yk_profiler_request {
     double seconds;                   /* approximate time for measuring layers */
     bool remeasure;                   /* measure also what the profile already has */
     /* Returns the peak device memory of this process, or else the used memory of the device. */
-    double (*used_bytes)(const struct yk_device_context *engine);
+    double (*used_bytes)(const struct yk_device_context *context);
     const char *versions; /* software versions, saved with each measurement */
     struct yk_profiler_callbacks callbacks;
 };
@@ -89,68 +89,72 @@ struct yk_profiler {
     bool stopped;          /* the stop callback ended it early */
 };
 
-yk_status yk_profiler_init(struct yk_profiler *survey) YK_MUST_USE;
-void yk_profiler_free(struct yk_profiler *survey);
+yk_status yk_profiler_init(struct yk_profiler *profiler) YK_MUST_USE;
+void yk_profiler_free(struct yk_profiler *profiler);
 
 /* Measures the layers of the model and, if there are several ranks, slowdowns. */
-yk_status yk_profiler_measure_layers(struct yk_profiler *survey, const struct yk_measure_team *team,
+yk_status yk_profiler_measure_layers(struct yk_profiler *profiler,
+                                     const struct yk_measure_team *team,
                                      const struct yk_profiler_request *request) YK_MUST_USE;
 
 /* Measures messages and collectives of up to `max_bytes` in all link groups (link_groups.h). */
-yk_status yk_profiler_measure_links(struct yk_profiler *survey, const struct yk_measure_team *team,
+yk_status yk_profiler_measure_links(struct yk_profiler *profiler,
+                                    const struct yk_measure_team *team,
                                     const struct yk_profiler_request *request,
                                     int64_t max_bytes) YK_MUST_USE;
 
 /* Measures copies between host and device memory, on all ranks at the same time, as in training.
  * The slowest of equal devices is used. The profile stores them as a link (cost/profile_key.h).
  * Does nothing for devices that use host memory. */
-yk_status yk_profiler_measure_copies(struct yk_profiler *survey, const struct yk_measure_team *team,
+yk_status yk_profiler_measure_copies(struct yk_profiler *profiler,
+                                     const struct yk_measure_team *team,
                                      const struct yk_profiler_request *request) YK_MUST_USE;
 
 /* The same with copies of up to `max_bytes`, for any device. */
-yk_status yk_profiler_measure_copies_up_to(struct yk_profiler *survey,
+yk_status yk_profiler_measure_copies_up_to(struct yk_profiler *profiler,
                                            const struct yk_measure_team *team,
                                            const struct yk_profiler_request *request,
                                            int64_t max_bytes) YK_MUST_USE;
 
 /* Adds a row. It replaces a row with the same key: layer and batch, link and bytes, or fact.
  * Strings are copied. */
-yk_status yk_profiler_add_layer(struct yk_profiler *survey,
+yk_status yk_profiler_add_layer(struct yk_profiler *profiler,
                                 const struct yk_profiler_layer_row *layer) YK_MUST_USE;
-yk_status yk_profiler_add_link(struct yk_profiler *survey,
+yk_status yk_profiler_add_link(struct yk_profiler *profiler,
                                const struct yk_profiler_link_row *link) YK_MUST_USE;
-yk_status yk_profiler_add_fact(struct yk_profiler *survey,
+yk_status yk_profiler_add_fact(struct yk_profiler *profiler,
                                const struct yk_profiler_fact_row *fact) YK_MUST_USE;
 
 /* Returns NULL if there is no such row. */
 const struct yk_profiler_fact_row *
-yk_profiler_find_fact_row(const struct yk_profiler *survey, const struct yk_profile_fact_key *fact);
+yk_profiler_find_fact_row(const struct yk_profiler *profiler,
+                          const struct yk_profile_fact_key *fact);
 
 /* Whether there is a row for the link, of any message size, measured with these versions. */
-bool yk_profiler_has_link_row(const struct yk_profiler *survey,
+bool yk_profiler_has_link_row(const struct yk_profiler *profiler,
                               const struct yk_profile_link_key *link, const char *versions);
 
 /* Writes the unsaved rows to the given profile in one transaction. */
-yk_status yk_profiler_write_rows(const struct yk_profiler *survey,
+yk_status yk_profiler_write_rows(const struct yk_profiler *profiler,
                                  struct yk_profile *profile) YK_MUST_USE;
 
 /* Writes the unsaved rows to survey->profile in one transaction, and marks them as saved. */
-yk_status yk_profiler_save_rows(struct yk_profiler *survey) YK_MUST_USE;
+yk_status yk_profiler_save_rows(struct yk_profiler *profiler) YK_MUST_USE;
 
 /* Whether the profile has this value, measured with these versions. False on all ranks but 0, which
  * have no profile. */
-yk_status yk_profiler_profile_has_layer(const struct yk_profiler *survey,
+yk_status yk_profiler_profile_has_layer(const struct yk_profiler *profiler,
                                         const struct yk_profile_layer_key *layer, int64_t batch,
                                         const char *versions, bool *out) YK_MUST_USE;
-yk_status yk_profiler_profile_has_link(const struct yk_profiler *survey,
+yk_status yk_profiler_profile_has_link(const struct yk_profiler *profiler,
                                        const struct yk_profile_link_key *link, int64_t bytes,
                                        const char *versions, bool *out) YK_MUST_USE;
-yk_status yk_profiler_profile_has_fact(const struct yk_profiler *survey,
+yk_status yk_profiler_profile_has_fact(const struct yk_profiler *profiler,
                                        const struct yk_profile_fact_key *fact, const char *versions,
                                        bool *out) YK_MUST_USE;
 
 /* Whether the stop callback of any rank returned true. */
-yk_status yk_profiler_is_stopped(struct yk_profiler *survey, const struct yk_measure_team *team,
+yk_status yk_profiler_is_stopped(struct yk_profiler *profiler, const struct yk_measure_team *team,
                                  const struct yk_profiler_request *request, bool *out) YK_MUST_USE;
 
 /*
@@ -158,6 +162,6 @@ yk_status yk_profiler_is_stopped(struct yk_profiler *survey, const struct yk_mea
  * range divided by the median. Rows below 50 us are ignored, because timer resolution and wake-up
  * latency dominate them. NAN if no row remains.
  */
-double yk_profiler_noise_level(const struct yk_profiler *survey);
+double yk_profiler_noise_level(const struct yk_profiler *profiler);
 
 #endif

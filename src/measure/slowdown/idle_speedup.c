@@ -52,7 +52,7 @@ static void find_kinds(const struct yk_cluster *cluster, int32_t ranks, struct k
 }
 
 /* What rank 0, which has the profile, says. */
-yk_status yk_idle_speedup_is_known(const struct yk_profiler *survey,
+yk_status yk_idle_speedup_is_known(const struct yk_profiler *profiler,
                                    const struct yk_measure_team *team,
                                    const struct yk_profiler_request *request, bool *out)
 {
@@ -66,7 +66,7 @@ yk_status yk_idle_speedup_is_known(const struct yk_profiler *survey,
     for (int32_t i = 0; i < kinds.count; i++) {
         const struct yk_profile_fact_key fact = {kinds.subjects[i], YK_PROFILE_IDLE_SPEEDUP};
         bool knows = false;
-        YK_TRY(yk_profiler_profile_has_fact(survey, &fact, request->versions, &knows));
+        YK_TRY(yk_profiler_profile_has_fact(profiler, &fact, request->versions, &knows));
         known += knows ? 1 : 0;
     }
     YK_TRY(yk_measure_team_max(team, known, &known));
@@ -123,7 +123,7 @@ static yk_status run_repeat(const struct yk_measure_team *team, const struct kin
 }
 
 /* The same facts for all ranks, of what the first of each kind has found. */
-static yk_status add_facts(struct yk_profiler *survey, const struct yk_measure_team *team,
+static yk_status add_facts(struct yk_profiler *profiler, const struct yk_measure_team *team,
                            const struct yk_profiler_request *request, const struct kinds *kinds,
                            struct yk_timings *alone, struct yk_timings *all)
 {
@@ -149,13 +149,13 @@ static yk_status add_facts(struct yk_profiler *survey, const struct yk_measure_t
                             .versions = request->versions},
         };
         if (row.measurement.value > 0) {
-            YK_TRY(yk_profiler_add_fact(survey, &row));
+            YK_TRY(yk_profiler_add_fact(profiler, &row));
         }
     }
     return YK_OK;
 }
 
-static yk_status measure(struct yk_profiler *survey, const struct yk_measure_team *team,
+static yk_status measure(struct yk_profiler *profiler, const struct yk_measure_team *team,
                          const struct yk_profiler_request *request, const struct kinds *kinds,
                          struct yk_benchmark *benchmark, struct yk_timings timings[2])
 {
@@ -163,29 +163,29 @@ static yk_status measure(struct yk_profiler *survey, const struct yk_measure_tea
     for (int32_t repeat = 0; repeat < REPEATS; repeat++) {
         for (int32_t kind = -1; kind < kinds->count; kind++) {
             bool stops = false;
-            YK_TRY(yk_profiler_is_stopped(survey, team, request, &stops));
+            YK_TRY(yk_profiler_is_stopped(profiler, team, request, &stops));
             if (stops) {
                 return YK_OK;
             }
             YK_TRY(run_repeat(team, kinds, kind, benchmark, seconds, &timings[kind < 0 ? 1 : 0]));
         }
     }
-    return add_facts(survey, team, request, kinds, &timings[0], &timings[1]);
+    return add_facts(profiler, team, request, kinds, &timings[0], &timings[1]);
 }
 
-yk_status yk_idle_speedup_measure(struct yk_profiler *survey, const struct yk_measure_team *team,
+yk_status yk_idle_speedup_measure(struct yk_profiler *profiler, const struct yk_measure_team *team,
                                   const struct yk_profiler_request *request,
                                   struct yk_benchmark *benchmark)
 {
     struct kinds kinds;
     bool known = false;
     struct yk_timings timings[2] = {{0}, {0}}; /* alone, all at work */
-    YK_TRY(yk_idle_speedup_is_known(survey, team, request, &known));
+    YK_TRY(yk_idle_speedup_is_known(profiler, team, request, &known));
     if (known) {
         return YK_OK;
     }
     find_kinds(request->cluster, team->host_communicator->size, &kinds);
-    const yk_status status = measure(survey, team, request, &kinds, benchmark, timings);
+    const yk_status status = measure(profiler, team, request, &kinds, benchmark, timings);
     yk_timings_free(&timings[0]);
     yk_timings_free(&timings[1]);
     return status;

@@ -83,25 +83,25 @@ enum {
     NUMBERS = 3, /* of a measurement, as they are gathered */
 };
 
-static yk_status is_known(const struct yk_profiler *survey,
+static yk_status is_known(const struct yk_profiler *profiler,
                           const struct yk_profiler_request *request, const char *link, bool *out)
 {
     const struct yk_profile_fact_key facts[] = {{link, YK_PROFILE_COMPUTE_SLOWDOWN},
                                                 {link, YK_PROFILE_MESSAGE_SLOWDOWN}};
     bool found = true;
     for (int f = 0; f < 2 && found; f++) {
-        const struct yk_profiler_fact_row *row = yk_profiler_find_fact_row(survey, &facts[f]);
+        const struct yk_profiler_fact_row *row = yk_profiler_find_fact_row(profiler, &facts[f]);
         /* With these versions, for an earlier precision or model. */
         found = row && strcmp(row->measurement.versions, request->versions) == 0;
         if (!found && !request->remeasure) {
-            YK_TRY(yk_profiler_profile_has_fact(survey, &facts[f], request->versions, &found));
+            YK_TRY(yk_profiler_profile_has_fact(profiler, &facts[f], request->versions, &found));
         }
     }
     *out = found;
     return YK_OK;
 }
 
-yk_status yk_slowdown_pairs_find(const struct yk_profiler *survey,
+yk_status yk_slowdown_pairs_find(const struct yk_profiler *profiler,
                                  const struct yk_measure_team *team,
                                  const struct yk_profiler_request *request, struct yk_arena *arena,
                                  struct yk_slowdown_pairs *out)
@@ -112,7 +112,7 @@ yk_status yk_slowdown_pairs_find(const struct yk_profiler *survey,
     while (out->count < count && out->count < YK_SLOWDOWN_MAX_PAIRS &&
            out->groups[out->count].count == 2) {
         bool known = false;
-        YK_TRY(is_known(survey, request, out->groups[out->count].link, &known));
+        YK_TRY(is_known(profiler, request, out->groups[out->count].link, &known));
         out->known[out->count++] = known ? 1 : 0;
     }
     YK_TRY(yk_host_collective_all_reduce_max(team->host_communicator, out->known, out->count));
@@ -124,7 +124,7 @@ yk_status yk_slowdown_pairs_find(const struct yk_profiler *survey,
 
 /* ---- devices ---- */
 
-static yk_status add(struct yk_profiler *survey, const struct yk_profiler_request *request,
+static yk_status add(struct yk_profiler *profiler, const struct yk_profiler_request *request,
                      const struct yk_device *device, const double numbers[NUMBERS])
 {
     char subject[YK_PROFILE_KEY_SIZE];
@@ -138,14 +138,14 @@ static yk_status add(struct yk_profiler *survey, const struct yk_profiler_reques
     if (!yk_profile_key_device(device, NULL, subject) || !(numbers[0] >= 1)) {
         return YK_OK;
     }
-    const struct yk_profiler_fact_row *earlier = yk_profiler_find_fact_row(survey, &row.fact);
+    const struct yk_profiler_fact_row *earlier = yk_profiler_find_fact_row(profiler, &row.fact);
     if (earlier) { /* of another pair: the worse counts */
         row.measurement.value = fmax(earlier->measurement.value, numbers[0]);
     }
-    return yk_profiler_add_fact(survey, &row);
+    return yk_profiler_add_fact(profiler, &row);
 }
 
-yk_status yk_slowdown_pairs_add_devices(struct yk_profiler *survey,
+yk_status yk_slowdown_pairs_add_devices(struct yk_profiler *profiler,
                                         const struct yk_measure_team *team,
                                         const struct yk_profiler_request *request,
                                         const struct yk_link_group *pair,
@@ -162,7 +162,7 @@ yk_status yk_slowdown_pairs_add_devices(struct yk_profiler *survey,
     YK_TRY(yk_host_collective_all_reduce_sum(team->host_communicator, &numbers[0][0],
                                              (int64_t)PAIR * NUMBERS));
     for (int end = 0; end < PAIR; end++) {
-        YK_TRY(add(survey, request, &request->cluster->devices[pair->ranks[end]], numbers[end]));
+        YK_TRY(add(profiler, request, &request->cluster->devices[pair->ranks[end]], numbers[end]));
     }
     return YK_OK;
 }
@@ -184,7 +184,7 @@ struct round {
 
 struct run {
     struct yk_arena *arena;
-    struct yk_profiler *survey;
+    struct yk_profiler *profiler;
     const struct yk_measure_team *team;
     const struct yk_profiler_request *request;
     struct yk_benchmark *benchmark;
@@ -197,7 +197,7 @@ struct run {
     double begin_s[YK_COMM_BENCHMARK_MAX_SERIES];
     double end_s[YK_COMM_BENCHMARK_MAX_SERIES];
     int32_t round_count;
-    struct round rounds[MAX_ROUNDS];
+    struct round sweep[MAX_ROUNDS];
     struct yk_timings_cpu_usage alone[MAX_ROUNDS]; /* what the process got of its cores */
     struct yk_timings_cpu_usage both[MAX_ROUNDS];
     struct yk_timings compute; /* how many times as long */
@@ -271,7 +271,7 @@ static yk_status read_row(struct run *run, struct yk_slowdown_interval *out)
 static yk_status run_round(struct run *run)
 {
     const int32_t number = run->round_count;
-    struct round *round = &run->rounds[number];
+    struct round *round = &run->sweep[number];
     const struct yk_benchmark_step_times *step_made = NULL;
     const size_t bytes = (size_t)run->list->op_count * sizeof *step_made->begin_s;
     struct yk_slowdown_interval alone = {0};
@@ -305,7 +305,7 @@ static yk_status run_rounds(struct run *run, double seconds)
         bool stops = false;
         double passed_s = 0;
         YK_TRY(yk_measure_team_max(run->team, yk_clock_now_s() - began_s, &passed_s));
-        YK_TRY(yk_profiler_is_stopped(run->survey, run->team, run->request, &stops));
+        YK_TRY(yk_profiler_is_stopped(run->profiler, run->team, run->request, &stops));
         if (stops || (run->round_count >= MIN_ROUNDS && passed_s > seconds)) {
             break;
         }
@@ -320,7 +320,7 @@ static double alone_s(const struct run *run, const bool *undisturbed, int32_t fi
     double seconds[MAX_ROUNDS];
     int32_t count = 0;
     for (int32_t i = 0; i < run->round_count; i++) {
-        const struct round *round = &run->rounds[i];
+        const struct round *round = &run->sweep[i];
         if (undisturbed[i]) {
             seconds[count++] = round->alone_end_s[last] - round->alone_begin_s[first];
         }
@@ -346,7 +346,7 @@ static double message_alone_s(const struct run *run)
 {
     double seconds[MAX_ROUNDS];
     for (int32_t i = 0; i < run->round_count; i++) {
-        seconds[i] = run->rounds[i].message_alone_s;
+        seconds[i] = run->sweep[i].message_alone_s;
     }
     return yk_timings_median(seconds, run->round_count);
 }
@@ -370,7 +370,7 @@ static yk_status compare(struct run *run)
     const double message_s = message_alone_s(run);
     const double step_s = step_alone_s(run, alone);
     for (int32_t i = 0; i < run->round_count; i++) {
-        const struct round *round = &run->rounds[i];
+        const struct round *round = &run->sweep[i];
         if (!both[i] || !round->has_overlap) {
             continue;
         }
@@ -399,7 +399,7 @@ static yk_status add_fact(const struct run *run, struct yk_timings *timings, con
     const struct yk_profiler_fact_row fact = {.fact = {run->group->link, name},
                                               .measurement = step_made};
     return step_made.value >= 1 && run->round_count >= MIN_ROUNDS
-               ? yk_profiler_add_fact(run->survey, &fact)
+               ? yk_profiler_add_fact(run->profiler, &fact)
                : YK_OK;
 }
 
@@ -423,7 +423,7 @@ static yk_status measure_group(struct run *run, double seconds)
         const struct yk_profile_measurement own =
             yk_timings_summarize(&run->compute, run->request->versions);
         status = run->round_count >= MIN_ROUNDS
-                     ? yk_slowdown_pairs_add_devices(run->survey, run->team, run->request,
+                     ? yk_slowdown_pairs_add_devices(run->profiler, run->team, run->request,
                                                      run->group, &own)
                      : YK_OK;
     }
@@ -432,18 +432,18 @@ static yk_status measure_group(struct run *run, double seconds)
     yk_comm_benchmark_destroy(run->exchanges);
     run->exchanges = NULL;
     YK_TRY(status);
-    return yk_profiler_save_rows(run->survey);
+    return yk_profiler_save_rows(run->profiler);
 }
 
 static yk_status measure(struct run *run)
 {
     struct yk_slowdown_pairs pairs;
-    YK_TRY(yk_slowdown_pairs_find(run->survey, run->team, run->request, run->arena, &pairs));
+    YK_TRY(yk_slowdown_pairs_find(run->profiler, run->team, run->request, run->arena, &pairs));
     for (int32_t i = 0; i < MAX_ROUNDS; i++) {
-        YK_TRY_NEW(run->arena, run->rounds[i].alone_begin_s, run->list->op_count);
-        YK_TRY_NEW(run->arena, run->rounds[i].alone_end_s, run->list->op_count);
+        YK_TRY_NEW(run->arena, run->sweep[i].alone_begin_s, run->list->op_count);
+        YK_TRY_NEW(run->arena, run->sweep[i].alone_end_s, run->list->op_count);
     }
-    for (int32_t i = 0; i < pairs.count && !run->survey->stopped; i++) {
+    for (int32_t i = 0; i < pairs.count && !run->profiler->stopped; i++) {
         run->group = &pairs.groups[i];
         if (!(pairs.known[i] > 0)) {
             YK_TRY(measure_group(run, fmin(usual_s, run->request->seconds) / pairs.count));
@@ -452,13 +452,13 @@ static yk_status measure(struct run *run)
     return YK_OK;
 }
 
-yk_status yk_slowdown_measure(struct yk_profiler *survey, const struct yk_measure_team *team,
+yk_status yk_slowdown_measure(struct yk_profiler *profiler, const struct yk_measure_team *team,
                               const struct yk_profiler_request *request,
                               struct yk_benchmark *benchmark)
 {
     struct run *run = NULL;
     YK_TRY_NEW_WITH_ARENA(run);
-    run->survey = survey;
+    run->profiler = profiler;
     run->team = team;
     run->request = request;
     run->benchmark = benchmark;
@@ -495,15 +495,15 @@ static yk_status time_step(const struct yk_measure_team *team, struct yk_benchma
     return yk_measure_team_max(team, own_s, out_s);
 }
 
-yk_status yk_slowdown_choose_batch(const struct yk_measure_team *team,
-                                   struct yk_batch_sweep *rounds, int32_t batch_count, int32_t *out)
+yk_status yk_slowdown_choose_batch(const struct yk_measure_team *team, struct yk_batch_sweep *sweep,
+                                   int32_t batch_count, int32_t *out)
 {
     const int32_t max = batch_count - 1;
     const int32_t min = yk_measure_team_uses_host_cores(team) ? max : max / 2;
     double step_s = INFINITY;
     *out = max;
     while (*out > min) {
-        struct yk_benchmark *benchmark = yk_batch_sweep_get_benchmark(rounds, *out);
+        struct yk_benchmark *benchmark = yk_batch_sweep_get_benchmark(sweep, *out);
         YK_TRY(yk_benchmark_allocate_memory(benchmark));
         const yk_status status = time_step(team, benchmark, &step_s);
         yk_benchmark_free_memory(benchmark);

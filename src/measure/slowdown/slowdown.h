@@ -44,16 +44,15 @@ bool yk_slowdown_find_overlapped_ops(const struct yk_op_list *list, const double
 
 /* Measures both slowdowns for every kind of link that the profile does not have, on one pair of
  * ranks each, and saves them. The memory of `benchmark` must be allocated. */
-yk_status yk_slowdown_measure(struct yk_profiler *survey, const struct yk_measure_team *team,
+yk_status yk_slowdown_measure(struct yk_profiler *profiler, const struct yk_measure_team *team,
                               const struct yk_profiler_request *request,
                               struct yk_benchmark *benchmark) YK_MUST_USE;
 
 /* Chooses one of `batch_count` batch sizes, sorted ascending, for the measurement. It is the
  * largest one, as in training, because small batches are dominated by updates and kernel launches.
  * If messages use no host cores and that step takes long, it is a smaller one of the upper half. */
-yk_status yk_slowdown_choose_batch(const struct yk_measure_team *team,
-                                   struct yk_batch_sweep *rounds, int32_t batch_count,
-                                   int32_t *out) YK_MUST_USE;
+yk_status yk_slowdown_choose_batch(const struct yk_measure_team *team, struct yk_batch_sweep *sweep,
+                                   int32_t batch_count, int32_t *out) YK_MUST_USE;
 
 enum {
     YK_SLOWDOWN_MAX_PAIRS = 4, /* limits the total time, because steps take long */
@@ -68,7 +67,7 @@ struct yk_slowdown_pairs {
 };
 
 /* Finds the pairs, and which of them the profile already has. */
-yk_status yk_slowdown_pairs_find(const struct yk_profiler *survey,
+yk_status yk_slowdown_pairs_find(const struct yk_profiler *profiler,
                                  const struct yk_measure_team *team,
                                  const struct yk_profiler_request *request, struct yk_arena *arena,
                                  struct yk_slowdown_pairs *out) YK_MUST_USE;
@@ -76,7 +75,7 @@ yk_status yk_slowdown_pairs_find(const struct yk_profiler *survey,
 /* Adds the compute slowdown of each device of the pair; messages slow a small GPU more than a large
  * one. `own` is the measurement of this rank; it has no samples on ranks outside the pair. If a
  * device is in several pairs, the largest slowdown is kept. */
-yk_status yk_slowdown_pairs_add_devices(struct yk_profiler *survey,
+yk_status yk_slowdown_pairs_add_devices(struct yk_profiler *profiler,
                                         const struct yk_measure_team *team,
                                         const struct yk_profiler_request *request,
                                         const struct yk_link_group *pair,
@@ -98,14 +97,14 @@ double yk_idle_speedup_time_ratio(double alone_s, double with_others_s);
 
 /* Whether nothing needs to be measured: the profile has the factor of all device types, or there is
  * only one rank, or the devices are CPUs. */
-yk_status yk_idle_speedup_is_known(const struct yk_profiler *survey,
+yk_status yk_idle_speedup_is_known(const struct yk_profiler *profiler,
                                    const struct yk_measure_team *team,
                                    const struct yk_profiler_request *request,
                                    bool *out) YK_MUST_USE;
 
 /* Measures the factor for every type of device with its own memory, unless it is known. The memory
  * of `benchmark` must be allocated. */
-yk_status yk_idle_speedup_measure(struct yk_profiler *survey, const struct yk_measure_team *team,
+yk_status yk_idle_speedup_measure(struct yk_profiler *profiler, const struct yk_measure_team *team,
                                   const struct yk_profiler_request *request,
                                   struct yk_benchmark *benchmark) YK_MUST_USE;
 

@@ -217,7 +217,8 @@ static bool extend(struct yk_beam *beam, int64_t place, int64_t length, int32_t 
 }
 
 /* Removes the rows of finished sentences. */
-static yk_status remove_finished(struct yk_beam *beam, struct yk_inference *forward, int64_t length)
+static yk_status remove_finished(struct yk_beam *beam, struct yk_inference *inference,
+                                 int64_t length)
 {
     const int32_t width = beam->options.width;
     int64_t kept = 0;
@@ -237,19 +238,19 @@ static yk_status remove_finished(struct yk_beam *beam, struct yk_inference *forw
     const bool fewer = kept < beam->open_count;
     beam->open_count = kept;
     return fewer && kept > 0
-               ? yk_inference_select_encoder_outputs(forward, beam->from, kept * width)
+               ? yk_inference_select_encoder_outputs(inference, beam->from, kept * width)
                : YK_OK;
 }
 
-static yk_status step(struct yk_beam *beam, struct yk_inference *forward, int64_t length)
+static yk_status step(struct yk_beam *beam, struct yk_inference *inference, int64_t length)
 {
     const int64_t rows = beam->open_count * beam->options.width;
     for (int64_t i = 0; i < rows; i++) {
         memcpy(beam->packed + i * length, beam->rows + i * beam->stride,
                (size_t)length * sizeof *beam->packed);
     }
-    YK_TRY(yk_inference_decode(forward, beam->packed, length));
-    YK_TRY(yk_inference_get_last_logits(forward, beam->logits));
+    YK_TRY(yk_inference_decode(inference, beam->packed, length));
+    YK_TRY(yk_inference_get_last_logits(inference, beam->logits));
     for (int64_t i = 0; i < beam->open_count; i++) {
         const int32_t count = find_best(beam, i);
         if (count < 0) {
@@ -258,23 +259,23 @@ static yk_status step(struct yk_beam *beam, struct yk_inference *forward, int64_
         }
         beam->finished[i] = extend(beam, i, length, count);
     }
-    YK_TRY(remove_finished(beam, forward, length + 1));
+    YK_TRY(remove_finished(beam, inference, length + 1));
     int32_t *rows_before = beam->rows;
     beam->rows = beam->next_rows;
     beam->next_rows = rows_before;
     return YK_OK;
 }
 
-yk_status yk_beam_search(struct yk_beam *beam, struct yk_inference *forward,
+yk_status yk_beam_search(struct yk_beam *beam, struct yk_inference *inference,
                          const struct yk_beam_input *input)
 {
     begin(beam, input);
-    yk_status status = yk_inference_encode(forward, input->tokens, input->lengths, input->sentences,
-                                           input->sequence);
-    YK_THEN(yk_inference_select_encoder_outputs(forward, beam->from,
+    yk_status status = yk_inference_encode(inference, input->tokens, input->lengths,
+                                           input->sentences, input->sequence);
+    YK_THEN(yk_inference_select_encoder_outputs(inference, beam->from,
                                                 input->sentences * beam->options.width));
     for (int64_t length = 1; status == YK_OK && beam->open_count > 0; length++) {
-        status = step(beam, forward, length);
+        status = step(beam, inference, length);
         if (status == YK_OK && input->stop && atomic_load(input->stop)) {
             status = yk_fail(YK_ERROR_STOPPED, "stopped while translations were searched for");
         }

@@ -40,9 +40,9 @@ yk_status yk_beam_create(const struct yk_beam_options *options, int64_t sentence
                          int64_t vocabulary, struct yk_beam **out) YK_MUST_USE;
 void yk_beam_destroy(struct yk_beam *beam);
 
-/* `forward` must be large enough for sentences · width samples. Returns YK_ERROR_NUMBERS if logits
- * are not finite, and YK_ERROR_STOPPED if `stop` became true. */
-yk_status yk_beam_search(struct yk_beam *beam, struct yk_inference *forward,
+/* `inference` must be large enough for sentences · width samples. Returns YK_ERROR_NUMBERS if
+ * logits are not finite, and YK_ERROR_STOPPED if `stop` became true. */
+yk_status yk_beam_search(struct yk_beam *beam, struct yk_inference *inference,
                          const struct yk_beam_input *input) YK_MUST_USE;
 
 /* The best output of a sentence of the last search, without start and end token, and its score as

@@ -34,34 +34,35 @@ yk_status yk_inference_create_in_memory(const struct yk_parameter_store *store,
                                         struct yk_inference **out) YK_MUST_USE;
 size_t yk_inference_memory_bytes(const struct yk_parameter_store *store,
                                  const struct yk_inference_shape *max);
-void yk_inference_destroy(struct yk_inference *forward);
+void yk_inference_destroy(struct yk_inference *inference);
 
 /* Runs tokens (samples, sequence) through a net without an encoder, and waits. */
-yk_status yk_inference_run(struct yk_inference *forward, const int32_t *tokens, int64_t samples,
+yk_status yk_inference_run(struct yk_inference *inference, const int32_t *tokens, int64_t samples,
                            int64_t sequence) YK_MUST_USE;
 
 /* Runs a slice and returns the sum of its losses. Negative targets have no loss. */
-yk_status yk_inference_run_loss(struct yk_inference *forward, const struct yk_sample_slice *slice,
+yk_status yk_inference_run_loss(struct yk_inference *inference, const struct yk_sample_slice *slice,
                                 double *out) YK_MUST_USE;
 
 /* Runs the encoder over tokens (samples, sequence). lengths (samples) excludes the padding. */
-yk_status yk_inference_encode(struct yk_inference *forward, const int32_t *tokens,
+yk_status yk_inference_encode(struct yk_inference *inference, const int32_t *tokens,
                               const int32_t *lengths, int64_t samples,
                               int64_t sequence) YK_MUST_USE;
 
 /* Sets the number of samples of the decoder: sample i attends to sample from[i] of the encoder. */
-yk_status yk_inference_select_encoder_outputs(struct yk_inference *forward, const int32_t *from,
+yk_status yk_inference_select_encoder_outputs(struct yk_inference *inference, const int32_t *from,
                                               int64_t samples) YK_MUST_USE;
 
 /* Runs the decoder over tokens (samples, sequence), from the start of each output. */
-yk_status yk_inference_decode(struct yk_inference *forward, const int32_t *tokens,
+yk_status yk_inference_decode(struct yk_inference *inference, const int32_t *tokens,
                               int64_t sequence) YK_MUST_USE;
 
 /* Copies the logits (V) of one token of the last run. With `last_only`, the position is 0. */
-yk_status yk_inference_get_logits(const struct yk_inference *forward, int64_t sample,
+yk_status yk_inference_get_logits(const struct yk_inference *inference, int64_t sample,
                                   int64_t position, float *out) YK_MUST_USE;
 
 /* Copies the logits (samples, V) of the last token of each sample. Requires `last_only`. */
-yk_status yk_inference_get_last_logits(const struct yk_inference *forward, float *out) YK_MUST_USE;
+yk_status yk_inference_get_last_logits(const struct yk_inference *inference,
+                                       float *out) YK_MUST_USE;
 
 #endif

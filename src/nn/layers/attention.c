@@ -40,21 +40,22 @@ int64_t yk_attention_row_width(const struct yk_attention_shape *shape)
 void yk_attention_allocate_saved(const struct yk_net *net, int32_t layer,
                                  const struct yk_attention_shape *shape,
                                  const struct yk_batch_shape *batch,
-                                 struct yk_bump_allocator *carver, struct yk_attention_saved *out)
+                                 struct yk_bump_allocator *allocator,
+                                 struct yk_attention_saved *out)
 {
     const size_t size = (size_t)yk_precision_bytes(net->workload.precision);
     const int64_t rows = batch->samples * batch->sequence;
     const int64_t memory = batch->samples * batch->memory;
     *out = (struct yk_attention_saved){0};
-    out->q = yk_bump_allocate(carver, rows * yk_attention_row_width(shape), size);
-    out->attended = yk_bump_allocate(carver, rows * query_width(shape), size);
-    out->inner_q = yk_projection_allocate_lora_inner(net, layer, shape->queries, rows, carver);
-    out->inner_out = yk_projection_allocate_lora_inner(net, layer, shape->out, rows, carver);
-    out->sums = yk_bump_allocate(carver, rows * shape->heads, sizeof(float));
+    out->q = yk_bump_allocate(allocator, rows * yk_attention_row_width(shape), size);
+    out->attended = yk_bump_allocate(allocator, rows * query_width(shape), size);
+    out->inner_q = yk_projection_allocate_lora_inner(net, layer, shape->queries, rows, allocator);
+    out->inner_out = yk_projection_allocate_lora_inner(net, layer, shape->out, rows, allocator);
+    out->sums = yk_bump_allocate(allocator, rows * shape->heads, sizeof(float));
     if (is_cross(shape)) {
-        out->kv = yk_bump_allocate(carver, memory * 2 * key_width(shape), size);
+        out->kv = yk_bump_allocate(allocator, memory * 2 * key_width(shape), size);
         out->inner_kv =
-            yk_projection_allocate_lora_inner(net, layer, shape->memory, memory, carver);
+            yk_projection_allocate_lora_inner(net, layer, shape->memory, memory, allocator);
     }
 }
 
@@ -118,17 +119,17 @@ static void rotate(const struct yk_layer_pass *pass, const struct yk_attention_s
     if (pass->net->config->rope_theta == 0) {
         return;
     }
-    pass->store->engine.backend->rotary(pass->lane, &(struct yk_rotary_op){
-                                                        .rows = yk_layer_pass_rows(pass),
-                                                        .sequence = pass->batch.sequence,
-                                                        .heads = shape->heads + shape->kv_heads,
-                                                        .head_size = shape->head_size,
-                                                        .stride = yk_attention_row_width(shape),
-                                                        .data = q,
-                                                        .cos_sin = pass->position_tables.rotary,
-                                                        .inverse = back,
-                                                        .type = pass->net->workload.precision,
-                                                    });
+    pass->store->context.backend->rotary(pass->lane, &(struct yk_rotary_op){
+                                                         .rows = yk_layer_pass_rows(pass),
+                                                         .sequence = pass->batch.sequence,
+                                                         .heads = shape->heads + shape->kv_heads,
+                                                         .head_size = shape->head_size,
+                                                         .stride = yk_attention_row_width(shape),
+                                                         .data = q,
+                                                         .cos_sin = pass->position_tables.rotary,
+                                                         .inverse = back,
+                                                         .type = pass->net->workload.precision,
+                                                     });
 }
 
 void yk_attention_forward(const struct yk_layer_pass *pass, const struct yk_attention_shape *shape,
@@ -156,7 +157,7 @@ void yk_attention_forward(const struct yk_layer_pass *pass, const struct yk_atte
                               });
     }
     rotate(pass, shape, saved->q, false);
-    pass->store->engine.backend->attention(pass->lane, &attend);
+    pass->store->context.backend->attention(pass->lane, &attend);
     yk_residual_add_projection(pass, shape->out, shape->drop_out, saved->attended, stream,
                                saved->inner_out, weights, to);
 }
@@ -196,17 +197,17 @@ void yk_attention_backward(const struct yk_layer_pass *pass, const struct yk_att
             .d_inner = workspace->d_inner,
             .weights = workspace->weights,
         });
-    pass->store->engine.backend->attention_backward(pass->lane,
-                                                    &(struct yk_attention_backward_op){
-                                                        .forward = attend_op(pass, shape, saved),
-                                                        .d_out = workspace->narrow,
-                                                        .dq = workspace->wide,
-                                                        .dk = keys.k,
-                                                        .dv = keys.v,
-                                                        .dq_stride = yk_attention_row_width(shape),
-                                                        .dk_stride = keys.stride,
-                                                        .dv_stride = keys.stride,
-                                                    });
+    pass->store->context.backend->attention_backward(pass->lane,
+                                                     &(struct yk_attention_backward_op){
+                                                         .forward = attend_op(pass, shape, saved),
+                                                         .d_out = workspace->narrow,
+                                                         .dq = workspace->wide,
+                                                         .dk = keys.k,
+                                                         .dv = keys.v,
+                                                         .dq_stride = yk_attention_row_width(shape),
+                                                         .dk_stride = keys.stride,
+                                                         .dv_stride = keys.stride,
+                                                     });
     rotate(pass, shape, workspace->wide, true);
     if (is_cross(shape)) {
         memory_backward(pass, shape, saved, workspace);

@@ -49,7 +49,8 @@ int64_t yk_attention_row_width(const struct yk_attention_shape *shape);
 void yk_attention_allocate_saved(const struct yk_net *net, int32_t layer,
                                  const struct yk_attention_shape *shape,
                                  const struct yk_batch_shape *batch,
-                                 struct yk_bump_allocator *carver, struct yk_attention_saved *out);
+                                 struct yk_bump_allocator *allocator,
+                                 struct yk_attention_saved *out);
 
 /* to = stream + attention(x). `weights` is memory for dequantised weights. */
 void yk_attention_forward(const struct yk_layer_pass *pass, const struct yk_attention_shape *shape,

@@ -83,7 +83,7 @@ static void look_up(const struct yk_layer_pass *pass, const void *shift, void *o
 {
     const struct yk_model_config *config = pass->net->config;
     const struct yk_layer_pass owner = yk_layer_pass_weights_owner(pass);
-    pass->store->engine.backend->embedding(
+    pass->store->context.backend->embedding(
         pass->lane,
         &(struct yk_embedding_op){
             .rows = yk_layer_pass_rows(pass),
@@ -107,7 +107,7 @@ static void look_up_backward(const struct yk_layer_pass *pass)
 {
     const struct yk_model_config *config = pass->net->config;
     const struct yk_layer_pass owner = yk_layer_pass_weights_owner(pass);
-    pass->store->engine.backend->embedding_backward(
+    pass->store->context.backend->embedding_backward(
         pass->lane,
         &(struct yk_embedding_backward_op){
             .rows = yk_layer_pass_rows(pass),
@@ -179,29 +179,29 @@ struct saved {
 };
 
 static struct saved carve_saved(const struct yk_net *net, int64_t rows,
-                                struct yk_bump_allocator *carver)
+                                struct yk_bump_allocator *allocator)
 {
     const enum yk_precision type = net->workload.precision;
     return (struct saved){
-        .sum =
-            yk_bump_allocate(carver, rows * net->config->width, (size_t)yk_precision_bytes(type)),
-        .norm = yk_norm_allocate(net, NORM, type, rows, carver),
+        .sum = yk_bump_allocate(allocator, rows * net->config->width,
+                                (size_t)yk_precision_bytes(type)),
+        .norm = yk_norm_allocate(net, NORM, type, rows, allocator),
     };
 }
 
 static void bert_measure(const struct yk_net *net, int32_t layer,
                          const struct yk_batch_shape *batch, struct yk_layer_memory_sizes *out)
 {
-    struct yk_bump_allocator carver = {0};
+    struct yk_bump_allocator allocator = {0};
     (void)layer;
-    (void)carve_saved(net, batch->samples * batch->sequence, &carver);
-    *out = (struct yk_layer_memory_sizes){.saved_bytes = carver.used};
+    (void)carve_saved(net, batch->samples * batch->sequence, &allocator);
+    *out = (struct yk_layer_memory_sizes){.saved_bytes = allocator.used};
 }
 
 static void bert_forward(const struct yk_layer_pass *pass)
 {
-    struct yk_bump_allocator carver = {.base = pass->saved};
-    const struct saved saved = carve_saved(pass->net, yk_layer_pass_rows(pass), &carver);
+    struct yk_bump_allocator allocator = {.base = pass->saved};
+    const struct saved saved = carve_saved(pass->net, yk_layer_pass_rows(pass), &allocator);
     look_up(pass, yk_layer_pass_weights(pass, SEGMENTS), saved.sum); /* row 0 */
     yk_norm_forward(pass, &saved.norm, saved.sum, pass->output);
     yk_residual_dropout_in_place(pass, YK_DROPOUT_EMBEDDING, pass->output);
@@ -211,8 +211,8 @@ static void bert_backward(const struct yk_layer_pass *pass)
 {
     const int64_t C = pass->net->config->width;
     const enum yk_precision type = pass->net->workload.precision;
-    struct yk_bump_allocator carver = {.base = pass->saved};
-    const struct saved saved = carve_saved(pass->net, yk_layer_pass_rows(pass), &carver);
+    struct yk_bump_allocator allocator = {.base = pass->saved};
+    const struct saved saved = carve_saved(pass->net, yk_layer_pass_rows(pass), &allocator);
     void *gradient = pass->output_gradient;
     if (!yk_layer_pass_gradients(pass, TOKENS)) {
         return;
@@ -220,16 +220,16 @@ static void bert_backward(const struct yk_layer_pass *pass)
     yk_residual_dropout_in_place(pass, YK_DROPOUT_EMBEDDING, gradient);
     yk_norm_backward(pass, &saved.norm, saved.sum, gradient, NULL, gradient);
     look_up_backward(pass);
-    pass->store->engine.backend->sum_rows(pass->lane,
-                                          &(struct yk_sum_rows_op){
-                                              .rows = yk_layer_pass_rows(pass),
-                                              .columns = C,
-                                              .from = gradient,
-                                              .stride = C,
-                                              .to = yk_layer_pass_gradients(pass, SEGMENTS),
-                                              .from_type = type,
-                                              .to_type = type,
-                                          });
+    pass->store->context.backend->sum_rows(pass->lane,
+                                           &(struct yk_sum_rows_op){
+                                               .rows = yk_layer_pass_rows(pass),
+                                               .columns = C,
+                                               .from = gradient,
+                                               .stride = C,
+                                               .to = yk_layer_pass_gradients(pass, SEGMENTS),
+                                               .from_type = type,
+                                               .to_type = type,
+                                           });
 }
 
 const struct yk_layer_kind yk_layer_bert_embedding = {

@@ -26,15 +26,15 @@ static int64_t stride_of(const struct yk_net *net)
 }
 
 static void *carve_logits(const struct yk_net *net, int32_t layer, int64_t rows,
-                          struct yk_bump_allocator *carver)
+                          struct yk_bump_allocator *allocator)
 {
-    return yk_bump_allocate(carver, rows * stride_of(net),
+    return yk_bump_allocate(allocator, rows * stride_of(net),
                             (size_t)yk_precision_bytes(net->layers[layer].precision));
 }
 
 static void forward_logits(const struct yk_layer_pass *pass, const struct logits *io, float *losses)
 {
-    const struct yk_backend *backend = pass->store->engine.backend;
+    const struct yk_backend *backend = pass->store->context.backend;
     const struct yk_layer_pass owner = yk_layer_pass_weights_owner(pass);
     const int64_t C = pass->net->config->width;
     const int64_t V = vocabulary_of(pass->net);
@@ -82,7 +82,7 @@ static void bias_backward(const struct yk_layer_pass *pass, const struct logits 
 {
     void *to = io->bias >= 0 ? yk_layer_pass_gradients(pass, io->bias) : NULL;
     if (to) {
-        pass->store->engine.backend->sum_rows(
+        pass->store->context.backend->sum_rows(
             pass->lane, &(struct yk_sum_rows_op){
                             .rows = yk_layer_pass_rows(pass),
                             .columns = vocabulary_of(pass->net),
@@ -97,7 +97,7 @@ static void bias_backward(const struct yk_layer_pass *pass, const struct logits 
 
 static void backward_logits(const struct yk_layer_pass *pass, const struct logits *io, void *dx)
 {
-    const struct yk_backend *backend = pass->store->engine.backend;
+    const struct yk_backend *backend = pass->store->context.backend;
     const struct yk_layer_pass owner = yk_layer_pass_weights_owner(pass);
     const int64_t C = pass->net->config->width;
     const int64_t V = vocabulary_of(pass->net);
@@ -242,24 +242,24 @@ struct saved {
 };
 
 static struct saved carve_saved(const struct yk_net *net, int32_t layer, int64_t rows,
-                                struct yk_bump_allocator *carver)
+                                struct yk_bump_allocator *allocator)
 {
     const enum yk_precision type = net->layers[layer].precision;
     const size_t size = (size_t)yk_precision_bytes(type);
     const int64_t numbers = rows * net->config->width;
-    struct saved saved = {.logits = carve_logits(net, layer, rows, carver)};
-    saved.transformed = net->config->relu ? NULL : yk_bump_allocate(carver, numbers, size);
-    saved.active = yk_bump_allocate(carver, numbers, size);
-    saved.normed = yk_bump_allocate(carver, numbers, size);
-    saved.norm = yk_norm_allocate(net, bias_of(net, layer) + 1, type, rows, carver);
+    struct saved saved = {.logits = carve_logits(net, layer, rows, allocator)};
+    saved.transformed = net->config->relu ? NULL : yk_bump_allocate(allocator, numbers, size);
+    saved.active = yk_bump_allocate(allocator, numbers, size);
+    saved.normed = yk_bump_allocate(allocator, numbers, size);
+    saved.norm = yk_norm_allocate(net, bias_of(net, layer) + 1, type, rows, allocator);
     return saved;
 }
 
 /* (rows, C) for gradients. */
 static void *carve_gradient(const struct yk_net *net, int32_t layer, int64_t rows,
-                            struct yk_bump_allocator *carver)
+                            struct yk_bump_allocator *allocator)
 {
-    return yk_bump_allocate(carver, rows * net->config->width,
+    return yk_bump_allocate(allocator, rows * net->config->width,
                             (size_t)yk_precision_bytes(net->layers[layer].precision));
 }
 
@@ -288,9 +288,9 @@ static struct logits bert_logits_of(const struct yk_layer_pass *pass, const stru
 
 static void bert_forward(const struct yk_layer_pass *pass)
 {
-    struct yk_bump_allocator carver = {.base = pass->saved};
+    struct yk_bump_allocator allocator = {.base = pass->saved};
     const struct saved saved =
-        carve_saved(pass->net, pass->layer, yk_layer_pass_rows(pass), &carver);
+        carve_saved(pass->net, pass->layer, yk_layer_pass_rows(pass), &allocator);
     const struct logits io = bert_logits_of(pass, &saved);
     yk_projection_forward(pass, TRANSFORM,
                           &(struct yk_projection_forward){
@@ -310,7 +310,7 @@ static void activation_backward(const struct yk_layer_pass *pass, const struct s
                                 void *gradient)
 {
     const int64_t C = pass->net->config->width;
-    pass->store->engine.backend->matmul(
+    pass->store->context.backend->matmul(
         pass->lane, &(struct yk_matmul_op){
                         .m = yk_layer_pass_rows(pass),
                         .n = C,
@@ -336,9 +336,9 @@ static void activation_backward(const struct yk_layer_pass *pass, const struct s
 static void bert_backward(const struct yk_layer_pass *pass)
 {
     const int64_t rows = yk_layer_pass_rows(pass);
-    struct yk_bump_allocator carver = {.base = pass->saved};
+    struct yk_bump_allocator allocator = {.base = pass->saved};
     struct yk_bump_allocator workspace = {.base = pass->workspace};
-    const struct saved saved = carve_saved(pass->net, pass->layer, rows, &carver);
+    const struct saved saved = carve_saved(pass->net, pass->layer, rows, &allocator);
     const struct logits io = bert_logits_of(pass, &saved);
     void *gradient = carve_gradient(pass->net, pass->layer, rows, &workspace);
     backward_logits(pass, &io, gradient);

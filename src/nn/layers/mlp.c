@@ -15,17 +15,17 @@ enum yk_epilogue yk_mlp_epilogue(const struct yk_model_config *config, bool back
 }
 
 void yk_mlp_allocate_saved(const struct yk_net *net, int32_t layer, int64_t rows,
-                           struct yk_bump_allocator *carver, struct yk_mlp_saved *out)
+                           struct yk_bump_allocator *allocator, struct yk_mlp_saved *out)
 {
     const size_t size = (size_t)yk_precision_bytes(net->workload.precision);
     const struct yk_projection *up = &net->layers[layer].projections[YK_MLP_PROJECTION_UP];
     const struct yk_projection *down = &net->layers[layer].projections[YK_MLP_PROJECTION_DOWN];
-    out->up = net->config->relu ? NULL : yk_bump_allocate(carver, rows * up->out, size);
-    out->active = yk_bump_allocate(carver, rows * down->in, size);
+    out->up = net->config->relu ? NULL : yk_bump_allocate(allocator, rows * up->out, size);
+    out->active = yk_bump_allocate(allocator, rows * down->in, size);
     out->inner_up =
-        yk_projection_allocate_lora_inner(net, layer, YK_MLP_PROJECTION_UP, rows, carver);
+        yk_projection_allocate_lora_inner(net, layer, YK_MLP_PROJECTION_UP, rows, allocator);
     out->inner_down =
-        yk_projection_allocate_lora_inner(net, layer, YK_MLP_PROJECTION_DOWN, rows, carver);
+        yk_projection_allocate_lora_inner(net, layer, YK_MLP_PROJECTION_DOWN, rows, allocator);
 }
 
 static bool is_gated(const struct yk_layer_pass *pass)
@@ -48,14 +48,14 @@ void yk_mlp_forward(const struct yk_layer_pass *pass, const struct yk_mlp_saved 
             .weights = weights,
         });
     if (gated) {
-        pass->store->engine.backend->swiglu(pass->lane,
-                                            &(struct yk_swiglu_op){
-                                                .rows = yk_layer_pass_rows(pass),
-                                                .width = pass->net->config->feed_forward_width,
-                                                .gate_up = saved->up,
-                                                .out = saved->active,
-                                                .type = pass->net->workload.precision,
-                                            });
+        pass->store->context.backend->swiglu(pass->lane,
+                                             &(struct yk_swiglu_op){
+                                                 .rows = yk_layer_pass_rows(pass),
+                                                 .width = pass->net->config->feed_forward_width,
+                                                 .gate_up = saved->up,
+                                                 .out = saved->active,
+                                                 .type = pass->net->workload.precision,
+                                             });
     }
     if (to) {
         yk_residual_add_projection(pass, YK_MLP_PROJECTION_DOWN, YK_DROPOUT_DOWN, saved->active,
@@ -89,7 +89,7 @@ void yk_mlp_backward(const struct yk_layer_pass *pass, const struct yk_mlp_saved
             .dx_sums = up_bias,
         });
     if (gated) {
-        pass->store->engine.backend->swiglu_backward(
+        pass->store->context.backend->swiglu_backward(
             pass->lane, &(struct yk_swiglu_backward_op){
                             .rows = yk_layer_pass_rows(pass),
                             .width = pass->net->config->feed_forward_width,

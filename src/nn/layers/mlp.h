@@ -24,7 +24,7 @@ struct yk_mlp_saved {
 };
 
 void yk_mlp_allocate_saved(const struct yk_net *net, int32_t layer, int64_t rows,
-                           struct yk_bump_allocator *carver, struct yk_mlp_saved *out);
+                           struct yk_bump_allocator *allocator, struct yk_mlp_saved *out);
 
 /* to = stream + mlp(x). `to` NULL: computes only what backward needs. */
 void yk_mlp_forward(const struct yk_layer_pass *pass, const struct yk_mlp_saved *saved,

@@ -3,20 +3,20 @@
 #include "nn/parameter_list.h"
 
 struct yk_norm yk_norm_allocate(const struct yk_net *net, int32_t weight, enum yk_precision type,
-                                int64_t rows, struct yk_bump_allocator *carver)
+                                int64_t rows, struct yk_bump_allocator *allocator)
 {
     return (struct yk_norm){
         .weight = weight,
         .type = type,
-        .mean = net->config->rms_norm ? NULL : yk_bump_allocate(carver, rows, sizeof(float)),
-        .rstd = yk_bump_allocate(carver, rows, sizeof(float)),
+        .mean = net->config->rms_norm ? NULL : yk_bump_allocate(allocator, rows, sizeof(float)),
+        .rstd = yk_bump_allocate(allocator, rows, sizeof(float)),
     };
 }
 
 void yk_norm_forward(const struct yk_layer_pass *pass, const struct yk_norm *norm, const void *x,
                      void *y)
 {
-    pass->store->engine.backend->norm(
+    pass->store->context.backend->norm(
         pass->lane, &(struct yk_norm_op){
                         .rows = yk_layer_pass_rows(pass),
                         .width = pass->net->config->width,
@@ -36,7 +36,7 @@ void yk_norm_forward(const struct yk_layer_pass *pass, const struct yk_norm *nor
 void yk_norm_backward(const struct yk_layer_pass *pass, const struct yk_norm *norm, const void *x,
                       const void *dy, const void *add, void *dx)
 {
-    pass->store->engine.backend->norm_backward(
+    pass->store->context.backend->norm_backward(
         pass->lane,
         &(struct yk_norm_backward_op){
             .rows = yk_layer_pass_rows(pass),
@@ -62,31 +62,31 @@ static void list(struct yk_parameter_list *parameters)
 }
 
 static struct yk_norm carve(const struct yk_net *net, int64_t rows,
-                            struct yk_bump_allocator *carver)
+                            struct yk_bump_allocator *allocator)
 {
-    return yk_norm_allocate(net, 0, net->workload.precision, rows, carver);
+    return yk_norm_allocate(net, 0, net->workload.precision, rows, allocator);
 }
 
 static void measure(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *batch,
                     struct yk_layer_memory_sizes *out)
 {
-    struct yk_bump_allocator carver = {0};
+    struct yk_bump_allocator allocator = {0};
     (void)layer;
-    (void)carve(net, batch->samples * batch->sequence, &carver);
-    *out = (struct yk_layer_memory_sizes){.saved_bytes = carver.used};
+    (void)carve(net, batch->samples * batch->sequence, &allocator);
+    *out = (struct yk_layer_memory_sizes){.saved_bytes = allocator.used};
 }
 
 static void forward(const struct yk_layer_pass *pass)
 {
-    struct yk_bump_allocator carver = {.base = pass->saved};
-    const struct yk_norm norm = carve(pass->net, yk_layer_pass_rows(pass), &carver);
+    struct yk_bump_allocator allocator = {.base = pass->saved};
+    const struct yk_norm norm = carve(pass->net, yk_layer_pass_rows(pass), &allocator);
     yk_norm_forward(pass, &norm, pass->input, pass->output);
 }
 
 static void backward(const struct yk_layer_pass *pass)
 {
-    struct yk_bump_allocator carver = {.base = pass->saved};
-    const struct yk_norm norm = carve(pass->net, yk_layer_pass_rows(pass), &carver);
+    struct yk_bump_allocator allocator = {.base = pass->saved};
+    const struct yk_norm norm = carve(pass->net, yk_layer_pass_rows(pass), &allocator);
     yk_norm_backward(pass, &norm, pass->input, pass->output_gradient, NULL, pass->input_gradient);
 }
 

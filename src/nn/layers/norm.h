@@ -13,7 +13,7 @@ struct yk_norm {
 };
 
 struct yk_norm yk_norm_allocate(const struct yk_net *net, int32_t weight, enum yk_precision type,
-                                int64_t rows, struct yk_bump_allocator *carver);
+                                int64_t rows, struct yk_bump_allocator *allocator);
 
 void yk_norm_forward(const struct yk_layer_pass *pass, const struct yk_norm *norm, const void *x,
                      void *y);

@@ -22,15 +22,16 @@ static enum yk_precision sinusoidal_precision(const struct yk_net *net)
 }
 
 void yk_position_tables_allocate(const struct yk_net *net, int64_t longest,
-                                 struct yk_bump_allocator *carver, struct yk_position_tables *out)
+                                 struct yk_bump_allocator *allocator,
+                                 struct yk_position_tables *out)
 {
     const struct yk_model_config *config = net->config;
     const size_t size = (size_t)yk_precision_bytes(sinusoidal_precision(net));
     out->rotary = is_rotary(config)
-                      ? yk_bump_allocate(carver, longest * config->head_size, sizeof(float))
+                      ? yk_bump_allocate(allocator, longest * config->head_size, sizeof(float))
                       : NULL;
     out->sinusoidal =
-        is_sinusoidal(config) ? yk_bump_allocate(carver, longest * config->width, size) : NULL;
+        is_sinusoidal(config) ? yk_bump_allocate(allocator, longest * config->width, size) : NULL;
 }
 
 /* Llama 3 scales long wavelengths: those longer than rope_positions / rope_low by the whole factor,
@@ -82,21 +83,21 @@ void yk_position_tables_compute_sinusoidal(const struct yk_model_config *config,
 static yk_status round_sinusoidal(const struct yk_parameter_store *store, int64_t count,
                                   const float *made, void *sinusoidal)
 {
-    const struct yk_device_context *engine = &store->engine;
+    const struct yk_device_context *context = &store->context;
     void *wide = NULL;
-    YK_TRY(engine->backend->allocate(engine->device, (size_t)count * sizeof *made, &wide));
-    yk_status status = yk_device_context_copy(engine, wide, made, (size_t)count * sizeof *made);
+    YK_TRY(context->backend->allocate(context->device, (size_t)count * sizeof *made, &wide));
+    yk_status status = yk_device_context_copy(context, wide, made, (size_t)count * sizeof *made);
     if (status == YK_OK) {
-        engine->backend->cast(engine->lane, &(struct yk_cast_op){
-                                                .count = count,
-                                                .from = wide,
-                                                .to = sinusoidal,
-                                                .from_type = YK_PRECISION_FP32,
-                                                .to_type = sinusoidal_precision(store->net),
-                                            });
-        status = engine->backend->lane_synchronize(engine->lane);
+        context->backend->cast(context->lane, &(struct yk_cast_op){
+                                                  .count = count,
+                                                  .from = wide,
+                                                  .to = sinusoidal,
+                                                  .from_type = YK_PRECISION_FP32,
+                                                  .to_type = sinusoidal_precision(store->net),
+                                              });
+        status = context->backend->lane_synchronize(context->lane);
     }
-    engine->backend->free(engine->device, wide);
+    context->backend->free(context->device, wide);
     return status;
 }
 
@@ -111,7 +112,7 @@ static yk_status fill_table(const struct yk_parameter_store *store,
     compute_table(store->net->config, longest, table);
     const yk_status status =
         compute_table == yk_position_tables_compute_rotary
-            ? yk_device_context_copy(&store->engine, to, table, (size_t)count * sizeof *table)
+            ? yk_device_context_copy(&store->context, to, table, (size_t)count * sizeof *table)
             : round_sinusoidal(store, count, table, to);
     free(table);
     return status;

@@ -18,7 +18,8 @@ struct yk_position_tables {
 
 /* Allocates the tables for sequences of up to `longest` tokens. */
 void yk_position_tables_allocate(const struct yk_net *net, int64_t longest,
-                                 struct yk_bump_allocator *carver, struct yk_position_tables *out);
+                                 struct yk_bump_allocator *allocator,
+                                 struct yk_position_tables *out);
 
 /* Fills the tables and waits for the device. */
 yk_status yk_position_tables_fill(const struct yk_parameter_store *store, int64_t longest,

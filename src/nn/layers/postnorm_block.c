@@ -150,32 +150,32 @@ struct saved {
 };
 
 static struct sum carve_sum(const struct yk_net *net, int32_t weight, int64_t rows, bool last,
-                            struct yk_bump_allocator *carver)
+                            struct yk_bump_allocator *allocator)
 {
     const enum yk_precision type = net->workload.precision;
     const size_t size = (size_t)yk_precision_bytes(type);
     return (struct sum){
-        .sum = yk_bump_allocate(carver, rows * net->config->width, size),
-        .normed = last ? NULL : yk_bump_allocate(carver, rows * net->config->width, size),
-        .norm = yk_norm_allocate(net, weight, type, rows, carver),
+        .sum = yk_bump_allocate(allocator, rows * net->config->width, size),
+        .normed = last ? NULL : yk_bump_allocate(allocator, rows * net->config->width, size),
+        .norm = yk_norm_allocate(net, weight, type, rows, allocator),
     };
 }
 
 static void carve_saved(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *batch,
-                        struct yk_bump_allocator *carver, struct saved *out)
+                        struct yk_bump_allocator *allocator, struct saved *out)
 {
     const int64_t rows = batch->samples * batch->sequence;
     const struct yk_attention_shape self = self_shape(net, layer);
     *out = (struct saved){0};
-    yk_attention_allocate_saved(net, layer, &self, batch, carver, &out->self);
-    out->after_self = carve_sum(net, NORM_SELF, rows, false, carver);
+    yk_attention_allocate_saved(net, layer, &self, batch, allocator, &out->self);
+    out->after_self = carve_sum(net, NORM_SELF, rows, false, allocator);
     if (is_decoder(net, layer)) {
         const struct yk_attention_shape cross = cross_shape(net);
-        yk_attention_allocate_saved(net, layer, &cross, batch, carver, &out->cross);
-        out->after_cross = carve_sum(net, NORM_CROSS, rows, false, carver);
+        yk_attention_allocate_saved(net, layer, &cross, batch, allocator, &out->cross);
+        out->after_cross = carve_sum(net, NORM_CROSS, rows, false, allocator);
     }
-    yk_mlp_allocate_saved(net, layer, rows, carver, &out->feed);
-    out->after_feed = carve_sum(net, NORM_FEED, rows, true, carver);
+    yk_mlp_allocate_saved(net, layer, rows, allocator, &out->feed);
+    out->after_feed = carve_sum(net, NORM_FEED, rows, true, allocator);
 }
 
 /* The workspace of forward: dequantised weights, and the output of a recomputation. */
@@ -185,17 +185,17 @@ struct forward_workspace {
 };
 
 static struct forward_workspace carve_forward(const struct yk_net *net, int32_t layer, int64_t rows,
-                                              struct yk_bump_allocator *carver)
+                                              struct yk_bump_allocator *allocator)
 {
     const size_t size = (size_t)yk_precision_bytes(net->workload.precision);
     return (struct forward_workspace){
-        .weights = yk_projection_allocate_dequantised(net, layer, carver),
-        .output = yk_bump_allocate(carver, rows * net->config->width, size),
+        .weights = yk_projection_allocate_dequantised(net, layer, allocator),
+        .output = yk_bump_allocate(allocator, rows * net->config->width, size),
     };
 }
 
 static void carve_backward(const struct yk_net *net, int32_t layer,
-                           const struct yk_batch_shape *batch, struct yk_bump_allocator *carver,
+                           const struct yk_batch_shape *batch, struct yk_bump_allocator *allocator,
                            struct yk_residual_workspace *out)
 {
     const int64_t C = net->config->width;
@@ -205,7 +205,7 @@ static void carve_backward(const struct yk_net *net, int32_t layer,
         .narrow = C,
         .memory = is_decoder(net, layer) ? 2 * C : 0,
     };
-    yk_residual_allocate_workspace(net, layer, batch, &widths, carver, out);
+    yk_residual_allocate_workspace(net, layer, batch, &widths, allocator, out);
 }
 
 static void measure(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *batch,
@@ -227,9 +227,9 @@ static void forward(const struct yk_layer_pass *pass)
 {
     const struct yk_attention_shape self = self_shape(pass->net, pass->layer);
     struct saved saved;
-    struct yk_bump_allocator carver = {.base = pass->saved};
+    struct yk_bump_allocator allocator = {.base = pass->saved};
     struct yk_bump_allocator workspace_carver = {.base = pass->workspace};
-    carve_saved(pass->net, pass->layer, &pass->batch, &carver, &saved);
+    carve_saved(pass->net, pass->layer, &pass->batch, &allocator, &saved);
     const struct forward_workspace workspace =
         carve_forward(pass->net, pass->layer, yk_layer_pass_rows(pass), &workspace_carver);
     const struct sum *before = &saved.after_self;
@@ -262,10 +262,10 @@ static void backward(const struct yk_layer_pass *pass)
     const bool decoder = is_decoder(pass->net, pass->layer);
     struct saved saved;
     struct yk_residual_workspace workspace;
-    struct yk_bump_allocator carver = {.base = pass->saved};
+    struct yk_bump_allocator allocator = {.base = pass->saved};
     struct yk_bump_allocator workspace_carver = {.base = pass->workspace};
     void *gradient = pass->output_gradient;
-    carve_saved(pass->net, pass->layer, &pass->batch, &carver, &saved);
+    carve_saved(pass->net, pass->layer, &pass->batch, &allocator, &saved);
     carve_backward(pass->net, pass->layer, &pass->batch, &workspace_carver, &workspace);
     const struct sum *before = decoder ? &saved.after_cross : &saved.after_self;
     sum_backward(pass, &saved.after_feed, gradient);

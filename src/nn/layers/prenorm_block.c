@@ -68,24 +68,24 @@ struct saved {
 };
 
 static void carve_saved(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *batch,
-                        struct yk_bump_allocator *carver, struct saved *out)
+                        struct yk_bump_allocator *allocator, struct saved *out)
 {
     const struct yk_attention_shape shape = yk_attention_causal_shape(net->config);
     const enum yk_precision type = net->workload.precision;
     const size_t size = (size_t)yk_precision_bytes(type);
     const int64_t rows = batch->samples * batch->sequence;
     const int32_t second = net->config->rms_norm ? 1 : 2; /* after the first norm's parameters */
-    out->norm1 = yk_norm_allocate(net, 0, type, rows, carver);
-    out->normed1 = yk_bump_allocate(carver, rows * net->config->width, size);
-    yk_attention_allocate_saved(net, layer, &shape, batch, carver, &out->attention);
-    out->middle = yk_bump_allocate(carver, rows * net->config->width, size);
-    out->normed2 = yk_bump_allocate(carver, rows * net->config->width, size);
-    out->norm2 = yk_norm_allocate(net, second, type, rows, carver);
-    yk_mlp_allocate_saved(net, layer, rows, carver, &out->mlp);
+    out->norm1 = yk_norm_allocate(net, 0, type, rows, allocator);
+    out->normed1 = yk_bump_allocate(allocator, rows * net->config->width, size);
+    yk_attention_allocate_saved(net, layer, &shape, batch, allocator, &out->attention);
+    out->middle = yk_bump_allocate(allocator, rows * net->config->width, size);
+    out->normed2 = yk_bump_allocate(allocator, rows * net->config->width, size);
+    out->norm2 = yk_norm_allocate(net, second, type, rows, allocator);
+    yk_mlp_allocate_saved(net, layer, rows, allocator, &out->mlp);
 }
 
 static void carve_workspace(const struct yk_net *net, int32_t layer,
-                            const struct yk_batch_shape *batch, struct yk_bump_allocator *carver,
+                            const struct yk_batch_shape *batch, struct yk_bump_allocator *allocator,
                             struct yk_residual_workspace *out)
 {
     const struct yk_model_config *config = net->config;
@@ -94,7 +94,7 @@ static void carve_workspace(const struct yk_net *net, int32_t layer,
         .wide = yk_number_max(config->feed_forward_width, yk_attention_row_width(&shape)),
         .narrow = yk_number_max(config->width, config->heads * config->head_size),
     };
-    yk_residual_allocate_workspace(net, layer, batch, &widths, carver, out);
+    yk_residual_allocate_workspace(net, layer, batch, &widths, allocator, out);
 }
 
 static void measure(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *batch,
@@ -116,9 +116,9 @@ static void forward(const struct yk_layer_pass *pass)
 {
     const struct yk_attention_shape shape = yk_attention_causal_shape(pass->net->config);
     struct saved saved;
-    struct yk_bump_allocator carver = {.base = pass->saved};
+    struct yk_bump_allocator allocator = {.base = pass->saved};
     struct yk_bump_allocator workspace = {.base = pass->workspace};
-    carve_saved(pass->net, pass->layer, &pass->batch, &carver, &saved);
+    carve_saved(pass->net, pass->layer, &pass->batch, &allocator, &saved);
     void *weights = yk_projection_allocate_dequantised(pass->net, pass->layer, &workspace);
     yk_norm_forward(pass, &saved.norm1, pass->input, saved.normed1);
     yk_attention_forward(pass, &shape, &saved.attention, saved.normed1, pass->input, weights,
@@ -132,9 +132,9 @@ static void backward(const struct yk_layer_pass *pass)
     const struct yk_attention_shape shape = yk_attention_causal_shape(pass->net->config);
     struct saved saved;
     struct yk_residual_workspace workspace;
-    struct yk_bump_allocator carver = {.base = pass->saved};
+    struct yk_bump_allocator allocator = {.base = pass->saved};
     struct yk_bump_allocator workspace_carver = {.base = pass->workspace};
-    carve_saved(pass->net, pass->layer, &pass->batch, &carver, &saved);
+    carve_saved(pass->net, pass->layer, &pass->batch, &allocator, &saved);
     carve_workspace(pass->net, pass->layer, &pass->batch, &workspace_carver, &workspace);
     yk_mlp_backward(pass, &saved.mlp, &workspace, saved.normed2, pass->output_gradient, NULL,
                     workspace.narrow);

@@ -6,23 +6,23 @@ static int64_t inner_width(const struct yk_net *net, const struct yk_projection 
 }
 
 void *yk_projection_allocate_lora_inner(const struct yk_net *net, int32_t layer, int32_t projection,
-                                        int64_t rows, struct yk_bump_allocator *carver)
+                                        int64_t rows, struct yk_bump_allocator *allocator)
 {
     const int64_t width = inner_width(net, &net->layers[layer].projections[projection]);
-    return width > 0 ? yk_bump_allocate(carver, rows * width,
+    return width > 0 ? yk_bump_allocate(allocator, rows * width,
                                         (size_t)yk_precision_bytes(net->workload.precision))
                      : NULL;
 }
 
 void *yk_projection_allocate_lora_gradient(const struct yk_net *net, int32_t layer, int64_t rows,
-                                           struct yk_bump_allocator *carver)
+                                           struct yk_bump_allocator *allocator)
 {
     int64_t max = 0;
     for (int32_t s = 0; s < net->layers[layer].projection_count; s++) {
         const int64_t width = inner_width(net, &net->layers[layer].projections[s]);
         max = width > max ? width : max;
     }
-    return max > 0 ? yk_bump_allocate(carver, rows * max,
+    return max > 0 ? yk_bump_allocate(allocator, rows * max,
                                       (size_t)yk_precision_bytes(net->workload.precision))
                    : NULL;
 }
@@ -43,10 +43,10 @@ static int64_t dequantised_size(const struct yk_net_layer *layer, bool both)
 }
 
 void *yk_projection_allocate_dequantised(const struct yk_net *net, int32_t layer,
-                                         struct yk_bump_allocator *carver)
+                                         struct yk_bump_allocator *allocator)
 {
     return net->workload.nf4 && net->layers[layer].kind->is_block
-               ? yk_bump_allocate(carver, dequantised_size(&net->layers[layer], true),
+               ? yk_bump_allocate(allocator, dequantised_size(&net->layers[layer], true),
                                   (size_t)yk_precision_bytes(net->workload.precision))
                : NULL;
 }
@@ -77,7 +77,7 @@ static const void *weights_of(const struct yk_layer_pass *pass, int32_t number, 
         };
         (void)yk_ops_nf4_layout(yk_layer_pass_weights(pass, projection->weight + i), op.count,
                                 &op.from);
-        pass->store->engine.backend->dequantise(pass->lane, &op);
+        pass->store->context.backend->dequantise(pass->lane, &op);
         done += op.count;
     }
     return place;
@@ -98,23 +98,23 @@ static void make_inner(const struct yk_layer_pass *pass, const struct yk_project
                        int64_t rows, const void *x, void *inner)
 {
     const enum yk_precision type = pass->net->workload.precision;
-    pass->store->engine.backend->matmul(pass->lane,
-                                        &(struct yk_matmul_op){
-                                            .m = rows,
-                                            .n = inner_width(pass->net, projection),
-                                            .k = projection->in,
-                                            .a = x,
-                                            .a_stride = projection->in,
-                                            .b = yk_layer_pass_weights(pass, projection->a),
-                                            .b_stride = projection->in,
-                                            .b_transposed = true,
-                                            .c = inner,
-                                            .c_stride = inner_width(pass->net, projection),
-                                            .scale = 1,
-                                            .a_type = type,
-                                            .b_type = type,
-                                            .c_type = type,
-                                        });
+    pass->store->context.backend->matmul(pass->lane,
+                                         &(struct yk_matmul_op){
+                                             .m = rows,
+                                             .n = inner_width(pass->net, projection),
+                                             .k = projection->in,
+                                             .a = x,
+                                             .a_stride = projection->in,
+                                             .b = yk_layer_pass_weights(pass, projection->a),
+                                             .b_stride = projection->in,
+                                             .b_transposed = true,
+                                             .c = inner,
+                                             .c_stride = inner_width(pass->net, projection),
+                                             .scale = 1,
+                                             .a_type = type,
+                                             .b_type = type,
+                                             .c_type = type,
+                                         });
 }
 
 void yk_projection_recompute_lora_inner(const struct yk_layer_pass *pass, int32_t projection,
@@ -128,7 +128,7 @@ void yk_projection_recompute_lora_inner(const struct yk_layer_pass *pass, int32_
 static void adapt(const struct yk_layer_pass *pass, const struct yk_projection *projection,
                   const struct yk_projection_forward *io)
 {
-    const struct yk_backend *backend = pass->store->engine.backend;
+    const struct yk_backend *backend = pass->store->context.backend;
     const enum yk_precision type = pass->net->workload.precision;
     const int64_t rows = rows_of(pass, io->rows);
     const int64_t rank = pass->net->workload.lora_rank;
@@ -192,7 +192,7 @@ void yk_projection_forward(const struct yk_layer_pass *pass, int32_t number,
         adapt(pass, projection, io);
         op.add = io->y;
     }
-    pass->store->engine.backend->matmul(pass->lane, &op);
+    pass->store->context.backend->matmul(pass->lane, &op);
 }
 
 /* dB += scale · dyᵀ · inner, d_inner = scale · dy · B, for each part. */
@@ -200,7 +200,7 @@ static void adapt_parts_back(const struct yk_layer_pass *pass,
                              const struct yk_projection *projection,
                              const struct yk_projection_backward *io)
 {
-    const struct yk_backend *backend = pass->store->engine.backend;
+    const struct yk_backend *backend = pass->store->context.backend;
     const enum yk_precision type = pass->net->workload.precision;
     const int64_t rows = rows_of(pass, io->rows);
     const int64_t rank = pass->net->workload.lora_rank;
@@ -242,7 +242,7 @@ static void adapt_parts_back(const struct yk_layer_pass *pass,
 static void adapt_back(const struct yk_layer_pass *pass, const struct yk_projection *projection,
                        const struct yk_projection_backward *io)
 {
-    const struct yk_backend *backend = pass->store->engine.backend;
+    const struct yk_backend *backend = pass->store->context.backend;
     const enum yk_precision type = pass->net->workload.precision;
     const int64_t width = projection->parts * pass->net->workload.lora_rank;
     struct yk_matmul_op op = {
@@ -281,7 +281,7 @@ static void adapt_back(const struct yk_layer_pass *pass, const struct yk_project
 static void train_weights(const struct yk_layer_pass *pass, const struct yk_projection *projection,
                           const struct yk_projection_backward *io)
 {
-    const struct yk_backend *backend = pass->store->engine.backend;
+    const struct yk_backend *backend = pass->store->context.backend;
     const enum yk_precision type = pass->net->workload.precision;
     const enum yk_precision dy_type = pass->net->layers[pass->layer].precision;
     struct yk_matmul_op op = {
@@ -354,6 +354,6 @@ void yk_projection_backward(const struct yk_layer_pass *pass, int32_t number,
     if (io->dx) {
         const bool begins = number + 1 == yk_layer_pass_layer(pass)->projection_count;
         op.b = weights_of(pass, number, begins, io->weights, &op.b_type);
-        pass->store->engine.backend->matmul(pass->lane, &op);
+        pass->store->context.backend->matmul(pass->lane, &op);
     }
 }

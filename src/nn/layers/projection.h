@@ -54,12 +54,12 @@ void yk_projection_recompute_lora_inner(const struct yk_layer_pass *pass, int32_
 
 /* Allocates `inner`; NULL: no adapter. */
 void *yk_projection_allocate_lora_inner(const struct yk_net *net, int32_t layer, int32_t projection,
-                                        int64_t rows, struct yk_bump_allocator *carver);
+                                        int64_t rows, struct yk_bump_allocator *allocator);
 
 /* Allocates `d_inner` and `weights` for all projections of a layer. */
 void *yk_projection_allocate_lora_gradient(const struct yk_net *net, int32_t layer, int64_t rows,
-                                           struct yk_bump_allocator *carver);
+                                           struct yk_bump_allocator *allocator);
 void *yk_projection_allocate_dequantised(const struct yk_net *net, int32_t layer,
-                                         struct yk_bump_allocator *carver);
+                                         struct yk_bump_allocator *allocator);
 
 #endif

@@ -14,36 +14,37 @@ static bool drops(const struct yk_layer_pass *pass)
 void yk_residual_allocate_workspace(const struct yk_net *net, int32_t layer,
                                     const struct yk_batch_shape *batch,
                                     const struct yk_residual_workspace_widths *widths,
-                                    struct yk_bump_allocator *carver,
+                                    struct yk_bump_allocator *allocator,
                                     struct yk_residual_workspace *out)
 {
     const size_t size = (size_t)yk_precision_bytes(net->workload.precision);
     const int64_t rows = batch->samples * batch->sequence;
     const int64_t memory = batch->samples * batch->memory;
-    out->wide = yk_bump_allocate(carver, rows * widths->wide, size);
-    out->narrow = yk_bump_allocate(carver, rows * widths->narrow, size);
+    out->wide = yk_bump_allocate(allocator, rows * widths->wide, size);
+    out->narrow = yk_bump_allocate(allocator, rows * widths->narrow, size);
     out->memory =
-        widths->memory > 0 ? yk_bump_allocate(carver, memory * widths->memory, size) : NULL;
-    out->dropped = may_drop(net) ? yk_bump_allocate(carver, rows * net->config->width, size) : NULL;
+        widths->memory > 0 ? yk_bump_allocate(allocator, memory * widths->memory, size) : NULL;
+    out->dropped =
+        may_drop(net) ? yk_bump_allocate(allocator, rows * net->config->width, size) : NULL;
     out->d_inner =
-        yk_projection_allocate_lora_gradient(net, layer, memory > rows ? memory : rows, carver);
-    out->weights = yk_projection_allocate_dequantised(net, layer, carver);
+        yk_projection_allocate_lora_gradient(net, layer, memory > rows ? memory : rows, allocator);
+    out->weights = yk_projection_allocate_dequantised(net, layer, allocator);
 }
 
 static void drop(const struct yk_layer_pass *pass, enum yk_dropout_site place, const void *from,
                  const void *add, void *to)
 {
-    pass->store->engine.backend->dropout(pass->lane,
-                                         &(struct yk_dropout_op){
-                                             .rows = yk_layer_pass_rows(pass),
-                                             .width = pass->net->config->width,
-                                             .sequence = pass->batch.sequence,
-                                             .from = from,
-                                             .to = to,
-                                             .add = add,
-                                             .dropout = yk_layer_pass_dropout(pass, place),
-                                             .type = pass->net->workload.precision,
-                                         });
+    pass->store->context.backend->dropout(pass->lane,
+                                          &(struct yk_dropout_op){
+                                              .rows = yk_layer_pass_rows(pass),
+                                              .width = pass->net->config->width,
+                                              .sequence = pass->batch.sequence,
+                                              .from = from,
+                                              .to = to,
+                                              .add = add,
+                                              .dropout = yk_layer_pass_dropout(pass, place),
+                                              .type = pass->net->workload.precision,
+                                          });
 }
 
 void yk_residual_add_projection(const struct yk_layer_pass *pass, int32_t projection,

@@ -36,7 +36,7 @@ struct yk_residual_workspace_widths {
 void yk_residual_allocate_workspace(const struct yk_net *net, int32_t layer,
                                     const struct yk_batch_shape *batch,
                                     const struct yk_residual_workspace_widths *widths,
-                                    struct yk_bump_allocator *carver,
+                                    struct yk_bump_allocator *allocator,
                                     struct yk_residual_workspace *out);
 
 /* to = stream + dropout(projection of x). */

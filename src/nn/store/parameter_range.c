@@ -34,7 +34,7 @@ int64_t yk_parameter_store_copy_range(const struct yk_parameter_store *store, in
                                       enum yk_parameter_store_array array,
                                       struct yk_parameter_range range, void *other, bool reading)
 {
-    const struct yk_device_context *engine = &store->engine;
+    const struct yk_device_context *context = &store->context;
     const struct yk_parameter_store_layer *kept = &store->layers[layer];
     const int64_t width = element_bytes(store, parameter, array);
     const int64_t first =
@@ -51,8 +51,8 @@ int64_t yk_parameter_store_copy_range(const struct yk_parameter_store *store, in
         char *here = whole ? kept->weights + parameter->offset + range.first * width
                            : array_of(kept, parameter, array) + span.at * width;
         char *there = (char *)other + (span.first - first) * width;
-        engine->backend->copy(engine->lane, reading ? there : here, reading ? here : there,
-                              (size_t)(span.count * width));
+        context->backend->copy(context->lane, reading ? there : here, reading ? here : there,
+                               (size_t)(span.count * width));
         copied += span.count;
     }
     return copied;
@@ -66,7 +66,7 @@ static yk_status read_array(const struct yk_parameter_store *store, int32_t laye
     const bool none = store->layers[layer].partition.kind == YK_PARTITION_ABSENT;
     const int64_t copied =
         none ? 0 : yk_parameter_store_copy_range(store, layer, parameter, array, range, out, true);
-    YK_TRY(store->engine.backend->lane_synchronize(store->engine.lane));
+    YK_TRY(store->context.backend->lane_synchronize(store->context.lane));
     if (copied != range.count) {
         return yk_fail(YK_ERROR_INPUT,
                        "%" PRId64 " of %" PRId64 " things of \"%s\" from %" PRId64
@@ -86,7 +86,7 @@ static yk_status write_array(const struct yk_parameter_store *store, int32_t lay
     }
     (void)yk_parameter_store_copy_range(store, layer, parameter, array, range,
                                         (void *)(uintptr_t)from, false);
-    return store->engine.backend->lane_synchronize(store->engine.lane);
+    return store->context.backend->lane_synchronize(store->context.lane);
 }
 
 /* Reads or writes 16-bit weights, converting them on the host. */

@@ -49,7 +49,7 @@ static int64_t frozen_kept(const struct yk_parameter_store_layer *kept)
 }
 
 static void carve_weights(const struct yk_parameter_store *store, int32_t number,
-                          struct yk_bump_allocator *carver)
+                          struct yk_bump_allocator *allocator)
 {
     const struct yk_net_layer *layer = &store->net->layers[number];
     struct yk_parameter_store_layer *kept = &store->layers[number];
@@ -57,14 +57,14 @@ static void carve_weights(const struct yk_parameter_store *store, int32_t number
         return;
     }
     if (kept->partition.kind != YK_PARTITION_FULLY_SHARDED) {
-        kept->weights = yk_bump_allocate(carver, (int64_t)layer->weight_bytes, 1);
+        kept->weights = yk_bump_allocate(allocator, (int64_t)layer->weight_bytes, 1);
         return;
     }
     const size_t width = (size_t)yk_precision_bytes(store->net->workload.precision);
-    const size_t before = carver->used;
-    kept->part = yk_bump_allocate(carver, kept->kept, width);
-    kept->frozen_at = carver->used - before;
-    (void)yk_bump_allocate(carver, frozen_kept(kept), 1);
+    const size_t before = allocator->used;
+    kept->part = yk_bump_allocate(allocator, kept->kept, width);
+    kept->frozen_at = allocator->used - before;
+    (void)yk_bump_allocate(allocator, frozen_kept(kept), 1);
 }
 
 static bool is_trained(const struct yk_parameter_store *store, int32_t layer)
@@ -74,42 +74,42 @@ static bool is_trained(const struct yk_parameter_store *store, int32_t layer)
 }
 
 static void carve_gradients(const struct yk_parameter_store *store, int32_t layer,
-                            struct yk_bump_allocator *carver)
+                            struct yk_bump_allocator *allocator)
 {
     const size_t width = (size_t)yk_precision_bytes(store->net->workload.precision);
     struct yk_parameter_store_layer *kept = &store->layers[layer];
     if (kept->partition.kind == YK_PARTITION_WHOLE) {
-        kept->gradients = yk_bump_allocate(carver, kept->kept, width);
+        kept->gradients = yk_bump_allocate(allocator, kept->kept, width);
     } else {
-        kept->gradient_part = yk_bump_allocate(carver, kept->kept, width);
+        kept->gradient_part = yk_bump_allocate(allocator, kept->kept, width);
     }
 }
 
 static void carve_state(const struct yk_parameter_store *store, int32_t layer,
-                        struct yk_bump_allocator *carver)
+                        struct yk_bump_allocator *allocator)
 {
     struct yk_parameter_store_layer *kept = &store->layers[layer];
-    kept->moment1 = yk_bump_allocate(carver, kept->kept, sizeof(float));
+    kept->moment1 = yk_bump_allocate(allocator, kept->kept, sizeof(float));
     kept->moment2 = store->optimizer == YK_OPTIMIZER_ADAMW
-                        ? yk_bump_allocate(carver, kept->kept, sizeof(float))
+                        ? yk_bump_allocate(allocator, kept->kept, sizeof(float))
                         : NULL;
     kept->master =
-        yk_net_is_half(store->net) ? yk_bump_allocate(carver, kept->kept, sizeof(float)) : NULL;
+        yk_net_is_half(store->net) ? yk_bump_allocate(allocator, kept->kept, sizeof(float)) : NULL;
 }
 
 static void carve_all(struct yk_parameter_store *store, const int32_t *order,
-                      struct yk_bump_allocator *carver)
+                      struct yk_bump_allocator *allocator)
 {
     for (int32_t l = 0; l < store->net->layer_count; l++) {
-        carve_weights(store, l, carver);
+        carve_weights(store, l, allocator);
         if (is_trained(store, l)) {
-            carve_state(store, l, carver);
+            carve_state(store, l, allocator);
         }
     }
     for (int32_t i = 0; i < store->net->layer_count; i++) {
         const int32_t l = order ? order[i] : i;
         if (is_trained(store, l)) {
-            carve_gradients(store, l, carver);
+            carve_gradients(store, l, allocator);
         }
     }
 }
@@ -118,7 +118,7 @@ static yk_status set_up(struct yk_parameter_store *store,
                         const struct yk_parameter_store_layout *layout)
 {
     const int32_t *order = layout ? layout->order : NULL;
-    struct yk_bump_allocator carver = {0};
+    struct yk_bump_allocator allocator = {0};
     YK_TRY_NEW(store->arena, store->layers, store->net->layer_count);
     for (int32_t l = 0; l < store->net->layer_count; l++) {
         store->layers[l].partition = layout && layout->partitions
@@ -126,23 +126,23 @@ static yk_status set_up(struct yk_parameter_store *store,
                                          : (struct yk_partition){.kind = YK_PARTITION_WHOLE};
         YK_TRY(find_kept(store, l));
     }
-    carve_all(store, order, &carver);
-    store->bytes = carver.used;
-    YK_TRY(store->engine.backend->allocate(store->engine.device, store->bytes, &store->memory));
-    carver = (struct yk_bump_allocator){.base = store->memory};
-    carve_all(store, order, &carver);
+    carve_all(store, order, &allocator);
+    store->bytes = allocator.used;
+    YK_TRY(store->context.backend->allocate(store->context.device, store->bytes, &store->memory));
+    allocator = (struct yk_bump_allocator){.base = store->memory};
+    carve_all(store, order, &allocator);
     return YK_OK;
 }
 
 yk_status yk_parameter_store_create(const struct yk_net *net,
-                                    const struct yk_device_context *engine,
+                                    const struct yk_device_context *context,
                                     enum yk_optimizer_kind optimizer,
                                     const struct yk_parameter_store_layout *layout,
                                     struct yk_parameter_store **out)
 {
     struct yk_parameter_store *store = NULL;
     YK_TRY_NEW_WITH_ARENA(store);
-    store->engine = *engine;
+    store->context = *context;
     store->net = net;
     store->optimizer = optimizer;
     YK_TRY_OR(set_up(store, layout), yk_parameter_store_destroy(store));
@@ -154,7 +154,7 @@ void yk_parameter_store_destroy(struct yk_parameter_store *store)
 {
     if (store) {
         if (store->memory) {
-            store->engine.backend->free(store->engine.device, store->memory);
+            store->context.backend->free(store->context.device, store->memory);
         }
         yk_arena_destroy(store->arena);
     }

@@ -23,11 +23,11 @@ struct yk_device_context {
 };
 
 /* Copies between host and device, and waits for the copy. */
-static inline yk_status yk_device_context_copy(const struct yk_device_context *engine, void *to,
+static inline yk_status yk_device_context_copy(const struct yk_device_context *context, void *to,
                                                const void *from, size_t bytes)
 {
-    engine->backend->copy(engine->lane, to, from, bytes);
-    return engine->backend->lane_synchronize(engine->lane);
+    context->backend->copy(context->lane, to, from, bytes);
+    return context->backend->lane_synchronize(context->lane);
 }
 
 enum yk_optimizer_kind {
@@ -56,7 +56,7 @@ struct yk_parameter_store_layer {
 
 struct yk_parameter_store {
     struct yk_arena *arena; /* host memory */
-    struct yk_device_context engine;
+    struct yk_device_context context;
     const struct yk_net *net;
     enum yk_optimizer_kind optimizer;
     void *memory;
@@ -71,7 +71,7 @@ struct yk_parameter_store_layout {
 };
 
 yk_status yk_parameter_store_create(const struct yk_net *net,
-                                    const struct yk_device_context *engine,
+                                    const struct yk_device_context *context,
                                     enum yk_optimizer_kind optimizer,
                                     const struct yk_parameter_store_layout *layout,
                                     struct yk_parameter_store **out) YK_MUST_USE;

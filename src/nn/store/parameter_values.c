@@ -7,8 +7,8 @@
 static yk_status allocate_fp32(const struct yk_parameter_store *store,
                                const struct yk_parameter *parameter, void **out)
 {
-    return store->engine.backend->allocate(store->engine.device,
-                                           (size_t)parameter->count * sizeof(float), out);
+    return store->context.backend->allocate(store->context.device,
+                                            (size_t)parameter->count * sizeof(float), out);
 }
 
 static bool has_master(const struct yk_parameter_store *store, int32_t layer,
@@ -28,42 +28,42 @@ static bool is_plain_fp32(const struct yk_parameter_store *store,
 static void convert_to_fp32(const struct yk_parameter_store *store, int32_t layer,
                             const struct yk_parameter *parameter, void *to)
 {
-    const struct yk_backend *backend = store->engine.backend;
+    const struct yk_backend *backend = store->context.backend;
     void *at = store->layers[layer].weights + parameter->offset;
     if (parameter->format == YK_PARAMETER_NF4) {
         struct yk_dequantise_op op = {
             .count = parameter->count, .to = to, .type = YK_PRECISION_FP32};
         (void)yk_ops_nf4_layout(at, parameter->count, &op.from);
-        backend->dequantise(store->engine.lane, &op);
+        backend->dequantise(store->context.lane, &op);
     } else {
-        backend->cast(store->engine.lane, &(struct yk_cast_op){
-                                              .count = parameter->count,
-                                              .from = at,
-                                              .to = to,
-                                              .from_type = store->net->workload.precision,
-                                              .to_type = YK_PRECISION_FP32,
-                                          });
+        backend->cast(store->context.lane, &(struct yk_cast_op){
+                                               .count = parameter->count,
+                                               .from = at,
+                                               .to = to,
+                                               .from_type = store->net->workload.precision,
+                                               .to_type = YK_PRECISION_FP32,
+                                           });
     }
 }
 
 yk_status yk_parameter_store_read_values(const struct yk_parameter_store *store, int32_t layer,
                                          const struct yk_parameter *parameter, float *out)
 {
-    const struct yk_device_context *engine = &store->engine;
+    const struct yk_device_context *context = &store->context;
     const size_t bytes = (size_t)parameter->count * sizeof *out;
     void *scratch = NULL;
     if (has_master(store, layer, parameter)) {
-        return yk_device_context_copy(engine, out, store->layers[layer].master + parameter->first,
+        return yk_device_context_copy(context, out, store->layers[layer].master + parameter->first,
                                       bytes);
     }
     if (is_plain_fp32(store, parameter)) {
-        return yk_device_context_copy(engine, out, store->layers[layer].weights + parameter->offset,
-                                      bytes);
+        return yk_device_context_copy(context, out,
+                                      store->layers[layer].weights + parameter->offset, bytes);
     }
     YK_TRY(allocate_fp32(store, parameter, &scratch));
     convert_to_fp32(store, layer, parameter, scratch);
-    const yk_status status = yk_device_context_copy(engine, out, scratch, bytes);
-    engine->backend->free(engine->device, scratch);
+    const yk_status status = yk_device_context_copy(context, out, scratch, bytes);
+    context->backend->free(context->device, scratch);
     return status;
 }
 
@@ -82,33 +82,33 @@ static void copy_kept(const struct yk_parameter_store *store, int32_t layer,
 static void convert_from_fp32(const struct yk_parameter_store *store,
                               const struct yk_parameter *parameter, const void *from, void *to)
 {
-    const struct yk_backend *backend = store->engine.backend;
+    const struct yk_backend *backend = store->context.backend;
     if (parameter->format == YK_PARAMETER_NF4) {
         struct yk_quantise_op op = {
             .count = parameter->count, .from = from, .type = YK_PRECISION_FP32};
         (void)yk_ops_nf4_layout(to, parameter->count, &op.to);
-        backend->quantise(store->engine.lane, &op);
+        backend->quantise(store->context.lane, &op);
     } else {
-        backend->cast(store->engine.lane, &(struct yk_cast_op){
-                                              .count = parameter->count,
-                                              .from = from,
-                                              .to = to,
-                                              .from_type = YK_PRECISION_FP32,
-                                              .to_type = store->net->workload.precision,
-                                          });
+        backend->cast(store->context.lane, &(struct yk_cast_op){
+                                               .count = parameter->count,
+                                               .from = from,
+                                               .to = to,
+                                               .from_type = YK_PRECISION_FP32,
+                                               .to_type = store->net->workload.precision,
+                                           });
     }
 }
 
 /* Copies `given` numbers to `scratch` and repeats them up to `count`, by doubling on the device. */
-static void copy_repeated(const struct yk_device_context *engine, const float *numbers,
+static void copy_repeated(const struct yk_device_context *context, const float *numbers,
                           int64_t given, int64_t count, float *scratch)
 {
     int64_t done = given < count ? given : count;
-    engine->backend->copy(engine->lane, scratch, numbers, (size_t)done * sizeof *scratch);
+    context->backend->copy(context->lane, scratch, numbers, (size_t)done * sizeof *scratch);
     while (done < count) {
         const int64_t more = done < count - done ? done : count - done;
-        engine->backend->copy(engine->lane, scratch + done, scratch,
-                              (size_t)more * sizeof *scratch);
+        context->backend->copy(context->lane, scratch + done, scratch,
+                               (size_t)more * sizeof *scratch);
         done += more;
     }
 }
@@ -136,22 +136,22 @@ static void write_stored(const struct yk_parameter_store *store, int32_t layer,
 static yk_status convert(const struct yk_parameter_store *store, int32_t layer,
                          const struct yk_parameter *parameter, const float *numbers, int64_t given)
 {
-    const struct yk_device_context *engine = &store->engine;
+    const struct yk_device_context *context = &store->context;
     const bool whole = store->layers[layer].partition.kind != YK_PARTITION_FULLY_SHARDED;
     void *scratch = NULL;
     void *stored = NULL;
     yk_status status = allocate_fp32(store, parameter, &scratch);
     if (status == YK_OK && !whole && !is_plain_fp32(store, parameter)) {
-        status = engine->backend->allocate(engine->device,
-                                           yk_net_parameter_bytes(store->net, parameter), &stored);
+        status = context->backend->allocate(context->device,
+                                            yk_net_parameter_bytes(store->net, parameter), &stored);
     }
     if (status == YK_OK) {
-        copy_repeated(engine, numbers, given, parameter->count, scratch);
+        copy_repeated(context, numbers, given, parameter->count, scratch);
         write_stored(store, layer, parameter, scratch, stored);
-        status = engine->backend->lane_synchronize(engine->lane);
+        status = context->backend->lane_synchronize(context->lane);
     }
-    engine->backend->free(engine->device, scratch);
-    engine->backend->free(engine->device, stored);
+    context->backend->free(context->device, scratch);
+    context->backend->free(context->device, stored);
     return status;
 }
 
@@ -166,7 +166,7 @@ yk_status yk_parameter_store_write_values(const struct yk_parameter_store *store
         return convert(store, layer, parameter, numbers, parameter->count);
     }
     copy_kept(store, layer, parameter, YK_PARAMETER_STORE_ARRAY_WEIGHTS, numbers);
-    return store->engine.backend->lane_synchronize(store->engine.lane);
+    return store->context.backend->lane_synchronize(store->context.lane);
 }
 
 yk_status yk_parameter_store_write_repeated_values(const struct yk_parameter_store *store,
@@ -187,13 +187,13 @@ static yk_status are_finite(const struct yk_parameter_store *store, const void *
                             int64_t count, enum yk_precision type, double *scratch, bool *out)
 {
     double sum = 0;
-    store->engine.backend->sum_squares(store->engine.lane, &(struct yk_sum_squares_op){
-                                                               .count = count,
-                                                               .from = numbers,
-                                                               .to = scratch,
-                                                               .type = type,
-                                                           });
-    YK_TRY(yk_device_context_copy(&store->engine, &sum, scratch, sizeof sum));
+    store->context.backend->sum_squares(store->context.lane, &(struct yk_sum_squares_op){
+                                                                 .count = count,
+                                                                 .from = numbers,
+                                                                 .to = scratch,
+                                                                 .type = type,
+                                                             });
+    YK_TRY(yk_device_context_copy(&store->context, &sum, scratch, sizeof sum));
     *out = isfinite(sum);
     return YK_OK;
 }
@@ -262,16 +262,16 @@ static yk_status find_nonfinite(const struct yk_parameter_store *store, bool gra
 yk_status yk_parameter_store_find_nonfinite_values(const struct yk_parameter_store *store,
                                                    const char **name, const char **what)
 {
-    const struct yk_device_context *engine = &store->engine;
+    const struct yk_device_context *context = &store->context;
     void *scratch = NULL;
     *name = NULL;
-    YK_TRY(engine->backend->allocate(engine->device, sizeof(double), &scratch));
+    YK_TRY(context->backend->allocate(context->device, sizeof(double), &scratch));
     *what = "weights";
     yk_status status = find_nonfinite(store, false, scratch, name);
     if (status == YK_OK && !*name) {
         *what = "gradient";
         status = find_nonfinite(store, true, scratch, name);
     }
-    engine->backend->free(engine->device, scratch);
+    context->backend->free(context->device, scratch);
     return status;
 }

@@ -98,7 +98,7 @@ static yk_status walk_adapters(const void *user, struct yk_safetensors_writer *w
         if (at.parameter->adapter) {
             YK_TRY(declares ? yk_weights_declare_tensor(writer, net, at.parameter)
                             : yk_weights_add_device_tensor(
-                                  writer, &store->engine,
+                                  writer, &store->context,
                                   store->layers[at.layer].weights + at.parameter->offset,
                                   yk_net_parameter_bytes(net, at.parameter)));
         }

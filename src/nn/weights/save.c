@@ -162,7 +162,7 @@ static yk_status write_parameter(const struct save *save, const struct walk *wal
     const struct yk_net *net = store->net;
     if (parameter->format != YK_PARAMETER_NF4 && !save->merged) {
         return yk_weights_add_device_tensor(
-            writer, &store->engine, store->layers[walk->at.layer].weights + parameter->offset,
+            writer, &store->context, store->layers[walk->at.layer].weights + parameter->offset,
             yk_net_parameter_bytes(net, parameter));
     }
     YK_TRY(yk_parameter_store_read_values(store, walk->at.layer, parameter, save->scratch));

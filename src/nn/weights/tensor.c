@@ -149,7 +149,7 @@ yk_status yk_weights_add_tensor(struct yk_safetensors_writer *writer, const floa
 }
 
 yk_status yk_weights_add_device_tensor(struct yk_safetensors_writer *writer,
-                                       const struct yk_device_context *engine, const void *memory,
+                                       const struct yk_device_context *context, const void *memory,
                                        uint64_t bytes)
 {
     yk_status status = YK_OK;
@@ -157,7 +157,7 @@ yk_status yk_weights_add_device_tensor(struct yk_safetensors_writer *writer,
     YK_TRY_MEMORY(chunk);
     for (uint64_t done = 0; status == YK_OK && done < bytes; done += CHUNK_BYTES) {
         const size_t length = (size_t)(bytes - done < CHUNK_BYTES ? bytes - done : CHUNK_BYTES);
-        status = yk_device_context_copy(engine, chunk, (const char *)memory + done, length);
+        status = yk_device_context_copy(context, chunk, (const char *)memory + done, length);
         YK_THEN(yk_safetensors_writer_add_bytes(writer, chunk, length));
     }
     free(chunk);

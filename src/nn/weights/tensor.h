@@ -40,7 +40,7 @@ yk_status yk_weights_add_tensor(struct yk_safetensors_writer *writer, const floa
 
 /* Appends bytes of device memory to a file. */
 yk_status yk_weights_add_device_tensor(struct yk_safetensors_writer *writer,
-                                       const struct yk_device_context *engine, const void *memory,
+                                       const struct yk_device_context *context, const void *memory,
                                        uint64_t bytes) YK_MUST_USE;
 
 /* Allocates an array for the numbers of the largest parameter. The caller frees it with free(). */

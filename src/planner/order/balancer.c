@@ -58,16 +58,16 @@ yk_status yk_transfer_order_balancer_create(const struct yk_transfer_order_state
                                             struct yk_arena *arena,
                                             struct yk_transfer_order_balancer **out)
 {
-    struct yk_transfer_order_balancer *balance = NULL;
-    YK_TRY_NEW(arena, balance, 1);
-    YK_TRY_NEW(arena, balance->labels, state->slots);
-    YK_TRY_NEW(arena, balance->tried, state->slots);
+    struct yk_transfer_order_balancer *balancer = NULL;
+    YK_TRY_NEW(arena, balancer, 1);
+    YK_TRY_NEW(arena, balancer->labels, state->slots);
+    YK_TRY_NEW(arena, balancer->tried, state->slots);
     double compute_s = 0;
     for (int32_t t = 0; t < state->slots; t++) {
         compute_s += state->problem->compute_s[t];
     }
-    balance->tolerance_s = 1e-9 * (compute_s + yk_transfer_order_state_step_s(state));
-    *out = balance;
+    balancer->tolerance_s = 1e-9 * (compute_s + yk_transfer_order_state_step_s(state));
+    *out = balancer;
     return YK_OK;
 }
 
@@ -293,64 +293,64 @@ static bool serves_again(const struct path *path)
 }
 
 /* Finds and follows a path from the slot; false if there is none. */
-static bool relieve(struct yk_transfer_order_balancer *balance,
+static bool relieve(struct yk_transfer_order_balancer *balancer,
                     struct yk_transfer_order_state *state, int32_t slot)
 {
-    if (balance->work <= 0 || balance->tried[slot] == balance->moves ||
-        state->load_s[slot] <= state->problem->compute_s[slot] + balance->tolerance_s) {
+    if (balancer->work <= 0 || balancer->tried[slot] == balancer->moves ||
+        state->load_s[slot] <= state->problem->compute_s[slot] + balancer->tolerance_s) {
         return false;
     }
     for (int32_t direction = -1; direction <= 1; direction += 2) {
         struct path path = {
             .state = state,
-            .labels = balance->labels,
+            .labels = balancer->labels,
             .start = slot,
             .direction = direction,
             .costly = direction < 0 ? GATHER : SCATTER,
-            .tolerance_s = balance->tolerance_s,
+            .tolerance_s = balancer->tolerance_s,
         };
-        find(&path, &balance->work);
+        find(&path, &balancer->work);
         if (path.length > 0) {
             do {
                 follow(&path);
             } while (serves_again(&path));
-            balance->moves++;
+            balancer->moves++;
             return true;
         }
     }
-    balance->tried[slot] = balance->moves;
+    balancer->tried[slot] = balancer->moves;
     return false;
 }
 
 /* Whether some slot has idle link time. */
-static bool has_time_to_spare(const struct yk_transfer_order_balancer *balance,
+static bool has_time_to_spare(const struct yk_transfer_order_balancer *balancer,
                               const struct yk_transfer_order_state *state)
 {
     for (int32_t t = 0; t < state->slots; t++) {
-        if (state->load_s[t] < state->problem->compute_s[t] - balance->tolerance_s) {
+        if (state->load_s[t] < state->problem->compute_s[t] - balancer->tolerance_s) {
             return true;
         }
     }
     return false;
 }
 
-void yk_transfer_order_balancer_run(struct yk_transfer_order_balancer *balance,
+void yk_transfer_order_balancer_run(struct yk_transfer_order_balancer *balancer,
                                     struct yk_transfer_order_state *state, int32_t width,
                                     int64_t *work)
 {
     bool moved = true;
-    balance->work = *work;
-    balance->moves++; /* invalidates `tried`, which belongs to another order */
+    balancer->work = *work;
+    balancer->moves++; /* invalidates `tried`, which belongs to another order */
     for (int32_t t = 0; t < state->slots; t++) {
-        balance->labels[t].max = width < MAX_LABELS ? width : MAX_LABELS;
+        balancer->labels[t].max = width < MAX_LABELS ? width : MAX_LABELS;
     }
-    while (moved && has_time_to_spare(balance, state)) {
+    while (moved && has_time_to_spare(balancer, state)) {
         moved = false;
         for (int32_t t = 0; t < state->slots; t++) {
-            while (relieve(balance, state, t)) {
+            while (relieve(balancer, state, t)) {
                 moved = true;
             }
         }
     }
-    *work = balance->work;
+    *work = balancer->work;
 }

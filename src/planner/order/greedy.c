@@ -21,7 +21,7 @@ enum {
 struct search {
     const struct yk_transfer_order_problem *problem;
     struct yk_transfer_order_state *state;
-    struct yk_transfer_order_balancer *balance;
+    struct yk_transfer_order_balancer *balancer;
     struct yk_transfer_order *best;
     double bound_s;
     double tolerance_s; /* smaller gains are ignored */
@@ -102,7 +102,7 @@ static bool try_kept(struct search *search)
     }
     search->trials--;
     yk_transfer_order_state_set_on_demand(search->state, search->kept);
-    yk_transfer_order_balancer_run(search->balance, search->state, search->width, &search->work);
+    yk_transfer_order_balancer_run(search->balancer, search->state, search->width, &search->work);
     if (yk_transfer_order_state_step_s(search->state) >=
         search->best->step_s - search->tolerance_s) {
         return false;
@@ -241,7 +241,7 @@ static void finish(struct search *search)
     if (search->best->step_s > search->bound_s + search->tolerance_s) {
         yk_transfer_order_state_set(search->state, search->best);
         int64_t work = MAX_WORK;
-        yk_transfer_order_balancer_run(search->balance, search->state,
+        yk_transfer_order_balancer_run(search->balancer, search->state,
                                        YK_TRANSFER_ORDER_BALANCER_WIDE, &work);
         keep_best(search);
     }
@@ -261,7 +261,7 @@ static yk_status prepare(struct search *search, struct yk_arena *arena)
     YK_TRY(yk_status_prefix(yk_transfer_order_check_memory(problem, search->min_bytes),
                             "no order fits"));
     keep_best(search);
-    YK_TRY(yk_transfer_order_balancer_create(search->state, arena, &search->balance));
+    YK_TRY(yk_transfer_order_balancer_create(search->state, arena, &search->balancer));
     YK_TRY(yk_transfer_order_bound_simple(problem, search->min_bytes, arena, &search->bound_s));
     search->tolerance_s = 1e-9 * search->best->step_s;
     search->trials = MIN_TRIALS + MORE_TRIALS / n;

@@ -128,7 +128,7 @@ static yk_status raise_bound(struct search *search)
 static yk_status offer(struct search *search, struct yk_transfer_order *order)
 {
     struct yk_transfer_order_state *state = NULL;
-    struct yk_transfer_order_balancer *balance = NULL;
+    struct yk_transfer_order_balancer *balancer = NULL;
     int64_t work = INT64_MAX;
     double step_s = 0;
     if (yk_transfer_order_check(search->problem, order, &step_s) != YK_OK) {
@@ -136,8 +136,8 @@ static yk_status offer(struct search *search, struct yk_transfer_order *order)
     }
     YK_TRY(yk_transfer_order_state_create(search->problem, search->work, &state));
     yk_transfer_order_state_set(state, order);
-    YK_TRY(yk_transfer_order_balancer_create(state, search->work, &balance));
-    yk_transfer_order_balancer_run(balance, state, YK_TRANSFER_ORDER_BALANCER_WIDE, &work);
+    YK_TRY(yk_transfer_order_balancer_create(state, search->work, &balancer));
+    yk_transfer_order_balancer_run(balancer, state, YK_TRANSFER_ORDER_BALANCER_WIDE, &work);
     YK_TRY(yk_transfer_order_sort_gathers(search->problem, state->order, search->work));
     YK_TRY(yk_transfer_order_check(search->problem, state->order, &step_s));
     if (step_s < search->best->step_s) {

@@ -12,7 +12,7 @@ enum {
 };
 
 struct context {
-    struct yk_search_context *study;
+    struct yk_search_context *context;
     const struct yk_plan *plan;
     const struct yk_program *program;
     struct yk_arena *arena;
@@ -32,7 +32,7 @@ static yk_status collective_s(const struct context *context, enum yk_collective 
     struct yk_cost_time time;
     const double largest =
         collective == YK_COLLECTIVE_ALL_REDUCE ? 0 : context->largest_part * bytes;
-    YK_TRY(yk_communication_collective_time(context->study->request->cost_sources, collective,
+    YK_TRY(yk_communication_collective_time(context->context->request->cost_sources, collective,
                                             &context->ring, bytes, largest, &time));
     *out_s = time.seconds;
     return YK_OK;
@@ -53,13 +53,13 @@ static yk_status set_times(const struct context *context)
             double forward_s = 0;
             double backward_s = 0;
             double update_s = 0;
-            struct yk_layer_costs *prices = context->study->costs;
-            YK_TRY(yk_layer_costs_seconds(prices, device, l, samples, YK_COST_PASS_FORWARD,
+            struct yk_layer_costs *costs = context->context->costs;
+            YK_TRY(yk_layer_costs_seconds(costs, device, l, samples, YK_COST_PASS_FORWARD,
                                           &forward_s));
-            YK_TRY(yk_layer_costs_seconds(prices, device, l, samples, YK_COST_PASS_BACKWARD,
+            YK_TRY(yk_layer_costs_seconds(costs, device, l, samples, YK_COST_PASS_BACKWARD,
                                           &backward_s));
             YK_TRY(
-                yk_layer_costs_seconds(prices, device, l, samples, YK_COST_PASS_UPDATE, &update_s));
+                yk_layer_costs_seconds(costs, device, l, samples, YK_COST_PASS_UPDATE, &update_s));
             backward_s += plan->layers[l].recompute ? forward_s : 0;
             updates_s += update_s * (yk_plan_effective_strategy(plan, l) == YK_SHARDING_REPLICATED
                                          ? 1
@@ -131,7 +131,7 @@ static enum yk_transfer_order_strategy choice_of(const struct context *context, 
     const struct yk_program_layer *message = &context->program->layers[layer];
     const bool has_weights = message->weight_bytes > 0;
     /* A layer that has no backward pass is not gathered for it. */
-    const bool has_backward = context->study->model->layers[layer].backward.count > 0;
+    const bool has_backward = context->context->model->layers[layer].backward.count > 0;
     /* A layer that shares weights cannot have its own strategy. */
     const bool decides =
         open && has_backward && message->weights_owner == layer && message->last_user == layer;
@@ -167,7 +167,8 @@ static yk_status set_layer(const struct context *context, int32_t layer, bool op
         return YK_OK;
     }
     const bool gathered = layer_problem->choice != YK_TRANSFER_ORDER_SHARDED_STATE;
-    layer_problem->blocks = yk_plan_layer_block_count(context->plan, context->study->model, layer);
+    layer_problem->blocks =
+        yk_plan_layer_block_count(context->plan, context->context->model, layer);
     layer_problem->weight_bytes = gathered ? message->weight_bytes : 0;
     layer_problem->gradient_bytes = message->gradient_bytes;
     YK_TRY(collective_s(context, YK_COLLECTIVE_ALL_GATHER,
@@ -233,13 +234,13 @@ yk_status yk_transfer_order_plan_create_problem(struct yk_search_context *study,
                                                 struct yk_arena *arena,
                                                 struct yk_transfer_order_problem **out)
 {
-    struct context context = {.study = study, .plan = plan, .arena = arena};
+    struct context context = {.context = study, .plan = plan, .arena = arena};
     struct yk_plan plain = *plan;
     struct yk_program *program = NULL;
     plain.transfer_count = 0;
     plain.prefetch = 1;
     YK_TRY(yk_program_compile_with_deadline(&plain, study->cluster, study->measurements,
-                                            study->sizes, NULL, &program));
+                                            study->cache, NULL, &program));
     context.program = program;
     const yk_status status = build_problem(&context, open);
     yk_program_destroy(program);
@@ -262,14 +263,14 @@ static yk_status apply_order(const struct yk_transfer_order_problem *problem,
     return YK_OK;
 }
 
-static yk_status solve(const struct yk_search_context *study,
+static yk_status solve(const struct yk_search_context *context,
                        const struct yk_transfer_order_plan_options *options,
                        const struct yk_transfer_order_problem *problem, struct yk_arena *arena,
                        struct yk_transfer_order **out)
 {
     const struct yk_transfer_order_options limits = {
         .budget_s = options->budget_s,
-        .stop = study->request->search.stop,
+        .stop = context->request->search.stop,
     };
     return options->method == YK_TRANSFER_ORDER_METHOD_MILP
                ? yk_transfer_order_solve_milp(problem, &limits, arena, out)
@@ -280,38 +281,39 @@ static yk_status solve(const struct yk_search_context *study,
  * Slots do not model streams that run ahead of each other. If the program of an order needs more
  * memory than there is, the order is computed again with that much less room.
  */
-yk_status yk_transfer_order_plan_apply(struct yk_search_context *study,
+yk_status yk_transfer_order_plan_apply(struct yk_search_context *context,
                                        const struct yk_transfer_order_plan_options *options,
                                        struct yk_arena *arena, struct yk_plan *plan,
                                        bool *out_ordered)
 {
     struct yk_transfer_order_problem *problem = NULL;
     *out_ordered = false;
-    YK_TRY(yk_transfer_order_plan_create_problem(study, plan, options->open, arena, &problem));
+    YK_TRY(yk_transfer_order_plan_create_problem(context, plan, options->open, arena, &problem));
     for (int32_t t = 0; options->max_bytes && t < yk_plan_slot_count(plan); t++) {
         problem->room_bytes[t] = fmin(problem->room_bytes[t], options->max_bytes[t]);
     }
     for (int32_t try = 0; try < TRIES && !*out_ordered; try++) {
         struct yk_transfer_order *order = NULL;
-        struct yk_plan_evaluation trial;
+        struct yk_plan_evaluation evaluation;
         struct yk_plan ordered = *plan;
         YK_TRY_NEW(arena, ordered.layers, plan->layer_count);
         memcpy(ordered.layers, plan->layers, (size_t)plan->layer_count * sizeof *plan->layers);
-        const yk_status status = solve(study, options, problem, arena, &order);
+        const yk_status status = solve(context, options, problem, arena, &order);
         if (status != YK_OK) {
             return status == YK_ERROR_NO_FIT ? YK_OK : status;
         }
         YK_TRY(apply_order(problem, order, arena, &ordered));
-        YK_TRY(yk_plan_evaluation_run(study, &ordered, YK_PLAN_EVALUATION_MEMORY_ONLY, &trial));
-        *out_ordered = trial.fits;
-        if (trial.refused) {
-            yk_plan_evaluation_free(&trial);
+        YK_TRY(
+            yk_plan_evaluation_run(context, &ordered, YK_PLAN_EVALUATION_MEMORY_ONLY, &evaluation));
+        *out_ordered = evaluation.fits;
+        if (evaluation.refused) {
+            yk_plan_evaluation_free(&evaluation);
             return YK_OK;
         }
         for (int32_t t = 0; t < yk_plan_slot_count(plan); t++) {
-            problem->room_bytes[t] -= trial.missing_bytes;
+            problem->room_bytes[t] -= evaluation.missing_bytes;
         }
-        yk_plan_evaluation_free(&trial);
+        yk_plan_evaluation_free(&evaluation);
         if (*out_ordered) {
             *plan = ordered;
         }

@@ -21,7 +21,7 @@ struct yk_transfer_order_plan_options {
 };
 
 /* Creates the problem of a plan, in `arena`. The plan's own transfers are ignored. */
-yk_status yk_transfer_order_plan_create_problem(struct yk_search_context *study,
+yk_status yk_transfer_order_plan_create_problem(struct yk_search_context *context,
                                                 const struct yk_plan *plan, bool open,
                                                 struct yk_arena *arena,
                                                 struct yk_transfer_order_problem **out) YK_MUST_USE;
@@ -30,7 +30,7 @@ yk_status yk_transfer_order_plan_create_problem(struct yk_search_context *study,
  * Sets the plan's transfers and, with `options->open`, its strategies. If no order fits,
  * `*out_ordered` is false and the plan does not change.
  */
-yk_status yk_transfer_order_plan_apply(struct yk_search_context *study,
+yk_status yk_transfer_order_plan_apply(struct yk_search_context *context,
                                        const struct yk_transfer_order_plan_options *options,
                                        struct yk_arena *arena, struct yk_plan *plan,
                                        bool *out_ordered) YK_MUST_USE;

@@ -91,7 +91,7 @@ enum {
  * afterwards. `width` is the number of partial paths kept per slot; blocks of many sizes need more.
  * `*work` is the number of partial paths that may be examined; it is decreased by those that were.
  */
-void yk_transfer_order_balancer_run(struct yk_transfer_order_balancer *balance,
+void yk_transfer_order_balancer_run(struct yk_transfer_order_balancer *balancer,
                                     struct yk_transfer_order_state *state, int32_t width,
                                     int64_t *work);
 

@@ -308,13 +308,13 @@ yk_status yk_placement_candidates_select(const struct yk_cost_sources *whole,
                                          struct yk_arena *arena,
                                          struct yk_placement_candidates_subset *out)
 {
-    struct yk_device_measurements *facts = NULL;
+    struct yk_device_measurements *measurements = NULL;
     YK_TRY_NEW(arena, out->devices, count);
-    YK_TRY_NEW(arena, facts, count);
+    YK_TRY_NEW(arena, measurements, count);
     YK_TRY_NEW(arena, out->links, (int64_t)count * count);
     for (int32_t p = 0; p < count; p++) {
         out->devices[p] = whole->cluster->devices[numbers[p]];
-        facts[p] = yk_device_measurements_of_device(whole->measurements, numbers[p]);
+        measurements[p] = yk_device_measurements_of_device(whole->measurements, numbers[p]);
         for (int32_t q = 0; q < count; q++) {
             out->links[(int64_t)p * count + q] =
                 *yk_cluster_link(whole->cluster, numbers[p], numbers[q]);
@@ -324,9 +324,9 @@ yk_status yk_placement_candidates_select(const struct yk_cost_sources *whole,
     out->cluster.devices = out->devices;
     out->cluster.links = out->links;
     out->cluster.device_count = count;
-    out->book = *whole;
-    out->book.cluster = &out->cluster;
-    out->book.measurements = facts;
+    out->sources = *whole;
+    out->sources.cluster = &out->cluster;
+    out->sources.measurements = measurements;
     return YK_OK;
 }
 
@@ -351,8 +351,8 @@ static yk_status translate(const struct subset *subset, const struct yk_schedule
         devices[task] = subset->numbers[schedule->devices[task]];
         priorities[task] = n - k;
     }
-    const struct yk_assignment mapping = {.devices = devices, .priorities = priorities};
-    YK_TRY(yk_assignment_schedule(&mapping, candidates->trial));
+    const struct yk_assignment assignment = {.devices = devices, .priorities = priorities};
+    YK_TRY(yk_assignment_schedule(&assignment, candidates->trial));
     return yk_placement_candidates_consider(candidates, candidates->trial);
 }
 
@@ -365,7 +365,7 @@ static yk_status consider_subset(const struct subset *subset,
     struct yk_placement_candidates own = {0};
     YK_TRY(yk_placement_candidates_select(spec.cost_sources, subset->numbers, subset->count,
                                           subset->arena, &selected));
-    spec.cost_sources = &selected.book;
+    spec.cost_sources = &selected.sources;
     YK_TRY(yk_step_graph_create(&spec, &step));
     yk_status status = yk_placement_candidates_create(step, candidates->deadline, &own);
     YK_THEN(yk_placement_candidates_add_undivided(&own));

@@ -55,7 +55,7 @@ struct yk_placement_candidates_subset {
     struct yk_device *devices; /* (count) of the cluster */
     struct yk_link *links;     /* (count, count) of the cluster */
     struct yk_cluster cluster;
-    struct yk_cost_sources book; /* points to `cluster` */
+    struct yk_cost_sources sources; /* points to `cluster` */
 };
 
 /* Selects the devices `numbers` of `whole`, in that order; a device may occur twice. Arrays are in

@@ -89,8 +89,8 @@ static yk_status try_order(struct trials *trials, const int64_t *priorities, int
 {
     struct yk_placement_memory_fit fit = {0};
     set_gates(trials, in_flight);
-    const struct yk_assignment mapping = {trials->task_devices, priorities, trials->gates};
-    YK_TRY(yk_assignment_schedule(&mapping, trials->trial));
+    const struct yk_assignment assignment = {trials->task_devices, priorities, trials->gates};
+    YK_TRY(yk_assignment_schedule(&assignment, trials->trial));
     if (trials->best_fit.fits && trials->trial->makespan >= trials->best->makespan) {
         return YK_OK; /* counting memory is slow, and it cannot be the best */
     }

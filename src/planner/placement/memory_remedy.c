@@ -144,7 +144,7 @@ static yk_status try_another_device(const struct yk_placement_request *request,
         return YK_OK;
     }
     YK_TRY(add_device(request->cost_sources, arena, &larger));
-    changed.cost_sources = &larger.book;
+    changed.cost_sources = &larger.sources;
     return step_with(&changed, deadline, out);
 }
 

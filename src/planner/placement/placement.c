@@ -94,7 +94,8 @@ static yk_status finish(struct context *context, struct yk_schedule *schedule,
                         struct yk_placement *placement)
 {
     const struct yk_graph *graph = placement->step->graph;
-    const struct yk_device_measurements *facts = context->request->cost_sources->measurements;
+    const struct yk_device_measurements *measurements =
+        context->request->cost_sources->measurements;
     const struct yk_cluster *cluster = context->request->cost_sources->cluster;
     placement->schedule = schedule;
     placement->step_s = yk_placement_evaluate_step_s(placement->step, schedule);
@@ -103,7 +104,7 @@ static yk_status finish(struct context *context, struct yk_schedule *schedule,
         /* In the graph, a device smaller than its driver context has no memory. */
         const int32_t device = placement->fit.device;
         placement->fit.missing_bytes +=
-            (int64_t)fmax(0, yk_device_measurements_context_bytes(facts, cluster, device) -
+            (int64_t)fmax(0, yk_device_measurements_context_bytes(measurements, cluster, device) -
                                  cluster->devices[device].memory_bytes);
     }
     YK_TRY_NEW(context->out->arena, placement->peak_bytes, graph->device_count);
@@ -112,7 +113,7 @@ static yk_status finish(struct context *context, struct yk_schedule *schedule,
         /* Unused devices have no driver context. */
         if (placement->peak_bytes[p] > 0) {
             placement->peak_bytes[p] +=
-                (int64_t)yk_device_measurements_context_bytes(facts, cluster, p);
+                (int64_t)yk_device_measurements_context_bytes(measurements, cluster, p);
         }
     }
     YK_TRY(read_devices(context, placement));

@@ -85,7 +85,7 @@ yk_status yk_placement_memory_remedy_search(const struct yk_placement_request *r
 
 /* Creates a plan, in `arena`, with one micro-batch. Every device that has a layer becomes a rank in
  * its own group, in device order. */
-yk_status yk_placement_plan_create(const struct yk_search_context *study,
+yk_status yk_placement_plan_create(const struct yk_search_context *context,
                                    const int32_t *layer_devices, struct yk_arena *arena,
                                    struct yk_plan **out) YK_MUST_USE;
 

@@ -3,18 +3,18 @@
 
 #include <string.h>
 
-yk_status yk_placement_plan_create(const struct yk_search_context *study,
+yk_status yk_placement_plan_create(const struct yk_search_context *context,
                                    const int32_t *layer_devices, struct yk_arena *arena,
                                    struct yk_plan **out)
 {
-    const int32_t P = study->cluster->device_count;
+    const int32_t P = context->cluster->device_count;
     struct yk_plan *plan = NULL;
     int32_t *rank_of = NULL;
     int32_t *devices = NULL;
     int32_t count = 0;
     YK_TRY_NEW(arena, rank_of, P);
     YK_TRY_NEW(arena, devices, P);
-    for (int32_t l = 0; l < study->model->layer_count; l++) {
+    for (int32_t l = 0; l < context->model->layer_count; l++) {
         rank_of[layer_devices[l]] = 1;
     }
     for (int32_t p = 0; p < P; p++) {
@@ -23,13 +23,13 @@ yk_status yk_placement_plan_create(const struct yk_search_context *study,
             devices[count++] = p;
         }
     }
-    YK_TRY(yk_search_context_create_plan(study, devices, count, count, arena, &plan));
+    YK_TRY(yk_search_context_create_plan(context, devices, count, count, arena, &plan));
     for (int32_t g = 0; g < count; g++) {
         plan->groups[g].member_count = 1;
         plan->groups[g].members[0] = (struct yk_plan_group_member){
             .rank = g, .share = plan->workload.batch, .shard_fraction = 1};
     }
-    for (int32_t l = 0; l < study->model->layer_count; l++) {
+    for (int32_t l = 0; l < context->model->layer_count; l++) {
         plan->layers[l].group = rank_of[layer_devices[l]];
     }
     *out = plan;
@@ -45,15 +45,15 @@ static yk_status plan_of(const struct yk_plan_request *request,
                          const struct yk_placement *placement, struct yk_arena *arena,
                          const struct yk_plan **out)
 {
-    struct yk_search_context *study = NULL;
+    struct yk_search_context *context = NULL;
     struct yk_plan *plan = NULL;
     if (!placement->devices) {
         return yk_fail(YK_ERROR_NO_FIT, "%s: %s", placement->name,
                        placement->refusal ? placement->refusal : "there is no placement");
     }
-    YK_TRY(yk_search_context_create(request, &study));
-    const yk_status status = yk_placement_plan_create(study, placement->devices, arena, &plan);
-    yk_search_context_destroy(study);
+    YK_TRY(yk_search_context_create(request, &context));
+    const yk_status status = yk_placement_plan_create(context, placement->devices, arena, &plan);
+    yk_search_context_destroy(context);
     YK_TRY(status);
     plan->micro_batches = placement->step->micro_batch_count;
     *out = plan;

@@ -53,14 +53,15 @@ static yk_status allocate_arrays(struct making *making)
 /* The memory of a device in the graph does not include the driver's context. */
 static yk_status add_devices(const struct making *making)
 {
-    const struct yk_device_measurements *facts = making->step->spec.cost_sources->measurements;
+    const struct yk_device_measurements *measurements =
+        making->step->spec.cost_sources->measurements;
     const struct yk_cluster *cluster = making->step->spec.cost_sources->cluster;
     const struct yk_model *model = making->step->model;
     const double typical = model->edge_count > 0 ? (double)model->edges[0].bytes : 1;
     for (int32_t p = 0; p < cluster->device_count; p++) {
         const struct yk_device *device = &cluster->devices[p];
         const double room =
-            device->memory_bytes - yk_device_measurements_context_bytes(facts, cluster, p);
+            device->memory_bytes - yk_device_measurements_context_bytes(measurements, cluster, p);
         YK_TRY(yk_graph_builder_add_device(making->builder, device->name, room > 0 ? room : 0));
     }
     for (int32_t p = 0; p < cluster->device_count; p++) {
@@ -118,10 +119,10 @@ static yk_status add_task(struct making *making, struct yk_step_graph_task task,
     struct yk_step_graph *step = making->step;
     const struct yk_model *model = making->models[task.micro_batch];
     const struct yk_layer *layer = &model->layers[task.layer];
-    const struct yk_cost_sources *book = step->spec.cost_sources;
-    for (int32_t p = 0; p < book->cluster->device_count; p++) {
+    const struct yk_cost_sources *sources = step->spec.cost_sources;
+    for (int32_t p = 0; p < sources->cluster->device_count; p++) {
         struct yk_cost_time time;
-        YK_TRY(yk_cost_layer_time(book, p, model, layer, task.pass, &time));
+        YK_TRY(yk_cost_layer_time(sources, p, model, layer, task.pass, &time));
         making->costs[p] = time.seconds;
         yk_error_band_add(&step->band, &time, time.seconds);
     }

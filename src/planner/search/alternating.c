@@ -28,7 +28,7 @@ struct proposal {
 
 struct context {
     struct yk_plan_search *search;
-    struct yk_search_context *study;
+    struct yk_search_context *context;
     int32_t main;                 /* the fastest device */
     int32_t helpers[MAX_HELPERS]; /* devices, the fastest first */
     int64_t helped[MAX_HELPERS];  /* samples of each */
@@ -44,7 +44,7 @@ struct context {
 
 static yk_status whole_s(const struct context *context, int32_t device, double *out_s)
 {
-    const struct yk_search_context *study = context->study;
+    const struct yk_search_context *study = context->context;
     return yk_search_context_layers_seconds(study, device, study->request->workload.batch, NULL,
                                             out_s);
 }
@@ -92,7 +92,7 @@ static int32_t owner_of(const struct yk_model *model, int32_t layer)
  * together. */
 static bool is_helped(const struct context *context, int32_t layer, int32_t cut)
 {
-    const struct yk_model *model = context->study->model;
+    const struct yk_model *model = context->context->model;
     const int32_t L = model->layer_count;
     bool helped = context->front ? layer < cut : layer >= L - cut;
     for (int32_t l = 0; l < L && context->shared; l++) {
@@ -106,7 +106,7 @@ static bool is_helped(const struct context *context, int32_t layer, int32_t cut)
 /* Computes the times of every layer for the current division of samples. */
 static yk_status price_layers(struct context *context, int64_t helped)
 {
-    const struct yk_search_context *study = context->study;
+    const struct yk_search_context *study = context->context;
     const int32_t L = study->model->layer_count;
     const int64_t own = study->request->workload.batch - helped;
     for (int32_t l = 0; l < L; l++) {
@@ -126,7 +126,7 @@ static yk_status price_layers(struct context *context, int64_t helped)
 /* A lower bound of the step time: computation of the main device, or of a helper and the rest. */
 static double estimate(const struct context *context, int32_t cut)
 {
-    const int32_t L = context->study->model->layer_count;
+    const int32_t L = context->context->model->layer_count;
     double own_s = 0;
     double rest_s = 0;
     double slowest_s = 0;
@@ -149,7 +149,7 @@ static double estimate(const struct context *context, int32_t cut)
 static yk_status make_plan(const struct context *context, int32_t cut, struct yk_arena *arena,
                            struct yk_plan **out)
 {
-    const enum yk_sharding_strategy asked = context->study->request->strategy;
+    const enum yk_sharding_strategy asked = context->context->request->strategy;
     const int32_t count = context->helper_count + 1;
     struct yk_plan *plan = NULL;
     int32_t devices[MAX_HELPERS + 1] = {context->main};
@@ -157,7 +157,7 @@ static yk_status make_plan(const struct context *context, int32_t cut, struct yk
         devices[i + 1] = context->helpers[i];
     }
     qsort(devices, (size_t)count, sizeof devices[0], yk_number_compare_elements);
-    YK_TRY(yk_search_context_create_plan(context->study, devices, count, 2, arena, &plan));
+    YK_TRY(yk_search_context_create_plan(context->context, devices, count, 2, arena, &plan));
     plan->micro_batches = 2;
     plan->pipeline = YK_PIPELINE_NESTED;
     plan->groups[0].member_count = count;
@@ -205,7 +205,7 @@ static bool has_both_groups(const struct yk_plan *plan)
 static yk_status consider(const struct context *context, int32_t cut, struct yk_arena *arena)
 {
     struct yk_plan *plan = NULL;
-    if (cut < 1 || cut >= context->study->model->layer_count) {
+    if (cut < 1 || cut >= context->context->model->layer_count) {
         return YK_OK;
     }
     YK_TRY(make_plan(context, cut, arena, &plan));
@@ -220,7 +220,7 @@ static struct proposal best_cut(const struct context *context, int64_t helped)
                             .helper_count = context->helper_count,
                             .helped = helped,
                             .front = context->front};
-    for (int32_t cut = 1; cut < context->study->model->layer_count; cut++) {
+    for (int32_t cut = 1; cut < context->context->model->layer_count; cut++) {
         const double seconds = estimate(context, cut);
         if (seconds < best.step_s) {
             best.step_s = seconds;
@@ -259,7 +259,7 @@ static void keep_proposal(struct context *context, struct proposal proposal)
 /* Estimates plans with 1, 2, … helpers, or with all of them if no device may be left out. */
 static yk_status find_proposals(struct context *context)
 {
-    const struct yk_search_context *study = context->study;
+    const struct yk_search_context *study = context->context;
     const int64_t batch = study->request->workload.batch;
     const int32_t all = context->helper_count;
     for (int32_t count = study->request->all_devices ? all : 1; count <= all; count++) {
@@ -279,7 +279,7 @@ static yk_status find_proposals(struct context *context)
 /* Tries the proposed cuts and those around them, since estimates ignore messages. */
 static yk_status try_proposals(struct context *context)
 {
-    const struct yk_search_context *study = context->study;
+    const struct yk_search_context *study = context->context;
     for (int32_t w = 0; w < context->proposal_count; w++) {
         const struct proposal *proposal = &context->proposals[w];
         if (!(proposal->step_s < context->search->best_s) ||
@@ -299,7 +299,7 @@ static yk_status try_proposals(struct context *context)
 
 static yk_status allocate(struct context *context, struct yk_arena *arena)
 {
-    const struct yk_model *model = context->study->model;
+    const struct yk_model *model = context->context->model;
     YK_TRY_NEW(arena, context->own_s, model->layer_count);
     YK_TRY_NEW(arena, context->rest_s, model->layer_count);
     YK_TRY_NEW(arena, context->helper_s, (int64_t)MAX_HELPERS * model->layer_count);
@@ -313,7 +313,7 @@ static yk_status search_in(struct context *context, struct yk_arena *arena)
 {
     struct yk_device_set *sets = NULL;
     int32_t count = 0;
-    YK_TRY(yk_device_sets_list(context->study, arena, &sets, &count));
+    YK_TRY(yk_device_sets_list(context->context, arena, &sets, &count));
     if (sets[0].count > 1) {
         YK_TRY(line_up(context, &sets[0]));
     }
@@ -326,9 +326,9 @@ static yk_status search_in(struct context *context, struct yk_arena *arena)
 
 yk_status yk_plan_search_alternating(struct yk_plan_search *search)
 {
-    struct yk_search_context *study = search->study;
+    struct yk_search_context *study = search->context;
     const struct yk_plan_request *request = study->request;
-    struct context context = {.search = search, .study = study};
+    struct context context = {.search = search, .context = study};
     if (!yk_search_context_decides(study, YK_DECIDE_PLACEMENT) ||
         !yk_search_context_decides(study, YK_DECIDE_SAMPLE_SHARES) || request->random_strategies ||
         (request->micro_batches != 0 && request->micro_batches != 2)) {

@@ -49,7 +49,7 @@ static yk_status describe(const struct context *context, const struct yk_plan_se
         }
     } else if (own->nearest) {
         yk_text_addf(&text, "%s lacks %s",
-                     context->search->study->cluster->devices[own->missing_device].name,
+                     context->search->context->cluster->devices[own->missing_device].name,
                      YK_UNITS_TEXT(own->missing_bytes, YK_UNIT_BYTES));
     } else {
         yk_text_add(&text, "too large for any split of the batch");
@@ -73,18 +73,18 @@ static yk_status add_row(struct context *context, const char *name, struct yk_pl
     *row = (struct yk_plan_alternative){
         .name = name, .step_s = own->best ? own->best_s : NAN, .fits = own->best != NULL};
     YK_TRY(describe(context, own, &row->remark));
-    const struct yk_plan_request *request = context->search->study->request;
+    const struct yk_plan_request *request = context->search->context->request;
     const struct yk_plan *plan = own->best ? own->best : own->nearest;
     if (plan && is_open(request, plan)) {
         YK_TRY(yk_plan_search_evaluate(context->search, plan, NULL));
     }
     if (!own->best && own->nearest) {
         /* The step time that it would have if it did fit. */
-        struct yk_plan_evaluation trial;
-        YK_TRY(yk_plan_evaluation_run(context->search->study, own->nearest,
-                                      YK_PLAN_EVALUATION_SIMULATE, &trial));
-        row->step_s = trial.step_s;
-        yk_plan_evaluation_free(&trial);
+        struct yk_plan_evaluation evaluation;
+        YK_TRY(yk_plan_evaluation_run(context->search->context, own->nearest,
+                                      YK_PLAN_EVALUATION_SIMULATE, &evaluation));
+        row->step_s = evaluation.step_s;
+        yk_plan_evaluation_free(&evaluation);
     }
     (*context->row_count)++;
     return YK_OK;
@@ -95,7 +95,7 @@ static yk_status try_split(const struct yk_data_parallel_spec *split, struct yk_
 {
     struct yk_plan *plan = NULL;
     bool fits = false;
-    YK_TRY(yk_data_parallel_create_plan(own->study, split, arena, &plan, &fits));
+    YK_TRY(yk_data_parallel_create_plan(own->context, split, arena, &plan, &fits));
     return plan ? yk_plan_search_evaluate(own, plan, NULL) : YK_OK;
 }
 
@@ -103,7 +103,7 @@ static yk_status try_split(const struct yk_data_parallel_spec *split, struct yk_
 static yk_status try_splits(struct context *context, struct yk_data_parallel_spec *split,
                             struct yk_plan_search *own)
 {
-    const struct yk_search_context *study = context->search->study;
+    const struct yk_search_context *study = context->search->context;
     const struct yk_plan_request *request = study->request;
     const bool open = yk_search_context_decides(study, YK_DECIDE_RECOMPUTATION);
     split->recompute = context->recompute;
@@ -134,7 +134,7 @@ static yk_status add_split(struct context *context, const char *name,
     split.even_parts = true;
     split.max_s = INFINITY;
     split.block_bytes = ddp_bucket_bytes;
-    YK_TRY(yk_plan_search_create(context->search->study, &own));
+    YK_TRY(yk_plan_search_create(context->search->context, &own));
     yk_status status = try_splits(context, &split, &own);
     YK_THEN(add_row(context, name, &own));
     yk_plan_search_free(&own);
@@ -144,7 +144,7 @@ static yk_status add_split(struct context *context, const char *name,
 static void fill_strategies(const struct context *context, enum yk_sharding_strategy blocks,
                             enum yk_sharding_strategy others)
 {
-    const struct yk_model *model = context->search->study->model;
+    const struct yk_model *model = context->search->context->model;
     for (int32_t l = 0; l < model->layer_count; l++) {
         const bool block = strstr(model->layers[l].kind, "block") != NULL;
         context->strategies[l] = block ? blocks : others;
@@ -163,7 +163,7 @@ static int32_t deepspeed_prefetch(const struct yk_model *model)
 
 static yk_status add_splits(struct context *context)
 {
-    const struct yk_model *model = context->search->study->model;
+    const struct yk_model *model = context->search->context->model;
     struct yk_data_parallel_spec split = {
         .devices = context->all.devices,
         .count = context->all.count,
@@ -194,7 +194,7 @@ static yk_status add_splits(struct context *context)
 
 static yk_status add_singles(struct context *context)
 {
-    const struct yk_search_context *study = context->search->study;
+    const struct yk_search_context *study = context->search->context;
     for (int32_t i = 0; i < context->all.count; i++) {
         const int32_t device = context->all.devices[i];
         bool known = false;
@@ -222,7 +222,7 @@ static yk_status consider_map(struct yk_plan_search *own, const struct yk_placem
                               struct yk_arena *arena)
 {
     struct yk_plan *plan = NULL;
-    YK_TRY(yk_placement_plan_create(own->study, placement->devices, arena, &plan));
+    YK_TRY(yk_placement_plan_create(own->context, placement->devices, arena, &plan));
     return yk_plan_search_evaluate(own, plan, NULL);
 }
 
@@ -241,7 +241,7 @@ static yk_status add_placement_row(struct context *context, const char *name,
 /* The placement of an algorithm of `yoke place`, with one micro-batch. */
 static yk_status add_placement(struct context *context, const char *name, const char *algorithm)
 {
-    const struct yk_search_context *study = context->search->study;
+    const struct yk_search_context *study = context->search->context;
     const struct yk_placement_request request = {
         .cost_sources = study->request->cost_sources,
         .config = study->request->config,
@@ -255,7 +255,7 @@ static yk_status add_placement(struct context *context, const char *name, const 
     YK_TRY(yk_deadline_check(&study->deadline));
     YK_TRY(yk_placement_compare(&request, &placements));
     const struct yk_placement *placement = &placements->placements[0];
-    yk_status status = yk_plan_search_create(context->search->study, &own);
+    yk_status status = yk_plan_search_create(context->search->context, &own);
     YK_THEN(add_placement_row(context, name, placement, &own));
     yk_plan_search_free(&own);
     yk_placements_destroy(placements);
@@ -270,14 +270,14 @@ yk_status yk_baselines_evaluate(struct yk_plan_search *search, struct yk_arena *
     int32_t count = 0;
     *out = NULL;
     *out_count = 0;
-    YK_TRY(yk_device_sets_list(search->study, arena, &sets, &count));
+    YK_TRY(yk_device_sets_list(search->context, arena, &sets, &count));
     context.all = sets[0];
     YK_TRY_NEW(arena, *out, context.all.count + 8);
     context.rows = *out;
-    YK_TRY_NEW(arena, context.strategies, search->study->model->layer_count);
-    YK_TRY_NEW(arena, context.recompute, search->study->model->layer_count);
+    YK_TRY_NEW(arena, context.strategies, search->context->model->layer_count);
+    YK_TRY_NEW(arena, context.recompute, search->context->model->layer_count);
     /* Placements cannot leave out devices. */
-    if (context.all.count > 1 && context.all.count == search->study->cluster->device_count) {
+    if (context.all.count > 1 && context.all.count == search->context->cluster->device_count) {
         YK_TRY(add_placement(&context, "auto", "auto"));
         YK_TRY(add_placement(&context, "HEFT placement", "heft"));
     }

@@ -12,7 +12,7 @@
 #include <string.h>
 
 struct splitting {
-    struct yk_search_context *study;
+    struct yk_search_context *context;
     const struct yk_data_parallel_spec *split;
     struct yk_arena *arena;
     double *pass_s; /* (count, batch + 1) of a micro-batch of that size; NAN: not computed yet */
@@ -23,7 +23,7 @@ struct splitting {
 
 static void add_state(struct splitting *splitting, int32_t layer)
 {
-    const struct yk_model *model = splitting->study->model;
+    const struct yk_model *model = splitting->context->model;
     const struct yk_model_layer_state_bytes state =
         yk_model_layer_state_bytes(model, &model->layers[layer]);
     const double changing = state.gradient_bytes + state.optimizer_bytes;
@@ -49,7 +49,7 @@ static yk_status share_s(void *user, int32_t rank, int64_t samples, double *out_
     const int64_t M = split->micro_batches;
     const int64_t sizes[2] = {samples / M, samples / M + 1};
     const int64_t counts[2] = {M - samples % M, samples % M};
-    const int64_t batch = splitting->study->request->workload.batch;
+    const int64_t batch = splitting->context->request->workload.batch;
     double seconds = 0;
     for (int32_t i = 0; i < 2; i++) {
         if (counts[i] == 0 || sizes[i] == 0) {
@@ -57,7 +57,7 @@ static yk_status share_s(void *user, int32_t rank, int64_t samples, double *out_
         }
         double *pass_s = &splitting->pass_s[rank * (batch + 1) + sizes[i]];
         if (isnan(*pass_s)) {
-            YK_TRY(yk_search_context_layers_seconds(splitting->study, split->devices[rank],
+            YK_TRY(yk_search_context_layers_seconds(splitting->context, split->devices[rank],
                                                     sizes[i], split->recompute, pass_s));
         }
         seconds += (double)counts[i] * *pass_s;
@@ -69,14 +69,14 @@ static yk_status share_s(void *user, int32_t rank, int64_t samples, double *out_
 /* Estimates the bytes of a micro-batch besides state; evaluations correct it later. */
 static yk_status pass_bytes(const struct splitting *splitting, int64_t samples, double *out)
 {
-    struct yk_search_context *study = splitting->study;
+    struct yk_search_context *context = splitting->context;
     const struct yk_model *plain = NULL;
     const struct yk_model *saving = NULL;
     double saved = 0;
     double besides = 0;
     if (samples > 0) {
-        YK_TRY(yk_model_cache_get(study->sizes, samples, false, &plain));
-        YK_TRY(yk_model_cache_get(study->sizes, samples, true, &saving));
+        YK_TRY(yk_model_cache_get(context->cache, samples, false, &plain));
+        YK_TRY(yk_model_cache_get(context->cache, samples, true, &saving));
         for (int32_t l = 0; l < plain->layer_count; l++) {
             const bool again = splitting->split->recompute[l];
             const double all = (double)plain->layers[l].saved_bytes;
@@ -93,15 +93,15 @@ static yk_status pass_bytes(const struct splitting *splitting, int64_t samples, 
 static yk_status max_samples(const struct splitting *splitting, int32_t rank, int64_t *out)
 {
     const struct yk_data_parallel_spec *split = splitting->split;
-    const struct yk_search_context *study = splitting->study;
+    const struct yk_search_context *context = splitting->context;
     const int32_t device = split->devices[rank];
     const double room =
-        study->limit_bytes[device] -
-        yk_device_measurements_context_bytes(study->measurements, study->cluster, device) -
+        context->limit_bytes[device] -
+        yk_device_measurements_context_bytes(context->measurements, context->cluster, device) -
         splitting->whole_bytes - splitting->largest_bytes - splitting->summed_bytes;
     const int64_t M = split->micro_batches;
     int64_t low = 0;
-    int64_t high = (study->request->workload.batch + M - 1) / M;
+    int64_t high = (context->request->workload.batch + M - 1) / M;
     while (low < high) {
         const int64_t half = low + (high - low + 1) / 2;
         double bytes = 0;
@@ -119,7 +119,7 @@ static yk_status max_samples(const struct splitting *splitting, int32_t rank, in
 static yk_status find_shares(struct splitting *splitting, int64_t *shares)
 {
     const struct yk_data_parallel_spec *split = splitting->split;
-    const int64_t batch = splitting->study->request->workload.batch;
+    const int64_t batch = splitting->context->request->workload.batch;
     int64_t *max = NULL;
     int64_t *min = NULL; /* largest shares that fit, by the estimate */
     double slowest_s = 0;
@@ -180,7 +180,7 @@ static yk_status make_plan(const struct splitting *splitting, const int64_t *sha
             devices[count++] = split->devices[i];
         }
     }
-    YK_TRY(yk_search_context_create_plan(splitting->study, devices, count, 1, splitting->arena,
+    YK_TRY(yk_search_context_create_plan(splitting->context, devices, count, 1, splitting->arena,
                                          &plan));
     plan->groups[0].member_count = count;
     for (int32_t i = 0, member = 0; i < split->count; i++) {
@@ -203,15 +203,15 @@ static yk_status make_plan(const struct splitting *splitting, const int64_t *sha
     return YK_OK;
 }
 
-yk_status yk_data_parallel_create_plan(struct yk_search_context *study,
+yk_status yk_data_parallel_create_plan(struct yk_search_context *context,
                                        const struct yk_data_parallel_spec *split,
                                        struct yk_arena *arena, struct yk_plan **out, bool *out_fits)
 {
-    struct splitting splitting = {.study = study, .split = split, .arena = arena};
+    struct splitting splitting = {.context = context, .split = split, .arena = arena};
     int64_t *shares = NULL;
     *out = NULL;
     *out_fits = false;
-    for (int32_t l = 0; l < study->model->layer_count; l++) {
+    for (int32_t l = 0; l < context->model->layer_count; l++) {
         add_state(&splitting, l);
     }
     YK_TRY_NEW(arena, shares, split->count);
@@ -223,15 +223,15 @@ yk_status yk_data_parallel_create_plan(struct yk_search_context *study,
         return YK_OK;
     }
     YK_TRY(make_plan(&splitting, shares, out));
-    struct yk_plan_evaluation trial;
+    struct yk_plan_evaluation evaluation;
     if (split->even_parts) {
-        YK_TRY(yk_plan_evaluation_run(study, *out, YK_PLAN_EVALUATION_MEMORY_ONLY, &trial));
+        YK_TRY(yk_plan_evaluation_run(context, *out, YK_PLAN_EVALUATION_MEMORY_ONLY, &evaluation));
     } else {
-        YK_TRY(yk_shard_fractions_fit_plan(study, *out, split->room_balance,
-                                           YK_PLAN_EVALUATION_MEMORY_ONLY, &trial));
+        YK_TRY(yk_shard_fractions_fit_plan(context, *out, split->room_balance,
+                                           YK_PLAN_EVALUATION_MEMORY_ONLY, &evaluation));
     }
-    *out_fits = trial.fits;
-    yk_plan_evaluation_free(&trial);
+    *out_fits = evaluation.fits;
+    yk_plan_evaluation_free(&evaluation);
     return YK_OK;
 }
 
@@ -257,11 +257,11 @@ static const struct family families[] = {
  * During computation, latency and transfer slow down by the same factor, so the size is the same.
  * On a ring of n ranks each round moves 1/n of the block.
  */
-static yk_status saturating_bytes(const struct yk_cost_sources *book, int32_t a, int32_t b,
+static yk_status saturating_bytes(const struct yk_cost_sources *sources, int32_t a, int32_t b,
                                   int32_t count, double *out)
 {
-    const struct yk_link *link = yk_cluster_link(book->cluster, a, b);
-    YK_TRY(yk_saturation_size_of_link(book, a, b, count, out));
+    const struct yk_link *link = yk_cluster_link(sources->cluster, a, b);
+    YK_TRY(yk_saturation_size_of_link(sources, a, b, count, out));
     if (isnan(*out)) {
         *out = YK_SATURATION_SIZE_BANDWIDTH_FRACTION / (1 - YK_SATURATION_SIZE_BANDWIDTH_FRACTION) *
                count * link->latency_s * link->bytes_per_s;
@@ -269,17 +269,17 @@ static yk_status saturating_bytes(const struct yk_cost_sources *book, int32_t a,
     return YK_OK;
 }
 
-yk_status yk_data_parallel_choose_block_bytes(const struct yk_search_context *study,
+yk_status yk_data_parallel_choose_block_bytes(const struct yk_search_context *context,
                                               const int32_t *devices, int32_t count, double *out)
 {
     double block = YK_DATA_PARALLEL_MIN_BLOCK_BYTES;
     for (int32_t i = 0; i < count && count > 1; i++) {
         double bytes = 0;
-        YK_TRY(saturating_bytes(study->request->cost_sources, devices[i], devices[(i + 1) % count],
-                                count, &bytes));
+        YK_TRY(saturating_bytes(context->request->cost_sources, devices[i],
+                                devices[(i + 1) % count], count, &bytes));
         block = fmax(block, bytes);
     }
-    *out = yk_search_context_decides(study, YK_DECIDE_BLOCK_SIZE)
+    *out = yk_search_context_decides(context, YK_DECIDE_BLOCK_SIZE)
                ? round(fmin(block, max_block_bytes))
                : plain_bucket_bytes;
     return YK_OK;
@@ -294,11 +294,11 @@ void yk_data_parallel_tie_strategies(const struct yk_model *model,
     }
 }
 
-void yk_data_parallel_uniform_strategies(const struct yk_search_context *study,
+void yk_data_parallel_uniform_strategies(const struct yk_search_context *context,
                                          enum yk_sharding_strategy strategy,
                                          enum yk_sharding_strategy *out)
 {
-    const struct yk_model *model = study->model;
+    const struct yk_model *model = context->model;
     for (int32_t l = 0; l < model->layer_count; l++) {
         const struct yk_model_layer_state_bytes state =
             yk_model_layer_state_bytes(model, &model->layers[l]);
@@ -312,10 +312,10 @@ static yk_status order_and_consider(struct yk_plan_search *search, struct yk_pla
 {
     const struct yk_transfer_order_plan_options options = {
         .method = YK_TRANSFER_ORDER_METHOD_GREEDY,
-        .open = yk_search_context_chooses_strategies(search->study),
+        .open = yk_search_context_chooses_strategies(search->context),
     };
     bool ordered = false;
-    YK_TRY(yk_transfer_order_plan_apply(search->study, &options, arena, plan, &ordered));
+    YK_TRY(yk_transfer_order_plan_apply(search->context, &options, arena, plan, &ordered));
     return ordered ? yk_plan_search_evaluate(search, plan, NULL) : YK_OK;
 }
 
@@ -329,7 +329,7 @@ static yk_status try_in(struct yk_plan_search *search, const struct yk_data_para
 {
     struct yk_plan *plan = NULL;
     bool fits = false;
-    YK_TRY(yk_data_parallel_create_plan(search->study, split, arena, &plan, &fits));
+    YK_TRY(yk_data_parallel_create_plan(search->context, split, arena, &plan, &fits));
     if (!plan) {
         return YK_OK;
     }
@@ -340,7 +340,7 @@ static yk_status try_in(struct yk_plan_search *search, const struct yk_data_para
         return try_in(search, &all, arena);
     }
     if (fits && communicates(plan) &&
-        yk_search_context_decides(search->study, YK_DECIDE_TRANSFER_ORDER)) {
+        yk_search_context_decides(search->context, YK_DECIDE_TRANSFER_ORDER)) {
         return order_and_consider(search, plan, arena);
     }
     return YK_OK;
@@ -367,7 +367,7 @@ struct context {
 
 static void draw_strategies(const struct context *context)
 {
-    const struct yk_search_context *study = context->search->study;
+    const struct yk_search_context *study = context->search->context;
     struct yk_random random = yk_random_from_seed(study->request->search.seed);
     for (int32_t l = 0; l < study->model->layer_count; l++) {
         context->strategies[l] =
@@ -379,7 +379,7 @@ static void draw_strategies(const struct context *context)
 /* Tries the families that the request allows, for one number of micro-batches. */
 static yk_status try_families(struct context *context)
 {
-    const struct yk_search_context *study = context->search->study;
+    const struct yk_search_context *study = context->search->context;
     const struct yk_plan_request *request = study->request;
     const enum yk_sharding_strategy fixed = yk_search_context_fixed_strategy(study);
     if (request->random_strategies) {
@@ -408,7 +408,7 @@ static yk_status try_families(struct context *context)
 
 static yk_status try_recomputation(struct context *context)
 {
-    const struct yk_search_context *study = context->search->study;
+    const struct yk_search_context *study = context->search->context;
     const bool asked = study->request->workload.recompute;
     const bool open = yk_search_context_decides(study, YK_DECIDE_RECOMPUTATION);
     for (int32_t again = 0; again < 2; again++) {
@@ -426,7 +426,7 @@ static yk_status try_recomputation(struct context *context)
 static yk_status try_set(void *user, const struct yk_device_set *set, struct yk_arena *arena)
 {
     struct context *context = user;
-    const struct yk_search_context *study = context->search->study;
+    const struct yk_search_context *study = context->search->context;
     const int32_t asked = study->request->micro_batches;
     const int64_t batch = study->request->workload.batch;
     yk_search_context_report_progress(study, "data parallelism");

@@ -31,7 +31,7 @@ struct yk_data_parallel_spec {
  * Creates the plan, in `arena`. `*out_fits` says whether it fits. `*out` is NULL if no shares fit
  * the estimate of memory or `max_s`.
  */
-yk_status yk_data_parallel_create_plan(struct yk_search_context *study,
+yk_status yk_data_parallel_create_plan(struct yk_search_context *context,
                                        const struct yk_data_parallel_spec *split,
                                        struct yk_arena *arena, struct yk_plan **out,
                                        bool *out_fits) YK_MUST_USE;
@@ -47,7 +47,7 @@ yk_status yk_data_parallel_consider(struct yk_plan_search *search,
 
 /* The block size for a ring of these devices: the largest saturation size of its links, limited to
  * 1 to 64 MiB. */
-yk_status yk_data_parallel_choose_block_bytes(const struct yk_search_context *study,
+yk_status yk_data_parallel_choose_block_bytes(const struct yk_search_context *context,
                                               const int32_t *devices, int32_t count,
                                               double *out) YK_MUST_USE;
 
@@ -56,7 +56,7 @@ void yk_data_parallel_tie_strategies(const struct yk_model *model,
                                      enum yk_sharding_strategy *strategies);
 
 /* Gives every layer the same strategy, except that small layers are replicated. */
-void yk_data_parallel_uniform_strategies(const struct yk_search_context *study,
+void yk_data_parallel_uniform_strategies(const struct yk_search_context *context,
                                          enum yk_sharding_strategy strategy,
                                          enum yk_sharding_strategy *out);
 

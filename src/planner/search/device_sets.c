@@ -11,7 +11,7 @@ enum {
 };
 
 struct collection {
-    const struct yk_search_context *study;
+    const struct yk_search_context *context;
     struct yk_arena *arena;
     struct yk_device_set *sets;
     int32_t count;
@@ -20,10 +20,10 @@ struct collection {
     int32_t all_count;
 };
 
-bool yk_device_sets_devices_are_equal(const struct yk_search_context *study, int32_t a, int32_t b)
+bool yk_device_sets_devices_are_equal(const struct yk_search_context *context, int32_t a, int32_t b)
 {
-    const struct yk_cluster *cluster = study->cluster;
-    if (!yk_search_context_devices_are_equal(study, a, b) ||
+    const struct yk_cluster *cluster = context->cluster;
+    if (!yk_search_context_devices_are_equal(context, a, b) ||
         cluster->devices[a].node != cluster->devices[b].node) {
         return false;
     }
@@ -68,7 +68,7 @@ static yk_status add_set(struct collection *collection, const bool *uses)
 /* Adds every kind or node alone, and all devices except it. */
 static yk_status add_by(struct collection *collection, bool by_node, bool *uses)
 {
-    const struct yk_device *devices = collection->study->cluster->devices;
+    const struct yk_device *devices = collection->context->cluster->devices;
     for (int32_t i = 0; i < collection->all_count; i++) {
         const int32_t chosen = collection->all[i];
         for (int32_t alone = 0; alone < 2; alone++) {
@@ -111,7 +111,7 @@ static yk_status add_numbers(struct collection *collection, bool *uses)
                 const int32_t other = collection->all[j];
                 const bool alike =
                     n <= VERY_FEW_DEVICES
-                        ? yk_device_sets_devices_are_equal(collection->study, one, other)
+                        ? yk_device_sets_devices_are_equal(collection->context, one, other)
                         : collection->kinds[one] == collection->kinds[other];
                 first_ones = first_ones && (uses[j] || !alike);
             }
@@ -125,28 +125,28 @@ static yk_status add_numbers(struct collection *collection, bool *uses)
 
 static yk_status find_devices(struct collection *collection)
 {
-    const struct yk_search_context *study = collection->study;
-    const int32_t P = study->cluster->device_count;
+    const struct yk_search_context *context = collection->context;
+    const int32_t P = context->cluster->device_count;
     YK_TRY_NEW(collection->arena, collection->kinds, P);
     YK_TRY_NEW(collection->arena, collection->all, P);
     for (int32_t p = 0; p < P; p++) {
         int32_t alike = 0;
-        while (alike < p && (!yk_search_context_devices_are_equal(study, alike, p) ||
-                             yk_search_context_excludes_device(study, alike))) {
+        while (alike < p && (!yk_search_context_devices_are_equal(context, alike, p) ||
+                             yk_search_context_excludes_device(context, alike))) {
             alike++;
         }
         collection->kinds[p] = alike;
-        if (!yk_search_context_excludes_device(study, p)) {
+        if (!yk_search_context_excludes_device(context, p)) {
             collection->all[collection->all_count++] = p;
         }
     }
     return YK_OK;
 }
 
-yk_status yk_device_sets_list(const struct yk_search_context *study, struct yk_arena *arena,
+yk_status yk_device_sets_list(const struct yk_search_context *context, struct yk_arena *arena,
                               struct yk_device_set **out, int32_t *out_count)
 {
-    struct collection collection = {.study = study, .arena = arena};
+    struct collection collection = {.context = context, .arena = arena};
     bool *uses = NULL;
     YK_TRY(find_devices(&collection));
     YK_TRY_NEW(arena, collection.sets, YK_DEVICE_SETS_MAX_COUNT);
@@ -155,7 +155,7 @@ yk_status yk_device_sets_list(const struct yk_search_context *study, struct yk_a
         uses[i] = true;
     }
     YK_TRY(add_set(&collection, uses));
-    if (yk_search_context_decides(study, YK_DECIDE_PLACEMENT) && !study->request->all_devices) {
+    if (yk_search_context_decides(context, YK_DECIDE_PLACEMENT) && !context->request->all_devices) {
         YK_TRY(add_by(&collection, false, uses));
         YK_TRY(add_by(&collection, true, uses));
         YK_TRY(add_singles(&collection, uses));
@@ -195,34 +195,34 @@ enum grouping {
     GROUPINGS,
 };
 
-static int32_t place_in_node(const struct yk_search_context *study, const struct yk_device_set *set,
-                             int32_t index)
+static int32_t place_in_node(const struct yk_search_context *context,
+                             const struct yk_device_set *set, int32_t index)
 {
     int32_t before = 0;
     for (int32_t i = 0; i < index; i++) {
-        before += study->cluster->devices[set->devices[i]].node ==
-                          study->cluster->devices[set->devices[index]].node
+        before += context->cluster->devices[set->devices[i]].node ==
+                          context->cluster->devices[set->devices[index]].node
                       ? 1
                       : 0;
     }
     return before;
 }
 
-static int32_t group_number(const struct yk_search_context *study, const struct yk_device_set *set,
-                            int32_t index, enum grouping grouping)
+static int32_t group_number(const struct yk_search_context *context,
+                            const struct yk_device_set *set, int32_t index, enum grouping grouping)
 {
     const int32_t device = set->devices[index];
-    const int32_t node = study->cluster->devices[device].node;
-    const int32_t kind = yk_layer_costs_device_kind(study->costs, device);
+    const int32_t node = context->cluster->devices[device].node;
+    const int32_t kind = yk_layer_costs_device_kind(context->costs, device);
     switch (grouping) {
     case BY_NODE:
         return node;
     case BY_KIND:
         return kind;
     case BY_NODE_AND_KIND:
-        return node * study->cluster->device_count + kind;
+        return node * context->cluster->device_count + kind;
     case ACROSS_NODES:
-        return place_in_node(study, set, index);
+        return place_in_node(context, set, index);
     case ONE_BY_ONE:
     case GROUPINGS:
     default:
@@ -231,7 +231,7 @@ static int32_t group_number(const struct yk_search_context *study, const struct 
 }
 
 /* Sorts devices by group; `sense` 1 puts fast groups first, -1 last, 0 keeps their order. */
-static yk_status line_up(const struct yk_search_context *study, const struct yk_device_set *set,
+static yk_status line_up(const struct yk_search_context *context, const struct yk_device_set *set,
                          enum grouping grouping, int32_t sense, struct yk_arena *arena,
                          struct yk_device_grouping *out)
 {
@@ -239,9 +239,9 @@ static yk_status line_up(const struct yk_search_context *study, const struct yk_
     YK_TRY_NEW(arena, line, set->count);
     for (int32_t i = 0; i < set->count; i++) {
         double seconds = 0;
-        YK_TRY(yk_search_context_layers_seconds(study, set->devices[i], 1, NULL, &seconds));
+        YK_TRY(yk_search_context_layers_seconds(context, set->devices[i], 1, NULL, &seconds));
         line[i] = (struct line){.device = set->devices[i],
-                                .group = group_number(study, set, i, grouping),
+                                .group = group_number(context, set, i, grouping),
                                 .key = sense * seconds};
     }
     /* A group is sorted by its first device. */
@@ -266,20 +266,22 @@ static yk_status line_up(const struct yk_search_context *study, const struct yk_
 
 /* Whether grouping `count` is a pipeline, and equals none before it up to interchangeable devices.
  */
-static bool is_new_pipeline(const struct yk_search_context *study,
-                            const struct yk_device_grouping *groups, int32_t count, int32_t devices)
+static bool is_new_pipeline(const struct yk_search_context *context,
+                            const struct yk_device_grouping *grouping, int32_t count,
+                            int32_t devices)
 {
-    const struct yk_device_grouping *last = &groups[count];
-    if (last->group_count < 2 || last->group_count >= study->model->layer_count) {
+    const struct yk_device_grouping *last = &grouping[count];
+    if (last->group_count < 2 || last->group_count >= context->model->layer_count) {
         return false;
     }
     for (int32_t i = 0; i < count; i++) {
-        bool same = groups[i].group_count == last->group_count &&
-                    memcmp(groups[i].sizes, last->sizes,
+        bool same = grouping[i].group_count == last->group_count &&
+                    memcmp(grouping[i].sizes, last->sizes,
                            (size_t)last->group_count * sizeof *last->sizes) == 0;
         for (int32_t d = 0; d < devices && same; d++) {
-            same = groups[i].devices[d] == last->devices[d] ||
-                   yk_device_sets_devices_are_equal(study, groups[i].devices[d], last->devices[d]);
+            same =
+                grouping[i].devices[d] == last->devices[d] ||
+                yk_device_sets_devices_are_equal(context, grouping[i].devices[d], last->devices[d]);
         }
         if (same) {
             return false;
@@ -289,16 +291,16 @@ static bool is_new_pipeline(const struct yk_search_context *study,
 }
 
 /* Adds all groupings of a small set. The digits of a code are the group numbers of devices. */
-static yk_status add_all_ways(const struct yk_search_context *study,
+static yk_status add_all_ways(const struct yk_search_context *context,
                               const struct yk_device_set *set, struct yk_arena *arena,
-                              struct yk_device_grouping *groups, int32_t *count)
+                              struct yk_device_grouping *grouping, int32_t *count)
 {
     int32_t codes = 1;
     for (int32_t i = 0; i < set->count; i++) {
         codes *= set->count;
     }
     for (int32_t code = 0; code < codes; code++) {
-        struct yk_device_grouping *way = &groups[*count];
+        struct yk_device_grouping *way = &grouping[*count];
         int32_t used = 0;
         *way = (struct yk_device_grouping){0};
         YK_TRY_NEW(arena, way->devices, set->count);
@@ -316,14 +318,14 @@ static yk_status add_all_ways(const struct yk_search_context *study,
         for (int32_t g = 0; g < way->group_count; g++) {
             placed += way->sizes[g];
         }
-        if (placed == set->count && is_new_pipeline(study, groups, *count, set->count)) {
+        if (placed == set->count && is_new_pipeline(context, grouping, *count, set->count)) {
             (*count)++;
         }
     }
     return YK_OK;
 }
 
-yk_status yk_device_sets_list_groupings(const struct yk_search_context *study,
+yk_status yk_device_sets_list_groupings(const struct yk_search_context *context,
                                         const struct yk_device_set *set, struct yk_arena *arena,
                                         struct yk_device_grouping **out, int32_t *out_count)
 {
@@ -332,12 +334,12 @@ yk_status yk_device_sets_list_groupings(const struct yk_search_context *study,
     YK_TRY_NEW(arena, groups, 3 * GROUPINGS + ALL_WAYS + 1);
     for (int32_t grouping = 0; grouping < GROUPINGS; grouping++) {
         for (int32_t sense = -1; sense <= 1; sense++) {
-            YK_TRY(line_up(study, set, (enum grouping)grouping, sense, arena, &groups[count]));
-            count += is_new_pipeline(study, groups, count, set->count) ? 1 : 0;
+            YK_TRY(line_up(context, set, (enum grouping)grouping, sense, arena, &groups[count]));
+            count += is_new_pipeline(context, groups, count, set->count) ? 1 : 0;
         }
     }
     if (set->count <= VERY_FEW_DEVICES) {
-        YK_TRY(add_all_ways(study, set, arena, groups, &count));
+        YK_TRY(add_all_ways(context, set, arena, groups, &count));
     }
     *out = groups;
     *out_count = count;

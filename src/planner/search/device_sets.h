@@ -13,7 +13,8 @@ enum {
 
 /* Whether two devices are interchangeable: same times, memory and node, and equal links to all
  * other devices. */
-bool yk_device_sets_devices_are_equal(const struct yk_search_context *study, int32_t a, int32_t b);
+bool yk_device_sets_devices_are_equal(const struct yk_search_context *context, int32_t a,
+                                      int32_t b);
 
 /* Devices, as indices into the cluster. */
 struct yk_device_set {
@@ -31,12 +32,12 @@ struct yk_device_grouping {
 /* Lists distinct sets, at most YK_DEVICE_SETS_MAX_COUNT, in `arena`. All devices come first, then
  * all except one kind or node, then one kind, node or device alone, and in small clusters every
  * number of devices of each kind. */
-yk_status yk_device_sets_list(const struct yk_search_context *study, struct yk_arena *arena,
+yk_status yk_device_sets_list(const struct yk_search_context *context, struct yk_arena *arena,
                               struct yk_device_set **out, int32_t *out_count) YK_MUST_USE;
 
 /* Lists groupings of a set into pipeline stages: by device, node or kind, and across nodes, with
  * fast groups first or last. Up to three devices, all groupings are listed. */
-yk_status yk_device_sets_list_groupings(const struct yk_search_context *study,
+yk_status yk_device_sets_list_groupings(const struct yk_search_context *context,
                                         const struct yk_device_set *set, struct yk_arena *arena,
                                         struct yk_device_grouping **out,
                                         int32_t *out_count) YK_MUST_USE;

@@ -23,7 +23,7 @@ struct evaluated {
 
 struct context {
     struct yk_plan_search *search;
-    struct yk_search_context *study;
+    struct yk_search_context *context;
     struct yk_arena *arena;      /* of the current descent */
     struct yk_arena *step_arena; /* of the current move */
     uint64_t *visited;           /* (MAX_VISITED) hashes of evaluated plans; 0 means: free */
@@ -95,7 +95,7 @@ static yk_status member_s(const struct context *context, const struct yk_plan *p
             for (int32_t l = 0; l < plan->layer_count; l++) {
                 double layer_s = 0;
                 if (plan->layers[l].group == group) {
-                    YK_TRY(yk_search_context_layer_seconds(context->study, device, l, samples,
+                    YK_TRY(yk_search_context_layer_seconds(context->context, device, l, samples,
                                                            again && plan->layers[l].recompute,
                                                            &layer_s));
                 }
@@ -127,21 +127,21 @@ static yk_status order(struct context *context, struct evaluated *evaluated)
     const struct yk_transfer_order_plan_options options = {.method =
                                                                YK_TRANSFER_ORDER_METHOD_GREEDY};
     struct yk_plan *plan = NULL;
-    struct yk_plan_evaluation trial;
+    struct yk_plan_evaluation evaluation;
     bool ordered = false;
     YK_TRY(yk_plan_copy(evaluated->plan, context->step_arena, &plan));
-    YK_TRY(yk_transfer_order_plan_apply(context->study, &options, context->step_arena, plan,
+    YK_TRY(yk_transfer_order_plan_apply(context->context, &options, context->step_arena, plan,
                                         &ordered));
     if (!ordered) {
         return YK_OK;
     }
-    YK_TRY(
-        yk_plan_evaluation_run(context->study, plan, YK_PLAN_EVALUATION_SIMULATE_IF_FITS, &trial));
-    if (trial.fits && trial.step_s < evaluated->step_s) {
+    YK_TRY(yk_plan_evaluation_run(context->context, plan, YK_PLAN_EVALUATION_SIMULATE_IF_FITS,
+                                  &evaluation));
+    if (evaluation.fits && evaluation.step_s < evaluated->step_s) {
         evaluated->plan = plan;
-        evaluated->step_s = trial.step_s;
+        evaluated->step_s = evaluation.step_s;
     }
-    yk_plan_evaluation_free(&trial);
+    yk_plan_evaluation_free(&evaluation);
     return YK_OK;
 }
 
@@ -149,7 +149,7 @@ static yk_status order(struct context *context, struct evaluated *evaluated)
 static yk_status evaluate_unordered(struct context *context, struct evaluated *evaluated)
 {
     struct yk_plan *plan = evaluated->plan;
-    struct yk_plan_evaluation trial;
+    struct yk_plan_evaluation evaluation;
     plan->transfer_count = 0;
     for (int32_t g = 0; g < plan->group_count; g++) {
         const struct yk_plan_group *group = &plan->groups[g];
@@ -157,15 +157,15 @@ static yk_status evaluate_unordered(struct context *context, struct evaluated *e
             group->members[i].shard_fraction = 1.0 / group->member_count;
         }
     }
-    YK_TRY(yk_shard_fractions_fit_plan(context->study, plan, 0, YK_PLAN_EVALUATION_SIMULATE_IF_FITS,
-                                       &trial));
-    evaluated->fits = trial.fits;
-    evaluated->step_s = trial.step_s;
-    evaluated->missing_bytes = trial.refused ? INFINITY : 0;
+    YK_TRY(yk_shard_fractions_fit_plan(context->context, plan, 0,
+                                       YK_PLAN_EVALUATION_SIMULATE_IF_FITS, &evaluation));
+    evaluated->fits = evaluation.fits;
+    evaluated->step_s = evaluation.step_s;
+    evaluated->missing_bytes = evaluation.refused ? INFINITY : 0;
     for (int32_t r = 0; r < plan->rank_count; r++) {
-        evaluated->missing_bytes += fmax(0, trial.peaks[r].bytes - plan->ranks[r].limit_bytes);
+        evaluated->missing_bytes += fmax(0, evaluation.peaks[r].bytes - plan->ranks[r].limit_bytes);
     }
-    yk_plan_evaluation_free(&trial);
+    yk_plan_evaluation_free(&evaluation);
     return YK_OK;
 }
 
@@ -176,7 +176,7 @@ static yk_status evaluate(struct context *context, double max_s, struct evaluate
     YK_TRY(evaluate_unordered(context, evaluated));
     if (evaluated->fits && plan->group_count == 1 && plan->rank_count > 1 &&
         plan->micro_batches == 1 &&
-        yk_search_context_decides(context->study, YK_DECIDE_TRANSFER_ORDER) &&
+        yk_search_context_decides(context->context, YK_DECIDE_TRANSFER_ORDER) &&
         evaluated->step_s < order_gain * max_s) {
         return order(context, evaluated);
     }
@@ -203,7 +203,7 @@ static yk_status make(const struct context *context, const struct step *steps, i
 {
     *out = YK_PLAN_MOVE_APPLIED;
     for (int32_t i = 0; i < count && *out == YK_PLAN_MOVE_APPLIED; i++) {
-        YK_TRY(yk_plan_move_apply(context->study, steps[i].kind, steps[i].number,
+        YK_TRY(yk_plan_move_apply(context->context, steps[i].kind, steps[i].number,
                                   context->step_arena, plan, out));
     }
     return YK_OK;
@@ -226,7 +226,7 @@ static yk_status try_steps(struct context *context, const struct step *steps, in
     }
     /* A plan that does not fit yet may not need recomputation later. */
     YK_TRY(may_be_faster(context, next.plan, now->fits, max_s, &promising));
-    if (!promising || yk_plan_check(next.plan, context->study->model) != YK_OK) {
+    if (!promising || yk_plan_check(next.plan, context->context->model) != YK_OK) {
         return YK_OK;
     }
     YK_TRY(evaluate(context, max_s, &next));
@@ -246,7 +246,7 @@ static yk_status try_kind(struct context *context, int32_t kind, struct evaluate
 {
     enum yk_plan_move_result changed = YK_PLAN_MOVE_APPLIED;
     for (int32_t number = 0;
-         changed != YK_PLAN_MOVE_PAST_LAST && yk_search_context_has_budget(context->study);
+         changed != YK_PLAN_MOVE_PAST_LAST && yk_search_context_has_budget(context->context);
          number++) {
         const struct step step = {kind, number};
         bool better = false;
@@ -262,7 +262,7 @@ static yk_status descend(struct context *context, int32_t first, bool until_fits
                          struct evaluated *now)
 {
     bool better = true;
-    while (better && yk_search_context_has_budget(context->study)) {
+    while (better && yk_search_context_has_budget(context->context)) {
         better = false;
         for (int32_t k = first; k < YK_PLAN_MOVE_KIND_COUNT && !(until_fits && now->fits); k++) {
             YK_TRY(try_kind(context, k, now, &better));
@@ -279,7 +279,7 @@ static yk_status save_memory(struct context *context, struct evaluated *now)
     for (int32_t way = 0; more && !best.fits; way++) {
         struct evaluated next = {0};
         YK_TRY(yk_plan_copy(now->plan, context->arena, &next.plan));
-        more = yk_plan_move_save_memory(context->study, way, next.plan);
+        more = yk_plan_move_save_memory(context->context, way, next.plan);
         if (!more || !is_new(context, next.plan)) {
             continue;
         }
@@ -344,7 +344,7 @@ static yk_status try_pairs(struct context *context, struct evaluated *now, bool 
     YK_TRY(list_steps(context, now->plan, steps, &count));
     for (int32_t i = 0; i < count && count <= FEW_MOVES && !*out_better; i++) {
         for (int32_t j = 0;
-             j < count && !*out_better && yk_search_context_has_budget(context->study); j++) {
+             j < count && !*out_better && yk_search_context_has_budget(context->context); j++) {
             const struct step pair[] = {steps[i], steps[j]};
             enum yk_plan_move_result changed = YK_PLAN_MOVE_APPLIED;
             if (i != j) {
@@ -363,7 +363,7 @@ static yk_status descend_in_pairs(struct context *context)
     if (better) {
         YK_TRY(yk_plan_copy(context->search->best, context->arena, &now.plan));
     }
-    while (better && yk_search_context_has_budget(context->study)) {
+    while (better && yk_search_context_has_budget(context->context)) {
         YK_TRY(descend(context, 0, false, &now));
         YK_TRY(try_pairs(context, &now, &better));
     }
@@ -376,7 +376,7 @@ static yk_status search_from_starts(struct context *context, struct yk_arena *ar
     yk_status status = YK_OK;
     YK_TRY_NEW(arena, context->visited, MAX_VISITED);
     for (int32_t i = 0; i <= search->start_count && status == YK_OK &&
-                        yk_search_context_has_budget(context->study);
+                        yk_search_context_has_budget(context->context);
          i++) {
         YK_TRY(yk_arena_create(&context->arena));
         status = i < search->start_count ? descend_from(context, &search->starts[i])
@@ -388,8 +388,8 @@ static yk_status search_from_starts(struct context *context, struct yk_arena *ar
 
 yk_status yk_local_search_run(struct yk_plan_search *search)
 {
-    struct context context = {.search = search, .study = search->study};
-    yk_search_context_report_progress(search->study, "small changes");
+    struct context context = {.search = search, .context = search->context};
+    yk_search_context_report_progress(search->context, "small changes");
     YK_TRY_WITH_TEMPORARY_ARENA(arena, search_from_starts(&context, arena));
     return YK_OK;
 }

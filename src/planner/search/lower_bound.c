@@ -21,7 +21,7 @@ enum {
 };
 
 struct bounding {
-    struct yk_search_context *study;
+    struct yk_search_context *context;
     struct yk_arena *arena;
     int32_t *kinds;      /* one device of each kind */
     int32_t *kind_sizes; /* how many there are */
@@ -36,20 +36,20 @@ struct bounding {
 
 static yk_status find_kinds(struct bounding *bounding)
 {
-    const struct yk_search_context *study = bounding->study;
-    const int32_t P = study->cluster->device_count;
+    const struct yk_search_context *context = bounding->context;
+    const int32_t P = context->cluster->device_count;
     YK_TRY_NEW(bounding->arena, bounding->kinds, P);
     YK_TRY_NEW(bounding->arena, bounding->kind_sizes, P);
     YK_TRY_NEW(bounding->arena, bounding->at_work, P);
     YK_TRY_NEW(bounding->arena, bounding->scales, P);
     for (int32_t p = 0; p < P; p++) {
         int32_t k = 0;
-        if (yk_search_context_excludes_device(study, p)) {
+        if (yk_search_context_excludes_device(context, p)) {
             continue;
         }
         while (k < bounding->kind_count &&
-               yk_layer_costs_device_kind(study->costs, bounding->kinds[k]) !=
-                   yk_layer_costs_device_kind(study->costs, p)) {
+               yk_layer_costs_device_kind(context->costs, bounding->kinds[k]) !=
+                   yk_layer_costs_device_kind(context->costs, p)) {
             k++;
         }
         if (k == bounding->kind_count) {
@@ -64,11 +64,11 @@ static yk_status find_kinds(struct bounding *bounding)
  * name. */
 static yk_status find_layers(struct bounding *bounding)
 {
-    const struct yk_search_context *study = bounding->study;
-    const struct yk_model *model = study->model;
+    const struct yk_search_context *context = bounding->context;
+    const struct yk_model *model = context->model;
     bool measured = false;
-    for (int32_t p = 0; p < study->cluster->device_count; p++) {
-        measured = measured || study->cluster->devices[p].measured_count > 0;
+    for (int32_t p = 0; p < context->cluster->device_count; p++) {
+        measured = measured || context->cluster->devices[p].measured_count > 0;
     }
     YK_TRY_NEW(bounding->arena, bounding->layers, model->layer_count);
     YK_TRY_NEW(bounding->arena, bounding->layer_sizes, model->layer_count);
@@ -90,18 +90,18 @@ static yk_status find_layers(struct bounding *bounding)
 static yk_status find_sample_s(const struct bounding *bounding, int32_t device, int32_t layer,
                                double *out_s)
 {
-    const int64_t batch = bounding->study->request->workload.batch;
+    const int64_t batch = bounding->context->request->workload.batch;
     double min_s = INFINITY;
     for (int64_t samples = 1; samples <= batch; samples++) {
         double seconds = 0;
-        YK_TRY(yk_search_context_layer_seconds(bounding->study, device, layer, samples, false,
+        YK_TRY(yk_search_context_layer_seconds(bounding->context, device, layer, samples, false,
                                                &seconds));
         min_s = fmin(min_s, seconds / (double)samples);
         /* Every size up to 256, then fewer, since times per sample flatten out. */
         samples += samples / 256;
     }
     double all_s = 0;
-    YK_TRY(yk_search_context_layer_seconds(bounding->study, device, layer, batch, false, &all_s));
+    YK_TRY(yk_search_context_layer_seconds(bounding->context, device, layer, batch, false, &all_s));
     *out_s = fmin(min_s, all_s / (double)batch);
     return YK_OK;
 }
@@ -122,7 +122,7 @@ static yk_status find_times(struct bounding *bounding)
 /* Column 0 is the time; then the samples of each kind of layer on each kind of device. */
 static yk_status build_program(const struct bounding *bounding, struct yk_milp *milp)
 {
-    const double batch = (double)bounding->study->request->workload.batch;
+    const double batch = (double)bounding->context->request->workload.batch;
     int32_t column = 0;
     int32_t row = 0;
     YK_TRY(yk_milp_add_column(milp, 0, INFINITY, 1, false, &column));
@@ -166,8 +166,8 @@ static int64_t count_choices(const struct bounding *bounding)
     bool crowded = false;
     for (int32_t k = 0; k < bounding->kind_count; k++) {
         count *= count <= MAX_CHOICES ? bounding->kind_sizes[k] + 1 : 1;
-        crowded = crowded || yk_sim_idle_speedup_factor(bounding->study->cluster,
-                                                        bounding->study->measurements,
+        crowded = crowded || yk_sim_idle_speedup_factor(bounding->context->cluster,
+                                                        bounding->context->measurements,
                                                         bounding->kinds[k], 0) < 1;
     }
     return crowded ? count - 1 : 1;
@@ -185,7 +185,7 @@ static void choose(struct bounding *bounding, int64_t choice)
 
 static void find_scales(struct bounding *bounding, bool others_idle)
 {
-    const struct yk_cluster *cluster = bounding->study->cluster;
+    const struct yk_cluster *cluster = bounding->context->cluster;
     double busy = 0;
     for (int32_t k = 0; k < bounding->kind_count; k++) {
         busy += bounding->at_work[k] * cluster->devices[bounding->kinds[k]].fraction;
@@ -193,7 +193,7 @@ static void find_scales(struct bounding *bounding, bool others_idle)
     for (int32_t k = 0; k < bounding->kind_count; k++) {
         const int32_t own = bounding->kinds[k];
         bounding->scales[k] =
-            yk_sim_idle_speedup_factor(cluster, bounding->study->measurements, own,
+            yk_sim_idle_speedup_factor(cluster, bounding->context->measurements, own,
                                        others_idle ? 0 : busy - cluster->devices[own].fraction);
     }
 }
@@ -209,7 +209,7 @@ static yk_status find_bound(struct bounding *bounding, struct yk_arena *arena, d
     *out_s = INFINITY;
     for (int64_t choice = 0; choice < (too_many ? 1 : choices); choice++) {
         double min_s = 0;
-        if (choice > 0 && yk_deadline_has_passed(&bounding->study->deadline)) {
+        if (choice > 0 && yk_deadline_has_passed(&bounding->context->deadline)) {
             too_many = true; /* no time left for all choices */
             choice = 0;
         }
@@ -221,9 +221,9 @@ static yk_status find_bound(struct bounding *bounding, struct yk_arena *arena, d
     return YK_OK;
 }
 
-yk_status yk_lower_bound_step_s(struct yk_search_context *study, double *out_s)
+yk_status yk_lower_bound_step_s(struct yk_search_context *context, double *out_s)
 {
-    struct bounding bounding = {.study = study};
+    struct bounding bounding = {.context = context};
     YK_TRY_WITH_TEMPORARY_ARENA(arena, find_bound(&bounding, arena, out_s));
     return YK_OK;
 }

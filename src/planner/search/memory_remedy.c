@@ -50,9 +50,9 @@ static bool reduce_request(struct yk_plan_request *request, int32_t number, char
     }
 }
 
-yk_status yk_plan_search_memory_remedy(struct yk_search_context *study, struct yk_text *out)
+yk_status yk_plan_search_memory_remedy(struct yk_search_context *context, struct yk_text *out)
 {
-    const struct yk_plan_request *request = study->request;
+    const struct yk_plan_request *request = context->request;
     bool all_known = true;
     int64_t trials = 0; /* not counted */
     for (int32_t number = 0; number < REMEDY_COUNT; number++) {
@@ -65,10 +65,10 @@ yk_status yk_plan_search_memory_remedy(struct yk_search_context *study, struct y
             continue;
         }
         if (request->search.moves == 0) {
-            less.search.budget_s *= fmin(max_part, (1 - yk_search_context_spent_fraction(study)) /
+            less.search.budget_s *= fmin(max_part, (1 - yk_search_context_spent_fraction(context)) /
                                                        (REMEDY_COUNT - number));
         }
-        if (yk_deadline_has_passed(&study->deadline)) {
+        if (yk_deadline_has_passed(&context->deadline)) {
             all_known = false;
             break;
         }

@@ -19,10 +19,10 @@ yk_status yk_plan_search_phase_explore_request(const struct yk_plan_request *req
                                                bool pipelines_first, int64_t *trials,
                                                bool *out_known, double *out_s)
 {
-    struct yk_search_context *study = NULL;
+    struct yk_search_context *context = NULL;
     struct yk_plan_search search;
-    YK_TRY(yk_search_context_create(request, &study));
-    yk_status status = yk_plan_search_create(study, &search);
+    YK_TRY(yk_search_context_create(request, &context));
+    yk_status status = yk_plan_search_create(context, &search);
     if (status == YK_OK) {
         status =
             pipelines_first ? yk_plan_search_pipelines(&search, YK_PLAN_SEARCH_ALL_DEVICES) : YK_OK;
@@ -32,8 +32,8 @@ yk_status yk_plan_search_phase_explore_request(const struct yk_plan_request *req
         *out_s = search.best ? search.best_s : NAN;
         yk_plan_search_free(&search);
     }
-    *trials += study->trials;
-    yk_search_context_destroy(study);
+    *trials += context->trials;
+    yk_search_context_destroy(context);
     return status;
 }
 
@@ -47,7 +47,7 @@ struct refining {
 
 static bool has_budget(const struct refining *refining)
 {
-    return yk_search_context_has_budget(refining->search->study);
+    return yk_search_context_has_budget(refining->search->context);
 }
 
 /* The data-parallel spec of the best plan, which has one group. */
@@ -64,7 +64,8 @@ static yk_status split_of_best(struct refining *refining, struct yk_data_paralle
         .strategies = refining->strategies,
         .recompute = refining->recompute,
         .no_sync = best->no_sync,
-        .even_shares = !yk_search_context_decides(refining->search->study, YK_DECIDE_SAMPLE_SHARES),
+        .even_shares =
+            !yk_search_context_decides(refining->search->context, YK_DECIDE_SAMPLE_SHARES),
         .prefetch = best->prefetch,
         .block_bytes = best->block_bytes,
         .bucket_bytes = best->bucket_bytes,
@@ -84,7 +85,7 @@ static yk_status split_of_best(struct refining *refining, struct yk_data_paralle
 static yk_status change_balance(struct refining *refining)
 {
     static const double balances[] = {0.5, 1};
-    if (!yk_search_context_decides(refining->search->study, YK_DECIDE_SHARD_FRACTIONS)) {
+    if (!yk_search_context_decides(refining->search->context, YK_DECIDE_SHARD_FRACTIONS)) {
         return YK_OK;
     }
     for (size_t i = 0; i < sizeof balances / sizeof balances[0] && has_budget(refining); i++) {
@@ -110,7 +111,7 @@ static yk_status change_recomputation(struct refining *refining)
 {
     int32_t low = 0;
     int32_t high = count_recomputed(refining->search->best);
-    if (!yk_search_context_decides(refining->search->study, YK_DECIDE_RECOMPUTATION)) {
+    if (!yk_search_context_decides(refining->search->context, YK_DECIDE_RECOMPUTATION)) {
         return YK_OK;
     }
     while (high - low > 1 && has_budget(refining)) {
@@ -120,7 +121,7 @@ static yk_status change_recomputation(struct refining *refining)
         int32_t left = half;
         YK_TRY(split_of_best(refining, &split));
         for (int32_t l = 0; l < refining->search->best->layer_count; l++) {
-            refining->recompute[l] = refining->search->study->recomputes[l] && left-- > 0;
+            refining->recompute[l] = refining->search->context->recomputes[l] && left-- > 0;
         }
         YK_TRY(yk_data_parallel_consider(refining->search, &split));
         if (refining->search->best_s < before_s) {
@@ -150,7 +151,7 @@ static yk_status upgrade(struct refining *refining, enum yk_sharding_strategy st
                 refining->strategies[l] = strategy;
             }
         }
-        yk_data_parallel_tie_strategies(refining->search->study->model, refining->strategies);
+        yk_data_parallel_tie_strategies(refining->search->context->model, refining->strategies);
         YK_TRY(yk_data_parallel_consider(refining->search, &split));
         if (refining->search->best_s < before_s) {
             low = half;
@@ -165,7 +166,7 @@ static yk_status change_strategies(struct refining *refining)
 {
     static const enum yk_sharding_strategy better[] = {
         YK_SHARDING_KEPT_AFTER_FORWARD, YK_SHARDING_SHARDED_STATE, YK_SHARDING_REPLICATED};
-    if (!yk_search_context_chooses_strategies(refining->search->study) ||
+    if (!yk_search_context_chooses_strategies(refining->search->context) ||
         refining->search->best->rank_count == 1) {
         return YK_OK;
     }
@@ -195,7 +196,7 @@ static yk_status change_sizes(struct refining *refining)
         plan.prefetch = changes[i].prefetch > 0 ? changes[i].prefetch : plan.prefetch;
         plan.bucket_bytes *= changes[i].bucket_scale;
         if (plan.transfer_count == 0 &&
-            yk_search_context_decides(refining->search->study, changes[i].decision)) {
+            yk_search_context_decides(refining->search->context, changes[i].decision)) {
             YK_TRY(yk_plan_search_evaluate(refining->search, &plan, NULL));
         }
     }
@@ -227,7 +228,7 @@ enum {
 
 static yk_status change_shares(struct refining *refining)
 {
-    if (!yk_search_context_decides(refining->search->study, YK_DECIDE_SAMPLE_SHARES)) {
+    if (!yk_search_context_decides(refining->search->context, YK_DECIDE_SAMPLE_SHARES)) {
         return YK_OK;
     }
     bool better = true;
@@ -250,27 +251,27 @@ static yk_status change_shares(struct refining *refining)
 /* Runs the integer program, if the plan has one group and one micro-batch. */
 static yk_status change_order(struct refining *refining)
 {
-    const struct yk_search_context *study = refining->search->study;
+    const struct yk_search_context *context = refining->search->context;
     const struct yk_plan *best = refining->search->best;
     /* A search limited in moves has no time budget. */
     const double left_s =
-        study->request->search.moves > 0
+        context->request->search.moves > 0
             ? 0
-            : study->request->search.budget_s *
-                  (study->budget_fraction - yk_search_context_spent_fraction(study));
+            : context->request->search.budget_s *
+                  (context->budget_fraction - yk_search_context_spent_fraction(context));
     const struct yk_transfer_order_plan_options options = {
         .method = YK_TRANSFER_ORDER_METHOD_MILP,
-        .open = yk_search_context_chooses_strategies(study),
+        .open = yk_search_context_chooses_strategies(context),
         .budget_s = fmin(left_s, 5)};
     struct yk_plan *plan = NULL;
     bool ordered = false;
     if (best->group_count > 1 || best->micro_batches > 1 || best->rank_count == 1 ||
-        !yk_search_context_decides(study, YK_DECIDE_TRANSFER_ORDER) || left_s < 1) {
+        !yk_search_context_decides(context, YK_DECIDE_TRANSFER_ORDER) || left_s < 1) {
         return YK_OK;
     }
     YK_TRY(yk_plan_copy(best, refining->arena, &plan));
     plan->transfer_count = 0;
-    YK_TRY(yk_transfer_order_plan_apply(refining->search->study, &options, refining->arena, plan,
+    YK_TRY(yk_transfer_order_plan_apply(refining->search->context, &options, refining->arena, plan,
                                         &ordered));
     return ordered ? yk_plan_search_evaluate(refining->search, plan, NULL) : YK_OK;
 }
@@ -281,7 +282,7 @@ static yk_status move_cut(struct refining *refining, int32_t layer, int32_t grou
     const double before_s = refining->search->best_s;
     YK_TRY(yk_plan_copy(refining->search->best, refining->arena, &plan));
     plan->layers[layer].group = group;
-    yk_plan_tie_layers(plan, refining->search->study->model);
+    yk_plan_tie_layers(plan, refining->search->context->model);
     YK_TRY(yk_plan_search_evaluate(refining->search, plan, NULL));
     *out_better = refining->search->best_s < before_s;
     return YK_OK;
@@ -327,7 +328,7 @@ static yk_status refine(struct refining *refining)
 yk_status yk_plan_search_phase_refine(struct yk_plan_search *search)
 {
     struct refining refining = {.search = search};
-    yk_search_context_report_progress(search->study, "small changes");
+    yk_search_context_report_progress(search->context, "small changes");
     YK_TRY(yk_arena_create(&refining.arena));
     yk_status status = search->best ? refine(&refining) : YK_OK;
     const struct yk_plan *before = search->best;

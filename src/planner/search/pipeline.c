@@ -23,7 +23,7 @@ struct pipeline_spec {
 };
 
 struct cutting {
-    struct yk_search_context *study;
+    struct yk_search_context *context;
     const struct pipeline_spec *spec;
     struct yk_arena *arena;
     int32_t *first_device;  /* (K + 1) of each group */
@@ -43,7 +43,7 @@ struct cutting {
 
 static double *row(const struct cutting *cutting, double *table, int32_t k)
 {
-    return &table[(int64_t)k * (cutting->study->model->layer_count + 1)];
+    return &table[(int64_t)k * (cutting->context->model->layer_count + 1)];
 }
 
 static yk_status micro_batch_s(void *user, int32_t rank, int64_t samples, double *out_s)
@@ -53,14 +53,14 @@ static yk_status micro_batch_s(void *user, int32_t rank, int64_t samples, double
     *out_s = 0;
     return samples == 0
                ? YK_OK
-               : yk_search_context_layers_seconds(cutting->study, device, samples, NULL, out_s);
+               : yk_search_context_layers_seconds(cutting->context, device, samples, NULL, out_s);
 }
 
 /* Divides a micro-batch among a group; YK_ERROR_NO_FIT if the batch is not divisible. */
 static yk_status share_out(struct cutting *cutting, int32_t group)
 {
     const struct pipeline_spec *spec = cutting->spec;
-    const int64_t batch = cutting->study->request->workload.batch;
+    const int64_t batch = cutting->context->request->workload.batch;
     const int64_t M = spec->micro_batches;
     int64_t *samples = &cutting->samples[cutting->first_device[group]];
     int64_t *max = NULL;
@@ -94,8 +94,8 @@ static yk_status layer_s(const struct cutting *cutting, int32_t k, int32_t layer
     for (int32_t i = cutting->first_device[k]; i < cutting->first_device[k + 1]; i++) {
         double seconds = 0;
         YK_TRY(yk_search_context_layer_seconds(
-            cutting->study, cutting->spec->devices[i], layer, cutting->samples[i],
-            cutting->spec->recompute && cutting->study->recomputes[layer], &seconds));
+            cutting->context, cutting->spec->devices[i], layer, cutting->samples[i],
+            cutting->spec->recompute && cutting->context->recomputes[layer], &seconds));
         slowest_s = fmax(slowest_s, seconds);
     }
     *out_s = slowest_s;
@@ -104,7 +104,7 @@ static yk_status layer_s(const struct cutting *cutting, int32_t k, int32_t layer
 
 static double state_of(const struct cutting *cutting, int32_t k, int32_t layer)
 {
-    const struct yk_model *model = cutting->study->model;
+    const struct yk_model *model = cutting->context->model;
     const struct yk_model_layer_state_bytes state =
         yk_model_layer_state_bytes(model, &model->layers[layer]);
     const double changing = state.gradient_bytes + state.optimizer_bytes;
@@ -121,15 +121,15 @@ static double state_of(const struct cutting *cutting, int32_t k, int32_t layer)
 static yk_status fill_group(struct cutting *cutting, int32_t k)
 {
     const struct pipeline_spec *spec = cutting->spec;
-    const int32_t L = cutting->study->model->layer_count;
+    const int32_t L = cutting->context->model->layer_count;
     int64_t max = 1;
     const struct yk_model *plain = NULL;
     const struct yk_model *saving = NULL;
     for (int32_t i = cutting->first_device[k]; i < cutting->first_device[k + 1]; i++) {
         max = cutting->samples[i] > max ? cutting->samples[i] : max;
     }
-    YK_TRY(yk_model_cache_get(cutting->study->sizes, max, false, &plain));
-    YK_TRY(yk_model_cache_get(cutting->study->sizes, max, spec->recompute, &saving));
+    YK_TRY(yk_model_cache_get(cutting->context->cache, max, false, &plain));
+    YK_TRY(yk_model_cache_get(cutting->context->cache, max, spec->recompute, &saving));
     double *time_s = row(cutting, cutting->time_s, k);
     double *saved = row(cutting, cutting->saved_bytes, k);
     double *state = row(cutting, cutting->state_bytes, k);
@@ -152,9 +152,10 @@ static double limit_of(const struct cutting *cutting, int32_t k)
     double limit = INFINITY;
     for (int32_t i = cutting->first_device[k]; i < cutting->first_device[k + 1]; i++) {
         const int32_t device = cutting->spec->devices[i];
-        limit = fmin(limit, cutting->study->limit_bytes[device] -
-                                yk_device_measurements_context_bytes(
-                                    cutting->study->measurements, cutting->study->cluster, device));
+        limit =
+            fmin(limit, cutting->context->limit_bytes[device] -
+                            yk_device_measurements_context_bytes(
+                                cutting->context->measurements, cutting->context->cluster, device));
     }
     return limit;
 }
@@ -163,7 +164,7 @@ static double limit_of(const struct cutting *cutting, int32_t k)
 static double sum(const struct cutting *cutting, double *table, int32_t k, int32_t from, int32_t to)
 {
     const double *values = row(cutting, table, k);
-    const int32_t L = cutting->study->model->layer_count;
+    const int32_t L = cutting->context->model->layer_count;
     return values[to] - values[from] + (from == 0 ? values[L] - values[cutting->chain] : 0);
 }
 
@@ -182,7 +183,7 @@ static double missing_bytes(const struct cutting *cutting, int32_t k, int32_t fr
 static void cut_group(struct cutting *cutting, int32_t k, int32_t from)
 {
     const int32_t n = cutting->chain;
-    const int32_t L = cutting->study->model->layer_count;
+    const int32_t L = cutting->context->model->layer_count;
     double *best = &row(cutting, cutting->best, k)[from];
     double besides = 0;
     *best = INFINITY;
@@ -204,7 +205,7 @@ static void cut_group(struct cutting *cutting, int32_t k, int32_t from)
 static void cut(struct cutting *cutting)
 {
     const int32_t K = cutting->spec->group_count;
-    const int32_t L = cutting->study->model->layer_count;
+    const int32_t L = cutting->context->model->layer_count;
     for (int32_t l = 0; l <= L; l++) {
         row(cutting, cutting->best, K)[l] = l == cutting->chain ? -INFINITY : INFINITY;
     }
@@ -239,9 +240,9 @@ static void make_groups(const struct cutting *cutting, struct yk_plan *plan)
 static yk_status make_plan(const struct cutting *cutting, struct yk_plan **out)
 {
     const struct pipeline_spec *spec = cutting->spec;
-    const int32_t L = cutting->study->model->layer_count;
+    const int32_t L = cutting->context->model->layer_count;
     struct yk_plan *plan = NULL;
-    YK_TRY(yk_search_context_create_plan(cutting->study, spec->devices,
+    YK_TRY(yk_search_context_create_plan(cutting->context, spec->devices,
                                          cutting->first_device[spec->group_count],
                                          spec->group_count, cutting->arena, &plan));
     make_groups(cutting, plan);
@@ -257,9 +258,9 @@ static yk_status make_plan(const struct cutting *cutting, struct yk_plan **out)
     }
     for (int32_t l = 0; l < L; l++) {
         plan->layers[l].strategy = spec->strategy;
-        plan->layers[l].recompute = spec->recompute && cutting->study->recomputes[l];
+        plan->layers[l].recompute = spec->recompute && cutting->context->recomputes[l];
     }
-    yk_plan_tie_layers(plan, cutting->study->model);
+    yk_plan_tie_layers(plan, cutting->context->model);
     *out = plan;
     return YK_OK;
 }
@@ -267,7 +268,7 @@ static yk_status make_plan(const struct cutting *cutting, struct yk_plan **out)
 static yk_status allocate_tables(struct cutting *cutting)
 {
     const int64_t K = cutting->spec->group_count;
-    const int64_t width = cutting->study->model->layer_count + 1;
+    const int64_t width = cutting->context->model->layer_count + 1;
     YK_TRY_NEW(cutting->arena, cutting->time_s, K * width);
     YK_TRY_NEW(cutting->arena, cutting->saved_bytes, K * width);
     YK_TRY_NEW(cutting->arena, cutting->state_bytes, K * width);
@@ -290,10 +291,10 @@ static int32_t chain_length(const struct yk_model *model)
 
 /* Creates the plan, in `arena`; if no cut fits, the one that lacks least memory. `*out` is NULL if
  * there are more groups than layers, or the samples cannot be divided. */
-static yk_status create_plan(struct yk_search_context *study, const struct pipeline_spec *spec,
+static yk_status create_plan(struct yk_search_context *context, const struct pipeline_spec *spec,
                              struct yk_arena *arena, struct yk_plan **out)
 {
-    struct cutting cutting = {.study = study, .spec = spec, .arena = arena};
+    struct cutting cutting = {.context = context, .spec = spec, .arena = arena};
     const int32_t K = spec->group_count;
     *out = NULL;
     YK_TRY_NEW(arena, cutting.first_device, K + 1);
@@ -302,7 +303,7 @@ static yk_status create_plan(struct yk_search_context *study, const struct pipel
     }
     YK_TRY_NEW(arena, cutting.samples, cutting.first_device[K]);
     YK_TRY(allocate_tables(&cutting));
-    cutting.chain = chain_length(study->model);
+    cutting.chain = chain_length(context->model);
     for (int32_t k = 0; k < K; k++) {
         const yk_status status = share_out(&cutting, k);
         if (status != YK_OK) {
@@ -328,7 +329,7 @@ static yk_status consider(struct yk_plan_search *search, const struct pipeline_s
 {
     struct yk_plan *plan = NULL;
     double step_s = NAN;
-    YK_TRY(create_plan(search->study, spec, arena, &plan));
+    YK_TRY(create_plan(search->context, spec, arena, &plan));
     if (!plan) {
         return YK_OK;
     }
@@ -340,10 +341,10 @@ static yk_status consider(struct yk_plan_search *search, const struct pipeline_s
     return yk_plan_search_evaluate(search, plan, NULL);
 }
 
-static bool has_groups_of_several(const struct yk_device_grouping *groups)
+static bool has_groups_of_several(const struct yk_device_grouping *grouping)
 {
-    for (int32_t k = 0; k < groups->group_count; k++) {
-        if (groups->sizes[k] > 1) {
+    for (int32_t k = 0; k < grouping->group_count; k++) {
+        if (grouping->sizes[k] > 1) {
             return true;
         }
     }
@@ -357,8 +358,8 @@ static yk_status try_strategies(struct yk_plan_search *search, struct pipeline_s
     static const enum yk_sharding_strategy tried[] = {
         YK_SHARDING_REPLICATED, YK_SHARDING_SHARDED_STATE, YK_SHARDING_KEPT_AFTER_FORWARD,
         YK_SHARDING_FULLY_SHARDED};
-    const struct yk_search_context *study = search->study;
-    const enum yk_sharding_strategy fixed = yk_search_context_fixed_strategy(study);
+    const struct yk_search_context *context = search->context;
+    const enum yk_sharding_strategy fixed = yk_search_context_fixed_strategy(context);
     for (size_t i = 0; i < sizeof tried / sizeof tried[0]; i++) {
         if (fixed == YK_SHARDING_STRATEGY_COUNT ? of_several || i == 0 : tried[i] == fixed) {
             spec->strategy = tried[i];
@@ -368,25 +369,26 @@ static yk_status try_strategies(struct yk_plan_search *search, struct pipeline_s
     return YK_OK;
 }
 
-static yk_status try_groups(struct yk_plan_search *search, const struct yk_device_grouping *groups)
+static yk_status try_groups(struct yk_plan_search *search,
+                            const struct yk_device_grouping *grouping)
 {
-    const struct yk_search_context *study = search->study;
-    const struct yk_plan_request *request = study->request;
-    const bool open = yk_search_context_decides(study, YK_DECIDE_RECOMPUTATION);
+    const struct yk_search_context *context = search->context;
+    const struct yk_plan_request *request = context->request;
+    const bool open = yk_search_context_decides(context, YK_DECIDE_RECOMPUTATION);
     const int32_t asked = request->micro_batches;
     for (int32_t M = 1; M > 0 && yk_plan_search_has_budget(search);
          M = yk_plan_move_next_micro_batches(request->workload.batch, M)) {
         struct pipeline_spec spec = {
-            .devices = groups->devices,
-            .sizes = groups->sizes,
-            .group_count = groups->group_count,
+            .devices = grouping->devices,
+            .sizes = grouping->sizes,
+            .group_count = grouping->group_count,
             .micro_batches = asked > 0 ? asked : M,
             .order = YK_PIPELINE_1F1B,
         };
         for (int32_t again = 0; again < 2; again++) {
             spec.recompute = again == 1;
             if (open || spec.recompute == request->workload.recompute) {
-                YK_TRY(try_strategies(search, &spec, has_groups_of_several(groups)));
+                YK_TRY(try_strategies(search, &spec, has_groups_of_several(grouping)));
             }
         }
         if (asked > 0) {
@@ -399,16 +401,16 @@ static yk_status try_groups(struct yk_plan_search *search, const struct yk_devic
 static yk_status try_set(void *user, const struct yk_device_set *set, struct yk_arena *arena)
 {
     struct yk_plan_search *search = user;
-    const struct yk_search_context *study = search->study;
-    struct yk_device_grouping *groups = NULL;
+    const struct yk_search_context *context = search->context;
+    struct yk_device_grouping *grouping = NULL;
     int32_t group_count = 0;
     if (set->count < 2) {
         return YK_OK;
     }
-    YK_TRY(yk_device_sets_list_groupings(study, set, arena, &groups, &group_count));
+    YK_TRY(yk_device_sets_list_groupings(context, set, arena, &grouping, &group_count));
     for (int32_t g = 0; g < group_count && yk_plan_search_has_budget(search); g++) {
-        yk_search_context_report_progress(study, "pipelines");
-        YK_TRY(try_groups(search, &groups[g]));
+        yk_search_context_report_progress(context, "pipelines");
+        YK_TRY(try_groups(search, &grouping[g]));
     }
     return YK_OK;
 }
@@ -416,8 +418,8 @@ static yk_status try_set(void *user, const struct yk_device_set *set, struct yk_
 yk_status yk_plan_search_pipelines(struct yk_plan_search *search,
                                    enum yk_plan_search_devices devices)
 {
-    return yk_search_context_decides(search->study, YK_DECIDE_PLACEMENT) &&
-                   !search->study->request->random_strategies
+    return yk_search_context_decides(search->context, YK_DECIDE_PLACEMENT) &&
+                   !search->context->request->random_strategies
                ? yk_plan_search_for_each_device_set(search, devices, try_set, search)
                : YK_OK;
 }

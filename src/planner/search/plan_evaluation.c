@@ -7,115 +7,117 @@
 #include <stdlib.h>
 
 static yk_status count_memory(const struct yk_program *program, struct yk_arena *arena,
-                              struct yk_plan_evaluation *trial)
+                              struct yk_plan_evaluation *evaluation)
 {
-    trial->fits = true;
+    evaluation->fits = true;
     for (int32_t r = 0; r < program->rank_count; r++) {
         const int32_t same = yk_op_list_first_equal_rank(program, r);
         YK_TRY(yk_deadline_check(program->deadline));
         if (same < r) {
-            trial->peaks[r] = trial->peaks[same];
+            evaluation->peaks[r] = evaluation->peaks[same];
         } else {
             struct yk_program_memory *memory = NULL;
             YK_TRY(yk_program_memory_count(program, r, arena, &memory));
-            YK_TRY(yk_program_memory_peak(program, r, memory, &trial->peaks[r]));
+            YK_TRY(yk_program_memory_peak(program, r, memory, &evaluation->peaks[r]));
         }
-        const double missing = trial->peaks[r].bytes - program->plan->ranks[r].limit_bytes;
-        if (missing > trial->missing_bytes) {
-            trial->fits = false;
-            trial->rank = r;
-            trial->missing_bytes = missing;
+        const double missing = evaluation->peaks[r].bytes - program->plan->ranks[r].limit_bytes;
+        if (missing > evaluation->missing_bytes) {
+            evaluation->fits = false;
+            evaluation->rank = r;
+            evaluation->missing_bytes = missing;
         }
     }
     return YK_OK;
 }
 
-static yk_status simulate(struct yk_search_context *study, enum yk_plan_evaluation_level effort,
-                          struct yk_plan_evaluation *trial)
+static yk_status simulate(struct yk_search_context *context, enum yk_plan_evaluation_level effort,
+                          struct yk_plan_evaluation *evaluation)
 {
-    const struct yk_sim_options options = {.slowdown = study->request->slowdown};
+    const struct yk_sim_options options = {.slowdown = context->request->slowdown};
     if (effort == YK_PLAN_EVALUATION_MEMORY_ONLY ||
-        (effort == YK_PLAN_EVALUATION_SIMULATE_IF_FITS && !trial->fits)) {
+        (effort == YK_PLAN_EVALUATION_SIMULATE_IF_FITS && !evaluation->fits)) {
         return YK_OK;
     }
-    YK_TRY(yk_sim_run(trial->program, study->costs, &options, &trial->sim));
-    trial->step_s = trial->sim->step_s;
+    YK_TRY(yk_sim_run(evaluation->program, context->costs, &options, &evaluation->sim));
+    evaluation->step_s = evaluation->sim->step_s;
     return effort == YK_PLAN_EVALUATION_KEEP_SIMULATION
-               ? yk_sim_error_band(trial->sim, study->costs, &trial->band)
+               ? yk_sim_error_band(evaluation->sim, context->costs, &evaluation->band)
                : YK_OK;
 }
 
-static yk_status run(struct yk_search_context *study, enum yk_plan_evaluation_level effort,
-                     struct yk_plan_evaluation *trial)
+static yk_status run(struct yk_search_context *context, enum yk_plan_evaluation_level effort,
+                     struct yk_plan_evaluation *evaluation)
 {
     /* An evaluation to keep is the answer, and has no deadline. */
     const struct yk_deadline *deadline =
-        effort == YK_PLAN_EVALUATION_KEEP_SIMULATION ? NULL : &study->deadline;
+        effort == YK_PLAN_EVALUATION_KEEP_SIMULATION ? NULL : &context->deadline;
     YK_TRY(yk_deadline_check(deadline));
-    YK_TRY(yk_program_compile_with_deadline(trial->plan, study->cluster, study->measurements,
-                                            study->sizes, deadline, &trial->program));
-    YK_TRY_WITH_TEMPORARY_ARENA(arena, count_memory(trial->program, arena, trial));
-    if (effort == YK_PLAN_EVALUATION_KEEP_SIMULATION && trial->fits) {
-        YK_TRY(yk_program_check(trial->program));
+    YK_TRY(yk_program_compile_with_deadline(evaluation->plan, context->cluster,
+                                            context->measurements, context->cache, deadline,
+                                            &evaluation->program));
+    YK_TRY_WITH_TEMPORARY_ARENA(arena, count_memory(evaluation->program, arena, evaluation));
+    if (effort == YK_PLAN_EVALUATION_KEEP_SIMULATION && evaluation->fits) {
+        YK_TRY(yk_program_check(evaluation->program));
     }
-    return simulate(study, effort, trial);
+    return simulate(context, effort, evaluation);
 }
 
-static yk_status run_shuffled(struct yk_search_context *study, struct yk_plan_evaluation *trial)
+static yk_status run_shuffled(struct yk_search_context *context,
+                              struct yk_plan_evaluation *evaluation)
 {
-    YK_TRY_WITH_TEMPORARY_ARENA(arena, count_memory(trial->program, arena, trial));
-    return simulate(study, YK_PLAN_EVALUATION_KEEP_SIMULATION, trial);
+    YK_TRY_WITH_TEMPORARY_ARENA(arena, count_memory(evaluation->program, arena, evaluation));
+    return simulate(context, YK_PLAN_EVALUATION_KEEP_SIMULATION, evaluation);
 }
 
-yk_status yk_plan_evaluation_shuffle_program(struct yk_search_context *study, uint64_t seed,
-                                             struct yk_plan_evaluation *trial)
+yk_status yk_plan_evaluation_shuffle_program(struct yk_search_context *context, uint64_t seed,
+                                             struct yk_plan_evaluation *evaluation)
 {
-    struct yk_plan_evaluation shuffled = {.plan = trial->plan, .step_s = NAN};
-    YK_TRY(yk_program_shuffle(trial->program, seed, &shuffled.program));
-    shuffled.peaks = calloc((size_t)trial->plan->rank_count, sizeof *shuffled.peaks);
-    YK_TRY_OR(shuffled.peaks ? run_shuffled(study, &shuffled) : yk_fail_out_of_memory(),
+    struct yk_plan_evaluation shuffled = {.plan = evaluation->plan, .step_s = NAN};
+    YK_TRY(yk_program_shuffle(evaluation->program, seed, &shuffled.program));
+    shuffled.peaks = calloc((size_t)evaluation->plan->rank_count, sizeof *shuffled.peaks);
+    YK_TRY_OR(shuffled.peaks ? run_shuffled(context, &shuffled) : yk_fail_out_of_memory(),
               yk_plan_evaluation_free(&shuffled));
-    yk_plan_evaluation_free(trial);
-    *trial = shuffled;
+    yk_plan_evaluation_free(evaluation);
+    *evaluation = shuffled;
     return YK_OK;
 }
 
-yk_status yk_plan_evaluation_run(struct yk_search_context *study, const struct yk_plan *plan,
+yk_status yk_plan_evaluation_run(struct yk_search_context *context, const struct yk_plan *plan,
                                  enum yk_plan_evaluation_level effort,
                                  struct yk_plan_evaluation *out)
 {
-    struct yk_plan_evaluation trial = {.plan = plan, .step_s = NAN};
-    study->trials++;
-    trial.refused = yk_plan_check(plan, study->model) != YK_OK;
-    if (trial.refused) {
-        study->refused++;
+    struct yk_plan_evaluation evaluation = {.plan = plan, .step_s = NAN};
+    context->trials++;
+    evaluation.refused = yk_plan_check(plan, context->model) != YK_OK;
+    if (evaluation.refused) {
+        context->refused++;
         yk_log(YK_LOG_DETAIL, "a candidate is no plan: %s", yk_status_message());
         if (effort == YK_PLAN_EVALUATION_KEEP_SIMULATION) {
             return YK_ERROR_INPUT;
         }
     }
-    trial.peaks = calloc((size_t)plan->rank_count, sizeof *trial.peaks);
-    YK_TRY_MEMORY(trial.peaks);
-    if (trial.refused) {
-        trial.missing_bytes = INFINITY;
-        *out = trial;
+    evaluation.peaks = calloc((size_t)plan->rank_count, sizeof *evaluation.peaks);
+    YK_TRY_MEMORY(evaluation.peaks);
+    if (evaluation.refused) {
+        evaluation.missing_bytes = INFINITY;
+        *out = evaluation;
         return YK_OK;
     }
-    YK_TRY_OR(run(study, effort, &trial), yk_plan_evaluation_free(&trial));
+    YK_TRY_OR(run(context, effort, &evaluation), yk_plan_evaluation_free(&evaluation));
     if (effort != YK_PLAN_EVALUATION_KEEP_SIMULATION) {
-        yk_sim_destroy(trial.sim);
-        yk_program_destroy(trial.program);
-        trial.sim = NULL;
-        trial.program = NULL;
+        yk_sim_destroy(evaluation.sim);
+        yk_program_destroy(evaluation.program);
+        evaluation.sim = NULL;
+        evaluation.program = NULL;
     }
-    *out = trial;
+    *out = evaluation;
     return YK_OK;
 }
 
-void yk_plan_evaluation_free(struct yk_plan_evaluation *trial)
+void yk_plan_evaluation_free(struct yk_plan_evaluation *evaluation)
 {
-    yk_sim_destroy(trial->sim);
-    yk_program_destroy(trial->program);
-    free(trial->peaks);
-    *trial = (struct yk_plan_evaluation){.step_s = NAN};
+    yk_sim_destroy(evaluation->sim);
+    yk_program_destroy(evaluation->program);
+    free(evaluation->peaks);
+    *evaluation = (struct yk_plan_evaluation){.step_s = NAN};
 }

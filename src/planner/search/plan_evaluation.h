@@ -35,15 +35,15 @@ enum yk_plan_evaluation_level {
  * deadline is ignored. Otherwise an invalid plan only sets `refused`, and YK_ERROR_STOPPED is
  * returned at the deadline.
  */
-yk_status yk_plan_evaluation_run(struct yk_search_context *study, const struct yk_plan *plan,
+yk_status yk_plan_evaluation_run(struct yk_search_context *context, const struct yk_plan *plan,
                                  enum yk_plan_evaluation_level effort,
                                  struct yk_plan_evaluation *out) YK_MUST_USE;
 
 /* Replaces a kept program by a random valid order of its ops, and simulates that. */
-yk_status yk_plan_evaluation_shuffle_program(struct yk_search_context *study, uint64_t seed,
-                                             struct yk_plan_evaluation *trial) YK_MUST_USE;
+yk_status yk_plan_evaluation_shuffle_program(struct yk_search_context *context, uint64_t seed,
+                                             struct yk_plan_evaluation *evaluation) YK_MUST_USE;
 
-void yk_plan_evaluation_free(struct yk_plan_evaluation *trial);
+void yk_plan_evaluation_free(struct yk_plan_evaluation *evaluation);
 
 /*
  * Shard fractions: the fraction of sharded state that each rank stores. Equal fractions communicate
@@ -64,7 +64,7 @@ yk_status yk_shard_fractions_find(int32_t count, double state_bytes, const doubl
  * the same if the search does not decide them. `room_balance` 0 means: as equal as memory allows; 1
  * means: equal free memory on all ranks, so that more layers can be kept; or a value between.
  */
-yk_status yk_shard_fractions_fit_plan(struct yk_search_context *study, struct yk_plan *plan,
+yk_status yk_shard_fractions_fit_plan(struct yk_search_context *context, struct yk_plan *plan,
                                       double room_balance, enum yk_plan_evaluation_level effort,
                                       struct yk_plan_evaluation *out) YK_MUST_USE;
 

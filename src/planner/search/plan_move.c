@@ -13,25 +13,25 @@ enum {
     MAX_PREFETCH = 4,
 };
 
-static bool are_alike(const struct yk_search_context *study, const struct yk_plan *plan, int32_t a,
-                      int32_t b)
+static bool are_alike(const struct yk_search_context *context, const struct yk_plan *plan,
+                      int32_t a, int32_t b)
 {
-    const struct yk_layer *layers = study->model->layers;
+    const struct yk_layer *layers = context->model->layers;
     return yk_plan_layers_are_equal(&plan->layers[a], &plan->layers[b]) &&
            strcmp(layers[a].shape, layers[b].shape) == 0;
 }
 
 /* A range of the run of equal layers that begins at `*first`: all, the first or last half, the
  * first or last layer. Returns false if no run begins there, or the range equals another one. */
-static bool find_range(const struct yk_search_context *study, const struct yk_plan *plan,
+static bool find_range(const struct yk_search_context *context, const struct yk_plan *plan,
                        int32_t range, int32_t *first, int32_t *end)
 {
     const int32_t from = *first;
     int32_t to = from + 1;
-    if (from > 0 && are_alike(study, plan, from - 1, from)) {
+    if (from > 0 && are_alike(context, plan, from - 1, from)) {
         return false;
     }
-    while (to < plan->layer_count && are_alike(study, plan, from, to)) {
+    while (to < plan->layer_count && are_alike(context, plan, from, to)) {
         to++;
     }
     const int32_t count = to - from;
@@ -43,17 +43,17 @@ static bool find_range(const struct yk_search_context *study, const struct yk_pl
     return range == 0 || (range < 3 && count > 3) || (range >= 3 && count > 1);
 }
 
-bool yk_plan_move_save_memory(const struct yk_search_context *study, int32_t variant,
+bool yk_plan_move_save_memory(const struct yk_search_context *context, int32_t variant,
                               struct yk_plan *plan)
 {
     static const enum yk_sharding_strategy strategies[] = {YK_SHARDING_FULLY_SHARDED,
                                                            YK_SHARDING_SHARDED_STATE};
     for (int32_t l = 0; l < plan->layer_count; l++) {
         struct yk_plan_layer *layer = &plan->layers[l];
-        layer->strategy =
-            yk_search_context_chooses_strategies(study) ? strategies[variant % 2] : layer->strategy;
-        layer->recompute = yk_search_context_decides(study, YK_DECIDE_RECOMPUTATION)
-                               ? study->recomputes[l]
+        layer->strategy = yk_search_context_chooses_strategies(context) ? strategies[variant % 2]
+                                                                        : layer->strategy;
+        layer->recompute = yk_search_context_decides(context, YK_DECIDE_RECOMPUTATION)
+                               ? context->recomputes[l]
                                : layer->recompute;
     }
     plan->no_sync = variant / 2 % 2 == 1;
@@ -63,8 +63,8 @@ bool yk_plan_move_save_memory(const struct yk_search_context *study, int32_t var
 }
 
 /* Changes strategy and recomputation of a range together: one may free memory for the other. */
-static enum yk_plan_move_result change_layers(const struct yk_search_context *study, int32_t number,
-                                              struct yk_plan *plan)
+static enum yk_plan_move_result change_layers(const struct yk_search_context *context,
+                                              int32_t number, struct yk_plan *plan)
 {
     const enum yk_sharding_strategy strategy =
         (enum yk_sharding_strategy)(number % YK_SHARDING_STRATEGY_COUNT);
@@ -77,18 +77,18 @@ static enum yk_plan_move_result change_layers(const struct yk_search_context *st
     }
     const bool same = strategy == plan->layers[first].strategy;
     const bool alone = plan->groups[plan->layers[first].group].member_count == 1;
-    if ((!same && (alone || !yk_search_context_chooses_strategies(study))) || (same && !toggle) ||
-        (toggle && !(study->recomputes[first] &&
-                     yk_search_context_decides(study, YK_DECIDE_RECOMPUTATION))) ||
-        study->model->layers[first].shares_weights_of != YK_LAYER_NONE ||
-        !find_range(study, plan, range, &first, &end)) {
+    if ((!same && (alone || !yk_search_context_chooses_strategies(context))) || (same && !toggle) ||
+        (toggle && !(context->recomputes[first] &&
+                     yk_search_context_decides(context, YK_DECIDE_RECOMPUTATION))) ||
+        context->model->layers[first].shares_weights_of != YK_LAYER_NONE ||
+        !find_range(context, plan, range, &first, &end)) {
         return YK_PLAN_MOVE_INVALID;
     }
     for (int32_t l = first; l < end; l++) {
         plan->layers[l].strategy = strategy;
         plan->layers[l].recompute = plan->layers[l].recompute != toggle;
     }
-    yk_plan_tie_layers(plan, study->model);
+    yk_plan_tie_layers(plan, context->model);
     return YK_PLAN_MOVE_APPLIED;
 }
 
@@ -111,11 +111,11 @@ static bool alternation_is_full(const struct yk_plan *plan, int32_t group)
 }
 
 /* Moves samples between members of a group: one, one of every micro-batch, or all. */
-static enum yk_plan_move_result change_shares(const struct yk_search_context *study, int32_t number,
-                                              struct yk_plan *plan)
+static enum yk_plan_move_result change_shares(const struct yk_search_context *context,
+                                              int32_t number, struct yk_plan *plan)
 {
     int32_t group = 0;
-    if (!yk_search_context_decides(study, YK_DECIDE_SAMPLE_SHARES)) {
+    if (!yk_search_context_decides(context, YK_DECIDE_SAMPLE_SHARES)) {
         return YK_PLAN_MOVE_PAST_LAST;
     }
     for (; group < plan->group_count; group++) {
@@ -143,7 +143,7 @@ static enum yk_plan_move_result change_shares(const struct yk_search_context *st
 }
 
 /* Moves a layer at the end of a stage to the adjacent stage, with any strategy. */
-static enum yk_plan_move_result change_cuts(const struct yk_search_context *study, int32_t number,
+static enum yk_plan_move_result change_cuts(const struct yk_search_context *context, int32_t number,
                                             struct yk_plan *plan)
 {
     const enum yk_sharding_strategy strategy =
@@ -151,21 +151,21 @@ static enum yk_plan_move_result change_cuts(const struct yk_search_context *stud
     const bool forward = number / YK_SHARDING_STRATEGY_COUNT % 2 == 0;
     const int32_t last = number / YK_SHARDING_STRATEGY_COUNT / 2;
     if (last + 1 >= plan->layer_count || plan->group_count == 1 ||
-        !yk_search_context_decides(study, YK_DECIDE_PLACEMENT)) {
+        !yk_search_context_decides(context, YK_DECIDE_PLACEMENT)) {
         return YK_PLAN_MOVE_PAST_LAST;
     }
     const int32_t moving = forward ? last : last + 1;
     const int32_t here = plan->layers[moving].group;
     const int32_t there = plan->layers[forward ? last + 1 : last].group;
     const bool kept_alike = strategy == plan->layers[moving].strategy;
-    if (here == there || study->model->layers[moving].shares_weights_of != YK_LAYER_NONE ||
-        (!kept_alike &&
-         (plan->groups[there].member_count == 1 || !yk_search_context_chooses_strategies(study)))) {
+    if (here == there || context->model->layers[moving].shares_weights_of != YK_LAYER_NONE ||
+        (!kept_alike && (plan->groups[there].member_count == 1 ||
+                         !yk_search_context_chooses_strategies(context)))) {
         return YK_PLAN_MOVE_INVALID;
     }
     plan->layers[moving].group = there;
     plan->layers[moving].strategy = strategy;
-    yk_plan_tie_layers(plan, study->model);
+    yk_plan_tie_layers(plan, context->model);
     return yk_plan_count_group_layers(plan, here) > 0 ? YK_PLAN_MOVE_APPLIED : YK_PLAN_MOVE_INVALID;
 }
 
@@ -213,11 +213,12 @@ static bool fit_shares(const struct yk_plan *plan)
     return true;
 }
 
-static enum yk_plan_move_result change_micro_batches(const struct yk_search_context *study,
+static enum yk_plan_move_result change_micro_batches(const struct yk_search_context *context,
                                                      int32_t number, struct yk_plan *plan)
 {
     const int64_t batch = plan->workload.batch;
-    if (number > 1 || study->request->micro_batches > 0 || yk_plan_has_alternating_members(plan)) {
+    if (number > 1 || context->request->micro_batches > 0 ||
+        yk_plan_has_alternating_members(plan)) {
         return YK_PLAN_MOVE_PAST_LAST;
     }
     plan->micro_batches = number == 0 ? previous_micro_batches(batch, plan->micro_batches)
@@ -227,12 +228,12 @@ static enum yk_plan_move_result change_micro_batches(const struct yk_search_cont
 }
 
 /* Changes no_sync, the pipeline schedule, the prefetch, or the size of messages. */
-static enum yk_plan_move_result change_messages(const struct yk_search_context *study,
+static enum yk_plan_move_result change_messages(const struct yk_search_context *context,
                                                 int32_t number, struct yk_plan *plan)
 {
     const bool sends = plan->rank_count > plan->group_count;
-    const bool prefetch = sends && yk_search_context_decides(study, YK_DECIDE_TRANSFER_ORDER);
-    const bool sizes = sends && yk_search_context_decides(study, YK_DECIDE_BLOCK_SIZE);
+    const bool prefetch = sends && yk_search_context_decides(context, YK_DECIDE_TRANSFER_ORDER);
+    const bool sizes = sends && yk_search_context_decides(context, YK_DECIDE_BLOCK_SIZE);
     bool changed = false;
     switch (number) {
     case 0:
@@ -280,22 +281,22 @@ static bool is_used(const struct yk_plan *plan, int32_t device)
 }
 
 /* Adds an unused device to a group, to store a part of its state. */
-static yk_status add_device(const struct yk_search_context *study, int32_t number,
+static yk_status add_device(const struct yk_search_context *context, int32_t number,
                             struct yk_arena *arena, struct yk_plan *plan,
                             enum yk_plan_move_result *out)
 {
-    const int32_t device = number % study->cluster->device_count;
-    const int32_t g = number / study->cluster->device_count;
+    const int32_t device = number % context->cluster->device_count;
+    const int32_t g = number / context->cluster->device_count;
     struct yk_plan_rank *ranks = NULL;
     struct yk_plan_group_member *members = NULL;
     *out = YK_PLAN_MOVE_PAST_LAST;
-    if (g >= plan->group_count || study->cluster->device_count > MANY_DEVICES ||
+    if (g >= plan->group_count || context->cluster->device_count > MANY_DEVICES ||
         yk_plan_has_alternating_members(plan) ||
-        !yk_search_context_decides(study, YK_DECIDE_PLACEMENT)) {
+        !yk_search_context_decides(context, YK_DECIDE_PLACEMENT)) {
         return YK_OK;
     }
     *out = YK_PLAN_MOVE_INVALID;
-    if (is_used(plan, device) || yk_search_context_excludes_device(study, device)) {
+    if (is_used(plan, device) || yk_search_context_excludes_device(context, device)) {
         return YK_OK;
     }
     const int32_t n = plan->groups[g].member_count;
@@ -303,7 +304,7 @@ static yk_status add_device(const struct yk_search_context *study, int32_t numbe
     YK_TRY_NEW(arena, members, n + 1);
     memcpy(ranks, plan->ranks, (size_t)plan->rank_count * sizeof *ranks);
     memcpy(members, plan->groups[g].members, (size_t)n * sizeof *members);
-    ranks[plan->rank_count] = yk_search_context_rank(study, device);
+    ranks[plan->rank_count] = yk_search_context_rank(context, device);
     members[n] = (struct yk_plan_group_member){.rank = plan->rank_count};
     plan->ranks = ranks;
     plan->rank_count++;
@@ -314,41 +315,41 @@ static yk_status add_device(const struct yk_search_context *study, int32_t numbe
 }
 
 /* Gives a rank another device; the rank that had it gets the old one. */
-static enum yk_plan_move_result exchange_devices(const struct yk_search_context *study,
+static enum yk_plan_move_result exchange_devices(const struct yk_search_context *context,
                                                  int32_t number, struct yk_plan *plan)
 {
-    const int32_t r = number / study->cluster->device_count;
-    const int32_t device = number % study->cluster->device_count;
-    if (r >= plan->rank_count || study->cluster->device_count > MANY_DEVICES ||
-        !yk_search_context_decides(study, YK_DECIDE_PLACEMENT)) {
+    const int32_t r = number / context->cluster->device_count;
+    const int32_t device = number % context->cluster->device_count;
+    if (r >= plan->rank_count || context->cluster->device_count > MANY_DEVICES ||
+        !yk_search_context_decides(context, YK_DECIDE_PLACEMENT)) {
         return YK_PLAN_MOVE_PAST_LAST;
     }
     const int32_t own = plan->ranks[r].device;
-    if (own == device || yk_search_context_excludes_device(study, device) ||
-        yk_device_sets_devices_are_equal(study, own, device)) {
+    if (own == device || yk_search_context_excludes_device(context, device) ||
+        yk_device_sets_devices_are_equal(context, own, device)) {
         return YK_PLAN_MOVE_INVALID;
     }
     for (int32_t i = 0; i < plan->rank_count; i++) {
         if (plan->ranks[i].device == device) {
-            plan->ranks[i] = yk_search_context_rank(study, own);
+            plan->ranks[i] = yk_search_context_rank(context, own);
         }
     }
-    plan->ranks[r] = yk_search_context_rank(study, device);
+    plan->ranks[r] = yk_search_context_rank(context, device);
     return YK_PLAN_MOVE_APPLIED;
 }
 
-yk_status yk_plan_move_apply(const struct yk_search_context *study, int32_t kind, int32_t number,
+yk_status yk_plan_move_apply(const struct yk_search_context *context, int32_t kind, int32_t number,
                              struct yk_arena *arena, struct yk_plan *plan,
                              enum yk_plan_move_result *out)
 {
     static enum yk_plan_move_result (*const kinds[YK_PLAN_MOVE_KIND_COUNT])(
-        const struct yk_search_context *study, int32_t number, struct yk_plan *plan) = {
+        const struct yk_search_context *context, int32_t number, struct yk_plan *plan) = {
         change_layers,   change_messages,      change_shares,
         change_cuts,     change_micro_batches, NULL /* allocates: add_device() */,
         exchange_devices};
     if (!kinds[kind]) {
-        return add_device(study, number, arena, plan, out);
+        return add_device(context, number, arena, plan, out);
     }
-    *out = kinds[kind](study, number, plan);
+    *out = kinds[kind](context, number, plan);
     return YK_OK;
 }

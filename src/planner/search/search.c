@@ -2,10 +2,10 @@
 
 #include <math.h>
 
-yk_status yk_plan_search_create(struct yk_search_context *study, struct yk_plan_search *out)
+yk_status yk_plan_search_create(struct yk_search_context *context, struct yk_plan_search *out)
 {
     *out = (struct yk_plan_search){
-        .study = study, .best_s = INFINITY, .missing_bytes = INFINITY, .missing_device = -1};
+        .context = context, .best_s = INFINITY, .missing_bytes = INFINITY, .missing_device = -1};
     return yk_arena_create(&out->arena);
 }
 
@@ -26,8 +26,8 @@ static yk_status keep(const struct yk_plan_search *search, const struct yk_plan 
 
 bool yk_plan_search_has_budget(const struct yk_plan_search *search)
 {
-    return search->best ? yk_search_context_has_budget(search->study)
-                        : !yk_search_context_is_exhausted(search->study);
+    return search->best ? yk_search_context_has_budget(search->context)
+                        : !yk_search_context_is_exhausted(search->context);
 }
 
 static bool have_one_shape(const struct yk_plan *a, const struct yk_plan *b)
@@ -67,13 +67,14 @@ static bool is_better(const struct yk_plan_search_starting_point *a,
 
 /* Adds a plan to the starting points, in place of the one with its shape or of the last. */
 static yk_status add_start(struct yk_plan_search *search, const struct yk_plan *plan,
-                           const struct yk_plan_evaluation *trial)
+                           const struct yk_plan_evaluation *evaluation)
 {
-    struct yk_plan_search_starting_point start = {.fits = trial->fits, .step_s = trial->step_s};
+    struct yk_plan_search_starting_point start = {.fits = evaluation->fits,
+                                                  .step_s = evaluation->step_s};
     struct yk_plan_search_starting_point *starts = search->starts;
     int32_t place = 0;
     for (int32_t r = 0; r < plan->rank_count; r++) {
-        start.missing_bytes += fmax(0, trial->peaks[r].bytes - plan->ranks[r].limit_bytes);
+        start.missing_bytes += fmax(0, evaluation->peaks[r].bytes - plan->ranks[r].limit_bytes);
     }
     while (place < search->start_count && !have_one_shape(starts[place].plan, plan)) {
         place++;
@@ -107,22 +108,22 @@ yk_status yk_plan_search_keep_if_best(struct yk_plan_search *search, const struc
 yk_status yk_plan_search_evaluate(struct yk_plan_search *search, const struct yk_plan *plan,
                                   double *out_s)
 {
-    struct yk_plan_evaluation trial;
-    YK_TRY(
-        yk_plan_evaluation_run(search->study, plan, YK_PLAN_EVALUATION_SIMULATE_IF_FITS, &trial));
-    yk_status status = trial.refused ? YK_OK : add_start(search, plan, &trial);
-    if (status == YK_OK && trial.fits) {
-        status = yk_plan_search_keep_if_best(search, plan, trial.step_s);
-    } else if (status == YK_OK && !trial.refused && !search->best &&
-               trial.missing_bytes < search->missing_bytes) {
-        search->missing_bytes = trial.missing_bytes;
-        search->missing_device = plan->ranks[trial.rank].device;
+    struct yk_plan_evaluation evaluation;
+    YK_TRY(yk_plan_evaluation_run(search->context, plan, YK_PLAN_EVALUATION_SIMULATE_IF_FITS,
+                                  &evaluation));
+    yk_status status = evaluation.refused ? YK_OK : add_start(search, plan, &evaluation);
+    if (status == YK_OK && evaluation.fits) {
+        status = yk_plan_search_keep_if_best(search, plan, evaluation.step_s);
+    } else if (status == YK_OK && !evaluation.refused && !search->best &&
+               evaluation.missing_bytes < search->missing_bytes) {
+        search->missing_bytes = evaluation.missing_bytes;
+        search->missing_device = plan->ranks[evaluation.rank].device;
         status = keep(search, plan, &search->nearest);
     }
     if (out_s) {
-        *out_s = trial.fits ? trial.step_s : NAN;
+        *out_s = evaluation.fits ? evaluation.step_s : NAN;
     }
-    yk_plan_evaluation_free(&trial);
+    yk_plan_evaluation_free(&evaluation);
     return status;
 }
 
@@ -135,7 +136,7 @@ yk_status yk_plan_search_for_each_device_set(
     struct yk_device_set *sets = NULL;
     int32_t count = 0;
     YK_TRY(yk_arena_create(&arena));
-    yk_status status = yk_device_sets_list(search->study, arena, &sets, &count);
+    yk_status status = yk_device_sets_list(search->context, arena, &sets, &count);
     const int32_t end = devices == YK_PLAN_SEARCH_ALL_DEVICES ? 1 : count;
     for (int32_t s = devices == YK_PLAN_SEARCH_ALL_DEVICES ? 0 : 1;
          status == YK_OK && s < end && yk_plan_search_has_budget(search); s++) {

@@ -33,7 +33,7 @@ enum {
 };
 
 struct yk_plan_search {
-    struct yk_search_context *study;
+    struct yk_search_context *context;
     struct yk_arena *arena;        /* owns the plans */
     const struct yk_plan *best;    /* NULL means: none fits so far */
     double best_s;                 /* INFINITY means: none fits so far */
@@ -45,7 +45,7 @@ struct yk_plan_search {
     int32_t start_count;
 };
 
-yk_status yk_plan_search_create(struct yk_search_context *study,
+yk_status yk_plan_search_create(struct yk_search_context *context,
                                 struct yk_plan_search *out) YK_MUST_USE;
 void yk_plan_search_free(struct yk_plan_search *search);
 
@@ -117,13 +117,13 @@ enum {
 };
 
 /* Applies a move to `plan`. New arrays of the plan are in `arena`. */
-yk_status yk_plan_move_apply(const struct yk_search_context *study, int32_t kind, int32_t number,
+yk_status yk_plan_move_apply(const struct yk_search_context *context, int32_t kind, int32_t number,
                              struct yk_arena *arena, struct yk_plan *plan,
                              enum yk_plan_move_result *out) YK_MUST_USE;
 
 /* Changes the plan to use little memory: sharding, recomputation, no prefetch, as far as the search
  * decides them. Returns false if `variant` is past the last variant. */
-bool yk_plan_move_save_memory(const struct yk_search_context *study, int32_t variant,
+bool yk_plan_move_save_memory(const struct yk_search_context *context, int32_t variant,
                               struct yk_plan *plan);
 
 /* The next larger number of micro-batches to try, a divisor of the batch or a power of two; 0 after
@@ -144,17 +144,17 @@ yk_status yk_baselines_evaluate(struct yk_plan_search *search, struct yk_arena *
 /* Searches the best plan without each device of `plan`, whose step time is `step_s`. Of equal
  * devices in one group, only one is left out. Rows are in `arena`; some are missing if the budget
  * ends. */
-yk_status yk_leave_one_out_search(struct yk_search_context *study, const struct yk_plan *plan,
+yk_status yk_leave_one_out_search(struct yk_search_context *context, const struct yk_plan *plan,
                                   double step_s, struct yk_arena *arena,
                                   struct yk_plan_leave_one_out **out,
                                   int32_t *out_count) YK_MUST_USE;
 
 /* A lower bound of the step time of any plan. */
-yk_status yk_lower_bound_step_s(struct yk_search_context *study, double *out_s) YK_MUST_USE;
+yk_status yk_lower_bound_step_s(struct yk_search_context *context, double *out_s) YK_MUST_USE;
 
 /* Searches for the cheapest change of the request that makes a plan fit. Writes a phrase such as
  * "it fits with --lora 16", that no change helps, or that there was no time to find out. */
-yk_status yk_plan_search_memory_remedy(struct yk_search_context *study,
+yk_status yk_plan_search_memory_remedy(struct yk_search_context *context,
                                        struct yk_text *out) YK_MUST_USE;
 
 #endif

@@ -43,7 +43,7 @@ struct yk_search_context {
     const struct yk_cluster *cluster;
     const struct yk_device_measurements *measurements; /* (devices) may be NULL */
     const struct yk_model *model;                      /* for the whole batch */
-    struct yk_model_cache *sizes;
+    struct yk_model_cache *cache;
     struct yk_layer_costs *costs;
     double *limit_bytes;         /* (devices) memory limit */
     bool *recomputes;            /* (L) layers that save less memory if recomputed: the blocks */
@@ -57,85 +57,85 @@ struct yk_search_context {
 
 yk_status yk_search_context_create(const struct yk_plan_request *request,
                                    struct yk_search_context **out) YK_MUST_USE;
-void yk_search_context_destroy(struct yk_search_context *study);
+void yk_search_context_destroy(struct yk_search_context *context);
 
-static inline bool yk_search_context_excludes_device(const struct yk_search_context *study,
+static inline bool yk_search_context_excludes_device(const struct yk_search_context *context,
                                                      int32_t device)
 {
-    return study->request->excluded_devices && study->request->excluded_devices[device];
+    return context->request->excluded_devices && context->request->excluded_devices[device];
 }
 
-static inline bool yk_search_context_decides(const struct yk_search_context *study,
+static inline bool yk_search_context_decides(const struct yk_search_context *context,
                                              enum yk_plan_decision decision)
 {
-    return (study->request->decisions & decision) != 0;
+    return (context->request->decisions & decision) != 0;
 }
 
 /* Whether the search decides the strategy of each layer. */
-static inline bool yk_search_context_chooses_strategies(const struct yk_search_context *study)
+static inline bool yk_search_context_chooses_strategies(const struct yk_search_context *context)
 {
-    return study->request->strategy == YK_SHARDING_STRATEGY_COUNT &&
-           !study->request->random_strategies &&
-           yk_search_context_decides(study, YK_DECIDE_STRATEGIES);
+    return context->request->strategy == YK_SHARDING_STRATEGY_COUNT &&
+           !context->request->random_strategies &&
+           yk_search_context_decides(context, YK_DECIDE_STRATEGIES);
 }
 
 /* The strategy that all layers must have, or YK_SHARDING_STRATEGY_COUNT if there is none. */
 static inline enum yk_sharding_strategy
-yk_search_context_fixed_strategy(const struct yk_search_context *study)
+yk_search_context_fixed_strategy(const struct yk_search_context *context)
 {
-    return study->request->strategy == YK_SHARDING_STRATEGY_COUNT &&
-                   !yk_search_context_decides(study, YK_DECIDE_STRATEGIES)
+    return context->request->strategy == YK_SHARDING_STRATEGY_COUNT &&
+                   !yk_search_context_decides(context, YK_DECIDE_STRATEGIES)
                ? YK_SHARDING_FULLY_SHARDED
-               : study->request->strategy;
+               : context->request->strategy;
 }
 
 /* Whether two devices have the same times and memory limit. */
-static inline bool yk_search_context_devices_are_equal(const struct yk_search_context *study,
+static inline bool yk_search_context_devices_are_equal(const struct yk_search_context *context,
                                                        int32_t a, int32_t b)
 {
-    return yk_layer_costs_device_kind(study->costs, a) ==
-               yk_layer_costs_device_kind(study->costs, b) &&
-           study->limit_bytes[a] == study->limit_bytes[b];
+    return yk_layer_costs_device_kind(context->costs, a) ==
+               yk_layer_costs_device_kind(context->costs, b) &&
+           context->limit_bytes[a] == context->limit_bytes[b];
 }
 
 /* A rank on the device, with its memory limit. */
-static inline struct yk_plan_rank yk_search_context_rank(const struct yk_search_context *study,
+static inline struct yk_plan_rank yk_search_context_rank(const struct yk_search_context *context,
                                                          int32_t device)
 {
-    return (struct yk_plan_rank){.device = device, .limit_bytes = study->limit_bytes[device]};
+    return (struct yk_plan_rank){.device = device, .limit_bytes = context->limit_bytes[device]};
 }
 
 /* Begins a phase that ends when `fraction` of the budget is spent or, while no plan fits,
  * `last_fraction`. The first phase may use the whole budget. */
-void yk_search_context_begin_phase(struct yk_search_context *study, double fraction,
+void yk_search_context_begin_phase(struct yk_search_context *context, double fraction,
                                    double last_fraction);
 
 /* The fraction of the budget that is spent. If the request limits moves, it is the number of plans
  * evaluated over that limit, otherwise time. */
-double yk_search_context_spent_fraction(const struct yk_search_context *study);
+double yk_search_context_spent_fraction(const struct yk_search_context *context);
 
 /* False if the user has stopped the search or the phase has spent its budget. */
-bool yk_search_context_has_budget(const struct yk_search_context *study);
+bool yk_search_context_has_budget(const struct yk_search_context *context);
 
 /* Whether the larger budget of a search without a plan is spent. If the request limits moves, that
  * is a multiple of the limit. */
-bool yk_search_context_is_exhausted(const struct yk_search_context *study);
+bool yk_search_context_is_exhausted(const struct yk_search_context *context);
 
 /* Reports progress: the current activity, and the fraction of the budget that is spent. */
-void yk_search_context_report_progress(const struct yk_search_context *study, const char *what);
+void yk_search_context_report_progress(const struct yk_search_context *context, const char *what);
 
 /* Creates a plan with one rank for each of `devices`, in that order, and default values. */
-yk_status yk_search_context_create_plan(const struct yk_search_context *study,
+yk_status yk_search_context_create_plan(const struct yk_search_context *context,
                                         const int32_t *devices, int32_t count, int32_t groups,
                                         struct yk_arena *arena, struct yk_plan **out) YK_MUST_USE;
 
 /* Seconds of forward and backward of one layer for `samples` on a device. */
-yk_status yk_search_context_layer_seconds(const struct yk_search_context *study, int32_t device,
+yk_status yk_search_context_layer_seconds(const struct yk_search_context *context, int32_t device,
                                           int32_t layer, int64_t samples, bool recompute,
                                           double *out_s) YK_MUST_USE;
 
 /* The same for all layers; `recompute` (L) may be NULL. */
-yk_status yk_search_context_layers_seconds(const struct yk_search_context *study, int32_t device,
+yk_status yk_search_context_layers_seconds(const struct yk_search_context *context, int32_t device,
                                            int64_t samples, const bool *recompute,
                                            double *out_s) YK_MUST_USE;
 

@@ -78,13 +78,13 @@ enum {
 };
 
 /* Bytes of a group's state that are sharded. */
-static double divided_bytes(const struct yk_search_context *study, const struct yk_plan *plan,
+static double divided_bytes(const struct yk_search_context *context, const struct yk_plan *plan,
                             int32_t group)
 {
     double bytes = 0;
     for (int32_t l = 0; l < plan->layer_count; l++) {
         const struct yk_model_layer_state_bytes state =
-            yk_model_layer_state_bytes(study->model, &study->model->layers[l]);
+            yk_model_layer_state_bytes(context->model, &context->model->layers[l]);
         const enum yk_sharding_strategy strategy = yk_plan_effective_strategy(plan, l);
         if (plan->layers[l].group != group || strategy == YK_SHARDING_REPLICATED) {
             continue;
@@ -127,7 +127,7 @@ static void level_parts(int32_t count, double state_bytes, const double *room, d
 }
 
 /* Sets the fractions of a group from an evaluation; `*out_room` becomes false if none can fit. */
-static yk_status set_parts(const struct yk_plan_evaluation *trial, double state_bytes,
+static yk_status set_parts(const struct yk_plan_evaluation *evaluation, double state_bytes,
                            double room_balance, struct yk_arena *arena, struct yk_plan *plan,
                            struct yk_plan_group *group, bool *out_room)
 {
@@ -141,7 +141,7 @@ static yk_status set_parts(const struct yk_plan_evaluation *trial, double state_
     for (int32_t i = 0; i < n; i++) {
         const int32_t rank = group->members[i].rank;
         room[i] = plan->ranks[rank].limit_bytes -
-                  (trial->peaks[rank].bytes - state_bytes * group->members[i].shard_fraction);
+                  (evaluation->peaks[rank].bytes - state_bytes * group->members[i].shard_fraction);
     }
     const yk_status status = yk_shard_fractions_find(n, state_bytes, room, parts);
     if (status != YK_OK && status != YK_ERROR_NO_FIT) {
@@ -156,43 +156,43 @@ static yk_status set_parts(const struct yk_plan_evaluation *trial, double state_
 }
 
 /* `*out_any`: some group has sharded state. `*out_room`: there is enough memory for all of it. */
-static yk_status set_all(const struct yk_search_context *study,
-                         const struct yk_plan_evaluation *trial, double room_balance,
+static yk_status set_all(const struct yk_search_context *context,
+                         const struct yk_plan_evaluation *evaluation, double room_balance,
                          struct yk_plan *plan, bool *out_any, bool *out_room)
 {
     *out_any = false;
     *out_room = true;
     for (int32_t g = 0; g < plan->group_count; g++) {
-        const double bytes = divided_bytes(study, plan, g);
+        const double bytes = divided_bytes(context, plan, g);
         if (bytes > 0) {
             *out_any = true;
-            YK_TRY_WITH_TEMPORARY_ARENA(arena, set_parts(trial, bytes, room_balance, arena, plan,
-                                                         &plan->groups[g], out_room));
+            YK_TRY_WITH_TEMPORARY_ARENA(arena, set_parts(evaluation, bytes, room_balance, arena,
+                                                         plan, &plan->groups[g], out_room));
         }
     }
     return YK_OK;
 }
 
-yk_status yk_shard_fractions_fit_plan(struct yk_search_context *study, struct yk_plan *plan,
+yk_status yk_shard_fractions_fit_plan(struct yk_search_context *context, struct yk_plan *plan,
                                       double room_balance, enum yk_plan_evaluation_level effort,
                                       struct yk_plan_evaluation *out)
 {
-    struct yk_plan_evaluation trial;
-    YK_TRY(yk_plan_evaluation_run(study, plan, effort, &trial));
+    struct yk_plan_evaluation evaluation;
+    YK_TRY(yk_plan_evaluation_run(context, plan, effort, &evaluation));
     yk_status status = YK_OK;
-    bool open = yk_search_context_decides(study, YK_DECIDE_SHARD_FRACTIONS);
-    bool room = !trial.refused;
+    bool open = yk_search_context_decides(context, YK_DECIDE_SHARD_FRACTIONS);
+    bool room = !evaluation.refused;
     for (int32_t round = 0; round < ROUNDS && open && room && status == YK_OK; round++) {
-        if (trial.fits && (room_balance <= 0 || round > 0)) {
+        if (evaluation.fits && (room_balance <= 0 || round > 0)) {
             break;
         }
-        status = set_all(study, &trial, room_balance, plan, &open, &room);
+        status = set_all(context, &evaluation, room_balance, plan, &open, &room);
         if (status == YK_OK && open) {
-            yk_plan_evaluation_free(&trial);
-            status = yk_plan_evaluation_run(study, plan, effort, &trial);
+            yk_plan_evaluation_free(&evaluation);
+            status = yk_plan_evaluation_run(context, plan, effort, &evaluation);
         }
     }
-    YK_TRY_OR(status, yk_plan_evaluation_free(&trial));
-    *out = trial;
+    YK_TRY_OR(status, yk_plan_evaluation_free(&evaluation));
+    *out = evaluation;
     return YK_OK;
 }

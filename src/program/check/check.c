@@ -17,11 +17,11 @@ static bool is_repeated(const struct yk_program *program, int32_t rank)
 static yk_status check_order(const struct yk_program_facts *facts, int32_t rank)
 {
     struct yk_arena *arena = NULL;
-    struct yk_op_index *view = NULL;
+    struct yk_op_index *index = NULL;
     struct yk_precedences precedences = {0};
     YK_TRY(yk_arena_create(&arena));
-    yk_status status = yk_op_index_make(facts, rank, arena, &view);
-    YK_THEN(yk_precedences_find(view, arena, &precedences));
+    yk_status status = yk_op_index_make(facts, rank, arena, &index);
+    YK_THEN(yk_precedences_find(index, arena, &precedences));
     YK_THEN(yk_precedences_check(&precedences));
     yk_precedences_free(&precedences);
     yk_arena_destroy(arena);

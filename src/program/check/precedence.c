@@ -52,23 +52,23 @@ yk_status yk_precedences_add_with_lag(struct yk_precedences *precedences, int32_
 yk_status yk_precedences_add(struct yk_precedences *precedences, int32_t before, int32_t after,
                              int32_t steps, enum yk_precedence_reason reason)
 {
-    const struct yk_op *ops = precedences->view->list->ops;
+    const struct yk_op *ops = precedences->index->list->ops;
     return yk_precedences_add_with_lag(precedences, before, after,
                                        steps + ops[before].step - ops[after].step, reason);
 }
 
 yk_status yk_precedences_check(const struct yk_precedences *precedences)
 {
-    const struct yk_op_index *view = precedences->view;
-    const struct yk_program *program = view->facts->program;
+    const struct yk_op_index *index = precedences->index;
+    const struct yk_program *program = index->facts->program;
     for (int32_t i = 0; i < precedences->count; i++) {
         const struct yk_precedence *precedence = &precedences->items[i];
-        if (!yk_op_index_happens_before(view, precedence->before, precedence->after,
+        if (!yk_op_index_happens_before(index, precedence->before, precedence->after,
                                         precedence->lag)) {
             char before[YK_RULE_TEXT_SIZE];
-            yk_rule_describe_op(program, &view->list->ops[precedence->before], before);
-            return yk_rule_fail(program, view->rank, reasons[precedence->reason].rule,
-                                &view->list->ops[precedence->after],
+            yk_rule_describe_op(program, &index->list->ops[precedence->before], before);
+            return yk_rule_fail(program, index->rank, reasons[precedence->reason].rule,
+                                &index->list->ops[precedence->after],
                                 "could start before %s%s has ended, but %s", before,
                                 precedence->lag > 0 ? " of the round before" : "",
                                 reasons[precedence->reason].explanation);

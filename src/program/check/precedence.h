@@ -34,7 +34,7 @@ struct yk_precedence {
 };
 
 struct yk_precedences {
-    const struct yk_op_index *view;
+    const struct yk_op_index *index;
     struct yk_precedence *items; /* free with yk_precedences_free() */
     int32_t count;
     int32_t capacity;
@@ -65,7 +65,7 @@ yk_status yk_precedences_find_gradients(struct yk_precedences *precedences,
                                         struct yk_arena *arena) YK_MUST_USE;
 
 /* Adds all of these, and: each pass runs once, after its inputs. `out` is {0} before. */
-yk_status yk_precedences_find(const struct yk_op_index *view, struct yk_arena *arena,
+yk_status yk_precedences_find(const struct yk_op_index *index, struct yk_arena *arena,
                               struct yk_precedences *out) YK_MUST_USE;
 
 /* Fails if the op list violates a precedence; the message describes the first one. */

@@ -2,7 +2,7 @@
 #include "program/check/rule.h"
 
 struct summing {
-    const struct yk_op_index *view;
+    const struct yk_op_index *index;
     struct yk_precedences *precedences;
     struct yk_rule_block_range *blocks; /* (ops) */
 };
@@ -12,9 +12,9 @@ struct summing {
 static yk_status after_backward(const struct summing *summing, int32_t layer, int32_t micro_batch,
                                 int32_t after, enum yk_precedence_reason reason)
 {
-    const struct yk_op_index *view = summing->view;
-    for (int32_t u = layer; u >= 0; u = yk_program_facts_next_weight_user(view->facts, layer, u)) {
-        const int32_t backward = view->backward[yk_op_index_cell(view, u, micro_batch)];
+    const struct yk_op_index *index = summing->index;
+    for (int32_t u = layer; u >= 0; u = yk_program_facts_next_weight_user(index->facts, layer, u)) {
+        const int32_t backward = index->backward[yk_op_index_cell(index, u, micro_batch)];
         if (backward != YK_OP_NONE) {
             YK_TRY(yk_precedences_add(summing->precedences, backward, after, 0, reason));
         }
@@ -28,7 +28,7 @@ static yk_status after_gradient(const struct summing *summing, int32_t layer, in
                                 int32_t after)
 {
     const int32_t first =
-        yk_program_facts_accumulates_gradient(summing->view->facts, layer) ? 0 : micro_batch;
+        yk_program_facts_accumulates_gradient(summing->index->facts, layer) ? 0 : micro_batch;
     for (int32_t m = first; m <= micro_batch; m++) {
         YK_TRY(after_backward(summing, layer, m, after, YK_PRECEDENCE_REDUCE_AFTER_BACKWARD));
     }
@@ -40,14 +40,14 @@ static yk_status after_gradient(const struct summing *summing, int32_t layer, in
 static yk_status check_messages(const struct summing *summing, int32_t count, int32_t block_count,
                                 struct yk_op missing)
 {
-    const struct yk_op_index *view = summing->view;
-    const struct yk_program *program = view->facts->program;
+    const struct yk_op_index *index = summing->index;
+    const struct yk_program *program = index->facts->program;
     int32_t next = 0;
     yk_rule_block_ranges_sort(summing->blocks, count);
-    for (int32_t m = 0; m < view->facts->M; m++) {
+    for (int32_t m = 0; m < index->facts->M; m++) {
         struct yk_rule_block_error fault;
         char other[YK_RULE_TEXT_SIZE];
-        if (!yk_program_facts_reduces_after_micro_batch(view->facts, m) ||
+        if (!yk_program_facts_reduces_after_micro_batch(index->facts, m) ||
             yk_rule_block_ranges_are_complete(summing->blocks, count, m, block_count, &next,
                                               &fault)) {
             continue;
@@ -55,15 +55,15 @@ static yk_status check_messages(const struct summing *summing, int32_t count, in
         if (fault.op < 0) {
             missing.micro_batch = m;
             missing.first_block = fault.block;
-            return yk_rule_fail(program, view->rank, "reduced", &missing, "is missing");
+            return yk_rule_fail(program, index->rank, "reduced", &missing, "is missing");
         }
-        const struct yk_op *again = &view->list->ops[fault.again];
+        const struct yk_op *again = &index->list->ops[fault.again];
         if (again->kind == YK_OP_ALL_REDUCE) {
-            return yk_rule_fail(program, view->rank, "reduced", again,
+            return yk_rule_fail(program, index->rank, "reduced", again,
                                 "reduces the bucket for the second time");
         }
-        yk_rule_describe_op(program, &view->list->ops[fault.op], other);
-        return yk_rule_fail(program, view->rank, "reduced", again,
+        yk_rule_describe_op(program, &index->list->ops[fault.op], other);
+        return yk_rule_fail(program, index->rank, "reduced", again,
                             "reduces block %d again after %s", fault.block, other);
     }
     return YK_OK;
@@ -71,22 +71,23 @@ static yk_status check_messages(const struct summing *summing, int32_t count, in
 
 static yk_status find_scatters(const struct summing *summing, int32_t layer)
 {
-    const struct yk_op_index *view = summing->view;
-    const struct yk_program_facts *facts = view->facts;
+    const struct yk_op_index *index = summing->index;
+    const struct yk_program_facts *facts = index->facts;
     const bool scattered = yk_program_facts_reduces_gradient(facts, layer) &&
                            yk_plan_effective_strategy(facts->plan, layer) != YK_SHARDING_REPLICATED;
     int32_t count = 0;
-    for (int32_t i = view->first[YK_OP_REDUCE_SCATTER][layer]; i != YK_OP_NONE; i = view->next[i]) {
-        const struct yk_op *op = &view->list->ops[i];
+    for (int32_t i = index->first[YK_OP_REDUCE_SCATTER][layer]; i != YK_OP_NONE;
+         i = index->next[i]) {
+        const struct yk_op *op = &index->list->ops[i];
         if (!scattered || !yk_program_facts_reduces_after_micro_batch(facts, op->micro_batch)) {
-            return yk_rule_fail(facts->program, view->rank, "reduced", op,
+            return yk_rule_fail(facts->program, index->rank, "reduced", op,
                                 scattered ? "is not in the last micro-batch, under no_sync"
                                           : "has nothing to scatter");
         }
         summing->blocks[count++] =
             (struct yk_rule_block_range){op->micro_batch, op->first_block, op->block_count, i};
         YK_TRY(after_gradient(summing, layer, op->micro_batch, i));
-        YK_TRY(yk_precedences_add(summing->precedences, i, view->update[layer], 0,
+        YK_TRY(yk_precedences_add(summing->precedences, i, index->update[layer], 0,
                                   YK_PRECEDENCE_UPDATE_AFTER_REDUCE));
     }
     const struct yk_op missing = {.kind = YK_OP_REDUCE_SCATTER, .layer = layer, .block_count = 1};
@@ -97,12 +98,12 @@ static yk_status find_scatters(const struct summing *summing, int32_t layer)
 
 static yk_status order_reduction(const struct summing *summing, int32_t reduction)
 {
-    const struct yk_op_index *view = summing->view;
-    const struct yk_op *op = &view->list->ops[reduction];
-    const struct yk_gradient_bucket *bucket = &view->facts->program->buckets[op->bucket];
+    const struct yk_op_index *index = summing->index;
+    const struct yk_op *op = &index->list->ops[reduction];
+    const struct yk_gradient_bucket *bucket = &index->facts->program->buckets[op->bucket];
     for (int32_t i = 0; i < bucket->layer_count; i++) {
         YK_TRY(after_gradient(summing, bucket->layers[i], op->micro_batch, reduction));
-        YK_TRY(yk_precedences_add(summing->precedences, reduction, view->update[bucket->layers[i]],
+        YK_TRY(yk_precedences_add(summing->precedences, reduction, index->update[bucket->layers[i]],
                                   0, YK_PRECEDENCE_UPDATE_AFTER_REDUCE));
     }
     return YK_OK;
@@ -111,14 +112,14 @@ static yk_status order_reduction(const struct summing *summing, int32_t reductio
 /* A bucket has one all_reduce in each micro-batch that reduces. */
 static yk_status find_reductions(const struct summing *summing, int32_t bucket)
 {
-    const struct yk_op_index *view = summing->view;
-    const struct yk_program_facts *facts = view->facts;
+    const struct yk_op_index *index = summing->index;
+    const struct yk_program_facts *facts = index->facts;
     const struct yk_gradient_bucket *reduced = &facts->program->buckets[bucket];
     int32_t count = 0;
-    for (int32_t i = view->first[YK_OP_ALL_REDUCE][bucket]; i != YK_OP_NONE; i = view->next[i]) {
-        const struct yk_op *op = &view->list->ops[i];
+    for (int32_t i = index->first[YK_OP_ALL_REDUCE][bucket]; i != YK_OP_NONE; i = index->next[i]) {
+        const struct yk_op *op = &index->list->ops[i];
         if (!yk_program_facts_reduces_after_micro_batch(facts, op->micro_batch)) {
-            return yk_rule_fail(facts->program, view->rank, "reduced", op,
+            return yk_rule_fail(facts->program, index->rank, "reduced", op,
                                 "is not in the last micro-batch, under no_sync");
         }
         summing->blocks[count++] = (struct yk_rule_block_range){op->micro_batch, 0, 1, i};
@@ -134,7 +135,7 @@ static yk_status find_reductions(const struct summing *summing, int32_t bucket)
 static yk_status order_alone(const struct summing *summing, int32_t layer, int32_t after,
                              enum yk_precedence_reason reason)
 {
-    for (int32_t m = 0; m < summing->view->facts->M; m++) {
+    for (int32_t m = 0; m < summing->index->facts->M; m++) {
         YK_TRY(after_backward(summing, layer, m, after, reason));
     }
     return YK_OK;
@@ -142,18 +143,18 @@ static yk_status order_alone(const struct summing *summing, int32_t layer, int32
 
 static yk_status expect_update(const struct summing *summing, int32_t layer)
 {
-    const struct yk_op_index *view = summing->view;
-    const struct yk_program_facts *facts = view->facts;
+    const struct yk_op_index *index = summing->index;
+    const struct yk_program_facts *facts = index->facts;
     const bool trained = facts->program->layers[layer].gradient_bytes > 0;
     const struct yk_op update = {.kind = YK_OP_UPDATE, .layer = layer};
-    if (trained != (view->update[layer] != YK_OP_NONE)) {
-        return yk_rule_fail(facts->program, view->rank, "ordered", &update,
+    if (trained != (index->update[layer] != YK_OP_NONE)) {
+        return yk_rule_fail(facts->program, index->rank, "ordered", &update,
                             trained ? "is missing" : "has nothing to train");
     }
     if (trained && yk_program_facts_reduces_gradient(facts, layer) &&
         yk_plan_effective_strategy(facts->plan, layer) == YK_SHARDING_REPLICATED &&
         facts->bucket[layer] < 0) {
-        return yk_rule_fail(facts->program, view->rank, "reduced", &update,
+        return yk_rule_fail(facts->program, index->rank, "reduced", &update,
                             "has a gradient that is in no bucket");
     }
     return YK_OK;
@@ -162,28 +163,28 @@ static yk_status expect_update(const struct summing *summing, int32_t layer)
 /* All that is reduced, or complete by itself, before the ranks agree; and all updates after. */
 static yk_status order_agreement(const struct summing *summing)
 {
-    const struct yk_op_index *view = summing->view;
-    const struct yk_program_facts *facts = view->facts;
+    const struct yk_op_index *index = summing->index;
+    const struct yk_program_facts *facts = index->facts;
     if (!yk_plan_has_barrier(facts->plan)) {
         return YK_OK;
     }
-    if (view->agree == YK_OP_NONE) {
+    if (index->agree == YK_OP_NONE) {
         const struct yk_op missing = {.kind = YK_OP_AGREE, .layer = YK_LAYER_NONE};
-        return yk_rule_fail(facts->program, view->rank, "ordered", &missing, "is missing");
+        return yk_rule_fail(facts->program, index->rank, "ordered", &missing, "is missing");
     }
-    for (int32_t i = 0; i < view->list->op_count; i++) {
-        const enum yk_op_kind kind = view->list->ops[i].kind;
+    for (int32_t i = 0; i < index->list->op_count; i++) {
+        const enum yk_op_kind kind = index->list->ops[i].kind;
         if (kind == YK_OP_REDUCE_SCATTER || kind == YK_OP_ALL_REDUCE) {
-            YK_TRY(yk_precedences_add(summing->precedences, i, view->agree, 0,
+            YK_TRY(yk_precedences_add(summing->precedences, i, index->agree, 0,
                                       YK_PRECEDENCE_AGREE_AFTER_REDUCE));
         } else if (kind == YK_OP_UPDATE) {
-            YK_TRY(yk_precedences_add(summing->precedences, view->agree, i, 0,
+            YK_TRY(yk_precedences_add(summing->precedences, index->agree, i, 0,
                                       YK_PRECEDENCE_UPDATE_AFTER_AGREE));
         }
     }
     for (int32_t l = 0; l < facts->L; l++) {
-        if (view->update[l] != YK_OP_NONE && !yk_program_facts_reduces_gradient(facts, l)) {
-            YK_TRY(order_alone(summing, l, view->agree, YK_PRECEDENCE_AGREE_AFTER_REDUCE));
+        if (index->update[l] != YK_OP_NONE && !yk_program_facts_reduces_gradient(facts, l)) {
+            YK_TRY(order_alone(summing, l, index->agree, YK_PRECEDENCE_AGREE_AFTER_REDUCE));
         }
     }
     return YK_OK;
@@ -191,22 +192,22 @@ static yk_status order_agreement(const struct summing *summing)
 
 yk_status yk_precedences_find_gradients(struct yk_precedences *precedences, struct yk_arena *arena)
 {
-    const struct yk_op_index *view = precedences->view;
-    const struct yk_program_facts *facts = view->facts;
-    struct summing summing = {.view = view, .precedences = precedences};
-    YK_TRY_NEW(arena, summing.blocks, view->list->op_count);
+    const struct yk_op_index *index = precedences->index;
+    const struct yk_program_facts *facts = index->facts;
+    struct summing summing = {.index = index, .precedences = precedences};
+    YK_TRY_NEW(arena, summing.blocks, index->list->op_count);
     for (int32_t l = 0; l < facts->L; l++) {
-        if (!yk_op_index_holds_layer(view, l)) {
+        if (!yk_op_index_holds_layer(index, l)) {
             continue;
         }
         YK_TRY(expect_update(&summing, l));
         YK_TRY(find_scatters(&summing, l));
-        if (view->update[l] != YK_OP_NONE && !yk_program_facts_reduces_gradient(facts, l)) {
-            YK_TRY(order_alone(&summing, l, view->update[l], YK_PRECEDENCE_UPDATE_AFTER_REDUCE));
+        if (index->update[l] != YK_OP_NONE && !yk_program_facts_reduces_gradient(facts, l)) {
+            YK_TRY(order_alone(&summing, l, index->update[l], YK_PRECEDENCE_UPDATE_AFTER_REDUCE));
         }
     }
     for (int32_t b = 0; b < facts->program->bucket_count; b++) {
-        if (view->members[facts->program->buckets[b].group] >= 0) {
+        if (index->members[facts->program->buckets[b].group] >= 0) {
             YK_TRY(find_reductions(&summing, b));
         }
     }

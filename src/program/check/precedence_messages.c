@@ -3,7 +3,7 @@
 
 /* A crossing in one micro-batch, on one rank. */
 struct passage {
-    const struct yk_op_index *view;
+    const struct yk_op_index *index;
     struct yk_precedences *precedences;
     bool *used;        /* (ops) messages that belong to a crossing */
     int64_t *sent;     /* (members + 1) see yk_plan_sample_ranges() */
@@ -22,7 +22,7 @@ static struct yk_consumer_cursor consumers_of(const struct passage *passage)
 /* True if a gradient is sent back. */
 static bool returns(const struct passage *passage)
 {
-    const struct yk_program_facts *facts = passage->view->facts;
+    const struct yk_program_facts *facts = passage->index->facts;
     struct yk_consumer_cursor at = consumers_of(passage);
     while (yk_program_facts_next_consumer(facts, &at)) {
         if (facts->goes_backward[at.layer]) {
@@ -35,17 +35,17 @@ static bool returns(const struct passage *passage)
 /* True if a message has the right order with all layers of this rank that use the output. */
 static bool suits_consumers(const struct passage *passage, int32_t message)
 {
-    const struct yk_op_index *view = passage->view;
-    const struct yk_op *op = &view->list->ops[message];
+    const struct yk_op_index *index = passage->index;
+    const struct yk_op *op = &index->list->ops[message];
     struct yk_consumer_cursor at = consumers_of(passage);
-    while (yk_program_facts_next_consumer(view->facts, &at)) {
-        const int64_t cell = yk_op_index_cell(view, at.layer, passage->micro_batch);
+    while (yk_program_facts_next_consumer(index->facts, &at)) {
+        const int64_t cell = yk_op_index_cell(index, at.layer, passage->micro_batch);
         if (!op->backward &&
-            !yk_op_index_happens_before(view, message, view->forward[cell], op->step)) {
+            !yk_op_index_happens_before(index, message, index->forward[cell], op->step)) {
             return false;
         }
-        if (op->backward && view->facts->goes_backward[at.layer] &&
-            !yk_op_index_happens_before(view, view->backward[cell], message, -op->step)) {
+        if (op->backward && index->facts->goes_backward[at.layer] &&
+            !yk_op_index_happens_before(index, index->backward[cell], message, -op->step)) {
             return false;
         }
     }
@@ -60,13 +60,13 @@ static bool suits_consumers(const struct passage *passage, int32_t message)
 static int32_t choose_message(const struct passage *passage, enum yk_op_kind kind, bool backward,
                               int32_t peer, int64_t samples)
 {
-    const struct yk_op_index *view = passage->view;
+    const struct yk_op_index *index = passage->index;
     const bool is_consumer =
         (kind == YK_OP_RECV) != backward; /* this rank has the layers that use it */
     int32_t chosen = YK_OP_NONE;
     bool suited = false;
-    for (int32_t i = view->first[kind][passage->producer]; i != YK_OP_NONE; i = view->next[i]) {
-        const struct yk_op *op = &view->list->ops[i];
+    for (int32_t i = index->first[kind][passage->producer]; i != YK_OP_NONE; i = index->next[i]) {
+        const struct yk_op *op = &index->list->ops[i];
         if (passage->used[i] || op->micro_batch != passage->micro_batch ||
             op->backward != backward || op->peer != peer || op->samples != samples) {
             continue;
@@ -84,15 +84,15 @@ static int32_t choose_message(const struct passage *passage, enum yk_op_kind kin
 static yk_status find_message(const struct passage *passage, enum yk_op_kind kind, bool backward,
                               int32_t peer, int64_t samples, int32_t *out)
 {
-    const struct yk_op_index *view = passage->view;
-    const struct yk_program *program = view->facts->program;
+    const struct yk_op_index *index = passage->index;
+    const struct yk_program *program = index->facts->program;
     const int32_t chosen = choose_message(passage, kind, backward, peer, samples);
     if (chosen == YK_OP_NONE) {
         const struct yk_op missing = {.kind = kind,
                                       .layer = passage->producer,
                                       .micro_batch = passage->micro_batch,
                                       .backward = backward};
-        return yk_rule_fail(program, view->rank, "passes", &missing,
+        return yk_rule_fail(program, index->rank, "passes", &missing,
                             "is missing for %lld samples %s %s", (long long)samples,
                             kind == YK_OP_SEND ? "to" : "from", yk_rule_device_name(program, peer));
     }
@@ -107,18 +107,18 @@ static yk_status find_message(const struct passage *passage, enum yk_op_kind kin
 static yk_status order_consumers(const struct passage *passage, int32_t forward_after,
                                  int32_t backward_before)
 {
-    const struct yk_op_index *view = passage->view;
+    const struct yk_op_index *index = passage->index;
     struct yk_consumer_cursor at = consumers_of(passage);
-    while (yk_program_facts_next_consumer(view->facts, &at)) {
-        const int64_t cell = yk_op_index_cell(view, at.layer, passage->micro_batch);
+    while (yk_program_facts_next_consumer(index->facts, &at)) {
+        const int64_t cell = yk_op_index_cell(index, at.layer, passage->micro_batch);
         if (forward_after != YK_OP_NONE) {
-            YK_TRY(yk_precedences_add(passage->precedences, forward_after, view->forward[cell], 0,
+            YK_TRY(yk_precedences_add(passage->precedences, forward_after, index->forward[cell], 0,
                                       YK_PRECEDENCE_FORWARD_AFTER_INPUT));
         }
-        if (backward_before != YK_OP_NONE && view->facts->goes_backward[at.layer]) {
-            YK_TRY(yk_precedences_add(passage->precedences, view->backward[cell], backward_before,
+        if (backward_before != YK_OP_NONE && index->facts->goes_backward[at.layer]) {
+            YK_TRY(yk_precedences_add(passage->precedences, index->backward[cell], backward_before,
                                       0,
-                                      view->list->ops[backward_before].kind == YK_OP_SEND
+                                      index->list->ops[backward_before].kind == YK_OP_SEND
                                           ? YK_PRECEDENCE_SEND_AFTER_COMPUTE
                                           : YK_PRECEDENCE_BACKWARD_AFTER_OUTPUT_GRADIENT));
         }
@@ -129,21 +129,21 @@ static yk_status order_consumers(const struct passage *passage, int32_t forward_
 /* This rank produces the output; `peer`, which may be the same rank, uses some of it. */
 static yk_status order_producer(const struct passage *passage, int32_t peer, int64_t samples)
 {
-    const struct yk_op_index *view = passage->view;
-    const int64_t cell = yk_op_index_cell(view, passage->producer, passage->micro_batch);
+    const struct yk_op_index *index = passage->index;
+    const int64_t cell = yk_op_index_cell(index, passage->producer, passage->micro_batch);
     int32_t message = YK_OP_NONE;
-    if (peer == view->rank) {
-        return order_consumers(passage, view->forward[cell],
-                               returns(passage) ? view->backward[cell] : YK_OP_NONE);
+    if (peer == index->rank) {
+        return order_consumers(passage, index->forward[cell],
+                               returns(passage) ? index->backward[cell] : YK_OP_NONE);
     }
     YK_TRY(find_message(passage, YK_OP_SEND, false, peer, samples, &message));
-    YK_TRY(yk_precedences_add(passage->precedences, view->forward[cell], message, 0,
+    YK_TRY(yk_precedences_add(passage->precedences, index->forward[cell], message, 0,
                               YK_PRECEDENCE_SEND_AFTER_COMPUTE));
     if (!returns(passage)) {
         return YK_OK;
     }
     YK_TRY(find_message(passage, YK_OP_RECV, true, peer, samples, &message));
-    return yk_precedences_add(passage->precedences, message, view->backward[cell], 0,
+    return yk_precedences_add(passage->precedences, message, index->backward[cell], 0,
                               YK_PRECEDENCE_BACKWARD_AFTER_OUTPUT_GRADIENT);
 }
 
@@ -170,12 +170,12 @@ static int64_t overlap(const struct passage *passage, int32_t from, int32_t to)
 
 static yk_status order_passage(const struct passage *passage)
 {
-    const struct yk_op_index *view = passage->view;
-    const struct yk_plan *plan = view->facts->plan;
+    const struct yk_op_index *index = passage->index;
+    const struct yk_plan *plan = index->facts->plan;
     const struct yk_plan_group *from = &plan->groups[passage->from_group];
     const struct yk_plan_group *to = &plan->groups[passage->to_group];
-    const int32_t producer = view->members[passage->from_group];
-    const int32_t consumer = view->members[passage->to_group];
+    const int32_t producer = index->members[passage->from_group];
+    const int32_t consumer = index->members[passage->to_group];
     if (producer < 0 && consumer < 0) {
         return YK_OK;
     }
@@ -189,7 +189,7 @@ static yk_status order_passage(const struct passage *passage)
     }
     for (int32_t i = 0; consumer >= 0 && i < from->member_count; i++) {
         const int64_t samples = overlap(passage, i, consumer);
-        if (samples > 0 && from->members[i].rank != view->rank) {
+        if (samples > 0 && from->members[i].rank != index->rank) {
             YK_TRY(order_consumer(passage, from->members[i].rank, samples));
         }
     }
@@ -198,10 +198,10 @@ static yk_status order_passage(const struct passage *passage)
 
 yk_status yk_precedences_find_messages(struct yk_precedences *precedences, struct yk_arena *arena)
 {
-    const struct yk_op_index *view = precedences->view;
-    const struct yk_program_facts *facts = view->facts;
-    struct passage passage = {.view = view, .precedences = precedences};
-    YK_TRY_NEW(arena, passage.used, view->list->op_count);
+    const struct yk_op_index *index = precedences->index;
+    const struct yk_program_facts *facts = index->facts;
+    struct passage passage = {.index = index, .precedences = precedences};
+    YK_TRY_NEW(arena, passage.used, index->list->op_count);
     YK_TRY_NEW(arena, passage.sent, facts->plan->rank_count + 1);
     YK_TRY_NEW(arena, passage.received, facts->plan->rank_count + 1);
     for (int32_t c = 0; c < facts->crossing_count; c++) {
@@ -213,10 +213,10 @@ yk_status yk_precedences_find_messages(struct yk_precedences *precedences, struc
             YK_TRY(order_passage(&passage));
         }
     }
-    for (int32_t i = 0; i < view->list->op_count; i++) {
-        const struct yk_op *op = &view->list->ops[i];
+    for (int32_t i = 0; i < index->list->op_count; i++) {
+        const struct yk_op *op = &index->list->ops[i];
         if ((op->kind == YK_OP_SEND || op->kind == YK_OP_RECV) && !passage.used[i]) {
-            return yk_rule_fail(facts->program, view->rank, "passes", op,
+            return yk_rule_fail(facts->program, index->rank, "passes", op,
                                 "carries %lld samples that nothing asks for",
                                 (long long)op->samples);
         }

@@ -23,7 +23,7 @@ struct use {
 };
 
 struct residency {
-    const struct yk_op_index *view;
+    const struct yk_op_index *index;
     struct yk_precedences *precedences;
     int32_t layer;
     struct use *uses; /* passes with the layer's weights, in the order of the list */
@@ -36,8 +36,8 @@ struct residency {
 
 static yk_status refuse(const struct residency *residency, int32_t op, const char *reason)
 {
-    return yk_rule_fail(residency->view->facts->program, residency->view->rank, "resident",
-                        &residency->view->list->ops[op], "%s", reason);
+    return yk_rule_fail(residency->index->facts->program, residency->index->rank, "resident",
+                        &residency->index->list->ops[op], "%s", reason);
 }
 
 static yk_status precedence(const struct residency *residency, struct moment before,
@@ -56,15 +56,15 @@ static int compare_uses(const void *left, const void *right)
 
 static void find_uses(struct residency *residency)
 {
-    const struct yk_op_index *view = residency->view;
-    const struct yk_program_facts *facts = view->facts;
+    const struct yk_op_index *index = residency->index;
+    const struct yk_program_facts *facts = index->facts;
     residency->use_count = 0;
     for (int32_t u = residency->layer; u >= 0;
          u = yk_program_facts_next_weight_user(facts, residency->layer, u)) {
         for (int32_t m = 0; m < facts->M; m++) {
-            const int64_t cell = yk_op_index_cell(view, u, m);
-            const int32_t passes[] = {view->forward[cell], view->recompute[cell],
-                                      view->backward[cell]};
+            const int64_t cell = yk_op_index_cell(index, u, m);
+            const int32_t passes[] = {index->forward[cell], index->recompute[cell],
+                                      index->backward[cell]};
             for (int32_t i = 0; i < 3; i++) {
                 if (passes[i] != YK_OP_NONE) {
                     residency->uses[residency->use_count++].at.op = passes[i];
@@ -74,8 +74,8 @@ static void find_uses(struct residency *residency)
     }
     qsort(residency->uses, (size_t)residency->use_count, sizeof *residency->uses, compare_uses);
     residency->release_count = 0;
-    for (int32_t i = view->first[YK_OP_RELEASE][residency->layer]; i != YK_OP_NONE;
-         i = view->next[i]) {
+    for (int32_t i = index->first[YK_OP_RELEASE][residency->layer]; i != YK_OP_NONE;
+         i = index->next[i]) {
         residency->releases[residency->release_count++] = i;
     }
 }
@@ -109,13 +109,13 @@ static int32_t floor_divide(int32_t a, int32_t b)
 static struct moment place_gather(const struct residency *residency, int32_t gather,
                                   int32_t *interval)
 {
-    const struct yk_op_index *view = residency->view;
-    const int32_t lane = view->lane_count[YK_LANE_COMPUTE];
+    const struct yk_op_index *index = residency->index;
+    const int32_t lane = index->lane_count[YK_LANE_COMPUTE];
     const int32_t R = residency->release_count;
-    const int32_t known = view->ended[(int64_t)gather * YK_LANE_COUNT + YK_LANE_COMPUTE];
+    const int32_t known = index->ended[(int64_t)gather * YK_LANE_COUNT + YK_LANE_COMPUTE];
     const int32_t rounds = floor_divide(known, lane);
     int32_t count = 0;
-    while (count < R && view->position[residency->releases[count]] <= known - rounds * lane) {
+    while (count < R && index->position[residency->releases[count]] <= known - rounds * lane) {
         count++;
     }
     /* The result is relative to the iteration in which the interval ends. */
@@ -128,7 +128,7 @@ static yk_status order_uses(const struct residency *residency, int32_t interval,
                             struct moment *first)
 {
     const bool trained =
-        residency->view->facts->program->layers[residency->layer].gradient_bytes > 0;
+        residency->index->facts->program->layers[residency->layer].gradient_bytes > 0;
     const struct moment end = {residency->releases[interval], 0};
     struct moment last = {YK_OP_NONE, 0};
     *first = last;
@@ -153,7 +153,7 @@ static yk_status order_uses(const struct residency *residency, int32_t interval,
     if (trained && first->round != last.round) {
         return refuse(residency, last.op, "uses parameters that were gathered before their update");
     }
-    return residency->view->list->ops[end.op].step == last.round
+    return residency->index->list->ops[end.op].step == last.round
                ? YK_OK
                : refuse(residency, end.op, "is for another step than what it drops");
 }
@@ -161,8 +161,8 @@ static yk_status order_uses(const struct residency *residency, int32_t interval,
 static yk_status order_gather(struct residency *residency, int32_t gather,
                               const struct moment *firsts)
 {
-    const struct yk_op_index *view = residency->view;
-    const struct yk_op *op = &view->list->ops[gather];
+    const struct yk_op_index *index = residency->index;
+    const struct yk_op *op = &index->list->ops[gather];
     int32_t interval = 0;
     const struct moment here = place_gather(residency, gather, &interval);
     YK_TRY(precedence(residency, release_before(residency, interval), here,
@@ -184,25 +184,25 @@ static yk_status order_gather(struct residency *residency, int32_t gather,
 static yk_status refuse_blocks(const struct residency *residency, int32_t user,
                                const struct yk_rule_block_error *fault)
 {
-    const struct yk_op_index *view = residency->view;
-    const struct yk_program *program = view->facts->program;
-    const char *layer = view->facts->model->layers[residency->layer].name;
+    const struct yk_op_index *index = residency->index;
+    const struct yk_program *program = index->facts->program;
+    const char *layer = index->facts->model->layers[residency->layer].name;
     if (fault->op < 0) {
-        return yk_rule_fail(program, view->rank, "resident", &view->list->ops[user],
+        return yk_rule_fail(program, index->rank, "resident", &index->list->ops[user],
                             "uses %s, but no gather brings block %d", layer, fault->block);
     }
     char other[YK_RULE_TEXT_SIZE];
-    yk_rule_describe_op(program, &view->list->ops[fault->op], other);
-    return yk_rule_fail(program, view->rank, "resident", &view->list->ops[fault->again],
+    yk_rule_describe_op(program, &index->list->ops[fault->op], other);
+    return yk_rule_fail(program, index->rank, "resident", &index->list->ops[fault->again],
                         "brings block %d again after %s, with no release known in between",
                         fault->block, other);
 }
 
 static yk_status order_gathered(struct residency *residency, struct yk_arena *arena)
 {
-    const struct yk_op_index *view = residency->view;
+    const struct yk_op_index *index = residency->index;
     struct moment *firsts = NULL;
-    const int32_t gather = view->first[YK_OP_ALL_GATHER][residency->layer];
+    const int32_t gather = index->first[YK_OP_ALL_GATHER][residency->layer];
     if (residency->release_count == 0) {
         return refuse(residency, gather == YK_OP_NONE ? residency->uses[0].at.op : gather,
                       gather == YK_OP_NONE ? "uses parameters that are not gathered"
@@ -214,7 +214,7 @@ static yk_status order_gathered(struct residency *residency, struct yk_arena *ar
         YK_TRY(order_uses(residency, interval, &firsts[interval]));
     }
     residency->blocks_count = 0;
-    for (int32_t i = gather; i != YK_OP_NONE; i = view->next[i]) {
+    for (int32_t i = gather; i != YK_OP_NONE; i = index->next[i]) {
         YK_TRY(order_gather(residency, i, firsts));
     }
     int32_t next = 0;
@@ -223,7 +223,7 @@ static yk_status order_gathered(struct residency *residency, struct yk_arena *ar
         struct yk_rule_block_error fault;
         if (!yk_rule_block_ranges_are_complete(
                 residency->blocks, residency->blocks_count, interval,
-                view->facts->program->layers[residency->layer].block_count, &next, &fault)) {
+                index->facts->program->layers[residency->layer].block_count, &next, &fault)) {
             return refuse_blocks(residency, firsts[interval].op, &fault);
         }
     }
@@ -234,14 +234,14 @@ static yk_status order_gathered(struct residency *residency, struct yk_arena *ar
  * update. */
 static yk_status order_resident(struct residency *residency, bool refreshed)
 {
-    const struct yk_op_index *view = residency->view;
+    const struct yk_op_index *index = residency->index;
     if (residency->release_count > 0) {
         return refuse(residency, residency->releases[0], "drops parameters that stay");
     }
     residency->blocks_count = 0;
-    for (int32_t i = view->first[YK_OP_ALL_GATHER][residency->layer]; i != YK_OP_NONE;
-         i = view->next[i]) {
-        const struct yk_op *op = &view->list->ops[i];
+    for (int32_t i = index->first[YK_OP_ALL_GATHER][residency->layer]; i != YK_OP_NONE;
+         i = index->next[i]) {
+        const struct yk_op *op = &index->list->ops[i];
         if (!refreshed) {
             return refuse(residency, i, "brings parameters that are there");
         }
@@ -258,7 +258,7 @@ static yk_status order_resident(struct residency *residency, bool refreshed)
     return !refreshed ||
                    yk_rule_block_ranges_are_complete(
                        residency->blocks, residency->blocks_count, 0,
-                       view->facts->program->layers[residency->layer].block_count, &next, &fault)
+                       index->facts->program->layers[residency->layer].block_count, &next, &fault)
                ? YK_OK
                : refuse_blocks(residency, residency->uses[0].at.op, &fault);
 }
@@ -266,17 +266,17 @@ static yk_status order_resident(struct residency *residency, bool refreshed)
 /* The step's update follows all uses; the next step's gathers and uses follow the update. */
 static yk_status order_update(const struct residency *residency)
 {
-    const struct yk_op_index *view = residency->view;
-    const int32_t update = view->update[residency->layer];
+    const struct yk_op_index *index = residency->index;
+    const int32_t update = index->update[residency->layer];
     if (update == YK_OP_NONE) {
         return YK_OK;
     }
-    for (int32_t i = view->first[YK_OP_ALL_GATHER][residency->layer]; i != YK_OP_NONE;
-         i = view->next[i]) {
+    for (int32_t i = index->first[YK_OP_ALL_GATHER][residency->layer]; i != YK_OP_NONE;
+         i = index->next[i]) {
         YK_TRY(yk_precedences_add(residency->precedences, update, i, 1,
                                   YK_PRECEDENCE_GATHER_AFTER_UPDATE));
     }
-    if (yk_message_layout_is_gathered(view->facts->program, residency->layer)) {
+    if (yk_message_layout_is_gathered(index->facts->program, residency->layer)) {
         return YK_OK;
     }
     for (int32_t i = 0; i < residency->use_count; i++) {
@@ -290,14 +290,14 @@ static yk_status order_update(const struct residency *residency)
 
 yk_status yk_precedences_find_weights(struct yk_precedences *precedences, struct yk_arena *arena)
 {
-    const struct yk_op_index *view = precedences->view;
-    const struct yk_program_facts *facts = view->facts;
-    struct residency residency = {.view = view, .precedences = precedences};
-    YK_TRY_NEW(arena, residency.uses, view->list->op_count);
-    YK_TRY_NEW(arena, residency.releases, view->list->op_count);
-    YK_TRY_NEW(arena, residency.blocks, view->list->op_count);
+    const struct yk_op_index *index = precedences->index;
+    const struct yk_program_facts *facts = index->facts;
+    struct residency residency = {.index = index, .precedences = precedences};
+    YK_TRY_NEW(arena, residency.uses, index->list->op_count);
+    YK_TRY_NEW(arena, residency.releases, index->list->op_count);
+    YK_TRY_NEW(arena, residency.blocks, index->list->op_count);
     for (int32_t l = 0; l < facts->L; l++) {
-        if (!yk_op_index_holds_layer(view, l)) {
+        if (!yk_op_index_holds_layer(index, l)) {
             continue;
         }
         residency.layer = l;

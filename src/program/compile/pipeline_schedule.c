@@ -49,7 +49,7 @@ static double operations_of(const struct yk_model *model, const struct yk_pipeli
 /* The ticks of a segment are proportional to its fraction of the group's operations. */
 static void set_ticks(const struct yk_program *program, struct yk_pipeline_schedule *table)
 {
-    const struct yk_model *model = yk_model_cache_whole_batch(program->sizes);
+    const struct yk_model *model = yk_model_cache_whole_batch(program->cache);
     for (int32_t k = 0; k < table->segment_count; k++) {
         struct yk_pipeline_segment *segment = &table->segments[k];
         double all = 0;

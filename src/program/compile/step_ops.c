@@ -21,13 +21,13 @@ static const enum yk_step_ops_phase phases[YK_OP_KIND_COUNT] = {
     [YK_OP_RELEASE] = YK_STEP_PHASE_RELEASE,
 };
 
-yk_status yk_step_ops_add(struct yk_step_ops *sequence, struct yk_step_ops_entry entry)
+yk_status yk_step_ops_add(struct yk_step_ops *step_ops, struct yk_step_ops_entry entry)
 {
-    YK_TRY(yk_array_grow((void **)&sequence->entries, &sequence->capacity, sequence->count,
+    YK_TRY(yk_array_grow((void **)&step_ops->entries, &step_ops->capacity, step_ops->count,
                          sizeof entry));
-    entry.number = sequence->count;
-    entry.op.match = entry.op.lane == YK_LANE_COMM ? sequence->match_count++ : YK_OP_NO_MATCH;
-    sequence->entries[sequence->count++] = entry;
+    entry.number = step_ops->count;
+    entry.op.match = entry.op.lane == YK_LANE_COMM ? step_ops->match_count++ : YK_OP_NO_MATCH;
+    step_ops->entries[step_ops->count++] = entry;
     return YK_OK;
 }
 
@@ -40,17 +40,17 @@ static int by_time(const void *left, const void *right)
     return order != 0 ? order : yk_number_compare(a->number, b->number);
 }
 
-void yk_step_ops_sort(struct yk_step_ops *sequence)
+void yk_step_ops_sort(struct yk_step_ops *step_ops)
 {
-    if (sequence->count > 0) {
-        qsort(sequence->entries, (size_t)sequence->count, sizeof *sequence->entries, by_time);
+    if (step_ops->count > 0) {
+        qsort(step_ops->entries, (size_t)step_ops->count, sizeof *step_ops->entries, by_time);
     }
 }
 
-void yk_step_ops_free(struct yk_step_ops *sequence)
+void yk_step_ops_free(struct yk_step_ops *step_ops)
 {
-    free(sequence->entries);
-    *sequence = (struct yk_step_ops){0};
+    free(step_ops->entries);
+    *step_ops = (struct yk_step_ops){0};
 }
 
 struct yk_step_ops_entry yk_step_ops_entry(const struct yk_program *program, enum yk_op_kind kind,
@@ -105,12 +105,12 @@ struct yk_step_ops_entry yk_step_ops_bucket_entry(const struct yk_program *progr
 }
 
 yk_status yk_step_ops_add_agree(const struct yk_program *program, int64_t time,
-                                struct yk_step_ops *sequence)
+                                struct yk_step_ops *step_ops)
 {
     struct yk_step_ops_entry entry = yk_step_ops_entry(program, YK_OP_AGREE, YK_LAYER_NONE, 0);
     entry.time = time;
     entry.op.bytes = YK_OP_AGREE_BYTES;
-    return yk_plan_has_barrier(program->plan) ? yk_step_ops_add(sequence, entry) : YK_OK;
+    return yk_plan_has_barrier(program->plan) ? yk_step_ops_add(step_ops, entry) : YK_OK;
 }
 
 static bool reads_samples(const struct yk_program_facts *facts, int32_t group)
@@ -124,7 +124,7 @@ static bool reads_samples(const struct yk_program_facts *facts, int32_t group)
 }
 
 yk_status yk_step_ops_add_loads(const struct yk_program_facts *facts, const int64_t *times,
-                                struct yk_step_ops *sequence)
+                                struct yk_step_ops *step_ops)
 {
     const struct yk_plan *plan = facts->plan;
     for (int32_t g = 0; g < plan->group_count; g++) {
@@ -137,7 +137,7 @@ yk_status yk_step_ops_add_loads(const struct yk_program_facts *facts, const int6
             const bool first = before < 0 || before == facts->M;
             entry.time = first ? times[m] : yk_number_min(times[m], times[before]);
             entry.group = g;
-            YK_TRY(yk_step_ops_add(sequence, entry));
+            YK_TRY(yk_step_ops_add(step_ops, entry));
         }
     }
     return YK_OK;

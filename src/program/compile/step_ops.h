@@ -42,11 +42,11 @@ struct yk_step_ops {
 };
 
 /* Adds an entry. A communication op gets a new match number. */
-yk_status yk_step_ops_add(struct yk_step_ops *sequence, struct yk_step_ops_entry entry) YK_MUST_USE;
+yk_status yk_step_ops_add(struct yk_step_ops *step_ops, struct yk_step_ops_entry entry) YK_MUST_USE;
 
-void yk_step_ops_sort(struct yk_step_ops *sequence);
+void yk_step_ops_sort(struct yk_step_ops *step_ops);
 
-void yk_step_ops_free(struct yk_step_ops *sequence);
+void yk_step_ops_free(struct yk_step_ops *step_ops);
 
 /* Returns an entry that the members of the layer's group execute. Its time is 0. */
 struct yk_step_ops_entry yk_step_ops_entry(const struct yk_program *program, enum yk_op_kind kind,
@@ -63,17 +63,17 @@ struct yk_step_ops_entry yk_step_ops_bucket_entry(const struct yk_program *progr
 
 /* Adds the agree op at `time`, if the plan needs one. */
 yk_status yk_step_ops_add_agree(const struct yk_program *program, int64_t time,
-                                struct yk_step_ops *sequence) YK_MUST_USE;
+                                struct yk_step_ops *step_ops) YK_MUST_USE;
 
 /* Adds the loads: one per micro-batch for each group that reads tokens or labels. `times` (M) are
  * the starts of the micro-batches. */
 yk_status yk_step_ops_add_loads(const struct yk_program_facts *facts, const int64_t *times,
-                                struct yk_step_ops *sequence) YK_MUST_USE;
+                                struct yk_step_ops *step_ops) YK_MUST_USE;
 
 /* Adds all entries for a plan: in the slots of its transfers, or by its pipeline schedule. */
 yk_status yk_step_ops_from_slots(const struct yk_program_facts *facts, struct yk_arena *arena,
-                                 struct yk_step_ops *sequence) YK_MUST_USE;
+                                 struct yk_step_ops *step_ops) YK_MUST_USE;
 yk_status yk_step_ops_from_pipeline(const struct yk_program_facts *facts, struct yk_arena *arena,
-                                    struct yk_step_ops *sequence) YK_MUST_USE;
+                                    struct yk_step_ops *step_ops) YK_MUST_USE;
 
 #endif

@@ -17,7 +17,7 @@ struct writing {
     const struct yk_program_facts *facts;
     const struct yk_program *program;
     struct yk_arena *arena;
-    struct yk_step_ops *sequence;
+    struct yk_step_ops *step_ops;
     struct yk_pipeline_schedule table;
     struct use *uses; /* passes of the current group, in order */
     int32_t use_count;
@@ -38,7 +38,7 @@ static yk_status add_use(struct writing *writing, struct use use)
     entry.time = use.start;
     entry.op.backward = use.kind != YK_OP_FORWARD;
     writing->uses[writing->use_count++] = use;
-    return yk_step_ops_add(writing->sequence, entry);
+    return yk_step_ops_add(writing->step_ops, entry);
 }
 
 /* Adds the passes of the layers of a segment: in their order, or in reverse order for backward. */
@@ -98,7 +98,7 @@ static yk_status open_weights(struct writing *writing, int32_t layer, const stru
     entry.op.micro_batch = use->micro_batch;
     entry.op.backward = use->kind != YK_OP_FORWARD;
     writing->resident[layer] = true;
-    return yk_step_ops_add(writing->sequence, entry);
+    return yk_step_ops_add(writing->step_ops, entry);
 }
 
 static yk_status close_weights(struct writing *writing, int32_t layer, const struct use *use)
@@ -109,7 +109,7 @@ static yk_status close_weights(struct writing *writing, int32_t layer, const str
     entry.op.backward = use->kind != YK_OP_FORWARD;
     writing->resident[layer] = false;
     writing->released[layer] = use->end;
-    return yk_step_ops_add(writing->sequence, entry);
+    return yk_step_ops_add(writing->step_ops, entry);
 }
 
 static yk_status use_weights(struct writing *writing, int32_t layer, const struct use *use)
@@ -178,7 +178,7 @@ static yk_status add_reductions(struct writing *writing)
             continue;
         }
         entry.time = use->end;
-        YK_TRY(yk_step_ops_add(writing->sequence, entry));
+        YK_TRY(yk_step_ops_add(writing->step_ops, entry));
     }
     return YK_OK;
 }
@@ -196,14 +196,14 @@ static yk_status add_updates(struct writing *writing, int32_t group)
         }
         struct yk_step_ops_entry update = yk_step_ops_entry(program, YK_OP_UPDATE, l, 0);
         update.time = end;
-        YK_TRY(yk_step_ops_add(writing->sequence, update));
+        YK_TRY(yk_step_ops_add(writing->step_ops, update));
         if (yk_message_layout_is_gathered_after_update(program, l)) {
             struct yk_step_ops_entry gather = yk_step_ops_block_entry(
                 program, YK_OP_ALL_GATHER, l, 0, program->layers[l].block_count);
             gather.time = end;
             gather.phase = YK_STEP_PHASE_UPDATE;
             gather.op.step = 1;
-            YK_TRY(yk_step_ops_add(writing->sequence, gather));
+            YK_TRY(yk_step_ops_add(writing->step_ops, gather));
         }
     }
     return YK_OK;
@@ -250,7 +250,7 @@ static yk_status add_send(struct writing *writing, int64_t time, struct yk_step_
             entry.receiver = to->members[j].rank;
             entry.op.samples = end - begin;
             if (end > begin && entry.sender != entry.receiver) {
-                YK_TRY(yk_step_ops_add(writing->sequence, entry));
+                YK_TRY(yk_step_ops_add(writing->step_ops, entry));
             }
         }
     }
@@ -307,14 +307,14 @@ static yk_status add_all_loads(struct writing *writing)
             times[pass->micro_batch] = pass->start;
         }
     }
-    return yk_step_ops_add_loads(writing->facts, times, writing->sequence);
+    return yk_step_ops_add_loads(writing->facts, times, writing->step_ops);
 }
 
 yk_status yk_step_ops_from_pipeline(const struct yk_program_facts *facts, struct yk_arena *arena,
-                                    struct yk_step_ops *sequence)
+                                    struct yk_step_ops *step_ops)
 {
     struct writing writing = {
-        .facts = facts, .program = facts->program, .arena = arena, .sequence = sequence};
+        .facts = facts, .program = facts->program, .arena = arena, .step_ops = step_ops};
     YK_TRY(yk_pipeline_schedule_make(facts->program, arena, &writing.table));
     YK_TRY(allocate_arrays(&writing));
     count_uses(&writing);
@@ -324,6 +324,6 @@ yk_status yk_step_ops_from_pipeline(const struct yk_program_facts *facts, struct
             YK_TRY(add_sends(&writing, &writing.uses[i]));
         }
     }
-    YK_TRY(yk_step_ops_add_agree(facts->program, writing.table.end, sequence));
+    YK_TRY(yk_step_ops_add_agree(facts->program, writing.table.end, step_ops));
     return add_all_loads(&writing);
 }

@@ -7,7 +7,7 @@
 struct slotting {
     const struct yk_program_facts *facts;
     const struct yk_program *program;
-    struct yk_step_ops *sequence;
+    struct yk_step_ops *step_ops;
     /* (L) Slots are counted from the layer's backward pass, modulo the number of slots: */
     int32_t
         *last_reduction; /* slot of its last reduce_scatter or all_reduce; −1: none is planned */
@@ -39,7 +39,7 @@ static yk_status add_passes(const struct slotting *slotting)
     for (int32_t l = 0; l < plan->layer_count; l++) {
         struct yk_step_ops_entry entry = yk_step_ops_entry(program, YK_OP_FORWARD, l, 0);
         entry.time = l;
-        YK_TRY(yk_step_ops_add(slotting->sequence, entry));
+        YK_TRY(yk_step_ops_add(slotting->step_ops, entry));
         if (!slotting->facts->goes_backward[l]) {
             continue;
         }
@@ -47,10 +47,10 @@ static yk_status add_passes(const struct slotting *slotting)
         entry.time = backward_slot(plan, l);
         entry.op.backward = true;
         if (plan->layers[l].recompute) {
-            YK_TRY(yk_step_ops_add(slotting->sequence, entry));
+            YK_TRY(yk_step_ops_add(slotting->step_ops, entry));
         }
         entry.op.kind = YK_OP_BACKWARD;
-        YK_TRY(yk_step_ops_add(slotting->sequence, entry));
+        YK_TRY(yk_step_ops_add(slotting->step_ops, entry));
     }
     return YK_OK;
 }
@@ -73,7 +73,7 @@ static yk_status add_release(const struct slotting *slotting, int32_t layer, int
     entry.time = slot;
     entry.phase = YK_STEP_PHASE_RELEASE_IN_SLOT;
     entry.op.backward = backward;
-    return yk_step_ops_add(slotting->sequence, entry);
+    return yk_step_ops_add(slotting->step_ops, entry);
 }
 
 static yk_status add_releases(const struct slotting *slotting)
@@ -162,7 +162,7 @@ static yk_status add_transfer(struct slotting *slotting, struct yk_plan_transfer
                       ? YK_STEP_PHASE_REDUCE
                       : YK_STEP_PHASE_ALL_GATHER;
     note(slotting, &transfer);
-    return yk_step_ops_add(slotting->sequence, entry);
+    return yk_step_ops_add(slotting->step_ops, entry);
 }
 
 static yk_status add_transfers(struct slotting *slotting)
@@ -196,7 +196,7 @@ static yk_status add_other_reductions(struct slotting *slotting)
             struct yk_step_ops_entry entry = yk_step_ops_bucket_entry(program, b, 0);
             entry.time = backward_slot(program->plan, last) + 1;
             after = 1;
-            YK_TRY(yk_step_ops_add(slotting->sequence, entry));
+            YK_TRY(yk_step_ops_add(slotting->step_ops, entry));
         }
         /* The gradients of all layers of a bucket are reduced at the same time. */
         for (int32_t i = 0; i < bucket->layer_count; i++) {
@@ -227,7 +227,7 @@ static yk_status add_update(const struct slotting *slotting, int32_t layer)
         entry.time = (after + backward_slot(plan, layer)) % slots;
         entry.op.step = late ? -1 : 0;
     }
-    return yk_step_ops_add(slotting->sequence, entry);
+    return yk_step_ops_add(slotting->step_ops, entry);
 }
 
 static yk_status add_updates(const struct slotting *slotting)
@@ -242,9 +242,9 @@ static yk_status add_updates(const struct slotting *slotting)
 }
 
 yk_status yk_step_ops_from_slots(const struct yk_program_facts *facts, struct yk_arena *arena,
-                                 struct yk_step_ops *sequence)
+                                 struct yk_step_ops *step_ops)
 {
-    struct slotting slotting = {.facts = facts, .program = facts->program, .sequence = sequence};
+    struct slotting slotting = {.facts = facts, .program = facts->program, .step_ops = step_ops};
     const int32_t L = facts->L;
     const int64_t begin = 0;
     YK_TRY_NEW(arena, slotting.last_reduction, L);
@@ -256,6 +256,6 @@ yk_status yk_step_ops_from_slots(const struct yk_program_facts *facts, struct yk
     YK_TRY(add_transfers(&slotting));
     YK_TRY(add_other_reductions(&slotting));
     YK_TRY(add_updates(&slotting));
-    YK_TRY(yk_step_ops_add_agree(facts->program, yk_plan_slot_count(facts->plan) - 1, sequence));
-    return yk_step_ops_add_loads(facts, &begin, sequence);
+    YK_TRY(yk_step_ops_add_agree(facts->program, yk_plan_slot_count(facts->plan) - 1, step_ops));
+    return yk_step_ops_add_loads(facts, &begin, step_ops);
 }

@@ -8,7 +8,7 @@ enum {
 };
 
 struct finding {
-    const struct yk_op_index *view;
+    const struct yk_op_index *index;
     const struct yk_program_facts *facts;
     const struct yk_op_list *list;
     struct yk_arena *arena; /* scratch */
@@ -48,7 +48,7 @@ void yk_buffer_lifetime_add_end(struct yk_buffer_lifetime *lifetime, const struc
 
 static int64_t cell(const struct finding *finding, int32_t layer, int32_t micro_batch)
 {
-    return yk_op_index_cell(finding->view, layer, micro_batch);
+    return yk_op_index_cell(finding->index, layer, micro_batch);
 }
 
 static void begin(const struct finding *finding, struct yk_buffer_lifetime *lifetime, int32_t op)
@@ -97,18 +97,18 @@ static struct yk_buffer_lifetime new_activation(enum yk_buffer_kind kind, int32_
 
 static void find_messages(struct finding *finding, int32_t layer)
 {
-    const struct yk_op_index *view = finding->view;
+    const struct yk_op_index *index = finding->index;
     for (int32_t m = 0; m < finding->facts->M; m++) {
         for (int backward = 0; backward < 2; backward++) {
             finding->first_recv[backward][m] = YK_OP_NONE;
             finding->last_send[backward][m] = YK_OP_NONE;
         }
     }
-    for (int32_t i = view->first[YK_OP_SEND][layer]; i != YK_OP_NONE; i = view->next[i]) {
+    for (int32_t i = index->first[YK_OP_SEND][layer]; i != YK_OP_NONE; i = index->next[i]) {
         const struct yk_op *op = &finding->list->ops[i];
         finding->last_send[op->backward ? 1 : 0][op->micro_batch] = i;
     }
-    for (int32_t i = view->first[YK_OP_RECV][layer]; i != YK_OP_NONE; i = view->next[i]) {
+    for (int32_t i = index->first[YK_OP_RECV][layer]; i != YK_OP_NONE; i = index->next[i]) {
         const struct yk_op *op = &finding->list->ops[i];
         int32_t *first = &finding->first_recv[op->backward ? 1 : 0][op->micro_batch];
         *first = *first == YK_OP_NONE ? i : *first;
@@ -116,24 +116,24 @@ static void find_messages(struct finding *finding, int32_t layer)
 }
 
 /* The samples of a micro-batch that the rank processes in a group. */
-static int64_t samples_in(const struct yk_op_index *view, int32_t group, int32_t micro_batch)
+static int64_t samples_in(const struct yk_op_index *index, int32_t group, int32_t micro_batch)
 {
     int64_t first = 0;
-    const int32_t member = view->members[group];
+    const int32_t member = index->members[group];
     return member >= 0
-               ? yk_plan_member_samples(view->facts->plan, group, member, micro_batch, &first)
+               ? yk_plan_member_samples(index->facts->plan, group, member, micro_batch, &first)
                : 0;
 }
 
-bool yk_buffer_lifetimes_receives_in_place(const struct yk_op_index *view, int32_t producer,
+bool yk_buffer_lifetimes_receives_in_place(const struct yk_op_index *index, int32_t producer,
                                            int32_t micro_batch)
 {
-    const struct yk_program_facts *facts = view->facts;
+    const struct yk_program_facts *facts = index->facts;
     int32_t groups = 0;
     for (int32_t c = 0; c < facts->crossing_count; c++) {
         if (facts->crossings[c].producer == producer) {
             groups++;
-            if (samples_in(view, facts->crossings[c].group, micro_batch) > 0) {
+            if (samples_in(index, facts->crossings[c].group, micro_batch) > 0) {
                 return false;
             }
         }
@@ -149,16 +149,16 @@ bool yk_buffer_lifetimes_receives_in_place(const struct yk_op_index *view, int32
 static void end_with_consumers(const struct finding *finding, struct yk_consumer_cursor consumers,
                                int32_t micro_batch, struct yk_buffer_lifetime *output)
 {
-    const struct yk_op_index *view = finding->view;
+    const struct yk_op_index *index = finding->index;
     while (yk_program_facts_next_consumer(finding->facts, &consumers)) {
         const struct yk_layer *layer = &finding->facts->model->layers[consumers.layer];
         const int64_t at = cell(finding, consumers.layer, micro_batch);
-        end(finding, output, view->forward[at]);
+        end(finding, output, index->forward[at]);
         if (layer->is_block) {
-            end(finding, output, view->recompute[at]);
+            end(finding, output, index->recompute[at]);
         }
         if (layer->keeps_input) {
-            end(finding, output, view->backward[at]);
+            end(finding, output, index->backward[at]);
         }
     }
 }
@@ -169,7 +169,7 @@ static void live_with_consumers(const struct finding *finding, struct yk_consume
 {
     while (yk_program_facts_next_consumer(finding->facts, &consumers)) {
         const int32_t backward =
-            finding->view->backward[cell(finding, consumers.layer, micro_batch)];
+            finding->index->backward[cell(finding, consumers.layer, micro_batch)];
         begin(finding, gradient, backward);
         end(finding, gradient, backward);
     }
@@ -182,7 +182,8 @@ static int32_t first_consumer(const struct finding *finding, struct yk_consumer_
 {
     int32_t first = YK_OP_NONE;
     while (yk_program_facts_next_consumer(finding->facts, &consumers)) {
-        const int32_t forward = finding->view->forward[cell(finding, consumers.layer, micro_batch)];
+        const int32_t forward =
+            finding->index->forward[cell(finding, consumers.layer, micro_batch)];
         if (forward != YK_OP_NONE) {
             first = first == YK_OP_NONE || forward < first ? forward : first;
         }
@@ -199,7 +200,7 @@ static void add_output(struct finding *finding, int32_t layer, int32_t micro_bat
         new_activation(YK_BUFFER_OUTPUT, layer, micro_batch, samples);
     const struct yk_consumer_cursor own = {.producer = layer,
                                            .group = facts->plan->layers[layer].group};
-    begin(finding, &output, finding->view->forward[cell(finding, layer, micro_batch)]);
+    begin(finding, &output, finding->index->forward[cell(finding, layer, micro_batch)]);
     end_with_consumers(finding, own, micro_batch, &output);
     output.memory = is_any(output.end) ? YK_MEMORY_ACTIVATIONS : YK_MEMORY_BUFFERS;
     end(finding, &output, finding->last_send[0][micro_batch]);
@@ -219,7 +220,7 @@ static void add_output_gradient(struct finding *finding, int32_t layer, int32_t 
                                 int64_t samples)
 {
     const struct yk_program_facts *facts = finding->facts;
-    const int32_t backward = finding->view->backward[cell(finding, layer, micro_batch)];
+    const int32_t backward = finding->index->backward[cell(finding, layer, micro_batch)];
     struct yk_buffer_lifetime gradient =
         new_activation(YK_BUFFER_OUTPUT_GRADIENT, layer, micro_batch, samples);
     if (facts->first_edge_from[layer] == facts->first_edge_from[layer + 1]) {
@@ -229,7 +230,7 @@ static void add_output_gradient(struct finding *finding, int32_t layer, int32_t 
         finding,
         (struct yk_consumer_cursor){.producer = layer, .group = facts->plan->layers[layer].group},
         micro_batch, &gradient);
-    if (yk_buffer_lifetimes_receives_in_place(finding->view, layer, micro_batch)) {
+    if (yk_buffer_lifetimes_receives_in_place(finding->index, layer, micro_batch)) {
         gradient.memory = YK_MEMORY_BUFFERS;
         begin(finding, &gradient, finding->first_recv[1][micro_batch]);
     } else {
@@ -251,12 +252,12 @@ static void add_between(struct finding *finding, struct yk_buffer_lifetime lifet
 
 static void add_pass(struct finding *finding, int32_t layer, int32_t micro_batch)
 {
-    const struct yk_op_index *view = finding->view;
+    const struct yk_op_index *index = finding->index;
     const int64_t at = cell(finding, layer, micro_batch);
-    const int32_t forward = view->forward[at];
-    const int32_t backward = view->backward[at];
+    const int32_t forward = index->forward[at];
+    const int32_t backward = index->backward[at];
     const int32_t recompute =
-        finding->facts->model->layers[layer].is_block ? view->recompute[at] : YK_OP_NONE;
+        finding->facts->model->layers[layer].is_block ? index->recompute[at] : YK_OP_NONE;
     const int64_t samples = forward >= 0 ? finding->list->ops[forward].samples : 0;
     if (samples == 0) {
         return;
@@ -283,7 +284,7 @@ static void add_input(struct finding *finding, int32_t crossing, int32_t micro_b
 {
     const struct yk_group_crossing *at = &finding->facts->crossings[crossing];
     const struct yk_consumer_cursor consumers = {.producer = at->producer, .group = at->group};
-    const int64_t samples = samples_in(finding->view, at->group, micro_batch);
+    const int64_t samples = samples_in(finding->index, at->group, micro_batch);
     if (samples == 0) {
         return;
     }
@@ -298,7 +299,7 @@ static void add_input(struct finding *finding, int32_t crossing, int32_t micro_b
     gradient.memory = YK_MEMORY_BUFFERS;
     live_with_consumers(finding, consumers, micro_batch, &gradient);
     end(finding, &gradient, finding->last_send[1][micro_batch]);
-    end(finding, &gradient, finding->view->backward[cell(finding, at->producer, micro_batch)]);
+    end(finding, &gradient, finding->index->backward[cell(finding, at->producer, micro_batch)]);
     add(finding, input);
     add(finding, gradient);
 }
@@ -308,10 +309,10 @@ static void add_returned(struct finding *finding, int32_t crossing, int32_t micr
 {
     const int32_t producer = finding->facts->crossings[crossing].producer;
     const int64_t at = cell(finding, producer, micro_batch);
-    const int32_t forward = finding->view->forward[at];
+    const int32_t forward = finding->index->forward[at];
     const int64_t samples = forward >= 0 ? finding->list->ops[forward].samples : 0;
     if (samples == 0 ||
-        yk_buffer_lifetimes_receives_in_place(finding->view, producer, micro_batch)) {
+        yk_buffer_lifetimes_receives_in_place(finding->index, producer, micro_batch)) {
         return;
     }
     struct yk_buffer_lifetime returned =
@@ -319,7 +320,7 @@ static void add_returned(struct finding *finding, int32_t crossing, int32_t micr
     returned.memory = YK_MEMORY_BUFFERS;
     returned.crossing = crossing;
     begin(finding, &returned, finding->first_recv[1][micro_batch]);
-    end(finding, &returned, finding->view->backward[at]);
+    end(finding, &returned, finding->index->backward[at]);
     add(finding, returned);
 }
 
@@ -343,18 +344,18 @@ static struct yk_buffer_lifetime new_message(const struct finding *finding,
  * the next iteration. All parts that end with the same release are one buffer. */
 static void add_weights(struct finding *finding, int32_t layer)
 {
-    const struct yk_op_index *view = finding->view;
-    const int32_t first = view->first[YK_OP_RELEASE][layer];
+    const struct yk_op_index *index = finding->index;
+    const int32_t first = index->first[YK_OP_RELEASE][layer];
     const int32_t first_buffer = finding->out->buffer_count;
     int32_t release = first;
     int32_t buffer = first_buffer;
     if (first == YK_OP_NONE) {
         return;
     }
-    for (int32_t i = view->first[YK_OP_ALL_GATHER][layer]; i != YK_OP_NONE; i = view->next[i]) {
+    for (int32_t i = index->first[YK_OP_ALL_GATHER][layer]; i != YK_OP_NONE; i = index->next[i]) {
         struct yk_buffer_lifetime weights =
             new_message(finding, YK_BUFFER_GATHERED_WEIGHTS, YK_MEMORY_GATHERED, i);
-        for (; release != YK_OP_NONE && release < i; release = view->next[release]) {
+        for (; release != YK_OP_NONE && release < i; release = index->next[release]) {
             buffer++;
         }
         const bool wraps = release == YK_OP_NONE;
@@ -365,7 +366,7 @@ static void add_weights(struct finding *finding, int32_t layer)
         end(finding, &weights, wraps ? first : release);
         add_part(finding, &weights);
     }
-    for (; release != YK_OP_NONE; release = view->next[release]) {
+    for (; release != YK_OP_NONE; release = index->next[release]) {
         buffer++;
     }
     finding->out->buffer_count = buffer;
@@ -375,12 +376,13 @@ static void add_weights(struct finding *finding, int32_t layer)
  */
 static void add_gradients(struct finding *finding, int32_t layer)
 {
-    const struct yk_op_index *view = finding->view;
+    const struct yk_op_index *index = finding->index;
     const int32_t M = finding->facts->M;
     const bool summed = yk_program_facts_accumulates_gradient(finding->facts, layer);
     const int32_t first_of_all =
-        summed ? yk_op_index_first_backward(view, layer, 0, M - 1) : YK_OP_NONE;
-    for (int32_t i = view->first[YK_OP_REDUCE_SCATTER][layer]; i != YK_OP_NONE; i = view->next[i]) {
+        summed ? yk_op_index_first_backward(index, layer, 0, M - 1) : YK_OP_NONE;
+    for (int32_t i = index->first[YK_OP_REDUCE_SCATTER][layer]; i != YK_OP_NONE;
+         i = index->next[i]) {
         struct yk_buffer_lifetime gradient =
             new_message(finding, YK_BUFFER_WEIGHT_GRADIENT, YK_MEMORY_GRADIENTS, i);
         const int32_t m = gradient.micro_batch;
@@ -388,7 +390,7 @@ static void add_gradients(struct finding *finding, int32_t layer)
         gradient.buffer = finding->out->buffer_count + (summed ? 0 : m);
         gradient.lag_iterations = finding->list->ops[i].step < 0 ? 1 : 0;
         begin(finding, &gradient,
-              summed ? first_of_all : yk_op_index_first_backward(view, layer, m, m));
+              summed ? first_of_all : yk_op_index_first_backward(index, layer, m, m));
         end(finding, &gradient, i);
         add_part(finding, &gradient);
     }
@@ -398,21 +400,21 @@ static void add_gradients(struct finding *finding, int32_t layer)
 /* The gradients of a bucket that is reduced in every micro-batch have a buffer of their own. */
 static void add_buckets(struct finding *finding)
 {
-    const struct yk_op_index *view = finding->view;
+    const struct yk_op_index *index = finding->index;
     const struct yk_program *program = finding->facts->program;
     for (int32_t b = 0; b < program->bucket_count; b++) {
         const struct yk_gradient_bucket *bucket = &program->buckets[b];
-        if (!yk_op_index_holds_layer(view, bucket->layers[0]) ||
+        if (!yk_op_index_holds_layer(index, bucket->layers[0]) ||
             yk_program_facts_accumulates_gradient(finding->facts, bucket->layers[0])) {
             continue;
         }
-        for (int32_t i = view->first[YK_OP_ALL_REDUCE][b]; i != YK_OP_NONE; i = view->next[i]) {
+        for (int32_t i = index->first[YK_OP_ALL_REDUCE][b]; i != YK_OP_NONE; i = index->next[i]) {
             struct yk_buffer_lifetime sums =
                 new_message(finding, YK_BUFFER_GRADIENT_BUCKET, YK_MEMORY_GRADIENTS, i);
             sums.lag_iterations = finding->list->ops[i].step < 0 ? 1 : 0;
             for (int32_t j = 0; j < bucket->layer_count; j++) {
                 begin(finding, &sums,
-                      yk_op_index_first_backward(view, bucket->layers[j], sums.micro_batch,
+                      yk_op_index_first_backward(index, bucket->layers[j], sums.micro_batch,
                                                  sums.micro_batch));
             }
             end(finding, &sums, i);
@@ -427,7 +429,7 @@ static void find_all(struct finding *finding)
 {
     const struct yk_program_facts *facts = finding->facts;
     for (int32_t l = 0; l < facts->L; l++) {
-        if (!yk_op_index_holds_layer(finding->view, l)) {
+        if (!yk_op_index_holds_layer(finding->index, l)) {
             continue;
         }
         find_messages(finding, l);
@@ -469,13 +471,13 @@ static yk_status allocate_arrays(struct finding *finding, struct yk_arena *arena
     return YK_OK;
 }
 
-yk_status yk_buffer_lifetimes_find(const struct yk_op_index *view, struct yk_arena *arena,
+yk_status yk_buffer_lifetimes_find(const struct yk_op_index *index, struct yk_arena *arena,
                                    struct yk_buffer_lifetimes *out)
 {
     struct finding finding = {
-        .view = view,
-        .facts = view->facts,
-        .list = view->list,
+        .index = index,
+        .facts = index->facts,
+        .list = index->list,
         .out = out,
     };
     *out = (struct yk_buffer_lifetimes){0};

@@ -69,7 +69,7 @@ struct yk_buffer_lifetimes {
 };
 
 /* Finds all lifetimes of a rank, in `arena`. A view of yk_op_index_make_lookup() is sufficient. */
-yk_status yk_buffer_lifetimes_find(const struct yk_op_index *view, struct yk_arena *arena,
+yk_status yk_buffer_lifetimes_find(const struct yk_op_index *index, struct yk_arena *arena,
                                    struct yk_buffer_lifetimes *out) YK_MUST_USE;
 
 /* Returns a lifetime without begin and end ops. */
@@ -83,7 +83,7 @@ void yk_buffer_lifetime_add_end(struct yk_buffer_lifetime *lifetime, const struc
 
 /* True if the gradient of an output is received directly in the buffer that backward reads. This
  * holds if one other group is the only consumer, so that this rank adds nothing to it. */
-bool yk_buffer_lifetimes_receives_in_place(const struct yk_op_index *view, int32_t producer,
+bool yk_buffer_lifetimes_receives_in_place(const struct yk_op_index *index, int32_t producer,
                                            int32_t micro_batch);
 
 #endif

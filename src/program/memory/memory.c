@@ -39,7 +39,7 @@ static double count_buffer_space(const struct yk_program *program, int32_t devic
         workload->target_sequence > 0 ? workload->target_sequence : workload->sequence;
     const double tokens = (double)max_samples * (double)(workload->sequence + target);
     const bool measured =
-        yk_device_measurements_of_device(program->facts, device).context_bytes > 0;
+        yk_device_measurements_of_device(program->measurements, device).context_bytes > 0;
     const double space =
         measured ? fmin(SAVING_BYTES, largest_layer) : 2 * fmin(plan->block_bytes, largest_message);
     return space + 2 * TOKEN_BYTES * tokens;
@@ -77,7 +77,7 @@ static void count_always(const struct yk_program *program, int32_t rank, double 
     always[YK_MEMORY_BUFFERS] +=
         count_buffer_space(program, device, largest_message, largest_layer, max_samples);
     always[YK_MEMORY_CONTEXT] =
-        yk_device_measurements_context_bytes(program->facts, program->cluster, device);
+        yk_device_measurements_context_bytes(program->measurements, program->cluster, device);
 }
 
 /* ---- buffers ---- */
@@ -107,13 +107,13 @@ static double saved_bytes(const struct yk_program_facts *facts, const struct yk_
     return fmax(bytes, 0);
 }
 
-static yk_status count_bytes(const struct yk_op_index *view, const int32_t *outputs,
+static yk_status count_bytes(const struct yk_op_index *index, const int32_t *outputs,
                              struct yk_buffer_lifetime *lifetime)
 {
-    const struct yk_program_facts *facts = view->facts;
+    const struct yk_program_facts *facts = index->facts;
     const struct yk_model *model = facts->model;
     if (lifetime->samples > 0) {
-        YK_TRY(yk_model_cache_get(facts->program->sizes, lifetime->samples, false, &model));
+        YK_TRY(yk_model_cache_get(facts->program->cache, lifetime->samples, false, &model));
     }
     switch (lifetime->kind) {
     case YK_BUFFER_OUTPUT:
@@ -133,7 +133,7 @@ static yk_status count_bytes(const struct yk_op_index *view, const int32_t *outp
         lifetime->bytes = (double)model->layers[lifetime->layer].workspace_bytes;
         break;
     default:
-        lifetime->bytes = view->list->ops[lifetime->op].bytes;
+        lifetime->bytes = index->list->ops[lifetime->op].bytes;
         break;
     }
     return YK_OK;
@@ -144,15 +144,15 @@ static yk_status count_buffers(const struct yk_program *program, int32_t rank,
                                struct yk_program_memory *memory)
 {
     struct yk_program_facts *facts = NULL;
-    struct yk_op_index *view = NULL;
+    struct yk_op_index *index = NULL;
     struct yk_buffer_lifetimes lifetimes;
     int32_t *outputs = NULL;
     YK_TRY(yk_program_facts_make(program, scratch, &facts));
-    YK_TRY(yk_op_index_make_lookup(facts, rank, scratch, &view));
-    YK_TRY(yk_buffer_lifetimes_find(view, arena, &lifetimes));
+    YK_TRY(yk_op_index_make_lookup(facts, rank, scratch, &index));
+    YK_TRY(yk_buffer_lifetimes_find(index, arena, &lifetimes));
     YK_TRY(find_outputs(facts->model, scratch, &outputs));
     for (int32_t i = 0; i < lifetimes.count; i++) {
-        YK_TRY(count_bytes(view, outputs, &lifetimes.items[i]));
+        YK_TRY(count_bytes(index, outputs, &lifetimes.items[i]));
     }
     memory->lifetimes = lifetimes.items;
     memory->lifetime_count = lifetimes.count;

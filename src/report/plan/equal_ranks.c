@@ -229,7 +229,7 @@ yk_status yk_equal_ranks_find(const struct yk_plan_result *result, struct yk_are
         .all = sets,
         .count = count,
         .span_s = search.span_s,
-        .lanes =
+        .chart =
             {
                 .title = title,
                 .end_name = "step",

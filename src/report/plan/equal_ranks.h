@@ -26,7 +26,7 @@ struct yk_equal_ranks_sets {
     const struct yk_equal_ranks_set *all; /* sorted by rank */
     int32_t count;
     double span_s; /* length of the step, or the end of the last event if that is later */
-    struct yk_time_chart lanes; /* one group of rows for every set */
+    struct yk_time_chart chart; /* one group of rows for every set */
 };
 
 yk_status yk_equal_ranks_find(const struct yk_plan_result *result, struct yk_arena *arena,

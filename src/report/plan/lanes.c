@@ -4,8 +4,8 @@
 static yk_status add(const void *subject, struct yk_text *out)
 {
     const struct yk_equal_ranks_sets *sets = subject;
-    const int32_t written = yk_time_chart_count_csv_groups(&sets->lanes);
-    yk_time_chart_add_chart(&sets->lanes, "Ops of every device and lane over time", out);
+    const int32_t written = yk_time_chart_count_csv_groups(&sets->chart);
+    yk_time_chart_add_chart(&sets->chart, "Ops of every device and lane over time", out);
     yk_text_add(out,
                 "<p class=\"note live\" hidden>Point at an op, tap it, or use the arrow "
                 "keys. Ctrl and the wheel zoom (the wheel alone once the chart is clicked), so "
@@ -25,7 +25,7 @@ static yk_status add(const void *subject, struct yk_text *out)
 static yk_status write_csv(const void *subject, struct yk_text *out)
 {
     const struct yk_equal_ranks_sets *sets = subject;
-    const int32_t count = yk_time_chart_count_csv_groups(&sets->lanes);
+    const int32_t count = yk_time_chart_count_csv_groups(&sets->chart);
     yk_text_add(out, "ranks,device,lane,op,start_s,end_s,bytes\n");
     for (int32_t f = 0; f < count; f++) {
         for (int32_t l = 0; l < YK_LANE_COUNT; l++) {
@@ -45,7 +45,7 @@ static yk_status write_csv(const void *subject, struct yk_text *out)
 static yk_status draw(const void *subject, struct yk_figure frame)
 {
     const struct yk_equal_ranks_sets *sets = subject;
-    yk_time_chart_draw(&sets->lanes, frame);
+    yk_time_chart_draw(&sets->chart, frame);
     return YK_OK;
 }
 

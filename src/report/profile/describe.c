@@ -45,24 +45,24 @@ void yk_profile_describe_collective(const struct yk_profile_link_key *link, stru
 
 void yk_profile_describe_knee(const struct yk_profile_report_link_curve *link, struct yk_text *out)
 {
-    const struct yk_saturation_size *knee = &link->knee;
+    const struct yk_saturation_size *saturation = &link->saturation;
     if (!link->has_knee) {
         yk_text_add(out, "no knee: one size tells none");
         return;
     }
-    yk_text_addf(out, "knee %s", YK_UNITS_TEXT(knee->bytes, YK_UNIT_BYTES));
-    if (isfinite(knee->uncertainty) && knee->uncertainty >= 1.05) {
-        yk_text_addf(out, ", give or take a factor of %.3g", knee->uncertainty);
+    yk_text_addf(out, "knee %s", YK_UNITS_TEXT(saturation->bytes, YK_UNIT_BYTES));
+    if (isfinite(saturation->uncertainty) && saturation->uncertainty >= 1.05) {
+        yk_text_addf(out, ", give or take a factor of %.3g", saturation->uncertainty);
     }
     yk_text_addf(out, ": %.0f %% of %s, latency %s", 100 * YK_SATURATION_SIZE_BANDWIDTH_FRACTION,
-                 YK_UNITS_TEXT(knee->plateau_bytes_per_s, YK_UNIT_BYTES_PER_S),
-                 YK_UNITS_TEXT(knee->latency_s, YK_UNIT_SECONDS));
-    if (!knee->reached) {
+                 YK_UNITS_TEXT(saturation->plateau_bytes_per_s, YK_UNIT_BYTES_PER_S),
+                 YK_UNITS_TEXT(saturation->latency_s, YK_UNIT_SECONDS));
+    if (!saturation->reached) {
         yk_text_add(out, "; not reached by what was measured");
-    } else if (knee->exceeds_measured_sizes) {
+    } else if (saturation->exceeds_measured_sizes) {
         yk_text_add(out, "; four times as much was not measured");
     }
-    if (!isfinite(knee->uncertainty)) {
+    if (!isfinite(saturation->uncertainty)) {
         yk_text_add(out, link->count <= 3 ? "; a guess from few sizes" : "; a guess");
     }
 }

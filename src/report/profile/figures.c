@@ -270,11 +270,11 @@ static struct yk_plot chart_of(const struct row *row, bool second)
     };
     include_series(&plot, second ? &row->times : &row->rates);
     if (row->link->has_knee) {
-        const struct yk_saturation_size *knee = &row->link->knee;
-        yk_plot_range_include(&plot.x, fmin(log2(knee->bytes), plot.x.high + FAR_OCTAVES));
-        if (!second || knee->latency_s > 0) {
-            yk_plot_range_include(&plot.y,
-                                  log10(second ? knee->latency_s : knee->plateau_bytes_per_s));
+        const struct yk_saturation_size *saturation = &row->link->saturation;
+        yk_plot_range_include(&plot.x, fmin(log2(saturation->bytes), plot.x.high + FAR_OCTAVES));
+        if (!second || saturation->latency_s > 0) {
+            yk_plot_range_include(
+                &plot.y, log10(second ? saturation->latency_s : saturation->plateau_bytes_per_s));
         }
     }
     yk_plot_range_pad(&plot.x, 0.03);
@@ -300,13 +300,13 @@ static void draw_knee_line(const struct yk_plot *plot, double bytes)
 }
 
 /* The name stands right of the knee, or left of it if it does not fit. */
-static void draw_knee(const struct yk_plot *plot, const struct yk_saturation_size *knee)
+static void draw_knee(const struct yk_plot *plot, const struct yk_saturation_size *saturation)
 {
-    const double x = yk_plot_x_pixel(plot, log2(knee->bytes));
+    const double x = yk_plot_x_pixel(plot, log2(saturation->bytes));
     const double y = yk_plot_y_pixel(
-        plot, log10(YK_SATURATION_SIZE_BANDWIDTH_FRACTION * knee->plateau_bytes_per_s));
+        plot, log10(YK_SATURATION_SIZE_BANDWIDTH_FRACTION * saturation->plateau_bytes_per_s));
     char text[YK_UNITS_BUFFER_SIZE + 8];
-    snprintf(text, sizeof text, "knee %s", YK_UNITS_TEXT(knee->bytes, YK_UNIT_BYTES));
+    snprintf(text, sizeof text, "knee %s", YK_UNITS_TEXT(saturation->bytes, YK_UNIT_BYTES));
     const bool fits = x + 6 + yk_label_width_pixels(text) < plot->right;
     yk_figure_text(&plot->figure, fits ? "small strong halo" : "small strong halo end",
                    fits ? x + 6 : x - 6, plot->bottom - 8, text);
@@ -317,33 +317,33 @@ static void draw_knee(const struct yk_plot *plot, const struct yk_saturation_siz
 static void draw_rates(const struct row *row)
 {
     const struct yk_plot plot = chart_of(row, false);
-    const struct yk_saturation_size *knee = &row->link->knee;
-    const bool shows_knee = row->link->has_knee && log2(knee->bytes) <= plot.x.high;
+    const struct yk_saturation_size *saturation = &row->link->saturation;
+    const bool shows_knee = row->link->has_knee && log2(saturation->bytes) <= plot.x.high;
     yk_figure_text(&plot.figure, "small soft", plot.left, plot.top - 6, "bandwidth over each link");
     draw_axes(&plot, &row->rates, YK_UNIT_BYTES_PER_S, true);
     if (row->link->has_knee) {
-        draw_level(&plot, knee->plateau_bytes_per_s, YK_UNIT_BYTES_PER_S, "plateau");
+        draw_level(&plot, saturation->plateau_bytes_per_s, YK_UNIT_BYTES_PER_S, "plateau");
     }
     if (shows_knee) {
-        draw_knee_line(&plot, knee->bytes);
+        draw_knee_line(&plot, saturation->bytes);
     }
     draw_series(&plot, &row->rates, 0);
     if (shows_knee) {
-        draw_knee(&plot, knee);
+        draw_knee(&plot, saturation);
     }
 }
 
 static void draw_times(const struct row *row)
 {
     const struct yk_plot plot = chart_of(row, true);
-    const struct yk_saturation_size *knee = &row->link->knee;
+    const struct yk_saturation_size *saturation = &row->link->saturation;
     yk_figure_text(&plot.figure, "small soft", plot.left, plot.top - 6, "time");
     draw_axes(&plot, &row->times, YK_UNIT_SECONDS, true);
-    if (row->link->has_knee && knee->latency_s > 0) {
-        draw_level(&plot, knee->latency_s, YK_UNIT_SECONDS, "latency");
+    if (row->link->has_knee && saturation->latency_s > 0) {
+        draw_level(&plot, saturation->latency_s, YK_UNIT_SECONDS, "latency");
     }
-    if (row->link->has_knee && log2(knee->bytes) <= plot.x.high) {
-        draw_knee_line(&plot, knee->bytes);
+    if (row->link->has_knee && log2(saturation->bytes) <= plot.x.high) {
+        draw_knee_line(&plot, saturation->bytes);
     }
     draw_series(&plot, &row->times, 0);
 }

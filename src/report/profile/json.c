@@ -76,17 +76,17 @@ static void add_knees(const struct yk_profile_report *report, struct yk_json_wri
 {
     yk_profile_json_begin_table("knees", json);
     for (int32_t i = 0; i < report->link_count; i++) {
-        const struct yk_saturation_size *knee = &report->links[i].knee;
+        const struct yk_saturation_size *saturation = &report->links[i].saturation;
         if (!report->links[i].has_knee) {
             continue;
         }
         yk_profile_json_begin_link(&report->links[i].rows[0].link, json);
-        yk_json_write_number(json, "bytes", knee->bytes);
-        yk_json_write_number(json, "uncertainty", knee->uncertainty);
-        yk_json_write_number(json, "plateau_bytes_per_s", knee->plateau_bytes_per_s);
-        yk_json_write_number(json, "latency_s", knee->latency_s);
-        yk_json_write_bool(json, "reached", knee->reached);
-        yk_json_write_bool(json, "beyond", knee->exceeds_measured_sizes);
+        yk_json_write_number(json, "bytes", saturation->bytes);
+        yk_json_write_number(json, "uncertainty", saturation->uncertainty);
+        yk_json_write_number(json, "plateau_bytes_per_s", saturation->plateau_bytes_per_s);
+        yk_json_write_number(json, "latency_s", saturation->latency_s);
+        yk_json_write_bool(json, "reached", saturation->reached);
+        yk_json_write_bool(json, "beyond", saturation->exceeds_measured_sizes);
         yk_json_write_end_object(json);
     }
     yk_json_write_end_array(json);

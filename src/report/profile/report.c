@@ -170,7 +170,7 @@ static yk_status find_knee(struct yk_profile_report_link_curve *link, struct yk_
     }
     const struct yk_profile_curve curve = {points, link->count};
     link->has_knee = yk_saturation_size_find(
-        &curve, yk_saturation_size_link_fraction(what->collective, what->ranks), &link->knee);
+        &curve, yk_saturation_size_link_fraction(what->collective, what->ranks), &link->saturation);
     return YK_OK;
 }
 

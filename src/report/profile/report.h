@@ -40,7 +40,7 @@ struct yk_profile_report_link_curve {
     const struct yk_profile_link_row *rows; /* sorted by bytes */
     int32_t count;
     bool has_knee;
-    struct yk_saturation_size knee;
+    struct yk_saturation_size saturation;
 };
 
 struct yk_profile_report {

@@ -53,7 +53,7 @@ static int cell_row(const struct canvas *canvas, double y)
 
 static void find_ranges(const struct yk_profile_report_link_curve *link, struct canvas *canvas)
 {
-    double max = link->has_knee ? log2(link->knee.plateau_bytes_per_s) : -INFINITY;
+    double max = link->has_knee ? log2(link->saturation.plateau_bytes_per_s) : -INFINITY;
     for (int32_t i = 0; i < link->count; i++) {
         max = fmax(max, y_of(link, i));
     }
@@ -67,9 +67,9 @@ static void find_ranges(const struct yk_profile_report_link_curve *link, struct 
         yk_plot_range_include(&canvas->y, y_of(link, i));
     }
     if (link->has_knee) {
-        yk_plot_range_include(&canvas->y, log2(link->knee.plateau_bytes_per_s));
+        yk_plot_range_include(&canvas->y, log2(link->saturation.plateau_bytes_per_s));
         yk_plot_range_include(&canvas->x,
-                              fmin(log2(link->knee.bytes), canvas->x.high + KNEE_OCTAVES));
+                              fmin(log2(link->saturation.bytes), canvas->x.high + KNEE_OCTAVES));
     }
     yk_plot_range_pad(&canvas->x, 0);
     yk_plot_range_pad(&canvas->y, 0);
@@ -80,11 +80,11 @@ static void draw_marks(const struct yk_profile_report_link_curve *link, struct c
     if (!link->has_knee) {
         return;
     }
-    char *plateau = canvas->cells[cell_row(canvas, log2(link->knee.plateau_bytes_per_s))];
+    char *plateau = canvas->cells[cell_row(canvas, log2(link->saturation.plateau_bytes_per_s))];
     for (int c = 0; c < canvas->columns; c += 2) {
         plateau[c] = '-';
     }
-    const int knee = column_of(canvas, log2(link->knee.bytes));
+    const int knee = column_of(canvas, log2(link->saturation.bytes));
     for (int r = 0; r < ROWS; r++) {
         canvas->cells[r][knee] = '|';
     }
@@ -114,9 +114,9 @@ static void write_axis(const struct yk_profile_report_link_curve *link, const st
     memset(axis, '-', (size_t)canvas->columns);
     if (link->has_knee) {
         char text[YK_UNITS_BUFFER_SIZE + 8];
-        const int knee = column_of(canvas, log2(link->knee.bytes));
+        const int knee = column_of(canvas, log2(link->saturation.bytes));
         const int length = snprintf(text, sizeof text, " knee %s ",
-                                    YK_UNITS_TEXT(link->knee.bytes, YK_UNIT_BYTES));
+                                    YK_UNITS_TEXT(link->saturation.bytes, YK_UNIT_BYTES));
         const bool fits_after = knee + 1 + length <= canvas->columns;
         axis[knee] = '^';
         if (fits_after || knee >= length) {

@@ -100,19 +100,19 @@ static double top_of(const struct yk_counter_series *line, const struct plot *pl
 /* Whether the rank is one of those that the lanes show. */
 static bool is_shown(const struct yk_run_lanes *lanes, int32_t rank)
 {
-    for (int32_t i = 0; i < lanes->lanes.group_count; i++) {
+    for (int32_t i = 0; i < lanes->chart.group_count; i++) {
         if (lanes->all[i].rank == rank) {
             return true;
         }
     }
-    return lanes->lanes.group_count == 0 && rank < YK_RUN_LANES_MAX_UNMERGED;
+    return lanes->chart.group_count == 0 && rank < YK_RUN_LANES_MAX_UNMERGED;
 }
 
 /* Whether a rank that is shown has readings of the step, and the page has the lanes of the step. */
 static bool has_lines(const struct yk_run_report *report, const struct yk_run_lanes *lanes)
 {
     const struct yk_counter_run_data *ranks = report->counters;
-    for (int32_t r = 0; ranks && lanes->lanes.group_count > 0 && r < ranks->count; r++) {
+    for (int32_t r = 0; ranks && lanes->chart.group_count > 0 && r < ranks->count; r++) {
         if (is_shown(lanes, r) && plot_at(&ranks->all[r].step, 0)) {
             return true;
         }
@@ -266,7 +266,7 @@ static void draw_counters(const struct yk_run_report *report, const struct yk_ru
     struct picture picture = {
         .figure = frame,
         .right = frame.width - RIGHT_MARGIN,
-        .span_s = whole_run ? end_of_run(report) : fmax(lanes->lanes.span, 1e-9),
+        .span_s = whole_run ? end_of_run(report) : fmax(lanes->chart.span, 1e-9),
         .shift_s = whole_run ? 0 : lanes->shift_s,
         .whole_run = whole_run,
     };

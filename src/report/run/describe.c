@@ -50,22 +50,22 @@ static void add_idle(const struct yk_run_ranks *ranks, int32_t slowest, bool mea
 static void add_bound(const struct yk_run_ranks *ranks, int32_t slowest, bool measured,
                       double step_s, struct yk_text *out)
 {
-    const struct yk_trace_breakdown *sum = yk_run_ranks_times(ranks, slowest, measured);
-    if (sum->compute_s >= BUSY * step_s) {
+    const struct yk_trace_breakdown *breakdown = yk_run_ranks_times(ranks, slowest, measured);
+    if (breakdown->compute_s >= BUSY * step_s) {
         yk_text_add(out, "Computation of ");
         add_rank(ranks, slowest, out);
         yk_text_add(out, measured ? " bounds the step: " : " is to bound the step: ");
-        add_part(sum->compute_s, step_s, out);
+        add_part(breakdown->compute_s, step_s, out);
     } else {
-        const bool exposed = sum->exposed_s >= sum->idle_s;
+        const bool exposed = breakdown->exposed_s >= breakdown->idle_s;
         yk_text_add(out, exposed ? "Exposed communication" : "Waiting");
         yk_text_add(out, measured ? " bounds the step: " : " is to bound the step: ");
         add_rank(ranks, slowest, out);
         yk_text_add(out, ranks->count > 1 ? ", which computes longest, computes for "
                                           : " computes for ");
-        add_part(sum->compute_s, step_s, out);
+        add_part(breakdown->compute_s, step_s, out);
         yk_text_add(out, exposed ? ", and waits for data that moves for " : ", and waits for ");
-        add_part(exposed ? sum->exposed_s : sum->idle_s, step_s, out);
+        add_part(exposed ? breakdown->exposed_s : breakdown->idle_s, step_s, out);
     }
     yk_text_add(out, ".\n");
 }

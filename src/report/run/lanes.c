@@ -162,15 +162,15 @@ yk_status yk_run_lanes_make(const struct yk_run_report *report, const struct yk_
             count += all[count].rows[0].count > 0 || all[count].rows[1].count > 0;
         }
     }
-    out->lanes = (struct yk_time_chart){
+    out->chart = (struct yk_time_chart){
         .span = both.end_s,
         .end = NAN,
         .bound = NAN,
         .group_count = count,
     };
     yk_text_addf(&title, "Ops over time: %s", report->title);
-    YK_TRY(yk_text_move_to_arena(&title, arena, &out->lanes.title));
-    return list_groups(all, count, arena, &out->lanes.groups);
+    YK_TRY(yk_text_move_to_arena(&title, arena, &out->chart.title));
+    return list_groups(all, count, arena, &out->chart.groups);
 }
 
 void yk_run_lanes_sum_kinds(const struct yk_run_report *report,
@@ -209,21 +209,21 @@ static const char *heading(const void *subject)
 static bool applies(const void *subject)
 {
     const struct yk_run_page_data *page = subject;
-    return page->lanes.lanes.group_count > 0;
+    return page->lanes.chart.group_count > 0;
 }
 
 static yk_status draw(const void *subject, struct yk_figure frame)
 {
     const struct yk_run_page_data *page = subject;
-    yk_time_chart_draw(&page->lanes.lanes, frame);
+    yk_time_chart_draw(&page->lanes.chart, frame);
     return YK_OK;
 }
 
 static yk_status add(const void *subject, struct yk_text *out)
 {
     const struct yk_run_page_data *page = subject;
-    const int32_t written = yk_time_chart_count_csv_groups(&page->lanes.lanes);
-    yk_time_chart_add_chart(&page->lanes.lanes,
+    const int32_t written = yk_time_chart_count_csv_groups(&page->lanes.chart);
+    yk_time_chart_add_chart(&page->lanes.chart,
                             "Ops of every lane over time, as predicted and as measured", out);
     yk_text_add(out,
                 "<p class=\"note live\" hidden>What was measured is the last step. Point at an "
@@ -234,7 +234,7 @@ static yk_status add(const void *subject, struct yk_text *out)
                          "same times are shown once, by the one that computed longest; the "
                          "trace files have them all.</p>\n");
     }
-    if (written < page->lanes.lanes.group_count) {
+    if (written < page->lanes.chart.group_count) {
         yk_text_add(out, "<p class=\"note\">Further lanes have too many ops for this page; "
                          "the trace files have them all.</p>\n");
     }
@@ -245,7 +245,7 @@ static yk_status write_csv(const void *subject, struct yk_text *out)
 {
     const struct yk_run_page_data *page = subject;
     const struct yk_run_lanes *lanes = &page->lanes;
-    const int32_t count = yk_time_chart_count_csv_groups(&lanes->lanes);
+    const int32_t count = yk_time_chart_count_csv_groups(&lanes->chart);
     yk_text_add(out, "ranks,device,lane,op,start_s,end_s,bytes,trace\n");
     for (int32_t g = 0; g < count; g++) {
         const struct yk_run_lane *lane = &lanes->all[g];

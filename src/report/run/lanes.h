@@ -38,7 +38,7 @@ struct yk_run_lane {
 
 struct yk_run_lanes {
     const struct yk_run_lane *all; /* one for each group of `lanes` */
-    struct yk_time_chart lanes;
+    struct yk_time_chart chart;
     double shift_s; /* added to all times of both traces */
     bool merged;    /* some ranks were merged */
 };

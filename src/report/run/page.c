@@ -154,7 +154,7 @@ static yk_status write_page(const struct yk_run_report *report, struct yk_arena 
     add_figures(&page, out);
     add_time_description(report, &page.ranks, out);
     YK_TRY(yk_chart_add_sections(charts, &page, out));
-    yk_page_end(page.lanes.lanes.group_count > 0 ? all : still, out);
+    yk_page_end(page.lanes.chart.group_count > 0 ? all : still, out);
     return yk_text_status(out);
 }
 

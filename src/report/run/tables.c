@@ -87,7 +87,7 @@ static yk_status write_kinds_csv(const void *subject, struct yk_text *out)
 static bool has_lanes(const void *subject)
 {
     const struct yk_run_page_data *page = subject;
-    return page->lanes.lanes.group_count > 0;
+    return page->lanes.chart.group_count > 0;
 }
 
 const struct yk_chart yk_run_chart_kinds = {

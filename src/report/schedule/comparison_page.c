@@ -50,17 +50,17 @@ static double longest(const struct yk_comparison_page *page)
 static yk_status add_chart(const struct yk_comparison_page_row *row, double span,
                            struct yk_arena *arena, struct yk_text *out)
 {
-    struct yk_time_chart lanes;
+    struct yk_time_chart chart;
     const struct yk_gantt_options options = {
         .title = "Tasks of every device over time",
         .lower_bound = row->lower_bound,
         .span = span,
         .kinds = row->kinds,
     };
-    YK_TRY(yk_gantt_make_time_chart(row->schedule, &options, arena, &lanes));
+    YK_TRY(yk_gantt_make_time_chart(row->schedule, &options, arena, &chart));
     yk_page_begin_section(row->name, out);
     yk_text_add(out, "<div class=\"chart\">\n");
-    yk_time_chart_draw(&lanes, yk_page_make_figure(YK_FIGURE_FULL_WIDTH, out));
+    yk_time_chart_draw(&chart, yk_page_make_figure(YK_FIGURE_FULL_WIDTH, out));
     yk_text_add(out, "</div>\n");
     yk_page_end_section(out);
     return YK_OK;

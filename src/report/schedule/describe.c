@@ -66,10 +66,10 @@ yk_status yk_schedule_describe_devices(const struct yk_schedule *schedule, struc
                                        struct yk_schedule_device_stats **out)
 {
     const struct yk_graph *graph = schedule->graph;
-    struct yk_schedule_device_stats *figures = NULL;
-    YK_TRY_NEW(arena, figures, graph->device_count);
+    struct yk_schedule_device_stats *stats = NULL;
+    YK_TRY_NEW(arena, stats, graph->device_count);
     for (int32_t i = 0; i < graph->task_count; i++) {
-        struct yk_schedule_device_stats *device = &figures[schedule->devices[i]];
+        struct yk_schedule_device_stats *device = &stats[schedule->devices[i]];
         device->tasks++;
         device->busy += schedule->finishes[i] - schedule->starts[i];
     }
@@ -78,9 +78,9 @@ yk_status yk_schedule_describe_devices(const struct yk_schedule *schedule, struc
         YK_TRY_NEW(arena, peaks, graph->device_count);
         YK_TRY(yk_schedule_memory_peaks(schedule, peaks));
         for (int32_t p = 0; p < graph->device_count; p++) {
-            figures[p].peak_bytes = peaks[p];
+            stats[p].peak_bytes = peaks[p];
         }
     }
-    *out = figures;
+    *out = stats;
     return YK_OK;
 }

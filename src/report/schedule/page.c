@@ -31,39 +31,39 @@ static void add_device_names(const struct yk_graph *graph, struct yk_json_writer
     yk_json_write_end_array(json);
 }
 
-static void add_bar(const struct yk_time_chart_merged_bar *run, int32_t device, bool detailed,
+static void add_bar(const struct yk_time_chart_merged_bar *bar, int32_t device, bool detailed,
                     struct yk_json_writer *json)
 {
     char merged[YK_NUMBER_BUFFER_SIZE + sizeof " tasks"];
     yk_json_write_begin_array(json, NULL);
     yk_json_write_integer(json, NULL, device);
-    yk_json_write_number(json, NULL, run->start);
-    yk_json_write_number(json, NULL, run->end);
-    yk_json_write_integer(json, NULL, run->count == 1 ? run->first->number : -1);
-    yk_json_write_integer(json, NULL, run->first->kind);
-    if (run->count > 1) {
-        snprintf(merged, sizeof merged, "%s tasks", YK_LABEL_COUNT(run->count));
+    yk_json_write_number(json, NULL, bar->start);
+    yk_json_write_number(json, NULL, bar->end);
+    yk_json_write_integer(json, NULL, bar->count == 1 ? bar->first->number : -1);
+    yk_json_write_integer(json, NULL, bar->first->kind);
+    if (bar->count > 1) {
+        snprintf(merged, sizeof merged, "%s tasks", YK_LABEL_COUNT(bar->count));
         yk_json_write_string(json, NULL, merged);
         yk_json_write_number(json, NULL,
-                             run->end > run->start ? run->busy / (run->end - run->start) : 0);
+                             bar->end > bar->start ? bar->busy / (bar->end - bar->start) : 0);
     } else if (!detailed) {
-        yk_json_write_string(json, NULL, run->first->label);
+        yk_json_write_string(json, NULL, bar->first->label);
     }
     yk_json_write_end_array(json);
 }
 
-static void add_bars(const struct yk_time_chart *lanes, bool detailed, struct yk_json_writer *json)
+static void add_bars(const struct yk_time_chart *chart, bool detailed, struct yk_json_writer *json)
 {
     const struct yk_time_chart_merge_rule merge =
-        yk_time_chart_choose_merge_rule(lanes, 0, 4, MAX_BARS);
+        yk_time_chart_choose_merge_rule(chart, 0, 4, MAX_BARS);
     yk_json_write_newline(json, 0);
     yk_json_write_begin_array(json, "bars");
-    for (int32_t p = 0; p < lanes->groups[0].row_count; p++) {
-        const struct yk_time_chart_row *row = &lanes->groups[0].rows[p];
+    for (int32_t p = 0; p < chart->groups[0].row_count; p++) {
+        const struct yk_time_chart_row *row = &chart->groups[0].rows[p];
         for (int32_t at = 0; at < row->count;) {
-            const struct yk_time_chart_merged_bar run =
+            const struct yk_time_chart_merged_bar bar =
                 yk_time_chart_next_merged_bar(row, &merge, &at);
-            add_bar(&run, p, detailed, json);
+            add_bar(&bar, p, detailed, json);
         }
     }
     yk_json_write_end_array(json);
@@ -130,7 +130,7 @@ static yk_status add_tasks(struct yk_schedule *schedule, struct yk_arena *arena,
  * the task whose end or data a task waits for, or -1. "tasks" is left out of large graphs; then
  * every bar has a label.
  */
-static yk_status add_data(struct yk_schedule *schedule, const struct yk_time_chart *lanes,
+static yk_status add_data(struct yk_schedule *schedule, const struct yk_time_chart *chart,
                           struct yk_arena *arena, struct yk_text *out)
 {
     const bool detailed = is_detailed(schedule->graph);
@@ -138,7 +138,7 @@ static yk_status add_data(struct yk_schedule *schedule, const struct yk_time_cha
     yk_text_add(out, "<script type=\"application/json\" id=\"schedule\">");
     yk_json_write_begin_row(&json, 0);
     add_device_names(schedule->graph, &json);
-    add_bars(lanes, detailed, &json);
+    add_bars(chart, detailed, &json);
     if (detailed) {
         YK_TRY(add_tasks(schedule, arena, &json));
     }
@@ -181,38 +181,38 @@ static yk_status add_chart(const struct yk_schedule_report *report, struct yk_ar
                            struct yk_text *out)
 {
     struct yk_schedule *schedule = report->schedule;
-    struct yk_time_chart lanes;
+    struct yk_time_chart chart;
     const struct yk_gantt_options options = {
         .title = "Tasks of every device over time",
         .lower_bound = report->lower_bound,
         .kinds = report->kinds,
     };
-    YK_TRY(yk_gantt_make_time_chart(schedule, &options, arena, &lanes));
+    YK_TRY(yk_gantt_make_time_chart(schedule, &options, arena, &chart));
     yk_page_begin_section("Who runs what, and when", out);
     if (!is_detailed(schedule->graph)) {
         yk_text_add(out, "<p class=\"note\">This graph is large: neighbours too short to be drawn "
                          "share a bar, and what each task waits for is left out of the page. The "
                          "JSON of this schedule has every task.</p>\n");
     }
-    yk_time_chart_add_chart(&lanes, options.title, out);
+    yk_time_chart_add_chart(&chart, options.title, out);
     yk_text_add(out, "<div id=\"details\" aria-live=\"polite\"></div>\n");
     yk_page_end_section(out);
-    return add_data(schedule, &lanes, arena, out);
+    return add_data(schedule, &chart, arena, out);
 }
 
 static void add_device(const struct yk_schedule *schedule, int32_t device,
-                       const struct yk_schedule_device_stats *figures, struct yk_text *out)
+                       const struct yk_schedule_device_stats *stats, struct yk_text *out)
 {
     const struct yk_graph *graph = schedule->graph;
     const int64_t limit_bytes = graph->devices[device].memory_bytes;
-    const char *share = YK_LABEL_PERCENT((double)figures->busy, (double)schedule->makespan);
+    const char *share = YK_LABEL_PERCENT((double)stats->busy, (double)schedule->makespan);
     yk_page_begin_row(graph->devices[device].name, out);
-    yk_page_add_cell(YK_LABEL_COUNT(figures->tasks), out);
-    yk_page_add_cell(YK_LABEL_TIME(graph, figures->busy), out);
+    yk_page_add_cell(YK_LABEL_COUNT(stats->tasks), out);
+    yk_page_add_cell(YK_LABEL_TIME(graph, stats->busy), out);
     yk_text_addf(out, "<td><span class=\"meter\" style=\"--part:%s\"></span>%s</td>", share, share);
-    yk_page_add_cell(YK_LABEL_TIME(graph, schedule->makespan - figures->busy), out);
+    yk_page_add_cell(YK_LABEL_TIME(graph, schedule->makespan - stats->busy), out);
     if (graph->limited) {
-        yk_page_add_cell(YK_UNITS_TEXT((double)figures->peak_bytes, YK_UNIT_BYTES), out);
+        yk_page_add_cell(YK_UNITS_TEXT((double)stats->peak_bytes, YK_UNIT_BYTES), out);
         yk_page_add_cell(limit_bytes == YK_GRAPH_UNLIMITED_MEMORY
                              ? "none"
                              : YK_UNITS_TEXT((double)limit_bytes, YK_UNIT_BYTES),
@@ -224,15 +224,15 @@ static void add_device(const struct yk_schedule *schedule, int32_t device,
 static yk_status add_devices(const struct yk_schedule *schedule, struct yk_arena *arena,
                              struct yk_text *out)
 {
-    struct yk_schedule_device_stats *figures = NULL;
-    YK_TRY(yk_schedule_describe_devices(schedule, arena, &figures));
+    struct yk_schedule_device_stats *stats = NULL;
+    YK_TRY(yk_schedule_describe_devices(schedule, arena, &stats));
     yk_page_begin_section("Devices", out);
     yk_text_add(out, "<div class=\"wide\"><table>\n<thead><tr><th>device</th><th>tasks</th>"
                      "<th>busy</th><th>share</th><th>idle</th>");
     yk_text_add(out, schedule->graph->limited ? "<th>peak memory</th><th>limit</th>" : "");
     yk_text_add(out, "</tr></thead>\n<tbody>\n");
     for (int32_t p = 0; p < schedule->graph->device_count; p++) {
-        add_device(schedule, p, &figures[p], out);
+        add_device(schedule, p, &stats[p], out);
     }
     yk_text_add(out, "</tbody>\n</table></div>\n");
     yk_page_end_section(out);

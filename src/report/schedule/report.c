@@ -28,17 +28,17 @@ static void add_headline(const struct yk_schedule_report *report, struct yk_text
 }
 
 static void add_device(struct yk_table *table, const struct yk_schedule *schedule, int32_t device,
-                       const struct yk_schedule_device_stats *figures)
+                       const struct yk_schedule_device_stats *stats)
 {
     const struct yk_graph *graph = schedule->graph;
     const int64_t limit_bytes = graph->devices[device].memory_bytes;
     yk_table_add(table, "%s", graph->devices[device].name);
-    yk_table_add(table, "%s", YK_LABEL_COUNT(figures->tasks));
-    yk_table_add(table, "%s", YK_LABEL_TIME(graph, figures->busy));
-    yk_table_add(table, "%s", YK_LABEL_PERCENT((double)figures->busy, (double)schedule->makespan));
-    yk_table_add(table, "%s", YK_LABEL_TIME(graph, schedule->makespan - figures->busy));
+    yk_table_add(table, "%s", YK_LABEL_COUNT(stats->tasks));
+    yk_table_add(table, "%s", YK_LABEL_TIME(graph, stats->busy));
+    yk_table_add(table, "%s", YK_LABEL_PERCENT((double)stats->busy, (double)schedule->makespan));
+    yk_table_add(table, "%s", YK_LABEL_TIME(graph, schedule->makespan - stats->busy));
     if (graph->limited) {
-        yk_table_add(table, "%s", YK_UNITS_TEXT((double)figures->peak_bytes, YK_UNIT_BYTES));
+        yk_table_add(table, "%s", YK_UNITS_TEXT((double)stats->peak_bytes, YK_UNIT_BYTES));
         yk_table_add(table, "%s",
                      limit_bytes == YK_GRAPH_UNLIMITED_MEMORY
                          ? "none"
@@ -59,13 +59,13 @@ static yk_status write_summary(const struct yk_schedule_report *report, struct y
         NO_MEMORY = WITH_MEMORY - 2
     };
     const struct yk_graph *graph = report->schedule->graph;
-    struct yk_schedule_device_stats *figures = NULL;
+    struct yk_schedule_device_stats *stats = NULL;
     struct yk_table *table = NULL;
-    YK_TRY(yk_schedule_describe_devices(report->schedule, arena, &figures));
+    YK_TRY(yk_schedule_describe_devices(report->schedule, arena, &stats));
     add_headline(report, out);
     YK_TRY(yk_table_create(columns, graph->limited ? WITH_MEMORY : NO_MEMORY, &table));
     for (int32_t p = 0; p < graph->device_count; p++) {
-        add_device(table, report->schedule, p, &figures[p]);
+        add_device(table, report->schedule, p, &stats[p]);
     }
     return yk_table_write_and_destroy(table, out);
 }
@@ -193,11 +193,11 @@ static yk_status draw(const struct yk_schedule_report *report, struct yk_arena *
 {
     struct yk_gantt_options options = {.lower_bound = report->lower_bound, .kinds = report->kinds};
     struct yk_text title = {0};
-    struct yk_time_chart lanes;
+    struct yk_time_chart chart;
     yk_text_addf(&title, "%s, scheduled by %s", report->source, report->algorithm);
     YK_TRY(yk_text_move_to_arena(&title, arena, &options.title));
-    YK_TRY(yk_gantt_make_time_chart(report->schedule, &options, arena, &lanes));
-    yk_time_chart_draw(&lanes,
+    YK_TRY(yk_gantt_make_time_chart(report->schedule, &options, arena, &chart));
+    yk_time_chart_draw(&chart,
                        (struct yk_figure){.width = SVG_WIDTH, .standalone = true, .out = out});
     return yk_text_status(out);
 }

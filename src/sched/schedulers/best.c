@@ -13,16 +13,16 @@
 #include "sched/schedulers/list_scheduler.h"
 #include "sched/task_rank.h"
 
-static struct yk_schedule_slot choose_with_penalty(struct yk_schedule_builder *draft, void *state,
+static struct yk_schedule_slot choose_with_penalty(struct yk_schedule_builder *builder, void *state,
                                                    int32_t task)
 {
     const double penalty = *(const double *)state;
-    const struct yk_graph *graph = draft->graph;
-    const int64_t *ready = yk_schedule_builder_ready_times(draft, task);
+    const struct yk_graph *graph = builder->graph;
+    const int64_t *ready = yk_schedule_builder_ready_times(builder, task);
     struct yk_schedule_slot best = {YK_SCHEDULE_NO_DEVICE, 0, 0};
     double min = INFINITY;
     for (int32_t p = 0; p < graph->device_count; p++) {
-        if (!yk_schedule_builder_allows_device(draft, task, p)) {
+        if (!yk_schedule_builder_allows_device(builder, task, p)) {
             continue;
         }
         const double extra = penalty * (double)yk_graph_task_cost(graph, task, p);
@@ -30,7 +30,7 @@ static struct yk_schedule_slot choose_with_penalty(struct yk_schedule_builder *d
             continue;
         }
         const struct yk_schedule_slot slot =
-            yk_schedule_builder_slot_on_device(draft, task, p, ready[p]);
+            yk_schedule_builder_slot_on_device(builder, task, p, ready[p]);
         if ((double)slot.finish + extra < min) {
             min = (double)slot.finish + extra;
             best = slot;
@@ -39,10 +39,10 @@ static struct yk_schedule_slot choose_with_penalty(struct yk_schedule_builder *d
     return best;
 }
 
-static yk_status prepare(struct yk_schedule_builder *draft, int64_t *priorities, void **state)
+static yk_status prepare(struct yk_schedule_builder *builder, int64_t *priorities, void **state)
 {
     (void)state; /* the penalty itself, set by run_heft_with_penalty */
-    yk_task_rank_upward(draft->graph, false, priorities);
+    yk_task_rank_upward(builder->graph, false, priorities);
     return YK_OK;
 }
 

@@ -51,16 +51,16 @@ static void find_path(const struct yk_graph *graph, const int64_t *upward, struc
     }
 }
 
-static yk_status prepare(struct yk_schedule_builder *draft, int64_t *priorities, void **state)
+static yk_status prepare(struct yk_schedule_builder *builder, int64_t *priorities, void **state)
 {
-    const struct yk_graph *graph = draft->graph;
+    const struct yk_graph *graph = builder->graph;
     int64_t *upward = NULL;
     int64_t *sums = NULL;
     struct path *path = NULL;
-    YK_TRY_NEW(draft->arena, upward, graph->task_count);
-    YK_TRY_NEW(draft->arena, sums, graph->device_count);
-    YK_TRY_NEW(draft->arena, path, 1);
-    YK_TRY_NEW(draft->arena, path->contains, graph->task_count);
+    YK_TRY_NEW(builder->arena, upward, graph->task_count);
+    YK_TRY_NEW(builder->arena, sums, graph->device_count);
+    YK_TRY_NEW(builder->arena, path, 1);
+    YK_TRY_NEW(builder->arena, path->contains, graph->task_count);
     yk_task_rank_upward(graph, false, upward);
     yk_task_rank_downward(graph, priorities);
     for (int32_t i = 0; i < graph->task_count; i++) {
@@ -71,15 +71,16 @@ static yk_status prepare(struct yk_schedule_builder *draft, int64_t *priorities,
     return YK_OK;
 }
 
-static struct yk_schedule_slot choose(struct yk_schedule_builder *draft, void *state, int32_t task)
+static struct yk_schedule_slot choose(struct yk_schedule_builder *builder, void *state,
+                                      int32_t task)
 {
     const struct path *path = state;
     if (path->contains[task] && path->device != YK_SCHEDULE_NO_DEVICE &&
-        yk_schedule_builder_allows_device(draft, task, path->device)) {
-        const int64_t *ready = yk_schedule_builder_ready_times(draft, task);
-        return yk_schedule_builder_slot_on_device(draft, task, path->device, ready[path->device]);
+        yk_schedule_builder_allows_device(builder, task, path->device)) {
+        const int64_t *ready = yk_schedule_builder_ready_times(builder, task);
+        return yk_schedule_builder_slot_on_device(builder, task, path->device, ready[path->device]);
     }
-    return yk_schedule_builder_earliest_slot(draft, task);
+    return yk_schedule_builder_earliest_slot(builder, task);
 }
 
 static const struct yk_list_scheduler_rule rule = {.prepare = prepare, .choose = choose};

@@ -6,17 +6,18 @@
 #include "sched/schedulers/list_scheduler.h"
 #include "sched/task_rank.h"
 
-static yk_status prepare(struct yk_schedule_builder *draft, int64_t *priorities, void **state)
+static yk_status prepare(struct yk_schedule_builder *builder, int64_t *priorities, void **state)
 {
     (void)state;
-    yk_task_rank_upward(draft->graph, false, priorities);
+    yk_task_rank_upward(builder->graph, false, priorities);
     return YK_OK;
 }
 
-static struct yk_schedule_slot choose(struct yk_schedule_builder *draft, void *state, int32_t task)
+static struct yk_schedule_slot choose(struct yk_schedule_builder *builder, void *state,
+                                      int32_t task)
 {
     (void)state;
-    return yk_schedule_builder_earliest_slot(draft, task);
+    return yk_schedule_builder_earliest_slot(builder, task);
 }
 
 static const struct yk_list_scheduler_rule rule = {.prepare = prepare, .choose = choose};

@@ -21,7 +21,7 @@ enum {
 };
 
 struct attempts {
-    struct yk_schedule_builder *draft;
+    struct yk_schedule_builder *builder;
     struct yk_memory_aware_builder *fit;
     struct yk_schedule *best; /* makespan 0 until one was found */
     int32_t *orders[ORDER_COUNT];
@@ -32,8 +32,8 @@ struct attempts {
 
 static yk_status make_orders(struct attempts *attempts)
 {
-    const struct yk_graph *graph = attempts->draft->graph;
-    struct yk_arena *arena = attempts->draft->arena;
+    const struct yk_graph *graph = attempts->builder->graph;
+    struct yk_arena *arena = attempts->builder->arena;
     int64_t *ranks = NULL;
     YK_TRY_NEW(arena, ranks, graph->task_count);
     for (int32_t i = 0; i < ORDER_COUNT; i++) {
@@ -63,8 +63,8 @@ static int by_falling_bytes(const void *left, const void *right)
 /* Assigns each group, largest first, to the device with the most free memory. */
 static yk_status pack_groups(struct attempts *attempts)
 {
-    const struct yk_graph *graph = attempts->draft->graph;
-    struct yk_arena *arena = attempts->draft->arena;
+    const struct yk_graph *graph = attempts->builder->graph;
+    struct yk_arena *arena = attempts->builder->arena;
     struct packing *packings = NULL;
     int64_t *room = NULL;
     YK_TRY_NEW(arena, attempts->packed, graph->group_count);
@@ -109,11 +109,11 @@ static yk_status pack_groups(struct attempts *attempts)
 static struct yk_schedule_slot choose(struct attempts *attempts, const int32_t *packed,
                                       int32_t task)
 {
-    const int32_t group = attempts->draft->graph->tasks[task].group;
+    const int32_t group = attempts->builder->graph->tasks[task].group;
     if (!packed || group == YK_GRAPH_NO_GROUP || packed[group] == YK_SCHEDULE_NO_DEVICE) {
         return yk_memory_aware_builder_earliest_slot(attempts->fit, task);
     }
-    const int64_t *ready = yk_schedule_builder_ready_times(attempts->draft, task);
+    const int64_t *ready = yk_schedule_builder_ready_times(attempts->builder, task);
     struct yk_schedule_slot slot;
     if (!yk_memory_aware_builder_slot_on_device(attempts->fit, task, packed[group],
                                                 ready[packed[group]], &slot)) {
@@ -125,7 +125,7 @@ static struct yk_schedule_slot choose(struct attempts *attempts, const int32_t *
 /* Places all tasks in one order; keeps the schedule if it is the best so far. */
 static yk_status attempt(struct attempts *attempts, const int32_t *order, const int32_t *packed)
 {
-    const int32_t n = attempts->draft->graph->task_count;
+    const int32_t n = attempts->builder->graph->task_count;
     yk_memory_aware_builder_clear(attempts->fit);
     for (int32_t k = 0; k < n; k++) {
         const struct yk_schedule_slot slot = choose(attempts, packed, order[k]);
@@ -135,8 +135,8 @@ static yk_status attempt(struct attempts *attempts, const int32_t *order, const 
         yk_memory_aware_builder_place(attempts->fit, order[k], slot);
         yk_scheduler_report_progress(attempts->options, "heft-memory", k, n);
     }
-    yk_schedule_builder_finish(attempts->draft);
-    const struct yk_schedule *schedule = attempts->draft->schedule;
+    yk_schedule_builder_finish(attempts->builder);
+    const struct yk_schedule *schedule = attempts->builder->schedule;
     if (!attempts->found || schedule->makespan < attempts->best->makespan) {
         yk_schedule_copy(schedule, attempts->best);
         attempts->found = true;
@@ -176,11 +176,11 @@ static yk_status run(const struct yk_scheduler *scheduler,
     YK_TRY(yk_schedule_create(schedule->graph, &trial));
     struct attempts attempts = {.best = schedule, .options = options};
     yk_status status = YK_OK;
-    YK_TRY_GOTO(yk_schedule_builder_create(trial, &attempts.draft), done);
-    YK_TRY_GOTO(yk_memory_aware_builder_create(attempts.draft, &attempts.fit), done);
+    YK_TRY_GOTO(yk_schedule_builder_create(trial, &attempts.builder), done);
+    YK_TRY_GOTO(yk_memory_aware_builder_create(attempts.builder, &attempts.fit), done);
     status = try_all(&attempts);
 done:
-    yk_schedule_builder_destroy(attempts.draft);
+    yk_schedule_builder_destroy(attempts.builder);
     yk_schedule_destroy(trial);
     return status;
 }

@@ -5,20 +5,20 @@
 
 static yk_status place_all(const struct yk_list_scheduler_rule *rule, const char *name, void *state,
                            const struct yk_scheduler_options *options,
-                           struct yk_schedule_builder *draft)
+                           struct yk_schedule_builder *builder)
 {
-    const int32_t n = draft->graph->task_count;
+    const int32_t n = builder->graph->task_count;
     int64_t *priorities = NULL;
     int32_t *order = NULL;
-    YK_TRY_NEW(draft->arena, priorities, n);
-    YK_TRY_NEW(draft->arena, order, n);
-    YK_TRY(rule->prepare(draft, priorities, &state));
-    YK_TRY(yk_task_rank_priority_order(draft->graph, priorities, draft->arena, order));
+    YK_TRY_NEW(builder->arena, priorities, n);
+    YK_TRY_NEW(builder->arena, order, n);
+    YK_TRY(rule->prepare(builder, priorities, &state));
+    YK_TRY(yk_task_rank_priority_order(builder->graph, priorities, builder->arena, order));
     for (int32_t k = 0; k < n; k++) {
-        yk_schedule_builder_place(draft, order[k], rule->choose(draft, state, order[k]));
+        yk_schedule_builder_place(builder, order[k], rule->choose(builder, state, order[k]));
         yk_scheduler_report_progress(options, name, k, n);
     }
-    yk_schedule_builder_finish(draft);
+    yk_schedule_builder_finish(builder);
     return YK_OK;
 }
 
@@ -26,10 +26,10 @@ yk_status yk_list_scheduler_run_rule(const struct yk_list_scheduler_rule *rule, 
                                      void *state, const struct yk_scheduler_options *options,
                                      struct yk_schedule *schedule)
 {
-    struct yk_schedule_builder *draft = NULL;
-    YK_TRY(yk_schedule_builder_create(schedule, &draft));
-    const yk_status status = place_all(rule, name, state, options, draft);
-    yk_schedule_builder_destroy(draft);
+    struct yk_schedule_builder *builder = NULL;
+    YK_TRY(yk_schedule_builder_create(schedule, &builder));
+    const yk_status status = place_all(rule, name, state, options, builder);
+    yk_schedule_builder_destroy(builder);
     return status;
 }
 

@@ -17,7 +17,7 @@
 struct yk_list_scheduler_rule {
     /* Fills the priorities (n), initially 0. May set `*state`, the argument of choose(). Memory is
      * allocated in draft->arena. */
-    yk_status (*prepare)(struct yk_schedule_builder *draft, int64_t *priorities, void **state);
+    yk_status (*prepare)(struct yk_schedule_builder *builder, int64_t *priorities, void **state);
     /* Returns the slot for `task`. The list scheduler places the task in it. */
     struct yk_schedule_slot (*choose)(struct yk_schedule_builder *draft, void *state, int32_t task);
 };

@@ -99,14 +99,14 @@ static void find_siblings(const struct yk_graph *graph, struct families *familie
 }
 
 /* When the inputs of a child are on each device, the task being tried included. */
-static const int64_t *child_ready(struct yk_schedule_builder *draft,
+static const int64_t *child_ready(struct yk_schedule_builder *builder,
                                   const struct families *families, const struct child *child,
                                   struct yk_schedule_slot slot)
 {
-    const struct yk_graph *graph = draft->graph;
+    const struct yk_graph *graph = builder->graph;
     const int32_t P = graph->device_count;
     if (child->has_sibling) {
-        return yk_schedule_builder_ready_times(draft, child->task);
+        return yk_schedule_builder_ready_times(builder, child->task);
     }
     const struct yk_graph_edge *edge = &graph->edges[child->edge];
     const struct yk_graph_incoming_edge input = {edge->cost, edge->from, child->edge};
@@ -117,42 +117,42 @@ static const int64_t *child_ready(struct yk_schedule_builder *draft,
 }
 
 /* The last finish of the children of `task` when it takes `slot`; its own when it has none. */
-static int64_t try_slot(struct yk_schedule_builder *draft, const struct families *families,
+static int64_t try_slot(struct yk_schedule_builder *builder, const struct families *families,
                         int32_t task, struct yk_schedule_slot slot)
 {
     const struct child *children = &families->children[families->first[task]];
     int64_t last = slot.finish;
-    yk_schedule_builder_place(draft, task, slot);
+    yk_schedule_builder_place(builder, task, slot);
     for (int32_t c = 0; c < families->count[task]; c++) {
-        const int64_t *ready = child_ready(draft, families, &children[c], slot);
+        const int64_t *ready = child_ready(builder, families, &children[c], slot);
         const struct yk_schedule_slot child_slot =
-            yk_schedule_builder_earliest_slot_from(draft, children[c].task, ready);
-        yk_schedule_builder_place(draft, children[c].task, child_slot);
+            yk_schedule_builder_earliest_slot_from(builder, children[c].task, ready);
+        yk_schedule_builder_place(builder, children[c].task, child_slot);
         last = child_slot.finish > last ? child_slot.finish : last;
     }
     for (int32_t placed = families->count[task] + 1; placed > 0; placed--) {
-        yk_schedule_builder_undo(draft);
+        yk_schedule_builder_undo(builder);
     }
     return last;
 }
 
-static yk_status prepare(struct yk_schedule_builder *draft, int64_t *priorities, void **state)
+static yk_status prepare(struct yk_schedule_builder *builder, int64_t *priorities, void **state)
 {
-    const struct yk_graph *graph = draft->graph;
+    const struct yk_graph *graph = builder->graph;
     const int32_t n = graph->task_count;
     struct families *families = NULL;
     int32_t *order = NULL;
     struct mark *marks = NULL;
-    YK_TRY_NEW(draft->arena, families, 1);
-    YK_TRY_NEW(draft->arena, families->count, n);
-    YK_TRY_NEW(draft->arena, families->children, graph->edge_count);
-    YK_TRY_NEW(draft->arena, families->rows, (int64_t)n * graph->device_count);
-    YK_TRY_NEW(draft->arena, families->child_ready, graph->device_count);
-    YK_TRY_NEW(draft->arena, order, n);
-    YK_TRY_NEW(draft->arena, marks, n);
+    YK_TRY_NEW(builder->arena, families, 1);
+    YK_TRY_NEW(builder->arena, families->count, n);
+    YK_TRY_NEW(builder->arena, families->children, graph->edge_count);
+    YK_TRY_NEW(builder->arena, families->rows, (int64_t)n * graph->device_count);
+    YK_TRY_NEW(builder->arena, families->child_ready, graph->device_count);
+    YK_TRY_NEW(builder->arena, order, n);
+    YK_TRY_NEW(builder->arena, marks, n);
     families->first = graph->out_first;
     yk_task_rank_upward(graph, false, priorities);
-    YK_TRY(yk_task_rank_priority_order(graph, priorities, draft->arena, order));
+    YK_TRY(yk_task_rank_priority_order(graph, priorities, builder->arena, order));
     list_children(graph, order, families);
     memset(marks, 0xff, (size_t)n * sizeof *marks);
     for (int32_t i = 0; i < n; i++) {
@@ -174,26 +174,27 @@ static void update_children(const struct yk_graph *graph, const struct families 
     }
 }
 
-static struct yk_schedule_slot choose(struct yk_schedule_builder *draft, void *state, int32_t task)
+static struct yk_schedule_slot choose(struct yk_schedule_builder *builder, void *state,
+                                      int32_t task)
 {
     const struct families *families = state;
-    const int32_t P = draft->graph->device_count;
+    const int32_t P = builder->graph->device_count;
     const int64_t *ready = &families->rows[(int64_t)task * P];
     struct yk_schedule_slot best = {YK_SCHEDULE_NO_DEVICE, 0, 0};
     int64_t best_last = INT64_MAX;
     for (int32_t p = 0; p < P; p++) {
-        if (!yk_schedule_builder_allows_device(draft, task, p)) {
+        if (!yk_schedule_builder_allows_device(builder, task, p)) {
             continue;
         }
         const struct yk_schedule_slot slot =
-            yk_schedule_builder_slot_on_device(draft, task, p, ready[p]);
-        const int64_t last = try_slot(draft, families, task, slot);
+            yk_schedule_builder_slot_on_device(builder, task, p, ready[p]);
+        const int64_t last = try_slot(builder, families, task, slot);
         if (last < best_last || (last == best_last && slot.finish < best.finish)) {
             best = slot;
             best_last = last;
         }
     }
-    update_children(draft->graph, families, task, best);
+    update_children(builder->graph, families, task, best);
     return best;
 }
 

@@ -43,13 +43,13 @@ static void fill_table(const struct yk_graph *graph, int64_t *table)
     }
 }
 
-static yk_status prepare(struct yk_schedule_builder *draft, int64_t *priorities, void **state)
+static yk_status prepare(struct yk_schedule_builder *builder, int64_t *priorities, void **state)
 {
-    const int64_t P = draft->graph->device_count;
+    const int64_t P = builder->graph->device_count;
     int64_t *table = NULL;
-    YK_TRY_NEW(draft->arena, table, draft->graph->task_count * P);
-    fill_table(draft->graph, table);
-    for (int32_t i = 0; i < draft->graph->task_count; i++) {
+    YK_TRY_NEW(builder->arena, table, builder->graph->task_count * P);
+    fill_table(builder->graph, table);
+    for (int32_t i = 0; i < builder->graph->task_count; i++) {
         for (int64_t p = 0; p < P; p++) {
             priorities[i] += table[i * P + p];
         }
@@ -58,18 +58,19 @@ static yk_status prepare(struct yk_schedule_builder *draft, int64_t *priorities,
     return YK_OK;
 }
 
-static struct yk_schedule_slot choose(struct yk_schedule_builder *draft, void *state, int32_t task)
+static struct yk_schedule_slot choose(struct yk_schedule_builder *builder, void *state,
+                                      int32_t task)
 {
     const int64_t *table = state;
-    const int64_t *row = &table[(int64_t)task * draft->graph->device_count];
-    const int64_t *ready = yk_schedule_builder_ready_times(draft, task);
+    const int64_t *row = &table[(int64_t)task * builder->graph->device_count];
+    const int64_t *ready = yk_schedule_builder_ready_times(builder, task);
     struct yk_schedule_slot best = {YK_SCHEDULE_NO_DEVICE, 0, 0};
-    for (int32_t p = 0; p < draft->graph->device_count; p++) {
-        if (!yk_schedule_builder_allows_device(draft, task, p)) {
+    for (int32_t p = 0; p < builder->graph->device_count; p++) {
+        if (!yk_schedule_builder_allows_device(builder, task, p)) {
             continue;
         }
         const struct yk_schedule_slot slot =
-            yk_schedule_builder_slot_on_device(draft, task, p, ready[p]);
+            yk_schedule_builder_slot_on_device(builder, task, p, ready[p]);
         if (best.device == YK_SCHEDULE_NO_DEVICE ||
             slot.finish + row[p] < best.finish + row[best.device]) {
             best = slot;

@@ -29,7 +29,7 @@ enum {
 };
 
 struct generator {
-    struct yk_anneal_state *solution;
+    struct yk_anneal_state *state;
     int32_t *path; /* (n) the tasks of the critical path, the last one first */
     int32_t path_length;
     bool path_known;
@@ -37,12 +37,12 @@ struct generator {
     int32_t *group_tasks; /* (tasks with a group) */
 };
 
-static yk_status make_generator(struct yk_anneal_state *solution, struct generator *generator)
+static yk_status make_generator(struct yk_anneal_state *state, struct generator *generator)
 {
-    const struct yk_graph *graph = solution->graph;
-    struct yk_arena *arena = solution->arena;
+    const struct yk_graph *graph = state->graph;
+    struct yk_arena *arena = state->arena;
     int32_t *filled = NULL;
-    generator->solution = solution;
+    generator->state = state;
     YK_TRY_NEW(arena, generator->path, graph->task_count);
     YK_TRY_NEW(arena, generator->group_first, graph->group_count + 1);
     YK_TRY_NEW(arena, generator->group_tasks, graph->task_count);
@@ -65,16 +65,15 @@ static yk_status make_generator(struct yk_anneal_state *solution, struct generat
 }
 
 /* The input whose data `task` started on as soon as it arrived, or NONE. */
-static int32_t critical_input(const struct yk_anneal_state *solution, int32_t task)
+static int32_t critical_input(const struct yk_anneal_state *state, int32_t task)
 {
-    const struct yk_graph *graph = solution->graph;
+    const struct yk_graph *graph = state->graph;
     for (int32_t k = graph->in_first[task]; k < graph->in_first[task + 1]; k++) {
         const struct yk_graph_edge *edge = &graph->edges[graph->inputs[k].edge];
-        const int64_t arrival =
-            solution->finishes[edge->from] +
-            yk_graph_edge_delay_ticks(graph, edge, solution->devices[edge->from],
-                                      solution->devices[task]);
-        if (arrival == solution->starts[task]) {
+        const int64_t arrival = state->finishes[edge->from] +
+                                yk_graph_edge_delay_ticks(graph, edge, state->devices[edge->from],
+                                                          state->devices[task]);
+        if (arrival == state->starts[task]) {
             return edge->from;
         }
     }
@@ -86,27 +85,26 @@ static int32_t critical_input(const struct yk_anneal_state *solution, int32_t ta
  * length at one moment only those earlier in the order count, as is so for inputs: every step of
  * the path then goes back in time or in the order, and it ends.
  */
-static bool device_was_busy(const struct yk_anneal_state *solution, int32_t task)
+static bool device_was_busy(const struct yk_anneal_state *state, int32_t task)
 {
-    const int32_t previous = solution->previous[task];
-    return previous != NONE && solution->finishes[previous] == solution->starts[task] &&
-           (solution->starts[previous] < solution->starts[task] ||
-            solution->places[previous] < solution->places[task]);
+    const int32_t previous = state->previous[task];
+    return previous != NONE && state->finishes[previous] == state->starts[task] &&
+           (state->starts[previous] < state->starts[task] ||
+            state->places[previous] < state->places[task]);
 }
 
 static void find_path(struct generator *generator)
 {
-    const struct yk_anneal_state *solution = generator->solution;
+    const struct yk_anneal_state *state = generator->state;
     int32_t task = 0;
-    for (int32_t i = 1; i < solution->graph->task_count; i++) {
-        task = solution->finishes[i] > solution->finishes[task] ? i : task;
+    for (int32_t i = 1; i < state->graph->task_count; i++) {
+        task = state->finishes[i] > state->finishes[task] ? i : task;
     }
     generator->path_length = 0;
     while (task != NONE) {
-        assert(generator->path_length < solution->graph->task_count);
+        assert(generator->path_length < state->graph->task_count);
         generator->path[generator->path_length++] = task;
-        task = device_was_busy(solution, task) ? solution->previous[task]
-                                               : critical_input(solution, task);
+        task = device_was_busy(state, task) ? state->previous[task] : critical_input(state, task);
     }
     generator->path_known = true;
 }
@@ -117,43 +115,43 @@ static int32_t draw_task(struct generator *generator, struct yk_random *random)
         find_path(generator);
     }
     /* Where a task waited for memory the path is not followed further, so others matter more. */
-    const int64_t elsewhere_in_eight = generator->solution->graph->limited ? 4 : 1;
+    const int64_t elsewhere_in_eight = generator->state->graph->limited ? 4 : 1;
     if (yk_random_below(random, 8) < elsewhere_in_eight) {
-        return (int32_t)yk_random_below(random, generator->solution->graph->task_count);
+        return (int32_t)yk_random_below(random, generator->state->graph->task_count);
     }
     return generator->path[yk_random_below(random, generator->path_length)];
 }
 
 /* The places `task` can have in the order: after its inputs and before what uses it. */
-static void find_room(const struct yk_anneal_state *solution, int32_t task, int32_t *first,
+static void find_room(const struct yk_anneal_state *state, int32_t task, int32_t *first,
                       int32_t *last)
 {
-    const struct yk_graph *graph = solution->graph;
+    const struct yk_graph *graph = state->graph;
     *first = 0;
     *last = graph->task_count - 1;
     for (int32_t k = graph->in_first[task]; k < graph->in_first[task + 1]; k++) {
-        const int32_t place = solution->places[graph->inputs[k].from];
+        const int32_t place = state->places[graph->inputs[k].from];
         *first = place + 1 > *first ? place + 1 : *first;
     }
     for (int32_t e = graph->out_first[task]; e < graph->out_first[task + 1]; e++) {
-        const int32_t place = solution->places[graph->edges[e].to];
+        const int32_t place = state->places[graph->edges[e].to];
         *last = place - 1 < *last ? place - 1 : *last;
     }
 }
 
 /* A device other than the present one: that of the input it waits for as often as any. */
-static bool draw_device(const struct yk_anneal_state *solution, struct yk_random *random,
+static bool draw_device(const struct yk_anneal_state *state, struct yk_random *random,
                         struct move *move)
 {
-    const struct yk_graph *graph = solution->graph;
-    const int32_t present = solution->devices[move->task];
+    const struct yk_graph *graph = state->graph;
+    const int32_t present = state->devices[move->task];
     int32_t device = NONE;
     if (graph->device_count < 2) {
         return false;
     }
     if (yk_random_below(random, 2) == 0) {
-        const int32_t input = critical_input(solution, move->task);
-        device = input == NONE ? NONE : solution->devices[input];
+        const int32_t input = critical_input(state, move->task);
+        device = input == NONE ? NONE : state->devices[input];
     }
     if (device == NONE || device == present) {
         device = (int32_t)yk_random_below(random, graph->device_count - 1);
@@ -163,14 +161,14 @@ static bool draw_device(const struct yk_anneal_state *solution, struct yk_random
     return yk_graph_task_can_run_on(graph, move->task, device);
 }
 
-static void draw_place(const struct yk_anneal_state *solution, struct yk_random *random,
+static void draw_place(const struct yk_anneal_state *state, struct yk_random *random,
                        struct move *move)
 {
     int32_t first = 0;
     int32_t last = 0;
-    find_room(solution, move->task, &first, &last);
-    const int32_t previous = solution->previous[move->task];
-    const int32_t before = previous == NONE ? NONE : solution->places[previous];
+    find_room(state, move->task, &first, &last);
+    const int32_t previous = state->previous[move->task];
+    const int32_t before = previous == NONE ? NONE : state->places[previous];
     const int64_t kind = yk_random_below(random, 4);
     if (kind < 2 && before >= first && before < move->old_place) {
         move->place = before;
@@ -184,7 +182,7 @@ static void draw_place(const struct yk_anneal_state *solution, struct yk_random 
 static int32_t first_of_group(const struct generator *generator, int32_t group, int32_t place)
 {
     for (int32_t k = generator->group_first[group]; k < generator->group_first[group + 1]; k++) {
-        const int32_t other = generator->solution->places[generator->group_tasks[k]];
+        const int32_t other = generator->state->places[generator->group_tasks[k]];
         place = other < place ? other : place;
     }
     return place;
@@ -192,28 +190,28 @@ static int32_t first_of_group(const struct generator *generator, int32_t group, 
 
 static bool propose(struct generator *generator, struct yk_random *random, struct move *out)
 {
-    const struct yk_anneal_state *solution = generator->solution;
+    const struct yk_anneal_state *state = generator->state;
     const int32_t task = draw_task(generator, random);
     struct move move = {
         .task = task,
-        .device = solution->devices[task],
-        .place = solution->places[task],
-        .old_device = solution->devices[task],
-        .old_place = solution->places[task],
+        .device = state->devices[task],
+        .place = state->places[task],
+        .old_device = state->devices[task],
+        .old_place = state->places[task],
     };
     const int64_t kind = yk_random_below(random, 8);
-    const bool changes_device = kind < 5 && draw_device(solution, random, &move);
+    const bool changes_device = kind < 5 && draw_device(state, random, &move);
     if (!changes_device) {
         move.device = move.old_device;
     }
     if (!changes_device || kind == 0) {
-        draw_place(solution, random, &move);
+        draw_place(state, random, &move);
     }
     if (move.device == move.old_device && move.place == move.old_place) {
         return false;
     }
     move.first_place = move.place < move.old_place ? move.place : move.old_place;
-    const int32_t group = solution->graph->tasks[task].group;
+    const int32_t group = state->graph->tasks[task].group;
     if (changes_device && group != YK_GRAPH_NO_GROUP) {
         move.first_place = first_of_group(generator, group, move.first_place);
     }
@@ -223,26 +221,26 @@ static bool propose(struct generator *generator, struct yk_random *random, struc
 
 static void set_device(struct generator *generator, int32_t task, int32_t device)
 {
-    const int32_t group = generator->solution->graph->tasks[task].group;
+    const int32_t group = generator->state->graph->tasks[task].group;
     if (group == YK_GRAPH_NO_GROUP) {
-        generator->solution->devices[task] = device;
+        generator->state->devices[task] = device;
         return;
     }
     for (int32_t k = generator->group_first[group]; k < generator->group_first[group + 1]; k++) {
-        generator->solution->devices[generator->group_tasks[k]] = device;
+        generator->state->devices[generator->group_tasks[k]] = device;
     }
 }
 
 static void apply(struct generator *generator, const struct move *move)
 {
     set_device(generator, move->task, move->device);
-    yk_anneal_state_move_task(generator->solution, move->task, move->place);
+    yk_anneal_state_move_task(generator->state, move->task, move->place);
 }
 
 static void undo(struct generator *generator, const struct move *move)
 {
     set_device(generator, move->task, move->old_device);
-    yk_anneal_state_move_task(generator->solution, move->task, move->old_place);
+    yk_anneal_state_move_task(generator->state, move->task, move->old_place);
 }
 
 enum {
@@ -324,7 +322,7 @@ static double count_cycles(const struct annealing *annealing, int32_t task_count
 }
 
 /* Tries one move; keeps it when it is no longer than chance allows at this temperature. */
-static bool step(struct generator *generator, struct yk_anneal_state *solution,
+static bool step(struct generator *generator, struct yk_anneal_state *state,
                  struct yk_random *random, double temperature)
 {
     struct move move;
@@ -333,7 +331,7 @@ static bool step(struct generator *generator, struct yk_anneal_state *solution,
     }
     const double worse = temperature * yk_random_exponential(random);
     apply(generator, &move);
-    if (yk_anneal_state_evaluate(solution, move.first_place, solution->makespan + (int64_t)worse) ==
+    if (yk_anneal_state_evaluate(state, move.first_place, state->makespan + (int64_t)worse) ==
         YK_ANNEAL_STATE_REJECTED) {
         undo(generator, &move);
         return false;
@@ -342,13 +340,13 @@ static bool step(struct generator *generator, struct yk_anneal_state *solution,
 }
 
 /* What a task takes on average, where it is now: what a move changes is of that size. */
-static double find_mean_cost(const struct yk_anneal_state *solution)
+static double find_mean_cost(const struct yk_anneal_state *state)
 {
     double sum = 0;
-    for (int32_t i = 0; i < solution->graph->task_count; i++) {
-        sum += (double)(solution->finishes[i] - solution->starts[i]);
+    for (int32_t i = 0; i < state->graph->task_count; i++) {
+        sum += (double)(state->finishes[i] - state->starts[i]);
     }
-    return sum / solution->graph->task_count;
+    return sum / state->graph->task_count;
 }
 
 static int64_t count_moves_per_check(int32_t task_count)
@@ -358,9 +356,9 @@ static int64_t count_moves_per_check(int32_t task_count)
 }
 
 /* Decodes the whole solution, after something else than a move changed it. */
-static void decode_anew(struct generator *generator, struct yk_anneal_state *solution)
+static void decode_anew(struct generator *generator, struct yk_anneal_state *state)
 {
-    (void)yk_anneal_state_evaluate(solution, 0, YK_ANNEAL_STATE_REJECTED - 1);
+    (void)yk_anneal_state_evaluate(state, 0, YK_ANNEAL_STATE_REJECTED - 1);
     generator->path_known = false;
 }
 
@@ -372,14 +370,14 @@ static void report(const struct chain *chain, double done)
     }
 }
 
-static yk_status search(struct chain *chain, struct yk_anneal_state *solution,
+static yk_status search(struct chain *chain, struct yk_anneal_state *state,
                         struct generator *generator)
 {
     struct annealing *annealing = chain->annealing;
     struct yk_random random = yk_random_from_seed(chain->seed);
-    const double mean_cost = find_mean_cost(solution);
-    const int64_t moves_per_sort = 8 * (int64_t)solution->graph->task_count;
-    const int64_t moves_per_check = count_moves_per_check(solution->graph->task_count);
+    const double mean_cost = find_mean_cost(state);
+    const int64_t moves_per_sort = 8 * (int64_t)state->graph->task_count;
+    const int64_t moves_per_check = count_moves_per_check(state->graph->task_count);
     double temperature = 0;
     int64_t cycle = 0;
     for (int64_t moves = 0;; moves++) {
@@ -392,18 +390,18 @@ static yk_status search(struct chain *chain, struct yk_anneal_state *solution,
             report(chain, done);
             /* Every other cycle goes on from the best schedule, the others from where they are. */
             if ((int64_t)(done * annealing->cycles) > cycle && ++cycle % 2 == 1) {
-                YK_TRY(yk_anneal_state_load_schedule(solution, chain->best));
-                decode_anew(generator, solution);
+                YK_TRY(yk_anneal_state_load_schedule(state, chain->best));
+                decode_anew(generator, state);
             }
         }
-        if (moves % moves_per_sort == 0 && !solution->graph->limited) {
-            YK_TRY(yk_anneal_state_sort_by_start(solution));
-            decode_anew(generator, solution);
+        if (moves % moves_per_sort == 0 && !state->graph->limited) {
+            YK_TRY(yk_anneal_state_sort_by_start(state));
+            decode_anew(generator, state);
         }
-        if (step(generator, solution, &random, temperature)) {
+        if (step(generator, state, &random, temperature)) {
             generator->path_known = false;
-            if (solution->makespan < chain->best->makespan) {
-                yk_anneal_state_write_schedule(solution, chain->best);
+            if (state->makespan < chain->best->makespan) {
+                yk_anneal_state_write_schedule(state, chain->best);
             }
         }
     }
@@ -412,12 +410,12 @@ static yk_status search(struct chain *chain, struct yk_anneal_state *solution,
 static void *run_chain(void *argument)
 {
     struct chain *chain = argument;
-    struct yk_anneal_state *solution = NULL;
+    struct yk_anneal_state *state = NULL;
     struct generator generator = {0};
-    yk_status status = yk_anneal_state_create(chain->best, &solution);
-    YK_THEN(make_generator(solution, &generator));
-    YK_THEN(search(chain, solution, &generator));
-    yk_anneal_state_destroy(solution);
+    yk_status status = yk_anneal_state_create(chain->best, &state);
+    YK_THEN(make_generator(state, &generator));
+    YK_THEN(search(chain, state, &generator));
+    yk_anneal_state_destroy(state);
     if (status != YK_OK) {
         /* The error message is stored in this thread, which is about to end. */
         snprintf(chain->message, sizeof chain->message, "%s", yk_status_message());

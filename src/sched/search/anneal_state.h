@@ -24,38 +24,37 @@ struct yk_anneal_state {
     int64_t *finishes; /* (n) */
     int32_t *previous; /* (n) the preceding task on the same device, or -1 */
     int64_t makespan;
-    struct yk_anneal_state_scratch *decoder;
+    struct yk_anneal_state_scratch *scratch;
 };
 
 /* Creates the state of `schedule`. */
 yk_status yk_anneal_state_create(const struct yk_schedule *schedule,
                                  struct yk_anneal_state **out) YK_MUST_USE;
-void yk_anneal_state_destroy(struct yk_anneal_state *solution);
+void yk_anneal_state_destroy(struct yk_anneal_state *state);
 
 /*
  * Computes the times of all tasks and returns the makespan. Since the last successful call, the
  * state may only have changed at positions from `first_place` on. If the makespan exceeds `limit`,
  * returns YK_ANNEAL_STATE_REJECTED and keeps the previous times.
  */
-int64_t yk_anneal_state_evaluate(struct yk_anneal_state *solution, int32_t first_place,
-                                 int64_t limit);
+int64_t yk_anneal_state_evaluate(struct yk_anneal_state *state, int32_t first_place, int64_t limit);
 
 /* Replaces the state by that of `schedule`, which belongs to the same graph. Next, call
  * yk_anneal_state_evaluate() with `first_place` 0. */
-yk_status yk_anneal_state_load_schedule(struct yk_anneal_state *solution,
+yk_status yk_anneal_state_load_schedule(struct yk_anneal_state *state,
                                         const struct yk_schedule *schedule) YK_MUST_USE;
 
 /* Moves a task to position `place` of the order. The tasks between shift by one. */
-void yk_anneal_state_move_task(struct yk_anneal_state *solution, int32_t task, int32_t place);
+void yk_anneal_state_move_task(struct yk_anneal_state *state, int32_t task, int32_t place);
 
 /* Sorts the order by start; it stays topological. Next, call yk_anneal_state_evaluate() with
  * `first_place` 0. */
-yk_status yk_anneal_state_sort_by_start(struct yk_anneal_state *solution) YK_MUST_USE;
+yk_status yk_anneal_state_sort_by_start(struct yk_anneal_state *state) YK_MUST_USE;
 
 /* Copies the results of the last successful yk_anneal_state_evaluate() to a schedule of the same
  * graph.
  */
-void yk_anneal_state_write_schedule(const struct yk_anneal_state *solution,
+void yk_anneal_state_write_schedule(const struct yk_anneal_state *state,
                                     struct yk_schedule *schedule);
 
 #endif

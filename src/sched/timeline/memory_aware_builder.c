@@ -23,40 +23,40 @@ struct need {
 };
 
 struct yk_memory_aware_builder {
-    struct yk_schedule_builder *draft;
+    struct yk_schedule_builder *builder;
     struct yk_memory_usage *usage;
     int64_t extra_bytes;      /* that every device would need to have more; for explaining */
     struct arrival *arrivals; /* (largest number of inputs) of the task being looked at, by time */
 };
 
-yk_status yk_memory_aware_builder_create(struct yk_schedule_builder *draft,
+yk_status yk_memory_aware_builder_create(struct yk_schedule_builder *builder,
                                          struct yk_memory_aware_builder **out)
 {
-    const struct yk_graph *graph = draft->graph;
+    const struct yk_graph *graph = builder->graph;
     struct yk_memory_aware_builder *fit = NULL;
     int32_t max_inputs = 0;
     for (int32_t i = 0; i < graph->task_count; i++) {
         const int32_t inputs = graph->in_first[i + 1] - graph->in_first[i];
         max_inputs = inputs > max_inputs ? inputs : max_inputs;
     }
-    YK_TRY_NEW(draft->arena, fit, 1);
-    YK_TRY_NEW(draft->arena, fit->arrivals, max_inputs);
+    YK_TRY_NEW(builder->arena, fit, 1);
+    YK_TRY_NEW(builder->arena, fit->arrivals, max_inputs);
     /* Starts and finishes of tasks; productions and last uses of inputs from elsewhere. */
     int32_t max_steps = 0;
     if (__builtin_add_overflow(2 * (int64_t)graph->task_count, 2 * (int64_t)graph->edge_count,
                                &max_steps)) {
         return yk_fail(YK_ERROR_INPUT, "the graph is too large to count its memory");
     }
-    YK_TRY(yk_memory_usage_create(draft->arena, graph->device_count, max_steps, &fit->usage));
-    fit->draft = draft;
+    YK_TRY(yk_memory_usage_create(builder->arena, graph->device_count, max_steps, &fit->usage));
+    fit->builder = builder;
     *out = fit;
     return YK_OK;
 }
 
-void yk_memory_aware_builder_clear(struct yk_memory_aware_builder *fit)
+void yk_memory_aware_builder_clear(struct yk_memory_aware_builder *builder)
 {
-    yk_schedule_builder_clear(fit->draft);
-    yk_memory_usage_clear(fit->usage);
+    yk_schedule_builder_clear(builder->builder);
+    yk_memory_usage_clear(builder->usage);
 }
 
 static int by_production(const void *left, const void *right)
@@ -75,17 +75,17 @@ static int64_t output_bytes(const struct yk_graph *graph, int32_t task)
     return bytes;
 }
 
-static struct need find_need(struct yk_memory_aware_builder *fit, int32_t task, int32_t device)
+static struct need find_need(struct yk_memory_aware_builder *builder, int32_t task, int32_t device)
 {
-    const struct yk_graph *graph = fit->draft->graph;
-    const struct yk_schedule *schedule = fit->draft->schedule;
+    const struct yk_graph *graph = builder->builder->graph;
+    const struct yk_schedule *schedule = builder->builder->schedule;
     const int64_t outputs = output_bytes(graph, task);
     struct need need = {
         .running = graph->tasks[task].memory_bytes + outputs,
         .after = outputs,
-        .resident = yk_group_devices_added_bytes(&fit->draft->groups, task, device),
+        .resident = yk_group_devices_added_bytes(&builder->builder->groups, task, device),
     };
-    need.limit = graph->devices[device].memory_bytes + fit->extra_bytes - need.resident;
+    need.limit = graph->devices[device].memory_bytes + builder->extra_bytes - need.resident;
     for (int32_t k = graph->in_first[task]; k < graph->in_first[task + 1]; k++) {
         const struct yk_graph_edge *edge = &graph->edges[graph->inputs[k].edge];
         if (edge->resident_bytes == 0) {
@@ -95,24 +95,24 @@ static struct need find_need(struct yk_memory_aware_builder *fit, int32_t task, 
             need.after -= edge->resident_bytes;
         } else {
             need.running += edge->resident_bytes;
-            fit->arrivals[need.arrival_count++] =
+            builder->arrivals[need.arrival_count++] =
                 (struct arrival){schedule->finishes[edge->from], edge->resident_bytes};
         }
     }
-    qsort(fit->arrivals, (size_t)need.arrival_count, sizeof *fit->arrivals, by_production);
+    qsort(builder->arrivals, (size_t)need.arrival_count, sizeof *builder->arrivals, by_production);
     return need;
 }
 
 /* Whether the inputs from elsewhere have room while they wait for a start at `start`. */
-static bool inputs_can_wait(const struct yk_memory_aware_builder *fit, const struct need *need,
+static bool inputs_can_wait(const struct yk_memory_aware_builder *builder, const struct need *need,
                             int32_t device, int64_t start)
 {
     int64_t waiting = 0;
     for (int32_t k = 0; k < need->arrival_count; k++) {
         const bool last = k + 1 == need->arrival_count;
-        const int64_t until = last ? start : fit->arrivals[k + 1].produced;
-        waiting += fit->arrivals[k].bytes;
-        if (yk_memory_usage_excess_end(fit->usage, device, fit->arrivals[k].produced, until,
+        const int64_t until = last ? start : builder->arrivals[k + 1].produced;
+        waiting += builder->arrivals[k].bytes;
+        if (yk_memory_usage_excess_end(builder->usage, device, builder->arrivals[k].produced, until,
                                        need->limit - waiting) >= 0) {
             return false;
         }
@@ -120,26 +120,26 @@ static bool inputs_can_wait(const struct yk_memory_aware_builder *fit, const str
     return true;
 }
 
-bool yk_memory_aware_builder_slot_on_device(struct yk_memory_aware_builder *fit, int32_t task,
+bool yk_memory_aware_builder_slot_on_device(struct yk_memory_aware_builder *builder, int32_t task,
                                             int32_t device, int64_t ready,
                                             struct yk_schedule_slot *out)
 {
-    if (fit->draft->graph->devices[device].memory_bytes == YK_GRAPH_UNLIMITED_MEMORY) {
-        *out = yk_schedule_builder_slot_on_device(fit->draft, task, device, ready);
+    if (builder->builder->graph->devices[device].memory_bytes == YK_GRAPH_UNLIMITED_MEMORY) {
+        *out = yk_schedule_builder_slot_on_device(builder->builder, task, device, ready);
         return true;
     }
-    const struct need need = find_need(fit, task, device);
-    const struct yk_memory_usage *usage = fit->usage;
-    const bool has_length = yk_graph_task_cost(fit->draft->graph, task, device) > 0;
+    const struct need need = find_need(builder, task, device);
+    const struct yk_memory_usage *usage = builder->usage;
+    const bool has_length = yk_graph_task_cost(builder->builder->graph, task, device) > 0;
     if ((has_length && need.running > need.limit) ||
         yk_memory_usage_excess_end(usage, device, 0, YK_MEMORY_USAGE_FOREVER, need.limit) >= 0) {
         return false;
     }
     for (;;) {
         const struct yk_schedule_slot slot =
-            yk_schedule_builder_slot_on_device(fit->draft, task, device, ready);
+            yk_schedule_builder_slot_on_device(builder->builder, task, device, ready);
         /* Later starts only make inputs wait longer: what does not fit now never will. */
-        if (!inputs_can_wait(fit, &need, device, slot.start)) {
+        if (!inputs_can_wait(builder, &need, device, slot.start)) {
             return false;
         }
         int64_t crowded_until = yk_memory_usage_excess_end(
@@ -159,16 +159,16 @@ bool yk_memory_aware_builder_slot_on_device(struct yk_memory_aware_builder *fit,
     }
 }
 
-struct yk_schedule_slot yk_memory_aware_builder_earliest_slot(struct yk_memory_aware_builder *fit,
-                                                              int32_t task)
+struct yk_schedule_slot
+yk_memory_aware_builder_earliest_slot(struct yk_memory_aware_builder *builder, int32_t task)
 {
-    const int64_t *ready = yk_schedule_builder_ready_times(fit->draft, task);
+    const int64_t *ready = yk_schedule_builder_ready_times(builder->builder, task);
     struct yk_schedule_slot best = {YK_SCHEDULE_NO_DEVICE, 0, INT64_MAX};
-    for (int32_t p = 0; p < fit->draft->graph->device_count; p++) {
+    for (int32_t p = 0; p < builder->builder->graph->device_count; p++) {
         struct yk_schedule_slot slot;
-        if (yk_schedule_builder_allows_device(fit->draft, task, p) &&
-            ready[p] + yk_graph_task_cost(fit->draft->graph, task, p) < best.finish &&
-            yk_memory_aware_builder_slot_on_device(fit, task, p, ready[p], &slot) &&
+        if (yk_schedule_builder_allows_device(builder->builder, task, p) &&
+            ready[p] + yk_graph_task_cost(builder->builder->graph, task, p) < best.finish &&
+            yk_memory_aware_builder_slot_on_device(builder, task, p, ready[p], &slot) &&
             slot.finish < best.finish) {
             best = slot;
         }
@@ -176,15 +176,15 @@ struct yk_schedule_slot yk_memory_aware_builder_earliest_slot(struct yk_memory_a
     return best;
 }
 
-void yk_memory_aware_builder_place(struct yk_memory_aware_builder *fit, int32_t task,
+void yk_memory_aware_builder_place(struct yk_memory_aware_builder *builder, int32_t task,
                                    struct yk_schedule_slot slot)
 {
-    const struct yk_graph *graph = fit->draft->graph;
-    const struct yk_schedule *schedule = fit->draft->schedule;
-    struct yk_memory_usage *usage = fit->usage;
+    const struct yk_graph *graph = builder->builder->graph;
+    const struct yk_schedule *schedule = builder->builder->schedule;
+    struct yk_memory_usage *usage = builder->usage;
     yk_memory_usage_add(usage, slot.device, 0, YK_MEMORY_USAGE_FOREVER,
-                        yk_group_devices_added_bytes(&fit->draft->groups, task, slot.device));
-    yk_schedule_builder_place(fit->draft, task, slot);
+                        yk_group_devices_added_bytes(&builder->builder->groups, task, slot.device));
+    yk_schedule_builder_place(builder->builder, task, slot);
     yk_memory_usage_add(usage, slot.device, slot.start, slot.finish,
                         graph->tasks[task].memory_bytes);
     yk_memory_usage_add(usage, slot.device, slot.start, YK_MEMORY_USAGE_FOREVER,
@@ -202,33 +202,34 @@ void yk_memory_aware_builder_place(struct yk_memory_aware_builder *fit, int32_t 
 }
 
 /* How much more memory `device` would need for `task` to have a slot on it, by halving. */
-static int64_t missing_bytes(struct yk_memory_aware_builder *fit, int32_t task, int32_t device,
+static int64_t missing_bytes(struct yk_memory_aware_builder *builder, int32_t task, int32_t device,
                              int64_t ready)
 {
     int64_t too_little = 0;
     int64_t enough = MAX_BYTES;
     while (enough - too_little > 1) {
         struct yk_schedule_slot slot;
-        fit->extra_bytes = too_little + (enough - too_little) / 2;
-        if (yk_memory_aware_builder_slot_on_device(fit, task, device, ready, &slot)) {
-            enough = fit->extra_bytes;
+        builder->extra_bytes = too_little + (enough - too_little) / 2;
+        if (yk_memory_aware_builder_slot_on_device(builder, task, device, ready, &slot)) {
+            enough = builder->extra_bytes;
         } else {
-            too_little = fit->extra_bytes;
+            too_little = builder->extra_bytes;
         }
     }
-    fit->extra_bytes = 0;
+    builder->extra_bytes = 0;
     return enough;
 }
 
-yk_status yk_memory_aware_builder_fail_no_slot(struct yk_memory_aware_builder *fit, int32_t task)
+yk_status yk_memory_aware_builder_fail_no_slot(struct yk_memory_aware_builder *builder,
+                                               int32_t task)
 {
-    const struct yk_graph *graph = fit->draft->graph;
-    const int64_t *ready = yk_schedule_builder_ready_times(fit->draft, task);
+    const struct yk_graph *graph = builder->builder->graph;
+    const int64_t *ready = yk_schedule_builder_ready_times(builder->builder, task);
     int32_t nearest = YK_SCHEDULE_NO_DEVICE;
     int64_t min_missing = INT64_MAX;
     for (int32_t p = 0; p < graph->device_count; p++) {
-        const int64_t missing = yk_schedule_builder_allows_device(fit->draft, task, p)
-                                    ? missing_bytes(fit, task, p, ready[p])
+        const int64_t missing = yk_schedule_builder_allows_device(builder->builder, task, p)
+                                    ? missing_bytes(builder, task, p, ready[p])
                                     : INT64_MAX;
         if (missing < min_missing) {
             nearest = p;

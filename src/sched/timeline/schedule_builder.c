@@ -3,41 +3,41 @@
 #include "base/number.h"
 #include <assert.h>
 
-static yk_status allocate_arrays(struct yk_schedule_builder *draft)
+static yk_status allocate_arrays(struct yk_schedule_builder *builder)
 {
-    const struct yk_graph *graph = draft->graph;
-    YK_TRY(yk_device_timeline_create(draft->arena, graph->task_count, graph->device_count,
-                                     &draft->timeline));
-    YK_TRY(yk_group_devices_create(draft->arena, graph, &draft->groups));
-    YK_TRY_NEW(draft->arena, draft->ready, graph->device_count);
+    const struct yk_graph *graph = builder->graph;
+    YK_TRY(yk_device_timeline_create(builder->arena, graph->task_count, graph->device_count,
+                                     &builder->timeline));
+    YK_TRY(yk_group_devices_create(builder->arena, graph, &builder->groups));
+    YK_TRY_NEW(builder->arena, builder->ready, graph->device_count);
     return YK_OK;
 }
 
 yk_status yk_schedule_builder_create(struct yk_schedule *schedule, struct yk_schedule_builder **out)
 {
-    struct yk_schedule_builder *draft = NULL;
-    YK_TRY_NEW_WITH_ARENA(draft);
-    draft->graph = schedule->graph;
-    draft->schedule = schedule;
-    YK_TRY_OR(allocate_arrays(draft), yk_arena_destroy(draft->arena));
-    yk_schedule_builder_clear(draft);
-    *out = draft;
+    struct yk_schedule_builder *builder = NULL;
+    YK_TRY_NEW_WITH_ARENA(builder);
+    builder->graph = schedule->graph;
+    builder->schedule = schedule;
+    YK_TRY_OR(allocate_arrays(builder), yk_arena_destroy(builder->arena));
+    yk_schedule_builder_clear(builder);
+    *out = builder;
     return YK_OK;
 }
 
-void yk_schedule_builder_destroy(struct yk_schedule_builder *draft)
+void yk_schedule_builder_destroy(struct yk_schedule_builder *builder)
 {
-    if (draft) {
-        yk_arena_destroy(draft->arena);
+    if (builder) {
+        yk_arena_destroy(builder->arena);
     }
 }
 
-void yk_schedule_builder_clear(struct yk_schedule_builder *draft)
+void yk_schedule_builder_clear(struct yk_schedule_builder *builder)
 {
-    yk_device_timeline_clear(draft->timeline);
-    yk_number_fill(draft->schedule->devices, draft->graph->task_count, YK_SCHEDULE_NO_DEVICE);
-    yk_group_devices_clear(&draft->groups);
-    draft->placed_count = 0;
+    yk_device_timeline_clear(builder->timeline);
+    yk_number_fill(builder->schedule->devices, builder->graph->task_count, YK_SCHEDULE_NO_DEVICE);
+    yk_group_devices_clear(&builder->groups);
+    builder->placed_count = 0;
 }
 
 void yk_schedule_builder_add_input(const struct yk_graph *graph,
@@ -61,75 +61,75 @@ void yk_schedule_builder_add_input(const struct yk_graph *graph,
     ready[source] = at_source;
 }
 
-const int64_t *yk_schedule_builder_ready_times(struct yk_schedule_builder *draft, int32_t task)
+const int64_t *yk_schedule_builder_ready_times(struct yk_schedule_builder *builder, int32_t task)
 {
-    const struct yk_graph *graph = draft->graph;
+    const struct yk_graph *graph = builder->graph;
     const int32_t P = graph->device_count;
-    int64_t *ready = draft->ready;
+    int64_t *ready = builder->ready;
     for (int32_t p = 0; p < P; p++) {
         ready[p] = 0;
     }
     for (int32_t k = graph->in_first[task]; k < graph->in_first[task + 1]; k++) {
-        const struct yk_graph_incoming_edge *input = &graph->inputs[k];
-        const int32_t source = draft->schedule->devices[input->from];
+        const struct yk_graph_incoming_edge *edge = &graph->inputs[k];
+        const int32_t source = builder->schedule->devices[edge->from];
         if (source != YK_SCHEDULE_NO_DEVICE) {
-            yk_schedule_builder_add_input(graph, input, source,
-                                          draft->schedule->finishes[input->from], ready);
+            yk_schedule_builder_add_input(graph, edge, source,
+                                          builder->schedule->finishes[edge->from], ready);
         }
     }
     return ready;
 }
 
-struct yk_schedule_slot yk_schedule_builder_slot_on_device(const struct yk_schedule_builder *draft,
-                                                           int32_t task, int32_t device,
-                                                           int64_t ready)
+struct yk_schedule_slot
+yk_schedule_builder_slot_on_device(const struct yk_schedule_builder *builder, int32_t task,
+                                   int32_t device, int64_t ready)
 {
-    const int64_t cost = yk_graph_task_cost(draft->graph, task, device);
-    const int64_t start = yk_device_timeline_find_gap(draft->timeline, device, ready, cost);
+    const int64_t cost = yk_graph_task_cost(builder->graph, task, device);
+    const int64_t start = yk_device_timeline_find_gap(builder->timeline, device, ready, cost);
     return (struct yk_schedule_slot){device, start, start + cost};
 }
 
 /* The device on which the task would end first if every device were idle. */
-static int32_t most_promising(const struct yk_schedule_builder *draft, int32_t task,
+static int32_t most_promising(const struct yk_schedule_builder *builder, int32_t task,
                               const int64_t *ready)
 {
     int32_t best = YK_SCHEDULE_NO_DEVICE;
     int64_t min = INT64_MAX;
-    for (int32_t p = 0; p < draft->graph->device_count; p++) {
-        if (yk_schedule_builder_allows_device(draft, task, p) &&
-            ready[p] + yk_graph_task_cost(draft->graph, task, p) < min) {
+    for (int32_t p = 0; p < builder->graph->device_count; p++) {
+        if (yk_schedule_builder_allows_device(builder, task, p) &&
+            ready[p] + yk_graph_task_cost(builder->graph, task, p) < min) {
             best = p;
-            min = ready[p] + yk_graph_task_cost(draft->graph, task, p);
+            min = ready[p] + yk_graph_task_cost(builder->graph, task, p);
         }
     }
     return best;
 }
 
-struct yk_schedule_slot yk_schedule_builder_earliest_slot(struct yk_schedule_builder *draft,
+struct yk_schedule_slot yk_schedule_builder_earliest_slot(struct yk_schedule_builder *builder,
                                                           int32_t task)
 {
-    return yk_schedule_builder_earliest_slot_from(draft, task,
-                                                  yk_schedule_builder_ready_times(draft, task));
+    return yk_schedule_builder_earliest_slot_from(builder, task,
+                                                  yk_schedule_builder_ready_times(builder, task));
 }
 
 struct yk_schedule_slot
-yk_schedule_builder_earliest_slot_from(const struct yk_schedule_builder *draft, int32_t task,
+yk_schedule_builder_earliest_slot_from(const struct yk_schedule_builder *builder, int32_t task,
                                        const int64_t *ready)
 {
-    const int32_t first = most_promising(draft, task, ready);
+    const int32_t first = most_promising(builder, task, ready);
     struct yk_schedule_slot best =
-        yk_schedule_builder_slot_on_device(draft, task, first, ready[first]);
-    for (int32_t p = 0; p < draft->graph->device_count; p++) {
-        if (p == first || !yk_schedule_builder_allows_device(draft, task, p)) {
+        yk_schedule_builder_slot_on_device(builder, task, first, ready[first]);
+    for (int32_t p = 0; p < builder->graph->device_count; p++) {
+        if (p == first || !yk_schedule_builder_allows_device(builder, task, p)) {
             continue;
         }
         /* A device that could not win even if it were idle is not searched for a gap. */
         const int64_t to_beat = p < best.device ? best.finish + 1 : best.finish;
-        if (ready[p] + yk_graph_task_cost(draft->graph, task, p) >= to_beat) {
+        if (ready[p] + yk_graph_task_cost(builder->graph, task, p) >= to_beat) {
             continue;
         }
         const struct yk_schedule_slot slot =
-            yk_schedule_builder_slot_on_device(draft, task, p, ready[p]);
+            yk_schedule_builder_slot_on_device(builder, task, p, ready[p]);
         if (slot.finish < to_beat) {
             best = slot;
         }
@@ -137,35 +137,35 @@ yk_schedule_builder_earliest_slot_from(const struct yk_schedule_builder *draft, 
     return best;
 }
 
-void yk_schedule_builder_place(struct yk_schedule_builder *draft, int32_t task,
+void yk_schedule_builder_place(struct yk_schedule_builder *builder, int32_t task,
                                struct yk_schedule_slot slot)
 {
-    struct yk_schedule *schedule = draft->schedule;
+    struct yk_schedule *schedule = builder->schedule;
     assert(schedule->devices[task] == YK_SCHEDULE_NO_DEVICE);
     schedule->devices[task] = slot.device;
     schedule->starts[task] = slot.start;
     schedule->finishes[task] = slot.finish;
-    schedule->order[draft->placed_count++] = task;
-    yk_device_timeline_add_task(draft->timeline, slot.device, task, slot.start, slot.finish);
-    yk_group_devices_add_task(&draft->groups, task, slot.device);
+    schedule->order[builder->placed_count++] = task;
+    yk_device_timeline_add_task(builder->timeline, slot.device, task, slot.start, slot.finish);
+    yk_group_devices_add_task(&builder->groups, task, slot.device);
 }
 
-void yk_schedule_builder_undo(struct yk_schedule_builder *draft)
+void yk_schedule_builder_undo(struct yk_schedule_builder *builder)
 {
-    assert(draft->placed_count > 0);
-    const int32_t task = draft->schedule->order[--draft->placed_count];
-    const int32_t device = draft->schedule->devices[task];
-    yk_device_timeline_remove_task(draft->timeline, device, task);
-    draft->schedule->devices[task] = YK_SCHEDULE_NO_DEVICE;
-    yk_group_devices_remove_task(&draft->groups, task, device);
+    assert(builder->placed_count > 0);
+    const int32_t task = builder->schedule->order[--builder->placed_count];
+    const int32_t device = builder->schedule->devices[task];
+    yk_device_timeline_remove_task(builder->timeline, device, task);
+    builder->schedule->devices[task] = YK_SCHEDULE_NO_DEVICE;
+    yk_group_devices_remove_task(&builder->groups, task, device);
 }
 
-void yk_schedule_builder_finish(struct yk_schedule_builder *draft)
+void yk_schedule_builder_finish(struct yk_schedule_builder *builder)
 {
-    assert(draft->placed_count == draft->graph->task_count);
-    struct yk_schedule *schedule = draft->schedule;
+    assert(builder->placed_count == builder->graph->task_count);
+    struct yk_schedule *schedule = builder->schedule;
     schedule->makespan = 0;
-    for (int32_t i = 0; i < draft->graph->task_count; i++) {
+    for (int32_t i = 0; i < builder->graph->task_count; i++) {
         schedule->makespan = yk_number_max(schedule->makespan, schedule->finishes[i]);
     }
 }

@@ -34,50 +34,50 @@ struct yk_schedule_slot {
 
 yk_status yk_schedule_builder_create(struct yk_schedule *schedule,
                                      struct yk_schedule_builder **out) YK_MUST_USE;
-void yk_schedule_builder_destroy(struct yk_schedule_builder *draft);
+void yk_schedule_builder_destroy(struct yk_schedule_builder *builder);
 
 /* Removes all tasks. */
-void yk_schedule_builder_clear(struct yk_schedule_builder *draft);
+void yk_schedule_builder_clear(struct yk_schedule_builder *builder);
 
 /* True if `device` can run `task`, and the other tasks of its group are not on another device. */
-static inline bool yk_schedule_builder_allows_device(const struct yk_schedule_builder *draft,
+static inline bool yk_schedule_builder_allows_device(const struct yk_schedule_builder *builder,
                                                      int32_t task, int32_t device)
 {
-    return yk_group_devices_allow_task(&draft->groups, task, device) &&
-           yk_graph_task_can_run_on(draft->graph, task, device);
+    return yk_group_devices_allow_task(&builder->groups, task, device) &&
+           yk_graph_task_can_run_on(builder->graph, task, device);
 }
 
-/* Raises ready[p] (P) to the time when the data of `input` arrives on device p. The data is
+/* Raises ready[p] (P) to the time when the data of `edge` arrives on device p. The data is
  * produced on device `source` at time `finish`. */
 void yk_schedule_builder_add_input(const struct yk_graph *graph,
-                                   const struct yk_graph_incoming_edge *input, int32_t source,
+                                   const struct yk_graph_incoming_edge *edge, int32_t source,
                                    int64_t finish, int64_t *ready);
 
 /* Returns the time when all inputs of `task` have arrived, for each device (P). Ignores inputs that
  * are not placed. The array is valid until the next call. */
-const int64_t *yk_schedule_builder_ready_times(struct yk_schedule_builder *draft, int32_t task);
+const int64_t *yk_schedule_builder_ready_times(struct yk_schedule_builder *builder, int32_t task);
 
 /* The earliest slot on `device` that starts at `ready` or later. It may be a gap between tasks. */
-struct yk_schedule_slot yk_schedule_builder_slot_on_device(const struct yk_schedule_builder *draft,
-                                                           int32_t task, int32_t device,
-                                                           int64_t ready);
+struct yk_schedule_slot
+yk_schedule_builder_slot_on_device(const struct yk_schedule_builder *builder, int32_t task,
+                                   int32_t device, int64_t ready);
 
 /* The slot with the earliest finish on any device; ties go to the lower device number. */
-struct yk_schedule_slot yk_schedule_builder_earliest_slot(struct yk_schedule_builder *draft,
+struct yk_schedule_slot yk_schedule_builder_earliest_slot(struct yk_schedule_builder *builder,
                                                           int32_t task);
 
 /* The same for given ready times (P). */
 struct yk_schedule_slot
-yk_schedule_builder_earliest_slot_from(const struct yk_schedule_builder *draft, int32_t task,
+yk_schedule_builder_earliest_slot_from(const struct yk_schedule_builder *builder, int32_t task,
                                        const int64_t *ready);
 
-void yk_schedule_builder_place(struct yk_schedule_builder *draft, int32_t task,
+void yk_schedule_builder_place(struct yk_schedule_builder *builder, int32_t task,
                                struct yk_schedule_slot slot);
 
 /* Removes the last placed task. */
-void yk_schedule_builder_undo(struct yk_schedule_builder *draft);
+void yk_schedule_builder_undo(struct yk_schedule_builder *builder);
 
 /* Computes the makespan. Call it when all tasks are placed. */
-void yk_schedule_builder_finish(struct yk_schedule_builder *draft);
+void yk_schedule_builder_finish(struct yk_schedule_builder *builder);
 
 #endif

@@ -107,24 +107,24 @@ static yk_status load_ranges(const struct load *load, int32_t layer,
 
 /* ---- parameters whose format differs from the saved one ---- */
 
-static yk_status decode_nf4(const struct yk_device_context *engine, const void *stored,
+static yk_status decode_nf4(const struct yk_device_context *context, const void *stored,
                             int64_t count, float *out)
 {
     const size_t bytes = (size_t)yk_shard_element_count(YK_SHARD_NF4, count);
     void *from = NULL;
     void *to = NULL;
     struct yk_dequantise_op op = {.count = count, .type = YK_PRECISION_FP32};
-    yk_status status = engine->backend->allocate(engine->device, bytes, &from);
-    YK_THEN(engine->backend->allocate(engine->device, (size_t)count * sizeof *out, &to));
+    yk_status status = context->backend->allocate(context->device, bytes, &from);
+    YK_THEN(context->backend->allocate(context->device, (size_t)count * sizeof *out, &to));
     if (status == YK_OK) {
         (void)yk_ops_nf4_layout(from, count, &op.from);
         op.to = to;
-        engine->backend->copy(engine->lane, from, stored, bytes);
-        engine->backend->dequantise(engine->lane, &op);
-        status = yk_device_context_copy(engine, out, to, (size_t)count * sizeof *out);
+        context->backend->copy(context->lane, from, stored, bytes);
+        context->backend->dequantise(context->lane, &op);
+        status = yk_device_context_copy(context, out, to, (size_t)count * sizeof *out);
     }
-    engine->backend->free(engine->device, to);
-    engine->backend->free(engine->device, from);
+    context->backend->free(context->device, to);
+    context->backend->free(context->device, from);
     return status;
 }
 
@@ -133,7 +133,7 @@ static yk_status decode(const struct load *load, enum yk_shard_kind kind, const 
 {
     switch (kind) {
     case YK_SHARD_NF4:
-        return decode_nf4(&load->store->engine, stored, count, out);
+        return decode_nf4(&load->store->context, stored, count, out);
     case YK_SHARD_BF16:
     case YK_SHARD_FP16:
         yk_cpu_convert_to_fp32(kind == YK_SHARD_BF16 ? YK_PRECISION_BF16 : YK_PRECISION_FP16,

@@ -88,7 +88,7 @@ static yk_status save_state(const struct visit *visit, int32_t layer,
     return visit->declares
                ? yk_safetensors_writer_declare_tensor(visit->writer, name, YK_TENSOR_F32,
                                                       parameter->rank, parameter->shape)
-               : yk_weights_add_device_tensor(visit->writer, &visit->store->engine, numbers,
+               : yk_weights_add_device_tensor(visit->writer, &visit->store->context, numbers,
                                               (uint64_t)parameter->count * sizeof *numbers);
 }
 
@@ -157,7 +157,7 @@ static yk_status save_frozen(const struct visit *visit, int32_t layer,
                ? yk_safetensors_writer_declare_tensor(visit->writer, parameter->name, YK_TENSOR_U8,
                                                       1, &bytes)
                : yk_weights_add_device_tensor(
-                     visit->writer, &visit->store->engine,
+                     visit->writer, &visit->store->context,
                      visit->store->layers[layer].weights + parameter->offset, (uint64_t)bytes);
 }
 

@@ -66,7 +66,7 @@ struct life {
 
 static const int64_t NOTHING = INT64_MIN;
 
-static struct life find_life(const struct yk_op_index *view,
+static struct life find_life(const struct yk_op_index *index,
                              const struct yk_buffer_lifetime *lifetime)
 {
     struct life life;
@@ -75,12 +75,12 @@ static struct life find_life(const struct yk_op_index *view,
         life.after[lane] = INT64_MAX;
         life.until[lane] = until == YK_OP_NONE
                                ? NOTHING
-                               : view->position[until] +
-                                     (int64_t)lifetime->lag_iterations * view->lane_count[lane];
+                               : index->position[until] +
+                                     (int64_t)lifetime->lag_iterations * index->lane_count[lane];
         for (int from = 0; from < YK_BUFFER_LIFETIME_LANES; from++) {
             const int32_t op = lifetime->begin[from];
             if (op != YK_OP_NONE) {
-                const int64_t known = view->ended[(int64_t)op * YK_LANE_COUNT + lane];
+                const int64_t known = index->ended[(int64_t)op * YK_LANE_COUNT + lane];
                 life.after[lane] = yk_number_min(life.after[lane], known);
             }
         }
@@ -94,14 +94,14 @@ static int64_t divide_up(int64_t a, int64_t b)
 }
 
 /* The smallest distance in rounds at which `a` has always ended when `b` begins. */
-static int64_t find_distance(const struct yk_op_index *view, const struct life *a,
+static int64_t find_distance(const struct yk_op_index *index, const struct life *a,
                              const struct life *b)
 {
     int64_t rounds = INT32_MIN;
     for (int lane = 0; lane < YK_BUFFER_LIFETIME_LANES; lane++) {
         if (a->until[lane] != NOTHING) {
             rounds = yk_number_max(
-                rounds, divide_up(a->until[lane] - b->after[lane], view->lane_count[lane]));
+                rounds, divide_up(a->until[lane] - b->after[lane], index->lane_count[lane]));
         }
     }
     return rounds;
@@ -109,10 +109,10 @@ static int64_t find_distance(const struct yk_op_index *view, const struct life *
 
 /* Whether both may be alive at the same time: at some distance of up to FAR rounds, neither has
  * ended when the other begins. */
-static bool can_meet(const struct yk_op_index *view, const struct life *a, const struct life *b)
+static bool can_meet(const struct yk_op_index *index, const struct life *a, const struct life *b)
 {
-    const int64_t below = find_distance(view, a, b);
-    const int64_t above = -find_distance(view, b, a);
+    const int64_t below = find_distance(index, a, b);
+    const int64_t above = -find_distance(index, b, a);
     return yk_number_max(above + 1, -FAR) <= yk_number_min(below - 1, FAR);
 }
 
@@ -135,7 +135,7 @@ struct entry {
  * end of the other. Parts that live for most of a round are listed in an extra cell.
  */
 struct time_index {
-    const struct yk_op_index *view;
+    const struct yk_op_index *index;
     struct life *lives;       /* (parts) */
     int32_t *compute;         /* (ops of the compute lane) the op at each position */
     int32_t *visited;         /* (parts) 1 + the part that tested it last */
@@ -146,21 +146,21 @@ struct time_index {
 };
 
 static yk_status create_index(const struct yk_buffer_offsets *offsets,
-                              const struct yk_op_index *view, struct yk_arena *arena,
+                              const struct yk_op_index *index, struct yk_arena *arena,
                               struct time_index *out)
 {
     int32_t position = 0;
-    *out = (struct time_index){.view = view};
+    *out = (struct time_index){.index = index};
     YK_TRY_NEW(arena, out->lives, offsets->count);
-    YK_TRY_NEW(arena, out->compute, view->lane_count[YK_LANE_COMPUTE] + 1);
+    YK_TRY_NEW(arena, out->compute, index->lane_count[YK_LANE_COMPUTE] + 1);
     YK_TRY_NEW(arena, out->visited, offsets->count);
-    for (int32_t i = 0; i < view->list->op_count; i++) {
-        if (view->list->ops[i].lane == YK_LANE_COMPUTE) {
+    for (int32_t i = 0; i < index->list->op_count; i++) {
+        if (index->list->ops[i].lane == YK_LANE_COMPUTE) {
             out->compute[position++] = i;
         }
     }
     for (int32_t i = 0; i < offsets->count; i++) {
-        out->lives[i] = find_life(view, &offsets->parts[i].lifetime);
+        out->lives[i] = find_life(index, &offsets->parts[i].lifetime);
     }
     return YK_OK;
 }
@@ -177,7 +177,7 @@ static void clear_index(struct time_index *index, int32_t parts)
 /* Whether the op at a position of the compute lane is ordered after the end of the part. */
 static bool is_after_end(const struct time_index *index, int64_t position, const struct life *life)
 {
-    const struct yk_op_index *view = index->view;
+    const struct yk_op_index *view = index->index;
     const int64_t ops = view->lane_count[YK_LANE_COMPUTE];
     const int64_t round = -divide_up(-position, ops); /* rounded down */
     const int32_t op = index->compute[position - round * ops];
@@ -190,7 +190,7 @@ static bool is_after_end(const struct time_index *index, int64_t position, const
 static bool find_cells(const struct time_index *index, const struct life *life, int64_t *first,
                        int64_t *last)
 {
-    const int64_t ops = index->view->lane_count[YK_LANE_COMPUTE];
+    const int64_t ops = index->index->lane_count[YK_LANE_COMPUTE];
     const int64_t begin = life->after[YK_LANE_COMPUTE] + 1;
     int64_t low = begin;
     int64_t high = begin + ops / 2; /* ordered after the end */
@@ -370,7 +370,7 @@ static yk_status add_ranges(struct placing *placing, int32_t cell, int32_t numbe
     for (int32_t i = index->heads[cell]; i >= 0; i = index->entries[i].next) {
         const int32_t other = index->entries[i].part;
         if (index->visited[other] != number + 1 &&
-            can_meet(index->view, &index->lives[number], &index->lives[other])) {
+            can_meet(index->index, &index->lives[number], &index->lives[other])) {
             YK_TRY(yk_array_grow((void **)&placing->ranges, &placing->range_capacity,
                                  placing->range_count, sizeof *placing->ranges));
             placing->ranges[placing->range_count++] = find_range(
@@ -434,7 +434,7 @@ static yk_status place_all(struct placing *placing, size_t *out_bytes)
 
 /* The peak of the bytes that are alive together: no assignment needs less. */
 static yk_status find_lower_bound(const struct yk_buffer_offsets *offsets,
-                                  const struct yk_op_index *view, struct yk_arena *arena,
+                                  const struct yk_op_index *index, struct yk_arena *arena,
                                   double *out)
 {
     struct yk_program_memory memory = {.lifetime_count = offsets->count};
@@ -444,7 +444,7 @@ static yk_status find_lower_bound(const struct yk_buffer_offsets *offsets,
         memory.lifetimes[i] = offsets->parts[i].lifetime;
         memory.lifetimes[i].bytes = (double)offsets->parts[i].bytes;
     }
-    YK_TRY(yk_program_memory_peak(view->facts->program, view->rank, &memory, &peak));
+    YK_TRY(yk_program_memory_peak(index->facts->program, index->rank, &memory, &peak));
     *out = peak.bytes;
     return YK_OK;
 }
@@ -532,21 +532,21 @@ static yk_status place_best(struct placing *placing, double lower_bound, size_t 
     return YK_OK;
 }
 
-static yk_status find(struct yk_buffer_offsets *offsets, const struct yk_op_index *view,
+static yk_status find(struct yk_buffer_offsets *offsets, const struct yk_op_index *index,
                       struct yk_arena *arena, struct placing *placing, size_t *out_bytes)
 {
     double lower_bound = 0;
     YK_TRY_NEW(arena, placing->buffers, offsets->count);
     YK_TRY_NEW(arena, placing->order, offsets->count);
     YK_TRY_NEW(arena, placing->accepted, offsets->count);
-    placing->count = join_parts(offsets, view->list->op_count, placing->buffers);
-    YK_TRY(create_index(offsets, view, arena, &placing->index));
-    YK_TRY(find_lower_bound(offsets, view, arena, &lower_bound));
+    placing->count = join_parts(offsets, index->list->op_count, placing->buffers);
+    YK_TRY(create_index(offsets, index, arena, &placing->index));
+    YK_TRY(find_lower_bound(offsets, index, arena, &lower_bound));
     return place_best(placing, lower_bound, out_bytes);
 }
 
 yk_status yk_buffer_offsets_assign(struct yk_buffer_offsets *offsets,
-                                   const struct yk_op_index *view, size_t *out, size_t *out_bytes)
+                                   const struct yk_op_index *index, size_t *out, size_t *out_bytes)
 {
     *out_bytes = 0;
     if (offsets->failed) {
@@ -558,7 +558,7 @@ yk_status yk_buffer_offsets_assign(struct yk_buffer_offsets *offsets,
     struct placing placing = {.parts = offsets->parts, .part_count = offsets->count, .out = out};
     struct yk_arena *arena = NULL;
     YK_TRY(yk_arena_create(&arena));
-    const yk_status status = find(offsets, view, arena, &placing, out_bytes);
+    const yk_status status = find(offsets, index, arena, &placing, out_bytes);
     free(placing.ranges);
     free(placing.index.entries);
     yk_arena_destroy(arena);
@@ -567,14 +567,14 @@ yk_status yk_buffer_offsets_assign(struct yk_buffer_offsets *offsets,
 
 /* ---- waits between rounds ---- */
 
-static void add_waits(const struct yk_buffer_lifetime *lifetime, const struct yk_op_index *view,
+static void add_waits(const struct yk_buffer_lifetime *lifetime, const struct yk_op_index *index,
                       struct yk_buffer_reuse_wait *out, int32_t *count)
 {
     const int32_t lag = 1 - lifetime->lag_iterations;
     for (int until = 0; until < YK_BUFFER_LIFETIME_LANES; until++) {
         for (int from = 0; from < YK_BUFFER_LIFETIME_LANES; from++) {
             if (lifetime->end[until] != YK_OP_NONE && lifetime->begin[from] != YK_OP_NONE &&
-                !yk_op_index_happens_before(view, lifetime->end[until], lifetime->begin[from],
+                !yk_op_index_happens_before(index, lifetime->end[until], lifetime->begin[from],
                                             lag)) {
                 out[(*count)++] =
                     (struct yk_buffer_reuse_wait){lifetime->begin[from], lifetime->end[until], lag};
@@ -611,18 +611,18 @@ static int32_t drop_waits(const struct yk_op_list *list, struct yk_buffer_reuse_
 }
 
 yk_status yk_buffer_offsets_find_waits(const struct yk_buffer_offsets *offsets,
-                                       const struct yk_op_index *view, struct yk_arena *arena,
+                                       const struct yk_op_index *index, struct yk_arena *arena,
                                        struct yk_buffer_reuse_wait **out, int32_t *out_count)
 {
     int32_t count = 0;
     YK_TRY_NEW(arena, *out,
                (int64_t)offsets->count * YK_BUFFER_LIFETIME_LANES * YK_BUFFER_LIFETIME_LANES + 1);
     for (int32_t i = 0; i < offsets->count; i++) {
-        add_waits(&offsets->parts[i].lifetime, view, *out, &count);
+        add_waits(&offsets->parts[i].lifetime, index, *out, &count);
     }
     if (count > 0) {
         qsort(*out, (size_t)count, sizeof **out, compare_waits);
     }
-    *out_count = drop_waits(view->list, *out, count);
+    *out_count = drop_waits(index->list, *out, count);
     return YK_OK;
 }

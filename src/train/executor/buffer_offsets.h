@@ -42,7 +42,7 @@ void yk_buffer_offsets_add(struct yk_buffer_offsets *offsets,
 /* Writes the offset of each buffer to out[buffer number], and the size of the allocation to
  * `out_bytes`. Buffers that have no parts keep their value in `out`. Sorts the parts. */
 yk_status yk_buffer_offsets_assign(struct yk_buffer_offsets *offsets,
-                                   const struct yk_op_index *view, size_t *out,
+                                   const struct yk_op_index *index, size_t *out,
                                    size_t *out_bytes) YK_MUST_USE;
 
 /* A wait in addition to those of the program: `op` must wait for op `after` of `lag` rounds before,
@@ -56,7 +56,7 @@ struct yk_buffer_reuse_wait {
 /* Finds the waits that the reuse of memory in the next round requires. An op waits only for ops of
  * an earlier round, so the waits cannot deadlock. Sorted by op, in the arena. */
 yk_status yk_buffer_offsets_find_waits(const struct yk_buffer_offsets *offsets,
-                                       const struct yk_op_index *view, struct yk_arena *arena,
+                                       const struct yk_op_index *index, struct yk_arena *arena,
                                        struct yk_buffer_reuse_wait **out,
                                        int32_t *out_count) YK_MUST_USE;
 

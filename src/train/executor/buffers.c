@@ -9,7 +9,7 @@
 struct assignment {
     int64_t spare_samples;
     const struct yk_program *program;
-    const struct yk_op_index *view;
+    const struct yk_op_index *index;
     const struct yk_net *net;
     struct yk_buffer_lifetimes lifetimes;
     struct yk_buffer_offsets offsets;
@@ -57,14 +57,14 @@ static struct yk_layer_memory_sizes pass_sizes(const struct assignment *assignme
 static size_t bucket_bytes(const struct assignment *assignment,
                            const struct yk_buffer_lifetime *lifetime)
 {
-    const int32_t number = assignment->view->list->ops[lifetime->op].bucket;
+    const int32_t number = assignment->index->list->ops[lifetime->op].bucket;
     const struct yk_gradient_bucket *bucket = &assignment->program->buckets[number];
-    struct yk_bump_allocator carver = {0};
+    struct yk_bump_allocator allocator = {0};
     for (int32_t i = 0; i < bucket->layer_count; i++) {
         (void)yk_bump_allocate(
-            &carver, (int64_t)yk_net_trained_bytes(assignment->net, bucket->layers[i]), 1);
+            &allocator, (int64_t)yk_net_trained_bytes(assignment->net, bucket->layers[i]), 1);
     }
-    return carver.used;
+    return allocator.used;
 }
 
 /* Adds the op's blocks of an array of `count` elements of `width` bytes, which starts `at` bytes
@@ -72,7 +72,7 @@ static size_t bucket_bytes(const struct assignment *assignment,
 static void add_blocks(struct assignment *assignment, const struct yk_buffer_lifetime *lifetime,
                        size_t at, int64_t count, size_t width)
 {
-    const struct yk_op *op = &assignment->view->list->ops[lifetime->op];
+    const struct yk_op *op = &assignment->index->list->ops[lifetime->op];
     const int32_t all = assignment->program->layers[op->layer].block_count;
     const int32_t blocks = all > 1 ? all : 1;
     const int64_t first = yk_partition_block_first(count, blocks, op->first_block);
@@ -84,7 +84,7 @@ static void add_blocks(struct assignment *assignment, const struct yk_buffer_lif
 /* Trained parameters come first, frozen ones after them. Each block has a part of both. */
 static void add_weights(struct assignment *assignment, const struct yk_buffer_lifetime *lifetime)
 {
-    const struct yk_op *op = &assignment->view->list->ops[lifetime->op];
+    const struct yk_op *op = &assignment->index->list->ops[lifetime->op];
     const struct yk_net_layer *layer = &assignment->net->layers[op->layer];
     const size_t trained = yk_net_trained_bytes(assignment->net, op->layer);
     if (op->block_count >= assignment->program->layers[op->layer].block_count) {
@@ -138,7 +138,7 @@ static void record_pass(const struct assignment *assignment,
 {
     struct yk_layer_buffer_offsets *pass =
         &assignment->out
-             ->passes[yk_op_index_cell(assignment->view, lifetime->layer, lifetime->micro_batch)];
+             ->passes[yk_op_index_cell(assignment->index, lifetime->layer, lifetime->micro_batch)];
     size_t *const members[YK_BUFFER_KIND_COUNT] = {
         [YK_BUFFER_OUTPUT] = &pass->output,
         [YK_BUFFER_OUTPUT_GRADIENT] = &pass->output_gradient,
@@ -161,7 +161,7 @@ static void record_crossing(const struct assignment *assignment,
                             const struct yk_buffer_lifetime *lifetime, size_t offset)
 {
     struct yk_crossing_offsets *crossing =
-        &assignment->out->crossings[(int64_t)lifetime->crossing * assignment->view->facts->M +
+        &assignment->out->crossings[(int64_t)lifetime->crossing * assignment->index->facts->M +
                                     lifetime->micro_batch];
     if (lifetime->kind == YK_BUFFER_INPUT) {
         crossing->input = offset;
@@ -175,17 +175,17 @@ static void record_crossing(const struct assignment *assignment,
 /* Finds crossings whose returned gradient is the output's gradient itself. */
 static void find_direct(const struct assignment *assignment)
 {
-    const struct yk_program_facts *facts = assignment->view->facts;
+    const struct yk_program_facts *facts = assignment->index->facts;
     for (int32_t c = 0; c < facts->crossing_count; c++) {
         const int32_t producer = facts->crossings[c].producer;
-        for (int32_t m = 0; m < facts->M && yk_op_index_holds_layer(assignment->view, producer);
+        for (int32_t m = 0; m < facts->M && yk_op_index_holds_layer(assignment->index, producer);
              m++) {
             struct yk_crossing_offsets *crossing =
                 &assignment->out->crossings[(int64_t)c * facts->M + m];
-            if (yk_buffer_lifetimes_receives_in_place(assignment->view, producer, m)) {
+            if (yk_buffer_lifetimes_receives_in_place(assignment->index, producer, m)) {
                 crossing->direct = true;
                 crossing->returned =
-                    assignment->out->passes[yk_op_index_cell(assignment->view, producer, m)]
+                    assignment->out->passes[yk_op_index_cell(assignment->index, producer, m)]
                         .output_gradient;
             }
         }
@@ -198,14 +198,14 @@ static void find_direct(const struct assignment *assignment)
  * last release of a round, this is the first release of the next round. */
 static yk_status record_weights(const struct assignment *assignment, struct yk_arena *arena)
 {
-    const struct yk_op_list *list = assignment->view->list;
+    const struct yk_op_list *list = assignment->index->list;
     struct yk_op_buffers *ops = assignment->out->ops;
     int32_t *released = NULL; /* (ops) the buffer that a release ends */
     int32_t *next = NULL;     /* (L) the buffer that the next release ends */
     YK_TRY_NEW(arena, released, list->op_count + 1);
-    YK_TRY_NEW(arena, next, assignment->view->facts->L);
+    YK_TRY_NEW(arena, next, assignment->index->facts->L);
     yk_number_fill(released, list->op_count, YK_BUFFER_NONE);
-    yk_number_fill(next, assignment->view->facts->L, YK_BUFFER_NONE);
+    yk_number_fill(next, assignment->index->facts->L, YK_BUFFER_NONE);
     for (int32_t i = 0; i < assignment->lifetimes.count; i++) {
         const struct yk_buffer_lifetime *lifetime = &assignment->lifetimes.items[i];
         if (lifetime->kind == YK_BUFFER_GATHERED_WEIGHTS) {
@@ -232,9 +232,9 @@ static yk_status record_weights(const struct assignment *assignment, struct yk_a
 static void record_gradient(const struct assignment *assignment, int32_t layer, int32_t micro_batch,
                             int32_t buffer, size_t at)
 {
-    const struct yk_op_index *view = assignment->view;
-    for (int32_t u = layer; u >= 0; u = yk_program_facts_next_weight_user(view->facts, layer, u)) {
-        const int32_t back = view->backward[yk_op_index_cell(view, u, micro_batch)];
+    const struct yk_op_index *index = assignment->index;
+    for (int32_t u = layer; u >= 0; u = yk_program_facts_next_weight_user(index->facts, layer, u)) {
+        const int32_t back = index->backward[yk_op_index_cell(index, u, micro_batch)];
         if (back >= 0) {
             struct yk_op_buffers *op = &assignment->out->ops[back];
             *(u == layer ? &op->gradient : &op->leader_gradient) = buffer;
@@ -246,7 +246,7 @@ static void record_gradient(const struct assignment *assignment, int32_t layer, 
 static void record_scatter(const struct assignment *assignment,
                            const struct yk_buffer_lifetime *lifetime)
 {
-    const struct yk_program_facts *facts = assignment->view->facts;
+    const struct yk_program_facts *facts = assignment->index->facts;
     const bool all = yk_program_facts_accumulates_gradient(facts, lifetime->layer);
     assignment->out->ops[lifetime->op].gradient = lifetime->buffer;
     for (int32_t m = all ? 0 : lifetime->micro_batch; m <= lifetime->micro_batch; m++) {
@@ -256,11 +256,11 @@ static void record_scatter(const struct assignment *assignment,
 
 /* Whether an earlier all-reduce of the same step has already written sums: see is_added() of
  * collectives. */
-static bool adds(const struct yk_op_index *view, int32_t bucket, int32_t number)
+static bool adds(const struct yk_op_index *index, int32_t bucket, int32_t number)
 {
-    const struct yk_op *op = &view->list->ops[number];
-    for (int32_t i = view->first[YK_OP_ALL_REDUCE][bucket]; i != YK_OP_NONE; i = view->next[i]) {
-        const struct yk_op *other = &view->list->ops[i];
+    const struct yk_op *op = &index->list->ops[number];
+    for (int32_t i = index->first[YK_OP_ALL_REDUCE][bucket]; i != YK_OP_NONE; i = index->next[i]) {
+        const struct yk_op *other = &index->list->ops[i];
         if (other->step > op->step || (other->step == op->step && i < number)) {
             return true;
         }
@@ -273,18 +273,18 @@ static void record_bucket(const struct assignment *assignment,
                           const struct yk_buffer_lifetime *lifetime)
 {
     struct yk_op_buffers *op = &assignment->out->ops[lifetime->op];
-    const int32_t number = assignment->view->list->ops[lifetime->op].bucket;
+    const int32_t number = assignment->index->list->ops[lifetime->op].bucket;
     const struct yk_gradient_bucket *bucket = &assignment->program->buckets[number];
-    struct yk_bump_allocator carver = {0};
+    struct yk_bump_allocator allocator = {0};
     for (int32_t i = 0; i < bucket->layer_count; i++) {
         const int32_t layer = bucket->layers[i];
         const size_t bytes = yk_net_trained_bytes(assignment->net, layer);
-        record_gradient(assignment, layer, lifetime->micro_batch, lifetime->buffer, carver.used);
-        op->reduced_bytes = carver.used + bytes;
-        (void)yk_bump_allocate(&carver, (int64_t)bytes, 1);
+        record_gradient(assignment, layer, lifetime->micro_batch, lifetime->buffer, allocator.used);
+        op->reduced_bytes = allocator.used + bytes;
+        (void)yk_bump_allocate(&allocator, (int64_t)bytes, 1);
     }
     op->gradient = lifetime->buffer;
-    op->adds = adds(assignment->view, number, lifetime->op);
+    op->adds = adds(assignment->index, number, lifetime->op);
 }
 
 /* The first backward pass that uses a layer's weights clears the layer's gradient: once a step, or
@@ -292,20 +292,20 @@ static void record_bucket(const struct assignment *assignment,
 static void find_clear(const struct assignment *assignment, int32_t layer, int32_t first,
                        int32_t last)
 {
-    const struct yk_op_index *view = assignment->view;
-    const int32_t op = yk_op_index_first_backward(view, layer, first, last);
+    const struct yk_op_index *index = assignment->index;
+    const int32_t op = yk_op_index_first_backward(index, layer, first, last);
     if (op != YK_OP_NONE) {
         struct yk_op_buffers *buffers = &assignment->out->ops[op];
-        const bool leader = view->list->ops[op].layer != layer;
+        const bool leader = index->list->ops[op].layer != layer;
         *(leader ? &buffers->clears_leader : &buffers->clears_gradient) = true;
     }
 }
 
 static void find_clears(const struct assignment *assignment)
 {
-    const struct yk_program_facts *facts = assignment->view->facts;
+    const struct yk_program_facts *facts = assignment->index->facts;
     for (int32_t l = 0; l < facts->L; l++) {
-        if (!yk_op_index_holds_layer(assignment->view, l) ||
+        if (!yk_op_index_holds_layer(assignment->index, l) ||
             assignment->net->layers[l].trained == 0) {
             continue;
         }
@@ -320,9 +320,9 @@ static void find_clears(const struct assignment *assignment)
 
 static yk_status set_up(struct assignment *assignment, struct yk_arena *arena)
 {
-    const struct yk_program_facts *facts = assignment->view->facts;
+    const struct yk_program_facts *facts = assignment->index->facts;
     struct yk_executor_buffers *out = assignment->out;
-    const int32_t ops = assignment->view->list->op_count;
+    const int32_t ops = assignment->index->list->op_count;
     YK_TRY_NEW(arena, out->passes, (int64_t)facts->L * facts->M);
     YK_TRY_NEW(arena, out->crossings, (int64_t)facts->crossing_count * facts->M + 1);
     YK_TRY_NEW(arena, out->ops, ops + 1);
@@ -332,7 +332,7 @@ static yk_status set_up(struct assignment *assignment, struct yk_arena *arena)
                                              .gradient = YK_BUFFER_NONE,
                                              .leader_gradient = YK_BUFFER_NONE};
     }
-    YK_TRY(yk_buffer_lifetimes_find(assignment->view, arena, &assignment->lifetimes));
+    YK_TRY(yk_buffer_lifetimes_find(assignment->index, arena, &assignment->lifetimes));
     YK_TRY_NEW(arena, out->offsets, assignment->lifetimes.buffer_count + 1);
     return YK_OK;
 }
@@ -363,23 +363,23 @@ static yk_status assign(struct assignment *assignment, struct yk_arena *arena)
     for (int32_t i = 0; i < assignment->lifetimes.count; i++) {
         add_lifetime(assignment, &assignment->lifetimes.items[i]);
     }
-    YK_TRY(yk_buffer_offsets_assign(&assignment->offsets, assignment->view, out->offsets,
+    YK_TRY(yk_buffer_offsets_assign(&assignment->offsets, assignment->index, out->offsets,
                                     &out->bytes));
-    YK_TRY(yk_buffer_offsets_find_waits(&assignment->offsets, assignment->view, arena, &out->waits,
+    YK_TRY(yk_buffer_offsets_find_waits(&assignment->offsets, assignment->index, arena, &out->waits,
                                         &out->wait_count));
     YK_TRY(record_weights(assignment, arena));
     record_all(assignment);
     return YK_OK;
 }
 
-yk_status yk_executor_buffers_assign(const struct yk_op_index *view, const struct yk_net *net,
+yk_status yk_executor_buffers_assign(const struct yk_op_index *index, const struct yk_net *net,
                                      int64_t spare_samples, struct yk_arena *arena,
                                      struct yk_executor_buffers *out)
 {
     struct assignment assignment = {
         .spare_samples = spare_samples,
-        .program = view->facts->program,
-        .view = view,
+        .program = index->facts->program,
+        .index = index,
         .net = net,
         .out = out,
     };

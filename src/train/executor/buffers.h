@@ -72,7 +72,7 @@ struct yk_executor_buffers {
 };
 
 /* `spare_samples` is the number of samples that a micro-batch may have above the planned number. */
-yk_status yk_executor_buffers_assign(const struct yk_op_index *view, const struct yk_net *net,
+yk_status yk_executor_buffers_assign(const struct yk_op_index *index, const struct yk_net *net,
                                      int64_t spare_samples, struct yk_arena *arena,
                                      struct yk_executor_buffers *out) YK_MUST_USE;
 

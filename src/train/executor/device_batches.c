@@ -30,18 +30,20 @@ yk_status yk_device_batches_init(const struct yk_plan *plan, int32_t rank, int64
     return YK_OK;
 }
 
-void yk_device_batches_allocate(struct yk_device_batches *batches, struct yk_bump_allocator *carver)
+void yk_device_batches_allocate(struct yk_device_batches *batches,
+                                struct yk_bump_allocator *allocator)
 {
     const int64_t rows = batches->samples * batches->sequence;
     const int64_t target_rows = batches->samples * batches->target_sequence;
     for (int i = 0; i < YK_DEVICE_BATCHES_STEP_SLOTS; i++) {
-        batches->steps[i].tokens = yk_bump_allocate(carver, rows, sizeof(int32_t));
-        batches->steps[i].lengths = yk_bump_allocate(carver, rows, sizeof(int32_t));
-        batches->steps[i].targets = yk_bump_allocate(carver, target_rows, sizeof(int32_t));
+        batches->steps[i].tokens = yk_bump_allocate(allocator, rows, sizeof(int32_t));
+        batches->steps[i].lengths = yk_bump_allocate(allocator, rows, sizeof(int32_t));
+        batches->steps[i].targets = yk_bump_allocate(allocator, target_rows, sizeof(int32_t));
         batches->steps[i].target_tokens =
-            decodes(batches) ? yk_bump_allocate(carver, target_rows, sizeof(int32_t)) : NULL;
+            decodes(batches) ? yk_bump_allocate(allocator, target_rows, sizeof(int32_t)) : NULL;
     }
-    yk_position_tables_allocate(batches->net, batches->longest, carver, &batches->position_tables);
+    yk_position_tables_allocate(batches->net, batches->longest, allocator,
+                                &batches->position_tables);
 }
 
 yk_status yk_device_batches_check(const struct yk_device_batches *batches,

@@ -41,7 +41,7 @@ yk_status yk_device_batches_init(const struct yk_plan *plan, int32_t rank, int64
                                  struct yk_device_batches *out) YK_MUST_USE;
 
 void yk_device_batches_allocate(struct yk_device_batches *batches,
-                                struct yk_bump_allocator *carver);
+                                struct yk_bump_allocator *allocator);
 
 /* Fails unless each slice fits into the space of its micro-batch. */
 yk_status yk_device_batches_check(const struct yk_device_batches *batches,

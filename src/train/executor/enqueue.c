@@ -63,7 +63,7 @@ static void run_pass(struct yk_executor *executor, int32_t number, int64_t step)
     const struct yk_batch_slice *slice = &batch->slices[op->micro_batch];
     const struct yk_net_layer *layer = &executor->store->net->layers[op->layer];
     const struct yk_layer_buffer_offsets *offsets =
-        &executor->buffers.passes[yk_op_index_cell(executor->view, op->layer, op->micro_batch)];
+        &executor->buffers.passes[yk_op_index_cell(executor->index, op->layer, op->micro_batch)];
     const bool forward = op->kind == YK_OP_FORWARD;
     char *base = executor->buffer_memory;
     int64_t begin = 0;
@@ -137,13 +137,13 @@ static void accumulate_reduced(struct yk_executor *executor, int32_t number)
     if (buffers->gradient == YK_BUFFER_NONE) {
         return;
     }
-    struct yk_bump_allocator carver = {.base = executor->buffer_memory +
-                                               executor->buffers.offsets[buffers->gradient]};
+    struct yk_bump_allocator allocator = {.base = executor->buffer_memory +
+                                                  executor->buffers.offsets[buffers->gradient]};
     for (int32_t i = 0; i < bucket->layer_count; i++) {
         const int64_t count = net->layers[bucket->layers[i]].trained;
         struct yk_add_op add = {
             .count = count,
-            .from = yk_bump_allocate(&carver, count, width),
+            .from = yk_bump_allocate(&allocator, count, width),
             .to = executor->store->layers[bucket->layers[i]].gradients,
             .type = net->workload.precision,
         };
@@ -165,7 +165,7 @@ static void sum_squares(const struct yk_executor *executor, int32_t layer, doubl
     const struct yk_plan *plan = executor->program->plan;
     const int32_t group = plan->layers[layer].group;
     const int32_t members = plan->groups[group].member_count;
-    const int32_t member = executor->view->members[group];
+    const int32_t member = executor->index->members[group];
     int64_t first = 0;
     int64_t count = kept->kept;
     const char *from = kept->gradient_part;
@@ -263,7 +263,7 @@ static void enqueue_agreement(struct yk_executor *executor, int32_t number, int6
     executor->backend->event_record(lane, executor->reduced);
     executor->backend->event_wait(executor->lanes[YK_LANE_COMPUTE], executor->reduced);
     for (int32_t l = 0; l < executor->facts->L; l++) {
-        if (executor->view->update[l] != YK_OP_NONE) {
+        if (executor->index->update[l] != YK_OP_NONE) {
             sum_squares(executor, l, &slot->report[YK_STEP_REPORT_SUMS + l]);
         }
     }

@@ -6,44 +6,45 @@
 
 /* ---- memory ---- */
 
-static void carve_device(struct yk_executor *executor, struct yk_bump_allocator *carver)
+static void carve_device(struct yk_executor *executor, struct yk_bump_allocator *allocator)
 {
-    executor->buffer_memory = yk_bump_allocate(carver, (int64_t)executor->buffers.bytes, 1);
-    yk_device_batches_allocate(&executor->batches, carver);
-    executor->discarded_loss = yk_bump_allocate(carver, 1, sizeof(double));
+    executor->buffer_memory = yk_bump_allocate(allocator, (int64_t)executor->buffers.bytes, 1);
+    yk_device_batches_allocate(&executor->batches, allocator);
+    executor->discarded_loss = yk_bump_allocate(allocator, 1, sizeof(double));
     for (int i = 0; i < YK_EXECUTOR_STEP_SLOTS; i++) {
         executor->slots[i].report =
-            yk_bump_allocate(carver, executor->report_count, sizeof(double));
+            yk_bump_allocate(allocator, executor->report_count, sizeof(double));
         executor->slots[i].gradient_norm =
-            yk_bump_allocate(carver, 1, sizeof(struct yk_gradient_norm));
+            yk_bump_allocate(allocator, 1, sizeof(struct yk_gradient_norm));
     }
 }
 
-static void carve_host(struct yk_executor *executor, struct yk_bump_allocator *carver)
+static void carve_host(struct yk_executor *executor, struct yk_bump_allocator *allocator)
 {
     for (int i = 0; i < YK_EXECUTOR_STEP_SLOTS; i++) {
-        executor->slots[i].read = yk_bump_allocate(carver, executor->report_count, sizeof(double));
+        executor->slots[i].read =
+            yk_bump_allocate(allocator, executor->report_count, sizeof(double));
         executor->slots[i].gradient_norm_read =
-            yk_bump_allocate(carver, 1, sizeof(struct yk_gradient_norm));
+            yk_bump_allocate(allocator, 1, sizeof(struct yk_gradient_norm));
         executor->slots[i].host_report =
-            yk_bump_allocate(carver, YK_STEP_HOST_REPORT_COUNT, sizeof(double));
+            yk_bump_allocate(allocator, YK_STEP_HOST_REPORT_COUNT, sizeof(double));
     }
 }
 
 static yk_status allocate(struct yk_executor *executor)
 {
-    const struct yk_device_context *engine = &executor->store->engine;
-    struct yk_bump_allocator carver = {0};
-    carve_device(executor, &carver);
-    executor->bytes = carver.used;
-    YK_TRY(engine->backend->allocate(engine->device, executor->bytes, &executor->memory));
-    carver = (struct yk_bump_allocator){.base = executor->memory};
-    carve_device(executor, &carver);
-    carver = (struct yk_bump_allocator){0};
-    carve_host(executor, &carver);
-    YK_TRY(engine->backend->allocate_host(engine->device, carver.used, &executor->host));
-    carver = (struct yk_bump_allocator){.base = executor->host};
-    carve_host(executor, &carver);
+    const struct yk_device_context *context = &executor->store->context;
+    struct yk_bump_allocator allocator = {0};
+    carve_device(executor, &allocator);
+    executor->bytes = allocator.used;
+    YK_TRY(context->backend->allocate(context->device, executor->bytes, &executor->memory));
+    allocator = (struct yk_bump_allocator){.base = executor->memory};
+    carve_device(executor, &allocator);
+    allocator = (struct yk_bump_allocator){0};
+    carve_host(executor, &allocator);
+    YK_TRY(context->backend->allocate_host(context->device, allocator.used, &executor->host));
+    allocator = (struct yk_bump_allocator){.base = executor->host};
+    carve_host(executor, &allocator);
     return YK_OK;
 }
 
@@ -52,12 +53,12 @@ static yk_status allocate(struct yk_executor *executor)
 static yk_status create_lanes(struct yk_executor *executor)
 {
     static const char *const names[YK_LANE_COUNT] = {"compute", "comm", "copy"};
-    const struct yk_device_context *engine = &executor->store->engine;
+    const struct yk_device_context *context = &executor->store->context;
     for (int i = 0; i < YK_LANE_COUNT; i++) {
         if (i == YK_LANE_COMM && executor->options.ranks) {
             executor->lanes[i] = executor->options.ranks->lane;
         } else {
-            YK_TRY(engine->backend->lane_create(engine->device, names[i], &executor->lanes[i]));
+            YK_TRY(context->backend->lane_create(context->device, names[i], &executor->lanes[i]));
         }
     }
     executor->owns_comm_lane = !executor->options.ranks;
@@ -66,7 +67,7 @@ static yk_status create_lanes(struct yk_executor *executor)
 
 static yk_status create_op_events(struct yk_executor *executor, int32_t set)
 {
-    const struct yk_device_context *engine = &executor->store->engine;
+    const struct yk_device_context *context = &executor->store->context;
     const int32_t ops = executor->list->op_count;
     YK_TRY_NEW(executor->arena, executor->events[set], ops + 1);
     YK_TRY_NEW(executor->arena, executor->slowdowns[set], ops + 1);
@@ -74,8 +75,8 @@ static yk_status create_op_events(struct yk_executor *executor, int32_t set)
     for (int32_t i = 0; i < ops; i++) {
         struct yk_op_events *events = &executor->events[set][i];
         events->round = -1;
-        YK_TRY(engine->backend->event_create(engine->device, &events->started));
-        YK_TRY(engine->backend->event_create(engine->device, &events->ended));
+        YK_TRY(context->backend->event_create(context->device, &events->started));
+        YK_TRY(context->backend->event_create(context->device, &events->ended));
         executor->slowdowns[set][i] = (struct yk_op_slowdown){.executor = executor};
     }
     return YK_OK;
@@ -83,7 +84,7 @@ static yk_status create_op_events(struct yk_executor *executor, int32_t set)
 
 static yk_status create_events(struct yk_executor *executor)
 {
-    const struct yk_device_context *engine = &executor->store->engine;
+    const struct yk_device_context *context = &executor->store->context;
     for (int32_t set = 0; set < YK_EXECUTOR_ROUND_SLOTS; set++) {
         YK_TRY(create_op_events(executor, set));
     }
@@ -94,8 +95,8 @@ static yk_status create_events(struct yk_executor *executor)
     for (int i = 0; i < YK_EXECUTOR_STEP_SLOTS; i++) {
         struct yk_step_slot *slot = &executor->slots[i];
         slot->executor = executor;
-        YK_TRY(engine->backend->event_create(engine->device, &slot->reported));
-        YK_TRY(engine->backend->event_create(engine->device, &slot->done));
+        YK_TRY(context->backend->event_create(context->device, &slot->reported));
+        YK_TRY(context->backend->event_create(context->device, &slot->done));
         slot->exchange = (struct yk_comm_all_reduce){
             .group = executor->options.ranks ? executor->options.ranks->world_group : NULL,
             .numbers = slot->report,
@@ -103,8 +104,8 @@ static yk_status create_events(struct yk_executor *executor)
             .type = YK_COMM_FP64,
         };
     }
-    YK_TRY(engine->backend->event_create(engine->device, &executor->reduced));
-    return engine->backend->event_create(engine->device, &executor->summed);
+    YK_TRY(context->backend->event_create(context->device, &executor->reduced));
+    return context->backend->event_create(context->device, &executor->summed);
 }
 
 /* ---- creation ---- */
@@ -158,7 +159,7 @@ static yk_status find_facts(struct yk_executor *executor)
     struct yk_program_facts *facts = NULL;
     YK_TRY(yk_program_facts_make(executor->program, executor->arena, &facts));
     executor->facts = facts;
-    YK_TRY(yk_op_index_make(facts, executor->rank, executor->arena, &executor->view));
+    YK_TRY(yk_op_index_make(facts, executor->rank, executor->arena, &executor->index));
     executor->report_count = YK_STEP_REPORT_SUMS + facts->L + executor->ranks;
     find_update_rules(executor);
     return yk_executor_find_routes(executor);
@@ -171,7 +172,7 @@ static yk_status set_up(struct yk_executor *executor)
     YK_TRY(yk_device_batches_init(executor->program->plan, executor->rank,
                                   executor->options.spare_samples, net, executor->arena,
                                   &executor->batches));
-    YK_TRY(yk_executor_buffers_assign(executor->view, net, executor->options.spare_samples,
+    YK_TRY(yk_executor_buffers_assign(executor->index, net, executor->options.spare_samples,
                                       executor->arena, &executor->buffers));
     YK_TRY(index_waits(executor));
     YK_TRY(allocate(executor));
@@ -214,8 +215,8 @@ yk_status yk_executor_create(const struct yk_program *program, struct yk_paramet
         .ranks = ranks,
         .store = store,
         .optimizer = optimizer,
-        .backend = store->engine.backend,
-        .is_accelerator = store->engine.backend->used_bytes != NULL,
+        .backend = store->context.backend,
+        .is_accelerator = store->context.backend->used_bytes != NULL,
         .options = *options,
         .sequence_step = -1,
     };
@@ -250,22 +251,22 @@ void yk_executor_destroy(struct yk_executor *executor)
     if (!executor) {
         return;
     }
-    const struct yk_device_context *engine = &executor->store->engine;
+    const struct yk_device_context *context = &executor->store->context;
     if (executor->options.watch) {
         executor->options.watch(executor->options.user, NULL);
     }
     if (executor->options.ranks && executor->lanes[YK_LANE_COMM]) {
-        (void)engine->backend->lane_synchronize(executor->lanes[YK_LANE_COMM]);
+        (void)context->backend->lane_synchronize(executor->lanes[YK_LANE_COMM]);
     }
     for (int i = 0; i < YK_LANE_COUNT; i++) {
         if (i != YK_LANE_COMM || executor->owns_comm_lane) {
-            engine->backend->lane_destroy(executor->lanes[i]);
+            context->backend->lane_destroy(executor->lanes[i]);
         }
     }
     yk_collectives_destroy(&executor->collectives);
     destroy_events(executor);
-    engine->backend->free_host(engine->device, executor->host);
-    engine->backend->free(engine->device, executor->memory);
+    context->backend->free_host(context->device, executor->host);
+    context->backend->free(context->device, executor->memory);
     yk_arena_destroy(executor->arena);
 }
 

@@ -164,10 +164,10 @@ yk_status yk_executor_get_timeline(const struct yk_executor *executor, int32_t b
                                    struct yk_op_timeline *out) YK_MUST_USE;
 
 /* Whether all ops of the rank did work, and none ended before it started. */
-bool yk_op_timeline_is_complete(const struct yk_op_timeline *times);
+bool yk_op_timeline_is_complete(const struct yk_op_timeline *timeline);
 
 /* Converts the times to a trace that starts at 0. The caller destroys it. */
-yk_status yk_op_timeline_to_trace(const struct yk_op_timeline *times,
+yk_status yk_op_timeline_to_trace(const struct yk_op_timeline *timeline,
                                   struct yk_trace **out) YK_MUST_USE;
 
 /* The memory of the buffers. It may be used for other purposes while no step is in flight. */

@@ -82,7 +82,7 @@ struct yk_executor {
     const struct yk_program *program;
     const struct yk_op_list *list; /* the ops of this rank */
     const struct yk_program_facts *facts;
-    struct yk_op_index *view;
+    struct yk_op_index *index;
     struct yk_parameter_store *store;
     const struct yk_optimizer *optimizer;
     const struct yk_backend *backend;

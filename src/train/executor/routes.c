@@ -22,7 +22,7 @@ static struct sample_range samples_of(const struct yk_executor *executor, int32_
 static struct sample_range own_samples(const struct yk_executor *executor, int32_t group,
                                        int32_t micro_batch)
 {
-    return samples_of(executor, group, executor->view->members[group], micro_batch);
+    return samples_of(executor, group, executor->index->members[group], micro_batch);
 }
 
 static struct sample_range intersect(struct sample_range a, struct sample_range b)
@@ -43,7 +43,7 @@ static bool find_common(const struct yk_executor *executor, const struct yk_op *
     const int32_t here = produces ? producer : reader;
     const int32_t there = produces ? reader : producer;
     const int32_t peer = yk_program_facts_member_index(facts->plan, there, op->peer);
-    if (facts->crossings[crossing].producer != op->layer || executor->view->members[here] < 0 ||
+    if (facts->crossings[crossing].producer != op->layer || executor->index->members[here] < 0 ||
         peer < 0) {
         return false;
     }
@@ -56,17 +56,17 @@ static bool find_common(const struct yk_executor *executor, const struct yk_op *
 
 /* Whether a message of the reading rank fits the layers of one of its groups: an output arrives
  * before their forward, and a gradient is sent after their backward. */
-static bool is_in_time(const struct yk_op_index *view, int32_t message, int32_t group)
+static bool is_in_time(const struct yk_op_index *index, int32_t message, int32_t group)
 {
-    const struct yk_op *op = &view->list->ops[message];
+    const struct yk_op *op = &index->list->ops[message];
     struct yk_consumer_cursor at = {.producer = op->layer, .group = group};
-    while (yk_program_facts_next_consumer(view->facts, &at)) {
-        const int64_t cell = yk_op_index_cell(view, at.layer, op->micro_batch);
-        if (!op->backward && !yk_op_index_happens_before(view, message, view->forward[cell], 0)) {
+    while (yk_program_facts_next_consumer(index->facts, &at)) {
+        const int64_t cell = yk_op_index_cell(index, at.layer, op->micro_batch);
+        if (!op->backward && !yk_op_index_happens_before(index, message, index->forward[cell], 0)) {
             return false;
         }
-        if (op->backward && view->facts->goes_backward[at.layer] &&
-            !yk_op_index_happens_before(view, view->backward[cell], message, 0)) {
+        if (op->backward && index->facts->goes_backward[at.layer] &&
+            !yk_op_index_happens_before(index, index->backward[cell], message, 0)) {
             return false;
         }
     }
@@ -79,16 +79,16 @@ static bool is_in_time(const struct yk_op_index *view, int32_t message, int32_t 
  * belongs to which crossing: each crossing in turn receives the last message that is in time, or
  * sends the first. The other rank identifies the messages by their match.
  */
-static int32_t choose_message(const struct yk_op_index *view, const struct yk_op *like,
+static int32_t choose_message(const struct yk_op_index *index, const struct yk_op *like,
                               int32_t peer, int32_t group, const bool *used)
 {
     const enum yk_op_kind kind = like->backward ? YK_OP_SEND : YK_OP_RECV;
     int32_t chosen = YK_OP_NONE;
-    for (int32_t i = view->first[kind][like->layer]; i != YK_OP_NONE; i = view->next[i]) {
-        const struct yk_op *op = &view->list->ops[i];
+    for (int32_t i = index->first[kind][like->layer]; i != YK_OP_NONE; i = index->next[i]) {
+        const struct yk_op *op = &index->list->ops[i];
         if (used[op->match] || op->micro_batch != like->micro_batch ||
             op->backward != like->backward || op->peer != peer || op->samples != like->samples ||
-            !is_in_time(view, i, group)) {
+            !is_in_time(index, i, group)) {
             continue;
         }
         const bool better = like->backward ? i < chosen : i > chosen;
@@ -103,23 +103,23 @@ static yk_status choose_crossing(struct yk_executor *executor, int32_t number,
     const struct yk_op *op = &executor->list->ops[number];
     const struct yk_program_facts *facts = executor->facts;
     const bool produces = (op->kind == YK_OP_SEND) != op->backward;
-    struct yk_op_index *view = executor->view;
+    struct yk_op_index *index = executor->index;
     bool *used = NULL;
     YK_TRY_NEW(executor->arena, used, executor->program->match_count);
     if (produces) {
-        YK_TRY(yk_op_index_make(facts, op->peer, executor->arena, &view));
+        YK_TRY(yk_op_index_make(facts, op->peer, executor->arena, &index));
     }
     for (int32_t c = 0; c < facts->crossing_count; c++) {
         if (!find_common(executor, op, c, out)) {
             continue;
         }
-        const int32_t chosen = choose_message(view, op, produces ? executor->rank : op->peer,
+        const int32_t chosen = choose_message(index, op, produces ? executor->rank : op->peer,
                                               facts->crossings[c].group, used);
-        if (chosen != YK_OP_NONE && view->list->ops[chosen].match == op->match) {
+        if (chosen != YK_OP_NONE && index->list->ops[chosen].match == op->match) {
             return YK_OK;
         }
         if (chosen != YK_OP_NONE) {
-            used[view->list->ops[chosen].match] = true;
+            used[index->list->ops[chosen].match] = true;
         }
     }
     return yk_fail(YK_ERROR_INPUT, "the program has a message of %lld samples that nobody takes",
@@ -298,7 +298,7 @@ static void copy_local(struct yk_executor *executor, int32_t number, int32_t cro
     const int64_t bytes = row_bytes(executor, producer, &slice->own);
     if (op->kind != YK_OP_FORWARD ||
         executor->first_reader[(int64_t)crossing * executor->facts->M + m] != number ||
-        executor->view->members[group] < 0 || executor->view->members[reader_group] < 0) {
+        executor->index->members[group] < 0 || executor->index->members[reader_group] < 0) {
         return;
     }
     const struct sample_range produced = own_samples(executor, group, m);

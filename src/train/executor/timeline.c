@@ -54,46 +54,46 @@ yk_status yk_executor_get_timeline(const struct yk_executor *executor, int32_t b
     return YK_OK;
 }
 
-bool yk_op_timeline_is_complete(const struct yk_op_timeline *times)
+bool yk_op_timeline_is_complete(const struct yk_op_timeline *timeline)
 {
-    if (times->count != times->program->ranks[times->rank].op_count) {
+    if (timeline->count != timeline->program->ranks[timeline->rank].op_count) {
         return false;
     }
-    for (int32_t i = 0; i < times->count; i++) {
-        if (times->ops[i].end_s < times->ops[i].start_s) {
+    for (int32_t i = 0; i < timeline->count; i++) {
+        if (timeline->ops[i].end_s < timeline->ops[i].start_s) {
             return false;
         }
     }
     return true;
 }
 
-static yk_status add_event(const struct yk_op_timeline *times, const struct yk_op_interval *time,
+static yk_status add_event(const struct yk_op_timeline *timeline, const struct yk_op_interval *time,
                            struct yk_text *name, struct yk_trace *trace)
 {
-    const struct yk_op *op = &times->program->ranks[times->rank].ops[time->op];
+    const struct yk_op *op = &timeline->program->ranks[timeline->rank].ops[time->op];
     name->length = 0;
-    yk_op_describe(times->program, op, name);
+    yk_op_describe(timeline->program, op, name);
     YK_TRY(yk_text_status(name));
     const struct yk_trace_event event = {
         .lane = op->lane,
         .op = yk_text_chars(name),
-        .start_s = time->start_s - times->began_s,
-        .end_s = time->end_s - times->began_s,
+        .start_s = time->start_s - timeline->began_s,
+        .end_s = time->end_s - timeline->began_s,
         .bytes = op->bytes,
     };
     return yk_trace_add_event(trace, &event, NULL);
 }
 
-yk_status yk_op_timeline_to_trace(const struct yk_op_timeline *times, struct yk_trace **out)
+yk_status yk_op_timeline_to_trace(const struct yk_op_timeline *timeline, struct yk_trace **out)
 {
-    const struct yk_program *program = times->program;
-    const int32_t device = program->plan->ranks[times->rank].device;
+    const struct yk_program *program = timeline->program;
+    const int32_t device = program->plan->ranks[timeline->rank].device;
     struct yk_trace *trace = NULL;
     struct yk_text name = {0};
     YK_TRY(yk_trace_create(&trace));
     yk_status status = yk_trace_add_rank(trace, program->cluster->devices[device].name);
-    for (int32_t i = 0; i < times->count && status == YK_OK; i++) {
-        status = add_event(times, &times->ops[i], &name, trace);
+    for (int32_t i = 0; i < timeline->count && status == YK_OK; i++) {
+        status = add_event(timeline, &timeline->ops[i], &name, trace);
     }
     yk_text_free(&name);
     YK_TRY_OR(status, yk_trace_destroy(trace));

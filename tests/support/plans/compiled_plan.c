@@ -100,9 +100,9 @@ struct compiled_plan *compiled_plan_make(struct yk_random *random, const struct 
     assert_non_null(made);
     assert_ok(yk_arena_create(&made->arena));
     assert_ok(yk_model_config_find_builtin("gpt-nano", &config));
-    assert_ok(yk_model_cache_create(config, &workload, &made->sizes));
-    made->book = (struct yk_cost_sources){.cluster = cluster};
-    assert_ok(yk_layer_costs_create(&made->book, made->sizes, &made->prices));
+    assert_ok(yk_model_cache_create(config, &workload, &made->cache));
+    made->sources = (struct yk_cost_sources){.cluster = cluster};
+    assert_ok(yk_layer_costs_create(&made->sources, made->cache, &made->costs));
     if (below(random, 2) == 0) {
         plan_one_group(random, made);
     } else {
@@ -110,16 +110,16 @@ struct compiled_plan *compiled_plan_make(struct yk_random *random, const struct 
     }
     made->plan->workload = workload;
     fill_plan(random, made->plan);
-    assert_ok(yk_plan_check(made->plan, yk_model_cache_whole_batch(made->sizes)));
-    assert_ok(yk_program_compile(made->plan, cluster, made->sizes, &made->program));
+    assert_ok(yk_plan_check(made->plan, yk_model_cache_whole_batch(made->cache)));
+    assert_ok(yk_program_compile(made->plan, cluster, made->cache, &made->program));
     return made;
 }
 
 void compiled_plan_free(struct compiled_plan *made)
 {
     yk_program_destroy(made->program);
-    yk_layer_costs_destroy(made->prices);
-    yk_model_cache_destroy(made->sizes);
+    yk_layer_costs_destroy(made->costs);
+    yk_model_cache_destroy(made->cache);
     yk_arena_destroy(made->arena);
     free(made);
 }

@@ -30,21 +30,21 @@ static bool is_over(const struct looking *looking)
 }
 
 static void accept(const struct looking *looking, const struct yk_plan *plan,
-                   const struct yk_plan_evaluation *trial)
+                   const struct yk_plan_evaluation *evaluation)
 {
     struct every_plan *every = looking->every;
-    if (trial->fits && trial->step_s < every->best_s) {
+    if (evaluation->fits && evaluation->step_s < every->best_s) {
         struct yk_plan *copy = NULL;
         assert_ok(yk_plan_copy(plan, every->arena, &copy));
         every->best = copy;
-        every->best_s = trial->step_s;
+        every->best_s = evaluation->step_s;
     }
 }
 
 /* State of the group of several that is divided. */
 static double sharded_bytes(const struct looking *looking)
 {
-    const struct yk_model *model = looking->every->study->model;
+    const struct yk_model *model = looking->every->context->model;
     double bytes = 0;
     for (int32_t i = 0; i < looking->own_count; i++) {
         const struct yk_model_layer_state_bytes state =
@@ -64,7 +64,7 @@ static double sharded_bytes(const struct looking *looking)
  * moment it holds what they saved. */
 static void find_rooms(const struct looking *looking, double *rooms)
 {
-    const struct yk_search_context *study = looking->every->study;
+    const struct yk_search_context *context = looking->every->context;
     const struct yk_plan *plan = looking->plan;
     for (int32_t g = 0; g < plan->group_count; g++) {
         for (int32_t i = 0; i < plan->groups[g].member_count; i++) {
@@ -76,14 +76,14 @@ static void find_rooms(const struct looking *looking, double *rooms)
                 const int64_t samples = yk_plan_member_samples(plan, g, i, m, &first);
                 max = samples > max ? samples : max;
             }
-            rooms[rank] =
-                plan->ranks[rank].limit_bytes -
-                yk_device_measurements_context_bytes(study->measurements, study->cluster, device);
+            rooms[rank] = plan->ranks[rank].limit_bytes -
+                          yk_device_measurements_context_bytes(context->measurements,
+                                                               context->cluster, device);
             for (int32_t l = 0; l < plan->layer_count && max > 0; l++) {
                 const struct yk_model *model = NULL;
                 if (plan->layers[l].group == g) {
                     assert_ok(
-                        yk_model_cache_get(study->sizes, max, plan->layers[l].recompute, &model));
+                        yk_model_cache_get(context->cache, max, plan->layers[l].recompute, &model));
                     rooms[rank] -= (double)model->layers[l].saved_bytes;
                 }
             }
@@ -94,7 +94,7 @@ static void find_rooms(const struct looking *looking, double *rooms)
 /* False when state alone, however it is divided, is too much beside `rooms`. */
 static bool has_room(const struct looking *looking, const double *rooms, bool strategies)
 {
-    const struct yk_model *model = looking->every->study->model;
+    const struct yk_model *model = looking->every->context->model;
     const struct yk_plan *plan = looking->plan;
     for (int32_t g = 0; g < plan->group_count; g++) {
         double whole = 0;
@@ -128,7 +128,7 @@ static bool has_room(const struct looking *looking, const double *rooms, bool st
 }
 
 /* Parts for the rooms that a trial found; false when there is no room for all state. */
-static bool change_parts(const struct looking *looking, const struct yk_plan_evaluation *trial,
+static bool change_parts(const struct looking *looking, const struct yk_plan_evaluation *evaluation,
                          double state)
 {
     struct yk_plan *plan = looking->plan;
@@ -137,7 +137,7 @@ static bool change_parts(const struct looking *looking, const struct yk_plan_eva
     double parts[MOST_DEVICES];
     for (int32_t i = 0; i < group->member_count; i++) {
         const int32_t rank = group->members[i].rank;
-        room[i] = plan->ranks[rank].limit_bytes - trial->peaks[rank].bytes +
+        room[i] = plan->ranks[rank].limit_bytes - evaluation->peaks[rank].bytes +
                   state * group->members[i].shard_fraction;
     }
     const yk_status status = yk_shard_fractions_find(group->member_count, state, room, parts);
@@ -157,30 +157,30 @@ static void equal_parts(const struct yk_plan_group *group)
 /* With equal parts, or with others if they do not fit. */
 static bool try_parts(const struct looking *looking)
 {
-    struct yk_search_context *study = looking->every->study;
-    struct yk_plan_evaluation trial;
-    assert_ok(
-        yk_plan_evaluation_run(study, looking->plan, YK_PLAN_EVALUATION_SIMULATE_IF_FITS, &trial));
+    struct yk_search_context *context = looking->every->context;
+    struct yk_plan_evaluation evaluation;
+    assert_ok(yk_plan_evaluation_run(context, looking->plan, YK_PLAN_EVALUATION_SIMULATE_IF_FITS,
+                                     &evaluation));
     looking->every->looked++;
-    accept(looking, looking->plan, &trial);
-    const double state = looking->several < 0 || trial.fits ? 0 : sharded_bytes(looking);
-    for (int round = 0; round < ROUNDS && state > 0 && !trial.fits; round++) {
-        if (!change_parts(looking, &trial, state)) {
+    accept(looking, looking->plan, &evaluation);
+    const double state = looking->several < 0 || evaluation.fits ? 0 : sharded_bytes(looking);
+    for (int round = 0; round < ROUNDS && state > 0 && !evaluation.fits; round++) {
+        if (!change_parts(looking, &evaluation, state)) {
             break;
         }
-        yk_plan_evaluation_free(&trial);
-        assert_ok(yk_plan_evaluation_run(study, looking->plan, YK_PLAN_EVALUATION_SIMULATE_IF_FITS,
-                                         &trial));
-        accept(looking, looking->plan, &trial);
+        yk_plan_evaluation_free(&evaluation);
+        assert_ok(yk_plan_evaluation_run(context, looking->plan,
+                                         YK_PLAN_EVALUATION_SIMULATE_IF_FITS, &evaluation));
+        accept(looking, looking->plan, &evaluation);
     }
-    const bool fits = trial.fits;
-    yk_plan_evaluation_free(&trial);
+    const bool fits = evaluation.fits;
+    yk_plan_evaluation_free(&evaluation);
     return fits;
 }
 
 static void try_ordered(const struct looking *looking)
 {
-    struct yk_search_context *study = looking->every->study;
+    struct yk_search_context *context = looking->every->context;
     const struct yk_transfer_order_plan_options ordering = {.method =
                                                                 YK_TRANSFER_ORDER_METHOD_GREEDY};
     struct yk_arena *arena = NULL;
@@ -188,12 +188,13 @@ static void try_ordered(const struct looking *looking)
     bool ordered = false;
     assert_ok(yk_arena_create(&arena));
     assert_ok(yk_plan_copy(looking->plan, arena, &plan));
-    assert_ok(yk_transfer_order_plan_apply(study, &ordering, arena, plan, &ordered));
+    assert_ok(yk_transfer_order_plan_apply(context, &ordering, arena, plan, &ordered));
     if (ordered) {
-        struct yk_plan_evaluation trial;
-        assert_ok(yk_plan_evaluation_run(study, plan, YK_PLAN_EVALUATION_SIMULATE_IF_FITS, &trial));
-        accept(looking, plan, &trial);
-        yk_plan_evaluation_free(&trial);
+        struct yk_plan_evaluation evaluation;
+        assert_ok(yk_plan_evaluation_run(context, plan, YK_PLAN_EVALUATION_SIMULATE_IF_FITS,
+                                         &evaluation));
+        accept(looking, plan, &evaluation);
+        yk_plan_evaluation_free(&evaluation);
     }
     yk_arena_destroy(arena);
 }
@@ -227,7 +228,7 @@ static void try_prefetches(const struct looking *looking)
 
 static void try_strategies(const struct looking *looking)
 {
-    const struct yk_model *model = looking->every->study->model;
+    const struct yk_model *model = looking->every->context->model;
     const int32_t codes = 1 << (2 * looking->own_count);
     double rooms[MOST_DEVICES];
     find_rooms(looking, rooms);
@@ -255,7 +256,7 @@ static void try_strategies(const struct looking *looking)
 static double compute_s(const struct looking *looking)
 {
     const struct yk_plan *plan = looking->plan;
-    struct yk_layer_costs *prices = looking->every->study->costs;
+    struct yk_layer_costs *costs = looking->every->context->costs;
     double slowest_s = 0;
     for (int32_t g = 0; g < plan->group_count; g++) {
         for (int32_t i = 0; i < plan->groups[g].member_count; i++) {
@@ -270,9 +271,9 @@ static double compute_s(const struct looking *looking)
                     if (plan->layers[l].group != g) {
                         continue;
                     }
-                    assert_ok(yk_layer_costs_seconds(prices, device, l, samples,
+                    assert_ok(yk_layer_costs_seconds(costs, device, l, samples,
                                                      YK_COST_PASS_FORWARD, &forward_s));
-                    assert_ok(yk_layer_costs_seconds(prices, device, l, samples,
+                    assert_ok(yk_layer_costs_seconds(costs, device, l, samples,
                                                      YK_COST_PASS_BACKWARD, &backward_s));
                     busy_s += backward_s + (plan->layers[l].recompute ? 2 : 1) * forward_s;
                 }
@@ -286,7 +287,7 @@ static double compute_s(const struct looking *looking)
 /* Parameters and gradients of the group of several, once over its slowest link. */
 static double travel_s(const struct looking *looking)
 {
-    const struct yk_search_context *study = looking->every->study;
+    const struct yk_search_context *context = looking->every->context;
     const struct yk_plan *plan = looking->plan;
     double bytes = 0;
     double slowest = INFINITY;
@@ -297,13 +298,13 @@ static double travel_s(const struct looking *looking)
     const int32_t n = group->member_count;
     for (int32_t i = 0; i < looking->own_count; i++) {
         const struct yk_model_layer_state_bytes state =
-            yk_model_layer_state_bytes(study->model, &study->model->layers[looking->own[i]]);
+            yk_model_layer_state_bytes(context->model, &context->model->layers[looking->own[i]]);
         bytes += state.weight_bytes + state.gradient_bytes;
     }
     for (int32_t i = 0; i < n; i++) {
         const int32_t a = plan->ranks[group->members[i].rank].device;
         const int32_t b = plan->ranks[group->members[(i + 1) % n].rank].device;
-        slowest = fmin(slowest, yk_cluster_link(study->cluster, a, b)->bytes_per_s);
+        slowest = fmin(slowest, yk_cluster_link(context->cluster, a, b)->bytes_per_s);
     }
     return bytes * (n - 1) / n / slowest;
 }
@@ -315,7 +316,7 @@ static void try_sums(const struct looking *looking)
     if (fmax(compute_s(looking), travel_s(looking)) >= looking->every->best_s) {
         return;
     }
-    if (yk_plan_check(plan, looking->every->study->model) != YK_OK) {
+    if (yk_plan_check(plan, looking->every->context->model) != YK_OK) {
         return; /* more micro-batches than samples of a share */
     }
     plan->no_sync = true;
@@ -346,13 +347,13 @@ static void try_shares(const struct looking *looking, int32_t member, int64_t un
 
 static void try_recomputation(const struct looking *looking)
 {
-    const struct yk_search_context *study = looking->every->study;
-    const int64_t batch = study->request->workload.batch;
+    const struct yk_search_context *context = looking->every->context;
+    const int64_t batch = context->request->workload.batch;
     const int64_t unit = looking->plan->group_count > 1 ? looking->plan->micro_batches : 1;
     int32_t blocks[MOST_LAYERS];
     int32_t count = 0;
-    for (int32_t l = 0; l < study->model->layer_count; l++) {
-        if (study->recomputes[l]) {
+    for (int32_t l = 0; l < context->model->layer_count; l++) {
+        if (context->recomputes[l]) {
             blocks[count++] = l;
         }
     }
@@ -366,7 +367,7 @@ static void try_recomputation(const struct looking *looking)
 
 static void try_micro_batches(const struct looking *looking)
 {
-    const int64_t batch = looking->every->study->request->workload.batch;
+    const int64_t batch = looking->every->context->request->workload.batch;
     struct yk_plan *plan = looking->plan;
     for (int32_t M = 1; M <= batch; M++) {
         if (batch % M != 0) {
@@ -385,7 +386,7 @@ static void try_micro_batches(const struct looking *looking)
 /* A stage ends after layer l where bit l of `cuts` is set. */
 static void place_layers(struct looking *looking, int32_t chain, uint32_t cuts)
 {
-    const struct yk_model *model = looking->every->study->model;
+    const struct yk_model *model = looking->every->context->model;
     int32_t group = 0;
     looking->own_count = 0;
     for (int32_t l = 0; l < model->layer_count; l++) {
@@ -402,19 +403,19 @@ static void place_layers(struct looking *looking, int32_t chain, uint32_t cuts)
 /* `places` (devices) are groups, −1 for devices that are left out. */
 static void begin_plan(struct looking *looking, const int32_t *places, int32_t groups)
 {
-    const struct yk_search_context *study = looking->every->study;
+    const struct yk_search_context *context = looking->every->context;
     int32_t devices[MOST_DEVICES];
     int32_t sizes[MOST_DEVICES] = {0};
     int32_t count = 0;
     for (int32_t g = 0; g < groups; g++) {
-        for (int32_t p = 0; p < study->cluster->device_count; p++) {
+        for (int32_t p = 0; p < context->cluster->device_count; p++) {
             if (places[p] == g) {
                 devices[count++] = p;
                 sizes[g]++;
             }
         }
     }
-    assert_ok(yk_search_context_create_plan(study, devices, count, groups, looking->arena,
+    assert_ok(yk_search_context_create_plan(context, devices, count, groups, looking->arena,
                                             &looking->plan));
     looking->several = -1;
     for (int32_t g = 0, rank = 0; g < groups; g++) {
@@ -427,7 +428,7 @@ static void begin_plan(struct looking *looking, const int32_t *places, int32_t g
         for (int32_t i = 0; i < sizes[g]; i++) {
             group->members[i] =
                 (struct yk_plan_group_member){.rank = rank++,
-                                              .share = study->request->workload.batch,
+                                              .share = context->request->workload.batch,
                                               .shard_fraction = 1.0 / sizes[g]};
         }
     }
@@ -444,7 +445,7 @@ static int32_t count_bits(uint32_t bits)
 
 static void try_places(struct looking *looking, const int32_t *places, int32_t groups)
 {
-    const struct yk_model *model = looking->every->study->model;
+    const struct yk_model *model = looking->every->context->model;
     int32_t chain = model->layer_count;
     while (model->layers[chain - 1].shares_weights_of != YK_LAYER_NONE) {
         chain--;
@@ -460,14 +461,14 @@ static void try_places(struct looking *looking, const int32_t *places, int32_t g
     yk_arena_destroy(looking->arena);
 }
 
-void every_plan_look(struct yk_search_context *study, double below_s, bool any,
+void every_plan_look(struct yk_search_context *context, double below_s, bool any,
                      struct yk_arena *arena, struct every_plan *out)
 {
-    const int32_t P = study->cluster->device_count;
+    const int32_t P = context->cluster->device_count;
     struct looking looking = {.every = out, .any = any};
-    *out =
-        (struct every_plan){.study = study, .arena = arena, .below_s = below_s, .best_s = below_s};
-    assert_true(P <= MOST_DEVICES && study->model->layer_count <= MOST_LAYERS);
+    *out = (struct every_plan){
+        .context = context, .arena = arena, .below_s = below_s, .best_s = below_s};
+    assert_true(P <= MOST_DEVICES && context->model->layer_count <= MOST_LAYERS);
     for (int32_t groups = 1; groups <= P; groups++) {
         int32_t codes = 1;
         for (int32_t p = 0; p < P; p++) {

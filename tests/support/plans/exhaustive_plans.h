@@ -14,7 +14,7 @@
 #include "planner/search/search_context.h"
 
 struct every_plan {
-    struct yk_search_context *study;
+    struct yk_search_context *context;
     struct yk_arena *arena;     /* owns the plan */
     double below_s;             /* only plans that take less count */
     const struct yk_plan *best; /* the fastest of them that fits; NULL: there is none */
@@ -23,7 +23,7 @@ struct every_plan {
 };
 
 /* The plan is in the arena. With `any`, ends at the first plan that fits. */
-void every_plan_look(struct yk_search_context *study, double below_s, bool any,
+void every_plan_look(struct yk_search_context *context, double below_s, bool any,
                      struct yk_arena *arena, struct every_plan *out);
 
 #endif

@@ -133,7 +133,7 @@ void drawn_problem_make(uint64_t seed, const struct drawn_size *most, struct dra
     *out = (struct drawn_problem){0};
     draw_config(&random, most->blocks, &out->config);
     out->request = (struct yk_plan_request){
-        .cost_sources = &out->book,
+        .cost_sources = &out->sources,
         .config = &out->config,
         .workload = {.batch = 2 + yk_random_below(&random, most->batch - 1),
                      .sequence = 32 << yk_random_below(&random, 4),
@@ -146,7 +146,7 @@ void drawn_problem_make(uint64_t seed, const struct drawn_size *most, struct dra
         .search = {.budget_s = 1e6, .seed = seed},
     };
     out->cluster = draw_cluster(&random, most->devices, &out->request);
-    out->book = (struct yk_cost_sources){.cluster = out->cluster, .measurements = out->facts};
+    out->sources = (struct yk_cost_sources){.cluster = out->cluster, .measurements = out->facts};
 }
 
 void drawn_problem_free(struct drawn_problem *problem)

@@ -12,7 +12,7 @@ struct drawn_problem {
     struct yk_cluster *cluster;
     struct yk_device_measurements
         facts[YK_CLUSTER_MAX_DEVICES]; /* nothing, unless a test says so */
-    struct yk_cost_sources book;
+    struct yk_cost_sources sources;
     struct yk_plan_request request; /* everything is open; there is time enough */
 };
 

@@ -66,7 +66,7 @@ static void pick_sizes(struct yk_random *random, int64_t batch, struct sound_pla
     };
     workload.nf4 = workload.lora_rank > 0 && chance(random, 2);
     assert_ok(yk_model_config_read(text, strlen(text), "small.json", sound->arena, &config));
-    assert_ok(yk_model_cache_create(config, &workload, &sound->sizes));
+    assert_ok(yk_model_cache_create(config, &workload, &sound->cache));
 }
 
 /* Parts may be 0; those of a group add up to 1. */
@@ -346,7 +346,7 @@ struct sound_plan sound_plan_make(uint64_t seed)
     assert_ok(yk_arena_create(&sound.arena));
     assert_ok(yk_cluster_parse("1xrtx6000ada + 2xrtx3090 + 1xa100-40gb @ 10GB/s", &sound.cluster));
     pick_sizes(&random, batch, &sound);
-    const struct yk_model *model = yk_model_cache_whole_batch(sound.sizes);
+    const struct yk_model *model = yk_model_cache_whole_batch(sound.cache);
     assert_ok(yk_plan_create(sound.arena, ranks, groups, model->layer_count, &sound.plan));
     sound.plan->model_source = "small.json";
     sound.plan->cluster_source = "line";
@@ -372,7 +372,7 @@ struct sound_plan sound_plan_make(uint64_t seed)
 
 void sound_plan_free(struct sound_plan *sound)
 {
-    yk_model_cache_destroy(sound->sizes);
+    yk_model_cache_destroy(sound->cache);
     yk_cluster_destroy(sound->cluster);
     yk_arena_destroy(sound->arena);
     *sound = (struct sound_plan){0};

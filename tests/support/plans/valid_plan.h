@@ -14,7 +14,7 @@
 struct sound_plan {
     struct yk_arena *arena;
     struct yk_cluster *cluster;
-    struct yk_model_cache *sizes;
+    struct yk_model_cache *cache;
     struct yk_plan *plan;
 };
 

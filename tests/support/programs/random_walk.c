@@ -160,13 +160,13 @@ struct walk {
     const struct yk_program *program;
     struct lanes *ranks;
     int32_t *members; /* (matches) ranks that an op of that match is on */
-    int32_t rounds;
+    int32_t iterations;
     int32_t favourite; /* the start or end that goes first whenever it can; −1: none */
 };
 
 static struct walk start(const struct yk_program *program, int32_t rounds)
 {
-    struct walk walk = {.program = program, .rounds = rounds};
+    struct walk walk = {.program = program, .iterations = rounds};
     walk.ranks = allocate_zeroed(program->rank_count, sizeof *walk.ranks);
     walk.members = allocate_zeroed(program->match_count, sizeof *walk.members);
     for (int32_t r = 0; r < program->rank_count; r++) {
@@ -188,9 +188,9 @@ static int32_t count_ready(const struct walk *walk, int32_t match)
     int32_t count = 0;
     for (int32_t r = 0; r < walk->program->rank_count; r++) {
         int64_t round = 0;
-        const int32_t op = next_op(&walk->ranks[r], YK_LANE_COMM, walk->rounds, &round);
+        const int32_t op = next_op(&walk->ranks[r], YK_LANE_COMM, walk->iterations, &round);
         count += op >= 0 && walk->ranks[r].list->ops[op].match == match &&
-                         is_ready(&walk->ranks[r], YK_LANE_COMM, walk->rounds)
+                         is_ready(&walk->ranks[r], YK_LANE_COMM, walk->iterations)
                      ? 1
                      : 0;
     }
@@ -201,8 +201,8 @@ static int32_t count_ready(const struct walk *walk, int32_t match)
 static bool try_start(struct walk *walk, int32_t rank, enum yk_lane lane)
 {
     int64_t round = 0;
-    const int32_t op = next_op(&walk->ranks[rank], lane, walk->rounds, &round);
-    if (op < 0 || !is_ready(&walk->ranks[rank], lane, walk->rounds)) {
+    const int32_t op = next_op(&walk->ranks[rank], lane, walk->iterations, &round);
+    if (op < 0 || !is_ready(&walk->ranks[rank], lane, walk->iterations)) {
         return false;
     }
     const int32_t match = walk->ranks[rank].list->ops[op].match;
@@ -214,7 +214,7 @@ static bool try_start(struct walk *walk, int32_t rank, enum yk_lane lane)
         return false;
     }
     for (int32_t r = 0; r < walk->program->rank_count; r++) {
-        const int32_t other = next_op(&walk->ranks[r], YK_LANE_COMM, walk->rounds, &round);
+        const int32_t other = next_op(&walk->ranks[r], YK_LANE_COMM, walk->iterations, &round);
         if (other >= 0 && walk->ranks[r].list->ops[other].match == match) {
             walk->ranks[r].place.started[YK_LANE_COMM]++;
         }

@@ -60,7 +60,7 @@ static void make_cluster(struct hand_program *hand, const struct hand_spec *spec
     }
     hand->cluster = (struct yk_cluster){
         .device_count = P, .node_count = node_count, .devices = devices, .links = links};
-    hand->book = (struct yk_cost_sources){.cluster = &hand->cluster};
+    hand->sources = (struct yk_cost_sources){.cluster = &hand->cluster};
 }
 
 static void make_group(const struct hand_spec *spec, int32_t number, struct yk_plan_group *group)
@@ -86,7 +86,7 @@ static void make_plan(struct hand_program *hand, const struct hand_spec *spec)
     const int32_t group_count = spec->group_count > 0 ? spec->group_count : 1;
     assert_ok(yk_plan_create(hand->arena, spec->rank_count, group_count, HAND_LAYERS, &hand->plan));
     struct yk_plan *plan = hand->plan;
-    plan->workload = yk_model_cache_whole_batch(hand->sizes)->workload;
+    plan->workload = yk_model_cache_whole_batch(hand->cache)->workload;
     plan->micro_batches = 1;
     plan->prefetch = 1;
     plan->block_bytes = 1e9;
@@ -164,7 +164,7 @@ static void make_program(struct hand_program *hand, const struct hand_spec *spec
     *program = (struct yk_program){
         .plan = hand->plan,
         .cluster = &hand->cluster,
-        .sizes = hand->sizes,
+        .cache = hand->cache,
         .rank_count = spec->rank_count,
         .ranks = allocate_zeroed(hand->arena, spec->rank_count, sizeof *program->ranks),
         .layers = allocate_zeroed(hand->arena, HAND_LAYERS, sizeof *program->layers),
@@ -191,18 +191,18 @@ struct hand_program *hand_program_make(const struct hand_spec *spec)
     assert_non_null(hand);
     assert_ok(yk_arena_create(&hand->arena));
     assert_ok(yk_model_config_find_builtin("gpt-nano", &config));
-    assert_ok(yk_model_cache_create(config, &workload, &hand->sizes));
+    assert_ok(yk_model_cache_create(config, &workload, &hand->cache));
     make_cluster(hand, spec);
     make_plan(hand, spec);
     make_program(hand, spec);
-    assert_ok(yk_layer_costs_create(&hand->book, hand->sizes, &hand->prices));
+    assert_ok(yk_layer_costs_create(&hand->sources, hand->cache, &hand->costs));
     return hand;
 }
 
 void hand_program_free(struct hand_program *hand)
 {
-    yk_layer_costs_destroy(hand->prices);
-    yk_model_cache_destroy(hand->sizes);
+    yk_layer_costs_destroy(hand->costs);
+    yk_model_cache_destroy(hand->cache);
     yk_arena_destroy(hand->arena);
     free(hand);
 }

@@ -65,9 +65,9 @@ struct hand_spec {
 struct hand_program {
     struct yk_arena *arena;
     struct yk_cluster cluster;
-    struct yk_cost_sources book;
-    struct yk_model_cache *sizes;
-    struct yk_layer_costs *prices;
+    struct yk_cost_sources sources;
+    struct yk_model_cache *cache;
+    struct yk_layer_costs *costs;
     struct yk_plan *plan;
     struct yk_program program;
 };

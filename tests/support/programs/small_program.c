@@ -24,7 +24,7 @@ static void describe(const struct small_spec *spec, int64_t batch, struct small_
     assert_ok(yk_arena_create(&small->arena));
     assert_ok(yk_cluster_parse("8xrtx3090 @ 10GB/s", &small->cluster));
     assert_ok(yk_model_config_read(text, strlen(text), "small.json", small->arena, &config));
-    assert_ok(yk_model_cache_create(config, &workload, &small->sizes));
+    assert_ok(yk_model_cache_create(config, &workload, &small->cache));
 }
 
 static void deal_out(const struct small_spec *spec, struct yk_plan *plan)
@@ -51,7 +51,7 @@ struct small_program small_program_make(const struct small_spec *spec)
     const int32_t groups = spec->groups > 0 ? spec->groups : 1;
     const int32_t micro_batches = spec->micro_batches > 0 ? spec->micro_batches : 1;
     describe(spec, (int64_t)2 * micro_batches * spec->ranks / groups, &small);
-    const struct yk_model *model = yk_model_cache_whole_batch(small.sizes);
+    const struct yk_model *model = yk_model_cache_whole_batch(small.cache);
     assert_int_equal(model->layer_count, SMALL_LAYERS);
     assert_ok(yk_plan_create(small.arena, spec->ranks, groups, SMALL_LAYERS, &small.plan));
     small.plan->workload = model->workload;
@@ -63,7 +63,7 @@ struct small_program small_program_make(const struct small_spec *spec)
     small.plan->bucket_bytes = spec->bucketed ? 1e9 : 0;
     deal_out(spec, small.plan);
     assert_ok(yk_plan_check(small.plan, model));
-    assert_ok(yk_program_compile(small.plan, small.cluster, small.sizes, &small.program));
+    assert_ok(yk_program_compile(small.plan, small.cluster, small.cache, &small.program));
     if (!spec->together) {
         struct yk_program *apart = edit_copy(small.program);
         yk_program_destroy(small.program);
@@ -75,7 +75,7 @@ struct small_program small_program_make(const struct small_spec *spec)
 void small_program_free(struct small_program *small)
 {
     yk_program_destroy(small->program);
-    yk_model_cache_destroy(small->sizes);
+    yk_model_cache_destroy(small->cache);
     yk_cluster_destroy(small->cluster);
     yk_arena_destroy(small->arena);
     *small = (struct small_program){0};

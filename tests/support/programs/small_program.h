@@ -34,7 +34,7 @@ struct small_spec {
 struct small_program {
     struct yk_arena *arena;
     struct yk_cluster *cluster;
-    struct yk_model_cache *sizes;
+    struct yk_model_cache *cache;
     struct yk_plan *plan;
     struct yk_program *program;
 };

@@ -60,8 +60,8 @@ struct tiny_step tiny_step_make(struct tiny_options options)
         .nf4 = options.nf4,
     };
     tiny.config = read_config(tiny.arena, &options);
-    assert_ok(yk_model_cache_create(tiny.config, &workload, &tiny.sizes));
-    tiny.model = yk_model_cache_whole_batch(tiny.sizes);
+    assert_ok(yk_model_cache_create(tiny.config, &workload, &tiny.cache));
+    tiny.model = yk_model_cache_whole_batch(tiny.cache);
     assert_ok(yk_plan_create(tiny.arena, ranks, options.groups > 0 ? options.groups : 1,
                              tiny.model->layer_count, &tiny.plan));
     tiny.plan->workload = workload;
@@ -72,7 +72,7 @@ struct tiny_step tiny_step_make(struct tiny_options options)
 void tiny_step_free(struct tiny_step *tiny)
 {
     yk_program_destroy(tiny->program);
-    yk_model_cache_destroy(tiny->sizes);
+    yk_model_cache_destroy(tiny->cache);
     yk_cluster_destroy(tiny->cluster);
     yk_arena_destroy(tiny->arena);
 }
@@ -107,7 +107,7 @@ void tiny_step_compile(struct tiny_step *tiny)
     yk_program_destroy(tiny->program);
     tiny->program = NULL;
     assert_ok(yk_plan_check(tiny->plan, tiny->model));
-    assert_ok(yk_program_compile(tiny->plan, tiny->cluster, tiny->sizes, &tiny->program));
+    assert_ok(yk_program_compile(tiny->plan, tiny->cluster, tiny->cache, &tiny->program));
 }
 
 struct yk_program_memory *tiny_step_memory(const struct tiny_step *tiny, int32_t rank)

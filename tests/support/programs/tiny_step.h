@@ -58,7 +58,7 @@ struct tiny_step {
     struct yk_arena *arena;
     struct yk_cluster *cluster;
     const struct yk_model_config *config;
-    struct yk_model_cache *sizes;
+    struct yk_model_cache *cache;
     const struct yk_model *model; /* of the whole batch */
     struct yk_plan *plan;
     struct yk_program *program; /* NULL until it is compiled */

@@ -65,19 +65,19 @@ static double compare_logits(const struct training_case *c,
     };
     const int64_t V = yk_model_config_target_vocabulary(c->config);
     const int64_t rows = training_case_rows(c);
-    struct yk_inference *forward = NULL;
+    struct yk_inference *inference = NULL;
     float *logits = calloc((size_t)(rows * V), sizeof *logits);
     double loss = 0;
     assert_non_null(logits);
-    assert_ok(yk_inference_create(trainer->store, &shape, &forward));
-    assert_ok(yk_inference_run_loss(forward, &slice, &loss));
+    assert_ok(yk_inference_create(trainer->store, &shape, &inference));
+    assert_ok(yk_inference_run_loss(inference, &slice, &loss));
     for (int64_t row = 0; row < rows; row++) {
         const int64_t sequence = rows / slice.samples;
         assert_ok(
-            yk_inference_get_logits(forward, row / sequence, row % sequence, logits + row * V));
+            yk_inference_get_logits(inference, row / sequence, row % sequence, logits + row * V));
     }
     const double apart = request->apart(logits, c->logits, rows * V);
-    yk_inference_destroy(forward);
+    yk_inference_destroy(inference);
     free(logits);
     return apart;
 }

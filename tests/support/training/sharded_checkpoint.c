@@ -205,7 +205,7 @@ static yk_status do_job(struct job *job, const struct yk_communicator *ranks, in
     YK_TRY(yk_rank_partitions_stored(job->program, rank, whole->arena, &partitions));
     YK_TRY(yk_rank_partitions_saved(job->program, rank, whole->arena, &saves));
     YK_TRY(yk_parameter_store_create(
-        whole->net, &whole->store->engine, job->world->request->optimizer,
+        whole->net, &whole->store->context, job->world->request->optimizer,
         &(struct yk_parameter_store_layout){.partitions = partitions}, &store));
     const yk_status status =
         job->loads ? load(job, ranks, rank, store) : save_all(job, ranks, rank, store, saves);

@@ -121,7 +121,7 @@ struct small_store small_store_open(const struct small_store_request *request)
 {
     struct small_store small = {0};
     const struct yk_model *model = NULL;
-    const struct yk_device_context engine = {.backend = &at_once};
+    const struct yk_device_context context = {.backend = &at_once};
     const struct yk_net_options options = {.lora_alpha = request->lora_alpha};
     const struct yk_workload workload = {
         .batch = 3,
@@ -134,7 +134,7 @@ struct small_store small_store_open(const struct small_store_request *request)
     assert_ok(yk_model_build(request->config, &workload, small.arena, &model));
     assert_ok(yk_net_create(model, &options, &small.net));
     assert_ok(
-        yk_parameter_store_create(small.net, &engine, request->optimizer, NULL, &small.store));
+        yk_parameter_store_create(small.net, &context, request->optimizer, NULL, &small.store));
     return small;
 }
 

@@ -101,7 +101,7 @@ static yk_status make_sampler(const struct rank_run_request *request, struct yk_
 {
     const struct yk_program *program = request->program;
     const struct yk_plan *plan = program->plan;
-    const struct yk_model *model = yk_model_cache_whole_batch(program->sizes);
+    const struct yk_model *model = yk_model_cache_whole_batch(program->cache);
     struct yk_sampler *sampler = calloc(1, sizeof *sampler);
     if (!sampler) {
         return yk_fail_out_of_memory();
@@ -132,7 +132,7 @@ struct crew {
 struct rank {
     struct crew *crew;
     struct yk_backend backend; /* the CPU's, or one that is like a GPU */
-    struct yk_device_context engine;
+    struct yk_device_context context;
     struct yk_backend_lane *comm_lane;
     struct yk_backend_lane *staged_lane;
     struct yk_communicator ranks;
@@ -140,7 +140,7 @@ struct rank {
     struct yk_arena *arena;
     struct yk_parameter_store *store;
     struct yk_executor *executor;
-    struct yk_batch_prefetcher *batches;
+    struct yk_batch_prefetcher *prefetcher;
 };
 
 static yk_status open_store(struct rank *rank)
@@ -151,7 +151,7 @@ static yk_status open_store(struct rank *rank)
     YK_TRY(yk_rank_partitions_stored(program, rank->ranks.rank, rank->arena, &partitions));
     YK_TRY(yk_collectives_gradient_order(program, rank->arena, &order));
     YK_TRY(yk_parameter_store_create(
-        rank->crew->net, &rank->engine, rank->crew->request->optimizer.kind,
+        rank->crew->net, &rank->context, rank->crew->request->optimizer.kind,
         &(struct yk_parameter_store_layout){partitions, order}, &rank->store));
     return yk_parameter_store_init(rank->store, 5, YK_PARAMETER_STORE_INIT_ALL);
 }
@@ -181,10 +181,10 @@ static yk_status open_work(struct rank *rank, const struct yk_communicator **out
     if (!*out || !rank->crew->request->apart) {
         return YK_OK;
     }
-    YK_TRY(yk_backend_cpu.lane_create(rank->engine.device, "staged", &rank->staged_lane));
+    YK_TRY(yk_backend_cpu.lane_create(rank->context.device, "staged", &rank->staged_lane));
     YK_TRY(yk_communicator_open(&yk_comm_host_staging,
                                 &(struct yk_comm_options){.backend = &rank->backend,
-                                                          .device = rank->engine.device,
+                                                          .device = rank->context.device,
                                                           .lane = rank->staged_lane,
                                                           .host_communicator = &rank->ranks},
                                 &rank->staged));
@@ -204,14 +204,14 @@ static yk_status open_rank(struct rank *rank)
         rank->backend.used_bytes = use_none;
         rank->backend.contains = hold_all;
     }
-    rank->engine.backend = &rank->backend;
+    rank->context.backend = &rank->backend;
     YK_TRY(yk_arena_create(&rank->arena));
-    YK_TRY(yk_backend_cpu.open(&options, &rank->engine.device));
-    YK_TRY(yk_backend_cpu.lane_create(rank->engine.device, "load", &rank->engine.lane));
-    YK_TRY(yk_backend_cpu.lane_create(rank->engine.device, "comm", &rank->comm_lane));
+    YK_TRY(yk_backend_cpu.open(&options, &rank->context.device));
+    YK_TRY(yk_backend_cpu.lane_create(rank->context.device, "load", &rank->context.lane));
+    YK_TRY(yk_backend_cpu.lane_create(rank->context.device, "comm", &rank->comm_lane));
     YK_TRY(yk_communicator_open(&yk_comm_threads,
                                 &(struct yk_comm_options){.backend = &yk_backend_cpu,
-                                                          .device = rank->engine.device,
+                                                          .device = rank->context.device,
                                                           .lane = rank->comm_lane},
                                 &rank->ranks));
     YK_TRY(open_store(rank));
@@ -224,21 +224,21 @@ static yk_status open_rank(struct rank *rank)
         &rank->executor));
     YK_TRY_NEW(rank->arena, cuts, plan->micro_batches);
     yk_batch_prefetcher_find_shares(plan, rank->ranks.rank, cuts);
-    return yk_batch_prefetcher_create(rank->crew->sampler, &rank->engine, plan->micro_batches, cuts,
-                                      &rank->batches);
+    return yk_batch_prefetcher_create(rank->crew->sampler, &rank->context, plan->micro_batches,
+                                      cuts, &rank->prefetcher);
 }
 
 static void close_rank(struct rank *rank)
 {
-    yk_batch_prefetcher_destroy(rank->batches);
+    yk_batch_prefetcher_destroy(rank->prefetcher);
     yk_executor_destroy(rank->executor);
     yk_parameter_store_destroy(rank->store);
     yk_communicator_close(&rank->staged);
     yk_communicator_close(&rank->ranks);
     yk_backend_cpu.lane_destroy(rank->staged_lane);
     yk_backend_cpu.lane_destroy(rank->comm_lane);
-    yk_backend_cpu.lane_destroy(rank->engine.lane);
-    yk_backend_cpu.close(rank->engine.device);
+    yk_backend_cpu.lane_destroy(rank->context.lane);
+    yk_backend_cpu.close(rank->context.device);
     yk_arena_destroy(rank->arena);
 }
 
@@ -257,7 +257,7 @@ static yk_status evaluate(struct rank *rank)
 {
     const struct yk_batch *batch = NULL;
     double loss = 0;
-    YK_TRY(yk_batch_prefetcher_next(rank->batches, 500, INT64_MAX, &batch));
+    YK_TRY(yk_batch_prefetcher_next(rank->prefetcher, 500, INT64_MAX, &batch));
     YK_TRY(yk_executor_evaluate_step(rank->executor, batch, &loss));
     if (rank->ranks.rank == 0) {
         rank->crew->result->evaluated = loss;
@@ -272,12 +272,12 @@ static yk_status train(struct rank *rank)
     const struct yk_batch *now = NULL;
     int64_t next_unit = 0;
     int64_t ended = 0;
-    YK_TRY(yk_batch_prefetcher_next(rank->batches, next_unit, INT64_MAX, &now));
+    YK_TRY(yk_batch_prefetcher_next(rank->prefetcher, next_unit, INT64_MAX, &now));
     next_unit += now->units;
     for (int64_t s = 0; s < request->steps; s++) {
         const struct yk_batch *next = NULL;
         bool skipped = false;
-        YK_TRY(yk_batch_prefetcher_next(rank->batches, next_unit, INT64_MAX, &next));
+        YK_TRY(yk_batch_prefetcher_next(rank->prefetcher, next_unit, INT64_MAX, &next));
         next_unit += next->units;
         const struct yk_step_options step = {
             .batch = now,
@@ -425,7 +425,7 @@ static yk_status set_up(struct crew *crew)
 {
     const struct yk_program *program = crew->request->program;
     struct rank_run_result *result = crew->result;
-    YK_TRY(yk_net_create(yk_model_cache_whole_batch(program->sizes),
+    YK_TRY(yk_net_create(yk_model_cache_whole_batch(program->cache),
                          &(struct yk_net_options){.seed = 3}, &crew->net));
     YK_TRY(make_sampler(crew->request, &crew->sampler));
     crew->first_of = calloc((size_t)crew->net->layer_count, sizeof *crew->first_of);
@@ -470,7 +470,7 @@ yk_status rank_run_alone(const struct yk_program *program, struct yk_arena *aren
                          struct yk_program **out)
 {
     const struct yk_plan *of = program->plan;
-    const bool slices = yk_model_cache_whole_batch(program->sizes)->config->encoder_layers > 0;
+    const bool slices = yk_model_cache_whole_batch(program->cache)->config->encoder_layers > 0;
     struct yk_plan *plan = NULL;
     YK_TRY(yk_plan_create(arena, 1, 1, of->layer_count, &plan));
     plan->model_source = of->model_source;
@@ -485,5 +485,5 @@ yk_status rank_run_alone(const struct yk_program *program, struct yk_arena *aren
     plan->prefetch = 1;
     plan->block_bytes = 1e9;
     plan->bucket_bytes = 1e9;
-    return yk_program_compile(plan, program->cluster, program->sizes, out);
+    return yk_program_compile(plan, program->cluster, program->cache, out);
 }

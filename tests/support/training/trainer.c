@@ -7,7 +7,7 @@
 static void make_plan(struct trainer *trainer, const struct trainer_request *request,
                       const struct yk_workload *workload)
 {
-    const struct yk_model *model = yk_model_cache_whole_batch(trainer->sizes);
+    const struct yk_model *model = yk_model_cache_whole_batch(trainer->cache);
     struct yk_plan *plan = NULL;
     assert_int_equal(yk_plan_create(trainer->arena, 1, 1, model->layer_count, &plan), YK_OK);
     plan->model_source = "test";
@@ -37,11 +37,11 @@ static void make_engine(struct trainer *trainer, const struct trainer_request *r
     const struct yk_backend_options two_threads = {.threads =
                                                        request->threads > 0 ? request->threads : 2};
     const struct yk_backend *backend = request->backend ? request->backend : &yk_backend_cpu;
-    struct yk_device_context *engine = &trainer->engine;
-    engine->backend = backend;
+    struct yk_device_context *context = &trainer->context;
+    context->backend = backend;
     assert_ok(backend->open(request->backend_options ? request->backend_options : &two_threads,
-                            &engine->device));
-    assert_ok(backend->lane_create(engine->device, "host", &engine->lane));
+                            &context->device));
+    assert_ok(backend->lane_create(context->device, "host", &context->lane));
 }
 
 /* A step allocates nothing, and neither does what hands it its samples. */
@@ -75,17 +75,17 @@ struct trainer *trainer_open(const struct trainer_request *request)
     trainer->arena = arena;
     trainer->optimizer = request->optimizer;
     assert_int_equal(yk_cluster_parse("cpu:2", &trainer->cluster), YK_OK);
-    assert_int_equal(yk_model_cache_create(request->config, &workload, &trainer->sizes), YK_OK);
+    assert_int_equal(yk_model_cache_create(request->config, &workload, &trainer->cache), YK_OK);
     make_plan(trainer, request, &workload);
     assert_int_equal(
-        yk_program_compile(trainer->plan, trainer->cluster, trainer->sizes, &trainer->program),
+        yk_program_compile(trainer->plan, trainer->cluster, trainer->cache, &trainer->program),
         YK_OK);
     assert_int_equal(
-        yk_net_create(yk_model_cache_whole_batch(trainer->sizes), &request->options, &trainer->net),
+        yk_net_create(yk_model_cache_whole_batch(trainer->cache), &request->options, &trainer->net),
         YK_OK);
     make_room(trainer);
     make_engine(trainer, request);
-    assert_int_equal(yk_parameter_store_create(trainer->net, &trainer->engine,
+    assert_int_equal(yk_parameter_store_create(trainer->net, &trainer->context,
                                                request->optimizer.kind, NULL, &trainer->store),
                      YK_OK);
     if (request->optimizer.kind != YK_OPTIMIZER_NONE) {
@@ -100,11 +100,11 @@ void trainer_close(struct trainer *trainer)
 {
     yk_executor_destroy(trainer->executor);
     yk_parameter_store_destroy(trainer->store);
-    trainer->engine.backend->lane_destroy(trainer->engine.lane);
-    trainer->engine.backend->close(trainer->engine.device);
+    trainer->context.backend->lane_destroy(trainer->context.lane);
+    trainer->context.backend->close(trainer->context.device);
     yk_net_destroy(trainer->net);
     yk_program_destroy(trainer->program);
-    yk_model_cache_destroy(trainer->sizes);
+    yk_model_cache_destroy(trainer->cache);
     yk_cluster_destroy(trainer->cluster);
     yk_arena_destroy(trainer->arena);
 }
@@ -172,22 +172,22 @@ float *trainer_gradient(struct trainer *trainer, const char *name, int64_t *coun
     assert_non_null(parameter);
     assert_true(parameter->trained);
     const enum yk_precision type = trainer->net->workload.precision;
-    const struct yk_device_context *engine = &trainer->engine;
+    const struct yk_device_context *context = &trainer->context;
     const size_t bytes = (size_t)parameter->count * sizeof(float);
     float *numbers = yk_arena_allocate(trainer->arena, (size_t)parameter->count, sizeof *numbers);
     void *there = NULL;
     assert_non_null(numbers);
-    assert_ok(engine->backend->allocate(engine->device, bytes, &there));
-    engine->backend->cast(engine->lane, &(struct yk_cast_op){
-                                            .count = parameter->count,
-                                            .from = trainer->store->layers[layer].gradients +
-                                                    parameter->first * yk_precision_bytes(type),
-                                            .to = there,
-                                            .from_type = type,
-                                            .to_type = YK_PRECISION_FP32,
-                                        });
-    assert_ok(yk_device_context_copy(engine, numbers, there, bytes));
-    engine->backend->free(engine->device, there);
+    assert_ok(context->backend->allocate(context->device, bytes, &there));
+    context->backend->cast(context->lane, &(struct yk_cast_op){
+                                              .count = parameter->count,
+                                              .from = trainer->store->layers[layer].gradients +
+                                                      parameter->first * yk_precision_bytes(type),
+                                              .to = there,
+                                              .from_type = type,
+                                              .to_type = YK_PRECISION_FP32,
+                                          });
+    assert_ok(yk_device_context_copy(context, numbers, there, bytes));
+    context->backend->free(context->device, there);
     *count = parameter->count;
     return numbers;
 }

@@ -37,11 +37,11 @@ struct trainer_request {
 struct trainer {
     struct yk_arena *arena;
     struct yk_cluster *cluster;
-    struct yk_model_cache *sizes;
+    struct yk_model_cache *cache;
     struct yk_plan *plan;
     struct yk_program *program;
     struct yk_net *net;
-    struct yk_device_context engine;
+    struct yk_device_context context;
     struct yk_parameter_store *store;
     struct yk_executor *executor;
     struct yk_optimizer optimizer;

@@ -30,16 +30,16 @@ struct yk_attention_backward_kernel_arguments {
 
 /* Kernels for CUDA cores. They support every type and head size. */
 void yk_cuda_attention_simt(struct yk_backend_lane *lane,
-                            const struct yk_attention_kernel_arguments *task);
-void yk_cuda_attention_simt_backward(struct yk_backend_lane *lane,
-                                     const struct yk_attention_backward_kernel_arguments *task);
+                            const struct yk_attention_kernel_arguments *arguments);
+void yk_cuda_attention_simt_backward(
+    struct yk_backend_lane *lane, const struct yk_attention_backward_kernel_arguments *arguments);
 
 /* Kernels for tensor cores. They require a 16-bit type, a head size of 64 or 128, rows aligned to
  * 16 bytes, a positive scale, and compute capability 8.0 or later. */
 void yk_cuda_attention_tensor_core(struct yk_backend_lane *lane,
-                                   const struct yk_attention_kernel_arguments *task);
+                                   const struct yk_attention_kernel_arguments *arguments);
 void yk_cuda_attention_tensor_core_backward(
-    struct yk_backend_lane *lane, const struct yk_attention_backward_kernel_arguments *task);
+    struct yk_backend_lane *lane, const struct yk_attention_backward_kernel_arguments *arguments);
 
 /* One head of one sample, on the device. */
 struct yk_attention_head {

@@ -78,12 +78,12 @@ static void launch_products(struct yk_backend_lane *lane, const struct yk_attent
 static struct yk_attention_kernel_arguments task_of(const struct yk_attention_op *op)
 {
     const double bound = ceil(static_cast<double>(op->dropout.rate) * 0x1p32);
-    struct yk_attention_kernel_arguments task = {};
-    task.op = *op;
-    task.power_scale = op->scale * YK_LOG2_E;
-    task.below = bound < 0x1p32 ? static_cast<uint32_t>(bound) : UINT32_MAX;
-    task.kept = op->dropout.rate < 1.0F ? 1.0F / (1.0F - op->dropout.rate) : 0.0F;
-    return task;
+    struct yk_attention_kernel_arguments arguments = {};
+    arguments.op = *op;
+    arguments.power_scale = op->scale * YK_LOG2_E;
+    arguments.below = bound < 0x1p32 ? static_cast<uint32_t>(bound) : UINT32_MAX;
+    arguments.kept = op->dropout.rate < 1.0F ? 1.0F / (1.0F - op->dropout.rate) : 0.0F;
+    return arguments;
 }
 
 static bool is_wide(const void *base, int64_t stride)
@@ -113,11 +113,11 @@ void yk_cuda_attention_builtin(struct yk_backend_lane *lane, const struct yk_att
     if (!yk_cuda_lane_is_ok(lane) || op->batch * op->heads * op->queries * op->head_size == 0) {
         return;
     }
-    const struct yk_attention_kernel_arguments task = task_of(op);
+    const struct yk_attention_kernel_arguments arguments = task_of(op);
     if (suits_tensor(lane, op)) {
-        yk_cuda_attention_tensor_core(lane, &task);
+        yk_cuda_attention_tensor_core(lane, &arguments);
     } else {
-        yk_cuda_attention_simt(lane, &task);
+        yk_cuda_attention_simt(lane, &arguments);
     }
 }
 
@@ -136,10 +136,11 @@ void yk_cuda_attention_builtin_backward(struct yk_backend_lane *lane,
         return;
     }
     launch_products(lane, op, products);
-    const struct yk_attention_backward_kernel_arguments task = {task_of(forward), *op, products};
+    const struct yk_attention_backward_kernel_arguments arguments = {task_of(forward), *op,
+                                                                     products};
     if (suits_tensor_backward(lane, op)) {
-        yk_cuda_attention_tensor_core_backward(lane, &task);
+        yk_cuda_attention_tensor_core_backward(lane, &arguments);
     } else {
-        yk_cuda_attention_simt_backward(lane, &task);
+        yk_cuda_attention_simt_backward(lane, &arguments);
     }
 }

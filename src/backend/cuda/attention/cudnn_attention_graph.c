@@ -217,19 +217,19 @@ static void add_key_gradient(const struct graph *graph, int x, int b, int gradie
 {
     struct yk_cudnn_builder *builder = graph->builder;
     const struct yk_cudnn_attention_shape *shape = graph->shape;
-    const struct yk_cudnn_matmul_lengths padding = {
+    const struct yk_cudnn_matmul_lengths lengths = {
         .rows = graph->ids[YK_CUDNN_KEY_COUNTS],
         .inner = graph->ids[YK_CUDNN_QUERY_COUNTS],
     };
     const int transposed = transpose(graph, x);
     if (shape->heads == shape->kv_heads) {
-        yk_cudnn_builder_matmul(builder, transposed, b, padding, gradient);
+        yk_cudnn_builder_matmul(builder, transposed, b, lengths, gradient);
         return;
     }
     const int64_t sizes[YK_CUDNN_TENSOR_RANK] = {shape->batch, shape->heads, shape->keys,
                                                  shape->head_size};
     const int of_every_head = yk_cudnn_builder_virtual_tensor(builder, sizes, stored_type(graph));
-    yk_cudnn_builder_matmul(builder, transposed, b, padding, of_every_head);
+    yk_cudnn_builder_matmul(builder, transposed, b, lengths, of_every_head);
     yk_cudnn_builder_reduce(builder, CUDNN_REDUCE_TENSOR_ADD, of_every_head, gradient);
 }
 
@@ -239,10 +239,10 @@ static void add_query_gradient(const struct graph *graph, int d_score)
     struct yk_cudnn_builder *builder = graph->builder;
     const struct yk_cudnn_attention_shape *shape = graph->shape;
     int *ids = graph->ids;
-    const struct yk_cudnn_matmul_lengths padding = lengths_of_queries(graph);
+    const struct yk_cudnn_matmul_lengths lengths = lengths_of_queries(graph);
     const int keys = transpose(graph, ids[YK_CUDNN_K]);
     if (shape->repeatable) {
-        yk_cudnn_builder_matmul(builder, d_score, keys, padding, ids[YK_CUDNN_DQ]);
+        yk_cudnn_builder_matmul(builder, d_score, keys, lengths, ids[YK_CUDNN_DQ]);
         return;
     }
     const int64_t row = shape->head_size;
@@ -254,7 +254,7 @@ static void add_query_gradient(const struct graph *graph, int d_score)
         .place = YK_CUDNN_IN_DEVICE_MEMORY,
     };
     ids[YK_CUDNN_DQ_SUMS] = yk_cudnn_builder_tensor(builder, &sums);
-    yk_cudnn_builder_matmul(builder, d_score, keys, padding, ids[YK_CUDNN_DQ_SUMS]);
+    yk_cudnn_builder_matmul(builder, d_score, keys, lengths, ids[YK_CUDNN_DQ_SUMS]);
     yk_cudnn_builder_pointwise(builder, CUDNN_POINTWISE_IDENTITY, ids[YK_CUDNN_DQ_SUMS],
                                YK_CUDNN_NO_TENSOR, ids[YK_CUDNN_DQ]);
 }

@@ -120,7 +120,7 @@ int yk_cudnn_builder_virtual_tensor(struct yk_cudnn_builder *builder,
 }
 
 void yk_cudnn_builder_matmul(struct yk_cudnn_builder *builder, int a, int b,
-                             struct yk_cudnn_matmul_lengths padding, int y)
+                             struct yk_cudnn_matmul_lengths lengths, int y)
 {
     const cudnnDataType_t type = CUDNN_DATA_FLOAT;
     const cudnnBackendDescriptor_t computation = create(builder, CUDNN_BACKEND_MATMUL_DESCRIPTOR);
@@ -131,9 +131,9 @@ void yk_cudnn_builder_matmul(struct yk_cudnn_builder *builder, int a, int b,
     set_tensor(builder, made, CUDNN_ATTR_OPERATION_MATMUL_ADESC, a);
     set_tensor(builder, made, CUDNN_ATTR_OPERATION_MATMUL_BDESC, b);
     set_tensor(builder, made, CUDNN_ATTR_OPERATION_MATMUL_CDESC, y);
-    set_tensor(builder, made, CUDNN_ATTR_OPERATION_MATMUL_GEMM_M_OVERRIDE_DESC, padding.rows);
-    set_tensor(builder, made, CUDNN_ATTR_OPERATION_MATMUL_GEMM_N_OVERRIDE_DESC, padding.columns);
-    set_tensor(builder, made, CUDNN_ATTR_OPERATION_MATMUL_GEMM_K_OVERRIDE_DESC, padding.inner);
+    set_tensor(builder, made, CUDNN_ATTR_OPERATION_MATMUL_GEMM_M_OVERRIDE_DESC, lengths.rows);
+    set_tensor(builder, made, CUDNN_ATTR_OPERATION_MATMUL_GEMM_N_OVERRIDE_DESC, lengths.columns);
+    set_tensor(builder, made, CUDNN_ATTR_OPERATION_MATMUL_GEMM_K_OVERRIDE_DESC, lengths.inner);
     end_operation(builder, made);
 }
 

@@ -70,7 +70,7 @@ int yk_cudnn_builder_virtual_tensor(struct yk_cudnn_builder *builder,
 
 /* y = a · b over the last two axes. */
 void yk_cudnn_builder_matmul(struct yk_cudnn_builder *builder, int a, int b,
-                             struct yk_cudnn_matmul_lengths padding, int y);
+                             struct yk_cudnn_matmul_lengths lengths, int y);
 /* y = mode(x, b). `b` is YK_CUDNN_NO_TENSOR for functions of one argument. */
 void yk_cudnn_builder_pointwise(struct yk_cudnn_builder *builder, cudnnPointwiseMode_t mode, int x,
                                 int b, int y);

@@ -271,11 +271,11 @@ static __device__ void end_softmax(const struct yk_attention_op &op, int64_t hea
 
 template <typename T>
 static __global__ void __launch_bounds__(THREADS)
-    attention_kernel(const struct yk_attention_kernel_arguments task)
+    attention_kernel(const struct yk_attention_kernel_arguments arguments)
 {
     __shared__ __align__(16) float area[AREA];
     __shared__ __align__(16) float tile[AREA];
-    const struct yk_attention_op &op = task.op;
+    const struct yk_attention_op &op = arguments.op;
     const struct query_tile own = query_tile_of(op);
     const struct yk_attention_head &head = own.head;
     const int s_mine = threadIdx.x % 16 * 4;
@@ -294,9 +294,9 @@ static __global__ void __launch_bounds__(THREADS)
         multiply_heads(q, k, own.size, area, scores);
         for (int i = 0; i < 4; i++) {
             exponentiate(scores[i], yk_attention_visible_keys(head, t_mine + i) - s - s_mine,
-                         task.power_scale, highest[i], sums[i], out[i]);
+                         arguments.power_scale, highest[i], sums[i], out[i]);
             if (op.dropout.rate > 0) {
-                apply_dropout(task, head, t_mine + i, s + s_mine, scores[i]);
+                apply_dropout(arguments, head, t_mine + i, s + s_mine, scores[i]);
             }
         }
         load_product(scores, v, own.column, own.size, tile, area);
@@ -311,13 +311,13 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 void yk_cuda_attention_simt(struct yk_backend_lane *lane,
-                            const struct yk_attention_kernel_arguments *task)
+                            const struct yk_attention_kernel_arguments *arguments)
 {
-    const struct yk_attention_op *op = &task->op;
+    const struct yk_attention_op *op = &arguments->op;
     const dim3 grid = grid_of(op->batch * op->heads, op->queries, op->head_size);
     const cudaStream_t stream = yk_cuda_lane_stream(lane);
     yk_dispatch_type(op->type, [&](auto number) {
-        attention_kernel<decltype(number)><<<grid, THREADS, 0, stream>>>(*task);
+        attention_kernel<decltype(number)><<<grid, THREADS, 0, stream>>>(*arguments);
     });
     yk_cuda_lane_check(lane, cudaGetLastError(), "attention");
 }
@@ -374,16 +374,16 @@ static __device__ void differentiate(const struct yk_attention_backward_kernel_a
  * was rounded to 16 bits. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS)
-    find_products(const struct yk_attention_backward_kernel_arguments task)
+    find_products(const struct yk_attention_backward_kernel_arguments arguments)
 {
     __shared__ __align__(16) float area[AREA];
-    const struct yk_attention_op &op = task.forward.op;
+    const struct yk_attention_op &op = arguments.forward.op;
     const struct query_tile own = query_tile_of(op);
     float sums[4] = {};
     float powers[4][4];
     float parts[4][4];
     for (int s = 0; s < own.end; s += TILE) {
-        differentiate<T>(task, own.head, nullptr, own.first, s, area, powers, parts);
+        differentiate<T>(arguments, own.head, nullptr, own.first, s, area, powers, parts);
         for (int i = 0; i < 16; i++) {
             sums[i / 4] += parts[i / 4][i % 4];
         }
@@ -394,7 +394,7 @@ static __global__ void __launch_bounds__(THREADS)
             sums[i] += __shfl_xor_sync(0xffffffffU, sums[i], step);
         }
         if (threadIdx.x % 16 == 0 && t < own.queries) {
-            task.products[own.place * own.queries + t] = sums[i];
+            arguments.products[own.place * own.queries + t] = sums[i];
         }
     }
 }
@@ -402,11 +402,11 @@ static __global__ void __launch_bounds__(THREADS)
 /* dK and dV of a tile of keys, over all queries of the heads that share these keys. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS)
-    find_d_keys(const struct yk_attention_backward_kernel_arguments task)
+    find_d_keys(const struct yk_attention_backward_kernel_arguments arguments)
 {
     __shared__ __align__(16) float area[AREA];
     __shared__ __align__(16) float tile[AREA];
-    const struct yk_attention_op &op = task.forward.op;
+    const struct yk_attention_op &op = arguments.forward.op;
     const int tiles = static_cast<int>((op.keys + TILE - 1) / TILE);
     const int64_t place = blockIdx.x / tiles;
     const int64_t sample = place / op.kv_heads;
@@ -429,9 +429,9 @@ static __global__ void __launch_bounds__(THREADS)
         }
         /* Starts at the first tile with a query that attends to key s. */
         for (int t = max(s - head.shift, 0) / TILE * TILE; t < queries; t += TILE) {
-            differentiate<T>(task, head, task.products, t, s, area, powers, d_scores);
+            differentiate<T>(arguments, head, arguments.products, t, s, area, powers, d_scores);
             load_product(powers,
-                         rows_of<T>(task.op.d_out, op.out_stride, sample, queries, t, queries,
+                         rows_of<T>(arguments.op.d_out, op.out_stride, sample, queries, t, queries,
                                     head.head, size),
                          column, size, tile, area);
             multiply_tile_transposed(tile, area, dv);
@@ -445,28 +445,30 @@ static __global__ void __launch_bounds__(THREADS)
     const float ones[4] = {1.0F, 1.0F, 1.0F, 1.0F};
     const float scales[4] = {op.scale, op.scale, op.scale, op.scale};
     store(dk, scales,
-          yk_attention_row<T>(task.op.dk, sample, keys, s, task.op.dk_stride, kv_head, size),
-          task.op.dk_stride, keys - s, column, size);
+          yk_attention_row<T>(arguments.op.dk, sample, keys, s, arguments.op.dk_stride, kv_head,
+                              size),
+          arguments.op.dk_stride, keys - s, column, size);
     store(dv, ones,
-          yk_attention_row<T>(task.op.dv, sample, keys, s, task.op.dv_stride, kv_head, size),
-          task.op.dv_stride, keys - s, column, size);
+          yk_attention_row<T>(arguments.op.dv, sample, keys, s, arguments.op.dv_stride, kv_head,
+                              size),
+          arguments.op.dv_stride, keys - s, column, size);
 }
 
 /* dQ of a tile of queries. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS)
-    find_d_queries(const struct yk_attention_backward_kernel_arguments task)
+    find_d_queries(const struct yk_attention_backward_kernel_arguments arguments)
 {
     __shared__ __align__(16) float area[AREA];
     __shared__ __align__(16) float tile[AREA];
-    const struct yk_attention_op &op = task.forward.op;
+    const struct yk_attention_op &op = arguments.forward.op;
     const struct query_tile own = query_tile_of(op);
     const struct yk_attention_head &head = own.head;
     float dq[4][4] = {};
     float powers[4][4];
     float d_scores[4][4];
     for (int s = 0; s < own.end; s += TILE) {
-        differentiate<T>(task, head, task.products, own.first, s, area, powers, d_scores);
+        differentiate<T>(arguments, head, arguments.products, own.first, s, area, powers, d_scores);
         load_product(d_scores,
                      rows_of<T>(op.k, op.k_stride, head.sample, op.keys, s, head.length,
                                 head.kv_head, own.size),
@@ -475,28 +477,28 @@ static __global__ void __launch_bounds__(THREADS)
     }
     const float scales[4] = {op.scale, op.scale, op.scale, op.scale};
     store(dq, scales,
-          yk_attention_row<T>(task.op.dq, head.sample, own.queries, own.first, task.op.dq_stride,
-                              head.head, own.size),
-          task.op.dq_stride, own.queries - own.first, own.column, own.size);
+          yk_attention_row<T>(arguments.op.dq, head.sample, own.queries, own.first,
+                              arguments.op.dq_stride, head.head, own.size),
+          arguments.op.dq_stride, own.queries - own.first, own.column, own.size);
 }
 
 void yk_cuda_attention_simt_backward(struct yk_backend_lane *lane,
-                                     const struct yk_attention_backward_kernel_arguments *task)
+                                     const struct yk_attention_backward_kernel_arguments *arguments)
 {
-    const struct yk_attention_op *op = &task->forward.op;
+    const struct yk_attention_op *op = &arguments->forward.op;
     const dim3 key_grid = grid_of(op->batch * op->kv_heads, op->keys, op->head_size);
     const dim3 query_grid = grid_of(op->batch * op->heads, op->queries, op->head_size);
     const cudaStream_t stream = yk_cuda_lane_stream(lane);
     yk_dispatch_type(op->type, [&](auto number) {
         using T = decltype(number);
         if (query_grid.x > 0 && sizeof(T) < sizeof(float) && op->keys <= FEW_KEYS) {
-            find_products<T><<<query_grid.x, THREADS, 0, stream>>>(*task);
+            find_products<T><<<query_grid.x, THREADS, 0, stream>>>(*arguments);
         }
         if (key_grid.x > 0) {
-            find_d_keys<T><<<key_grid, THREADS, 0, stream>>>(*task);
+            find_d_keys<T><<<key_grid, THREADS, 0, stream>>>(*arguments);
         }
         if (query_grid.x > 0) {
-            find_d_queries<T><<<query_grid, THREADS, 0, stream>>>(*task);
+            find_d_queries<T><<<query_grid, THREADS, 0, stream>>>(*arguments);
         }
     });
     yk_cuda_lane_check(lane, cudaGetLastError(), "attention_backward");

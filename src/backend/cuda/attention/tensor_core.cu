@@ -159,11 +159,11 @@ YK_DEVICE void add_stage(const struct yk_attention_kernel_arguments &task,
 
 template <typename T, int D, bool DROP>
 static __global__ void __launch_bounds__(YK_TENSOR_CORE_BLOCK_THREADS, 2)
-    attention_kernel(const struct yk_attention_kernel_arguments task)
+    attention_kernel(const struct yk_attention_kernel_arguments arguments)
 {
 #if YK_HAS_TENSOR_CORES
     using L = layout<D>;
-    const struct yk_attention_op &op = task.op;
+    const struct yk_attention_op &op = arguments.op;
     const struct yk_tile_query_range own = yk_tile_query_range_make<ROWS, WARP_ROWS>(op);
     const struct yk_attention_head &head = own.head;
     const int t = own.t;
@@ -189,9 +189,9 @@ static __global__ void __launch_bounds__(YK_TENSOR_CORE_BLOCK_THREADS, 2)
             yk_tile_load_keys<T, D, L::keys>(op, head, s + L::keys, other, other + L::tile_bytes);
         }
         if (s < own.warp_end && L::holds) {
-            add_stage<T, D, DROP>(task, head, t, s, here, held, softmax, out);
+            add_stage<T, D, DROP>(arguments, head, t, s, here, held, softmax, out);
         } else if (s < own.warp_end) {
-            add_stage<T, D, DROP>(task, head, t, s, here, stored, softmax, out);
+            add_stage<T, D, DROP>(arguments, head, t, s, here, stored, softmax, out);
         }
         const uint32_t worked_on = here;
         here = other;
@@ -204,9 +204,10 @@ static __global__ void __launch_bounds__(YK_TENSOR_CORE_BLOCK_THREADS, 2)
 }
 
 template <typename T, int D, bool DROP>
-static void enqueue(struct yk_backend_lane *lane, const struct yk_attention_kernel_arguments *task)
+static void enqueue(struct yk_backend_lane *lane,
+                    const struct yk_attention_kernel_arguments *arguments)
 {
-    const struct yk_attention_op *op = &task->op;
+    const struct yk_attention_op *op = &arguments->op;
     const int64_t blocks = op->batch * op->heads * yk_ceil_div(op->queries, ROWS);
     if (!yk_cuda_lane_check(
             lane,
@@ -218,17 +219,17 @@ static void enqueue(struct yk_backend_lane *lane, const struct yk_attention_kern
     const cudaStream_t stream = yk_cuda_lane_stream(lane);
     const unsigned grid = static_cast<unsigned>(blocks);
     attention_kernel<T, D, DROP>
-        <<<grid, YK_TENSOR_CORE_BLOCK_THREADS, layout<D>::bytes, stream>>>(*task);
+        <<<grid, YK_TENSOR_CORE_BLOCK_THREADS, layout<D>::bytes, stream>>>(*arguments);
     yk_cuda_lane_check(lane, cudaGetLastError(), "attention");
 }
 
 void yk_cuda_attention_tensor_core(struct yk_backend_lane *lane,
-                                   const struct yk_attention_kernel_arguments *task)
+                                   const struct yk_attention_kernel_arguments *arguments)
 {
-    yk_tile_dispatch_type(task->op, [&](auto number, auto size) {
+    yk_tile_dispatch_type(arguments->op, [&](auto number, auto size) {
         using T = decltype(number);
         constexpr int d = decltype(size)::value;
-        task->op.dropout.rate > 0 ? enqueue<T, d, true>(lane, task)
-                                  : enqueue<T, d, false>(lane, task);
+        arguments->op.dropout.rate > 0 ? enqueue<T, d, true>(lane, arguments)
+                                       : enqueue<T, d, false>(lane, arguments);
     });
 }

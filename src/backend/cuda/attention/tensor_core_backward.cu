@@ -64,7 +64,7 @@ using backward_kernel = void (*)(struct yk_attention_backward_kernel_arguments);
 /* Launches a kernel with one block per tile of the `rows` rows of each head. */
 template <int D>
 static bool launch_kernel(struct yk_backend_lane *lane,
-                          const struct yk_attention_backward_kernel_arguments *task,
+                          const struct yk_attention_backward_kernel_arguments *arguments,
                           backward_kernel kernel, int64_t heads, int64_t rows)
 {
     const int bytes = layout<D>::bytes;
@@ -79,7 +79,7 @@ static bool launch_kernel(struct yk_backend_lane *lane,
     if (blocks > 0) {
         const cudaStream_t stream = yk_cuda_lane_stream(lane);
         const unsigned grid = static_cast<unsigned>(blocks);
-        kernel<<<grid, YK_TENSOR_CORE_BLOCK_THREADS, bytes, stream>>>(*task);
+        kernel<<<grid, YK_TENSOR_CORE_BLOCK_THREADS, bytes, stream>>>(*arguments);
     }
     return yk_cuda_lane_check(lane, cudaGetLastError(), "attention_backward");
 }
@@ -223,11 +223,11 @@ YK_DEVICE void add_all(const struct yk_attention_backward_kernel_arguments &task
 
 template <typename T, int D, bool DROP>
 static __global__ void __launch_bounds__(YK_TENSOR_CORE_BLOCK_THREADS, 2)
-    find_d_keys(const struct yk_attention_backward_kernel_arguments task)
+    find_d_keys(const struct yk_attention_backward_kernel_arguments arguments)
 {
 #if YK_HAS_TENSOR_CORES
     using L = layout<D>;
-    const struct yk_attention_op &op = task.forward.op;
+    const struct yk_attention_op &op = arguments.forward.op;
     const unsigned kv_heads = static_cast<unsigned>(op.batch * op.kv_heads);
     const unsigned place = blockIdx.x % kv_heads;
     const int64_t sample = place / op.kv_heads;
@@ -239,7 +239,7 @@ static __global__ void __launch_bounds__(YK_TENSOR_CORE_BLOCK_THREADS, 2)
     float dv[L::m][D / 8][4];
     yk_tile_clear(dk);
     yk_tile_clear(dv);
-    add_all<T, D, DROP>(task,
+    add_all<T, D, DROP>(arguments,
                         yk_attention_head_make(op, sample, kv_head * (op.heads / op.kv_heads)),
                         first, shared, dk, dv);
     /* A warp's rows of k and v are its own: nobody else reads them any more. */
@@ -247,14 +247,14 @@ static __global__ void __launch_bounds__(YK_TENSOR_CORE_BLOCK_THREADS, 2)
     const int left = static_cast<int>(op.keys) - first - warp_row;
     const int64_t row = first + warp_row;
     unsigned char *scratch = shared + warp_row * D * 2;
-    store_rows<T, D>(
-        dk, op.scale, scratch,
-        yk_attention_row<T>(task.op.dk, sample, op.keys, row, task.op.dk_stride, kv_head, D),
-        task.op.dk_stride, left);
-    store_rows<T, D>(
-        dv, 1.0F, scratch + L::own_bytes,
-        yk_attention_row<T>(task.op.dv, sample, op.keys, row, task.op.dv_stride, kv_head, D),
-        task.op.dv_stride, left);
+    store_rows<T, D>(dk, op.scale, scratch,
+                     yk_attention_row<T>(arguments.op.dk, sample, op.keys, row,
+                                         arguments.op.dk_stride, kv_head, D),
+                     arguments.op.dk_stride, left);
+    store_rows<T, D>(dv, 1.0F, scratch + L::own_bytes,
+                     yk_attention_row<T>(arguments.op.dv, sample, op.keys, row,
+                                         arguments.op.dv_stride, kv_head, D),
+                     arguments.op.dv_stride, left);
 #endif
 }
 
@@ -351,12 +351,12 @@ YK_DEVICE void add_stage(const struct yk_attention_kernel_arguments &task,
 
 template <typename T, int D, bool DROP>
 static __global__ void __launch_bounds__(YK_TENSOR_CORE_BLOCK_THREADS, 2)
-    find_d_queries(const struct yk_attention_backward_kernel_arguments task)
+    find_d_queries(const struct yk_attention_backward_kernel_arguments arguments)
 {
 #if YK_HAS_TENSOR_CORES
     using L = layout<D>;
     extern __shared__ __align__(128) unsigned char shared[];
-    const struct yk_attention_op &op = task.forward.op;
+    const struct yk_attention_op &op = arguments.forward.op;
     const int queries = static_cast<int>(op.queries);
     const struct yk_tile_query_range own = yk_tile_query_range_make<L::rows, L::warp_rows>(op);
     const struct yk_attention_head &head = own.head;
@@ -366,42 +366,42 @@ static __global__ void __launch_bounds__(YK_TENSOR_CORE_BLOCK_THREADS, 2)
     uint32_t other = here + L::stage_bytes;
     resident_rows<D> held;
     float dq[L::m][D / 8][4];
-    load_first<T, D>(task, head, own.first, base);
+    load_first<T, D>(arguments, head, own.first, base);
     yk_tile_clear(dq);
     yk_tile_copy_wait();
     __syncthreads();
-    load_own(task, head, t, base + own.warp_row * D * 2, held);
+    load_own(arguments, head, t, base + own.warp_row * D * 2, held);
     for (int s = 0; s < own.end; s += L::passing) {
         if (s + L::passing < own.end) {
             yk_tile_load_keys<T, D, L::passing>(op, head, s + L::passing, other,
                                                 other + L::tile_bytes);
         }
-        add_stage<T, D, DROP>(task.forward, head, t, s, own.warp_end, here, held, dq);
+        add_stage<T, D, DROP>(arguments.forward, head, t, s, own.warp_end, here, held, dq);
         const uint32_t worked_on = here;
         here = other;
         other = worked_on;
         yk_tile_copy_wait();
         __syncthreads();
     }
-    store_rows<T, D>(
-        dq, op.scale, shared + own.warp_row * D * 2,
-        yk_attention_row<T>(task.op.dq, head.sample, queries, t, task.op.dq_stride, head.head, D),
-        task.op.dq_stride, queries - t);
+    store_rows<T, D>(dq, op.scale, shared + own.warp_row * D * 2,
+                     yk_attention_row<T>(arguments.op.dq, head.sample, queries, t,
+                                         arguments.op.dq_stride, head.head, D),
+                     arguments.op.dq_stride, queries - t);
 #endif
 }
 
 void yk_cuda_attention_tensor_core_backward(
-    struct yk_backend_lane *lane, const struct yk_attention_backward_kernel_arguments *task)
+    struct yk_backend_lane *lane, const struct yk_attention_backward_kernel_arguments *arguments)
 {
-    const struct yk_attention_op &op = task->forward.op;
+    const struct yk_attention_op &op = arguments->forward.op;
     yk_tile_dispatch_type(op, [&](auto number, auto size) {
         using T = decltype(number);
         constexpr int d = decltype(size)::value;
         const bool drops = op.dropout.rate > 0;
-        return launch_kernel<d>(lane, task,
+        return launch_kernel<d>(lane, arguments,
                                 drops ? find_d_keys<T, d, true> : find_d_keys<T, d, false>,
                                 op.batch * op.kv_heads, op.keys) &&
-               launch_kernel<d>(lane, task,
+               launch_kernel<d>(lane, arguments,
                                 drops ? find_d_queries<T, d, true> : find_d_queries<T, d, false>,
                                 op.batch * op.heads, op.queries);
     });

@@ -135,12 +135,12 @@ template <typename T> static void drop_of_type(struct yk_backend_lane *lane, con
                       yk_is_16_byte_aligned<T>(op->op.add, op->sample_size);
     const int64_t size = op->sample_size < op->count ? op->sample_size : op->count;
     const int64_t groups = yk_ceil_div(size, wide ? n : 4);
-    const struct yk_rows_grid layout =
+    const struct yk_rows_grid grid =
         yk_rows_grid_make(op->samples, yk_ceil_div(groups, AT_ONCE), 1);
     if (wide) {
-        drop_samples<T, true><<<layout.grid, layout.block, 0, yk_cuda_lane_stream(lane)>>>(*op);
+        drop_samples<T, true><<<grid.grid, grid.block, 0, yk_cuda_lane_stream(lane)>>>(*op);
     } else {
-        drop_samples<T, false><<<layout.grid, layout.block, 0, yk_cuda_lane_stream(lane)>>>(*op);
+        drop_samples<T, false><<<grid.grid, grid.block, 0, yk_cuda_lane_stream(lane)>>>(*op);
     }
 }
 

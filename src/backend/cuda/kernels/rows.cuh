@@ -22,7 +22,7 @@ struct yk_rows_grid {
  * threads take several steps if there are more rows. */
 static inline struct yk_rows_grid yk_rows_grid_make(int64_t rows, int64_t packs, int64_t at_once)
 {
-    struct yk_rows_grid layout;
+    struct yk_rows_grid grid;
     int64_t across = 1;
     if (packs >= 32) { /* few threads beyond the end of a row */
         const int64_t tiles = yk_ceil_div(packs, YK_ROWS_THREADS);
@@ -34,10 +34,10 @@ static inline struct yk_rows_grid yk_rows_grid_make(int64_t rows, int64_t packs,
     }
     const int64_t down = YK_ROWS_THREADS / across;
     const int64_t groups = yk_ceil_div(rows, down * at_once);
-    layout.block = dim3(static_cast<unsigned>(across), static_cast<unsigned>(down));
-    layout.grid = dim3(static_cast<unsigned>(yk_ceil_div(packs, across)),
-                       static_cast<unsigned>(groups < 65535 ? groups : 65535));
-    return layout;
+    grid.block = dim3(static_cast<unsigned>(across), static_cast<unsigned>(down));
+    grid.grid = dim3(static_cast<unsigned>(yk_ceil_div(packs, across)),
+                     static_cast<unsigned>(groups < 65535 ? groups : 65535));
+    return grid;
 }
 
 /* The first pack and row of the calling thread, and the distance to its next row. */

@@ -115,8 +115,8 @@ static __global__ void __launch_bounds__(YK_ROWS_THREADS)
 template <typename PASS>
 static void launch_rows(struct yk_backend_lane *lane, int64_t rows, int64_t width, const PASS &pass)
 {
-    const struct yk_rows_grid layout = yk_rows_grid_make(rows, width / PASS::count, AT_ONCE);
-    swiglu_rows<<<layout.grid, layout.block, 0, yk_cuda_lane_stream(lane)>>>(pass, rows, width);
+    const struct yk_rows_grid grid = yk_rows_grid_make(rows, width / PASS::count, AT_ONCE);
+    swiglu_rows<<<grid.grid, grid.block, 0, yk_cuda_lane_stream(lane)>>>(pass, rows, width);
 }
 
 template <template <typename, int> class PASS, typename T, typename... NUMBERS>

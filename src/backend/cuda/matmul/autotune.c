@@ -82,42 +82,42 @@ static void poison(void *rows, int64_t stride, const struct yk_matmul_op *op, cu
                             (size_t)op->m, stream);
 }
 
-static void begin_trial(const struct yk_cublas_matmul_arguments *call)
+static void begin_trial(const struct yk_cublas_matmul_arguments *arguments)
 {
-    const struct trial *trial = call->user;
+    const struct trial *trial = arguments->user;
     const struct yk_matmul_op *op = &trial->gemm.op;
     if (trial->output) {
-        (void)cudaMemsetAsync(trial->output, 0, trial->output_bytes, call->stream);
+        (void)cudaMemsetAsync(trial->output, 0, trial->output_bytes, arguments->stream);
     } else {
-        poison(op->c, op->c_stride, op, call->stream);
+        poison(op->c, op->c_stride, op, arguments->stream);
     }
     if (op->aux && op->epilogue == YK_EPILOGUE_GELU) {
-        poison(op->aux, op->aux_stride, op, call->stream);
+        poison(op->aux, op->aux_stride, op, arguments->stream);
     }
-    if (call->sums) {
-        (void)cudaMemsetAsync(call->sums, 0xff, YK_GEMM_ROW_SUM_BYTES / 2, call->stream);
+    if (arguments->sums) {
+        (void)cudaMemsetAsync(arguments->sums, 0xff, YK_GEMM_ROW_SUM_BYTES / 2, arguments->stream);
     }
-    (void)cudaMemsetAsync(trial->checked, 0, sizeof *trial->checked, call->stream);
+    (void)cudaMemsetAsync(trial->checked, 0, sizeof *trial->checked, arguments->stream);
 }
 
-static void run_rest(const struct yk_cublas_matmul_arguments *call)
+static void run_rest(const struct yk_cublas_matmul_arguments *arguments)
 {
-    const struct trial *trial = call->user;
+    const struct trial *trial = arguments->user;
     yk_gemm_enqueue_unfused(&trial->gemm);
 }
 
 /* If the counts cannot be read, the result counts as wrong. */
-static enum yk_matmul_check_result end_trial(const struct yk_cublas_matmul_arguments *call)
+static enum yk_matmul_check_result end_trial(const struct yk_cublas_matmul_arguments *arguments)
 {
-    struct trial *trial = call->user;
+    struct trial *trial = arguments->user;
     const struct yk_gemm *gemm = &trial->gemm;
     struct yk_matmul_check_counts checked = {0, 0};
     yk_cuda_matmul_check(gemm->lane, &gemm->op, trial->output != NULL,
-                         gemm->shape.sums_of != YK_MATMUL_ROW_SUM_NONE ? call->sums : NULL,
+                         gemm->shape.sums_of != YK_MATMUL_ROW_SUM_NONE ? arguments->sums : NULL,
                          trial->checked);
     if (cudaMemcpyAsync(&checked, trial->checked, sizeof checked, cudaMemcpyDefault,
-                        call->stream) != cudaSuccess ||
-        cudaStreamSynchronize(call->stream) != cudaSuccess || checked.bad > 0) {
+                        arguments->stream) != cudaSuccess ||
+        cudaStreamSynchronize(arguments->stream) != cudaSuccess || checked.bad > 0) {
         return YK_MATMUL_CHECK_WRONG;
     }
     trial->undecided = trial->undecided || checked.decided == 0;
@@ -145,7 +145,7 @@ static float try_variants(struct yk_cublas *cublas, struct trial *trial,
 {
     struct yk_gemm *gemm = &trial->gemm;
     char *sums = (char *)gemm->lane->scratch + YK_CUBLAS_WORKSPACE_BYTES;
-    const struct yk_cublas_matmul_arguments call =
+    const struct yk_cublas_matmul_arguments arguments =
         yk_gemm_cublas_arguments(gemm, gemm->lane->scratch, sums);
     float best = YK_CUBLAS_NO_ALGORITHM_RUNS;
     gemm->op.row_sums = sums + YK_GEMM_ROW_SUM_BYTES / 2;
@@ -158,7 +158,7 @@ static float try_variants(struct yk_cublas *cublas, struct trial *trial,
         gemm->variant = (enum yk_matmul_fusion)i;
         yk_matmul_shape_apply_fusion(&reduced, gemm->variant);
         struct yk_cublas_matmul_arguments reduced_call =
-            yk_cublas_matmul_arguments_reduce(&call, &reduced);
+            yk_cublas_matmul_arguments_reduce(&arguments, &reduced);
         reduced_call.rest = run_rest;
         if (gemm->op.c != gemm->op.aux) { /* else a trial would overwrite its own input */
             reduced_call.begin = begin_trial;

@@ -69,8 +69,8 @@ static const float hopeless = 1.5F;
 
 struct trial {
     const struct yk_cublas_context *context;
-    const struct yk_matmul_descriptors *layout;
-    const struct yk_cublas_matmul_arguments *call;
+    const struct yk_matmul_descriptors *descriptors;
+    const struct yk_cublas_matmul_arguments *arguments;
     cudaEvent_t events[2];
     float best;  /* milliseconds; negative means: none yet */
     float spent; /* milliseconds */
@@ -79,8 +79,8 @@ struct trial {
 /* Returns false if the algorithm does not run. */
 static bool enqueue(const struct trial *trial, const cublasLtMatmulAlgo_t *algorithm)
 {
-    if (yk_matmul_algorithm_enqueue(trial->context, trial->layout, algorithm, trial->call) !=
-        CUBLAS_STATUS_SUCCESS) {
+    if (yk_matmul_algorithm_enqueue(trial->context, trial->descriptors, algorithm,
+                                    trial->arguments) != CUBLAS_STATUS_SUCCESS) {
         (void)cudaGetLastError();
         return false;
     }
@@ -91,18 +91,18 @@ static bool enqueue(const struct trial *trial, const cublasLtMatmulAlgo_t *algor
  * algorithm does not run. */
 static float time_one(struct trial *trial, const cublasLtMatmulAlgo_t *algorithm)
 {
-    const struct yk_cublas_matmul_arguments *call = trial->call;
+    const struct yk_cublas_matmul_arguments *arguments = trial->arguments;
     float best = -1;
     for (int i = 0; i <= TIMED_RUNS; i++) {
         float elapsed_ms = 0;
-        (void)cudaEventRecord(trial->events[0], call->stream);
+        (void)cudaEventRecord(trial->events[0], arguments->stream);
         if (!enqueue(trial, algorithm)) {
             return -1;
         }
-        if (call->rest) {
-            call->rest(call);
+        if (arguments->rest) {
+            arguments->rest(arguments);
         }
-        (void)cudaEventRecord(trial->events[1], call->stream);
+        (void)cudaEventRecord(trial->events[1], arguments->stream);
         if (cudaEventSynchronize(trial->events[1]) != cudaSuccess ||
             cudaEventElapsedTime(&elapsed_ms, trial->events[0], trial->events[1]) != cudaSuccess) {
             return -1;
@@ -126,20 +126,20 @@ static float time_one(struct trial *trial, const cublasLtMatmulAlgo_t *algorithm
 static bool is_correct(const struct trial *trial, const cublasLtMatmulAlgo_t *algorithm,
                        float milliseconds)
 {
-    const struct yk_cublas_matmul_arguments *call = trial->call;
+    const struct yk_cublas_matmul_arguments *arguments = trial->arguments;
     static const char *const words[] = {[YK_MATMUL_CHECK_CORRECT] = "right",
                                         [YK_MATMUL_CHECK_WRONG] = "wrong",
                                         [YK_MATMUL_CHECK_UNDECIDED] = "untold"};
-    if (!call->end) {
+    if (!arguments->end) {
         return true;
     }
-    call->begin(call);
+    arguments->begin(arguments);
     if (!enqueue(trial, algorithm)) {
         return false;
     }
-    call->rest(call);
-    const enum yk_matmul_check_result result = call->end(call);
-    log_trial(&trial->layout->shape, algorithm, milliseconds, words[result]);
+    arguments->rest(arguments);
+    const enum yk_matmul_check_result result = arguments->end(arguments);
+    log_trial(&trial->descriptors->shape, algorithm, milliseconds, words[result]);
     if (result != YK_MATMUL_CHECK_UNDECIDED) {
         yk_block_cluster_trust_record(trial->context->trust,
                                       yk_matmul_algorithm_cluster_size(algorithm),
@@ -162,13 +162,14 @@ static int fastest(const float *elapsed_ms, int count)
 }
 
 float yk_matmul_benchmark_algorithms(const struct yk_cublas_context *context,
-                                     const struct yk_matmul_descriptors *layout,
+                                     const struct yk_matmul_descriptors *descriptors,
                                      const cublasLtMatmulAlgo_t *found, int count,
-                                     const struct yk_cublas_matmul_arguments *call,
+                                     const struct yk_cublas_matmul_arguments *arguments,
                                      struct yk_matmul_algorithm_choice *out)
 {
     float elapsed_ms[YK_MATMUL_MAX_ALGORITHMS];
-    struct trial trial = {.context = context, .layout = layout, .call = call, .best = -1};
+    struct trial trial = {
+        .context = context, .descriptors = descriptors, .arguments = arguments, .best = -1};
     if (cudaEventCreate(&trial.events[0]) != cudaSuccess) {
         return YK_CUBLAS_NO_ALGORITHM_RUNS;
     }

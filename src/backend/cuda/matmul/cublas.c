@@ -16,7 +16,7 @@ enum {
 
 struct entry {
     struct yk_matmul_shape shape;
-    struct yk_matmul_descriptors layout;
+    struct yk_matmul_descriptors descriptors;
     struct yk_matmul_algorithm_choice choice;
     bool used;
 };
@@ -78,7 +78,7 @@ static void clear_entries(struct yk_cublas *cublas)
 {
     for (int32_t i = 0; cublas->entry && i < PLANS; i++) {
         if (cublas->entry[i].used) {
-            yk_matmul_shape_destroy_descriptors(&cublas->entry[i].layout);
+            yk_matmul_shape_destroy_descriptors(&cublas->entry[i].descriptors);
             cublas->entry[i].used = false;
         }
     }
@@ -101,26 +101,28 @@ void yk_cublas_destroy(struct yk_cublas *cublas)
 
 float yk_cublas_find_fastest_algorithm(struct yk_cublas *cublas,
                                        const struct yk_matmul_shape *shape,
-                                       const struct yk_cublas_matmul_arguments *call,
+                                       const struct yk_cublas_matmul_arguments *arguments,
                                        struct yk_matmul_algorithm_choice *out)
 {
     cublasLtMatmulAlgo_t found[YK_MATMUL_MAX_ALGORITHMS];
-    struct yk_matmul_descriptors layout;
+    struct yk_matmul_descriptors descriptors;
     *out = (struct yk_matmul_algorithm_choice){0};
-    if (yk_matmul_shape_create_descriptors(shape, cublas->context.target_processors, &layout) !=
-        CUBLAS_STATUS_SUCCESS) {
+    if (yk_matmul_shape_create_descriptors(shape, cublas->context.target_processors,
+                                           &descriptors) != CUBLAS_STATUS_SUCCESS) {
         return YK_CUBLAS_NO_ALGORITHM_RUNS;
     }
-    int count = yk_matmul_algorithm_set_pointers(&layout, call) == CUBLAS_STATUS_SUCCESS
-                    ? yk_matmul_algorithm_propose(&cublas->context, &layout, found)
+    int count = yk_matmul_algorithm_set_pointers(&descriptors, arguments) == CUBLAS_STATUS_SUCCESS
+                    ? yk_matmul_algorithm_propose(&cublas->context, &descriptors, found)
                     : 0;
-    float best = yk_matmul_benchmark_algorithms(&cublas->context, &layout, found, count, call, out);
+    float best = yk_matmul_benchmark_algorithms(&cublas->context, &descriptors, found, count,
+                                                arguments, out);
     if (best == YK_CUBLAS_NO_ALGORITHM_CORRECT) {
-        count = yk_matmul_algorithm_propose_fallbacks(&cublas->context, &layout, found);
-        best = yk_matmul_benchmark_algorithms(&cublas->context, &layout, found, count, call, out);
+        count = yk_matmul_algorithm_propose_fallbacks(&cublas->context, &descriptors, found);
+        best = yk_matmul_benchmark_algorithms(&cublas->context, &descriptors, found, count,
+                                              arguments, out);
         best = best == YK_CUBLAS_NO_ALGORITHM_RUNS ? YK_CUBLAS_NO_ALGORITHM_CORRECT : best;
     }
-    yk_matmul_shape_destroy_descriptors(&layout);
+    yk_matmul_shape_destroy_descriptors(&descriptors);
     return best;
 }
 
@@ -195,7 +197,7 @@ static struct entry *find_or_add(struct yk_cublas *cublas, const struct yk_matmu
     struct yk_matmul_shape made = *shape;
     yk_matmul_shape_apply_fusion(&made, (enum yk_matmul_fusion)choice->variant);
     if (yk_matmul_shape_create_descriptors(&made, cublas->context.target_processors,
-                                           &entry->layout) != CUBLAS_STATUS_SUCCESS) {
+                                           &entry->descriptors) != CUBLAS_STATUS_SUCCESS) {
         return NULL;
     }
     entry->shape = *shape;
@@ -209,15 +211,15 @@ static struct entry *find_or_add(struct yk_cublas *cublas, const struct yk_matmu
  * does not support these lengths, or when there was no benchmark. Under MPS only algorithms that
  * are known to be correct are used. */
 static bool run_proposed(struct yk_cublas *cublas, struct entry *entry,
-                         const struct yk_cublas_matmul_arguments *call)
+                         const struct yk_cublas_matmul_arguments *arguments)
 {
     cublasLtMatmulAlgo_t found[YK_MATMUL_MAX_ALGORITHMS];
-    const int count = yk_matmul_algorithm_propose(&cublas->context, &entry->layout, found);
+    const int count = yk_matmul_algorithm_propose(&cublas->context, &entry->descriptors, found);
     for (int i = 0; i < count; i++) {
         const bool trusted = cublas->context.part_processors == 0 ||
                              yk_matmul_algorithm_is_safe_unchecked(&cublas->context, &found[i]);
-        if (trusted && yk_matmul_algorithm_enqueue(&cublas->context, &entry->layout, &found[i],
-                                                   call) == CUBLAS_STATUS_SUCCESS) {
+        if (trusted && yk_matmul_algorithm_enqueue(&cublas->context, &entry->descriptors, &found[i],
+                                                   arguments) == CUBLAS_STATUS_SUCCESS) {
             entry->choice.algorithm = found[i];
             entry->choice.exists = 1;
             return true;
@@ -227,19 +229,19 @@ static bool run_proposed(struct yk_cublas *cublas, struct entry *entry,
 }
 
 struct yk_cublas_matmul_arguments
-yk_cublas_matmul_arguments_reduce(const struct yk_cublas_matmul_arguments *call,
+yk_cublas_matmul_arguments_reduce(const struct yk_cublas_matmul_arguments *arguments,
                                   const struct yk_matmul_shape *reduced)
 {
-    struct yk_cublas_matmul_arguments used = *call;
-    used.add = reduced->add_stride > 0 ? call->add : NULL;
-    used.bias = reduced->has_bias ? call->bias : NULL;
-    used.aux = reduced->aux_stride > 0 ? call->aux : NULL;
-    used.sums = reduced->sums_of != YK_MATMUL_ROW_SUM_NONE ? call->sums : NULL;
+    struct yk_cublas_matmul_arguments used = *arguments;
+    used.add = reduced->add_stride > 0 ? arguments->add : NULL;
+    used.bias = reduced->has_bias ? arguments->bias : NULL;
+    used.aux = reduced->aux_stride > 0 ? arguments->aux : NULL;
+    used.sums = reduced->sums_of != YK_MATMUL_ROW_SUM_NONE ? arguments->sums : NULL;
     return used;
 }
 
 bool yk_cublas_enqueue_matmul(struct yk_cublas *cublas, const struct yk_matmul_shape *shape,
-                              const struct yk_cublas_matmul_arguments *call,
+                              const struct yk_cublas_matmul_arguments *arguments,
                               yk_cublas_autotune_function *chooser, void *user,
                               enum yk_matmul_fusion *out)
 {
@@ -248,14 +250,15 @@ bool yk_cublas_enqueue_matmul(struct yk_cublas *cublas, const struct yk_matmul_s
     bool done = false;
     if (entry) {
         const struct yk_cublas_matmul_arguments used =
-            yk_cublas_matmul_arguments_reduce(call, &entry->layout.shape);
+            yk_cublas_matmul_arguments_reduce(arguments, &entry->descriptors.shape);
         *out = (enum yk_matmul_fusion)entry->choice.variant;
-        done = yk_matmul_algorithm_set_pointers(&entry->layout, &used) == CUBLAS_STATUS_SUCCESS &&
-               ((entry->choice.exists &&
-                 yk_matmul_algorithm_enqueue(&cublas->context, &entry->layout,
-                                             &entry->choice.algorithm,
-                                             &used) == CUBLAS_STATUS_SUCCESS) ||
-                run_proposed(cublas, entry, &used));
+        done =
+            yk_matmul_algorithm_set_pointers(&entry->descriptors, &used) == CUBLAS_STATUS_SUCCESS &&
+            ((entry->choice.exists &&
+              yk_matmul_algorithm_enqueue(&cublas->context, &entry->descriptors,
+                                          &entry->choice.algorithm,
+                                          &used) == CUBLAS_STATUS_SUCCESS) ||
+             run_proposed(cublas, entry, &used));
     }
     (void)pthread_mutex_unlock(&cublas->lock);
     return done;

@@ -30,7 +30,7 @@ void yk_cublas_destroy(struct yk_cublas *cublas);
  * fastest correct algorithm, or one of the constants above. */
 float yk_cublas_find_fastest_algorithm(struct yk_cublas *cublas,
                                        const struct yk_matmul_shape *shape,
-                                       const struct yk_cublas_matmul_arguments *call,
+                                       const struct yk_cublas_matmul_arguments *arguments,
                                        struct yk_matmul_algorithm_choice *out);
 
 /* Chooses an algorithm for a shape that is not in the cache. Returns false if every algorithm
@@ -42,22 +42,22 @@ typedef bool yk_cublas_autotune_function(struct yk_cublas *cublas,
 /* Enqueues the matmul. `out` receives the fusion variant that was used; the caller must enqueue the
  * parts of the op that this variant leaves out. Returns false if cuBLASLt cannot run the matmul. */
 bool yk_cublas_enqueue_matmul(struct yk_cublas *cublas, const struct yk_matmul_shape *shape,
-                              const struct yk_cublas_matmul_arguments *call,
+                              const struct yk_cublas_matmul_arguments *arguments,
                               yk_cublas_autotune_function *chooser, void *user,
                               enum yk_matmul_fusion *out);
 
-/* Returns a copy of `call` without the pointers that the shape `reduced` does not use.
+/* Returns a copy of `arguments` without the pointers that the shape `reduced` does not use.
  * yk_matmul_shape_apply_fusion() makes such a shape. */
 struct yk_cublas_matmul_arguments
-yk_cublas_matmul_arguments_reduce(const struct yk_cublas_matmul_arguments *call,
+yk_cublas_matmul_arguments_reduce(const struct yk_cublas_matmul_arguments *arguments,
                                   const struct yk_matmul_shape *reduced);
 
 /* benchmark.c: times the `count` algorithms of `found`. Returns the milliseconds of the fastest
  * correct algorithm, or YK_CUBLAS_NO_ALGORITHM_RUNS, or YK_CUBLAS_NO_ALGORITHM_CORRECT. */
 float yk_matmul_benchmark_algorithms(const struct yk_cublas_context *context,
-                                     const struct yk_matmul_descriptors *layout,
+                                     const struct yk_matmul_descriptors *descriptors,
                                      const cublasLtMatmulAlgo_t *found, int count,
-                                     const struct yk_cublas_matmul_arguments *call,
+                                     const struct yk_cublas_matmul_arguments *arguments,
                                      struct yk_matmul_algorithm_choice *out);
 
 #endif

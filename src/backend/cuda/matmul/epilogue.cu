@@ -98,14 +98,14 @@ static __global__ void __launch_bounds__(YK_ROWS_THREADS, 4) end_rows(struct yk_
 template <typename T, int N>
 static void launch(struct yk_backend_lane *lane, const struct yk_matmul_op *op)
 {
-    struct yk_rows_grid layout = yk_rows_grid_make(op->m, op->n / N, AT_ONCE);
+    struct yk_rows_grid grid = yk_rows_grid_make(op->m, op->n / N, AT_ONCE);
     const int64_t max =
         static_cast<int64_t>(yk_cuda_lane_properties(lane)->processors) * BLOCKS_EACH;
-    const int64_t down = yk_ceil_div(max, layout.grid.x);
-    if (layout.grid.y > down) {
-        layout.grid.y = static_cast<unsigned>(down);
+    const int64_t down = yk_ceil_div(max, grid.grid.x);
+    if (grid.grid.y > down) {
+        grid.grid.y = static_cast<unsigned>(down);
     }
-    end_rows<T, N><<<layout.grid, layout.block, 0, yk_cuda_lane_stream(lane)>>>(*op);
+    end_rows<T, N><<<grid.grid, grid.block, 0, yk_cuda_lane_stream(lane)>>>(*op);
 }
 
 template <typename T>

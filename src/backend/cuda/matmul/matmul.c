@@ -37,9 +37,9 @@ static void multiply(struct yk_backend_lane *lane, const struct yk_matmul_op *op
         return;
     }
     struct yk_gemm gemm = yk_gemm_make(lane, op, workspace);
-    const struct yk_cublas_matmul_arguments call =
+    const struct yk_cublas_matmul_arguments arguments =
         yk_gemm_cublas_arguments(&gemm, workspace, workspace + YK_CUBLAS_WORKSPACE_BYTES);
-    if (!yk_cublas_enqueue_matmul(lane->device->cublas, &gemm.shape, &call, yk_matmul_autotune,
+    if (!yk_cublas_enqueue_matmul(lane->device->cublas, &gemm.shape, &arguments, yk_matmul_autotune,
                                   &gemm, &gemm.variant)) {
         char message[YK_CUDA_ERROR_TEXT_SIZE];
         (void)snprintf(message, sizeof message,

@@ -65,12 +65,12 @@ bool yk_matmul_algorithm_is_safe_unchecked(const struct yk_cublas_context *conte
 
 /* Whether cuBLASLt supports the matmul with this algorithm and the available workspace. */
 static bool is_supported(const struct yk_cublas_context *context,
-                         const struct yk_matmul_descriptors *layout,
+                         const struct yk_matmul_descriptors *descriptors,
                          const cublasLtMatmulAlgo_t *algorithm)
 {
     cublasLtMatmulHeuristicResult_t result;
-    return cublasLtMatmulAlgoCheck(context->library, layout->work, layout->b, layout->a,
-                                   layout->add, layout->c, algorithm,
+    return cublasLtMatmulAlgoCheck(context->library, descriptors->work, descriptors->b,
+                                   descriptors->a, descriptors->add, descriptors->c, algorithm,
                                    &result) == CUBLAS_STATUS_SUCCESS &&
            result.workspaceSize <= context->workspace_bytes;
 }
@@ -103,17 +103,17 @@ static bool read_type(cublasLtMatrixLayout_t layout, cudaDataType_t *out)
     return is_read;
 }
 
-static bool read_types(const struct yk_matmul_descriptors *layout, struct types *out)
+static bool read_types(const struct yk_matmul_descriptors *descriptors, struct types *out)
 {
     int32_t computed = 0;
     size_t written = 0;
-    const bool is_read =
-        cublasLtMatmulDescGetAttribute(layout->work, CUBLASLT_MATMUL_DESC_COMPUTE_TYPE, &computed,
-                                       sizeof computed, &written) == CUBLAS_STATUS_SUCCESS;
+    const bool is_read = cublasLtMatmulDescGetAttribute(
+                             descriptors->work, CUBLASLT_MATMUL_DESC_COMPUTE_TYPE, &computed,
+                             sizeof computed, &written) == CUBLAS_STATUS_SUCCESS;
     out->computed = (cublasComputeType_t)computed;
     out->scale = CUDA_R_32F;
-    return is_read && read_type(layout->a, &out->a) && read_type(layout->b, &out->b) &&
-           read_type(layout->add, &out->add) && read_type(layout->c, &out->c);
+    return is_read && read_type(descriptors->a, &out->a) && read_type(descriptors->b, &out->b) &&
+           read_type(descriptors->add, &out->add) && read_type(descriptors->c, &out->c);
 }
 
 /* Lists the tile ids or stage ids of an algorithm. Returns their number. */
@@ -161,7 +161,7 @@ static bool set_cluster(cublasLtMatmulAlgo_t *algorithm, uint16_t shape)
 
 /* Adds the algorithm with each supported number of stages. Returns how many were added. */
 static int add_stages(const struct yk_cublas_context *context,
-                      const struct yk_matmul_descriptors *layout,
+                      const struct yk_matmul_descriptors *descriptors,
                       const cublasLtMatmulAlgo_t *algorithm, int max, cublasLtMatmulAlgo_t *out)
 {
     uint32_t stages[MAX_CHOICES];
@@ -170,11 +170,11 @@ static int add_stages(const struct yk_cublas_context *context,
     for (int i = stage_count - 1; i >= 0 && count < max && count < STAGES_TRIED; i--) {
         cublasLtMatmulAlgo_t made = *algorithm;
         if (set_number(&made, CUBLASLT_ALGO_CONFIG_STAGES_ID, stages[i]) &&
-            is_supported(context, layout, &made)) {
+            is_supported(context, descriptors, &made)) {
             out[count++] = made;
         }
     }
-    if (stage_count == 0 && count < max && is_supported(context, layout, algorithm)) {
+    if (stage_count == 0 && count < max && is_supported(context, descriptors, algorithm)) {
         out[count++] = *algorithm;
     }
     return count;
@@ -193,7 +193,7 @@ static bool is_listed(uint32_t number, const uint32_t *list, int count)
 /* Older algorithms with independent blocks. Under MPS sometimes none of the algorithms that the
  * heuristic proposes is correct. */
 static int find_others(const struct yk_cublas_context *context,
-                       const struct yk_matmul_descriptors *layout, int max,
+                       const struct yk_matmul_descriptors *descriptors, int max,
                        cublasLtMatmulAlgo_t *out)
 {
     static const uint32_t tiles[] = {CUBLASLT_MATMUL_TILE_128x128, CUBLASLT_MATMUL_TILE_128x64,
@@ -202,7 +202,7 @@ static int find_others(const struct yk_cublas_context *context,
     int ids[MAX_IDS];
     int id_count = 0;
     int count = 0;
-    if (!read_types(layout, &types) ||
+    if (!read_types(descriptors, &types) ||
         cublasLtMatmulAlgoGetIds(context->library, types.computed, types.scale, types.b, types.a,
                                  types.add, types.c, MAX_IDS, ids,
                                  &id_count) != CUBLAS_STATUS_SUCCESS) {
@@ -215,13 +215,13 @@ static int find_others(const struct yk_cublas_context *context,
             if (cublasLtMatmulAlgoInit(context->library, types.computed, types.scale, types.b,
                                        types.a, types.add, types.c, ids[i],
                                        &made) == CUBLAS_STATUS_SUCCESS &&
-                is_aligned(&made, (uint32_t)layout->shape.alignment) &&
+                is_aligned(&made, (uint32_t)descriptors->shape.alignment) &&
                 is_listed(tiles[t], entry,
                           list_choices(&made, CUBLASLT_ALGO_CAP_TILE_IDS, entry)) &&
                 set_number(&made, CUBLASLT_ALGO_CONFIG_TILE_ID, tiles[t])) {
                 /* Fails if the algorithm does not support clusters. */
                 (void)set_cluster(&made, CUBLASLT_CLUSTER_SHAPE_1x1x1);
-                count += add_stages(context, layout, &made, max - count, out + count);
+                count += add_stages(context, descriptors, &made, max - count, out + count);
             }
         }
     }
@@ -237,11 +237,11 @@ enum {
 };
 
 static int ask_heuristic(const struct yk_cublas_context *context,
-                         const struct yk_matmul_descriptors *layout, int max,
+                         const struct yk_matmul_descriptors *descriptors, int max,
                          cublasLtMatmulHeuristicResult_t *out)
 {
     cublasLtMatmulPreference_t preference = NULL;
-    const uint32_t alignment = (uint32_t)layout->shape.alignment;
+    const uint32_t alignment = (uint32_t)descriptors->shape.alignment;
     int count = 0;
     if (cublasLtMatmulPreferenceCreate(&preference) != CUBLAS_STATUS_SUCCESS) {
         return 0;
@@ -256,9 +256,9 @@ static int ask_heuristic(const struct yk_cublas_context *context,
         (void)cublasLtMatmulPreferenceSetAttribute(preference, sides[i], &alignment,
                                                    sizeof alignment);
     }
-    if (cublasLtMatmulAlgoGetHeuristic(context->library, layout->work, layout->b, layout->a,
-                                       layout->add, layout->c, preference, max, out,
-                                       &count) != CUBLAS_STATUS_SUCCESS) {
+    if (cublasLtMatmulAlgoGetHeuristic(context->library, descriptors->work, descriptors->b,
+                                       descriptors->a, descriptors->add, descriptors->c, preference,
+                                       max, out, &count) != CUBLAS_STATUS_SUCCESS) {
         count = 0;
     }
     (void)cublasLtMatmulPreferenceDestroy(preference);
@@ -280,12 +280,12 @@ static int add_new(const cublasLtMatmulAlgo_t *algorithm, int count, cublasLtMat
 }
 
 static int add_changed(const struct yk_cublas_context *context,
-                       const struct yk_matmul_descriptors *layout,
+                       const struct yk_matmul_descriptors *descriptors,
                        const cublasLtMatmulAlgo_t *algorithm, uint16_t shape, int count,
                        cublasLtMatmulAlgo_t *out)
 {
     cublasLtMatmulAlgo_t changed = *algorithm;
-    return set_cluster(&changed, shape) && is_supported(context, layout, &changed)
+    return set_cluster(&changed, shape) && is_supported(context, descriptors, &changed)
                ? add_new(&changed, count, out)
                : count;
 }
@@ -300,13 +300,13 @@ static bool suits(const struct yk_cublas_context *context, const cublasLtMatmulA
 }
 
 int yk_matmul_algorithm_propose(const struct yk_cublas_context *context,
-                                const struct yk_matmul_descriptors *layout,
+                                const struct yk_matmul_descriptors *descriptors,
                                 cublasLtMatmulAlgo_t out[YK_MATMUL_MAX_ALGORITHMS])
 {
     cublasLtMatmulHeuristicResult_t found[MAX_PROPOSED_FOR_PART];
     const bool is_part = context->part_processors > 0;
     const int proposed =
-        ask_heuristic(context, layout, is_part ? MAX_PROPOSED_FOR_PART : MAX_PROPOSED, found);
+        ask_heuristic(context, descriptors, is_part ? MAX_PROPOSED_FOR_PART : MAX_PROPOSED, found);
     int count = 0;
     for (int i = 0; i < proposed; i++) {
         if (suits(context, &found[i].algo)) {
@@ -316,10 +316,10 @@ int yk_matmul_algorithm_propose(const struct yk_cublas_context *context,
     for (int i = 0; i < proposed && count < ENOUGH; i++) {
         const cublasLtMatmulAlgo_t *algorithm = &found[i].algo;
         if (!suits(context, algorithm)) { /* clusters of two blocks, in both directions */
-            count =
-                add_changed(context, layout, algorithm, CUBLASLT_CLUSTER_SHAPE_2x1x1, count, out);
-            count =
-                add_changed(context, layout, algorithm, CUBLASLT_CLUSTER_SHAPE_1x2x1, count, out);
+            count = add_changed(context, descriptors, algorithm, CUBLASLT_CLUSTER_SHAPE_2x1x1,
+                                count, out);
+            count = add_changed(context, descriptors, algorithm, CUBLASLT_CLUSTER_SHAPE_1x2x1,
+                                count, out);
         }
     }
     const bool none = count == 0;
@@ -330,48 +330,49 @@ int yk_matmul_algorithm_propose(const struct yk_cublas_context *context,
 }
 
 int yk_matmul_algorithm_propose_fallbacks(const struct yk_cublas_context *context,
-                                          const struct yk_matmul_descriptors *layout,
+                                          const struct yk_matmul_descriptors *descriptors,
                                           cublasLtMatmulAlgo_t out[YK_MATMUL_MAX_ALGORITHMS])
 {
     cublasLtMatmulHeuristicResult_t found[MAX_PROPOSED_FOR_PART];
-    const int proposed = ask_heuristic(context, layout, MAX_PROPOSED_FOR_PART, found);
+    const int proposed = ask_heuristic(context, descriptors, MAX_PROPOSED_FOR_PART, found);
     int count = 0;
     for (int i = 0; i < proposed; i++) {
         if (yk_matmul_algorithm_cluster_size(&found[i].algo) > 1) {
-            count = add_changed(context, layout, &found[i].algo, CUBLASLT_CLUSTER_SHAPE_1x1x1,
+            count = add_changed(context, descriptors, &found[i].algo, CUBLASLT_CLUSTER_SHAPE_1x1x1,
                                 count, out);
         }
     }
-    return count + find_others(context, layout, YK_MATMUL_MAX_ALGORITHMS - count, out + count);
+    return count + find_others(context, descriptors, YK_MATMUL_MAX_ALGORITHMS - count, out + count);
 }
 
 /* ---- run ---- */
 
-cublasStatus_t yk_matmul_algorithm_set_pointers(const struct yk_matmul_descriptors *layout,
-                                                const struct yk_cublas_matmul_arguments *call)
+cublasStatus_t yk_matmul_algorithm_set_pointers(const struct yk_matmul_descriptors *descriptors,
+                                                const struct yk_cublas_matmul_arguments *arguments)
 {
     cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
-    const void *vector = call->sums ? call->sums : call->bias; /* never both */
+    const void *vector = arguments->sums ? arguments->sums : arguments->bias; /* never both */
     if (vector) {
-        status = cublasLtMatmulDescSetAttribute(layout->work, CUBLASLT_MATMUL_DESC_BIAS_POINTER,
-                                                &vector, sizeof vector);
+        status = cublasLtMatmulDescSetAttribute(
+            descriptors->work, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &vector, sizeof vector);
     }
-    if (call->aux) {
+    if (arguments->aux) {
         YK_CUDA_THEN(status, cublasLtMatmulDescSetAttribute(
-                                 layout->work, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER,
-                                 &call->aux, sizeof call->aux));
+                                 descriptors->work, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER,
+                                 &arguments->aux, sizeof arguments->aux));
     }
     return status;
 }
 
 cublasStatus_t yk_matmul_algorithm_enqueue(const struct yk_cublas_context *context,
-                                           const struct yk_matmul_descriptors *layout,
+                                           const struct yk_matmul_descriptors *descriptors,
                                            const cublasLtMatmulAlgo_t *algorithm,
-                                           const struct yk_cublas_matmul_arguments *call)
+                                           const struct yk_cublas_matmul_arguments *arguments)
 {
-    const float beta = call->add ? 1.0F : 0.0F;
-    const void *add = call->add ? call->add : call->c;
-    return cublasLtMatmul(context->library, layout->work, &call->scale, call->b, layout->b, call->a,
-                          layout->a, &beta, add, layout->add, call->c, layout->c, algorithm,
-                          call->workspace, context->workspace_bytes, call->stream);
+    const float beta = arguments->add ? 1.0F : 0.0F;
+    const void *add = arguments->add ? arguments->add : arguments->c;
+    return cublasLtMatmul(context->library, descriptors->work, &arguments->scale, arguments->b,
+                          descriptors->b, arguments->a, descriptors->a, &beta, add,
+                          descriptors->add, arguments->c, descriptors->c, algorithm,
+                          arguments->workspace, context->workspace_bytes, arguments->stream);
 }

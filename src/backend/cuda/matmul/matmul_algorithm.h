@@ -41,13 +41,13 @@ enum {
 /* Writes the algorithms that should be benchmarked, sorted by their expected speed, fastest first.
  * Returns their number. */
 int yk_matmul_algorithm_propose(const struct yk_cublas_context *context,
-                                const struct yk_matmul_descriptors *layout,
+                                const struct yk_matmul_descriptors *descriptors,
                                 cublasLtMatmulAlgo_t out[YK_MATMUL_MAX_ALGORITHMS]);
 
 /* Writes slow algorithms without clusters, for the case that all other algorithms compute wrong
  * results. Returns their number. */
 int yk_matmul_algorithm_propose_fallbacks(const struct yk_cublas_context *context,
-                                          const struct yk_matmul_descriptors *layout,
+                                          const struct yk_matmul_descriptors *descriptors,
                                           cublasLtMatmulAlgo_t out[YK_MATMUL_MAX_ALGORITHMS]);
 
 /* ---- run ---- */
@@ -76,8 +76,8 @@ struct yk_cublas_matmul_arguments {
     float scale;
     void *workspace;
     /* Callbacks for a benchmark of the algorithm. Each may be NULL. */
-    void (*rest)(
-        const struct yk_cublas_matmul_arguments *call); /* enqueues the ops that are not fused */
+    void (*rest)(const struct yk_cublas_matmul_arguments
+                     *arguments); /* enqueues the ops that are not fused */
     void (*begin)(
         const struct yk_cublas_matmul_arguments *call); /* prepares the output for a check */
     enum yk_matmul_check_result (*end)(
@@ -87,12 +87,12 @@ struct yk_cublas_matmul_arguments {
 
 /* Sets the pointers of bias, sums and aux in the descriptors. Must be called before
  * yk_matmul_algorithm_enqueue(). */
-cublasStatus_t yk_matmul_algorithm_set_pointers(const struct yk_matmul_descriptors *layout,
-                                                const struct yk_cublas_matmul_arguments *call);
+cublasStatus_t yk_matmul_algorithm_set_pointers(const struct yk_matmul_descriptors *descriptors,
+                                                const struct yk_cublas_matmul_arguments *arguments);
 
 cublasStatus_t yk_matmul_algorithm_enqueue(const struct yk_cublas_context *context,
-                                           const struct yk_matmul_descriptors *layout,
+                                           const struct yk_matmul_descriptors *descriptors,
                                            const cublasLtMatmulAlgo_t *algorithm,
-                                           const struct yk_cublas_matmul_arguments *call);
+                                           const struct yk_cublas_matmul_arguments *arguments);
 
 #endif

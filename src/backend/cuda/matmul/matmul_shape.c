@@ -71,7 +71,7 @@ static cublasStatus_t describe_work(const struct yk_matmul_shape *shape, cublasL
 }
 
 static cublasStatus_t describe_matrices(const struct yk_matmul_shape *shape,
-                                        struct yk_matmul_descriptors *layout)
+                                        struct yk_matmul_descriptors *descriptors)
 {
     const cudaDataType_t type = number_type(shape->a_type);
     const cudaDataType_t c_type = number_type(shape->c_type);
@@ -79,12 +79,14 @@ static cublasStatus_t describe_matrices(const struct yk_matmul_shape *shape,
     const uint64_t n = (uint64_t)shape->n;
     const uint64_t k = (uint64_t)shape->k;
     cublasStatus_t status =
-        cublasLtMatrixLayoutCreate(&layout->b, type, shape->b_transposed ? k : n,
+        cublasLtMatrixLayoutCreate(&descriptors->b, type, shape->b_transposed ? k : n,
                                    shape->b_transposed ? n : k, shape->b_stride);
-    YK_CUDA_THEN(status, cublasLtMatrixLayoutCreate(&layout->a, type, shape->a_transposed ? m : k,
-                                                    shape->a_transposed ? k : m, shape->a_stride));
-    YK_CUDA_THEN(status, cublasLtMatrixLayoutCreate(&layout->c, c_type, n, m, shape->c_stride));
-    YK_CUDA_THEN(status, cublasLtMatrixLayoutCreate(&layout->add, c_type, n, m,
+    YK_CUDA_THEN(status,
+                 cublasLtMatrixLayoutCreate(&descriptors->a, type, shape->a_transposed ? m : k,
+                                            shape->a_transposed ? k : m, shape->a_stride));
+    YK_CUDA_THEN(status,
+                 cublasLtMatrixLayoutCreate(&descriptors->c, c_type, n, m, shape->c_stride));
+    YK_CUDA_THEN(status, cublasLtMatrixLayoutCreate(&descriptors->add, c_type, n, m,
                                                     shape->add_stride > 0 ? shape->add_stride
                                                                           : shape->c_stride));
     return status;
@@ -111,12 +113,12 @@ cublasStatus_t yk_matmul_shape_create_descriptors(const struct yk_matmul_shape *
     return status;
 }
 
-void yk_matmul_shape_destroy_descriptors(struct yk_matmul_descriptors *layout)
+void yk_matmul_shape_destroy_descriptors(struct yk_matmul_descriptors *descriptors)
 {
-    (void)cublasLtMatmulDescDestroy(layout->work);
-    (void)cublasLtMatrixLayoutDestroy(layout->a);
-    (void)cublasLtMatrixLayoutDestroy(layout->b);
-    (void)cublasLtMatrixLayoutDestroy(layout->add);
-    (void)cublasLtMatrixLayoutDestroy(layout->c);
-    *layout = (struct yk_matmul_descriptors){0};
+    (void)cublasLtMatmulDescDestroy(descriptors->work);
+    (void)cublasLtMatrixLayoutDestroy(descriptors->a);
+    (void)cublasLtMatrixLayoutDestroy(descriptors->b);
+    (void)cublasLtMatrixLayoutDestroy(descriptors->add);
+    (void)cublasLtMatrixLayoutDestroy(descriptors->c);
+    *descriptors = (struct yk_matmul_descriptors){0};
 }

@@ -70,6 +70,6 @@ struct yk_matmul_descriptors {
 cublasStatus_t yk_matmul_shape_create_descriptors(const struct yk_matmul_shape *shape,
                                                   int32_t processors,
                                                   struct yk_matmul_descriptors *out);
-void yk_matmul_shape_destroy_descriptors(struct yk_matmul_descriptors *layout);
+void yk_matmul_shape_destroy_descriptors(struct yk_matmul_descriptors *descriptors);
 
 #endif
