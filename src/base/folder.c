@@ -65,6 +65,10 @@ yk_status yk_folder_create(const char *path)
     for (size_t i = 1; i < length; i++) {
         if (part[i] == '/' && part[i - 1] != '/') {
             part[i] = '\0';
+            if (!yk_folder_exists(part) && access(part, F_OK) == 0) {
+                return yk_fail(YK_ERROR_SYSTEM, "%s: cannot make this folder: %s", path,
+                               strerror(ENOTDIR));
+            }
             YK_TRY(make(part));
             part[i] = '/';
         }

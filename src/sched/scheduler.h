@@ -11,7 +11,7 @@
  *   bound/                                 lower bounds of the makespan
  *
  * To add a scheduler, write schedulers/NAME.c that defines `const struct yk_scheduler
- * yk_scheduler_NAME`, and add ROW(NAME) to YK_SCHEDULERS below. schedulers/heft.c is a short
+ * yk_scheduler_NAME`, and add ROW(NAME) to YK_FAST_SCHEDULERS below. schedulers/heft.c is a short
  * example of a list scheduler, whose tasks have fixed priorities. A scheduler that chooses the next
  * task by the schedule so far places tasks itself, with timeline/schedule_builder.h, as
  * schedulers/single.c does. Help, shell completion, `--algorithm all` and `best` use the table. The
@@ -47,7 +47,6 @@ struct yk_scheduler {
     const char *name;
     const char *summary;  /* one line for the help */
     bool respects_memory; /* it considers the memory limits of the devices */
-    bool searches;        /* it spends the time budget; `best` runs all schedulers that do not */
     /* Fills `schedule`, which was created for the graph. Fails with YK_ERROR_NO_FIT if it finds no
      * schedule. */
     yk_status (*run)(const struct yk_scheduler *scheduler,
@@ -56,15 +55,18 @@ struct yk_scheduler {
         *rule; /* if run is yk_list_scheduler_run(); otherwise NULL */
 };
 
-/* All schedulers, in the order of the help. */
+/* All schedulers, in the order of the help. The fast schedulers do not search; `best` runs each of
+ * them and then searches, so it is never worse than any of them. */
 /* clang-format off */
-#define YK_SCHEDULERS(ROW) \
+#define YK_FAST_SCHEDULERS(ROW) \
     ROW(heft) \
     ROW(cpop) \
     ROW(peft) \
     ROW(lookahead) \
     ROW(heft_memory) \
-    ROW(single) \
+    ROW(single)
+#define YK_SCHEDULERS(ROW) \
+    YK_FAST_SCHEDULERS(ROW) \
     ROW(best) \
     ROW(exact)
 /* clang-format on */

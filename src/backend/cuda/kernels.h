@@ -80,8 +80,8 @@ void yk_cuda_attention_builtin_backward(struct yk_backend_lane *lane,
 
 /* Clears dk and dv: keys to which no query attends have a gradient of 0. Returns false if the lane
  * has failed. */
-bool yk_cuda_attention_clear_key_gradients(struct yk_backend_lane *lane,
-                                           const struct yk_attention_backward_op *op);
+bool yk_cuda_attention_builtin_clear_key_gradients(struct yk_backend_lane *lane,
+                                                   const struct yk_attention_backward_op *op);
 
 /* Enqueue attention with cuDNN. Return false, and enqueue nothing, if cuDNN does not support the op
  * or if its shape has no plan yet. If `repeatable` is true, gradients have the same bits in every

@@ -55,6 +55,9 @@ static yk_status run_heft_with_penalty(double penalty, const struct yk_scheduler
                                       schedule);
 }
 
+#define SCHEDULER(name) &yk_scheduler_##name,
+static const struct yk_scheduler *const fast_schedulers[] = {YK_FAST_SCHEDULERS(SCHEDULER)};
+
 static const double penalties[] = {0.5, 1, 2, 4, 8, 1e9};
 enum {
     PENALTY_COUNT = sizeof penalties / sizeof penalties[0]
@@ -97,9 +100,9 @@ static yk_status run_contest(struct contest *contest)
             return status;
         }
     }
-    for (size_t i = 0; i < yk_scheduler_count; i++) {
-        const struct yk_scheduler *fast = yk_schedulers[i];
-        if (fast->searches || fast == &yk_scheduler_heft_memory) {
+    for (size_t i = 0; i < sizeof fast_schedulers / sizeof fast_schedulers[0]; i++) {
+        const struct yk_scheduler *fast = fast_schedulers[i];
+        if (fast == &yk_scheduler_heft_memory) {
             continue;
         }
         status = consider(contest, fast->run(fast, contest->options, contest->trial));
@@ -107,14 +110,10 @@ static yk_status run_contest(struct contest *contest)
             return status;
         }
     }
-    /* The memory-aware scheduler is last: if no schedule fits, its error message is the clearest.
-     */
+    /* The memory-aware scheduler is last: if nothing fits, its error message is the clearest. */
     status = consider(contest, yk_scheduler_heft_memory.run(&yk_scheduler_heft_memory,
                                                             contest->options, contest->trial));
-    if (status != YK_OK && status != YK_ERROR_NO_FIT) {
-        return status;
-    }
-    return contest->found ? YK_OK : status;
+    return contest->found && status == YK_ERROR_NO_FIT ? YK_OK : status;
 }
 
 static yk_status run(const struct yk_scheduler *scheduler,
@@ -136,6 +135,5 @@ const struct yk_scheduler yk_scheduler_best = {
     .name = "best",
     .summary = "the best of all of these, then annealing for --budget seconds",
     .respects_memory = true,
-    .searches = true,
     .run = run,
 };

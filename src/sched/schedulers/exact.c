@@ -208,6 +208,5 @@ const struct yk_scheduler yk_scheduler_exact = {
     .name = "exact",
     .summary = "branch and bound: the optimum, or its gap when --budget is over",
     .respects_memory = true,
-    .searches = true,
     .run = run,
 };

@@ -16,23 +16,6 @@ static bool is_nothing(const struct yk_attention_op *op)
     return op->batch == 0 || op->queries == 0 || op->heads == 0;
 }
 
-bool yk_cuda_attention_clear_key_gradients(struct yk_backend_lane *lane,
-                                           const struct yk_attention_backward_op *op)
-{
-    const struct yk_attention_op *forward = &op->forward;
-    const size_t number = (size_t)yk_precision_bytes(forward->type);
-    const size_t width = (size_t)(forward->kv_heads * forward->head_size) * number;
-    const size_t rows = (size_t)(forward->batch * forward->keys);
-    cudaError_t error = cudaSuccess;
-    if (rows > 0 && width > 0) {
-        error =
-            cudaMemset2DAsync(op->dk, (size_t)op->dk_stride * number, 0, width, rows, lane->stream);
-        YK_CUDA_THEN(error, cudaMemset2DAsync(op->dv, (size_t)op->dv_stride * number, 0, width,
-                                              rows, lane->stream));
-    }
-    return yk_cuda_lane_check(lane, error, "attention_backward");
-}
-
 void yk_cuda_attention(struct yk_backend_lane *lane, const struct yk_attention_op *op)
 {
     if (!yk_cuda_lane_is_ok(lane) || is_nothing(op)) {
@@ -50,7 +33,7 @@ void yk_cuda_attention_backward(struct yk_backend_lane *lane,
         return;
     }
     if (is_nothing(&op->forward)) {
-        (void)yk_cuda_attention_clear_key_gradients(lane, op);
+        (void)yk_cuda_attention_builtin_clear_key_gradients(lane, op);
         return;
     }
     /* Gradients are the same bits every time, unless cuDNN was asked for by name. Of small heads

@@ -144,3 +144,20 @@ void yk_cuda_attention_builtin_backward(struct yk_backend_lane *lane,
         yk_cuda_attention_simt_backward(lane, &arguments);
     }
 }
+
+bool yk_cuda_attention_builtin_clear_key_gradients(struct yk_backend_lane *lane,
+                                                   const struct yk_attention_backward_op *op)
+{
+    const struct yk_attention_op *forward = &op->forward;
+    const size_t number = (size_t)yk_precision_bytes(forward->type);
+    const size_t width = (size_t)(forward->kv_heads * forward->head_size) * number;
+    const size_t rows = (size_t)(forward->batch * forward->keys);
+    cudaStream_t stream = yk_cuda_lane_stream(lane);
+    cudaError_t error = cudaSuccess;
+    if (rows > 0 && width > 0) {
+        error = cudaMemset2DAsync(op->dk, (size_t)op->dk_stride * number, 0, width, rows, stream);
+        YK_CUDA_THEN(error, cudaMemset2DAsync(op->dv, (size_t)op->dv_stride * number, 0, width,
+                                              rows, stream));
+    }
+    return yk_cuda_lane_check(lane, error, "attention_backward");
+}

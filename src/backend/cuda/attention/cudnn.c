@@ -466,7 +466,8 @@ bool yk_cuda_attention_cudnn_backward(struct yk_backend_lane *lane,
                               plan->builder.workspace_bytes;
         char *scratch = yk_cuda_lane_scratch(lane, (size_t)bytes);
         /* The plan does not write the gradients of keys beyond the lengths. */
-        done = scratch && (!forward->lengths || yk_cuda_attention_clear_key_gradients(lane, op));
+        done = scratch &&
+               (!forward->lengths || yk_cuda_attention_builtin_clear_key_gradients(lane, op));
         for (int64_t i = 0; done && i < forward->batch; i += shape.batch) {
             done = run_backward(cache, plan, op, &shape, i, scratch);
         }
