@@ -9,15 +9,17 @@
  * enqueue on a lane.
  *
  * This folder:
- *   backend.h, ops.h        the table, and the arguments of every op
+ *   backend.h, ops.h        the table of functions, and the arguments of every op
  *   nf4_codebook.h          the values of NF4 codes
- *   cpu/                    CPUs; a lane is a thread (lane, affinity, memory, blas, parallel)
+ *   cpu/                    CPUs; a lane is a thread
+ *     lane, affinity, memory, blas, parallel
  *     attention/            attention forward and backward, and products of small tiles
  *     kernels/              the other ops, one file each; OpenMP shares the work among threads
  *     math/                 conversions, SIMD, reductions, exp and erf, random numbers
- *   cuda/                   NVIDIA GPUs, as a plug-in; a lane is a stream (device, lane, memory)
+ *   cuda/                   NVIDIA GPUs, as a plug-in; a lane is a stream
+ *     device, lane, memory, event, nvml, versions, prefetch
  *     attention/            attention with cuDNN, with tensor cores, and with CUDA cores
- *     matmul/               matmuls with cuBLASLt: shapes, algorithms, benchmarks, their cache
+ *     matmul/               matmuls with cuBLASLt; benchmarks and caches algorithms
  *     kernels/              the other ops, and functions that kernels share (.cuh)
  *     graphs/               launches repeated ops as CUDA graphs
  */
@@ -34,12 +36,12 @@
 
 enum {
     YK_BACKEND_ABI = 5,
-    YK_BACKEND_ALIGNMENT = 64, /* bytes; least alignment of allocated memory */
+    YK_BACKEND_ALIGNMENT = 64, /* in bytes; minimum alignment of allocated memory */
     /* Additional scratch memory of a GPU that is opened with side_streams. */
     YK_BACKEND_SIDE_STREAM_BYTES = 128 << 20,
 };
 
-struct yk_backend_device; /* opaque; each backend defines these three */
+struct yk_backend_device; /* opaque; each backend defines these three structs */
 struct yk_backend_lane;
 struct yk_backend_event;
 
@@ -47,81 +49,91 @@ struct yk_backend_options {
     int32_t index; /* index of the device among those of its kind */
 
     /* ---- CPU only ---- */
-    int32_t threads; /* per lane; 0 means: one per core that this process may use */
-    /* Core numbers of the operating system, copied. Thread i of the lane "compute" is pinned to
-     * cores[i mod core_count], the lane "comm" to comm_core. Other lanes may use all of these
-     * cores. If the system refuses, a note is logged. */
+    int32_t threads; /* threads per lane; 0 means: one per core that this process may use */
+    /* Core numbers of the operating system. The array is copied. Thread i of the lane "compute" is
+     * pinned to cores[i mod core_count], and the lane "comm" is pinned to comm_core. Threads of
+     * other lanes may run on any core of the array. If the system refuses to pin a thread, a note
+     * is logged. */
     const int32_t *cores;
     int32_t core_count; /* 0 means: threads are not pinned */
     int32_t comm_core;
 
     /* ---- GPU only ---- */
-    size_t memory_bytes;           /* memory limit of this process; 0 means: no limit */
-    const char *attention;         /* "best", "cudnn" or "own"; NULL means "best" */
-    const char *matmul_cache_path; /* path of the matmul cache, copied; NULL means: no file */
-    bool side_streams;             /* run the parts of a matmul with cuts on parallel streams */
-    bool graphs;                   /* launch the repeated ops of a range as one CUDA graph */
-    int32_t comm_sm_count;         /* SMs that kernels leave free for communication kernels */
+    size_t memory_bytes;   /* memory limit of this process; 0 means: no limit */
+    const char *attention; /* "best", "cudnn" or "own" (yoke's kernels); NULL means: "best" */
+    const char *matmul_cache_path; /* path of the matmul cache, is copied; NULL means: no file */
+    bool side_streams;     /* split matmuls at split_columns and run the parts in parallel */
+    bool graphs;           /* launch the ops of a repeated range as one CUDA graph */
+    int32_t comm_sm_count; /* number of SMs that communication kernels use */
 };
 
 struct yk_backend {
-    const char *name; /* "cpu" */
+    const char *name; /* "cpu" or "cuda" */
     int32_t abi;      /* YK_BACKEND_ABI */
 
     yk_status (*open)(const struct yk_backend_options *options, struct yk_backend_device **out);
-    void (*close)(struct yk_backend_device *device); /* like all destroy functions, accepts NULL */
+    void (*close)(struct yk_backend_device *device); /* accepts NULL, like all destroy functions */
     /* Appends a description such as "Arm Neoverse N1, 2 threads". */
     void (*describe)(const struct yk_backend_device *device, struct yk_text *out);
-    /* Appends the versions of everything on which times depend besides the device: the backend's
-     * code, libraries, driver, clock limits. If this text changes, times must be measured again. */
+    /* Appends the versions of everything, except the device, that changes the times of ops: the
+     * backend's code, libraries, driver, clock limits and options. If this text changes, times must
+     * be measured again. */
     void (*versions)(const struct yk_backend_device *device, struct yk_text *out);
 
-    /* Allocates zeroed memory. The error message has the requested and the free bytes. */
+    /* Allocates zeroed memory. The error message contains the numbers of requested and of free
+     * bytes. */
     yk_status (*allocate)(struct yk_backend_device *device, size_t bytes, void **out);
     void (*free)(struct yk_backend_device *device, void *memory);
-    /* Allocates zeroed, pinned host memory, for fast copies. */
+    /* Allocates zeroed, pinned host memory, which can be copied fast. */
     yk_status (*allocate_host)(struct yk_backend_device *device, size_t bytes, void **out);
     void (*free_host)(struct yk_backend_device *device, void *memory);
-    /* Device memory in use by this process, with the memory of libraries and the driver, in bytes.
-     * NULL for a device that uses host memory. */
+    /* Returns the device memory that this process uses, in bytes, including the memory of libraries
+     * and of the driver. The function pointer is NULL if devices use host memory. */
     size_t (*used_bytes)(struct yk_backend_device *device);
 
-    /* Whether a pointer is to device memory. NULL for a device that uses host memory. */
+    /* Returns whether `memory` is device memory. The function pointer is NULL if devices use host
+     * memory. */
     bool (*contains)(const struct yk_backend_device *device, const void *memory);
 
     yk_status (*lane_create)(struct yk_backend_device *device, const char *name,
                              struct yk_backend_lane **out);
     void (*lane_destroy)(struct yk_backend_lane *lane); /* waits for all work on the lane */
-    /* Allocates scratch memory for the ops of the lane now instead of at the first use. May be
-     * NULL. */
+    /* Allocates scratch memory for the ops of the lane now instead of at the first use. The
+     * function pointer may be NULL. */
     yk_status (*reserve_scratch)(struct yk_backend_lane *lane, size_t bytes);
-    /* Returns the cudaStream_t of the lane, and the CUDA device number. NULL for the CPU. */
+    /* Returns the cudaStream_t of the lane. `number` receives the number of the CUDA device. The
+     * function pointer is NULL for the CPU. */
     void *(*native_stream)(const struct yk_backend_lane *lane, int32_t *number);
     /* Waits until all work on the lane has run. Returns the first failure of the lane. */
     yk_status (*lane_synchronize)(struct yk_backend_lane *lane);
 
     yk_status (*event_create)(struct yk_backend_device *device, struct yk_backend_event **out);
     void (*event_destroy)(struct yk_backend_event *event);
-    /* The event happens when the work enqueued so far has run. An event may be recorded again. */
+    /* Records the event: it happens when all work that is now on the lane has run. An event may be
+     * recorded again. */
     void (*event_record)(struct yk_backend_lane *lane, struct yk_backend_event *event);
-    /* The lane waits for the last record of the event. It does not wait if there is none. */
+    /* Makes the lane wait until the event has happened. If the event was recorded several times,
+     * the last recording counts. If it was never recorded, the lane does not wait. */
     void (*event_wait)(struct yk_backend_lane *lane, struct yk_backend_event *event);
-    /* The host waits for the last record of the event. Returns the first failure of its lane. */
+    /* Makes the host wait for the last recording of the event. Returns the first failure of the
+     * lane on which the event was recorded. */
     yk_status (*event_synchronize)(struct yk_backend_event *event);
-    /* Whether the last record of the event has happened; true if there is none. Does not block. Any
-     * thread may call it. */
+    /* Returns whether the last recording of the event has happened, or true if the event was never
+     * recorded. Does not block. Any thread may call this function. */
     bool (*event_query)(const struct yk_backend_event *event);
-    /* The time when the event last happened, on the clock of base/clock.h. Call it only after a
-     * synchronize. */
+    /* Returns the time when the event last happened, on the clock of base/clock.h. Must be called
+     * only after event_synchronize() or lane_synchronize(). */
     double (*event_time_s)(const struct yk_backend_event *event);
 
-    /* Copies between device memory and host memory, in any direction. */
+    /* Copies within device memory, within host memory, or between them in either direction. */
     void (*copy)(struct yk_backend_lane *lane, void *to, const void *from, size_t bytes);
     void (*clear)(struct yk_backend_lane *lane, void *memory, size_t bytes); /* fills with zeros */
-    /* Runs a host function in order with the other work. It must not call the backend. */
+    /* Runs a host function in order with the other work of the lane. The function must not call the
+     * backend. */
     void (*call_host)(struct yk_backend_lane *lane, void (*function)(void *user), void *user);
-    /* Work between the two calls has this name in profilers and may start only when the range ends.
-     * Ranges with the same work should pass the same pointer. Both may be NULL. */
+    /* The work between these two calls is a range. Profilers show the range under `name`. The work
+     * may be delayed until the range ends. Ranges with the same work should pass the same pointer
+     * as `name`. Both function pointers may be NULL. */
     void (*begin_range)(struct yk_backend_lane *lane, const char *name);
     void (*end_range)(struct yk_backend_lane *lane);
 
@@ -152,16 +164,16 @@ struct yk_backend {
 
 extern const struct yk_backend yk_backend_cpu;
 
-/* Hashes (eight digits) of a backend's sources and compiler, on which its times depend. The build
- * generates them with tools/code_hash.cmake. */
+/* A hash (eight digits) of the sources and the compiler of each backend. If the hash changes, the
+ * times of ops may change. The build generates the hashes with tools/code_hash.cmake. */
 extern const char yk_code_cpu[];
-extern const char yk_code_cuda[]; /* in the plug-in */
+extern const char yk_code_cuda[]; /* defined in the plug-in */
 
-#define YK_BACKEND_PLUGIN_SYMBOL "yk_backend_plugin" /* const struct yk_backend */
+#define YK_BACKEND_PLUGIN_SYMBOL "yk_backend_plugin" /* a const struct yk_backend */
 
-/* Loads a backend from a plug-in, which exports its table as YK_BACKEND_PLUGIN_SYMBOL. The plug-in
- * is never unloaded. Fails if the file cannot be loaded or has another ABI version; the message
- * says what to install. */
+/* Loads a backend from a plug-in, which exports its table under the name YK_BACKEND_PLUGIN_SYMBOL.
+ * The plug-in is never unloaded. Fails if the file cannot be loaded or has another ABI version; the
+ * message says what to install. */
 yk_status yk_backend_load(const char *path, const struct yk_backend **out) YK_MUST_USE;
 
 #endif

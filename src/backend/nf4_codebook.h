@@ -1,6 +1,6 @@
 /*
  * NF4 codebook: the values of the 4-bit codes of weights and of the 8-bit codes of their scales
- * (Dettmers, Pagnoni, Holtzman and Zettlemoyer, "QLoRA", 2023). They are the same as in
+ * (Dettmers, Pagnoni, Holtzman and Zettlemoyer, "QLoRA", 2023). The values are the same as in
  * bitsandbytes.
  */
 #ifndef YK_BACKEND_NF4_CODEBOOK_H
@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 enum {
-    YK_NF4_VALUE_COUNT = 16,        /* codes of a weight */
-    YK_NF4_SCALE_VALUE_COUNT = 256, /* codes of a scale */
+    YK_NF4_VALUE_COUNT = 16,        /* number of codes of a weight */
+    YK_NF4_SCALE_VALUE_COUNT = 256, /* number of codes of a scale */
 };
 
 /* Quantiles of the normal distribution in ascending order, with an exact 0. */
@@ -26,9 +26,9 @@ enum {
         0.501663446F, 0.64278692F, 0.861478448F
 
 /* The signed dynamic map in ascending order (Dettmers, "8-bit approximations for parallelism",
- * 2016). For i = 0 to 6, the interval from 0.1 to 1 is divided into 2^i equal parts. Their
- * midpoints, times 10^(i − 6), are in the map with both signs, and so are 0 and 1. The numbers are
- * those of PyTorch's linspace in fp32. */
+ * 2016). For i = 0 to 6, the interval from 0.1 to 1 is divided into 2^i equal parts. The map
+ * contains the midpoints of these parts, times 10^(i − 6), with both signs. It also contains 0 and
+ * 1. The numbers are computed like PyTorch's linspace in fp32. */
 #define YK_NF4_SCALE_CODEBOOK                                                                      \
     -0.992968738F, -0.978906274F, -0.96484375F, -0.950781226F, -0.936718762F, -0.922656238F,       \
         -0.908593774F, -0.89453125F, -0.880468726F, -0.866406262F, -0.852343738F, -0.838281274F,   \
@@ -83,8 +83,8 @@ enum {
 #define YK_NF4_FUNCTION static inline
 #endif
 
-/* The code of the nearest of the YK_NF4_SCALE_VALUE_COUNT `values`. Of two equally near codes, the
- * even one, as in bitsandbytes. */
+/* Returns the code of the value that is nearest to `scaled`. `values` has YK_NF4_SCALE_VALUE_COUNT
+ * elements. If two values are equally near, returns the even code, like bitsandbytes. */
 YK_NF4_FUNCTION uint8_t yk_nf4_code_of_scale(const float *values, float scaled)
 {
     int low = 0;

@@ -36,8 +36,9 @@ enum yk_matmul_row_sum {
     YK_MATMUL_ROW_SUM_C, /* (n): the sum of the result c over m */
 };
 
-/* x (m, n) = scale · op(a) (m, k) · op(b) (k, n) + bias + add, then c = epilogue(x). With
- * `accumulate`, c += scale · op(a) · op(b) without bias, add and epilogue. */
+/* x (m, n) = scale · op(a) (m, k) · op(b) (k, n) + bias + add, then c = epilogue(x). op()
+ * transposes a matrix that is stored transposed. If `accumulate` is set, the op computes c += scale
+ * · op(a) · op(b) instead, without bias, add and epilogue. */
 struct yk_matmul_op {
     int64_t m;
     int64_t n;
@@ -57,15 +58,16 @@ struct yk_matmul_op {
     enum yk_precision bias_type;
     float scale;
     const void *bias; /* (n); may be NULL */
-    const void *add;  /* (m, n) in c's type; may be NULL or c itself */
+    const void *add;  /* (m, n), with the type of c; may be NULL or c itself */
     int64_t add_stride;
     enum yk_epilogue epilogue;
-    void *aux; /* (m, n) in c's type; input or output of the epilogue; RELU does not write it */
+    void *aux; /* (m, n), with the type of c; input or output of the epilogue; YK_EPILOGUE_RELU does
+                  not write aux */
     int64_t aux_stride;
     int64_t split_columns[2]; /* columns at which the matmul may be split into independent matmuls,
-                        such as queries, keys and values; 0 means: none */
+                                 such as queries, keys and values; 0 means: no split */
     enum yk_matmul_row_sum sums_of;
-    void *row_sums; /* output: the row sums are added to these elements */
+    void *row_sums; /* the op adds the row sums to these elements */
     enum yk_precision sums_type;
 };
 
@@ -85,8 +87,8 @@ struct yk_dropout {
 
 /*
  * Attention of each query to the keys of its sample: out = softmax(scale · q kᵀ) v for every head.
- * A row is a token, and a row contains all heads. Each head of keys and values is shared by heads /
- * kv_heads query heads. Scores are never stored.
+ * B is the number of samples. A row is a token and contains all heads. Each head of keys and values
+ * is shared by heads / kv_heads query heads. Scores are never stored.
  */
 struct yk_attention_op {
     int64_t batch;
@@ -107,13 +109,13 @@ struct yk_attention_op {
     int64_t out_stride;
     enum yk_precision type;
     float scale;
-    bool causal;            /* query t attends to keys up to t + S − T */
-    const int32_t *lengths; /* (B): number of valid keys, at least 1; NULL means: all S */
-    struct yk_dropout
-        dropout; /* dropout of the probabilities; element e is (head · T + t) · S + s */
+    bool causal;               /* query t attends to keys up to t + S − T */
+    const int32_t *lengths;    /* (B): number of valid keys, at least 1; NULL means: all S */
+    struct yk_dropout dropout; /* dropout of the probabilities; an element has the index e = (head ·
+                                  T + t) · S + s */
 };
 
-/* The gradients dq, dk and dv are overwritten. forward.out and forward.log_sum_exp must not be
+/* The op overwrites the gradients dq, dk and dv. forward.out and forward.log_sum_exp must not be
  * NULL. */
 struct yk_attention_backward_op {
     struct yk_attention_op forward;
@@ -148,13 +150,12 @@ struct yk_norm_backward_op {
     int64_t rows;
     int64_t width;
     const void *x;
-    const void *dy;  /* in y's type */
-    void *dx;        /* in x's type; may be dy or add itself */
-    const void *add; /* in x's type; may be NULL */
+    const void *dy;  /* has the type of y */
+    void *dx;        /* has the type of x; may be dy or add itself */
+    const void *add; /* has the type of x; may be NULL */
     const void *weight;
-    void *d_weight;    /* in weight's type; NULL means: the weight is frozen, its gradient is not
-                          computed */
-    void *d_bias;      /* in weight's type; NULL means: the bias is frozen, or there is none */
+    void *d_weight; /* has the type of weight; NULL means: the weight is frozen */
+    void *d_bias;   /* has the type of weight; NULL means: the bias is frozen or does not exist */
     const float *mean; /* NULL means: RMS norm */
     const float *rstd;
     enum yk_precision x_type;
@@ -162,7 +163,7 @@ struct yk_norm_backward_op {
     enum yk_precision weight_type;
 };
 
-/* out[row] = scale · table[token[row]] + positions[row mod sequence] + shift. */
+/* out[row] = scale · table[tokens[row]] + positions[row mod sequence] + shift. */
 struct yk_embedding_op {
     int64_t rows;
     int64_t width;
@@ -170,16 +171,16 @@ struct yk_embedding_op {
     int64_t vocabulary;
     const int32_t *tokens;
     const void *table;     /* (vocabulary, width) */
-    const void *positions; /* (at least sequence, width); may be NULL */
-    const void *shift;     /* (width) in the table's type, added to every row; may be NULL */
+    const void *positions; /* (sequence or more, width); may be NULL */
+    const void *shift; /* (width), with the type of the table; is added to every row; may be NULL */
     void *out;
-    float scale; /* factor of the rows of the table only */
+    float scale; /* factor for the rows of the table, not for positions and shift */
     enum yk_precision table_type;
     enum yk_precision out_type;
 };
 
-/* Adds scale · d_out to d_table, and d_out to d_positions. yk_sum_rows_op computes the gradient of
- * `shift`. */
+/* Adds the rows of scale · d_out to d_table, and the rows of d_out to d_positions. The gradient of
+ * `shift` is computed with struct yk_sum_rows_op. */
 struct yk_embedding_backward_op {
     int64_t rows;
     int64_t width;
@@ -238,7 +239,7 @@ struct yk_dropout_op {
     enum yk_precision type;
 };
 
-/* to[column] += the sum over all rows: the gradient of a bias. */
+/* to[column] += the sum of this column over all rows. This is the gradient of a bias. */
 struct yk_sum_rows_op {
     int64_t rows;
     int64_t columns;
@@ -271,8 +272,8 @@ struct yk_cross_entropy_op {
 /* The norm of all gradients of a step. It is in device memory, so that optimizers do not wait for
  * the host. */
 struct yk_gradient_norm {
-    double norm;  /* without the loss scale */
-    float factor; /* factor for gradients: removes the loss scale and clips */
+    double norm;  /* norm of the gradients without the loss scale */
+    float factor; /* factor for the gradients; removes the loss scale and clips */
     int32_t skip; /* 1 means: the norm is infinite or NaN, and optimizers do nothing */
 };
 
@@ -284,7 +285,7 @@ struct yk_sum_squares_op {
     enum yk_precision type;
 };
 
-/* norm = unscale · sqrt(sum of sums); factor = unscale · min(1, clip / (norm + 1e-6)). */
+/* norm = unscale · sqrt(sum of all `sums`); factor = unscale · min(1, clip / (norm + 1e-6)). */
 struct yk_clip_norm_op {
     const double *sums;
     int64_t count;
@@ -374,8 +375,8 @@ struct yk_quantise_op {
 /* When a dequantise op runs. */
 enum yk_dequantise_order {
     YK_DEQUANTISE_IN_ORDER, /* in order, like every other op */
-    /* In parallel with the ops that were enqueued since the last dequantise op. Those ops must not
-     * use the output of this op. */
+    /* In parallel with the ops that were enqueued after the previous dequantise op. Those ops must
+     * not use the output of this op. */
     YK_DEQUANTISE_PREFETCH,
     YK_DEQUANTISE_WITH_PREVIOUS, /* like the previous dequantise op */
 };
@@ -392,8 +393,8 @@ struct yk_dequantise_op {
  * not be YK_MATMUL_ROW_SUM_NONE. */
 struct yk_sum_rows_op yk_ops_matmul_row_sum(const struct yk_matmul_op *op);
 
-/* Sets the pointers of an NF4 tensor that is stored at `base`. Returns the size of the tensor in
- * bytes. `out` may be NULL. */
+/* Sets the pointers of an NF4 tensor with `count` elements that is stored at `base`. Returns the
+ * size of the tensor in bytes. `out` may be NULL. */
 size_t yk_ops_nf4_layout(void *base, int64_t count, struct yk_nf4_tensor *out);
 
 #endif

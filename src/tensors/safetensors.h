@@ -1,13 +1,14 @@
 /*
- * Safetensors: a reader for files of named tensors in Hugging Face's format: eight bytes with the
- * length of a JSON header (little-endian), the header, then the bytes of all tensors.
+ * Safetensors: a reader for files of named tensors in Hugging Face's format. A file consists of
+ * eight bytes with the length of a JSON header (little-endian), the header, and the bytes of all
+ * tensors.
  *
- * Opening a file reads and validates the header. Tensor bytes are read on demand with pread(), not
- * mapped: if the file is truncated while it is in use, a read returns an error.
- * A file owns its entries and their names. Any number of threads may read from one file.
+ * Opening a file reads and validates the header. Tensor bytes are read on demand with pread() and
+ * are not mapped. If the file is truncated while it is in use, a read therefore returns an error. A
+ * file owns its entries and their names. Any number of threads may read from one file.
  *
  * Files of this folder:
- *   tensor              data types, shapes and the entry of one tensor
+ *   tensor              data types, and the entry that describes one tensor
  *   safetensors         the reader
  *   safetensors_writer  the writer
  *   tensor_set          the weights of a model, in one file or several
@@ -25,8 +26,8 @@
 #include <stdint.h>
 
 enum {
-    YK_SAFETENSORS_PREFIX_BYTES = 8,            /* the length of the header, at offset 0 */
-    YK_SAFETENSORS_MAX_HEADER_BYTES = 100000000 /* the limit of the format */
+    YK_SAFETENSORS_PREFIX_BYTES = 8,            /* bytes that hold the length of the header */
+    YK_SAFETENSORS_MAX_HEADER_BYTES = 100000000 /* limit that the format sets */
 };
 
 /* A key and its value in the `__metadata__` object of a header. */
@@ -36,46 +37,46 @@ struct yk_safetensors_metadata_entry {
 };
 
 struct yk_safetensors_header {
-    const struct yk_tensor_entry *entries; /* (count) sorted by offset */
+    const struct yk_tensor_entry *entries; /* (count), sorted by offset */
     int32_t count;
-    const struct yk_safetensors_metadata_entry *metadata; /* (metadata_count) in file order */
+    const struct yk_safetensors_metadata_entry *metadata; /* (metadata_count), in file order */
     int32_t metadata_count;
 };
 
-/* Reads the length of the header from the first `length` bytes of a file. Fails if `length` is
- * below YK_SAFETENSORS_PREFIX_BYTES. Error messages call the file `source`. */
+/* Reads the length of the header from the first `length` bytes of a file. Fails if `length` is less
+ * than YK_SAFETENSORS_PREFIX_BYTES. `source` is the name of the file in error messages. */
 yk_status yk_safetensors_header_length(const unsigned char *bytes, size_t length,
                                        uint64_t file_size, const char *source,
                                        uint64_t *out) YK_MUST_USE;
 
 /*
- * Parses the header, `length` bytes of JSON, of a file of `file_size` bytes in total. Allocates the
- * result in the arena. Error messages call the file `source`.
+ * Parses a header, which is `length` bytes of JSON. The whole file has `file_size` bytes. Allocates
+ * the result in the arena. `source` is the name of the file in error messages.
  */
 yk_status yk_safetensors_header_parse(const char *bytes, size_t length, uint64_t file_size,
                                       const char *source, struct yk_arena *arena,
                                       const struct yk_safetensors_header **out) YK_MUST_USE;
 
-/* An open file. Callers only read it. */
+/* An open file. Callers must not change the members. */
 struct yk_safetensors {
     const char *path;
-    uint64_t size; /* bytes of the file */
+    uint64_t size; /* size of the file in bytes */
     const struct yk_safetensors_header *header;
 
-    struct yk_arena *arena; /* owns this struct, the path and the header */
-    struct yk_name_index
-        *names; /* tensor names; the number of a name is its index in header->entries */
+    struct yk_arena *arena;      /* owns this struct, the path and the header */
+    struct yk_name_index *names; /* finds the index in header->entries by the name of the tensor */
     int descriptor;
 };
 
 yk_status yk_safetensors_open(const char *path, struct yk_safetensors **out) YK_MUST_USE;
 void yk_safetensors_close(struct yk_safetensors *file);
 
-/* The entry of the tensor called `name`, or NULL. */
+/* Returns the entry of the tensor called `name`, or NULL if the file does not have this tensor. */
 const struct yk_tensor_entry *yk_safetensors_find(const struct yk_safetensors *file,
                                                   const char *name);
 
-/* Reads `bytes` bytes of a tensor, beginning at byte `first_byte` of the tensor. */
+/* Reads `bytes` bytes of a tensor, beginning at byte `first_byte` of the tensor. Fails if the
+ * tensor has fewer bytes. */
 yk_status yk_safetensors_read(const struct yk_safetensors *file,
                               const struct yk_tensor_entry *entry, uint64_t first_byte,
                               uint64_t bytes, void *to) YK_MUST_USE;

@@ -1,13 +1,15 @@
 /*
- * Safetensors writer: writes a file of named tensors sequentially.
- *   1. yk_safetensors_writer_declare_tensor() for every tensor, and
- * yk_safetensors_writer_add_metadata()
- *   2. yk_safetensors_writer_begin() opens the file and writes the header
+ * Safetensors writer: writes a file of named tensors sequentially. Call these functions in order:
+ *   1. yk_safetensors_writer_declare_tensor() for every tensor,
+ *      and yk_safetensors_writer_add_metadata() for every entry of the metadata
+ *   2. yk_safetensors_writer_begin(), which opens the file and writes the header
  *   3. yk_safetensors_writer_add_bytes() with the bytes of the tensors, in the order of declaration
  *   4. yk_safetensors_writer_finish()
- * The data goes to PATH.partial. finish() renames that file once all of it is on the disk. A
- * failure, or destroying an unfinished writer, leaves the old file at PATH unchanged. After a
- * failure, a writer can only be destroyed. One thread at a time may use a writer.
+ *
+ * The data is written to PATH.partial. yk_safetensors_writer_finish() renames this file to PATH
+ * after all data is on the disk. If a function fails, or if an unfinished writer is destroyed, an
+ * old file at PATH stays unchanged. After a failure, a writer can only be destroyed. Only one
+ * thread at a time may use a writer.
  */
 #ifndef YK_TENSORS_SAFETENSORS_WRITER_H
 #define YK_TENSORS_SAFETENSORS_WRITER_H
@@ -22,8 +24,8 @@ struct yk_safetensors_writer;
 
 /* The size and the hash of a finished file, with which a reader can verify it. */
 struct yk_safetensors_file_checksum {
-    uint64_t bytes; /* of the whole file */
-    uint64_t hash;  /* of the whole file, as yk_hash_digest() returns it */
+    uint64_t bytes; /* size of the whole file */
+    uint64_t hash;  /* result of yk_hash_digest() for the whole file */
 };
 
 yk_status yk_safetensors_writer_create(const char *path,
@@ -38,14 +40,16 @@ yk_status yk_safetensors_writer_declare_tensor(struct yk_safetensors_writer *wri
 yk_status yk_safetensors_writer_add_metadata(struct yk_safetensors_writer *writer, const char *key,
                                              const char *value) YK_MUST_USE;
 
-/* Opens the file and writes the header. No tensor or metadata can be declared afterwards. */
+/* Opens the file and writes the header. Afterwards, no tensor can be declared and no metadata can
+ * be added. */
 yk_status yk_safetensors_writer_begin(struct yk_safetensors_writer *writer) YK_MUST_USE;
 
-/* Appends bytes of the tensors. A chunk may end inside a tensor, or span several tensors. */
+/* Appends bytes of the tensors. One call may end inside a tensor or contain several tensors. */
 yk_status yk_safetensors_writer_add_bytes(struct yk_safetensors_writer *writer, const void *bytes,
                                           size_t length) YK_MUST_USE;
 
-/* Fails if bytes of declared tensors are missing. `out` may be NULL. */
+/* Completes the file and renames it to its final path. Fails if bytes of declared tensors are
+ * missing. `out` may be NULL. */
 yk_status yk_safetensors_writer_finish(struct yk_safetensors_writer *writer,
                                        struct yk_safetensors_file_checksum *out) YK_MUST_USE;
 

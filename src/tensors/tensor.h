@@ -1,6 +1,7 @@
 /*
- * Tensor: the data types of tensors in files, and the entry that describes one tensor: its name,
- * type, shape and position in the file. All functions are safe to call from any thread.
+ * Tensor: the data types of tensors in files, and the entry that describes one tensor. The entry
+ * has the name, type, shape and position of the tensor in the file. All functions are safe to call
+ * from any thread.
  */
 #ifndef YK_TENSORS_TENSOR_H
 #define YK_TENSORS_TENSOR_H
@@ -12,7 +13,7 @@ enum {
     YK_TENSOR_MAX_RANK = 8
 };
 
-/* The name in a file is the constant without YK_TENSOR_: "F32", "BF16". */
+/* In files, the name of a type is the constant without YK_TENSOR_, for example "F32". */
 enum yk_tensor_dtype {
     YK_TENSOR_F64,
     YK_TENSOR_F32,
@@ -34,11 +35,11 @@ enum yk_tensor_dtype {
     YK_TENSOR_DTYPE_COUNT,
 };
 
-/* "F32", "BF16" … */
+/* Returns the name of a type in files, for example "F32". */
 const char *yk_tensor_dtype_name(enum yk_tensor_dtype type);
-/* Bytes of one number. */
+/* Returns the size of one number in bytes. */
 uint64_t yk_tensor_dtype_bytes(enum yk_tensor_dtype type);
-/* Finds a data type by its name in files. Returns false if there is none. */
+/* Finds a data type by the name that it has in files. Returns false if no type has this name. */
 bool yk_tensor_dtype_find(const char *name, enum yk_tensor_dtype *out);
 
 /* Computes the size in bytes of a tensor. A tensor of rank 0 is one number. Returns false if a
@@ -50,7 +51,7 @@ struct yk_tensor_entry {
     enum yk_tensor_dtype type;
     int32_t rank; /* number of dimensions; 0 means: one number */
     int64_t shape[YK_TENSOR_MAX_RANK];
-    uint64_t offset; /* of the first byte, from the beginning of the file */
+    uint64_t offset; /* position of the first byte, counted from the beginning of the file */
     uint64_t bytes;
 };
 

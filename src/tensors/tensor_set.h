@@ -1,8 +1,8 @@
 /*
- * Tensor set: the weights of a model, in one file or several. A path is one .safetensors file, or a
- * folder that contains one of these (the first that exists is used):
+ * Tensor set: the weights of a model, stored in one or more files. A set is opened from one
+ * .safetensors file, or from a folder. In a folder, the first of these files that exists is used:
  *   model.safetensors              all weights
- *   model.safetensors.index.json   its weight_map names the file of each tensor
+ *   model.safetensors.index.json   an index; its weight_map names the file of each tensor
  *   adapter_model.safetensors      a LoRA adapter
  * If there is an index, the set consists of the tensors that the index names. A set owns its files.
  * Any number of threads may read from one set.
@@ -17,25 +17,25 @@
 
 #include <stdint.h>
 
-/* The file and the entry of a tensor: yk_safetensors_read(location->file, location->entry, …). */
+/* The file and the entry of a tensor, which are the first two arguments of
+ * yk_safetensors_read(). */
 struct yk_tensor_location {
     const struct yk_safetensors *file;
     const struct yk_tensor_entry *entry;
 };
 
-/* Callers only read it. */
+/* Callers must not change the members. */
 struct yk_tensor_set {
-    const char *path; /* that the set was opened with */
+    const char *path; /* path that the set was opened with */
     struct yk_safetensors **files;
     int32_t file_count;
-    struct yk_tensor_location *locations; /* (count) one for each tensor */
+    struct yk_tensor_location *locations; /* (count): one for each tensor */
     int32_t count;
 
-    struct yk_arena *arena; /* owns this struct and the paths */
-    struct yk_name_index
-        *names; /* tensor names; the number of a name is its index in `locations` */
+    struct yk_arena *arena;      /* owns this struct and the paths */
+    struct yk_name_index *names; /* finds the index in `locations` by the name of the tensor */
     int32_t file_capacity;
-    int32_t capacity; /* of `locations` */
+    int32_t capacity; /* allocated length of `locations` */
 };
 
 yk_status yk_tensor_set_open(const char *path, struct yk_tensor_set **out) YK_MUST_USE;
@@ -44,12 +44,13 @@ yk_status yk_tensor_set_open_files(const char *folder, const char *const *names,
                                    struct yk_tensor_set **out) YK_MUST_USE;
 void yk_tensor_set_close(struct yk_tensor_set *set);
 
-/* The location of the tensor called `name`, or NULL. */
+/* Returns the location of the tensor called `name`, or NULL if the set does not have this
+ * tensor. */
 const struct yk_tensor_location *yk_tensor_set_find(const struct yk_tensor_set *set,
                                                     const char *name);
 
-/* Like yk_tensor_set_find(), but a missing tensor is an error. The message suggests the nearest
- * name. */
+/* Like yk_tensor_set_find(), but fails if the tensor is missing. The message suggests the most
+ * similar name. */
 yk_status yk_tensor_set_require(const struct yk_tensor_set *set, const char *name,
                                 const struct yk_tensor_location **out) YK_MUST_USE;
 

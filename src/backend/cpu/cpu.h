@@ -1,6 +1,7 @@
 /*
- * CPU: the device, its memory, its lanes and its BLAS library; shared by the sources of this
- * folder. attention/ and kernels/ have the ops. math/ has functions for their inner loops.
+ * CPU: declarations that the sources of this folder share: the device, its memory, its lanes and
+ * its BLAS library. The ops are in attention/ and kernels/. math/ has functions for the inner loops
+ * of ops.
  */
 #ifndef YK_BACKEND_CPU_CPU_H
 #define YK_BACKEND_CPU_CPU_H
@@ -13,32 +14,32 @@
 
 struct yk_cpu_affinity {
     int32_t *cores;      /* thread i of the lane "compute" runs on cores[i mod count]; owned */
-    int32_t count;       /* 0 means: no affinity */
-    int32_t comm;        /* core of the lane "comm" */
-    atomic_bool refused; /* the system refused an affinity, and this was logged */
+    int32_t count;       /* number of cores; 0 means: threads are not pinned */
+    int32_t comm;        /* core on which the lane "comm" runs */
+    atomic_bool refused; /* whether the system refused to pin a thread; this is logged once */
 };
 
 yk_status yk_cpu_affinity_init(struct yk_cpu_affinity *affinity,
                                const struct yk_backend_options *options) YK_MUST_USE;
 void yk_cpu_affinity_destroy(struct yk_cpu_affinity *affinity);
 
-/* Starts and pins the threads of a lane. The thread of the lane calls this first. `*threads` is the
- * number of threads; it becomes 1 for the lane "comm" of a pinned device. Returns false if the
- * system refuses to start the threads. */
+/* Starts and pins the threads of a lane. The thread of the lane must call this function before it
+ * runs kernels. `*threads` is the number of threads. The function sets it to 1 for the lane "comm"
+ * if threads are pinned. Returns false if the system cannot start the threads. */
 bool yk_cpu_affinity_pin_lane(struct yk_cpu_affinity *affinity, const char *lane, int *threads);
 
 /* ---- the device ---- */
 
 struct yk_backend_device {
-    int threads; /* per lane */
+    int threads; /* number of threads per lane */
     struct yk_cpu_affinity affinity;
 };
 
 /* ---- blas.c: the buffers of OpenBLAS ---- */
 
 /* Limits OpenBLAS to the calling thread and allocates the buffers for `threads` concurrent callers.
- * Fails if the memory is not available. (During a matmul, OpenBLAS would retry forever.) Any thread
- * may call it. */
+ * Fails if there is not enough memory. (If this happened during a matmul, OpenBLAS would retry
+ * forever.) Any thread may call this function. */
 yk_status yk_cpu_blas_reserve_buffers(int threads) YK_MUST_USE;
 
 /* ---- memory.c: host memory; any thread may call these functions ---- */
@@ -53,7 +54,7 @@ void yk_cpu_memory_clear(struct yk_backend_lane *lane, void *memory, size_t byte
 /* ---- lane.c: a thread that runs the enqueued kernels in order ---- */
 
 enum {
-    YK_CPU_OP_MAX_BYTES = 512, /* max size of the arguments of an op */
+    YK_CPU_OP_MAX_BYTES = 512, /* maximum size of the arguments of an op */
 };
 
 /* `op` is a copy of the arguments. The kernel may use up to `threads` threads. */

@@ -15,8 +15,8 @@ enum {
     /* Work with fewer multiplications than this runs on one thread, because waking another thread
      * would take longer than the work itself. */
     YK_CPU_PARALLEL_MIN_MULTIPLICATIONS = 1 << 18,
-    /* Elements per chunk. A chunk takes about ten microseconds, which is longer than waking a
-     * thread. */
+    /* Elements per chunk. The work of a chunk takes about ten microseconds, which is longer than
+     * waking a thread. */
     YK_CPU_CHUNK_SIZE = 16384,
 };
 
@@ -28,15 +28,15 @@ typedef void (*yk_cpu_row_function)(const void *work, int64_t row);
  * OpenMP would abort the process.) */
 bool yk_cpu_parallel_start_threads(int threads);
 
-/* Calls run(work, chunk) for chunks 0 to `chunks` − 1. A single chunk runs on the calling thread.
- */
+/* Calls run(work, chunk) for chunks 0 to `chunks` − 1. If there is only one chunk, it runs on the
+ * calling thread. */
 void yk_cpu_parallel_for(int threads, int64_t chunks, yk_cpu_chunk_function run, const void *work);
 
 /* Calls run(work, row) for rows 0 to `rows` − 1, in chunks of yk_cpu_rows_per_chunk(width) rows. */
 void yk_cpu_parallel_rows(int threads, int64_t rows, int64_t width, yk_cpu_row_function run,
                           const void *work);
 
-/* Returns the number of threads to use for work with this many multiplications. */
+/* Returns how many of `threads` threads should run work with this many multiplications. */
 static inline int yk_cpu_parallel_thread_count(int threads, int64_t multiplications)
 {
     return multiplications < YK_CPU_PARALLEL_MIN_MULTIPLICATIONS ? 1 : threads;

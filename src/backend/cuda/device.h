@@ -1,7 +1,7 @@
 /*
- * Device: the structs of this backend's device, lanes and events, and the functions that its host
- * sources share. Kernels include lane.h instead. The rules for threads are those of
- * backend/backend.h.
+ * Device: the structs of a CUDA device, its lanes and events, and the functions that the host
+ * sources of this backend share. Sources of kernels include lane.h instead. The rules for threads
+ * are those of backend/backend.h.
  */
 #ifndef YK_BACKEND_CUDA_DEVICE_H
 #define YK_BACKEND_CUDA_DEVICE_H
@@ -16,7 +16,7 @@ enum {
     YK_CUDA_NAME_SIZE = 256,
     YK_CUDA_ERROR_TEXT_SIZE = 512,
     YK_CUDA_LANE_MESSAGE_SIZE = 1024,
-    YK_CUDA_SIDE_STREAM_COUNT = 2, /* extra streams of a lane, for matmuls that run in parallel */
+    YK_CUDA_SIDE_STREAM_COUNT = 2, /* extra streams of a lane, for the parts of a split matmul */
 };
 
 struct yk_cuda_prefetch;
@@ -42,9 +42,9 @@ struct yk_backend_device {
     struct yk_cublas *cublas;
     struct yk_cudnn_plan_cache *cudnn_cache; /* NULL before the first attention op */
 
-    /* The time of an event is measured from `anchor`, an event whose time on the host's clock is
-     * known. The anchor is renewed every few seconds, because CUDA reports elapsed times in fp32.
-     */
+    /* The time of an event is computed from the elapsed time since `anchor`, an event whose time on
+     * the host's clock is known. The anchor is renewed every few seconds, because CUDA reports
+     * elapsed times in fp32, which is exact only for short times. */
     pthread_mutex_t clock_lock;
     cudaStream_t clock_stream;
     cudaEvent_t anchor;
@@ -74,8 +74,8 @@ struct yk_backend_event {
     cudaEvent_t event;
 };
 
-/* Reports a failed CUDA call. Returns YK_ERROR_LOST if the device is gone, otherwise
- * YK_ERROR_SYSTEM. */
+/* Sets the error message for a failed CUDA call. `action` says what the call was for, for example
+ * "making an event". Returns YK_ERROR_LOST if the device is lost, otherwise YK_ERROR_SYSTEM. */
 yk_status yk_cuda_device_fail(const struct yk_backend_device *device, cudaError_t error,
                               const char *action) YK_MUST_USE;
 
@@ -90,13 +90,14 @@ yk_status yk_cuda_device_check_exists(int32_t number) YK_MUST_USE;
 yk_status yk_cuda_device_read_properties(struct yk_backend_device *device,
                                          int32_t messages) YK_MUST_USE;
 
-/* Entry of the backend's table. */
+/* Implements `describe` of struct yk_backend. */
 void yk_cuda_device_describe(const struct yk_backend_device *device, struct yk_text *out);
 
-/* versions.c: entry of the backend's table. */
+/* versions.c: implements `versions` of struct yk_backend. */
 void yk_cuda_versions_describe(const struct yk_backend_device *device, struct yk_text *out);
 
-/* memory.c, lane.c and event.c: entries of the backend's table. graphs/ wraps some of them. */
+/* memory.c, lane.c and event.c: implement members of struct yk_backend. graphs/ wraps some of these
+ * functions. */
 yk_status yk_cuda_memory_allocate(struct yk_backend_device *device, size_t bytes,
                                   void **out) YK_MUST_USE;
 void yk_cuda_memory_free(struct yk_backend_device *device, void *memory);
@@ -141,7 +142,7 @@ struct yk_cuda_nvml {
 bool yk_cuda_nvml_open(const struct yk_backend_device *device, struct yk_cuda_nvml *out);
 
 /* Looks up the NVML function `name` and stores its address in the function pointer that `function`
- * points to. Returns false if the library has no such function. */
+ * points to. Returns false if the library has no function with this name. */
 bool yk_cuda_nvml_find_function(const struct yk_cuda_nvml *driver, const char *name,
                                 void *function);
 
@@ -149,9 +150,9 @@ bool yk_cuda_nvml_find_function(const struct yk_cuda_nvml *driver, const char *n
 
 void yk_cuda_prefetch_destroy(struct yk_cuda_prefetch *prefetch);
 
-/* Forgets earlier ops, so that the next op is not prefetched. Must be called before and after a
- * capture: an event that was recorded outside a capture must not be waited for inside it, and an
- * event of the capture must not be waited for outside it. Accepts NULL. */
+/* Forgets earlier dequantise ops, so that the next one is not prefetched. Must be called before and
+ * after a capture: an event that was recorded outside a capture must not be waited for inside it,
+ * and an event of the capture must not be waited for outside it. Accepts NULL. */
 void yk_cuda_prefetch_reset(struct yk_cuda_prefetch *prefetch);
 
 /* Returns the side stream as a lane, or NULL before the first prefetch. */
@@ -162,7 +163,7 @@ struct yk_backend_lane *yk_cuda_prefetch_side_lane(const struct yk_cuda_prefetch
  * Compiling a plan takes half a second. A shape therefore gets a plan only if it is large or has
  * been requested several times. If the cache already has many plans, only very frequent shapes get
  * one. With the option attention = "cudnn", every shape gets a plan at its first request. The cache
- * has a lock, so any thread may enqueue. */
+ * has a lock, so any thread may enqueue attention ops. */
 
 /* Must be called only while all lanes are idle. Accepts NULL. */
 void yk_cudnn_plan_cache_destroy(struct yk_cudnn_plan_cache *cache);

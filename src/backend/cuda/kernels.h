@@ -12,7 +12,8 @@ extern "C" {
 #include "backend/cuda/lane.h"
 #include "backend/ops.h"
 
-/* OP(NAME, name, function that enqueues the op) for every op of backend/ops.h. */
+/* Calls the macro OP(NAME, name, function) for every op of backend/ops.h. `function` enqueues the
+ * op. */
 #define YK_CUDA_OPS(OP)                                                                            \
     OP(MATMUL, matmul, yk_cuda_matmul)                                                             \
     OP(ATTENTION, attention, yk_cuda_attention)                                                    \
@@ -44,20 +45,20 @@ YK_CUDA_OPS(YK_CUDA_DECLARE)
 /* Dequantises on the lane itself and ignores op->order. */
 void yk_cuda_nf4_dequantise(struct yk_backend_lane *lane, const struct yk_dequantise_op *op);
 
-/* Finishes a matmul for which c already holds scale · op(a) · op(b): adds the bias and op->add, and
+/* Finishes a matmul. c must already hold scale · op(a) · op(b). Adds the bias and op->add to c and
  * applies the epilogue. */
 void yk_cuda_matmul_epilogue(struct yk_backend_lane *lane, const struct yk_matmul_op *op);
 
 /* Result of yk_cuda_matmul_check(). An element counts as neither wrong nor correct if a value of
  * zero would also pass the check, or if the expected value is too large for the type. */
 struct yk_matmul_check_counts {
-    int bad;     /* wrong elements */
-    int decided; /* correct elements */
+    int bad;     /* number of wrong elements */
+    int decided; /* number of correct elements */
 };
 
-/* Recomputes a sample of the elements of c on the device and compares them. `sums` are the row sums
+/* Recomputes some elements of c on the device and compares them with c. `sums` are the row sums
  * that the matmul computed; NULL means: do not check row sums. `from_zero` means: c was zero before
- * the product was added to it. Writes to `out`, which is device memory. */
+ * the product was added to it. Adds the results to `out`, which is device memory. */
 void yk_cuda_matmul_check(struct yk_backend_lane *lane, const struct yk_matmul_op *op,
                           bool from_zero, const void *sums, struct yk_matmul_check_counts *out);
 
@@ -78,14 +79,14 @@ void yk_cuda_attention_builtin(struct yk_backend_lane *lane, const struct yk_att
 void yk_cuda_attention_builtin_backward(struct yk_backend_lane *lane,
                                         const struct yk_attention_backward_op *op);
 
-/* Clears dk and dv: keys to which no query attends have a gradient of 0. Returns false if the lane
- * has failed. */
+/* Fills dk and dv with zeros, because keys to which no query attends have a gradient of 0. Returns
+ * false if the lane has failed. */
 bool yk_cuda_attention_builtin_clear_key_gradients(struct yk_backend_lane *lane,
                                                    const struct yk_attention_backward_op *op);
 
 /* Enqueue attention with cuDNN. Return false, and enqueue nothing, if cuDNN does not support the op
- * or if its shape has no plan yet. If `repeatable` is true, gradients have the same bits in every
- * run, but the op takes longer. */
+ * or if there is no plan yet for the shape of the op. If `repeatable` is true, gradients have the
+ * same bits in every run, but the op is slower. */
 bool yk_cuda_attention_cudnn(struct yk_backend_lane *lane, const struct yk_attention_op *op);
 bool yk_cuda_attention_cudnn_backward(struct yk_backend_lane *lane,
                                       const struct yk_attention_backward_op *op, bool repeatable);

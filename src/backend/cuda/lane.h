@@ -1,7 +1,7 @@
 /*
- * Lane: a CUDA stream with scratch memory and a status, as kernels use it. The struct is in
- * device.h. One thread at a time may use a lane. The lane stores its first failure; later ops do
- * nothing.
+ * Lane: the functions of a lane that kernels need. A lane is a CUDA stream with scratch memory and
+ * a status; the struct is defined in device.h. Only one thread at a time may use a lane. The lane
+ * stores its first failure, and later ops do nothing.
  */
 #ifndef YK_BACKEND_CUDA_LANE_H
 #define YK_BACKEND_CUDA_LANE_H
@@ -17,8 +17,8 @@ extern "C" {
 
 struct yk_backend_lane;
 
-/* `result` is a variable for results of CUDA, cuBLASLt or cuDNN, in all of which 0 is success.
- * Evaluates the expression if nothing has failed before. */
+/* If the variable `result` is 0, evaluates the expression and stores its value in `result`. 0 means
+ * success in CUDA, cuBLASLt and cuDNN, so nothing is evaluated after a failure. */
 #define YK_CUDA_THEN(result, expression)                                                           \
     do {                                                                                           \
         if ((result) == 0) {                                                                       \
@@ -28,10 +28,10 @@ struct yk_backend_lane;
 
 /* Properties of the GPU from which kernels choose their grid. */
 struct yk_cuda_device_properties {
-    int32_t processors;  /* SMs that kernels fill; excludes `spare` */
-    int32_t spare;       /* SMs left free for communication kernels */
-    int32_t capability;  /* compute capability; 90 for 9.0 */
-    size_t shared_bytes; /* max opt-in shared memory per block */
+    int32_t processors;  /* number of SMs that kernels use, without `spare` */
+    int32_t spare;       /* number of SMs left free for communication kernels */
+    int32_t capability;  /* compute capability; 90 means: 9.0 */
+    size_t shared_bytes; /* maximum opt-in shared memory per block */
     size_t cache_bytes;  /* size of the L2 cache */
 };
 
@@ -39,18 +39,19 @@ cudaStream_t yk_cuda_lane_stream(const struct yk_backend_lane *lane);
 const struct yk_cuda_device_properties *yk_cuda_lane_properties(const struct yk_backend_lane *lane);
 
 enum {
-    YK_CUDA_MIN_SCRATCH_BYTES = 64 << 20, /* least scratch memory of a lane, once it has any */
+    YK_CUDA_MIN_SCRATCH_BYTES = 64 << 20, /* minimum size of scratch memory */
 };
 
-/* Scratch memory for one op, aligned to 256 bytes. The next op on the lane may get the same memory.
- * Grows the scratch memory if necessary, which waits for the lane; reserve_scratch() avoids that.
- * Returns NULL, and the lane fails, if the GPU has not enough memory. */
+/* Returns scratch memory for one op, aligned to 256 bytes. The next op on the lane may get the same
+ * memory. If the lane has too little scratch memory, waits for the lane and allocates more;
+ * reserve_scratch() avoids this wait. If the GPU does not have enough memory, stores a failure in
+ * the lane and returns NULL. */
 void *yk_cuda_lane_scratch(struct yk_backend_lane *lane, size_t bytes);
 
-/* Stores a failure of a CUDA call in the lane; `action` is the name of the op. Returns false if
- * this or an earlier call failed. */
+/* If `error` is a failure, stores it in the lane. `action` says what the CUDA call was for. Returns
+ * false if this call or an earlier call failed. */
 bool yk_cuda_lane_check(struct yk_backend_lane *lane, cudaError_t error, const char *action);
-/* Stores a failure with this message, unless the lane has failed before. */
+/* Stores a failure with this message, unless the lane already has a failure. */
 void yk_cuda_lane_fail(struct yk_backend_lane *lane, const char *message);
 bool yk_cuda_lane_is_ok(const struct yk_backend_lane *lane);
 

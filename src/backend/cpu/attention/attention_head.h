@@ -1,8 +1,9 @@
 /*
- * Attention head: functions that attention forward and backward share. They load the rows of one
- * head into fp32 scratch memory, compute the visible keys of a query, and compute dropout factors.
- * In scratch memory, a head is padded with zeros to a multiple of 8 elements. Tiles of larger heads
- * have fewer rows, so that scratch memory has a fixed size. Any thread may call these functions.
+ * Attention head: functions that the forward and the backward pass of attention share. They load
+ * the rows of one head into fp32 scratch memory, compute the visible keys of a query, and compute
+ * dropout factors. In scratch memory, a head is padded with zeros to a multiple of 8 elements.
+ * Tiles of larger heads have fewer rows, so that scratch memory has a fixed size. Any thread may
+ * call these functions.
  */
 #ifndef YK_BACKEND_CPU_ATTENTION_ATTENTION_HEAD_H
 #define YK_BACKEND_CPU_ATTENTION_ATTENTION_HEAD_H
@@ -11,8 +12,8 @@
 
 enum {
     YK_CPU_HEAD_SIZE_MAX = 1024,
-    YK_CPU_TILE_KEYS_MAX = 128,         /* keys per tile */
-    YK_CPU_TILE_KEY_ELEMENTS = 1 << 14, /* elements per tile; 64 KiB */
+    YK_CPU_TILE_KEYS_MAX = 128,         /* maximum number of keys per tile */
+    YK_CPU_TILE_KEY_ELEMENTS = 1 << 14, /* maximum number of elements per tile; 64 KiB of fp32 */
 };
 
 #define YK_CPU_LOG2_E 1.44269504088896341F
@@ -30,28 +31,29 @@ struct yk_cpu_attention_head {
 struct yk_cpu_attention_head yk_cpu_attention_head_make(const struct yk_attention_op *op,
                                                         int64_t sample, int64_t head);
 
-/* Number of keys or queries per tile for this padded head size; a multiple of 8. */
+/* Returns the number of keys or queries per tile for this padded head size. It is a multiple of
+ * 8. */
 int64_t yk_cpu_attention_head_tile_rows(int64_t padded_size);
 
-/* Of the keys first to first + keys − 1, query t attends to the first n keys. Returns n; 0 if query
- * t does not exist. */
+/* Returns to how many of the keys first to first + keys − 1 query t attends. They are the first
+ * keys of this range. Returns 0 if query t does not exist. */
 int64_t yk_cpu_attention_head_visible_keys(const struct yk_cpu_attention_head *head, int64_t t,
                                            int64_t first, int64_t keys);
 
-/* min(end, number of queries) − 1 */
+/* Returns the last query before `end`: min(end, number of queries) − 1. */
 int64_t yk_cpu_attention_head_last_query(const struct yk_cpu_attention_head *head, int64_t end);
 
 /* The rows of one head in a matrix of queries, keys, values or their gradients. */
 struct yk_cpu_attention_head_rows {
     const void *from;
-    int64_t stride; /* elements from row to row */
-    int64_t length; /* rows per sample */
+    int64_t stride; /* number of elements from one row to the next */
+    int64_t length; /* number of rows per sample */
     int64_t head;
-    float scale; /* factor applied when loading */
+    float scale; /* factor by which elements are multiplied when they are loaded */
 };
 
-/* Loads `count` rows from row `first` on into `out`, (count, size) of fp32. Rows beyond the last
- * one are filled with zeros. */
+/* Loads `count` rows, starting at row `first`, into `out`, which is (count, size) in fp32. Rows of
+ * `out` after the last row of the sample are filled with zeros. */
 void yk_cpu_attention_head_load_rows(const struct yk_cpu_attention_head *head,
                                      const struct yk_cpu_attention_head_rows *rows, int64_t first,
                                      int64_t count, float *out);
@@ -60,9 +62,9 @@ void yk_cpu_attention_head_load_rows(const struct yk_cpu_attention_head *head,
 void yk_cpu_attention_head_transpose_rows(const float *rows, int64_t count, int64_t size,
                                           float *out);
 
-/* The dropout factors of query t and keys first to first + count − 1: 0 if dropped, else
- * 1 / (1 − rate). `buffer` has count + 8 elements. Returns the position of the first factor in it.
- */
+/* Computes the dropout factors of query t and keys first to first + count − 1. A factor is 0 if the
+ * element is dropped, otherwise 1 / (1 − rate). `buffer` has count + 8 elements. Returns the
+ * address of the first factor in `buffer`. */
 const float *yk_cpu_attention_head_dropout_factors(const struct yk_cpu_attention_head *head,
                                                    int64_t t, int64_t first, int64_t count,
                                                    float *buffer);

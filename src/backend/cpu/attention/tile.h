@@ -1,8 +1,8 @@
 /*
  * Tile: products of small fp32 matrices, computed in registers as tiles of 8 × 8 elements. This is
  * the inner loop of attention, whose matrices are too small for a BLAS library. Both operands are
- * stored with the summation index as the row index, so that the loop reads rows of 8. Any thread
- * may call these functions.
+ * stored with the summation index as the row index, so that the loop reads rows of 8 elements. Any
+ * thread may call these functions.
  */
 #ifndef YK_BACKEND_CPU_ATTENTION_TILE_H
 #define YK_BACKEND_CPU_ATTENTION_TILE_H
@@ -15,8 +15,9 @@ enum {
 };
 
 /*
- * `count` products of tiles: c[i][j] (8, 8) = Σ a[l][i] · b[l][j] over l from 0 to depth − 1. Tile
- * t starts at a + t · a_step, b + t · b_step and c + t · c_step. Strides and steps are in elements.
+ * Arguments of yk_cpu_tile_multiply(), which computes `count` products of tiles. Each product is
+ * c[i][j] (8, 8) = Σ a[l][i] · b[l][j] over l from 0 to depth − 1. Product t uses the tiles at a +
+ * t · a_step, b + t · b_step and c + t · c_step. Strides and steps are in elements.
  */
 struct yk_cpu_tile_product {
     const float *a;
@@ -29,8 +30,8 @@ struct yk_cpu_tile_product {
     int64_t b_step;
     int64_t c_step;
     int64_t depth;
-    int64_t count; /* number of tiles */
-    bool add;      /* add to c instead of overwriting it */
+    int64_t count; /* number of products */
+    bool add;      /* add the products to c instead of overwriting c */
 };
 
 void yk_cpu_tile_multiply(const struct yk_cpu_tile_product *tiles);

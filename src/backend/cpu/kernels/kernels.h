@@ -6,7 +6,7 @@
 #ifndef YK_BACKEND_CPU_KERNELS_KERNELS_H
 #define YK_BACKEND_CPU_KERNELS_KERNELS_H
 
-/* OP(name, kernel) for every op. */
+/* Calls the macro OP(name, kernel) for every op. */
 #define YK_CPU_OPS(OP)                                                                             \
     OP(matmul, yk_cpu_matmul)                                                                      \
     OP(attention, yk_cpu_attention)                                                                \

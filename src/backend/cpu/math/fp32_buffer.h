@@ -1,7 +1,7 @@
 /*
- * fp32: access to stored elements as fp32. Elements stored as fp32 are used in place. 16-bit
- * elements are converted in scratch memory of the caller, at most YK_CPU_FP32_BUFFER_SIZE at a
- * time, so that rows may have any width.
+ * fp32 buffer: gives kernels access to stored elements as fp32. Elements that are stored as fp32
+ * are used in place. 16-bit elements are converted to fp32 in a buffer of the caller (`scratch`),
+ * at most YK_CPU_FP32_BUFFER_SIZE elements at a time, so that rows may have any width.
  */
 #ifndef YK_BACKEND_CPU_MATH_FP32_BUFFER_H
 #define YK_BACKEND_CPU_MATH_FP32_BUFFER_H
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 enum {
-    YK_CPU_FP32_BUFFER_SIZE = 4096, /* elements; 16 KiB as fp32 */
+    YK_CPU_FP32_BUFFER_SIZE = 4096, /* in elements; 16 KiB of fp32 */
 };
 
 static inline bool yk_cpu_fp32_needs_conversion(enum yk_precision type)
@@ -19,16 +19,18 @@ static inline bool yk_cpu_fp32_needs_conversion(enum yk_precision type)
     return type == YK_PRECISION_FP16 || type == YK_PRECISION_BF16;
 }
 
-/* Reads one row in chunks, several times if needed. The last chunk stays converted in `scratch`. */
+/* Reads one row in chunks. A chunk may be read several times. The last chunk that was read stays
+ * converted in `scratch`. */
 struct yk_cpu_fp32_reader {
     enum yk_precision type;
     const void *base;
-    bool holds;   /* `scratch` holds a chunk */
-    int64_t held; /* index of its first element in the row */
+    bool holds;   /* whether `scratch` holds a chunk */
+    int64_t held; /* index in the row of the first element of this chunk */
     float scratch[YK_CPU_FP32_BUFFER_SIZE];
 };
 
-/* Starts a row at element `first` of `base`. `base` may be NULL if the row is never read. */
+/* Prepares to read the row that starts at element `first` of `base`. `base` may be NULL if the row
+ * is never read. */
 static inline void yk_cpu_fp32_reader_init(struct yk_cpu_fp32_reader *reader,
                                            enum yk_precision type, const void *base, int64_t first)
 {
@@ -38,8 +40,8 @@ static inline void yk_cpu_fp32_reader_init(struct yk_cpu_fp32_reader *reader,
     reader->held = 0;
 }
 
-/* Returns `count` elements of the row from `first` on. Calls with the same `first` must have the
- * same `count`. */
+/* Returns `count` elements of the row as fp32, starting at element `first`. Calls with the same
+ * `first` must have the same `count`. */
 static inline const float *yk_cpu_fp32_reader_read(struct yk_cpu_fp32_reader *reader, int64_t first,
                                                    int64_t count)
 {
@@ -54,7 +56,8 @@ static inline const float *yk_cpu_fp32_reader_read(struct yk_cpu_fp32_reader *re
     return reader->scratch;
 }
 
-/* Returns `count` elements of `from`, from element `first` on. */
+/* Returns `count` elements of `from` as fp32, starting at element `first`. Uses `scratch` only if
+ * the elements must be converted. */
 static inline const float *yk_cpu_fp32_input(enum yk_precision type, const void *from,
                                              int64_t first, int64_t count, float *scratch)
 {
@@ -65,22 +68,23 @@ static inline const float *yk_cpu_fp32_input(enum yk_precision type, const void 
     return scratch;
 }
 
-/* Returns a buffer for the elements of `to` from element `first` on. After writing to it, call
- * yk_cpu_fp32_store_back(). */
+/* Returns a buffer for new elements of `to`, starting at element `first`. After writing to the
+ * buffer, call yk_cpu_fp32_store_back(). */
 static inline float *yk_cpu_fp32_output(enum yk_precision type, void *to, int64_t first,
                                         float *scratch)
 {
     return yk_cpu_fp32_needs_conversion(type) ? scratch : (float *)to + first;
 }
 
-/* The same, but the buffer holds the current elements. */
+/* Like yk_cpu_fp32_output(), but the buffer holds the current elements. */
 static inline float *yk_cpu_fp32_in_out(enum yk_precision type, void *to, int64_t first,
                                         int64_t count, float *scratch)
 {
     return (float *)(uintptr_t)yk_cpu_fp32_input(type, to, first, count, scratch);
 }
 
-/* Converts a buffer of yk_cpu_fp32_output() or yk_cpu_fp32_in_out() back. Does nothing for fp32. */
+/* Converts a buffer of yk_cpu_fp32_output() or yk_cpu_fp32_in_out() to `type` and stores it in
+ * `to`. Does nothing for fp32. */
 static inline void yk_cpu_fp32_store_back(enum yk_precision type, const float *buffer,
                                           int64_t count, void *to, int64_t first)
 {
@@ -89,7 +93,8 @@ static inline void yk_cpu_fp32_store_back(enum yk_precision type, const float *b
     }
 }
 
-/* to[first + i] += scale · x[i], with one rounding. `count` is at most YK_CPU_FP32_BUFFER_SIZE. */
+/* to[first + i] += scale · x[i], computed in fp32 and rounded once. `count` must be at most
+ * YK_CPU_FP32_BUFFER_SIZE. */
 static inline void yk_cpu_fp32_add(enum yk_precision type, float scale, const float *x,
                                    int64_t count, void *to, int64_t first)
 {

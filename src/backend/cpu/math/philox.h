@@ -12,8 +12,8 @@ enum {
     YK_CPU_PHILOX_ROUNDS = 10,
 };
 
-/* Multipliers of words 0 and 2, and the increments of the two key words per round (from the golden
- * ratio and √3 − 1). */
+/* The multipliers of words 0 and 2, and the numbers that are added to the two words of the key in
+ * each round (made from the golden ratio and √3 − 1). */
 #define YK_CPU_PHILOX_MULTIPLIER0 0xd2511f53U
 #define YK_CPU_PHILOX_MULTIPLIER2 0xcd9e8d57U
 #define YK_CPU_PHILOX_KEY_STEP0 0x9e3779b9U

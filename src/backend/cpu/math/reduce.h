@@ -1,6 +1,7 @@
 /*
- * Reduce: sums and maxima of fp32 arrays. A sum has sixteen partial sums, which are added as a
- * tree. The order of additions is therefore the same with every compiler and SIMD width.
+ * Reduce: sums and maxima of fp32 arrays. A sum is computed as sixteen partial sums, which are then
+ * added in pairs, as a tree. The order of additions is therefore the same with every compiler and
+ * SIMD width.
  */
 #ifndef YK_BACKEND_CPU_MATH_REDUCE_H
 #define YK_BACKEND_CPU_MATH_REDUCE_H
@@ -14,7 +15,7 @@ enum {
     YK_CPU_REDUCE_WIDTH = 16,
 };
 
-/* The sum of YK_CPU_REDUCE_WIDTH partial sums. Overwrites them. */
+/* Returns the sum of YK_CPU_REDUCE_WIDTH partial sums. Overwrites the partial sums. */
 static inline float yk_cpu_reduce_partial_sums(float *parts)
 {
     for (int half = YK_CPU_REDUCE_WIDTH / 2; half > 0; half /= 2) {
@@ -40,7 +41,7 @@ static inline float yk_cpu_reduce_sum(const float *x, int64_t count)
     return yk_cpu_reduce_partial_sums(parts);
 }
 
-/* Σ (x − centre)² */
+/* Returns Σ (x − centre)². */
 static inline float yk_cpu_reduce_squared_deviations(const float *x, int64_t count, float centre)
 {
     float parts[YK_CPU_REDUCE_WIDTH] = {0};
@@ -57,15 +58,15 @@ static inline float yk_cpu_reduce_squared_deviations(const float *x, int64_t cou
     return yk_cpu_reduce_partial_sums(parts);
 }
 
-/* Maps the bits of floats to integers with the same order. Positive NaNs are the largest. The
- * function is its own inverse. */
+/* Maps the bits of a float to an integer, so that integers have the same order as the floats. A
+ * positive NaN is larger than all numbers. The function is its own inverse. */
 static inline int32_t yk_cpu_reduce_sortable_bits(int32_t bits)
 {
     return bits ^ (int32_t)((uint32_t)(bits >> 31) & 0x7fffffffU);
 }
 
-/* The maximum; −∞ for an empty array. Compilers vectorise the maximum of integers, but not that of
- * floats, because of NaN. */
+/* Returns the maximum, or −∞ for an empty array. The maximum is computed with integers, because
+ * compilers do not vectorise the maximum of floats (which may be NaN). */
 static inline float yk_cpu_reduce_max(const float *x, int64_t count)
 {
     int32_t largest = yk_cpu_reduce_sortable_bits((int32_t)yk_cpu_float_to_bits(-INFINITY));
@@ -76,7 +77,7 @@ static inline float yk_cpu_reduce_max(const float *x, int64_t count)
     return yk_cpu_float_from_bits((uint32_t)yk_cpu_reduce_sortable_bits(largest));
 }
 
-/* The maximum of the absolute values; 0 for an empty array. */
+/* Returns the maximum of the absolute values, or 0 for an empty array. */
 static inline float yk_cpu_reduce_abs_max(const float *x, int64_t count)
 {
     uint32_t largest = 0;

@@ -1,13 +1,13 @@
 /*
  * SIMD: vectors of four fp32 elements, for loops that compilers do not vectorise well. The vectors
- * use the vector extension of GCC and clang, which supports every processor.
+ * use the vector extension of GCC and clang, which works on every processor.
  *
  * This header also has exp and erf of one number. They have no branches and no calls, so that
  * compilers can vectorise loops that use them. Over all floats the relative error is at most 1e-7
- * (exp) and 1.2e-7 (erf). For ±∞ they return the limits; for NaN they return NaN. The polynomials
- * are minimax approximations of three functions: (e^r − 1 − r) / r² for |r| ≤ ln 2 / 2; erf(x) / x
- * − 1, as a polynomial in x², for |x| < YK_CPU_ERF_SPLIT; and log(erfc(x)) for x from
- * YK_CPU_ERF_SPLIT to 4. For x ≥ 4, erf(x) is 1 in fp32.
+ * (exp) and 1.2e-7 (erf). For ±∞ they return the limit of the function; for NaN they return NaN.
+ * The polynomials are minimax approximations of three functions: (e^r − 1 − r) / r² for |r| ≤ ln 2
+ * / 2; erf(x) / x − 1, as a polynomial in x², for |x| < YK_CPU_ERF_SPLIT; and log(erfc(x)) for x
+ * from YK_CPU_ERF_SPLIT to 4. For x ≥ 4, erf(x) is 1 in fp32.
  */
 #ifndef YK_BACKEND_CPU_MATH_SIMD_H
 #define YK_BACKEND_CPU_MATH_SIMD_H
@@ -52,8 +52,8 @@ static inline yk_cpu_simd_vector yk_cpu_simd_max(yk_cpu_simd_vector a, yk_cpu_si
     return yk_cpu_simd_select((yk_cpu_simd_mask)(b > a), b, a);
 }
 
-/* 2^x for x ≤ 126, with a relative error of 2e-7. The result is 0 for x < −126 and NaN for NaN. The
- * polynomial is a minimax approximation of (2^r − 1) / r for |r| ≤ 1/2. */
+/* Returns 2^x for x ≤ 126, with a relative error of 2e-7. The result is 0 for x < −126 and NaN for
+ * NaN. The polynomial is a minimax approximation of (2^r − 1) / r for |r| ≤ 1/2. */
 static inline yk_cpu_simd_vector yk_cpu_simd_exp2(yk_cpu_simd_vector x)
 {
     /* Adding 1.5 · 2^23 + 127 rounds to an integer, whose low bits are the biased exponent. */
@@ -90,7 +90,7 @@ static inline float yk_cpu_exp_reduce_range(float x, int32_t *n)
     return p * (rest * rest) + rest;
 }
 
-/* 2^n for n from −126 to 127. */
+/* Returns 2^n for n from −126 to 127. */
 static inline float yk_cpu_exp2_of_integer(int32_t n)
 {
     return yk_cpu_float_from_bits((uint32_t)(n + 127) << 23);
@@ -102,8 +102,8 @@ static inline float yk_cpu_exp(float x)
     float bounded = x < -104.0F ? -104.0F : x;   /* for smaller x the result is 0 */
     bounded = bounded > 89.0F ? 89.0F : bounded; /* for larger x the result is ∞ */
     const float less_one = yk_cpu_exp_reduce_range(bounded, &n);
-    /* 2^n is split into two factors, which is also correct for n = 128 and for results below
-     * 2^-126. */
+    /* 2^n is split into two factors, so that n = 128 and results smaller than 2^-126 are correct
+     * too. */
     const int32_t half = n >> 1;
     const float scaled = less_one * yk_cpu_exp2_of_integer(half) + yk_cpu_exp2_of_integer(half);
     return scaled * yk_cpu_exp2_of_integer(n - half);

@@ -1,7 +1,7 @@
 /*
  * Attention: declarations that yoke's built-in attention kernels share. Scores are multiplied by
- * log2 e, because the hardware computes powers of two. The heads of all samples are numbered in the
- * order (B, heads).
+ * log2 e, because the hardware computes powers of two. The heads of all samples are numbered sample
+ * by sample.
  */
 #ifndef YK_BACKEND_CUDA_ATTENTION_ATTENTION_CUH
 #define YK_BACKEND_CUDA_ATTENTION_ATTENTION_CUH
@@ -65,14 +65,15 @@ YK_DEVICE struct yk_attention_head yk_attention_head_make(const struct yk_attent
     return out;
 }
 
-/* Returns the number of keys to which query t attends: keys 0 to result − 1. A result of 0 or less
- * means: none. */
+/* Returns the number of keys to which query t attends; these are keys 0 to result − 1. A result of
+ * 0 or less means: query t attends to no key. */
 YK_DEVICE int yk_attention_visible_keys(const struct yk_attention_head &head, int t)
 {
     return min(head.length, t + head.shift + 1);
 }
 
-/* Returns the address of a head's row in a matrix with `length` rows per sample. */
+/* Returns the address of the part of a row that belongs to a head. The matrix has `length` rows per
+ * sample. */
 template <typename T>
 YK_DEVICE T *yk_attention_row(const void *base, int64_t sample, int64_t length, int64_t row,
                               int64_t stride, int64_t head, int64_t size)
@@ -81,7 +82,8 @@ YK_DEVICE T *yk_attention_row(const void *base, int64_t sample, int64_t length, 
            head * size;
 }
 
-/* Returns the dropout index, within the sample, of query t and key 0. */
+/* Returns the dropout index of query t and key 0: the number e of this element within the sample
+ * (struct yk_dropout). */
 YK_DEVICE uint64_t yk_attention_dropout_index(const struct yk_attention_op &op,
                                               const struct yk_attention_head &head, int t)
 {

@@ -1,7 +1,8 @@
 /*
- * cuDNN graph: builds the cuDNN graphs of the forward pass and of the backward pass of attention.
- * The ops and their order match the patterns that cuDNN's fused attention engines recognise:
- * matmuls, masks, and a softmax made of single ops. The functions have no state.
+ * cuDNN attention graph: builds the cuDNN graphs of the forward pass and of the backward pass of
+ * attention. The ops and their order match the patterns that cuDNN's fused attention engines
+ * recognise: matmuls, masks, and a softmax that is built from single ops. The functions have no
+ * state.
  */
 #ifndef YK_BACKEND_CUDA_ATTENTION_CUDNN_ATTENTION_GRAPH_H
 #define YK_BACKEND_CUDA_ATTENTION_CUDNN_ATTENTION_GRAPH_H
@@ -9,7 +10,7 @@
 #include "backend/cuda/attention/cudnn_builder.h"
 #include "backend/ops.h"
 
-/* The key of a plan: every property of an attention op that the plan depends on. The struct has no
+/* The key of a plan: all properties of an attention op on which the plan depends. The struct has no
  * padding, because keys are compared with memcmp(). Strides are in elements. */
 struct yk_cudnn_attention_shape {
     int64_t batch;
@@ -28,8 +29,8 @@ struct yk_cudnn_attention_shape {
     int32_t type; /* enum yk_precision */
     int32_t backward;
     int32_t causal;
-    int32_t lengths; /* 1 means: each sample has its own number of valid keys */
-    int32_t sums;    /* 1 means: the forward pass stores log-sum-exp, the backward pass reads it */
+    int32_t lengths;    /* 1 means: each sample has its own number of valid keys */
+    int32_t sums;       /* 1 means: log-sum-exp is stored (forward) or read (backward) */
     int32_t repeatable; /* 1 means: gradients must have the same bits in every run */
 };
 _Static_assert(sizeof(struct yk_cudnn_attention_shape) ==
@@ -47,19 +48,20 @@ enum yk_cudnn_attention_tensor {
     YK_CUDNN_DQ,
     YK_CUDNN_DK,
     YK_CUDNN_DV,
-    YK_CUDNN_DELTA,        /* (B, heads, T) fp32 scratch: the sum of out · d_out over a head */
-    YK_CUDNN_DQ_SUMS,      /* (B, heads, T, D) fp32 scratch, only if dq may vary between runs */
+    YK_CUDNN_DELTA,        /* (B, heads, T) fp32 scratch: the sum of out ∘ d_out over a head */
+    YK_CUDNN_DQ_SUMS,      /* (B, heads, T, D) fp32 scratch, if dq may differ between runs */
     YK_CUDNN_QUERY_COUNTS, /* (B) int32: T for every sample */
     YK_CUDNN_KEY_COUNTS,   /* (B) int32: the number of valid keys of each sample */
-    YK_CUDNN_SCALE,        /* this and the following are single fp32 values in host memory */
+    YK_CUDNN_SCALE,        /* this and the next values are fp32 numbers in host memory */
     YK_CUDNN_ONE,
     YK_CUDNN_MASK_LENGTHS, /* −∞, the score of keys beyond the length */
     YK_CUDNN_MASK_CAUSAL,  /* −∞, the score of keys after the query */
     YK_CUDNN_ATTENTION_TENSOR_COUNT,
 };
 
-/* Builds the graph of the forward or backward pass. `out` has the ids of the tensors, indexed by
- * enum yk_cudnn_attention_tensor. YK_CUDNN_NO_TENSOR: the graph does not use the tensor. */
+/* Builds the graph of the forward or backward pass. `out` receives the ids of the tensors, indexed
+ * by enum yk_cudnn_attention_tensor. YK_CUDNN_NO_TENSOR means: the graph does not use the
+ * tensor. */
 void yk_cudnn_attention_graph_build(struct yk_cudnn_builder *builder,
                                     const struct yk_cudnn_attention_shape *shape,
                                     int out[YK_CUDNN_ATTENTION_TENSOR_COUNT]);

@@ -2,8 +2,8 @@
  * cuDNN builder: creates a graph with cuDNN's backend API, op by op, and the execution plan of the
  * graph.
  *
- * Each tensor has an id, which starts at 1. After the first failure every call does nothing and
- * returns YK_CUDNN_NO_TENSOR. The caller therefore checks only the result of
+ * Each tensor has an id; the first id is 1. After the first failure, every later call does nothing
+ * and returns YK_CUDNN_NO_TENSOR. The caller therefore checks only the result of
  * yk_cudnn_builder_make_plan(). The builder owns all descriptors. Only one thread at a time may use
  * a builder.
  */
@@ -21,8 +21,8 @@ enum {
     YK_CUDNN_MAX_TENSORS = 64,
     YK_CUDNN_MAX_OPERATIONS = 48,
     YK_CUDNN_MAX_DESCRIPTORS = 2 * YK_CUDNN_MAX_OPERATIONS + YK_CUDNN_MAX_TENSORS + 1,
-    YK_CUDNN_HALF_ALIGNMENT = 16, /* bytes; tensors of 16-bit elements in device memory */
-    YK_CUDNN_MIN_ALIGNMENT = 4,   /* bytes; all other tensors */
+    YK_CUDNN_HALF_ALIGNMENT = 16, /* in bytes; for 16-bit tensors in device memory */
+    YK_CUDNN_MIN_ALIGNMENT = 4,   /* in bytes; for all other tensors */
 };
 
 enum yk_cudnn_tensor_storage {
@@ -38,7 +38,7 @@ struct yk_cudnn_tensor {
     enum yk_cudnn_tensor_storage place;
 };
 
-/* Zero-initialize it before the first call. */
+/* The caller must fill the struct with zeros before the first call. */
 struct yk_cudnn_builder {
     struct yk_cudnn_tensor tensors[YK_CUDNN_MAX_TENSORS]; /* indexed by id */
     cudnnBackendDescriptor_t tensor_descriptors[YK_CUDNN_MAX_TENSORS];
@@ -53,28 +53,30 @@ struct yk_cudnn_builder {
     bool failed;
 };
 
-/* Tensors (B, 1, 1, 1) of int32 with the valid length of each sample, for the three dimensions of
- * a matmul (rows, inner) · (inner, columns). YK_CUDNN_NO_TENSOR means: the full length is valid. */
+/* The ids of three tensors (B, 1, 1, 1) of int32 that hold the valid length of each sample. The
+ * tensors are for the three dimensions of a matmul (rows, inner) · (inner, columns).
+ * YK_CUDNN_NO_TENSOR means: the full length is valid. */
 struct yk_cudnn_matmul_lengths {
     int rows;
     int columns;
     int inner;
 };
 
-/* These functions add a tensor to the graph and return its id. */
+/* Adds a tensor to the graph and returns its id. */
 int yk_cudnn_builder_tensor(struct yk_cudnn_builder *builder, const struct yk_cudnn_tensor *tensor);
-/* Adds a contiguous virtual tensor. */
+/* Adds a contiguous virtual tensor to the graph and returns its id. */
 int yk_cudnn_builder_virtual_tensor(struct yk_cudnn_builder *builder,
                                     const int64_t sizes[YK_CUDNN_TENSOR_RANK],
                                     cudnnDataType_t type);
 
-/* y = a · b over the last two axes. */
+/* Adds the op y = a · b over the last two axes. */
 void yk_cudnn_builder_matmul(struct yk_cudnn_builder *builder, int a, int b,
                              struct yk_cudnn_matmul_lengths lengths, int y);
-/* y = mode(x, b). `b` is YK_CUDNN_NO_TENSOR for functions of one argument. */
+/* Adds the op y = mode(x, b). `b` is YK_CUDNN_NO_TENSOR if the function `mode` has one argument. */
 void yk_cudnn_builder_pointwise(struct yk_cudnn_builder *builder, cudnnPointwiseMode_t mode, int x,
                                 int b, int y);
-/* Adds y = mode(x, b) with a new virtual fp32 tensor y, which has the sizes of x. Returns y. */
+/* Adds the op y = mode(x, b) with a new virtual fp32 tensor y, which has the sizes of x. Returns
+ * y. */
 int yk_cudnn_builder_pointwise_new(struct yk_cudnn_builder *builder, cudnnPointwiseMode_t mode,
                                    int x, int b);
 /* Returns a new tensor of int32 that holds the index of each element of x along the axis. */
@@ -82,17 +84,19 @@ int yk_cudnn_builder_index(struct yk_cudnn_builder *builder, int x, int64_t axis
 /* Returns a new tensor of booleans: the result of the comparison for each element. */
 int yk_cudnn_builder_compare(struct yk_cudnn_builder *builder, cudnnPointwiseMode_t mode, int x,
                              int b);
-/* Returns a new tensor: x where the mask is true, b where it is false. */
+/* Returns a new tensor with the elements of x where the mask is true, and of b where the mask is
+ * false. */
 int yk_cudnn_builder_select(struct yk_cudnn_builder *builder, int x, int b, int mask);
-/* Reduces x along each axis where y is smaller: y has size 1 there, or fewer heads. */
+/* Adds an op that reduces x to y. The op reduces along each axis on which y is smaller than x. On
+ * this axis, y has size 1 or, if it is the axis of heads, fewer heads than x. */
 void yk_cudnn_builder_reduce(struct yk_cudnn_builder *builder, cudnnReduceTensorOp_t mode, int x,
                              int y);
-/* Reads x with the sizes and strides of y. Used for transposition. */
+/* Adds an op that reads x with the sizes and strides of y. It is used for transposition. */
 void yk_cudnn_builder_reshape(struct yk_cudnn_builder *builder, int x, int y);
 
-/* Finalizes the graph and makes a plan: the first one, in the order of cuDNN's heuristics, whose
- * workspace is not too large and, with `repeatable`, which computes the same bits in every run.
- * Returns false if there is none. */
+/* Finalizes the graph and makes a plan. Tries plans in the order of cuDNN's heuristics and takes
+ * the first one whose workspace is not too large. If `repeatable` is true, the plan must also
+ * compute the same bits in every run. Returns false if there is no such plan. */
 bool yk_cudnn_builder_make_plan(struct yk_cudnn_builder *builder, cudnnHandle_t handle,
                                 bool repeatable);
 

@@ -1,12 +1,14 @@
 /*
  * Tile: (rows, D) tiles of 16-bit elements in shared memory, and their products on tensor cores of
- * GPUs with compute capability 8.0 and later. Addresses of type uint32_t are in shared memory. All
- * lanes of a warp must call a function together, except the copies.
+ * GPUs with compute capability 8.0 and later. In this file a lane is a thread of a warp. Addresses
+ * of type uint32_t are addresses in shared memory. All lanes of a warp must call a function
+ * together, except the functions that copy.
  *
  * In this file a matrix has 8 rows of 16 bytes. For c (16, 8) += a (16, 16) · b (16, 8), lane l of
- * a warp holds these elements, with g = l / 4 and i = l % 4: a: rows g and g + 8 of columns 2i and
- * 2i + 1, then the same rows of columns 2i + 8 and 2i + 9 b: rows 2i, 2i + 1, 2i + 8 and 2i + 9 of
- * column g c: columns 2i and 2i + 1 of row g, then of row g + 8
+ * a warp holds these elements, with g = l / 4 and i = l % 4:
+ *   a: rows g and g + 8 of columns 2i and 2i + 1, then the same rows of columns 2i + 8 and 2i + 9
+ *   b: rows 2i, 2i + 1, 2i + 8 and 2i + 9 of column g
+ *   c: columns 2i and 2i + 1 of row g, then the same columns of row g + 8
  *
  * A row of a tile has D / 8 chunks of 16 bytes. Chunk p of row r is stored at position p ^ (r % 8),
  * so that tensor cores read the same chunk of eight rows from different banks. A warp holds M · 16
@@ -24,7 +26,7 @@
 
 /* ---- instructions ---- */
 
-/* On older GPUs the kernels for tensor cores are empty. The host does not launch them there. */
+/* On older GPUs the kernels for tensor cores are empty, and the host does not launch them. */
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 #define YK_HAS_TENSOR_CORES 1
 #else
@@ -44,7 +46,7 @@ YK_DEVICE void yk_tile_copy(uint32_t to, const void *from, bool there)
                  : "memory");
 }
 
-/* The same for 4 bytes. */
+/* Like yk_tile_copy(), but copies 4 bytes. */
 YK_DEVICE void yk_tile_copy_word(uint32_t to, const void *from, bool there)
 {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to),
@@ -52,7 +54,8 @@ YK_DEVICE void yk_tile_copy_word(uint32_t to, const void *from, bool there)
                  : "memory");
 }
 
-/* Waits for all copies of this thread. After a barrier, the copies of all threads are complete. */
+/* Waits for all copies of this thread. If all threads wait and then pass a barrier, the copies of
+ * all threads are complete. */
 YK_DEVICE void yk_tile_copy_wait(void)
 {
     asm volatile("cp.async.wait_all;" ::: "memory");
@@ -68,7 +71,7 @@ YK_DEVICE void yk_load_matrices(uint32_t row, uint32_t (&out)[4])
                  : "memory");
 }
 
-/* The same, but lane l gets element g of rows 2i and 2i + 1. */
+/* Like yk_load_matrices(), but lane l gets element g of rows 2i and 2i + 1 of each matrix. */
 YK_DEVICE void yk_load_matrices_transposed(uint32_t row, uint32_t (&out)[4])
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -81,10 +84,12 @@ YK_DEVICE void yk_load_matrices_transposed(uint32_t row, uint32_t (&out)[4])
 template <typename T>
 YK_DEVICE void yk_mma(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1);
 
-/* Converts two numbers to one 32-bit word, with the first in the lower half. */
+/* Converts two numbers to type T and stores them in one 32-bit word, the first number in the lower
+ * half. */
 template <typename T> YK_DEVICE uint32_t yk_pack_pair(float first, float second);
 
-/* Defines both functions for a type T, which instructions call `name`. */
+/* Defines yk_mma() and yk_pack_pair() for a type T. `name` is the name of the type in
+ * instructions. */
 #define YK_DEFINE_MMA(T, name)                                                                     \
     template <>                                                                                    \
     __device__ __forceinline__ void yk_mma<T>(float(&c)[4], const uint32_t(&a)[4], uint32_t b0,    \
@@ -105,7 +110,7 @@ YK_DEFINE_MMA(__half, "f16")
 YK_DEFINE_MMA(__nv_bfloat16, "bf16")
 #undef YK_DEFINE_MMA
 
-/* 2^x. The result for −∞ is 0. */
+/* Returns 2^x. The result for −∞ is 0. */
 YK_DEVICE float yk_exp2(float x)
 {
     float out;
@@ -116,19 +121,20 @@ YK_DEVICE float yk_exp2(float x)
 /* ---- tiles ---- */
 
 enum {
-    YK_TENSOR_CORE_BLOCK_THREADS = 128, /* per block */
+    YK_TENSOR_CORE_BLOCK_THREADS = 128, /* threads per block of all kernels for tensor cores */
 };
 
-/* The byte offset of a chunk of a row. */
+/* Returns the byte offset of a chunk of a row in a tile. */
 template <int D> YK_DEVICE uint32_t yk_tile_offset(int row, int chunk)
 {
     return static_cast<uint32_t>(row * 2 * D + (chunk ^ (row & 7)) * 16);
 }
 
-/* The offset of the row that this lane passes to yk_load_matrices(), within 16 rows and columns of
- * a tile. In a left operand and in a transposed right operand, the second matrix is below the
- * first; in a right operand it is to the right. For column 16k, XOR the offset with 32k. For row
- * 8r, add 16rD. */
+/* Return the offset of the row that this lane passes to yk_load_matrices(), for the first 16 rows
+ * and 16 columns of a tile. In a left operand and in a transposed right operand, the second of the
+ * four matrices is below the first; in a right operand, the second matrix is to the right of the
+ * first. To start at column 16k instead, XOR the offset with 32k. To start at row 8r instead, add
+ * 16rD. */
 template <int D> YK_DEVICE uint32_t yk_tile_lane_left(void)
 {
     const int lane = threadIdx.x % 32;
@@ -141,8 +147,8 @@ template <int D> YK_DEVICE uint32_t yk_tile_lane_right(void)
     return yk_tile_offset<D>((lane & 7) + (lane >> 4) * 8, (lane >> 3) & 1);
 }
 
-/* Starts the copy of ROWS rows to a tile. All threads of the block must call it. Rows from `count`
- * on become zero. */
+/* Starts the copy of ROWS rows to a tile. All threads of the block must call this function. Row
+ * `count` and all later rows are filled with zeros. */
 template <typename T, int D, int ROWS>
 YK_DEVICE void yk_tile_load_async(uint32_t to, const T *from, int64_t stride, int count)
 {
@@ -158,7 +164,8 @@ YK_DEVICE void yk_tile_load_async(uint32_t to, const T *from, int64_t stride, in
     }
 }
 
-/* A left operand that stays in registers, and one that is loaded from shared memory when needed. */
+/* Two kinds of left operand: one stays in registers, the other is loaded from shared memory when it
+ * is needed. */
 template <int D, int M> struct yk_tile_in_registers {
     uint32_t numbers[D / 16][M][4];
 
@@ -173,7 +180,7 @@ template <int D, int M> struct yk_tile_in_registers {
 
 template <int D, int M> struct yk_tile_in_shared {
     uint32_t rows; /* address of the first row of this warp */
-    uint32_t lane; /* yk_tile_lane_left() */
+    uint32_t lane; /* result of yk_tile_lane_left() */
 
     __device__ __forceinline__ void get(int k, uint32_t (&out)[M][4]) const
     {
@@ -194,7 +201,7 @@ YK_DEVICE void yk_tile_to_registers(const yk_tile_in_shared<D, M> &stored,
     }
 }
 
-/* Loads ROWS rows of k and v, from key s on. */
+/* Starts the copy of ROWS rows of k and of v to two tiles, starting at key s. */
 template <typename T, int D, int ROWS>
 YK_DEVICE void yk_tile_load_keys(const struct yk_attention_op &op,
                                  const struct yk_attention_head &head, int s, uint32_t k,
@@ -274,8 +281,9 @@ YK_DEVICE void yk_tile_multiply_add(const uint32_t (&left)[M][K][4], uint32_t ro
     }
 }
 
-/* For the lane's first row, a query t + g, and columns that are keys from s on: column 8n + j of
- * the lane is visible if 8n + j is below the returned number. */
+/* Returns a limit for the columns of the first row of this lane, which is query t + g. The columns
+ * of the tile are the keys from s on. Column 8n + j of the lane is visible if 8n + j is less than
+ * the limit. */
 YK_DEVICE int yk_tile_visible_keys(const struct yk_attention_head &head, int t, int s)
 {
     const int lane = threadIdx.x % 32;
@@ -286,15 +294,14 @@ YK_DEVICE int yk_tile_visible_keys(const struct yk_attention_head &head, int t, 
 struct yk_tile_query_range {
     struct yk_attention_head head;
     int first;    /* first query of the block */
-    int end;      /* keys from here on are not visible to any query of the block */
+    int end;      /* the first key that is not visible to any query of the block */
     int warp_row; /* first row of the warp in the tile */
     int t;        /* first query of the warp */
-    int warp_end; /* keys from here on are not visible to any query of the warp */
+    int warp_end; /* the first key that is not visible to any query of the warp */
 };
 
-/* ROWS queries per block, WARP_ROWS per warp. The last queries, which see the most keys, start
- * first.
- */
+/* Returns the range of the calling warp, with ROWS queries per block and WARP_ROWS queries per
+ * warp. The last queries of a head attend to the most keys, so they are computed first. */
 template <int ROWS, int WARP_ROWS>
 YK_DEVICE struct yk_tile_query_range yk_tile_query_range_make(const struct yk_attention_op &op)
 {
@@ -313,10 +320,11 @@ YK_DEVICE struct yk_tile_query_range yk_tile_query_range_make(const struct yk_at
     return own;
 }
 
-/* Dropout factors of this lane's four elements of a result whose rows are queries. `upper` is the
- * dropout index of the first element in row g, `lower` that in row g + 8. Two neighbouring lanes
- * need the same four random words. The even lane computes those of row g, the odd lane those of row
- * g + 8, and they exchange them. */
+/* Computes the dropout factors of the four elements that this lane holds of a result whose rows are
+ * queries. `upper` is the dropout index of the first element in row g, and `lower` is the index of
+ * the first element in row g + 8. Two neighbouring lanes need the same random words. The even lane
+ * computes the words of row g, the odd lane computes the words of row g + 8, and the two lanes
+ * exchange words. */
 YK_DEVICE void yk_tile_dropout_factors(const struct yk_attention_kernel_arguments &task,
                                        int64_t sample, uint64_t upper, uint64_t lower,
                                        float (&out)[4])
@@ -341,8 +349,8 @@ YK_DEVICE void yk_tile_dropout_factors(const struct yk_attention_kernel_argument
     out[3] = pair[1];
 }
 
-/* Multiplies elements by their dropout factors. Rows are queries from t on, columns are keys from s
- * on. */
+/* Multiplies elements by their dropout factors. Rows are the queries from t on, and columns are the
+ * keys from s on. */
 template <int M, int N>
 YK_DEVICE void yk_tile_dropout(const struct yk_attention_kernel_arguments &task,
                                const struct yk_attention_head &head, int t, int s,
@@ -367,9 +375,10 @@ YK_DEVICE void yk_tile_dropout(const struct yk_attention_kernel_arguments &task,
     }
 }
 
-/* Dropout factors of this lane's four elements of a transposed result: keys s + g and s + g + 8 (s
- * is a multiple of 8), queries t + 2i and t + 2i + 1. Four lanes need the random words of the same
- * four keys. Each lane computes the words of one element, and they exchange them. */
+/* Computes the dropout factors of the four elements that this lane holds of a transposed result:
+ * keys s + g and s + g + 8 (s is a multiple of 8), queries t + 2i and t + 2i + 1. Four lanes need
+ * random words of the same four keys. Each of these lanes computes four words, and the lanes
+ * exchange words. */
 YK_DEVICE void yk_tile_dropout_factors_transposed(const struct yk_attention_kernel_arguments &task,
                                                   const struct yk_attention_head &head, int t,
                                                   int s, float (&out)[4])
@@ -391,7 +400,7 @@ YK_DEVICE void yk_tile_dropout_factors_transposed(const struct yk_attention_kern
     const int mine = g % 4;
     const uint4 words = yk_attention_dropout_random(
         task.op, head.sample, ((mine % 2 ? second : first) + mine / 2 * 8 + g / 4 * 4) / 4);
-    uint32_t got[4]; /* word of element mine ^ d, from the lane that computed it */
+    uint32_t got[4]; /* got[d] is the word of element mine ^ d, from the lane that computed it */
 #pragma unroll
     for (int d = 0; d < 4; d++) {
         const int to = mine ^ d;
@@ -408,8 +417,8 @@ YK_DEVICE void yk_tile_dropout_factors_transposed(const struct yk_attention_kern
     }
 }
 
-/* Multiplies the rows of a warp by `scales` and writes the first `count` of M · 16 rows to memory.
- * `scratch` is shared memory of this warp, through which rows are written in whole chunks. */
+/* Multiplies the M · 16 rows of a warp by `scales` and writes the first `count` rows to memory. The
+ * rows go through `scratch`, shared memory of this warp, so that whole chunks are written. */
 template <typename T, int D, int M>
 YK_DEVICE void yk_tile_store(const float (&numbers)[M][D / 8][4], const float (&scales)[M][2],
                              unsigned char *scratch, T *to, int64_t stride, int count)
@@ -440,8 +449,8 @@ YK_DEVICE void yk_tile_store(const float (&numbers)[M][D / 8][4], const float (&
     }
 }
 
-/* Calls enqueue(number, size): `number` has the type of the op's elements, `size` is the head size
- * as a std::integral_constant. */
+/* Calls enqueue(number, size). `number` has the type of the op's elements, and `size` is the head
+ * size as a std::integral_constant. */
 template <typename ENQUEUE>
 static auto yk_tile_dispatch_type(const struct yk_attention_op &op, ENQUEUE enqueue)
 {

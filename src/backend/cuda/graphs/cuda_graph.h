@@ -2,15 +2,16 @@
  * CUDA graph: launches the ops between begin_range() and end_range() of a lane as one CUDA graph.
  *
  * A lane collects the ops of a range and runs them when the range ends. A list of ops that repeats
- * with the same arguments is captured once and then launched as a graph. This saves one kernel
- * launch per op on the host and the gaps between kernels on the device. A list whose arguments
- * change in every step (a learning rate, the sample numbers of dropout, a varying shape) runs op by
- * op. After several new lists in a row, a range is not collected for a while. Host functions,
- * copies from or to the host, and events end the collection, because a graph cannot contain them.
+ * with the same arguments is captured once and then launched as a graph. This saves the time of one
+ * kernel launch per op on the host, and the gaps between kernels on the device. A list whose
+ * arguments change in every step (a learning rate, the sample numbers of dropout, a varying shape)
+ * runs op by op. If a range has a new list many times in a row, its ops are not collected for a
+ * while. Host functions, copies from or to the host, and events end the collection, because a graph
+ * cannot contain them.
  *
- * The functions below are the entries of the backend's table. They replace the functions of the
- * same name in device.h and kernels.h, which never collect and which ops call among themselves. A
- * lane owns its graphs. One thread at a time may use a lane.
+ * The functions at the end of this header implement members of struct yk_backend. They wrap the
+ * functions with similar names in device.h and kernels.h, which run an op at once and which other
+ * ops call. A lane owns its graphs. Only one thread at a time may use a lane.
  */
 #ifndef YK_BACKEND_CUDA_GRAPHS_CUDA_GRAPH_H
 #define YK_BACKEND_CUDA_GRAPHS_CUDA_GRAPH_H
@@ -18,11 +19,11 @@
 #include "backend/backend.h"
 #include "backend/cuda/kernels.h"
 
-/* ---- op_list.c: the ops of a range as bytes. Equal ops have equal bytes. ---- */
+/* ---- op_list.c: stores the ops of a range as bytes; equal ops have equal bytes ---- */
 
 #define YK_CUDA_OP_KIND(CAPITALS, name, function) YK_CUDA_OP_##CAPITALS,
 enum yk_cuda_op_kind {
-    YK_CUDA_OP_COPY_OR_CLEAR, /* struct yk_cuda_copy_or_clear_op */
+    YK_CUDA_OP_COPY_OR_CLEAR, /* stores a struct yk_cuda_copy_or_clear_op */
     YK_CUDA_OPS(YK_CUDA_OP_KIND)
 };
 #undef YK_CUDA_OP_KIND
@@ -31,34 +32,35 @@ enum yk_cuda_op_kind {
 struct yk_cuda_copy_or_clear_op {
     void *to;
     const void *from; /* NULL means: fill with zeros */
-    size_t count;     /* bytes */
+    size_t count;     /* number of bytes */
 };
 
 enum {
-    YK_CUDA_OP_LIST_BYTES = 64 << 10, /* about 300 ops: more than a layer has */
+    YK_CUDA_OP_LIST_BYTES = 64 << 10, /* room for about 300 ops, which is more than a layer has */
 };
 
 struct yk_cuda_op_list {
-    char bytes[YK_CUDA_OP_LIST_BYTES]; /* first, so that ops are aligned like the struct */
+    char bytes[YK_CUDA_OP_LIST_BYTES]; /* first member, so that ops are aligned like the struct */
     size_t length;
     int32_t count; /* number of ops */
 };
 
-/* Returns false, and adds nothing, if the list is full. */
+/* Adds an op. Returns false, and adds nothing, if the list is full. */
 bool yk_cuda_op_list_add(struct yk_cuda_op_list *list, enum yk_cuda_op_kind kind, const void *op,
                          size_t bytes);
 
 /* Enqueues every op of the list on the lane. */
 void yk_cuda_op_list_run(const struct yk_cuda_op_list *list, struct yk_backend_lane *lane);
 
-/* ---- entries of the backend's table ---- */
+/* ---- functions of struct yk_backend ---- */
 
-struct yk_cuda_graph_replay; /* opaque; NULL until a lane's first range */
+struct yk_cuda_graph_replay; /* opaque; the graphs of a lane, NULL before its first range */
 
-/* Waits for the lane, then destroys it with its graphs and its prefetch. */
+/* Waits for the lane, then destroys the lane, its graphs and its prefetch. */
 void yk_cuda_graph_lane_destroy(struct yk_backend_lane *lane);
 
-/* Also begins and ends an NVTX range. Collects ops only if the device was opened with graphs. */
+/* Begin and end a range of the lane, and also an NVTX range. Ops are collected only if the device
+ * was opened with the option `graphs`. */
 void yk_cuda_graph_begin_range(struct yk_backend_lane *lane, const char *name);
 void yk_cuda_graph_end_range(struct yk_backend_lane *lane);
 

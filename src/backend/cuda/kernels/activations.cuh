@@ -1,7 +1,7 @@
 /*
  * Activations: activation functions, their derivatives and the epilogues of matmuls, in fp32. The
- * formulas are those of backend/cpu/kernels/matmul.c. T is the type of the result. For 16-bit types
- * fast intrinsics are used, with an error of at most 1e-6 of the largest value.
+ * formulas are those of backend/cpu/kernels/matmul.c. T is the type of the result. If T has 16
+ * bits, fast intrinsics are used. Their error is at most 1e-6, relative to the largest value.
  */
 #ifndef YK_BACKEND_CUDA_KERNELS_ACTIVATIONS_CUH
 #define YK_BACKEND_CUDA_KERNELS_ACTIVATIONS_CUH
@@ -29,8 +29,8 @@ template <typename T> __device__ __forceinline__ float yk_silu_derivative(float 
     return s * (1.0F + x * (1.0F - s));
 }
 
-/* gelu(x) = x · Φ(x) (Hendrycks and Gimpel 2016). The tanh form approximates Φ(x) by
- * (1 + tanh u) / 2 = s(2 u) with u = √(2/π) (x + 0.044715 x³). */
+/* gelu(x) = x · Φ(x) (Hendrycks and Gimpel 2016). The tanh form approximates Φ(x) with (1 + tanh u)
+ * / 2 = s(2 u) with u = √(2/π) (x + 0.044715 x³). */
 #define YK_TWICE_ROOT_TWO_OVER_PI 1.59576912160573071F
 #define YK_GELU_CUBE 0.044715F
 #define YK_ROOT_HALF 0.70710678118654752F
@@ -95,7 +95,7 @@ YK_DEVICE void yk_apply_epilogue(enum yk_epilogue epilogue, const float (&aux)[N
     case YK_EPILOGUE_GELU_ERF:
         yk_apply_each(x, aux, [](float number, float) { return yk_gelu_erf(number); });
         break;
-    case YK_EPILOGUE_RELU: /* not-a-number stays */
+    case YK_EPILOGUE_RELU: /* NaN stays NaN */
         yk_apply_each(x, aux, [](float number, float) { return number < 0.0F ? 0.0F : number; });
         break;
     case YK_EPILOGUE_SILU:

@@ -1,7 +1,7 @@
 /*
  * Async copy: copies of 16 bytes from global to shared memory (cp.async). A thread waits for its
- * own copies. Other threads see the data after a barrier. GPUs with a compute capability below 8.0
- * copy synchronously.
+ * own copies. Other threads see the data after a barrier. On GPUs with a compute capability below
+ * 8.0, the copies are synchronous.
  */
 #ifndef YK_BACKEND_CUDA_KERNELS_ASYNC_COPY_CUH
 #define YK_BACKEND_CUDA_KERNELS_ASYNC_COPY_CUH

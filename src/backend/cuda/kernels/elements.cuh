@@ -2,7 +2,7 @@
  * Elements: how kernels load, store and convert elements of fp32, fp16 and bf16. Kernels compute in
  * fp32. To use the full memory bandwidth, a thread loads and stores up to 16 bytes at a time:
  *   yk_vector<T, N>         N elements of type T
- *   yk_vector_16_bytes<T>   16 bytes of them, for addresses that yk_is_16_byte_aligned() accepts
+ *   yk_vector_16_bytes<T>   16 bytes of elements, for rows that yk_is_16_byte_aligned() accepts
  *   yk_packed_vector<T, N>  N elements as 32-bit words, which are converted only where they are
  *                           used, so that the compiler can keep several loads in flight
  * This header also has sums over a warp and a block, and dispatch by type.
@@ -20,7 +20,7 @@
 
 #define YK_DEVICE static __device__ __forceinline__
 
-/* Conversion of a stored element to fp32, and of fp32 to a stored element. */
+/* Convert a stored element to fp32, and fp32 to a stored element. */
 YK_DEVICE float yk_to_float(float x)
 {
     return x;
@@ -78,14 +78,14 @@ __device__ __forceinline__ void yk_store_16_bytes(T *to, const yk_vector_16_byte
     *reinterpret_cast<yk_vector_16_bytes<T> *>(to) = wide;
 }
 
-/* Whether every row of a matrix starts at a multiple of 16 bytes. */
+/* Returns whether the address of every row of a matrix is a multiple of 16 bytes. */
 template <typename T> static inline bool yk_is_16_byte_aligned(const void *base, int64_t stride)
 {
     return reinterpret_cast<uintptr_t>(base) % 16 == 0 &&
            stride * static_cast<int64_t>(sizeof(T)) % 16 == 0;
 }
 
-/* Conversion between a 32-bit word and the `count` elements in it. */
+/* Converts between a 32-bit word and the `count` elements in the word. */
 template <typename T> struct yk_word_converter;
 
 template <> struct yk_word_converter<float> {
@@ -129,7 +129,7 @@ template <> struct yk_word_converter<__nv_bfloat16> {
     }
 };
 
-/* Conversion between 16 bytes and the 16 / sizeof(T) elements in them. */
+/* Convert between 16 bytes and the 16 / sizeof(T) elements in these bytes. */
 template <typename T>
 __device__ __forceinline__ void yk_unpack_16_bytes(const uint4 &words, float *x)
 {
@@ -147,7 +147,7 @@ template <typename T> __device__ __forceinline__ uint4 yk_pack_16_bytes(const fl
                       yk_word_converter<T>::pack(x + 3 * yk_word_converter<T>::count));
 }
 
-/* N is 1, or the elements have 8 or 16 bytes. */
+/* N is 1, or N elements have a multiple of 8 bytes in total. */
 template <typename T, int N>
 struct alignas(N * sizeof(T) < 16 ? N * sizeof(T) : 16) yk_packed_vector {
     static_assert(N == 1 || N * sizeof(T) % 8 == 0, "one element, or 8 or 16 bytes at once");
@@ -194,7 +194,8 @@ __device__ __forceinline__ yk_packed_vector<T, N> yk_pack_from(const float (&x)[
     return pack;
 }
 
-/* The sum or the maximum over a warp, in a fixed order. All threads of the warp get the result. */
+/* Return the sum or the maximum over a warp, computed in a fixed order. All threads of the warp get
+ * the result. */
 YK_DEVICE float yk_warp_sum(float x)
 {
     for (int step = 16; step > 0; step /= 2) {
@@ -219,8 +220,9 @@ YK_DEVICE double yk_warp_sum_double(double x)
     return x;
 }
 
-/* The sum over a block of up to 1024 threads, in a fixed order. All threads must call it, at most
- * once in a kernel. Only the first warp gets the sum. */
+/* Returns the sum over a block of up to 1024 threads, computed in a fixed order. All threads of the
+ * block must call this function, and only once in a kernel. Only the first warp gets the sum; other
+ * warps get 0. */
 YK_DEVICE double yk_block_sum(double x)
 {
     __shared__ double parts[32];
@@ -234,7 +236,7 @@ YK_DEVICE double yk_block_sum(double x)
     return threadIdx.x < 32 ? yk_warp_sum_double(lane < warps ? parts[lane] : 0.0) : 0.0;
 }
 
-/* Calls f with a value of the C type of a precision: f(float()), f(__half()) or
+/* Calls f with a value of the type that stores this precision: f(float()), f(__half()) or
  * f(__nv_bfloat16()). */
 template <typename F> static inline void yk_dispatch_type(enum yk_precision type, F f)
 {
@@ -251,7 +253,8 @@ template <typename F> static inline void yk_dispatch_type(enum yk_precision type
     }
 }
 
-/* The same on the device. All threads of a block have the same type, so branches do not diverge. */
+/* Like yk_dispatch_type(), but on the device. All threads of a block must pass the same type, so
+ * that branches do not diverge. */
 template <typename F> YK_DEVICE void yk_dispatch_type_on_device(enum yk_precision type, F f)
 {
     switch (type) {
@@ -267,7 +270,8 @@ template <typename F> YK_DEVICE void yk_dispatch_type_on_device(enum yk_precisio
     }
 }
 
-/* Allows a kernel up to `bytes` of dynamic shared memory, and prefers shared memory to cache. */
+/* Allows a kernel to use up to `bytes` bytes of dynamic shared memory, and asks CUDA to prefer
+ * shared memory to L1 cache. */
 static inline cudaError_t yk_set_shared_memory(const void *kernel, int64_t bytes)
 {
     cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,

@@ -1,7 +1,8 @@
 /*
- * Partial sums: the second step of a sum over rows. In the first step, groups of blocks write sums
- * of columns to scratch memory. This kernel adds them in a fixed order and then adds the total to
- * the target, with one rounding.
+ * Partial sums: the second step of a sum over the rows of a matrix. In the first step, each group
+ * of blocks writes the sums of the columns over its rows to scratch memory. The kernel of this
+ * header adds these sums in a fixed order and then adds the total to the target. The result is
+ * rounded once.
  */
 #ifndef YK_BACKEND_CUDA_KERNELS_PARTIAL_SUMS_CUH
 #define YK_BACKEND_CUDA_KERNELS_PARTIAL_SUMS_CUH
@@ -9,20 +10,20 @@
 #include "backend/cuda/kernels/row_registers.cuh"
 
 enum {
-    YK_PARTIAL_SUMS_COLUMNS_PER_BLOCK = 32,  /* columns per block */
-    YK_PARTIAL_SUMS_THREADS_PER_COLUMN = 32, /* threads per column */
+    YK_PARTIAL_SUMS_COLUMNS_PER_BLOCK = 32,
+    YK_PARTIAL_SUMS_THREADS_PER_COLUMN = 32,
 };
 
 struct yk_partial_sums {
     const float *sums; /* (groups, targets, columns) */
     int64_t columns;
     int32_t groups;
-    int32_t targets; /* 1 or 2 */
+    int32_t targets; /* number of targets, 1 or 2 */
     void *to[2];     /* (columns) each; NULL means: this target is not computed */
     enum yk_precision type;
 };
 
-/* A block adds 32 columns of target blockIdx.y. */
+/* Each block adds the sums of 32 columns of the target blockIdx.y. */
 static __global__ void
 __launch_bounds__(YK_PARTIAL_SUMS_COLUMNS_PER_BLOCK *YK_PARTIAL_SUMS_THREADS_PER_COLUMN)
     add_partials(struct yk_partial_sums partials)

@@ -24,7 +24,7 @@ YK_DEVICE uint4 yk_philox(uint64_t seed, uint4 x)
     return x;
 }
 
-/* The four random words for elements 4 · quad to 4 · quad + 3 of a sample. */
+/* Returns the four random words for elements 4 · quad to 4 · quad + 3 of a sample. */
 YK_DEVICE uint4 yk_philox_dropout(uint64_t seed, uint64_t site, int64_t sample, uint64_t quad)
 {
     return yk_philox(seed,

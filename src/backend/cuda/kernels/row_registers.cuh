@@ -19,8 +19,8 @@ __device__ __forceinline__ void yk_typed_store_as(void *base, int64_t at, const 
     *reinterpret_cast<yk_vector<T, N> *>(static_cast<T *>(base) + at) = vector;
 }
 
-/* Load or store elements [at, at + N) of an array. If N > 1, the address of element `at` must be
- * aligned for yk_vector<T, N>. */
+/* Load or store elements `at` to `at` + N − 1 of an array. If N > 1, the address of element `at`
+ * must be aligned for yk_vector<T, N>. */
 template <int N>
 __device__ __forceinline__ void yk_typed_load(enum yk_precision type, const void *base, int64_t at,
                                               float (&out)[N])
@@ -49,14 +49,15 @@ YK_DEVICE float yk_typed_load_one(enum yk_precision type, const void *base, int6
     return number[0];
 }
 
-/* Adds x to one element, with one rounding. */
+/* Adds x to one element. The sum is rounded once. */
 YK_DEVICE void yk_typed_add(enum yk_precision type, void *base, int64_t at, float x)
 {
     const float sum[1] = {yk_typed_load_one(type, base, at) + x};
     yk_typed_store(type, base, at, sum);
 }
 
-/* Converts the elements 4 · quarter to 4 · quarter + 3 of a wide vector to fp32. */
+/* Converts elements 4 · quarter to 4 · quarter + 3 of a vector to fp32. In this file a quarter is
+ * four elements. */
 template <typename T>
 __device__ __forceinline__ void yk_unpack_quarter(const yk_vector_16_bytes<T> &wide, int quarter,
                                                   float (&out)[4])
@@ -76,9 +77,10 @@ YK_DEVICE void yk_unpack_quarter(const float4 &from, float (&out)[4])
 }
 
 /*
- * Copies the weights of the columns to shared memory, as fp32. A row consists of chunks of N
- * elements. Quarter q of chunk c is stored at float4 q · chunks + c, so that threads with
- * neighbouring chunks read neighbouring words, without bank conflicts.
+ * Copies the weights of all columns to shared memory, as fp32. A row consists of chunks of N
+ * elements, and a chunk consists of quarters of four elements. Quarter q of chunk c is stored in
+ * to[q · chunks + c], so that threads with neighbouring chunks read neighbouring words, without
+ * bank conflicts.
  */
 template <int N>
 __device__ __forceinline__ void yk_stage_weights(enum yk_precision type, const void *from,
@@ -101,9 +103,9 @@ __device__ __forceinline__ void yk_stage_weights(enum yk_precision type, const v
  */
 enum {
     YK_TEAM_THREADS = 256,
-    YK_TEAM_WARPS = YK_TEAM_THREADS / 32, /* warps of the largest team */
+    YK_TEAM_WARPS = YK_TEAM_THREADS / 32, /* number of warps of the largest team */
     YK_THREAD_CHUNKS = 4,
-    YK_TEAM_CHUNKS = YK_TEAM_THREADS * YK_THREAD_CHUNKS, /* chunks of the longest row */
+    YK_TEAM_CHUNKS = YK_TEAM_THREADS * YK_THREAD_CHUNKS, /* number of chunks of the longest row */
 };
 
 /* Returns the number of warps of a team for a row of `chunks` chunks, if a thread holds at most
@@ -119,7 +121,8 @@ static inline int yk_team_warps(int64_t chunks, int held)
 
 /* Adds up `sums` over all threads of a team. All threads of the team get the totals. Every thread
  * of the block must call this function. `shared` is shared memory, (warps of the block, N). The
- * next call must use other memory, because there is no barrier after the last read. */
+ * next call must use other shared memory, because this function has no barrier after its last
+ * read. */
 template <int N>
 __device__ __forceinline__ void yk_team_sums(float (&sums)[N], int team_warps, float (*shared)[N])
 {

@@ -1,8 +1,8 @@
 /*
- * Rows: the grid of elementwise kernels on matrices. A thread works on packs: 16 bytes if the
- * addresses are aligned, else one element. The x axis of the grid covers the packs of a row, the y
- * axis covers the rows. A thread stays in its column and steps from row to row, so it needs no
- * division.
+ * Rows: the grid of elementwise kernels on matrices. A thread works on packs. A pack is 16 bytes if
+ * the addresses are aligned, otherwise one element. The x axis of the grid covers the packs of a
+ * row, the y axis covers the rows. A thread stays in its column and steps from row to row, so it
+ * needs no division to find its row.
  */
 #ifndef YK_BACKEND_CUDA_KERNELS_ROWS_CUH
 #define YK_BACKEND_CUDA_KERNELS_ROWS_CUH
@@ -10,7 +10,7 @@
 #include "backend/cuda/kernels/elements.cuh"
 
 enum {
-    YK_ROWS_THREADS = 256, /* max threads per block */
+    YK_ROWS_THREADS = 256, /* maximum number of threads per block */
 };
 
 struct yk_rows_grid {
@@ -18,13 +18,14 @@ struct yk_rows_grid {
     dim3 block;
 };
 
-/* A thread processes `at_once` rows per step. The y axis of a grid is limited to 65535 blocks, so
- * threads take several steps if there are more rows. */
+/* Makes a grid in which each thread processes `at_once` rows per step. The y axis of a grid is
+ * limited to 65535 blocks. If there are more rows than these blocks can process, threads take
+ * several steps. */
 static inline struct yk_rows_grid yk_rows_grid_make(int64_t rows, int64_t packs, int64_t at_once)
 {
     struct yk_rows_grid grid;
     int64_t across = 1;
-    if (packs >= 32) { /* few threads beyond the end of a row */
+    if (packs >= 32) { /* so that few threads are beyond the end of a row */
         const int64_t tiles = yk_ceil_div(packs, YK_ROWS_THREADS);
         across = yk_ceil_div(yk_ceil_div(packs, tiles), 32) * 32;
     } else {
@@ -40,7 +41,7 @@ static inline struct yk_rows_grid yk_rows_grid_make(int64_t rows, int64_t packs,
     return grid;
 }
 
-/* The first pack and row of the calling thread, and the distance to its next row. */
+/* Return the first pack of the calling thread, its first row, and the distance to its next row. */
 YK_DEVICE int64_t yk_rows_first_pack()
 {
     return static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -56,8 +57,8 @@ YK_DEVICE int64_t yk_rows_grid_step()
     return static_cast<int64_t>(gridDim.y) * blockDim.y;
 }
 
-/* A thread loads all rows of a step before it checks which exist. Beyond the last row it loads the
- * last row again. */
+/* Returns `row`, or the last row if `row` does not exist. A thread loads all rows of a step before
+ * it checks which of them exist, so it may load the last row again. */
 YK_DEVICE int64_t yk_rows_clamp(int64_t row, int64_t rows)
 {
     return row < rows ? row : rows - 1;

@@ -13,14 +13,14 @@
 #include "backend/cuda/kernels/elements.cuh"
 
 struct yk_vector_span {
-    int64_t head;  /* elements before the first group */
+    int64_t head;  /* number of elements before the first group */
     int64_t fours; /* number of groups */
-    int64_t edges; /* elements before the first group and after the last one */
+    int64_t edges; /* number of elements before the first group and after the last group */
 };
 
 struct yk_vector_span_array {
     const void *base; /* NULL means: the op does not have this array */
-    int64_t bytes;    /* size of an element */
+    int64_t bytes;    /* size of an element in bytes */
 };
 
 static inline bool yk_vector_span_is_aligned(std::initializer_list<yk_vector_span_array> runs,
@@ -48,14 +48,14 @@ static inline yk_vector_span yk_vector_span_make(int64_t count,
     return {0, 0, count};
 }
 
-/* Number of blocks if each thread processes `fours` groups. */
+/* Returns the number of blocks for a kernel in which each thread processes `fours` groups. */
 static inline unsigned yk_vector_span_blocks(const yk_vector_span &span, int threads, int fours)
 {
     const int64_t most = span.fours > span.edges ? span.fours : span.edges;
     return static_cast<unsigned>(yk_ceil_div(most, static_cast<int64_t>(threads) * fours));
 }
 
-/* The index of an edge in the array. */
+/* Returns the index in the array of an edge element. */
 YK_DEVICE int64_t yk_vector_span_edge(const yk_vector_span &span, int64_t edge)
 {
     return edge < span.head ? edge : edge + 4 * span.fours;
@@ -64,7 +64,8 @@ YK_DEVICE int64_t yk_vector_span_edge(const yk_vector_span &span, int64_t edge)
 /* Four elements as they are stored. */
 template <typename T> using yk_packed_four = yk_packed_vector<T, 4>;
 
-/* Loads the groups first, first + step, … that exist. Other elements of `out` are not written. */
+/* Loads those of the groups first, first + step, … that exist. Does not write elements of `out` for
+ * groups that do not exist. */
 template <typename T, int COUNT>
 __device__ __forceinline__ void yk_load_fours(const T *run, const yk_vector_span &span,
                                               int64_t first, int64_t step,
@@ -94,7 +95,7 @@ template <typename T> __device__ __forceinline__ void yk_store_four(T *to, const
     yk_store_packed<4>(to, yk_pack_from<T>(x));
 }
 
-/* Streaming loads and stores, for fp32 data that is not used again soon. */
+/* Load or store with a streaming cache hint, for fp32 data that is not used again soon. */
 YK_DEVICE float4 yk_load_four_once(const float *from)
 {
     return __ldcs(reinterpret_cast<const float4 *>(from));

@@ -1,10 +1,11 @@
 /*
  * Block cluster trust: which sizes of thread block clusters compute correct results on the SMs of
  * this process. Under MPS a process may have only a part of the GPU's SMs, and cuBLASLt algorithms
- * with large clusters can then be wrong. For example, clusters of 4 are wrong on 52 of an H200's
- * 132 SMs, although 52 is a multiple of 4. Each check of an algorithm is recorded here. A cluster
- * size that was wrong several times and never correct is not proposed any more. The header needs no
- * CUDA.
+ * with large clusters can then compute wrong results. For example, results with clusters of 4
+ * blocks are wrong on 52 of an H200's 132 SMs, although 52 is a multiple of 4. The result of each
+ * check of an algorithm is recorded here. If the results with a cluster size were wrong several
+ * times and never correct, algorithms with this cluster size are no longer proposed. This header
+ * does not include CUDA headers.
  */
 #ifndef YK_BACKEND_CUDA_MATMUL_BLOCK_CLUSTER_TRUST_H
 #define YK_BACKEND_CUDA_MATMUL_BLOCK_CLUSTER_TRUST_H
@@ -14,10 +15,11 @@
 
 enum {
     YK_BLOCK_CLUSTER_TRUST_SIZE_COUNT = 5, /* cluster sizes 1, 2, 4, 8, and larger */
-    YK_BLOCK_CLUSTER_TRUST_MAX_WRONG = 3,  /* wrong results after which a size is not trusted */
+    YK_BLOCK_CLUSTER_TRUST_MAX_WRONG = 3,  /* wrong results after which a size is not used */
 };
 
-/* Numbers of correct and wrong results, by yk_block_cluster_trust_index(). */
+/* Numbers of correct and wrong results for each cluster size. yk_block_cluster_trust_index()
+ * returns the index of a cluster size. */
 struct yk_block_cluster_trust {
     int32_t correct[YK_BLOCK_CLUSTER_TRUST_SIZE_COUNT];
     int32_t wrong[YK_BLOCK_CLUSTER_TRUST_SIZE_COUNT];

@@ -3,9 +3,9 @@
  * fastest algorithm.
  *
  * The first matmul of a shape benchmarks several algorithms. If yk_cublas_create() gets the path of
- * a file, the choice is stored in this file, so that other processes and resumed runs use the same
- * algorithms and compute the same bits. Any thread may enqueue matmuls on its own lanes; a lock
- * protects the shared state.
+ * a file, the fastest algorithm is stored in this file, so that other processes and resumed runs
+ * use the same algorithms and compute the same bits. Any thread may enqueue matmuls on its own
+ * lanes; a lock protects the shared state.
  */
 #ifndef YK_BACKEND_CUDA_MATMUL_CUBLAS_H
 #define YK_BACKEND_CUDA_MATMUL_CUBLAS_H
@@ -33,27 +33,29 @@ float yk_cublas_find_fastest_algorithm(struct yk_cublas *cublas,
                                        const struct yk_cublas_matmul_arguments *arguments,
                                        struct yk_matmul_algorithm_choice *out);
 
-/* Chooses an algorithm for a shape that is not in the cache. Returns false if every algorithm
- * computes wrong results. */
+/* A callback that chooses an algorithm for a shape that is not in the cache. Returns false if every
+ * algorithm computes wrong results. */
 typedef bool yk_cublas_autotune_function(struct yk_cublas *cublas,
                                          const struct yk_matmul_shape *shape, void *user,
                                          struct yk_matmul_algorithm_choice *out);
 
 /* Enqueues the matmul. `out` receives the fusion variant that was used; the caller must enqueue the
- * parts of the op that this variant leaves out. Returns false if cuBLASLt cannot run the matmul. */
+ * parts of the op that this variant does not fuse. Returns false if cuBLASLt cannot run the
+ * matmul. */
 bool yk_cublas_enqueue_matmul(struct yk_cublas *cublas, const struct yk_matmul_shape *shape,
                               const struct yk_cublas_matmul_arguments *arguments,
                               yk_cublas_autotune_function *chooser, void *user,
                               enum yk_matmul_fusion *out);
 
 /* Returns a copy of `arguments` without the pointers that the shape `reduced` does not use.
- * yk_matmul_shape_apply_fusion() makes such a shape. */
+ * yk_matmul_shape_apply_fusion() makes a shape of this kind. */
 struct yk_cublas_matmul_arguments
 yk_cublas_matmul_arguments_reduce(const struct yk_cublas_matmul_arguments *arguments,
                                   const struct yk_matmul_shape *reduced);
 
-/* benchmark.c: times the `count` algorithms of `found`. Returns the milliseconds of the fastest
- * correct algorithm, or YK_CUBLAS_NO_ALGORITHM_RUNS, or YK_CUBLAS_NO_ALGORITHM_CORRECT. */
+/* benchmark.c: measures the times of the `count` algorithms in `found`. Returns the milliseconds of
+ * the fastest correct algorithm, or YK_CUBLAS_NO_ALGORITHM_RUNS, or
+ * YK_CUBLAS_NO_ALGORITHM_CORRECT. */
 float yk_matmul_benchmark_algorithms(const struct yk_cublas_context *context,
                                      const struct yk_matmul_descriptors *descriptors,
                                      const cublasLtMatmulAlgo_t *found, int count,

@@ -1,7 +1,7 @@
 /*
- * GEMM: one matmul whose operands have the same type and whose output has that type or fp32.
- * Decides which parts of the op cuBLASLt fuses with the product, and enqueues kernels for the other
- * parts.
+ * GEMM: one matmul whose operands have the same type and whose output has the same type or fp32.
+ * This module decides which parts of the op cuBLASLt fuses with the product, and enqueues kernels
+ * for the other parts.
  */
 #ifndef YK_BACKEND_CUDA_MATMUL_GEMM_H
 #define YK_BACKEND_CUDA_MATMUL_GEMM_H
@@ -11,7 +11,7 @@
 #include "backend/ops.h"
 
 enum {
-    YK_GEMM_ROW_SUM_BYTES = 1 << 20, /* scratch memory for row sums, behind the workspace */
+    YK_GEMM_ROW_SUM_BYTES = 1 << 20, /* scratch memory for row sums, after the workspace */
 };
 
 struct yk_gemm {
@@ -22,13 +22,14 @@ struct yk_gemm {
     const void *made_sums; /* scratch memory where cuBLASLt writes row sums */
 };
 
-/* tf32 is stored as fp32. */
+/* Returns the type in which elements are stored. tf32 is stored as fp32. */
 static inline enum yk_precision yk_gemm_stored_type(enum yk_precision type)
 {
     return type == YK_PRECISION_TF32 ? YK_PRECISION_FP32 : type;
 }
 
-/* `workspace` has YK_CUBLAS_WORKSPACE_BYTES + YK_GEMM_ROW_SUM_BYTES bytes. */
+/* Fills the struct, except `variant`. `workspace` has YK_CUBLAS_WORKSPACE_BYTES +
+ * YK_GEMM_ROW_SUM_BYTES bytes. */
 struct yk_gemm yk_gemm_make(struct yk_backend_lane *lane, const struct yk_matmul_op *op,
                             void *workspace);
 
@@ -41,8 +42,8 @@ void yk_gemm_enqueue_unfused(const struct yk_gemm *gemm);
 /* Enqueues only the row sums of the op. */
 void yk_gemm_enqueue_row_sum(struct yk_backend_lane *lane, const struct yk_matmul_op *op);
 
-/* Enqueues bias, add, epilogue and row sums. c already holds the product, and op->add too if it is
- * c itself. */
+/* Enqueues bias, add, epilogue and row sums. c must already hold the product. If op->add is c
+ * itself, c must already hold the sum of the product and its old value. */
 void yk_gemm_enqueue_epilogue(struct yk_backend_lane *lane, const struct yk_matmul_op *op);
 
 /* autotune.c: a yk_cublas_autotune_function. `user` is a struct yk_gemm. Chooses the fastest
@@ -50,17 +51,19 @@ void yk_gemm_enqueue_epilogue(struct yk_backend_lane *lane, const struct yk_matm
 bool yk_matmul_autotune(struct yk_cublas *cublas, const struct yk_matmul_shape *shape, void *user,
                         struct yk_matmul_algorithm_choice *out);
 
-/* ---- matmul_split.c: a matmul as several smaller matmuls ---- */
+/* ---- matmul_split.c: splits a matmul into several smaller matmuls ---- */
 
 typedef void yk_matmul_split_callback(struct yk_backend_lane *lane, const struct yk_matmul_op *op);
 
-/* Calls `multiply` once, or for parts that together compute the op. The fast kernels of cuBLASLt
- * need dimensions that are multiples of 16 bytes. A vocabulary of 50,257 is not: then the largest
- * multiple is one part, and the remaining columns, rows or terms are another. */
+/* Calls `multiply` once for the whole op, or once for each of several parts that together compute
+ * the op. The fast kernels of cuBLASLt need dimensions that are multiples of 16 bytes. If a
+ * dimension is not (for example a vocabulary of 50,257), one part has the largest possible
+ * multiple, and another part has the remaining columns, rows or terms. */
 void yk_matmul_split_for_alignment(struct yk_backend_lane *lane, const struct yk_matmul_op *op,
                                    yk_matmul_split_callback *multiply);
 
-/* Cuts the op at the columns op->cuts and calls `multiply` for each part on its own stream. */
+/* Splits the op at the columns op->split_columns and calls `multiply` for each part on a stream of
+ * its own. */
 void yk_matmul_split_over_streams(struct yk_backend_lane *lane, const struct yk_matmul_op *op,
                                   yk_matmul_split_callback *multiply);
 

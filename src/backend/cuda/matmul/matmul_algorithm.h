@@ -77,12 +77,12 @@ struct yk_cublas_matmul_arguments {
     void *workspace;
     /* Callbacks for a benchmark of the algorithm. Each may be NULL. */
     void (*rest)(const struct yk_cublas_matmul_arguments
-                     *arguments); /* enqueues the ops that are not fused */
+                     *arguments); /* enqueues the parts of the op that are not fused */
     void (*begin)(
         const struct yk_cublas_matmul_arguments *call); /* prepares the output for a check */
     enum yk_matmul_check_result (*end)(
         const struct yk_cublas_matmul_arguments *call); /* checks the output */
-    void *user;                                         /* for the use of the callbacks */
+    void *user;                                         /* data for the callbacks */
 };
 
 /* Sets the pointers of bias, sums and aux in the descriptors. Must be called before

@@ -1,10 +1,10 @@
 /*
  * Matmul cache: the fastest algorithm for each matmul shape, in memory and optionally in a file.
  *
- * Each line of the file holds an origin, a shape and a choice, in hexadecimal. The origin
- * identifies the GPU model, the number of SMs and the version of cuBLASLt. A cache uses only lines
- * of its own origin. Lines are appended whole, so several processes may share the file. Errors in
- * the file are ignored. Only one thread at a time may use a cache.
+ * Each line of the file holds an origin, a shape and the choice of an algorithm, in hexadecimal.
+ * The origin identifies the GPU model, the number of SMs and the version of cuBLASLt. A cache uses
+ * only lines of its own origin. Each line is appended with one write, so several processes may
+ * share the file. Errors in the file are ignored. Only one thread at a time may use a cache.
  */
 #ifndef YK_BACKEND_CUDA_MATMUL_MATMUL_CACHE_H
 #define YK_BACKEND_CUDA_MATMUL_MATMUL_CACHE_H
@@ -22,7 +22,8 @@ struct yk_matmul_algorithm_choice {
 
 struct yk_matmul_cache;
 
-/* `path` may be NULL: then there is no file. `origin` is a text that differs between origins. */
+/* `path` is the path of the file; NULL means: no file. `origin` is a text that identifies the
+ * origin. */
 yk_status yk_matmul_cache_open(const char *path, const char *origin,
                                struct yk_matmul_cache **out) YK_MUST_USE;
 void yk_matmul_cache_close(struct yk_matmul_cache *cache);
@@ -31,11 +32,13 @@ void yk_matmul_cache_close(struct yk_matmul_cache *cache);
 const struct yk_matmul_algorithm_choice *yk_matmul_cache_find(const struct yk_matmul_cache *cache,
                                                               const struct yk_matmul_shape *shape);
 
-/* A choice whose `exists` is 0 is not written to the file, so that the next process tries again. */
+/* Adds the choice for a shape. A choice whose `exists` is 0 is not written to the file, so that the
+ * next process searches again. */
 yk_status yk_matmul_cache_add(struct yk_matmul_cache *cache, const struct yk_matmul_shape *shape,
                               const struct yk_matmul_algorithm_choice *choice) YK_MUST_USE;
 
-/* Appends a line to a file in one write, so that several processes may append. Ignores errors. */
+/* Appends a line to a file with one write, so that several processes may append at the same time.
+ * Ignores errors. */
 void yk_matmul_cache_append_line(const char *path, const char *line, size_t length);
 
 #endif

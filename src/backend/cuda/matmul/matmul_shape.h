@@ -14,7 +14,8 @@
 enum yk_cublas_epilogue {
     YK_CUBLAS_EPILOGUE_NONE, /* yoke's own kernel applies bias and epilogue */
     YK_CUBLAS_EPILOGUE_BIAS,
-    YK_CUBLAS_EPILOGUE_GELU, /* bias, then GELU; stores its input in aux if there is an aux */
+    YK_CUBLAS_EPILOGUE_GELU, /* bias, then GELU; stores the input of GELU in aux if there is an aux
+                              */
     YK_CUBLAS_EPILOGUE_RELU,
     YK_CUBLAS_EPILOGUE_GELU_BACKWARD,
 };
@@ -23,7 +24,7 @@ enum yk_cublas_epilogue {
  * parts. */
 enum yk_matmul_fusion {
     YK_MATMUL_FUSION_ALL,        /* all parts that the shape describes */
-    YK_MATMUL_FUSION_NO_ROW_SUM, /* all but the row sums */
+    YK_MATMUL_FUSION_NO_ROW_SUM, /* all parts except the row sums */
     YK_MATMUL_FUSION_NONE,       /* only the product, and its addition to c if `in_place` is set */
 };
 
@@ -46,7 +47,7 @@ struct yk_matmul_shape {
     int32_t has_bias;
     int32_t alignment; /* in bytes: the largest power of two up to 16 that divides all addresses and
                           the strides of a, b, c and add */
-    int32_t in_place;  /* the product is added to c */
+    int32_t in_place;  /* 1 means: the product is added to c */
     int32_t sums_of;   /* enum yk_matmul_row_sum */
     int32_t unused;    /* always 0; makes padding explicit */
 };

@@ -1,7 +1,8 @@
 /*
  * Matmul tolerance: whether one element of a matmul output is correct within the precision of its
- * type. fp16 overflows above 65504, which training with a scaled loss reaches on purpose. Below
- * 6e-5 fp16 numbers are multiples of 6e-8. Kernels and host code may include this header.
+ * type. In fp16, numbers above 65504 overflow; training with a scaled loss causes such overflows on
+ * purpose. fp16 numbers below 6e-5 are multiples of 6e-8. Kernels and host code may include this
+ * header.
  */
 #ifndef YK_BACKEND_CUDA_MATMUL_MATMUL_TOLERANCE_H
 #define YK_BACKEND_CUDA_MATMUL_MATMUL_TOLERANCE_H
@@ -19,27 +20,25 @@
 enum yk_matmul_tolerance_result {
     YK_MATMUL_WITHIN_TOLERANCE,
     YK_MATMUL_BEYOND_TOLERANCE,
-    YK_MATMUL_TOLERANCE_UNDECIDED, /* zero would pass as well, or the value exceeds the type */
+    YK_MATMUL_TOLERANCE_UNDECIDED, /* zero would pass too, or the value is too large */
 };
 
 /* The expected value of one element, computed in fp32. */
 struct yk_matmul_expected_element {
-    float product;  /* before bias and add; c may hold it in between, rounded */
+    float product;  /* value before bias and add; may be stored in c, rounded */
     float before;   /* the value before the epilogue */
     float expected; /* the final value */
-    float amount;   /* root of the sum of squares of the terms of the product */
+    float amount;   /* square root of the sum of squares of the product's terms */
 };
 
 /* Allowed error, relative to |expected| + amount. Another order of summation causes a much smaller
  * error; a missing or doubled term causes a larger one. */
 #define YK_MATMUL_TOLERANCE_RELATIVE 0.02F
 #define YK_MATMUL_TOLERANCE_FP16_MAX 65504.0F
-#define YK_MATMUL_TOLERANCE_FP16_MIN                                                               \
-    1.2e-7F /* 2 · 2^-24: two steps of the smallest fp16 numbers                                  \
-             */
+#define YK_MATMUL_TOLERANCE_FP16_MIN 1.2e-7F     /* 2 · 2^-24: twice the smallest fp16 number */
 #define YK_MATMUL_TOLERANCE_ROUNDING 0.00390625F /* 2^-8: twice the rounding error of bf16 */
 
-/* The error that rounding of intermediate values may cause. */
+/* Returns the error that rounding of intermediate values may cause. */
 YK_HOST_OR_DEVICE_FUNCTION float
 yk_matmul_tolerance_rounding(enum yk_precision type,
                              const struct yk_matmul_expected_element *number)
