@@ -1,7 +1,7 @@
 /*
- * Device: resolves the option --device to a device, and opens an engine on that device: the device
- * itself and a lane, which is a queue of ops. The caller frees everything that uses the engine, and
- * then closes the engine. Not thread-safe.
+ * Device: resolves the option --device to a device, and opens that device and a lane on it, which
+ * is a queue of ops. The caller frees everything that uses the device, and then closes it. Not
+ * thread-safe.
  */
 #ifndef YK_JOB_DEVICE_H
 #define YK_JOB_DEVICE_H
