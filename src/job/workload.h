@@ -44,7 +44,7 @@ void yk_workload_write_title(const struct yk_model_config *config, const struct 
                              const struct yk_workload *workload, struct yk_text *out);
 
 /* Lists the precisions as the choices of an option. Sets `out` to choice `number`, or returns false
- * if there is no such choice. */
+ * if `number` is too large. */
 bool yk_workload_precision_choices(size_t number, struct yk_option_choice *out);
 
 /* Heading of these options in help pages. */

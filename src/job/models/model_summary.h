@@ -39,10 +39,10 @@ struct yk_model_summary_builtin_model {
 /* Starts as {0}; owns what it points to. */
 struct yk_model_summary_result {
     struct yk_arena *arena;
-    /* Set if the request has no model: */
+    /* These members are set if the request has no model. */
     struct yk_model_summary_builtin_model *builtins;
     int32_t builtin_count;
-    /* Set if the request has a model: */
+    /* These members are set if the request has a model. */
     const struct yk_model *model;
     const char *architecture;
     struct yk_model_summary_layer_cost *layers; /* (model->layer_count) */

@@ -49,7 +49,7 @@ yk_status yk_plan_job_write_files(const struct yk_plan_job_request *request,
 void yk_plan_job_result_free(struct yk_plan_job_result *result);
 
 /* These functions list the choices for `strategy`, `placement` and `export`. They set `out` to
- * choice `number`, or return false if there is no such choice. */
+ * choice `number`, or return false if `number` is too large. */
 bool yk_plan_job_strategy_choices(size_t number, struct yk_option_choice *out);
 bool yk_plan_job_placement_choices(size_t number, struct yk_option_choice *out);
 bool yk_plan_job_export_choices(size_t number, struct yk_option_choice *out);

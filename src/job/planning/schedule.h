@@ -64,8 +64,8 @@ yk_status yk_schedule_write_comparison_text(const struct yk_schedule_result *res
 yk_status yk_schedule_write_comparison_json(const struct yk_schedule_result *result,
                                             struct yk_text *out) YK_MUST_USE;
 
-/* Lists the choices for `algorithm`. Sets `out` to choice `number`, or returns false if there is no
- * such choice. */
+/* Lists the choices for `algorithm`. Sets `out` to choice `number`, or returns false if
+ * `number` is too large. */
 bool yk_schedule_algorithm_choices(size_t number, struct yk_option_choice *out);
 
 #endif

@@ -31,8 +31,8 @@ struct yk_profiling_state {
     struct yk_profile_job_target *targets;
     int32_t target_count;
     int32_t target; /* index of the current target */
-    /* The following members belong to the current target. */
-    /* One device per rank; a rank that --slow slows down has only a part of a CPU. */
+    /* The following members belong to the current target. The cluster has one device per rank; a
+     * rank that --slow slows down has only a part of a CPU. */
     struct yk_cluster *cluster;
     struct yk_device_context context;
     struct yk_backend_lane *lane; /* comm lane if there is only one rank */

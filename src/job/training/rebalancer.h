@@ -3,9 +3,9 @@
  * is slower than planned for many consecutive steps. With --rebalance, it also assigns new shares
  * of the batch to the ranks.
  *
- * The slowdown of a rank is measured time / planned time, divided by the smallest such ratio of all
- * ranks. Every rank knows the times of all ranks, so all ranks make the same new plan without
- * communication.
+ * The slowdown of a rank is measured time / planned time, divided by the smallest of these ratios
+ * of all ranks. Every rank knows the times of all ranks, so all ranks make the same new plan
+ * without communication.
  */
 #ifndef YK_JOB_TRAINING_REBALANCER_H
 #define YK_JOB_TRAINING_REBALANCER_H

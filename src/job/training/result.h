@@ -51,8 +51,8 @@ struct yk_train_result {
     struct yk_text plan;
 
     /* Measurements. */
-    const char *backend; /* of rank 0 */
-    const char *device;  /* of rank 0 */
+    const char *backend; /* backend of rank 0 */
+    const char *device;  /* description of the device of rank 0 */
     int64_t steps_done;
     double first_loss;
     double last_loss;

@@ -77,9 +77,9 @@ struct yk_backend_options yk_train_team_device_options(const struct yk_train_tea
 yk_status yk_train_team_choose_device(const struct yk_train_team *team, const char *word,
                                       struct yk_device_choice *out) YK_MUST_USE;
 
-/* Connects the GPUs of the ranks. `word` is the value of --wire. Does nothing on CPUs and for a
- * single rank. Called by all ranks; if the call fails, all ranks return the same failure, and it
- * has already been reported. */
+/* Connects the GPUs of the ranks. `word` is the value of --wire. Does nothing on CPUs, or if there
+ * is only one rank. Called by all ranks; if the call fails, all ranks return the same failure, and
+ * it has already been reported. */
 yk_status yk_train_team_connect_gpus(struct yk_train_team *team,
                                      const struct yk_device_choice *choice,
                                      const char *word) YK_MUST_USE;

@@ -26,7 +26,7 @@ struct yk_training {
     struct yk_train_team team;
     double slow;                      /* --slow factor of this rank; 1 means: not slowed down */
     const char *folder;               /* path of the run folder */
-    struct yk_train_folder_lock lock; /* held by rank 0 */
+    struct yk_train_folder_lock lock; /* only rank 0 holds it */
     const char *config_path;          /* path of the model's config.json in the run folder */
     struct yk_checkpoint *checkpoint; /* checkpoint to resume from; NULL means: a new run */
     bool random_weights; /* --weights random: the weights are repeating random numbers */

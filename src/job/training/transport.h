@@ -14,8 +14,8 @@
 
 #define YK_TRAIN_TRANSPORT_OPTION_HELP "Of several ranks with GPUs: how they exchange numbers"
 
-/* Lists the choices for --wire. Sets `out` to choice `number`, or returns false if there is no such
- * choice. */
+/* Lists the choices for --wire. Sets `out` to choice `number`, or returns false if `number` is too
+ * large. */
 bool yk_train_transport_option_choices(size_t number, struct yk_option_choice *out);
 
 /* Starts as {0}. */
