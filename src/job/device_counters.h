@@ -11,12 +11,13 @@
 #define YK_DEVICE_COUNTERS_OPTION_HELP                                                             \
     "Also say what the device's own meters show in each phase and kind of layer"
 
-/* Opens a counter recorder on a device. Call it before any work starts on that device. */
+/* Opens a counter recorder on a device. Must be called before any work starts on that device. */
 yk_status yk_device_counters_open_recorder(const struct yk_device_choice *device,
                                            struct yk_counter_recorder **out) YK_MUST_USE;
 
-/* Appends one table for each of the first four ranks: a row per phase and per kind of layer, a
- * column per available counter. The heading names the source of the numbers. */
+/* Appends one table for each of the first four ranks. A table has one row for each phase and for
+ * each kind of layer, and one column for each available counter. Its heading names the source of
+ * the numbers. */
 yk_status yk_device_counters_write_tables(const struct yk_counter_run_data *ranks,
                                           struct yk_text *out) YK_MUST_USE;
 

@@ -1,6 +1,7 @@
 /*
  * Loaded model: a checkpoint, or a folder in Hugging Face format, with its weights in device
- * memory. It owns what it points to. Do not copy or move it while it is open. Not thread-safe.
+ * memory. The struct owns what it points to. Do not copy or move the struct while the model is
+ * open. Not thread-safe.
  */
 #ifndef YK_JOB_LOADED_MODEL_H
 #define YK_JOB_LOADED_MODEL_H
@@ -13,20 +14,22 @@
 #include <stdint.h>
 
 struct yk_loaded_model_request {
-    const char *path;      /* checkpoint or folder */
-    const char *weights;   /* base weights of an adapter; NULL: the path in the checkpoint */
-    const char *precision; /* NULL: the precision it was trained in */
-    int64_t batch;         /* 0 means 1 */
-    int64_t sequence;      /* tokens; 0: the sequence length it was trained with */
-    const char *device;    /* value of --device; NULL: auto */
-    int64_t threads;       /* 0: one per core */
+    const char *path; /* path of the checkpoint or of the folder */
+    /* Base weights of an adapter; NULL means: those that the checkpoint names. */
+    const char *weights;
+    const char *precision; /* NULL means: the precision in which the model was trained */
+    int64_t batch;         /* samples per batch; 0 means: 1 */
+    int64_t sequence;      /* tokens per sample; 0 means: the sequence length in training */
+    const char *device;    /* value of --device; NULL means: "auto" */
+    int64_t threads;       /* number of CPU threads; 0 means: one per core */
 };
 
 /* Starts as {0}. */
 struct yk_loaded_model {
     struct yk_arena *arena;
     struct yk_checkpoint *checkpoint;
-    const struct yk_tokenizer *tokenizer; /* owned by the checkpoint; NULL: it has none */
+    /* Owned by the checkpoint; NULL means: the checkpoint has no tokenizer. */
+    const struct yk_tokenizer *tokenizer;
     const struct yk_model *model;
     struct yk_device_context context;
     struct yk_net *net;

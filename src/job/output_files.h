@@ -1,6 +1,7 @@
 /*
- * Output files: the files that a job writes in addition to its result. If one file fails, the
- * others are still written, and the failure is reported afterwards. Not thread-safe.
+ * Output files: the files that a job writes in addition to its result. If one file cannot be
+ * written, the other files are still written, and the failure is reported afterwards. Not
+ * thread-safe.
  */
 #ifndef YK_JOB_OUTPUT_FILES_H
 #define YK_JOB_OUTPUT_FILES_H
@@ -14,60 +15,63 @@
 #include <stddef.h>
 
 enum {
-    YK_OUTPUT_FILES_MAX = 64 /* a page, its trace and a picture for each of its charts */
+    YK_OUTPUT_FILES_MAX = 64 /* enough for a page, its trace and a picture of each chart */
 };
 
 struct yk_output_file {
     const char *path;
     struct yk_text text;
-    bool nofollow; /* yoke chose the file name: a symbolic link of that name is not followed */
+    /* The program chose the file name: if a symbolic link has this name, do not follow it. */
+    bool nofollow;
 };
 
 /* Starts as {0}. */
 struct yk_output_files {
     struct yk_output_file files[YK_OUTPUT_FILES_MAX];
     size_t count;
-    bool together;            /* write all files or none */
-    size_t recorded_count;    /* files whose texts yk_output_files_record() has accepted */
+    bool together;            /* if one file cannot be written, write none */
+    size_t recorded_count;    /* number of files that yk_output_files_record() has accepted */
     yk_status status;         /* first failure */
     struct yk_text sentences; /* messages of all failures, joined by "; " */
 };
 
 /*
- * Checks output paths before any work is done. The first `input_count` of `paths` are inputs, the
- * others are outputs; entries may be NULL. Fails if the folder of an output is missing or not
- * writable, if two outputs are the same file, or if an output is also an input.
+ * Checks output paths before any work is done. The first `input_count` elements of `paths` are
+ * inputs, the other elements are outputs. Each may be NULL. Fails if the folder of an output does
+ * not exist or is not writable, if two outputs are the same file, or if an output is also an input.
  */
 yk_status yk_output_files_check_paths(const char *const *paths, size_t count,
                                       size_t input_count) YK_MUST_USE;
 
-/* Adds a file and returns its text, which the caller fills. Use the nofollow variant for a path
- * that yoke chose rather than the user: it does not write through a symbolic link. */
+/* Adds a file and returns its text, which the caller fills. The nofollow variant never writes
+ * through a symbolic link. It is meant for paths that yoke chose, not the user. */
 struct yk_text *yk_output_files_add(struct yk_output_files *outputs, const char *path);
 struct yk_text *yk_output_files_add_nofollow(struct yk_output_files *outputs, const char *path);
 
-/* The nofollow variant for the file `name` in `folder`. The path is allocated in the arena. */
+/* Adds the file `name` in `folder` in the same way as yk_output_files_add_nofollow(). The path is
+ * allocated in the arena. */
 yk_status yk_output_files_add_in_folder(struct yk_output_files *outputs, const char *folder,
                                         const char *name, struct yk_arena *arena,
                                         struct yk_text **out) YK_MUST_USE;
 
-/* Records whether the texts added since the last call could be produced. If `made` is a failure,
- * these files are dropped and yk_output_files_write() reports it. */
+/* Records whether the caller could fill the texts of the files that were added since the last call.
+ * If the status `made` is a failure, these files are removed from the list, and
+ * yk_output_files_write() reports the failure. */
 void yk_output_files_record(struct yk_output_files *outputs, yk_status made);
 
-/* Writes all files, even if some fail, and frees them. Returns the status of the first failure,
- * with the messages of all failures. */
+/* Writes all files, then frees the list. Continues after a failure, unless `together` is set.
+ * Returns the status of the first failure, with the messages of all failures. */
 yk_status yk_output_files_write(struct yk_output_files *outputs) YK_MUST_USE;
 void yk_output_files_free(struct yk_output_files *outputs);
 
-/* Paths of the drawings of a schedule; NULL means: do not draw this one. */
+/* Paths of the drawings of a schedule; NULL means: do not make this drawing. */
 struct yk_output_drawing_paths {
     const char *svg;
     const char *html;
     const char *trace;
 };
 
-/* Draws the schedule into every file that has a path. */
+/* Draws the schedule once for every path that is not NULL, and adds the drawings to `outputs`. */
 void yk_output_files_add_drawings(const struct yk_output_drawing_paths *drawings,
                                   const struct yk_schedule_report *report,
                                   struct yk_output_files *outputs);

@@ -1,4 +1,5 @@
-/* Plugin: a shared library of yoke that is loaded on demand. This finds its file. */
+/* Plugin: a shared library of yoke that is loaded when it is needed. This header lists the plug-ins
+ * and finds their files. */
 #ifndef YK_JOB_PLUGIN_H
 #define YK_JOB_PLUGIN_H
 
@@ -17,9 +18,10 @@ struct yk_plugin {
 extern const struct yk_plugin yk_plugins[];
 extern const size_t yk_plugin_count;
 
-/* Searches the folder of the executable and ../lib/yoke relative to it. If this code is linked into
- * a shared library, also searches yoke/, ../yoke/ and the folder of that library. Returns false if
- * the plug-in is in none of them. */
+/* Finds the path of a plug-in. If this code is in a shared library, first searches the folders
+ * yoke/ and ../yoke/ relative to that library, and then the folder of the library itself. Then
+ * searches the folder of the executable, and ../lib/yoke relative to that folder. Returns false if
+ * none of these folders contains the plug-in. */
 bool yk_plugin_find_file(const char *file, char out[YK_PLUGIN_PATH_SIZE]);
 
 #endif

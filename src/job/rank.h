@@ -1,7 +1,7 @@
 /*
  * Rank: determines the rank of this process and the number of ranks, from options or from the
- * environment variables of a launcher (mpirun, srun, torchrun). Also parses --slow, which slows
- * ranks down artificially in order to try out unequal devices on equal ones.
+ * environment variables of a launcher (mpirun, srun, torchrun). Also parses --slow, which makes
+ * ranks slower on purpose, so that equal devices can stand in for unequal ones in a test.
  */
 #ifndef YK_JOB_RANK_H
 #define YK_JOB_RANK_H
@@ -15,9 +15,9 @@
 
 /* The options --rank, --world and --master. */
 struct yk_rank_options {
-    int64_t rank;       /* -1: not given */
-    int64_t world;      /* number of ranks; 0: not given */
-    const char *master; /* address of rank 0; NULL: not given */
+    int64_t rank;       /* -1 means: not given */
+    int64_t world;      /* number of ranks; 0 means: not given */
+    const char *master; /* address of rank 0; NULL means: not given */
 };
 
 #define YK_RANK_OPTION_HELP                                                                        \
@@ -26,17 +26,19 @@ struct yk_rank_options {
 #define YK_RANK_WORLD_OPTION_HELP "By hand: how many ranks there are"
 #define YK_RANK_MASTER_OPTION_HELP "By hand: where rank 0 is, and a free port there, else 29500"
 
-/* Determines the rank of this process from `place`, else from the environment. */
+/* Determines the rank of this process from `place`, or from the environment if `place` has no
+ * options. */
 yk_status yk_rank_detect(const struct yk_rank_options *place, struct yk_launcher *out) YK_MUST_USE;
 
-/* Sets `*out` to whether this process must start the ranks itself: `ranks` is above 1 and no
- * launcher has started this process. Fails if a launcher has started a different number of ranks;
- * `ranks` 0 accepts any number. */
+/* Sets `*out` to true if this process must start the ranks itself. That is the case if `ranks` is
+ * greater than 1 and no launcher has started this process. `ranks` is the value of --ranks; 0
+ * means: not given. If `ranks` is given, fails if a launcher has started a different number of
+ * ranks, or if this process was started by hand with --rank. */
 yk_status yk_rank_needs_launch(const struct yk_launcher *launcher, int64_t ranks,
                                bool *out) YK_MUST_USE;
 
-/* Parses the value of --slow ("1:2.5,3:2"; may be NULL). `*out` (ranks) is the factor by which each
- * rank's computation takes longer; 1 means: not slowed down. */
+/* Parses `word`, the value of --slow ("1:2.5,3:2"), which may be NULL. `*out` (ranks) becomes the
+ * factor by which the compute time of each rank is multiplied; 1 means: not slowed down. */
 yk_status yk_rank_parse_slowdowns(const char *word, int32_t ranks, struct yk_arena *arena,
                                   double **out) YK_MUST_USE;
 

@@ -1,6 +1,6 @@
 /*
- * Workload: options about what one training step computes: batch size, sequence length, precision,
- * adapters.
+ * Workload: the options that say what one training step computes, such as batch size, sequence
+ * length, precision and adapters.
  */
 #ifndef YK_JOB_WORKLOAD_H
 #define YK_JOB_WORKLOAD_H
@@ -20,16 +20,16 @@ enum {
 };
 
 struct yk_workload_request {
-    int64_t batch;           /* samples */
-    int64_t sequence;        /* tokens; 0: the model's maximum, at most 1024 */
-    int64_t target_sequence; /* tokens on the decoder's side of an encoder–decoder */
+    int64_t batch;           /* samples per step */
+    int64_t sequence;        /* tokens per sample; 0 means: the model's maximum, but at most 1024 */
+    int64_t target_sequence; /* tokens per sample in the decoder of an encoder–decoder */
     const char *precision;
-    int64_t lora_rank; /* 0: no LoRA adapters */
+    int64_t lora_rank; /* 0 means: no LoRA adapters */
     bool nf4;
     bool recompute;
 };
 
-/* Turns the request into the workload of a model with this `config`. */
+/* Makes the workload of a model from the request. `config` describes the model. */
 yk_status yk_workload_resolve(const struct yk_workload_request *request,
                               const struct yk_model_config *config,
                               struct yk_workload *out) YK_MUST_USE;
@@ -43,7 +43,8 @@ yk_status yk_workload_check_micro_batches(const struct yk_workload_request *requ
 void yk_workload_write_title(const struct yk_model_config *config, const struct yk_cluster *cluster,
                              const struct yk_workload *workload, struct yk_text *out);
 
-/* The precisions, as choices for an option. */
+/* Lists the precisions as the choices of an option. Sets `out` to choice `number`, or returns false
+ * if `number` is too large. */
 bool yk_workload_precision_choices(size_t number, struct yk_option_choice *out);
 
 /* Heading of these options in help pages. */

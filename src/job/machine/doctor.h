@@ -1,6 +1,7 @@
 /*
- * Doctor: checks which libraries, plug-ins, backends and devices yoke can use on this machine, by
- * loading them. Libraries stay loaded, because some of them crash when unloaded. Not thread-safe.
+ * Doctor: checks which libraries, plug-ins, backends and devices yoke can use on this machine. For
+ * this, it loads the libraries and does not unload them, because some of them crash when they are
+ * unloaded. Not thread-safe.
  */
 #ifndef YK_JOB_MACHINE_DOCTOR_H
 #define YK_JOB_MACHINE_DOCTOR_H
@@ -24,8 +25,8 @@ enum {
 struct yk_doctor_library {
     const char *name;
     const char *needed_for;
-    const char *package;  /* Debian package that contains it */
-    const char *compiled; /* version that yoke was compiled with; NULL: not known */
+    const char *package;  /* Debian package that contains the library */
+    const char *compiled; /* version that yoke was compiled with; NULL means: not known */
     bool found;
     char version[YK_DOCTOR_VERSION_SIZE]; /* "unknown version" if the library does not report it */
 };
@@ -36,13 +37,13 @@ struct yk_doctor_plugin {
     char path[YK_PLUGIN_PATH_SIZE]; /* valid if found */
 };
 
-/* A backend, tried on the first device of its kind. */
+/* A backend, which was tested on the first device that it can use. */
 struct yk_doctor_backend {
     const char *name;
     bool usable;
     struct yk_text device;   /* description of the device, or why the backend is not usable */
-    struct yk_text versions; /* versions of the software that its speed depends on */
-    const char *blas;        /* name of its matrix library */
+    struct yk_text versions; /* versions of the software that affect the backend's speed */
+    const char *blas;        /* name of the backend's matrix library */
     bool blas_found;
     char blas_version[YK_DOCTOR_VERSION_SIZE]; /* valid if blas_found */
 };

@@ -1,6 +1,6 @@
 /*
- * BLEU score: compares translations with human reference translations, line by line, as sacreBLEU
- * does. Thread-safe.
+ * BLEU score: compares translations with human reference translations, line by line. The score is
+ * the same as that of sacreBLEU. Thread-safe.
  */
 #ifndef YK_JOB_MODELS_BLEU_SCORE_H
 #define YK_JOB_MODELS_BLEU_SCORE_H
@@ -13,25 +13,27 @@
 #include <stdbool.h>
 
 struct yk_bleu_score_request {
-    const char *reference;    /* file of human translations, one sentence per line */
-    const char *translations; /* file with the same number of lines; NULL or "-": standard input */
-    bool lowercase;           /* ignore case */
+    const char *reference; /* file of human translations, one sentence per line */
+    /* File with the same number of lines; NULL or "-" means: standard input. */
+    const char *translations;
+    bool lowercase; /* ignore case */
 };
 
 struct yk_bleu_score {
     struct yk_bleu_result bleu;
-    struct yk_bleu_options options; /* options of the computation */
+    struct yk_bleu_options options; /* options with which the score was computed */
 };
 
 yk_status yk_bleu_score_run(const struct yk_bleu_score_request *request,
                             struct yk_bleu_score *out) YK_MUST_USE;
 
-/* Scores translations in memory. `reference` is a file. */
+/* Scores translations that are in memory. `reference` is the path of a file. */
 yk_status yk_bleu_score_compute(const struct yk_lines *translations, const char *reference,
                                 const struct yk_bleu_options *options,
                                 struct yk_bleu_score *out) YK_MUST_USE;
 
-/* Appends the line that sacreBLEU prints, followed by its signature. */
+/* Appends the same line that sacreBLEU prints, followed by the signature, which says how the score
+ * was computed. */
 yk_status yk_bleu_score_write_text(const struct yk_bleu_score *score,
                                    struct yk_text *out) YK_MUST_USE;
 

@@ -16,12 +16,13 @@
 
 struct yk_eval_request {
     struct yk_loaded_model_request model;
-    const char *data;     /* path; see job/model_data.h */
-    const char *target;   /* path of the translations, for sentence pairs; else NULL */
-    double data_fraction; /* fraction of the data to use, from its beginning: above 0, at most 1 */
+    const char *data;     /* path of the data (job/model_data.h) */
+    const char *target;   /* path of the translations; NULL means: the data is not sentence pairs */
+    double data_fraction; /* fraction of the data to use, from its beginning; > 0 and ≤ 1 */
     bool skip_faulty;     /* skip pairs and instructions that are empty or too long */
-    int64_t samples;      /* maximum number of samples; 0: all */
-    const char *outputs;  /* safetensors file for the logits of the first samples; NULL: none */
+    int64_t samples;      /* maximum number of samples; 0 means: all */
+    /* Safetensors file for the logits of the first samples; NULL means: none. */
+    const char *outputs;
     int64_t output_samples; /* number of samples in that file */
     bool counters;          /* record the device's hardware counters */
 };
@@ -34,8 +35,8 @@ struct yk_eval_result {
     double loss;                         /* mean over `tokens` tokens, in nats */
     double perplexity;                   /* exp(loss); may be INFINITY */
     int64_t tokens;                      /* number of predicted tokens */
-    struct yk_counter_run_data counters; /* one rank, or empty if counters were not requested */
-    struct yk_output_files outputs;      /* holds the failure to write the logits, if any */
+    struct yk_counter_run_data counters; /* counters of one rank; empty if not requested */
+    struct yk_output_files outputs; /* contains the failure if the logits could not be written */
 };
 
 /* Fails with YK_ERROR_NUMBERS if the loss is not finite. */

@@ -18,23 +18,23 @@ struct yk_generate_request {
     const char *prompt; /* text, or token ids "464,3290" if the model has no tokenizer */
     bool chat;          /* treat the prompt as a user's message (tokenizer/chat_template.h) */
     int64_t tokens;     /* maximum number of generated tokens */
-    double temperature; /* 0: greedy decoding */
-    int64_t top_k;      /* sample from the k most probable tokens; 0: from all */
+    double temperature; /* 0 means: greedy decoding */
+    int64_t top_k;      /* sample from the k most probable tokens; 0 means: from all tokens */
     double top_p;       /* sample from the smallest set of tokens with this total probability */
     int64_t seed;
 
     /* Receives the text in chunks of whole UTF-8 characters: first the prompt (unless `chat`), then
-     * the generated text. A failure ends the job. */
+     * the generated text. If the callback fails, the job ends. */
     yk_status (*text)(void *user, const char *bytes, size_t length);
     void *user;
 
-    const struct yk_job_callbacks *job; /* when stopped, generation ends without an error */
+    const struct yk_job_callbacks *job; /* a stop ends the generation without an error */
 };
 
 struct yk_generate_result {
     int64_t prompt_tokens;
-    int64_t tokens; /* generated tokens */
-    bool ended;     /* the model generated an end token; false: token limit reached, or stopped */
+    int64_t tokens; /* number of generated tokens */
+    bool ended; /* the model generated an end token; false if it reached the limit or was stopped */
 };
 
 yk_status yk_generate_run(const struct yk_generate_request *request,

@@ -1,6 +1,6 @@
 /*
- * Inspect: lists the contents of a tensor file or folder, of a checkpoint, or of a token shard. Not
- * thread-safe.
+ * Inspect: lists the contents of a tensor file, of a folder of tensor files, of a checkpoint, or of
+ * a token shard. Not thread-safe.
  */
 #ifndef YK_JOB_MODELS_INSPECT_H
 #define YK_JOB_MODELS_INSPECT_H
@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 struct yk_inspect_request {
-    /* A .safetensors file, a folder of such files, a checkpoint, a run folder (its newest
+    /* A .safetensors file, a folder of .safetensors files, a checkpoint, a run folder (its newest
      * checkpoint is inspected), or a token shard (.bin). */
     const char *path;
 };
@@ -29,17 +29,19 @@ struct yk_inspect_result {
     int64_t tokens;
 
     struct yk_tensor_set *set;
-    double numbers; /* elements of all tensors */
+    double numbers; /* number of elements in all tensors */
     double bytes;
-    /* NULL: not a checkpoint. Sizes and hashes of all its files have been verified. */
+    /* NULL means: not a checkpoint. The sizes and hashes of all files of the checkpoint have been
+     * verified. */
     struct yk_checkpoint *checkpoint;
-    const char *tokenizer; /* "byte-level BPE, 50257 tokens"; NULL: none */
-    const char *options; /* options of the run that differ from their defaults: " --batch 16 --nf4";
-                            NULL: not saved by a run */
-    struct yk_safetensors *optimizer; /* file of the optimizer state; NULL: none */
+    const char *tokenizer; /* description: "byte-level BPE, 50257 tokens"; NULL means: none */
+    /* Options of the run that differ from their defaults: " --batch 16 --nf4". NULL means: the
+     * checkpoint was not saved by a run. */
+    const char *options;
+    struct yk_safetensors *optimizer; /* file of the optimizer state; NULL means: none */
 };
 
-/* Fails with the name of the file if a file is truncated or damaged. */
+/* Fails if a file is truncated or damaged. The message names the file. */
 yk_status yk_inspect_run(const struct yk_inspect_request *request,
                          struct yk_inspect_result *out) YK_MUST_USE;
 void yk_inspect_result_free(struct yk_inspect_result *result);

@@ -1,5 +1,6 @@
 /*
- * Model summary: FLOPs and memory of each layer of a model, or the list of built-in models.
+ * Model summary: computes the FLOPs and the memory of each layer of a model, or lists the built-in
+ * models.
  */
 #ifndef YK_JOB_MODELS_MODEL_SUMMARY_H
 #define YK_JOB_MODELS_MODEL_SUMMARY_H
@@ -13,20 +14,21 @@
 #include <stdint.h>
 
 struct yk_model_summary_request {
-    /* A built-in name, a config.json, or a folder with one; NULL: list the built-in models. */
+    /* Name of a built-in model, path of a config.json, or path of a folder that contains a
+     * config.json. NULL means: list the built-in models. */
     const char *model;
     struct yk_workload_request workload;
 };
 
-/* Cost of one layer for one batch. The FLOPs are those of matrix products and attention; vector
- * operations are counted separately. */
+/* Cost of one layer for one batch. `forward_flops` and `backward_flops` count matmuls and
+ * attention. The operations on vectors are counted separately. */
 struct yk_model_summary_layer_cost {
     double forward_flops;
     double backward_flops;
     double forward_vector_flops;
     double backward_vector_flops;
     double saved_bytes; /* activations kept for the backward pass */
-    int64_t sent_bytes; /* output to the next layer; several receivers get the same output */
+    int64_t sent_bytes; /* size of the output for the next layer; several receivers count once */
 };
 
 struct yk_model_summary_builtin_model {
@@ -37,10 +39,10 @@ struct yk_model_summary_builtin_model {
 /* Starts as {0}; owns what it points to. */
 struct yk_model_summary_result {
     struct yk_arena *arena;
-    /* Set if the request has no model: */
+    /* These members are set if the request has no model. */
     struct yk_model_summary_builtin_model *builtins;
     int32_t builtin_count;
-    /* Set if the request has a model: */
+    /* These members are set if the request has a model. */
     const struct yk_model *model;
     const char *architecture;
     struct yk_model_summary_layer_cost *layers; /* (model->layer_count) */

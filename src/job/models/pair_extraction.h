@@ -17,22 +17,22 @@ enum {
 };
 
 struct yk_pair_extraction_request {
-    const char *language;      /* locale name: de, pt_BR */
+    const char *language;      /* name of a locale, such as de or pt_BR */
     const char *output;        /* prefix of the output files */
-    const char *locale_folder; /* locale folder; NULL: /usr/share/locale and locale-langpack */
-    int64_t held_out;          /* number of pairs written to separate files for evaluation */
-    int64_t max_characters;    /* maximum length of a sentence, in characters */
+    const char *locale_folder; /* NULL means: /usr/share/locale and /usr/share/locale-langpack */
+    int64_t held_out;       /* number of pairs that are written to separate files for evaluation */
+    int64_t max_characters; /* maximum length of a sentence, in characters */
 };
 
 /* Starts as {0}; owns what it points to. */
 struct yk_pair_extraction_result {
-    struct yk_text paths[YK_PAIR_EXTRACTION_MAX_FILES]; /* files written */
+    struct yk_text paths[YK_PAIR_EXTRACTION_MAX_FILES]; /* paths of the files that were written */
     size_t path_count;
     struct yk_gettext_pairs *pairs;
 };
 
 /* Writes PREFIX.en and PREFIX.LANGUAGE and, if pairs are held out, PREFIX.held-out.en and
- * PREFIX.held-out.LANGUAGE. Writes all files or none. */
+ * PREFIX.held-out.LANGUAGE. If one file cannot be written, writes none. */
 yk_status yk_pair_extraction_run(const struct yk_pair_extraction_request *request,
                                  struct yk_pair_extraction_result *out) YK_MUST_USE;
 void yk_pair_extraction_result_free(struct yk_pair_extraction_result *result);

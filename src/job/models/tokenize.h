@@ -1,8 +1,8 @@
 /*
  * Tokenize: encodes text into tokens, decodes tokens into text, and trains tokenizers.
  *
- * Input files are read by job/text_files.h: folders are searched for text files; no files means
- * standard input. Not thread-safe.
+ * job/text_files.h reads the input files: it searches folders for text files, and reads standard
+ * input if no files are given. Not thread-safe.
  */
 #ifndef YK_JOB_MODELS_TOKENIZE_H
 #define YK_JOB_MODELS_TOKENIZE_H
@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 enum {
-    YK_TOKENIZE_BYTE_TOKENS = 256, /* byte tokens that every trained tokenizer has */
+    YK_TOKENIZE_BYTE_TOKENS = 256, /* every trained tokenizer has one token for each byte */
     YK_TOKENIZE_MAX_TOKENS = YK_TOKEN_MAP_MAX_TOKENS
 };
 
@@ -26,22 +26,24 @@ enum {
 struct yk_tokenize_train_tokenizer_request {
     const char *const *files;
     int32_t file_count;
-    int64_t tokens;      /* vocabulary size */
-    const char *special; /* special tokens: a style (tokenizer/bpe_file.h) or a comma-separated
-                            list; NULL: the style "pairs" */
-    int64_t min_times;   /* minimum frequency of a pair to be merged; −1 means 2 */
-    const char *output;  /* path of the tokenizer.json */
+    int64_t tokens; /* vocabulary size */
+    /* Special tokens: a style (tokenizer/bpe_file.h) or a comma-separated list. NULL means: the
+     * style "pairs". */
+    const char *special;
+    int64_t min_times;  /* pairs that occur less often than this are not merged; −1 means: 2 */
+    const char *output; /* path of the tokenizer.json */
     const struct yk_job_callbacks *job;
 };
 
 struct yk_tokenize_train_tokenizer_result {
-    int32_t tokens;  /* vocabulary size; less than requested if no pair was left to merge */
-    int32_t special; /* special tokens, included in `tokens` */
+    /* Vocabulary size; less than requested if there were not enough pairs to merge. */
+    int32_t tokens;
+    int32_t special; /* number of special tokens; `tokens` includes them */
     int32_t merges;
     int32_t files;
     int64_t bytes;     /* size of the text */
-    int32_t words;     /* distinct words */
-    int64_t min_times; /* minimum frequency that was applied */
+    int32_t words;     /* number of distinct words */
+    int64_t min_times; /* value that was used */
     double seconds;
 };
 
@@ -52,21 +54,21 @@ yk_status yk_tokenize_train_tokenizer(const struct yk_tokenize_train_tokenizer_r
 struct yk_tokenize_input {
     const char *const *files;
     int32_t file_count;
-    const char *tokenizer; /* a tokenizer file, or a folder with one */
+    const char *tokenizer; /* path of a tokenizer file, or of a folder that contains one */
     bool append_end;       /* append the end-of-text token after each file */
 };
 
 /* Encodes text into token shards. */
 struct yk_tokenize_encode_request {
     struct yk_tokenize_input input;
-    const char *output;   /* the shard (.bin); with shard_tokens: prefix of the shards */
-    int64_t shard_tokens; /* tokens per shard; 0: one shard */
+    const char *output;   /* path of the shard (.bin), or path prefix if there are several shards */
+    int64_t shard_tokens; /* maximum number of tokens per shard; 0 means: only one shard */
     const struct yk_job_callbacks *job;
 };
 
 /* Starts as {0}. */
 struct yk_tokenize_encode_result {
-    struct yk_text tokenizer; /* "byte-level BPE, 50257 tokens" */
+    struct yk_text tokenizer; /* description: "byte-level BPE, 50257 tokens" */
     int32_t files;
     int64_t bytes; /* size of the text */
     int64_t tokens;
@@ -84,8 +86,8 @@ struct yk_tokenize_list_tokens_request {
     struct yk_tokenize_input input;
     bool texts; /* also pass the text of each token */
 
-    /* Called at the start of a file, for each token, and at the end of the file. `text` is NULL
-     * unless `texts` is set. A failure ends the job. */
+    /* `begin` is called at the start of each file, `token` for each token, and `end` at the end of
+     * the file. `text` is NULL unless `texts` is set. If a callback fails, the job ends. */
     yk_status (*begin)(void *user, const char *path);
     yk_status (*token)(void *user, int32_t id, const char *text);
     yk_status (*end)(void *user);
@@ -101,21 +103,22 @@ yk_tokenize_list_tokens(const struct yk_tokenize_list_tokens_request *request) Y
 struct yk_tokenize_decode_request {
     const char *tokenizer;
     const char *shard;
-    yk_status (*text)(void *user, const char *bytes, size_t length); /* a failure ends the job */
+    yk_status (*text)(void *user, const char *bytes, size_t length); /* if it fails, the job ends */
     void *user;
 };
 
 yk_status yk_tokenize_decode(const struct yk_tokenize_decode_request *request) YK_MUST_USE;
 
-/* Output path of a tokenizer or of shards. */
+/* The output path of a tokenizer or of token shards. */
 struct yk_tokenize_output {
     const char *path;
     bool is_series;        /* `path` is a prefix of several files */
-    const char *tokenizer; /* the tokenizer that is read; NULL: none */
+    const char *tokenizer; /* path of the tokenizer that the job reads; NULL means: none */
 };
 
-/* Checks the output before any work is done. Fails if it would overwrite the tokenizer or an input
- * file, or if its folder is not writable. Temporary lists are allocated in `arena`. */
+/* Checks the output path before any work is done. Fails if the output would overwrite the tokenizer
+ * or an input file, or if the folder of the output is not writable. Allocates temporary lists in
+ * `arena`. */
 yk_status yk_tokenize_output_check(const struct yk_tokenize_output *output,
                                    const struct yk_text_files *files,
                                    struct yk_arena *arena) YK_MUST_USE;

@@ -15,20 +15,21 @@
 
 struct yk_translate_request {
     struct yk_loaded_model_request model;
-    const char *input; /* one sentence per line; NULL or "-": standard input */
+    const char *input; /* file with one sentence per line; NULL or "-" means: standard input */
     int64_t beams;
     double length_penalty;
-    int64_t batch;         /* sentences per batch */
-    int64_t max_tokens;    /* maximum tokens of a translation; 0: 2 × input tokens + 16 */
-    const char *reference; /* human translations for a BLEU score; NULL: no score */
+    int64_t batch; /* sentences per batch */
+    /* Maximum number of tokens of a translation; 0 means: 2 × input tokens + 16. */
+    int64_t max_tokens;
+    const char *reference; /* file of human translations for a BLEU score; NULL means: no score */
 
-    /* Receives the translations in input order, one line without newline per input line, after all
-     * lines have been translated. An empty line is translated to an empty line. A failure ends the
-     * job. */
+    /* Receives the translations after all lines have been translated. It is called once for each
+     * input line, in input order, with the translation without a newline. The translation of an
+     * empty line is empty. If the callback fails, the job ends. */
     yk_status (*line)(void *user, const char *bytes, size_t length);
     void *user;
 
-    const struct yk_job_callbacks *job; /* when stopped, the job fails with YK_ERROR_STOPPED */
+    const struct yk_job_callbacks *job; /* if stopped, the job fails with YK_ERROR_STOPPED */
 };
 
 struct yk_translate_result {
@@ -36,7 +37,8 @@ struct yk_translate_result {
     struct yk_bleu_score score; /* set if the request has a reference */
 };
 
-/* Fails with the line number if a line has more tokens than the model has positions. */
+/* Fails if a line has more tokens than the model has positions. The message contains the line
+ * number. */
 yk_status yk_translate_run(const struct yk_translate_request *request,
                            struct yk_translate_result *out) YK_MUST_USE;
 

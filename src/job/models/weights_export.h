@@ -11,13 +11,15 @@
 #include <stdbool.h>
 
 struct yk_weights_export_request {
-    struct yk_loaded_model_request model; /* its precision is that of the written weights */
-    const char *output;                   /* folder; created if missing */
-    bool merge;                           /* merge the adapter into the base weights */
-    double shard_bytes;                   /* maximum size of a file; 0: one file */
+    /* The written weights get the precision model.precision. */
+    struct yk_loaded_model_request model;
+    const char *output; /* output folder, which is created if it does not exist */
+    bool merge;         /* merge the adapter into the base weights */
+    double shard_bytes; /* maximum size of a file; 0 means: one file */
 };
 
-/* Fails if the output folder holds a run, or is the folder that is read. */
+/* Fails if the output folder contains a training run, or if the model is read from the same folder.
+ */
 yk_status yk_weights_export_run(const struct yk_weights_export_request *request) YK_MUST_USE;
 
 #endif

@@ -1,4 +1,5 @@
-/* Order job: finds a communication order for an order problem that is read from a file. */
+/* Order job: reads an order problem from a file and finds an order of its collectives
+ * (planner/order/transfer_order.h). */
 #ifndef YK_JOB_PLANNING_ORDER_JOB_H
 #define YK_JOB_PLANNING_ORDER_JOB_H
 
@@ -9,14 +10,14 @@
 
 struct yk_order_job_request {
     const struct yk_job_callbacks *job;
-    const char *file;   /* "-": standard input */
-    const char *method; /* greedy or milp */
+    const char *file;   /* path of the problem; "-" means: standard input */
+    const char *method; /* "greedy" or "milp" */
     double budget_s;    /* time limit of milp */
 };
 
 /* Starts as {0}. The strings belong to the request. */
 struct yk_order_job_result {
-    struct yk_arena *arena; /* owns problem, order and arrays */
+    struct yk_arena *arena; /* owns the problem, the order and the arrays */
     struct yk_transfer_order_problem *problem;
     struct yk_transfer_order *order;
     const char *source; /* name of the problem's file, for messages */
@@ -32,11 +33,11 @@ yk_status yk_order_job_run(const struct yk_order_job_request *request,
                            struct yk_order_job_result *out) YK_MUST_USE;
 void yk_order_job_result_free(struct yk_order_job_result *result);
 
-/* Appends a table. Consecutive slots that do the same for consecutive layers share one row. */
+/* Appends a table. Consecutive slots share one row if they do the same for consecutive layers. */
 yk_status yk_order_job_result_write_text(const struct yk_order_job_result *result,
                                          struct yk_text *out) YK_MUST_USE;
 
-/* Appends a JSON document with one entry per slot. */
+/* Appends a JSON document that describes each slot. */
 yk_status yk_order_job_result_write_json(const struct yk_order_job_result *result,
                                          struct yk_text *out) YK_MUST_USE;
 

@@ -1,7 +1,8 @@
 /*
  * Placement job: compares algorithms that place the layers of a model on devices.
  *
- * The request names files. The planner's request, struct yk_placement_request, has them opened.
+ * The request contains the paths of files. The job opens these files and puts them into struct
+ * yk_placement_request, the request of the planner.
  */
 #ifndef YK_JOB_PLANNING_PLACEMENT_JOB_H
 #define YK_JOB_PLANNING_PLACEMENT_JOB_H
@@ -13,29 +14,29 @@
 #include "job/workload.h"
 #include "planner/placement/placement.h"
 
-/* Strings that are not given are NULL. */
+/* A string that is not given is NULL. */
 struct yk_placement_job_request {
     const struct yk_job_callbacks *job;
     struct yk_planning_inputs_request planning; /* model, cluster and profile */
     struct yk_workload_request workload;
-    int64_t micro_batches; /* 0: the search chooses */
-    const char *algorithm; /* run only this algorithm */
-    const char *map;       /* a device_map.json to compare with the algorithms */
+    int64_t micro_batches; /* 0 means: the search chooses the number */
+    const char *algorithm; /* run only this algorithm; NULL means: all */
+    const char *map;       /* path of a device_map.json to compare with the algorithms */
     struct yk_job_search_request search;
-    const char *export; /* "accelerate": export a device_map.json */
-    const char *output; /* path of the export; NULL: device_map.json */
-    /* html compares all placements; svg and trace show the best one. */
+    const char *export; /* "accelerate" means: export a device_map.json */
+    const char *output; /* path of the export; NULL means: device_map.json */
+    /* drawings.html compares all placements; drawings.svg and drawings.trace show the best one. */
     struct yk_output_drawing_paths drawings;
 };
 
-/* The comparison, and the request that it answers. */
+/* The compared placements, and the request for which they were made. */
 struct yk_placement_output {
     const struct yk_placement_request *request;
     const struct yk_placements *placements;
-    const struct yk_placement *shown; /* its device map is printed: the best, or the only one */
+    const struct yk_placement *shown; /* best or only placement, whose device map is printed */
 };
 
-/* Starts as {0}. Do not copy or move it: its members point to each other. */
+/* Starts as {0}. Do not copy or move the struct: its members point to each other. */
 struct yk_placement_job_result {
     struct yk_planning_inputs planning;
     struct yk_placement_request request;
@@ -46,17 +47,18 @@ struct yk_placement_job_result {
 yk_status yk_placement_job_run(const struct yk_placement_job_request *request,
                                struct yk_placement_job_result *out) YK_MUST_USE;
 
-/* Writes the drawings and the device map. If no placement fits, fails with YK_ERROR_NO_FIT and a
- * message that says what would make the model fit. */
+/* Writes the drawings and the device map. If no placement fits into memory, fails with
+ * YK_ERROR_NO_FIT. The message says what would make the model fit. */
 yk_status yk_placement_job_write_files(const struct yk_placement_job_request *request,
                                        const struct yk_placement_job_result *result) YK_MUST_USE;
 
 void yk_placement_job_result_free(struct yk_placement_job_result *result);
 
-/* Choices for `algorithm`. */
+/* Lists the choices for `algorithm`. Sets `out` to choice `number`, or returns false if
+ * `number` is too large. */
 bool yk_placement_job_algorithm_choices(size_t number, struct yk_option_choice *out);
 
-/* Append the comparison as text, as a JSON document, or as an HTML page. */
+/* These functions append the comparison as text, as a JSON document, or as an HTML page. */
 yk_status yk_placement_output_write_text(const struct yk_placement_output *output,
                                          struct yk_text *out) YK_MUST_USE;
 yk_status yk_placement_output_write_json(const struct yk_placement_output *output,
@@ -64,8 +66,9 @@ yk_status yk_placement_output_write_json(const struct yk_placement_output *outpu
 yk_status yk_placement_output_write_page(const struct yk_placement_output *output,
                                          struct yk_text *out) YK_MUST_USE;
 
-/* Describes why a placement does not fit ("gpu1 lacks 3.1GiB") or does not exist. Returns NULL if
- * it fits. The returned string may point into `out`. */
+/* Describes why a placement does not fit into memory ("gpu1 lacks 3.1GiB"), or why the algorithm
+ * found no placement. Returns NULL if the placement fits. The returned string may point into `out`.
+ */
 const char *yk_placement_output_describe_violation(const struct yk_placement_output *output,
                                                    const struct yk_placement *placement,
                                                    struct yk_text *out);

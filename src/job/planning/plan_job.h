@@ -1,7 +1,8 @@
 /*
- * Plan job: searches for a plan, or derives one from a given placement, and writes it.
+ * Plan job: searches for a plan, or makes a plan from a given placement, and writes the plan.
  *
- * The request names files. The planner's request, struct yk_plan_request, has them opened.
+ * The request contains the paths of files. The job opens these files and puts them into struct
+ * yk_plan_request, the request of the planner.
  */
 #ifndef YK_JOB_PLANNING_PLAN_JOB_H
 #define YK_JOB_PLANNING_PLAN_JOB_H
@@ -14,25 +15,25 @@
 #include "job/workload.h"
 #include "planner/planner.h"
 
-/* Strings that are not given are NULL. */
+/* A string that is not given is NULL. */
 struct yk_plan_job_request {
     const struct yk_job_callbacks *job;
     struct yk_planning_inputs_request planning;
     struct yk_workload_request workload;
-    int64_t micro_batches; /* 0: the search chooses */
+    int64_t micro_batches; /* 0 means: the search chooses the number */
     bool clip;             /* training clips the gradient norm */
-    const char *devices;   /* "gpu0,gpu2": use only these devices */
-    const char *only;      /* "shares,order": the search decides only these */
-    const char *strategy;  /* strategy of all layers, or "random" */
-    const char *placement; /* algorithm of planner/placement/placement.h, instead of a search */
-    const char *map;       /* a device_map.json, instead of a search */
-    struct yk_job_search_request search; /* `moves` counts evaluated plans */
+    const char *devices;   /* such as "gpu0,gpu2": use only these devices */
+    const char *only; /* such as "shares,order": the search decides only these parts of the plan */
+    const char *strategy;  /* sharding strategy of all layers, or "random" */
+    const char *placement; /* placement algorithm (planner/placement/), which replaces the search */
+    const char *map;       /* path of a device_map.json that replaces the search */
+    struct yk_job_search_request search; /* search.moves counts evaluated plans */
     const char *output;                  /* path of the plan file */
-    const char *export;                  /* name of an exporter */
-    const char *export_output;           /* path of the export; NULL: the exporter's default name */
+    const char *export;                  /* name of the exporter */
+    const char *export_output; /* path of the export; NULL means: the exporter's default name */
 };
 
-/* Starts as {0}. Do not copy or move it: its members point to each other. */
+/* Starts as {0}. Do not copy or move the struct: its members point to each other. */
 struct yk_plan_job_result {
     struct yk_planning_inputs planning;
     struct yk_planner_outcome *planned; /* planned->plan is NULL if no plan fits */
@@ -47,19 +48,21 @@ yk_status yk_plan_job_write_files(const struct yk_plan_job_request *request,
 
 void yk_plan_job_result_free(struct yk_plan_job_result *result);
 
-/* Choices for `strategy`, `placement` and `export`. */
+/* These functions list the choices for `strategy`, `placement` and `export`. They set `out` to
+ * choice `number`, or return false if `number` is too large. */
 bool yk_plan_job_strategy_choices(size_t number, struct yk_option_choice *out);
 bool yk_plan_job_placement_choices(size_t number, struct yk_option_choice *out);
 bool yk_plan_job_export_choices(size_t number, struct yk_option_choice *out);
 
-/* Append a plan and its prediction: the output of `yoke plan` and `yoke simulate`. */
+/* These functions append a plan and its predicted time and memory. `yoke plan` and `yoke simulate`
+ * print this. */
 yk_status yk_plan_output_write_text(const struct yk_planner_outcome *planned,
                                     struct yk_text *out) YK_MUST_USE;
 yk_status yk_plan_output_write_json(const struct yk_planner_outcome *planned,
                                     struct yk_text *out) YK_MUST_USE;
 
-/* Appends a table with one row per class of ops: the time without interference, the source of that
- * number, and its error. */
+/* Appends a table with one row for each class of ops. A row has the time of the ops when nothing
+ * else runs at the same time, the source of this time, and its error. */
 yk_status yk_plan_output_write_op_times_text(const struct yk_planner_outcome *planned,
                                              struct yk_text *out) YK_MUST_USE;
 

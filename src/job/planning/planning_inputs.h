@@ -1,4 +1,4 @@
-/* Planning inputs: opens the model, cluster and profile that a plan is made for. */
+/* Planning inputs: opens the model, the cluster and the profile that the planner needs. */
 #ifndef YK_JOB_PLANNING_PLANNING_INPUTS_H
 #define YK_JOB_PLANNING_PLANNING_INPUTS_H
 
@@ -13,23 +13,23 @@
 
 #include <stdbool.h>
 
-/* Options as typed; NULL means: not given. */
+/* The values of the options. NULL means: not given. */
 struct yk_planning_inputs_request {
     const char *model;
     const char *cluster;
     const char *profile;
-    double memory_bytes; /* memory limit of each device; 0: not given */
-    double slowdown;     /* compute slowdown during communication; 0: not given */
-    bool any_profile;    /* accept a plan that was made with a different profile */
+    double memory_bytes; /* memory limit of each device; 0 means: not given */
+    double slowdown;     /* slowdown of computation during communication; 0 means: not given */
+    bool any_profile;    /* accept a plan file that was made with a different profile */
 };
 
-/* Starts as {0}. Do not copy or move it: `request` points to `book`. */
+/* Starts as {0}. Do not copy or move the struct: `request` points to `sources`. */
 struct yk_planning_inputs {
     struct yk_arena *arena;
     struct yk_cluster *cluster;
     struct yk_profile *profile;
     struct yk_cost_sources sources;
-    struct yk_plan_request request; /* book, config, sources, memory and slowdown are set */
+    struct yk_plan_request request; /* model, cost sources, memory and slowdown are set */
 };
 
 /* Opens the inputs that the request names. Model and cluster are required. */
@@ -37,9 +37,9 @@ yk_status yk_planning_inputs_open(const struct yk_planning_inputs_request *reque
                                   struct yk_planning_inputs *out) YK_MUST_USE;
 
 /*
- * Opens a plan file and the inputs that it was made for. An input that the request names replaces
- * that of the plan file, and must match it. `out->request` becomes the request that the plan was
- * made for.
+ * Opens a plan file and the inputs for which the plan was made. If the request names an input, this
+ * input is used instead of the one that the plan file names, and must match the plan.
+ * `out->request` becomes the request for which the plan was made.
  */
 yk_status yk_planning_inputs_open_plan_file(const char *path,
                                             const struct yk_planning_inputs_request *request,
@@ -48,7 +48,7 @@ yk_status yk_planning_inputs_open_plan_file(const char *path,
 
 void yk_planning_inputs_close(struct yk_planning_inputs *planning);
 
-/* The context needed to read and write plan files. */
+/* Returns the context that is needed to read and write plan files. */
 struct yk_plan_file_context
 yk_planning_inputs_plan_context(const struct yk_planning_inputs *planning);
 

@@ -1,4 +1,5 @@
-/* Schedule job: schedules a task graph on devices with one scheduler, or compares all of them. */
+/* Schedule job: schedules a task graph on devices with one scheduler, or compares all schedulers.
+ */
 #ifndef YK_JOB_PLANNING_SCHEDULE_H
 #define YK_JOB_PLANNING_SCHEDULE_H
 
@@ -16,19 +17,20 @@
 
 struct yk_schedule_comparison_row {
     const struct yk_scheduler *scheduler;
-    const char *failure; /* why the scheduler found no schedule; NULL if it found one */
-    int64_t makespan;    /* ticks */
+    const char *failure; /* reason why the scheduler found no schedule; NULL means: it found one */
+    int64_t makespan;    /* in ticks of the graph */
     double seconds;      /* run time of the scheduler */
 };
 
-/* Strings that are not given are NULL. */
+/* A string that is not given is NULL. */
 struct yk_schedule_request {
     const struct yk_job_callbacks *job;
-    const char *file;      /* "-": standard input */
+    const char *file;      /* path of the graph; "-" means: standard input */
     bool example;          /* use the built-in example graph instead of a file */
     const char *algorithm; /* name of a scheduler, or "all" */
-    const char *map;       /* file that assigns each task to a device, instead of a scheduler */
-    /* The next four replace values of the graph file if they are not 0 or empty. */
+    const char *map; /* path of a file that assigns each task to a device; replaces the scheduler */
+    /* Each of the next four members replaces a value of the graph file, unless the member is 0 or
+     * empty. */
     int64_t devices;
     struct yk_option_numbers speeds;
     double bandwidth_bytes_per_s;
@@ -41,9 +43,10 @@ struct yk_schedule_request {
 struct yk_schedule_result {
     struct yk_arena *arena;
     struct yk_graph *graph;
-    struct yk_schedule *schedule;            /* if `algorithm` is "all": the first shortest one */
-    struct yk_schedule_report report;        /* of `schedule` */
-    struct yk_schedule_comparison_row *rows; /* one for each scheduler if `algorithm` is "all" */
+    struct yk_schedule *schedule; /* if `algorithm` is "all": the first of the shortest schedules */
+    struct yk_schedule_report report; /* report about `schedule` */
+    /* One row for each scheduler if `algorithm` is "all". */
+    struct yk_schedule_comparison_row *rows;
     size_t row_count;
 };
 
@@ -55,13 +58,14 @@ yk_status yk_schedule_write_files(const struct yk_schedule_request *request,
 
 void yk_schedule_result_free(struct yk_schedule_result *result);
 
-/* Append the rows, if there are any. */
+/* These functions append the rows of the comparison. They append nothing if there are no rows. */
 yk_status yk_schedule_write_comparison_text(const struct yk_schedule_result *result,
                                             struct yk_text *out) YK_MUST_USE;
 yk_status yk_schedule_write_comparison_json(const struct yk_schedule_result *result,
                                             struct yk_text *out) YK_MUST_USE;
 
-/* Choices for `algorithm`. */
+/* Lists the choices for `algorithm`. Sets `out` to choice `number`, or returns false if
+ * `number` is too large. */
 bool yk_schedule_algorithm_choices(size_t number, struct yk_option_choice *out);
 
 #endif

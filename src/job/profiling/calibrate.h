@@ -1,6 +1,6 @@
 /*
- * Calibrate: compares the measured op times of a finished run with their predictions, and corrects
- * the profile.
+ * Calibrate: compares the measured op times of a finished run with the predicted op times, and
+ * corrects the profile.
  */
 #ifndef YK_JOB_PROFILING_CALIBRATE_H
 #define YK_JOB_PROFILING_CALIBRATE_H
@@ -14,9 +14,10 @@
 #include <stdint.h>
 
 struct yk_calibrate_request {
-    const char *run;     /* run folder */
-    const char *profile; /* NULL: the profile that the run was planned with, else the default one */
-    bool dry_run;        /* do not write the profile */
+    const char *run; /* path of the run folder */
+    /* NULL means: the profile of the run's plan or, if it has none, the default. */
+    const char *profile;
+    bool dry_run; /* do not write the profile */
 };
 
 /* Starts as {0}; owns what it points to. */
@@ -27,21 +28,21 @@ struct yk_calibrate_result {
     bool written;        /* false for a dry run */
     int64_t steps;
     int32_t ranks;
-    double measured_step_s;   /* median */
-    double predicted_step_s;  /* predicted with the profile before calibration */
-    double calibrated_step_s; /* predicted with the calibrated profile */
+    double measured_step_s;   /* median over the steps */
+    double predicted_step_s;  /* prediction with the profile before calibration */
+    double calibrated_step_s; /* prediction with the calibrated profile */
     struct yk_calibration calibration;
 };
 
-/* Fails with the reason if the run cannot be used for calibration. */
+/* Fails if the run cannot be used for calibration. The message says why. */
 yk_status yk_calibrate_run(const struct yk_calibrate_request *request,
                            struct yk_calibrate_result *out) YK_MUST_USE;
 void yk_calibrate_result_free(struct yk_calibrate_result *result);
 
-/* Lists the first `rows` classes of ops. */
+/* Appends a text that lists the first `rows` classes of ops. */
 yk_status yk_calibrate_write_text(const struct yk_calibrate_result *result, int64_t rows,
                                   struct yk_text *out) YK_MUST_USE;
-/* Lists all classes of ops. */
+/* Appends a JSON document that lists all classes of ops. */
 yk_status yk_calibrate_write_json(const struct yk_calibrate_result *result,
                                   struct yk_text *out) YK_MUST_USE;
 

@@ -1,6 +1,6 @@
 /*
- * Profile job: measures the layers of a model on the devices of this machine or of several ranks,
- * and the links between the ranks. Stores the times in a profile.
+ * Profile job: measures the times of a model's layers on the devices of this machine or of several
+ * ranks, and the times of the links between the ranks. Stores the times in a profile.
  */
 #ifndef YK_JOB_PROFILING_PROFILE_JOB_H
 #define YK_JOB_PROFILING_PROFILE_JOB_H
@@ -20,42 +20,45 @@
 
 struct yk_profile_job_request {
     const char *model;
-    const char *cluster; /* one device per rank; NULL: this machine, divided evenly */
-    /* `batch` is the largest number of samples to measure. `precision` may be a comma-separated
-     * list; NULL: fp32 on a CPU, bf16 on a GPU. */
+    /* One device per rank; NULL means: this machine, divided evenly among the ranks. */
+    const char *cluster;
+    /* workload.batch is the largest number of samples to measure. workload.precision may be a
+     * comma-separated list; NULL means: fp32 on a CPU, bf16 on a GPU. */
     struct yk_workload_request workload;
-    const char *slow;    /* value of --slow, see job/rank.h */
-    const char *device;  /* NULL or "all": every available device */
-    const char *wire;    /* transport between GPUs: "auto", "nccl" or "mpi" */
-    double seconds;      /* approximate time limit for the layers of one device and precision */
-    bool again;          /* also measure what the profile already contains */
-    bool counters;       /* record the device's hardware counters */
-    const char *profile; /* profile file; NULL: the default one */
-    const struct yk_launcher *launcher; /* rank of this process; NULL: a single process */
+    const char *slow;   /* value of --slow (job/rank.h) */
+    const char *device; /* NULL or "all" means: every available device */
+    const char *wire;   /* transport between GPUs: "auto", "nccl" or "mpi" */
+    /* Approximate time limit for the layers, for each pair of device and precision. */
+    double seconds;
+    bool again;                         /* also measure times that the profile already contains */
+    bool counters;                      /* record the device's hardware counters */
+    const char *profile;                /* path of the profile; NULL means: the default profile */
+    const struct yk_launcher *launcher; /* rank of this process; NULL means: a single process */
     const struct yk_job_callbacks *job;
 };
 
 /* Starts as {0}; owns what it points to. */
 struct yk_profile_job_result {
     struct yk_arena *arena;
-    int32_t rank;                /* of this process; rank 0 has stored the times of all ranks */
-    const char *path;            /* profile file */
-    const char *versions;        /* software versions that the times of the last target depend on */
+    int32_t rank;         /* rank of this process; rank 0 has stored the times of all ranks */
+    const char *path;     /* path of the profile */
+    const char *versions; /* versions of the software that affect the times of the last target */
     struct yk_cluster *cluster;  /* devices of the last target */
     struct yk_profiler profiler; /* measured times */
-    double noise;                /* relative error that a quarter of the measured times exceed */
-    struct yk_text notes;        /* one line per target */
-    int32_t target_count;        /* pairs of device and precision that were requested */
+    double noise;         /* relative spread of the measured times (yk_profiler_noise_level()) */
+    struct yk_text notes; /* one line per target (pair of device and precision) */
+    int32_t target_count; /* number of requested targets */
     bool counters;
     struct yk_counter_run_data counted; /* counters of each measured target, if requested */
 };
 
-/* Checks a request for `ranks` ranks, before they are started. Fails for errors that this process
- * can detect alone. */
+/* Checks a request before its `ranks` ranks are started. Finds only the errors that this process
+ * can detect without the other ranks. */
 yk_status yk_profile_job_check_request(const struct yk_profile_job_request *request,
                                        int32_t ranks) YK_MUST_USE;
 
-/* Called by all ranks. When stopped, succeeds with the times measured so far. */
+/* Called by all ranks. If the job is stopped, succeeds with the times that were measured until
+ * then. */
 yk_status yk_profile_job_run(const struct yk_profile_job_request *request,
                              struct yk_profile_job_result *out) YK_MUST_USE;
 void yk_profile_job_result_free(struct yk_profile_job_result *result);
@@ -68,15 +71,16 @@ yk_status yk_profile_job_write_json(const struct yk_profile_job_result *result,
 yk_status yk_profile_job_write_cluster(const struct yk_profile_job_result *result,
                                        struct yk_text *out) YK_MUST_USE;
 
-/* The profile file to write to: `profile`, or the default one if NULL. Fails for "none". */
+/* Sets `*out` to the path of the profile to write. This is `profile`, or the default profile if
+ * `profile` is NULL. Fails if `profile` is "none". */
 yk_status yk_profile_job_find_path(const char *profile, struct yk_arena *arena,
                                    const char **out) YK_MUST_USE;
 
 /* ---- import: merges profiles of other machines into a profile of this machine ---- */
 
 struct yk_profile_import_request {
-    const char *files;   /* profiles to read, comma-separated */
-    const char *profile; /* profile to write; NULL: the default one */
+    const char *files;   /* comma-separated paths of the profiles to read */
+    const char *profile; /* path of the profile to write; NULL means: the default profile */
 };
 
 struct yk_profile_import_file {
@@ -87,12 +91,12 @@ struct yk_profile_import_file {
 /* Starts as {0}; owns what it points to. */
 struct yk_profile_import_result {
     struct yk_arena *arena;
-    const char *path; /* profile that was written */
+    const char *path; /* path of the profile that was written */
     struct yk_profile_import_file *files;
     int32_t file_count;
 };
 
-/* Opens every file for a check before it writes anything. */
+/* Checks that every file can be opened before it writes anything. */
 yk_status yk_profile_import_run(const struct yk_profile_import_request *request,
                                 struct yk_profile_import_result *out) YK_MUST_USE;
 void yk_profile_import_result_free(struct yk_profile_import_result *result);
@@ -105,7 +109,8 @@ struct yk_profile_show_result {
     struct yk_profile_report report;
 };
 
-/* Uses these members of the request: `profile`, and as filters `model`, `workload` and `device`. */
+/* Reads the profile request->profile. Uses the members `model`, `workload` and `device` of the
+ * request as filters, and ignores its other members. */
 yk_status yk_profile_show_run(const struct yk_profile_job_request *request,
                               struct yk_profile_show_result *out) YK_MUST_USE;
 void yk_profile_show_result_free(struct yk_profile_show_result *result);

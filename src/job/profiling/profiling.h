@@ -1,6 +1,6 @@
 /*
- * Profiling: the state of a profile job while it runs. Determines the targets (pairs of device and
- * precision) and the cluster that the devices of a target form.
+ * Profiling: the state of a profile job while it runs. Its functions determine the targets, which
+ * are pairs of a device and a precision, and the cluster that the devices of a target form.
  */
 #ifndef YK_JOB_PROFILING_PROFILING_H
 #define YK_JOB_PROFILING_PROFILING_H
@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-/* One device and precision to measure. */
+/* A pair of a device and a precision to measure. */
 struct yk_profile_job_target {
     struct yk_device_choice choice;
     enum yk_precision precision;
@@ -25,19 +25,20 @@ struct yk_profiling_state {
     struct yk_profile_job_result *result;
     struct yk_arena *arena; /* owned by the result */
     const struct yk_model_config *config;
-    struct yk_workload workload; /* of the current target */
-    double *slowness;            /* (ranks) factors of --slow */
+    struct yk_workload workload; /* workload of the current target */
+    double *slowness;            /* (ranks) factors of --slow; 1 means: not slowed down */
     struct yk_train_team team;
     struct yk_profile_job_target *targets;
     int32_t target_count;
     int32_t target; /* index of the current target */
-    /* Of the current target: */
-    struct yk_cluster *cluster; /* one device per rank; --slow is the device's part */
+    /* The following members belong to the current target. The cluster has one device per rank; a
+     * rank that --slow slows down has only a part of a CPU. */
+    struct yk_cluster *cluster;
     struct yk_device_context context;
-    struct yk_backend_lane *lane; /* comm lane of a single rank */
-    struct yk_communicator alone; /* the communicator of a single rank */
+    struct yk_backend_lane *lane; /* comm lane if there is only one rank */
+    struct yk_communicator alone; /* communicator if there is only one rank */
     struct yk_measure_team all;
-    struct yk_counter_recorder *counter_recorder; /* NULL: no counters */
+    struct yk_counter_recorder *counter_recorder; /* NULL means: no counters */
 };
 
 static inline int32_t yk_profiling_rank_count(const struct yk_profiling_state *profiling)
@@ -45,16 +46,16 @@ static inline int32_t yk_profiling_rank_count(const struct yk_profiling_state *p
     return yk_train_team_is_single_rank(&profiling->team) ? 1 : profiling->team.ranks.size;
 }
 
-/* The requested device as a value of --device. "all" becomes the device kind of the cluster, or
- * "auto". */
+/* Returns the requested device as a value of --device. If "all" was requested, returns the device
+ * kind of the cluster, or "auto" if there is no cluster. */
 const char *yk_profiling_device_option(const struct yk_profiling_state *profiling);
 
-/* Determines the targets for `ranks` ranks. Before the team is open this uses only what this
- * process knows; afterwards all ranks agree on the targets. */
+/* Determines the targets for `ranks` ranks. Before the team is open, the function uses only what
+ * this process knows. After the team is open, all ranks get the same targets. */
 yk_status yk_profiling_find_targets(struct yk_profiling_state *profiling,
                                     int32_t ranks) YK_MUST_USE;
 
-/* Opens the cluster of the request. Fails unless it has one device per rank. */
+/* Opens the cluster of the request. Fails if it does not have one device per rank. */
 yk_status yk_profiling_read_cluster(struct yk_profiling_state *profiling,
                                     int32_t ranks) YK_MUST_USE;
 

@@ -1,7 +1,8 @@
 /*
- * Train inputs: the model config, the tokenizer and the data of a training run, matched to each
- * other. The vocabulary of a new model is that of its tokenizer, or the set of characters of its
- * text. Weights and checkpoints have a fixed vocabulary, and the data must stay within it.
+ * Train inputs: the model config, the tokenizer and the data of a training run. They must match. A
+ * new model gets the vocabulary of its tokenizer, or the set of characters of its text if it has no
+ * tokenizer. Existing weights and checkpoints have a fixed vocabulary, and the data may contain
+ * only tokens of this vocabulary.
  */
 #ifndef YK_JOB_TRAINING_INPUTS_H
 #define YK_JOB_TRAINING_INPUTS_H
@@ -12,29 +13,32 @@
 #include "plan/plan.h"
 #include "train/checkpoint/checkpoint.h"
 
-/* Starts as {0}. Owns everything but the config. */
+/* Starts as {0}. Owns what it points to, except the config. */
 struct yk_train_inputs {
     const struct yk_model_config *config; /* built-in, in the arena, or owned by the checkpoint */
-    const struct yk_tokenizer *tokenizer; /* NULL: the data is token shards */
-    struct yk_tokenizer *own_tokenizer;   /* the tokenizer, if opened here; else NULL */
-    const char *data;                     /* path */
-    enum yk_dataset_kind kind;            /* kind of `data` */
+    const struct yk_tokenizer *tokenizer; /* NULL means: the data consists of token shards */
+    struct yk_tokenizer *own_tokenizer; /* the tokenizer, if this struct owns it; otherwise NULL */
+    const char *data;                   /* path of the training data */
+    enum yk_dataset_kind kind;          /* kind of `data` */
     struct yk_dataset *dataset;
-    struct yk_dataset *evaluation_dataset; /* --eval-data; NULL: evaluate on a part of `dataset` */
-    struct yk_sampler *samples;            /* training samples */
-    struct yk_sampler *evaluation;         /* evaluation samples; NULL: no evaluation */
+    /* Data of --eval-data; NULL means: use a part of `dataset`. */
+    struct yk_dataset *evaluation_dataset;
+    struct yk_sampler *samples;    /* training samples */
+    struct yk_sampler *evaluation; /* evaluation samples; NULL means: no evaluation */
 };
 
-/* Opens config, tokenizer and datasets. `checkpoint` is the one to resume from; NULL: a new run. */
+/* Opens the config, the tokenizer and the datasets. `checkpoint` is the checkpoint to resume from;
+ * NULL means: a new run. */
 yk_status yk_train_inputs_open(const struct yk_train_request *request,
                                const struct yk_checkpoint *checkpoint, struct yk_arena *arena,
                                struct yk_train_inputs *out) YK_MUST_USE;
 
-/* The folder of --weights, where their config.json is expected. The weights must exist. */
+/* Sets `*out` to the folder of the weights that --weights names. Their config.json is expected in
+ * this folder. Fails if the weights do not exist. */
 yk_status yk_train_inputs_weights_folder(const struct yk_train_request *request,
                                          struct yk_arena *arena, const char **out) YK_MUST_USE;
 
-/* Opens the samplers. Needs the plan's number of micro-batches. */
+/* Opens the samplers. `micro_batches` is the number of micro-batches of the plan. */
 yk_status yk_train_inputs_open_samplers(struct yk_train_inputs *inputs,
                                         const struct yk_train_request *request,
                                         const struct yk_workload *workload,

@@ -1,6 +1,6 @@
 /*
- * Train plan: the plan of a training run. Rank 0 searches for it, or reads it from a file, and
- * sends it to the other ranks.
+ * Train plan: the plan of a training run. Rank 0 searches for the plan, or reads the plan from a
+ * file, and sends it to the other ranks.
  */
 #ifndef YK_JOB_TRAINING_PLAN_H
 #define YK_JOB_TRAINING_PLAN_H
@@ -12,26 +12,28 @@
 #include "plan/plan_file.h"
 #include "planner/planner.h"
 
-/* Starts as {0}. Do not copy or move it once a plan has been found: `request` points to `book`. */
+/* Starts as {0}. Do not copy or move the struct after a plan has been found: `request` points to
+ * `sources`. */
 struct yk_train_plan {
     struct yk_device_choice device; /* device of this rank */
     struct yk_cluster *cluster;
-    struct yk_profile *profile;                  /* NULL: none */
+    struct yk_profile *profile;                  /* NULL means: none */
     struct yk_device_measurements *measurements; /* (devices) */
     struct yk_cost_sources sources;
     struct yk_plan_request request;
     struct yk_planner_outcome *planned;
 };
 
-/* Turns the request into the workload of a model with this `config`. */
+/* Makes the workload of a model from the request. `config` describes the model. */
 yk_status yk_train_plan_resolve_workload(const struct yk_train_request *request,
                                          const struct yk_model_config *config,
                                          struct yk_workload *out) YK_MUST_USE;
 
 /*
- * Searches for the plan of a workload, or reads it. `model_source` is the model's path in the plan
- * file. If no plan fits, planned->plan is NULL and `planned` says what is missing
- * (planner/planner.h). Called by all ranks.
+ * Searches for the plan of a workload, or reads the plan from the file of --plan. `model_source` is
+ * the path of the model that the plan file will name. If no plan fits into memory,
+ * out->planned->plan is NULL and out->planned says how much memory is missing (planner/planner.h).
+ * Called by all ranks.
  */
 yk_status yk_train_plan_find(const struct yk_train_request *request,
                              const struct yk_train_team *team, const struct yk_model_config *config,
@@ -40,11 +42,12 @@ yk_status yk_train_plan_find(const struct yk_train_request *request,
 
 void yk_train_plan_close(struct yk_train_plan *plan);
 
-/* Number of compute threads of a rank: --threads, else the cores of its device in the plan. */
+/* Returns the number of compute threads of a rank: the value of --threads, or the number of cores
+ * of the rank's device in the plan if --threads is not given. */
 int64_t yk_train_plan_thread_count(const struct yk_train_plan *plan,
                                    const struct yk_train_request *request, int32_t rank);
 
-/* The context needed to write the plan file. */
+/* Returns the context that is needed to write the plan file. */
 struct yk_plan_file_context yk_train_plan_file_context(const struct yk_train_plan *plan);
 
 #endif

@@ -1,7 +1,8 @@
 /*
- * Train progress: callbacks by which a training run reports its progress. They are called by rank 0
- * only, on the thread that trains, unless a comment says otherwise. Each may be NULL. The structs
- * and everything they point to are valid until the callback returns.
+ * Train progress: callbacks with which a training run reports its progress. Only rank 0 calls them,
+ * on the thread that trains, unless a comment says otherwise. Each callback may be NULL. The
+ * structs that a callback receives, and everything they point to, are valid until the callback
+ * returns.
  */
 #ifndef YK_JOB_TRAINING_PROGRESS_H
 #define YK_JOB_TRAINING_PROGRESS_H
@@ -12,43 +13,42 @@
 #include <stdint.h>
 
 enum yk_train_job_phase {
-    YK_TRAIN_JOB_PHASE_PLANNING, /* the search for a plan; a request to stop ends the search early
-                                  */
-    YK_TRAIN_JOB_PHASE_TRAINING, /* training; a request to stop saves a checkpoint and ends the run
-                                  */
+    YK_TRAIN_JOB_PHASE_PLANNING, /* searches for a plan; a stop ends the search early */
+    YK_TRAIN_JOB_PHASE_TRAINING, /* trains; a stop saves a checkpoint and ends the run */
 };
 
-/* A description of the run, before its first step. */
+/* Describes the run before its first step. */
 struct yk_train_start_report {
-    const struct yk_train_result *predicted; /* its predictions are set */
-    int64_t vocabulary;                      /* tokens */
+    const struct yk_train_result *predicted; /* result in which only the predictions are set */
+    int64_t vocabulary;                      /* number of tokens in the vocabulary */
     const char *data;                        /* description of the dataset */
-    int64_t epoch_units; /* samples per epoch; if batch_rows > 0, batches of pairs per epoch */
-    int64_t batch_rows;  /* maximum tokens per side of a batch of pairs; 0: batches count samples */
-    const char *plan;    /* one-line summary */
-    const char *resumed; /* checkpoint to resume from; NULL: a new run */
-    int64_t steps_done;  /* steps before the checkpoint */
+    int64_t epoch_units; /* samples per epoch, or batches of sentence pairs if batch_rows > 0 */
+    /* For sentence pairs: maximum tokens per language in a batch; otherwise 0. */
+    int64_t batch_rows;
+    const char *plan;    /* one-line summary of the plan */
+    const char *resumed; /* checkpoint to resume from; NULL means: a new run */
+    int64_t steps_done;  /* steps that were done before the checkpoint was saved */
 };
 
-/* A finished step. */
+/* Describes a finished step. */
 struct yk_train_step_report {
     int64_t step;  /* counts from 1 */
-    int64_t steps; /* of the whole run */
+    int64_t steps; /* number of steps of the whole run */
     double loss;
     double norm; /* gradient norm */
     double lr;   /* learning rate */
     double loss_scale;
-    bool scaled;  /* fp16: the loss is scaled */
+    bool scaled;  /* the loss is scaled, because the precision is fp16 */
     bool skipped; /* the update was skipped because the gradient was not finite */
     double seconds;
     double tokens_per_s;
-    double mfu; /* model FLOPs utilization, 0 to 1, see planner/planner.h */
-    double exact_mfu;
+    double mfu;          /* model FLOPS utilisation, 0 to 1; `formula` in planner/planner.h */
+    double exact_mfu;    /* `exact` in planner/planner.h */
     double memory_bytes; /* current memory of this process */
     double predicted_s;  /* predicted time of a step */
     double remaining_s;  /* estimated time until the last step, from recent steps */
-    int32_t slowest;     /* rank with the longest compute time; -1: single rank, or not known */
-    double slowest_compute_fraction; /* its compute time / step time */
+    int32_t slowest; /* rank with the longest compute time; -1 means: only one rank, or not known */
+    double slowest_compute_fraction; /* compute time of rank `slowest` / step time */
 };
 
 struct yk_train_evaluation_report {
@@ -64,7 +64,7 @@ struct yk_train_checkpoint_report {
 
 struct yk_train_progress_callbacks {
     void *user;
-    void (*phase)(void *user, enum yk_train_job_phase phase); /* on every rank */
+    void (*phase)(void *user, enum yk_train_job_phase phase); /* called on every rank */
     void (*start)(void *user, const struct yk_train_start_report *start);
     void (*step)(void *user, const struct yk_train_step_report *step);
     void (*evaluation)(void *user, const struct yk_train_evaluation_report *evaluation);

@@ -1,6 +1,6 @@
 /*
  * Train request: all options of a training run. The option table in job/training/options.c
- * documents each one. A member that is not given is 0, NULL or NAN, unless a comment says
+ * describes each option. A member that is not given is 0, NULL or NAN, unless a comment says
  * otherwise. Strings belong to the caller and must outlive the job.
  */
 #ifndef YK_JOB_TRAINING_REQUEST_H
@@ -23,7 +23,7 @@ struct yk_train_request {
     const char *weights;
     const char *adapter;
     const char *data;
-    const char *target; /* translations, for sentence pairs */
+    const char *target; /* for sentence pairs: path of the translations */
     const char *tokenizer;
     double data_fraction;
     double eval_fraction;
@@ -35,9 +35,9 @@ struct yk_train_request {
     int64_t steps;
     double epochs;
     int64_t batch;
-    int64_t batch_tokens; /* tokens per step, instead of `batch` */
+    int64_t batch_tokens; /* tokens per step; replaces `batch` */
     int64_t sequence;
-    int64_t max_sentence_tokens; /* maximum tokens of a sentence, for sentence pairs */
+    int64_t max_sentence_tokens; /* for sentence pairs: maximum number of tokens of a sentence */
     int64_t micro_batches;
     const char *precision;
     int64_t lora_rank;
@@ -52,32 +52,32 @@ struct yk_train_request {
     const char *optimizer;
     double lr;
     const char *lr_schedule;
-    int64_t warmup; /* -1: not given */
+    int64_t warmup; /* -1 means: not given */
     double min_lr;
     double beta1;
     double beta2;
     double epsilon;
     double weight_decay;
     double momentum;
-    double clip; /* maximum gradient norm; 0: no clipping */
+    double clip; /* maximum gradient norm; 0 means: no clipping */
     int64_t seed;
 
     /* The run. */
     const char *out;
     bool resume;
-    int64_t eval_every; /* 0: only after the last step */
+    int64_t eval_every; /* 0 means: only after the last step */
     int64_t eval_samples;
-    int64_t save_every; /* 0: only after the last step */
-    int64_t keep;       /* checkpoints to keep; 0: save none */
+    int64_t save_every; /* 0 means: only after the last step */
+    int64_t keep;       /* number of checkpoints to keep; 0 means: save none */
 
     /* Devices and plan. */
     const char *device;
     const char *cluster;
     int64_t threads;
-    const char *attention; /* attention kernels on GPUs */
+    const char *attention; /* kind of attention kernels on GPUs */
     const char *qkv;
     const char *graphs;
-    int64_t ranks;                       /* processes to start; 0: not given */
+    int64_t ranks;                       /* number of processes to start; 0 means: not given */
     struct yk_rank_options rank_options; /* --rank, --world, --master */
     const char *slow;
     const char *wire;   /* transport between GPUs */
@@ -85,55 +85,57 @@ struct yk_train_request {
     const char *profile;
     double memory_bytes;
     const char *plan;
-    int64_t shuffle; /* seed of a random valid op order, for tests; 0: the order of the plan */
+    int64_t shuffle; /* for tests: seed of a random valid op order; 0 means: order of the plan */
     bool rebalance;
     bool dry_run;
 
-    /* Option file, and output. */
+    /* The option file, and what is printed. */
     const char *config;
     int64_t log_every;
     bool json;
     bool quiet;
     bool counters;
 
-    /* Not options. `resumed` is the checkpoint to resume from; yk_train_request_read_sources() sets
-     * it. The callbacks may be NULL. */
+    /* These members are not options. `resumed` is the path of the checkpoint to resume from, which
+     * yk_train_request_read_sources() sets. `job` and `progress` may be NULL. */
     const char *resumed;
     const struct yk_job_callbacks *job;
     const struct yk_train_progress_callbacks *progress;
 };
 
-/* The option table: options of `yoke train`, and members of run.json. */
+/* The option table: the options of `yoke train`, which are also the members of run.json. */
 extern const struct yk_option_table yk_train_option_table;
 
-/* One option: its name without dashes, and its value as typed on the command line. The value of a
- * flag is "true" or "false". */
+/* The name of an option without dashes, and its value as it would be typed on the command line. The
+ * value of a flag is "true" or "false". */
 struct yk_train_option {
     const char *name;
     const char *value;
 };
 
-/* Fails if there is no option of that name, suggesting the most similar one, or if the value is not
- * valid. */
+/* Fails if no option has this name, or if the value is not valid. For an unknown name, the message
+ * suggests the most similar name. */
 yk_status yk_train_request_check_option(const struct yk_train_option *option) YK_MUST_USE;
 
 /*
- * Reads the option sources of a request: options that the command line does not give come from the
- * resumed run, from the plan's workload, or from the file --config. Allocates them in the arena.
- * Sets request->resumed.
+ * Reads the option sources of a request. They provide the options that are not given on the command
+ * line: the resumed run, the workload of the plan, and the file of --config. Allocates the sources
+ * in the arena. Sets request->resumed.
  */
 yk_status yk_train_request_read_sources(struct yk_train_request *request, struct yk_arena *arena,
                                         struct yk_option_sources *out) YK_MUST_USE;
 
-/* Fails if an option that must not change when a run is resumed differs from `options_json`, which
- * the run saved. `source` is the file it was saved in. */
+/* Checks the options that must not change when a run is resumed. Fails if one of them differs from
+ * its value in `options_json`, the options that the run saved. `source` is the path of the file in
+ * which they were saved. */
 yk_status yk_train_request_check_resumed(const struct yk_train_request *request,
                                          const char *options_json, const char *source) YK_MUST_USE;
 
 /*
- * Makes a request from a list of options. Applies in this order: defaults, option sources
- * (yk_train_request_read_sources()), then `options`. A later value replaces an earlier one. Values
- * are copied into the arena. Fails as yk_train_request_check_option() does.
+ * Makes a request from a list of options. First sets the defaults, then the values of the option
+ * sources (yk_train_request_read_sources()), then `options`. A later value replaces an earlier
+ * value. Values are copied into the arena. Fails in the same cases as
+ * yk_train_request_check_option().
  */
 yk_status yk_train_request_make(const struct yk_train_option *options, size_t count,
                                 struct yk_arena *arena, struct yk_train_request *out) YK_MUST_USE;

@@ -1,7 +1,7 @@
 /*
- * Train result: the measurements of a training run; for a dry run, only the predictions. It starts
- * as {0} and owns what it points to. Rank 0 sets all members. Other ranks set only `rank`, `size`
- * and `stopped`.
+ * Train result: the predictions and the measurements of a training run. A dry run has only
+ * predictions. The struct starts as {0} and owns what it points to. Rank 0 sets all members. Other
+ * ranks set only `rank`, `size` and `stopped`.
  */
 #ifndef YK_JOB_TRAINING_RESULT_H
 #define YK_JOB_TRAINING_RESULT_H
@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A change of the ranks' shares by --rebalance, after `step`. */
+/* Describes how --rebalance changed the ranks' shares of the batch after `step`. */
 struct yk_train_share_change {
     int64_t step;
     int64_t *shares_before; /* (ranks) samples per step */
@@ -28,14 +28,14 @@ struct yk_train_result {
     bool planned; /* the predictions are set */
     bool trained; /* the measurements are set */
     bool stopped; /* the run was stopped before its last step */
-    int32_t rank; /* of this process */
+    int32_t rank; /* rank of this process */
     int32_t size; /* number of ranks */
 
-    /* Predictions, for the last plan of the run. */
+    /* Predictions for the last plan of the run. */
     const char *model;
     int64_t parameters;
-    int64_t trainable;  /* parameters that are trained */
-    const char *folder; /* run folder */
+    int64_t trainable;  /* number of parameters that are trained */
+    const char *folder; /* path of the run folder */
     int64_t steps;
     int64_t batch;
     int64_t sequence;
@@ -46,26 +46,26 @@ struct yk_train_result {
     double predicted_s;     /* predicted time of all remaining steps */
     double planned_bytes;   /* planned memory of rank 0 */
     double limit_bytes;     /* memory limit of rank 0 */
-    /* For a dry run: the plan as text, or the reason why no plan fits. With `json` only the latter,
-     * as JSON. */
+    /* For a dry run: the plan as text, or the reason why no plan fits into memory. If the request
+     * has `json` set, only this reason, as JSON. */
     struct yk_text plan;
 
     /* Measurements. */
-    const char *backend; /* of rank 0 */
-    const char *device;  /* of rank 0 */
+    const char *backend; /* backend of rank 0 */
+    const char *device;  /* description of the device of rank 0 */
     int64_t steps_done;
     double first_loss;
     double last_loss;
-    double evaluation_loss; /* NAN: no evaluation */
+    double evaluation_loss; /* NAN means: no evaluation */
     double tokens;
-    double seconds; /* sum over all steps */
+    double seconds; /* total time of all steps */
     double tokens_per_s;
-    double mfu; /* model FLOPs utilization, 0 to 1, see planner/planner.h */
-    double exact_mfu;
+    double mfu;       /* model FLOPS utilisation, 0 to 1; `formula` in planner/planner.h */
+    double exact_mfu; /* `exact` in planner/planner.h */
     double median_step_s;
-    double peak_bytes;      /* peak host memory of rank 0's process */
+    double peak_bytes;      /* peak host memory of the process of rank 0 */
     double device_bytes;    /* peak GPU memory of rank 0; 0 on a CPU */
-    const char *checkpoint; /* newest checkpoint; "": none */
+    const char *checkpoint; /* path of the newest checkpoint; "" means: none */
     struct yk_train_share_change *rebalancings;
     int32_t rebalancing_count;
     struct yk_run_rank *ranks; /* (rank_count) */
@@ -75,7 +75,7 @@ struct yk_train_result {
 
 void yk_train_result_free(struct yk_train_result *result);
 
-/* Appends the JSON object of summary.json; for a dry run, without the measurements. */
+/* Appends the JSON object of summary.json. For a dry run, the object has no measurements. */
 yk_status yk_train_result_write_json(const struct yk_train_result *result,
                                      struct yk_text *out) YK_MUST_USE;
 

@@ -73,7 +73,7 @@ static void *exit_later(void *user)
 }
 
 /* Ends the process after a delay, even if this thread blocks. Returns false if the job has no
- * `leave` callback or no thread could be created. */
+ * `exit_process` callback or no thread could be created. */
 static bool schedule_exit(struct yk_train_team *team, yk_status status)
 {
     pthread_t thread;
