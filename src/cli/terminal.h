@@ -1,7 +1,8 @@
 /*
- * Terminal: prints results to standard output, and messages and progress to standard error. A
- * terminal gets colour and a progress line; a file or a pipe gets neither. For the main thread
- * only, except yk_terminal_log_sink and yk_terminal_print_fatal, which any thread may call.
+ * Terminal: prints results to standard output, and messages and progress to standard error. Colour
+ * and a progress line are printed to a terminal, but not to a file or a pipe. Only the main thread
+ * may call these functions, except yk_terminal_log_sink() and yk_terminal_print_fatal(), which any
+ * thread may call.
  */
 #ifndef YK_CLI_TERMINAL_H
 #define YK_CLI_TERMINAL_H
@@ -14,35 +15,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Opens descriptors 0 to 2 if they are closed, so that no file opened later becomes standard
- * output. Ignores SIGPIPE and SIGXFSZ, so that a failed write returns an error. */
+/* Opens file descriptors 0 to 2 if they are closed, so that no file that is opened later becomes
+ * standard output. Ignores SIGPIPE and SIGXFSZ, so that a failed write returns an error. */
 void yk_terminal_prepare(void);
 
-/* Environment variable by which the process that launches ranks describes its terminal to them. Its
- * value is "COLUMNS_OF_STDOUT,COLUMNS_OF_STDERR"; 0 means: not a terminal. */
+/* The environment variable with which the process that launches ranks describes its terminal to the
+ * ranks. The value is "COLUMNS_OF_STDOUT,COLUMNS_OF_STDERR"; 0 means: not a terminal. */
 #define YK_TERMINAL_ENVIRONMENT_VARIABLE "YOKE_TERMINAL"
 
-/* Width in columns of the terminal behind a file descriptor; 0: not a terminal, or TERM is "dumb".
- */
+/* Returns the width of the terminal of a file descriptor in columns. 0 means: the descriptor is not
+ * a terminal, or TERM is not set or "dumb". */
 int yk_terminal_descriptor_columns(int descriptor);
 
-/* Declares that this process is rank `rank` of several. Only rank 0 prints results, notes and
- * progress. Warnings and errors of other ranks start with the rank. An error that another rank of
- * this machine has already printed is not printed again. */
+/* Declares that this process is rank `rank` of several ranks. Only rank 0 prints results, notes and
+ * progress. Warnings and errors of the other ranks start with the number of the rank. An error that
+ * another rank of this machine has already printed is not printed again. */
 void yk_terminal_set_rank(int32_t rank);
 
-/* Whether this is rank 0 or the only rank. */
+/* Returns whether this process is rank 0 or the only rank. */
 bool yk_terminal_is_main_rank(void);
 
-/* Whether another process has already printed the messages about the command line: rank 0, or the
- * process that launched the ranks. */
+/* Returns whether another process (rank 0, or the process that launched the ranks) has already
+ * printed the messages about the command line. */
 bool yk_terminal_messages_already_printed(void);
 
-/* Width of standard output in columns; 80 if it is not a terminal. */
+/* Returns the width of standard output in columns; 80 if standard output is not a terminal. */
 int yk_terminal_output_columns(void);
 
-/* Whether to use colour on standard output: it is a terminal, TERM is not "dumb", and NO_COLOR is
- * not set. */
+/* Returns whether to use colour on standard output: true if standard output is a terminal, TERM is
+ * not "dumb", and NO_COLOR is not set. */
 bool yk_terminal_uses_colour(void);
 
 /* Disables notes and progress. */
@@ -52,46 +53,47 @@ void yk_terminal_set_quiet(void);
 void yk_terminal_log_sink(void *user, enum yk_log_level level, const char *line);
 
 /*
- * Show a progress line on standard error and rewrite it in place. It appears after half a second,
- * and only if standard error is a terminal. yk_terminal_progress can be used as a callback of a
- * scheduler or job; `done` is a fraction from 0 to 1.
+ * Show a progress line on standard error and update it in place. The line appears after half a
+ * second, and only if standard error is a terminal. yk_terminal_progress() can be used as a
+ * callback of a scheduler or a job. `done` is a fraction from 0 to 1.
  */
 void yk_terminal_progress_begin(void);
 void yk_terminal_progress(void *user, const char *what, double done);
 void yk_terminal_progress_end(void);
 
 /*
- * Prints a status line to standard error. It replaces the previous line, unless that one was
- * printed with `keep`. If standard error is not a terminal, only lines with `keep` are printed.
+ * Prints a status line to standard error. The line replaces the previous status line, unless the
+ * previous line was printed with `keep`. If standard error is not a terminal, only lines with
+ * `keep` are printed.
  */
 void yk_terminal_print_status_line(const char *line, bool keep);
 
 /* Prints "yoke: SENTENCE" to standard error. */
 void yk_terminal_print_error(const char *sentence);
 
-/* Prints an error from a thread that is about to end the process because other threads are blocked.
- * A blocked thread may hold the lock of a stdio stream, so this acquires no lock and calls write()
- * once. */
+/* Prints an error message from a thread that will end the process because other threads are
+ * blocked. A blocked thread may hold the lock of a stdio stream, so this function acquires no lock
+ * and calls write() only once. */
 void yk_terminal_print_fatal(const char *sentence);
 
 /* Writes `text` to standard output. Control characters are printed as visible escapes, unless
- * text->coloured says that the text is already escaped. If the reader has closed the pipe, returns
- * YK_ERROR_SYSTEM with an empty message. */
+ * text->coloured is set, which means that the text is already escaped. If standard output is a pipe
+ * that its reader has closed, returns YK_ERROR_SYSTEM with an empty message. */
 yk_status yk_terminal_print_result(const struct yk_text *text) YK_MUST_USE;
 
 /*
- * Prints the result of a job whose files could not be written. `status` is the status of writing
- * them. Does nothing for YK_OK and YK_ERROR_NO_FIT, because main() prints the result then.
- * Otherwise prints and empties `result`, and returns `status` with its message. If printing fails,
- * too, that message is appended.
+ * Prints the result of a job whose output files could not be written. `status` is the status of
+ * writing the files. If it is YK_OK or YK_ERROR_NO_FIT, does nothing, because main() will print the
+ * result. Otherwise prints `result`, makes it empty, and returns `status` with its message. If
+ * printing also fails, its message is appended.
  */
 yk_status yk_terminal_print_after_failure(yk_status status, struct yk_text *result) YK_MUST_USE;
 
-/* Prints generated or decoded text: with escapes on a terminal, unchanged to a file or a pipe. Can
- * be used as a callback of a job. */
+/* Prints generated or decoded text. Control characters are escaped on a terminal; a file or a pipe
+ * gets the text unchanged. Can be used as a callback of a job. */
 yk_status yk_terminal_print_data(void *user, const char *bytes, size_t length) YK_MUST_USE;
 
-/* Ends the current line of standard output after a failure. Ignores errors. */
+/* Ends the current line of standard output after a failure. Ignores errors of writing. */
 void yk_terminal_end_line(void);
 
 #endif

@@ -1,11 +1,12 @@
 /*
- * Corpus: a sequence of tokens to train on. A path is one of
- *   a text file         UTF-8; a tokenizer converts it to tokens, or every character is a token
- *   a folder            the text files in it and its subfolders, in the order of data/file_list.h
- *   a .bin file         tokens in llm.c's format (data/token_shard.h)
- *   a folder of .bin    all of them, in the same order
- * Tokens of text are kept in memory, two or four bytes each. Tokens of shards are read from disk.
- * An open corpus is immutable: any number of threads may read from one.
+ * Corpus: a sequence of tokens to train on. The path of a corpus is one of these:
+ *   a text file      UTF-8 text; a tokenizer makes the tokens, or every character is a token
+ *   a folder         the text files in it and in its subfolders, in the order of data/file_list.h
+ *   a .bin file      tokens in llm.c's format (data/token_shard.h)
+ *   a folder of .bin files, which are read in the same order
+ * The tokens of a text are held in memory, two or four bytes each. The tokens of .bin files
+ * (shards) are read from disk. An open corpus is immutable: any number of threads may read from the
+ * same corpus.
  */
 #ifndef YK_DATA_CORPUS_H
 #define YK_DATA_CORPUS_H
@@ -20,13 +21,14 @@ struct yk_corpus;
 
 struct yk_corpus_request {
     const char *path;
-    double part; /* use this fraction of the data, from its beginning: above 0, up to 1 */
-    /* For text. NULL means: every different character of the text is a token. Not owned: it must
-     * outlive the corpus. */
+    double part; /* use only this fraction of the data, from the beginning: above 0, up to 1 */
+    /* Only for text. NULL means: every different character of the text is a token. The tokenizer
+     * must outlive the corpus. */
     const struct yk_tokenizer *tokenizer;
 };
 
-/* `count` tokens of a corpus, beginning at token `first`: the training or the evaluation set. */
+/* `count` tokens of a corpus, beginning at token `first`, such as the training set or the
+ * evaluation set. */
 struct yk_corpus_range {
     const struct yk_corpus *corpus;
     int64_t first;
@@ -37,26 +39,27 @@ yk_status yk_corpus_open(const struct yk_corpus_request *request,
                          struct yk_corpus **out) YK_MUST_USE;
 void yk_corpus_close(struct yk_corpus *corpus);
 
-/* The tokenizer of the text: that of the request, or one that the corpus made and owns. NULL for
- * token shards. */
+/* Returns the tokenizer of the text: the tokenizer of the request, or one that the corpus created
+ * and owns. Returns NULL for token shards. */
 const struct yk_tokenizer *yk_corpus_tokenizer(const struct yk_corpus *corpus);
 
-/* The largest token id; the embedding of a model needs at least one more row. Reads all tokens if
- * the corpus consists of shards. */
+/* Finds the largest token id. The embedding of a model needs at least `*out` + 1 rows. Reads all
+ * tokens if the corpus consists of shards. */
 yk_status yk_corpus_max_token(const struct yk_corpus *corpus, int32_t *out) YK_MUST_USE;
 
-/* Reads tokens `first` to `first` + `count` - 1. Fails if they are out of range. */
+/* Reads tokens `first` to `first` + `count` - 1. Fails if one of these tokens is out of range. */
 yk_status yk_corpus_read(const struct yk_corpus *corpus, int64_t first, int64_t count,
                          int32_t *out) YK_MUST_USE;
 
-/* Adds "3 files, 1.2MB, 94 characters", "3 files, 1.2MB, 310000 tokens" or
+/* Appends "3 files, 1.2MB, 94 characters", "3 files, 1.2MB, 310000 tokens" or
  * "2 shards, 200000 tokens". */
 void yk_corpus_describe(const struct yk_corpus *corpus, struct yk_text *out);
 
-/* The range of all tokens. */
+/* Returns the range of all tokens. */
 struct yk_corpus_range yk_corpus_full_range(const struct yk_corpus *corpus);
 
-/* Splits a corpus: its last `part`, from 0 to below 1, is for evaluation, the rest for training. */
+/* Splits a corpus into two ranges. The last tokens, a fraction `part` of all (from 0 to below 1),
+ * are for evaluation; all tokens before them are for training. */
 void yk_corpus_split(const struct yk_corpus *corpus, double part, struct yk_corpus_range *training,
                      struct yk_corpus_range *evaluation);
 

@@ -1,21 +1,21 @@
 /*
- * Dataset: the training data of a run, of any kind, and its samplers.
+ * Dataset: the training data of a run, and the samplers of this data. There are four kinds:
  *   windows       text or token shards (data/corpus.h); the model predicts each next token
- *   masked        the same, with some tokens masked; the model predicts them from both sides
+ *   masked        the same data with some tokens masked, which the model predicts from both sides
  *   pairs         sentences and their translations (data/sentence_pairs.h)
  *   instructions  prompts and their completions (data/instructions.h)
- * An open dataset is immutable: any number of threads may use one. It must outlive its samplers,
- * and everything that the request points to must outlive the dataset.
+ * An open dataset is immutable: any number of threads may use the same dataset. A dataset must
+ * outlive its samplers. Everything that the request points to must outlive the dataset.
  *
  * Files of this folder:
  *   sampler (with window_sampler.c and sentence_pair_sampler.c),
- *   masked_sampler, instruction_sampler         the samples of a batch
+ *   masked_sampler, instruction_sampler         choose the samples of a batch
  *   corpus, sentence_pairs, instructions        the data of each kind
- *   file_list, text_reader, lines, json_records files of text
- *   token_shard                                 files of tokens
- *   instruction_files, instruction_encoder      files of instructions
- *   gettext_pairs, mo_catalogue, pair_cleaning  sentence pairs from gettext catalogues
- *   bleu                                        the score of translations
+ *   file_list, text_reader, lines, json_records read files of text
+ *   token_shard                                 reads and writes files of tokens
+ *   instruction_files, instruction_encoder      read files of instructions
+ *   gettext_pairs, mo_catalogue, pair_cleaning  collect sentence pairs from gettext catalogues
+ *   bleu                                        computes the score of translations
  */
 #ifndef YK_DATA_DATASET_H
 #define YK_DATA_DATASET_H
@@ -38,14 +38,15 @@ enum yk_dataset_kind {
 struct yk_dataset_request {
     enum yk_dataset_kind kind;
     const char *path;
-    const char *target_path;              /* pairs: the file of translations */
-    const struct yk_tokenizer *tokenizer; /* windows: NULL means that each character is a token */
-    double part;      /* use this fraction of the data, from its beginning: above 0, up to 1 */
-    double held_out;  /* hold out the last fraction of that for evaluation: 0 to below 1 */
-    int64_t longest;  /* pairs, instructions: the most tokens of a sentence or a sample */
-    int32_t start;    /* pairs: the id of the first token that a decoder reads */
-    bool skip_faulty; /* pairs, instructions: skip those that are empty or too long */
-    bool packed;      /* instructions: put several into one sample */
+    const char *target_path;              /* pairs: path of the translations */
+    const struct yk_tokenizer *tokenizer; /* windows: NULL means: each character is a token */
+    double part;     /* use only this fraction of the data, from the beginning: above 0, up to 1 */
+    double held_out; /* hold out this last fraction of the used data for evaluation: 0 to below 1 */
+    int64_t longest; /* pairs, instructions: maximum number of tokens of a sentence or a sample */
+    int32_t start;   /* pairs: id of the first token that a decoder reads */
+    bool skip_faulty; /* pairs, instructions: skip items that are empty or too long; false means:
+                         fail */
+    bool packed;      /* instructions: put several instructions into one sample */
 };
 
 struct yk_dataset;
@@ -54,23 +55,24 @@ yk_status yk_dataset_open(const struct yk_dataset_request *request,
                           struct yk_dataset **out) YK_MUST_USE;
 void yk_dataset_close(struct yk_dataset *dataset);
 
-/* The tokenizer of the request, or a character tokenizer that the dataset owns. NULL for token
- * shards. */
+/* Returns the tokenizer of the request, or a character tokenizer that the dataset owns. Returns
+ * NULL for token shards. */
 const struct yk_tokenizer *yk_dataset_tokenizer(const struct yk_dataset *dataset);
 
-/* The largest token id; the embedding of a model needs at least one more row. */
+/* Finds the largest token id. The embedding of a model needs at least `*out` + 1 rows. */
 yk_status yk_dataset_max_token(const struct yk_dataset *dataset, int32_t *out) YK_MUST_USE;
 
-/* Adds "3 files, 1.2MB, 94 characters", "29000 pairs, …". */
+/* Appends a description such as "3 files, 1.2MB, 94 characters" or "29000 pairs, …". */
 void yk_dataset_describe(const struct yk_dataset *dataset, struct yk_text *out);
 
-/* Creates a sampler over the training data: everything that is not held out. */
+/* Creates a sampler over the training data, which is all data that is not held out. */
 yk_status yk_dataset_create_sampler(const struct yk_dataset *dataset,
                                     const struct yk_sampler_options *options,
                                     struct yk_sampler **out) YK_MUST_USE;
 
-/* Creates a sequential sampler over the data that is held out or, if `all`, over all data. `*out`
- * is NULL if there is none. */
+/* Creates a sequential sampler over the held-out data. If `all`, the sampler uses all data of a
+ * corpus, or all pairs or instructions that are not held out. Sets `*out` to NULL if there is no
+ * data. */
 yk_status yk_dataset_create_sequential_sampler(const struct yk_dataset *dataset,
                                                const struct yk_sampler_options *options, bool all,
                                                struct yk_sampler **out) YK_MUST_USE;

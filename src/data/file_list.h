@@ -1,7 +1,8 @@
 /*
- * File list: the regular files of a folder and its subfolders, sorted by the bytes of their paths:
- * the order is the same on every machine. Skips hidden names, folders called build, node_modules or
- * __pycache__, and symbolic links to folders (they may form cycles).
+ * File list: the regular files of a folder and its subfolders. They are sorted by the bytes of
+ * their paths, so the order is the same on every machine. The list skips hidden files and folders,
+ * folders with the names build, node_modules and __pycache__, and symbolic links to folders (which
+ * may form cycles).
  */
 #ifndef YK_DATA_FILE_LIST_H
 #define YK_DATA_FILE_LIST_H
@@ -12,11 +13,11 @@
 #include <stdint.h>
 
 struct yk_file_list {
-    const char *const *paths; /* (count) each begins with the path of the folder */
+    const char *const *paths; /* (count) each path begins with the path of the folder */
     int32_t count;
 };
 
-/* Allocates the list in the arena. */
+/* Lists the files of a folder. Allocates the list in the arena. */
 yk_status yk_file_list_read(const char *folder, struct yk_arena *arena,
                             struct yk_file_list *out) YK_MUST_USE;
 

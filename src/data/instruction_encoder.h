@@ -1,7 +1,7 @@
 /*
  * Instruction encoder: converts one instruction, in any of the formats of data/instructions.h, to
- * tokens and marks the tokens that are part of the loss. One thread at a time may use it. The
- * tokenizer must outlive it.
+ * tokens and marks the tokens that are part of the loss. Only one thread at a time may use an
+ * encoder. The tokenizer must outlive the encoder.
  */
 #ifndef YK_DATA_INSTRUCTION_ENCODER_H
 #define YK_DATA_INSTRUCTION_ENCODER_H
@@ -21,18 +21,18 @@
     "\"prompt\" and \"completion\", \"messages\", \"conversations\", or \"instruction\" and "      \
     "\"output\""
 
-/* Whether `bytes` are a JSON object with the members of a supported format. Does not check their
- * values. */
+/* Returns whether `bytes` are a JSON object with the members of a supported format. Only checks
+ * that the members exist, and that "messages" or "conversations" is a list. */
 bool yk_instruction_encoder_recognizes(const char *bytes, size_t length);
 
 struct yk_instruction_encoder {
     const struct yk_tokenizer *tokenizer;
     struct yk_tokenizer_encoder *encoder;
-    struct yk_chat_template chat; /* opened when the first chat messages are read */
+    struct yk_chat_template chat; /* {0} until the first chat is encoded */
     struct yk_text text;          /* buffer for a prompt */
     int32_t begin_id;             /* token before a prompt; -1 means: none */
     int32_t end_id;               /* token after a completion; -1 means: none */
-    int64_t fault; /* after a failure: the line of the JSON text that has the fault, from 0 */
+    int64_t fault; /* after a failure: number of the faulty line of the JSON text, from 0 */
 };
 
 yk_status yk_instruction_encoder_open(const struct yk_tokenizer *tokenizer,
@@ -41,9 +41,10 @@ yk_status yk_instruction_encoder_open(const struct yk_tokenizer *tokenizer,
 void yk_instruction_encoder_close(struct yk_instruction_encoder *encoder);
 
 /*
- * Adds the tokens of one instruction to `out`. A token that is part of the loss is added as ~id,
- * which is negative; the first token never is. Adds nothing if the instruction has no answer or an
- * empty one. Error messages do not contain the location of the instruction.
+ * Appends the tokens of one instruction to `out`. A token that is part of the loss is stored as
+ * ~id, which is negative. The first token is never part of the loss. Appends nothing if the
+ * instruction has no answer or an empty answer. Error messages do not contain the location of the
+ * instruction.
  */
 yk_status yk_instruction_encoder_encode(struct yk_instruction_encoder *encoder, const char *bytes,
                                         size_t length, struct yk_token_ids *out) YK_MUST_USE;

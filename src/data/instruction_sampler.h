@@ -1,12 +1,13 @@
 /*
  * Instruction sampler: a sample is a window of T tokens with one or more instructions
- * (data/instructions.h). The target of a token is the next token if that is part of the loss. A
- * window contains one instruction or, if packed, as many whole ones as first-fit decreasing packs
- * into it; the packing is the same in every epoch. In a packed window positions continue across
- * instructions, and tokens attend to the instructions before their own. The rest is padding.
+ * (data/instructions.h). The target of a token is the next token if the next token is part of the
+ * loss. A window contains one instruction. A packed window contains several whole instructions,
+ * which first-fit decreasing packs into it; the packing is the same in every epoch. In a packed
+ * window, positions continue from one instruction to the next, and tokens also attend to the
+ * earlier instructions of the window. The end of a window is padded.
  *
- * In training, each window occurs exactly once per epoch, in an order that seed and epoch
- * determine. In evaluation (sequential), windows occur in data order.
+ * In training, each window occurs exactly once per epoch. The seed and the epoch determine the
+ * order. In evaluation (sequential), windows occur in data order.
  */
 #ifndef YK_DATA_INSTRUCTION_SAMPLER_H
 #define YK_DATA_INSTRUCTION_SAMPLER_H
@@ -16,18 +17,20 @@
 
 #include <stdbool.h>
 
-/* Fails if an instruction is longer than T. The instructions must outlive the sampler. */
+/* Creates a sampler. Fails if an instruction is longer than T. The instructions must outlive the
+ * sampler. */
 yk_status yk_instruction_sampler_create(const struct yk_instructions *instructions,
                                         const struct yk_sampler_options *options,
                                         struct yk_sampler **out) YK_MUST_USE;
 
 /*
- * Bin packing of items into windows of equal length by first-fit decreasing (Johnson, 1973), which
- * needs at most 11/9 OPT + 6/9 windows (Dósa, 2007). Items are placed from the longest to the
- * shortest, items of equal length in their order, each into the first window with enough space.
+ * The result of packing items into windows of equal length with first-fit decreasing (Johnson,
+ * 1973), which needs at most 11/9 OPT + 6/9 windows (Dósa, 2007). The items are placed from the
+ * longest to the shortest; items of equal length keep their order. Each item is placed into the
+ * first window with enough space.
  */
 struct yk_instruction_packing {
-    int64_t *items;  /* (count) the items of the first window, of the second … */
+    int64_t *items;  /* (count) numbers of the items, sorted by their window */
     int64_t *starts; /* (windows + 1) index in `items` of the first item of each window */
     int64_t windows;
 };

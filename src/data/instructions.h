@@ -1,28 +1,30 @@
 /*
  * Instructions: prompts and completions as tokens. The source is a file with one JSON object per
- * line or with one list of objects, or a folder of such files (data/instruction_files.h), which are
- * read as one. Unknown members, blank lines and a byte order mark are ignored. An object has one of
- * four formats:
+ * line or with one list of objects, or a folder of these files (data/instruction_files.h), which
+ * are read as if they were one file. Unknown members, blank lines and a byte order mark are
+ * ignored. An object has one of four formats:
  *
  *   {"prompt": "…", "completion": "…"}
- *       Prompt and completion are encoded separately, between the begin and the end token of the
- *       tokenizer, if it has them. The completion and the end token are part of the loss.
+ *       Prompt and completion are encoded separately. The begin token comes before them and the end
+ *       token after them, if the tokenizer has these tokens. The completion and the end token are
+ *       part of the loss.
  *   {"messages": [{"role": "system" | "user" | "assistant", "content": "…"}, …]}
  *       A chat in Llama 3's format (tokenizer/chat_template.h). The content of the assistant's
- * messages and the <|eot_id|> after each are part of the loss.
+ *       messages and the <|eot_id|> after each of them are part of the loss.
  *   {"conversations": [{"from": "system" | "human" | "gpt", "value": "…"}, …]}
  *       The same in ShareGPT's format.
  *   {"instruction": "…", "input": "…", "output": "…"}
- *       Alpaca's format (Taori et al., 2023): a template turns it into a prompt and a completion.
+ *       Alpaca's format (Taori et al., 2023): a template converts it to a prompt and a completion.
  *       "input" may be empty, null or missing.
  *
  * The first token is never part of the loss. An instruction is faulty if its completion is empty,
- * if a chat has no message of the assistant, or if it is longer than allowed. The first faulty one
- * is an error that names its line, or all are skipped and counted. Long ones may be truncated
- * instead, if a token that is part of the loss remains. Invalid JSON, missing members, members of
- * another type, unknown roles, and text that is not UTF-8 or cannot be encoded are always errors.
+ * if a chat has no message of the assistant or an empty one, or if it is longer than allowed.
+ * Either the first faulty instruction is an error, whose message contains the line, or all faulty
+ * instructions are skipped and counted. Instructions that are too long can be truncated instead, if
+ * a token that is part of the loss remains. Invalid JSON, missing members, members of another type,
+ * unknown roles, and text that is not UTF-8 or cannot be encoded are always errors.
  *
- * All tokens are kept in memory, five bytes each. Instructions are immutable: any number of threads
+ * All tokens are held in memory, five bytes each. Instructions are immutable: any number of threads
  * may use them. They do not refer to the request.
  */
 #ifndef YK_DATA_INSTRUCTIONS_H
@@ -36,35 +38,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Callers only read it. */
+/* Callers must not change the members. */
 struct yk_instructions {
     int64_t count;
-    int32_t padding_id; /* the padding token of the tokenizer, or 0 if it has none */
+    int32_t padding_id; /* padding token of the tokenizer, or 0 if the tokenizer has none */
 
     struct yk_token_ids ids;
     bool *bears;     /* (ids) whether the token is part of the loss */
     int64_t *starts; /* (count + 1) index in `ids` of the first token of each instruction */
-    int64_t *lines;  /* (count) */
-    int64_t skipped;
-    int64_t cut; /* instructions that were truncated */
+    int64_t *lines;  /* (count) line of each instruction, from 1 */
+    int64_t skipped; /* number of faulty instructions that were skipped */
+    int64_t cut;     /* number of instructions that were truncated */
 };
 
 struct yk_instructions_request {
     const char *path;
     const struct yk_tokenizer *tokenizer;
-    int64_t longest;  /* the most tokens of an instruction */
-    bool skip_faulty; /* skip faulty instructions; else the first one is an error */
-    bool cut_long;    /* truncate long instructions */
-    double from;      /* read the lines from this fraction of all lines … */
-    double until; /* … up to this fraction; 0 means: to the end. If `from` is above 0, the result
-                     may be empty. */
+    int64_t longest;  /* maximum number of tokens of an instruction */
+    bool skip_faulty; /* skip faulty instructions; false means: the first one is an error */
+    bool cut_long;    /* truncate instructions that are too long */
+    double from;      /* the first line to read, as a fraction of all lines */
+    double until; /* the end of the lines to read, as a fraction; 0 means: the last line. The result
+                     may be empty if `from` is above 0. */
 };
 
 struct yk_instruction {
     const int32_t *tokens; /* (count) */
     const bool *has_loss;  /* (count) whether the token is part of the loss */
     int64_t count;
-    int64_t line; /* in the file, or number of the element of a list; from 1 */
+    int64_t line; /* number of the line in its file, or of the element in its list; from 1 */
 };
 
 struct yk_instructions_totals {
@@ -79,7 +81,8 @@ struct yk_instructions_totals {
 yk_status yk_instructions_open(const struct yk_instructions_request *request,
                                struct yk_instructions **out) YK_MUST_USE;
 
-/* Reads `bytes` instead of a file. Error messages use the path of the request. */
+/* Reads the instructions from `bytes` instead of a file. Error messages contain the path of the
+ * request. */
 yk_status yk_instructions_read(const char *bytes, size_t length,
                                const struct yk_instructions_request *request,
                                struct yk_instructions **out) YK_MUST_USE;
@@ -87,10 +90,10 @@ void yk_instructions_close(struct yk_instructions *instructions);
 
 struct yk_instructions_totals yk_instructions_totals(const struct yk_instructions *instructions);
 
-/* Instruction `index`, in the order of the lines. The tokens belong to `instructions`. */
+/* Returns instruction `index`, in the order of the lines. The tokens belong to `instructions`. */
 struct yk_instruction yk_instructions_at(const struct yk_instructions *instructions, int64_t index);
 
-/* Adds "52002 instructions, 5012345 tokens, 2912345 with loss, 0 left out, 0 cut off". */
+/* Appends "52002 instructions, 5012345 tokens, 2912345 with loss, 0 left out, 0 cut off". */
 void yk_instructions_describe(const struct yk_instructions *instructions, struct yk_text *out);
 
 #endif

@@ -1,8 +1,9 @@
 /*
  * Text reader: reads a UTF-8 file in chunks, so that a file of any size needs little memory. A
- * chunk ends where the tokenizer allows a cut (tokenizer/chunk_boundary.h). If no cut is possible,
- * the whole file is one chunk. A chunk above the limit below is an error. Text that is not UTF-8 is
- * an error with line and column. One thread at a time may use a reader.
+ * chunk ends where the text may be cut for the tokenizer (tokenizer/chunk_boundary.h). If no cut is
+ * possible, the whole file is one chunk. Reading fails if a chunk would be longer than
+ * YK_TEXT_READER_MAX_CHUNKS normal chunks, or if the text is not UTF-8; the message then contains
+ * the line and the column. Only one thread at a time may use a reader.
  */
 #ifndef YK_DATA_TEXT_READER_H
 #define YK_DATA_TEXT_READER_H
@@ -16,27 +17,28 @@
 
 enum {
     YK_TEXT_READER_CHUNK_BYTES = 1 << 22, /* recommended chunk size */
-    YK_TEXT_READER_MAX_CHUNKS =
-        256, /* a chunk without a place to cut may be this many times as long */
+    YK_TEXT_READER_MAX_CHUNKS = 256, /* a chunk without a place to cut may be up to this many times
+                                        as long as a normal chunk */
 };
 
 struct yk_text_reader;
 
 /* Opens a file, or standard input if the path is "-". A chunk has at most `chunk` bytes, unless
- * there is no place to cut. Copies `cut`. */
+ * these bytes have no place to cut. `cut` is copied. */
 yk_status yk_text_reader_open(const char *path, const struct yk_chunk_boundary_rules *cut,
                               size_t chunk, struct yk_text_reader **out) YK_MUST_USE;
 void yk_text_reader_close(struct yk_text_reader *reader);
 
-/* Reading fails with YK_ERROR_STOPPED once `*stop` is true. NULL means: no flag. */
+/* Sets a flag that stops the reader: reading fails with YK_ERROR_STOPPED once `*stop` is true. NULL
+ * means: no flag. */
 void yk_text_reader_set_stop(struct yk_text_reader *reader, const atomic_bool *stop);
 
-/* Reads the next chunk, which is valid until the next call. Its length is 0 at the end of the file.
- */
+/* Reads the next chunk, which is valid until the next call. Sets `*length` to 0 at the end of the
+ * file. */
 yk_status yk_text_reader_next(struct yk_text_reader *reader, const char **text,
                               size_t *length) YK_MUST_USE;
 
-/* Whether a file is UTF-8 text and not empty. */
+/* Sets `*out` to whether the file is UTF-8 text and not empty. */
 yk_status yk_text_reader_check(const char *path, bool *out) YK_MUST_USE;
 
 #endif

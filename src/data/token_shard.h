@@ -1,9 +1,9 @@
 /*
- * Token shard: a file of tokens in llm.c's format: 256 int32 (magic, version, number of tokens,
- * zeros), then the tokens, all little-endian. GPT-2's tokens are uint16 (magic 20240520, version
- * 1), those of larger vocabularies such as Llama 3's are uint32 (magic 20240801, version 7).
- * Opening a file validates its size. Tokens are read with pread(): any number of threads may read
- * from one shard.
+ * Token shard: a file of tokens in llm.c's format. The file has a header of 256 int32 (magic,
+ * version, number of tokens, zeros), then the tokens. All numbers are little-endian. GPT-2's tokens
+ * are uint16 (magic 20240520, version 1). The tokens of larger vocabularies, such as Llama 3's, are
+ * uint32 (magic 20240801, version 7). Opening a file checks its size. Tokens are read with pread(),
+ * so any number of threads may read from the same shard.
  */
 #ifndef YK_DATA_TOKEN_SHARD_H
 #define YK_DATA_TOKEN_SHARD_H
@@ -29,12 +29,13 @@ extern const struct yk_token_shard_format yk_token_shard_format_uint32;
 
 struct yk_token_shard_header {
     const struct yk_token_shard_format *format;
-    int64_t count; /* tokens of the file */
+    int64_t count; /* number of tokens in the file */
 };
 
 struct yk_token_shard;
 
-/* Parses the header from the first `length` bytes of a file of `file_size` bytes. */
+/* Parses the header from the first `length` bytes of a file of `file_size` bytes. `source` is the
+ * prefix of error messages. */
 yk_status yk_token_shard_parse_header(const unsigned char *bytes, size_t length, uint64_t file_size,
                                       const char *source,
                                       struct yk_token_shard_header *out) YK_MUST_USE;
@@ -44,24 +45,26 @@ void yk_token_shard_close(struct yk_token_shard *shard);
 
 int64_t yk_token_shard_token_count(const struct yk_token_shard *shard);
 
-/* Reads tokens `first` to `first` + `count` - 1, which must be in range. A token above INT32_MAX is
- * an error. */
+/* Reads tokens `first` to `first` + `count` - 1, which must be in range. Fails if a token is above
+ * INT32_MAX. */
 yk_status yk_token_shard_read(const struct yk_token_shard *shard, int64_t first, int64_t count,
                               int32_t *out) YK_MUST_USE;
 
 /*
- * A writer of one file, or of a series NAME_000000.bin, NAME_000001.bin … with a fixed number of
- * tokens each. Files are written under temporary names and renamed when all are complete: a failure
- * leaves existing files unchanged. If the destination is not a regular file (a device, a pipe, a
- * link), the writer copies the complete file to it, since the header is written last. One thread at
- * a time may use a writer.
+ * Writes one file, or a series of files NAME_000000.bin, NAME_000001.bin … with a fixed number of
+ * tokens in each. Files are written under temporary names and renamed when all files are complete,
+ * so a failure leaves existing files unchanged. If the destination is not a regular file (a device,
+ * a pipe, a link), the writer copies the complete file to the destination, because the header is
+ * written last. Only one thread at a time may use a writer.
  */
 struct yk_token_shard_writer;
 
 struct yk_token_shard_writer_request {
-    const char *path;     /* of the file, or "NAME.bin" for a series */
-    int32_t vocabulary;   /* tokens are below this; it selects two or four bytes per token */
-    int64_t shard_tokens; /* in each file of a series except the last; 0 means: one file */
+    const char *path;   /* path of the file; for a series: "NAME.bin" */
+    int32_t vocabulary; /* all tokens must be below this number, which selects two or four bytes per
+                           token */
+    int64_t shard_tokens; /* number of tokens in each file of a series except the last; 0 means:
+                             write one file */
 };
 
 yk_status yk_token_shard_writer_create(const struct yk_token_shard_writer_request *request,

@@ -1,7 +1,7 @@
 /*
- * Library: the definitions of the opaque types of include/yoke/, and helper functions. Only files
- * of this folder include this header. A handle that other handles refer to is reference-counted:
- * YK_LIBRARY_RETAIN() adds a reference, yoke_*_destroy() drops one.
+ * Library: defines the opaque types of include/yoke/, and helper functions. Only files of this
+ * folder include this header. A handle that other handles refer to has a reference count:
+ * YK_LIBRARY_RETAIN() adds a reference, yoke_*_destroy() removes one.
  *
  * This folder has one .c file for each public header, with the same name; library.c implements
  * search.h and status.h. In addition, context.c implements struct yk_library_context.
@@ -36,16 +36,16 @@ struct yoke_cluster {
     struct yk_cluster *cluster;
     struct yoke_cluster_info info;
     struct yoke_device *devices;
-    struct yoke_link *links; /* (devices, devices) */
+    struct yoke_link *links; /* (devices, devices) link between each two devices */
 };
 
 struct yoke_model {
     atomic_int references;
     struct yoke_model *origin; /* the model that owns `config`; NULL means: this model owns it */
     struct yk_arena *arena;    /* owns this struct */
-    const char *word;          /* name or path of the model, as plan files store it */
+    const char *word;          /* name or path of the model; plan files store it */
     const struct yk_model_config *config;
-    const struct yk_model *model; /* the layers for `workload` */
+    const struct yk_model *model; /* layers for `workload`; NULL means: not built yet */
     struct yk_workload workload;
     struct yoke_model_info info;
     struct yoke_layer *layers;
@@ -59,7 +59,8 @@ struct yoke_graph {
     struct yoke_graph_info info;
 };
 
-/* The arena keeps every string and map that was ever set, because results may point to them. */
+/* The arena owns all strings and maps that were set, also earlier values, because results may point
+ * to them. */
 struct yoke_request {
     atomic_int references;
     struct yk_arena *arena;
@@ -80,9 +81,9 @@ struct yoke_request {
 
 /* The request and the costs that a result was computed from. */
 struct yk_library_context {
-    struct yoke_request *request; /* retained; NULL means: costs only */
+    struct yoke_request *request; /* the context owns a reference; NULL means: only costs */
     struct yk_profile *profile;   /* may be NULL */
-    struct yk_arena *arena;       /* owns book.measurements */
+    struct yk_arena *arena;       /* owns sources.measurements */
     struct yk_cost_sources sources;
 };
 
@@ -91,10 +92,12 @@ static inline yoke_status yk_library_status(yk_status status)
     return (yoke_status)status;
 }
 
-/* Stores an error message and evaluates to YOKE_ERROR_USAGE. */
+/* Stores an error message and evaluates to YOKE_ERROR_USAGE. The arguments are those of printf().
+ */
 #define YK_LIBRARY_FAIL(...) yk_library_status(yk_fail(YK_ERROR_USAGE, __VA_ARGS__))
 
-/* Returns from the calling function, after running `cleanup`, if `expression` is a failure. */
+/* If `expression` is a failure, executes `cleanup` and returns the failure from the calling
+ * function. */
 #define YK_LIBRARY_TRY_OR(expression, cleanup)                                                     \
     do {                                                                                           \
         const yk_status yk_library_status_ = (expression);                                         \
@@ -112,18 +115,21 @@ static inline yoke_status yk_library_status(yk_status status)
         YK_LIBRARY_TRY(yk_library_check_not_null(__func__, #__VA_ARGS__, pointers_,                \
                                                  sizeof pointers_ / sizeof pointers_[0]));         \
     } while (0)
-/* Fails if one of the pointers is NULL. `names` are the names of all, separated by commas. */
+/* Fails if one of the pointers is NULL. `names` contains the names of all pointers, separated by
+ * commas. `function` is the prefix of the error message. */
 yk_status yk_library_check_not_null(const char *function, const char *names,
                                     const void *const *pointers, size_t count) YK_MUST_USE;
 
-/* If `status` is YK_OK, moves the text to `*out`; otherwise frees the text. Returns the status. */
+/* If `status` is YK_OK, moves the text to `*out`; otherwise frees the text. Returns the status.
+ * Fails if memory for the text was exhausted. */
 yoke_status yk_library_return_text(yk_status status, struct yk_text *text, char **out) YK_MUST_USE;
 
-/* Returns name `number` of a list, or NULL after the last one. */
+/* Returns name `number` of a list, or NULL after the last name. */
 typedef const char *(*yk_library_name_function)(int32_t number);
 
-/* Finds the number of the name that equals `word`. Fails if no name equals it; the message suggests
- * the most similar name. `what` says in the message what kind of name it is, such as "method". */
+/* Finds the number of the name that equals `word`. Fails if there is no such name; the message
+ * contains the most similar name, or all names. `what` is the kind of name for the message, such as
+ * "method". */
 yk_status yk_library_find_name(const char *what, const char *word, yk_library_name_function name_of,
                                int32_t *out) YK_MUST_USE;
 
@@ -131,7 +137,8 @@ yk_status yk_library_find_name(const char *what, const char *word, yk_library_na
 #define YK_LIBRARY_RECORD_AT(records, count, number)                                               \
     ((number) >= 0 && (number) < (count) ? &(records)[number] : NULL)
 
-/* Converts search options. `search` may be NULL; `usual_s` is the default budget in seconds. */
+/* Converts public search options to those of a scheduler. `search` may be NULL. `usual_s` is the
+ * default time budget in seconds. */
 yk_status yk_library_search_options(const struct yoke_search *search, double usual_s,
                                     struct yk_scheduler_options *out) YK_MUST_USE;
 
@@ -140,8 +147,8 @@ yk_status yk_library_check_request_slowdown(double slowdown) YK_MUST_USE;
 /* Adds a reference to a handle and evaluates to the handle. */
 #define YK_LIBRARY_RETAIN(handle) (atomic_fetch_add(&(handle)->references, 1), (handle))
 
-/* Drops a reference. Returns true if it was the last reference; the caller must then free the
- * handle. */
+/* Removes a reference. Returns true if it was the last one; the caller must then free the handle.
+ */
 static inline bool yk_library_release_reference(atomic_int *references)
 {
     return atomic_fetch_sub(references, 1) == 1;
@@ -149,7 +156,8 @@ static inline bool yk_library_release_reference(atomic_int *references)
 
 yk_status yk_library_open_cluster(const char *word, struct yoke_cluster **out) YK_MUST_USE;
 
-/* Opens a model without its layers. yk_library_describe_model() adds the layers for a workload. */
+/* Opens a model without building its layers. yk_library_describe_model() builds the layers for a
+ * workload. */
 yk_status yk_library_open_model(const char *word, struct yoke_model **out) YK_MUST_USE;
 /* Creates a model, without layers, that shares the config of `origin`. */
 yk_status yk_library_derive_model(struct yoke_model *origin, struct yoke_model **out) YK_MUST_USE;
@@ -160,18 +168,19 @@ yk_status yk_library_describe_model(struct yoke_model *handle,
 yk_status yk_library_write_schedule(const struct yk_schedule_report *report,
                                     enum yoke_schedule_form form, struct yk_text *out) YK_MUST_USE;
 
-/* Opens the costs of a cluster. `profile` is the path of a profile file and may be NULL. `model`
- * selects the measured memory of device contexts and may be NULL. */
+/* Opens the costs of a cluster. `profile` is the path of a profile file; NULL means: no profile.
+ * `model` is the name of the model whose measured context memory is used; NULL means: that of the
+ * most recently measured model (cost/device_measurements.h). */
 yk_status yk_library_context_open_costs(const struct yk_cluster *cluster, const char *profile,
                                         const char *model,
                                         struct yk_library_context *out) YK_MUST_USE;
-/* Opens the costs of a request and retains the request. */
+/* Opens the costs of a request and adds a reference to the request. */
 yk_status yk_library_context_open(const struct yoke_request *request,
                                   struct yk_library_context *out) YK_MUST_USE;
 void yk_library_context_close(struct yk_library_context *context);
 
-/* Converts the request to a request of the planner. `usual_s` is the default search budget in
- * seconds. */
+/* Converts the request to a request of the planner. `usual_s` is the default time budget of the
+ * search in seconds. */
 yk_status yk_library_context_plan_request(const struct yk_library_context *context, double usual_s,
                                           struct yk_plan_request *out) YK_MUST_USE;
 
@@ -187,7 +196,7 @@ struct yoke_plan {
     struct yoke_leave_one_out *leave_one_out;
 };
 
-/* Converts transfers to public records, which are in the arena. */
+/* Converts transfers to public structs, which are allocated in the arena. */
 yk_status yk_library_copy_plan_transfers(const struct yk_plan_transfer *transfers, int32_t count,
                                          struct yk_arena *arena,
                                          struct yoke_transfer **out) YK_MUST_USE;

@@ -1,9 +1,9 @@
 /*
  * BPE: byte-level byte-pair encoding, the model of the tokenizers of GPT-2 and Llama 3 (Sennrich,
- * Haddow and Birch 2016). A word starts as one token per byte. The pair of neighbours with the
- * first rule in the file is merged, the leftmost one if it occurs several times, until no rule
- * applies. A model is immutable: any number of threads may share one. Each thread needs its own
- * workspace.
+ * Haddow and Birch 2016). At first, each byte of a word is one token. Then two neighbouring tokens
+ * are merged into one, again and again, until no merge rule applies. Of all rules that apply, the
+ * one that comes first in the file is used; of several places where it applies, the leftmost. A
+ * model is immutable: any number of threads may share it. Each thread needs its own workspace.
  */
 #ifndef YK_TOKENIZER_BPE_H
 #define YK_TOKENIZER_BPE_H
@@ -21,8 +21,8 @@
 struct yk_bpe;
 struct yk_bpe_workspace;
 
-/* Reads the "model" of a tokenizer.json. `map` is its vocabulary, which need not outlive the call.
- */
+/* Reads the "model" of a tokenizer.json. `map` is the vocabulary of the model; it need not outlive
+ * the call. */
 yk_status yk_bpe_read(const struct yk_json *model, const struct yk_token_map *map,
                       struct yk_bpe **out) YK_MUST_USE;
 void yk_bpe_destroy(struct yk_bpe *bpe);
@@ -30,18 +30,18 @@ void yk_bpe_destroy(struct yk_bpe *bpe);
 yk_status yk_bpe_workspace_create(struct yk_bpe_workspace **out) YK_MUST_USE;
 void yk_bpe_workspace_destroy(struct yk_bpe_workspace *workspace);
 
-/* Encoding a long word fails with YK_ERROR_STOPPED once `*stop` is true. NULL means: no flag. */
+/* Sets a flag that stops the encoding of a long word: it fails with YK_ERROR_STOPPED once `*stop`
+ * is true. NULL means: no flag. */
 void yk_bpe_workspace_set_stop(struct yk_bpe_workspace *workspace, const atomic_bool *stop);
 
 /* Appends the tokens of a word to `out`. A workspace must always be used with the same model. */
 yk_status yk_bpe_encode(const struct yk_bpe *bpe, struct yk_bpe_workspace *workspace,
                         const char *word, size_t length, struct yk_token_ids *out) YK_MUST_USE;
 
-/* A cache of the tokens of words, with a fixed capacity. It is emptied when it is full. One thread
- * at a time may use it. */
+/* BPE cache: the tokens of words that were encoded before. The cache has a fixed capacity; when it
+ * is full, all words are removed. Only one thread at a time may use a cache. */
 enum {
-    YK_BPE_CACHE_MAX_BYTES =
-        46 /* the longest word that is stored; longer words rarely occur again */
+    YK_BPE_CACHE_MAX_BYTES = 46 /* longer words are not stored, because they rarely occur again */
 };
 
 struct yk_bpe_cache;
@@ -49,42 +49,44 @@ struct yk_bpe_cache;
 yk_status yk_bpe_cache_create(struct yk_bpe_cache **out) YK_MUST_USE;
 void yk_bpe_cache_destroy(struct yk_bpe_cache *cache);
 
-/* Appends the tokens of a word to `out`. Returns false if the word is not in the cache. */
+/* Looks up a word and appends its tokens to `out`. Returns false if the word is not in the cache.
+ */
 bool yk_bpe_cache_find(struct yk_bpe_cache *cache, const char *word, size_t length,
                        struct yk_token_ids *out);
 
-/* Stores the tokens of a word right after yk_bpe_cache_find() has not found it. Does not store long
- * words. */
+/* Stores the tokens of a word. Call it immediately after yk_bpe_cache_find() did not find the word.
+ * Does nothing if the word is longer than YK_BPE_CACHE_MAX_BYTES. */
 void yk_bpe_cache_store(struct yk_bpe_cache *cache, const char *word, size_t length,
                         const int32_t *ids, int64_t count);
 
 /*
- * BPE merge table: the rules that merge two neighbouring tokens into one, with their priorities,
- * and the function that applies them to a word.
+ * BPE merge table: the rules that merge two neighbouring tokens into one, with their priorities.
+ * yk_bpe_merge_word() applies the rules to a word.
  *
- * While rules are added, one thread may use a table; afterwards any number of threads may read it.
- * One thread at a time may use a word.
+ * While rules are added, only one thread may use a table. Afterwards, any number of threads may
+ * read it. Only one thread at a time may use a word.
  */
 struct yk_bpe_merge_table;
 
 struct yk_bpe_merge {
-    int32_t rank; /* priority; the smallest is applied first */
-    int32_t id;   /* of the merged token */
+    int32_t rank; /* priority; the rule with the smallest rank is applied first */
+    int32_t id;   /* id of the merged token */
 };
 
 /* Creates a table with capacity for `count` rules. */
 yk_status yk_bpe_merge_table_create(int32_t count, struct yk_bpe_merge_table **out) YK_MUST_USE;
 void yk_bpe_merge_table_destroy(struct yk_bpe_merge_table *merges);
 
-/* Adds a rule, within the capacity. It replaces an earlier rule for the same pair. */
+/* Adds a rule that merges `left` and `right`. Replaces an earlier rule for the same pair. The table
+ * must have capacity for the rule. */
 void yk_bpe_merge_table_add(struct yk_bpe_merge_table *merges, int32_t left, int32_t right,
                             struct yk_bpe_merge merge);
 
-struct yk_bpe_symbol;          /* a token of a long word, linked to its neighbours */
-struct yk_bpe_merge_candidate; /* a rule that can be applied at a position */
+struct yk_bpe_symbol;          /* a token of a long word, in a linked list */
+struct yk_bpe_merge_candidate; /* a rule that can be applied at some position of a word */
 
-/* The tokens of a word. A plain struct, initialized with {0} and freed by yk_bpe_merge_word_free().
- */
+/* The tokens of a word. A plain struct: initialize it with {0} and free it with
+ * yk_bpe_merge_word_free(). */
 struct yk_bpe_word {
     int32_t *ids; /* (count) */
     int32_t count;
@@ -103,16 +105,16 @@ struct yk_bpe_word {
 void yk_bpe_merge_word_free(struct yk_bpe_word *word);
 
 enum {
-    YK_BPE_WORD_MAX_BYTES = 1 << 24 /* merging takes up to about 40 times as much memory */
+    YK_BPE_WORD_MAX_BYTES = 1 << 24 /* merging needs up to 40 times as much memory as the word */
 };
 
 /* Fails if a word is longer than YK_BPE_WORD_MAX_BYTES. */
 yk_status yk_bpe_merge_word_check(size_t length) YK_MUST_USE;
 
-/* Allocates `ids` for `count` tokens, which the caller then writes. */
+/* Allocates `ids` for `count` tokens. The caller then writes the tokens. Also sets word->count. */
 yk_status yk_bpe_merge_word_reserve(struct yk_bpe_word *word, size_t count) YK_MUST_USE;
 
-/* Applies the rules until none applies. Takes O(n log n) time for n tokens. */
+/* Applies the rules until no rule applies. Takes O(n log n) time for n tokens. */
 yk_status yk_bpe_merge_word(struct yk_bpe_word *word,
                             const struct yk_bpe_merge_table *merges) YK_MUST_USE;
 

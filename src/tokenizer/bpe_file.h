@@ -1,7 +1,7 @@
 /*
  * BPE file: writes a trained byte-level BPE as a tokenizer.json for Hugging Face's tokenizers. A
- * style selects the special tokens, the pre-tokenizer, and the tokens around a text. Styles are
- * constant. Any thread may call this.
+ * style selects the special tokens, the pre-tokenizer, and the tokens before and after a text.
+ * Styles are constant. Any thread may call these functions.
  */
 #ifndef YK_TOKENIZER_BPE_FILE_H
 #define YK_TOKENIZER_BPE_FILE_H
@@ -18,18 +18,19 @@ struct yk_bpe_file_style {
     const char *summary;
     const char *const *specials;
     int32_t special_count;
-    const char *pre_tokenizer; /* as JSON */
-    const char *prefix_token;  /* the special token before a text, or NULL */
-    const char *suffix_token;  /* the special token after a text, or NULL */
+    const char *pre_tokenizer; /* JSON text */
+    const char *prefix_token;  /* special token before a text; may be NULL */
+    const char *suffix_token;  /* special token after a text; may be NULL */
 };
 
-/* Style `number`, or NULL after the last one. The first one splits words as GPT-2 does. */
+/* Returns style `number` (from 0), or NULL after the last style. The first style splits a text into
+ * words as GPT-2 does. */
 const struct yk_bpe_file_style *yk_bpe_file_style_at(size_t number);
-/* The style with that name, or NULL. */
+/* Returns the style with this name, or NULL if there is none. */
 const struct yk_bpe_file_style *yk_bpe_file_style_find(const char *name);
 
-/* Appends the file to `out`. The BPE must have been trained with the special tokens of the style.
- */
+/* Appends the contents of the file to `out`. The BPE must have been trained with the special tokens
+ * of the style. */
 void yk_bpe_file_write(const struct yk_bpe_trainer_result *result,
                        const struct yk_bpe_file_style *style, struct yk_text *out);
 

@@ -1,7 +1,7 @@
 /*
  * Character vocabulary: the characters (Unicode code points) of a text and their ids 0, 1, 2 …, in
- * the order of the code points, as in nanoGPT. A vocabulary is immutable: any number of threads may
- * use one. It never contains U+0000. Its file has this format:
+ * the order of the code points, as in nanoGPT. A vocabulary never contains U+0000. It is immutable:
+ * any number of threads may use it. The vocabulary file has this format:
  *
  *   {"yoke": 1, "kind": "vocabulary", "characters": ["\n", " ", "!", …]}
  */

@@ -40,13 +40,13 @@ bool yk_chat_template_find_role(const char *name, enum yk_chat_role *out);
 struct yk_chat_template {
     struct yk_tokenizer_encoder *encoder;
     struct yk_token_ids
-        headers[YK_CHAT_ROLE_COUNT]; /* the tokens before the content of a message */
+        headers[YK_CHAT_ROLE_COUNT]; /* by role: the tokens before the content of a message */
     struct yk_text text;             /* buffer for a message */
-    int32_t begin_id;
+    int32_t begin_id;                /* token that begins a conversation */
 };
 
-/* Fails if the tokenizer lacks one of the special tokens. The error message contains the name of
- * the token. */
+/* Opens a template. Fails if the tokenizer lacks one of the special tokens. The error message
+ * contains the name of the token. */
 yk_status yk_chat_template_open(const struct yk_tokenizer *tokenizer,
                                 struct yk_tokenizer_encoder *encoder,
                                 struct yk_chat_template *out) YK_MUST_USE;

@@ -1,8 +1,8 @@
 /*
- * Decoder: converts tokens to text, as the "decoder" of a tokenizer.json defines it: ByteLevel,
- * WordPiece, or none (tokens are joined by spaces). Another type is an error. A decoder is
- * immutable: any number of threads may share one. A yk_decoder_stream is the state of one text that
- * is being decoded; one thread at a time may use it.
+ * Decoder: converts tokens to text. The "decoder" of a tokenizer.json defines how: ByteLevel,
+ * WordPiece, or none (tokens are joined with spaces). Any other type is an error. A decoder is
+ * immutable: any number of threads may share it. A yk_decoder_stream is the state of one text that
+ * is being decoded. Only one thread at a time may use a stream.
  */
 #ifndef YK_TOKENIZER_DECODER_H
 #define YK_TOKENIZER_DECODER_H
@@ -19,11 +19,11 @@ struct yk_decoder;
 yk_status yk_decoder_read(const struct yk_json *node, struct yk_decoder **out) YK_MUST_USE;
 void yk_decoder_destroy(struct yk_decoder *decoder);
 
-/* Initialize with {.decoder, .out}. yk_decoder_stream_finish() frees it. */
+/* Initialize it with {.decoder, .out}. yk_decoder_stream_finish() frees the members. */
 struct yk_decoder_stream {
     const struct yk_decoder *decoder;
     struct yk_text *out;
-    struct yk_text bytes; /* bytes of ByteLevel tokens, to be converted to UTF-8 */
+    struct yk_text bytes; /* bytes of ByteLevel tokens that must still be converted to UTF-8 */
     bool begun;           /* at least one token was added */
 };
 

@@ -1,7 +1,7 @@
 /*
- * Normalizer: transforms a text before it is split, as the "normalizer" of a tokenizer.json defines
- * it: BertNormalizer, NFC, NFD, NFKC, NFKD, Lowercase, StripAccents and a Sequence of these.
- * Another type is an error. A normalizer is immutable: any number of threads may share one.
+ * Normalizer: changes a text before it is split into words. The "normalizer" of a tokenizer.json
+ * defines how: BertNormalizer, NFC, NFD, NFKC, NFKD, Lowercase, StripAccents or a Sequence of
+ * these. Any other type is an error. A normalizer is immutable: any number of threads may share it.
  */
 #ifndef YK_TOKENIZER_NORMALIZER_H
 #define YK_TOKENIZER_NORMALIZER_H
@@ -14,8 +14,8 @@
 
 struct yk_normalizer;
 
-/* Reads a normalizer. `*out` is NULL, which means no change, if the node is NULL or null. `source`
- * is the prefix of error messages. */
+/* Reads a normalizer. Sets `*out` to NULL, which means no change, if `node` is NULL or JSON null.
+ * `source` is the prefix of error messages. */
 yk_status yk_normalizer_read(const struct yk_json *node, const char *source,
                              struct yk_normalizer **out) YK_MUST_USE;
 void yk_normalizer_destroy(struct yk_normalizer *normalizer);

@@ -1,8 +1,9 @@
 /*
- * Post-processor: the tokens that are added before and after the tokens of a text, as the
- * "post_processor" of a tokenizer.json defines it: TemplateProcessing, BertProcessing,
- * RobertaProcessing, ByteLevel (which adds none) and a Sequence of these. Another type is an error.
- * A plain struct, initialized with {0}. Any number of threads may read it.
+ * Post-processor: the tokens that are added before and after the tokens of a text. The
+ * "post_processor" of a tokenizer.json defines them: TemplateProcessing, BertProcessing,
+ * RobertaProcessing, ByteLevel (which adds no tokens) or a Sequence of these. Any other type is an
+ * error. A post-processor is a plain struct, initialized with {0}. Any number of threads may read
+ * it.
  */
 #ifndef YK_TOKENIZER_POST_PROCESSOR_H
 #define YK_TOKENIZER_POST_PROCESSOR_H
@@ -18,8 +19,8 @@ struct yk_post_processor {
     struct yk_token_ids suffix;
 };
 
-/* Reads a post-processor. It adds no tokens if the node is NULL or null. Fails if an id is not
- * below `limit`. */
+/* Reads a post-processor. If `node` is NULL or JSON null, the post-processor adds no tokens. Fails
+ * if the id of a token is not below `limit`. */
 yk_status yk_post_processor_read(const struct yk_json *node, int32_t limit,
                                  struct yk_post_processor *out) YK_MUST_USE;
 void yk_post_processor_free(struct yk_post_processor *processor);

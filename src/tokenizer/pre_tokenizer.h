@@ -1,9 +1,10 @@
 /*
  * Pre-tokenizer: splits a text into words, which the model then converts to tokens. The
- * "pre_tokenizer" of a tokenizer.json defines it: ByteLevel, Split, BertPreTokenizer and a Sequence
- * of these, each of which splits the output of the one before. Another type is an error.
+ * "pre_tokenizer" of a tokenizer.json defines how: ByteLevel, Split, BertPreTokenizer or a Sequence
+ * of these, in which each element splits the words of the previous element. Any other type is an
+ * error.
  *
- * A pre-tokenizer is immutable: any number of threads may share one. Each thread needs its own
+ * A pre-tokenizer is immutable: any number of threads may share it. Each thread needs its own
  * workspace.
  */
 #ifndef YK_TOKENIZER_PRE_TOKENIZER_H
@@ -19,12 +20,12 @@
 
 struct yk_pre_tokenizer;
 
-/* Reads a pre-tokenizer. If the node is NULL or null, a text is one word. */
+/* Reads a pre-tokenizer. If `node` is NULL or JSON null, a text is one word. */
 yk_status yk_pre_tokenizer_read(const struct yk_json *node,
                                 struct yk_pre_tokenizer **out) YK_MUST_USE;
 void yk_pre_tokenizer_destroy(struct yk_pre_tokenizer *pre_tokenizer);
 
-/* Whether the words are bytes, which the vocabulary represents by characters
+/* Returns whether the vocabulary represents the bytes of words as characters
  * (tokenizer/byte_level.h). */
 bool yk_pre_tokenizer_is_byte_level(const struct yk_pre_tokenizer *pre_tokenizer);
 
@@ -36,7 +37,7 @@ struct yk_pre_tokenizer_workspace {
 
 typedef yk_status (*yk_pre_tokenizer_callback)(void *argument, const char *word, size_t length);
 
-/* Calls `callback` with each word of UTF-8 text, in order. No word is empty. */
+/* Splits UTF-8 text and calls `callback` with each word, in order. No word is empty. */
 yk_status yk_pre_tokenizer_run(const struct yk_pre_tokenizer *pre_tokenizer,
                                struct yk_pre_tokenizer_workspace *workspace, const char *text,
                                size_t length, yk_pre_tokenizer_callback callback,

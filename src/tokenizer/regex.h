@@ -1,8 +1,9 @@
 /*
  * Regex: a regular expression that splits text. PCRE2 matches it with the semantics of Oniguruma,
  * which Hugging Face's tokenizers use: \s is Unicode white space, \w is a letter, mark, digit or
- * connector, ^ and $ match at the ends of lines. A regex is immutable: any number of threads may
- * share one. Each thread needs its own workspace, which it may use with several expressions.
+ * connector, ^ and $ match at the beginning and the end of each line. A regex is immutable: any
+ * number of threads may share it. Each thread needs its own workspace, which it may use with
+ * several regexes.
  */
 #ifndef YK_TOKENIZER_REGEX_H
 #define YK_TOKENIZER_REGEX_H
@@ -15,7 +16,7 @@
 struct yk_regex;
 struct yk_regex_workspace;
 
-/* Compiles a pattern. If `literal`, the pattern is a plain string to search for. */
+/* Compiles a pattern. If `literal`, the pattern is a plain string, not a regular expression. */
 yk_status yk_regex_create(const char *pattern, size_t length, bool literal,
                           struct yk_regex **out) YK_MUST_USE;
 void yk_regex_destroy(struct yk_regex *pattern);
@@ -24,8 +25,8 @@ yk_status yk_regex_workspace_create(struct yk_regex_workspace **out) YK_MUST_USE
 void yk_regex_workspace_destroy(struct yk_regex_workspace *workspace);
 
 /*
- * Finds the leftmost match in `text`, which must be UTF-8, at or after byte `from`, the beginning
- * of a character. Fails if the match takes too many steps.
+ * Finds the leftmost match in `text` that begins at or after byte `from`. `text` must be UTF-8, and
+ * a character must begin at `from`. Fails if the search takes too many steps.
  */
 yk_status yk_regex_find(const struct yk_regex *pattern, struct yk_regex_workspace *workspace,
                         const char *text, size_t length, size_t from, bool *found, size_t *begin,

@@ -1,7 +1,7 @@
 /*
  * Token map: the two-way mapping between tokens and ids. A token is a string of bytes, which the
- * map copies. While tokens are added, one thread may use a map; afterwards any number of threads
- * may read it.
+ * map copies. While tokens are added, only one thread may use a map. Afterwards, any number of
+ * threads may read it.
  */
 #ifndef YK_TOKENIZER_TOKEN_MAP_H
 #define YK_TOKENIZER_TOKEN_MAP_H
@@ -12,8 +12,9 @@
 #include <stdint.h>
 
 enum {
-    /* Ids are below this. The map has an array indexed by id, which a small file must not make
-     * huge. The largest known vocabularies have about a million tokens. */
+    /* All ids are below this limit, because the map has an array indexed by id: without a limit, a
+     * small file with one large id could make the array huge. The largest known vocabularies have
+     * about a million tokens. */
     YK_TOKEN_MAP_MAX_TOKENS = 1 << 22
 };
 
@@ -26,17 +27,18 @@ void yk_token_map_destroy(struct yk_token_map *map);
 yk_status yk_token_map_add(struct yk_token_map *map, const char *token, size_t length,
                            int64_t id) YK_MUST_USE;
 
-/* The id of a token, or -1. */
+/* Returns the id of a token, or -1 if the token is not in the map. */
 int32_t yk_token_map_find(const struct yk_token_map *map, const char *token, size_t length);
 
-/* The token with that id, zero-terminated, and its length; NULL if there is none. Valid until the
- * next addition. */
+/* Returns the token with this id, zero-terminated, and sets `*length`. Returns NULL if no token has
+ * this id. The token is valid until the next one is added. */
 const char *yk_token_map_token(const struct yk_token_map *map, int32_t id, size_t *length);
 
-/* The largest id + 1; 0 for an empty map. */
+/* Returns the largest id + 1, or 0 if the map is empty. */
 int32_t yk_token_map_id_limit(const struct yk_token_map *map);
 
-/* The number of tokens. It is below the limit if some ids are unused. */
+/* Returns the number of tokens. If some ids are unused, this is less than yk_token_map_id_limit().
+ */
 int32_t yk_token_map_count(const struct yk_token_map *map);
 
 #endif

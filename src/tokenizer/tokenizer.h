@@ -1,15 +1,15 @@
 /*
  * Tokenizer: converts text to tokens and tokens to text. There are three kinds:
- *   characters      the code points of a text (tokenizer/character_vocabulary.h)
- *   byte-level BPE  as in GPT-2 and Llama 3
- *   WordPiece       as in BERT
+ *   characters      each code point is a token (tokenizer/character_vocabulary.h)
+ *   byte-level BPE  used by GPT-2 and Llama 3
+ *   WordPiece       used by BERT
  * The last two are read from a tokenizer.json in the format of Hugging Face's tokenizers. A file
- * with an unsupported component is an error; the message names the component.
+ * with an unsupported component is an error; the message contains the name of the component.
  *
- * A tokenizer is immutable: any number of threads may share one. Each thread needs its own encoder.
+ * A tokenizer is immutable: any number of threads may share it. Each thread needs its own encoder.
  *
  * Files of this folder:
- *   normalizer, pre_tokenizer, post_processor, decoder, added_tokens  components of the file
+ *   normalizer, pre_tokenizer, post_processor, decoder, added_tokens  components of tokenizer.json
  *   bpe, bpe_merge.c, wordpiece, character_vocabulary       the models
  *   token_ids, token_map, token_matcher                     collections of tokens
  *   byte_level, unicode, regex                              characters and patterns
@@ -32,7 +32,8 @@
 
 struct yk_tokenizer;
 
-/* The roles of special tokens, which are recognized by the names that common tokenizers use. */
+/* The roles of special tokens. A token has a role if its name is one of the names that common
+ * tokenizers use for this role. */
 enum yk_token_role {
     YK_TOKEN_PAD,       /* <pad>, [PAD], <|pad|>, <|finetune_right_pad_id|> */
     YK_TOKEN_UNKNOWN,   /* <unk>, [UNK] */
@@ -44,13 +45,13 @@ enum yk_token_role {
     YK_TOKEN_ROLE_COUNT
 };
 
-/* Reads a tokenizer.json, or the file of a character vocabulary. `source` is the prefix of error
- * messages. */
+/* Reads a tokenizer from the contents of a tokenizer.json or of a character vocabulary file.
+ * `source` is the prefix of error messages. */
 yk_status yk_tokenizer_read(const char *bytes, size_t length, const char *source,
                             struct yk_tokenizer **out) YK_MUST_USE;
 
-/* Opens the file at `path`, or the tokenizer.json or else vocabulary.json in the folder at `path`.
- */
+/* Opens the tokenizer file at `path`. If `path` is a folder, opens the tokenizer.json in it or, if
+ * there is none, the vocabulary.json. */
 yk_status yk_tokenizer_open(const char *path, struct yk_tokenizer **out) YK_MUST_USE;
 
 /* Creates a character tokenizer. Copies the vocabulary. */
@@ -58,52 +59,55 @@ yk_status yk_tokenizer_create_characters(const struct yk_character_vocabulary *v
                                          struct yk_tokenizer **out) YK_MUST_USE;
 void yk_tokenizer_destroy(struct yk_tokenizer *tokenizer);
 
-/* The largest id + 1: the number of rows that the embedding of a model needs. */
+/* Returns the largest id + 1, which is the number of rows that the embedding of a model needs. */
 int32_t yk_tokenizer_vocabulary_size(const struct yk_tokenizer *tokenizer);
 
-/* The id of a token by its name in the file, or of the token with a role; -1 if there is none. */
+/* Returns the id of the token with this name in the file, or -1 if there is none. */
 int32_t yk_tokenizer_token_id(const struct yk_tokenizer *tokenizer, const char *token);
+/* Returns the id of the token with this role, or -1 if there is none. */
 int32_t yk_tokenizer_role_id(const struct yk_tokenizer *tokenizer, enum yk_token_role role);
-/* The id of the padding token, or 0 if there is none. */
+/* Returns the id of the padding token, or 0 if there is none. */
 int32_t yk_tokenizer_padding_id(const struct yk_tokenizer *tokenizer);
 
-/* The vocabulary of a character tokenizer, which the tokenizer owns; NULL for the other kinds. */
+/* Returns the vocabulary of a character tokenizer, or NULL for the other kinds. The tokenizer owns
+ * the vocabulary. */
 const struct yk_character_vocabulary *yk_tokenizer_vocabulary(const struct yk_tokenizer *tokenizer);
 
 /* Appends "byte-level BPE, 50257 tokens". */
 void yk_tokenizer_describe(const struct yk_tokenizer *tokenizer, struct yk_text *out);
 
-/* Appends the file of the tokenizer to `out`, byte for byte as it was read. */
+/* Appends the contents of the tokenizer file to `out`, exactly as they were read. */
 void yk_tokenizer_write(const struct yk_tokenizer *tokenizer, struct yk_text *out);
-/* The name of that file: "tokenizer.json" or "vocabulary.json". */
+/* Returns the usual name of the tokenizer file: "tokenizer.json" or "vocabulary.json". */
 const char *yk_tokenizer_file_name(const struct yk_tokenizer *tokenizer);
 
 /*
- * Appends the text of tokens to `out`, without special tokens if `skip_special`. Bytes that are not
- * UTF-8 become U+FFFD. Unknown ids are skipped.
+ * Converts tokens to text and appends the text to `out`. If `skip_special`, leaves out special
+ * tokens. Bytes that are not UTF-8 become U+FFFD. Unknown ids are skipped.
  */
 yk_status yk_tokenizer_decode(const struct yk_tokenizer *tokenizer, const int32_t *ids,
                               int64_t count, bool skip_special, struct yk_text *out) YK_MUST_USE;
 
-/* The workspace of one thread for encoding. The tokenizer must outlive it. */
+/* The memory that one thread needs to encode texts. The tokenizer must outlive the encoder. */
 struct yk_tokenizer_encoder;
 
 yk_status yk_tokenizer_encoder_create(const struct yk_tokenizer *tokenizer,
                                       struct yk_tokenizer_encoder **out) YK_MUST_USE;
 void yk_tokenizer_encoder_destroy(struct yk_tokenizer_encoder *encoder);
 
-/* Encoding fails with YK_ERROR_STOPPED once `*stop` is true. NULL means: no flag. */
+/* Sets a flag that stops the encoder: encoding fails with YK_ERROR_STOPPED once `*stop` is true.
+ * NULL means: no flag. */
 void yk_tokenizer_encoder_set_stop(struct yk_tokenizer_encoder *encoder, const atomic_bool *stop);
 
 enum yk_special_tokens {
     YK_SPECIAL_TOKENS_NONE,
-    YK_SPECIAL_TOKENS_ADD, /* with the tokens of the post-processor: [CLS] … [SEP] */
+    YK_SPECIAL_TOKENS_ADD, /* add the tokens of the post-processor: [CLS] … [SEP] */
 };
 
 /*
- * Appends the tokens of UTF-8 text to `out`. Added tokens inside the text are recognized as in
- * Hugging Face's tokenizers. Fails if the text is not UTF-8, or if a character tokenizer lacks a
- * character; the message begins with `source`, line and column.
+ * Converts UTF-8 text to tokens and appends them to `out`. Added tokens inside the text are
+ * recognized as in Hugging Face's tokenizers. Fails if the text is not UTF-8, or if a character
+ * tokenizer lacks a character. The message then begins with `source`, line and column.
  */
 yk_status yk_tokenizer_encode(struct yk_tokenizer_encoder *encoder, const char *text, size_t length,
                               const char *source, enum yk_special_tokens special,

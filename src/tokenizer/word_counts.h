@@ -1,7 +1,7 @@
 /*
  * Word counts: the distinct words of a text and how often each occurs. A word is a string of bytes,
- * which is copied. While words are added, one thread at a time may use it; otherwise any number may
- * read it.
+ * which is copied. While words are added, only one thread may use the counts. Afterwards, any
+ * number of threads may read them.
  */
 #ifndef YK_TOKENIZER_WORD_COUNTS_H
 #define YK_TOKENIZER_WORD_COUNTS_H
@@ -14,7 +14,7 @@
 struct yk_word_counts;
 
 struct yk_word_count {
-    const char *word; /* valid as long as the counts */
+    const char *word; /* valid until the counts are destroyed */
     size_t length;
     int64_t times;
 };
@@ -22,15 +22,17 @@ struct yk_word_count {
 yk_status yk_word_counts_create(struct yk_word_counts **out) YK_MUST_USE;
 void yk_word_counts_destroy(struct yk_word_counts *counts);
 
-/* Limits the memory of the words to `max_bytes`; adding a new word beyond it fails. Training takes
- * about ten times this memory. 0, the initial value, means: no limit. */
+/* Limits the memory of the words to `max_bytes`. Adding a word that needs more memory than this
+ * fails. Training needs about ten times as much memory as the words. 0, the initial value, means:
+ * no limit. */
 void yk_word_counts_set_max_bytes(struct yk_word_counts *counts, double max_bytes);
 
 yk_status yk_word_counts_add(struct yk_word_counts *counts, const char *word,
                              size_t length) YK_MUST_USE;
 
-/* The number of distinct words, and word `index`, in the order in which they were first added. */
+/* Returns the number of distinct words. */
 int32_t yk_word_counts_count(const struct yk_word_counts *counts);
+/* Returns word `index`. Words are in the order in which they were first added. */
 struct yk_word_count yk_word_counts_at(const struct yk_word_counts *counts, int32_t index);
 
 #endif

@@ -1,8 +1,9 @@
 /*
- * WordPiece: splits a word into the longest token that begins it, then repeatedly the longest token
- * that continues it, which has a prefix ("##"). A word that cannot be split becomes the unknown
- * token (Schuster and Nakajima 2012; Devlin et al. 2019). A model is immutable: any number of
- * threads may share one. The token map must outlive it.
+ * WordPiece: splits a word into tokens from left to right, and always takes the longest token of
+ * the vocabulary that matches (Schuster and Nakajima 2012; Devlin et al. 2019). Tokens that do
+ * not begin a word have a prefix ("##") in the vocabulary. A word that cannot be split in this way
+ * becomes the unknown token. A model is immutable: any number of threads may share it. The token
+ * map must outlive the model.
  */
 #ifndef YK_TOKENIZER_WORDPIECE_H
 #define YK_TOKENIZER_WORDPIECE_H

@@ -1,8 +1,8 @@
 /*
- * Common options: rows of option and operand tables that several commands share. `type` is the
- * struct that receives the value (the command's arguments or its job request); `member` is the
- * member of it. A file that uses YK_DEVICE_OPTION or YK_DEVICE_COUNTERS_OPTION includes
- * job/device.h or job/device_counters.h.
+ * Common options: rows of option tables and operand tables that several commands share. `type` is
+ * the struct that receives the value (the command's arguments or its job request). `member` is the
+ * member of this struct that receives the value. A file that uses YK_DEVICE_OPTION or
+ * YK_DEVICE_COUNTERS_OPTION includes job/device.h or job/device_counters.h.
  */
 #ifndef YK_CLI_OPTIONS_COMMON_OPTIONS_H
 #define YK_CLI_OPTIONS_COMMON_OPTIONS_H
@@ -23,7 +23,7 @@
         YK_FLAG, YK_OPTION_FIELD(type, member),                                                              \
     }
 
-/* `what` is a string literal: "notes", or "notes and no progress line". */
+/* `what` is a string literal that says what --quiet suppresses, such as "notes". */
 #define YK_QUIET_OPTION(type, member, what)                                                        \
     {                                                                                              \
         YK_OPTION_ROW("quiet", NULL, YK_OUTPUT_OPTION_GROUP, "No " what " on standard error"),                   \
@@ -36,7 +36,7 @@
         YK_FLAG, YK_OPTION_FIELD(type, member),                                                              \
     }
 
-/* -o */
+/* The option --output (-o). */
 #define YK_OUTPUT_OPTION(type, member, placeholder_, help_)                                        \
     {                                                                                              \
         YK_OPTION_ROW("output", placeholder_, YK_OUTPUT_OPTION_GROUP, help_),                                    \
@@ -65,7 +65,7 @@
     YK_DEVICE_OPTION(YK_LOADED_MODEL_OPTION_GROUP, type, member.device),                                  \
     YK_THREADS_OPTION(YK_LOADED_MODEL_OPTION_GROUP, type, member.threads)
 
-/* The operand that names the trained model. */
+/* The operand with the path of the trained model. */
 #define YK_LOADED_MODEL_OPERAND(type, member)                                                      \
     {                                                                                              \
         .placeholder = "CHECKPOINT",                                                               \

@@ -1,5 +1,5 @@
-/* Plan options: rows of option and operand tables that the commands about plans and schedules
- * share. `type` and `member` have the meaning described in common_options.h. */
+/* Plan options: rows of option tables and operand tables that are shared by the commands for plans
+ * and schedules. common_options.h explains `type` and `member`. */
 #ifndef YK_CLI_OPTIONS_PLAN_OPTIONS_H
 #define YK_CLI_OPTIONS_PLAN_OPTIONS_H
 
@@ -34,7 +34,7 @@
         YK_INPUT_FILE_OPTION, YK_OPTION_FIELD(type, member),                                                             \
     }
 
-/* All members of a struct yk_planning_inputs_request except memory_bytes. */
+/* Options for all members of a struct yk_planning_inputs_request except memory_bytes. */
 #define YK_PLANNING_OPTIONS(type, member, model_help, cluster_help)                                \
     YK_MODEL_OPTION(type, member.model, model_help),                                               \
     YK_CLUSTER_OPTION(type, member.cluster, cluster_help),                                         \
@@ -45,7 +45,8 @@
         .kind = YK_OPTION_FACTOR, YK_OPTION_FIELD(type, member.slowdown),                                    \
     }
 
-/* YK_PLANNING_OPTIONS for commands that read a plan file: the options replace what the file names. */
+/* YK_PLANNING_OPTIONS for commands that read a plan file. The options replace the inputs
+ * that are stored in the file. */
 #define YK_PLAN_FILE_OPTIONS(type, member)                                                         \
     YK_PLANNING_OPTIONS(type, member, "The model the plan is for, if not where it was",            \
                         "The cluster the plan is for, if not where it was")
@@ -62,7 +63,8 @@
         YK_BYTES_OPTION, YK_OPTION_FIELD(type, member),                                                             \
     }
 
-/* Members of a struct yk_workload_request: sequence lengths, adapters, and all of them. */
+/* Options for members of a struct yk_workload_request: YK_SEQUENCE_OPTIONS for sequence lengths,
+ * YK_ADAPTER_OPTIONS for adapters, and YK_WORKLOAD_OPTIONS for all members. */
 #define YK_SEQUENCE_OPTIONS(type, member)                                                          \
     {                                                                                              \
         YK_OPTION_ROW("seq", "TOKENS", YK_WORKLOAD_OPTION_GROUP,                                                 \
@@ -130,7 +132,7 @@
         YK_INTEGER_OPTION(0, INT64_MAX, "1"), YK_OPTION_FIELD(type, member),                                        \
     }
 
-/* Members of a struct yk_job_search_request. */
+/* Options for the members of a struct yk_job_search_request. */
 #define YK_SEARCH_OPTIONS(type, member, seconds, budget_help, moves_help)                          \
     YK_BUDGET_OPTION(YK_SEARCH_OPTION_GROUP, type, member.budget_s, seconds, budget_help),                \
     {                                                                                              \
@@ -151,7 +153,7 @@
 
 #define YK_TRACE_OPTION_HELP "Also write a trace that Perfetto and chrome://tracing open"
 
-/* Members of a struct yk_output_drawing_paths. */
+/* Options for the members of a struct yk_output_drawing_paths. */
 #define YK_DRAWING_PATHS_OPTIONS(type, member, svg_help, html_help)                                     \
     YK_SVG_OPTION(type, member.svg, svg_help),                                                     \
     {                                                                                              \

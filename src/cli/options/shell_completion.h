@@ -1,8 +1,9 @@
 /*
  * Shell completion: generates the completion script of yoke for one shell.
  *
- * To add a shell, write src/cli/options/shell_NAME.c with a `const struct yk_shell_completion
- * yk_shell_completion_NAME`, and add it to the table in commands/completion.c.
+ * To add a shell, write src/cli/options/shell_completion_NAME.c with a `const struct
+ * yk_shell_completion yk_shell_completion_NAME`, and add this struct to the table in
+ * commands/completion.c.
  */
 #ifndef YK_CLI_OPTIONS_SHELL_COMPLETION_H
 #define YK_CLI_OPTIONS_SHELL_COMPLETION_H
@@ -11,7 +12,7 @@
 
 struct yk_shell_completion {
     const char *name;
-    const char *summary; /* where to install the script */
+    const char *summary; /* says where to install the script */
     void (*write)(struct yk_text *out);
 };
 
