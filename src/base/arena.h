@@ -23,11 +23,11 @@ void *yk_arena_allocate(struct yk_arena *arena, size_t count, size_t size);
  * exhausted. */
 char *yk_arena_copy_text(struct yk_arena *arena, const char *text, size_t length);
 
-/* Copies a string into the arena. If `text` is NULL, `*out` is NULL. */
+/* Copies a string into the arena. If `text` is NULL, sets `*out` to NULL. */
 yk_status yk_arena_strdup(struct yk_arena *arena, const char *text, const char **out) YK_MUST_USE;
 
-/* Sets `pointer` to `count` new zeroed elements. Returns a failure from the calling function if
- * memory is exhausted. */
+/* Sets `pointer` to `count` new zeroed elements. If memory is exhausted, the calling function
+ * returns the failure. */
 #define YK_TRY_NEW(arena, pointer, count)                                                          \
     do {                                                                                           \
         /* NOLINTNEXTLINE(bugprone-sizeof-expression): may be an array of pointers */              \
@@ -37,8 +37,9 @@ yk_status yk_arena_strdup(struct yk_arena *arena, const char *text, const char *
         }                                                                                          \
     } while (0)
 
-/* Sets `pointer` to a new zeroed struct that is allocated in its own new arena, `pointer->arena`.
- * Returns a failure from the calling function if memory is exhausted. */
+/* Creates an arena, allocates a zeroed struct in this arena, and sets `pointer` to the struct
+ * and `pointer->arena` to the arena. If memory is exhausted, the calling function returns the
+ * failure. */
 #define YK_TRY_NEW_WITH_ARENA(pointer)                                                             \
     do {                                                                                           \
         struct yk_arena *yk_arena_owned_ = NULL;                                                   \
@@ -52,8 +53,8 @@ yk_status yk_arena_strdup(struct yk_arena *arena, const char *text, const char *
     } while (0)
 
 /* Creates a temporary arena in a new variable with the name `arena`, evaluates `expression`, and
- * destroys the arena. If the arena cannot be created or the expression fails, returns the failure
- * from the calling function. */
+ * destroys the arena. If the arena cannot be created or the expression fails, the calling function
+ * returns the failure. */
 #define YK_TRY_WITH_TEMPORARY_ARENA(arena, expression)                                             \
     do {                                                                                           \
         struct yk_arena *(arena) = NULL;                                                           \

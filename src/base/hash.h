@@ -1,6 +1,6 @@
 /*
- * Hash: a 64-bit hash that detects changed bytes (XXH3). It is not cryptographic. One thread at a
- * time may use a struct yk_hash.
+ * Hash: a 64-bit hash that detects changed bytes (XXH3). It is not cryptographic. Only one thread
+ * at a time may use a struct yk_hash.
  */
 #ifndef YK_BASE_HASH_H
 #define YK_BASE_HASH_H

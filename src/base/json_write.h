@@ -1,11 +1,11 @@
 /*
- * JSON writer: appends a JSON document to a text, one member or element per call, and writes the
- * commas.
+ * JSON writer: appends a JSON document to a text, one member or element per call. The writer adds
+ * the commas.
  *
- * It is a plain struct that does not own its text. {.text = text} writes `{"a":1,"b":2}`; with
- * .spaced it writes `{"a": 1, "b": 2}`. Set .follows to continue an object or array that already
- * has members. `key` is NULL for an element of an array and for the document itself. One thread at
- * a time may use a writer.
+ * A writer is a plain struct that does not own its text. Initialized with {.text = text}, it writes
+ * `{"a":1,"b":2}`. If .spaced is true, it writes `{"a": 1, "b": 2}`. To continue an object or array
+ * that already has members, set .needs_comma. The argument `key` is NULL for an element of an array
+ * and for the document itself. Only one thread at a time may use a writer.
  */
 #ifndef YK_BASE_JSON_WRITE_H
 #define YK_BASE_JSON_WRITE_H
@@ -19,30 +19,31 @@ struct yk_json_writer {
     struct yk_text *text; /* not owned */
     bool spaced;          /* write a space after every colon and comma */
     bool needs_comma;     /* the next member or element needs a comma before it */
-    int32_t line_indent;  /* if above 0, every member and element begins on a new line with this
-                       indentation; may be changed at any time */
-    bool newline_pending; /* the next token begins on a new line … */
-    int32_t indent;       /* … with this indentation */
+    /* If greater than 0, every member and element begins on a new line with this number of spaces.
+     * May be changed at any time. */
+    int32_t line_indent;
+    bool newline_pending; /* the next token begins on a new line with `indent` spaces */
+    int32_t indent;       /* number of spaces at the beginning of the pending line */
 };
 
 /* Begins a new line with `indent` spaces before the next member, element or closing bracket. */
 void yk_json_write_newline(struct yk_json_writer *writer, int32_t indent);
 
-/* Begins a yoke document: an object with "yoke": 1, the version of its format, and its "kind". The
- * end adds a newline. */
+/* Begins a yoke document: an object with the members "yoke": 1 (the version of its format) and
+ * "kind". yk_json_write_end_document() ends the object and adds a newline. */
 void yk_json_write_begin_document(struct yk_json_writer *writer, const char *kind);
 yk_status yk_json_write_end_document(struct yk_json_writer *writer) YK_MUST_USE;
 
 void yk_json_write_begin_object(struct yk_json_writer *writer, const char *key);
 void yk_json_write_end_object(struct yk_json_writer *writer);
 
-/* Begins an object as an element of an array, on a new line with `indent` spaces. */
+/* Begins an object that is an element of an array, on a new line with `indent` spaces. */
 void yk_json_write_begin_row(struct yk_json_writer *writer, int32_t indent);
 
 void yk_json_write_begin_array(struct yk_json_writer *writer, const char *key);
 void yk_json_write_end_array(struct yk_json_writer *writer);
 
-/* Writes null if `words` is NULL. */
+/* Writes a string, or null if `words` is NULL. */
 void yk_json_write_string(struct yk_json_writer *writer, const char *key, const char *words);
 
 void yk_json_write_integer(struct yk_json_writer *writer, const char *key, int64_t value);
@@ -50,7 +51,7 @@ void yk_json_write_integer(struct yk_json_writer *writer, const char *key, int64
 /* Writes the shortest decimal that parses to the same double, or null if `value` is not finite. */
 void yk_json_write_number(struct yk_json_writer *writer, const char *key, double value);
 
-/* Write an array. */
+/* Both write an array of numbers. */
 void yk_json_write_integers(struct yk_json_writer *writer, const char *key, const int64_t *values,
                             int64_t count);
 void yk_json_write_numbers(struct yk_json_writer *writer, const char *key, const double *values,
@@ -59,7 +60,7 @@ void yk_json_write_numbers(struct yk_json_writer *writer, const char *key, const
 void yk_json_write_bool(struct yk_json_writer *writer, const char *key, bool value);
 void yk_json_write_null(struct yk_json_writer *writer, const char *key);
 
-/* `json` is a complete JSON value. */
+/* Writes `json`, a complete JSON value, without changes. */
 void yk_json_write_raw(struct yk_json_writer *writer, const char *key, const char *json);
 
 /* Begins a member or an element. The caller then appends its value to the text. */

@@ -1,7 +1,8 @@
 /*
- * Log: messages to the user during the work. This module does not print: it passes each line to the
- * callback (sink) that the program has set. Several threads may log at the same time.
- * yk_log_set_sink() waits for running calls of the sink; therefore a sink must not call it.
+ * Log: messages to the user while the program works. This module does not print. It passes each
+ * line to a callback, the sink, which the program has set. Several threads may log at the same
+ * time. yk_log_set_sink() waits until all running calls of the sink have returned. Therefore a sink
+ * must not call yk_log_set_sink().
  */
 #ifndef YK_BASE_LOG_H
 #define YK_BASE_LOG_H

@@ -5,8 +5,9 @@
 #include <stddef.h>
 
 /*
- * The name with the smallest edit distance from `word`, which counts insertions, deletions,
- * replacements and swaps of neighbours. Returns NULL if no name is similar enough.
+ * Returns the name with the smallest edit distance from `word`, or NULL if no name is similar
+ * enough. The edit distance counts insertions, deletions, replacements, and swaps of neighbouring
+ * characters.
  */
 const char *yk_nearest_name(const char *word, const char *const *names, size_t count);
 

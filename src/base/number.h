@@ -1,8 +1,9 @@
 /*
- * Number: conversion between numbers and text, independent of the locale.
+ * Number: converts between numbers and text, independently of the locale, and has small functions
+ * for integers.
  *
- * Parsing accepts only a complete number. Formatting writes the shortest digits that parse to the
- * same value.
+ * Parsing accepts only a complete number. Formatting writes the smallest number of digits that
+ * parse to the same value.
  */
 #ifndef YK_BASE_NUMBER_H
 #define YK_BASE_NUMBER_H
@@ -15,17 +16,17 @@ enum {
     YK_NUMBER_BUFFER_SIZE = 40
 };
 
-/* Parses `length` characters as a finite decimal number. Returns false if any character is not part
- * of it. */
+/* Parses `length` characters as a finite decimal number. Returns false if they are not exactly one
+ * number. */
 bool yk_number_parse(const char *word, size_t length, double *out);
 
-/* Parses `length` characters as an integer. Returns false if any character is not part of it. */
+/* Parses `length` characters as an integer. Returns false if they are not exactly one integer. */
 bool yk_number_parse_integer(const char *word, size_t length, int64_t *out);
 
 /* Formats `value` into `out`, zero-terminated. */
 void yk_number_format(double value, char out[YK_NUMBER_BUFFER_SIZE]);
 
-/* The greatest common divisor. That of 0 and n is n. */
+/* Returns the greatest common divisor. The greatest common divisor of 0 and n is n. */
 static inline int64_t yk_number_gcd(int64_t a, int64_t b)
 {
     while (b != 0) {
@@ -36,20 +37,20 @@ static inline int64_t yk_number_gcd(int64_t a, int64_t b)
     return a;
 }
 
-/* Part `index` of `total`, divided into `count` parts as evenly as possible, the larger ones first.
- */
+/* Divides `total` into `count` parts as evenly as possible, larger parts first. Returns the size of
+ * part `index`. */
 static inline int64_t yk_number_even_part(int64_t total, int64_t count, int64_t index)
 {
     return total / count + (index < total % count ? 1 : 0);
 }
 
-/* -1, 0 or 1, for qsort(). */
+/* Returns -1, 0 or 1, as a comparison function of qsort() must. */
 static inline int yk_number_compare(int64_t a, int64_t b)
 {
     return (a > b) - (a < b);
 }
 
-/* The same for two elements of an array of int32_t. */
+/* Compares two elements of an array of int32_t. A comparison function for qsort(). */
 static inline int yk_number_compare_elements(const void *a, const void *b)
 {
     return yk_number_compare(*(const int32_t *)a, *(const int32_t *)b);
@@ -62,7 +63,8 @@ static inline void yk_number_fill(int32_t *out, int64_t count, int32_t value)
     }
 }
 
-/* The last index whose element of an ascending list is at most `value`; 0 if there is none. */
+/* Returns the index of the last element of the ascending list `starts` that is at most `value`, or
+ * 0 if all elements are larger. */
 static inline int64_t yk_number_find_interval(const int64_t *starts, int64_t count, int64_t value)
 {
     int64_t low = 0;

@@ -1,10 +1,10 @@
 /*
- * Plug-in file: a part of yoke in its own shared library. It is loaded on demand and never
+ * Plug-in file: a shared library that contains a part of yoke. It is loaded on demand and never
  * unloaded.
  *
- * A plug-in exports one constant table of functions and a function pointer, YK_PLUGIN_FAIL, through
- * which its yk_fail() stores messages in the program that loaded it (base/plugin/status.c is linked
- * into every plug-in).
+ * A plug-in exports one constant table of functions and one function pointer with the name
+ * YK_PLUGIN_FAIL. base/plugin/status.c is linked into every plug-in. Its yk_fail() calls this
+ * pointer to store error messages in the program that loaded the plug-in.
  */
 #ifndef YK_BASE_PLUGIN_FILE_H
 #define YK_BASE_PLUGIN_FILE_H
@@ -13,24 +13,28 @@
 
 #include <stdbool.h>
 
-#define YK_PLUGIN_FAIL "yk_plugin_fail" /* the name of that pointer, a yk_plugin_fail_function */
+#define YK_PLUGIN_FAIL "yk_plugin_fail" /* the pointer is a yk_plugin_fail_function */
 
 typedef yk_status (*yk_plugin_fail_function)(yk_status status, const char *format, ...)
     YK_PRINTF(2, 3);
 
 struct yk_plugin_file_request {
-    const char *table;      /* the exported name of the table of functions */
-    const char *purpose;    /* for messages: "exchanges between ranks" */
-    const char *built_with; /* for the message about a missing file: "Open MPI is installed (…)" */
-    bool global; /* load with RTLD_GLOBAL: libraries of the plug-in find each other's symbols */
+    const char *table;   /* exported name of the table of functions */
+    const char *purpose; /* use of the plug-in, for messages: "exchanges between ranks" */
+    /* For the message about a missing file: the condition under which yoke is built with this
+     * plug-in, for example "Open MPI is installed (…)". */
+    const char *built_with;
+    /* Load with RTLD_GLOBAL, so that the libraries of the plug-in find each other's symbols. */
+    bool global;
 };
 
-/* Loads a plug-in and returns its table. If that fails, the message says what to install. */
+/* Loads a plug-in and sets `*out` to its table. If a library or the file is missing, the error
+ * message says what to install. */
 yk_status yk_plugin_file_load(const char *path, const struct yk_plugin_file_request *request,
                               const void **out) YK_MUST_USE;
 
-/* Fails unless the version of the plug-in's table, `found`, is the one that this program needs,
- * `wanted`. */
+/* Fails unless `found`, the version of the plug-in's table, equals `wanted`, the version that this
+ * program needs. `what` describes the table in the error message. */
 yk_status yk_plugin_file_check_version(const char *path, const char *what, int found,
                                        int wanted) YK_MUST_USE;
 

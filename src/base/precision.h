@@ -1,6 +1,6 @@
 /*
- * Precision: the number formats of weights and computations, with the names that the command line,
- * files and tables use.
+ * Precision: the number formats of weights and computations, and their names in the command line,
+ * in files and in tables.
  */
 #ifndef YK_BASE_PRECISION_H
 #define YK_BASE_PRECISION_H
@@ -17,13 +17,13 @@ enum yk_precision {
     YK_PRECISION_COUNT,
 };
 
-/* "fp32", "tf32", "fp16", "bf16". */
+/* Returns "fp32", "tf32", "fp16" or "bf16". */
 const char *yk_precision_name(enum yk_precision precision);
 
-/* Finds a precision by its name. Returns false if there is none. */
+/* Finds a precision by its name. Returns false if no precision has this name. */
 bool yk_precision_find(const char *name, enum yk_precision *out);
 
-/* Bytes of one stored number: 4 or 2. */
+/* Returns the bytes of one stored number: 4 or 2. */
 int64_t yk_precision_bytes(enum yk_precision precision);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * Random: reproducible random numbers. The same seed gives the same sequence on every machine.
  *
- * The generator is xoshiro256** (Blackman and Vigna, 2018), seeded by splitmix64. The state is a
- * plain struct. One thread at a time may use it.
+ * The generator is xoshiro256** (Blackman and Vigna, 2018), seeded with splitmix64. The state is a
+ * plain struct. Only one thread at a time may use a state.
  */
 #ifndef YK_BASE_RANDOM_H
 #define YK_BASE_RANDOM_H
@@ -17,14 +17,14 @@ struct yk_random yk_random_from_seed(uint64_t seed);
 
 uint64_t yk_random_next(struct yk_random *random);
 
-/* A uniformly distributed integer in [0, bound). `bound` must be positive. */
+/* Returns a uniformly distributed integer in [0, bound). `bound` must be positive. */
 int64_t yk_random_below(struct yk_random *random, int64_t bound);
 
-/* A uniformly distributed number in [0, 1) with 53 random bits. */
+/* Returns a uniformly distributed number in [0, 1) with 53 random bits. */
 double yk_random_uniform(struct yk_random *random);
 
-/* An exponentially distributed number with mean 1. Uses only comparisons, no logarithm, so that the
- * result is the same on every machine. */
+/* Returns an exponentially distributed number with mean 1. Compares uniform numbers and computes no
+ * logarithm, so that the result is the same on every machine. */
 double yk_random_exponential(struct yk_random *random);
 
 #endif

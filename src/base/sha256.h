@@ -1,6 +1,6 @@
 /*
- * SHA-256: the cryptographic hash (FIPS 180-4), and message authentication codes with it (HMAC, RFC
- * 2104). Both states are plain structs. One thread at a time may use one.
+ * SHA-256: the cryptographic hash (FIPS 180-4), and message authentication codes that use it (HMAC,
+ * RFC 2104). The states of both are plain structs. Only one thread at a time may use a state.
  */
 #ifndef YK_BASE_SHA256_H
 #define YK_BASE_SHA256_H
@@ -16,7 +16,7 @@ enum {
 
 struct yk_sha256 {
     uint32_t state[8];
-    uint64_t length; /* bytes that were added so far */
+    uint64_t length; /* number of bytes that were added so far */
     unsigned char block[YK_SHA256_BLOCK_BYTES];
 };
 
@@ -33,8 +33,8 @@ void yk_sha256_hmac_begin(struct yk_sha256_hmac *hmac, const void *key, size_t l
 void yk_sha256_hmac_update(struct yk_sha256_hmac *hmac, const void *bytes, size_t length);
 void yk_sha256_hmac_end(struct yk_sha256_hmac *hmac, unsigned char out[YK_SHA256_DIGEST_BYTES]);
 
-/* Whether two digests are equal. Takes the same time wherever they differ, which prevents timing
- * attacks. */
+/* Returns whether two digests are equal. The time does not depend on where they differ, which
+ * prevents timing attacks. */
 bool yk_sha256_equals_constant_time(const unsigned char a[YK_SHA256_DIGEST_BYTES],
                                     const unsigned char b[YK_SHA256_DIGEST_BYTES]);
 

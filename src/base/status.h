@@ -1,8 +1,9 @@
 /*
- * Status: the return value of every function that can fail. It names the class of the failure, and
- * is also the exit code of the command line. The function that detects a failure describes it in
- * one sentence with yk_fail(): what is wrong, where, and what to do. Each thread has its own
- * current sentence, which lasts until the next failure of that thread.
+ * Status: the return value of every function that can fail. It is the class of the failure, and
+ * also the exit code of the program. The function that detects a failure describes it in one
+ * sentence with yk_fail(): what is wrong, where, and what to do. This sentence is the error
+ * message. Each thread has its own error message, which is kept until the next failure of this
+ * thread.
  *
  * Files of this folder:
  *   memory, errors   arena, array, priority_queue, status, plugin_file (with plugin/status.c)
@@ -22,25 +23,26 @@ typedef enum yk_status {
     YK_ERROR_INPUT = 4,    /* a file or a value is invalid */
     YK_ERROR_NUMBERS = 5,  /* a computed value is infinite or not a number */
     YK_ERROR_LOST = 6,     /* a device or another rank has failed */
-    YK_ERROR_STOPPED = 75, /* stopped by a signal or a deadline; the state was saved */
+    YK_ERROR_STOPPED = 75, /* a signal or a deadline stopped the work; the state was saved */
 } yk_status;
 
 #define YK_MUST_USE __attribute__((warn_unused_result))
 #define YK_PRINTF(format_index, first_argument)                                                    \
     __attribute__((format(printf, format_index, first_argument)))
 
-/* Stores the sentence and returns `status`, so that a failure is one line: return yk_fail(…). */
+/* Stores the error message and returns `status`. So a function can fail in one line: return
+ * yk_fail(…). */
 yk_status yk_fail(yk_status status, const char *format, ...) YK_MUST_USE YK_PRINTF(2, 3);
 
-/* Returns `status`. If it is a failure, inserts "prefix: " before the current sentence: a location
- * that the caller knows and the callee does not. */
+/* Returns `status`. If it is a failure, inserts "prefix: " before the error message. The prefix is
+ * a location that the caller knows and the callee does not. */
 yk_status yk_status_prefix(yk_status status, const char *prefix) YK_MUST_USE;
 
 yk_status yk_fail_out_of_memory(void) YK_MUST_USE;
 
 #ifdef __clang_analyzer__
-/* clang's analyzer reads one source file at a time. This tells it that a failure is never YK_OK and
- * that yk_status_prefix() returns its argument. */
+/* clang's analyzer reads one source file at a time. These functions tell it that yk_fail() never
+ * returns YK_OK and that yk_status_prefix() returns its argument. */
 static inline yk_status yk_status_failed_(yk_status status)
 {
     if (status == YK_OK) {
@@ -58,10 +60,11 @@ static inline yk_status yk_status_prefix_(yk_status status, const char *prefix)
 #define yk_fail_out_of_memory() yk_status_failed_((yk_fail_out_of_memory)())
 #endif
 
-/* The sentence of the calling thread's last failure, or "" if there was none. */
+/* Returns the error message of the calling thread's last failure, or "" if the thread had no
+ * failure. */
 const char *yk_status_message(void);
 
-/* Returns from the calling function if `expression` is a failure. */
+/* If `expression` is a failure, the calling function returns it. */
 #define YK_TRY(expression)                                                                         \
     do {                                                                                           \
         yk_status yk_try_status_ = (expression);                                                   \
@@ -70,7 +73,7 @@ const char *yk_status_message(void);
         }                                                                                          \
     } while (0)
 
-/* The same, after running `cleanup`. */
+/* Does the same as YK_TRY(), but runs `cleanup` before the calling function returns. */
 #define YK_TRY_OR(expression, cleanup)                                                             \
     do {                                                                                           \
         yk_status yk_try_status_ = (expression);                                                   \
@@ -80,8 +83,8 @@ const char *yk_status_message(void);
         }                                                                                          \
     } while (0)
 
-/* Returns an out-of-memory failure unless all new allocations are non-NULL:
- * YK_TRY_MEMORY(first && second). */
+/* If `allocated` is false, the calling function returns an out-of-memory failure. `allocated`
+ * checks new pointers: YK_TRY_MEMORY(first && second). */
 #define YK_TRY_MEMORY(allocated)                                                                   \
     do {                                                                                           \
         if (!(allocated)) {                                                                        \
@@ -89,8 +92,8 @@ const char *yk_status_message(void);
         }                                                                                          \
     } while (0)
 
-/* For functions with a variable `yk_status status`: evaluates `expression` if no earlier step has
- * failed. */
+/* For functions with a variable `yk_status status`: if `status` is YK_OK, evaluates `expression`
+ * and stores the result in `status`. */
 #define YK_THEN(expression)                                                                        \
     do {                                                                                           \
         if (status == YK_OK) {                                                                     \
@@ -98,7 +101,8 @@ const char *yk_status_message(void);
         }                                                                                          \
     } while (0)
 
-/* For functions with a variable `yk_status status` and a label where they clean up. */
+/* For functions with a variable `yk_status status` and a label where they clean up: stores the
+ * result of `expression` in `status`, and goes to the label if it is a failure. */
 #define YK_TRY_GOTO(expression, label)                                                             \
     do {                                                                                           \
         status = (expression);                                                                     \

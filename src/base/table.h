@@ -1,5 +1,5 @@
-/* Table: text in aligned columns for a terminal. Cells are copied. One thread at a time may use a
- * table. */
+/* Table: text in aligned columns for a terminal. A table copies its cells. Only one thread at a
+ * time may use a table. */
 #ifndef YK_BASE_TABLE_H
 #define YK_BASE_TABLE_H
 
@@ -24,13 +24,14 @@ yk_status yk_table_create(const struct yk_table_column *columns, size_t count,
                           struct yk_table **out) YK_MUST_USE;
 void yk_table_destroy(struct yk_table *table);
 
-/* Formats the next cell. Cells are added row by row. */
+/* Adds the next cell, row by row. Replaces control characters with '?'. */
 void yk_table_add(struct yk_table *table, const char *format, ...) YK_PRINTF(2, 3);
 
-/* Writes the title row, a rule and the complete rows. Each line is indented by two spaces. */
+/* Writes the titles, a line of dashes, and all rows that are complete. Each line is indented by two
+ * spaces. */
 yk_status yk_table_write(const struct yk_table *table, struct yk_text *out) YK_MUST_USE;
 
-/* The same, then destroys the table. */
+/* Does the same, and then destroys the table. */
 yk_status yk_table_write_and_destroy(struct yk_table *table, struct yk_text *out) YK_MUST_USE;
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * Builder: collects devices, tasks, edges, groups and links, checks them, and makes a graph. Every
- * reader uses it. Add all devices first, then the tasks, then the edges. A builder is not
+ * reader uses a builder. Add all devices first, then the tasks, then the edges. A builder is not
  * thread-safe.
  */
 #ifndef YK_GRAPH_BUILDER_H
@@ -15,19 +15,22 @@ struct yk_graph_builder;
 struct yk_graph_edge_spec {
     const char *from;
     const char *to;
-    double cost;  /* units of time between two devices; NAN: computed from the bytes and the link */
-    double bytes; /* transferred from one task to the other */
+    /* Time of the transfer between two devices, in units of time of the graph. NAN means: computed
+     * from the bytes and the link. */
+    double cost;
+    double bytes; /* number of bytes that the edge transfers */
     bool passing; /* the bytes are transferred, but they do not count as memory of a device */
 };
 
 yk_status yk_graph_builder_create(struct yk_graph_builder **out) YK_MUST_USE;
 void yk_graph_builder_destroy(struct yk_graph_builder *builder);
 
-/* A `memory_bytes` of INFINITY means: no limit. */
+/* Adds a device. A `memory_bytes` of INFINITY means: no limit. */
 yk_status yk_graph_builder_add_device(struct yk_graph_builder *builder, const char *name,
                                       double memory_bytes) YK_MUST_USE;
 
-/* `costs` has one entry per device, in units of time. NAN: the device cannot run the task. */
+/* Adds a task. `costs` has one element per device, in units of time. NAN means: the device cannot
+ * run the task. */
 yk_status yk_graph_builder_add_task(struct yk_graph_builder *builder, const char *name,
                                     const double *costs) YK_MUST_USE;
 
@@ -35,7 +38,7 @@ yk_status yk_graph_builder_add_task(struct yk_graph_builder *builder, const char
 yk_status yk_graph_builder_set_last_task_memory(struct yk_graph_builder *builder,
                                                 double bytes) YK_MUST_USE;
 
-/* Adds the last added task to a group. A new group name creates the group. All tasks of a group
+/* Adds the last added task to a group. Creates the group if the name is new. All tasks of a group
  * run on one device. */
 yk_status yk_graph_builder_set_last_task_group(struct yk_graph_builder *builder,
                                                const char *group) YK_MUST_USE;
@@ -44,7 +47,7 @@ yk_status yk_graph_builder_set_last_task_group(struct yk_graph_builder *builder,
 yk_status yk_graph_builder_set_group_resident_bytes(struct yk_graph_builder *builder,
                                                     const char *group, double bytes) YK_MUST_USE;
 
-/* Makes a group use a shared store. A new store name creates the store. */
+/* Lets a group use a shared store. Creates the store if the name is new. */
 yk_status yk_graph_builder_set_group_store(struct yk_graph_builder *builder, const char *group,
                                            const char *store) YK_MUST_USE;
 
@@ -54,18 +57,18 @@ yk_status yk_graph_builder_set_shared_store_bytes(struct yk_graph_builder *build
 yk_status yk_graph_builder_add_edge(struct yk_graph_builder *builder,
                                     const struct yk_graph_edge_spec *edge) YK_MUST_USE;
 
-/* Sets the link of every pair of devices that has no link yet. Call it after all calls of
+/* Sets the link of every pair of devices that has no link yet. Must be called after all calls of
  * yk_graph_builder_set_link(). */
 yk_status yk_graph_builder_set_default_link(struct yk_graph_builder *builder, double latency,
                                             double bytes_per_unit) YK_MUST_USE;
 
-/* Sets the link between two devices, for both directions. */
+/* Sets the link between two devices, in both directions. */
 yk_status yk_graph_builder_set_link(struct yk_graph_builder *builder, const char *a, const char *b,
                                     double latency, double bytes_per_unit) YK_MUST_USE;
 
 int32_t yk_graph_builder_device_count(const struct yk_graph_builder *builder);
 
-/* Checks everything and creates the graph. Afterwards the builder may only be destroyed. */
+/* Checks everything and creates the graph. Afterwards the builder can only be destroyed. */
 yk_status yk_graph_builder_finish(struct yk_graph_builder *builder,
                                   struct yk_graph **out) YK_MUST_USE;
 

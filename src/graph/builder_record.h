@@ -1,5 +1,6 @@
-/* Builder record: the content of a yk_graph_builder. builder.c fills it, graph.c makes the graph
- * from it. Private to this folder. */
+/* Builder record: the content of a struct yk_graph_builder. builder.c fills it, and graph.c makes
+ * the graph from it. This header is private to this folder. In the comments below, n is the number
+ * of tasks and P the number of devices. */
 #ifndef YK_GRAPH_BUILDER_RECORD_H
 #define YK_GRAPH_BUILDER_RECORD_H
 
@@ -34,7 +35,7 @@ struct edge_record {
 
 struct link_record {
     double latency;
-    double bytes_per_unit; /* 0: no link is set */
+    double bytes_per_unit; /* 0 means: no link is set */
 };
 
 struct yk_graph_builder {
@@ -47,15 +48,15 @@ struct yk_graph_builder {
     struct group_record *groups;
     struct store_record *stores;
     struct edge_record *edges;
-    struct link_record *links; /* (P, P); NULL until the first link is set */
-    double *costs;             /* (n, P); NAN: the device cannot run the task */
+    struct link_record *links; /* (P, P) NULL until the first link is set */
+    double *costs;             /* (n, P) NAN means: the device cannot run the task */
     int32_t edge_count;
     int32_t device_capacity;
     int32_t task_capacity;
     int32_t group_capacity;
     int32_t store_capacity;
     int32_t edge_capacity;
-    int32_t cost_capacity; /* in tasks */
+    int32_t cost_capacity; /* number of tasks for which `costs` has space */
 };
 
 #endif

@@ -1,16 +1,17 @@
 /*
  * Graph: tasks with their cost on each device, and edges that carry data between tasks.
  *
- * The builder guarantees: the graph has no cycle, at least one device can run each task, and all
- * numbers are finite and at least 0. A graph is immutable; any thread may read it.
+ * The builder guarantees that the graph has no cycle, that at least one device can run each task,
+ * and that all numbers are finite and at least 0. A graph is immutable; any thread may read it.
  *
- * Times are integers in ticks. A tick is 10^-k units of the input file. k is the largest number for
- * which every schedule is shorter than 2^52 ticks. So decimal costs and their sums are exact, and
- * rounding errors never decide between two paths of equal length.
+ * Times are integers in ticks. A tick is 10^-k units of time of the input file, where k is the
+ * largest number for which every schedule is shorter than 2^52 ticks. So decimal costs and their
+ * sums are exact, and two paths of equal length never differ because of rounding errors.
  *
  * Files of this folder:
  *   graph             the graph itself
  *   builder           collects and checks the parts of a graph
+ *   builder_record    the content of a builder
  *   read              reads a graph from text in any known format
  *   reader, read_*    the interface of a format; one file for each format
  *   scanner           reads numbers from plain text
@@ -36,14 +37,17 @@ enum {
 struct yk_graph_edge {
     int32_t from;
     int32_t to;
-    int64_t cost;  /* ticks between two devices, or YK_GRAPH_COST_FROM_LINK */
-    int64_t bytes; /* transferred; they decide the time if the cost is YK_GRAPH_COST_FROM_LINK */
-    int64_t resident_bytes; /* held by both devices until `to` has finished */
+    int64_t cost; /* ticks of the transfer between two devices, or YK_GRAPH_COST_FROM_LINK */
+    /* Number of transferred bytes. They determine the time of the transfer if `cost` is
+     * YK_GRAPH_COST_FROM_LINK. */
+    int64_t bytes;
+    int64_t resident_bytes; /* bytes that both devices hold until `to` has finished */
 };
 
-/* A copy of what is needed of an edge, stored in the order of the tasks that the edges enter. */
+/* A copy of the most used members of an edge. These copies are sorted by the task that the edge
+ * enters. */
 struct yk_graph_incoming_edge {
-    int64_t cost; /* the edge's cost */
+    int64_t cost; /* cost of the edge */
     int32_t from;
     int32_t edge; /* index of the edge */
 };
@@ -55,24 +59,25 @@ struct yk_graph_link {
 
 struct yk_graph_device {
     const char *name;
-    int64_t memory_bytes; /* or YK_GRAPH_UNLIMITED_MEMORY */
+    int64_t memory_bytes; /* may be YK_GRAPH_UNLIMITED_MEMORY */
 };
 
 struct yk_graph_task {
     const char *name;
-    int64_t memory_bytes; /* needed while it runs; the bytes of its edges are extra */
-    int32_t group;        /* or YK_GRAPH_NO_GROUP */
+    /* bytes that the task needs while it runs, without the bytes of its edges */
+    int64_t memory_bytes;
+    int32_t group; /* may be YK_GRAPH_NO_GROUP */
 };
 
 /* Tasks that must run on one device. */
 struct yk_graph_group {
     const char *name;
-    int64_t resident_bytes; /* held on the group's device for the whole schedule */
-    int32_t shared_store;   /* the shared store it uses, or YK_GRAPH_NO_SHARED_STORE */
+    int64_t resident_bytes; /* bytes that the device of the group holds for the whole schedule */
+    int32_t shared_store;   /* shared store that the group uses; may be YK_GRAPH_NO_SHARED_STORE */
 };
 
-/* Bytes that several groups share, such as the weights of a layer used by several micro-batches.
- * A device holds them once if it runs at least one of these groups. */
+/* Bytes that several groups share, for example the weights of a layer that several micro-batches
+ * use. A device holds the bytes once if it runs at least one of these groups. */
 struct yk_graph_shared_store {
     const char *name;
     int64_t bytes;
@@ -85,29 +90,29 @@ struct yk_graph {
     int32_t edge_count;
     int32_t group_count;
     int32_t store_count;
-    bool limited;          /* some device has a memory limit */
+    bool limited;          /* at least one device has a memory limit */
     double ticks_per_unit; /* a power of ten */
     struct yk_graph_device *devices;
     struct yk_graph_task *tasks;
     struct yk_graph_group *groups;
     struct yk_graph_shared_store *shared_stores;
-    /* (n, P) ticks. YK_GRAPH_INFINITE_COST: the device cannot run the task, nor any task of its
-     * group. */
+    /* (n, P) ticks. YK_GRAPH_INFINITE_COST means: the device cannot run the task, nor any other
+     * task of the same group. */
     int64_t *costs;
     struct yk_graph_edge *edges; /* sorted by `from`, then in the order of the file */
     int32_t *out_first;          /* (n + 1) edges [out_first[i], out_first[i + 1]) leave task i */
     int32_t *in_first;           /* (n + 1) inputs [in_first[i], in_first[i + 1]) enter task i */
-    struct yk_graph_incoming_edge *inputs; /* (edges) sorted by the task they enter, then by edge */
-    int32_t *order;                        /* (n) the tasks in a deterministic topological order */
-    struct yk_graph_link *links; /* (P, P); NULL: all links are equal, or none is needed */
+    /* (edges) sorted by the task that the edge enters, then by edge */
+    struct yk_graph_incoming_edge *inputs;
+    int32_t *order;              /* (n) the tasks in a deterministic topological order */
+    struct yk_graph_link *links; /* (P, P) NULL means: all links are equal, or no link is needed */
     struct yk_graph_link mean_link;
-    struct yk_graph_link
-        fastest_link; /* the smallest latency and the largest bandwidth of all links */
+    struct yk_graph_link fastest_link; /* smallest latency and largest bandwidth of all links */
 };
 
 void yk_graph_destroy(struct yk_graph *graph);
 
-/* The ticks that `task` takes on `device`, or YK_GRAPH_INFINITE_COST. */
+/* Returns the ticks that `task` takes on `device`, or YK_GRAPH_INFINITE_COST. */
 static inline int64_t yk_graph_task_cost(const struct yk_graph *graph, int32_t task, int32_t device)
 {
     return graph->costs[(int64_t)task * graph->device_count + device];
@@ -119,7 +124,7 @@ static inline bool yk_graph_task_can_run_on(const struct yk_graph *graph, int32_
     return yk_graph_task_cost(graph, task, device) != YK_GRAPH_INFINITE_COST;
 }
 
-/* The ticks of the transfer of `edge` between two different devices. */
+/* Returns the ticks of the transfer of `edge` between two different devices. */
 static inline int64_t yk_graph_transfer_ticks(const struct yk_graph *graph,
                                               const struct yk_graph_edge *edge, int32_t from_device,
                                               int32_t to_device)
@@ -132,7 +137,7 @@ static inline int64_t yk_graph_transfer_ticks(const struct yk_graph *graph,
     return llround(link->latency_ticks + (double)edge->bytes * link->ticks_per_byte);
 }
 
-/* The ticks of the transfer of `edge`; 0 if both devices are the same. */
+/* Returns the ticks of the transfer of `edge`, or 0 if both devices are the same. */
 static inline int64_t yk_graph_edge_delay_ticks(const struct yk_graph *graph,
                                                 const struct yk_graph_edge *edge,
                                                 int32_t from_device, int32_t to_device)
@@ -141,7 +146,7 @@ static inline int64_t yk_graph_edge_delay_ticks(const struct yk_graph *graph,
                                     : yk_graph_transfer_ticks(graph, edge, from_device, to_device);
 }
 
-/* The mean of yk_graph_transfer_ticks over all ordered pairs of different devices. */
+/* Returns the mean of yk_graph_transfer_ticks() over all ordered pairs of different devices. */
 int64_t yk_graph_mean_transfer_ticks(const struct yk_graph *graph,
                                      const struct yk_graph_edge *edge);
 

@@ -1,5 +1,5 @@
-/* Read: reads a graph from text. The format is detected from the text. graph/reader.h explains how
- * to add a format. */
+/* Read: reads a graph from text and detects the format of the text. graph/reader.h explains how to
+ * add a format. */
 #ifndef YK_GRAPH_READ_H
 #define YK_GRAPH_READ_H
 
@@ -8,10 +8,11 @@
 
 #include <stddef.h>
 
-/* Devices and links for formats that do not contain them. 0 or NULL means: not given. */
+/* Devices and links, for formats that do not contain them. 0 and NULL mean: not given. */
 struct yk_graph_read_options {
     int32_t device_count;
-    const double *speeds; /* (speed_count) one per device; speed 1 gives the costs of the file */
+    /* (speed_count) speed of each device; speed 1 means: the costs of the file */
+    const double *speeds;
     int32_t speed_count;
     double latency_s;
     double bandwidth_bytes_per_s;
@@ -20,13 +21,13 @@ struct yk_graph_read_options {
 /* The default bandwidth for files that have bytes but no links. */
 #define YK_GRAPH_READ_DEFAULT_BANDWIDTH_BYTES_PER_S 1.25e9 /* ten-gigabit Ethernet */
 
-/* Reads `text`. Error messages begin with `source`, for example the file name. `options` may be
- * NULL. */
+/* Reads a graph from `text`. Error messages begin with `source`, for example the file name.
+ * `options` may be NULL. */
 yk_status yk_graph_read(const char *text, size_t length, const char *source,
                         const struct yk_graph_read_options *options,
                         struct yk_graph **out) YK_MUST_USE;
 
-/* The graph of the HEFT paper, ten tasks on three processors, as JSON text. */
+/* The graph of the HEFT paper (ten tasks, three processors) as JSON text. */
 extern const char yk_graph_example_json[];
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * Reader: the interface of one graph file format. Private to this folder; other code calls
- * yk_graph_read().
+ * Reader: the interface of one graph file format. This header is private to this folder; other code
+ * calls yk_graph_read().
  *
- * To add a format: write src/graph/read_NAME.c that defines `const struct yk_graph_reader
+ * To add a format, write src/graph/read_NAME.c that defines `const struct yk_graph_reader
  * yk_graph_reader_NAME`, and add ROW(NAME) to YK_GRAPH_READERS below. For the fuzz tests, add
- * example files to tests/corpus/NAME and NAME to tests/fuzz/CMakeLists.txt.
+ * example files to tests/corpus/NAME, and add NAME to tests/fuzz/CMakeLists.txt.
  */
 #ifndef YK_GRAPH_READER_H
 #define YK_GRAPH_READER_H
@@ -20,16 +20,16 @@ struct yk_json;
 struct yk_graph_document {
     const char *text;
     size_t length;
-    const struct yk_json *json; /* the parsed text; NULL if the text is not JSON */
+    const struct yk_json *json; /* parsed text; NULL means: the text is not JSON */
 };
 
 struct yk_graph_reader {
     const char *name;
-    bool needs_devices; /* the format has no devices: they come from the options */
-    bool accepts_links; /* the options may set latency and bandwidth */
+    bool needs_devices; /* the format contains no devices; the options must give them */
+    bool accepts_links; /* the options may give a latency and a bandwidth */
     bool (*recognises)(const struct yk_graph_document *document);
-    /* Fills the builder. The options are already checked. The caller adds the source name to error
-     * messages. */
+    /* Fills the builder. The options are already checked. yk_graph_read() inserts the source name
+     * before error messages. */
     yk_status (*read)(const struct yk_graph_document *document,
                       const struct yk_graph_read_options *options,
                       struct yk_graph_builder *builder);
@@ -41,7 +41,7 @@ struct yk_graph_reader {
 #define YK_GRAPH_READER_DECLARE(name) extern const struct yk_graph_reader yk_graph_reader_##name;
 YK_GRAPH_READERS(YK_GRAPH_READER_DECLARE)
 
-/* Adds options->device_count devices named P1, P2, …. Fails if the count is 0. */
+/* Adds options->device_count devices with the names P1, P2, …. Fails if the count is 0. */
 static inline yk_status
 yk_graph_reader_add_numbered_devices(const struct yk_graph_read_options *options,
                                      struct yk_graph_builder *builder)
@@ -59,7 +59,7 @@ yk_graph_reader_add_numbered_devices(const struct yk_graph_read_options *options
     return YK_OK;
 }
 
-/* Computes the cost on each device of a task that takes `work` at speed 1. */
+/* Computes the cost of a task on each device. The task takes `work` on a device of speed 1. */
 static inline void yk_graph_reader_scale_task_costs(const struct yk_graph_read_options *options,
                                                     double work, double *out)
 {

@@ -1,7 +1,7 @@
 /*
- * Scanner: reads numbers from plain text, line by line. Error messages give line and column. A
- * comment begins with '#' and ends with its line. A scanner is a plain struct that points into the
- * text. To look ahead, read from a copy of it.
+ * Scanner: reads numbers from plain text, line by line. Error messages contain the line and the
+ * column. A comment begins with '#' and extends to the end of the line. A scanner is a plain struct
+ * that points into the text. To look ahead, copy the scanner and read with the copy.
  */
 #ifndef YK_GRAPH_SCANNER_H
 #define YK_GRAPH_SCANNER_H
@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 struct yk_graph_scanner {
-    const char *next; /* the first character not yet read */
+    const char *next; /* first character that is not read yet */
     const char *end;
     const char *line_start;
     int64_t line; /* counted from 1 */
@@ -27,7 +27,8 @@ bool yk_graph_scanner_skip_to_token(struct yk_graph_scanner *scanner);
 
 void yk_graph_scanner_skip_line(struct yk_graph_scanner *scanner);
 
-/* Reads the next token of this line as a finite number. Error messages call it `what`. */
+/* Reads the next token of this line as a finite number. `what` is the name of the value in error
+ * messages. */
 yk_status yk_graph_scanner_read_number(struct yk_graph_scanner *scanner, const char *what,
                                        double *out) YK_MUST_USE;
 
@@ -38,11 +39,12 @@ yk_status yk_graph_scanner_read_integer(struct yk_graph_scanner *scanner, const 
 /* Fails if this line has another token. */
 yk_status yk_graph_scanner_expect_line_end(struct yk_graph_scanner *scanner) YK_MUST_USE;
 
-/* Returns `status`. If it is an error, prepends "line L: " to the error message. */
+/* Returns `status`. If it is a failure, inserts "line L: " before the error message. */
 yk_status yk_graph_scanner_prefix_line_number(const struct yk_graph_scanner *scanner,
                                               yk_status status) YK_MUST_USE;
 
-/* Counts the tokens of the first line that has any. Returns 0 if it does not begin with a digit. */
+/* Returns the number of tokens in the first line that has a token. Returns 0 if the first token
+ * does not begin with a digit. */
 size_t yk_graph_scanner_count_first_line_tokens(const char *text, size_t length);
 
 #endif

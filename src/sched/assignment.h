@@ -1,5 +1,6 @@
 /*
- * Assignment: the device of each task, given in advance, and the schedule that follows from it.
+ * Assignment: given devices for all tasks, and the schedule that follows from them. (n) is the
+ * number of tasks.
  */
 #ifndef YK_SCHED_ASSIGNMENT_H
 #define YK_SCHED_ASSIGNMENT_H
@@ -13,22 +14,28 @@ enum {
 };
 
 struct yk_assignment {
-    const int32_t *devices;    /* (n) able to run the task; one device for all tasks of a group */
-    const int64_t *priorities; /* (n) high values first, ties by task number; NULL: upward rank */
-    /* (n) a task that must finish before this one starts, or YK_ASSIGNMENT_NO_PREDECESSOR. These
-     * constraints and the edges must form no cycle. NULL: no such constraints. */
+    /* (n) device of each task. The device can run the task, and all tasks of a group have the same
+     * device. */
+    const int32_t *devices;
+    /* (n) priority of each task; high values run first, equal values by task number. NULL means:
+     * the priorities are the upward ranks. */
+    const int64_t *priorities;
+    /* (n) task that must finish before this task starts, or YK_ASSIGNMENT_NO_PREDECESSOR. These
+     * constraints and the edges together must have no cycle. NULL means: no constraints of this
+     * kind. */
     const int32_t *predecessors;
 };
 
-/* Computes the schedule: an idle device runs the task with the highest priority of those whose
- * inputs have arrived. Ignores memory limits; see yk_schedule_memory_check(). */
+/* Computes the schedule. An idle device runs, of all tasks whose inputs have arrived, the task with
+ * the highest priority. Ignores memory limits; yk_schedule_memory_check() checks them. */
 yk_status yk_assignment_schedule(const struct yk_assignment *assignment,
                                  struct yk_schedule *schedule) YK_MUST_USE;
 
 /*
- * Reads the devices of all tasks from a JSON object that maps names of tasks or groups to names of
- * devices, and writes them to `out` (n). An entry of a task overrides the entry of its group. Fails
- * if a task has no device, or if a group has several. Error messages begin with `source`.
+ * Reads the devices of all tasks from a JSON object and writes them to `out` (n). The object maps
+ * names of tasks or groups to names of devices. An entry for a task overrides the entry for its
+ * group. Fails if a task has no device, or if a group has several devices. Error messages begin
+ * with `source`.
  */
 yk_status yk_assignment_read(const char *text, size_t length, const char *source,
                              const struct yk_graph *graph, int32_t *out) YK_MUST_USE;

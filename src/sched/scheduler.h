@@ -1,25 +1,32 @@
 /*
- * Scheduler: an algorithm that computes a schedule. Files of this folder:
+ * Scheduler: an algorithm that computes a schedule.
  *
- *   schedule, schedule_memory, task_wait   a schedule, its peak memory, why its tasks wait
- *   scheduler                              the table of schedulers
- *   task_rank, task_heap                   upward and downward ranks, orders of tasks; a heap
- *   assignment, assignment_read            the schedule for given devices; reading them from JSON
- *   schedulers/                            one file per scheduler; list_scheduler is their base
- *   timeline/                              building a schedule: gaps, memory over time, groups
- *   search/                                simulated annealing; branch and bound
- *   bound/                                 lower bounds of the makespan
+ * Files of this folder:
+ *   schedule           a schedule
+ *   schedule_memory    the memory that a schedule needs on each device
+ *   task_wait          the reasons why tasks wait
+ *   scheduler          the table of schedulers
+ *   task_rank          upward and downward ranks, and orders of tasks
+ *   task_heap          a heap of tasks
+ *   assignment         computes the schedule for given devices
+ *   assignment_read    reads the given devices from JSON
+ *   schedulers/        one file per scheduler, and list_scheduler, on which several are based
+ *   timeline/          builds a schedule: gaps, memory over time, groups
+ *   search/            simulated annealing, and branch and bound
+ *   bound/             lower bounds of the makespan
  *
  * To add a scheduler, write schedulers/NAME.c that defines `const struct yk_scheduler
  * yk_scheduler_NAME`, and add ROW(NAME) to YK_FAST_SCHEDULERS below. schedulers/heft.c is a short
- * example of a list scheduler, whose tasks have fixed priorities. A scheduler that chooses the next
- * task by the schedule so far places tasks itself, with timeline/schedule_builder.h, as
- * schedulers/single.c does. Help, shell completion, `--algorithm all` and `best` use the table. The
- * tests run every scheduler of the table on thousands of random graphs:
+ * example of a list scheduler, whose tasks have fixed priorities. A scheduler whose next task
+ * depends on the schedule so far places tasks itself, with timeline/schedule_builder.h;
+ * schedulers/single.c is an example. The help, the shell completion, `--algorithm all` and the
+ * scheduler `best` use the table. The tests run every scheduler of the table on thousands of random
+ * graphs:
  *
  *   tools/build release && ctest --test-dir build/release -R ^sched/
  *
- * Then record the command lines in tests/cli/cases again, since they list the schedulers.
+ * Afterwards record the command lines in tests/cli/cases again, since their output lists the
+ * schedulers.
  */
 #ifndef YK_SCHED_SCHEDULER_H
 #define YK_SCHED_SCHEDULER_H
@@ -32,27 +39,28 @@
 #include <stddef.h>
 
 struct yk_scheduler_options {
-    double budget_s; /* time limit of a search; schedulers without a search ignore it */
-    int64_t moves;   /* > 0: the search makes this many moves and ignores the time limit */
+    double budget_s; /* time limit of a search; schedulers without a search ignore the limit */
+    int64_t moves; /* greater than 0: the search makes this many moves and ignores the time limit */
     uint64_t seed;
-    /* Called from the calling thread with the completed fraction, 0 to 1. NULL: no reports. */
+    /* Called in the thread that runs the scheduler, with the completed fraction, 0 to 1. NULL
+     * means: no reports. */
     void (*progress)(void *user, const char *what, double done);
     void *progress_user;
-    /* When it becomes true, the search returns the best schedule found so far. May be NULL. */
+    /* When this becomes true, the search returns the best schedule so far. May be NULL. */
     const atomic_bool *stop;
-    struct yk_deadline_clock clock; /* measures the planner's budget */
+    struct yk_deadline_clock clock; /* measures the time budget of the planner */
 };
 
 struct yk_scheduler {
     const char *name;
     const char *summary;  /* one line for the help */
-    bool respects_memory; /* it considers the memory limits of the devices */
-    /* Fills `schedule`, which was created for the graph. Fails with YK_ERROR_NO_FIT if it finds no
-     * schedule. */
+    bool respects_memory; /* considers the memory limits of the devices */
+    /* Fills `schedule`, which was created for the graph. Fails with YK_ERROR_NO_FIT if the
+     * scheduler finds no schedule. */
     yk_status (*run)(const struct yk_scheduler *scheduler,
                      const struct yk_scheduler_options *options, struct yk_schedule *schedule);
-    const struct yk_list_scheduler_rule
-        *rule; /* if run is yk_list_scheduler_run(); otherwise NULL */
+    /* The rule of the list scheduler if `run` is yk_list_scheduler_run(); otherwise NULL. */
+    const struct yk_list_scheduler_rule *rule;
 };
 
 /* All schedulers, in the order of the help. The fast schedulers do not search; `best` runs each of
@@ -77,30 +85,32 @@ YK_SCHEDULERS(YK_SCHEDULER_DECLARE)
 extern const struct yk_scheduler *const yk_schedulers[];
 extern const size_t yk_scheduler_count;
 
-/* The scheduler of that name, or NULL. */
+/* Returns the scheduler with this name, or NULL if no scheduler has this name. */
 const struct yk_scheduler *yk_scheduler_find(const char *name);
 
-/* Runs a scheduler. Fails with YK_ERROR_NO_FIT if its schedule exceeds the memory of a device. */
+/* Creates a schedule of the graph and runs a scheduler on it. Fails with YK_ERROR_NO_FIT if the
+ * schedule exceeds the memory of a device. */
 yk_status yk_scheduler_run(const struct yk_scheduler *scheduler, const struct yk_graph *graph,
                            const struct yk_scheduler_options *options,
                            struct yk_schedule **out) YK_MUST_USE;
 
 /*
- * For schedulers: shortens a schedule by simulated annealing over the order of the tasks and their
- * devices, within the memory limits. Stops after options->moves moves (0: after `seconds`), or when
- * the makespan reaches `lower_bound`. Two threads search; the better result is kept. With a given
- * number of moves the result is the same on every machine.
+ * For schedulers: shortens a schedule by simulated annealing over the order of the tasks and over
+ * their devices, within the memory limits. Stops after options->moves moves, or after `seconds` if
+ * options->moves is 0, or when the makespan reaches `lower_bound`. Two threads search; the better
+ * result is used. With a given number of moves the result is the same on every machine.
  */
 yk_status yk_anneal_run(const struct yk_scheduler_options *options, double seconds,
                         int64_t lower_bound, struct yk_schedule *schedule) YK_MUST_USE;
 
-/* For schedulers: true if the caller asked the search to stop. */
+/* For schedulers: returns whether the caller requested the search to stop. */
 static inline bool yk_scheduler_is_stopped(const struct yk_scheduler_options *options)
 {
     return options->stop && atomic_load_explicit(options->stop, memory_order_relaxed);
 }
 
-/* For schedulers: reports progress after every 1024 tasks. */
+/* For schedulers: reports progress if `done`, the number of finished tasks, is a multiple of 1024.
+ * `all` is the number of all tasks. */
 static inline void yk_scheduler_report_progress(const struct yk_scheduler_options *options,
                                                 const char *what, int32_t done, int32_t all)
 {

@@ -1,5 +1,5 @@
-/* Task heap: a binary heap of tasks, ordered by key, ties by task number. The caller allocates the
- * array `tasks`. */
+/* Task heap: a binary heap of tasks, ordered by key. Tasks with equal keys are ordered by task
+ * number. The caller allocates the array `tasks`. */
 #ifndef YK_SCHED_TASK_HEAP_H
 #define YK_SCHED_TASK_HEAP_H
 
@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 struct yk_task_heap {
-    const int64_t *keys; /* (n) */
-    bool ascending;      /* true: the smallest key is on top; false: the largest */
+    const int64_t *keys; /* (n) key of each task */
+    bool ascending;      /* true: the smallest key is on top; false: the largest key is on top */
     int32_t *tasks;      /* tasks[0] is the top */
     int32_t count;
 };

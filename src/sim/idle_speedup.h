@@ -1,14 +1,15 @@
 /*
- * Idle speed-up: some devices slow each other down when they compute at the same time, because they
- * share power, caches or memory. Partitions of one GPU are an example.
+ * Idle speed-up: a device computes faster while other devices are idle. Some devices slow each
+ * other down when they compute at the same time, because they share power, caches or memory.
+ * Partitions of one GPU are an example.
  *
  * Op times are measured while all devices compute. While all other devices are idle, the op times
- * of a device are multiplied by s ≤ 1 (others_idle_scale of yk_device_measurements). Between these
- * two cases the factor is linear: s + (1 − s) · u, where u is the busy fraction of the other
- * devices, weighted by their size. The busy fraction of a device is the larger of two values: its
- * busy fraction of the whole step, because clocks follow the power of many steps; and its busy
- * fraction during the computation of this device, because caches and memory are shared at that
- * moment.
+ * of a device are multiplied by s ≤ 1 (others_idle_scale of struct yk_device_measurements). Between
+ * these two cases the factor is linear: s + (1 − s) · u, where u is the busy fraction of the other
+ * devices, weighted by their size. The busy fraction of another device is the larger of two values:
+ *   - its busy fraction of the whole step, because clocks depend on the power used in many steps;
+ *   - its busy fraction while this device computes, because both use the caches and the memory at
+ *     the same time.
  */
 #ifndef YK_SIM_IDLE_SPEEDUP_H
 #define YK_SIM_IDLE_SPEEDUP_H
@@ -25,18 +26,21 @@
 #include <stdbool.h>
 
 enum {
-    YK_IDLE_SPEEDUP_MAX_PASSES =
-        3, /* repetitions: a faster device is busy for less time, and so on */
+    /* The simulation is repeated with new factors at most this number of times. New factors change
+     * the busy fractions, which change the factors again. */
+    YK_IDLE_SPEEDUP_MAX_PASSES = 3,
 };
 
-/* The factor for the op times of `device` while other devices, `busy` whole devices in sum,
- * compute. 1 if `measurements` have no measurement. */
+/* Returns the factor for the op times of `device`. `busy` is the sum of the busy fractions of the
+ * other devices, weighted by their size. Returns 1 if `measurements` contain no value for the
+ * device. */
 double yk_sim_idle_speedup_factor(const struct yk_cluster *cluster,
                                   const struct yk_device_measurements *measurements, int32_t device,
                                   double busy);
 
-/* Scales the times of compute ops by the factors that follow from the simulated `iterations`. Sets
- * `*changed` if a factor differs from the previous one. The new times live in `arena`. */
+/* Multiplies the times of compute ops by the factors that follow from the simulated `iterations`.
+ * Sets `*changed` to whether a factor differs from its previous value. The new times live in
+ * `arena`. */
 yk_status yk_sim_idle_speedup_scale_times(const struct yk_program *program,
                                           const struct yk_rank_classes *classes,
                                           const struct yk_sim_iterations *iterations,

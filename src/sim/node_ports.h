@@ -1,14 +1,16 @@
 /*
- * Node ports: the network bandwidth of each node, shared by the messages that use it at one time.
+ * Node ports: the network bandwidth of each node, which messages share if they use it at the same
+ * time.
  *
- * Every node has one outgoing and one incoming port. The bandwidth of a port is that of the node's
- * fastest link to another node. A message demands from each of its ports the bandwidth that it has
- * without other messages. If the demands exceed the bandwidth of a port, the messages share it with
- * max-min fairness, computed by progressive filling: all rates grow equally until a port is full
- * (Bertsekas and Gallager, Data Networks, 6.5.2).
+ * Every node has one outgoing and one incoming port. The bandwidth of a port is the bandwidth of
+ * the fastest link from the node to another node. The demand of a message at each of its ports is
+ * the bandwidth that the message has when no other message is sent. If the demands at a port exceed
+ * its bandwidth, the messages share it with max-min fairness. The shares are computed by
+ * progressive filling: all rates grow equally until a port is full (Bertsekas and Gallager, Data
+ * Networks, 6.5.2).
  *
- * Links inside a node need no sharing: each device has one rank, each rank one comm lane, and so at
- * most one message at a time.
+ * Links inside a node need no sharing: each device has one rank, and each rank has one comm lane.
+ * So at most one message at a time uses the links of a device.
  */
 #ifndef YK_SIM_NODE_PORTS_H
 #define YK_SIM_NODE_PORTS_H
@@ -22,16 +24,16 @@
 
 /* The demand of a message. */
 struct yk_node_port_demand {
-    double bytes_per_s; /* through each port, without other messages; > 0 if it has ports */
+    double bytes_per_s; /* bandwidth at each port without other messages; > 0 if there are ports */
     const int32_t *ports;
     int32_t port_count;
 };
 
 struct yk_node_ports {
-    int32_t count; /* 2 per node; see yk_node_port_out() and yk_node_port_in() */
+    int32_t count; /* number of ports, 2 per node; see yk_node_port_out() and yk_node_port_in() */
     double *bytes_per_s;
-    double *left;   /* scratch: bandwidth that is not assigned yet */
-    int32_t *users; /* scratch: number of messages without a final rate */
+    double *left;   /* temporary: bandwidth that is not assigned yet */
+    int32_t *users; /* temporary: number of messages without a final rate */
 };
 
 static inline int32_t yk_node_port_out(int32_t node)
@@ -47,8 +49,8 @@ static inline int32_t yk_node_port_in(int32_t node)
 yk_status yk_node_ports_create(const struct yk_cluster *cluster, struct yk_arena *arena,
                                struct yk_node_ports *out) YK_MUST_USE;
 
-/* Computes the rate of each message while all `count` messages are sent, as a fraction of its
- * demand. */
+/* Computes the rate of each message, as a fraction of its demand, while all `count` messages are
+ * sent at the same time. */
 void yk_node_ports_share_bandwidth(struct yk_node_ports *ports,
                                    const struct yk_node_port_demand *const *demands, int32_t count,
                                    double *out_rates);

@@ -1,14 +1,18 @@
 /*
- * Op times: the isolated time of each op, that is, its duration when nothing else runs.
+ * Op times: the isolated time of each op, that is, its duration when nothing else runs. The
+ * isolated time of an op depends on its kind:
  *
- *   load               the measured time of the copy; 0 without a measurement
+ *   load               the measured time of the copy of the input;
+ *                      0 without a measurement
  *   release            0
- *   forward, backward  the cost of the layer
- *   recompute          the cost of forward
- *   update             the cost of the update of the layer that owns the weights, times the
- * fraction of the state that the rank holds send, recv         yk_communication_send_time()
- *   all_gather, reduce_scatter
- *                      yk_communication_collective_time() with the largest part
+ *   forward, backward  the cost of this pass of the layer
+ *   recompute          the cost of the forward pass of the layer
+ *   update             the cost of the update of the layer that owns the
+ *                      weights, times the fraction of the state that the
+ *                      rank holds
+ *   send, recv         yk_communication_send_time()
+ *   all_gather,        yk_communication_collective_time() with the size
+ *   reduce_scatter     of the largest part, for each block
  *   all_reduce, agree  yk_communication_collective_time() with equal parts
  */
 #ifndef YK_SIM_OP_TIMES_H
@@ -24,34 +28,37 @@
 
 #include <stdint.h>
 
-/* One op of a message, on one of the participating rank classes. */
+/* One of the ops of a message. Each rank class that takes part in the message has one. */
 struct yk_sim_message_op {
     int32_t rank_class;
     int32_t op;
 };
 
-/* One send with its recv, or one collective. Its index is the `match` of its ops. */
+/* A message: one send with its recv, or one collective. The index of a message is the member
+ * `match` of its ops. */
 struct yk_sim_message {
     struct yk_cost_time time;
     struct yk_communication_overlap_slowdown slowdown;
-    struct yk_node_port_demand demand; /* no ports if the message stays in one node or is empty */
-    int32_t first_end;                 /* index in the array `ends` of struct yk_sim_op_times */
+    /* without ports if the message stays in one node or is empty */
+    struct yk_node_port_demand demand;
+    int32_t first_end; /* first element of `ends` of struct yk_sim_op_times */
     int32_t end_count;
 };
 
 struct yk_sim_op_times {
     const double **isolated_s; /* (classes, ops) times of ops without communication */
-    double *scales; /* (classes) factors in `isolated_s`, see idle_speedup.h; initially 1 */
+    /* (classes) factor that `isolated_s` already contains (idle_speedup.h); initially 1 */
+    double *scales;
     struct yk_sim_message *messages; /* (matches) */
-    struct yk_sim_message_op *ends;  /* sorted by message, then by class */
+    struct yk_sim_message_op *ends;  /* ops of all messages, sorted by message, then by class */
 };
 
-/* Computes the times of all ops and messages, in `arena`. */
+/* Computes the times of all ops and messages. The arrays live in `arena`. */
 yk_status yk_sim_op_times_compute(const struct yk_program *program, struct yk_layer_costs *costs,
                                   const struct yk_rank_classes *classes, struct yk_arena *arena,
                                   struct yk_sim_op_times *out) YK_MUST_USE;
 
-/* The isolated time of one op without communication; 0 for communication ops. */
+/* Computes the isolated time of one op. The time of a communication op is 0. */
 yk_status yk_sim_op_times_isolated(const struct yk_program *program, struct yk_layer_costs *costs,
                                    const struct yk_rank_classes *classes, int32_t rank,
                                    const struct yk_op *op, struct yk_cost_time *out) YK_MUST_USE;

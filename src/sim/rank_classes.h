@@ -3,9 +3,9 @@
  * simulated.
  *
  * Two ranks are in one class if they have the same op list, devices of the same speed, equal parts
- * of every group, and no send or receive. Then they take part in the same collectives, and all
- * their ops start and end at the same times. The cost of a collective still depends on all its
- * ranks.
+ * of the state of every group, and no send or recv. Such ranks take part in the same collectives,
+ * and all their ops start and end at the same times. The cost of a collective still depends on all
+ * ranks of the collective.
  */
 #ifndef YK_SIM_RANK_CLASSES_H
 #define YK_SIM_RANK_CLASSES_H
@@ -21,7 +21,9 @@ struct yk_rank_classes {
     int32_t count;
     int32_t *ranks;   /* (count) the first rank of each class */
     int32_t *of_rank; /* (ranks of the program) the class of each rank */
-    double *parts;    /* (ranks, groups) the rank's fraction of sharded state; −1: not a member */
+    /* (ranks, groups) fraction of the sharded state of the group that the rank holds; −1 means: the
+     * rank is not a member */
+    double *parts;
 };
 
 yk_status yk_rank_classes_find(const struct yk_program *program, const struct yk_layer_costs *costs,

@@ -1,7 +1,7 @@
 /*
- * Simulator internals: the complete result of a simulation. Callers see its first member, a yk_sim.
- * It also has the iterations before and after the reported one, which are needed to compute memory
- * that is held beyond an iteration.
+ * Simulator internals: the complete result of a simulation. Callers see only its first member, a
+ * struct yk_sim. The complete result also contains the iterations before and after the reported
+ * one. They are needed to compute memory that is held from one iteration to another.
  */
 #ifndef YK_SIM_SIM_INTERNAL_H
 #define YK_SIM_SIM_INTERNAL_H

@@ -1,59 +1,59 @@
 /*
- * Annealing state: an order of all tasks and a device for each task. Together they determine the
- * schedule. Without memory limits, a task starts when its inputs have arrived and its device has
- * finished the preceding tasks. With limits, a task starts in the first gap where it fits into
- * memory. A state is not thread-safe.
+ * Annealing state: an order of all tasks, and a device for each task. Order and devices together
+ * determine the schedule. Without memory limits, a task starts when its inputs have arrived and its
+ * device has finished the preceding tasks. With memory limits, a task starts in the first gap in
+ * which it fits into memory. A state is not thread-safe.
  */
 #ifndef YK_SCHED_SEARCH_ANNEAL_STATE_H
 #define YK_SCHED_SEARCH_ANNEAL_STATE_H
 
 #include "sched/schedule.h"
 
-#define YK_ANNEAL_STATE_REJECTED                                                                   \
-    INT64_MAX /* the makespan exceeds the limit, or memory does not suffice                        \
-               */
+/* The makespan exceeds the limit, or the memory of a device is too small. */
+#define YK_ANNEAL_STATE_REJECTED INT64_MAX
 
 struct yk_anneal_state {
     const struct yk_graph *graph;
-    struct yk_arena *arena; /* owns the solution */
+    struct yk_arena *arena; /* owns the state and all its arrays */
     int32_t *order;         /* (n) the tasks in a topological order */
     int32_t *places;        /* (n) the position of each task in `order` */
     int32_t *devices;       /* (n) */
     /* Results of the last successful yk_anneal_state_evaluate(): */
     int64_t *starts;   /* (n) */
     int64_t *finishes; /* (n) */
-    int32_t *previous; /* (n) the preceding task on the same device, or -1 */
+    int32_t *previous; /* (n) preceding task on the same device; -1 means: none */
     int64_t makespan;
     struct yk_anneal_state_scratch *scratch;
 };
 
-/* Creates the state of `schedule`. */
+/* Creates a state with the order and the devices of `schedule`. */
 yk_status yk_anneal_state_create(const struct yk_schedule *schedule,
                                  struct yk_anneal_state **out) YK_MUST_USE;
 void yk_anneal_state_destroy(struct yk_anneal_state *state);
 
 /*
  * Computes the times of all tasks and returns the makespan. Since the last successful call, the
- * state may only have changed at positions from `first_place` on. If the makespan exceeds `limit`,
- * returns YK_ANNEAL_STATE_REJECTED and keeps the previous times.
+ * state may have changed only at position `first_place` of the order and after it. If the makespan
+ * exceeds `limit`, or if the memory of a device is too small, returns YK_ANNEAL_STATE_REJECTED and
+ * keeps the times of the last successful call.
  */
 int64_t yk_anneal_state_evaluate(struct yk_anneal_state *state, int32_t first_place, int64_t limit);
 
-/* Replaces the state by that of `schedule`, which belongs to the same graph. Next, call
- * yk_anneal_state_evaluate() with `first_place` 0. */
+/* Replaces the order and the devices with those of `schedule`, which must belong to the same graph.
+ * Afterwards, call yk_anneal_state_evaluate() with `first_place` 0. */
 yk_status yk_anneal_state_load_schedule(struct yk_anneal_state *state,
                                         const struct yk_schedule *schedule) YK_MUST_USE;
 
-/* Moves a task to position `place` of the order. The tasks between shift by one. */
+/* Moves a task to position `place` of the order. The tasks between its old and its new position
+ * move by one position. */
 void yk_anneal_state_move_task(struct yk_anneal_state *state, int32_t task, int32_t place);
 
-/* Sorts the order by start; it stays topological. Next, call yk_anneal_state_evaluate() with
- * `first_place` 0. */
+/* Sorts the order by the starts of the tasks. The order stays topological. Afterwards, call
+ * yk_anneal_state_evaluate() with `first_place` 0. */
 yk_status yk_anneal_state_sort_by_start(struct yk_anneal_state *state) YK_MUST_USE;
 
 /* Copies the results of the last successful yk_anneal_state_evaluate() to a schedule of the same
- * graph.
- */
+ * graph. */
 void yk_anneal_state_write_schedule(const struct yk_anneal_state *state,
                                     struct yk_schedule *schedule);
 

@@ -1,8 +1,8 @@
 /*
- * Device timeline: the busy intervals of each device. It finds the first gap of a given length.
- * Each device has a search tree, ordered by time, whose nodes know the widest gap of their subtree.
- * So finding a gap, adding a task and removing a task take O(log n). Times are ticks. It is not
- * thread-safe.
+ * Device timeline: the time intervals in which each device is busy. It finds the first gap that has
+ * at least a given length. Each device has a search tree, ordered by time, whose nodes know the
+ * widest gap of their subtree. So it takes O(log n) to find a gap, to add a task or to remove a
+ * task. Times are ticks. A timeline is not thread-safe.
  */
 #ifndef YK_SCHED_TIMELINE_DEVICE_TIMELINE_H
 #define YK_SCHED_TIMELINE_DEVICE_TIMELINE_H
@@ -21,11 +21,13 @@ yk_status yk_device_timeline_create(struct yk_arena *arena, int32_t task_count,
 /* Makes every device idle again. */
 void yk_device_timeline_clear(struct yk_device_timeline *timeline);
 
-/* The earliest time, at `ready` or later, from which `device` is idle for `duration` ticks. */
+/* Returns the earliest time, at `ready` or later, from which `device` is idle for `duration`
+ * ticks. */
 int64_t yk_device_timeline_find_gap(const struct yk_device_timeline *timeline, int32_t device,
                                     int64_t ready, int64_t duration);
 
-/* Marks `device` as busy with `task`. The device must be idle in this interval. */
+/* Marks `device` as busy with `task` from `start` to `finish`. The device must be idle in this
+ * interval. */
 void yk_device_timeline_add_task(struct yk_device_timeline *timeline, int32_t device, int32_t task,
                                  int64_t start, int64_t finish);
 
@@ -33,7 +35,7 @@ void yk_device_timeline_add_task(struct yk_device_timeline *timeline, int32_t de
 void yk_device_timeline_remove_task(struct yk_device_timeline *timeline, int32_t device,
                                     int32_t task);
 
-/* The preceding task on the same device, or -1. Takes O(log n). */
+/* Returns the preceding task on the same device; -1 means: none. Takes O(log n). */
 int32_t yk_device_timeline_previous_task(const struct yk_device_timeline *timeline, int32_t device,
                                          int32_t task);
 

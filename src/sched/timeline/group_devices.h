@@ -1,7 +1,7 @@
 /*
- * Group devices: the device of each group, and the number of groups that use each shared store on
- * each device. Tasks are counted in and out as a scheduler places and removes them. It is not
- * thread-safe.
+ * Group devices: the device of each group of tasks, and the number of groups that use each shared
+ * store on each device. A scheduler adds a task when it places the task, and removes it when it
+ * undoes the placement. A struct of this kind is not thread-safe.
  */
 #ifndef YK_SCHED_TIMELINE_GROUP_DEVICES_H
 #define YK_SCHED_TIMELINE_GROUP_DEVICES_H
@@ -15,32 +15,35 @@ enum {
 
 struct yk_group_devices {
     const struct yk_graph *graph;
-    int32_t *devices; /* (groups) YK_GROUP_DEVICES_NO_DEVICE: no task of the group is placed */
-    int32_t *placed;  /* (groups) number of placed tasks */
-    int32_t *users;   /* (stores, P) number of groups on the device that use the store */
+    /* (groups) YK_GROUP_DEVICES_NO_DEVICE means: no task of the group is placed */
+    int32_t *devices;
+    int32_t *placed; /* (groups) number of placed tasks of the group */
+    int32_t *users;  /* (stores, P) number of groups on the device that use the store */
 };
 
-/* The arrays live in `arena`. */
+/* Creates the arrays in `arena`. No task is placed yet. */
 yk_status yk_group_devices_create(struct yk_arena *arena, const struct yk_graph *graph,
                                   struct yk_group_devices *out) YK_MUST_USE;
 
 /* Removes all tasks. */
 void yk_group_devices_clear(struct yk_group_devices *groups);
 
-/* Counts `task` as placed on `device`. yk_group_devices_allow_task() must be true. */
+/* Counts `task` as placed on `device`. yk_group_devices_allow_task() must be true for them. */
 void yk_group_devices_add_task(struct yk_group_devices *groups, int32_t task, int32_t device);
 
 /* Undoes yk_group_devices_add_task(). */
 void yk_group_devices_remove_task(struct yk_group_devices *groups, int32_t task, int32_t device);
 
-/* The device of the task's group, or YK_GROUP_DEVICES_NO_DEVICE. */
+/* Returns the device of the task's group. Returns YK_GROUP_DEVICES_NO_DEVICE if no task of the
+ * group is placed, or if the task has no group. */
 static inline int32_t yk_group_devices_of_task(const struct yk_group_devices *groups, int32_t task)
 {
     const int32_t group = groups->graph->tasks[task].group;
     return group == YK_GRAPH_NO_GROUP ? YK_GROUP_DEVICES_NO_DEVICE : groups->devices[group];
 }
 
-/* True if the group of the task is on `device` or not placed. */
+/* Returns true if the group of the task is on `device` or on no device yet, or if the task has no
+ * group. */
 static inline bool yk_group_devices_allow_task(const struct yk_group_devices *groups, int32_t task,
                                                int32_t device)
 {
@@ -48,8 +51,8 @@ static inline bool yk_group_devices_allow_task(const struct yk_group_devices *gr
     return assigned == YK_GROUP_DEVICES_NO_DEVICE || assigned == device;
 }
 
-/* The additional resident bytes of `device` if `task` is placed on it: those of its group and of
- * the group's shared store, unless the device already holds them. */
+/* Returns the additional resident bytes of `device` if `task` is placed there: the bytes of its
+ * group and of the shared store of the group, unless the device already holds them. */
 int64_t yk_group_devices_added_bytes(const struct yk_group_devices *groups, int32_t task,
                                      int32_t device);
 

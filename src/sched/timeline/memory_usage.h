@@ -1,8 +1,8 @@
 /*
- * Memory usage: the bytes that each device holds, as a step function of time. It is stored in a
- * search tree whose nodes know the maximum of their subtree, so updates and queries of a time
- * interval take O(log n). Times are ticks. An interval that ends at YK_MEMORY_USAGE_FOREVER has no
- * end. It is not thread-safe.
+ * Memory usage: the bytes that each device holds, as a step function of time. The function is
+ * stored in a search tree whose nodes know the maximum of their subtree, so updates and queries of
+ * a time interval take O(log n). Times are ticks. An interval that ends at YK_MEMORY_USAGE_FOREVER
+ * has no end. A memory usage is not thread-safe.
  */
 #ifndef YK_SCHED_TIMELINE_MEMORY_USAGE_H
 #define YK_SCHED_TIMELINE_MEMORY_USAGE_H
@@ -15,8 +15,9 @@
 
 struct yk_memory_usage;
 
-/* Allocates from `arena`. `max_steps` limits the number of different times at which intervals begin
- * or end, for all devices together, until the next yk_memory_usage_clear(). */
+/* Creates a memory usage of 0 bytes in `arena`. `max_steps` limits the number of different times
+ * at which intervals begin or end, for all devices together, until the next
+ * yk_memory_usage_clear(). */
 yk_status yk_memory_usage_create(struct yk_arena *arena, int32_t device_count, int32_t max_steps,
                                  struct yk_memory_usage **out) YK_MUST_USE;
 
@@ -27,8 +28,8 @@ void yk_memory_usage_clear(struct yk_memory_usage *usage);
 void yk_memory_usage_add(struct yk_memory_usage *usage, int32_t device, int64_t from, int64_t until,
                          int64_t bytes);
 
-/* Returns the time after which the usage stays at or below `limit` for the rest of [from, until).
- * Returns -1 if the usage never exceeds `limit` in the interval. */
+/* Returns the end of the last time span in [from, until) in which the usage exceeds `limit`. This
+ * end may be later than `until`. Returns -1 if the usage never exceeds `limit` in the interval. */
 int64_t yk_memory_usage_excess_end(const struct yk_memory_usage *usage, int32_t device,
                                    int64_t from, int64_t until, int64_t limit);
 

@@ -1,7 +1,8 @@
 /*
- * Schedule builder: places tasks one by one in a schedule, and can undo them in reverse order. It
+ * Schedule builder: places tasks one by one in a schedule, and can remove them in reverse order. It
  * finds the earliest slot of a task on each device and keeps the tasks of a group on one device. It
- * ignores memory limits; memory_aware_builder.h respects them. It is not thread-safe.
+ * ignores memory limits; memory_aware_builder.h respects them. (P) is the number of devices. A
+ * builder is not thread-safe.
  */
 #ifndef YK_SCHED_TIMELINE_SCHEDULE_BUILDER_H
 #define YK_SCHED_TIMELINE_SCHEDULE_BUILDER_H
@@ -16,18 +17,17 @@ enum {
 
 struct yk_schedule_builder {
     const struct yk_graph *graph;
-    struct yk_schedule
-        *schedule;          /* devices[task] is YK_SCHEDULE_NO_DEVICE: the task is not placed */
-    struct yk_arena *arena; /* owns the builder */
+    struct yk_schedule *schedule; /* if a task is not placed, its device is YK_SCHEDULE_NO_DEVICE */
+    struct yk_arena *arena;       /* owns the builder */
     struct yk_device_timeline *timeline;
     struct yk_group_devices groups;
     int64_t *ready;       /* (P) the result of yk_schedule_builder_ready_times() */
-    int32_t placed_count; /* number of placed tasks, which are listed in schedule->order */
+    int32_t placed_count; /* number of placed tasks; schedule->order lists them */
 };
 
 /* A device and a time interval for a task. */
 struct yk_schedule_slot {
-    int32_t device; /* YK_SCHEDULE_NO_DEVICE: no slot was found */
+    int32_t device; /* YK_SCHEDULE_NO_DEVICE means: no slot was found */
     int64_t start;
     int64_t finish;
 };
@@ -39,7 +39,7 @@ void yk_schedule_builder_destroy(struct yk_schedule_builder *builder);
 /* Removes all tasks. */
 void yk_schedule_builder_clear(struct yk_schedule_builder *builder);
 
-/* True if `device` can run `task`, and the other tasks of its group are not on another device. */
+/* Returns true if `device` can run `task` and no other task of its group is on another device. */
 static inline bool yk_schedule_builder_allows_device(const struct yk_schedule_builder *builder,
                                                      int32_t task, int32_t device)
 {
@@ -47,26 +47,28 @@ static inline bool yk_schedule_builder_allows_device(const struct yk_schedule_bu
            yk_graph_task_can_run_on(builder->graph, task, device);
 }
 
-/* Raises ready[p] (P) to the time when the data of `edge` arrives on device p. The data is
- * produced on device `source` at time `finish`. */
+/* For each device p, raises ready[p] to the time when the data of `edge` arrives on this device, if
+ * it is less. The data is produced on the device `source` at the time `finish`. */
 void yk_schedule_builder_add_input(const struct yk_graph *graph,
                                    const struct yk_graph_incoming_edge *edge, int32_t source,
                                    int64_t finish, int64_t *ready);
 
-/* Returns the time when all inputs of `task` have arrived, for each device (P). Ignores inputs that
- * are not placed. The array is valid until the next call. */
+/* Returns, for each device (P), the time when all inputs of `task` have arrived on this device.
+ * Ignores inputs that are not placed. The array is valid until the next call. */
 const int64_t *yk_schedule_builder_ready_times(struct yk_schedule_builder *builder, int32_t task);
 
-/* The earliest slot on `device` that starts at `ready` or later. It may be a gap between tasks. */
+/* Returns the earliest slot on `device` that starts at `ready` or later. The slot may be in a gap
+ * between two tasks. */
 struct yk_schedule_slot
 yk_schedule_builder_slot_on_device(const struct yk_schedule_builder *builder, int32_t task,
                                    int32_t device, int64_t ready);
 
-/* The slot with the earliest finish on any device; ties go to the lower device number. */
+/* Returns the slot with the earliest finish on any device. If several devices finish at the same
+ * time, the one with the lowest number is chosen. */
 struct yk_schedule_slot yk_schedule_builder_earliest_slot(struct yk_schedule_builder *builder,
                                                           int32_t task);
 
-/* The same for given ready times (P). */
+/* Does the same for given ready times (P) instead of those of the placed inputs. */
 struct yk_schedule_slot
 yk_schedule_builder_earliest_slot_from(const struct yk_schedule_builder *builder, int32_t task,
                                        const int64_t *ready);
@@ -77,7 +79,7 @@ void yk_schedule_builder_place(struct yk_schedule_builder *builder, int32_t task
 /* Removes the last placed task. */
 void yk_schedule_builder_undo(struct yk_schedule_builder *builder);
 
-/* Computes the makespan. Call it when all tasks are placed. */
+/* Computes the makespan. All tasks must be placed. */
 void yk_schedule_builder_finish(struct yk_schedule_builder *builder);
 
 #endif

@@ -1,9 +1,10 @@
 /*
  * Treap: a balanced search tree (Seidel and Aragon, 1996). Nodes are ordered by key from left to
  * right, and by pseudo-random priority from top to bottom. The nodes are structs in an array of the
- * caller; their first member is a struct yk_treap_links. A node's number is its index. All
- * functions are inline since schedulers call them in their inner loops; each caller passes one
- * constant struct yk_treap. A treap is not thread-safe.
+ * caller. The first member of a node is a struct yk_treap_links. The number of a node is its index
+ * in the array. All functions are inline, because schedulers call them in their inner loops. Each
+ * caller passes one constant struct yk_treap, which describes its nodes. A treap is not
+ * thread-safe.
  */
 #ifndef YK_SCHED_TIMELINE_TREAP_H
 #define YK_SCHED_TIMELINE_TREAP_H
@@ -24,13 +25,14 @@ struct yk_treap_links {
 struct yk_treap {
     size_t node_size;
     bool (*is_before)(const void *nodes, int32_t number, int64_t key);
-    /* Recomputes the subtree data of a node from its children. */
+    /* Recomputes what a node stores about its subtree from the children of the node. */
     void (*update)(void *nodes, int32_t number);
-    /* Lazy propagation: applies pending changes of a node to its children. NULL: not needed. */
+    /* Applies pending changes of a node to its children (lazy propagation). NULL means: not needed.
+     */
     void (*pass_down)(void *nodes, int32_t number);
 };
 
-/* A hash of the number, so that every run builds the same tree. */
+/* Returns a hash of the number, so that every run builds the same tree. */
 static inline uint32_t yk_treap_priority(int32_t number)
 {
     uint32_t x = (uint32_t)number * 0x9e3779b1u + 0x7f4a7c15u;
@@ -52,7 +54,7 @@ static inline void yk_treap_pass_down(const struct yk_treap *treap, void *nodes,
     }
 }
 
-/* Splits a tree into the nodes before `key` and the other nodes. */
+/* Splits a tree into the tree of the nodes before `key` and the tree of the other nodes. */
 static inline void yk_treap_split(const struct yk_treap *treap, void *nodes, int32_t root,
                                   int64_t key, int32_t *before, int32_t *after)
 {
@@ -72,7 +74,7 @@ static inline void yk_treap_split(const struct yk_treap *treap, void *nodes, int
     treap->update(nodes, root);
 }
 
-/* Joins two trees and returns the root. All nodes of `before` must precede those of `after`. */
+/* Joins two trees and returns the root. All nodes of `before` must come before those of `after`. */
 static inline int32_t yk_treap_join(const struct yk_treap *treap, void *nodes, int32_t before,
                                     int32_t after)
 {
