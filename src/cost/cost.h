@@ -4,6 +4,7 @@
  * first source in this order that has a value. Every time carries its origin and its expected
  * error.
  *
+ * Files of this folder:
  *   layer_costs          cached times of a model's layers on all devices of a cluster
  *   communication        times of messages and collectives
  *   saturation_size      the message size that saturates a link
