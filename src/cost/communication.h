@@ -1,11 +1,12 @@
 /*
  * Communication: the time of messages, collectives and host copies.
  *
- * Times come from the profile where it has a curve for the link. Otherwise a message takes
+ * If the profile has a curve for the link, times come from this curve. Otherwise a message takes
  * latency + bytes / bandwidth, and a collective runs on a ring of n ranks: all_gather and
- * reduce_scatter take (n - 1)(α + Mβ/n) for M bytes, all_reduce takes twice that. α and β are the
- * latency and the inverse bandwidth of the slowest link. With unequal parts, every part counts as
- * large as the largest one, because each round of the ring waits for it.
+ * reduce_scatter take (n - 1)(α + Mβ/n) for M bytes, all_reduce takes twice as long. α and β are
+ * the latency and the inverse bandwidth of the slowest link. A part is what one rank contributes to
+ * a collective or receives from it. If parts have different sizes, every part counts as large as
+ * the largest one, because in each round of the ring all ranks wait for the largest part.
  */
 #ifndef YK_COST_COMMUNICATION_H
 #define YK_COST_COMMUNICATION_H
@@ -18,32 +19,36 @@ enum yk_collective {
     YK_COLLECTIVE_ALL_REDUCE,
 };
 
-/* The devices of a ring, as indices into the cluster, in ring order. */
+/* The devices of a ring, as indices into the cluster. Each device sends to the next one of the
+ * array, the last device to the first. */
 struct yk_ring_devices {
     const int32_t *devices;
     int32_t count;
 };
 
-/* Time to send `bytes` from one device to another. It is 0 if both are the same device. */
+/* Computes the time to send `bytes` from one device to another. The time is 0 if both are the same
+ * device. */
 yk_status yk_communication_send_time(const struct yk_cost_sources *sources, int32_t from,
                                      int32_t to, double bytes,
                                      struct yk_cost_time *out) YK_MUST_USE;
 
 /*
- * Describes the link between two devices by one latency and one bandwidth. Uses the profile's send
- * times at `bytes` and 2 · `bytes`, or the cluster's link if there are none.
+ * Describes the link between two devices with one latency and one bandwidth. Computes them from the
+ * profile's send times at `bytes` and 2 · `bytes`. If the profile has no send times for the link,
+ * copies the link from the cluster.
  */
 yk_status yk_communication_effective_link(const struct yk_cost_sources *sources, int32_t a,
                                           int32_t b, double bytes, struct yk_link *out) YK_MUST_USE;
 
 /* Returns the index in `ranks` of the device whose link to its successor is slowest for a message
- * of `part_bytes`. `*out_s` is the time of that message. Only the cluster's links are used. */
+ * of `part_bytes`. Sets `*out_s` to the time of that message. Uses only the cluster's links, not
+ * the profile. */
 int32_t yk_communication_slowest_rank(const struct yk_cluster *cluster,
                                       const struct yk_ring_devices *ranks, double part_bytes,
                                       double *out_s);
 
-/* Time of a collective over `bytes` in total. `largest_part_bytes` is the size of the largest
- * rank's part; 0 means: equal parts. */
+/* Computes the time of a collective. `bytes` is the size of all parts together,
+ * `largest_part_bytes` that of the largest part; 0 means: all parts are equal. */
 yk_status yk_communication_collective_time(const struct yk_cost_sources *sources,
                                            enum yk_collective collective,
                                            const struct yk_ring_devices *ranks, double bytes,
@@ -55,20 +60,20 @@ enum yk_copy_direction {
     YK_COPY_FROM_DEVICE,
 };
 
-/* Time to copy `bytes` between a device and its host's memory. It is 0 if the profile has no
- * measurement of it. */
+/* Computes the time to copy `bytes` between a device and the memory of its host. The time is 0 if
+ * the profile has no measurement of such copies. */
 yk_status yk_communication_copy_time(const struct yk_cost_sources *sources, int32_t device,
                                      enum yk_copy_direction direction, double bytes,
                                      struct yk_cost_time *out) YK_MUST_USE;
 
-/* Slowdown factors when computation and communication overlap, at least 1; NAN means: not
+/* Slowdown factors while computation and communication overlap. Each is at least 1; NAN means: not
  * measured. */
 struct yk_communication_overlap_slowdown {
-    double compute; /* of computation while a message of the same rank is in flight */
-    double message; /* of a message while one of its ranks computes */
+    double compute; /* factor on compute time while a message of the same rank is in flight */
+    double message; /* factor on the time of a message while one of its ranks computes */
 };
 
-/* The largest factors over all links of the ring. */
+/* Finds the largest factors of all links of the ring. */
 yk_status
 yk_communication_overlap_slowdown(const struct yk_cost_sources *sources,
                                   const struct yk_ring_devices *ranks,

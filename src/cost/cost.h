@@ -1,8 +1,10 @@
 /*
- * Cost: predicted times of layers and messages. A prediction uses the first of these sources that
- * has an answer: the profile, the measured table in the cluster file, the datasheet with fitted
- * efficiencies. Every time carries its origin and its expected error.
+ * Cost: predicted times of layers and messages. There are three sources: the profile, the measured
+ * table in the cluster file, and the datasheet with fitted efficiencies. A prediction uses the
+ * first source in this order that has a value. Every time carries its origin and its expected
+ * error.
  *
+ * Files of this folder:
  *   layer_costs          cached times of a model's layers on all devices of a cluster
  *   communication        times of messages and collectives
  *   saturation_size      the message size that saturates a link
@@ -26,8 +28,8 @@
 struct yk_profile;
 
 enum yk_cost_origin {
-    YK_COST_ORIGIN_MEASURED,     /* measured on this machine, at exactly this size */
-    YK_COST_ORIGIN_INTERPOLATED, /* from measurements on this machine at other sizes */
+    YK_COST_ORIGIN_MEASURED,     /* from the profile, measured at exactly this size */
+    YK_COST_ORIGIN_INTERPOLATED, /* from the profile, measured at other sizes */
     YK_COST_ORIGIN_CLUSTER_FILE, /* from the measured table in the cluster file */
     YK_COST_ORIGIN_DATASHEET,    /* from the datasheet and a fitted efficiency */
     YK_COST_ORIGIN_COUNT,
@@ -42,41 +44,42 @@ enum yk_cost_pass {
 struct yk_cost_time {
     double seconds;
     enum yk_cost_origin origin;
-    double error; /* relative error that 90 % of such predictions stay within */
+    double error; /* relative; the errors of 90 % of such predictions are at most this large */
 };
 
-/* The sources of all costs. The caller fills it; nothing is owned. */
+/* The sources of all costs. The caller fills this struct. It owns nothing. */
 struct yk_cost_sources {
     const struct yk_cluster *cluster;
     struct yk_profile *profile;                        /* NULL means: no profile */
-    const struct yk_device_efficiency *efficiencies;   /* NULL means: the fitted ones */
+    const struct yk_device_efficiency *efficiencies;   /* NULL means: the fitted efficiencies */
     const struct yk_device_measurements *measurements; /* (devices), may be NULL */
 };
 
-/* The time of one pass of a layer. `device` is an index into the cluster. */
+/* Computes the time of one pass of a layer. `device` is an index into the cluster. */
 yk_status yk_cost_layer_time(const struct yk_cost_sources *sources, int32_t device,
                              const struct yk_model *model, const struct yk_layer *layer,
                              enum yk_cost_pass pass, struct yk_cost_time *out) YK_MUST_USE;
 
-/* Bytes of weights, gradients and optimizer state of a replicated layer. */
+/* Returns the bytes of weights, gradients and optimizer state of a layer that is not sharded. */
 double yk_cost_layer_state_bytes(const struct yk_model *model, const struct yk_layer *layer);
 
-/* "measured", "interpolated", "table", "datasheet". */
+/* Returns "measured", "interpolated", "table" or "datasheet". */
 const char *yk_cost_origin_name(enum yk_cost_origin origin);
 
-/* Writes a phrase such as "datasheet with fitted efficiency, half within 12 %, nine tenths within
- * 29 %". */
+/* Appends a phrase that describes the origin and its errors, such as "datasheet with fitted
+ * efficiency, half within 12 %, nine tenths within 29 %". */
 void yk_cost_describe_origin(enum yk_cost_origin origin, struct yk_text *out);
 
-/* The first entry of the device's measured table that matches no layer of `model`, or NULL. */
+/* Returns the first entry of the device's measured table (in the cluster file) that matches no
+ * layer of `model`. Returns NULL if every entry matches a layer. */
 const struct yk_measured_layer_time *yk_cost_find_unused_measurement(const struct yk_device *device,
                                                                      const struct yk_model *model);
 
 /*
  * Error band: the relative error of a sum of predicted times, and the origins of those times.
- * Errors of one origin are correlated: a machine measured 3 % too fast is too fast for every layer.
- * So errors are not assumed to cancel. The error of the sum is the time-weighted mean of the errors
- * of its terms.
+ * Errors of one origin are correlated: if a machine was measured 3 % too fast, every layer is
+ * predicted 3 % too fast. So errors do not cancel each other. The error of the sum is the
+ * time-weighted mean of the errors of its terms.
  */
 struct yk_error_band {
     double origin_s[YK_COST_ORIGIN_COUNT]; /* Σ seconds */
@@ -86,17 +89,19 @@ struct yk_error_band {
 /* Adds `seconds` with the relative error and origin of `time`. */
 void yk_error_band_add(struct yk_error_band *band, const struct yk_cost_time *time, double seconds);
 
-/* Relative error that 90 % of such sums stay within; 0 for an empty band. */
+/* Returns the relative error of the sum. The errors of 90 % of such sums are at most this large.
+ * Returns 0 for an empty band. */
 double yk_error_band_relative_error(const struct yk_error_band *band);
 
-/* Fraction of the time with this origin; 0 for an empty band. */
+/* Returns the fraction of the time that has this origin; 0 for an empty band. */
 double yk_error_band_origin_fraction(const struct yk_error_band *band, enum yk_cost_origin origin);
 
-/* Writes the origins in words, with percentages if there are several. Origins below 0.5 % of the
- * time are omitted. */
+/* Appends the origins in words. If there are several, adds the percentage of each. Omits origins
+ * with less than 0.5 % of the time. */
 void yk_error_band_describe(const struct yk_error_band *band, struct yk_text *out);
 
-/* Writes ,"error":0.04,"origins":{"measured":0.9,"datasheet":0.1} without origins that are 0. */
+/* Appends JSON members such as ,"error":0.04,"origins":{"measured":0.9,"datasheet":0.1}. Omits
+ * origins whose fraction is 0. */
 void yk_error_band_write_json(const struct yk_error_band *band, struct yk_text *out);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Device measurements: measured properties of a cluster's devices, one record per device. They come
- * from a profile; a caller may change them before planning. Functions that expect an array of them
- * also accept NULL, which means: nothing was measured.
+ * Device measurements: measured properties of a cluster's devices, one struct per device. They come
+ * from a profile. A caller may change them before planning. Functions that expect an array of
+ * device measurements also accept NULL, which means: nothing was measured.
  */
 #ifndef YK_COST_DEVICE_MEASUREMENTS_H
 #define YK_COST_DEVICE_MEASUREMENTS_H
@@ -15,13 +15,14 @@
 struct yk_profile;
 
 struct yk_device_measurements {
-    /* Bytes of the driver context and of libraries; 0 means: unknown. */
+    /* Memory of the driver context and of libraries; 0 means: unknown. */
     double context_bytes;
-    /* Fraction of the physical device, 0 to 1, that the profile's times were measured on, if it
-     * differs from the device's own; otherwise 0. */
+    /* A device may be only a fraction of a physical device. If the profile's times were measured on
+     * a slightly different fraction, this is that fraction, above 0 and at most 1. Otherwise it is
+     * 0. */
     double measured_fraction;
-    /* Factor on compute times while one of this rank's messages is in flight, at least 1; 0 means:
-     * unknown. */
+    /* Factor on compute times while a message from or to this device is in flight, at least 1; 0
+     * means: unknown. */
     double communication_slowdown;
     /* Factor on compute times while all other devices are idle, above 0 and at most 1; 0 means:
      * unknown. */
@@ -30,10 +31,10 @@ struct yk_device_measurements {
 
 /*
  * Reads the measurements of every device from the profile, into an array in `arena`. `profile` may
- * be NULL. A GPU fraction that was not measured uses the nearest measured fraction within 0.01, and
- * logs a note. Numbers of a different CPU model are not used, which is logged as well.
- * `context_bytes` is that of `model`; if it was not measured, or `model` is NULL, it is that of the
- * most recently measured model.
+ * be NULL. If a fraction of a GPU was not measured, uses the nearest measured fraction that differs
+ * by at most 0.01, and logs a note. Ignores measurements of a different CPU model, and logs a note.
+ * `context_bytes` is the value that was measured with `model`. If there is no such value, or if
+ * `model` is NULL, it is the value of the model that was measured last.
  */
 yk_status yk_device_measurements_read(struct yk_profile *profile, const char *model,
                                       const struct yk_cluster *cluster, struct yk_arena *arena,
@@ -45,8 +46,9 @@ yk_device_measurements_of_device(const struct yk_device_measurements *measuremen
     return measurements ? measurements[device] : (struct yk_device_measurements){0};
 }
 
-/* Bytes that a process needs besides the model: driver context, library workspaces and, on a CPU,
- * the process itself. Returns the measurement, or else a default for CPUs or GPUs. */
+/* Returns the bytes that a process needs besides the model: driver context, library workspaces and,
+ * on a CPU, the process itself. If they were not measured, returns a default for CPUs or for GPUs.
+ */
 double yk_device_measurements_context_bytes(const struct yk_device_measurements *measurements,
                                             const struct yk_cluster *cluster, int32_t device);
 

@@ -1,7 +1,8 @@
 /*
- * Profile key: the names of devices and links in a profile. measure/ writes them, cost/ looks them
- * up. `facts` holds the measurements of the device or, for a link, of all devices. It may be NULL.
- * Functions return false if a device has no type, since it cannot be identified then.
+ * Profile key: the names of devices and links in a profile. measure/ stores measurements under
+ * these names, and cost/ looks them up. `measurements` are those of the device or, for a link, the
+ * array for all devices; may be NULL. Functions return false if a device has no type, because such
+ * a device has no name in a profile.
  */
 #ifndef YK_COST_PROFILE_KEY_H
 #define YK_COST_PROFILE_KEY_H
@@ -15,32 +16,34 @@ enum {
     YK_PROFILE_KEY_SIZE = 200
 };
 
-/* "rtx3090", "cpu:2": the device type under which layer times are stored. */
+/* Writes the device type under which layer times are stored: "rtx3090", "cpu:2". */
 bool yk_profile_key_device_type(const struct yk_device *device, char out[YK_PROFILE_KEY_SIZE]);
 
-/* The fraction of the physical device under which layer times are stored: the device's own, or a
- * measured one close to it. */
+/* Returns the fraction of the physical device under which layer times are stored: the fraction of
+ * `device`, or a measured fraction close to it. */
 double yk_profile_key_device_fraction(const struct yk_device *device,
                                       const struct yk_device_measurements *measurements);
 
-/* Type and fraction: "rtx3090", "h200:13.6%". A fraction of a GPU counts as a separate device. A
- * fraction of a CPU does not, since it is a whole CPU that waits (--slow). */
+/* Writes the type and the fraction of the device: "rtx3090", "h200:13.6%". A fraction of a GPU has
+ * its own name. A fraction of a CPU has the name of the whole CPU, because it is a whole CPU that
+ * waits after each computation (--slow). */
 bool yk_profile_key_device(const struct yk_device *device,
                            const struct yk_device_measurements *measurements,
                            char out[YK_PROFILE_KEY_SIZE]);
 
-/* "h200 with gpt2": a device that trains this model. */
+/* Writes the name of a device that trains this model: "h200 with gpt2". */
 bool yk_profile_key_device_with_model(const struct yk_device *device,
                                       const struct yk_device_measurements *measurements,
                                       const char *model, char out[YK_PROFILE_KEY_SIZE]);
 
-/* "a30-titanxp between nodes", "cpu:1-cpu:1 within a node". */
+/* Writes the name of the link between devices `a` and `b`: "a30-titanxp between nodes",
+ * "cpu:1-cpu:1 within a node". */
 bool yk_profile_key_link(const struct yk_cluster *cluster,
                          const struct yk_device_measurements *measurements, int32_t a, int32_t b,
                          char out[YK_PROFILE_KEY_SIZE]);
 
-/* "h200-host": the link between a device and its host's memory. The profile stores it with 1 rank
- * and one of the names below as the collective. */
+/* Writes the name of the link between a device and the memory of its host: "h200-host". In the
+ * profile, its number of ranks is 1, and its collective is one of the two names below. */
 bool yk_profile_key_host(const struct yk_device *device,
                          const struct yk_device_measurements *measurements,
                          char out[YK_PROFILE_KEY_SIZE]);

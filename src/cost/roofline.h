@@ -1,12 +1,13 @@
 /*
- * Roofline: times from the datasheet: max(operations / rate, bytes / bandwidth) + launches · launch
- * time. Rates and bandwidths are scaled by the efficiency that training achieves. Efficiencies were
- * fitted per device generation to public measurements; bench/accuracy --fit prints the table
- * (docs/costs.md). Any thread.
+ * Roofline: predicts times from the datasheet. A time is max(operations / rate, bytes / bandwidth)
+ * + launches · launch time. Rate and bandwidth are the peak values times the efficiency that
+ * training achieves. For each device generation, the efficiencies were fitted to public
+ * measurements; bench/accuracy --fit prints the table (docs/costs.md). All functions are
+ * thread-safe.
  *
- * A matrix product has two additional costs. It loads one operand from memory for every `reuse`
- * operations. And while it starts and ends, the device is not fully occupied, which costs as much
- * as `ramp` additional operations.
+ * A matrix product has two additional costs. First, it loads one number from memory for every
+ * `reuse` operations. Second, the device is not fully occupied at the start and at the end of the
+ * product. This costs as much time as `ramp` additional operations.
  */
 #ifndef YK_COST_ROOFLINE_H
 #define YK_COST_ROOFLINE_H
@@ -15,7 +16,7 @@
 #include "model/kernel_work.h"
 
 enum {
-    /* Errors of datasheet predictions, cross-validated over 490 public measurements. */
+    /* Errors of datasheet predictions, cross-validated on 490 public measurements. */
     YK_EFFICIENCY_MEDIAN_ERROR_PERCENT = 12,
     YK_EFFICIENCY_P90_ERROR_PERCENT = 29, /* 90th percentile */
 };
@@ -26,15 +27,15 @@ struct yk_device_efficiency {
     double reuse;    /* operations of a matrix product per number loaded from memory */
     double ramp;     /* operations lost to the start and the end of each matrix product */
     double memory;   /* fraction of peak bytes/s */
-    double narrow;   /* the same for 16-bit numbers */
-    double launch_s; /* fixed time of a kernel */
+    double narrow;   /* fraction of peak bytes/s for 16-bit numbers */
+    double launch_s; /* fixed time of each kernel */
 };
 
-/* The fitted table, with YK_DEVICE_GENERATION_COUNT rows. */
+/* Returns the fitted table. It has YK_DEVICE_GENERATION_COUNT rows. */
 const struct yk_device_efficiency *yk_roofline_fitted_efficiencies(void);
 
-/* Seconds of `work`. `efficiencies` has YK_DEVICE_GENERATION_COUNT rows; NULL means: the fitted
- * ones. */
+/* Returns the seconds that the device needs for `work`. `efficiencies` has
+ * YK_DEVICE_GENERATION_COUNT rows; NULL means: the fitted table. */
 double yk_roofline_time(const struct yk_device *device,
                         const struct yk_device_efficiency *efficiencies,
                         const struct yk_kernel_work *work);

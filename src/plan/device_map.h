@@ -1,9 +1,10 @@
 /*
- * Device map: where each module of a model is placed, as in the `device_map` of Hugging Face.
+ * Device map: says where each module of a model is placed, like the `device_map` of Hugging Face.
  *
- * An entry names a module, or a single tensor, and its place. It applies to everything inside the
- * module unless an entry with a longer name applies. "" names the whole model. Entries are in model
- * order. A map is immutable and lives in the arena it was created in.
+ * An entry has the name of a module or of a single tensor, and its place. The entry applies to
+ * everything inside the module, except where an entry with a longer name applies. The name "" means
+ * the whole model. Entries are in the order of the model. A map is immutable. Its memory belongs to
+ * the arena in which it was created.
  */
 #ifndef YK_PLAN_DEVICE_MAP_H
 #define YK_PLAN_DEVICE_MAP_H
@@ -17,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A place is the index of a device, or one of these. */
+/* A place is the index of a device or one of these values. */
 enum {
     YK_DEVICE_MAP_CPU = -1,        /* offloaded to host memory */
     YK_DEVICE_MAP_DISK = -2,       /* offloaded to disk */
@@ -34,33 +35,34 @@ struct yk_device_map {
     int32_t count;
 };
 
-/* The place of a module or tensor. YK_DEVICE_MAP_UNASSIGNED if no entry applies to all of it, for
- * example because the module is split across devices. */
+/* Returns the place of a module or tensor. Returns YK_DEVICE_MAP_UNASSIGNED if no single entry
+ * applies to the whole module, for example because it is split across devices. */
 int32_t yk_device_map_find(const struct yk_device_map *map, const char *name);
 
-/* Lists the distinct places of `module` and everything inside it, in map order. Writes at most
- * `capacity` of them and returns the number written. */
+/* Lists the distinct places of `module` and of everything inside it, in the order of the map.
+ * Writes at most `capacity` places and returns the number of places written. */
 int32_t yk_device_map_list_places(const struct yk_device_map *map, const char *module,
                                   int32_t capacity, int32_t *out);
 
 /*
- * Fails if an entry names an unknown module or a device beyond `device_count`, if a tensor has no
- * place, or if tied tensors have different places.
+ * Fails if an entry has an unknown module or a device index that is not less than `device_count`,
+ * if a tensor has no place, or if tensors that share their weights have different places.
  */
 yk_status yk_device_map_check(const struct yk_device_map *map, const struct yk_module_tree *modules,
                               int32_t device_count) YK_MUST_USE;
 
 /*
- * Reads and checks a device_map.json: an object from module names to device indices, "cpu" or
- * "disk". `source` is the file's name; it begins every message.
+ * Reads and checks a device_map.json: a JSON object whose keys are module names and whose values
+ * are device indices, "cpu" or "disk". `source` is the file's name; every error message begins with
+ * it.
  */
 yk_status yk_device_map_read(const char *text, size_t length, const char *source,
                              const struct yk_module_tree *modules, int32_t device_count,
                              struct yk_arena *arena, const struct yk_device_map **out) YK_MUST_USE;
 
 /*
- * Creates the map that places every layer of `model` on its device in `layer_devices`. Tensors that
- * belong to no layer are placed on the device of the first layer.
+ * Creates the map that places every layer of `model` on its device in `layer_devices` (layers).
+ * Places tensors that belong to no layer on the device of the first layer.
  */
 yk_status yk_device_map_from_layers(const struct yk_model *model, const int32_t *layer_devices,
                                     const struct yk_module_tree *modules, int32_t device_count,
@@ -68,8 +70,9 @@ yk_status yk_device_map_from_layers(const struct yk_model *model, const int32_t 
                                     const struct yk_device_map **out) YK_MUST_USE;
 
 /*
- * Creates a map, in `arena`, of the modules and tensors that have a place in `module_places`
- * (modules) or `tensor_places` (tensors); the others have YK_DEVICE_MAP_UNASSIGNED.
+ * Creates a map, in `arena`, with an entry for every module that has a place in `module_places`
+ * (modules) and for every tensor that has a place in `tensor_places` (tensors).
+ * YK_DEVICE_MAP_UNASSIGNED in these arrays means: no entry.
  */
 yk_status yk_device_map_create(const struct yk_module_tree *modules, const int32_t *module_places,
                                const int32_t *tensor_places, struct yk_arena *arena,

@@ -3,8 +3,8 @@
 #define YK_PLAN_MEMORY_KIND_H
 
 enum yk_memory_kind {
-    YK_MEMORY_PARAMETERS, /* the rank's own */
-    YK_MEMORY_GATHERED,   /* parameters of other ranks, while in use */
+    YK_MEMORY_PARAMETERS, /* parameters that the rank stores permanently */
+    YK_MEMORY_GATHERED,   /* parameters gathered from other ranks, while they are in memory */
     YK_MEMORY_GRADIENTS,
     YK_MEMORY_OPTIMIZER,
     YK_MEMORY_ACTIVATIONS,
@@ -13,7 +13,7 @@ enum yk_memory_kind {
     YK_MEMORY_KIND_COUNT,
 };
 
-/* The memory in use from time `at_s` on, until the next point of the timeline. */
+/* The memory in use from time `at_s` until the next point of the timeline. */
 struct yk_memory_timeline_point {
     double at_s;
     double bytes[YK_MEMORY_KIND_COUNT];

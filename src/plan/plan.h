@@ -2,26 +2,31 @@
  * Plan: all decisions about one training step: which ranks have which layers, how many samples each
  * rank computes, how each layer is sharded, and when its communication runs.
  *
- * Every layer belongs to a group of ranks. Each rank of the group computes its share of the samples
- * and stores the layer's state as the layer's strategy says. One group of all ranks is data
- * parallelism; groups of one rank each are a pipeline. A rank may be in several groups. Layers that
- * share weights have the same group and strategy.
+ * Every layer belongs to a group of ranks. Each member of the group computes its share, a number of
+ * samples of the batch. The strategy of the layer says which part of the layer's state (parameters,
+ * gradients, optimizer state) each member stores. If all ranks are one group, the plan is
+ * data-parallel. If each group has one rank, the plan is a pipeline. A rank may be in several
+ * groups. Layers that share weights have the same group and strategy.
  *
- * The samples of a micro-batch are numbered from 0 and assigned to the members of a group in order.
- * With one group, each member's share is cut into micro-batches as evenly as possible, larger ones
- * first. With several groups the whole batch is cut that way, and a group of several members
- * divides each micro-batch in proportion to its shares, which must be multiples of `micro_batches`.
- * Alternatively, the members of a group may alternate: each member computes its whole share in one
- * micro-batch, and that micro-batch consists of the shares of its members. Thus a fast rank
- * computes its own samples while slower ranks compute some layers of theirs.
+ * The samples of a micro-batch are numbered from 0. Each member of a group computes a range of
+ * them; the ranges are in the order of the members. If the plan has one group, each member's share
+ * is divided into micro-batches of equal size, or the first ones have one sample more. If the plan
+ * has several groups, the whole batch is divided in this way. A group of several members then
+ * divides each micro-batch in proportion to the members' shares, which must be multiples of
+ * `micro_batches`. Alternatively, the members of a group may alternate: each member computes its
+ * whole share in a single micro-batch. That micro-batch then consists of the shares of the members
+ * that compute in it. So a fast rank can compute its own samples while slower ranks compute some
+ * layers for other samples.
  *
- * A finished plan is immutable and lives in the arena it was created in.
+ * A finished plan is immutable. Its memory belongs to the arena in which it was created.
  *
- *   plan, plan_check               the plan and its validity
- *   plan_file, plan_json           plan files: plan_options, plan_transfers, plan_provenance and
- *                                  plan_path read and write their parts
- *   plan_result, memory_kind       a plan with its predicted time and memory, for reports
- *   device_map                     placement of modules as in Hugging Face
+ * Files of this folder:
+ *   plan                      the plan
+ *   plan_check                checks whether a plan is valid
+ *   plan_file, plan_json      read and write plan files; plan_options, plan_transfers,
+ *                             plan_provenance and plan_path read and write parts of them
+ *   plan_result, memory_kind  a plan with its predicted time and memory, for reports
+ *   device_map                the devices of modules, in the form of Hugging Face
  */
 #ifndef YK_PLAN_PLAN_H
 #define YK_PLAN_PLAN_H
@@ -34,22 +39,23 @@
 #include <stdint.h>
 
 enum yk_sharding_strategy {
-    YK_SHARDING_REPLICATED,         /* every rank of the group has all state (DDP) */
+    YK_SHARDING_REPLICATED,         /* every rank of the group stores all state (DDP) */
     YK_SHARDING_SHARDED_STATE,      /* gradients and optimizer state are sharded, parameters are not
                                        (ZeRO-2) */
-    YK_SHARDING_KEPT_AFTER_FORWARD, /* all sharded; gathered for forward and kept until backward has
-                                       run */
-    YK_SHARDING_FULLY_SHARDED, /* all sharded; gathered for forward and again for backward (ZeRO-3)
-                                */
+    YK_SHARDING_KEPT_AFTER_FORWARD, /* all state is sharded; parameters are gathered for forward and
+                                       kept until backward has ended */
+    YK_SHARDING_FULLY_SHARDED,      /* all state is sharded; parameters are gathered for forward and
+                                       again for backward (ZeRO-3) */
     YK_SHARDING_STRATEGY_COUNT,
 };
 
-/* The order in which a rank runs forward and backward of its micro-batches. */
+/* The order in which a rank runs the forward and backward passes of its micro-batches. */
 enum yk_pipeline_schedule_kind {
     YK_PIPELINE_GPIPE,  /* all forward passes, then all backward passes */
-    YK_PIPELINE_1F1B,   /* backward as early as possible, so that few micro-batches are in flight */
-    YK_PIPELINE_NESTED, /* forward from the last micro-batch to the first, then backward from the
-                  first to the last */
+    YK_PIPELINE_1F1B,   /* backward passes as early as possible, so that few micro-batches are in
+                           flight */
+    YK_PIPELINE_NESTED, /* forward passes from the last micro-batch to the first, then backward
+                           passes from the first to the last */
     YK_PIPELINE_SCHEDULE_COUNT,
 };
 
@@ -60,10 +66,11 @@ struct yk_plan_rank {
 
 struct yk_plan_group_member {
     int32_t rank;
-    int64_t share;              /* samples of the batch; 0 means: it only stores state */
-    double shard_fraction;      /* fraction of the group's sharded state; they add up to 1 */
-    int32_t micro_batch_number; /* the only micro-batch it computes, counted from 1; 0 means: it
-                                   computes a part of every micro-batch */
+    int64_t share; /* number of samples of the batch; 0 means: this rank only stores state */
+    double shard_fraction; /* fraction of the group's sharded state on this rank; the fractions of a
+                              group add up to 1 */
+    int32_t micro_batch_number; /* if members alternate: the only micro-batch of this rank, counted
+                                   from 1; 0 means: it computes a part of every micro-batch */
 };
 
 struct yk_plan_group {
@@ -74,11 +81,11 @@ struct yk_plan_group {
 struct yk_plan_layer {
     int32_t group;
     enum yk_sharding_strategy strategy;
-    bool recompute; /* saves only its input, and repeats forward before backward */
+    bool recompute; /* saves only the layer's input, and runs forward again before backward */
 };
 
-/* The step of L layers is divided into 2L + 3 slots, in which communication is ordered. Forward of
- * layer i is slot i, backward of layer i is slot 2L − i. No layer computes in these slots: */
+/* The step of L layers is divided into 2L + 3 slots. A plan assigns communication to slots. Forward
+ * of layer i is slot i, backward of layer i is slot 2L − i. No layer computes in these slots: */
 enum yk_boundary_slot {
     YK_SLOT_AFTER_FORWARD,  /* slot L, between forward and backward */
     YK_SLOT_AFTER_BACKWARD, /* slot 2L + 1, after backward */
@@ -92,9 +99,10 @@ enum yk_transfer_kind {
 };
 
 /*
- * A collective on some blocks of a layer, which starts no earlier than slot `slot`. A gather
- * between the layer's forward and backward is for the backward; any other gather is for the next
- * forward. Shared weights belong to the first of their layers.
+ * A collective on some blocks of a layer. A block is a part of the layer's parameters or of its
+ * gradient. The collective does not start before slot `slot`. If a gather is between the layer's
+ * forward and backward, it is for the backward; any other gather is for the next forward. Weights
+ * that several layers share belong to the first of these layers.
  */
 struct yk_plan_transfer {
     enum yk_transfer_kind kind;
@@ -104,7 +112,8 @@ struct yk_plan_transfer {
     int32_t slot;
 };
 
-/* The decisions of a search. Comments give the default of a decision that is not searched. */
+/* The decisions of a search. Each comment is the default that a plan has if the search does not
+ * make this decision. */
 enum yk_plan_decision {
     YK_DECIDE_SAMPLE_SHARES = 1 << 0,   /* as even as possible */
     YK_DECIDE_SHARD_FRACTIONS = 1 << 1, /* equal */
@@ -122,17 +131,19 @@ enum {
 
 /*
  * Restrictions of the search that found the plan, besides workload and clipping. A plan is compared
- * only with plans under the same restrictions. All zero means: unrestricted or unknown.
+ * only with plans that have the same restrictions. If all members are zero, there were no
+ * restrictions, or they are unknown.
  */
 struct yk_plan_options {
     double memory_bytes;    /* memory limit of every device; 0 means: all of its memory */
     int32_t micro_batches;  /* 0 means: decided by the search */
     bool recompute;         /* all blocks are recomputed */
-    uint32_t undecided;     /* bits of enum yk_plan_decision that had their default */
+    uint32_t undecided;     /* bits of enum yk_plan_decision that the search did not decide */
     bool one_strategy;      /* every layer has `strategy` */
     bool random_strategies; /* every layer has a random strategy */
     enum yk_sharding_strategy strategy;
-    double slowdown; /* compute slowdown factor during communication; 0 means: as measured */
+    double slowdown; /* slowdown factor of computation during communication; 0 means: the measured
+                        factors */
     const bool *excluded_devices; /* (device_count) devices that were excluded; may be NULL */
     int32_t device_count;
 };
@@ -141,76 +152,81 @@ struct yk_plan {
     const char *model_source;    /* name of a built-in model or path of a config.json */
     const char *cluster_source;  /* cluster description or path of a cluster file */
     const char *profile_source;  /* NULL means: none */
-    struct yk_workload workload; /* of the whole batch; its `recompute` is unused */
+    struct yk_workload workload; /* workload of the whole batch; its member `recompute` is unused */
     struct yk_plan_options options;
 
     int32_t rank_count;
     int32_t group_count;
     int32_t layer_count;
-    int32_t transfer_count; /* 0 means: gathers run `prefetch` layers ahead, the rest at once */
+    int32_t transfer_count; /* 0 means: gathers run `prefetch` layers ahead, all other collectives
+                               run as soon as possible */
     struct yk_plan_rank *ranks;
     struct yk_plan_group *groups;
     struct yk_plan_layer *layers;
-    struct yk_plan_transfer *transfers; /* sorted by slot, in issue order; only in plans with one
-                                           group and one micro-batch */
+    struct yk_plan_transfer *transfers; /* sorted by slot; in a slot, in the order of execution.
+                                           Only in plans with one group and one micro-batch */
 
     int32_t micro_batches;
     enum yk_pipeline_schedule_kind pipeline;
-    bool no_sync;       /* gradients are accumulated and reduced once, after the last micro-batch */
-    bool clip;          /* gradients are clipped by their global norm */
-    int32_t prefetch;   /* layers that gathers run ahead if there are no transfers, at least 1 */
-    double block_bytes; /* size that gathers and reduce-scatters are split into */
-    double bucket_bytes; /* size up to which all-reduces of adjacent layers are fused */
+    bool no_sync;     /* gradients are accumulated and reduced once, after the last micro-batch */
+    bool clip;        /* gradients are clipped by their global norm */
+    int32_t prefetch; /* number of layers that gathers run ahead if there are no transfers, at least
+                         1 */
+    double block_bytes;  /* gathers and reduce-scatters are split into blocks of this size */
+    double bucket_bytes; /* all-reduces of adjacent layers are fused up to this size */
 };
 
-/* "replicated", "sharded-state", "kept", "fully-sharded". */
+/* Returns "replicated", "sharded-state", "kept" or "fully-sharded". */
 const char *yk_plan_strategy_name(enum yk_sharding_strategy strategy);
 
-/* "shares" … "recomputation"; `bit` is the index of the bit in enum yk_plan_decision. */
+/* Returns the name of a decision: "shares" … "recomputation". `bit` is the index of its bit in enum
+ * yk_plan_decision. */
 const char *yk_plan_decision_name(int32_t bit);
 
-/* "gpipe", "1f1b", "nested". */
+/* Returns "gpipe", "1f1b" or "nested". */
 const char *yk_plan_pipeline_name(enum yk_pipeline_schedule_kind pipeline);
 
-/* "all_gather", "reduce_scatter", "all_reduce". */
+/* Returns "all_gather", "reduce_scatter" or "all_reduce". */
 const char *yk_plan_transfer_name(enum yk_transfer_kind kind);
 
-/* Creates a zeroed plan; every group has room for `ranks` members. */
+/* Creates a plan whose members are zero, except for the counts. Every group has room for `ranks`
+ * members. */
 yk_status yk_plan_create(struct yk_arena *arena, int32_t ranks, int32_t groups, int32_t layers,
                          struct yk_plan **out) YK_MUST_USE;
 
-/* A deep copy that may be modified. */
+/* Creates a deep copy that the caller may modify. */
 yk_status yk_plan_copy(const struct yk_plan *plan, struct yk_arena *arena,
                        struct yk_plan **out) YK_MUST_USE;
 
 /*
- * Fails if the plan is invalid for `model`, which must be described for the whole batch. Checks
- * that shares add up to the batch and parts to 1, that ranks and groups exist, that limits and
- * blocks are positive, that layers with shared weights are together, that micro-batches divide the
- * shares, and that transfers match the layers' strategies.
+ * Fails if the plan is invalid for `model`, which must have the size of the whole batch. Checks
+ * that the shares of a group add up to the batch and its shard fractions to 1, that ranks and
+ * groups exist, that memory limits and block sizes are positive, that layers with shared weights
+ * have the same group, that shares are multiples of the number of micro-batches where this is
+ * required, and that transfers match the layers' strategies.
  */
 yk_status yk_plan_check(const struct yk_plan *plan, const struct yk_model *model) YK_MUST_USE;
 
-/* Divides `batch` samples in proportion to `speeds` by the largest-remainder method. Every rank
- * with a speed above 0 gets at least one sample if there are enough; ranks with speed 0 get none.
- * At least one speed must be above 0. */
+/* Divides `batch` samples in proportion to `speeds` with the largest-remainder method. Every rank
+ * with a speed above 0 gets at least one sample if there are enough samples. Ranks with speed 0 get
+ * no samples. At least one speed must be above 0. */
 void yk_plan_divide_batch(const double *speeds, int32_t count, int64_t batch, int64_t *out);
 
-/* Whether the members of some group alternate, see the comment at the top. */
+/* Returns true if the members of some group alternate; the comment at the top explains this. */
 bool yk_plan_has_alternating_members(const struct yk_plan *plan);
 
-/* The number of samples that a member of a group computes in a micro-batch; `*first` is the first.
- */
+/* Returns the number of samples that a member of a group computes in a micro-batch. Sets `*first`
+ * to the number of the first of these samples. */
 int64_t yk_plan_member_samples(const struct yk_plan *plan, int32_t group, int32_t member,
                                int32_t micro_batch, int64_t *first);
 
-/* The same for all members: member i computes samples begins[i] to begins[i + 1] - 1. `begins` has
- * (members + 1) elements. */
+/* Computes the sample ranges of all members of a group in a micro-batch: member i computes samples
+ * begins[i] to begins[i + 1] - 1. `begins` has (members + 1) elements. */
 void yk_plan_sample_ranges(const struct yk_plan *plan, int32_t group, int32_t micro_batch,
                            int64_t *begins);
 
 enum {
-    YK_PLAN_MAX_BLOCKS = 8, /* per layer; more would only add latency */
+    YK_PLAN_MAX_BLOCKS = 8, /* maximum number of blocks of a layer; more would only add latency */
 };
 
 /* Gives layers with shared weights the group and strategy of the layer that owns the weights. */
@@ -220,14 +236,14 @@ int32_t yk_plan_count_group_layers(const struct yk_plan *plan, int32_t group);
 
 bool yk_plan_layers_are_equal(const struct yk_plan_layer *a, const struct yk_plan_layer *b);
 
-/* The number of blocks that a layer's parameters and its gradient are split into. Only bytes that
- * are gathered count, which are the trained ones for YK_SHARDING_SHARDED_STATE. 0 if the layer has
- * no weights of its own. */
+/* Returns the number of blocks into which a layer's parameters and its gradient are split. The
+ * number depends on the bytes that are gathered; for YK_SHARDING_SHARDED_STATE, these are only the
+ * trained parameters. Returns 0 if the layer has no weights of its own. */
 int32_t yk_plan_layer_block_count(const struct yk_plan *plan, const struct yk_model *model,
                                   int32_t layer);
 
-/* Whether all ranks must wait for each other before the update, to agree on the gradient norm or on
- * overflow. */
+/* Returns true if all ranks must wait for each other before the update, because they exchange the
+ * gradient norm or whether a gradient overflowed. */
 static inline bool yk_plan_has_barrier(const struct yk_plan *plan)
 {
     return plan->clip || plan->workload.precision == YK_PRECISION_FP16;
@@ -238,7 +254,8 @@ static inline int32_t yk_plan_slot_count(const struct yk_plan *plan)
     return 2 * plan->layer_count + 3;
 }
 
-/* The effective strategy: in a group of one member, every layer is replicated. */
+/* Returns the strategy of a layer, or YK_SHARDING_REPLICATED if the layer's group has only one
+ * member. */
 static inline enum yk_sharding_strategy yk_plan_effective_strategy(const struct yk_plan *plan,
                                                                    int32_t layer)
 {

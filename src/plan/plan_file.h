@@ -1,7 +1,8 @@
 /*
- * Plan file: a plan as JSON that people can read and edit (docs/plans.md). The file names the
- * model, cluster and profile that the plan was made for, each with a hash. The workload's
- * `recompute` is not written, since every layer has its own.
+ * Plan file: reads and writes plans as JSON that people can read and edit (docs/plans.md). The file
+ * contains the names or paths of the model, the cluster and the profile for which the plan was
+ * made, each with a hash. The workload's `recompute` is not written, because every layer has its
+ * own `recompute`.
  */
 #ifndef YK_PLAN_PLAN_FILE_H
 #define YK_PLAN_PLAN_FILE_H
@@ -16,38 +17,43 @@
 
 struct yk_profile;
 
-/* What a plan is made for. Nothing is owned. */
+/* The model, the cluster and the profile for which a plan is read or written. This struct owns
+ * nothing. */
 struct yk_plan_file_context {
     const struct yk_model_config *config;
     const struct yk_cluster *cluster;
     struct yk_profile *profile; /* may be NULL */
-    bool any_profile;           /* reading: accept plans made with another profile or none */
-    const char *path;           /* writing: the plan file, whose folder paths are relative to; NULL
-                                   means: keep paths as they are */
+    bool any_profile; /* for reading: also accept plans that were made with another profile or
+                         without a profile */
+    const char *path; /* for writing: path of the plan file; paths in the file are relative to its
+                         folder. NULL means: do not change paths */
 };
 
-/* Names or paths of what a plan was made for. Paths are from the working directory. */
+/* Names or paths of the model, the cluster and the profile for which a plan was made. Paths are
+ * relative to the working directory. */
 struct yk_plan_source_paths {
     const char *model;
     const char *cluster;
     const char *profile; /* NULL means: none */
 };
 
-/* Reads only the sources. The strings are in `arena`. */
+/* Reads only the names or paths of the model, the cluster and the profile. `source` is the path of
+ * the plan file. The strings are in `arena`. */
 yk_status yk_plan_file_read_source_paths(const char *text, size_t length, const char *source,
                                          struct yk_arena *arena,
                                          struct yk_plan_source_paths *out) YK_MUST_USE;
 
 /*
- * Reads and checks a plan, into `arena`. Fails if it was made for another model, cluster or
- * profile; the message says what differs. `source` is the file's path: it begins every message, and
- * paths in the plan are relative to its folder.
+ * Reads a plan into `arena` and checks it. Fails if the plan was made for another model, cluster or
+ * profile; the message says what differs. `source` is the path of the plan file. Every error
+ * message begins with this path, and paths in the file are relative to its folder.
  */
 yk_status yk_plan_file_read(const char *text, size_t length, const char *source,
                             const struct yk_plan_file_context *context, struct yk_arena *arena,
                             const struct yk_plan **out) YK_MUST_USE;
 
-/* Checks the plan and writes it; reading it back gives the same plan. */
+/* Checks the plan and appends it to `out` as JSON. If yk_plan_file_read() reads this text, the
+ * result is the same plan. */
 yk_status yk_plan_file_write(const struct yk_plan *plan, const struct yk_plan_file_context *context,
                              struct yk_text *out) YK_MUST_USE;
 

@@ -1,6 +1,6 @@
 /*
- * Plan provenance: the members "model", "cluster" and "profile" of a plan file. They say what the
- * plan was made for, with paths and hashes.
+ * Plan provenance: the members "model", "cluster" and "profile" of a plan file. They contain the
+ * paths and hashes of what the plan was made for.
  */
 #ifndef YK_PLAN_PLAN_PROVENANCE_H
 #define YK_PLAN_PLAN_PROVENANCE_H
@@ -10,11 +10,13 @@
 #include "base/status.h"
 #include "plan/plan_file.h"
 
-/* Fails with the difference if the plan was made for another model, cluster or profile. */
+/* Fails if the plan was made for another model, cluster or profile. The message says what differs.
+ */
 yk_status yk_plan_provenance_check(const struct yk_json *root,
                                    const struct yk_plan_file_context *context) YK_MUST_USE;
 
-/* Reads the paths that the plan file at `path` names. The strings are in `arena`. */
+/* Reads the paths of the model, the cluster and the profile from the plan file at `path`. The
+ * strings are in `arena`. */
 yk_status yk_plan_provenance_read_source_paths(const struct yk_json *root, const char *path,
                                                struct yk_arena *arena,
                                                struct yk_plan_source_paths *out) YK_MUST_USE;
@@ -24,8 +26,9 @@ yk_status yk_plan_provenance_write(const struct yk_plan *plan,
                                    struct yk_arena *arena, struct yk_json_writer *json) YK_MUST_USE;
 
 /*
- * Hashes of everything that a plan depends on: 64-bit FNV-1a in hexadecimal. Names and paths are
- * not hashed, so a model or cluster keeps its hash when its file is renamed.
+ * The hashes are 64-bit FNV-1a in hexadecimal. They cover everything that a plan depends on, but
+ * not names and paths. So the hash of a model or of a cluster does not change when its file is
+ * renamed.
  */
 enum {
     YK_PLAN_PROVENANCE_HASH_SIZE = 17 /* 16 digits and the terminating zero */
@@ -46,18 +49,19 @@ yk_status yk_plan_provenance_hash_links(const struct yk_cluster *cluster,
                                         char out[YK_PLAN_PROVENANCE_HASH_SIZE]) YK_MUST_USE;
 
 /*
- * Paths in a plan file are relative to its folder, so that it can be moved together with the files
- * it names. Older versions wrote paths relative to the working directory; those still work.
+ * Paths in a plan file are relative to the folder of the plan file, so that the plan file can be
+ * moved together with the files of these paths. Older versions wrote paths relative to the working
+ * directory. Such plan files can still be read.
  */
 
-/* Converts `source`, a path from the working directory, to the form stored in the plan file at
- * `plan`. Neither file has to exist. An absolute path stays as it is unless it is in the plan's
- * folder. */
+/* Converts `source`, a path relative to the working directory, to a path relative to the folder of
+ * the plan file `plan`. Neither file has to exist. Does not change an absolute path unless its file
+ * is in the plan's folder. */
 yk_status yk_plan_path_make_relative(const char *source, const char *plan, struct yk_arena *arena,
                                      const char **out) YK_MUST_USE;
 
-/* The reverse: the path from the working directory. If there is no such file in the plan's folder,
- * `source` is returned as it is. */
+/* Converts `source`, a path in the plan file `plan`, to a path relative to the working directory.
+ * If there is no such file in the plan's folder, returns `source` unchanged. */
 yk_status yk_plan_path_resolve(const char *source, const char *plan, struct yk_arena *arena,
                                const char **out) YK_MUST_USE;
 

@@ -1,7 +1,7 @@
 /*
- * Plan result: a plan with its predicted step, time and memory of every rank, alternative plans,
- * the effect of leaving out a device, and trade-off curves. The planner fills it, reports render
- * it. It owns nothing.
+ * Plan result: everything that a report shows about a plan. This is the predicted step, the time
+ * and memory of every rank, alternative plans, the effect of leaving out a device, and trade-off
+ * curves. The planner fills this struct. The struct owns nothing.
  */
 #ifndef YK_PLAN_PLAN_RESULT_H
 #define YK_PLAN_PLAN_RESULT_H
@@ -18,23 +18,23 @@ struct yk_trace;
 
 struct yk_plan_result_rank {
     double compute_s;
-    double exposed_s; /* communication that does not overlap with computation */
+    double exposed_s; /* time of the communication that does not overlap with computation */
     double idle_s;
-    double peak_bytes; /* upper bound for any timing of the step */
+    double peak_bytes; /* the rank never uses more memory, however long each op takes */
     double peak_by_kind[YK_MEMORY_KIND_COUNT];
-    const struct yk_memory_timeline_point *memory_timeline; /* memory timeline, beginning at 0 s */
-    int32_t moment_count;
+    const struct yk_memory_timeline_point *memory_timeline; /* the first point is at 0 s */
+    int32_t moment_count; /* number of points of the memory timeline */
 };
 
-/* Another plan for comparison. */
+/* A plan with which the planned one is compared. */
 struct yk_plan_alternative {
     const char *name;   /* "auto", "even data-parallel" … */
-    const char *remark; /* a phrase on what it is or why it does not fit, or NULL */
+    const char *remark; /* what the plan is or why it does not fit; may be NULL */
     double step_s;      /* NAN means: unknown */
     bool fits;
 };
 
-/* The best plan that does not use `device`. */
+/* The step time of the best plan that does not use `device`. */
 struct yk_plan_leave_one_out {
     int32_t device;
     double step_s; /* NAN means: no plan fits */
@@ -54,27 +54,29 @@ struct yk_plan_tradeoff_chart {
     const char *x_label;
     const struct yk_plan_chart_curve *curves;
     int32_t curve_count;
-    double chosen_x; /* the marked point; NAN means: none */
+    double chosen_x; /* x of the point that is marked; NAN means: no point is marked */
     double chosen_s;
-    double joint_s; /* the joint optimum, drawn as a line; NAN means: none */
-    double bound_s; /* lower bound; NAN means: none */
+    double joint_s; /* step time of the joint plan (planner/tradeoff.h), drawn as a line; NAN means:
+                       none */
+    double bound_s; /* lower bound of the step time; NAN means: none */
 };
 
 struct yk_plan_result {
     const struct yk_plan *plan;
     const struct yk_model *model;
     const struct yk_cluster *cluster;
-    const struct yk_trace *trace; /* of the predicted step */
+    const struct yk_trace *trace; /* trace of the predicted step */
     double step_s;
-    double error;   /* relative error that 90 % of such steps stay within; 0 means: unknown */
+    double error;   /* relative error of `step_s`; 90 % of such errors are at most this large. 0
+                       means: unknown */
     double bound_s; /* lower bound of the step time of any plan */
     double tokens_per_s;
-    double mfu; /* model FLOPS utilisation, 0 to 1 */
-    double exact_mfu;
+    double mfu;       /* model FLOPS utilisation, 0 to 1 */
+    double exact_mfu; /* `exact` of struct yk_mfu (planner/planner.h) */
     const char *title;
-    const char *summary;                     /* the plan in a sentence or two */
-    const char *bottleneck;                  /* a phrase */
-    const char *source;                      /* a phrase: the origins of the times */
+    const char *summary;                     /* one or two sentences that describe the plan */
+    const char *bottleneck;                  /* a phrase that says what limits the speed */
+    const char *source;                      /* a phrase that names the origins of the times */
     const struct yk_plan_result_rank *ranks; /* (ranks) */
     const struct yk_plan_alternative *alternatives;
     int32_t alternative_count;

@@ -1,14 +1,14 @@
-/* Message layout: the sizes and blocks of the messages of each layer, and the buckets whose
- * gradients are reduced together. Making it is the first step of compilation. */
+/* Message layout: determines the sizes and blocks of the messages of each layer, and the buckets of
+ * layers whose gradients are reduced together. This is the first step of compilation. */
 #ifndef YK_PROGRAM_MESSAGE_LAYOUT_H
 #define YK_PROGRAM_MESSAGE_LAYOUT_H
 
 #include "program/program.h"
 
-/* Fills the program's layers and buckets from its plan. */
+/* Fills `layers` and `buckets` of the program from its plan. */
 yk_status yk_message_layout_make(struct yk_program *program) YK_MUST_USE;
 
-/* True if the layer's weights are gathered before use and released afterwards. */
+/* Returns true if the layer's weights are gathered before use and released afterwards. */
 static inline bool yk_message_layout_is_gathered(const struct yk_program *program, int32_t layer)
 {
     const enum yk_sharding_strategy strategy = yk_plan_effective_strategy(program->plan, layer);
@@ -16,16 +16,17 @@ static inline bool yk_message_layout_is_gathered(const struct yk_program *progra
            program->layers[layer].weight_bytes > 0;
 }
 
-/* True if gathered weights stay in memory from forward to backward. This holds for
- * YK_SHARDING_KEPT_AFTER_FORWARD, and for weights shared by several layers, because the last user
- * needs them again soon. */
+/* Returns true if gathered weights stay in memory from forward to backward. This is the case for
+ * YK_SHARDING_KEPT_AFTER_FORWARD and for weights that several layers share. The last layer that
+ * uses shared weights needs them again soon, for its backward pass. */
 static inline bool yk_message_layout_is_kept(const struct yk_program *program, int32_t layer)
 {
     return yk_plan_effective_strategy(program->plan, layer) == YK_SHARDING_KEPT_AFTER_FORWARD ||
            program->layers[layer].last_user != layer;
 }
 
-/* True if the layer's gradient is reduce-scattered: each rank keeps its part of the sum. */
+/* Returns true if the layer's gradient is reduce-scattered: each rank stores its part of the sum.
+ */
 static inline bool yk_message_layout_is_reduce_scattered(const struct yk_program *program,
                                                          int32_t layer)
 {
@@ -33,7 +34,7 @@ static inline bool yk_message_layout_is_reduce_scattered(const struct yk_program
            program->layers[layer].gradient_bytes > 0;
 }
 
-/* True if all ranks gather the new weights after the update and keep them. */
+/* Returns true if all ranks gather the new weights after the update and keep them. */
 static inline bool yk_message_layout_is_gathered_after_update(const struct yk_program *program,
                                                               int32_t layer)
 {

@@ -1,13 +1,14 @@
 /*
- * Op index: finds the ops of one rank by what they do (pass, update, message), and answers whether
- * an op has always ended when another one starts.
+ * Op index: finds the ops of one rank by their kind (pass, update, message), layer and micro-batch.
+ * Also answers whether an op has always ended when another op starts.
  *
- * For each op it stores the latest op of each lane that has ended at its start. These follow from
- * the order of the lanes and from the waits, transitively. Positions in a lane count from the first
- * op of the same iteration; ops of earlier iterations have negative positions.
+ * For each op and each lane, the index stores the latest op of that lane that has ended when the op
+ * starts. This follows from the order of the ops in each lane and from the waits, directly and
+ * through other ops. The position of an op in its lane is counted from the first op of the
+ * iteration. Ops of earlier iterations have negative positions.
  *
- * The index lives in the caller's arena. The facts must outlive it. The op list must satisfy the
- * rule formed, see yk_rule_check_form().
+ * The memory of the index belongs to the caller's arena. The facts must outlive the index. The op
+ * list must satisfy the rule formed, see yk_rule_check_form().
  */
 #ifndef YK_PROGRAM_OP_INDEX_H
 #define YK_PROGRAM_OP_INDEX_H
@@ -22,46 +23,48 @@ struct yk_op_index {
     const struct yk_program_facts *facts;
     int32_t rank;
     const struct yk_op_list *list;
-    int32_t *members;                  /* (groups) member index of the rank; −1: not a member */
+    int32_t *members; /* (groups) member index of the rank in each group; −1 means: not a member */
     int32_t lane_count[YK_LANE_COUNT]; /* number of ops of each lane */
-    int32_t *position;                 /* (ops) in the op's lane */
-    int32_t *ended; /* (ops, lanes) position of the latest op that has ended at the start of an op;
-                       NULL in an index of yk_op_index_make_lookup() */
-    int32_t *forward; /* (L, M) ops, or YK_OP_NONE; see yk_op_index_cell() */
+    int32_t *position;                 /* (ops) position of each op in its lane */
+    int32_t *ended; /* (ops, lanes) for each op, the position of the latest op of each lane that has
+                       ended when it starts; NULL in an index of yk_op_index_make_lookup() */
+    int32_t *forward; /* (L, M) forward ops; YK_OP_NONE means: no op. See yk_op_index_cell() */
     int32_t *recompute;
     int32_t *backward;
     int32_t *update; /* (L) */
     int32_t agree;
     /* Linked lists of ops, in the order of the op list: the all_gathers, reduce_scatters, releases,
      * sends and recvs of a layer; the all_reduces of a bucket; the loads of a micro-batch. */
-    int32_t *first[YK_OP_KIND_COUNT]; /* first[kind][layer, bucket or micro-batch], or YK_OP_NONE */
-    int32_t *next;                    /* (ops) the next op of the linked list, or YK_OP_NONE */
+    int32_t *first[YK_OP_KIND_COUNT]; /* first op of each list: first[kind][layer, bucket or
+                                         micro-batch], or YK_OP_NONE */
+    int32_t *next;                    /* (ops) the next op of the same list, or YK_OP_NONE */
 };
 
-/* Fails if the list has a pass, an update or the agree op twice. */
+/* Creates an index. Fails if the op list has a pass, an update or the agree op twice. */
 yk_status yk_op_index_make(const struct yk_program_facts *facts, int32_t rank,
                            struct yk_arena *arena, struct yk_op_index **out) YK_MUST_USE;
 
-/* The same without `ended`; it cannot be used with yk_op_index_happens_before(). */
+/* Creates an index without `ended`. It cannot be used with yk_op_index_happens_before(). */
 yk_status yk_op_index_make_lookup(const struct yk_program_facts *facts, int32_t rank,
                                   struct yk_arena *arena, struct yk_op_index **out) YK_MUST_USE;
 
-/* True if `before` has always ended when `after` starts `lag` iterations later. */
+/* Returns true if `before` has always ended when `after` starts, where `after` is in the iteration
+ * that is `lag` iterations after that of `before`. */
 bool yk_op_index_happens_before(const struct yk_op_index *index, int32_t before, int32_t after,
                                 int32_t lag);
 
-/* The first backward pass that adds to the gradient of a layer's weights, in the micro-batches
- * `from` to `until`; or YK_OP_NONE. */
+/* Returns the first backward pass in the micro-batches `from` to `until` that adds to the gradient
+ * of a layer's weights. Returns YK_OP_NONE if there is none. */
 int32_t yk_op_index_first_backward(const struct yk_op_index *index, int32_t layer, int32_t from,
                                    int32_t until);
 
-/* True if the rank is a member of the layer's group. */
+/* Returns true if the rank is a member of the layer's group. */
 static inline bool yk_op_index_holds_layer(const struct yk_op_index *index, int32_t layer)
 {
     return index->members[index->facts->plan->layers[layer].group] >= 0;
 }
 
-/* The index of a layer and a micro-batch in the (L, M) arrays. */
+/* Returns the index of a layer and a micro-batch in the (L, M) arrays. */
 static inline int64_t yk_op_index_cell(const struct yk_op_index *index, int32_t layer,
                                        int32_t micro_batch)
 {

@@ -1,9 +1,10 @@
 /*
  * Program: a compiled plan. Each rank has a list of ops on three lanes (compute, comm, copy), with
- * the waits of each op. The simulator predicts the program; the trainer executes it.
+ * the waits of each op. The simulator predicts how long the program takes; the trainer executes it.
  *
  * Files of this folder:
- *   program, op       the program and its compilation; names and time spans of ops
+ *   program           the program and its compilation
+ *   op                names and time spans of ops
  *   message_layout    blocks, buckets and bytes of the messages of each layer
  *   compile/          step_ops: all ops of a step in one order, from the plan's slots or from its
  *                     pipeline schedule; op_waits, memory_waits: the waits for data and for memory
@@ -11,23 +12,24 @@
  *   program_facts     properties of the plan and the model
  *   op_index          finds the ops of a rank
  *   check/            verifies a program against its plan
- *   shuffle           makes another valid program for the same plan
+ *   shuffle           creates another valid program for the same plan
  *   text              prints a program as a table
  *
  * Lanes. The ops of a lane run in the order of the list; the lanes run concurrently. An op starts
- * when the preceding op of its lane and the ops it waits for have ended. A communication op starts
- * when the matching ops of all ranks can start.
+ * when the preceding op of its lane has ended and all ops for which it waits have ended. A
+ * communication op starts when the matching ops of all ranks can start.
  *
- * Iterations. The list is executed repeatedly. One execution is an iteration; messages for users
- * call it a round. Communication may overlap with a neighbouring training step: an op with step +1
- * prepares the next step (for example the all_gather of updated parameters), an op with step −1
- * completes the previous step (for example a delayed reduce_scatter). Before the first iteration
- * the ops with step +1 run once; in the first iteration the ops with step −1 do nothing. After the
- * last iteration the ops with step −1 run once more; in the last iteration the ops with step +1 do
- * nothing. A wait may refer to the previous iteration.
+ * Iterations. The list is executed repeatedly. One execution is an iteration; in messages for users
+ * it is called a round. Communication may overlap with the previous or the next training step: an
+ * op with step +1 prepares the next step (for example the all_gather of updated parameters), and an
+ * op with step −1 completes the previous step (for example a delayed reduce_scatter). Before the
+ * first iteration, the ops with step +1 run once. In the first iteration, the ops with step −1 do
+ * nothing. In the last iteration, the ops with step +1 do nothing. After the last iteration, the
+ * ops with step −1 run once more. A wait may refer to the previous iteration.
  *
- * A program owns what it points to, except plan, sizes, facts, cluster and deadline, which must
- * outlive it. It contains no times. It is immutable after compilation.
+ * A program owns everything to which it points, except the plan, cluster, measurements, model cache
+ * and deadline, which must outlive the program. It contains no times. It is immutable after
+ * compilation.
  */
 #ifndef YK_PROGRAM_PROGRAM_H
 #define YK_PROGRAM_PROGRAM_H
@@ -46,19 +48,21 @@
 #include <stdint.h>
 
 enum yk_op_kind {
-    YK_OP_LOAD,           /* copy lane: loads the samples of a micro-batch */
-    YK_OP_FORWARD,        /* compute lane: one layer, one micro-batch */
-    YK_OP_RECOMPUTE,      /* compute lane: repeats forward, to restore activations for backward */
-    YK_OP_BACKWARD,       /* compute lane */
-    YK_OP_ALL_GATHER,     /* comm lane, group: gathers blocks of a layer's parameters */
-    YK_OP_REDUCE_SCATTER, /* comm lane, group: sums blocks of a layer's gradient; each rank keeps
-                             its part */
-    YK_OP_ALL_REDUCE,     /* comm lane, group: sums the gradients of a bucket on every rank */
-    YK_OP_SEND,           /* comm lane, one peer: sends an activation or its gradient */
-    YK_OP_RECV,           /* comm lane, one peer */
-    YK_OP_AGREE,          /* comm lane, all ranks: exchanges gradient norm and overflow */
-    YK_OP_UPDATE,         /* compute lane: runs the optimizer on this rank's part of a layer */
-    YK_OP_RELEASE,        /* compute lane: frees a layer's gathered parameters; takes no time */
+    YK_OP_LOAD,       /* copy lane: loads the samples of a micro-batch */
+    YK_OP_FORWARD,    /* compute lane: one layer, one micro-batch */
+    YK_OP_RECOMPUTE,  /* compute lane: repeats forward, to restore activations for backward */
+    YK_OP_BACKWARD,   /* compute lane: one layer, one micro-batch */
+    YK_OP_ALL_GATHER, /* comm lane, all ranks of a group: gathers blocks of a layer's parameters */
+    YK_OP_REDUCE_SCATTER, /* comm lane, all ranks of a group: sums blocks of a layer's gradient;
+                             each rank stores its part of the sum */
+    YK_OP_ALL_REDUCE, /* comm lane, all ranks of a group: sums the gradients of a bucket; each rank
+                         stores the whole sum */
+    YK_OP_SEND,       /* comm lane, one other rank: sends an activation or its gradient */
+    YK_OP_RECV,       /* comm lane, one other rank: receives an activation or its gradient */
+    YK_OP_AGREE,      /* comm lane, all ranks: exchanges the gradient norm and whether a gradient
+                         overflowed */
+    YK_OP_UPDATE,     /* compute lane: runs the optimizer on this rank's part of a layer */
+    YK_OP_RELEASE,    /* compute lane: frees a layer's gathered parameters; takes no time */
     YK_OP_KIND_COUNT,
 };
 
@@ -70,31 +74,32 @@ enum {
 struct yk_op {
     enum yk_op_kind kind;
     enum yk_lane lane;
-    int32_t layer;       /* load, agree: YK_LAYER_NONE. all_reduce: the layer of the bucket whose
-                            gradient is computed last. send, recv: the layer whose output, or
-                            gradient of the output, is sent */
+    int32_t layer; /* load, agree: YK_LAYER_NONE. all_reduce: the layer of the bucket whose gradient
+                      is computed last. send, recv: the layer whose output, or the gradient of whose
+                      output, is sent */
     int32_t micro_batch; /* update, agree: 0 */
-    bool backward;       /* all_gather, release: for the backward pass; send, recv: a gradient */
-    int8_t step;         /* −1, 0 or +1: previous, this or next training step */
+    bool backward; /* all_gather, release: the op is for the backward pass; send, recv: the message
+                      is a gradient */
+    int8_t step; /* −1, 0 or +1: the op belongs to the previous, this or the next training step */
     int32_t first_block; /* all_gather, reduce_scatter */
     int32_t block_count;
-    int32_t bucket; /* all_reduce: index in the program's buckets; otherwise −1 */
-    int32_t group;  /* all_gather, reduce_scatter, all_reduce: the plan's group; otherwise −1 */
-    int32_t peer;   /* send, recv: the other rank; otherwise −1 */
-    int32_t match;  /* identifies one communication: equal for its ops on all ranks. YK_OP_NO_MATCH:
-                       not a communication op */
-    int64_t samples;    /* load, forward, recompute, backward, send, recv; may be 0 */
-    double bytes;       /* comm lane: size of the whole message; otherwise 0 */
+    int32_t bucket;  /* all_reduce: index in the program's buckets; otherwise −1 */
+    int32_t group;   /* all_gather, reduce_scatter, all_reduce: the plan's group; otherwise −1 */
+    int32_t peer;    /* send, recv: the other rank; otherwise −1 */
+    int32_t match;   /* number of the communication; equal for its ops on all ranks. YK_OP_NO_MATCH
+                        means: not a communication op */
+    int64_t samples; /* load, forward, recompute, backward, send, recv; may be 0 */
+    double bytes;    /* comm lane: size of the whole message; otherwise 0 */
     int32_t first_wait; /* index in the rank's waits */
     int32_t wait_count;
 };
 
 struct yk_op_wait {
     int32_t op;  /* an op of the same rank */
-    int32_t lag; /* 0: of the same iteration; 1: of the previous iteration */
+    int32_t lag; /* 0 means: op of the same iteration; 1 means: op of the previous iteration */
 };
 
-/* The op list of a rank. Ranks with identical ops share one list: their pointers are equal. */
+/* The op list of a rank. Ranks with identical ops share their arrays: the pointers are equal. */
 struct yk_op_list {
     struct yk_op *ops;
     struct yk_op_wait *waits;
@@ -102,7 +107,7 @@ struct yk_op_list {
     int32_t wait_count;
 };
 
-/* Replicated layers of one group whose gradients are summed by one all_reduce. */
+/* Replicated layers of one group whose gradients are summed with one all_reduce. */
 struct yk_gradient_bucket {
     int32_t group;
     int32_t *layers; /* in the order of the backward pass */
@@ -113,11 +118,13 @@ struct yk_gradient_bucket {
 /* The messages of a layer. */
 struct yk_program_layer {
     int32_t weights_owner; /* the layer that owns the weights; for most layers the layer itself */
-    int32_t last_user;     /* leader: the last layer that uses its weights, often itself */
-    int32_t block_count;   /* blocks of parameters and gradients; 0: none */
-    int32_t plan_blocks;   /* number of blocks of the plan in one block of the program */
-    double weight_bytes;   /* all blocks; 0: the layer has no weights of its own */
-    double gradient_bytes; /* all blocks; 0: the layer is not trained */
+    int32_t last_user;   /* if the layer owns its weights: the last layer that uses them, often the
+                            layer itself */
+    int32_t block_count; /* number of blocks of parameters and gradients; 0 means: the layer has no
+                            blocks */
+    int32_t plan_blocks; /* number of blocks of the plan in one block of the program */
+    double weight_bytes; /* size of all blocks; 0 means: the layer has no weights of its own */
+    double gradient_bytes; /* size of all blocks; 0 means: the layer is not trained */
     double optimizer_bytes;
 };
 
@@ -125,8 +132,7 @@ struct yk_program {
     struct yk_arena *arena;
     const struct yk_plan *plan;
     const struct yk_cluster *cluster;
-    const struct yk_device_measurements
-        *measurements; /* (devices of the cluster) measurements, or NULL */
+    const struct yk_device_measurements *measurements; /* (devices of the cluster) may be NULL */
     struct yk_model_cache *cache;
     int32_t rank_count;
     int32_t bucket_count;
@@ -134,16 +140,19 @@ struct yk_program {
     struct yk_op_list *ranks;
     struct yk_gradient_bucket *buckets;
     struct yk_program_layer *layers; /* (L) */
-    /* Functions on the program fail with YK_ERROR_STOPPED after it. NULL: no deadline. */
+    /* Functions that use the program fail with YK_ERROR_STOPPED after the deadline. NULL means: no
+     * deadline. */
     const struct yk_deadline *deadline;
 };
 
-/* Compiles a plan that has passed yk_plan_check(). Adds waits where memory could overflow because
- * one lane runs ahead of another. The program may still exceed memory; see yk_program_check(). */
+/* Compiles a plan. yk_plan_check() must have succeeded for the plan. Adds waits where memory could
+ * overflow because one lane runs ahead of another. The program may still exceed the memory limits;
+ * see yk_program_check(). */
 yk_status yk_program_compile(const struct yk_plan *plan, const struct yk_cluster *cluster,
                              struct yk_model_cache *cache, struct yk_program **out) YK_MUST_USE;
 
-/* The same with measurements of the devices and a deadline. Both may be NULL. */
+/* Compiles a plan in the same way, with measurements of the devices and a deadline. Each of the two
+ * may be NULL. */
 yk_status yk_program_compile_with_deadline(const struct yk_plan *plan,
                                            const struct yk_cluster *cluster,
                                            const struct yk_device_measurements *measurements,
@@ -152,47 +161,49 @@ yk_status yk_program_compile_with_deadline(const struct yk_plan *plan,
                                            struct yk_program **out) YK_MUST_USE;
 void yk_program_destroy(struct yk_program *program);
 
-/* The first rank that shares the op list of `rank`; often `rank` itself. */
+/* Returns the first rank that has the same op list as `rank`, often `rank` itself. */
 int32_t yk_op_list_first_equal_rank(const struct yk_program *program, int32_t rank);
 
 /* Verifies that a program can run and trains correctly; check/rule.h lists the rules. Fails with
- * YK_ERROR_INPUT if a rule is violated: the message names rule, op and device. Fails with
- * YK_ERROR_NO_FIT if memory does not suffice: the message names device and missing bytes. */
+ * YK_ERROR_INPUT if a rule is violated; the message contains the rule, the op and the device. Fails
+ * with YK_ERROR_NO_FIT if memory does not suffice; the message contains the device and the missing
+ * bytes. */
 yk_status yk_program_check(const struct yk_program *program) YK_MUST_USE;
 
-/* Makes another valid program for the same plan, with a random order of ops and random waits. The
+/* Creates another valid program for the same plan, with a random order of ops and random waits. The
  * result depends only on the seed. */
 yk_status yk_program_shuffle(const struct yk_program *program, uint64_t seed,
                              struct yk_program **out) YK_MUST_USE;
 
-/* Prints the op list of each rank as a table with one column per lane and the waits of each op. */
+/* Appends the op list of each rank as a table with one column per lane and with the waits of each
+ * op. */
 yk_status yk_program_text_write(const struct yk_program *program, struct yk_text *out) YK_MUST_USE;
 
-/* "forward", "all_gather" … */
+/* Returns the name of a kind: "forward", "all_gather" … */
 const char *yk_op_kind_name(enum yk_op_kind kind);
 
-/* The lane that runs ops of this kind. */
+/* Returns the lane that runs ops of this kind. */
 enum yk_lane yk_op_kind_lane(enum yk_op_kind kind);
 
-/* True for forward, recompute and backward. */
+/* Returns true for forward, recompute and backward. */
 bool yk_op_kind_is_pass(enum yk_op_kind kind);
 
-/* The ops of a list by lane, in order. */
+/* The ops of each lane of an op list, in the order of the list. */
 struct yk_op_lanes {
     int32_t *ops[YK_LANE_COUNT];
     int32_t count[YK_LANE_COUNT];
-    int32_t *position; /* (ops) in the op's lane */
+    int32_t *position; /* (ops) position of each op in its lane */
 };
 
 yk_status yk_op_lanes_make(const struct yk_op_list *list, struct yk_arena *arena,
                            struct yk_op_lanes *out) YK_MUST_USE;
 
-/* How many ops of a lane come before op `number` of the list. */
+/* Returns the number of ops of a lane that come before op `number` of the list. */
 int32_t yk_op_lanes_count_before(const struct yk_op_lanes *lanes, enum yk_lane lane,
                                  int32_t number);
 
-/* Writes a description such as "forward layer 3 #1": kind and layer, then the micro-batch if there
- * are several, then the blocks unless the op has all blocks of the layer. */
+/* Appends a description such as "forward layer 3 #1": the kind and the layer, then the micro-batch
+ * if there are several, then the blocks unless the op has all blocks of the layer. */
 void yk_op_describe(const struct yk_program *program, const struct yk_op *op, struct yk_text *out);
 
 /* Allocates the description of an op in the arena. */
@@ -200,11 +211,11 @@ yk_status yk_op_describe_in_arena(const struct yk_program *program, const struct
                                   struct yk_arena *arena, const char **out) YK_MUST_USE;
 
 /*
- * Computes the span of each op of one iteration from its measured begin and end; all arrays are
- * (ops). A span starts when the op could have started: when the preceding op of its lane and the
- * ops it waits for had ended. So launch delays belong to the op that follows them. For the first op
- * of a lane without waits, the span starts at its begin. A release takes no time: the time before
- * it belongs to the preceding op.
+ * Computes the span of each op of one iteration from its measured begin and end. All arrays are
+ * (ops). A span starts when the op could have started: when the preceding op of its lane and all
+ * ops for which it waits had ended. So a launch delay belongs to the op that was delayed. If the
+ * first op of a lane has no waits, its span starts at its measured begin. A release takes no time:
+ * the time before it belongs to the preceding op.
  */
 void yk_op_spans_compute(const struct yk_op_list *list, const double *begin_s, const double *end_s,
                          double *from_s, double *until_s);

@@ -1,6 +1,6 @@
 /*
- * Transfer order of a plan: converts the communication of a data-parallel plan into a problem, and
- * applies the solution to the plan. Only for plans of one group and one micro-batch.
+ * Transfer order of a plan: converts the communication of a data-parallel plan to a transfer-order
+ * problem, and applies the solution to the plan. The plan must have one group and one micro-batch.
  */
 #ifndef YK_PLANNER_ORDER_PLAN_H
 #define YK_PLANNER_ORDER_PLAN_H
@@ -15,20 +15,23 @@ enum yk_transfer_order_method {
 
 struct yk_transfer_order_plan_options {
     enum yk_transfer_order_method method;
-    bool open;               /* also decide between kept and fully-sharded for every such layer */
-    const double *max_bytes; /* (slots) limit of a slot's room; NULL means: no limit */
-    double budget_s;         /* wall-clock limit of the integer program */
+    bool open; /* also choose again between kept and fully-sharded, for every layer that is one of
+                  them */
+    const double *max_bytes; /* (slots) additional limit of `room_bytes` of the problem; NULL means:
+                                no limit */
+    double budget_s;         /* limit of the wall-clock time of the integer program */
 };
 
-/* Creates the problem of a plan, in `arena`. The plan's own transfers are ignored. */
+/* Creates the problem of a plan, in `arena`. Ignores the transfers that the plan already has. With
+ * `open`, layers that are kept or fully-sharded are undecided. */
 yk_status yk_transfer_order_plan_create_problem(struct yk_search_context *context,
                                                 const struct yk_plan *plan, bool open,
                                                 struct yk_arena *arena,
                                                 struct yk_transfer_order_problem **out) YK_MUST_USE;
 
 /*
- * Sets the plan's transfers and, with `options->open`, its strategies. If no order fits,
- * `*out_ordered` is false and the plan does not change.
+ * Solves the problem of the plan and sets the plan's transfers and, with `options->open`, its
+ * strategies. If no order fits into memory, `*out_ordered` is false and the plan does not change.
  */
 yk_status yk_transfer_order_plan_apply(struct yk_search_context *context,
                                        const struct yk_transfer_order_plan_options *options,

@@ -1,8 +1,9 @@
 /*
- * Slot windows: the slots of the cycle (order.h) in which each collective of a layer may run. A
- * window is a range of slots that may wrap around. Windows of one kind are nested: for
- * reduce-scatters and gathers before forward, the window of a layer contains those of all earlier
- * layers; for gathers before backward, it contains those of all later layers.
+ * Slot windows: the slots of the cycle (transfer_order.h) in which each collective of a layer may
+ * run. A window is a range of slots. It may continue from the last slot to the first. Windows of
+ * one kind are nested. For reduce-scatters and for gathers before forward, the window of a layer
+ * contains the windows of all earlier layers. For gathers before backward, it contains the windows
+ * of all later layers.
  */
 #ifndef YK_PLANNER_ORDER_SLOT_WINDOW_H
 #define YK_PLANNER_ORDER_SLOT_WINDOW_H
@@ -11,7 +12,7 @@
 
 struct yk_transfer_order_slot_window {
     int32_t first;
-    int32_t length; /* 0 means: no such collective */
+    int32_t length; /* 0 means: the layer has no such collective */
 };
 
 static inline int32_t yk_transfer_order_slot_count(const struct yk_transfer_order_problem *problem)
@@ -25,7 +26,8 @@ yk_transfer_order_backward_slot(const struct yk_transfer_order_problem *problem,
     return 2 * problem->layer_count - layer;
 }
 
-/* The slot `steps` after `slot` in the cycle; `steps` is from -slots to slots. */
+/* Returns the slot that is `steps` slots after `slot` in the cycle. `steps` is from -slots to
+ * slots. */
 static inline int32_t yk_transfer_order_shift_slot(int32_t slots, int32_t slot, int32_t steps)
 {
     const int32_t after = slot + steps;
@@ -45,20 +47,21 @@ yk_transfer_order_slot_window_last(struct yk_transfer_order_slot_window window, 
     return yk_transfer_order_shift_slot(slots, window.first, window.length - 1);
 }
 
-/* Whether the layer's gradients are reduce-scattered. */
+/* Returns true if the layer's gradients are reduce-scattered. */
 static inline bool yk_transfer_order_has_reduce_scatter(enum yk_transfer_order_strategy choice)
 {
     return choice != YK_TRANSFER_ORDER_REPLICATED && choice != YK_TRANSFER_ORDER_LOCAL;
 }
 
-/* Whether the layer's full parameters are in memory only in some slots. */
+/* Returns true if the parameters of the layer count as memory of slots, because all of them are in
+ * memory only in some slots. */
 static inline bool yk_transfer_order_counts_weights(enum yk_transfer_order_strategy choice)
 {
     return choice == YK_TRANSFER_ORDER_UNDECIDED || choice == YK_TRANSFER_ORDER_KEPT ||
            choice == YK_TRANSFER_ORDER_FULLY_SHARDED;
 }
 
-/* Every slot after the layer's backward and before its next forward. */
+/* Returns all slots between the layer's backward and its next forward. */
 static inline struct yk_transfer_order_slot_window
 yk_transfer_order_between_steps_window(const struct yk_transfer_order_problem *problem,
                                        int32_t layer)
@@ -67,8 +70,8 @@ yk_transfer_order_between_steps_window(const struct yk_transfer_order_problem *p
         yk_transfer_order_backward_slot(problem, layer) + 1, 2 * layer + 2};
 }
 
-/* For reduce-scatters or all-reduces. A reduce-scatter cannot be in the last slot before forward,
- * because the gather needs a later one. */
+/* Returns the window of the layer's reduce-scatter or all-reduce. A reduce-scatter cannot be in the
+ * last slot before forward, because the gather needs a later slot than the reduce-scatter. */
 static inline struct yk_transfer_order_slot_window
 yk_transfer_order_reduce_window(const struct yk_transfer_order_problem *problem, int32_t layer)
 {
@@ -86,8 +89,8 @@ yk_transfer_order_reduce_window(const struct yk_transfer_order_problem *problem,
     return window;
 }
 
-/* For gathers before the next forward. They cannot be in the first slot after backward, because the
- * reduce-scatter needs an earlier one. */
+/* Returns the window of the gathers before the next forward. They cannot be in the first slot after
+ * backward, because the reduce-scatter needs an earlier slot than the gather. */
 static inline struct yk_transfer_order_slot_window
 yk_transfer_order_forward_window(const struct yk_transfer_order_problem *problem, int32_t layer)
 {
@@ -106,7 +109,8 @@ yk_transfer_order_forward_window(const struct yk_transfer_order_problem *problem
     return window;
 }
 
-/* For gathers before backward, of a layer that is not kept after forward. */
+/* Returns the window of the gathers before backward. It is empty if the layer cannot be
+ * fully-sharded. */
 static inline struct yk_transfer_order_slot_window
 yk_transfer_order_backward_window(const struct yk_transfer_order_problem *problem, int32_t layer)
 {
@@ -135,15 +139,15 @@ yk_transfer_order_slot_windows(const struct yk_transfer_order_problem *problem, 
     };
 }
 
-/* The blocks of an op in a slot. Op 2i is the reduce-scatter or all-reduce of layer i, op 2i + 1
- * its all-gathers. */
+/* Returns a pointer to the number of blocks of an op in a slot. Op 2i is the reduce-scatter or
+ * all-reduce of layer i, op 2i + 1 are its all-gathers. */
 static inline int32_t *yk_transfer_order_blocks(const struct yk_transfer_order *order,
                                                 int32_t slots, int32_t op, int32_t slot)
 {
     return &((op & 1) != 0 ? order->gathers : order->scatters)[(int64_t)(op >> 1) * slots + slot];
 }
 
-/* Whether the slot is between the layer's forward and its backward. */
+/* Returns true if the slot is between the layer's forward and its backward. */
 static inline bool
 yk_transfer_order_slot_is_before_backward(const struct yk_transfer_order_problem *problem,
                                           int32_t layer, int32_t slot)

@@ -1,7 +1,7 @@
 /*
- * State: a transfer order under construction. The load and memory of every slot are updated when a
- * block moves to an adjacent slot; a move changes the memory of one slot only. Lives in the arena
- * it was created in. Not thread-safe.
+ * State: a transfer order under construction. When a block moves to an adjacent slot, the load
+ * (link time) and the memory of the slots are updated. A move changes the memory of only one slot.
+ * A state's memory belongs to the arena in which it was created. Not thread-safe.
  */
 #ifndef YK_PLANNER_ORDER_STATE_H
 #define YK_PLANNER_ORDER_STATE_H
@@ -9,7 +9,7 @@
 #include "planner/order/slot_window.h"
 #include "planner/order/transfer_order.h"
 
-/* See yk_transfer_order_blocks(). */
+/* A collective of a layer; yk_transfer_order_blocks() explains the numbers of ops. */
 struct yk_transfer_order_op {
     double block_s;     /* link time of one block */
     double block_bytes; /* memory of one block */
@@ -19,15 +19,17 @@ struct yk_transfer_order_state {
     const struct yk_transfer_order_problem *problem;
     int32_t slots;
     int32_t op_count;
-    int32_t word_count; /* 64-bit words of a set of ops */
+    int32_t word_count; /* number of 64-bit words of a bit set of ops */
     struct yk_transfer_order_op *ops;
     struct yk_transfer_order_slot_windows *windows; /* (n) */
     struct yk_transfer_order *order;
-    int32_t *scattered;  /* (n, slots) blocks scattered from backward through the slot */
-    int32_t *gathered;   /* (n, slots) the same for gathers before forward */
-    uint64_t *present;   /* (slots, words) bit set of the ops that have blocks in the slot */
-    double *load_s;      /* (slots) link time */
-    double *used_bytes;  /* (slots) */
+    int32_t *scattered; /* (n, slots) number of blocks scattered after backward, up to and including
+                           the slot */
+    int32_t *gathered;  /* (n, slots) number of blocks gathered for the next forward, up to and
+                           including the slot */
+    uint64_t *present;  /* (slots, words) bit set of the ops that have blocks in the slot */
+    double *load_s;     /* (slots) link time of all blocks in the slot */
+    double *used_bytes; /* (slots) */
     double *limit_bytes; /* (slots) */
 };
 
@@ -36,19 +38,21 @@ yk_status yk_transfer_order_state_create(const struct yk_transfer_order_problem 
                                          struct yk_transfer_order_state **out) YK_MUST_USE;
 
 /*
- * Sets the order that uses the least memory in every slot: gathers in the slot before their use,
- * scatters in the slot after backward. `kept` (n) says which undecided layers are kept.
+ * Sets the order that uses the least memory in every slot. Each gather is in the slot before the
+ * layer computes, and each scatter is in the slot after the layer's backward. `kept` (n) says which
+ * undecided layers are kept.
  */
 void yk_transfer_order_state_set_on_demand(struct yk_transfer_order_state *state, const bool *kept);
 
-/* Copies an order, which must be valid, into the state. */
+/* Copies an order into the state. The order must be valid. */
 void yk_transfer_order_state_set(struct yk_transfer_order_state *state,
                                  const struct yk_transfer_order *order);
 
 double yk_transfer_order_state_step_s(const struct yk_transfer_order_state *state);
 
-/* Whether a block of `op` may move from `slot` to the next (`direction` 1) or previous (-1) slot;
- * memory is not checked. `*out_reach` is the number of slots it could move in that direction. */
+/* Returns true if a block of `op` may move from `slot` to the next slot (`direction` 1) or to the
+ * previous slot (`direction` -1). Does not check memory. Sets `*out_reach` to the number of slots
+ * that the block could move in that direction. */
 bool yk_transfer_order_state_may_move(const struct yk_transfer_order_state *state, int32_t op,
                                       int32_t slot, int32_t direction, int32_t *out_reach);
 
@@ -67,13 +71,14 @@ static inline int32_t *yk_transfer_order_state_blocks(const struct yk_transfer_o
 }
 
 /*
- * Balancer: shortens the step by moving blocks between slots. It does not change which layers are
- * kept.
+ * Balancer: shortens the step by moving blocks between slots. The set of kept layers does not
+ * change.
  *
- * A slot that communicates longer than it computes passes a block to its neighbour, which passes on
- * one of its own, until a slot with idle link time receives one. This is an augmenting path of a
- * maximum flow whose capacities are given by memory. With unlimited memory and blocks of one size
- * the exposed communication becomes minimal.
+ * A slot that communicates longer than it computes passes a block to its neighbour. The neighbour
+ * passes one of its own blocks to the next neighbour, and so on, until a slot with idle link time
+ * receives a block. These moves are an augmenting path of a maximum flow, in which memory limits
+ * the capacities. With unlimited memory and blocks of equal size, the balancer minimises the
+ * exposed communication, which is the communication that does not overlap with computation.
  */
 struct yk_transfer_order_balancer;
 
@@ -87,9 +92,10 @@ enum {
 };
 
 /*
- * Moves blocks until no path shortens the step. The state must fit into memory, and still fits
- * afterwards. `width` is the number of partial paths kept per slot; blocks of many sizes need more.
- * `*work` is the number of partial paths that may be examined; it is decreased by those that were.
+ * Moves blocks until no path shortens the step. The state must fit into memory before, and fits
+ * afterwards. `width` is the number of partial paths that are stored for each slot; if blocks have
+ * many sizes, a larger width is better. `*work` is the maximum number of partial paths to examine;
+ * the function subtracts the number of paths that it examined.
  */
 void yk_transfer_order_balancer_run(struct yk_transfer_order_balancer *balancer,
                                     struct yk_transfer_order_state *state, int32_t width,

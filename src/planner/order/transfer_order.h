@@ -60,7 +60,7 @@ struct yk_transfer_order_problem {
     int32_t layer_count;                    /* n */
     struct yk_transfer_order_layer *layers; /* (n) */
     double *compute_s;                      /* (2n + 3) */
-    double *room_bytes; /* (2n + 3) memory that is free for gathered parameters and gradients */
+    double *room_bytes; /* (2n + 3) free memory, for gathered parameters and for gradients */
     bool barrier; /* all ranks wait for each other after the scatters, before the parameters are
                      updated */
 };
@@ -75,8 +75,8 @@ struct yk_transfer_order {
 };
 
 struct yk_transfer_order_options {
-    double budget_s;         /* wall-clock limit of the integer program */
-    const atomic_bool *stop; /* the search stops when another thread sets it to true; may be NULL */
+    double budget_s;         /* limit of the wall-clock time of the integer program */
+    const atomic_bool *stop; /* the solver stops when another thread sets it to true; may be NULL */
 };
 
 /* Finds an order with a heuristic: tries several sets of kept layers and, for each set, balances
@@ -96,7 +96,7 @@ yk_status yk_transfer_order_solve_milp(const struct yk_transfer_order_problem *p
 yk_status yk_transfer_order_check(const struct yk_transfer_order_problem *problem,
                                   const struct yk_transfer_order *order, double *out_s) YK_MUST_USE;
 
-/* Converts the order to the transfers of a plan; in every slot, scatters come first. */
+/* Converts the order to the transfers of a plan. In every slot, scatters come before gathers. */
 yk_status yk_transfer_order_list_transfers(const struct yk_transfer_order_problem *problem,
                                            const struct yk_transfer_order *order,
                                            struct yk_arena *arena, struct yk_plan_transfer **out,
@@ -110,12 +110,12 @@ enum {
 void yk_transfer_order_slot_name(const struct yk_transfer_order_problem *problem, int32_t slot,
                                  char out[YK_TRANSFER_ORDER_SLOT_NAME_SIZE]);
 
-/* Creates an order with no blocks. */
+/* Creates an order in which no slot has blocks. */
 yk_status yk_transfer_order_create(const struct yk_transfer_order_problem *problem,
                                    struct yk_arena *arena,
                                    struct yk_transfer_order **out) YK_MUST_USE;
 
-/* Copies the contents of all arrays and the numbers. */
+/* Copies all members of `from` to `to`, including the contents of the arrays. */
 void yk_transfer_order_copy(const struct yk_transfer_order_problem *problem,
                             const struct yk_transfer_order *from, struct yk_transfer_order *to);
 

@@ -1,6 +1,7 @@
 /*
- * Placement candidates: device maps to evaluate for a step, and the best of them. Functions that
- * add candidates stop when the deadline has passed, but evaluate at least one schedule.
+ * Placement candidates: evaluates many device maps for a step and stores the best one. Functions
+ * that add candidates stop when the deadline has passed, but evaluate at least one schedule. A map
+ * is undivided if every layer has one device for all micro-batches, and divided otherwise.
  *
  *   stages   cuts of the layers into pipeline stages
  */
@@ -15,11 +16,11 @@
 struct yk_placement_candidates {
     const struct yk_step_graph *step;
     struct yk_schedule *best;
-    struct yk_placement_memory_fit fit; /* of the best */
-    double step_s;                      /* of the best; INFINITY means: none yet */
-    double on_all_s;           /* of the best that fits and uses all devices, or INFINITY */
+    struct yk_placement_memory_fit fit; /* memory fit of `best` */
+    double step_s;                      /* step time of `best`; INFINITY means: none yet */
+    double on_all_s;           /* shortest step time that fits and uses all devices, or INFINITY */
     struct yk_schedule *trial; /* scratch schedule for the next candidate */
-    double considered_s;       /* of the last schedule that was evaluated */
+    double considered_s;       /* step time of the last schedule that was evaluated */
     bool considered_fits;
     int64_t trials; /* number of schedules evaluated */
     const struct yk_deadline *deadline;
@@ -31,56 +32,60 @@ yk_status yk_placement_candidates_create(const struct yk_step_graph *step,
                                          struct yk_placement_candidates *out) YK_MUST_USE;
 void yk_placement_candidates_free(struct yk_placement_candidates *candidates);
 
-/* Evaluates `schedule`, which must be of the same step. */
+/* Evaluates `schedule` and copies it to `best` if it is better. It must be a schedule of the same
+ * step. */
 yk_status yk_placement_candidates_consider(struct yk_placement_candidates *candidates,
                                            const struct yk_schedule *schedule) YK_MUST_USE;
 
-/* Adds maps in which every layer has one device: promising pipelines, and every single device. */
+/* Adds undivided maps: promising pipelines, and for each device the map that places all layers on
+ * it. */
 yk_status
 yk_placement_candidates_add_undivided(struct yk_placement_candidates *candidates) YK_MUST_USE;
 
-/* Adds maps in which a layer may have different devices for different micro-batches: replicas of
- * the whole model, and the schedules of fast schedulers. */
+/* Adds divided maps: replicas of the whole model, and the schedules that fast schedulers find. */
 yk_status
 yk_placement_candidates_add_divided(struct yk_placement_candidates *candidates) YK_MUST_USE;
 
-/* Adds the best candidates that use the devices of one node only. Of equal nodes, one is tried. */
+/* Adds the best candidates that use only the devices of one node. Tries only one of several equal
+ * nodes. */
 yk_status yk_placement_candidates_add_nodes(struct yk_placement_candidates *candidates) YK_MUST_USE;
 
-/* Moves the cuts of the best map, which must be undivided, while that shortens the step. */
+/* Moves the cuts between the stages of the best map as long as this shortens the step. The best map
+ * must be undivided. */
 yk_status yk_placement_candidates_refine(struct yk_placement_candidates *candidates) YK_MUST_USE;
 
-/* A cluster made of devices of another one. */
+/* A cluster that consists of selected devices of another cluster. */
 struct yk_placement_candidates_subset {
-    struct yk_device *devices; /* (count) of the cluster */
-    struct yk_link *links;     /* (count, count) of the cluster */
+    struct yk_device *devices; /* (count) devices of `cluster` */
+    struct yk_link *links;     /* (count, count) links of `cluster` */
     struct yk_cluster cluster;
     struct yk_cost_sources sources; /* points to `cluster` */
 };
 
-/* Selects the devices `numbers` of `whole`, in that order; a device may occur twice. Arrays are in
- * `arena`. */
+/* Creates a cluster of the devices with the indices `numbers` in the cluster of `whole`, in that
+ * order. An index may occur twice. Arrays are in `arena`. */
 yk_status yk_placement_candidates_select(const struct yk_cost_sources *whole,
                                          const int32_t *numbers, int32_t count,
                                          struct yk_arena *arena,
                                          struct yk_placement_candidates_subset *out) YK_MUST_USE;
 
-/* Whether two devices have the same times and the same memory. */
+/* Returns true if two devices have the same times and the same memory. */
 bool yk_pipeline_stages_devices_are_equal(const struct yk_step_graph *step, int32_t a, int32_t b);
 
 struct yk_pipeline_stages_list {
     int32_t count;
-    int32_t *devices; /* (count, L) the device of each layer */
+    int32_t *devices; /* (count, L) the device of each layer, for each cut */
 };
 
 /*
- * Cuts the chain of layers into consecutive stages, one device each, so that all stages are about
- * equally busy and fit into memory. Uses dynamic programming over the number of devices of each
- * kind and the last layer of each stage, from the last stage to the first, since the position in
- * the pipeline determines the micro-batches in flight. Layers with shared weights stay together.
+ * Cuts the chain of layers into consecutive stages with one device each, so that all stages are
+ * about equally busy and fit into memory. Uses dynamic programming over the number of devices of
+ * each kind and the last layer of each stage. It starts with the last stage, because the position
+ * in the pipeline determines how many micro-batches are in flight. Layers with shared weights are
+ * in the same stage.
  *
- * Returns the cuts with the shortest estimated step, at most `max`, in `arena`; none if no cut
- * fits. After the deadline, only cuts found before it are returned.
+ * Returns the cuts with the shortest estimated step, at most `max`, in `arena`. The list is empty
+ * if no cut fits. If the deadline passes, returns the cuts that were found before it.
  */
 yk_status yk_pipeline_stages_propose(const struct yk_step_graph *step, int32_t max,
                                      const struct yk_deadline *deadline, struct yk_arena *arena,

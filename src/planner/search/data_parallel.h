@@ -1,6 +1,7 @@
 /*
- * Data parallel: plans in which every device computes all layers. Sample shares minimise the time
- * of the slowest rank; shard fractions are chosen so that all state fits.
+ * Data parallel: creates plans in which every device computes all layers. The sample shares are
+ * chosen so that the slowest rank is as fast as possible. The shard fractions are chosen so that
+ * the sharded state fits into the memory of every rank.
  */
 #ifndef YK_PLANNER_SEARCH_DATA_PARALLEL_H
 #define YK_PLANNER_SEARCH_DATA_PARALLEL_H
@@ -9,27 +10,29 @@
 #include "planner/search/search_context.h"
 
 struct yk_data_parallel_spec {
-    const int32_t *devices; /* (count) that may be used */
+    const int32_t *devices; /* (count) devices that may be used */
     int32_t count;
     int32_t micro_batches;
     const enum yk_sharding_strategy *strategies; /* (L) */
     const bool *recompute;                       /* (L) */
     bool no_sync;
     bool even_shares;
-    bool even_parts;     /* equal shard fractions, even if they do not fit */
-    bool ignores_memory; /* choose shares without the estimate of memory, which may be wrong */
-    bool keeps_idle;     /* devices without samples stay in the plan and store state */
+    bool even_parts;     /* equal shard fractions, even if the state then does not fit */
+    bool ignores_memory; /* choose shares without the estimate of memory, because the estimate may
+                            be wrong */
+    bool keeps_idle;     /* devices that get no samples stay in the plan and store state */
     int32_t prefetch;    /* at least 1 */
-    double room_balance; /* 0 means: fractions as equal as memory allows; 1 means: fractions that
-                            leave equal free memory on all ranks; or a value between */
+    double room_balance; /* 0 means: shard fractions as equal as memory allows; 1 means: shard
+                            fractions that leave equal free memory on all ranks. Values between 0
+                            and 1 interpolate */
     double block_bytes;
     double bucket_bytes;
-    double max_s; /* give up if the slowest rank computes longer than this */
+    double max_s; /* create no plan if the slowest rank would compute longer than this */
 };
 
 /*
- * Creates the plan, in `arena`. `*out_fits` says whether it fits. `*out` is NULL if no shares fit
- * the estimate of memory or `max_s`.
+ * Creates the plan, in `arena`. Sets `*out_fits` to true if the plan fits into memory. Sets `*out`
+ * to NULL if all shares exceed the estimate of memory or `max_s`.
  */
 yk_status yk_data_parallel_create_plan(struct yk_search_context *context,
                                        const struct yk_data_parallel_spec *split,
@@ -37,16 +40,16 @@ yk_status yk_data_parallel_create_plan(struct yk_search_context *context,
                                        bool *out_fits) YK_MUST_USE;
 
 enum {
-    YK_DATA_PARALLEL_MIN_BLOCK_BYTES = 1 << 20, /* smaller messages are dominated by latency */
+    YK_DATA_PARALLEL_MIN_BLOCK_BYTES = 1 << 20, /* the time of smaller messages is mostly latency */
 };
 
-/* Adds the plan of `split` to the search: with gathers one layer ahead and, if the transfer order
- * is decided by the search, also with the greedy order. */
+/* Evaluates the plan of `split` in the search: with gathers one layer ahead and, if the search
+ * decides the transfer order, also with the greedy order. */
 yk_status yk_data_parallel_consider(struct yk_plan_search *search,
                                     const struct yk_data_parallel_spec *split) YK_MUST_USE;
 
-/* The block size for a ring of these devices: the largest saturation size of its links, limited to
- * 1 to 64 MiB. */
+/* Chooses the block size for a ring of these devices: the largest saturation size of the links of
+ * the ring, but at least 1 MiB and at most 64 MiB. */
 yk_status yk_data_parallel_choose_block_bytes(const struct yk_search_context *context,
                                               const int32_t *devices, int32_t count,
                                               double *out) YK_MUST_USE;

@@ -1,6 +1,6 @@
 /*
- * Device sets: the sets of devices that plans are tried on, and their groupings into pipeline
- * stages. Only a selection of all subsets is listed, since equal devices are interchangeable.
+ * Device sets: lists the sets of devices for which a search tries plans, and their groupings into
+ * pipeline stages. Not all subsets are listed, because equal devices are interchangeable.
  */
 #ifndef YK_PLANNER_SEARCH_DEVICE_SETS_H
 #define YK_PLANNER_SEARCH_DEVICE_SETS_H
@@ -11,12 +11,12 @@ enum {
     YK_DEVICE_SETS_MAX_COUNT = 64
 };
 
-/* Whether two devices are interchangeable: same times, memory and node, and equal links to all
- * other devices. */
+/* Returns true if two devices are interchangeable: they have the same times, memory and node, and
+ * equal links to all other devices. */
 bool yk_device_sets_devices_are_equal(const struct yk_search_context *context, int32_t a,
                                       int32_t b);
 
-/* Devices, as indices into the cluster. */
+/* A set of devices, as indices into the cluster. */
 struct yk_device_set {
     int32_t *devices;
     int32_t count;
@@ -24,19 +24,20 @@ struct yk_device_set {
 
 /* Devices in a sequence of groups. */
 struct yk_device_grouping {
-    int32_t *devices; /* of all groups */
-    int32_t *sizes;   /* (group_count) */
+    int32_t *devices; /* devices of all groups, one group after another */
+    int32_t *sizes;   /* (group_count) number of devices of each group */
     int32_t group_count;
 };
 
-/* Lists distinct sets, at most YK_DEVICE_SETS_MAX_COUNT, in `arena`. All devices come first, then
- * all except one kind or node, then one kind, node or device alone, and in small clusters every
- * number of devices of each kind. */
+/* Lists distinct sets, at most YK_DEVICE_SETS_MAX_COUNT, in `arena`. The first set has all devices.
+ * Then follow the sets without one kind or without one node, and the sets of a single kind, node or
+ * device. In small clusters, the sets with every possible number of devices of each kind follow. */
 yk_status yk_device_sets_list(const struct yk_search_context *context, struct yk_arena *arena,
                               struct yk_device_set **out, int32_t *out_count) YK_MUST_USE;
 
-/* Lists groupings of a set into pipeline stages: by device, node or kind, and across nodes, with
- * fast groups first or last. Up to three devices, all groupings are listed. */
+/* Lists groupings of a set into pipeline stages. A group is one device, all devices of a node, all
+ * devices of a kind, or devices of different nodes. Fast groups come first or last. For up to three
+ * devices, all groupings are listed. */
 yk_status yk_device_sets_list_groupings(const struct yk_search_context *context,
                                         const struct yk_device_set *set, struct yk_arena *arena,
                                         struct yk_device_grouping **out,

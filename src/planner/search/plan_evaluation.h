@@ -1,6 +1,7 @@
 /*
- * Plan evaluation: compiles a plan, counts the memory of every rank, and simulates the step. It
- * owns the program and the simulation if they are kept. The plan must outlive it.
+ * Plan evaluation: compiles a plan, counts the memory of every rank, and simulates the step. An
+ * evaluation owns its program and its simulation if they are kept. The plan must outlive the
+ * evaluation.
  */
 #ifndef YK_PLANNER_SEARCH_PLAN_EVALUATION_H
 #define YK_PLANNER_SEARCH_PLAN_EVALUATION_H
@@ -12,57 +13,59 @@
 
 struct yk_plan_evaluation {
     const struct yk_plan *plan;
-    double step_s;             /* NAN if it was not simulated */
-    struct yk_error_band band; /* of `step_s`; only set with YK_PLAN_EVALUATION_KEEP_SIMULATION */
+    double step_s;             /* NAN means: the plan was not simulated */
+    struct yk_error_band band; /* band of `step_s`; only with YK_PLAN_EVALUATION_KEEP_SIMULATION */
     bool fits;
-    bool refused;                 /* yk_plan_check() failed, and nothing was evaluated */
-    int32_t rank;                 /* the rank that lacks most memory, if it does not fit */
-    double missing_bytes;         /* memory that this rank lacks */
+    bool refused;         /* yk_plan_check() failed, and nothing was evaluated */
+    int32_t rank;         /* the rank that lacks most memory; valid if the plan does not fit */
+    double missing_bytes; /* memory that this rank lacks */
     struct yk_memory_peak *peaks; /* (ranks) */
     struct yk_program *program;   /* NULL unless YK_PLAN_EVALUATION_KEEP_SIMULATION */
     struct yk_sim *sim;           /* NULL unless YK_PLAN_EVALUATION_KEEP_SIMULATION */
 };
 
 enum yk_plan_evaluation_level {
-    YK_PLAN_EVALUATION_MEMORY_ONLY,      /* counts memory only */
+    YK_PLAN_EVALUATION_MEMORY_ONLY,      /* only counts memory */
     YK_PLAN_EVALUATION_SIMULATE_IF_FITS, /* simulates the plan if it fits */
     YK_PLAN_EVALUATION_SIMULATE,         /* simulates the plan in any case */
-    YK_PLAN_EVALUATION_KEEP_SIMULATION, /* also checks the program, and keeps program and simulation
-                                         */
+    YK_PLAN_EVALUATION_KEEP_SIMULATION,  /* also checks the program, and keeps the program and the
+                                            simulation */
 };
 
-/* Evaluates a plan. With YK_PLAN_EVALUATION_KEEP_SIMULATION, an invalid plan is an error, and the
- * deadline is ignored. Otherwise an invalid plan only sets `refused`, and YK_ERROR_STOPPED is
- * returned at the deadline.
- */
+/* Evaluates a plan. With YK_PLAN_EVALUATION_KEEP_SIMULATION, fails if the plan is invalid, and
+ * ignores the deadline. Otherwise, sets `refused` if the plan is invalid, and fails with
+ * YK_ERROR_STOPPED when the deadline passes. */
 yk_status yk_plan_evaluation_run(struct yk_search_context *context, const struct yk_plan *plan,
                                  enum yk_plan_evaluation_level effort,
                                  struct yk_plan_evaluation *out) YK_MUST_USE;
 
-/* Replaces a kept program by a random valid order of its ops, and simulates that. */
+/* Replaces the kept program with a random valid order of the same ops, and simulates the new
+ * program. */
 yk_status yk_plan_evaluation_shuffle_program(struct yk_search_context *context, uint64_t seed,
                                              struct yk_plan_evaluation *evaluation) YK_MUST_USE;
 
 void yk_plan_evaluation_free(struct yk_plan_evaluation *evaluation);
 
 /*
- * Shard fractions: the fraction of sharded state that each rank stores. Equal fractions communicate
- * fastest, since every round of a ring waits for the largest. If memory is short, ranks with more
- * memory store more.
+ * Shard fractions: the fraction of sharded state that each rank stores. Communication is fastest if
+ * all fractions are equal, because in every round of a ring all ranks wait for the largest
+ * fraction. If there is not enough memory for equal fractions, ranks with more memory store more.
  */
 
 /*
  * Divides `state_bytes` over ranks with `room_bytes` (count) of free memory, so that the largest
- * fraction is minimal. The fractions add up to 1. YK_ERROR_NO_FIT if the free memory does not
- * suffice; then the fractions are proportional to it, or equal if there is none.
+ * fraction is minimal. The fractions add up to 1. Fails with YK_ERROR_NO_FIT if the free memory
+ * does not suffice. The fractions are then proportional to the free memory, or equal if no rank has
+ * free memory.
  */
 yk_status yk_shard_fractions_find(int32_t count, double state_bytes, const double *room_bytes,
                                   double *out_parts) YK_MUST_USE;
 
 /*
- * Evaluates the plan, and changes its shard fractions until it fits or no change helps. They stay
- * the same if the search does not decide them. `room_balance` 0 means: as equal as memory allows; 1
- * means: equal free memory on all ranks, so that more layers can be kept; or a value between.
+ * Evaluates the plan, and changes its shard fractions until the plan fits or no change helps. Does
+ * not change the fractions if the search does not decide them. `room_balance` 0 means: fractions as
+ * equal as memory allows; 1 means: equal free memory on all ranks, so that the parameters of more
+ * layers can be kept after forward. Values between 0 and 1 interpolate.
  */
 yk_status yk_shard_fractions_fit_plan(struct yk_search_context *context, struct yk_plan *plan,
                                       double room_balance, enum yk_plan_evaluation_level effort,

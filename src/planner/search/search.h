@@ -1,14 +1,17 @@
 /*
- * Plan search: the best plan so far, the plan closest to fitting while none fits, and starting
- * points for local search. It owns copies of all of them.
+ * Plan search: stores the best plan so far, starting points for local search and, while no plan
+ * fits into memory, the plan that lacks least memory. It owns copies of all these plans.
  *
- *   search_context, plan_evaluation        the inputs of a search; one plan compiled and simulated
+ * Files of this folder:
+ *   search_context                         the inputs of a search
+ *   plan_evaluation                        compiles and simulates one plan
  *   data_parallel, pipeline, alternating   families of plans
- *   device_sets                            devices to use, and their groupings
+ *   device_sets                            the devices to use, and their groupings
  *   sample_shares, shard_fractions         samples and sharded state of each rank
- *   phases, local_search, plan_move        explores all families, then improves the best plan
+ *   phases                                 explore all families, then refine the best plan
+ *   local_search, plan_move                improve a plan with small changes
  *   baselines, leave_one_out, lower_bound  what the best plan is compared with
- *   memory_remedy                          what would make a model fit
+ *   memory_remedy                          searches for a change that makes a model fit
  */
 #ifndef YK_PLANNER_SEARCH_SEARCH_H
 #define YK_PLANNER_SEARCH_SEARCH_H
@@ -19,13 +22,13 @@
 #include "planner/search/plan_evaluation.h"
 #include "planner/search/search_context.h"
 
-/* A starting point: the best plan of all with the same devices, groups, shares and micro-batches.
- */
+/* A starting point of local search: the best plan among all plans with the same devices, groups,
+ * shares and number of micro-batches. */
 struct yk_plan_search_starting_point {
     const struct yk_plan *plan;
     bool fits;
-    double step_s;        /* valid if it fits */
-    double missing_bytes; /* sum over all ranks; valid if it does not fit */
+    double step_s;        /* valid if the plan fits */
+    double missing_bytes; /* missing memory of all ranks together; valid if the plan does not fit */
 };
 
 enum {
@@ -37,11 +40,11 @@ struct yk_plan_search {
     struct yk_arena *arena;        /* owns the plans */
     const struct yk_plan *best;    /* NULL means: none fits so far */
     double best_s;                 /* INFINITY means: none fits so far */
-    const struct yk_plan *nearest; /* the plan that lacks least memory, while none fits */
-    double missing_bytes;          /* largest lack of a device in `nearest` */
-    int32_t missing_device;        /* this device; -1 means: none */
+    const struct yk_plan *nearest; /* while no plan fits: the plan that lacks least memory */
+    double missing_bytes;          /* memory that `missing_device` lacks in `nearest` */
+    int32_t missing_device; /* the device that lacks most memory in `nearest`; -1 means: none */
     struct yk_plan_search_starting_point
-        starts[YK_PLAN_SEARCH_MAX_STARTING_POINTS]; /* sorted, the best first */
+        starts[YK_PLAN_SEARCH_MAX_STARTING_POINTS]; /* sorted; the best plan is first */
     int32_t start_count;
 };
 
@@ -49,47 +52,48 @@ yk_status yk_plan_search_create(struct yk_search_context *context,
                                 struct yk_plan_search *out) YK_MUST_USE;
 void yk_plan_search_free(struct yk_plan_search *search);
 
-/* Evaluates a plan and keeps a copy if it is the best. `*out_s` is its step time, or NAN if it does
- * not fit; `out_s` may be NULL. */
+/* Evaluates a plan and keeps a copy if it is the best so far. Sets `*out_s` to its step time, or to
+ * NAN if the plan does not fit. `out_s` may be NULL. */
 yk_status yk_plan_search_evaluate(struct yk_plan_search *search, const struct yk_plan *plan,
                                   double *out_s) YK_MUST_USE;
 
-/* Keeps a copy of an evaluated plan that fits, if it is the best. */
+/* Keeps a copy of a plan if it is the best so far. The plan must be evaluated and must fit;
+ * `step_s` is its step time. */
 yk_status yk_plan_search_keep_if_best(struct yk_plan_search *search, const struct yk_plan *plan,
                                       double step_s) YK_MUST_USE;
 
-/* False if the budget of the phase is spent. While no plan fits, the budget is larger. */
+/* Returns false if the budget of the phase is spent. While no plan fits, the budget is larger. */
 bool yk_plan_search_has_budget(const struct yk_plan_search *search);
 
 enum yk_plan_search_devices {
-    YK_PLAN_SEARCH_ALL_DEVICES,  /* all that the request allows */
-    YK_PLAN_SEARCH_SOME_DEVICES, /* proper subsets of them */
+    YK_PLAN_SEARCH_ALL_DEVICES,  /* all devices that the request allows */
+    YK_PLAN_SEARCH_SOME_DEVICES, /* proper subsets of these devices */
 };
 
-/* Calls `try` for every device set, while there is budget. `arena` is destroyed after the last
- * call. */
+/* Calls `try` for every device set until the budget is spent. The `arena` of all calls is the same
+ * and is destroyed after the last call. */
 yk_status yk_plan_search_for_each_device_set(
     struct yk_plan_search *search, enum yk_plan_search_devices devices,
     yk_status (*try)(void *user, const struct yk_device_set *set, struct yk_arena *arena),
     void *user) YK_MUST_USE;
 
-/* Search one family of plans each. */
+/* Each of these functions searches one family of plans. */
 yk_status yk_plan_search_data_parallel(struct yk_plan_search *search,
                                        enum yk_plan_search_devices devices) YK_MUST_USE;
 yk_status yk_plan_search_pipelines(struct yk_plan_search *search,
                                    enum yk_plan_search_devices devices) YK_MUST_USE;
 
-/* Searches plans with alternating stages: the fastest device computes its own samples, while slower
- * devices compute some layers of the other samples. Useful if the batch is too small to be divided
- * by speed. */
+/* Searches plans with alternating members (plan/plan.h): the fastest device computes its own
+ * samples, while slower devices compute some layers for the other samples. Such plans are useful if
+ * the batch is too small to be divided in proportion to speed. */
 yk_status yk_plan_search_alternating(struct yk_plan_search *search) YK_MUST_USE;
 
-/* Searches all families, on all devices and then on subsets. */
+/* Searches all families of plans, first on all devices and then on subsets. */
 yk_status yk_plan_search_phase_explore(struct yk_plan_search *search) YK_MUST_USE;
 
 /*
- * Explores the plans of another request in a search of its own. `*out_s` is the step time of the
- * best plan; NAN means: none fits or, if `*out_known` is false, none was found within the budget.
+ * Explores the plans of another request in a separate search. `*out_s` is the step time of the best
+ * plan. NAN means: no plan fits or, if `*out_known` is false, none was found within the budget.
  * Adds the number of evaluated plans to `*trials`.
  */
 yk_status yk_plan_search_phase_explore_request(const struct yk_plan_request *request,
@@ -100,17 +104,17 @@ yk_status yk_plan_search_phase_explore_request(const struct yk_plan_request *req
 yk_status yk_local_search_run(struct yk_plan_search *search) YK_MUST_USE;
 
 /*
- * Plan move: the moves of local search. A move is given by its kind and a number. After a move,
- * shard fractions and transfer order must be computed again.
+ * Plan move: the moves of local search. A move is a small change of a plan. Its kind and a number
+ * identify it. After a move, shard fractions and transfer order must be computed again.
  */
 enum yk_plan_move_result {
-    YK_PLAN_MOVE_APPLIED,   /* the plan was changed */
-    YK_PLAN_MOVE_INVALID,   /* there is no valid move of this number; the plan may be invalid now */
-    YK_PLAN_MOVE_PAST_LAST, /* the number is past the last move of this kind */
+    YK_PLAN_MOVE_APPLIED, /* the plan was changed */
+    YK_PLAN_MOVE_INVALID, /* the move with this number is not valid; the plan may be invalid now */
+    YK_PLAN_MOVE_PAST_LAST, /* the number is larger than that of the last move of this kind */
 };
 
-/* Kinds below YK_PLAN_MOVE_FIRST_PLACEMENT_KIND change strategies and messages. The others change
- * shares, stages, micro-batches and devices. */
+/* Kinds below YK_PLAN_MOVE_FIRST_PLACEMENT_KIND change strategies and messages. The other kinds
+ * change shares, stages, micro-batches and devices. */
 enum {
     YK_PLAN_MOVE_FIRST_PLACEMENT_KIND = 2,
     YK_PLAN_MOVE_KIND_COUNT = 7,
@@ -121,39 +125,41 @@ yk_status yk_plan_move_apply(const struct yk_search_context *context, int32_t ki
                              struct yk_arena *arena, struct yk_plan *plan,
                              enum yk_plan_move_result *out) YK_MUST_USE;
 
-/* Changes the plan to use little memory: sharding, recomputation, no prefetch, as far as the search
- * decides them. Returns false if `variant` is past the last variant. */
+/* Changes the plan so that it uses little memory: with sharding, recomputation and little prefetch.
+ * Changes only what the search decides. Returns false if there is no variant with the number
+ * `variant`. */
 bool yk_plan_move_save_memory(const struct yk_search_context *context, int32_t variant,
                               struct yk_plan *plan);
 
-/* The next larger number of micro-batches to try, a divisor of the batch or a power of two; 0 after
- * the last. */
+/* Returns the next larger number of micro-batches to try, which is a divisor of the batch or a
+ * power of two. Returns 0 after the last number. */
 int32_t yk_plan_move_next_micro_batches(int64_t batch, int32_t micro_batches);
 
-/* Improves the best plan: by changes specific to its family, by local search from all starting
- * points, and by the integer program for its transfer order. */
+/* Improves the best plan with changes that are specific to its family, with local search from all
+ * starting points, and with the integer program for its transfer order. */
 yk_status yk_plan_search_phase_refine(struct yk_plan_search *search) YK_MUST_USE;
 
-/* Evaluates common strategies like any other plan; rows are in `arena`. If the request has no
- * restrictions, they are also candidates of `search`. Returns YK_ERROR_STOPPED at the deadline,
- * with the rows so far.
- */
+/* Evaluates plans that are in common use, the baselines. The array `*out` is in `arena`. If the
+ * request has no restrictions, the baselines are also candidates for the best plan of `search`.
+ * Fails with YK_ERROR_STOPPED when the deadline passes; `*out` then has the baselines evaluated so
+ * far. */
 yk_status yk_baselines_evaluate(struct yk_plan_search *search, struct yk_arena *arena,
                                 struct yk_plan_alternative **out, int32_t *out_count) YK_MUST_USE;
 
-/* Searches the best plan without each device of `plan`, whose step time is `step_s`. Of equal
- * devices in one group, only one is left out. Rows are in `arena`; some are missing if the budget
- * ends. */
+/* For each device of `plan`, searches for the best plan without this device. `step_s` is the step
+ * time of `plan`. If `plan` has one group, tries only one of several equal devices. The array
+ * `*out` is in `arena`; it is incomplete if the budget ends early. */
 yk_status yk_leave_one_out_search(struct yk_search_context *context, const struct yk_plan *plan,
                                   double step_s, struct yk_arena *arena,
                                   struct yk_plan_leave_one_out **out,
                                   int32_t *out_count) YK_MUST_USE;
 
-/* A lower bound of the step time of any plan. */
+/* Computes a lower bound of the step time of any plan. */
 yk_status yk_lower_bound_step_s(struct yk_search_context *context, double *out_s) YK_MUST_USE;
 
-/* Searches for the cheapest change of the request that makes a plan fit. Writes a phrase such as
- * "it fits with --lora 16", that no change helps, or that there was no time to find out. */
+/* Searches for the cheapest change of the request that makes a plan fit. Appends a phrase such as
+ * "it fits with --lora 16", or a phrase that says that no change helps or that there was no time
+ * for this search. */
 yk_status yk_plan_search_memory_remedy(struct yk_search_context *context,
                                        struct yk_text *out) YK_MUST_USE;
 

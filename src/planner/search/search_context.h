@@ -1,7 +1,7 @@
 /*
- * Search context: the inputs of a search for a plan: the model, the devices with their memory
- * limits, layer costs, the decisions to make, and the budget. It owns its model sizes and layer
- * costs. Not thread-safe.
+ * Search context: the inputs of a search for a plan. These are the model, the devices with their
+ * memory limits, the layer costs, the decisions to make, and the budget. A context owns its model
+ * cache and its layer costs. Not thread-safe.
  */
 #ifndef YK_PLANNER_SEARCH_SEARCH_CONTEXT_H
 #define YK_PLANNER_SEARCH_SEARCH_CONTEXT_H
@@ -16,25 +16,26 @@
 struct yk_plan_request {
     const struct yk_cost_sources *cost_sources;
     const struct yk_model_config *config;
-    struct yk_workload workload; /* of the whole batch */
-    const char *model_source;    /* copied to the plan, as are the next two */
+    struct yk_workload workload; /* workload of the whole batch */
+    const char *model_source;    /* this string and the next two are copied to the plan */
     const char *cluster_source;
     const char *profile_source;
     double memory_bytes;   /* memory limit of every device; 0 means: all of its memory */
     int32_t micro_batches; /* 0 means: decided by the search */
     bool clip;             /* gradients are clipped by their global norm */
     uint32_t decisions;    /* bits of enum yk_plan_decision that the search decides */
-    enum yk_sharding_strategy
-        strategy; /* of every layer; YK_SHARDING_STRATEGY_COUNT means: decided by the search */
-    bool random_strategies; /* every layer has a random strategy, from the search's seed */
-    double slowdown; /* of computation during communication; 0 means: YK_SIM_DEFAULT_SLOWDOWN */
+    enum yk_sharding_strategy strategy; /* strategy of every layer; YK_SHARDING_STRATEGY_COUNT
+                                           means: decided by the search */
+    bool random_strategies; /* every layer gets a random strategy; `search` has the seed */
+    double slowdown; /* slowdown factor of computation during communication; 0 means: as measured,
+                        or YK_SIM_DEFAULT_SLOWDOWN without a measurement */
     const bool *excluded_devices; /* (devices) devices that must not be used; may be NULL */
-    bool all_devices;             /* only plans that use all other devices */
+    bool all_devices;             /* only plans that use all devices that are not excluded */
     struct yk_scheduler_options search;
 };
 
-/* Sets workload, clipping and restrictions of a request from a plan. `left_out` then points into
- * the plan. */
+/* Copies workload, clipping and restrictions from a plan to a request. `excluded_devices` of the
+ * request then points into the plan. */
 void yk_search_context_restore_request(const struct yk_plan *plan, struct yk_plan_request *request);
 
 struct yk_search_context {
@@ -42,17 +43,19 @@ struct yk_search_context {
     const struct yk_plan_request *request;
     const struct yk_cluster *cluster;
     const struct yk_device_measurements *measurements; /* (devices) may be NULL */
-    const struct yk_model *model;                      /* for the whole batch */
+    const struct yk_model *model; /* the model with the size of the whole batch */
     struct yk_model_cache *cache;
     struct yk_layer_costs *costs;
-    double *limit_bytes;         /* (devices) memory limit */
-    bool *recomputes;            /* (L) layers that save less memory if recomputed: the blocks */
-    double started_s;            /* start of the search, by the clock of `deadline` */
-    double budget_fraction;      /* of the search budget, at which the current phase ends */
-    double last_budget_fraction; /* the same while no plan fits */
-    struct yk_deadline deadline; /* the time of `last_budget_fraction` */
-    int64_t trials;              /* plans evaluated so far */
-    int64_t refused;             /* plans that yk_plan_check() refused, which is a bug */
+    double *limit_bytes;    /* (devices) memory limit */
+    bool *recomputes;       /* (L) whether recomputation reduces the memory of the layer's saved
+                               activations; true for blocks */
+    double started_s;       /* start of the search, on the clock of `deadline` */
+    double budget_fraction; /* the current phase ends when this fraction of the search budget is
+                               spent */
+    double last_budget_fraction; /* the same, while no plan fits */
+    struct yk_deadline deadline; /* the time at which `last_budget_fraction` is spent */
+    int64_t trials;              /* number of plans evaluated so far */
+    int64_t refused; /* number of plans that failed yk_plan_check(); each of them is a bug */
 };
 
 yk_status yk_search_context_create(const struct yk_plan_request *request,
@@ -71,7 +74,7 @@ static inline bool yk_search_context_decides(const struct yk_search_context *con
     return (context->request->decisions & decision) != 0;
 }
 
-/* Whether the search decides the strategy of each layer. */
+/* Returns true if the search decides the strategy of each layer. */
 static inline bool yk_search_context_chooses_strategies(const struct yk_search_context *context)
 {
     return context->request->strategy == YK_SHARDING_STRATEGY_COUNT &&
@@ -79,7 +82,8 @@ static inline bool yk_search_context_chooses_strategies(const struct yk_search_c
            yk_search_context_decides(context, YK_DECIDE_STRATEGIES);
 }
 
-/* The strategy that all layers must have, or YK_SHARDING_STRATEGY_COUNT if there is none. */
+/* Returns the strategy that all layers must have, or YK_SHARDING_STRATEGY_COUNT if layers may have
+ * different strategies. */
 static inline enum yk_sharding_strategy
 yk_search_context_fixed_strategy(const struct yk_search_context *context)
 {
@@ -89,7 +93,7 @@ yk_search_context_fixed_strategy(const struct yk_search_context *context)
                : context->request->strategy;
 }
 
-/* Whether two devices have the same times and memory limit. */
+/* Returns true if two devices have the same times and the same memory limit. */
 static inline bool yk_search_context_devices_are_equal(const struct yk_search_context *context,
                                                        int32_t a, int32_t b)
 {
@@ -98,43 +102,46 @@ static inline bool yk_search_context_devices_are_equal(const struct yk_search_co
            context->limit_bytes[a] == context->limit_bytes[b];
 }
 
-/* A rank on the device, with its memory limit. */
+/* Returns a rank on the device, with the memory limit of the device. */
 static inline struct yk_plan_rank yk_search_context_rank(const struct yk_search_context *context,
                                                          int32_t device)
 {
     return (struct yk_plan_rank){.device = device, .limit_bytes = context->limit_bytes[device]};
 }
 
-/* Begins a phase that ends when `fraction` of the budget is spent or, while no plan fits,
- * `last_fraction`. The first phase may use the whole budget. */
+/* Begins a phase of the search. The phase ends when `fraction` of the budget is spent or, while no
+ * plan fits, when `last_fraction` is spent. Before the first call, the search may use the whole
+ * budget. */
 void yk_search_context_begin_phase(struct yk_search_context *context, double fraction,
                                    double last_fraction);
 
-/* The fraction of the budget that is spent. If the request limits moves, it is the number of plans
- * evaluated over that limit, otherwise time. */
+/* Returns the fraction of the budget that is spent. If the request limits the number of moves, this
+ * is the number of evaluated plans divided by that limit. Otherwise it is the elapsed time divided
+ * by the time budget. */
 double yk_search_context_spent_fraction(const struct yk_search_context *context);
 
-/* False if the user has stopped the search or the phase has spent its budget. */
+/* Returns false if the user has stopped the search or if the budget of the phase is spent. */
 bool yk_search_context_has_budget(const struct yk_search_context *context);
 
-/* Whether the larger budget of a search without a plan is spent. If the request limits moves, that
- * is a multiple of the limit. */
+/* Returns true if the larger budget, for a search that has not yet found a plan that fits, is
+ * spent. If the request limits the number of moves, this budget is a multiple of the limit. */
 bool yk_search_context_is_exhausted(const struct yk_search_context *context);
 
-/* Reports progress: the current activity, and the fraction of the budget that is spent. */
+/* Reports progress: the current activity `what` and the fraction of the budget that is spent. */
 void yk_search_context_report_progress(const struct yk_search_context *context, const char *what);
 
-/* Creates a plan with one rank for each of `devices`, in that order, and default values. */
+/* Creates a plan with default values and one rank for each of `devices`, in that order. */
 yk_status yk_search_context_create_plan(const struct yk_search_context *context,
                                         const int32_t *devices, int32_t count, int32_t groups,
                                         struct yk_arena *arena, struct yk_plan **out) YK_MUST_USE;
 
-/* Seconds of forward and backward of one layer for `samples` on a device. */
+/* Computes the seconds of forward and backward of one layer for `samples` samples on a device. */
 yk_status yk_search_context_layer_seconds(const struct yk_search_context *context, int32_t device,
                                           int32_t layer, int64_t samples, bool recompute,
                                           double *out_s) YK_MUST_USE;
 
-/* The same for all layers; `recompute` (L) may be NULL. */
+/* Computes the seconds of forward and backward of all layers together. `recompute` (L) may be NULL.
+ */
 yk_status yk_search_context_layers_seconds(const struct yk_search_context *context, int32_t device,
                                            int64_t samples, const bool *recompute,
                                            double *out_s) YK_MUST_USE;

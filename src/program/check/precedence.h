@@ -1,8 +1,8 @@
 /*
- * Precedence: a constraint between two ops of a rank: one must end before the other starts. The
- * rules about the order of ops on one rank are a list of precedences. yk_program_check() verifies
- * them; yk_program_shuffle() preserves them. Making the list fails if an op is missing, such as a
- * pass, a message or an all_gather.
+ * Precedence: a constraint between two ops of a rank. One op must end before the other op starts.
+ * The rules about the order of ops on one rank are a list of precedences. yk_program_check()
+ * verifies them, and yk_program_shuffle() does not violate them. The functions that create the list
+ * fail if an op is missing, such as a pass, a message or an all_gather.
  */
 #ifndef YK_PROGRAM_CHECK_PRECEDENCE_H
 #define YK_PROGRAM_CHECK_PRECEDENCE_H
@@ -29,7 +29,7 @@ enum yk_precedence_reason {
 struct yk_precedence {
     int32_t before;
     int32_t after;
-    int32_t lag; /* iterations from `before` to `after`; < 0: cannot be satisfied */
+    int32_t lag; /* iterations from `before` to `after`; a negative lag cannot be satisfied */
     enum yk_precedence_reason reason;
 };
 
@@ -42,33 +42,36 @@ struct yk_precedences {
 
 void yk_precedences_free(struct yk_precedences *precedences);
 
-/* Adds a precedence between ops whose training steps differ by `steps`. The lag in iterations is
- * computed from `steps` and the `step` of both ops. */
+/* Adds a precedence. `after` belongs to the training step that is `steps` steps after that of
+ * `before`. Computes the lag in iterations from `steps` and from the member `step` of both ops. */
 yk_status yk_precedences_add(struct yk_precedences *precedences, int32_t before, int32_t after,
                              int32_t steps, enum yk_precedence_reason reason) YK_MUST_USE;
 
-/* Adds a precedence between ops that are `lag` iterations apart. */
+/* Adds a precedence. `after` runs `lag` iterations after `before`. */
 yk_status yk_precedences_add_with_lag(struct yk_precedences *precedences, int32_t before,
                                       int32_t after, int32_t lag,
                                       enum yk_precedence_reason reason) YK_MUST_USE;
 
-/* Adds: a message between groups arrives before the layers that use it run. */
+/* Adds the precedences of messages: a message between groups arrives before the layers that use it
+ * run. */
 yk_status yk_precedences_find_messages(struct yk_precedences *precedences,
                                        struct yk_arena *arena) YK_MUST_USE;
 
-/* Adds: weights are gathered and updated before a pass uses them. */
+/* Adds the precedences of weights: weights are gathered and updated before a pass uses them. */
 yk_status yk_precedences_find_weights(struct yk_precedences *precedences,
                                       struct yk_arena *arena) YK_MUST_USE;
 
-/* Adds: gradients are reduced, the ranks agree on the norm, weights are updated, in this order. */
+/* Adds the precedences of gradients: first gradients are reduced, then the ranks exchange their
+ * norm (the agree op), then weights are updated. */
 yk_status yk_precedences_find_gradients(struct yk_precedences *precedences,
                                         struct yk_arena *arena) YK_MUST_USE;
 
-/* Adds all of these, and: each pass runs once, after its inputs. `out` is {0} before. */
+/* Adds all precedences: those of the three functions above, and those between passes and their
+ * inputs. `*out` must be {0} before the call. */
 yk_status yk_precedences_find(const struct yk_op_index *index, struct yk_arena *arena,
                               struct yk_precedences *out) YK_MUST_USE;
 
-/* Fails if the op list violates a precedence; the message describes the first one. */
+/* Fails if the op list violates a precedence. The message describes the first violation. */
 yk_status yk_precedences_check(const struct yk_precedences *precedences) YK_MUST_USE;
 
 #endif

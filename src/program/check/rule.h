@@ -1,11 +1,11 @@
 /*
- * Rule: the rules that a valid program satisfies, and helpers of their checks. yk_program_check()
- * checks all of them. An error message begins with the name of the rule.
+ * Rule: the rules that a valid program satisfies, and functions that check them. yk_program_check()
+ * checks all rules. Every error message begins with the name of the violated rule. The rules are:
  *
  *   formed      every field of an op has a valid value that agrees with the plan
  *   passes      every forward, recompute and backward pass runs exactly once, after its inputs:
- *               samples, outputs of other layers, gradients of outputs. Data of other groups
- *               arrives by messages
+ *               samples, outputs of other layers, gradients of outputs. Messages bring the data of
+ *               other groups
  *   resident    the parameters of a layer are in memory during every pass that uses them
  *   reduced     every gradient block is reduced exactly once per micro-batch; with no_sync, only in
  *               the last micro-batch
@@ -23,21 +23,22 @@
 
 #include "program/program_facts.h"
 
-/* Rule formed, for one rank. Afterwards the fields of its ops can be used as indices safely. */
+/* Checks the rule formed for one rank. If it is satisfied, the fields of the rank's ops are valid
+ * indices. */
 yk_status yk_rule_check_form(const struct yk_program_facts *facts, int32_t rank) YK_MUST_USE;
 
-/* Rules matched and collective. All ranks must satisfy formed. */
+/* Checks the rules matched and collective. All ranks must satisfy formed. */
 yk_status yk_rule_check_match(const struct yk_program *program) YK_MUST_USE;
 
-/* Rule acyclic. All ranks must satisfy formed and matched. */
+/* Checks the rule acyclic. All ranks must satisfy formed and matched. */
 yk_status yk_rule_check_acyclic(const struct yk_program *program) YK_MUST_USE;
 
 enum {
     YK_RULE_TEXT_SIZE = 128
 };
 
-/* Fails with YK_ERROR_INPUT and the message "<rule>: <op> on <device> <format …>", or without `op`
- * "<rule>: <device> <format …>". */
+/* Fails with YK_ERROR_INPUT and the message "<rule>: <op> on <device> <format …>". If `op` is NULL,
+ * the message is "<rule>: <device> <format …>". */
 yk_status yk_rule_fail(const struct yk_program *program, int32_t rank, const char *rule,
                        const struct yk_op *op, const char *format, ...) YK_MUST_USE YK_PRINTF(5, 6);
 
@@ -47,12 +48,12 @@ void yk_rule_describe_op(const struct yk_program *program, const struct yk_op *o
 
 const char *yk_rule_device_name(const struct yk_program *program, int32_t rank);
 
-/* True if two ranks have the same op list and equal shares in all groups. Then all rules about ops
- * have the same result for both. */
+/* Returns true if two ranks have the same op list and equal shares in all groups. All rules about
+ * ops then have the same result for both ranks. */
 bool yk_rule_ranks_are_equal(const struct yk_program *program, int32_t rank, int32_t other);
 
-/* The blocks of a layer that one message carries. Together, the messages of a set must carry each
- * block of the layer exactly once. */
+/* The blocks of a layer that one message contains. The caller numbers the sets of messages.
+ * Together, the messages of a set must contain each block of the layer exactly once. */
 struct yk_rule_block_range {
     int32_t set;
     int32_t first_block;
@@ -60,18 +61,19 @@ struct yk_rule_block_range {
     int32_t op;
 };
 
-/* The first error of a set. */
+/* The first block of a set that no message or more than one message contains. */
 struct yk_rule_block_error {
     int32_t block;
-    int32_t op;    /* the message that carries the block; −1: no message does */
-    int32_t again; /* the second message that carries it */
+    int32_t op;    /* the message that contains the block; −1 means: no message contains it */
+    int32_t again; /* the second message that contains the block */
 };
 
-/* Sorts by set, then by first block. */
+/* Sorts messages by set, then by first block. */
 void yk_rule_block_ranges_sort(struct yk_rule_block_range *messages, int32_t count);
 
-/* True if the messages of `set` carry all `blocks` exactly once. `*next` is the index of the first
- * message of the set; it advances to the first message of the next set. */
+/* Returns true if the messages of `set` contain each of the `blocks` blocks exactly once; otherwise
+ * sets `*out`. `messages` must be sorted. `*next` is the index of the first message of the set. The
+ * function advances it to the first message of the next set. */
 bool yk_rule_block_ranges_are_complete(const struct yk_rule_block_range *messages, int32_t count,
                                        int32_t set, int32_t blocks, int32_t *next,
                                        struct yk_rule_block_error *out);

@@ -1,10 +1,11 @@
 /*
- * Step ops: every op of one training step, of all ranks, in one global order. The op list of a rank
- * is the subset that involves the rank. Because all ranks follow the same order, their
+ * Step ops: all ops of one training step on all ranks, in one global order. The op list of a rank
+ * consists of the ops in which the rank takes part. Because all ranks follow the same order, their
  * communication cannot deadlock.
  *
- * Entries are sorted by virtual time: the time of the pipeline schedule, or the number of the slot.
- * Entries of equal time are sorted by phase, so that ops that finish earlier work come first.
+ * An entry is one op of this order. Entries are sorted by virtual time, which is the time of the
+ * pipeline schedule or the number of the slot. Entries with the same time are sorted by phase, so
+ * that ops that complete earlier work come first.
  */
 #ifndef YK_PROGRAM_COMPILE_STEP_OPS_H
 #define YK_PROGRAM_COMPILE_STEP_OPS_H
@@ -20,17 +21,20 @@ enum yk_step_ops_phase {
     YK_STEP_PHASE_ALL_GATHER,
     YK_STEP_PHASE_LOAD,
     YK_STEP_PHASE_COMPUTE,
-    YK_STEP_PHASE_RELEASE_IN_SLOT, /* releases in plans with slots: after the pass of the slot */
+    YK_STEP_PHASE_RELEASE_IN_SLOT, /* in plans with transfers: releases after the pass of the slot
+                                    */
 };
 
 struct yk_step_ops_entry {
     int64_t time;
     enum yk_step_ops_phase phase;
-    int32_t number; /* number of the entry; the last sort key */
-    /* Without the fields that differ between ranks: waits, samples of passes, bytes of a send. */
+    int32_t number; /* number of the entry in the order of addition; the last sort key */
+    /* The op without the fields that differ between ranks: waits, samples of passes, bytes of a
+     * send. */
     struct yk_op op;
-    int32_t group;  /* its members execute the op; −1: all ranks, or sender and receiver */
-    int32_t sender; /* the two ranks of a send; otherwise −1 */
+    int32_t group; /* the members of this group execute the op; −1 means: all ranks or, for a send,
+                      `sender` and `receiver` */
+    int32_t sender; /* send: the rank that sends; otherwise −1 */
     int32_t receiver;
 };
 
@@ -48,7 +52,7 @@ void yk_step_ops_sort(struct yk_step_ops *step_ops);
 
 void yk_step_ops_free(struct yk_step_ops *step_ops);
 
-/* Returns an entry that the members of the layer's group execute. Its time is 0. */
+/* Returns an entry for an op that the members of the layer's group execute. Its time is 0. */
 struct yk_step_ops_entry yk_step_ops_entry(const struct yk_program *program, enum yk_op_kind kind,
                                            int32_t layer, int32_t micro_batch);
 
@@ -61,16 +65,17 @@ struct yk_step_ops_entry yk_step_ops_block_entry(const struct yk_program *progra
 struct yk_step_ops_entry yk_step_ops_bucket_entry(const struct yk_program *program, int32_t bucket,
                                                   int32_t micro_batch);
 
-/* Adds the agree op at `time`, if the plan needs one. */
+/* Adds the agree op at `time` if the plan needs one. */
 yk_status yk_step_ops_add_agree(const struct yk_program *program, int64_t time,
                                 struct yk_step_ops *step_ops) YK_MUST_USE;
 
-/* Adds the loads: one per micro-batch for each group that reads tokens or labels. `times` (M) are
- * the starts of the micro-batches. */
+/* Adds the load ops: for each micro-batch, one load for each group that reads tokens or labels.
+ * `times` (M) are the start times of the micro-batches. */
 yk_status yk_step_ops_add_loads(const struct yk_program_facts *facts, const int64_t *times,
                                 struct yk_step_ops *step_ops) YK_MUST_USE;
 
-/* Adds all entries for a plan: in the slots of its transfers, or by its pipeline schedule. */
+/* Add all entries of a plan. The first function uses the slots of the plan's transfers, the second
+ * the pipeline schedule. */
 yk_status yk_step_ops_from_slots(const struct yk_program_facts *facts, struct yk_arena *arena,
                                  struct yk_step_ops *step_ops) YK_MUST_USE;
 yk_status yk_step_ops_from_pipeline(const struct yk_program_facts *facts, struct yk_arena *arena,

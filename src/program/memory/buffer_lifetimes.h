@@ -1,17 +1,18 @@
 /*
- * Buffer lifetimes: the first and the last op of every buffer that a step uses on a rank.
+ * Buffer lifetimes: the ops that begin and end the lifetime of every buffer that a step uses on a
+ * rank.
  *
- * yk_program_memory_count() adds up the sizes of live buffers, and the trainer packs the same
- * buffers into one allocation. State that a rank holds permanently is not included.
+ * yk_program_memory_count() sums the sizes of live buffers, and the trainer puts the same buffers
+ * into one allocation. State that a rank stores permanently is not included.
  *
  * A buffer lives from the start of its earliest begin op to the end of its latest end op. It may
- * have one begin op and one end op on each lane. Weights gathered by several messages are one
- * buffer of consecutive parts; each part has a lifetime of its own, which begins with its message.
- * In the same way, gradients that are reduce-scattered by several messages have parts that end with
- * their message.
+ * have one begin op and one end op on each lane. If several messages gather the weights of a layer,
+ * the weights are one buffer with one part for each message. Each part has its own lifetime, which
+ * begins with its message. In the same way, if several messages reduce-scatter the gradients of a
+ * layer, the lifetime of each part ends with its message.
  *
- * Sizes are computed elsewhere: yk_program_memory_count() uses the description of the model, the
- * trainer asks its layers.
+ * Sizes are not computed here: yk_program_memory_count() computes them from the description of the
+ * model, and the trainer gets them from its layers.
  */
 #ifndef YK_PROGRAM_MEMORY_BUFFER_LIFETIMES_H
 #define YK_PROGRAM_MEMORY_BUFFER_LIFETIMES_H
@@ -29,20 +30,20 @@ enum yk_buffer_kind {
     YK_BUFFER_OUTPUT_GRADIENT,
     YK_BUFFER_SAVED_ACTIVATIONS, /* activations saved for backward, without the input of the layer.
                         With recomputation they live during forward only */
-    YK_BUFFER_RECOMPUTED_ACTIVATIONS, /* activations saved by the recomputation */
-    YK_BUFFER_FORWARD_WORKSPACE,      /* workspace of a pass */
+    YK_BUFFER_RECOMPUTED_ACTIVATIONS, /* activations that the recomputation saves */
+    YK_BUFFER_FORWARD_WORKSPACE,      /* workspace of a forward pass */
     YK_BUFFER_RECOMPUTE_WORKSPACE,
     YK_BUFFER_BACKWARD_WORKSPACE,
     /* One per crossing and micro-batch: */
-    YK_BUFFER_INPUT, /* the output of a layer of another group, on a rank that receives it */
+    YK_BUFFER_INPUT, /* the output of a layer of another group, on the rank that receives it */
     YK_BUFFER_INPUT_GRADIENT,
     YK_BUFFER_PARTIAL_OUTPUT_GRADIENT, /* the gradient from one of several consumers, on the rank
-                                          that sums them */
+                                          that sums these gradients */
     /* One per message: */
-    YK_BUFFER_GATHERED_WEIGHTS, /* gathered weights */
+    YK_BUFFER_GATHERED_WEIGHTS, /* weights that an all_gather gathers */
     YK_BUFFER_WEIGHT_GRADIENT,  /* gradients of weights until they are reduce-scattered */
-    YK_BUFFER_GRADIENT_BUCKET,  /* gradients of a bucket, if every micro-batch is reduced separately
-                                 */
+    YK_BUFFER_GRADIENT_BUCKET,  /* gradients of a bucket, if the gradients of every micro-batch are
+                                   reduced separately */
 
     YK_BUFFER_KIND_COUNT,
 };
@@ -50,16 +51,18 @@ enum yk_buffer_kind {
 struct yk_buffer_lifetime {
     enum yk_buffer_kind kind;
     enum yk_memory_kind memory;
-    int32_t buffer;      /* number of the buffer on the rank; equal for all its parts */
-    int32_t layer;       /* bucket: the layer of the all_reduce */
-    int32_t micro_batch; /* weights: 0; accumulated gradient: the last micro-batch */
-    int32_t crossing;    /* index in the program facts; −1: not a buffer of a crossing */
-    int32_t op;          /* the message of weights, gradient or bucket; otherwise YK_OP_NONE */
-    int64_t samples;     /* of the pass, or of the rank in the crossing; 0 for weights */
-    double bytes;        /* set by yk_program_memory_count(); may be 0 */
-    int32_t begin[YK_BUFFER_LIFETIME_LANES]; /* ops; YK_OP_NONE: none on this lane */
+    int32_t buffer;      /* number of the buffer on the rank; equal for all parts of a buffer */
+    int32_t layer;       /* for a bucket: the layer of the all_reduce */
+    int32_t micro_batch; /* for weights: 0; for an accumulated gradient: the last micro-batch */
+    int32_t crossing; /* index in the crossings of the program facts; −1 means: not a buffer of a
+                         crossing */
+    int32_t op; /* for weights, gradient or bucket: the op of the message; otherwise YK_OP_NONE */
+    int64_t samples; /* samples of the pass or, for a crossing, of the rank; 0 for weights */
+    double bytes;    /* set by yk_program_memory_count(); may be 0 */
+    int32_t begin[YK_BUFFER_LIFETIME_LANES]; /* begin op on each lane; YK_OP_NONE means: none on
+                                                this lane */
     int32_t end[YK_BUFFER_LIFETIME_LANES];
-    int32_t lag_iterations; /* iterations from begin to end: 0 or 1 */
+    int32_t lag_iterations; /* number of iterations from begin to end: 0 or 1 */
 };
 
 struct yk_buffer_lifetimes {
@@ -68,7 +71,8 @@ struct yk_buffer_lifetimes {
     int32_t buffer_count;
 };
 
-/* Finds all lifetimes of a rank, in `arena`. A view of yk_op_index_make_lookup() is sufficient. */
+/* Finds all lifetimes of a rank. The array is in `arena`. An index of yk_op_index_make_lookup() is
+ * sufficient. */
 yk_status yk_buffer_lifetimes_find(const struct yk_op_index *index, struct yk_arena *arena,
                                    struct yk_buffer_lifetimes *out) YK_MUST_USE;
 
@@ -81,8 +85,9 @@ void yk_buffer_lifetime_add_begin(struct yk_buffer_lifetime *lifetime,
 void yk_buffer_lifetime_add_end(struct yk_buffer_lifetime *lifetime, const struct yk_op_list *list,
                                 int32_t op);
 
-/* True if the gradient of an output is received directly in the buffer that backward reads. This
- * holds if one other group is the only consumer, so that this rank adds nothing to it. */
+/* Returns true if a rank receives the gradient of an output directly in the buffer that backward
+ * reads. This is possible if only one other group uses the output, so that the gradient is not a
+ * sum of several gradients. */
 bool yk_buffer_lifetimes_receives_in_place(const struct yk_op_index *index, int32_t producer,
                                            int32_t micro_batch);
 

@@ -1,10 +1,11 @@
 /*
- * Program memory: the bytes that a program holds on a rank's device. All predictions of memory use
- * this count.
+ * Program memory: counts the bytes that a program uses on a rank's device. All predictions of
+ * memory use this count.
  *
- * Some bytes are held permanently: the state of the rank and the device context. The others are
- * held during the lifetimes of buffers. The speed of the lanes is not known here. So the peak is
- * the maximum over all states that the waits allow. A device never holds more, whatever its speed.
+ * Some bytes are in use permanently: the state of the rank and the device context. The other bytes
+ * are in use during the lifetimes of buffers. The speed of the lanes is not known here. So the peak
+ * is the maximum over all combinations of running ops that the waits allow. A device never uses
+ * more memory than this peak, whatever its speed.
  */
 #ifndef YK_PROGRAM_MEMORY_MEMORY_H
 #define YK_PROGRAM_MEMORY_MEMORY_H
@@ -12,7 +13,7 @@
 #include "program/memory/buffer_lifetimes.h"
 
 struct yk_program_memory {
-    double permanent_bytes[YK_MEMORY_KIND_COUNT]; /* held permanently */
+    double permanent_bytes[YK_MEMORY_KIND_COUNT]; /* bytes in use permanently */
     struct yk_buffer_lifetime *lifetimes;
     int32_t lifetime_count;
 };
@@ -20,11 +21,12 @@ struct yk_program_memory {
 struct yk_memory_peak {
     double bytes;
     double by_kind[YK_MEMORY_KIND_COUNT];
-    int32_t compute_op; /* the running or next op of the lane at the peak; −1: after the last op */
+    int32_t compute_op; /* the running or next op of the compute lane at the peak; −1 means: after
+                           the last op */
     int32_t comm_op;
 };
 
-/* Counts the memory of a rank, in `arena`. */
+/* Counts the memory of a rank. The result is in `arena`. */
 yk_status yk_program_memory_count(const struct yk_program *program, int32_t rank,
                                   struct yk_arena *arena,
                                   struct yk_program_memory **out) YK_MUST_USE;
