@@ -21,8 +21,7 @@
  *           cpu TEXT          name of the CPU if the device is a CPU; "" means: no CPU, or unknown
  *   links   link TEXT         the two devices in alphabetical order, and their location:
  *                             "a30-titanxp between nodes", "cpu:1-cpu:1 within a node";
- *                             "h200-host", a host link: from a device to the
- *                             memory of its host
+ *                             "h200-host" is a host link: from a device to the memory of its host
  *           collective TEXT   "send", "all_gather", "reduce_scatter", "all_reduce"; for a
  *                             host link "to device", "from device"
  *           ranks INTEGER     number of ranks that take part; 2 for "send", 1 for a host link

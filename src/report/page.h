@@ -12,7 +12,8 @@
  *   op_style        colour, name and symbol of ops in time charts (declared in time_chart.h)
  *   figure          elements of an SVG picture
  *   plot            an SVG picture with curves
- *   label, csv      short texts; tables of numbers
+ *   label           short texts for pictures and tables
+ *   csv             tables of numbers
  *   plan/, run/, schedule/, profile/    the report about a plan, a run, a schedule or a profile
  */
 #ifndef YK_REPORT_PAGE_H
@@ -55,7 +56,7 @@ void yk_page_begin_section(const char *heading, struct yk_text *out);
 void yk_page_end_section(struct yk_text *out);
 
 struct yk_page_column {
-    const char *name; /* HTML */
+    const char *name; /* title of the column, as HTML */
     bool left; /* true means: aligned left, for text; false means: aligned right, for numbers */
 };
 

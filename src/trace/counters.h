@@ -1,6 +1,6 @@
 /*
  * Counters: readings of hardware counters, and estimates of the counters for each part of a
- * training step. (What a part is, the caller decides: for example, a phase, or a layer in a phase.)
+ * training step. (The caller decides what a part is: for example, a phase, or a layer in a phase.)
  *
  * A reading is an average over a short interval of the clock in base/clock.h. If the device does
  * not have a counter, the value is NAN, and is printed as "n/a".

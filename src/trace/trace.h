@@ -118,9 +118,9 @@ yk_status yk_trace_breakdown(const struct yk_trace *trace, double step_s,
                              struct yk_trace_breakdown *out) YK_MUST_USE;
 
 /* Finds out when the data of each event starts to move. `out` has one element for each event and
- * lives in the arena. For an event on a comm lane, it is the time at which the last rank of the
- * message was ready. If this is later than the end of the event, and for all other events, it is
- * the start of the event. */
+ * lives in the arena. For an event on a comm lane, the element is the time at which the last rank
+ * of the message was ready, unless this is later than the end of the event. Otherwise, the element
+ * is the start of the event. */
 yk_status yk_trace_arrivals_find(const struct yk_trace *trace, struct yk_arena *arena,
                                  double **out) YK_MUST_USE;
 

@@ -87,8 +87,8 @@ void yk_profile_json_begin_link(const struct yk_profile_link_key *link,
 void yk_profile_json_begin_fact(const struct yk_profile_fact_key *fact,
                                 struct yk_json_writer *json);
 
-/* Draws all curves of one link as an SVG file. The link is that of curve number `first`, its first
- * one. `*next` is the number of the first curve of the next link. */
+/* Draws all curves of one link as an SVG file. `first` is the number of the first curve of this
+ * link, and `*next` becomes that of the next link. */
 yk_status yk_profile_figure_draw_link(const struct yk_profile_report *report, int32_t first,
                                       struct yk_arena *arena, struct yk_text *out,
                                       int32_t *next) YK_MUST_USE;
