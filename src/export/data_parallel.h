@@ -1,27 +1,31 @@
 /*
- * Data parallel: what the exporters for DDP, FSDP and DeepSpeed share. These tools train the whole
- * model on all ranks: the plan must have all layers in one group. Ranks of the tool are the members
- * of that group, in order.
+ * Data parallel: functions that the exporters for DDP, FSDP and DeepSpeed share. These tools train
+ * the whole model on all ranks, so all layers of the plan must be in one group. Rank i of the
+ * exported file is member i of that group.
+ *
+ * "To note" something means: to add a sentence about it to the notes of the job.
  */
 #ifndef YK_EXPORT_DATA_PARALLEL_H
 #define YK_EXPORT_DATA_PARALLEL_H
 
 #include "export/text.h"
 
-/* The name of a member's device: "gpu0". */
+/* Returns the name of the device of a group member, such as "gpu0". */
 const char *yk_data_parallel_device_name(const struct yk_export_job *job,
                                          const struct yk_plan_group_member *member);
 
-/* Notes the devices that hold no layer, and the ranks that take no samples. */
+/* Notes which devices hold no layer, and which ranks take no samples. */
 void yk_data_parallel_note_ranks(const struct yk_export_job *job);
 
-/* Notes that the parts of sharded layers are unequal in the plan, but equal in `tool`. */
+/* Notes that the plan splits sharded layers into unequal parts, but that `tool` splits them into
+ * equal parts. Adds nothing if the parts of the plan are equal. */
 void yk_data_parallel_note_parts(const struct yk_export_job *job, const char *tool);
 
-/* Notes that the plan has LoRA adapters, which the user must add to the model. */
+/* Notes that the user must add LoRA adapters to the model. Adds nothing if the plan has no
+ * adapters. */
 void yk_data_parallel_note_adapters(const struct yk_export_job *job);
 
-/* Properties of a layer, for yk_export_text_add_layers_note(). */
+/* Properties of a layer, for the argument `is_one` of yk_export_text_add_layers_note(). */
 bool yk_data_parallel_is_sharded(const struct yk_plan *plan, int32_t layer);
 bool yk_data_parallel_is_recomputed(const struct yk_plan *plan, int32_t layer);
 

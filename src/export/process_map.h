@@ -1,8 +1,9 @@
 /*
- * Launch: the processes of a plan by rank and by node, for exporters that write start scripts.
+ * Process map: lists the processes of a plan by rank, and the nodes that they run on, for exporters
+ * that write start scripts.
  *
- * If all layers are in one group, the rank of a process is its index in that group, as in the files
- * for PyTorch. Otherwise it is the rank in the plan.
+ * If all layers are in one group, the rank of a process is its index in that group, as in the other
+ * exported files. Otherwise it is the rank in the plan.
  */
 #ifndef YK_EXPORT_PROCESS_MAP_H
 #define YK_EXPORT_PROCESS_MAP_H
@@ -16,10 +17,10 @@ struct yk_process_map_rank {
 };
 
 struct yk_process_map_node {
-    int32_t number; /* the node's number in the cluster */
+    int32_t number; /* number of the node in the cluster */
     int32_t first_rank;
     int32_t rank_count;
-    bool contiguous; /* its ranks are first_rank, first_rank + 1 … */
+    bool contiguous; /* the ranks of the node are first_rank, first_rank + 1 … without a gap */
 };
 
 struct yk_process_map {
@@ -28,14 +29,14 @@ struct yk_process_map {
     int32_t rank_count;
     int32_t node_count;
     bool has_cpus;
-    bool has_parts; /* some ranks use a part of a GPU */
+    bool has_parts; /* some ranks use only a fraction of a GPU */
 };
 
-/* The result lives in the arena of the job. */
+/* Makes the process map of the plan. The result lives in the arena of the job. */
 yk_status yk_process_map_make(const struct yk_export_job *job,
                               struct yk_process_map *out) YK_MUST_USE;
 
-/* Notes what start scripts do not express. */
+/* Adds notes about what a start script does not express. */
 void yk_process_map_add_notes(const struct yk_export_job *job, const struct yk_process_map *map);
 
 #endif

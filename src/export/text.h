@@ -1,4 +1,5 @@
-/* Export text: the job of an exporter, and its notes, comments, and the header of its file. */
+/* Export text: the job of an exporter, and functions that write its notes, comments, and the header
+ * of its file. */
 #ifndef YK_EXPORT_TEXT_H
 #define YK_EXPORT_TEXT_H
 
@@ -11,36 +12,37 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What an exporter gets. It owns nothing. */
+/* The arguments of an exporter. The struct owns nothing. */
 struct yk_export_job {
     const struct yk_plan *plan;
     const struct yk_model *model;
     const struct yk_cluster *cluster;
-    const struct yk_plan_group *group; /* that of all layers; NULL: they are in several */
-    struct yk_arena *arena;            /* freed after the exporter has returned */
-    struct yk_text *out;               /* the file */
-    struct yk_text *notes;
+    const struct yk_plan_group *group; /* group of all layers; NULL means: several groups */
+    struct yk_arena *arena;            /* destroyed after the exporter has returned */
+    struct yk_text *out;               /* contents of the exported file */
+    struct yk_text *notes;             /* what the file cannot express; see export.h */
 };
 
 /* Adds a sentence to the notes, as a line of its own. */
 void yk_export_text_add_note(const struct yk_export_job *job, const char *format, ...)
     YK_PRINTF(2, 3);
 
-/* The same if `applies` is true. */
+/* Does the same if `applies` is true, and nothing otherwise. */
 void yk_export_text_add_note_if(const struct yk_export_job *job, bool applies, const char *format,
                                 ...) YK_PRINTF(3, 4);
 
-/* Adds the note "LAYERS: SENTENCE" about the layers for which `is_one` returns true, such as "layer
- * 0 to layer 10, head". Adds nothing if there is no such layer. */
+/* Adds the note "LAYERS: SENTENCE". LAYERS lists the layers for which `is_one` returns true, such
+ * as "layer 0 to layer 10, head". Adds nothing if `is_one` returns true for no layer. */
 void yk_export_text_add_layers_note(const struct yk_export_job *job,
                                     bool (*is_one)(const struct yk_plan *plan, int32_t layer),
                                     const char *sentence);
 
-/* Adds text that is safe in a comment: control characters and invalid UTF-8 become '?'. */
+/* Adds text in a form that is safe in a comment: control characters and invalid UTF-8 become '?'.
+ */
 void yk_export_text_add_sanitized(struct yk_text *out, const char *text);
 
-/* Adds comment lines: "# gpt2 on 3xa30 @ 10GB/s: 12 samples of 1024 tokens a step in bf16", and the
- * notes. */
+/* Adds the comment lines at the beginning of a file: a line such as "# gpt2 on 3xa30 @ 10GB/s: 12
+ * samples of 1024 tokens a step in bf16", and the notes so far. */
 void yk_export_text_add_header(const struct yk_export_job *job);
 
 #endif

@@ -1,48 +1,51 @@
 /*
- * Profile: times that were measured on this machine, in an SQLite file. `measure` writes it, the
- * planner reads it. Every time is a median. Version 5 of the format (PRAGMA application_id
- * 0x796f6b65, user_version 5) has three tables:
+ * Profile: times that were measured on this machine, in an SQLite file. The code in measure/ writes
+ * the file, and the planner reads it. Every time is a median. Version 5 of the format (PRAGMA
+ * application_id 0x796f6b65, user_version 5) has three tables:
  *
- *   layers  device TEXT       type of the device, "rtx3090"; a CPU with its cores, "cpu:2"
- *           part REAL         fraction of the device that was used, up to 1; equal within 0.5 %
+ *   layers  device TEXT       type of the device: "rtx3090", or for a CPU with 2 cores "cpu:2"
+ *           part REAL         fraction of the device that was used, at most 1; two fractions that
+ *                             differ by at most 0.5 % count as equal
  *           shape TEXT        yk_layer.shape: the layer's kind, sizes and precision
  *           sequence INTEGER  tokens per sample
  *           pass TEXT         "forward", "backward", "update"
- *           batch INTEGER     samples
- *           seconds REAL      median
+ *           batch INTEGER     number of samples
+ *           seconds REAL      median time
  *           spread REAL       half the interquartile range, divided by the median
  *           samples INTEGER   number of runs
  *           versions TEXT     driver and libraries: "cuda 13.0, cublas 13.1"
- *           min REAL          fastest and slowest run that counted; equal to the median if unknown
- *           max REAL
- *           measured_at INTEGER  seconds since 1970; 0: unknown
- *           host TEXT         name of the machine; "": unknown
- *           cpu TEXT          name of the CPU if the device is a CPU; "": no CPU, or unknown
- *   links   link TEXT         the two devices in alphabetical order, and where they are:
- *                             "a30-titanxp between nodes", "cpu:1-cpu:1 within a node"
- *           collective TEXT   "send", "all_gather", "reduce_scatter", "all_reduce"
- *           ranks INTEGER     ranks that take part; 2 for "send"
+ *           min REAL          fastest run that was counted; the median if unknown
+ *           max REAL          slowest run that was counted; the median if unknown
+ *           measured_at INTEGER  seconds since 1970; 0 means: unknown
+ *           host TEXT         name of the machine; "" means: unknown
+ *           cpu TEXT          name of the CPU if the device is a CPU; "" means: no CPU, or unknown
+ *   links   link TEXT         the two devices in alphabetical order, and their location:
+ *                             "a30-titanxp between nodes", "cpu:1-cpu:1 within a node";
+ *                             "h200-host" is a host link: from a device to the memory of its host
+ *           collective TEXT   "send", "all_gather", "reduce_scatter", "all_reduce"; for a
+ *                             host link "to device", "from device"
+ *           ranks INTEGER     number of ranks that take part; 2 for "send", 1 for a host link
  *           bytes INTEGER     size of the whole message
- *           seconds to cpu    as above
- *   facts   subject TEXT      a device or a link, as above
+ *           seconds … cpu     the same columns as in `layers`, from `seconds` to `cpu`
+ *   facts   subject TEXT      a device, a device with a model, or a link (cost/profile_key.h)
  *           fact TEXT         name of the fact: YK_PROFILE_COMPUTE_SLOWDOWN …
  *           value REAL        median, in the unit of the fact
- *           spread to cpu     as above
+ *           spread … cpu      the same columns as in `layers`, from `spread` to `cpu`
  *
- * Version 1 had no facts, versions 1 and 2 no columns after "versions", version 3 no "cpu", and
- * version 4 other names. Older files can be read; missing columns are unknown. Opening such a file
- * for writing upgrades it. Times of CPUs, and of links with a CPU, are used only on machines with
- * the same CPU.
+ * Version 1 had no table `facts`. Versions 1 and 2 had no columns after `versions`. Version 3 had
+ * no column `cpu`. Version 4 had other names of columns. Older files can be read; values of missing
+ * columns are unknown. Opening an older file for writing upgrades it. Times of CPUs, and of links
+ * with a CPU, are used only on machines with the same CPU.
  *
- * Several processes may read and write one file at the same time. A row is visible to others as
- * soon as it is added, or, inside a transaction, when that is committed. A killed process loses
- * only its uncommitted rows. An open profile belongs to one thread at a time, and must not be used
- * in a child of fork().
+ * Several processes may read and write one file at the same time. Other processes see a row as soon
+ * as it is added or, inside a transaction, when the transaction is committed. A killed process
+ * loses only its uncommitted rows. Only one thread at a time may use an open profile, and a child
+ * of fork() must not use it.
  *
  * Other files of this folder:
  *   sqlite     wrapper of SQLite
- *   schema     tables and their versions
- *   recreate   replaces a damaged file by a new one
+ *   schema     the tables and their versions
+ *   recreate   replaces a damaged file with a new one
  */
 #ifndef YK_PROFILE_PROFILE_H
 #define YK_PROFILE_PROFILE_H
@@ -56,21 +59,21 @@
 
 struct yk_profile;
 
-/* The time at one size: samples of a layer, or bytes of a message. */
+/* The time for one size: the number of samples of a layer, or the number of bytes of a message. */
 struct yk_profile_point {
     double size;
     double seconds;
     double spread; /* half the interquartile range, divided by the median */
 };
 
-/* The times of one layer or link, sorted by size. The points belong to the profile and live until
- * the next call that returns a curve. */
+/* The times of one layer or link, sorted by size. The points belong to the profile and are valid
+ * until the next call that returns a curve. */
 struct yk_profile_curve {
     const struct yk_profile_point *points;
-    int32_t count; /* 0: not measured */
+    int32_t count; /* 0 means: not measured */
 };
 
-/* The key of a layer's times. */
+/* The key of the times of a layer: columns of the table `layers`. */
 struct yk_profile_layer_key {
     const char *device;
     double part;
@@ -79,7 +82,7 @@ struct yk_profile_layer_key {
     const char *pass;
 };
 
-/* The key of a link's times. */
+/* The key of the times of a link: columns of the table `links`. */
 struct yk_profile_link_key {
     const char *link;
     const char *collective;
@@ -87,15 +90,16 @@ struct yk_profile_link_key {
 };
 
 /* Names of facts. */
-/* Of a link: slowdown factor of computation while a message of the rank is in flight. Also of a
- * device, where the devices of a link differ. */
+/* For a link: slowdown factor of computation while a message of the same rank is in flight. If the
+ * devices of a link differ, each device has this fact, too. */
 #define YK_PROFILE_COMPUTE_SLOWDOWN "compute slowdown during communication"
-/* Of a link: slowdown factor of a message while one of its ranks computes. */
+/* For a link: slowdown factor of a message while one of its ranks computes. */
 #define YK_PROFILE_MESSAGE_SLOWDOWN "communication slowdown during compute"
-/* Of a device: factor on compute times while the devices that were measured with it are idle, at
- * most 1. Devices may share power, memory or cores. */
+/* For a device: factor on its compute times while the devices that were measured together with it
+ * are idle. The factor is at most 1. (Devices may share power, memory or cores.) */
 #define YK_PROFILE_IDLE_SPEEDUP "compute time factor while others idle"
-/* Of a device: bytes that a process uses besides the memory that its program counts. */
+/* For a device: number of bytes that a process uses in addition to the memory that its program
+ * counts. */
 #define YK_PROFILE_CONTEXT_BYTES "context bytes"
 
 struct yk_profile_fact_key {
@@ -103,19 +107,19 @@ struct yk_profile_fact_key {
     const char *fact;
 };
 
-/* A measured value. Some members may be left unset when it is added; the profile then fills them.
- */
+/* A measured value. A caller that adds a measurement may leave some members 0 or NULL, as said
+ * below; the profile then fills them. */
 struct yk_profile_measurement {
-    double value; /* median: seconds for layers and links, the unit of the fact for facts */
+    double value; /* median, in seconds for layers and links, in the unit of the fact for facts */
     double spread;
     int64_t samples;
     const char *versions;
-    double min; /* when added, min and max may both be 0: the median */
+    double min; /* when added, 0 for both min and max means: the median */
     double max;
-    int64_t measured_at; /* seconds since 1970; when added, 0: now; when read, 0: unknown */
-    const char *host;    /* when added, NULL: this machine; when read, "": unknown */
-    const char *cpu;     /* when added, NULL: this machine's CPU, if the device or link has a CPU;
-                            when read, "": no CPU, or unknown */
+    int64_t measured_at; /* seconds since 1970; 0 means: now when added, unknown when read */
+    const char *host;    /* when added, NULL means: this machine; when read, "" means: unknown */
+    const char *cpu;     /* when added, NULL means: this machine's CPU if the device or link has a
+                            CPU; when read, "" means: no CPU, or unknown */
 };
 
 /* A row of each table. */
@@ -141,23 +145,22 @@ struct yk_profile_fact_row {
 /* Opens a profile for reading. */
 yk_status yk_profile_open(const char *path, struct yk_profile **out) YK_MUST_USE;
 
-/* Opens a profile for reading and writing; creates a missing file. */
+/* Opens a profile for reading and writing. Creates the file if it is missing. */
 yk_status yk_profile_create(const char *path, struct yk_profile **out) YK_MUST_USE;
 
 /*
- * Like yk_profile_create(), with a check of the whole file. A file that is damaged, not an SQLite
- * database, or a profile of an unknown version is renamed to PATH.damaged (PATH.damaged-2 … if that
- * exists), a new profile is created, and `note` gets a sentence about it. An SQLite database of
- * another program, and a file that cannot be read, is an error.
+ * Does the same as yk_profile_create(), and checks the whole file. If the file is damaged, is not
+ * an SQLite database, or is a profile of an unknown version, it is renamed to PATH.damaged
+ * (PATH.damaged-2 … if that name is taken). Then a new profile is created, and `note` gets a
+ * sentence about it. Fails if the file is an SQLite database of another program, or cannot be read.
  */
 yk_status yk_profile_open_or_recreate(const char *path, struct yk_text *note,
                                       struct yk_profile **out) YK_MUST_USE;
 
 void yk_profile_close(struct yk_profile *profile);
 
-/* The name of this machine's CPU. All functions below that find or add times of a CPU mean this
- * one.
- */
+/* Returns the name of the CPU of this machine. All functions below that find or add times of a CPU
+ * use only times of a CPU with this name. */
 const char *yk_profile_cpu_name(const struct yk_profile *profile);
 
 /* ---- find ---- */
@@ -166,17 +169,19 @@ yk_status yk_profile_find_layer(struct yk_profile *profile,
                                 const struct yk_profile_layer_key *layer,
                                 struct yk_profile_curve *out) YK_MUST_USE;
 
-/* The measured part of the device that is nearest to `part`, at most `most` away; NAN: none. */
+/* Finds the measured fraction of the device that is nearest to `part` and differs from it by at
+ * most `most`. `out` is NAN if there is none. */
 yk_status yk_profile_find_nearest_part(struct yk_profile *profile, const char *device, double part,
                                        double most, double *out) YK_MUST_USE;
 
-/* Whether layers of the device, such as "cpu:2", were measured only on other CPUs than this
- * machine's. `name` is the first such CPU in alphabetical order; "" if its name is unknown. */
+/* Finds out whether layers of the device, such as "cpu:2", were measured only on other CPUs than
+ * that of this machine. If so, `name` is the first of these CPUs in alphabetical order, or "" if no
+ * name is known. */
 yk_status yk_profile_find_other_cpu(struct yk_profile *profile, const char *device, bool *out,
                                     char name[YK_SYSTEM_CPU_NAME_SIZE]) YK_MUST_USE;
 
-/* The measured sequence lengths of the layer next below and next above `layer->sequence`; 0: none.
- */
+/* Finds the two measured sequence lengths of the layer that are closest to `layer->sequence`: the
+ * largest that is shorter, and the smallest that is longer. 0 means: there is none. */
 yk_status yk_profile_find_nearest_sequences(struct yk_profile *profile,
                                             const struct yk_profile_layer_key *layer,
                                             int64_t *out_below, int64_t *out_above) YK_MUST_USE;
@@ -184,11 +189,11 @@ yk_status yk_profile_find_nearest_sequences(struct yk_profile *profile,
 yk_status yk_profile_find_link(struct yk_profile *profile, const struct yk_profile_link_key *link,
                                struct yk_profile_curve *out) YK_MUST_USE;
 
-/* The value of a fact; NAN: not measured. */
+/* Finds the value of a fact. NAN means: not measured. */
 yk_status yk_profile_find_fact(struct yk_profile *profile, const struct yk_profile_fact_key *fact,
                                double *out) YK_MUST_USE;
 
-/* Whether the row exists and was measured with these versions. */
+/* Find out whether a row exists that was measured with these versions of driver and libraries. */
 yk_status yk_profile_has_layer(struct yk_profile *profile, const struct yk_profile_layer_key *layer,
                                int64_t batch, const char *versions, bool *out) YK_MUST_USE;
 yk_status yk_profile_has_link(struct yk_profile *profile, const struct yk_profile_link_key *link,
@@ -198,12 +203,13 @@ yk_status yk_profile_has_fact(struct yk_profile *profile, const struct yk_profil
 
 /* ---- all rows ---- */
 
-/* Adds every row as a line of text, sorted by key, without time and host. Profiles with the same
- * rows have the same text, in whichever order they were written. */
+/* Adds every row as a line of text, sorted by key, without the columns min, max, measured_at and
+ * host. Profiles with the same rows give the same text, even if the rows were added in a different
+ * order. */
 yk_status yk_profile_list_rows(struct yk_profile *profile, struct yk_text *out) YK_MUST_USE;
 
-/* Functions to call for every row, with `argument`; NULL: skip the rows of that table. A row is
- * valid during the call. */
+/* Functions that yk_profile_visit() calls for every row, with `argument`. A function may be NULL,
+ * which means: skip the rows of its table. `row` is valid only during the call. */
 struct yk_profile_visitor {
     void *argument;
     yk_status (*layer)(void *argument, const struct yk_profile_layer_row *row);
@@ -211,15 +217,15 @@ struct yk_profile_visitor {
     yk_status (*fact)(void *argument, const struct yk_profile_fact_row *row);
 };
 
-/* Visits all rows in the order of yk_profile_list_rows(). An error of the visitor stops that and is
- * returned. */
+/* Calls the visitor for all rows, in the order of yk_profile_list_rows(). If the visitor fails,
+ * stops and returns its failure. */
 yk_status yk_profile_visit(struct yk_profile *profile,
                            const struct yk_profile_visitor *visitor) YK_MUST_USE;
 
 /* ---- add ---- */
 
-/* Add a row; a row with the same key is replaced. A part within 0.5 % of a known one counts as that
- * one. */
+/* Add a row, or replace the row with the same key. If `part` differs from that of a known row by at
+ * most 0.5 %, the known `part` is used. */
 yk_status yk_profile_add_layer(struct yk_profile *profile, const struct yk_profile_layer_key *layer,
                                int64_t batch,
                                const struct yk_profile_measurement *measurement) YK_MUST_USE;
@@ -229,20 +235,21 @@ yk_status yk_profile_add_link(struct yk_profile *profile, const struct yk_profil
 yk_status yk_profile_add_fact(struct yk_profile *profile, const struct yk_profile_fact_key *fact,
                               const struct yk_profile_measurement *measurement) YK_MUST_USE;
 
-/* A transaction: the rows between begin and commit are written all together or not at all. Other
- * writers wait meanwhile, so keep it short. */
+/* A transaction: the rows that are added between begin and commit are written all together or not
+ * at all. Other writers wait until the commit, so a transaction should be short. */
 yk_status yk_profile_begin_transaction(struct yk_profile *profile) YK_MUST_USE;
 yk_status yk_profile_commit(struct yk_profile *profile) YK_MUST_USE;
 
-/* How many rows of an imported file were handled in which way. */
+/* What happened to the rows of an imported file: number of rows. */
 struct yk_profile_import_counts {
     int64_t added;
-    int64_t replaced; /* the known row was older */
-    int64_t left;     /* not imported: the known row is as new, or newer */
+    int64_t replaced; /* the known row was older than the imported row */
+    int64_t left;     /* not imported, because the known row is newer or equally new */
 };
 
-/* Adds all rows of the profile at `path`, of any version, or none of them. If both files have a row
- * with the same key, the newer one is kept; of two equally new rows, that of `profile`. */
+/* Adds the rows of the profile at `path`, which may have any version. If both files have a row with
+ * the same key, the newer row is kept; if both rows are equally new, the row of `profile`. After a
+ * failure, `profile` is unchanged. */
 yk_status yk_profile_import(struct yk_profile *profile, const char *path,
                             struct yk_profile_import_counts *out) YK_MUST_USE;
 

@@ -20,9 +20,12 @@ struct yk_chart {
     const char *name;  /* the picture's file is NAME.svg; NULL if `draw` is NULL */
     const char *title; /* heading of the section; NULL means: `heading` returns it */
     const char *(*heading)(const void *subject);
-    const char *row_class; /* consecutive charts with the same value share one <div> of this CSS
-                              class; NULL means: the chart has a row of its own */
-    bool (*applies)(const void *subject); /* whether the page has this chart; NULL means: always */
+    /* Consecutive charts with the same value share one <div> of this CSS class. Charts of the class
+     * "pair" come in twos and stand side by side on a wide screen: a third one would stand alone in
+     * half a row, except in the page of a run (web/run.css). With "pair uneven" the first of the
+     * two is wider. NULL means: the chart has a row of its own. */
+    const char *row_class;
+    bool (*applies)(const void *subject); /* whether to show this chart; NULL means: always */
 
     /* Draws the picture with the width frame.width. The function itself chooses the height of the
      * picture. NULL means: there is no picture. */

@@ -1,9 +1,10 @@
 /*
- * Figure: the parts that SVG pictures are made of: the <svg> element, text, lines, rectangles, axes
- * with round ticks, legends. Coordinates are pixels from the top left.
+ * Figure: writes the elements of SVG pictures: the <svg> element, text, lines, rectangles, axes
+ * with round ticks, and legends. Coordinates are in pixels, from the top left corner.
  *
- * `kind` is always a list of CSS classes. Colours of data come from web/palette.css, everything
- * else from web/figure.css: soft, small, tiny, strong, middle, end, ink, halo, grid, axis, track …
+ * `kind` is always a list of CSS classes. The colours of data come from web/palette.css. All other
+ * classes come from web/figure.css: soft, small, tiny, strong, middle, end, ink, halo, grid, axis,
+ * track …
  */
 #ifndef YK_REPORT_FIGURE_H
 #define YK_REPORT_FIGURE_H
@@ -19,31 +20,31 @@ enum {
     YK_FIGURE_HEADING_HEIGHT = 36, /* height of the heading of a standalone picture */
 };
 
-/* Bold letters are wider: text of class "strong" fits if its estimated width is at most this
- * fraction of the space. */
+/* Bold letters are wider than others: text of class "strong" fits into a space if its width, which
+ * is estimated for letters that are not bold, is at most this fraction of the space. */
 #define YK_FIGURE_BOLD_FRACTION 0.88
 
 struct yk_figure {
     double width;
     double height;
-    bool standalone; /* an SVG file of its own, with heading, CSS and background; false: inside a
-                        page, which has these */
+    bool standalone; /* true means: an SVG file of its own, with heading, CSS and background; false
+                        means: a picture in a page, which already has these */
     struct yk_text *out;
 };
 
 void yk_figure_begin(const struct yk_figure *figure, const char *title);
 void yk_figure_end(const struct yk_figure *figure);
 
-/* Text with its baseline at `y`. */
+/* Draws text with its baseline at `y`. */
 void yk_figure_text(const struct yk_figure *figure, const char *kind, double x, double y,
                     const char *text);
 
-/* Text that is shortened, with an ellipsis, to at most `pixels`. */
+/* Draws text. Text wider than `pixels` is shortened and ends with an ellipsis. */
 void yk_figure_truncated_text(const struct yk_figure *figure, const char *kind, double x, double y,
                               const char *text, double pixels);
 
-/* Text broken into lines of at most `pixels`, the first baseline at `y`. Returns the height of all
- * lines. With figure NULL it only measures. */
+/* Draws text in lines that are at most `pixels` wide. The first baseline is at `y`. Returns the
+ * height of all lines. If `figure` is NULL, draws nothing and only returns the height. */
 double yk_figure_paragraph(const struct yk_figure *figure, const char *kind, double x, double y,
                            const char *text, double pixels);
 
@@ -51,7 +52,7 @@ void yk_figure_line(const struct yk_figure *figure, const char *kind, double x1,
                     double x2, double y2);
 
 /* Begins a <rect> and leaves its tag open: the caller adds more attributes, ">" and content, and
- * closes it. */
+ * closes the element. */
 void yk_figure_begin_rect(const struct yk_figure *figure, const char *kind, double x, double y,
                           double width, double height);
 
@@ -59,17 +60,18 @@ void yk_figure_begin_rect(const struct yk_figure *figure, const char *kind, doub
 struct yk_figure_axis {
     double max;
     double step;
-    double scale; /* value of one `unit` */
+    double scale; /* one `unit` in bytes or seconds, such as 0.001 for "ms" */
     const char *unit;
 };
 
-/* An axis up to `max` with at most `parts` steps; `unit` is bytes or seconds. */
+/* Makes an axis from 0 to `max` with at most `parts` steps. `unit` must be YK_UNIT_BYTES or
+ * YK_UNIT_SECONDS. */
 struct yk_figure_axis yk_figure_axis_make(double max, enum yk_unit unit, int parts);
 
-/* The index of the last tick; the first is 0. */
+/* Returns the index of the last tick. The index of the first tick is 0. */
 int32_t yk_figure_axis_last_tick(const struct yk_figure_axis *axis);
 
-/* The label of a tick: "0", "200ms". */
+/* Writes the label of a tick: "0", "200ms". */
 void yk_figure_axis_tick_label(const struct yk_figure_axis *axis, int32_t tick,
                                char out[YK_UNITS_BUFFER_SIZE]);
 
@@ -80,11 +82,11 @@ void yk_figure_time_grid(const struct yk_figure *figure, const struct yk_figure_
 struct yk_figure_legend_entry {
     char kind[32]; /* CSS classes that colour the sample */
     char name[128];
-    bool is_line; /* the sample is a line, as for a curve; false: a square */
+    bool is_line; /* true means: the sample is a line, for a curve; false means: a square */
 };
 
-/* Draws a legend on as many lines as it needs. Returns its height. With figure NULL it only
- * measures. */
+/* Draws a legend, on as many lines as needed. Returns its height. If `figure` is NULL, draws
+ * nothing and only returns the height. */
 double yk_figure_legend(const struct yk_figure *figure,
                         const struct yk_figure_legend_entry *entries, int32_t count, double left,
                         double top, double right);

@@ -1,5 +1,5 @@
-/* Label: short texts for pictures and tables: numbers and times with few digits, percentages, round
- * steps of an axis; and estimates of how wide a text is. */
+/* Label: makes short texts for pictures and tables (numbers and times with few digits,
+ * percentages), chooses round steps of an axis, and estimates how wide a text is. */
 #ifndef YK_REPORT_LABEL_H
 #define YK_REPORT_LABEL_H
 
@@ -10,26 +10,28 @@
 
 #include <stdint.h>
 
-/* Each of these functions returns `out`. */
+/* Each of the following functions writes a text to `out` and returns `out`. */
 
-/* `value` with about six digits and no trailing zeros: "80", "27.3333", "1234568". */
+/* Writes `value` with about six digits and without trailing zeros: "80", "27.3333", "1234568". */
 const char *yk_label_number(double value, char out[YK_NUMBER_BUFFER_SIZE]);
 
-/* `ticks` in the time unit of the graph, with about six digits. */
+/* Writes `ticks` in the time unit of the graph, with about six digits. */
 const char *yk_label_time(const struct yk_graph *graph, int64_t ticks,
                           char out[YK_NUMBER_BUFFER_SIZE]);
 
-/* `count` with a comma between thousands: "12,345". */
+/* Writes `count` with a comma between thousands: "12,345". */
 const char *yk_label_count(int64_t count, char out[YK_NUMBER_BUFFER_SIZE]);
 
-/* `part` of `whole` as a percentage with one decimal: "19.4%"; "0.0%" if the whole is not positive.
- */
+/* Writes the percentage that `part` is of `whole`, with one decimal: "19.4%". Writes "0.0%" if
+ * `whole` is not positive. */
 const char *yk_label_percent(double part, double whole, char out[YK_NUMBER_BUFFER_SIZE]);
 
-/* `value` with its unit: "3.2ms"; "0" if it is 0 up to rounding, "none" if it is not finite. */
+/* Writes `value` with its unit: "3.2ms". Writes "0" if the rounded value is 0, and "none" if the
+ * value is not finite. */
 const char *yk_label_with_unit(double value, enum yk_unit unit, char out[YK_UNITS_BUFFER_SIZE]);
 
-/* The same in a temporary buffer, which is valid until the end of the enclosing block. */
+/* These macros do the same with a temporary buffer, which is valid until the end of the enclosing
+ * block. */
 #define YK_LABEL_NUMBER(value) yk_label_number((value), (char[YK_NUMBER_BUFFER_SIZE]){0})
 #define YK_LABEL_TIME(graph, ticks)                                                                \
     yk_label_time((graph), (ticks), (char[YK_NUMBER_BUFFER_SIZE]){0})
@@ -39,8 +41,8 @@ const char *yk_label_with_unit(double value, enum yk_unit unit, char out[YK_UNIT
 #define YK_LABEL_WITH_UNIT(value, unit)                                                            \
     yk_label_with_unit((value), (unit), (char[YK_UNITS_BUFFER_SIZE]){0})
 
-/* An estimate of the width of `text` at 12 pixels font size. It is seldom too small. (C code has no
- * access to the fonts of the browser.) */
+/* Returns an estimate of the width of `text` at a font size of 12 pixels. The estimate is seldom
+ * too small. (C code has no access to the fonts of the browser.) */
 double yk_label_width_pixels(const char *text);
 
 /* Adds `label`, escaped for XML. A label wider than `pixels` is shortened and ends with an
@@ -48,8 +50,9 @@ double yk_label_width_pixels(const char *text);
  */
 void yk_label_add_truncated(struct yk_text *text, const char *label, double pixels);
 
-/* The smallest number of the form 1, 2 or 5 times a power of ten that divides `span` into at most
- * `parts` steps. `span` is positive, `parts` at least 1. */
+/* Returns a round step for an axis: the smallest number of the form 1, 2 or 5 times a power of ten
+ * that divides `span` into at most `parts` steps. `span` must be positive, and `parts` at least 1.
+ */
 double yk_label_axis_step(double span, int parts);
 
 #endif

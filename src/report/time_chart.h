@@ -1,9 +1,9 @@
 /*
- * Time chart: bars over time in rows, as in a Gantt chart: the tasks of a schedule, or the ops of a
- * plan or a run. The caller fills a struct yk_time_chart; this file draws it as an SVG,
- * web/time_chart.js draws the same bars on a canvas.
+ * Time chart: rows of bars over time, as in a Gantt chart. The bars are the tasks of a schedule, or
+ * the ops of a plan or a run. The caller fills a struct yk_time_chart. time_chart.c draws it as an
+ * SVG picture, and web/time_chart.js draws the same bars on a canvas.
  *
- * The record owns nothing. One thread at a time.
+ * The struct owns nothing. Only one thread at a time may use a time chart.
  */
 #ifndef YK_REPORT_TIME_CHART_H
 #define YK_REPORT_TIME_CHART_H
@@ -14,22 +14,22 @@
 
 /* ---- styles of ops (op_style.c) ---- */
 
-/* The style of an op is the kind of op (enum yk_op_kind), or "other". An op of style K has the CSS
- * class op-K of web/palette.css. Every style also has a symbol, so that colour is not the only
- * difference. */
+/* The style of an op says how it is drawn. It is the kind of the op (enum yk_op_kind), or
+ * YK_OP_STYLE_OTHER. An op of style NAME has the CSS class op-NAME of web/palette.css. Every style
+ * also has a symbol, so that colour is not the only difference. */
 enum {
     YK_OP_STYLE_OTHER = 12, /* equals YK_OP_KIND_COUNT */
     YK_OP_STYLE_COUNT,
 };
 
-/* The style of the op called `op`, found by the first word of the name; YK_OP_STYLE_OTHER if that
- * is no kind of op. */
+/* Returns the style of the op with the name `op`. The first word of the name is the kind of op.
+ * Returns YK_OP_STYLE_OTHER if no kind has this name. */
 int32_t yk_op_style_find(const char *op);
 
-/* "forward", "all_gather" … "other". */
+/* Returns the name of a style: "forward", "all_gather" … "other". */
 const char *yk_op_style_name(int32_t kind);
 
-/* One or two characters, for bars that are too short for a name. */
+/* Returns the symbol of a style, for bars that are too short for a name. */
 const char *yk_op_style_symbol(int32_t kind);
 
 /* ---- bars ---- */
@@ -41,9 +41,9 @@ enum {
 struct yk_time_chart_bar {
     double start;
     double end;
-    double bytes; /* moved by the op; 0: none */
+    double bytes; /* number of bytes that the op moves; 0 means: none */
     const char *label;
-    int32_t kind;   /* an op's style, or a task's colour */
+    int32_t kind;   /* style of the op, or number of the colour of the task */
     int32_t number; /* index of the task or event in the schedule or trace */
 };
 
@@ -54,35 +54,36 @@ struct yk_time_chart_row {
 };
 
 struct yk_time_chart_group {
-    const char *name; /* heading above the rows; NULL: none */
+    const char *name; /* heading above the rows; NULL means: none */
     const struct yk_time_chart_row *rows;
-    int32_t row_count; /* in a group with a name, rows without bars are not drawn */
+    int32_t row_count; /* if the group has a name, rows without bars are not drawn */
 };
 
-/* An arrow: data that moves from one row of the first group to another. */
+/* An arrow for data that moves from one row of the first group to another row of it. */
 struct yk_time_chart_arrow {
-    int32_t from; /* index of the row */
-    int32_t to;
+    int32_t from; /* index of the row where the arrow starts */
+    int32_t to;   /* index of the row where the arrow ends */
     double start;
     double end;
 };
 
 struct yk_time_chart {
     const char *title;
-    bool tasks;           /* bars are tasks, and times have no unit; false: bars are ops, and times
-                             are in seconds */
+    bool tasks;           /* true means: bars are tasks, and times have no unit; false means: bars
+                             are ops, and times are in seconds */
     const char *end_name; /* name of the mark at `end`: "step", "makespan" */
     double span;          /* time across the whole width, from 0 */
-    double end;           /* marked with a line; NAN: no mark */
-    double bound;         /* lower bound of `end`, marked with a line; NAN: unknown */
+    double end;           /* time that is marked with a line; NAN means: no mark */
+    double bound;         /* lower bound of `end`, marked with a line; NAN means: unknown */
     const struct yk_time_chart_group *groups;
     int32_t group_count;
     const struct yk_time_chart_arrow *links;
     int32_t link_count;
 };
 
-/* Makes one row for each lane of the first `rank_count` ranks of a trace: out (rank_count, lanes),
- * in the arena. Adds `shift_s` to all times. `out_end_s` is the end of the last bar, at least 0. */
+/* Makes one row for each lane of the first `rank_count` ranks of a trace. The rows, out
+ * (rank_count, YK_LANE_COUNT), live in the arena. Adds `shift_s` to all times. `out_end_s` is the
+ * end of the last bar, or 0 if that is negative. */
 yk_status yk_time_chart_rows_from_trace(const struct yk_trace *trace, int32_t rank_count,
                                         double shift_s, struct yk_arena *arena,
                                         const struct yk_time_chart_row **out,
@@ -90,46 +91,49 @@ yk_status yk_time_chart_rows_from_trace(const struct yk_trace *trace, int32_t ra
 
 /* ---- merging short bars ---- */
 
-/* One bar, or consecutive bars of a row that are too short to be drawn one by one. */
+/* One bar, or consecutive bars of a row that are too short to be drawn separately. */
 struct yk_time_chart_merged_bar {
     const struct yk_time_chart_bar *first;
     double start;
     double end;
     double busy;                       /* sum of the lengths of the bars */
-    double by_kind[YK_OP_STYLE_COUNT]; /* the same sum for each kind */
-    int32_t count;                     /* bars */
+    double by_kind[YK_OP_STYLE_COUNT]; /* sum of the lengths of the bars of each kind */
+    int32_t count;                     /* number of bars */
 };
 
-/* Consecutive bars are merged if each is shorter than `min_length`, the gaps between them are
- * shorter than that too, and the result is at most `max_length` long. */
+/* Consecutive bars are merged if each bar and each gap between them is shorter than `min_length`,
+ * and the merged bar is at most `max_length` long. */
 struct yk_time_chart_merge_rule {
     double min_length;
     double max_length;
 };
 
-/* Doubles `min_length` until at most `max` merged bars are left; `max_length` is `factor` times
- * `min_length`. */
+/* Chooses a rule that leaves at most `max` merged bars: starts with `min_length` and doubles it
+ * until this is so. `max_length` of the rule is `factor` times its `min_length`. */
 struct yk_time_chart_merge_rule yk_time_chart_choose_merge_rule(const struct yk_time_chart *chart,
                                                                 double min_length, double factor,
                                                                 int64_t max);
 
-/* The merged bar that begins with bar `*at` of the row; `*at` advances to the bar after it. */
+/* Returns the merged bar that begins with bar `*at` of the row, and sets `*at` to the index of the
+ * first bar after the merged bar. */
 struct yk_time_chart_merged_bar
 yk_time_chart_next_merged_bar(const struct yk_time_chart_row *row,
                               const struct yk_time_chart_merge_rule *merge, int32_t *at);
 
 /* ---- output ---- */
 
-/* Draws the SVG at the width of `frame` and sets its height. */
+/* Draws the SVG picture with the width frame.width. The function itself chooses the height of the
+ * picture. */
 void yk_time_chart_draw(const struct yk_time_chart *chart, struct yk_figure frame);
 
 /* Adds the interactive chart to a page: zoom buttons, a legend of ops, a canvas with the ARIA label
- * `label` for the script, and the SVG, which is shown if scripts are off. */
+ * `label`, on which the script draws, and the SVG picture, which is shown if scripts are disabled.
+ */
 void yk_time_chart_add_chart(const struct yk_time_chart *chart, const char *label,
                              struct yk_text *out);
 
-/* How many groups, counted from the first, fit into the CSV of a page. It is at least 1 if there is
- * a group. */
+/* Returns how many groups, counted from the first, fit into the CSV table of a page. Returns at
+ * least 1 if there is a group. */
 int32_t yk_time_chart_count_csv_groups(const struct yk_time_chart *chart);
 
 /* Adds the CSV cells of a bar: op,start_s,end_s,bytes. */

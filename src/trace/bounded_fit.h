@@ -1,9 +1,9 @@
 /*
- * Bounded fit: linear least squares with a few unknowns, each between 0 and a maximum. Only sums
- * over the rows are stored, not the rows.
+ * Bounded fit: linear least squares with a few unknowns x[i], each between 0 and a maximum. A fit
+ * stores only sums over the rows, not the rows themselves.
  *
- * A row is an equation Σ parts[i] · x[i] = value with a weight. A fit is a plain struct,
- * initialized by yk_bounded_fit_begin(). One thread at a time.
+ * A row is an equation Σ parts[i] · x[i] = value with a weight. A fit is a plain struct that
+ * yk_bounded_fit_begin() initializes. Only one thread at a time may use a fit.
  */
 #ifndef YK_TRACE_BOUNDED_FIT_H
 #define YK_TRACE_BOUNDED_FIT_H
@@ -11,32 +11,33 @@
 #include <stdint.h>
 
 enum {
-    YK_BOUNDED_FIT_MAX_UNKNOWNS = 34 /* unknowns */
+    YK_BOUNDED_FIT_MAX_UNKNOWNS = 34
 };
 
-/* a: coefficients of a row, y: its value, w: its weight. */
+/* In the formulas, a are the coefficients of a row (`parts`), y is its value, and w its weight. */
 struct yk_bounded_fit {
-    int32_t count; /* unknowns */
-    int64_t rows;  /* rows added */
+    int32_t count; /* number of unknowns */
+    int64_t rows;  /* number of rows added so far */
     double products[YK_BOUNDED_FIT_MAX_UNKNOWNS *
                     YK_BOUNDED_FIT_MAX_UNKNOWNS]; /* (count, count) Σ w · a · aᵀ */
     double values[YK_BOUNDED_FIT_MAX_UNKNOWNS];   /* (count) Σ w · a · y */
     double square;                                /* Σ w · y² */
     double weight;                                /* Σ w */
     double prior_products[YK_BOUNDED_FIT_MAX_UNKNOWNS *
-                          YK_BOUNDED_FIT_MAX_UNKNOWNS]; /* the same sums over priors */
-    double prior_values[YK_BOUNDED_FIT_MAX_UNKNOWNS];
+                          YK_BOUNDED_FIT_MAX_UNKNOWNS]; /* Σ w · a · aᵀ over the priors */
+    double prior_values[YK_BOUNDED_FIT_MAX_UNKNOWNS];   /* Σ w · a · y over the priors */
 };
 
-/* `count` is at most YK_BOUNDED_FIT_MAX_UNKNOWNS. */
+/* Starts a fit of `count` unknowns, at most YK_BOUNDED_FIT_MAX_UNKNOWNS. */
 void yk_bounded_fit_begin(struct yk_bounded_fit *fit, int32_t count);
 void yk_bounded_fit_add_row(struct yk_bounded_fit *fit, const double *parts, double value,
                             double weight);
 
 /*
- * Adds a prior: before any row, Σ parts[i] · x[i] is expected to be `value` with a standard
- * deviation d. Its weight is s²/d², where s is the standard deviation of a row of weight 1. Errors
- * of the solution count a prior as information; the residual deviation does not include it.
+ * Adds a prior, which is knowledge from before the first row: Σ parts[i] · x[i] is expected to be
+ * `value` with a standard deviation d. The weight of the prior is s²/d², where s is the standard
+ * deviation of a row of weight 1. Priors reduce the error of yk_bounded_fit_weighted_sum(), but are
+ * not part of `spread`.
  */
 void yk_bounded_fit_add_prior(struct yk_bounded_fit *fit, const double *parts, double value,
                               double weight);
@@ -44,27 +45,28 @@ void yk_bounded_fit_clear_priors(struct yk_bounded_fit *fit);
 
 struct yk_bounded_fit_solution {
     int32_t count;
-    double
-        values[YK_BOUNDED_FIT_MAX_UNKNOWNS]; /* (count) the unknowns; 0 for one that is in no row */
-    double spread; /* residual standard deviation of a row of weight 1; INFINITY: too few rows */
+    double values[YK_BOUNDED_FIT_MAX_UNKNOWNS]; /* (count) the unknowns; 0 if an unknown is in no
+                                                   row */
+    double spread; /* residual deviation of a row of weight 1; INFINITY means: too few rows */
     int64_t degrees_of_freedom;                  /* rows minus unknowns that are in a row */
-    double lengths[YK_BOUNDED_FIT_MAX_UNKNOWNS]; /* norms of the columns */
+    double lengths[YK_BOUNDED_FIT_MAX_UNKNOWNS]; /* (count) norm of each column */
     double lower[YK_BOUNDED_FIT_MAX_UNKNOWNS *
                  YK_BOUNDED_FIT_MAX_UNKNOWNS]; /* Cholesky factor of the products of the
                                 columns, scaled to norm 1 */
     const struct yk_bounded_fit *fit;
 };
 
-/* Finds the unknowns between 0 and `max` (INFINITY: no upper bound) with the least squared error.
- * The solution points at the fit. */
+/* Finds the unknowns between 0 and `max` that minimize the squared error. INFINITY as `max` means:
+ * no upper bound. The solution keeps a pointer to the fit, so the fit must outlive it. */
 void yk_bounded_fit_solve(const struct yk_bounded_fit *fit, double max,
                           struct yk_bounded_fit_solution *out);
 
 /*
- * Returns Σ weights[i] · x[i], where the weights are between 0 and 1 and add up to 1. `error` is
- * half the width of its 95 % confidence interval, computed as if there were no bounds, with
- * Student's t distribution. It is INFINITY if the rows do not determine the sum: an unknown with a
- * weight is in no row, or its column is nearly a linear combination of others.
+ * Returns Σ weights[i] · x[i]. The weights are between 0 and 1, and their sum is 1. `error` is half
+ * the width of the 95 % confidence interval of the result. It is computed with Student's t
+ * distribution, as if the unknowns had no bounds. It is INFINITY if the rows do not determine the
+ * result: an unknown with a positive weight is in no row, or its column is nearly a linear
+ * combination of other columns.
  */
 double yk_bounded_fit_weighted_sum(const struct yk_bounded_fit_solution *solution,
                                    const double *weights, double *error);

@@ -1,18 +1,19 @@
 /*
- * Counters file: the device counters of a run, as RUN/counters.json:
+ * Counters file: the device counters of a run, stored as RUN/counters.json:
  *
  *   {"yoke": 1, "kind": "counters", "ranks": [
  *     {"rank": 0, "device": "h200", "source": "NVML GPM every 10 ms",
  *      "phases": [{"phase": "forward", "seconds": 4.1, "sm": 0.93, "tensor": 0.61, …}, …],
  *      "kinds": [{"kind": "gpt-block", "seconds": 9.8, "sm": 0.95, "tensor": null, …}, …],
  *      "step": {"begin_s": [-0.004, …], "end_s": [0.006, …], "sm": [0.91, …]},
- *      "run": {the same}}]}
+ *      "run": {the same members as "step"}}]}
  *
- * "phases" and "kinds" are averages over the phases of a step and over kinds of layers; "seconds"
- * is the time that was measured of each. "step" has the readings around the traced step, with times
- * relative to the start of that step. "run" has the readings of the whole run, with times relative
- * to its start; a long run has averages of several readings. A counter that the device does not
- * have is left out; an unknown value is null in the file and NAN in the structs.
+ * "phases" has averages for each phase of a step, and "kinds" for each kind of layer. "seconds" is
+ * the time over which an average was measured. "step" has the readings around the traced step, with
+ * times relative to the start of that step. "run" has the readings of the whole run, with times
+ * relative to the start of the run; if the run is long, an entry is the average of several
+ * readings. A counter that the device does not have is left out. An unknown value is null in the
+ * file and NAN in the structs.
  */
 #ifndef YK_TRACE_COUNTERS_FILE_H
 #define YK_TRACE_COUNTERS_FILE_H
@@ -46,9 +47,9 @@ struct yk_counter_series {
 /* The counters of one rank. */
 struct yk_counter_rank_data {
     const char *device;
-    const char *source; /* which counters were read how, and why others were not; "": unknown */
+    const char *source; /* how the counters were read, and why some were not; "" means: unknown */
     struct yk_counter_averages phases;
-    struct yk_counter_averages kinds; /* of layers */
+    struct yk_counter_averages kinds; /* averages for each kind of layer */
     struct yk_counter_series step;
     struct yk_counter_series run;
 };
@@ -58,7 +59,7 @@ struct yk_counter_run_data {
     int32_t count;
 };
 
-/* Whether the rank has any value of the counter. */
+/* Returns whether the rank has any value of the counter. */
 bool yk_counters_file_has_counter(const struct yk_counter_rank_data *rank, enum yk_counter counter);
 
 yk_status yk_counters_file_write(const struct yk_counter_run_data *ranks,
@@ -67,7 +68,8 @@ yk_status yk_counters_file_write(const struct yk_counter_run_data *ranks,
 /* Writes only the array "ranks", without "step" and "run", on one line. */
 void yk_counters_file_write_averages(const struct yk_counter_run_data *ranks, struct yk_text *out);
 
-/* `source` is the file's name, for error messages. The result lives in the arena. */
+/* Reads a counters file. `source` is the name of the file, for error messages. The result lives in
+ * the arena. */
 yk_status yk_counters_file_read(const char *text, size_t length, const char *source,
                                 struct yk_arena *arena,
                                 struct yk_counter_run_data *out) YK_MUST_USE;

@@ -1,6 +1,6 @@
 /*
- * Op times: how long each op of a program took during a run: medians over steps, and the fraction
- * of the time during which other lanes were busy. The file is RUN/op-times.json:
+ * Op times: how long each op of a program took during a run, as medians over steps, and the
+ * fraction of this time during which other lanes were busy. They are stored as RUN/op-times.json:
  *
  *   {"yoke": 1, "kind": "op times", "steps": 27,
  *    "ranks": [{"device": "cpu0", "share": 8, "versions": "OpenBLAS 0.3.29, …",
@@ -19,31 +19,33 @@
 
 struct yk_op_times_op {
     const char *op;
-    double seconds; /* median time: of computation, from the moment it could begin; of a message,
-                       from the arrival of its last rank until its end on all ranks */
+    double seconds; /* median time; computation counts from the moment at which it could begin, a
+                       message from the moment at which its last rank is ready until it has ended
+                       on all ranks */
     double low_s;   /* lower quartile */
     double high_s;  /* upper quartile */
-    double overlap; /* fraction of the time, 0 to 1: of computation, while data moved to or from its
-                       rank; of a message, while any of its ranks computed */
+    double overlap; /* fraction of the time, 0 to 1: for computation, while data moved to or from
+                       its rank; for a message, while any of its ranks computed */
 };
 
 struct yk_op_times_rank {
     const char *device;
-    int64_t share;              /* samples of a step */
-    const char *versions;       /* driver and libraries that the times depend on; "": unknown */
-    struct yk_op_times_op *ops; /* in the order of the rank's program */
+    int64_t share;        /* number of samples that the rank takes in a step */
+    const char *versions; /* driver and libraries that the times depend on; "" means: unknown */
+    struct yk_op_times_op *ops; /* ops in the order of the rank's program */
     int32_t op_count;
 };
 
 struct yk_op_times {
-    int64_t steps; /* steps that the medians are taken over */
+    int64_t steps; /* number of steps that the medians are taken over */
     struct yk_op_times_rank *ranks;
     int32_t rank_count;
 };
 
 yk_status yk_op_times_write(const struct yk_op_times *times, struct yk_text *out) YK_MUST_USE;
 
-/* `source` is the file's name, for error messages. The result lives in the arena. */
+/* Reads op times. `source` is the name of the file, for error messages. The result lives in the
+ * arena. */
 yk_status yk_op_times_read(const char *text, size_t length, const char *source,
                            struct yk_arena *arena, struct yk_op_times *out) YK_MUST_USE;
 

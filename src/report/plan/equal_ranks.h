@@ -1,8 +1,9 @@
 /*
- * Equal ranks: ranks that run the same ops at the same times with the same memory. Every picture
- * and table of a plan shows one row for a set of equal ranks.
+ * Equal ranks: sets of ranks that run the same ops at the same times with the same memory, on
+ * devices of the same type. Every picture and table of a plan shows one row for each set.
  *
- * The sets live in the arena that yk_equal_ranks_find() gets, and point into its result.
+ * The sets live in the arena that is passed to yk_equal_ranks_find(), and point into the plan
+ * result that is passed to it.
  */
 #ifndef YK_REPORT_PLAN_EQUAL_RANKS_H
 #define YK_REPORT_PLAN_EQUAL_RANKS_H
@@ -11,37 +12,40 @@
 #include "plan/plan_result.h"
 #include "report/time_chart.h"
 
-/* One set. */
+/* One set of equal ranks. */
 struct yk_equal_ranks_set {
-    int32_t rank;        /* the lowest rank of the set; its figures are shown */
-    int32_t count;       /* ranks in the set */
-    const char *name;    /* "gpu1 rtx3090", or for several ranks "a100 ×32" */
-    const char *numbers; /* all ranks of the set: "2", "0 to 31, 40" */
+    int32_t rank;        /* the lowest rank of the set; pictures and tables show its numbers */
+    int32_t count;       /* number of ranks in the set */
+    const char *name;    /* "gpu1 rtx3090", or "a100 ×32" for several ranks */
+    const char *numbers; /* numbers of all ranks of the set: "2", "0 to 31, 40" */
     struct yk_time_chart_row lanes[YK_LANE_COUNT];
 };
 
-/* All sets of a plan, the subject of its charts. */
+/* All sets of a plan. This is the subject of the plan's charts (chart.h). */
 struct yk_equal_ranks_sets {
     const struct yk_plan_result *result;
     const struct yk_equal_ranks_set *all; /* sorted by rank */
     int32_t count;
-    double span_s; /* length of the step, or the end of the last event if that is later */
+    double span_s; /* length of the step, or the end of the last event if this is later */
     struct yk_time_chart chart; /* one group of rows for every set */
 };
 
 yk_status yk_equal_ranks_find(const struct yk_plan_result *result, struct yk_arena *arena,
                               struct yk_equal_ranks_sets *out) YK_MUST_USE;
 
-/* Adds the ranks r with set_of[r] == set as ranges: "0 to 31, 40". */
+/* Adds the numbers of all ranks r with set_of[r] == set, as ranges: "0 to 31, 40". `ranks` is the
+ * number of ranks. */
 void yk_equal_ranks_add_ranges(const int32_t *set_of, int32_t ranks, int32_t set,
                                struct yk_text *out);
 
-/* The device's name and type, "gpu1 rtx3090"; the name alone if it contains the type. For `count`
- * devices like this one, "a100 ×32". */
+/* Returns the name and the type of a device, "gpu1 rtx3090", or only the name if it contains the
+ * type. If `count` is more than 1, returns a text for that many devices of this type: "a100 ×32".
+ */
 yk_status yk_equal_ranks_device_name(const struct yk_device *device, int32_t count,
                                      struct yk_arena *arena, const char **out) YK_MUST_USE;
 
-/* The member of group `group` that is `rank`; NULL if the rank is not in the group. */
+/* Returns the member of the group with number `group` that is the rank `rank`, or NULL if the rank
+ * is not in the group. */
 const struct yk_plan_group_member *yk_equal_ranks_find_member(const struct yk_plan *plan,
                                                               int32_t group, int32_t rank);
 

@@ -1,9 +1,11 @@
 /*
- * Profile report: what a profile contains: as tables and curves for a terminal, as JSON, and as
- * pictures. Rows are grouped: times of one layer on one device (shape, sequence) are one table,
- * times of one collective on one link are one curve with its knee.
+ * Profile report: shows the contents of a profile as tables and curves for a terminal, as JSON, and
+ * as pictures. Rows are grouped: the times of one layer (shape and sequence) on one device are one
+ * table, and the times of one collective on one link are one curve. The knee of a curve is the
+ * smallest message that reaches most of the bandwidth (cost/saturation_size.h).
  *
- * The record lives in the arena that yk_profile_report_make() gets. One thread at a time.
+ * The report lives in the arena that is passed to yk_profile_report_make(). Only one thread at a
+ * time may use it.
  */
 #ifndef YK_REPORT_PROFILE_REPORT_H
 #define YK_REPORT_PROFILE_REPORT_H
@@ -20,13 +22,13 @@
 
 /* Which rows of a profile to show. */
 struct yk_profile_report_request {
-    const char *path;          /* the profile's name in the output */
-    int64_t now;               /* seconds since 1970; ages of measurements are relative to it */
-    const char *device;        /* "cpu:2", "h200", "cpu" for all CPUs, "cuda" for all other devices;
-                                  NULL: all */
-    const char *const *shapes; /* shapes of layers; NULL: all */
+    const char *path;   /* name of the profile in the output */
+    int64_t now;        /* current time, in seconds since 1970, to compute ages of measurements */
+    const char *device; /* "cpu:2", "h200", "cpu" for all CPUs, "cuda" for all other devices;
+                           NULL means: all */
+    const char *const *shapes; /* shapes of layers; NULL means: all */
     int32_t shape_count;
-    int64_t sequence; /* sequence length of layers; 0: all */
+    int64_t sequence; /* sequence length of layers; 0 means: all */
 };
 
 /* All passes and batch sizes of one layer (shape, sequence) on one device. */
@@ -56,27 +58,27 @@ struct yk_profile_report {
     int32_t fact_count;
     int32_t layer_count;
     int32_t link_count;
-    int32_t known; /* rows in the profile, shown or not */
+    int32_t known; /* number of rows in the profile, including those that are not shown */
 };
 
 yk_status yk_profile_report_make(struct yk_profile *profile,
                                  const struct yk_profile_report_request *request,
                                  struct yk_arena *arena, struct yk_profile_report *out) YK_MUST_USE;
 
-/* Bytes per second that every link of the ring carries in row `i` of the curve. */
+/* Returns the bytes per second that every link of the ring carries, for row `i` of the curve. */
 double yk_profile_report_bandwidth(const struct yk_profile_report_link_curve *link, int32_t i);
 
-/* Tables, curves and facts for a terminal of `columns` columns. */
+/* Writes tables, curves and facts for a terminal with `columns` columns. */
 yk_status yk_profile_report_write_text(const struct yk_profile_report *report, int columns,
                                        struct yk_text *out) YK_MUST_USE;
 
-/* All rows and knees as JSON. */
+/* Writes all rows and knees as JSON. */
 yk_status yk_profile_report_write_json(const struct yk_profile_report *report,
                                        struct yk_text *out) YK_MUST_USE;
 
-/* Parts of that JSON. The first function begins an array on a new line; the others begin an object
- * in it with the key of a row, and the caller adds more members and ends it. The key of a link does
- * not include the message size. */
+/* Write parts of this JSON, also for other commands. The first function begins an array on a new
+ * line. The other functions begin an object in the array and write the key of a row; the caller
+ * adds more members and ends the object. The key of a link does not include the message size. */
 void yk_profile_json_begin_table(const char *name, struct yk_json_writer *json);
 void yk_profile_json_begin_layer(const struct yk_profile_layer_key *layer, int64_t batch,
                                  struct yk_json_writer *json);
@@ -85,31 +87,32 @@ void yk_profile_json_begin_link(const struct yk_profile_link_key *link,
 void yk_profile_json_begin_fact(const struct yk_profile_fact_key *fact,
                                 struct yk_json_writer *json);
 
-/* Draws all curves of one link as an SVG file, beginning with curve number `first`. `*next` is the
- * number of the first curve of the next link. */
+/* Draws all curves of one link as an SVG file. `first` is the number of the first curve of this
+ * link, and `*next` becomes that of the next link. */
 yk_status yk_profile_figure_draw_link(const struct yk_profile_report *report, int32_t first,
                                       struct yk_arena *arena, struct yk_text *out,
                                       int32_t *next) YK_MUST_USE;
 
-/* Draws the times of a layer's passes over the batch size as an SVG file. */
+/* Draws the times of all passes of a layer as an SVG file. The x axis is the batch size. */
 yk_status yk_profile_figure_draw_layer(const struct yk_profile_report_layer_group *layer,
                                        struct yk_arena *arena, struct yk_text *out) YK_MUST_USE;
 
 /* ---- phrases (describe.c) ---- */
 
-/* "3 days ago"; "at an unknown time" if `then` is 0. Both are seconds since 1970. */
+/* Adds "3 days ago", or "at an unknown time" if `then` is 0. `then` and `now` are seconds since
+ * 1970. */
 void yk_profile_describe_age(int64_t then, int64_t now, struct yk_text *out);
 
-/* "cpu:2", "cpu:2, 40 % of it". */
+/* Adds the device: "cpu:2", or "cpu:2, 40 % of it" for a fraction of a device. */
 void yk_profile_describe_device(const struct yk_profile_layer_key *layer, struct yk_text *out);
 
-/* "all_gather among 4 ranks", "send", "to device". */
+/* Adds the collective: "all_gather among 4 ranks", "send", "to device". */
 void yk_profile_describe_collective(const struct yk_profile_link_key *link, struct yk_text *out);
 
-/* "knee 2.1MiB: 90 % of 8.5GB/s, latency 12us", and the uncertainty of that. */
+/* Adds the knee of a curve and its uncertainty: "knee 2.1MiB: 90 % of 8.5GB/s, latency 12us". */
 void yk_profile_describe_knee(const struct yk_profile_report_link_curve *link, struct yk_text *out);
 
-/* A fact as a sentence about its subject. */
+/* Adds a fact as a sentence about its subject. */
 void yk_profile_describe_fact(const struct yk_profile_fact_row *row, struct yk_text *out);
 
 #endif

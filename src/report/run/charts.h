@@ -1,5 +1,12 @@
-/* The charts of a run's page, in the order of the page. Their subject is struct yk_run_page_data. A
- * new chart is a file with a record yk_run_chart_NAME (chart.h) and one row here. */
+/*
+ * Run charts: the charts of a run's page, in the order of the page. Their subject is struct
+ * yk_run_page_data. A new chart is a file with a record yk_run_chart_NAME (a struct yk_chart,
+ * chart.h) and one row here.
+ *
+ * Some other lists are kept by hand. Add a chart with a picture to run/report.h, to
+ * src/job/reporting/run_report.h and to tests/cli/cases/report-run.case, and a chart with numbers
+ * to `ids` in tests/report/run_page_test.c.
+ */
 #ifndef YK_REPORT_RUN_CHARTS_H
 #define YK_REPORT_RUN_CHARTS_H
 
@@ -12,14 +19,14 @@ struct yk_run_curves {
     int32_t count;
     double *step;
     double *loss;
-    double *smooth_loss; /* centred moving average; the window shrinks towards both ends */
+    double *smooth_loss; /* centred moving average of the loss; its window shrinks at both ends */
     double *norm;
     double *lr;
     double *tokens_per_s;
-    struct yk_plot_range steps; /* first to last step */
+    struct yk_plot_range steps; /* from the first to the last step */
 };
 
-/* Everything the page shows. All of it except the report lives in the arena. */
+/* Everything that the page shows. Everything except the report lives in the arena. */
 struct yk_run_page_data {
     const struct yk_run_report *report;
     struct yk_arena *arena;
@@ -51,16 +58,17 @@ YK_RUN_CHARTS(YK_RUN_CHART_DECLARE)
 yk_status yk_run_curves_make(const struct yk_run_report *report, struct yk_arena *arena,
                              struct yk_run_curves *out) YK_MUST_USE;
 
-/* A plot over the steps of the run, `top` pixels below the heading and `height` pixels high. Its y
- * range is 0 to 0. */
+/* Makes a plot over the steps of the run, `top` pixels below the heading and `height` pixels high.
+ * The caller sets the range of y, which is 0 to 0. */
 struct yk_plot yk_run_curves_make_plot(const struct yk_run_curves *curves, struct yk_figure frame,
                                        double top, double height);
 
-/* Adds the area in which web/steps.js shows the step under the pointer; nothing in a standalone
- * picture. */
+/* Adds the area in which web/steps.js shows the step under the pointer. Adds nothing in a
+ * standalone picture. */
 void yk_run_curves_add_hover_area(const struct yk_plot *plot, const char *label);
 
-/* Adds a note that the page's CSV has only every `stride`-th step; nothing if `stride` is 1. */
+/* Adds a note that the CSV table of the page has only every `stride`-th step. Adds nothing if
+ * `stride` is 1. */
 void yk_run_curves_add_stride_note(int32_t stride, struct yk_text *out);
 
 #endif

@@ -1,13 +1,15 @@
 /*
- * Run lanes: the predicted and the measured step of a run as time charts, and the total time of
+ * Run lanes: the predicted and the measured step of a run as a time chart, and the total time of
  * each kind of op.
  *
  * Every lane of every rank is a group of two rows, "predicted" and "measured". Lanes without events
- * are left out. With more than YK_RUN_LANES_MAX_UNMERGED ranks, ranks with equal predictions are
- * merged, and the group shows the one with the longest measured computation. A rank may begin a
- * step while another still runs the step before, so the first op of either trace may have a
- * negative time; all times are then shifted so that it begins at 0. Everything lives in the
- * caller's arena.
+ * are left out. If there are more than YK_RUN_LANES_MAX_UNMERGED ranks, ranks with equal
+ * predictions are merged into one group, which shows the rank with the longest measured
+ * computation.
+ *
+ * A rank may begin a step while another rank still runs the previous step, so the first op of a
+ * trace may have a negative time. All times of both traces are then shifted so that the earliest op
+ * begins at 0. Results live in the caller's arena.
  */
 #ifndef YK_REPORT_RUN_LANES_H
 #define YK_REPORT_RUN_LANES_H
@@ -28,25 +30,25 @@ enum {
 /* One lane of one rank, with a row for each trace. */
 struct yk_run_lane {
     int32_t rank;        /* the rank that is shown */
-    int32_t count;       /* ranks merged into it */
-    const char *lane;    /* "compute" */
-    const char *device;  /* name of the rank's device, and the ranks it stands for */
-    const char *name;    /* device and lane */
-    const char *numbers; /* the merged ranks: "2", "0 to 31, 40" */
+    int32_t count;       /* number of ranks that are merged into this lane, including `rank` */
+    const char *lane;    /* name of the lane, such as "compute" */
+    const char *device;  /* name of the rank's device, and the merged ranks if there are several */
+    const char *name;    /* `device` and `lane` together */
+    const char *numbers; /* numbers of the merged ranks: "2", "0 to 31, 40" */
     struct yk_time_chart_row rows[YK_RUN_TRACE_COUNT];
 };
 
 struct yk_run_lanes {
-    const struct yk_run_lane *all; /* one for each group of `lanes` */
+    const struct yk_run_lane *all; /* one for each group of `chart` */
     struct yk_time_chart chart;
     double shift_s; /* added to all times of both traces */
-    bool merged;    /* some ranks were merged */
+    bool merged;    /* true if some ranks were merged */
 };
 
 yk_status yk_run_lanes_make(const struct yk_run_report *report, const struct yk_run_ranks *ranks,
                             struct yk_arena *arena, struct yk_run_lanes *out) YK_MUST_USE;
 
-/* The ops of one kind on all ranks, in each trace. */
+/* The number and the total time of all ops of one kind on all ranks, in each trace. */
 struct yk_run_op_kind_times {
     int32_t count[YK_RUN_TRACE_COUNT];
     double seconds[YK_RUN_TRACE_COUNT];

@@ -1,15 +1,16 @@
 /*
- * Run metrics: reads the metrics file of a run, one JSON object per line:
+ * Run metrics: reads the metrics file of a run, which has one JSON object per line:
  *
  *   {"step": 3, "loss": 4.21, "norm": 1.8, "lr": 0.0003, "seconds": 0.021, "tokens_per_s": 73142}
  *   {"step": 100, "evaluation_loss": 2.61, "tokens": 111540}
  *   {"step": 101, "loss": 2.4, "seconds": 0.021, "ranks_s": [0.019, 0.017]}
  *   {"step": 150, "rebalanced": true, "shares": [7, 5], "predicted_s": [0.018, 0.018]}
  *
- * "ranks_s" is the time that each rank computed in the step. A line with "rebalanced" says that the
- * ranks have new shares after the step; its value may also be the step's number, with no "step". A
- * missing or null number is NAN; unknown members are
- * ignored. A last line without a newline is ignored too: the run is still writing it.
+ * "ranks_s" is the computation time of each rank in the step. A line with "rebalanced" says that
+ * the ranks have new shares (numbers of samples) after the step. The value of "rebalanced" may also
+ * be the number of the step; then "step" is missing. A missing or null number is NAN. Unknown
+ * members are ignored. If the last line does not end with a newline, it is ignored, because the run
+ * is still writing it.
  */
 #ifndef YK_REPORT_RUN_METRICS_H
 #define YK_REPORT_RUN_METRICS_H
@@ -28,12 +29,13 @@ struct yk_run_metrics {
     int32_t evaluation_count;
     struct yk_run_report_rebalancing *rebalancings;
     int32_t rebalancing_count;
-    double median_step_s; /* step times: median, 10th and 90th percentile; NAN: no steps */
-    double low_step_s;
-    double high_step_s;
+    double median_step_s; /* median of the step times; NAN means: no steps */
+    double low_step_s;    /* 10th percentile of the step times */
+    double high_step_s;   /* 90th percentile of the step times */
 };
 
-/* `source` is the file's name, for error messages. The result lives in the arena. */
+/* Reads a metrics file. `source` is the name of the file, for error messages. The result lives in
+ * the arena. */
 yk_status yk_run_metrics_read(const char *text, size_t length, const char *source,
                               struct yk_arena *arena, struct yk_run_metrics *out) YK_MUST_USE;
 

@@ -11,7 +11,7 @@
 #include "report/run/report.h"
 
 struct yk_run_ranks {
-    struct yk_run_rank *ranks; /* (count); the member `device` is never NULL */
+    struct yk_run_rank *ranks; /* (count) ranks, whose member `device` is never NULL */
     int32_t count;
     double predicted_step_s; /* length of the step: the sum of a rank's times in struct
                                 yk_trace_breakdown; NAN means: unknown */

@@ -1,12 +1,12 @@
 /*
- * Run summary: writes the ranks of a run's summary.json, and reads that file.
+ * Run summary: writes the member "ranks" of the summary.json of a run, and reads this file.
  *
  *   "ranks": [{"rank": 0, "device": "cpu0", "share": 8, "compute_s": 0.041, "exposed_s": 0.002,
  *              "idle_s": 0.001, "peak_bytes": 41943040, "predicted_compute_s": 0.04,
  *              "predicted_exposed_s": 0.002, "predicted_idle_s": 0, "predicted_peak_bytes":
  *              40000000, "limit_bytes": 67108864}, …]
  *
- * Besides "ranks", the reader takes "peak_bytes", "device_bytes" and "predicted_step_s", and
+ * In addition to "ranks", the reader uses "peak_bytes", "device_bytes" and "predicted_step_s". It
  * ignores all other members. An unknown number is missing or null in the file, and NAN in the
  * structs.
  */
@@ -22,20 +22,21 @@
 #include <stdint.h>
 
 struct yk_run_rank {
-    const char *device;                  /* NULL: unknown */
-    double share;                        /* samples of the batch */
-    struct yk_trace_breakdown predicted; /* times in one step */
-    struct yk_trace_breakdown measured;
-    double predicted_bytes; /* upper bound of the peak memory */
-    double measured_bytes;  /* peak memory */
+    const char *device;                  /* name of the device; NULL means: unknown */
+    double share;                        /* number of samples of the batch that the rank takes */
+    struct yk_trace_breakdown predicted; /* predicted times in one step */
+    struct yk_trace_breakdown measured;  /* measured times in one step */
+    double predicted_bytes;              /* upper bound of the peak memory */
+    double measured_bytes;               /* peak memory */
     double limit_bytes;
 };
 
-/* A rank with all figures unknown. */
+/* Returns a rank whose members are all unknown. */
 struct yk_run_rank yk_run_summary_unknown_rank(void);
 
 struct yk_run_summary {
-    double peak_bytes; /* peak memory of the process, or of the device if it has its own memory */
+    double peak_bytes; /* peak memory of the device if it has its own memory, otherwise of the
+                          process */
     double predicted_step_s;
     struct yk_run_rank *ranks;
     int32_t rank_count;
@@ -45,7 +46,8 @@ struct yk_run_summary {
 void yk_run_summary_write_ranks(const struct yk_run_rank *ranks, int32_t count,
                                 struct yk_text *out);
 
-/* `source` is the file's name, for error messages. The result lives in the arena. */
+/* Reads a summary.json. `source` is the name of the file, for error messages. The result lives in
+ * the arena. */
 yk_status yk_run_summary_read(const char *text, size_t length, const char *source,
                               struct yk_arena *arena, struct yk_run_summary *out) YK_MUST_USE;
 

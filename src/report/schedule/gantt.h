@@ -1,4 +1,4 @@
-/* Gantt: a schedule as a Gantt chart, one row per device: as a time chart (gantt.c) or as
+/* Gantt: draws a schedule as a Gantt chart with one row per device, as a time chart (gantt.c) or as
  * characters for a terminal (gantt_text.c). */
 #ifndef YK_REPORT_SCHEDULE_GANTT_H
 #define YK_REPORT_SCHEDULE_GANTT_H
@@ -12,24 +12,24 @@
 
 struct yk_gantt_options {
     const char *title;
-    int64_t lower_bound;  /* of the makespan, in ticks; 0: no mark */
-    const int32_t *kinds; /* (tasks) tasks with equal numbers have the same colour; NULL: the number
-                             is the task's group */
-    double span;          /* time across the width, in the graph's unit; 0, or less than the
-                             makespan: the makespan */
+    int64_t lower_bound;  /* lower bound of the makespan, in ticks; 0 means: no mark */
+    const int32_t *kinds; /* (tasks) a number for each task; tasks with equal numbers have the same
+                             colour; NULL means: the number is the task's group */
+    double span;          /* time across the whole width, in the graph's unit; the makespan is used
+                             instead if this is less than the makespan */
 };
 
-/* The time chart lives in the arena. */
+/* Makes a time chart of the schedule. It lives in the arena. */
 yk_status yk_gantt_make_time_chart(struct yk_schedule *schedule,
                                    const struct yk_gantt_options *options, struct yk_arena *arena,
                                    struct yk_time_chart *out) YK_MUST_USE;
 
 struct yk_gantt_text_options {
-    int width;   /* columns of the terminal */
-    bool colour; /* terminal colour codes; false: brackets separate the tasks */
+    int width;   /* number of columns of the terminal */
+    bool colour; /* true means: use terminal colour codes; false means: put tasks in brackets */
 };
 
-/* Control characters in names become question marks. */
+/* Writes the chart as text. Control characters in names become question marks. */
 yk_status yk_gantt_text_write(struct yk_schedule *schedule,
                               const struct yk_gantt_text_options *options,
                               struct yk_text *out) YK_MUST_USE;

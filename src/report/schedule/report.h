@@ -1,6 +1,6 @@
 /*
- * Schedule report: the output of `yoke schedule` except the chart for the terminal (gantt.h): a
- * table of devices, JSON, an HTML page, an SVG file, and a trace.
+ * Schedule report: the output of `yoke schedule`, except the chart for the terminal (gantt.h). It
+ * consists of a table of devices, JSON, an HTML page, an SVG file, and a trace.
  */
 #ifndef YK_REPORT_SCHEDULE_REPORT_H
 #define YK_REPORT_SCHEDULE_REPORT_H
@@ -14,14 +14,14 @@
 struct yk_schedule_report {
     struct yk_schedule *schedule;
     const char *algorithm; /* name of the scheduler */
-    const char *source;    /* name of the graph's file */
-    int64_t lower_bound;   /* of the makespan, in ticks */
-    const int32_t *kinds; /* (tasks) tasks with equal numbers have the same colour; NULL: the number
-                             is the task's group */
+    const char *source;    /* name of the file of the graph */
+    int64_t lower_bound;   /* lower bound of the makespan, in ticks */
+    const int32_t *kinds;  /* (tasks) a number for each task; tasks with equal numbers have the same
+                              colour; NULL means: the number is the task's group */
 };
 
-/* A sentence with makespan, lower bound and gap, then a table of devices: tasks, busy and idle
- * time, peak memory. */
+/* Writes a sentence with makespan, lower bound and gap, and then a table of devices with their
+ * tasks, busy and idle time, and peak memory. */
 yk_status yk_schedule_report_write_summary(const struct yk_schedule_report *report,
                                            struct yk_text *out) YK_MUST_USE;
 yk_status yk_schedule_report_write_json(const struct yk_schedule_report *report,
@@ -29,39 +29,39 @@ yk_status yk_schedule_report_write_json(const struct yk_schedule_report *report,
 yk_status yk_schedule_page_write(const struct yk_schedule_report *report,
                                  struct yk_text *out) YK_MUST_USE;
 
-/* The Gantt chart as an SVG file. */
+/* Writes the Gantt chart as an SVG file. */
 yk_status yk_schedule_report_write_svg(const struct yk_schedule_report *report,
                                        struct yk_text *out) YK_MUST_USE;
 
-/* The trace has a rank for every device, an event for every task, and a flow for every transfer.
- * One unit of the graph's time is one second. The caller destroys it. */
+/* Makes a trace with a rank for every device, an event for every task, and a flow for every
+ * transfer. One unit of the graph's time becomes one second. The caller destroys the trace. */
 yk_status yk_schedule_report_make_trace(const struct yk_schedule_report *report,
                                         struct yk_trace **out) YK_MUST_USE;
 
-/* The same trace as Chrome trace events. */
+/* Writes the same trace as Chrome trace events. */
 yk_status yk_schedule_report_write_chrome_trace(const struct yk_schedule_report *report,
                                                 struct yk_text *out) YK_MUST_USE;
 
 /* ---- phrases and figures (describe.c) ---- */
 
-/* "1,234 tasks on 3 devices". */
+/* Adds "1,234 tasks on 3 devices". */
 void yk_schedule_describe_size(const struct yk_graph *graph, struct yk_text *out);
 
-/* How far the makespan is from the lower bound: "at most 19.4% longer than the shortest possible".
- */
+/* Adds how far the makespan is from the lower bound: "at most 19.4% longer than the shortest
+ * possible". */
 void yk_schedule_describe_gap(const struct yk_schedule_report *report, struct yk_text *out);
 
-/* Why `task` does not start earlier: "waits for data of 4 from P2, which arrives at 27". */
+/* Adds why `task` does not start earlier: "waits for data of 4 from P2, which arrives at 27". */
 void yk_schedule_describe_wait(const struct yk_schedule *schedule, int32_t task,
                                const struct yk_task_wait *wait, struct yk_text *out);
 
 struct yk_schedule_device_stats {
-    int32_t tasks;
-    int64_t busy;       /* ticks */
+    int32_t tasks;      /* number of tasks */
+    int64_t busy;       /* time in which the device runs tasks, in ticks */
     int64_t peak_bytes; /* 0 if no device of the graph has a memory limit */
 };
 
-/* One entry for each device, in the arena. */
+/* Computes one element for each device. `out` lives in the arena. */
 yk_status yk_schedule_describe_devices(const struct yk_schedule *schedule, struct yk_arena *arena,
                                        struct yk_schedule_device_stats **out) YK_MUST_USE;
 
