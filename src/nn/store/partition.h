@@ -18,7 +18,7 @@ enum yk_partition_kind {
     YK_PARTITION_WHOLE,         /* the whole layer is kept */
     YK_PARTITION_SHARDED_STATE, /* all weights are kept, but only a part of the gradients and the
                                    optimizer state */
-    YK_PARTITION_FULLY_SHARDED, /* only a part of all three is kept */
+    YK_PARTITION_FULLY_SHARDED, /* a part of the weights, gradients and state is kept */
     YK_PARTITION_ABSENT,        /* nothing is kept: other ranks have the layer */
 };
 
