@@ -13,8 +13,7 @@
 enum yk_kernel_class {
     YK_KERNEL_MATRIX,    /* a matrix product: (m, k) × (k, n) has 2mkn operations */
     YK_KERNEL_ATTENTION, /* flash attention: the scores are not written to memory */
-    YK_KERNEL_VECTOR, /* all other kernels: norms, activations, softmax, optimizer, dequantisation
-                       */
+    YK_KERNEL_VECTOR,    /* all others: norms, activations, softmax, optimizer, dequantisation */
     YK_KERNEL_CLASS_COUNT,
 };
 

@@ -50,8 +50,8 @@ struct yk_shard_slice {
     int64_t first;
 };
 
-/* Formats the name of the shard file of a rank. Ranks are counted from 0, but the first number in a
- * name is 1. */
+/* Formats the name of the shard file of a rank. Ranks are counted from 0, but file names count from
+ * 1. */
 void yk_shard_format_file_name(int32_t rank, int32_t ranks, char out[YK_SHARD_FILE_NAME_SIZE]);
 /* Parses the name of a shard file. Returns false if `name` is not the name of a shard file. */
 bool yk_shard_read_file_name(const char *name, int32_t *rank, int32_t *ranks);

@@ -130,7 +130,8 @@ yk_status yk_executor_create(const struct yk_program *program, struct yk_paramet
                              const struct yk_optimizer *optimizer,
                              const struct yk_executor_options *options,
                              struct yk_executor **out) YK_MUST_USE;
-/* Destroys the executor. May be called only after yk_executor_finish_steps() or after a failure. */
+/* Destroys the executor. If steps have begun, yk_executor_finish_steps() must be called before,
+ * unless a call has failed. */
 void yk_executor_destroy(struct yk_executor *executor);
 
 /* Enqueues a step and returns without waiting for it. `next` is the batch of the following step; a
