@@ -1,7 +1,7 @@
 /*
- * Architecture: a family of transformers, as an entry of one table. To add one, write
- * src/model/architecture_NAME.c with its `const struct yk_architecture`, declare it here and add it
- * to the table in architecture.c.
+ * Architecture: a family of transformers. One table contains all architectures. To add an
+ * architecture, write src/model/architecture_NAME.c with its `const struct yk_architecture`,
+ * declare it here, and add it to the table in architecture.c.
  */
 #ifndef YK_MODEL_ARCHITECTURE_H
 #define YK_MODEL_ARCHITECTURE_H
@@ -15,10 +15,11 @@ struct yk_architecture {
     const char *name;               /* "gpt2", "llama", "bert", "transformer" */
     const char *const *model_types; /* values of "model_type" in config.json; ends with NULL */
     const char *const *classes;     /* values of "architectures"; ends with NULL */
-    bool learned_positions;         /* a sequence has at most `positions` tokens */
-    bool position_table;            /* has a table of `positions` rows, learned or computed */
-    /* Sets all members but `name` and `architecture` from a config.json. The caller checks that
-     * the sizes do not overflow. */
+    /* Positions are learned, so a sequence has at most `positions` tokens. */
+    bool learned_positions;
+    bool position_table; /* the model has a table of `positions` rows, learned or computed */
+    /* Sets all members of a config except `name` and `architecture`. The caller checks that the
+     * sizes do not overflow. */
     yk_status (*read_config)(const struct yk_json *json, struct yk_model_config *config);
     /* Adds every layer and edge of the model. */
     void (*add_layers)(struct yk_model_builder *model);

@@ -1,7 +1,7 @@
 /*
  * Config fields: tables that map the keys of a config.json to the members of a config. Each
- * architecture has its own tables, because the keys differ ("n_embd", "hidden_size", "d_model").
- * Keys without a table row are ignored.
+ * architecture has its own tables, because the keys differ between architectures ("n_embd",
+ * "hidden_size", "d_model"). Keys that are not in a table are ignored.
  */
 #ifndef YK_MODEL_CONFIG_FIELDS_H
 #define YK_MODEL_CONFIG_FIELDS_H
@@ -18,22 +18,21 @@ enum {
     YK_CONFIG_FIELD_MAX_KEYS = 2,
     /* Special values of `preset`: */
     YK_CONFIG_FIELD_REQUIRED = 0, /* the key must be present */
-    YK_CONFIG_FIELD_DERIVED =
-        -1, /* 0 if the key is missing or null; the architecture computes it */
+    YK_CONFIG_FIELD_DERIVED = -1, /* if missing or null: 0, until the architecture computes it */
 };
 
 struct yk_config_field {
-    const char
-        *keys[YK_CONFIG_FIELD_MAX_KEYS]; /* the key, and an alias, which has precedence; or NULL */
-    const char *what;                    /* description for messages: "the width of the model" */
-    int64_t preset; /* default if the key is missing or null, or one of the above */
-    size_t offset;  /* of an int64_t member in the config */
+    const char *keys[YK_CONFIG_FIELD_MAX_KEYS]; /* the key, and an alias that has precedence over
+                                                   the key; the alias may be NULL */
+    const char *what; /* description for messages: "the width of the model" */
+    int64_t preset; /* default if the key is missing or null, or one of the special values above */
+    size_t offset;  /* offset of an int64_t member in the config */
 };
 
 struct yk_config_flag {
     const char *key;
     bool preset;   /* default if the key is missing or null */
-    size_t offset; /* of a bool member in the config */
+    size_t offset; /* offset of a bool member in the config */
 };
 
 struct yk_config_field_table {
@@ -45,7 +44,7 @@ struct yk_config_field_table {
 
 #define YK_CONFIG_OFFSET(member) offsetof(struct yk_model_config, member)
 
-/* Table rows for a member of the config. The variable arguments are one or two keys. */
+/* Table rows for one member of the config. The variable arguments are one or two keys. */
 #define YK_CONFIG_FIELD(member, preset, what, ...)                                                 \
     {                                                                                              \
         {__VA_ARGS__}, what, preset, YK_CONFIG_OFFSET(member)                                      \
@@ -66,23 +65,25 @@ yk_status yk_config_fields_read(const struct yk_config_field_table *table,
                                 const struct yk_json *json,
                                 struct yk_model_config *config) YK_MUST_USE;
 
-/* Whether `name` is one of `names`, which end with NULL. False if `name` is NULL. */
+/* Returns whether `name` is one of `names`. `names` ends with NULL. Returns false if `name` is
+ * NULL. */
 bool yk_config_fields_is_among(const char *name, const char *const *names);
 
-/* Whether the string at `key` equals `name`. False if the key is missing or null. */
+/* Sets `*out` to whether the string at `key` equals `name`. If the key is missing or null, sets it
+ * to false. */
 yk_status yk_config_fields_string_equals(const struct yk_json *json, const char *key,
                                          const char *name, bool *out) YK_MUST_USE;
 
 /*
- * Reads the activation of the feed-forward: sets `relu`, `gelu_erf` and `silu`. For an unsupported
- * activation it sets `not_trained` to `what`. `preset` is the default.
+ * Reads the activation of the feed-forward and sets `relu`, `gelu_erf` and `silu`. If the
+ * activation is not supported, sets `not_trained` to `what`. `preset` is the default.
  */
 yk_status yk_config_fields_read_activation(const struct yk_json *json, const char *key,
                                            const char *preset, const char *what,
                                            struct yk_model_config *config) YK_MUST_USE;
 
-/* Reads the ids of special tokens. An id that is missing, null or outside a vocabulary is unknown.
- */
+/* Reads the ids of special tokens. An id is unknown if it is missing, null or not in a
+ * vocabulary. */
 yk_status yk_config_fields_read_token_ids(const struct yk_json *json,
                                           struct yk_model_config *config) YK_MUST_USE;
 
@@ -94,12 +95,12 @@ yk_status yk_config_fields_read_flag(const struct yk_json *json, const char *key
 yk_status yk_config_fields_read_number(const struct yk_json *json, const char *key, double preset,
                                        double *out) YK_MUST_USE;
 
-/* Fails if the flag `key` is true. `why` completes the message. */
+/* Fails if the flag `key` is true. `why` is the end of the error message. */
 yk_status yk_config_fields_refuse_flag(const struct yk_json *json, const char *key,
                                        const char *why) YK_MUST_USE;
 
-/* Fails unless the size at offset `part` divides the size at offset `whole`. The message names the
- * keys of the file. */
+/* Fails unless the size at offset `part` divides the size at offset `whole`. The error message
+ * contains the keys of both sizes in the file. */
 yk_status yk_config_fields_check_divides(const struct yk_config_field_table *table,
                                          const struct yk_json *json,
                                          const struct yk_model_config *config, size_t part,

@@ -1,6 +1,6 @@
 /*
- * Kernel work: what one kernel of a layer needs: arithmetic operations, memory traffic and
- * launches. src/cost converts it to seconds.
+ * Kernel work: the work of one kernel of a layer, as arithmetic operations, memory traffic and
+ * launches. src/cost converts this work to seconds.
  */
 #ifndef YK_MODEL_KERNEL_WORK_H
 #define YK_MODEL_KERNEL_WORK_H
@@ -20,11 +20,11 @@ enum yk_kernel_class {
 struct yk_kernel_work {
     const char *name; /* "qkv", "attention", "loss" …; constant */
     enum yk_kernel_class class;
-    enum yk_precision precision; /* of the operations */
+    enum yk_precision precision; /* precision of the operations */
     double operations;
-    double bytes;     /* read from and written to memory */
-    int32_t launches; /* kernel launches */
-    bool narrow;      /* memory holds 16-bit numbers */
+    double bytes;     /* bytes read from and written to memory */
+    int32_t launches; /* number of kernel launches */
+    bool narrow;      /* the numbers in memory have 16 bits */
 };
 
 struct yk_kernel_work_list {
@@ -34,16 +34,17 @@ struct yk_kernel_work_list {
 
 /*
  * The operations that MFU (model FLOPS utilisation) counts, as in PaLM (Chowdhery et al. 2022,
- * appendix B): matrix products with weights and of attention, with 2 operations per multiply-add,
- * for the forward pass, the gradients of inputs, and the gradients of trained weights. Embedding
- * lookups and recomputation count 0.
+ * appendix B). These are the matrix products with weights and the matrix products of attention,
+ * with 2 operations per multiply-add. They are counted for the forward pass, the gradients of
+ * inputs, and the gradients of trained weights. Embedding lookups and recomputation are not
+ * counted.
  */
 struct yk_flops {
     double formula; /* attention counts 12 × heads × head size × context per token */
-    double exact;   /* attention counts the pairs of positions it computes */
+    double exact;   /* attention counts the pairs of positions that it computes */
 };
 
-/* The sum of the operations of one class. */
+/* Returns the sum of the operations of all kernels of one class. */
 static inline double yk_kernel_work_operations(const struct yk_kernel_work_list *list,
                                                enum yk_kernel_class class)
 {

@@ -1,9 +1,10 @@
 /*
- * Layer builder: describes one layer by adding its parts in the order of the forward pass. Each
- * part adds its parameters, its forward and backward kernels, and the bytes that it saves for the
- * backward pass. A part saves its input, and attention also its output, so the saved bytes of a
- * layer are the sum over its parts. A builder has space for the kernels of the largest block, so
- * adding a part cannot fail. One thread.
+ * Layer builder: describes one layer. The caller adds the parts of the layer (linears, norms,
+ * attention …) in the order of the forward pass. Each part adds its parameters, its forward and
+ * backward kernels, and the bytes that it saves for the backward pass. A part saves its input, and
+ * attention also saves its output. The saved bytes of a layer are the sum over its parts. A builder
+ * has space for the kernels of the largest block, so adding a part cannot fail. Only one thread at
+ * a time may use a builder.
  */
 #ifndef YK_MODEL_LAYER_BUILDER_H
 #define YK_MODEL_LAYER_BUILDER_H
@@ -16,10 +17,10 @@ enum {
 };
 
 enum yk_layer_role {
-    YK_LAYER_ROLE_EMBEDDING, /* computes no gradient of its input */
-    YK_LAYER_ROLE_BLOCK,     /* has adapters, NF4 and recomputation if the workload has */
-    YK_LAYER_ROLE_OUTPUT, /* after the blocks: frozen if blocks have adapters, fp32 if they are NF4
-                           */
+    YK_LAYER_ROLE_EMBEDDING, /* does not compute the gradient of its input */
+    YK_LAYER_ROLE_BLOCK,  /* has adapters, NF4 weights and recomputation if the workload has them */
+    YK_LAYER_ROLE_OUTPUT, /* comes after the blocks; frozen if blocks have adapters, fp32 if blocks
+                             are NF4 */
 };
 
 struct yk_layer_kernels {
@@ -30,31 +31,31 @@ struct yk_layer_kernels {
 struct yk_layer_builder {
     const struct yk_workload *workload;
     enum yk_layer_role role;
-    enum yk_precision precision; /* of products and activations */
+    enum yk_precision precision; /* precision of products and activations */
     const char *kind;
     char shape[YK_LAYER_SHAPE_SIZE];
-    int64_t input_bytes; /* of the layer's input: all that recomputation saves */
+    int64_t input_bytes; /* bytes of the layer's input; recomputation saves only these */
 
     int64_t parameters;
     int64_t trainable;
     int64_t quantised;  /* frozen parameters in NF4 */
     int64_t full_width; /* frozen parameters in fp32 */
     struct yk_layer_kernels forward;
-    struct yk_layer_kernels backward; /* in the order of the forward pass */
+    struct yk_layer_kernels backward; /* kernels in the order of the forward pass */
     struct yk_flops flops;
     bool keeps_input; /* the saved bytes include the layer's input */
     int64_t saved_bytes;
-    int64_t transient_bytes; /* maximum memory of one part during its backward */
+    int64_t transient_bytes; /* maximum memory that one part needs during its backward pass */
     int64_t dequantised[2];  /* bytes of the two largest weights after dequantisation */
 };
 
-/* A matrix product with weights, which computes `parts` linears of the model at once: 3 for
- * queries, keys and values. */
+/* A matrix product with weights. It computes `parts` linears of the model at once, for example 3
+ * for queries, keys and values. */
 struct yk_linear_spec {
     const char *name;
-    int64_t rows; /* tokens */
+    int64_t rows; /* number of tokens */
     int64_t in;
-    int64_t out; /* of all parts together */
+    int64_t out; /* width of the output, all parts together */
     int64_t parts;
     bool bias;
     bool tied;       /* the weights, but not the bias, belong to another layer */
@@ -62,7 +63,7 @@ struct yk_linear_spec {
     bool in_place;   /* the next part overwrites the output with its gradient */
 };
 
-/* Attention from T queries to S keys in each sample. */
+/* Attention of T queries to S keys in each sample. */
 struct yk_attention_spec {
     const char *name;
     int64_t batch;
@@ -86,13 +87,13 @@ enum yk_norm_kind {
     YK_NORM_RMS,   /* RMS norm, with weight only */
 };
 
-/* Starts a layer whose input has `input_rows` tokens of the model's width. 0: it reads token ids.
- */
+/* Starts a layer whose input has `input_rows` tokens of the model's width. If `input_rows` is 0,
+ * the layer reads token ids. */
 void yk_layer_builder_begin(struct yk_layer_builder *builder, const struct yk_model_config *config,
                             const struct yk_workload *workload, enum yk_layer_role role,
                             const char *kind, int64_t input_rows);
 
-/* Appends to the shape, such as " C768 F3072 H12"; see yk_layer.shape. */
+/* Appends formatted text to the shape, for example " C768 F3072 H12"; see yk_layer.shape. */
 void yk_layer_builder_append_shape(struct yk_layer_builder *builder, const char *format, ...)
     YK_PRINTF(2, 3);
 
@@ -101,7 +102,7 @@ void yk_layer_builder_add_linear(struct yk_layer_builder *builder,
 void yk_layer_builder_add_attention(struct yk_layer_builder *builder,
                                     const struct yk_attention_spec *attention);
 /* Adds self-attention with its projections and the residual sum. `linears` is the number of linears
- * for queries, keys and values: 1 or 3. */
+ * that compute queries, keys and values: 1 or 3. */
 void yk_layer_builder_add_self_attention(struct yk_layer_builder *builder,
                                          const struct yk_attention_spec *attention,
                                          int64_t linears);
@@ -111,11 +112,13 @@ void yk_layer_builder_add_activation(struct yk_layer_builder *builder, enum yk_a
                                      int64_t rows, int64_t width);
 void yk_layer_builder_add_residual(struct yk_layer_builder *builder, int64_t rows, int64_t width);
 
-/* Adds rotary positions, applied in place. `width` is that of queries and keys together. */
+/* Adds rotary positions, which are applied in place. `width` is the width of queries and keys
+ * together. */
 void yk_layer_builder_add_rotary(struct yk_layer_builder *builder, int64_t rows, int64_t width);
 
-/* Adds the sum of one row of each of `tables` tables (token, position, …) for each token. The
- * tables have `parameters` parameters in total; 0: they belong to another layer. */
+/* Adds an embedding: for each token, it sums one row of each of `tables` tables (token, position,
+ * …). The tables have `parameters` parameters in total; 0 means: the tables belong to another
+ * layer. */
 void yk_layer_builder_add_embedding(struct yk_layer_builder *builder, int64_t rows, int64_t width,
                                     int64_t tables, int64_t parameters);
 

@@ -1,19 +1,24 @@
 /*
- * Model: the layers of a transformer, and what each needs to train on a batch: parameters,
- * operations, bytes saved for the backward pass, bytes sent to the next layer. A model is computed
- * from a config and a workload. It is in the caller's arena and never changes.
+ * Model: the layers of a transformer, and what each layer needs for training on a batch:
+ * parameters, operations, bytes saved for the backward pass, and bytes sent to the next layer. A
+ * model is computed from a config and a workload. It is in the caller's arena and never changes.
  *
- * A matrix product (m, k) × (k, n) has 2mkn operations. Its backward has as many for the gradient
- * of the input, and as many again for the gradient of the weights if they are trained. Attention
- * has T(T+1)/2 pairs of positions if it is causal, else T·S. Each pair and head has 4·d operations
- * forward and 10·d backward, because flash attention recomputes the scores. Vector operations are
- * counted in a class of their own.
+ * A matrix product (m, k) × (k, n) has 2mkn operations. Its backward pass has the same number for
+ * the gradient of the input, and the same number again for the gradient of the weights if they are
+ * trained. Attention has T(T+1)/2 pairs of positions if it is causal, otherwise T·S. For each pair
+ * and each head, attention has 4·d operations in the forward pass and 10·d in the backward pass,
+ * because flash attention recomputes the scores; d is the head size. Vector operations are counted
+ * in a class of their own.
  *
- * The folder model:
- *   config, config_fields, config_write, builtin  configs, config.json, built-in models
- *   architecture, architecture_NAME               the families of models
- *   model_builder, layer, work                    what architectures describe layers with
- *   modules                                       the module tree of Hugging Face models
+ * The files of the folder model:
+ *
+ *   config, config_write            configs; read and write config.json
+ *   config_fields                   the keys of config.json
+ *   builtin                         built-in models
+ *   architecture, architecture_*    the families of models
+ *   model_builder, layer_builder    used by architectures to describe layers
+ *   kernel_work                     operations and memory traffic of a kernel
+ *   module_tree                     the module tree of Hugging Face models
  */
 #ifndef YK_MODEL_MODEL_H
 #define YK_MODEL_MODEL_H
@@ -28,52 +33,56 @@
 #include <stdint.h>
 
 struct yk_workload {
-    int64_t batch;           /* B, samples of the (micro-)batch */
-    int64_t sequence;        /* T, tokens per sample; in an encoder–decoder, of the source */
-    int64_t target_sequence; /* tokens per sample of the decoder; 0: equal to `sequence` */
+    int64_t batch;    /* B, number of samples of the batch or micro-batch */
+    int64_t sequence; /* T, tokens per sample; in an encoder–decoder, tokens of the source */
+    int64_t target_sequence; /* tokens per sample in the decoder; 0 means: equal to `sequence` */
     enum yk_precision precision;
-    int64_t lora_rank; /* 0: all parameters are trained; else only adapters on all linears */
+    int64_t lora_rank; /* 0 means: all parameters are trained; otherwise only adapters on all
+                          linears are trained */
     bool nf4;          /* frozen linears are NF4; requires lora_rank > 0 */
-    bool recompute;    /* blocks save only their input and recompute forward in backward */
+    bool recompute; /* blocks save only their input, and the backward pass computes the forward pass
+                       again */
 };
 
 enum {
     YK_LAYER_NONE = -1
 };
 
-/* Bytes per weight in NF4 with double quantisation: 4 bits, and 0.127 bits for the scales. */
+/* Bytes per weight in NF4 with double quantisation: 4 bits for the weight, and 0.127 bits for the
+ * scales. */
 #define YK_MODEL_NF4_BYTES_PER_WEIGHT (0.5 + 0.127 / 8)
 
 struct yk_layer {
-    const char *name;  /* "embed", "layer 0", "norm", "head"; "encoder 0", "decoder 0" */
-    const char *kind;  /* "embed", "gpt-block", "llama-block", "norm", "head" … */
-    const char *shape; /* kind, sizes and precision: everything except B and T that determines its
-                          times; in a decoder also the target's length if it is not T */
+    const char *name; /* "embed", "layer 0", "norm", "head"; "encoder 0", "decoder 0" */
+    const char *kind; /* "embed", "gpt-block", "llama-block", "norm", "head" … */
+    /* Kind, sizes and precision: everything that determines the times of the layer except B and
+     * T; in a decoder also the target's length if it is not T. */
+    const char *shape;
     const char *const *modules; /* the Hugging Face modules of the layer */
     int32_t module_count;
-    int32_t
-        shares_weights_of; /* the earlier layer whose weights it shares (a tied head), or
-                   YK_LAYER_NONE. Both are placed together; the earlier one counts the weights */
+    int32_t shares_weights_of; /* the earlier layer whose weights this layer shares (a tied head),
+                                  or YK_LAYER_NONE. Both layers are placed together; only the
+                                  earlier one counts the weights */
 
-    /* Its own parameters; adapters are trainable. */
+    /* The parameters that the layer owns. Adapters are trainable. */
     int64_t parameters;
     int64_t trainable;
     int64_t quantised;  /* frozen parameters in NF4 */
     int64_t full_width; /* frozen parameters in fp32 (in an NF4 model) */
 
     struct yk_kernel_work_list forward;
-    struct yk_kernel_work_list backward; /* includes recomputation */
-    struct yk_kernel_work_list update;   /* once per step */
-    struct yk_flops flops;               /* of both passes, without recomputation */
+    struct yk_kernel_work_list backward; /* kernels of the backward pass, including recomputation */
+    struct yk_kernel_work_list update;   /* kernels of the optimizer update, once per step */
+    struct yk_flops flops;               /* operations of both passes, without recomputation */
 
-    bool is_block;           /* the plan may recompute it */
-    bool keeps_input;        /* saved_bytes include its input */
-    int64_t saved_bytes;     /* from its forward to its backward */
-    int64_t workspace_bytes; /* additional memory during one of its passes */
+    bool is_block;       /* the plan may recompute the layer */
+    bool keeps_input;    /* saved_bytes include the input of the layer */
+    int64_t saved_bytes; /* bytes saved from the forward pass of the layer to its backward pass */
+    int64_t workspace_bytes; /* additional memory during a forward or backward pass of the layer */
 };
 
-/* Data that one layer sends to another in the forward pass. Its gradient, of the same size, returns
- * in the backward pass. */
+/* Data that one layer sends to another in the forward pass. In the backward pass, the gradient of
+ * this data, which has the same size, is sent back. */
 struct yk_layer_edge {
     int32_t from;
     int32_t to;
@@ -87,49 +96,51 @@ struct yk_model {
     int32_t edge_count;
     const struct yk_layer *layers;     /* in the order of the forward pass */
     const struct yk_layer_edge *edges; /* sorted by `to`; `from` < `to` */
-    int64_t parameters;                /* of all layers */
+    int64_t parameters;                /* parameters of all layers */
     int64_t trainable;
 };
 
-/* Computes the model of a config under a workload, in the arena. Fails for an invalid workload: a
- * batch or sequence of 0, a sequence longer than the learned positions, NF4 without adapters. */
+/* Computes the model of a config and a workload, in the arena. Fails if the workload is invalid: a
+ * batch or sequence of 0, a sequence longer than the learned positions, or NF4 without adapters. */
 yk_status yk_model_build(const struct yk_model_config *config, const struct yk_workload *workload,
                          struct yk_arena *arena, const struct yk_model **out) YK_MUST_USE;
 
-/* The tokens of one (micro-)batch that have a loss. */
+/* Returns the number of tokens of one batch or micro-batch that have a loss. */
 int64_t yk_model_loss_tokens(const struct yk_model *model);
 
-/* All tokens of one (micro-)batch; in an encoder–decoder, of source and target. */
+/* Returns the number of all tokens of one batch or micro-batch. In an encoder–decoder, these are
+ * the tokens of the source and of the target. */
 int64_t yk_model_all_tokens(const struct yk_model *model);
 
-/* The operations that MFU counts for training on one (micro-)batch. */
+/* Returns the operations that MFU counts for training on one batch or micro-batch. */
 struct yk_flops yk_model_flops(const struct yk_model *model);
 
-/* The bytes of a layer's state during training. */
+/* The sizes of a layer's state during training. */
 struct yk_model_layer_state_bytes {
-    double weight_bytes;    /* trained and frozen */
-    double gradient_bytes;  /* of trained parameters */
+    double weight_bytes;    /* trained and frozen weights */
+    double gradient_bytes;  /* gradients of trained parameters */
     double optimizer_bytes; /* Adam's moments, and the master copy of 16-bit weights */
 };
 
 struct yk_model_layer_state_bytes yk_model_layer_state_bytes(const struct yk_model *model,
                                                              const struct yk_layer *layer);
 
-/* Model cache: the models of one config for different batch sizes, each computed at first use. The
- * cache owns them. One thread at a time. */
+/* Model cache: the models of one config for different batch sizes. Each model is computed when it
+ * is first used. The cache owns the models. Only one thread at a time may use a cache. */
 struct yk_model_cache;
 
-/* `workload` describes the whole batch. `config` must outlive the cache. */
+/* Creates a cache. `workload` describes the whole batch. `config` must outlive the cache. */
 yk_status yk_model_cache_create(const struct yk_model_config *config,
                                 const struct yk_workload *workload,
                                 struct yk_model_cache **out) YK_MUST_USE;
 void yk_model_cache_destroy(struct yk_model_cache *cache);
 
-/* The model for `batch` samples, from 1 to the whole batch, with or without recomputation. */
+/* Returns the model for `batch` samples, with or without recomputation. `batch` is from 1 to the
+ * whole batch. */
 yk_status yk_model_cache_get(struct yk_model_cache *cache, int64_t batch, bool recompute,
                              const struct yk_model **out) YK_MUST_USE;
 
-/* The model for the whole batch, without recomputation. */
+/* Returns the model for the whole batch, without recomputation. */
 const struct yk_model *yk_model_cache_whole_batch(const struct yk_model_cache *cache);
 
 #endif

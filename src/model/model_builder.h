@@ -1,6 +1,7 @@
 /*
- * Model builder: collects the layers and edges that an architecture adds. Sizes have been checked
- * and do not overflow. A failed allocation sets `failed`. One thread.
+ * Model builder: collects the layers and edges that an architecture adds. The sizes have been
+ * checked before, so they do not overflow. If an allocation fails, `failed` is set. Only one thread
+ * at a time may use a builder.
  */
 #ifndef YK_MODEL_MODEL_BUILDER_H
 #define YK_MODEL_MODEL_BUILDER_H
@@ -16,21 +17,22 @@ enum {
 
 struct yk_model_builder {
     const struct yk_model_config *config;
-    struct yk_workload workload; /* its target_sequence is set for an encoder–decoder */
+    struct yk_workload workload; /* if the model is an encoder–decoder, target_sequence is not 0 */
     struct yk_arena *arena;
     struct yk_layer *layers;
     struct yk_layer_edge *edges;
     int32_t layer_count;
     int32_t edge_count;
-    bool failed; /* memory ran out */
+    bool failed; /* an allocation failed */
 };
 
-/* Begins a layer of this model; see yk_layer_builder_begin(). */
+/* Begins a layer of this model, see yk_layer_builder_begin(). */
 void yk_model_builder_begin_layer(const struct yk_model_builder *model, enum yk_layer_role role,
                                   const char *kind, int64_t input_rows,
                                   struct yk_layer_builder *out);
 
-/* Begins a block, and adds its width, feed-forward width, heads and ReLU to its shape. */
+/* Begins a block. Adds the block's width, feed-forward width, number of heads, and ReLU if it has
+ * one, to its shape. */
 void yk_model_builder_begin_block(const struct yk_model_builder *model, const char *kind,
                                   int64_t input_rows, int64_t inner, int64_t heads,
                                   struct yk_layer_builder *out);
@@ -41,37 +43,39 @@ void yk_model_builder_add_feed_forward(const struct yk_model_builder *model,
                                        int64_t inner);
 
 /* Adds a layer and returns its number. `modules` ends with the first NULL. `shares` is the layer
- * whose weights it shares, or YK_LAYER_NONE. The strings must be constant. */
+ * whose weights the new layer shares, or YK_LAYER_NONE. The strings must be constant. */
 int32_t yk_model_builder_add_layer(struct yk_model_builder *model,
                                    const struct yk_layer_builder *builder, const char *name,
                                    const char *const modules[YK_MODEL_BUILDER_MAX_MODULES],
                                    int32_t shares);
 
-/* Adds `count` equal blocks in a chain that starts after layer `after`, with edges of `rows`
- * tokens. Block i is called "<name> i" and has the module "<module>.i". Returns the number of the
- * last. */
+/* Adds `count` equal blocks in a chain that starts after layer `after`. The edges carry `rows`
+ * tokens. Block i has the name "<name> i" and the module "<module>.i". Returns the number of the
+ * last block. */
 int32_t yk_model_builder_add_blocks(struct yk_model_builder *model,
                                     const struct yk_layer_builder *builder, int64_t count,
                                     const char *name, const char *module, int32_t after,
                                     int64_t rows);
 
-/* The activation of the feed-forward. */
+/* Returns the activation of the feed-forward. */
 enum yk_activation_kind yk_model_builder_activation(const struct yk_model_builder *model);
 
-/* Appends the target's length to the shape of a decoder's layer, if it is not T. */
+/* Appends the length of the target to the shape of a layer of a decoder, if this length is not
+ * T. */
 void yk_model_builder_append_target_shape(const struct yk_model_builder *model,
                                           struct yk_layer_builder *builder);
 
-/* Self-attention of sequences of `length` tokens. */
+/* Describes self-attention in sequences of `length` tokens. */
 struct yk_attention_spec yk_model_builder_self_attention_spec(const struct yk_model_builder *model,
                                                               int64_t length, bool causal);
 
-/* Adds the final norm and the head after layer `last`. A tied head shares the weights of layer
- * `embed`. */
+/* Adds the final norm and the head after layer `last`. If the head is tied, it shares the weights
+ * of layer `embed`. */
 void yk_model_builder_add_norm_and_head(struct yk_model_builder *model, enum yk_norm_kind kind,
                                         int32_t last, int32_t embed, const char *norm_module);
 
-/* Adds a head over `rows` tokens after layer `last`. */
+/* Adds a head for `rows` tokens after layer `last`. If the head is tied, it shares the weights of
+ * layer `embed`. */
 void yk_model_builder_add_head(struct yk_model_builder *model, int64_t rows, int32_t last,
                                int32_t embed);
 

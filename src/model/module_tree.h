@@ -1,9 +1,9 @@
 /*
- * Module tree: the modules of a Hugging Face model, with the tensors that each owns, in the order
- * of named_modules(). Accelerate's placement rule walks over this tree, and a device_map names its
- * modules. A module comes before its descendants, so that a module and its descendants are the
- * range [module, end). Module 0 is the model itself; its name is "". The tree is in the caller's
- * arena and never changes.
+ * Module tree: the modules of a Hugging Face model, with the tensors that each module owns, in the
+ * order of named_modules(). Accelerate's placement rule walks over this tree, and the keys of a
+ * device_map are names of its modules. A module comes before its descendants, so that a module and
+ * its descendants are the range [module, end). Module 0 is the model itself; its name is "". The
+ * tree is in the caller's arena and never changes after it was built.
  */
 #ifndef YK_MODEL_MODULE_TREE_H
 #define YK_MODEL_MODULE_TREE_H
@@ -19,8 +19,8 @@ enum {
     YK_MODULE_NONE = -1
 };
 
-/* The element type of a tensor. Floating-point tensors get the dtype in which the model is loaded.
- */
+/* The element type of a tensor. Floating-point tensors have the dtype with which the model is
+ * loaded. */
 enum yk_module_tensor_kind {
     YK_MODULE_TENSOR_FLOAT,
     YK_MODULE_TENSOR_INT64,
@@ -28,19 +28,20 @@ enum yk_module_tensor_kind {
 
 struct yk_module_tensor {
     const char *name; /* full name: "model.norm.weight" */
-    int32_t module;   /* the module that owns it */
+    int32_t module;   /* the module that owns the tensor */
     enum yk_module_tensor_kind kind;
-    bool buffer;     /* not a parameter */
-    int32_t tied_to; /* the earlier tensor with which it shares memory, or YK_MODULE_NONE */
+    bool buffer;     /* the tensor is a buffer, not a parameter */
+    int32_t tied_to; /* the earlier tensor that uses the same memory, or YK_MODULE_NONE */
     int64_t elements;
 };
 
 struct yk_module {
     const char *name;     /* full name: "model.layers.0.mlp" */
     int32_t parent;       /* YK_MODULE_NONE for the model itself */
-    int32_t end;          /* one past its last descendant */
-    bool unsplittable;    /* must be on one device (`_no_split_modules`) */
-    int32_t first_tensor; /* its own tensors; parameters come before buffers */
+    int32_t end;          /* one more than the number of its last descendant */
+    bool unsplittable;    /* the whole module must be on one device (`_no_split_modules`) */
+    int32_t first_tensor; /* number of the first tensor that the module owns; parameters come before
+                             buffers */
     int32_t tensor_count;
 };
 
@@ -49,24 +50,25 @@ struct yk_module_tree {
     struct yk_module_tensor *tensors;
     int32_t module_count;
     int32_t tensor_count;
-    struct yk_module_tree_growth *growth; /* while modules are added; else NULL */
+    struct yk_module_tree_growth *growth; /* not NULL only while modules are added */
 };
 
 /* Builds the module tree of a config. */
 yk_status yk_module_tree_build(const struct yk_model_config *config, struct yk_arena *arena,
                                const struct yk_module_tree **out) YK_MUST_USE;
 
-/* The module with that full name, or YK_MODULE_NONE. */
+/* Returns the module with this full name, or YK_MODULE_NONE. */
 int32_t yk_module_tree_find(const struct yk_module_tree *modules, const char *name);
 
-/* The first child or the next sibling of a module, or YK_MODULE_NONE. */
+/* These functions return the first child or the next sibling of a module, or YK_MODULE_NONE. */
 int32_t yk_module_tree_first_child(const struct yk_module_tree *modules, int32_t module);
 int32_t yk_module_tree_next_sibling(const struct yk_module_tree *modules, int32_t module);
 
 /*
- * The following functions are for architectures. They open a module, add its own tensors, then its
- * children, and close it. yk_module_tree_build() reports failed allocations. Sizes come from a
- * valid config, so their products do not overflow.
+ * The following functions are for architectures. An architecture opens a module, adds the module's
+ * own tensors, then its children, and closes the module. If an allocation fails,
+ * yk_module_tree_build() returns the failure. Sizes come from a valid config, so their products do
+ * not overflow.
  */
 
 /* Opens a child of the module that is currently open. */
@@ -76,18 +78,20 @@ void yk_module_tree_close_module(struct yk_module_tree *modules);
 /* Marks the open module as unsplittable. */
 void yk_module_tree_set_unsplittable(struct yk_module_tree *modules);
 
-/* Add tensors to the open module. yk_module_tree_add_parameter() returns the parameter's number. */
+/* These functions add tensors to the open module. yk_module_tree_add_parameter() returns the number
+ * of the parameter. */
 int32_t yk_module_tree_add_parameter(struct yk_module_tree *modules, const char *name,
                                      int64_t elements);
 void yk_module_tree_add_buffer(struct yk_module_tree *modules, const char *name,
                                enum yk_module_tensor_kind kind, int64_t elements);
 
-/* Ties a parameter to an earlier one. */
+/* Ties a parameter to an earlier parameter: they use the same memory. */
 void yk_module_tree_tie_parameters(struct yk_module_tree *modules, int32_t parameter,
                                    int32_t earlier);
 
-/* Add a module without children: a linear, an embedding, a norm, or a module without tensors, such
- * as an activation. The first two return the number of their weight; a bias has the next number. */
+/* These functions add a module without children: a linear, an embedding, a norm, or a module
+ * without tensors, such as an activation. The first two functions return the number of the module's
+ * weight. If there is a bias, it has the next number. */
 int32_t yk_module_tree_add_linear(struct yk_module_tree *modules, const char *name, int64_t in,
                                   int64_t out, bool bias);
 int32_t yk_module_tree_add_embedding(struct yk_module_tree *modules, const char *name, int64_t rows,
@@ -96,7 +100,7 @@ void yk_module_tree_add_norm(struct yk_module_tree *modules, const char *name, i
                              bool bias);
 void yk_module_tree_add_empty_module(struct yk_module_tree *modules, const char *name);
 
-/* Adds a module with `count` numbered children. `list` adds the contents of each. */
+/* Adds a module with `count` numbered children. Calls `list` to add the contents of each child. */
 void yk_module_tree_add_blocks(struct yk_module_tree *modules, const char *name, int64_t count,
                                void (*list)(const struct yk_model_config *,
                                             struct yk_module_tree *),

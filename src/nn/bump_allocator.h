@@ -1,6 +1,7 @@
 /*
- * Bump allocator: divides one allocation into aligned arrays. With `base` NULL it only counts, so
- * that the same code computes the size of an allocation and the addresses in it.
+ * Bump allocator: divides one allocation into aligned arrays. If `base` is NULL, the allocator only
+ * counts the bytes. In this way, the same code computes the size of an allocation and the addresses
+ * in it.
  */
 #ifndef YK_NN_BUMP_ALLOCATOR_H
 #define YK_NN_BUMP_ALLOCATOR_H
@@ -11,11 +12,12 @@
 #include <stdint.h>
 
 struct yk_bump_allocator {
-    char *base;  /* NULL: only count */
-    size_t used; /* bytes */
+    char *base;  /* NULL means: only count the bytes */
+    size_t used; /* number of bytes used so far */
 };
 
-/* Allocates `count` elements of `size` bytes, aligned for the device. NULL if it only counts. */
+/* Allocates `count` elements of `size` bytes, aligned for the device. Returns NULL if the allocator
+ * only counts. */
 static inline void *yk_bump_allocate(struct yk_bump_allocator *allocator, int64_t count,
                                      size_t size)
 {

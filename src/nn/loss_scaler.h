@@ -1,7 +1,7 @@
 /*
- * Loss scaler: dynamic loss scaling for fp16, which keeps small gradients from underflowing
- * (Micikevicius et al. 2018). An overflow halves the scale; 2000 steps without overflow double it.
- * In other precisions the scale is always 1.
+ * Loss scaler: dynamic loss scaling for fp16, which prevents the underflow of small gradients
+ * (Micikevicius et al. 2018). An overflow halves the scale. After 2000 steps without overflow, the
+ * scale is doubled. In other precisions the scale is always 1.
  */
 #ifndef YK_NN_LOSS_SCALER_H
 #define YK_NN_LOSS_SCALER_H
@@ -19,7 +19,7 @@ enum {
 
 struct yk_loss_scaler {
     double scale;
-    int64_t clean; /* steps since the last overflow or doubling */
+    int64_t clean; /* number of steps since the last overflow or doubling */
 };
 
 static inline struct yk_loss_scaler yk_loss_scaler_init(enum yk_precision precision)

@@ -1,4 +1,4 @@
-/* Learning rate schedule: the learning rate of each step. Pure functions. */
+/* Learning rate schedule: computes the learning rate of each step. The functions are pure. */
 #ifndef YK_NN_LR_SCHEDULE_H
 #define YK_NN_LR_SCHEDULE_H
 
@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 enum yk_lr_schedule_kind {
-    YK_LR_SCHEDULE_CONSTANT, /* max_lr after the warm-up */
-    YK_LR_SCHEDULE_COSINE,   /* from max_lr down to min_lr at the last step */
+    YK_LR_SCHEDULE_CONSTANT, /* constantly max_lr after the warm-up */
+    YK_LR_SCHEDULE_COSINE,   /* falls from max_lr to min_lr at the last step */
     YK_LR_SCHEDULE_INVERSE_ROOT,
 };
 
@@ -16,14 +16,15 @@ struct yk_lr_schedule {
     enum yk_lr_schedule_kind kind;
     double max_lr;
     double min_lr;
-    int64_t warmup; /* in steps */
+    int64_t warmup; /* number of warm-up steps */
     int64_t steps;
 };
 
-/* The learning rate of step `step`, counted from 0. */
+/* Returns the learning rate of step `step`, counted from 0. */
 double yk_lr_schedule_lr_at_step(const struct yk_lr_schedule *schedule, int64_t step);
 
-/* Finds a kind by its name: "constant", "cosine" or "inverse-root". False: the name is unknown. */
+/* Finds a kind by its name: "constant", "cosine" or "inverse-root". Returns false if the name is
+ * unknown. */
 bool yk_lr_schedule_find(const char *name, enum yk_lr_schedule_kind *out);
 
 #endif

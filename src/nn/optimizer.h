@@ -1,4 +1,4 @@
-/* Optimizer: updates weights from their gradients, by AdamW or SGD with momentum. */
+/* Optimizer: updates weights from their gradients, with AdamW or with SGD and momentum. */
 #ifndef YK_NN_OPTIMIZER_H
 #define YK_NN_OPTIMIZER_H
 
@@ -13,15 +13,17 @@ struct yk_optimizer {
     double beta1;
     double beta2;
     double epsilon;
-    double decay; /* weight decay of parameters with two dimensions; others have none */
+    double decay; /* weight decay of parameters with two dimensions; other parameters have no weight
+                     decay */
     double momentum;
 };
 
-/* Finds a kind by its name: "adamw" or "sgd". False: the name is unknown. */
+/* Finds a kind by its name: "adamw" or "sgd". Returns false if the name is unknown. */
 bool yk_optimizer_find(const char *name, enum yk_optimizer_kind *out);
 
-/* Enqueues the update of a layer's own parameters. `updates` is the number of earlier updates.
- * `gradient_norm` is on the device; NULL: no clipping and no skipping. */
+/* Enqueues the update of the parameters that a layer owns. `updates` is the number of earlier
+ * updates. `gradient_norm` is on the device; NULL means: never clip gradients and never skip an
+ * update. */
 void yk_optimizer_update(const struct yk_optimizer *optimizer,
                          const struct yk_parameter_store *store, struct yk_backend_lane *lane,
                          int32_t layer, double lr, int64_t updates,

@@ -1,6 +1,7 @@
 /*
  * Parameter list: collects the parameters of a layer while a net is created. A kind of layer adds
- * its parameters in the order in which its passes number them. Failed allocations set `failed`.
+ * its parameters in the order in which its passes number them. If an allocation fails, `failed` is
+ * set.
  */
 #ifndef YK_NN_PARAMETER_LIST_H
 #define YK_NN_PARAMETER_LIST_H
@@ -18,9 +19,9 @@ struct yk_parameter_list {
     const struct yk_model_config *config;
     const struct yk_workload *workload;
     const char *const *modules; /* Hugging Face names of the layer's modules */
-    bool block;                 /* has adapters and NF4 weights if the workload has */
-    bool follows;               /* uses the embedding table of another layer */
-    bool decodes;               /* reads the tokens of a decoder */
+    bool block; /* the layer is a block: it has adapters and NF4 weights if the workload has them */
+    bool follows; /* the layer uses the embedding table of another layer */
+    bool decodes; /* the layer reads the tokens of a decoder */
     struct yk_parameter items[YK_PARAMETER_LIST_MAX];
     int32_t count;
     struct yk_projection projections[YK_LAYER_MAX_PROJECTIONS];
@@ -28,25 +29,28 @@ struct yk_parameter_list {
     bool failed;
 };
 
-/* Adds a vector named "MODULE.SUFFIX". */
+/* Adds a vector with the name "MODULE.SUFFIX". */
 void yk_parameter_list_add_vector(struct yk_parameter_list *parameters, const char *module,
                                   const char *suffix, int64_t size, enum yk_parameter_init init);
 
-/* Adds the parameters of a norm: its weight, and its bias unless it is an RMS norm. They are named
- * "MODULE.SUFFIX.weight", or "MODULE.weight" if the suffix is empty. */
+/* Adds the parameters of a norm: its weight, and its bias unless it is an RMS norm. Their names are
+ * "MODULE.SUFFIX.weight" and "MODULE.SUFFIX.bias", or "MODULE.weight" and "MODULE.bias" if the
+ * suffix is empty. */
 void yk_parameter_list_add_norm(struct yk_parameter_list *parameters, const char *module,
                                 const char *suffix);
 
-/* Adds an optional parameter that is never trained and starts at 0. `rows` 0: a vector. */
+/* Adds an optional parameter that is never trained and starts at 0. If `rows` is 0, it is a
+ * vector. */
 void yk_parameter_list_add_buffer(struct yk_parameter_list *parameters, const char *name,
                                   int64_t rows, int64_t columns);
 
-/* Adds an embedding table named "MODULE.weight". */
+/* Adds an embedding table with the name "MODULE.weight". */
 void yk_parameter_list_add_embedding(struct yk_parameter_list *parameters, const char *module,
                                      int64_t rows, int64_t columns);
 
 struct yk_projection_spec {
-    const char *parts[YK_PROJECTION_MAX_PARTS]; /* "self_attn.q_proj" …; ends with the first NULL */
+    const char *parts[YK_PROJECTION_MAX_PARTS]; /* names of the linears: "self_attn.q_proj" …; ends
+                                                   with the first NULL */
     int64_t out[YK_PROJECTION_MAX_PARTS];
     int64_t in;
     bool bias;
@@ -54,7 +58,8 @@ struct yk_projection_spec {
     double spread; /* standard deviation of the initial weights */
 };
 
-/* Adds `count` projections of the layer's first module, with their weights, biases and adapters. */
+/* Adds `count` projections with their weights, biases and adapters. Their linears belong to the
+ * first module of the layer. */
 void yk_parameter_list_add_projections(struct yk_parameter_list *parameters,
                                        const struct yk_projection_spec *specs, size_t count);
 

@@ -1,7 +1,11 @@
 /*
- * Batch prefetcher: reads the samples of the next steps into host memory, while earlier steps run
- * on the device. A rank reads only its own share of every micro-batch. Where the number of targets
- * depends on the samples, it reads all samples and keeps its share. One thread at a time.
+ * Batch prefetcher: reads the samples of the next steps into host memory while earlier steps run on
+ * the device.
+ *
+ * A micro-batch is divided among the ranks; the part of one rank is its share. A rank reads only
+ * its own share of every micro-batch. If the number of targets depends on the samples, or a unit of
+ * the sampler is a whole slice, the rank reads all samples of the micro-batch and keeps only its
+ * share. Only one thread at a time may use a prefetcher.
  */
 #ifndef YK_TRAIN_BATCH_PREFETCHER_H
 #define YK_TRAIN_BATCH_PREFETCHER_H
@@ -13,38 +17,39 @@
 #include "train/executor/executor.h"
 
 enum {
-    YK_BATCH_PREFETCHER_DEPTH = 6 /* a batch is valid until this many further batches were read */
+    YK_BATCH_PREFETCHER_DEPTH = 6 /* a batch is valid until this many later ones were read */
 };
 
 struct yk_batch_prefetcher;
 
-/* A rank's share of a micro-batch, in samples of the plan. */
+/* A rank's share of a micro-batch. Samples are numbered as in the plan. */
 struct yk_batch_share {
-    int64_t all; /* samples of the micro-batch on all ranks */
+    int64_t all; /* number of samples of the micro-batch on all ranks together */
     int64_t first;
     int64_t count;
 };
 
-/* Writes a rank's share of each micro-batch to `out` (M). A rank in several groups gets the samples
- * of all of them. */
+/* Writes a rank's share of each micro-batch to `out` (M). If the rank is in several groups, its
+ * share covers the samples of all these groups. */
 void yk_batch_prefetcher_find_shares(const struct yk_plan *plan, int32_t rank,
                                      struct yk_batch_share *out);
 
-/* Creates batches of `slice_count` slices with the given shares. If a unit of the sampler is a
- * whole slice, its samples are divided in proportion to the shares. The backend allocates the host
- * memory. The sampler must outlive the prefetcher. */
+/* Creates a prefetcher for batches of `slice_count` slices with the given shares. If a unit of the
+ * sampler is a whole slice, its samples are divided among the ranks in proportion to the shares.
+ * The backend allocates the host memory. The sampler must outlive the prefetcher. */
 yk_status yk_batch_prefetcher_create(const struct yk_sampler *sampler,
                                      const struct yk_device_context *context, int32_t slice_count,
                                      const struct yk_batch_share *shares,
                                      struct yk_batch_prefetcher **out) YK_MUST_USE;
-/* Creates batches for one rank of a plan. */
+/* Creates a prefetcher for one rank of a plan. */
 yk_status yk_batch_prefetcher_create_for_plan(const struct yk_plan *plan, int32_t rank,
                                               const struct yk_sampler *sampler,
                                               const struct yk_device_context *context,
                                               struct yk_batch_prefetcher **out) YK_MUST_USE;
 void yk_batch_prefetcher_destroy(struct yk_batch_prefetcher *prefetcher);
 
-/* Reads a batch that starts with unit `first` of the sampler. Units from `end` on are left out. */
+/* Reads the batch that starts with unit `first` of the sampler. Does not read unit `end` or later
+ * units; slices without units are empty. */
 yk_status yk_batch_prefetcher_next(struct yk_batch_prefetcher *prefetcher, int64_t first,
                                    int64_t end, const struct yk_batch **out) YK_MUST_USE;
 

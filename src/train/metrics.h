@@ -1,9 +1,11 @@
 /*
- * Metrics: a file with one JSON object per line, for every step and every evaluation of a run.
- * Lines are only appended. One thread at a time.
+ * Metrics: a file with one JSON object per line, for every step, every evaluation and every change
+ * of the ranks' shares in a run. Lines are only appended. Only one thread at a time may use a
+ * struct yk_metrics.
  *
  *   {"step": 3, "loss": 4.21, "norm": 1.8, "lr": 0.0003, "seconds": 0.021, "tokens_per_s": 73142}
  *   {"step": 100, "evaluation_loss": 2.61, "tokens": 111540}
+ *   {"step": 120, "rebalanced": true, "shares": [5, 3]}
  */
 #ifndef YK_TRAIN_METRICS_H
 #define YK_TRAIN_METRICS_H
@@ -15,7 +17,7 @@
 struct yk_metrics;
 
 /* Opens `path` for a run that continues after `step`. Removes the lines of later steps, which an
- * earlier run wrote before it was killed. */
+ * earlier run wrote before it was stopped. */
 yk_status yk_metrics_open(const char *path, int64_t step, struct yk_metrics **out) YK_MUST_USE;
 void yk_metrics_close(struct yk_metrics *metrics);
 
@@ -24,7 +26,8 @@ yk_status yk_metrics_write_step(struct yk_metrics *metrics,
 yk_status yk_metrics_write_evaluation(struct yk_metrics *metrics, int64_t step, double loss,
                                       int64_t tokens) YK_MUST_USE;
 
-/* Writes the shares of the ranks that apply after `step`. The plan has one group. */
+/* Writes the number of samples of each rank that applies after `step`. The plan must have only one
+ * group. */
 yk_status yk_metrics_write_shares(struct yk_metrics *metrics, int64_t step,
                                   const struct yk_plan *plan) YK_MUST_USE;
 

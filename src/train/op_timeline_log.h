@@ -1,12 +1,13 @@
 /*
- * Op timeline log: records when the ops of this rank began and ended in some of the recent steps.
+ * Op timeline log: records when the ops of this rank began and ended in some of the recent rounds.
+ * A round is one pass through the rank's ops (train/executor/executor.h).
  *
- * A round is read after the following round was computed, because its communication has ended by
- * then. All ranks record the same rounds: they skip the first two, record the next twenty, and then
- * every eighth, because reading the events of a GPU takes time. The log keeps the most recent
- * rounds that fit.
+ * The times of a round are read after the computation of the next round, because the communication
+ * of the first one has ended by then. All ranks record the same rounds: they skip the first two
+ * rounds, record the next twenty rounds, and after that every eighth round, because reading the
+ * events of a GPU takes time. The log has a fixed size and keeps the most recent rounds.
  *
- * Nothing is allocated while steps run. One thread at a time.
+ * Nothing is allocated while steps run. Only one thread at a time may use a log.
  */
 #ifndef YK_TRAIN_OP_TIMELINE_LOG_H
 #define YK_TRAIN_OP_TIMELINE_LOG_H
@@ -26,7 +27,8 @@ struct yk_op_timeline_log;
 yk_status yk_op_timeline_log_create(int32_t op_count, struct yk_op_timeline_log **out) YK_MUST_USE;
 void yk_op_timeline_log_destroy(struct yk_op_timeline_log *log);
 
-/* Must be called after every step that ends. `step` is the number of that step. */
+/* Adds a round to the log if it is due. Must be called after every step that ends. `step` is the
+ * number of that step. */
 yk_status yk_op_timeline_log_add(struct yk_op_timeline_log *log, const struct yk_executor *executor,
                                  int64_t step) YK_MUST_USE;
 
@@ -34,29 +36,29 @@ yk_status yk_op_timeline_log_add(struct yk_op_timeline_log *log, const struct yk
 struct yk_rank_timelines {
     int32_t op_count;
     int32_t round_count;
-    const int64_t *steps;  /* (rounds) ascending */
-    const double *begin_s; /* (rounds, ops) */
-    const double *end_s;   /* (rounds, ops) */
+    const int64_t *steps;  /* (rounds) step of each round, ascending */
+    const double *begin_s; /* (rounds, ops) when each op began */
+    const double *end_s;   /* (rounds, ops) when each op ended */
 };
 
-/* Appends the recorded rounds in binary form, to be sent to another rank of the same byte order.
- * `offset_s` is added to all times. */
+/* Appends the recorded rounds to `out` in binary form, to be sent to another rank with the same
+ * byte order. Adds `offset_s` to all times. */
 yk_status yk_op_timeline_log_pack(const struct yk_op_timeline_log *log, double offset_s,
                                   struct yk_text *out) YK_MUST_USE;
 
-/* Reads what yk_op_timeline_log_pack() wrote, into the arena. Fails for invalid bytes; `source`
- * names their origin in the message. */
+/* Reads the bytes that yk_op_timeline_log_pack() wrote. The result is in the arena. Fails if the
+ * bytes are invalid; the message begins with `source`, the origin of the bytes. */
 yk_status yk_op_timeline_log_unpack(const void *bytes, size_t size, const char *source,
                                     struct yk_arena *arena,
                                     struct yk_rank_timelines *out) YK_MUST_USE;
 
 /*
- * Computes how long each op took, from the rounds that all ranks recorded: medians over the rounds,
- * in the arena. `rank_rounds` has one entry for each rank, with times on one clock. `steps` is 0 if
- * there is no such round. The caller sets the versions.
+ * Computes how long each op took: the median over the rounds that all ranks recorded. The result is
+ * in the arena. `rank_rounds` has one element for each rank; all times must be on the same clock.
+ * `steps` of the result is 0 if no round was recorded by all ranks. The caller sets the versions.
  *
- * The time of a message starts when its last rank arrives and ends when it has ended on all ranks:
- * waiting for another rank is not counted as time of the link.
+ * The time of a message starts when the last of its ranks is ready, and ends when the message has
+ * ended on all ranks. Waiting for another rank is not counted as time of the link.
  */
 yk_status yk_op_durations_compute(const struct yk_program *program,
                                   const struct yk_rank_timelines *rank_rounds,

@@ -1,6 +1,6 @@
 /*
  * Inference: runs a net forward without training, for evaluation, generation and translation. All
- * layers share one set of buffers. One thread at a time.
+ * layers share one set of buffers. Only one thread at a time may use an inference.
  */
 #ifndef YK_NN_INFERENCE_INFERENCE_H
 #define YK_NN_INFERENCE_INFERENCE_H
@@ -15,20 +15,22 @@
 
 struct yk_inference;
 
-/* The largest batch. A run may have another shape with at most as many tokens. */
+/* The shape of the largest batch. A run may have a different shape with at most as many tokens as
+ * this one. */
 struct yk_inference_shape {
     int64_t samples;
     int64_t sequence;
-    int64_t target_sequence; /* of a decoder; 0: no decoder */
+    int64_t target_sequence; /* target tokens per sample, for a decoder; 0 means: no decoder */
     bool last_only;          /* compute logits only for the last token of each sample, and no
                                 losses */
 };
 
-/* The store must outlive the inference. */
+/* Creates an inference for batches up to the shape `max`. The store must outlive the inference. */
 yk_status yk_inference_create(const struct yk_parameter_store *store,
                               const struct yk_inference_shape *max,
                               struct yk_inference **out) YK_MUST_USE;
-/* Uses the caller's device memory, which must have yk_inference_memory_bytes() bytes. */
+/* Creates an inference that uses device memory of the caller. The memory must have at least
+ * yk_inference_memory_bytes() bytes. */
 yk_status yk_inference_create_in_memory(const struct yk_parameter_store *store,
                                         const struct yk_inference_shape *max, void *memory,
                                         struct yk_inference **out) YK_MUST_USE;
@@ -36,32 +38,39 @@ size_t yk_inference_memory_bytes(const struct yk_parameter_store *store,
                                  const struct yk_inference_shape *max);
 void yk_inference_destroy(struct yk_inference *inference);
 
-/* Runs tokens (samples, sequence) through a net without an encoder, and waits. */
+/* Runs a net that is not an encoder–decoder on tokens (samples, sequence), and waits for the
+ * device. */
 yk_status yk_inference_run(struct yk_inference *inference, const int32_t *tokens, int64_t samples,
                            int64_t sequence) YK_MUST_USE;
 
-/* Runs a slice and returns the sum of its losses. Negative targets have no loss. */
+/* Runs the net on a slice and writes the sum of the losses to `out`. Negative targets have no
+ * loss. */
 yk_status yk_inference_run_loss(struct yk_inference *inference, const struct yk_sample_slice *slice,
                                 double *out) YK_MUST_USE;
 
-/* Runs the encoder over tokens (samples, sequence). lengths (samples) excludes the padding. */
+/* Runs the encoder on tokens (samples, sequence). `lengths` (samples) are the numbers of tokens
+ * without padding. */
 yk_status yk_inference_encode(struct yk_inference *inference, const int32_t *tokens,
                               const int32_t *lengths, int64_t samples,
                               int64_t sequence) YK_MUST_USE;
 
-/* Sets the number of samples of the decoder: sample i attends to sample from[i] of the encoder. */
+/* Sets the number of samples of the decoder to `samples`. Sample i of the decoder then attends to
+ * sample from[i] of the encoder. */
 yk_status yk_inference_select_encoder_outputs(struct yk_inference *inference, const int32_t *from,
                                               int64_t samples) YK_MUST_USE;
 
-/* Runs the decoder over tokens (samples, sequence), from the start of each output. */
+/* Runs the decoder on tokens (samples, sequence). The tokens must start at the beginning of each
+ * output. */
 yk_status yk_inference_decode(struct yk_inference *inference, const int32_t *tokens,
                               int64_t sequence) YK_MUST_USE;
 
-/* Copies the logits (V) of one token of the last run. With `last_only`, the position is 0. */
+/* Copies the logits (V) of one token of the last run to `out`. If `last_only` is set, `position`
+ * must be 0. */
 yk_status yk_inference_get_logits(const struct yk_inference *inference, int64_t sample,
                                   int64_t position, float *out) YK_MUST_USE;
 
-/* Copies the logits (samples, V) of the last token of each sample. Requires `last_only`. */
+/* Copies the logits (samples, V) of the last token of each sample to `out`. Requires
+ * `last_only`. */
 yk_status yk_inference_get_last_logits(const struct yk_inference *inference,
                                        float *out) YK_MUST_USE;
 

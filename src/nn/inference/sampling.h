@@ -1,6 +1,6 @@
 /*
- * Sampling: draws the next token from a model's logits. Pure: the same logits, options and random
- * state give the same token.
+ * Sampling: draws the next token from a model's logits. The function is pure: the same logits,
+ * options and random state always give the same token.
  */
 #ifndef YK_NN_INFERENCE_SAMPLING_H
 #define YK_NN_INFERENCE_SAMPLING_H
@@ -11,10 +11,12 @@
 #include <stdint.h>
 
 struct yk_sampling_options {
-    double temperature; /* logits are divided by it; 0: always the most likely token */
-    int64_t top_k;      /* draw only from the k most likely tokens; 0: from all */
-    double top_p;       /* draw only from the smallest set of most likely tokens with at least this
-                           total probability (nucleus sampling, Holtzman et al. 2020); 1: all */
+    double temperature; /* logits are divided by this number; 0 means: always take the most likely
+                           token */
+    int64_t top_k;      /* draw only from the k most likely tokens; 0 means: from all tokens */
+    /* Draw only from the smallest set of most likely tokens that has at least this total
+     * probability (nucleus sampling, Holtzman et al. 2020); 1 means: from all tokens. */
+    double top_p;
 };
 
 struct yk_sampling_candidate {
@@ -24,8 +26,8 @@ struct yk_sampling_candidate {
 
 /*
  * Draws a token from softmax(logits / temperature), restricted by top_k and top_p. `logits` and
- * `scratch` have `count` elements. Equal logits are ordered by token. A logit of −∞ excludes a
- * token. NaN and +∞ fail with YK_ERROR_NUMBERS.
+ * `scratch` have `count` elements. Of tokens with equal logits, the one with the lower number comes
+ * first. A logit of −∞ excludes a token. If a logit is NaN or +∞, returns YK_ERROR_NUMBERS.
  */
 yk_status yk_sampling_draw_token(const float *logits, int64_t count,
                                  const struct yk_sampling_options *options,

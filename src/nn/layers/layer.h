@@ -1,9 +1,10 @@
 /*
- * Layer kinds: forward and backward of each kind of layer, as entries of one table. src/model
+ * Layer kinds: one table has the forward and backward functions of each kind of layer. src/model
  * describes the costs of the same layers.
  *
- * To add a kind, write src/nn/layers/KIND.c with its `const struct yk_layer_kind`, and add it to
- * the table in layer.c. Forward and backward enqueue work on a lane and return.
+ * To add a kind, write src/nn/layers/KIND.c with its `const struct yk_layer_kind`, declare it here,
+ * and add it to the table in layer.c. The forward and backward functions enqueue work on a lane and
+ * return without waiting.
  */
 #ifndef YK_NN_LAYERS_LAYER_H
 #define YK_NN_LAYERS_LAYER_H
@@ -13,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The memory that a pass needs, see struct yk_layer_pass. */
+/* The sizes of the memory that a pass needs, see struct yk_layer_pass. */
 struct yk_layer_memory_sizes {
     size_t saved_bytes;
     size_t forward_bytes;  /* workspace of forward */
@@ -23,7 +24,7 @@ struct yk_layer_memory_sizes {
 struct yk_parameter_list; /* nn/parameter_list.h */
 
 struct yk_layer_kind {
-    const char *name;  /* as in src/model: "gpt-block" */
+    const char *name;  /* the same name as in src/model: "gpt-block" */
     bool is_block;     /* may have adapters and NF4 weights */
     bool reads_tokens; /* has no input from other layers */
     void (*list)(struct yk_parameter_list *parameters);
@@ -47,7 +48,7 @@ extern const struct yk_layer_kind yk_layer_bert_head;
 extern const struct yk_layer_kind *const yk_layer_kinds[];
 extern const size_t yk_layer_kind_count;
 
-/* The kind with that name, or NULL. */
+/* Returns the kind with this name, or NULL if there is no such kind. */
 const struct yk_layer_kind *yk_layer_kind_find(const char *name);
 
 #endif

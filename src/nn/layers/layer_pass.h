@@ -1,6 +1,7 @@
 /*
- * Layer pass: one forward or backward pass of some samples through one layer, with the memory it
- * reads and writes. The memory belongs to the caller; struct yk_layer_memory_sizes gives its sizes.
+ * Layer pass: one forward or backward pass of some samples through one layer, with the memory that
+ * the pass reads and writes. The memory belongs to the caller; struct yk_layer_memory_sizes
+ * contains its sizes.
  */
 #ifndef YK_NN_LAYERS_LAYER_PASS_H
 #define YK_NN_LAYERS_LAYER_PASS_H
@@ -16,7 +17,8 @@
 struct yk_batch_shape {
     int64_t samples;  /* B */
     int64_t sequence; /* T */
-    int64_t memory;   /* S, the length of the sequence that is cross-attended to; 0: none */
+    int64_t memory;   /* S, length of the sequence to which the layer cross-attends; 0 means: no
+                         cross-attention */
 };
 
 struct yk_layer_pass {
@@ -25,25 +27,25 @@ struct yk_layer_pass {
     struct yk_backend_lane *lane;
     int32_t layer;
     struct yk_batch_shape batch;
-    int64_t first_sample;   /* its number in the run; seeds dropout */
+    int64_t first_sample;   /* number of the first sample in the run; seeds dropout */
     bool training;          /* apply dropout */
-    const int32_t *tokens;  /* (B, T) of the encoder or of the decoder */
-    const int32_t *targets; /* (B, T); negative: no loss */
-    const int32_t *lengths; /* (B) tokens of each sample without padding, for attention that is not
-                               causal; NULL: no padding */
+    const int32_t *tokens;  /* (B, T) tokens of the encoder or of the decoder */
+    const int32_t *targets; /* (B, T) a negative target has no loss */
+    const int32_t *lengths; /* (B) number of tokens of each sample without padding, for attention
+                               that is not causal; NULL means: no padding */
     struct yk_position_tables position_tables;
-    float loss_factor;     /* factor of the gradient of the loss; 0: no gradient is computed */
-    double *loss;          /* the sum of the losses is added here */
-    const void *input;     /* (B·T, C) in the precision of the training; NULL for an embedding */
-    void *output;          /* (B·T, C); NULL for a head, whose logits are in `saved`, and where
-                              recomputation needs no output */
-    void *saved;           /* written by forward, read by backward */
+    float loss_factor; /* factor of the gradient of the loss; 0 means: compute no gradient */
+    double *loss;      /* the sum of the losses is added here */
+    const void *input; /* (B·T, C) in the precision of the training run; NULL for an embedding */
+    void *output; /* (B·T, C); NULL for a head, whose logits are in `saved`, and in a recomputation
+                     that needs no output */
+    void *saved;  /* the forward pass writes it, the backward pass reads it */
     void *workspace;       /* contents are undefined before and after the pass */
-    void *output_gradient; /* backward may overwrite it */
-    void *input_gradient;  /* NULL: not needed */
-    const void *memory;    /* (B·S, C) the encoder's output; NULL: none */
-    void *memory_gradient; /* NULL: not needed */
-    bool memory_added;     /* add to memory_gradient; else overwrite it */
+    void *output_gradient; /* the backward pass may overwrite it */
+    void *input_gradient;  /* NULL means: not needed */
+    const void *memory;    /* (B·S, C) the output of the encoder; NULL means: no cross-attention */
+    void *memory_gradient; /* NULL means: not needed */
+    bool memory_added;     /* true: add to memory_gradient; false: overwrite memory_gradient */
 };
 
 static inline const struct yk_net_layer *yk_layer_pass_layer(const struct yk_layer_pass *pass)
@@ -51,24 +53,26 @@ static inline const struct yk_net_layer *yk_layer_pass_layer(const struct yk_lay
     return &pass->net->layers[pass->layer];
 }
 
-/* The number of tokens: B·T. */
+/* Returns the number of tokens, B·T. */
 static inline int64_t yk_layer_pass_rows(const struct yk_layer_pass *pass)
 {
     return pass->batch.samples * pass->batch.sequence;
 }
 
-/* The same pass for the layer that owns the weights, where the pass's layer shares them. */
+/* Returns the same pass for the layer that owns the weights. This is another layer if the layer of
+ * the pass shares its weights. */
 struct yk_layer_pass yk_layer_pass_weights_owner(const struct yk_layer_pass *pass);
 
-/* The address of a parameter's weights. */
+/* Returns the address of a parameter's weights. */
 void *yk_layer_pass_weights(const struct yk_layer_pass *pass, int32_t parameter);
-/* The address of a parameter's gradient; NULL if the parameter is frozen. */
+/* Returns the address of a parameter's gradient, or NULL if the parameter is frozen. */
 void *yk_layer_pass_gradients(const struct yk_layer_pass *pass, int32_t parameter);
 
-/* The precision of a parameter that is not NF4. */
+/* Returns the precision of a parameter that is not NF4. */
 enum yk_precision yk_layer_pass_parameter_type(const struct yk_layer_pass *pass, int32_t parameter);
 
-/* The dropout at one of the layer's places (0 to 7): its rate, and its random stream. */
+/* Returns the dropout at one of the layer's places (0 to 7, see enum yk_dropout_site): its rate,
+ * and the seed and site that determine its random numbers. */
 struct yk_dropout yk_layer_pass_dropout(const struct yk_layer_pass *pass, uint64_t place);
 
 #endif

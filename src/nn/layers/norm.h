@@ -4,12 +4,13 @@
 
 #include "nn/layers/projection.h"
 
-/* A norm, with the statistics that forward saves for backward. */
+/* A norm, with the statistics that the forward pass saves for the backward pass. */
 struct yk_norm {
-    int32_t weight;         /* parameter number; the bias of a layer norm follows it */
-    enum yk_precision type; /* of input and output */
-    float *mean;            /* (rows); NULL: RMS norm */
-    float *rstd;            /* (rows) */
+    /* Number of the weight parameter; the bias of a layer norm is the next parameter. */
+    int32_t weight;
+    enum yk_precision type; /* type of the input and of the output */
+    float *mean;            /* (rows) mean; NULL means: RMS norm */
+    float *rstd; /* (rows) reciprocal of the standard deviation, or of the root mean square */
 };
 
 struct yk_norm yk_norm_allocate(const struct yk_net *net, int32_t weight, enum yk_precision type,
@@ -18,7 +19,8 @@ struct yk_norm yk_norm_allocate(const struct yk_net *net, int32_t weight, enum y
 void yk_norm_forward(const struct yk_layer_pass *pass, const struct yk_norm *norm, const void *x,
                      void *y);
 
-/* dx = add + the gradient of x. Adds to the gradients of its parameters unless they are frozen. */
+/* Computes dx = add + the gradient of x. Also adds to the gradients of the norm's parameters unless
+ * they are frozen. */
 void yk_norm_backward(const struct yk_layer_pass *pass, const struct yk_norm *norm, const void *x,
                       const void *dy, const void *add, void *dx);
 

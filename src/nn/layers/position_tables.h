@@ -1,6 +1,6 @@
 /*
- * Position tables: tables of rotary or sinusoidal positions in device memory that belongs to the
- * caller. They do not change once filled.
+ * Position tables: tables of rotary or sinusoidal positions, in device memory that belongs to the
+ * caller. The tables do not change after they have been filled.
  */
 #ifndef YK_NN_LAYERS_POSITION_TABLES_H
 #define YK_NN_LAYERS_POSITION_TABLES_H
@@ -12,8 +12,10 @@
 #include <stdint.h>
 
 struct yk_position_tables {
-    float *rotary;    /* (T, head_size / 2, 2) cosines and sines; NULL: not rotary */
-    void *sinusoidal; /* (T, C) in the precision of the embedding table; NULL: not sinusoidal */
+    /* (T, head_size / 2, 2) cosines and sines; NULL means: positions are not rotary. */
+    float *rotary;
+    void *sinusoidal; /* (T, C) in the precision of the embedding table; NULL means: positions are
+                         not sinusoidal */
 };
 
 /* Allocates the tables for sequences of up to `longest` tokens. */
@@ -25,10 +27,11 @@ void yk_position_tables_allocate(const struct yk_net *net, int64_t longest,
 yk_status yk_position_tables_fill(const struct yk_parameter_store *store, int64_t longest,
                                   const struct yk_position_tables *position_tables) YK_MUST_USE;
 
-/* Compute a table on the host: (longest, head_size / 2, 2) cosines and sines. */
+/* Computes the rotary table on the host: (longest, head_size / 2, 2) cosines and sines. */
 void yk_position_tables_compute_rotary(const struct yk_model_config *config, int64_t longest,
                                        float *out);
-/* (longest, C): the first half of a row has sines, the second cosines, as in Marian. */
+/* Computes the sinusoidal table on the host: (longest, C). The first half of a row has sines, the
+ * second half cosines, as in Marian. */
 void yk_position_tables_compute_sinusoidal(const struct yk_model_config *config, int64_t longest,
                                            float *out);
 

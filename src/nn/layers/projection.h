@@ -1,6 +1,6 @@
 /*
- * Projection: a matrix product with weights, forward and backward. It applies the projection's LoRA
- * adapter, and dequantises NF4 weights.
+ * Projection: a matrix product with weights, forward and backward. The functions also apply the
+ * LoRA adapter of the projection, and dequantise NF4 weights.
  */
 #ifndef YK_NN_LAYERS_PROJECTION_H
 #define YK_NN_LAYERS_PROJECTION_H
@@ -8,36 +8,45 @@
 #include "nn/bump_allocator.h"
 #include "nn/layers/layer.h"
 
-/* y (rows, out) = epilogue(x (rows, in) · weights + bias + add). */
+/*
+ * The arguments of yk_projection_forward(), which computes
+ *
+ *   y (rows, out) = epilogue(x (rows, in) · weights + bias + add)
+ */
 struct yk_projection_forward {
-    int64_t rows; /* 0: the tokens of the pass */
+    int64_t rows; /* 0 means: the tokens of the pass */
     const void *x;
     void *y;
-    const void *add; /* NULL: none */
+    const void *add; /* may be NULL */
     enum yk_epilogue epilogue;
-    void *aux;     /* of the epilogue, see struct yk_matmul_op */
-    void *inner;   /* (rows, parts · rank): receives x · Aᵀ of the adapter; NULL: no adapter */
-    void *weights; /* memory for dequantised weights; NULL unless NF4 */
-    int64_t cuts[2]; /* of the output, see struct yk_matmul_op */
+    void *aux;   /* input or output of the epilogue, see struct yk_matmul_op */
+    void *inner; /* (rows, parts · rank) receives x · Aᵀ of the adapter; NULL means: no adapter */
+    void *weights;   /* memory for dequantised weights; NULL unless NF4 */
+    int64_t cuts[2]; /* columns at which the product may be split, see split_columns in struct
+                        yk_matmul_op */
 };
 
-/* dx (rows, in) = epilogue(dy (rows, out) · weights + add), and the gradients of the trained
- * parameters. */
+/*
+ * The arguments of yk_projection_backward(), which computes the gradients of the trained parameters
+ * and
+ *
+ *   dx (rows, in) = epilogue(dy (rows, out) · weights + add)
+ */
 struct yk_projection_backward {
-    int64_t rows; /* 0: the tokens of the pass */
+    int64_t rows; /* 0 means: the tokens of the pass */
     const void *x;
     const void *dy;
-    void *dx;        /* NULL: not needed */
-    const void *add; /* NULL: none; may be dx itself */
+    void *dx;        /* NULL means: not needed */
+    const void *add; /* may be NULL or equal to dx */
     enum yk_epilogue epilogue;
-    void *aux;         /* of the epilogue */
-    const void *inner; /* from forward */
-    void *d_inner;     /* memory of the size of `inner` */
+    void *aux;         /* input of the epilogue */
+    const void *inner; /* the value of `inner` from the forward pass */
+    void *d_inner;     /* scratch memory with the size of `inner` */
     void *weights;     /* memory for dequantised weights; NULL unless NF4 */
-    void *dx_sums;     /* (in) the column sums of dx are added here: the gradient of the bias of the
-                          preceding projection. NULL: not needed */
-    bool bias_summed;  /* the following projection has computed this one's bias gradient in its
-                          dx_sums */
+    void *dx_sums;     /* (in) the column sums of dx are added to these elements, which are the bias
+                          gradient of the previous projection; NULL means: not needed */
+    bool bias_summed;  /* the next projection has already computed the bias gradient of this
+                          projection in its dx_sums */
 };
 
 void yk_projection_forward(const struct yk_layer_pass *pass, int32_t number,
@@ -45,18 +54,21 @@ void yk_projection_forward(const struct yk_layer_pass *pass, int32_t number,
 void yk_projection_backward(const struct yk_layer_pass *pass, int32_t number,
                             const struct yk_projection_backward *io);
 
-/* The address of the bias gradient. NULL: there is no trained bias, or there is an adapter. */
+/* Returns the address of the bias gradient. Returns NULL if the projection has no trained bias or
+ * has an adapter. */
 void *yk_projection_bias_gradient(const struct yk_layer_pass *pass, int32_t number);
 
-/* Computes only `inner`: for recomputation, which does not need the product again. */
+/* Computes only `inner`. Recomputation uses this function, because it does not need the product
+ * again. */
 void yk_projection_recompute_lora_inner(const struct yk_layer_pass *pass, int32_t projection,
                                         const void *x, void *inner);
 
-/* Allocates `inner`; NULL: no adapter. */
+/* Allocates `inner`. Returns NULL if there is no adapter. */
 void *yk_projection_allocate_lora_inner(const struct yk_net *net, int32_t layer, int32_t projection,
                                         int64_t rows, struct yk_bump_allocator *allocator);
 
-/* Allocates `d_inner` and `weights` for all projections of a layer. */
+/* These functions allocate `d_inner` and `weights`, each large enough for every projection of a
+ * layer. */
 void *yk_projection_allocate_lora_gradient(const struct yk_net *net, int32_t layer, int64_t rows,
                                            struct yk_bump_allocator *allocator);
 void *yk_projection_allocate_dequantised(const struct yk_net *net, int32_t layer,

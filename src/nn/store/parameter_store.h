@@ -1,9 +1,10 @@
 /*
  * Parameter store: the weights, gradients and optimizer state of a net on one device. Layers may be
- * partitioned among the stores of several ranks.
+ * partitioned among the stores of several ranks: the kept elements of a layer are those that this
+ * store has (nn/store/partition.h).
  *
- * A store owns one allocation of device memory. Callers that enqueue work must order accesses to
- * the same memory.
+ * A store owns one allocation of device memory. Callers that enqueue work must order the accesses
+ * to the same memory.
  */
 #ifndef YK_NN_STORE_PARAMETER_STORE_H
 #define YK_NN_STORE_PARAMETER_STORE_H
@@ -15,14 +16,14 @@
 
 #include <stdbool.h>
 
-/* A device, and the lane that copies its memory. */
+/* A device, and the lane on which copies from and to its memory run. */
 struct yk_device_context {
     const struct yk_backend *backend;
     struct yk_backend_device *device;
     struct yk_backend_lane *lane;
 };
 
-/* Copies between host and device, and waits for the copy. */
+/* Copies between host and device, and waits until the copy is done. */
 static inline yk_status yk_device_context_copy(const struct yk_device_context *context, void *to,
                                                const void *from, size_t bytes)
 {
@@ -31,26 +32,27 @@ static inline yk_status yk_device_context_copy(const struct yk_device_context *c
 }
 
 enum yk_optimizer_kind {
-    YK_OPTIMIZER_NONE, /* no gradients and no state: for evaluation */
+    YK_OPTIMIZER_NONE, /* no gradients and no optimizer state, for evaluation */
     YK_OPTIMIZER_ADAMW,
     YK_OPTIMIZER_SGD,
 };
 
-/* The arrays of one layer; NULL: there is none. While an op uses a sharded layer, the executor
- * points `weights` and `gradients` at gathered weights and at a gradient buffer. */
+/* The arrays of one layer. NULL means: the store does not have this array. While an op uses a
+ * sharded layer, the executor sets `weights` to the gathered weights and `gradients` to a gradient
+ * buffer. */
 struct yk_parameter_store_layer {
     struct yk_partition partition;
-    char *weights;       /* of the whole layer */
-    char *part;          /* (kept) trained weights; frozen bytes follow at `frozen_at` */
-    char *gradients;     /* of the whole layer, in the precision of the training */
-    char *gradient_part; /* (kept) if gradients are sharded */
-    float *master;       /* (kept) fp32 weights, if weights have 16 bits */
-    float *moment1;      /* (kept); the velocity of SGD */
-    float *moment2;      /* (kept); only AdamW */
-    int64_t kept;        /* trained numbers whose state is stored here */
-    struct yk_partition_span *spans;        /* (span_count) of the trained numbers */
-    struct yk_partition_span *frozen_spans; /* (span_count) of the frozen bytes */
-    int32_t span_count;                     /* 1 if the layer is whole */
+    char *weights; /* weights of the whole layer */
+    char *part; /* (kept) trained weights of a sharded layer; frozen bytes follow at `frozen_at` */
+    char *gradients;     /* gradients of the whole layer, in the precision of the training run */
+    char *gradient_part; /* (kept) gradients, if they are sharded */
+    float *master;       /* (kept) fp32 copy of the weights, if weights have 16 bits */
+    float *moment1;      /* (kept) first moment of AdamW, or velocity of SGD */
+    float *moment2;      /* (kept) second moment of AdamW */
+    int64_t kept;        /* number of trained elements whose state this store keeps */
+    struct yk_partition_span *spans;        /* (span_count) kept spans of the trained numbers */
+    struct yk_partition_span *frozen_spans; /* (span_count) kept spans of the frozen bytes */
+    int32_t span_count;                     /* 1 if the layer is not sharded */
     size_t frozen_at;                       /* byte offset in `part` */
 };
 
@@ -64,10 +66,12 @@ struct yk_parameter_store {
     struct yk_parameter_store_layer *layers; /* (L) */
 };
 
-/* What a store keeps. A NULL layout or member means: every layer whole, in the order of the net. */
+/* The parts of layers that a store keeps, and the order of its gradients. If the layout or
+ * `partitions` is NULL, the store keeps every layer whole. If the layout or `order` is NULL, the
+ * gradients are in the order of the net. */
 struct yk_parameter_store_layout {
     const struct yk_partition *partitions; /* (L) */
-    const int32_t *order;                  /* (L) the order of the layers' gradients in memory */
+    const int32_t *order; /* (L) layer numbers in the order of the layers' gradients in memory */
 };
 
 yk_status yk_parameter_store_create(const struct yk_net *net,
@@ -78,19 +82,19 @@ yk_status yk_parameter_store_create(const struct yk_net *net,
 void yk_parameter_store_destroy(struct yk_parameter_store *store);
 
 enum yk_state_tensor {
-    YK_STATE_WEIGHTS, /* the master copy if there is one */
+    YK_STATE_WEIGHTS, /* fp32 master copy if there is one, otherwise the weights */
     YK_STATE_MOMENT1,
     YK_STATE_MOMENT2,
     YK_STATE_COUNT,
 };
 
-/* Whether the store keeps this tensor of the layer. */
+/* Returns whether the store keeps this tensor of the layer. */
 bool yk_parameter_store_has_state(const struct yk_parameter_store *store, int32_t layer,
                                   enum yk_state_tensor which);
 
-/* Reads or writes a whole parameter as fp32 (count) on the host: the master copy if there is one,
- * and NF4 dequantised. Waits for the device. The layer must be whole for reading; writing a sharded
- * layer writes the part that the store keeps. */
+/* These functions read and write a whole parameter as fp32 (count) on the host. They use the master
+ * copy if there is one, and convert from and to NF4. They wait for the device. Reading requires
+ * that the layer is whole. Writing to a sharded layer writes only the part that the store keeps. */
 yk_status yk_parameter_store_read_values(const struct yk_parameter_store *store, int32_t layer,
                                          const struct yk_parameter *parameter,
                                          float *out) YK_MUST_USE;
@@ -98,27 +102,29 @@ yk_status yk_parameter_store_write_values(const struct yk_parameter_store *store
                                           const struct yk_parameter *parameter,
                                           const float *numbers) YK_MUST_USE;
 
-/* Writes a parameter whose numbers repeat after the first `given` ones (at least 1). Only these are
- * copied to the device. */
+/* Writes a parameter whose numbers repeat after the first `given` numbers. `given` is at least 1.
+ * Only these `given` numbers are copied to the device. */
 yk_status yk_parameter_store_write_repeated_values(const struct yk_parameter_store *store,
                                                    int32_t layer,
                                                    const struct yk_parameter *parameter,
                                                    const float *numbers, int64_t given) YK_MUST_USE;
 
 enum yk_parameter_store_init {
-    YK_PARAMETER_STORE_INIT_ALL, /* as the reference implementations do */
-    /* Random numbers that repeat, for benchmarks: drawing billions of numbers takes minutes, this
-     * takes a second. Adapters are drawn as above. */
+    YK_PARAMETER_STORE_INIT_ALL, /* initialise everything as the reference implementations do */
+    /* Use random numbers that repeat, for benchmarks. Drawing billions of different numbers takes
+     * minutes, this takes a second. Adapters are initialised as above. */
     YK_PARAMETER_STORE_INIT_REPEATED,
-    YK_PARAMETER_STORE_INIT_ADAPTERS, /* only adapters, before all other parameters are loaded */
+    YK_PARAMETER_STORE_INIT_ADAPTERS, /* initialise only adapters, before all other parameters are
+                                         loaded */
 };
 
-/* Initialises parameters. The values depend only on the seed and the parameter's name. */
+/* Initialises parameters. The values depend only on the seed and on the name of the parameter. */
 yk_status yk_parameter_store_init(struct yk_parameter_store *store, uint64_t seed,
                                   enum yk_parameter_store_init which) YK_MUST_USE;
 
-/* Finds a parameter whose weights are not finite, or else one whose gradient is not finite. `name`
- * is NULL if there is none. `what` is "weights" or "gradient". */
+/* Finds a parameter whose weights are not finite. If all weights are finite, finds one whose
+ * gradient is not finite. Sets `*name` to the parameter's name, or to NULL if everything is finite.
+ * Sets `*what` to "weights" or "gradient". */
 yk_status yk_parameter_store_find_nonfinite_values(const struct yk_parameter_store *store,
                                                    const char **name,
                                                    const char **what) YK_MUST_USE;

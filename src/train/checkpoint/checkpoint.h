@@ -1,22 +1,26 @@
 /*
- * Checkpoint: a folder with everything that a training needs to continue as if it had not stopped.
+ * Checkpoint: a folder with everything that a training run needs to continue as if it had not
+ * stopped.
  *
  *   checkpoints/step-00000100/
  *     manifest.json          version, step, and the size and XXH3 hash of every file
  *     config.json            the model config in Hugging Face format
- *     model.safetensors      the weights. With adapters: adapter_config.json and
- *                            adapter_model.safetensors, and no weights if the base model is known
+ *     model.safetensors      the weights
  *     frozen.safetensors     the bytes of NF4 weights
  *     optimizer.safetensors  master.NAME, moment1.NAME, moment2.NAME
  *     state.json             steps, samples, loss scaler, seed, and the options of the run
- *     tokenizer.json         the tokenizer; a character tokenizer is vocabulary.json
+ *     tokenizer.json         the tokenizer; a character tokenizer has vocabulary.json instead
  *
- * Several ranks save one checkpoint together, into a folder that all of them can access. It has one
- * shard per rank (shard.h) in place of the .safetensors files. Any number of ranks, with any
- * sharding, can load either form.
+ * A checkpoint with adapters also has adapter_config.json and adapter_model.safetensors. It has no
+ * model weights if the base model is known.
  *
- * A checkpoint is written under another name, synced and renamed, so that it is either complete or
- * absent. Older checkpoints are removed only after a newer one is complete. One thread at a time.
+ * Several ranks save one checkpoint together, into a folder that all of them can access. This
+ * checkpoint has one shard per rank (shard.h) instead of the .safetensors files. Any number of
+ * ranks, with any sharding, can load a checkpoint with shards or without.
+ *
+ * A checkpoint is first written under another name, then synced and renamed, so that it is either
+ * complete or absent. Older checkpoints are removed only after a newer one is complete. Only one
+ * thread at a time may use these functions.
  */
 #ifndef YK_TRAIN_CHECKPOINT_CHECKPOINT_H
 #define YK_TRAIN_CHECKPOINT_CHECKPOINT_H
@@ -33,83 +37,87 @@
 
 #include <stdint.h>
 
-/* The base model of adapters that adapt random weights: YK_PARAMETER_STORE_INIT_REPEATED with the
- * seed. */
+/* The name of the base model if adapters adapt random weights. These are initialised with
+ * YK_PARAMETER_STORE_INIT_REPEATED and the seed of the checkpoint. */
 #define YK_CHECKPOINT_RANDOM_BASE_MODEL "random"
 
 struct yk_checkpoint_state {
-    int64_t step;    /* steps done */
-    int64_t updates; /* steps that were not skipped */
+    int64_t step;    /* number of steps done */
+    int64_t updates; /* number of steps that were not skipped */
     int64_t samples; /* position in the data: units read from the sampler */
-    int64_t epoch;   /* units per epoch, to detect different data; 0: unknown */
-    int64_t bad;     /* consecutive skipped steps, up to the last step */
+    int64_t epoch;   /* units per epoch, to detect that the data changed; 0 means: unknown */
+    int64_t bad;     /* number of consecutive skipped steps that end with the last step */
     uint64_t seed;
     struct yk_loss_scaler scaler;
 };
 
-/* What is saved. */
+/* The data that a checkpoint saves. */
 struct yk_checkpoint_content {
     const struct yk_parameter_store *store;
     struct yk_checkpoint_state state;
     const struct yk_tokenizer *tokenizer; /* may be NULL */
     const char *options_json;             /* a JSON object */
-    const char *base_model;               /* of adapters; NULL: unknown, or no adapters */
-    const struct yk_communicator *ranks;  /* ranks that save together; NULL: one rank */
-    const struct yk_partition *saves;     /* (L) the part of each layer that this rank saves, see
-                                             yk_rank_partitions_saved(); unused by one rank */
+    const char *base_model; /* base model of the adapters; NULL means: unknown, or no adapters */
+    const struct yk_communicator *ranks; /* ranks that save together; NULL means: only one rank */
+    /* (L) the part of each layer that this rank saves, see yk_rank_partitions_saved(); not used
+     * if only one rank saves. */
+    const struct yk_partition *saves;
 };
 
-/* Writes folder/step-NNNNNNNN, appends its path to `out`, and removes all but the newest `keep`
- * checkpoints (0: none is removed). All ranks call it with the same state and return the same
- * status. If a rank cannot write its shard, all ranks report the rank and the reason, and the
- * previous checkpoint remains. */
+/* Writes the checkpoint folder/step-NNNNNNNN, appends its path to `out`, and removes all
+ * checkpoints except the newest `keep` ones (0 means: removes none). All ranks must call it with
+ * the same state. All ranks return the same status. If a rank cannot write its shard, the error
+ * message on all ranks contains this rank and the reason, and the previous checkpoint remains. */
 yk_status yk_checkpoint_save(const char *folder, const struct yk_checkpoint_content *content,
                              int32_t keep, struct yk_text *out) YK_MUST_USE;
 
-/* The bytes of a checkpoint's tensors, over all ranks. The other files are small. */
+/* Returns the size of a checkpoint's tensors in bytes, over all ranks. The other files are
+ * small. */
 uint64_t yk_checkpoint_save_bytes(const struct yk_checkpoint_content *content);
 
-/* Fails if the file system of `folder` has not enough free space for `saves` more checkpoints, of
- * which the newest `keep` are kept (0: all) while another one is written. Checkpoints that already
- * exist in folder/checkpoints count as kept. Succeeds if the free space is unknown. */
+/* Fails if the file system of `folder` does not have enough free space for `saves` more
+ * checkpoints, if only the newest `keep` are kept (0 means: all) and another one is being written.
+ * Checkpoints that already exist in folder/checkpoints count as kept. Succeeds if the free space is
+ * unknown. */
 yk_status yk_checkpoint_check_save_space(const char *folder,
                                          const struct yk_checkpoint_content *content, int64_t saves,
                                          int32_t keep) YK_MUST_USE;
 
-/* An opened checkpoint. Its files were verified and its small files were read. */
+/* An open checkpoint. Its files have been verified, and its small files have been read. */
 struct yk_checkpoint {
     struct yk_arena *arena;
     const char *path;
     const struct yk_model_config *config;
-    struct yk_workload workload; /* of the training that was saved */
+    struct yk_workload workload; /* workload of the saved training run */
     double lora_alpha;
     const char *base_model;
     struct yk_checkpoint_state state;
-    struct yk_tokenizer *tokenizer; /* NULL: none, or not supported */
-    const char *options_json;       /* NULL: a folder in Hugging Face format */
-    int32_t shards;                 /* number of shards; 0: one rank saved it */
+    struct yk_tokenizer *tokenizer; /* NULL means: no tokenizer, or its type is not supported */
+    /* NULL means: not a checkpoint, but a folder in Hugging Face format. */
+    const char *options_json;
+    int32_t shards; /* number of shards; 0 means: one rank saved the checkpoint, without shards */
 };
 
 /*
- * Opens a checkpoint, or the newest checkpoint of a run's folder. If the newest one is incomplete
- * (the size or hash of a file differs), it warns and opens an older one. Also opens a model or an
- * adapter in Hugging Face format, at step 0.
+ * Opens a checkpoint, or the newest checkpoint in the folder of a run. If the newest checkpoint is
+ * damaged (the size or hash of a file differs), prints a warning and opens an older one. Also opens
+ * a model or an adapter in Hugging Face format; its step is 0.
  */
 yk_status yk_checkpoint_open(const char *path, struct yk_checkpoint **out) YK_MUST_USE;
-/* Opens the same checkpoint on all ranks; they return the same status. Each rank verifies a share
- * of the files. Only rank 0 warns. `ranks` NULL: one rank. */
+/* Opens the same checkpoint on all ranks. All ranks return the same status. Each rank verifies some
+ * of the files. Only rank 0 prints warnings. If `ranks` is NULL, there is only one rank. */
 yk_status yk_checkpoint_open_on_ranks(const char *path, const struct yk_communicator *ranks,
                                       struct yk_checkpoint **out) YK_MUST_USE;
 void yk_checkpoint_close(struct yk_checkpoint *checkpoint);
 
 /* Loads the part of the weights and of the optimizer state that the store keeps. `base` is the path
- * of an adapter's base model; NULL: the path in the checkpoint. Each rank loads by itself and may
- * fail alone. */
+ * of the base model of an adapter; NULL means: the base model that the checkpoint names. Each rank
+ * loads by itself, so one rank may fail while others succeed. */
 yk_status yk_checkpoint_load(const struct yk_checkpoint *checkpoint, const char *base,
                              struct yk_parameter_store *store) YK_MUST_USE;
 
-/* Loads only the parameters of a model, without adapters and optimizer state: from a file or folder
- * in Hugging Face format (nn/weights/weights.h), or from a checkpoint. */
+/* Loads only the parameters of a model, without adapters and without optimizer state. `path` is a
+ * checkpoint, or a file or folder in Hugging Face format (nn/weights/weights.h). */
 yk_status yk_checkpoint_load_model(const char *path, struct yk_parameter_store *store) YK_MUST_USE;
 
 #endif

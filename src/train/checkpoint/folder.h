@@ -1,11 +1,14 @@
 /*
  * Checkpoint folder: the folder that contains a run's checkpoints, and the files of a checkpoint.
- * Files are synced and folders renamed, so that a checkpoint is either complete or absent.
+ * Files are synced and folders renamed, so that a checkpoint is either complete or absent. The
+ * names in the folder mean:
  *
- * step-00000100           a checkpoint
- * step-00000100.partial   a checkpoint that is being written or removed; it is never read
- * step-00000100.old       a checkpoint that is being replaced by one of the same step; it is read
- *                         only while the new one does not exist
+ *   step-00000100          a checkpoint
+ *   step-00000100.partial  a checkpoint that is being written or removed;
+ *                          it is never read
+ *   step-00000100.old      a checkpoint that is being replaced by a new one of
+ *                          the same step; it is read only while the new one
+ *                          does not exist
  */
 #ifndef YK_TRAIN_CHECKPOINT_FOLDER_H
 #define YK_TRAIN_CHECKPOINT_FOLDER_H
@@ -33,7 +36,7 @@
 struct yk_checkpoint_folder_entry {
     const char *name;
     int64_t step;
-    bool old; /* the name ends in .old */
+    bool old; /* the name ends in ".old" */
 };
 
 struct yk_checkpoint_folder_list {
@@ -53,7 +56,7 @@ bool yk_checkpoint_folder_has_adapter(const char *folder);
 /* Waits until a file or folder is stored on the disk. */
 yk_status yk_checkpoint_folder_sync(const char *path) YK_MUST_USE;
 
-/* Removes a folder and its contents, ignoring errors. */
+/* Removes a folder and its contents. Ignores errors. */
 void yk_checkpoint_folder_remove(const char *path);
 
 /* Removes the .partial folders that interrupted saves left behind. */

@@ -34,34 +34,35 @@ struct yk_manifest_file {
 
 struct yk_manifest {
     int64_t step;
-    int32_t ranks;                  /* number of shards among the files; 0: no shards */
+    int32_t ranks;                  /* number of shards among the files; 0 means: no shards */
     struct yk_manifest_file *files; /* sorted by name */
     int32_t count;
 };
 
 /*
- * Syncs every file of `folder` to the disk, and writes and syncs their manifest. `known` gives the
- * step, the ranks, and the files that other ranks have already synced and hashed: their sizes are
- * checked, but they are not read again.
+ * Syncs every file of `folder` to the disk, writes the manifest of these files, and syncs the
+ * manifest too. `known` contains the step, the number of ranks, and the files that other ranks have
+ * already synced and hashed. These files are not read again; only their sizes are checked.
  */
 yk_status yk_manifest_save(const char *folder, const struct yk_manifest *known) YK_MUST_USE;
 
-/* The files that this rank hashes: every file whose number modulo `ranks` is `rank`. */
+/* The files that this rank hashes: every file whose index modulo `ranks` is `rank`. */
 struct yk_manifest_file_share {
     int32_t rank;
-    int32_t ranks; /* 1: all files */
+    int32_t ranks; /* 1 means: all files */
 };
 
-/* Reads the folder's manifest, and compares the sizes of all files and the hashes of a share of
- * them. The error names the first file that differs. `hash` is the hash of the manifest itself,
- * which is equal on all ranks that see the same folder; it may be NULL. */
+/* Reads the manifest of the folder. Compares the sizes of all files, and the hashes of the files in
+ * `share`. The error message contains the name of the first file that differs. `hash` may be NULL;
+ * otherwise it receives the hash of the manifest itself, which is equal on all ranks that see the
+ * same folder. */
 yk_status yk_manifest_verify(const char *folder, struct yk_manifest_file_share share,
                              struct yk_arena *arena, struct yk_manifest *out,
                              uint64_t *hash) YK_MUST_USE;
 
 bool yk_manifest_has_file(const struct yk_manifest *manifest, const char *name);
 
-/* Parse and print the text of a manifest. */
+/* These functions parse and write the text of a manifest. */
 yk_status yk_manifest_parse(const char *bytes, size_t length, struct yk_arena *arena,
                             struct yk_manifest *out) YK_MUST_USE;
 void yk_manifest_write(const struct yk_manifest *manifest, struct yk_text *out);

@@ -1,17 +1,17 @@
 /*
- * Shard: the file of one rank in a checkpoint that several ranks save.
+ * Shard: the file of one rank in a checkpoint that several ranks save together.
  *
- *   shard-00002-of-00004.safetensors   of rank 1 of 4
+ *   shard-00002-of-00004.safetensors   the shard of rank 1 of 4
  *
- * A shard contains slices of parameters as one-dimensional tensors. The name of a tensor is its
- * kind, the parameter, and the first element of the slice:
+ * A shard contains slices of parameters as one-dimensional tensors. The name of a tensor consists
+ * of its kind, the name of the parameter, and the first element of the slice:
  *
  *   weights.transformer.wte.weight@4096   F32: a trained parameter from element 4096 on
- *   moment1.NAME@4096, moment2.NAME@4096  F32: its optimizer state
- *   bf16.NAME@8192                        U8: a frozen bf16 parameter from byte 8192 on; also fp32,
- *                                         fp16 and nf4
+ *   moment1.NAME@4096, moment2.NAME@4096  F32: the optimizer state of the parameter NAME
+ *   bf16.NAME@8192                        U8: a frozen bf16 parameter from byte 8192 on
  *
- * All shards together contain every element exactly once. The functions on names are pure.
+ * The kinds fp32, fp16 and nf4 are like bf16. All shards together contain every element exactly
+ * once. The functions that format or parse names are pure.
  */
 #ifndef YK_TRAIN_CHECKPOINT_SHARD_H
 #define YK_TRAIN_CHECKPOINT_SHARD_H
@@ -50,25 +50,26 @@ struct yk_shard_slice {
     int64_t first;
 };
 
-/* Formats the file name of a rank; ranks are counted from 0. */
+/* Formats the name of the shard file of a rank. Ranks are counted from 0, but file names count from
+ * 1. */
 void yk_shard_format_file_name(int32_t rank, int32_t ranks, char out[YK_SHARD_FILE_NAME_SIZE]);
-/* False: it is not the name of a shard. */
+/* Parses the name of a shard file. Returns false if `name` is not the name of a shard file. */
 bool yk_shard_read_file_name(const char *name, int32_t *rank, int32_t *ranks);
 
 void yk_shard_add_slice_name(struct yk_text *out, enum yk_shard_kind kind, const char *parameter,
                              int64_t first);
 bool yk_shard_read_slice_name(const char *name, struct yk_shard_slice *out);
 
-/* "weights", "nf4" … */
+/* Returns "weights", "nf4" … */
 const char *yk_shard_kind_name(enum yk_shard_kind kind);
 
-/* Whether the elements are bytes of a frozen parameter; else they are fp32 numbers. */
+/* Returns whether the elements are bytes of a frozen parameter. Otherwise they are fp32 numbers. */
 static inline bool yk_shard_is_frozen(enum yk_shard_kind kind)
 {
     return kind >= YK_SHARD_FP32;
 }
 
-/* The state tensor of the store that corresponds to a kind. */
+/* Returns the state tensor of the store that corresponds to a kind. */
 static inline enum yk_state_tensor yk_shard_state_tensor(enum yk_shard_kind kind)
 {
     return kind == YK_SHARD_MOMENT1   ? YK_STATE_MOMENT1
@@ -76,11 +77,11 @@ static inline enum yk_state_tensor yk_shard_state_tensor(enum yk_shard_kind kind
                                       : YK_STATE_WEIGHTS;
 }
 
-/* The kind of a frozen parameter, by its format. */
+/* Returns the kind for the format of a frozen parameter. */
 enum yk_shard_kind yk_shard_frozen_kind(const struct yk_net *net,
                                         const struct yk_parameter *parameter);
 
-/* The number of elements of a parameter that has `count` numbers. */
+/* Returns the number of elements that a parameter of `count` numbers has in shards of this kind. */
 int64_t yk_shard_element_count(enum yk_shard_kind kind, int64_t count);
 
 static inline int64_t yk_shard_element_bytes(enum yk_shard_kind kind)
@@ -88,8 +89,9 @@ static inline int64_t yk_shard_element_bytes(enum yk_shard_kind kind)
     return yk_shard_is_frozen(kind) ? 1 : (int64_t)sizeof(float);
 }
 
-/* Writes and syncs the part `saves` (L) of each layer, which the store must keep: weights and
- * optimizer state of trained parameters, and frozen parameters if `frozen` is true. */
+/* Writes and syncs a shard: the part `saves` (L) of each layer. The store must keep this part. The
+ * shard contains the weights and the optimizer state of trained parameters, and the frozen
+ * parameters if `frozen` is true. */
 yk_status yk_shard_write(const struct yk_parameter_store *store, const struct yk_partition *saves,
                          bool frozen, const char *path,
                          struct yk_safetensors_file_checksum *out) YK_MUST_USE;

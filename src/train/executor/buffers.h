@@ -2,8 +2,9 @@
  * Buffers: the offsets of a rank's buffers in one allocation. Buffers hold layer outputs, saved
  * activations, workspaces, gradients, gathered weights, and data received from other ranks.
  *
- * program/memory/lifetimes says how long each buffer lives, nn says how large it is. The offsets
- * are computed once, before the first step, and live in the caller's arena.
+ * program/memory/buffer_lifetimes.h defines how long each buffer lives. The functions of nn/
+ * compute its size. The offsets are computed once, before the first step, and live in the caller's
+ * arena.
  */
 #ifndef YK_TRAIN_EXECUTOR_BUFFERS_H
 #define YK_TRAIN_EXECUTOR_BUFFERS_H
@@ -22,56 +23,63 @@ enum {
     YK_BUFFER_NONE = -1
 };
 
-/* Offsets in the allocation, for one layer and micro-batch. */
+/* Byte offsets in the allocation, for one layer and one micro-batch. */
 struct yk_layer_buffer_offsets {
-    size_t output; /* unused by a head */
+    size_t output; /* a head does not use it */
     size_t output_gradient;
     size_t saved;         /* activations that the backward pass reads */
-    size_t forward_saved; /* activations that the forward pass writes; differs from `saved` where
-                             they are recomputed */
+    size_t forward_saved; /* activations that the forward pass writes; differs from `saved` if the
+                             activations are recomputed */
     size_t forward_work;
     size_t recompute_work;
     size_t backward_work;
 };
 
 /*
- * Offsets for one crossing and micro-batch. A crossing is a layer's output that another group of
- * ranks reads (program/facts). Ranks of the reading group use `input` and `input_gradient`. Ranks
- * of the layer's own group receive the gradient at `returned`.
+ * Byte offsets in the allocation, for one crossing and one micro-batch. A crossing is the output of
+ * a layer that layers of another group of ranks read (program/program_facts.h). Ranks of the group
+ * that reads the output use `input` and `input_gradient`. Ranks of the layer's own group receive
+ * the gradient at `returned`.
  */
 struct yk_crossing_offsets {
     size_t input;
     size_t input_gradient;
     size_t returned;
-    bool direct; /* `returned` is the output's gradient itself: no other gradient is added to it */
+    bool direct; /* `returned` is the offset of the output's gradient itself, because no other
+                    gradient is added to it */
 };
 
-/* The weights and gradients that an op uses outside the store: numbers of buffers, or
- * YK_BUFFER_NONE. The leader of a layer is the layer whose weights it shares. */
+/* The buffers with the weights and gradients that an op uses outside the store. Each is the number
+ * of a buffer, or YK_BUFFER_NONE. If a layer shares the weights of another layer, that other layer
+ * is its leader. */
 struct yk_op_buffers {
     int32_t weights;        /* gathered weights of the op's layer */
-    int32_t leader_weights; /* gathered weights of its leader */
-    int32_t gradient;       /* gradients of the op's layer, or of its bucket, before the exchange */
-    int32_t leader_gradient; /* gradients of its leader */
-    size_t gradient_at;      /* byte offset of the layer inside the buffer `gradient` */
+    int32_t leader_weights; /* gathered weights of the leader of the op's layer */
+    int32_t gradient; /* gradients of the op's layer, or of its bucket, before they are exchanged */
+    int32_t leader_gradient; /* gradients of the leader */
+    size_t gradient_at;      /* byte offset of the layer's gradients in the buffer `gradient` */
     size_t leader_gradient_at;
-    bool clears_gradient; /* the op is the first to add to the gradient: it clears it before */
+    bool clears_gradient; /* the op is the first that adds to the gradient, so it clears the
+                             gradient before */
     bool clears_leader;
-    size_t reduced_bytes; /* of an all-reduce of one micro-batch: bytes of all its gradients */
-    bool adds; /* of such an all-reduce: its sums are added to those of earlier micro-batches */
+    size_t reduced_bytes; /* if the op is an all-reduce of one micro-batch: bytes of all its
+                             gradients */
+    /* For the same all-reduce: its sums are added to the sums of earlier micro-batches. */
+    bool adds;
 };
 
 struct yk_executor_buffers {
     struct yk_layer_buffer_offsets *passes; /* (L, M) */
     struct yk_crossing_offsets *crossings;  /* (crossings, M) */
-    struct yk_op_buffers *ops;              /* (ops of the rank) */
-    size_t *offsets;                        /* (buffers) */
+    struct yk_op_buffers *ops;              /* (ops of the rank) the buffers of each op */
+    size_t *offsets;                        /* (buffers) byte offset of each buffer */
     size_t bytes;                           /* size of the allocation */
     struct yk_buffer_reuse_wait *waits;     /* sorted by op */
     int32_t wait_count;
 };
 
-/* `spare_samples` is the number of samples that a micro-batch may have above the planned number. */
+/* Assigns an offset to every buffer. `spare_samples` is the number of samples that a micro-batch
+ * may have in addition to the planned number. */
 yk_status yk_executor_buffers_assign(const struct yk_op_index *index, const struct yk_net *net,
                                      int64_t spare_samples, struct yk_arena *arena,
                                      struct yk_executor_buffers *out) YK_MUST_USE;

@@ -1,7 +1,7 @@
 /*
  * Collectives: the all-gathers, reduce-scatters and all-reduces of a rank's program. They are
- * prepared once and enqueued in every round. They point into the store and into the memory of the
- * buffers, which must not move.
+ * prepared once and enqueued in every round, that is, in every pass through the rank's ops. They
+ * contain addresses in the store and in the memory of the buffers, so this memory must not move.
  */
 #ifndef YK_TRAIN_EXECUTOR_COLLECTIVES_H
 #define YK_TRAIN_EXECUTOR_COLLECTIVES_H
@@ -15,7 +15,8 @@
 
 #include <stdbool.h>
 
-/* The collectives of one op: `count` consecutive entries of the array for its kind. */
+/* The collectives of one op: `count` consecutive elements of the array for the op's kind, from
+ * element `first` on. */
 struct yk_collective_span {
     int32_t first;
     int32_t count;
@@ -29,8 +30,9 @@ struct yk_collectives {
     int32_t gather_count;
     int32_t scatter_count;
     int32_t reduce_count;
-    struct yk_collective_span *of; /* (ops) */
-    struct yk_comm_group **groups; /* (groups of the plan); NULL where a group has one member */
+    struct yk_collective_span *of; /* (ops) the collectives of each op */
+    struct yk_comm_group **groups; /* (groups of the plan) communicator group of each; NULL if a
+                                      group of the plan has one member */
     int32_t group_count;
 };
 
@@ -39,11 +41,12 @@ struct yk_collectives_request {
     const struct yk_communicator *ranks;
     const struct yk_parameter_store *store;
     const struct yk_executor_buffers *buffers;
-    char *memory;        /* allocation that the buffers' offsets refer to */
+    char *memory;        /* the allocation to which the offsets of the buffers refer */
     bool reduce_in_fp32; /* 16-bit gradients are summed as fp32 */
 };
 
-/* All ranks call it together, because it creates their communicator groups. */
+/* Prepares the collectives. All ranks must call it at the same time, because it creates their
+ * communicator groups. */
 yk_status yk_collectives_create(const struct yk_collectives_request *request,
                                 struct yk_arena *arena, struct yk_collectives *out) YK_MUST_USE;
 void yk_collectives_destroy(struct yk_collectives *collectives);
@@ -52,8 +55,8 @@ void yk_collectives_destroy(struct yk_collectives *collectives);
 void yk_collectives_enqueue(const struct yk_collectives *collectives, const struct yk_op_list *list,
                             int32_t op);
 
-/* The order in which a store should lay out gradients, so that those of a bucket are contiguous:
- * (L) layer numbers, in the arena. */
+/* Computes the order in which a store should lay out the gradients of the layers, so that the
+ * gradients of a bucket are contiguous. `out` receives (L) layer numbers in the arena. */
 yk_status yk_collectives_gradient_order(const struct yk_program *program, struct yk_arena *arena,
                                         int32_t **out) YK_MUST_USE;
 

@@ -1,6 +1,7 @@
 /*
  * Device batches: the tokens of the most recent steps in device memory. Each micro-batch has space
- * for the number of tokens in the plan. The memory belongs to the caller. One thread at a time.
+ * for as many tokens as the plan says. The caller allocates and frees the memory. Only one thread
+ * at a time may use the batches.
  */
 #ifndef YK_TRAIN_EXECUTOR_DEVICE_BATCHES_H
 #define YK_TRAIN_EXECUTOR_DEVICE_BATCHES_H
@@ -20,22 +21,23 @@ enum {
 
 struct yk_device_batches {
     const struct yk_net *net;
-    int64_t *first;   /* (M + 1) first sample of each micro-batch on this rank, and the end */
-    int64_t samples;  /* B: all samples of this rank */
-    int64_t sequence; /* T of the plan */
-    int64_t target_sequence; /* S of the plan */
+    int64_t *first;  /* (M + 1) number of the first sample of each micro-batch on this rank, and the
+                        end of the last one */
+    int64_t samples; /* B, all samples of this rank */
+    int64_t sequence;        /* T, tokens per sample in the plan */
+    int64_t target_sequence; /* S, target tokens per sample in the plan; T if there is no decoder */
     int64_t longest;         /* maximum length of a sequence */
     struct {
         int32_t *tokens;        /* (B, T) */
-        int32_t *lengths;       /* (B·T): a slice never has more samples than tokens */
+        int32_t *lengths;       /* (B·T), because a slice never has more samples than tokens */
         int32_t *target_tokens; /* (B, S); NULL for a model that has no decoder */
         int32_t *targets;       /* (B, S) */
     } steps[YK_DEVICE_BATCHES_STEP_SLOTS];
     struct yk_position_tables position_tables;
 };
 
-/* Computes the sizes for one rank of a plan. Each micro-batch gets space for `spare` more samples
- * than planned. `first` is allocated in the arena. */
+/* Computes the sizes for one rank of a plan. Each micro-batch that is not empty gets space for
+ * `spare` samples in addition to the planned ones. `first` is allocated in the arena. */
 yk_status yk_device_batches_init(const struct yk_plan *plan, int32_t rank, int64_t spare,
                                  const struct yk_net *net, struct yk_arena *arena,
                                  struct yk_device_batches *out) YK_MUST_USE;
@@ -43,7 +45,7 @@ yk_status yk_device_batches_init(const struct yk_plan *plan, int32_t rank, int64
 void yk_device_batches_allocate(struct yk_device_batches *batches,
                                 struct yk_bump_allocator *allocator);
 
-/* Fails unless each slice fits into the space of its micro-batch. */
+/* Fails if a slice does not fit into the space of its micro-batch. */
 yk_status yk_device_batches_check(const struct yk_device_batches *batches,
                                   const struct yk_batch *batch) YK_MUST_USE;
 
@@ -52,15 +54,15 @@ void yk_device_batches_load(const struct yk_device_batches *batches,
                             const struct yk_backend *backend, struct yk_backend_lane *lane,
                             int32_t slot, int32_t micro_batch, const struct yk_sample_slice *slice);
 
-/* Enqueues a copy of a slice's lengths. Every rank needs the lengths, also one that has only middle
- * layers and loads no tokens. */
+/* Enqueues a copy of a slice's lengths to the device. Every rank needs the lengths, even a rank
+ * that has only middle layers and loads no tokens. */
 void yk_device_batches_load_lengths(const struct yk_device_batches *batches,
                                     const struct yk_backend *backend, struct yk_backend_lane *lane,
                                     int32_t slot, int32_t micro_batch,
                                     const struct yk_sample_slice *slice);
 
-/* Sets the shape, tokens, targets and lengths of a pass over `samples` samples of the slice,
- * starting with sample `begin`. */
+/* Sets the shape, tokens, targets and lengths of `pass`, a pass over `samples` samples of the slice
+ * that starts with sample `begin`. */
 void yk_device_batches_fill_pass(const struct yk_device_batches *batches, int32_t slot,
                                  int32_t micro_batch, const struct yk_sample_slice *slice,
                                  int64_t begin, int64_t samples, struct yk_layer_pass *pass);

@@ -1,20 +1,28 @@
 /*
- * Executor: runs a rank's program on the lanes of a device.
+ * Executor: runs a rank's program on the lanes of a device. A lane is a queue of work that runs in
+ * order.
  *
  * All memory of a step is allocated when the executor is created. The host enqueues work and reads
- * results; lanes wait for each other as the program says.
+ * results. The lanes wait for each other where the program says so.
  *
  * Steps overlap: a step may begin before the previous one has ended. A round is one pass through
  * the rank's ops. An op of a round may belong to the round's own step, to the previous step or to
- * the next one. yk_executor_finish_steps() completes all steps, so that the store holds the final
+ * the next step. yk_executor_finish_steps() completes all steps, so that the store holds the final
  * weights.
  *
- * One thread at a time. All ranks of a run make the same calls.
+ * Only one thread at a time may use an executor, unless a function says "any thread". All ranks of
+ * a run must make the same calls.
  *
- * The folder: executor creates and destroys it, steps begins and ends steps, enqueue puts ops on
- * lanes, routes moves activations between groups of ranks, collectives exchanges weights and
- * gradients, buffers and offsets lay out its memory, device_batches holds its input, lanes and
- * times read its events.
+ * The files of this folder:
+ *
+ *   executor                 creates and destroys the executor
+ *   steps                    begins and ends steps
+ *   enqueue                  enqueues ops on lanes
+ *   routes                   moves activations between groups of ranks
+ *   collectives              exchanges weights and gradients
+ *   buffers, buffer_offsets  choose the offsets of buffers in memory
+ *   device_batches           holds the input tokens on the device
+ *   lanes, timeline          read from events what runs now, and when ops ran
  */
 #ifndef YK_TRAIN_EXECUTOR_EXECUTOR_H
 #define YK_TRAIN_EXECUTOR_EXECUTOR_H
@@ -33,16 +41,16 @@
 
 /* This rank's samples of one micro-batch, on the host. */
 struct yk_batch_slice {
-    struct yk_sample_slice own; /* its `counted` and `present` are totals over all ranks */
-    int64_t all;                /* samples of the micro-batch on all ranks */
-    int64_t first;              /* number of this rank's first sample in the micro-batch */
-    int64_t planned; /* planned samples of the micro-batch, where the actual number differs and
-                        samples are divided in proportion; 0: as many as planned */
-    int32_t *memory; /* of `own` */
-    int64_t rows;    /* tokens that `memory` has space for */
+    struct yk_sample_slice own; /* its `loss_targets` and `token_count` are totals over all ranks */
+    int64_t all;                /* number of samples of the micro-batch on all ranks together */
+    int64_t first;              /* index of this rank's first sample in the micro-batch */
+    int64_t planned; /* if the samples are divided in proportion to the plan: planned number of
+                        samples of the micro-batch; otherwise 0 */
+    int32_t *memory; /* memory that the pointers of `own` point into */
+    int64_t rows;    /* number of tokens for which `memory` has space */
 };
 
-/* The number of the actual sample that corresponds to sample `planned` of the plan. */
+/* Returns the index of the actual sample that corresponds to sample `planned` of the plan. */
 static inline int64_t yk_batch_slice_sample_at(const struct yk_batch_slice *slice, int64_t planned)
 {
     if (slice->planned > 0) {
@@ -55,82 +63,90 @@ static inline int64_t yk_batch_slice_sample_at(const struct yk_batch_slice *slic
 struct yk_batch {
     int32_t slice_count; /* one slice for each micro-batch */
     struct yk_batch_slice *slices;
-    int64_t loss_targets;    /* targets with a loss, of all slices and ranks */
-    int64_t unpadded_tokens; /* tokens without padding, of all slices and ranks */
-    int64_t units;           /* units of the sampler */
+    int64_t loss_targets;    /* number of targets with a loss, in all slices of all ranks */
+    int64_t unpadded_tokens; /* number of tokens without padding, in all slices of all ranks */
+    int64_t units;           /* number of units that were taken from the sampler */
 };
 
 struct yk_step_options {
     const struct yk_batch *batch; /* must not change until the step has ended */
     double lr;
-    int64_t updates; /* optimizer updates before this step */
+    int64_t updates; /* number of optimizer updates before this step */
     double loss_scale;
-    double clip; /* maximum gradient norm; 0: no clipping */
+    double clip; /* maximum gradient norm; 0 means: no clipping */
 };
 
 struct yk_step_result {
-    double loss;  /* mean over the targets with a loss, of all ranks */
-    double norm;  /* of all gradients, before clipping */
+    double loss;  /* mean over the targets with a loss on all ranks */
+    double norm;  /* norm of all gradients before clipping */
     bool skipped; /* the gradients were not finite and no weight was updated; only a program with a
                      barrier skips steps */
     bool stopped; /* a rank called yk_executor_request_stop() */
     double seconds;
     const double *compute_s; /* (ranks) compute time of each rank in this step or an earlier one;
-                                valid until the next call */
+                                valid until the next call of a function of the executor */
 };
 
-/* When an op ran, on the clock of base/clock.h. */
+/* The time when an op ran, on the clock of base/clock.h. */
 struct yk_op_interval {
     int32_t op; /* number of the op in the rank's program */
     double start_s;
     double end_s;
 };
 
-/* When the ops of one round ran on one rank. */
+/* The times when the ops of one round ran on one rank. */
 struct yk_op_timeline {
     const struct yk_program *program;
     int32_t rank;
     struct yk_op_interval *ops; /* ops that did work, in program order */
     int32_t count;
-    double began_s; /* when the previous step was done, or this step began; NAN: unknown */
-    double done_s;  /* NAN: unknown */
+    double began_s; /* when the previous step was done; for the first step, when it began; NAN
+                       means: unknown */
+    double done_s;  /* when the computation of the step was done; NAN means: unknown */
 };
 
 struct yk_executor;
 
 struct yk_executor_options {
-    const struct yk_communicator *ranks; /* NULL: one rank */
+    const struct yk_communicator *ranks; /* communicator of the ranks; NULL means: one rank */
     bool reduce_in_fp32;                 /* 16-bit gradients are summed as fp32 */
-    double slowdown;       /* factor by which sleeping prolongs computation; 0: none */
-    int64_t spare_samples; /* samples that a micro-batch may have above the planned number.
-                              program/memory does not count them */
-    /* Called on a lane of the host when an op begins, and with op −1 when it ends. May be NULL. */
+    double slowdown; /* factor by which the executor prolongs computation with pauses; 0 means: no
+                        slowdown */
+    int64_t spare_samples; /* number of samples that a micro-batch may have in addition to the
+                              planned number; the memory count of program/memory/memory.h does not
+                              include them */
+    /* Called on the thread of a lane when an op begins, and with op −1 when the op ends. Not called
+     * if the device is an accelerator. May be NULL. */
     void (*op_began)(void *user, enum yk_lane lane, int32_t op);
-    /* Called with the executor when yk_executor_get_lane_position() may be used, and with NULL
-     * before the executor is destroyed. May be NULL. */
+    /* Called with the executor as soon as yk_executor_get_lane_position() may be used, and with
+     * NULL before the executor is destroyed. May be NULL. */
     void (*watch)(void *user, const struct yk_executor *executor);
     void *user;
 };
 
-/* The program, store, optimizer and ranks must outlive the executor. */
+/* Creates an executor. The program, the store, the optimizer and the communicator must outlive the
+ * executor. */
 yk_status yk_executor_create(const struct yk_program *program, struct yk_parameter_store *store,
                              const struct yk_optimizer *optimizer,
                              const struct yk_executor_options *options,
                              struct yk_executor **out) YK_MUST_USE;
-/* May be called after yk_executor_finish_steps() or after a failure. */
+/* Destroys the executor. If steps have begun, yk_executor_finish_steps() must be called before,
+ * unless a call has failed. */
 void yk_executor_destroy(struct yk_executor *executor);
 
-/* Enqueues a step and returns. `next` is the batch of the following step, part of which may be
- * loaded early. The shape of a slice may differ from the plan, but it may not have more tokens. At
- * most yk_executor_max_steps_in_flight() steps may be in flight. */
+/* Enqueues a step and returns without waiting for it. `next` is the batch of the following step; a
+ * part of `next` may be loaded early. The shape of a slice may differ from the plan, but the slice
+ * must not have more tokens than its micro-batch has space for. At most
+ * yk_executor_max_steps_in_flight() steps may be in flight. */
 yk_status yk_executor_begin_step(struct yk_executor *executor, const struct yk_step_options *step,
                                  const struct yk_batch *next) YK_MUST_USE;
 int32_t yk_executor_max_steps_in_flight(const struct yk_executor *executor);
 
-/* Whether the last step that began skips its update. Waits only if the program has a barrier. */
+/* Sets `*skipped` to whether the step that began last skips its update. Waits only if the program
+ * has a barrier. */
 yk_status yk_executor_step_skipped(struct yk_executor *executor, bool *skipped) YK_MUST_USE;
 
-/* Waits for the oldest step in flight. */
+/* Waits for the oldest step in flight and returns its result. */
 yk_status yk_executor_end_step(struct yk_executor *executor,
                                struct yk_step_result *out) YK_MUST_USE;
 
@@ -143,37 +159,41 @@ yk_status yk_executor_finish_steps(struct yk_executor *executor) YK_MUST_USE;
 yk_status yk_executor_evaluate_step(struct yk_executor *executor, const struct yk_batch *batch,
                                     double *out_loss) YK_MUST_USE;
 
-/* Asks all ranks to stop: the result of a later step has `stopped` set. Any thread. */
+/* Asks all ranks to stop. The result of a later step has `stopped` set on all ranks. Any thread may
+ * call it. */
 void yk_executor_request_stop(struct yk_executor *executor);
 
 /* The progress of a lane. */
 struct yk_lane_position {
-    int64_t passed; /* ops that have ended since the executor was created */
-    int32_t op;     /* op that is running; −1: the lane is idle or waits for another lane */
+    int64_t passed; /* number of ops that have ended since the executor was created */
+    int32_t op; /* number of the running op; −1 means: the lane is idle or waits for another lane */
 };
 
-/* Does not block. Any thread. */
+/* Finds out which op a lane is running. Does not block. Any thread may call it. */
 void yk_executor_get_lane_position(const struct yk_executor *executor, enum yk_lane lane,
                                    struct yk_lane_position *out);
 
-/* Reads when the ops of a round ran: the round of the last step that ended, or `back` rounds
- * before it. Waits for ops that have not ended. `ops` must have space for all ops of the rank.
- * `count` is 0 if the round's events have been reused. */
+/* Reads the times when the ops of a round ran. `back` 0 means: the round of the step that ended
+ * last; `back` n means: n rounds earlier. Waits for ops of the round that have not ended. `ops`
+ * must have space for all ops of the rank. `count` is 0 if the events of the round have been
+ * reused. */
 yk_status yk_executor_get_timeline(const struct yk_executor *executor, int32_t back,
                                    struct yk_op_interval *ops,
                                    struct yk_op_timeline *out) YK_MUST_USE;
 
-/* Whether all ops of the rank did work, and none ended before it started. */
+/* Returns whether all ops of the rank did work, and no op ended before it started. */
 bool yk_op_timeline_is_complete(const struct yk_op_timeline *timeline);
 
-/* Converts the times to a trace that starts at 0. The caller destroys it. */
+/* Converts the times to a trace in which the time 0 is `began_s`. The caller destroys the trace. */
 yk_status yk_op_timeline_to_trace(const struct yk_op_timeline *timeline,
                                   struct yk_trace **out) YK_MUST_USE;
 
-/* The memory of the buffers. It may be used for other purposes while no step is in flight. */
+/* Returns the memory of the buffers and sets `*bytes` to its size. The caller may use the memory
+ * for other purposes while no step is in flight. */
 void *yk_executor_buffer_memory(const struct yk_executor *executor, size_t *bytes);
 
-/* Device memory that the executor allocated for activations, workspaces and batches. */
+/* Returns the size of the device memory that the executor allocated for activations, workspaces and
+ * batches. */
 size_t yk_executor_memory_bytes(const struct yk_executor *executor);
 
 #endif

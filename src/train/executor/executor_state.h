@@ -1,11 +1,13 @@
 /*
  * Executor state: the private state that the files of this folder share.
  *
- * Steps and rounds are numbered from 0 and their numbers never repeat. The data of a step or round
- * is stored in a slot, at its number modulo the number of slots.
+ * Steps and rounds are numbered from 0, and their numbers never repeat. The data of a step or of a
+ * round is stored in a slot. The index of the slot is the number of the step or round modulo the
+ * number of slots.
  *
- * Steps that overlap form a sequence, which ends with yk_executor_finish_steps(). The first and the
- * last round of a sequence contain only ops of its first and its last step.
+ * Steps that overlap form a sequence, which ends with yk_executor_finish_steps(). A sequence has an
+ * additional round before its first step and another after its last step. The round before contains
+ * only ops of the first step, and the round after contains only ops of the last step.
  */
 #ifndef YK_TRAIN_EXECUTOR_EXECUTOR_STATE_H
 #define YK_TRAIN_EXECUTOR_EXECUTOR_STATE_H
@@ -19,13 +21,15 @@
 
 enum {
     YK_EXECUTOR_STEP_SLOTS = YK_DEVICE_BATCHES_STEP_SLOTS,
-    YK_EXECUTOR_ROUND_SLOTS = 4, /* one more than can be enqueued before the first is reported */
-    /* Indices in a step's report. The sums of squares of each layer's gradients start at
-     * YK_STEP_REPORT_SUMS; the compute seconds of each rank follow them. */
+    YK_EXECUTOR_ROUND_SLOTS = 4, /* one more than the number of rounds that can be enqueued before
+                                    the first of them is reported */
+    /* Indices in a step's report, which is an array of numbers. From YK_STEP_REPORT_SUMS on it
+     * contains the sum of squares of each layer's gradients, and then the compute seconds of each
+     * rank. */
     YK_STEP_REPORT_LOSS = 0,
     YK_STEP_REPORT_STOP = 1,
     YK_STEP_REPORT_SUMS = 2,
-    /* Indices in the part of a report that the host writes. */
+    /* Indices in the part of the report that the host writes. */
     YK_STEP_HOST_REPORT_STOP = 0,
     YK_STEP_HOST_REPORT_SECONDS = 1,
     YK_STEP_HOST_REPORT_COUNT = 2,
@@ -34,7 +38,7 @@ enum {
 struct yk_op_events {
     struct yk_backend_event *started;
     struct yk_backend_event *ended;
-    int64_t round; /* round that recorded the events last; −1: none */
+    int64_t round; /* the last round that recorded the events; −1 means: no round did */
     bool works;    /* the op did work in that round */
 };
 
@@ -44,34 +48,37 @@ struct yk_step_slot {
     struct yk_step_options step;
     bool evaluating;
     int64_t round;  /* the step's own round */
-    double began_s; /* for the first step of a sequence; NAN: when the previous step was done */
-    double *report; /* (report_count) on the device: this rank's values, then all ranks' sums */
+    double began_s; /* when the step began, if it is the first of a sequence; NAN means: when the
+                       previous step was done */
+    double *report; /* (report_count) on the device: first the values of this rank, later the sums
+                       over all ranks */
     double *read;   /* (report_count) copy of `report` on the host */
-    double *host_report;                         /* (YK_STEP_HOST_REPORT_COUNT) on the host */
+    double *host_report; /* (YK_STEP_HOST_REPORT_COUNT) on the host: the part of the report that the
+                            host writes */
     struct yk_gradient_norm *gradient_norm;      /* on the device */
-    struct yk_gradient_norm *gradient_norm_read; /* copy on the host */
-    struct yk_comm_all_reduce exchange;          /* of the report */
-    struct yk_backend_event *reported;           /* the report is on the host */
-    struct yk_backend_event *done;               /* the computation of the round has ended */
+    struct yk_gradient_norm *gradient_norm_read; /* copy of `gradient_norm` on the host */
+    struct yk_comm_all_reduce exchange;          /* all-reduce of the report */
+    struct yk_backend_event *reported;           /* event: the report is on the host */
+    struct yk_backend_event *done;               /* event: the computation of the round has ended */
 };
 
-/* A message between groups of ranks: the crossing it belongs to and the samples it carries. Samples
- * are numbered as in the plan's micro-batch. */
+/* A message between groups of ranks: the crossing to which it belongs, and the samples [first, end)
+ * that it carries. Samples are numbered as in the micro-batch of the plan. */
 struct yk_op_message {
     int32_t crossing;
     int64_t first;
     int64_t end;
-    int64_t from; /* the first sample in this rank's buffer */
+    int64_t from; /* number of the first sample in this rank's buffer */
 };
 
-/* The argument of functions that a lane calls on the host. */
+/* The argument of the functions that a lane calls on the host. */
 struct yk_op_callback {
     struct yk_executor *executor;
     enum yk_lane lane;
     int32_t op;
 };
 
-/* Slows an op down, see yk_executor_options.slowdown. */
+/* Data for slowing down an op, see yk_executor_options.slowdown. */
 struct yk_op_slowdown {
     struct yk_executor *executor;
     double started_s;
@@ -96,43 +103,45 @@ struct yk_executor {
     struct yk_op_callback *callbacks;                     /* (ops) */
     const char **names; /* (ops) for profilers; NULL if the backend has no profiler ranges */
     struct yk_op_slowdown *slowdowns[YK_EXECUTOR_ROUND_SLOTS]; /* (ops) each */
-    struct yk_backend_event *reduced;                          /* all gradients are reduced */
-    struct yk_backend_event *summed; /* the squares of all gradients are summed */
+    struct yk_backend_event *reduced; /* event: all gradients are reduced */
+    struct yk_backend_event *summed;  /* event: the squares of all gradients are summed */
     struct yk_executor_buffers buffers;
     struct yk_collectives collectives;
-    int32_t *first_wait; /* (ops + 1) first entry of each op in buffers.waits */
-    bool *memory_added;  /* (ops) the op adds to the gradient of the encoder's output; else it
-                            overwrites it */
-    bool *is_first; /* (ops) the first forward pass of a micro-batch on this rank, and its first
-                       load */
+    int32_t *first_wait; /* (ops + 1) index of the first wait of each op in buffers.waits */
+    bool *memory_added;  /* (ops) true: the op adds to the gradient of the encoder's output; false:
+                            it overwrites that gradient */
+    bool *is_first; /* (ops) the op is the first forward pass of its micro-batch on this rank, or
+                       its first load */
     struct yk_op_message *messages;                               /* (ops) */
     struct yk_comm_send_recv *transfers[YK_EXECUTOR_ROUND_SLOTS]; /* (ops) each */
-    int32_t *input_crossings; /* (L, 2) crossings of a layer's input and memory; −1: none */
-    int32_t *first_reader; /* (crossings, M) first op here that reads the crossing's output; −1 */
-    bool barrier;          /* updates wait until all ranks know the gradient norm */
-    bool late_updates;     /* an update may run in the round after its step's own */
+    int32_t *input_crossings; /* (L, 2) the crossings of a layer's input and of its memory (the
+                                 encoder's output); −1 means: none */
+    int32_t *first_reader;    /* (crossings, M) first op of this rank that reads the output of the
+                                 crossing; −1 means: none */
+    bool barrier;             /* updates wait until all ranks know the gradient norm */
+    bool late_updates;        /* an update may run in the round after its step's own round */
 
     void *memory;
     size_t bytes;
-    char *buffer_memory; /* the part of `memory` that the buffers' offsets refer to */
+    char *buffer_memory; /* the part of `memory` to which the offsets of the buffers refer */
     struct yk_device_batches batches;
     double *discarded_loss; /* recomputation adds its loss here */
     void *host;
     struct yk_step_slot slots[YK_EXECUTOR_STEP_SLOTS];
-    int32_t report_count; /* numbers in a report */
+    int32_t report_count; /* number of elements of a report */
 
     struct yk_op_lanes lane_ops;
-    atomic_int_fast64_t enqueued; /* ops enqueued, over all rounds and lanes */
+    atomic_int_fast64_t enqueued; /* number of enqueued ops, over all rounds and lanes */
 
-    int64_t rounds;        /* rounds enqueued */
-    int64_t begun;         /* steps begun */
-    int64_t ended;         /* steps ended */
-    int64_t sequence_step; /* first step of the current sequence; −1: no sequence is open */
-    double last_done_s;    /* when the last step that ended was done */
-    int64_t timed;         /* round of the last step that ended */
-    double last_began_s;   /* when that step began */
+    int64_t rounds;        /* number of rounds enqueued */
+    int64_t begun;         /* number of steps begun */
+    int64_t ended;         /* number of steps ended */
+    int64_t sequence_step; /* first step of the current sequence; −1 means: no sequence is open */
+    double last_done_s;    /* when the step that ended last was done */
+    int64_t timed;         /* round of the step that ended last */
+    double last_began_s;   /* when the step that ended last began */
     atomic_bool stop;
-    _Atomic double computed_s; /* compute time of this rank in the last step that ended */
+    _Atomic double computed_s; /* compute time of this rank in the step that ended last */
 };
 
 static inline struct yk_step_slot *yk_executor_slot(struct yk_executor *executor, int64_t step)
@@ -140,18 +149,19 @@ static inline struct yk_step_slot *yk_executor_slot(struct yk_executor *executor
     return &executor->slots[step % YK_EXECUTOR_STEP_SLOTS];
 }
 
-/* The number of samples of `slice` that this rank's group computes for a layer. `*begin` is the
- * first of them in the slice. */
+/* Returns the number of samples of `slice` that this rank's group computes for a layer. Sets
+ * `*begin` to the index of the first of these samples in the slice. */
 int64_t yk_executor_route_rows(const struct yk_executor *executor,
                                const struct yk_batch_slice *slice, int32_t layer,
                                int32_t micro_batch, int64_t *begin);
 
-/* Sets where a pass reads its inputs and writes their gradients. Copies outputs that another group
- * of this rank computed. */
+/* Sets the addresses at which a pass reads its inputs and writes their gradients. Copies outputs
+ * that this rank computed as a member of another group. */
 void yk_executor_route_input(struct yk_executor *executor, int32_t number,
                              const struct yk_batch_slice *slice, struct yk_layer_pass *pass);
 
-/* Sums the gradients of an output from all groups that read it, before its layer's backward. */
+/* Sums the gradients of an output from all groups that read the output. Must run before the
+ * backward pass of the layer that computes the output. */
 void yk_executor_route_gradient(struct yk_executor *executor, int32_t number,
                                 const struct yk_batch_slice *slice);
 
@@ -159,17 +169,18 @@ void yk_executor_route_gradient(struct yk_executor *executor, int32_t number,
 void yk_executor_route_message(struct yk_executor *executor, int32_t number,
                                const struct yk_batch_slice *slice);
 
-/* Finds crossings and messages, once. */
+/* Finds the crossings and messages of all ops. Called once. */
 yk_status yk_executor_find_routes(struct yk_executor *executor) YK_MUST_USE;
 
-/* The compute time of this rank in a round whose computation is done. */
+/* Returns the compute time of this rank in a round whose computation is done. */
 double yk_executor_timeline_compute_s(const struct yk_executor *executor, int64_t round);
 
-/* Enqueues a round whose own step is `step`. Only ops of the steps `first` to `last` do work. */
+/* Enqueues a round whose own step is `step`. Only ops that belong to the steps from `first` to
+ * `last` do work. */
 void yk_executor_enqueue_round(struct yk_executor *executor, int64_t step, int64_t first,
                                int64_t last);
 
-/* Enqueues what brings a step's result to the host. */
+/* Enqueues the work that copies the result of a step to the host. */
 void yk_executor_enqueue_report(struct yk_executor *executor, int64_t step);
 
 #endif
