@@ -13,14 +13,16 @@
  *   watchdog/         finds the rank that failed or hangs
  *
  * A world is all ranks of the run. A group is a list of some of these ranks; a member is an index
- * into that list. Collectives and messages are asynchronous: they are enqueued on the world's comm
- * lane and run in the order of that lane. All ranks must enqueue the collectives of a group in the
- * same order, and sends in the order of the matching receives. Only one thread at a time may
- * enqueue. The MPI backend calls MPI only on the lane's thread, and splits messages into blocks so
- * that no message occupies a link for long.
+ * into that list. Collectives and messages are asynchronous: they are enqueued on the comm lane of
+ * the world, and run in the order in which they were enqueued (a lane is a queue of ops,
+ * backend/backend.h). All ranks must enqueue the collectives of a group in the same order, and
+ * sends in the order of the matching receives. Only one thread at a time may enqueue ops. The MPI
+ * backend calls MPI only on the lane's thread, and splits messages into blocks so that no message
+ * occupies a link for long.
  *
- * Enqueueing cannot fail. If an op fails later, the world keeps that failure, check() returns it,
- * and all later ops do nothing. The struct that describes an op must not change until it has run.
+ * Enqueueing cannot fail. If an op fails later, the world stores the failure, check() returns it,
+ * and all later ops do nothing. The struct that describes an op must not change until the op has
+ * run.
  */
 #ifndef YK_COMM_COMM_H
 #define YK_COMM_COMM_H
@@ -35,8 +37,9 @@
 
 enum {
     YK_COMM_ABI_VERSION = 3,
-    /* Limit of thread blocks (CTAs) that NCCL may use on a device. A thread block that waits for a
-     * link is not available to computation. The variable YOKE_NCCL_CTAS overrides it. */
+    /* Maximum number of thread blocks (CTAs) that NCCL may use on a device. A thread block that
+     * waits for a link is not available for computation. The variable YOKE_NCCL_CTAS overrides this
+     * number. */
     YK_COMM_MAX_NCCL_CTAS = 2,
 };
 
@@ -48,8 +51,9 @@ struct yk_communicator;
 struct yk_comm_bootstrap {
     int32_t rank;
     int32_t size; /* number of ranks */
-    /* All ranks call it, also a rank that has failed already. `mine` is the status of this rank so
-     * far; a failure is returned unchanged. The other ranks then fail too: at once if they can be
+    /* Broadcasts `size` bytes of rank 0 to all ranks. All ranks must call this function, even a
+     * rank that has already failed. `mine` is the status of this rank so far. If it is a failure,
+     * the function returns it unchanged, and fails on the other ranks too: at once if they can be
      * reached, otherwise after a timeout. */
     yk_status (*share)(void *user, yk_status mine, void *bytes, size_t size);
     void *user;
@@ -59,10 +63,10 @@ struct yk_comm_options {
     const struct yk_backend *backend;
     struct yk_backend_device *device;
     struct yk_backend_lane *lane; /* the comm lane */
-    size_t block_bytes;           /* maximum size of a block; 0: the default of the backend */
-    /* NULL for backends that find the ranks by themselves (MPI). Must live until open() returns. */
+    size_t block_bytes;           /* maximum size of a block; 0 means: the default of the backend */
+    /* NULL for backends that need no bootstrap (MPI). Must stay valid until open() returns. */
     const struct yk_comm_bootstrap *bootstrap;
-    const struct yk_communicator *host_communicator; /* only for host staging: sends its messages */
+    const struct yk_communicator *host_communicator; /* only for yk_comm_host_staging */
 };
 
 enum yk_comm_data_type {
@@ -72,7 +76,7 @@ enum yk_comm_data_type {
     YK_COMM_FP64,
 };
 
-/* numbers (count) = sum over all members. */
+/* Replaces each of the numbers (count) with its sum over all members. */
 struct yk_comm_all_reduce {
     struct yk_comm_group *group;
     void *numbers;
@@ -81,23 +85,24 @@ struct yk_comm_all_reduce {
     bool sum_in_fp32; /* sum and send 16-bit numbers as fp32, and round once at the end */
 };
 
-/* whole[firsts[i] .. firsts[i + 1]) = `own` of member i, for every member i. */
+/* Copies `own` of every member i to whole[offsets[i] .. offsets[i + 1]) of all members. A part
+ * may be empty. */
 struct yk_comm_all_gather {
     struct yk_comm_group *group;
-    const void *own; /* may point into `whole`, at this member's part */
+    const void *own; /* may point to this member's part of `whole` */
     void *whole;
-    const int64_t *offsets; /* (members + 1) offsets in elements; a part may be empty */
+    const int64_t *offsets; /* (members + 1) first element of each part, and the end */
     size_t element_bytes;   /* bytes of one element */
 };
 
-/* own = sum over all members of whole[firsts[me] .. firsts[me + 1]). The contents of `whole` are
- * undefined afterwards. */
+/* Sets `own` of every member i to the sum over all members of whole[offsets[i] .. offsets[i + 1]).
+ * The contents of `whole` are undefined afterwards. */
 struct yk_comm_reduce_scatter {
     struct yk_comm_group *group;
     void *whole;
     void *own;
     bool accumulate;        /* add the sum to `own` instead of overwriting it */
-    const int64_t *offsets; /* (members + 1) offsets in elements */
+    const int64_t *offsets; /* (members + 1) first element of each part, and the end */
     enum yk_comm_data_type type;
     bool sum_in_fp32; /* sum and send 16-bit numbers as fp32, and round once at the end */
 };
@@ -106,12 +111,12 @@ struct yk_comm_reduce_scatter {
 struct yk_comm_send_recv {
     struct yk_comm_world *world;
     void *bytes;
-    size_t size;  /* the same on both sides */
+    size_t size;  /* number of bytes; the same on both ranks */
     int32_t peer; /* rank in the world */
-    int32_t tag;  /* tag of the message: at least 0, the same on both sides */
+    int32_t tag;  /* tag of the message; at least 0, the same on both ranks */
 };
 
-/* Copies the bytes of member `from` to all members. */
+/* Copies the bytes of member `root` to all members. */
 struct yk_comm_broadcast {
     struct yk_comm_group *group;
     void *bytes;
@@ -123,16 +128,17 @@ struct yk_comm_backend {
     const char *name; /* "self", "staged", "mpi", "nccl" */
     int32_t abi;      /* YK_COMM_ABI_VERSION */
 
-    /* Connects the ranks. All ranks call it, and it waits for all of them. */
+    /* Connects the ranks. All ranks must call open(). It waits until all of them have called it. */
     yk_status (*open)(const struct yk_comm_options *options, struct yk_comm_world **out);
-    /* Waits for the other ranks, unless the world has failed. Accepts NULL. */
+    /* Disconnects the ranks. Waits for the other ranks before, unless the world has failed. Accepts
+     * NULL. */
     void (*close)(struct yk_comm_world *world);
     void (*rank)(const struct yk_comm_world *world, int32_t *rank, int32_t *size);
-    /* Example: "Open MPI 4.1.4 over shared memory". */
+    /* Appends a description. Example: "Open MPI 4.1.4 over shared memory". */
     void (*describe)(const struct yk_comm_world *world, struct yk_text *out);
 
-    /* Blocking. All ranks of the world create the same groups in the same order. `out` is NULL on
-     * ranks that are not in `ranks`. */
+    /* Creates a group. All ranks of the world must create the same groups in the same order. Blocks
+     * until they have. `*out` is NULL on ranks that are not in `ranks`. */
     yk_status (*group_create)(struct yk_comm_world *world, const int32_t *ranks, int32_t count,
                               struct yk_comm_group **out);
     void (*group_destroy)(struct yk_comm_group *group); /* accepts NULL */
@@ -144,46 +150,50 @@ struct yk_comm_backend {
     void (*send)(const struct yk_comm_send_recv *op);
     void (*recv)(const struct yk_comm_send_recv *op);
 
-    /* Returns the first failure of the world, or YK_OK. Any thread. */
+    /* Returns the first failure of the world, or YK_OK. Any thread may call it. */
     yk_status (*check)(const struct yk_comm_world *world);
-    /* Ends the processes of all ranks with this exit code, as soon as possible. It may return
-     * before this process ends. Any thread. */
+    /* Ends the processes of all ranks with this exit code, as soon as possible. The function may
+     * return before this process ends. Any thread may call it. */
     void (*abort)(struct yk_comm_world *world, int code);
     /* Aborts the kernels on the device that wait for other ranks, so that this process can exit
-     * without blocking other users of the device. The world cannot be used afterwards. It may take
-     * seconds. Any thread. May be NULL. */
+     * without blocking other users of the device. The world cannot be used afterwards. The call may
+     * take seconds. Any thread may call it. The pointer may be NULL. */
     void (*release_device)(struct yk_comm_world *world);
 };
 
-/* The entries of a comm backend's table for the world. The file that uses it names its functions
- * `open_world`, `close_world`, `get_rank`, `describe`, `check` and `end_all`. */
+/* Initialises the members of struct yk_comm_backend that concern the world. The file that uses the
+ * macro must define the functions `open_world`, `close_world`, `get_rank`, `describe`, `check` and
+ * `end_all`. */
 #define YK_COMM_TABLE_WORLD_FUNCTIONS                                                              \
     .abi = YK_COMM_ABI_VERSION, .open = open_world, .close = close_world, .rank = get_rank,        \
     .describe = describe, .check = check, .abort = end_all
 
-/* The entries for collectives and messages, from functions named `prefix`_all_reduce and so on. */
+/* Initialises the members for collectives and messages with the functions PREFIX_all_reduce,
+ * PREFIX_all_gather and so on. */
 #define YK_COMM_TABLE_OPS(prefix)                                                                  \
     .all_reduce = prefix##_all_reduce, .all_gather = prefix##_all_gather,                          \
     .reduce_scatter = prefix##_reduce_scatter, .broadcast = prefix##_broadcast,                    \
     .send = prefix##_send, .recv = prefix##_recv
 
-/* A comm backend for a single rank: collectives return this rank's own data. */
+/* A comm backend for a single rank. The result of a collective is the data of this rank. */
 extern const struct yk_comm_backend yk_comm_self;
 
 /*
- * A comm backend for device memory that sends its messages through another one, options.through,
- * which needs host memory, such as MPI. It is used where nothing faster is available: two ranks on
- * one GPU, or GPUs without NCCL. Buffers in host memory are passed on directly.
+ * A comm backend for device memory. It sends its messages with another comm backend that needs host
+ * memory, such as MPI: options.host_communicator. It is used if nothing faster is available, for
+ * example for two ranks on one GPU, or for GPUs without NCCL. Buffers in host memory are passed to
+ * the other backend directly.
  *
  * Device buffers are copied to the host in blocks, exchanged, and copied back, in order on the comm
- * lane of the device. Copies of the next and the previous block overlap with the exchange of the
- * current block. `options.through` must outlive the world, and no other code may enqueue ops on its
- * lane in the meantime.
+ * lane of the device. The copies of the next block and of the previous block overlap with the
+ * exchange of the current block. options.host_communicator must outlive the world. Until the world
+ * is closed, no other code may enqueue ops on the lane of options.host_communicator.
  */
 extern const struct yk_comm_backend yk_comm_host_staging;
 
-/* Loads the comm backend in a plug-in file. It stays loaded until the process ends, because MPI and
- * NCCL cannot be unloaded. If loading fails, the message says what to install. */
+/* Loads the comm backend from a plug-in file. The plug-in stays loaded until the process ends,
+ * because MPI and NCCL cannot be unloaded. If loading fails, the error message says what to
+ * install. */
 yk_status yk_comm_load_plugin(const char *path, const struct yk_comm_backend **out) YK_MUST_USE;
 
 static inline enum yk_comm_data_type yk_comm_data_type_from_precision(enum yk_precision precision)

@@ -1,7 +1,9 @@
 /*
- * Communicator: an open comm backend: its world, the group of all ranks, and this process's rank.
+ * Communicator: an open comm backend. It holds the world, the group of all ranks, and the rank of
+ * this process.
  *
- * The caller owns the lane and its device. Both must outlive the communicator. Not thread-safe.
+ * The caller owns the comm lane and its device, which must outlive the communicator. Not
+ * thread-safe.
  */
 #ifndef YK_COMM_COMMUNICATOR_H
 #define YK_COMM_COMMUNICATOR_H
@@ -18,7 +20,7 @@ struct yk_communicator {
     int32_t size;
 };
 
-/* This process's rank and the number of ranks. `ranks` NULL: a single rank. */
+/* Return the rank of this process, and the number of ranks. `ranks` NULL means: a single rank. */
 static inline int32_t yk_communicator_rank(const struct yk_communicator *ranks)
 {
     return ranks ? ranks->rank : 0;
@@ -29,15 +31,17 @@ static inline int32_t yk_communicator_size(const struct yk_communicator *ranks)
     return ranks ? ranks->size : 1;
 }
 
-/* Opens the backend's world. All ranks call it, and it waits for all of them. */
+/* Opens the world of the backend. All ranks must call this function. It waits until all of them
+ * have called it. */
 yk_status yk_communicator_open(const struct yk_comm_backend *comm,
                                const struct yk_comm_options *options,
                                struct yk_communicator *out) YK_MUST_USE;
 
-/* Waits for the other ranks, unless the world has failed. Accepts {0}. */
+/* Closes the world. Waits for the other ranks before, unless the world has failed. Accepts {0}. */
 void yk_communicator_close(struct yk_communicator *ranks);
 
-/* Waits until all work on the lane has run. Returns the first failure of the world, or YK_OK. */
+/* Waits until all work on the comm lane is done. Returns the first failure of the world, or YK_OK.
+ */
 yk_status yk_communicator_synchronize(const struct yk_communicator *ranks) YK_MUST_USE;
 
 #endif

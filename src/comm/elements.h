@@ -7,14 +7,16 @@
 
 #include "comm/comm.h"
 
-/* to += from. 16-bit numbers are added in fp32, and each sum is rounded. */
+/* Adds each element of `from` to the same element of `to`. 16-bit numbers are added in fp32, and
+ * each sum is rounded to 16 bits. */
 void yk_comm_elements_add(enum yk_comm_data_type type, int64_t count, const void *from, void *to);
 
-/* sum += from, added in fp32. `type` must not be fp64. */
+/* Adds each element of `from`, converted to fp32, to `sum`. `type` must not be fp64. */
 void yk_comm_elements_add_fp32(enum yk_comm_data_type type, int64_t count, const void *from,
                                float *sum);
 
-/* Convert to and from fp32; rounding is to nearest, ties to even. `type` must not be fp64. */
+/* Convert numbers to fp32 and from fp32. Numbers are rounded to nearest, ties to even. `type` must
+ * not be fp64. */
 void yk_comm_elements_to_fp32(enum yk_comm_data_type type, int64_t count, const void *from,
                               float *out);
 void yk_comm_elements_from_fp32(enum yk_comm_data_type type, int64_t count, const float *from,

@@ -1,10 +1,10 @@
 /*
  * Host collectives: blocking collectives on host memory, used between training steps. All ranks
- * must call the same functions in the same order. A call runs after all earlier work on the comm
- * lane, and returns when this rank has its result. The functions may allocate memory.
+ * must call the same functions in the same order. A call waits for all earlier work on the comm
+ * lane, and returns when this rank has the result. The functions may allocate memory.
  *
- * A rank that fails must report it by yk_host_collective_agree_on_status(), or end all ranks by
- * comm->abort(). Otherwise the other ranks wait for it forever.
+ * A rank that fails must report the failure with yk_host_collective_agree_on_status(), or end all
+ * ranks with comm->abort(). Otherwise the other ranks wait forever for the failed rank.
  */
 #ifndef YK_COMM_HOST_COLLECTIVE_H
 #define YK_COMM_HOST_COLLECTIVE_H
@@ -12,8 +12,8 @@
 #include "base/arena.h"
 #include "comm/communicator.h"
 
-/* numbers (count) = sum or maximum over all ranks, bitwise identical on all ranks. NaN counts as
- * the largest number. */
+/* Replace each of the numbers (count) with its sum or its maximum over all ranks. The results are
+ * bitwise identical on all ranks. For the maximum, NaN counts as the largest number. */
 yk_status yk_host_collective_all_reduce_sum(const struct yk_communicator *ranks, double *numbers,
                                             int64_t count) YK_MUST_USE;
 yk_status yk_host_collective_all_reduce_max(const struct yk_communicator *ranks, double *numbers,
@@ -21,7 +21,7 @@ yk_status yk_host_collective_all_reduce_max(const struct yk_communicator *ranks,
 
 yk_status yk_host_collective_barrier(const struct yk_communicator *ranks) YK_MUST_USE;
 
-/* Replaces `text` on all ranks by the text of rank `from`. */
+/* Replaces `text` on all ranks with the text of rank `from`. */
 yk_status yk_host_collective_broadcast_text(const struct yk_communicator *ranks, int32_t from,
                                             struct yk_text *text) YK_MUST_USE;
 
@@ -35,17 +35,18 @@ struct yk_host_collective_gathered_bytes {
     size_t size; /* excludes the zero byte */
 };
 
-/* Collects the bytes of all ranks on rank 0. There `out` is an array with one entry per rank,
- * allocated in `arena`. On the other ranks it is NULL. */
+/* Collects the bytes of all ranks on rank 0. On rank 0, `*out` is an array with one element per
+ * rank, allocated in `arena`. On the other ranks `*out` is NULL. */
 yk_status yk_host_collective_gather(const struct yk_communicator *ranks, const void *bytes,
                                     size_t size, struct yk_arena *arena,
                                     struct yk_host_collective_gathered_bytes **out) YK_MUST_USE;
 
 /*
- * Agrees on one status. `mine` is the status of this rank; if it is a failure, its message is that
- * of yk_status_message(). All ranks return the same status: YK_OK if all of them passed YK_OK,
- * otherwise the failure of the lowest failed rank, with "rank N: " before its message. With a
- * single rank, or if `ranks` is NULL, it returns `mine`.
+ * Agrees on one status for all ranks. `mine` is the status of this rank. If `mine` is a failure,
+ * its message must be the current yk_status_message() of this thread. All ranks return the same
+ * status: YK_OK if all of them passed YK_OK, otherwise the failure of the lowest failed rank, with
+ * "rank N: " before its message. With a single rank, or if `ranks` is NULL, the function returns
+ * `mine`.
  */
 yk_status yk_host_collective_agree_on_status(const struct yk_communicator *ranks,
                                              yk_status mine) YK_MUST_USE;
@@ -56,7 +57,7 @@ struct yk_clock_offset {
     double error_s;  /* maximum error of the offset */
 };
 
-/* Estimates the clock offset of every rank. */
+/* Estimates the clock offset of this rank; it is 0 on rank 0. */
 yk_status yk_host_collective_estimate_clock_offset(const struct yk_communicator *ranks,
                                                    struct yk_clock_offset *out) YK_MUST_USE;
 

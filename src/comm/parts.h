@@ -1,7 +1,8 @@
 /*
- * Parts: an array that is divided into one part per member of a group. offsets (members + 1) has
- * the first element of each part. Parts are exchanged block by block: block `at` of a part is its
- * elements from `at` to at + block - 1, as far as it has them.
+ * Parts: an array that is divided into one part per member of a group. offsets[i] is the index of
+ * the first element of part i, and offsets[members] is the length of the array. The members
+ * exchange parts block by block. The block at `at` consists of the elements `at` to at + block - 1
+ * of a part; it has fewer elements if the part is shorter.
  */
 #ifndef YK_COMM_PARTS_H
 #define YK_COMM_PARTS_H
@@ -17,7 +18,8 @@ static inline int64_t yk_comm_parts_longest(const int64_t *offsets, int32_t memb
     return longest;
 }
 
-/* The number of elements in block `at` of a member's part; 0 if the part is shorter. */
+/* Returns the number of elements of the block at `at` in the part of `member`; 0 if the part ends
+ * before `at`. */
 static inline int64_t yk_comm_parts_block_count(const int64_t *offsets, int32_t member, int64_t at,
                                                 int64_t block)
 {
@@ -25,7 +27,8 @@ static inline int64_t yk_comm_parts_block_count(const int64_t *offsets, int32_t 
     return left < 0 ? 0 : yk_number_min(left, block);
 }
 
-/* out (members + 1): offsets of block `at` of every part, one behind the other. */
+/* Computes out (members + 1), the offsets for a buffer that stores the blocks at `at` of all parts
+ * one behind the other. */
 static inline void yk_comm_parts_pack_block(const int64_t *offsets, int32_t members, int64_t at,
                                             int64_t block, int64_t *out)
 {

@@ -1,7 +1,7 @@
 /*
  * Measuring team: the ranks that measure at the same time, each on its own device, so that shared
- * memory and links are as busy as in training. All ranks call the same functions in the same order.
- * Not thread-safe.
+ * memory and links are as busy as in training. All ranks must call the same functions in the same
+ * order. Not thread-safe.
  */
 #ifndef YK_MEASURE_TEAM_H
 #define YK_MEASURE_TEAM_H
@@ -14,9 +14,9 @@
 #include <stdint.h>
 
 struct yk_measure_team {
-    const struct yk_communicator *host_communicator;   /* communicator for host memory */
-    const struct yk_communicator *device_communicator; /* communicator for device memory, as in
-                                    training; NULL if devices  use host memory */
+    const struct yk_communicator *host_communicator; /* communicator for host memory */
+    const struct yk_communicator
+        *device_communicator; /* communicator for device memory; NULL if devices use host memory */
     struct yk_device_context context;
 };
 
@@ -26,21 +26,21 @@ yk_measure_team_device_communicator(const struct yk_measure_team *team)
     return team->device_communicator ? team->device_communicator : team->host_communicator;
 }
 
-/* Whether the device is the CPU, so that computation uses cores of the host. */
+/* Returns whether the device is the CPU, so that computation uses cores of the host. */
 static inline bool yk_measure_team_uses_host_cores(const struct yk_measure_team *team)
 {
     return team->context.backend->used_bytes == NULL;
 }
 
-/* out (ranks, count) = `own` (count) of every rank. */
+/* Gathers own (count) of every rank in out (ranks, count). */
 yk_status yk_measure_team_all_gather(const struct yk_measure_team *team, const double *own,
                                      int32_t count, double *out) YK_MUST_USE;
 
-/* out = maximum of `own` over all ranks. */
+/* Sets `*out` to the maximum of `own` over all ranks. */
 yk_status yk_measure_team_max(const struct yk_measure_team *team, double own,
                               double *out) YK_MUST_USE;
 
-/* out = whether the ranks passed different texts. */
+/* Sets `*out` to whether the ranks passed different texts. */
 yk_status yk_measure_team_texts_differ(const struct yk_measure_team *team, const char *text,
                                        bool *out) YK_MUST_USE;
 

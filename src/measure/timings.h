@@ -1,8 +1,8 @@
 /*
  * Timings: the durations of repeated runs, and their median, which is robust against a few
- * outliers. A run that got less CPU time per second than other runs of the same work was disturbed
- * by other processes. Such runs can be dropped, even if they are the majority. Starts as {0}. Not
- * thread-safe.
+ * outliers. If a run got less CPU time per second than other runs of the same work, other processes
+ * disturbed it. Disturbed runs can be dropped, even if they are the majority. Initialise struct
+ * yk_timings to {0}. Not thread-safe.
  */
 #ifndef YK_MEASURE_TIMINGS_H
 #define YK_MEASURE_TIMINGS_H
@@ -22,8 +22,8 @@ struct yk_timings {
 yk_status yk_timings_add(struct yk_timings *timings, double seconds) YK_MUST_USE;
 void yk_timings_free(struct yk_timings *timings);
 
-/* Returns the median, spread, minimum, maximum and number of durations. Sorts them. The median is
- * NAN if there are none. */
+/* Sorts the durations. Returns their median, spread, minimum, maximum and number. The median is NAN
+ * if there are no durations. */
 struct yk_profile_measurement yk_timings_summarize(struct yk_timings *timings,
                                                    const char *versions);
 
@@ -37,12 +37,13 @@ struct yk_timings_cpu_usage {
     double computed_s; /* CPU time of all threads of this process */
 };
 
-/* Sets out[i] for the rounds whose CPU time per second is within 3% of the best round, and for at
- * least `min_count` rounds if there are as many. */
+/* Sets out[i] to whether round i was undisturbed: its CPU time per second is within 3% of the best
+ * round. If fewer than `min_count` rounds are undisturbed, the best `min_count` rounds are chosen
+ * (all rounds if there are fewer). A round is one run. */
 void yk_timings_choose_undisturbed(const struct yk_timings_cpu_usage *rounds, int32_t count,
                                    int32_t min_count, bool *out);
 
-/* CPU time of all threads of this process since it started. */
+/* Returns the CPU time of all threads of this process since the process started. */
 double yk_timings_process_cpu_s(void);
 
 #endif

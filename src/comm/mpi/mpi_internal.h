@@ -1,9 +1,9 @@
 /*
- * MPI internals: what the source files of the MPI comm backend share.
+ * MPI internals: the declarations that the source files of the MPI comm backend share.
  *
- * Only the thread of the comm lane calls MPI; MPI_Abort is the one exception. Collectives are built
- * from nonblocking point-to-point messages, in blocks, with one common wait loop. MPI's blocking
- * calls are avoided because they spin, and take core time from computation.
+ * Only the thread of the comm lane calls MPI; the only exception is MPI_Abort. Collectives are
+ * built from nonblocking point-to-point messages of blocks. One common loop waits for all of them.
+ * The blocking calls of MPI are avoided because they spin and so take CPU time from computation.
  */
 #ifndef YK_COMM_MPI_MPI_INTERNAL_H
 #define YK_COMM_MPI_MPI_INTERNAL_H
@@ -16,12 +16,12 @@
 
 enum {
     YK_MPI_COLLECTIVE_TAG_COUNT =
-        1024,                 /* MPI tags below this are for collectives, the others for messages */
-    YK_MPI_MAX_SEGMENTS = 64, /* limit of segments in flight */
+        1024, /* smaller MPI tags are for collectives, the other tags for messages */
+    YK_MPI_MAX_SEGMENTS = 64, /* maximum number of segments in flight */
 };
 
 struct yk_comm_world {
-    struct yk_comm_options options; /* with block_bytes > 0 */
+    struct yk_comm_options options; /* block_bytes is greater than 0 */
     MPI_Comm comm;
     int rank;
     int size;
@@ -30,7 +30,7 @@ struct yk_comm_world {
     int32_t groups;    /* number of groups created so far */
     void *stages[2];   /* buffers of block_bytes each, for partial sums */
     struct yk_first_failure failure;
-    atomic_int exit_request; /* exit code plus 1 after a call of abort(); 0 before */
+    atomic_int exit_request; /* 0 before the first call of abort(), then its exit code plus 1 */
     atomic_bool is_aborting; /* a thread is calling MPI_Abort */
 };
 
@@ -39,7 +39,7 @@ struct yk_comm_group {
     int32_t tag;
     int32_t members;
     int32_t me;      /* index of this rank in `ranks` */
-    int64_t *firsts; /* (members + 1) scratch offsets for an all_reduce */
+    int64_t *firsts; /* (members + 1) temporary offsets for an all_reduce */
     int32_t ranks[]; /* (members) */
 };
 
@@ -49,32 +49,33 @@ enum {
     YK_MPI_MAX_MESSAGE_BYTES = 256 << 10, /* maximum size of one MPI message */
 };
 
-/* One send or receive of at most one block. It is split into parts, each one MPI message. A segment
- * of 0 bytes sends nothing. */
+/* One send or receive of at most one block. It is split into parts of at most
+ * YK_MPI_MAX_MESSAGE_BYTES, and each part is one MPI message. A segment of 0 bytes sends nothing.
+ */
 struct yk_mpi_transfer_segment {
     void *bytes;
     size_t size;
     int32_t peer; /* rank in the world */
     int32_t tag;
     bool is_sent; /* true: a send; false: a receive */
-    /* Called after each part has been sent or received, in any order. `at` is the offset of the
-     * part in bytes, a multiple of 8. May be NULL. */
+    /* Called after each part has been sent or received. The parts may come in any order. `at` is
+     * the offset of the part in bytes, a multiple of 8. May be NULL. */
     void (*arrived)(void *user, size_t at, size_t size);
     void *user;
 };
 
-/* Runs `count` segments concurrently and waits for them; `count` is at most YK_MPI_MAX_SEGMENTS.
- * Returns false if the world has failed. At most one segment may go in each direction between two
- * ranks. */
+/* Sends and receives `count` segments concurrently and waits for all of them. `count` is at most
+ * YK_MPI_MAX_SEGMENTS. There may be at most one segment to each rank and one from each rank.
+ * Returns false if the world has failed. */
 bool yk_mpi_transfer_segments(struct yk_comm_world *world,
                               const struct yk_mpi_transfer_segment *segments, int count);
 
-/* Waits for one MPI request with the same wait loop. Returns the MPI error code, or MPI_ERR_OTHER
- * after a call of abort(). */
+/* Waits for one MPI request without spinning. Returns the error code of MPI, or MPI_ERR_OTHER after
+ * a call of abort(). */
 int yk_mpi_transfer_wait_request(struct yk_comm_world *world, MPI_Request *request,
                                  MPI_Status *out);
 
-/* Sets the failure of the world to "DOING: message of MPI", and returns false. */
+/* Sets the failure of the world, with the message "DOING: error message of MPI". Returns false. */
 bool yk_mpi_transfer_fail(struct yk_comm_world *world, int code, const char *doing);
 
 /* ---- ring.c: ring collectives; they return false if the world has failed ---- */
@@ -85,8 +86,8 @@ bool yk_mpi_ring_all_reduce(const struct yk_comm_all_reduce *op);
 
 /* ---- direct.c: direct messages between members; they return false if the world has failed ---- */
 
-/* Whether the all_reduce is so small that sending every member's numbers to every other member is
- * faster than a ring. */
+/* Returns whether the all_reduce is so small that it is faster if every member sends its numbers to
+ * every other member than if a ring is used. */
 bool yk_mpi_direct_is_faster_than_ring(const struct yk_comm_all_reduce *op);
 bool yk_mpi_direct_all_reduce(const struct yk_comm_all_reduce *op);
 

@@ -1,11 +1,11 @@
 /*
- * NCCL internals: what the source files of the NCCL comm backend share.
+ * NCCL internals: the declarations that the source files of the NCCL comm backend share.
  *
- * Ops are enqueued on the CUDA stream of the comm lane, by the one thread that uses the lane.
- * Buffers in device memory are passed to NCCL directly. Buffers in host memory, and 16-bit numbers
- * that are summed as fp32, are copied block by block through a staging buffer on the device. All
- * ranks of a group must have the buffers of a collective in the same kind of memory, because they
- * must all use blocks or none.
+ * Ops are enqueued on the CUDA stream of the comm lane. Only one thread uses the lane. Buffers in
+ * device memory are passed to NCCL directly. Buffers in host memory, and 16-bit numbers that are
+ * summed as fp32, are copied block by block through a staging buffer on the device. All ranks of a
+ * group must have the buffers of a collective in the same kind of memory, because either all of
+ * them or none of them must use blocks.
  *
  * NCCL calls that wait for other ranks run on a separate thread with a deadline. If the deadline
  * passes, the thread is abandoned and the call fails.
@@ -25,15 +25,15 @@
 enum {
     YK_NCCL_DEVICE_STAGE_BYTES = 16 << 20, /* size of the staging buffer in device memory */
     YK_NCCL_HOST_STAGE_BYTES = 4 << 20,    /* size of the staging buffer in pinned host memory */
-    YK_NCCL_MAX_HOST_WORK = 1024,          /* limit of host work that is enqueued and not done */
+    YK_NCCL_MAX_HOST_WORK = 1024,          /* maximum number of jobs of host work in flight */
 };
 
-/* Work that the host does in the order of the lane: a copy, or an addition of doubles. */
+/* Work that the host does when the lane reaches it: a copy, or an addition of doubles. */
 struct yk_nccl_host_work {
     void *to;
     const void *from;
     size_t bytes;
-    bool adds; /* to += from, as doubles; otherwise a copy */
+    bool adds; /* true: add the doubles of `from` to `to`; false: copy */
 };
 
 struct yk_comm_world {
@@ -42,12 +42,12 @@ struct yk_comm_world {
     int32_t device; /* CUDA device number */
     int32_t rank;
     int32_t size;
-    int32_t hosts; /* number of machines; 0: unknown */
+    int32_t hosts; /* number of machines; 0 means: unknown */
     double timeout_s;
     ncclComm_t comm;
-    struct yk_comm_group *groups; /* linked list of the groups with their own ncclComm_t */
-    char *stage;                  /* device memory */
-    char *host_stage;             /* pinned host memory */
+    struct yk_comm_group *groups; /* linked list of the groups that have their own ncclComm_t */
+    char *stage;                  /* staging buffer in device memory */
+    char *host_stage;             /* staging buffer in pinned host memory */
     struct yk_backend_event *event;
     struct yk_nccl_host_work host_work[YK_NCCL_MAX_HOST_WORK];
     atomic_size_t host_work_enqueued;
@@ -57,13 +57,13 @@ struct yk_comm_world {
 
     pthread_t watcher;
     bool is_watched;
-    bool leaving; /* asks the monitor thread to end; protected by `list` */
+    bool leaving; /* asks the thread of the error monitor to end; protected by `list` */
     pthread_cond_t wake;
-    pthread_mutex_t use;      /* held while an op is enqueued by NCCL */
+    pthread_mutex_t use;      /* locked while an op is enqueued with NCCL */
     pthread_mutex_t list;     /* protects the list of groups and their communicators */
-    atomic_bool aborted;      /* a thread has begun to abort the communicators */
-    atomic_bool gone;         /* the abort has finished: NCCL uses no thread any more */
-    atomic_bool is_abandoned; /* an abandoned thread may use the world: it must not be freed */
+    atomic_bool aborted;      /* a thread has begun to abort or destroy the communicators */
+    atomic_bool gone;         /* the communicators are aborted or destroyed */
+    atomic_bool is_abandoned; /* an abandoned thread may use the world: do not free it */
 };
 
 struct yk_comm_group {
@@ -71,7 +71,7 @@ struct yk_comm_group {
     ncclComm_t comm;
     int32_t members;
     int32_t me;           /* index of this rank in the group */
-    bool is_all;          /* all ranks: uses the communicator of the world */
+    bool is_all;          /* the group has all ranks and uses the communicator of the world */
     int64_t *firsts;      /* (members + 1) scratch offsets of the parts of a block */
     int64_t *byte_firsts; /* (members + 1) scratch offsets in bytes */
     struct yk_comm_group *next;
@@ -94,23 +94,24 @@ void yk_nccl_group_destroy(struct yk_comm_group *group);
 
 /* ---- call.c ---- */
 
-/* Sets the failure of the world to "nccl, DOING: message of NCCL", and returns false. */
+/* Sets the failure of the world, with the message "nccl, DOING: error message of NCCL". Returns
+ * false. */
 bool yk_nccl_call_fail(struct yk_comm_world *world, ncclResult_t result, const char *doing);
 
 /* A call of NCCL that runs on its own thread, because it may wait for other ranks. */
 struct yk_nccl_call_with_deadline {
     ncclResult_t (*run)(struct yk_nccl_call_with_deadline *call);
     struct yk_comm_world *world;
-    const char *doing; /* for messages: "meeting the other ranks" */
+    const char *doing; /* what the call does, for error messages: "meeting the other ranks" */
     ncclUniqueId id;   /* argument of ncclCommInitRank */
-    ncclComm_t comm;   /* argument or result */
+    ncclComm_t comm;   /* argument or result of the call */
     int32_t color;     /* arguments of ncclCommSplit */
     int32_t key;
     int32_t hosts; /* result: number of machines */
 };
 
-/* Runs the call, and waits for it for at most `max_s` seconds or until the world fails. Returns
- * false if it fails or the thread is abandoned: then the failure of the world is set. */
+/* Runs the call, and waits for it for at most `max_s` seconds or until the world fails. If the call
+ * fails or its thread is abandoned, sets the failure of the world and returns false. */
 bool yk_nccl_call_run(struct yk_nccl_call_with_deadline *call, double max_s);
 
 /* ---- error_monitor.c ---- */
@@ -120,14 +121,14 @@ bool yk_nccl_call_run(struct yk_nccl_call_with_deadline *call, double max_s);
 yk_status yk_nccl_error_monitor_start(struct yk_comm_world *world) YK_MUST_USE;
 void yk_nccl_error_monitor_stop(struct yk_comm_world *world);
 
-/* Aborts all communicators, so that their kernels leave the device. Any thread. Only the first call
- * does it; later calls return at once. */
+/* Aborts all communicators, so that their kernels leave the device. Any thread may call it. Only
+ * the first call aborts them; later calls return at once. */
 void yk_nccl_error_monitor_abort_communicators(struct yk_comm_world *world);
 
 /* ---- enqueue.c ---- */
 
-/* Locks NCCL for this thread until yk_nccl_enqueue_unlock(). Returns false, without locking, if the
- * world has failed: the caller then enqueues nothing. */
+/* Locks NCCL for this thread until yk_nccl_enqueue_unlock(). If the world has failed, it returns
+ * false without locking, and the caller must not enqueue anything. */
 bool yk_nccl_enqueue_lock(struct yk_comm_world *world);
 void yk_nccl_enqueue_unlock(struct yk_comm_world *world);
 
@@ -142,10 +143,11 @@ void yk_nccl_enqueue_recv(const struct yk_comm_send_recv *op);
 
 bool yk_nccl_device_all_reduce(const struct yk_comm_group *group, void *numbers, int64_t count,
                                enum yk_comm_data_type type);
-/* The part of member i begins at element firsts[i] of `whole`; an element has `size` bytes. */
+/* Gathers the parts of all members in `whole`. The part of member i begins at element firsts[i]. An
+ * element has `size` bytes. */
 bool yk_nccl_device_all_gather(const struct yk_comm_group *group, const void *own, void *whole,
                                const int64_t *firsts, size_t size);
-/* `out` may point into `whole`, at this member's part. */
+/* Writes the sum of this member's part to `out`, which may point to this part of `whole`. */
 bool yk_nccl_device_reduce_scatter(const struct yk_comm_group *group, const void *whole, void *out,
                                    const int64_t *firsts, enum yk_comm_data_type type);
 bool yk_nccl_device_broadcast(const struct yk_comm_group *group, void *bytes, size_t size,
@@ -157,13 +159,13 @@ bool yk_nccl_device_send_recv(struct yk_comm_world *world, void *bytes, size_t s
 
 bool yk_nccl_staging_is_on_device(const void *memory);
 
-/* `to` and `from` may be host or device memory. */
+/* Copies bytes. `to` and `from` may be host or device memory. */
 void yk_nccl_staging_copy(struct yk_comm_world *world, void *to, const void *from, size_t bytes);
-/* Copies numbers and converts their type. One of `to` and `from` is in the staging buffer on the
- * device; the other may be host or device memory. */
+/* Copies numbers and converts their type. Either `to` or `from` must be in the staging buffer on
+ * the device. The other one may be host or device memory. */
 void yk_nccl_staging_convert(struct yk_comm_world *world, void *to, enum yk_comm_data_type to_type,
                              const void *from, enum yk_comm_data_type from_type, int64_t count);
-/* to += from, both in device memory. */
+/* Adds each element of `from` to the same element of `to`. Both must be device memory. */
 void yk_nccl_staging_add(struct yk_comm_world *world, void *to, const void *from, int64_t count,
                          enum yk_comm_data_type type);
 

@@ -10,8 +10,9 @@
  *   client  RECEIVED
  *   server  DONE       when all ranks have the bytes; or REFUSED
  *
- * All records after CHALLENGE carry a proof: the HMAC-SHA256, with the token as key, of the record,
- * both nonces and the payload. It cannot be replayed. Not thread-safe.
+ * All records after CHALLENGE contain a proof: the HMAC-SHA256, with the token as key, of the
+ * record, both nonces and the payload. Because of the nonces, a proof is valid only in its own
+ * connection. Not thread-safe.
  */
 #ifndef YK_COMM_RENDEZVOUS_CONNECTION_H
 #define YK_COMM_RENDEZVOUS_CONNECTION_H
@@ -25,7 +26,7 @@
 
 enum {
     YK_CONNECTION_NONCE_SIZE = 32,
-    YK_CONNECTION_RECORD_SIZE = 92,   /* on the wire */
+    YK_CONNECTION_RECORD_SIZE = 92,   /* number of bytes that are sent */
     YK_CONNECTION_MESSAGE_SIZE = 512, /* maximum size of an error message, with its zero byte */
 };
 
@@ -57,7 +58,7 @@ struct yk_connection {
     unsigned char server_nonce[YK_CONNECTION_NONCE_SIZE];
 };
 
-/* Sets TCP_NODELAY. */
+/* Makes the socket send small messages at once. */
 void yk_connection_set_tcp_nodelay(int fd);
 
 void yk_connection_close(struct yk_connection *connection);
@@ -66,17 +67,18 @@ yk_status yk_connection_generate_nonce(unsigned char nonce[YK_CONNECTION_NONCE_S
 
 void yk_connection_serialize_record(const struct yk_connection_record *record,
                                     unsigned char out[YK_CONNECTION_RECORD_SIZE]);
-/* Returns false if the bytes are not a record. */
+/* Returns false if the bytes are not a valid record. */
 bool yk_connection_parse_record(const unsigned char bytes[YK_CONNECTION_RECORD_SIZE],
                                 struct yk_connection_record *out);
 
-/* Whether the proof in `record` is valid. `following` is the payload; NULL if there is none. */
+/* Returns whether the proof in `record` is valid. `following` is the payload; NULL means: no
+ * payload. */
 bool yk_connection_verify_proof(const struct yk_connection *connection,
                                 const struct yk_connection_record *record, const void *following);
 
-/* Sends the record, with a proof unless it is HELLO or CHALLENGE, and then `record->length` bytes
- * of payload if `following` is not NULL. Returns false if this fails or is not done at `end_s` on
- * the clock. */
+/* Sends the record and the payload `following`, which has record->length bytes; NULL means: no
+ * payload. Adds the proof to all records but HELLO and CHALLENGE. Returns false if sending fails or
+ * does not end before `end_s` on the clock of base/clock.h. */
 bool yk_connection_send_record(const struct yk_connection *connection,
                                const struct yk_connection_record *record, const void *following,
                                double end_s);
@@ -85,10 +87,12 @@ bool yk_connection_send_record(const struct yk_connection *connection,
 void yk_connection_send_refusal(const struct yk_connection *connection, yk_status status,
                                 const char *sentence, double end_s);
 
-/* Receives exactly `size` bytes. Returns false if the connection closes or at `end_s`. */
+/* Receives exactly `size` bytes. Returns false if the connection closes before, or if the bytes do
+ * not arrive before `end_s`. */
 bool yk_connection_receive_bytes(int fd, void *bytes, size_t size, double end_s);
 
-/* Waits until `fd` is readable, or writable if `for_writing`. Returns false at `end_s`. */
+/* Waits until `fd` is readable or, if `for_writing` is true, writable. Returns false if this does
+ * not happen before `end_s`. */
 bool yk_connection_wait(int fd, bool for_writing, double end_s);
 
 #endif

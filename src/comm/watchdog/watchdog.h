@@ -1,15 +1,16 @@
 /*
  * Watchdog: finds the rank that failed when communication hangs.
  *
- * A thread on every rank sends a heartbeat to rank 0 twice a second. It says which op each lane is
- * in. A closed connection means that the rank's process has exited. A missing heartbeat means that
- * the rank is stopped or disconnected. An op that takes too long means that a rank hangs. Rank 0
- * reports the failed rank to all others. Each of them also monitors rank 0.
+ * A thread on every rank sends a heartbeat to rank 0 twice a second. The heartbeat says which op
+ * each lane of the rank is running (a lane is a queue of ops, backend/backend.h). A closed
+ * connection means that the rank's process has exited. A missing heartbeat means that the rank is
+ * stopped or disconnected. An op that takes too long means that a rank hangs. Rank 0 reports the
+ * failed rank to all other ranks. Each other rank also monitors rank 0.
  *
  * Only the first failure is reported: the callback on_failure() is called once, on the watchdog's
  * thread, which then ends. The callback should end the process. yk_watchdog_set_current_op() may be
- * called from any thread, but from one thread at a time for each lane. The other functions are not
- * thread-safe.
+ * called from any thread, but for each lane only from one thread at a time. The other functions are
+ * not thread-safe.
  */
 #ifndef YK_COMM_WATCHDOG_WATCHDOG_H
 #define YK_COMM_WATCHDOG_WATCHDOG_H
@@ -21,60 +22,65 @@
 struct yk_watchdog_failure {
     int32_t rank;
     enum yk_watchdog_failure_reason reason;
-    double since_s; /* seconds without heartbeat, or in the op; 0 if it has exited */
-    int32_t lane;   /* the lane whose op hangs; -1 if there is none */
-    struct yk_watchdog_rank_state state; /* from the last heartbeat of the rank */
+    double since_s; /* how long the rank has sent no heartbeat, or has been in the op; 0 if it has
+                       exited */
+    int32_t lane;   /* lane whose op hangs; -1 if no op hangs */
+    struct yk_watchdog_rank_state state; /* state in the last heartbeat of the rank */
 };
 
 struct yk_watchdog;
 
 /* A time of 0 means: the default. */
 struct yk_watchdog_options {
-    double heartbeat_period_s;  /* period of heartbeats; default 0.5 */
-    double heartbeat_timeout_s; /* timeout for heartbeats; default 30 */
-    double op_timeout_s;        /* timeout for one op; default 30 */
+    double heartbeat_period_s;  /* time between two heartbeats; default 0.5 */
+    double heartbeat_timeout_s; /* a rank without a heartbeat for longer has failed; default 30 */
+    double op_timeout_s;        /* maximum time of one op; default 30 */
     void (*on_failure)(void *user, const struct yk_watchdog_failure *failure);
-    /* For lanes that cannot call yk_watchdog_set_current_op() themselves: called once per heartbeat
-     * period to call it for them. It runs on a separate thread, so that it cannot delay heartbeats.
-     * May be NULL. */
+    /* Calls yk_watchdog_set_current_op() for lanes that cannot call it themselves. The watchdog
+     * calls this function once per heartbeat period, on a separate thread, so that it cannot delay
+     * heartbeats. May be NULL. */
     void (*poll_current_ops)(void *user, struct yk_watchdog *watchdog);
     void *user;
-    const char *address; /* address of rank 0, if the launcher states it; otherwise NULL */
+    const char *address; /* address of rank 0 from the launcher; NULL means: unknown */
 };
 
-/* Starts the watchdog. All ranks call it, and all return the same status. */
+/* Starts the watchdog. All ranks must call this function, and it returns the same status on all of
+ * them. */
 yk_status yk_watchdog_open(const struct yk_communicator *ranks,
                            const struct yk_watchdog_options *options,
                            struct yk_watchdog **out) YK_MUST_USE;
 
-/* yk_watchdog_open() in two steps, for ranks that already have the endpoint. yk_watchdog_connect()
- * connects this rank, and rank 0 to all ranks. yk_watchdog_start() starts the threads; call it when
- * all ranks have connected. */
+/* These functions do the same as yk_watchdog_open() in two steps, for ranks that already have the
+ * endpoint. yk_watchdog_connect() connects this rank to rank 0; on rank 0 it accepts the
+ * connections of all other ranks. yk_watchdog_start() starts the threads. Call it when all ranks
+ * are connected. */
 yk_status yk_watchdog_connect(int32_t rank, int32_t size, struct yk_watchdog_endpoint *endpoint,
                               const struct yk_watchdog_options *options,
                               struct yk_watchdog **out) YK_MUST_USE;
 yk_status yk_watchdog_start(struct yk_watchdog *watchdog) YK_MUST_USE;
 
-/* Stops the watchdog of this rank. On rank 0 it waits until all other ranks have stopped theirs.
- * Accepts NULL, and a watchdog whose threads were not started. */
+/* Stops the watchdog of this rank. On rank 0 it waits until all other ranks have stopped their
+ * watchdogs. Accepts NULL, and a watchdog whose threads were not started. */
 void yk_watchdog_close(struct yk_watchdog *watchdog);
 
-/* Records that the lane has begun op `op`, or YK_WATCHDOG_NO_OP. Each call restarts the time of the
- * op. It costs one store to memory. Does nothing if `watchdog` is NULL. */
+/* Records that the lane has begun op number `op`, or that it runs no op (YK_WATCHDOG_NO_OP). Each
+ * call restarts the time of the op. A call costs one store to memory. Does nothing if `watchdog` is
+ * NULL. */
 void yk_watchdog_set_current_op(struct yk_watchdog *watchdog, enum yk_watchdog_lane lane,
                                 int32_t op);
 
-/* Examples: "rank 2 has ended", "rank 2 has not been heard of for 31 s", "rank 2 has been in one op
- * for 34 s". */
+/* Appends a description. Examples: "rank 2 has ended", "rank 2 has not been heard of for 31 s",
+ * "rank 2 has been in one op for 34 s". */
 void yk_watchdog_describe_failure(const struct yk_watchdog_failure *failure, struct yk_text *out);
 
 /*
- * Finds the rank that hangs, from the states (size) of all ranks. Ranks with left[i] are ignored.
- * Returns false if no rank hangs.
- *   - If a compute or copy op takes longer than `op_s`, the rank with the longest such op hangs.
+ * Finds the rank that hangs. states (size) are the states of all ranks. Rank i is ignored if
+ * left[i] is true. Returns false if no rank hangs.
+ *   - If a compute or copy op takes longer than `op_s`, the rank whose op takes longest hangs.
  *   - A communication op that takes longer than `op_s` waits for another rank, which may still be
- *     computing. So a rank is reported only if no lane of any rank has begun an op for `op_s`: a
- *     rank that is in no communication op, otherwise the rank that entered its op last.
+ *     computing. So a rank is reported only if no lane of any rank has begun an op in the last
+ *     `op_s` seconds. It is the first rank that is in no communication op. If all ranks are in
+ *     one, it is the rank that began its communication op last.
  */
 bool yk_watchdog_find_hung_rank(const struct yk_watchdog_rank_state *states, const bool *left,
                                 int32_t size, double op_s, struct yk_watchdog_failure *out);

@@ -1,9 +1,11 @@
 /*
- * Batch sweep: benchmarks of several batch sizes, measured in repeated rounds.
+ * Batch sweep: measures benchmarks of several batch sizes in repeated rounds. A round is one timed
+ * step.
  *
  * The batch sizes alternate, so that a temporary disturbance of the machine affects all of them a
- * little instead of one of them a lot. Disturbed rounds are dropped (timings.h). Results are
- * available after every run. All ranks make the same calls. Not thread-safe.
+ * little instead of one of them a lot. Rounds that other processes disturbed are dropped
+ * (timings.h). Results are available after every run. All ranks must make the same calls. Not
+ * thread-safe.
  */
 #ifndef YK_MEASURE_BENCHMARK_BATCH_SWEEP_H
 #define YK_MEASURE_BENCHMARK_BATCH_SWEEP_H
@@ -27,15 +29,16 @@ yk_status yk_batch_sweep_create(const struct yk_measure_team *team,
 void yk_batch_sweep_destroy(struct yk_batch_sweep *sweep);
 
 struct yk_batch_sweep_run {
-    int32_t batch;  /* index of the batch size */
-    double seconds; /* approximate duration */
+    int32_t batch;  /* index of the batch size to measure */
+    double seconds; /* approximate duration of the run */
     double (*held_bytes)(
-        const struct yk_device_context *context); /* memory that this process uses */
-    double bytes; /* output: device memory allocated by the benchmark */
+        const struct yk_device_context *context); /* returns the memory that this process uses */
+    double bytes; /* output: device memory that the benchmark has allocated */
     double held;  /* output: result of held_bytes() during the run */
 };
 
-/* Runs rounds of one batch size for about run->seconds, and at least three undisturbed rounds. */
+/* Runs rounds of one batch size for about run->seconds, and at least three rounds after a warm-up.
+ */
 yk_status yk_batch_sweep_measure_batch(struct yk_batch_sweep *sweep,
                                        struct yk_batch_sweep_run *run) YK_MUST_USE;
 
@@ -43,7 +46,8 @@ yk_status yk_batch_sweep_measure_batch(struct yk_batch_sweep *sweep,
 yk_status yk_batch_sweep_layer_times(const struct yk_batch_sweep *sweep,
                                      struct yk_layer_times **out) YK_MUST_USE;
 
-/* Returns the benchmark of batch size number `batch`. Its device memory is not allocated. */
+/* Returns the benchmark of batch size number `batch`. The device memory of this benchmark is not
+ * allocated. */
 struct yk_benchmark *yk_batch_sweep_get_benchmark(const struct yk_batch_sweep *sweep,
                                                   int32_t batch);
 

@@ -2,9 +2,10 @@
  * Benchmark: runs training steps of a model on this rank's device, with random tokens and the same
  * executor as in training, and records the time of every op.
  *
- * A layer that is timed in isolation finds its weights and input in the caches, unlike in training;
- * so whole steps are timed. A step has two micro-batches: the first includes the work that is done
- * once per step (clearing gradients), the second shows the plain time of each pass.
+ * Whole steps are timed, because a layer that is timed alone finds its weights and input in the
+ * caches, unlike in training. A step has two micro-batches. The first one includes the work that is
+ * done once per step (clearing gradients). The second one shows the time of each pass without this
+ * work.
  *
  * Not thread-safe. All arguments of create functions must outlive the created object.
  */
@@ -25,7 +26,7 @@
 struct yk_benchmark_model_request {
     const struct yk_model_config *config;
     struct yk_workload workload; /* workload.batch is ignored */
-    double slowness;             /* artificial slowdown factor of every op; at least 1 */
+    double slowness; /* every op takes this many times as long, artificially; at least 1 */
 };
 
 /* A model on the device, with its weights and optimizer state. */
@@ -41,7 +42,7 @@ struct yk_benchmark_model {
     int64_t steps; /* number of steps so far */
 };
 
-/* `cluster` must have one device, the one of `context`. */
+/* Creates a model. `cluster` must have exactly one device, the device of `context`. */
 yk_status yk_benchmark_model_create(const struct yk_benchmark_model_request *request,
                                     const struct yk_cluster *cluster,
                                     const struct yk_device_context *context,
@@ -52,9 +53,9 @@ enum {
     YK_BENCHMARK_MICRO_BATCHES = 2
 };
 
-/* The program of a benchmark, with one rank and all layers. Starts as {0}. */
+/* The program of a benchmark, with one rank and all layers. Initialise it to {0}. */
 struct yk_benchmark_plan {
-    struct yk_workload workload; /* its batch is the sum of all micro-batches */
+    struct yk_workload workload; /* workload.batch is the size of all micro-batches together */
     struct yk_model_cache *cache;
     struct yk_program *program;
 };
@@ -66,13 +67,13 @@ yk_status yk_benchmark_plan_make(const struct yk_model_config *config,
                                  struct yk_arena *arena, struct yk_benchmark_plan *out) YK_MUST_USE;
 void yk_benchmark_plan_free(struct yk_benchmark_plan *plan);
 
-/* Peak memory of the program in bytes. */
+/* Computes the peak memory of the program in bytes. */
 yk_status yk_benchmark_plan_peak_bytes(const struct yk_benchmark_plan *plan, struct yk_arena *arena,
                                        double *out) YK_MUST_USE;
 
 struct yk_benchmark; /* opaque */
 
-/* `samples` is the size of each micro-batch. Device memory is allocated separately, by
+/* `samples` is the size of each micro-batch. The device memory is allocated separately with
  * yk_benchmark_allocate_memory(). */
 yk_status yk_benchmark_create(struct yk_benchmark_model *model, int64_t samples,
                               struct yk_benchmark **out) YK_MUST_USE;
@@ -85,19 +86,20 @@ void yk_benchmark_free_memory(struct yk_benchmark *benchmark);
 
 const struct yk_program *yk_benchmark_program(const struct yk_benchmark *benchmark);
 
-/* Allocated device memory in bytes, including the model. */
+/* Returns the allocated device memory in bytes, including the memory of the model. */
 double yk_benchmark_allocated_bytes(const struct yk_benchmark *benchmark);
 
-/* The op times of one step, one entry per op. The arrays belong to the benchmark. */
+/* The op times of one step. Each array has one element per op. The arrays belong to the benchmark.
+ */
 struct yk_benchmark_step_times {
     double *op_s;    /* duration of each op, including the idle time of its lane before it */
-    double *begin_s; /* on the clock of base/clock.h */
+    double *begin_s; /* begin of each op on the clock of base/clock.h */
     double *end_s;
-    bool whole; /* all ops ran; false in the very first step */
+    bool whole; /* the times of all ops are known; false in the very first step */
 };
 
-/* Enqueues a step. At most yk_benchmark_max_steps_in_flight() steps may be in flight; several of
- * them keep the device busy. */
+/* Enqueues a step. At most yk_benchmark_max_steps_in_flight() steps may be in flight at the same
+ * time. Several steps in flight keep the device busy. */
 yk_status yk_benchmark_begin_step(struct yk_benchmark *benchmark) YK_MUST_USE;
 int32_t yk_benchmark_max_steps_in_flight(const struct yk_benchmark *benchmark);
 /* Waits for the oldest step in flight and returns its times. */

@@ -1,7 +1,7 @@
 /*
- * Layer times: measured times of each layer shape, by pass and batch size, from a batch sweep.
- * The backward pass of the first micro-batch also clears the gradients. Its difference to the other
- * micro-batch counts as part of the update.
+ * Layer times: the measured times of each layer shape, for each pass and batch size of a batch
+ * sweep. The backward pass of the first micro-batch also clears the gradients. The time by which it
+ * is longer than the backward pass of the second micro-batch counts as part of the update.
  *
  * Not thread-safe. The model must outlive the times.
  */
@@ -19,7 +19,7 @@ struct yk_layer_times_entry {
     const char *shape;
     const char *kind;
     const char *pass;
-    int64_t batch; /* always 1 for an update, which does not depend on it */
+    int64_t batch; /* always 1 for an update, which does not depend on the batch size */
     struct yk_timings timings;
 };
 
@@ -29,16 +29,16 @@ struct yk_layer_times {
     int32_t count;
     struct yk_layer_times_entry *times;
     int32_t batch_count;
-    int32_t *first_time; /* (L) index of each layer's first entry in `times`. Its entries are
-                            forward and backward of each batch size, then update */
+    int32_t *first_time; /* (L) index of the first entry of each layer in `times`. The entries of a
+                            layer are forward and backward for each batch size, and then update */
 };
 
 yk_status yk_layer_times_create(const struct yk_model *model, const int64_t *batches,
                                 int32_t batch_count, struct yk_layer_times **out) YK_MUST_USE;
 void yk_layer_times_destroy(struct yk_layer_times *times);
 
-/* Adds the op times of one round with batch size number `batch`. `op_s` has one entry per op of the
- * benchmark's program. */
+/* Adds the op times of one step with batch size number `batch`. `op_s` has the time of each op of
+ * `program`, the program of the benchmark. */
 yk_status yk_layer_times_add(struct yk_layer_times *times, const struct yk_program *program,
                              int32_t batch, const double *op_s) YK_MUST_USE;
 

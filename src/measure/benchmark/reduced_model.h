@@ -1,7 +1,7 @@
 /*
- * Reduced model: a copy of a model with fewer transformer blocks, for a device where the whole
- * model does not fit or takes too long. Equal blocks take equal time, so a few of them are enough
- * to measure.
+ * Reduced model: a copy of a model with fewer transformer blocks, for a device on which the whole
+ * model does not fit or takes too long. Equal blocks take equal time, so it is enough to measure a
+ * few of them.
  */
 #ifndef YK_MEASURE_BENCHMARK_REDUCED_MODEL_H
 #define YK_MEASURE_BENCHMARK_REDUCED_MODEL_H
@@ -16,16 +16,16 @@
 
 struct yk_reduced_model_request {
     const struct yk_model_config *config;
-    struct yk_workload workload;      /* its batch is the largest batch size */
+    struct yk_workload workload;      /* workload.batch is the largest batch size to measure */
     const struct yk_cluster *cluster; /* has one device */
     double free_bytes;                /* free memory of this device */
-    double step_s;                    /* approximate time limit of a step of the largest batch */
+    double step_s; /* approximate maximum time of a step with the largest batch */
 };
 
 struct yk_reduced_model {
     const struct yk_model_config *config;
-    int64_t batch; /* largest batch size that fits; 0: not even one sample fits */
-    bool whole;    /* all blocks are kept */
+    int64_t batch; /* largest batch size that fits; 0 means: not even one sample fits */
+    bool whole;    /* the reduced model has all blocks */
 };
 
 /* Returns a config with at most `blocks` blocks of each kind. */
@@ -33,8 +33,9 @@ yk_status yk_reduced_model_limit_blocks(const struct yk_model_config *config, in
                                         struct yk_arena *arena,
                                         const struct yk_model_config **out) YK_MUST_USE;
 
-/* Keeps all blocks, or 8, 4 or 2 of each kind: as many as fit with the largest batch and keep the
- * time limit. If 2 blocks are too many, it reduces the batch size instead. */
+/* Chooses the number of blocks: all blocks, or 8, 4 or 2 of each kind. It is the largest number
+ * that fits into memory with the largest batch and stays within the time limit. If even 2 blocks
+ * are too many, the batch size is reduced instead. */
 yk_status yk_reduced_model_choose(const struct yk_reduced_model_request *request,
                                   struct yk_arena *arena, struct yk_reduced_model *out) YK_MUST_USE;
 

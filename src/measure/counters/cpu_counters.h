@@ -1,6 +1,7 @@
 /*
- * CPU counters: hardware counters of this process and its threads by perf_event_open(2), if that is
- * allowed, and its CPU time and memory. Opening fails only if memory runs out. Not thread-safe.
+ * CPU counters: reads the hardware counters of this process and its threads with
+ * perf_event_open(2), if that is allowed, and the CPU time and memory of the process. Opening fails
+ * only if memory runs out. Not thread-safe.
  */
 #ifndef YK_MEASURE_COUNTERS_CPU_COUNTERS_H
 #define YK_MEASURE_COUNTERS_CPU_COUNTERS_H
@@ -15,23 +16,24 @@ struct yk_cpu_counters;
 yk_status yk_cpu_counters_open(struct yk_cpu_counters **out) YK_MUST_USE;
 void yk_cpu_counters_close(struct yk_cpu_counters *cpu);
 
-/* Sets the available entries of values (YK_COUNTER_COUNT) for the last `passed_s` seconds; 0 means:
- * only start counting. The caller initialises all values to NAN. */
+/* Sets the available elements of values (YK_COUNTER_COUNT). The caller initialises all elements to
+ * NAN. `passed_s` is the time since the last call; 0 means: only start counting. */
 void yk_cpu_counters_read(struct yk_cpu_counters *cpu, double passed_s, double *values);
 
 void yk_cpu_counters_describe(const struct yk_cpu_counters *cpu, double period_s,
                               struct yk_text *text);
 
-/* A counter as the kernel reports it. If more counters are enabled than the hardware has, each one
- * counts only for `running_ns` of `enabled_ns`. */
+/* A counter as the kernel reports it. If more counters are enabled than the hardware has, they take
+ * turns: a counter counts only during `running_ns` of its `enabled_ns`. */
 struct yk_cpu_counters_perf_count {
     uint64_t value;
     uint64_t enabled_ns;
     uint64_t running_ns;
 };
 
-/* Estimates the count from `before` to `after`, scaled by enabled over running time. Returns NAN if
- * the counter did not run. */
+/* Estimates how far the counter would have counted from `before` to `after` if it had always run:
+ * scales the difference by the enabled time divided by the running time. Returns NAN if the counter
+ * did not run. */
 double yk_cpu_counters_scaled_difference(const struct yk_cpu_counters_perf_count *before,
                                          const struct yk_cpu_counters_perf_count *after);
 

@@ -1,14 +1,14 @@
 /*
- * Counter recorder: averages the counters of a device over training steps, by phase of the step and
- * by layer kind.
+ * Counter recorder: computes averages of the counters of a device over training steps, for each
+ * phase of a step and for each kind of layer.
  *
- * The phases are forward, backward (including recomputation), update, and exposed communication;
- * "step" is all of them. Layer kinds combine forward and backward. Only steps and passes that were
- * added are included. Steps that took more than three times as long as most, such as the first one,
- * are excluded. For a very long run the averages cover its latest part. Power is reported only for
- * the whole step.
+ * The phases are forward, backward (including recomputation), update, and communication that does
+ * not overlap with computation. The name "step" means all phases together. The averages of a layer
+ * kind include forward and backward. Only steps and passes that were added are included. Steps that
+ * took more than three times the median, such as the first step, are excluded. In a very long run,
+ * older steps are forgotten. Power is reported only for the whole step.
  *
- * The order of calls is open (before compute threads are created, see sampler.h), start, add, stop,
+ * The order of calls is open (before compute threads are created, sampler.h), start, add, stop,
  * report. Not thread-safe.
  */
 #ifndef YK_MEASURE_COUNTERS_RECORDER_H
@@ -38,19 +38,20 @@ void yk_counter_recorder_close(struct yk_counter_recorder *recorder);
 yk_status yk_counter_recorder_start(struct yk_counter_recorder *recorder) YK_MUST_USE;
 void yk_counter_recorder_stop(struct yk_counter_recorder *recorder);
 
-/* Adds the op times of a step, in order of time. It allocates no memory. */
+/* Adds the op times of a step. Steps must be added in order of time. Allocates no memory. */
 void yk_counter_recorder_add_step(struct yk_counter_recorder *recorder,
                                   const struct yk_op_timeline *timeline);
 
-/* Adds one pass of a layer, in order of time. No other work may run between the first and the last
- * pass. `kind` is the layer kind or NULL; it must stay valid until the recorder is closed. */
+/* Adds one pass of a layer. Passes must be added in order of time. No other work may run between
+ * the first and the last pass. `kind` is the layer kind; NULL means: no kind. The string must stay
+ * valid until the recorder is closed. */
 void yk_counter_recorder_add_pass(struct yk_counter_recorder *recorder, enum yk_counter_phase phase,
                                   const char *kind, double began_s, double done_s);
 
 /*
- * Computes the averages. Call it only while stopped. `traced_s` is the begin of the step whose
- * readings are included one by one; NAN: none. The result is allocated in the arena; the caller
- * sets the device name.
+ * Computes the averages. Call it only while stopped. Besides the averages, `out` contains the
+ * readings of the step that began at `traced_s`; NAN means: of no step. The result is allocated in
+ * the arena. The caller sets its device name.
  */
 yk_status yk_counter_recorder_report(const struct yk_counter_recorder *recorder, double traced_s,
                                      struct yk_arena *arena,
@@ -64,15 +65,17 @@ struct yk_counter_readings {
     double lag_s;  /* maximum common offset of all times */
 };
 
-/* Like yk_counter_recorder_report(), but for readings of another source. `lag_s` is the offset that
- * was added to their times (yk_counters_fit_lag). The caller sets the description of the source. */
+/* Like yk_counter_recorder_report(), but for the readings `given`, which come from another source.
+ * `*lag_s` is the offset that was added to their times (yk_counters_fit_lag()). The caller sets the
+ * description of the source. */
 yk_status yk_counter_recorder_report_readings(const struct yk_counter_recorder *recorder,
                                               const struct yk_counter_readings *given,
                                               double traced_s, struct yk_arena *arena,
                                               struct yk_counter_rank_data *out,
                                               double *lag_s) YK_MUST_USE;
 
-/* Returns all readings, with times relative to the first one. Allocated in the arena. */
+/* Makes a series of all readings, with times relative to the first one. If there are many readings,
+ * each point of the series is the average of several. The result is allocated in the arena. */
 yk_status yk_counter_recorder_series_of_all(const struct yk_counter_reading *readings,
                                             int32_t count, struct yk_arena *arena,
                                             struct yk_counter_series *out) YK_MUST_USE;

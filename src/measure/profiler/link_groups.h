@@ -1,7 +1,8 @@
 /*
- * Link groups: the groups of ranks whose communication is measured. The cost model identifies a
- * message by the number of ranks and the kind of link between two types of devices; for a
- * collective it is the slowest link of the ring. One group is measured for each combination.
+ * Link groups: lists the groups of ranks whose communication is measured. The cost model looks up
+ * the time of a message by the number of ranks and the kind of link, which depends on the types of
+ * the two devices. For a collective, the link is the slowest link of the ring. One group is
+ * measured for each combination of number of ranks and kind of link.
  */
 #ifndef YK_MEASURE_PROFILER_LINK_GROUPS_H
 #define YK_MEASURE_PROFILER_LINK_GROUPS_H
@@ -19,12 +20,13 @@ struct yk_link_group {
     char link[YK_PROFILE_KEY_SIZE]; /* profile key of the link */
     int32_t *ranks;                 /* (count) */
     int32_t count;
-    bool both_directions; /* a pair of different devices: both directions are measured */
+    bool both_directions; /* measure both directions, because the two devices differ */
 };
 
 /*
- * Lists the groups for a cluster with one rank per device. First a pair for every kind of link,
- * then all ranks, then groups of 3, 4, 5 … ranks, or of 4, 8, 16 … if there are more than 8 ranks.
+ * Lists the groups for a cluster with one rank per device. The list has first a pair for every kind
+ * of link, then the group of all ranks, then groups of 3, 4, 5 … ranks (4, 8, 16 … if there are
+ * more than 8 ranks).
  */
 yk_status yk_link_groups_list(const struct yk_cluster *cluster, struct yk_arena *arena,
                               struct yk_link_group **out, int32_t *out_count) YK_MUST_USE;

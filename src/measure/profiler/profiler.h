@@ -11,9 +11,10 @@
  *   calibration     compares a finished run with its prediction, and corrects the profile
  *   counters/       hardware counters (GPM, DCGM, NVML, perf) during measurements
  *
- * All ranks call the functions that measure in the same order, and all get the same rows. The mean
- * over equal devices is used. Only rank 0 has the profile. It saves each measurement when it is
- * complete, so that an interruption loses only the current one. Not thread-safe.
+ * All ranks must call the functions that measure in the same order, and all ranks get the same
+ * rows. If several devices are equal, the mean of their times is used. Only rank 0 has the profile.
+ * Rank 0 saves each measurement when it is complete, so that an interruption loses only the current
+ * measurement. Not thread-safe.
  */
 #ifndef YK_MEASURE_PROFILER_PROFILER_H
 #define YK_MEASURE_PROFILER_PROFILER_H
@@ -29,22 +30,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Called while measuring. Each may be NULL. */
+/* Functions that are called during a measurement. Each may be NULL. */
 struct yk_profiler_callbacks {
     void *user;
     void (*progress)(void *user, const char *what, double done); /* `done` is from 0 to 1 */
-    bool (*stop)(void *user); /* true: stop, and keep the complete measurements */
-    void (*ran)(void *user, const struct yk_op_timeline *timeline); /* after every step */
+    bool (*stop)(void *user); /* returns true to stop; complete measurements are kept */
+    void (*ran)(void *user, const struct yk_op_timeline *timeline); /* called after every step */
 };
 
 struct yk_profiler_request {
     const struct yk_model_config *config;
-    struct yk_workload workload;      /* its batch is the largest micro-batch of a rank */
+    struct yk_workload workload;      /* workload.batch is the largest micro-batch of a rank */
     const struct yk_cluster *cluster; /* device i belongs to rank i */
-    double slowdown_factor;           /* artificial slowdown factor of this rank's ops */
-    double seconds;                   /* approximate time for measuring layers */
-    bool remeasure;                   /* measure also what the profile already has */
-    /* Returns the peak device memory of this process, or else the used memory of the device. */
+    double slowdown_factor; /* every op of this rank takes this many times as long, artificially */
+    double seconds;         /* approximate time to measure the layers */
+    bool remeasure;         /* also measure what is already in the profile */
+    /* Returns the peak device memory of this process or, if that is unknown, the used memory of the
+     * device. */
     double (*used_bytes)(const struct yk_device_context *context);
     const char *versions; /* software versions, saved with each measurement */
     struct yk_profiler_callbacks callbacks;
@@ -54,7 +56,7 @@ struct yk_profiler_layer_row {
     struct yk_profile_layer_key layer;
     int64_t batch;
     struct yk_profile_measurement measurement;
-    bool is_saved; /* already saved in the profile */
+    bool is_saved; /* the row is already in the profile */
 };
 
 struct yk_profiler_link_row {
@@ -70,10 +72,10 @@ struct yk_profiler_fact_row {
     bool is_saved;
 };
 
-/* Starts as {0}. */
+/* Initialise it to {0}. */
 struct yk_profiler {
     struct yk_arena *arena;     /* owns all strings */
-    struct yk_profile *profile; /* only on rank 0; NULL: rows are not saved */
+    struct yk_profile *profile; /* only on rank 0; NULL means: rows are not saved */
     struct yk_profiler_layer_row *layers;
     struct yk_profiler_link_row *links;
     struct yk_profiler_fact_row *facts;
@@ -83,16 +85,17 @@ struct yk_profiler {
     int32_t layer_capacity;
     int32_t link_capacity;
     int32_t fact_capacity;
-    int64_t skipped_count; /* number of values skipped because the profile has them */
-    int64_t blocks;        /* blocks of each kind in the reduced model; 0: the whole model */
-    int64_t batch;         /* largest batch size that fit; 0: the requested one */
-    bool stopped;          /* the stop callback ended it early */
+    int64_t skipped_count; /* number of measurements skipped because they are in the profile */
+    int64_t blocks; /* maximum number of blocks of each kind in the reduced model; 0 means: all */
+    int64_t batch;  /* largest batch size that fits into memory; 0 means: the requested one */
+    bool stopped;   /* the stop callback ended the measurement early */
 };
 
 yk_status yk_profiler_init(struct yk_profiler *profiler) YK_MUST_USE;
 void yk_profiler_free(struct yk_profiler *profiler);
 
-/* Measures the layers of the model and, if there are several ranks, slowdowns. */
+/* Measures the layers of the model. If there are several ranks, also measures slowdowns
+ * (slowdown/). */
 yk_status yk_profiler_measure_layers(struct yk_profiler *profiler,
                                      const struct yk_measure_team *team,
                                      const struct yk_profiler_request *request) YK_MUST_USE;
@@ -103,20 +106,20 @@ yk_status yk_profiler_measure_links(struct yk_profiler *profiler,
                                     const struct yk_profiler_request *request,
                                     int64_t max_bytes) YK_MUST_USE;
 
-/* Measures copies between host and device memory, on all ranks at the same time, as in training.
- * The slowest of equal devices is used. The profile stores them as a link (cost/profile_key.h).
- * Does nothing for devices that use host memory. */
+/* Measures copies between host and device memory, on all ranks at the same time, as in training. If
+ * several devices are equal, the slowest one is used. In the profile, copies are stored as a link
+ * (cost/profile_key.h). Does nothing for devices that use host memory. */
 yk_status yk_profiler_measure_copies(struct yk_profiler *profiler,
                                      const struct yk_measure_team *team,
                                      const struct yk_profiler_request *request) YK_MUST_USE;
 
-/* The same with copies of up to `max_bytes`, for any device. */
+/* Like yk_profiler_measure_copies(), but with copies of up to `max_bytes`, and for any device. */
 yk_status yk_profiler_measure_copies_up_to(struct yk_profiler *profiler,
                                            const struct yk_measure_team *team,
                                            const struct yk_profiler_request *request,
                                            int64_t max_bytes) YK_MUST_USE;
 
-/* Adds a row. It replaces a row with the same key: layer and batch, link and bytes, or fact.
+/* Add a row. A row with the same key (layer and batch, link and bytes, or fact) is replaced.
  * Strings are copied. */
 yk_status yk_profiler_add_layer(struct yk_profiler *profiler,
                                 const struct yk_profiler_layer_row *layer) YK_MUST_USE;
@@ -125,24 +128,25 @@ yk_status yk_profiler_add_link(struct yk_profiler *profiler,
 yk_status yk_profiler_add_fact(struct yk_profiler *profiler,
                                const struct yk_profiler_fact_row *fact) YK_MUST_USE;
 
-/* Returns NULL if there is no such row. */
+/* Returns the row of the fact, or NULL if there is none. */
 const struct yk_profiler_fact_row *
 yk_profiler_find_fact_row(const struct yk_profiler *profiler,
                           const struct yk_profile_fact_key *fact);
 
-/* Whether there is a row for the link, of any message size, measured with these versions. */
+/* Returns whether there is a row for the link, with any message size, that was measured with these
+ * software versions. */
 bool yk_profiler_has_link_row(const struct yk_profiler *profiler,
                               const struct yk_profile_link_key *link, const char *versions);
 
-/* Writes the unsaved rows to the given profile in one transaction. */
+/* Writes the unsaved rows to `profile` in one transaction. Does not mark them as saved. */
 yk_status yk_profiler_write_rows(const struct yk_profiler *profiler,
                                  struct yk_profile *profile) YK_MUST_USE;
 
-/* Writes the unsaved rows to survey->profile in one transaction, and marks them as saved. */
+/* Writes the unsaved rows to profiler->profile in one transaction, and marks them as saved. */
 yk_status yk_profiler_save_rows(struct yk_profiler *profiler) YK_MUST_USE;
 
-/* Whether the profile has this value, measured with these versions. False on all ranks but 0, which
- * have no profile. */
+/* Set `*out` to whether the profile has this measurement, made with these software versions. `*out`
+ * is false on all ranks but rank 0, because only rank 0 has the profile. */
 yk_status yk_profiler_profile_has_layer(const struct yk_profiler *profiler,
                                         const struct yk_profile_layer_key *layer, int64_t batch,
                                         const char *versions, bool *out) YK_MUST_USE;
@@ -153,14 +157,14 @@ yk_status yk_profiler_profile_has_fact(const struct yk_profiler *profiler,
                                        const struct yk_profile_fact_key *fact, const char *versions,
                                        bool *out) YK_MUST_USE;
 
-/* Whether the stop callback of any rank returned true. */
+/* Sets `*out` to whether the stop callback of any rank returned true. */
 yk_status yk_profiler_is_stopped(struct yk_profiler *profiler, const struct yk_measure_team *team,
                                  const struct yk_profiler_request *request, bool *out) YK_MUST_USE;
 
 /*
- * The 75th percentile of the spreads of all layer and link rows. A spread is half the interquartile
- * range divided by the median. Rows below 50 us are ignored, because timer resolution and wake-up
- * latency dominate them. NAN if no row remains.
+ * Returns the 75th percentile of the spreads of all layer and link rows. A spread is half the
+ * interquartile range divided by the median. Times of less than 50 µs are ignored, because timer
+ * resolution and wake-up latency dominate them. Returns NAN if no row remains.
  */
 double yk_profiler_noise_level(const struct yk_profiler *profiler);
 
