@@ -15,8 +15,9 @@ enum {
 yk_status yk_host_collective_all_reduce_sum(const struct yk_communicator *ranks, double *numbers,
                                             int64_t count)
 {
-    const struct yk_comm_all_reduce op = {
-        .group = ranks->world_group, .numbers = numbers, .count = count, .type = YK_COMM_FP64};
+    struct yk_comm_all_reduce op = {
+        .group = ranks->world_group, .count = count, .type = YK_COMM_FP64};
+    op.numbers = numbers;
     ranks->comm->all_reduce(&op);
     return yk_communicator_synchronize(ranks);
 }

@@ -77,7 +77,9 @@ yk_status yk_text_files_list(const char *const *paths, int32_t count, struct yk_
         status = yk_fail_out_of_memory();
     }
     if (status == YK_OK) {
-        memcpy(copy, list->paths, size * sizeof *copy);
+        if (list->paths) {
+            memcpy(copy, list->paths, size * sizeof *copy);
+        }
         *out = (struct yk_text_files){copy, list->count, list->bytes};
     }
     free(list->paths);

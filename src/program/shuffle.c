@@ -5,6 +5,7 @@
 #include "base/random.h"
 #include "program/check/precedence.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -331,6 +332,7 @@ static yk_status write_waits(struct listing *listing, struct yk_arena *arena)
     for (int32_t i = 0; i < list->op_count; i++) {
         struct yk_op_wait last[YK_LANE_COUNT] = {{-1, 0}, {-1, 0}, {-1, 0}};
         for (int32_t w = listing->first[i]; w >= 0; w = listing->next[w]) {
+            assert(listing->waits); /* there is a wait `w` */
             const struct yk_op_wait wait = listing->waits[w];
             struct yk_op_wait *known = &last[list->ops[wait.op].lane];
             if (known->op < 0 || wait.lag < known->lag ||

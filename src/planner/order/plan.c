@@ -229,18 +229,18 @@ static yk_status build_problem(struct context *context, bool open)
     return add_buckets(context);
 }
 
-yk_status yk_transfer_order_plan_create_problem(struct yk_search_context *study,
+yk_status yk_transfer_order_plan_create_problem(struct yk_search_context *search,
                                                 const struct yk_plan *plan, bool open,
                                                 struct yk_arena *arena,
                                                 struct yk_transfer_order_problem **out)
 {
-    struct context context = {.context = study, .plan = plan, .arena = arena};
+    struct context context = {.context = search, .plan = plan, .arena = arena};
     struct yk_plan plain = *plan;
     struct yk_program *program = NULL;
     plain.transfer_count = 0;
     plain.prefetch = 1;
-    YK_TRY(yk_program_compile_with_deadline(&plain, study->cluster, study->measurements,
-                                            study->cache, NULL, &program));
+    YK_TRY(yk_program_compile_with_deadline(&plain, search->cluster, search->measurements,
+                                            search->cache, NULL, &program));
     context.program = program;
     const yk_status status = build_problem(&context, open);
     yk_program_destroy(program);

@@ -50,7 +50,7 @@ static inline bool yk_schedule_builder_allows_device(const struct yk_schedule_bu
 /* For each device p, raises ready[p] to the time when the data of `edge` arrives on this device, if
  * it is less. The data is produced on the device `source` at the time `finish`. */
 void yk_schedule_builder_add_input(const struct yk_graph *graph,
-                                   const struct yk_graph_incoming_edge *edge, int32_t source,
+                                   const struct yk_graph_incoming_edge *input, int32_t source,
                                    int64_t finish, int64_t *ready);
 
 /* Returns, for each device (P), the time when all inputs of `task` have arrived on this device.

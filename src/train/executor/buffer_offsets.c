@@ -555,7 +555,8 @@ yk_status yk_buffer_offsets_assign(struct yk_buffer_offsets *offsets,
     if (offsets->count <= 0) {
         return YK_OK;
     }
-    struct placing placing = {.parts = offsets->parts, .part_count = offsets->count, .out = out};
+    struct placing placing = {.parts = offsets->parts, .part_count = offsets->count};
+    placing.out = out;
     struct yk_arena *arena = NULL;
     YK_TRY(yk_arena_create(&arena));
     const yk_status status = find(offsets, index, arena, &placing, out_bytes);
