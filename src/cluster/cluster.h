@@ -1,9 +1,9 @@
 /*
  * Cluster: devices, which may differ, and the links between them. A cluster is read from a JSON
  * file (cluster.c), parsed from one line of text (parse.c; "1xrtx6000ada + 2xrtx3090 @ 32GB/s",
- * docs/clusters.md), or discovered on this machine (discover.h). It is checked and completed from
- * the datasheets: rates, memory sizes and bandwidths are positive, and every pair of devices has a
- * link. It is immutable. The folder also holds:
+ * docs/clusters.md), or discovered on this machine (discover.h). A cluster is checked, and missing
+ * values come from the datasheets. Therefore all speeds, memory sizes and bandwidths are positive,
+ * and every pair of devices has a link. A cluster is immutable. This folder also has:
  *   builder, write                             makes a cluster; writes its JSON file
  *   datasheet, datasheet_table, interconnect   published specifications of devices and links
  *   discover, topology, nvml                   the hardware of this machine
@@ -29,28 +29,29 @@ enum {
 /* A measured layer time from the cluster file. */
 struct yk_measured_layer_time {
     const char *layer;     /* kind, shape or name of the layer: "llama-block", "layer 0" */
-    const char *model;     /* NULL: any model */
-    const char *precision; /* NULL: any precision */
-    int64_t sequence;      /* sequence length; 0: any */
+    const char *model;     /* NULL means: any model */
+    const char *precision; /* NULL means: any precision */
+    int64_t sequence;      /* sequence length; 0 means: any */
     int64_t batch;         /* batch size */
     double forward_s;
     double backward_s;
-    double update_s; /* NAN: not measured */
+    double update_s; /* NAN means: not measured */
 };
 
 struct yk_device {
     const char *name;
-    const char *type; /* name of the datasheet; NULL: all numbers are in the file */
-    const struct yk_datasheet *datasheet; /* NULL: no datasheet */
+    const char *type;                     /* name of the datasheet; NULL means: no datasheet */
+    const struct yk_datasheet *datasheet; /* NULL means: no datasheet */
     enum yk_device_generation generation; /* YK_DEVICE_GENERATION_UNKNOWN without datasheet */
-    double fraction;                      /* fraction of the whole device, at most 1 */
+    double fraction;                      /* fraction of the physical device, at most 1 */
     double memory_bytes;
     double memory_bytes_per_s;
-    double matrix_flops[YK_PRECISION_COUNT]; /* dense; emulated if the precision is unsupported */
-    double vector_flops;                     /* fp32, without tensor cores */
+    double matrix_flops[YK_PRECISION_COUNT]; /* dense flops per second; those of fp32 if a precision
+                                                is unsupported */
+    double vector_flops;                     /* fp32 flops per second without tensor cores */
     bool is_cpu;
-    int32_t cores; /* number of cores of a CPU; 0: unknown, or a GPU */
-    int32_t node;  /* index of its machine */
+    int32_t cores; /* number of cores of a CPU; 0 means: unknown, or a GPU */
+    int32_t node;  /* index of the machine of the device */
     const struct yk_measured_layer_time *measured;
     int32_t measured_count;
 };
@@ -61,31 +62,31 @@ struct yk_link {
 };
 
 struct yk_cluster {
-    struct yk_arena *arena; /* owns everything below */
-    const char *source;     /* line of text, or file name */
+    struct yk_arena *arena; /* owns the memory of all other members */
+    const char *source;     /* line of text or file name that describes the cluster */
     int32_t device_count;   /* P */
     int32_t node_count;
     const struct yk_device *devices;
     const struct yk_link *links; /* (P, P), symmetric; the diagonal is unused */
-    double host_memory_bytes;    /* host memory for offloaded weights; 0: unknown */
-    const char *assumption;      /* assumption about links, or NULL. Example: "links not given: PCIe
-                                    4.0 x16 of rtx3090, 32GB/s" */
+    double host_memory_bytes;    /* host memory for offloaded weights; 0 means: unknown */
+    const char *assumption; /* assumption about links; may be NULL. Example: "links not given: PCIe
+                               4.0 x16 of rtx3090, 32GB/s" */
 };
 
 void yk_cluster_destroy(struct yk_cluster *cluster);
 
-/* Reads the text of a JSON file. Error messages begin with `source`. */
+/* Reads a cluster from the text of a JSON file. Error messages begin with `source`. */
 yk_status yk_cluster_read(const char *text, size_t length, const char *source,
                           struct yk_cluster **out) YK_MUST_USE;
 
-/* Parses one line of text. Error messages state the column. */
+/* Parses a cluster from one line of text. Error messages contain the column of the error. */
 yk_status yk_cluster_parse(const char *line, struct yk_cluster **out) YK_MUST_USE;
 
-/* Reads `word` as a file if it ends in ".json" or such a file exists; otherwise parses it as a
- * line. */
+/* If `word` ends in ".json" or is the name of an existing file, reads this file. Otherwise parses
+ * `word` as a line of text. */
 yk_status yk_cluster_open(const char *word, struct yk_cluster **out) YK_MUST_USE;
 
-/* Writes JSON that reads back as the same cluster. */
+/* Writes the cluster as JSON. yk_cluster_read() makes the same cluster from it. */
 yk_status yk_cluster_write(const struct yk_cluster *cluster, struct yk_text *out) YK_MUST_USE;
 
 static inline const struct yk_link *yk_cluster_link(const struct yk_cluster *cluster, int32_t a,

@@ -1,7 +1,8 @@
 /*
  * Cores: assigns CPU cores to the threads of each rank, so that ranks on one machine do not
  * compete. A core here is a logical CPU of the operating system. If the launcher has bound a rank
- * to cores, the rank uses those. Otherwise the cores of the machine are divided among its ranks.
+ * to cores, the rank uses these cores. Otherwise the cores of the machine are divided among its
+ * ranks.
  */
 #ifndef YK_CLUSTER_CORES_H
 #define YK_CLUSTER_CORES_H
@@ -16,7 +17,7 @@
 
 struct yk_cpu_core {
     int32_t number;  /* logical CPU number of the operating system */
-    int32_t sibling; /* index among the hardware threads of its physical core */
+    int32_t sibling; /* index of this logical CPU among the hardware threads of its physical core */
 };
 
 /* The cores that this process may use, sorted so that cores with shared caches are adjacent. */
@@ -28,30 +29,32 @@ struct yk_allowed_cores {
 
 struct yk_cores_request {
     struct yk_launcher launcher;
-    /* (local_size) number of compute threads of each rank on this machine. NULL: one per core. If
-     * the launcher has bound the ranks, only the entry of this rank is used. */
+    /* (local_size) number of compute threads of each rank on this machine; NULL means: one per
+     * core. If the launcher has bound the ranks to cores, only the element of this rank is used. */
     const int32_t *threads;
 };
 
 /* The cores assigned to one rank. */
 struct yk_cores_assignment {
-    int32_t *compute; /* (compute_count); thread i runs on compute[i mod compute_count] */
+    int32_t
+        *compute; /* (compute_count) core numbers; thread i runs on compute[i mod compute_count] */
     int32_t compute_count;
-    int32_t comm_core;           /* core of the comm lane's thread */
-    bool is_comm_core_exclusive; /* no compute thread uses the core `message` */
-    bool shared; /* the launcher gave other ranks the same cores: threads are not pinned */
+    int32_t comm_core;           /* core of the thread that runs the comm lane */
+    bool is_comm_core_exclusive; /* no compute thread uses comm_core */
+    bool shared; /* other ranks have the same cores from the launcher: threads are not pinned */
 };
 
-/* Reads the affinity of this process. Call it before threads are pinned. */
+/* Finds the cores in the affinity mask of this process. Must be called before threads are pinned.
+ */
 yk_status yk_cores_find_allowed(struct yk_arena *arena, struct yk_allowed_cores *out) YK_MUST_USE;
 
-/* Assigns cores to this rank. The comm lane gets its own core if there are more cores than compute
- * threads. */
+/* Assigns cores to this rank. The thread of the comm lane gets its own core if there are more cores
+ * than compute threads. */
 yk_status yk_cores_assign(const struct yk_cores_request *request,
                           const struct yk_allowed_cores *allowed, struct yk_arena *arena,
                           struct yk_cores_assignment *out) YK_MUST_USE;
 
-/* Example: "rank 1: compute on cores 2-3, messages on core 3". */
+/* Appends a description. Example: "rank 1: compute on cores 2-3, messages on core 3". */
 void yk_cores_describe(const struct yk_cores_assignment *cores, int32_t rank, struct yk_text *out);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Discover: finds the hardware of this machine and describes it as a cluster. A machine without GPU
- * or driver is a cluster of one CPU. Not thread-safe.
+ * Discover: finds the hardware of this machine and describes it as a cluster. A machine without a
+ * GPU or without its driver becomes a cluster of one CPU. Not thread-safe.
  */
 #ifndef YK_CLUSTER_DISCOVER_H
 #define YK_CLUSTER_DISCOVER_H
@@ -17,20 +17,21 @@ struct yk_machine {
     struct yk_topology host;
     struct yk_nvml_gpu gpus[YK_DISCOVER_MAX_GPUS];
     int gpu_count;
-    const char *note; /* a sentence that says why there is no GPU; NULL if there is one */
+    const char *note; /* a sentence that says why there is no GPU; NULL if there are GPUs */
 };
 
-/* Finds the hardware. `nvml` NULL means: the NVML library of the driver. */
+/* Finds the hardware of this machine. `nvml` NULL means: the NVML library of the driver. */
 yk_status yk_discover_machine(const struct yk_nvml_functions *nvml,
                               struct yk_machine *out) YK_MUST_USE;
 
-/* Finds the datasheet by the driver's name of a GPU: "NVIDIA H200". Returns NULL if unknown. */
+/* Finds the datasheet of a GPU by its name in the driver: "NVIDIA H200". Returns NULL if there is
+ * no datasheet for this GPU. */
 const struct yk_datasheet *yk_discover_find_datasheet(const char *name);
 
 /*
- * Describes the machine as a cluster of its GPUs or, without GPU, of its CPU. The rates of a GPU
- * without a datasheet are computed from its core count and clocks. It fails if the driver does not
- * report those.
+ * Makes a cluster of the GPUs of the machine or, if there are none, of its CPU. If a GPU has no
+ * datasheet, its speeds are computed from its number of cores and its clocks. Fails if the driver
+ * does not report these.
  */
 yk_status yk_discover_make_cluster(const struct yk_machine *machine,
                                    struct yk_cluster **out) YK_MUST_USE;

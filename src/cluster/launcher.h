@@ -1,7 +1,7 @@
 /*
- * Launcher: the rank of this process, the number of ranks, and the address of rank 0, as set in the
- * environment by mpirun, srun, torchrun or any launcher that sets RANK and WORLD_SIZE, or as given
- * on the command line. Without a launcher there is one rank.
+ * Launcher: finds the rank of this process, the number of ranks, and the address of rank 0. They
+ * come from the environment, where mpirun, srun, torchrun or another launcher sets them (RANK and
+ * WORLD_SIZE), or from the command line. Without a launcher there is one rank.
  */
 #ifndef YK_CLUSTER_LAUNCHER_H
 #define YK_CLUSTER_LAUNCHER_H
@@ -12,26 +12,28 @@
 #include <stdint.h>
 
 enum {
-    YK_LAUNCHER_ADDRESS_SIZE = 256,   /* of a host name or numeric address */
-    YK_LAUNCHER_DEFAULT_PORT = 29500, /* default port, as in torchrun */
+    YK_LAUNCHER_ADDRESS_SIZE =
+        256, /* maximum size of a host name or numeric address, with its zero byte */
+    YK_LAUNCHER_DEFAULT_PORT = 29500, /* the same default as in torchrun */
 };
 
 struct yk_launcher {
-    const char *name; /* "mpirun", "srun", "torchrun", "env" or "hand"; NULL: no launcher */
+    const char *name; /* "mpirun", "srun", "torchrun", "env" or "hand"; NULL means: no launcher */
     int32_t rank;
     int32_t size;           /* number of ranks */
-    int32_t local_rank;     /* index among the ranks of this machine */
+    int32_t local_rank;     /* index of this rank among the ranks of this machine */
     int32_t local_size;     /* number of ranks on this machine */
     bool is_bound_to_cores; /* the launcher has bound this process to cores */
-    bool uses_rendezvous;   /* no MPI: the ranks connect by a rendezvous (comm/rendezvous) */
-    char address[YK_LAUNCHER_ADDRESS_SIZE]; /* of rank 0, for the rendezvous; otherwise "" */
+    bool uses_rendezvous; /* the ranks connect with a rendezvous (comm/rendezvous), not with MPI */
+    char address[YK_LAUNCHER_ADDRESS_SIZE]; /* address of rank 0 for the rendezvous; "" without one
+                                             */
     int32_t port;
 };
 
-/* Reads the environment. Thread-safe while no thread changes the environment. */
+/* Reads the environment. Thread-safe as long as no thread changes the environment. */
 yk_status yk_launcher_detect(struct yk_launcher *out) YK_MUST_USE;
 
-/* Uses the rank and number of ranks from the command line. `master` is the address of rank 0: HOST,
+/* Uses a rank and a number of ranks from the command line. `master` is the address of rank 0: HOST,
  * HOST:PORT or [ADDRESS]:PORT. The variable LOCAL_RANK may set the local rank. */
 yk_status yk_launcher_from_options(int64_t rank, int64_t size, const char *master,
                                    struct yk_launcher *out) YK_MUST_USE;

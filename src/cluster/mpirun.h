@@ -1,9 +1,9 @@
 /*
- * Mpirun: parses the standard error of Open MPI's mpirun. Messages of mpirun stand between two
- * lines of dashes, or begin with its name; they say which rank failed first and how. All other
- * lines come from the ranks and are passed on unchanged. The exception is a line in which a rank
- * reports that another rank has ended: it becomes part of the final message about the failed rank.
- * struct yk_mpirun_output_parser starts as {0}. Not thread-safe.
+ * Mpirun: parses the standard error of Open MPI's mpirun. Messages of mpirun are between two lines
+ * of dashes, or begin with the name of mpirun. They say which rank failed first and how. All other
+ * lines come from the ranks and are passed on unchanged. There is one exception: a line in which a
+ * rank reports that another rank has ended is not passed on, but becomes part of the final error
+ * message about the failed rank. Initialise struct yk_mpirun_output_parser to {0}. Not thread-safe.
  */
 #ifndef YK_CLUSTER_MPIRUN_H
 #define YK_CLUSTER_MPIRUN_H
@@ -18,32 +18,32 @@ enum {
     YK_MPIRUN_NODE_SIZE = 64
 };
 
-/* The first rank that failed, and how it ended. */
+/* The first rank that failed, and how its process ended. */
 struct yk_mpirun_failed_rank {
-    bool known; /* false: no rank has failed so far */
+    bool known; /* whether a rank has failed; if false, the other members are unused */
     int32_t rank;
-    char node[YK_MPIRUN_NODE_SIZE]; /* host name; "": unknown */
-    int32_t signal;                 /* signal that killed it; 0: none */
+    char node[YK_MPIRUN_NODE_SIZE]; /* host name; "" means: unknown */
+    int32_t signal;                 /* signal that killed the process; 0 means: none */
     int32_t code;                   /* exit code */
-    bool improper;                  /* mpirun reports an exit without MPI_Finalize() */
+    bool improper;                  /* mpirun reports that the rank exited without MPI_Finalize() */
 };
 
 struct yk_mpirun_output_parser {
     struct yk_text line;   /* the current, incomplete line */
     struct yk_text banner; /* the current message between two lines of dashes */
-    struct yk_text first;  /* the first such message that names no rank */
+    struct yk_text first;  /* the first message between lines of dashes that names no rank */
     struct yk_text ended;  /* "rank 2 has ended; …", as reported by another rank */
-    bool inside;           /* between two lines of dashes */
+    bool inside;           /* the current line is between two lines of dashes */
     bool passing;          /* the current line comes from a rank */
     bool advised;          /* a rank has printed an error message with advice */
     struct yk_mpirun_failed_rank loss;
 };
 
-/* Parses the next bytes, and appends to `out` those that are passed on. */
+/* Parses the next bytes of the output, and appends to `out` the bytes that are passed on. */
 void yk_mpirun_output_parse(struct yk_mpirun_output_parser *output, const char *bytes,
                             size_t length, struct yk_text *out);
 
-/* Call it at the end of the output. Appends the incomplete last line. */
+/* Must be called at the end of the output. Parses the last line if it has no line ending. */
 void yk_mpirun_output_finish(struct yk_mpirun_output_parser *output, struct yk_text *out);
 
 void yk_mpirun_output_free(struct yk_mpirun_output_parser *output);
@@ -51,14 +51,15 @@ void yk_mpirun_output_free(struct yk_mpirun_output_parser *output);
 /* How mpirun itself ended. */
 struct yk_mpirun_exit_state {
     int32_t code;
-    int32_t signal; /* signal that killed it; 0: none */
-    bool stopped;   /* the ranks were asked by SIGUSR1 to save and stop */
+    int32_t signal; /* signal that killed mpirun; 0 means: none */
+    bool stopped;   /* the ranks were asked to save and stop (with SIGUSR1) */
 };
 
 /*
- * Returns the status of the run. If a rank exited with a status of yoke, that rank has printed the
- * message, and the message here is empty. If a rank was killed or crashed, the status is
- * YK_ERROR_LOST, and the message has its number, how it ended and which op it was in.
+ * Returns the status of the run. If a rank exited with a status of yoke as its exit code, that rank
+ * has already printed the error message, and the message of the returned status is empty. If a rank
+ * was killed or crashed, the status is YK_ERROR_LOST, and the message says which rank it was, how
+ * it ended and which op it was in.
  */
 yk_status yk_mpirun_status_of_run(const struct yk_mpirun_output_parser *output,
                                   const struct yk_mpirun_exit_state *end) YK_MUST_USE;

@@ -1,14 +1,15 @@
 /*
- * MPS: the share of a GPU that this process has under NVIDIA's Multi-Process Service: a fraction of
- * its multiprocessors (SMs) and of its memory. The CUDA driver library is loaded on demand and
- * stays loaded. Its functions are in a table, so that tests can replace them. Not thread-safe.
+ * MPS: finds which fraction of a GPU this process may use under NVIDIA's Multi-Process Service: a
+ * fraction of the multiprocessors (SMs) and a fraction of the memory. The CUDA driver library is
+ * loaded on demand and stays loaded. Its functions are in a table, so that tests can replace them.
+ * Not thread-safe.
  */
 #ifndef YK_CLUSTER_MPS_H
 #define YK_CLUSTER_MPS_H
 
 #include <stdbool.h>
 
-/* Functions of the CUDA driver. They return 0 on success. */
+/* Functions of the CUDA driver. They return 0 if they succeed. */
 struct yk_mps_cuda_driver {
     int (*begin)(unsigned flags);                          /* cuInit */
     int (*device)(int *out, int number);                   /* cuDeviceGet */
@@ -17,24 +18,25 @@ struct yk_mps_cuda_driver {
     int (*release)(int device);                            /* cuDevicePrimaryCtxRelease */
 };
 
-/* Environment variables; NULL: not set. */
+/* Values of environment variables. NULL means: not set. */
 struct yk_mps_environment {
     const char *percent; /* CUDA_MPS_ACTIVE_THREAD_PERCENTAGE: "70" */
     const char *limits;  /* CUDA_MPS_PINNED_DEVICE_MEM_LIMIT: "0=48G,1=512M" */
 };
 
-/* Returns false if there is no CUDA driver. */
+/* Loads the CUDA driver library. Returns false if there is none. */
 bool yk_mps_load(struct yk_mps_cuda_driver *out);
 
 struct yk_mps_environment yk_mps_environment(void);
 
-/* Returns the fraction of SMs of CUDA device `number` that this process may use. `whole` is the
- * number of SMs of the GPU; 0: unknown. It asks the driver or, if `driver` is NULL, uses the
- * percentage of the environment. */
+/* Returns the fraction of the SMs of CUDA device `number` that this process may use. `whole` is the
+ * number of SMs of the GPU; 0 means: unknown. The driver gives the number of SMs. If `driver` is
+ * NULL, the percentage in the environment is used. */
 double yk_mps_sm_fraction(const struct yk_mps_cuda_driver *driver,
                           const struct yk_mps_environment *environment, int number, int whole);
 
-/* Returns how many of the `whole` bytes of CUDA device `number` this process may allocate. */
+/* Returns how many bytes of CUDA device `number` this process may allocate. `whole` is the size of
+ * its memory in bytes. */
 double yk_mps_memory_limit_bytes(const struct yk_mps_environment *environment, int number,
                                  double whole);
 

@@ -1,7 +1,7 @@
 /*
- * NVML: GPU information from the NVIDIA Management Library, part of the driver. It is loaded on
- * demand and stays loaded. Its functions are in a table, so that tests can replace them. Not
- * thread-safe.
+ * NVML: reads information about GPUs from the NVIDIA Management Library, which is part of the
+ * driver. The library is loaded on demand and stays loaded. Its functions are in a table, so that
+ * tests can replace them. Not thread-safe.
  */
 #ifndef YK_CLUSTER_NVML_H
 #define YK_CLUSTER_NVML_H
@@ -15,13 +15,14 @@ enum {
 /* Constants of nvml.h. */
 enum {
     YK_NVML_CLOCK_SM = 1, /* nvmlClockType_t */
-    YK_NVML_PCIE_OUT = 0, /* nvmlPcieUtilCounter_t: sent by the GPU */
+    YK_NVML_PCIE_OUT = 0, /* nvmlPcieUtilCounter_t: bytes that the GPU sends */
     YK_NVML_PCIE_IN = 1,
-    YK_NVML_FIELD_NVLINK_OUT = 138, /* total KiB */
+    YK_NVML_FIELD_NVLINK_OUT = 138, /* KiB since the start of the counter */
     YK_NVML_FIELD_NVLINK_IN = 139,
-    YK_NVML_FIELD_POWER = 186, /* current mW; nvmlDeviceGetPowerUsage() averages over a second */
-    YK_NVML_GPM_VERSION = 1,   /* of nvmlGpmSupport_t and nvmlGpmMetricsGet_t */
-    YK_NVML_GPM_SM = 2,        /* nvmlGpmMetricId_t, in percent */
+    YK_NVML_FIELD_POWER =
+        186, /* current power in mW; nvmlDeviceGetPowerUsage() is an average over one second */
+    YK_NVML_GPM_VERSION = 1, /* version of nvmlGpmSupport_t and nvmlGpmMetricsGet_t */
+    YK_NVML_GPM_SM = 2,      /* nvmlGpmMetricId_t, in percent */
     YK_NVML_GPM_OCCUPANCY = 3,
     YK_NVML_GPM_TENSOR = 5,
     YK_NVML_GPM_DRAM = 10,
@@ -35,7 +36,7 @@ enum {
 /* nvmlFieldValue_t. */
 struct yk_nvml_field_value {
     unsigned id;
-    unsigned scope; /* UINT_MAX: all NVLink links */
+    unsigned scope; /* UINT_MAX means: all NVLink links */
     long long at_us;
     long long took_us;
     unsigned type; /* nvmlValueType_t */
@@ -57,7 +58,7 @@ struct yk_nvml_gpm_support {
 struct yk_nvml_gpm_metrics {
     unsigned version;
     unsigned count;
-    void *before; /* samples */
+    void *before; /* the two samples */
     void *after;
     struct yk_nvml_gpm_metric {
         unsigned id;
@@ -88,8 +89,8 @@ struct yk_nvml_mig_attributes {
     unsigned long long memory_mib;
 };
 
-/* The functions of NVML that are used. They return 0 on success. The functions after `capability`
- * are NULL if the driver is too old. */
+/* The functions of NVML that yoke uses. They return 0 if they succeed. The functions after
+ * `capability` are NULL if the driver is too old to have them. */
 struct yk_nvml_functions {
     int (*begin)(void);
     int (*count)(unsigned *out);
@@ -101,7 +102,8 @@ struct yk_nvml_functions {
     int (*pcie_width)(void *device, unsigned *out);
     int (*clock_now)(void *device, unsigned domain, unsigned *mhz);
     int (*power)(void *device, unsigned *milliwatts);
-    int (*pcie_traffic)(void *device, unsigned counter, unsigned *kilobytes_per_s); /* over 20 ms */
+    int (*pcie_traffic)(void *device, unsigned counter,
+                        unsigned *kilobytes_per_s); /* over the last 20 ms */
     int (*fields)(void *device, int count, struct yk_nvml_field_value *fields);
     int (*by_uuid)(const char *uuid, void **out);
     int (*instance_number)(void *instance, unsigned *out);
@@ -135,9 +137,9 @@ struct yk_nvml_gpu {
     int capability_major; /* CUDA compute capability */
     int capability_minor;
     int sm_count;
-    int pcie_generation; /* maximum that both GPU and slot support */
+    int pcie_generation; /* highest generation that both GPU and slot support */
     int pcie_width;
-    int nvlink_count; /* active NVLink links */
+    int nvlink_count; /* number of active NVLink links */
     int instance_count;
     bool mig; /* MIG mode is enabled */
     double fp32_flops;
@@ -146,10 +148,10 @@ struct yk_nvml_gpu {
     struct yk_nvml_mig_instance instances[YK_NVML_MAX_MIG_INSTANCES];
 };
 
-/* Returns false if the library is not installed. */
+/* Loads the library. Returns false if it is not installed. */
 bool yk_nvml_load(struct yk_nvml_functions *out);
 
-/* Lists up to `capacity` GPUs and returns their number; -1 if the driver does not answer. */
+/* Lists up to `capacity` GPUs. Returns their number, or -1 if the driver does not answer. */
 int yk_nvml_list_gpus(const struct yk_nvml_functions *nvml, struct yk_nvml_gpu *out, int capacity);
 
 #endif

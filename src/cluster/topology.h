@@ -1,5 +1,5 @@
 /*
- * Topology: the processors, caches and memory of this machine. Only topology.c knows hwloc.
+ * Topology: finds the processors, caches and memory of this machine. Only topology.c uses hwloc.
  */
 #ifndef YK_CLUSTER_TOPOLOGY_H
 #define YK_CLUSTER_TOPOLOGY_H
@@ -23,7 +23,8 @@ struct yk_topology {
     int thread_count;
     int numa_count;
     double memory_bytes;
-    double cache_bytes[YK_TOPOLOGY_CACHE_LEVELS]; /* sum of all L1 data, L2 and L3 caches */
+    double cache_bytes[YK_TOPOLOGY_CACHE_LEVELS]; /* total size of all L1 data caches, all L2 caches
+                                                     and all L3 caches */
 };
 
 yk_status yk_topology_find(struct yk_topology *out) YK_MUST_USE;

@@ -14,9 +14,8 @@
 #include <stdint.h>
 
 struct yk_measure_team {
-    const struct yk_communicator *host_communicator; /* communicator for host memory */
-    const struct yk_communicator
-        *device_communicator; /* communicator for device memory; NULL if devices use host memory */
+    const struct yk_communicator *host_communicator;
+    const struct yk_communicator *device_communicator; /* NULL if devices use host memory */
     struct yk_device_context context;
 };
 

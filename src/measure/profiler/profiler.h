@@ -1,6 +1,7 @@
 /*
  * Profiler: measures the devices and links of a cluster, and collects the results as rows of a
- * profile: layer times, message times and facts such as slowdowns. The folder measure holds:
+ * profile. A row is a layer time, a message time, or a fact such as a slowdown. The folder measure/
+ * has these parts:
  *
  *   team            the ranks that measure together
  *   timings         durations and their median
