@@ -38,7 +38,7 @@ static double optimum_of(const struct yk_text *text, const char *path)
     if (yk_json_parse(yk_text_chars(text), text->length, &root) != YK_OK) {
         stop(path);
     }
-    if (!yk_json_number(yk_json_get(root, "optimum_s"), &optimum_s)) {
+    if (!yk_json_number(yk_json_get_member(root, "optimum_s"), &optimum_s)) {
         optimum_s = NAN;
     }
     yk_json_destroy(root);

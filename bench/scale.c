@@ -58,7 +58,7 @@ static struct yk_graph *make_graph(int32_t task_count)
             snprintf(other, sizeof other, "%d", i);
             const double cost = (double)yk_random_below(&random, 101);
             check(yk_graph_builder_add_edge(
-                builder, &(struct yk_graph_edge_spec){.from = name, .to = other, .cost = cost}));
+                builder, &(struct yk_graph_builder_edge){.from = name, .to = other, .cost = cost}));
         }
     }
     check(yk_graph_builder_finish(builder, &graph));

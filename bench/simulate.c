@@ -41,7 +41,7 @@ struct setting {
 
 static void make_plan(struct setting *setting, int32_t micro_batches)
 {
-    const struct yk_model *model = yk_model_cache_whole_batch(setting->cache);
+    const struct yk_model *model = yk_model_cache_get_whole_batch(setting->cache);
     check(yk_plan_create(setting->arena, RANKS, 1, model->layer_count, &setting->plan));
     struct yk_plan *plan = setting->plan;
     plan->workload = model->workload;
@@ -123,7 +123,7 @@ static double simulate(const struct setting *setting, double *step_s)
     const struct yk_sim_options options = {0};
     double seconds[REPEATS];
     for (int i = 0; i < REPEATS; i++) {
-        struct yk_sim *sim = NULL;
+        struct yk_sim_result *sim = NULL;
         const double begin_s = yk_clock_now_s();
         check(yk_sim_run(setting->program, setting->costs, &options, &sim));
         seconds[i] = yk_clock_now_s() - begin_s;

@@ -246,7 +246,7 @@ int main(void)
         printf("qkv: skipped, there is no " PLUGIN "; name one in YOKE_CUDA_PLUGIN\n");
         return 0;
     }
-    must_status(yk_backend_load(named ? named : nearby, &bench.backend));
+    must_status(yk_backend_load_plugin(named ? named : nearby, &bench.backend));
     if (bench.backend->open(&options, &bench.device) != YK_OK) {
         printf("qkv: skipped, %s\n", yk_status_message());
         return 0;

@@ -2,7 +2,7 @@
 
 #include "base/plugin_file.h"
 
-yk_status yk_backend_load(const char *path, const struct yk_backend **out)
+yk_status yk_backend_load_plugin(const char *path, const struct yk_backend **out)
 {
     const struct yk_plugin_file_request request = {
         .table = YK_BACKEND_PLUGIN_SYMBOL,

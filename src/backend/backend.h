@@ -174,6 +174,6 @@ extern const char yk_code_cuda[]; /* defined in the plug-in */
 /* Loads a backend from a plug-in, which exports its table under the name YK_BACKEND_PLUGIN_SYMBOL.
  * The plug-in is never unloaded. Fails if the file cannot be loaded or has another ABI version; the
  * message says what to install. */
-yk_status yk_backend_load(const char *path, const struct yk_backend **out) YK_MUST_USE;
+yk_status yk_backend_load_plugin(const char *path, const struct yk_backend **out) YK_MUST_USE;
 
 #endif

@@ -20,7 +20,7 @@ enum {
         0.440709829F, 0.562617004F, 0.722956836F, 1.0F
 
 /* The midpoints of neighbouring values. A number greater than bound i has a code greater than i. */
-#define YK_NF4_CODE_BOUNDS                                                                         \
+#define YK_NF4_VALUE_MIDPOINTS                                                                     \
     -0.848096371F, -0.610632896F, -0.45999527F, -0.33967942F, -0.234607399F, -0.137911737F,        \
         -0.0455250181F, 0.0397901498F, 0.120255247F, 0.203521252F, 0.292013764F, 0.389312536F,     \
         0.501663446F, 0.64278692F, 0.861478448F
@@ -78,14 +78,14 @@ enum {
         0.96484375F, 0.978906274F, 0.992968738F, 1.0F
 
 #ifdef __CUDACC__
-#define YK_NF4_FUNCTION static __device__ __forceinline__
+#define YK_NF4_HOST_OR_DEVICE_FUNCTION static __device__ __forceinline__
 #else
-#define YK_NF4_FUNCTION static inline
+#define YK_NF4_HOST_OR_DEVICE_FUNCTION static inline
 #endif
 
 /* Returns the code of the value that is nearest to `scaled`. `values` has YK_NF4_SCALE_VALUE_COUNT
  * elements. If two values are equally near, returns the even code, like bitsandbytes. */
-YK_NF4_FUNCTION uint8_t yk_nf4_code_of_scale(const float *values, float scaled)
+YK_NF4_HOST_OR_DEVICE_FUNCTION uint8_t yk_nf4_nearest_scale_code(const float *values, float scaled)
 {
     int low = 0;
     int high = YK_NF4_SCALE_VALUE_COUNT - 1;

@@ -78,7 +78,7 @@ struct yk_matmul_op {
  * are numbered consecutively over the whole run, so the mask is the same in recomputation and for
  * any number of ranks.
  */
-struct yk_dropout {
+struct yk_dropout_options {
     float rate; /* 0 means: no dropout */
     uint64_t seed;
     uint64_t site;        /* identifies the layer and the position in the layer */
@@ -109,10 +109,10 @@ struct yk_attention_op {
     int64_t out_stride;
     enum yk_precision type;
     float scale;
-    bool causal;               /* query t attends to keys up to t + S − T */
-    const int32_t *lengths;    /* (B): number of valid keys, at least 1; NULL means: all S */
-    struct yk_dropout dropout; /* dropout of the probabilities; an element has the index e = (head ·
-                                  T + t) · S + s */
+    bool causal;            /* query t attends to keys up to t + S − T */
+    const int32_t *lengths; /* (B): number of valid keys, at least 1; NULL means: all S */
+    struct yk_dropout_options dropout; /* dropout of the probabilities; an element has the index e =
+                                  (head · T + t) · S + s */
 };
 
 /* The op overwrites the gradients dq, dk and dv. forward.out and forward.log_sum_exp must not be
@@ -235,7 +235,7 @@ struct yk_dropout_op {
     const void *from;
     void *to;        /* may be from or add itself */
     const void *add; /* may be NULL */
-    struct yk_dropout dropout;
+    struct yk_dropout_options dropout;
     enum yk_precision type;
 };
 
@@ -391,10 +391,10 @@ struct yk_dequantise_op {
 
 /* Returns the op that computes the row sums of a matmul after the matmul has run. op->sums_of must
  * not be YK_MATMUL_ROW_SUM_NONE. */
-struct yk_sum_rows_op yk_ops_matmul_row_sum(const struct yk_matmul_op *op);
+struct yk_sum_rows_op yk_ops_row_sum_op_of_matmul(const struct yk_matmul_op *op);
 
 /* Sets the pointers of an NF4 tensor with `count` elements that is stored at `base`. Returns the
  * size of the tensor in bytes. `out` may be NULL. */
-size_t yk_ops_nf4_layout(void *base, int64_t count, struct yk_nf4_tensor *out);
+size_t yk_ops_nf4_set_pointers(void *base, int64_t count, struct yk_nf4_tensor *out);
 
 #endif

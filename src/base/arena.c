@@ -24,7 +24,7 @@ struct yk_arena {
 yk_status yk_arena_create(struct yk_arena **out)
 {
     struct yk_arena *arena = calloc(1, sizeof *arena);
-    YK_TRY_MEMORY(arena);
+    YK_TRY_ALLOCATED(arena);
     *out = arena;
     return YK_OK;
 }

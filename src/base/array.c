@@ -12,7 +12,7 @@ yk_status yk_array_grow(void **array, int32_t *capacity, int32_t count, size_t s
     }
     const int32_t larger = *capacity ? *capacity * 2 : 16;
     void *moved = realloc(*array, (size_t)larger * size);
-    YK_TRY_MEMORY(moved);
+    YK_TRY_ALLOCATED(moved);
     *array = moved;
     *capacity = larger;
     return YK_OK;

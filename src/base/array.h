@@ -13,7 +13,7 @@ yk_status yk_array_grow(void **array, int32_t *capacity, int32_t count, size_t s
 
 /* Ensures capacity for one more element in `array`, which has `count` elements. If memory is
  * exhausted, the calling function returns the failure. */
-#define YK_TRY_GROW(array, capacity, count)                                                        \
+#define YK_TRY_GROW_ARRAY(array, capacity, count)                                                  \
     YK_TRY(yk_array_grow((void **)&(array), &(capacity), (count), sizeof *(array)))
 
 #endif

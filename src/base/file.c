@@ -61,7 +61,7 @@ yk_status yk_file_check_regular(const char *path)
     return S_ISDIR(info.st_mode) ? fail_to_read(path, EISDIR) : fail_irregular(path);
 }
 
-yk_status yk_file_open(const char *path, bool pipes, int *out)
+yk_status yk_file_open_for_reading(const char *path, bool pipes, int *out)
 {
     struct stat info;
     YK_TRY(check_kind(path));
@@ -124,7 +124,8 @@ struct limit {
 static yk_status fail_too_long(const char *path, const struct limit *limit)
 {
     return yk_fail(YK_ERROR_INPUT, "%s is longer than the %s that %s may have%s", path,
-                   YK_UNITS_TEXT((double)limit->most, YK_UNIT_BYTES), limit->who, limit->why);
+                   YK_UNITS_FORMAT_TEMPORARY((double)limit->most, YK_UNIT_BYTES), limit->who,
+                   limit->why);
 }
 
 /* Fails early if the size of the file exceeds the limit. */
@@ -135,8 +136,8 @@ static yk_status check_length(int descriptor, const char *path, const struct lim
         return YK_OK;
     }
     return yk_fail(YK_ERROR_INPUT, "%s has %s; %s may have at most %s%s", path,
-                   YK_UNITS_TEXT((double)info.st_size, YK_UNIT_BYTES), limit->who,
-                   YK_UNITS_TEXT((double)limit->most, YK_UNIT_BYTES), limit->why);
+                   YK_UNITS_FORMAT_TEMPORARY((double)info.st_size, YK_UNIT_BYTES), limit->who,
+                   YK_UNITS_FORMAT_TEMPORARY((double)limit->most, YK_UNIT_BYTES), limit->why);
 }
 
 static yk_status read_descriptor(int descriptor, const char *path, const struct limit *limit,
@@ -167,9 +168,9 @@ static yk_status read_limited(const char *path, const struct limit *limit, struc
     if (strcmp(path, "-") == 0) {
         return read_descriptor(STDIN_FILENO, "standard input", limit, out);
     }
-    YK_TRY(yk_file_open(path, true, &descriptor));
+    YK_TRY(yk_file_open_for_reading(path, true, &descriptor));
     yk_status status = check_length(descriptor, path, limit);
-    YK_THEN(read_descriptor(descriptor, path, limit, out));
+    YK_IF_OK(read_descriptor(descriptor, path, limit, out));
     close(descriptor);
     return status;
 }
@@ -189,12 +190,12 @@ yk_status yk_file_read_document_to_arena(const char *path, struct yk_arena *aren
                                          size_t *out_length)
 {
     struct yk_text text = {0};
-    YK_TRY_OR(yk_file_read_document(path, &text), yk_text_free(&text));
+    YK_TRY_OR_CLEAN_UP(yk_file_read_document(path, &text), yk_text_free(&text));
     *out_length = text.length;
     return yk_text_move_to_arena(&text, arena, out);
 }
 
-yk_status yk_file_read_data(const char *path, struct yk_text *out)
+yk_status yk_file_read_training_data(const char *path, struct yk_text *out)
 {
     const double free = yk_system_free_memory_bytes();
     const double most = fmax(free / MEMORY_PER_DATA, YK_FILE_MAX_DOCUMENT_BYTES);
@@ -332,7 +333,7 @@ yk_status yk_file_write_several(const char *const *paths, const struct yk_text *
                                 size_t count)
 {
     struct yk_text *asides = calloc(count, sizeof *asides);
-    YK_TRY_MEMORY(asides);
+    YK_TRY_ALLOCATED(asides);
     const yk_status status = write_all(paths, texts, count, asides);
     for (size_t i = 0; i < count; i++) {
         drop(&asides[i]);
@@ -347,13 +348,13 @@ static yk_status fail_linked(const char *path)
                    "%s is a symbolic link, which would be written through; remove it", path);
 }
 
-yk_status yk_file_check_nofollow(const char *path)
+yk_status yk_file_check_not_symlink(const char *path)
 {
     struct stat info;
     return lstat(path, &info) == 0 && S_ISLNK(info.st_mode) ? fail_linked(path) : YK_OK;
 }
 
-yk_status yk_file_open_nofollow(const char *path, int flags, int *out)
+yk_status yk_file_open_nofollow_for_writing(const char *path, int flags, int *out)
 {
     struct stat info;
     const int descriptor =
@@ -372,7 +373,7 @@ yk_status yk_file_open_nofollow(const char *path, int flags, int *out)
 yk_status yk_file_write_nofollow(const char *path, const struct yk_text *text)
 {
     YK_TRY(yk_text_status(text));
-    YK_TRY(yk_file_check_nofollow(path));
+    YK_TRY(yk_file_check_not_symlink(path));
     return is_special(path) ? yk_fail(YK_ERROR_SYSTEM, "%s is not a regular file", path)
                             : write_aside(path, text);
 }

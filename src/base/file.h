@@ -37,11 +37,11 @@ yk_status yk_file_read_limited(const char *path, uint64_t most, struct yk_text *
 /* Does the same as yk_file_read_document() for training data. The limit for all bytes in `out`
  * together is one eighth of the free memory, because the data needs several times its size after
  * conversion. The limit is never less than YK_FILE_MAX_DOCUMENT_BYTES. */
-yk_status yk_file_read_data(const char *path, struct yk_text *out) YK_MUST_USE;
+yk_status yk_file_read_training_data(const char *path, struct yk_text *out) YK_MUST_USE;
 
 /* Opens a regular file for reading. If `pipes` is true, also opens a pipe that this process
  * inherited. Never blocks. The caller closes the descriptor. */
-yk_status yk_file_open(const char *path, bool pipes, int *out) YK_MUST_USE;
+yk_status yk_file_open_for_reading(const char *path, bool pipes, int *out) YK_MUST_USE;
 
 /* Reads `length` bytes at `offset`. Returns the number of bytes that were read, which is less than
  * `length` if the file ends before. Returns -1 and sets errno on failure. */
@@ -58,11 +58,12 @@ yk_status yk_file_check_regular(const char *path) YK_MUST_USE;
  * The following functions are for paths inside the program's own folders, which contain no symbolic
  * links. They fail if `path` is a symbolic link.
  *
- * yk_file_open_nofollow() opens a regular file for writing and creates it if it does not exist.
- * `flags` are flags of open(); O_CREAT is added. yk_file_check_nofollow() only checks `path`.
+ * yk_file_open_nofollow_for_writing() opens a regular file for writing and creates it if it does
+ * not exist. `flags` are flags of open(); O_CREAT is added. yk_file_check_not_symlink() only checks
+ * `path`.
  */
-yk_status yk_file_open_nofollow(const char *path, int flags, int *out) YK_MUST_USE;
-yk_status yk_file_check_nofollow(const char *path) YK_MUST_USE;
+yk_status yk_file_open_nofollow_for_writing(const char *path, int flags, int *out) YK_MUST_USE;
+yk_status yk_file_check_not_symlink(const char *path) YK_MUST_USE;
 
 /* Does the same as yk_file_write(), but fails if `path` exists and is not a regular file. */
 yk_status yk_file_write_nofollow(const char *path, const struct yk_text *text) YK_MUST_USE;

@@ -16,7 +16,7 @@ bool yk_folder_exists(const char *path)
     return stat(path, &found) == 0 && S_ISDIR(found.st_mode);
 }
 
-bool yk_folder_is_same(const char *a, const char *b)
+bool yk_folder_is_same_path(const char *a, const char *b)
 {
     struct stat first;
     struct stat second;

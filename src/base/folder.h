@@ -13,7 +13,7 @@ yk_status yk_folder_create(const char *path) YK_MUST_USE;
 bool yk_folder_exists(const char *path);
 
 /* Returns whether both paths exist and refer to the same file or folder. */
-bool yk_folder_is_same(const char *a, const char *b);
+bool yk_folder_is_same_path(const char *a, const char *b);
 
 /* Returns whether `folder` contains a file or folder with the name `name`. */
 bool yk_folder_contains(const char *folder, const char *name);

@@ -13,7 +13,7 @@ uint64_t yk_hash_bytes(const void *bytes, size_t length)
 yk_status yk_hash_create(struct yk_hash **out)
 {
     XXH3_state_t *state = XXH3_createState();
-    YK_TRY_MEMORY(state);
+    YK_TRY_ALLOCATED(state);
     (void)XXH3_64bits_reset(state);
     *out = (struct yk_hash *)state;
     return YK_OK;

@@ -86,12 +86,12 @@ bool yk_json_is_null(const struct yk_json *node)
     return json_is_null(node_of(node));
 }
 
-const struct yk_json *yk_json_get(const struct yk_json *node, const char *key)
+const struct yk_json *yk_json_get_member(const struct yk_json *node, const char *key)
 {
     return wrap(json_object_get(node_of(node), key));
 }
 
-bool yk_json_next_member(const struct yk_json *object, struct yk_json_member *member)
+bool yk_json_next_member(const struct yk_json *object, struct yk_json_member_iterator *member)
 {
     json_t *node = node_of(object);
     void *place =
@@ -99,9 +99,9 @@ bool yk_json_next_member(const struct yk_json *object, struct yk_json_member *me
     if (!place) {
         return false;
     }
-    *member = (struct yk_json_member){.name = json_object_iter_key(place),
-                                      .value = wrap(json_object_iter_value(place)),
-                                      .place = place};
+    *member = (struct yk_json_member_iterator){.name = json_object_iter_key(place),
+                                               .value = wrap(json_object_iter_value(place)),
+                                               .place = place};
     return true;
 }
 
@@ -169,7 +169,8 @@ enum {
     SHOWN_COLUMNS = 60
 };
 
-yk_status yk_json_add_location(yk_status status, const char *list, size_t index, const char *name)
+yk_status yk_json_prefix_error_location(yk_status status, const char *list, size_t index,
+                                        const char *name)
 {
     if (status == YK_OK) {
         return YK_OK;
@@ -177,7 +178,7 @@ yk_status yk_json_add_location(yk_status status, const char *list, size_t index,
     char place[400];
     if (name && *name) {
         snprintf(place, sizeof place, "%s[%zu] (\"%.*s\")", list, index,
-                 (int)yk_text_prefix_length(name, SHOWN_COLUMNS), name);
+                 (int)yk_text_fitting_prefix_length(name, SHOWN_COLUMNS), name);
     } else {
         snprintf(place, sizeof place, "%s[%zu]", list, index);
     }
@@ -202,7 +203,7 @@ yk_status yk_json_check_list(const struct yk_json *node, const char *key)
 yk_status yk_json_get_list(const struct yk_json *object, const char *key,
                            const struct yk_json **out)
 {
-    *out = yk_json_get(object, key);
+    *out = yk_json_get_member(object, key);
     return *out ? yk_json_check_list(*out, key) : YK_OK;
 }
 
@@ -253,7 +254,7 @@ yk_status yk_json_read_quantity(const struct yk_json *node, const char *key, enu
 
 yk_status yk_json_get_string(const struct yk_json *object, const char *key, const char **out)
 {
-    const struct yk_json *node = yk_json_get(object, key);
+    const struct yk_json *node = yk_json_get_member(object, key);
     const char *text = yk_json_string(node);
     if (node && !text) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a string, not %s", key,
@@ -292,7 +293,7 @@ static yk_status read_amount(const struct yk_json *node, enum yk_unit unit, bool
 static yk_status amount_of(const struct yk_json *object, const char *key, enum yk_unit unit,
                            bool zero, double *out)
 {
-    const struct yk_json *node = yk_json_get(object, key);
+    const struct yk_json *node = yk_json_get_member(object, key);
     return yk_status_prefix(node ? read_amount(node, unit, zero, out) : YK_OK, key);
 }
 
@@ -311,7 +312,7 @@ yk_status yk_json_get_nonnegative_quantity(const struct yk_json *object, const c
 yk_status yk_json_get_integer(const struct yk_json *object, const char *key, int64_t min,
                               int64_t max, int64_t *out)
 {
-    const struct yk_json *node = yk_json_get(object, key);
+    const struct yk_json *node = yk_json_get_member(object, key);
     double number = 0;
     if (!node) {
         return YK_OK;
@@ -327,7 +328,7 @@ yk_status yk_json_get_integer(const struct yk_json *object, const char *key, int
 
 yk_status yk_json_get_bool(const struct yk_json *object, const char *key, bool *out)
 {
-    const struct yk_json *node = yk_json_get(object, key);
+    const struct yk_json *node = yk_json_get_member(object, key);
     if (node && !yk_json_boolean(node, out)) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" must be true or false, not %s", key,
                        yk_json_type_name(node));
@@ -338,7 +339,7 @@ yk_status yk_json_get_bool(const struct yk_json *object, const char *key, bool *
 static yk_status check_version(const struct yk_json *root, const char *kind, int reads)
 {
     double version = 0;
-    const struct yk_json *node = yk_json_get(root, "yoke");
+    const struct yk_json *node = yk_json_get_member(root, "yoke");
     if (!node) {
         return yk_fail(YK_ERROR_INPUT,
                        "\"yoke\" is missing; a %s says \"yoke\": %d, the version of its form", kind,
@@ -357,22 +358,22 @@ static yk_status check_version(const struct yk_json *root, const char *kind, int
 yk_status yk_json_check_document(const struct yk_json *root, const char *kind,
                                  const char *const *known, size_t count)
 {
-    return yk_json_check_document_version(root, kind, FORM_VERSION, known, count);
+    return yk_json_check_versioned_document(root, kind, FORM_VERSION, known, count);
 }
 
-yk_status yk_json_check_document_version(const struct yk_json *root, const char *kind, int version,
-                                         const char *const *known, size_t count)
+yk_status yk_json_check_versioned_document(const struct yk_json *root, const char *kind,
+                                           int version, const char *const *known, size_t count)
 {
     const char *given = NULL;
     const char *words = NULL;
     if (!yk_json_is_object(root)) {
         return yk_fail(YK_ERROR_INPUT, "a %s is an object, not %s", kind, yk_json_type_name(root));
     }
-    given = yk_json_string(yk_json_get(root, "kind"));
+    given = yk_json_string(yk_json_get_member(root, "kind"));
     if (!given || strcmp(given, kind) == 0) {
         YK_TRY(check_version(root, kind, version));
     }
-    YK_TRY(yk_json_read_nonempty_string(yk_json_get(root, "kind"), "kind", &given));
+    YK_TRY(yk_json_read_nonempty_string(yk_json_get_member(root, "kind"), "kind", &given));
     if (strcmp(given, kind) != 0) {
         return yk_fail(YK_ERROR_INPUT, "\"kind\" is \"%s\", but a \"%s\" is needed here", given,
                        kind);

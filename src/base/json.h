@@ -24,7 +24,7 @@ void yk_json_destroy(struct yk_json *root);
 /* Parses `text` into a document in a new variable with the name `root`, evaluates `expression`, and
  * destroys the document. If the text cannot be parsed or the expression fails, inserts "source: "
  * before the error message, and the calling function returns the failure. */
-#define YK_TRY_JSON(root, text, length, source, expression)                                        \
+#define YK_TRY_WITH_PARSED_JSON(root, text, length, source, expression)                            \
     do {                                                                                           \
         struct yk_json *(root) = NULL;                                                             \
         yk_status yk_json_status_ = yk_json_parse((text), (length), &(root));                      \
@@ -44,11 +44,11 @@ bool yk_json_is_null(const struct yk_json *node);
 
 /* Returns the member `key` of an object. Returns NULL if `node` is NULL, is not an object, or has
  * no member `key`. */
-const struct yk_json *yk_json_get(const struct yk_json *node, const char *key);
+const struct yk_json *yk_json_get_member(const struct yk_json *node, const char *key);
 
 /* An iterator over the members of an object, initialized with {0}. After a successful call of
  * yk_json_next_member() it holds one member. */
-struct yk_json_member {
+struct yk_json_member_iterator {
     const char *name;
     const struct yk_json *value;
     void *place; /* internal state */
@@ -56,7 +56,7 @@ struct yk_json_member {
 
 /* Advances `member` to the next member, in file order. Returns false after the last member, or if
  * `object` is not an object. Takes constant time. */
-bool yk_json_next_member(const struct yk_json *object, struct yk_json_member *member);
+bool yk_json_next_member(const struct yk_json *object, struct yk_json_member_iterator *member);
 
 /* Returns the number of members of an object, or 0 if the node is not an object. */
 size_t yk_json_member_count(const struct yk_json *object);
@@ -81,7 +81,7 @@ yk_status yk_json_check_keys(const struct yk_json *object, const char *const *kn
 /*
  * The functions below read members of files in yoke's own formats and check their types. An error
  * message contains the name of the member ("cost"). The caller knows the task or the device, and
- * inserts it into the message with yk_json_add_location().
+ * inserts it into the message with yk_json_prefix_error_location().
  */
 
 /*
@@ -93,13 +93,14 @@ yk_status yk_json_check_document(const struct yk_json *root, const char *kind,
                                  const char *const *known, size_t count) YK_MUST_USE;
 
 /* Does the same for a format whose version is not 1: the member "yoke" must be `version`. */
-yk_status yk_json_check_document_version(const struct yk_json *root, const char *kind, int version,
-                                         const char *const *known, size_t count) YK_MUST_USE;
+yk_status yk_json_check_versioned_document(const struct yk_json *root, const char *kind,
+                                           int version, const char *const *known,
+                                           size_t count) YK_MUST_USE;
 
 /* Returns `status`. If it is a failure, inserts a location before the error message. For the list
  * "tasks", the index 3 and the name "x" the location is `tasks[3] ("x"): `. `name` may be NULL. */
-yk_status yk_json_add_location(yk_status status, const char *list, size_t index,
-                               const char *name) YK_MUST_USE;
+yk_status yk_json_prefix_error_location(yk_status status, const char *list, size_t index,
+                                        const char *name) YK_MUST_USE;
 
 /* Fails unless `node` is an object and the name of every member is one of the `count` names in
  * `known`. */

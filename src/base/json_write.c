@@ -57,7 +57,7 @@ void yk_json_write_begin_object(struct yk_json_writer *writer, const char *key)
     begin(writer, key, "{");
 }
 
-void yk_json_write_begin_row(struct yk_json_writer *writer, int32_t indent)
+void yk_json_write_begin_object_on_line(struct yk_json_writer *writer, int32_t indent)
 {
     yk_json_write_newline(writer, indent);
     yk_json_write_begin_object(writer, NULL);

@@ -38,7 +38,7 @@ void yk_json_write_begin_object(struct yk_json_writer *writer, const char *key);
 void yk_json_write_end_object(struct yk_json_writer *writer);
 
 /* Begins an object that is an element of an array, on a new line with `indent` spaces. */
-void yk_json_write_begin_row(struct yk_json_writer *writer, int32_t indent);
+void yk_json_write_begin_object_on_line(struct yk_json_writer *writer, int32_t indent);
 
 void yk_json_write_begin_array(struct yk_json_writer *writer, const char *key);
 void yk_json_write_end_array(struct yk_json_writer *writer);

@@ -19,6 +19,6 @@ typedef void (*yk_log_sink)(void *user, enum yk_log_level level, const char *lin
 
 void yk_log_set_sink(yk_log_sink sink, void *user);
 
-void yk_log(enum yk_log_level level, const char *format, ...) YK_PRINTF(2, 3);
+void yk_log(enum yk_log_level level, const char *format, ...) YK_PRINTF_LIKE(2, 3);
 
 #endif

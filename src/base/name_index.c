@@ -77,7 +77,7 @@ yk_status yk_name_index_create(struct yk_name_index **out)
 {
     struct yk_name_index *names = NULL;
     YK_TRY_NEW_WITH_ARENA(names);
-    YK_TRY_OR(grow(names), yk_name_index_destroy(names));
+    YK_TRY_OR_CLEAN_UP(grow(names), yk_name_index_destroy(names));
     *out = names;
     return YK_OK;
 }
@@ -105,7 +105,7 @@ yk_status yk_name_index_add_bytes(struct yk_name_index *names, const char *bytes
         YK_TRY(grow(names));
     }
     const char *copy = yk_arena_copy_text(names->arena, bytes, length);
-    YK_TRY_MEMORY(copy);
+    YK_TRY_ALLOCATED(copy);
     names->names[names->count] = copy;
     names->lengths[names->count] = length;
     fill_slot(names, hash, names->count);
@@ -130,19 +130,19 @@ int32_t yk_name_index_find(const struct yk_name_index *names, const char *name)
     return yk_name_index_find_bytes(names, name, strlen(name));
 }
 
-const char *yk_name_index_nearest(const struct yk_name_index *names, const char *word)
+const char *yk_name_index_find_nearest(const struct yk_name_index *names, const char *word)
 {
     return yk_nearest_name(word, names->names, (size_t)names->count);
 }
 
-yk_status yk_name_index_require(const struct yk_name_index *names, const char *name,
-                                const char *unknown, int32_t *out)
+yk_status yk_name_index_find_or_fail(const struct yk_name_index *names, const char *name,
+                                     const char *unknown, int32_t *out)
 {
     *out = yk_name_index_find(names, name);
     if (*out >= 0) {
         return YK_OK;
     }
-    const char *nearest = yk_name_index_nearest(names, name);
+    const char *nearest = yk_name_index_find_nearest(names, name);
     return yk_fail(YK_ERROR_INPUT, "%s \"%s\"%s%s%s", unknown, name,
                    nearest ? "; did you mean \"" : "", nearest ? nearest : "",
                    nearest ? "\"?" : "");
@@ -153,12 +153,12 @@ int32_t yk_name_index_count(const struct yk_name_index *names)
     return names->count;
 }
 
-const char *yk_name_index_at(const struct yk_name_index *names, int32_t number)
+const char *yk_name_index_name(const struct yk_name_index *names, int32_t number)
 {
     return names->names[number];
 }
 
-size_t yk_name_index_length(const struct yk_name_index *names, int32_t number)
+size_t yk_name_index_name_length(const struct yk_name_index *names, int32_t number)
 {
     return names->lengths[number];
 }

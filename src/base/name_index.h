@@ -33,18 +33,18 @@ int32_t yk_name_index_find_bytes(const struct yk_name_index *names, const char *
 
 /* Returns the known name that is most similar to the misspelled `word`, or NULL if no name is
  * similar enough. */
-const char *yk_name_index_nearest(const struct yk_name_index *names, const char *word);
+const char *yk_name_index_find_nearest(const struct yk_name_index *names, const char *word);
 
 /* Sets `*out` to the number of a name. Fails if the name is unknown. The error message is
  * `unknown`, for example "the model has no layer", followed by the name and by the most similar
  * known name. */
-yk_status yk_name_index_require(const struct yk_name_index *names, const char *name,
-                                const char *unknown, int32_t *out) YK_MUST_USE;
+yk_status yk_name_index_find_or_fail(const struct yk_name_index *names, const char *name,
+                                     const char *unknown, int32_t *out) YK_MUST_USE;
 
 int32_t yk_name_index_count(const struct yk_name_index *names);
 /* These return the name with this number, zero-terminated, and the length of the name in bytes. The
  * name is valid as long as the index exists. */
-const char *yk_name_index_at(const struct yk_name_index *names, int32_t number);
-size_t yk_name_index_length(const struct yk_name_index *names, int32_t number);
+const char *yk_name_index_name(const struct yk_name_index *names, int32_t number);
+size_t yk_name_index_name_length(const struct yk_name_index *names, int32_t number);
 
 #endif

@@ -14,7 +14,7 @@ enum {
     MAX_KEYS = 128 /* members of an option source */
 };
 
-const char *yk_option_nearest(const char *word, const char *const *names, size_t count)
+const char *yk_option_nearest_name(const char *word, const char *const *names, size_t count)
 {
     const char *found = NULL;
     size_t matches = 0;
@@ -37,7 +37,7 @@ bool yk_option_choice_at(const struct yk_option_choice *choices, size_t count, s
     return true;
 }
 
-const char *yk_option_nearest_choice(const char *word, yk_option_choice_function choices)
+const char *yk_option_nearest_choice(const char *word, yk_option_choice_getter choices)
 {
     const char *names[MAX_CHOICES];
     struct yk_option_choice choice = {0};
@@ -45,10 +45,10 @@ const char *yk_option_nearest_choice(const char *word, yk_option_choice_function
     while (count < MAX_CHOICES && choices(count, &choice)) {
         names[count++] = choice.name;
     }
-    return yk_option_nearest(word, names, count);
+    return yk_option_nearest_name(word, names, count);
 }
 
-static yk_status fail_choice(const char *label, const char *word, yk_option_choice_function choices)
+static yk_status fail_choice(const char *label, const char *word, yk_option_choice_getter choices)
 {
     struct yk_text names = {0};
     struct yk_option_choice choice = {0};
@@ -66,7 +66,7 @@ static yk_status fail_choice(const char *label, const char *word, yk_option_choi
 }
 
 yk_status yk_option_check_choice(const char *label, const char *word,
-                                 yk_option_choice_function choices)
+                                 yk_option_choice_getter choices)
 {
     struct yk_option_choice choice = {0};
     for (size_t i = 0; choices(i, &choice); i++) {
@@ -234,8 +234,8 @@ void yk_option_reset(const struct yk_option *option, void *arguments)
     }
 }
 
-yk_status yk_option_store(const struct yk_option *option, const char *word, struct yk_arena *arena,
-                          void *arguments)
+yk_status yk_option_parse_and_store(const struct yk_option *option, const char *word,
+                                    struct yk_arena *arena, void *arguments)
 {
     void *field = (char *)arguments + option->offset;
     switch (option->kind) {
@@ -279,14 +279,14 @@ const struct yk_option *yk_option_find(const struct yk_option_table *table, cons
     return NULL;
 }
 
-yk_status yk_option_store_presets(const struct yk_option_table *table, struct yk_arena *arena,
-                                  void *arguments)
+yk_status yk_option_store_defaults(const struct yk_option_table *table, struct yk_arena *arena,
+                                   void *arguments)
 {
     for (size_t i = 0; i < table->count; i++) {
         const struct yk_option *option = &table->rows[i];
         yk_option_reset(option, arguments);
         if (option->default_value) {
-            YK_TRY(yk_option_store(option, option->default_value, arena, arguments));
+            YK_TRY(yk_option_parse_and_store(option, option->default_value, arena, arguments));
         }
     }
     return YK_OK;
@@ -295,7 +295,7 @@ yk_status yk_option_store_presets(const struct yk_option_table *table, struct yk
 /* The largest integer that all JSON readers represent exactly. */
 #define EXACT_INTEGER (INT64_C(1) << 53)
 
-bool yk_option_add_json_value(const struct yk_json *value, struct yk_text *out)
+bool yk_option_format_json_value(const struct yk_json *value, struct yk_text *out)
 {
     double number = 0;
     bool flag = false;
@@ -319,7 +319,7 @@ static yk_status apply_flag(const struct yk_option *option, const struct yk_json
         return yk_fail(YK_ERROR_INPUT, "\"%s\" is true or false, not %s", option->name,
                        yk_json_type_name(value));
     }
-    return on ? yk_option_store(option, NULL, arena, arguments) : YK_OK;
+    return on ? yk_option_parse_and_store(option, NULL, arena, arguments) : YK_OK;
 }
 
 static yk_status apply_value(const struct yk_option *option, const struct yk_json *value,
@@ -337,16 +337,17 @@ static yk_status apply_value(const struct yk_option *option, const struct yk_jso
     if (option->kind == YK_OPTION_FLAG) {
         return apply_flag(option, value, arena, arguments);
     }
-    if (yk_json_boolean(value, &flag) || !yk_option_add_json_value(value, &word)) {
+    if (yk_json_boolean(value, &flag) || !yk_option_format_json_value(value, &word)) {
         yk_text_free(&word);
         return yk_fail(YK_ERROR_INPUT, "\"%s\" is a number or a string, not %s", option->name,
                        yk_json_type_name(value));
     }
     const char *kept = yk_arena_copy_text(arena, yk_text_chars(&word), word.length);
     yk_text_free(&word);
-    YK_TRY_MEMORY(kept);
+    YK_TRY_ALLOCATED(kept);
     /* An invalid value in a file is an input error. */
-    return yk_option_store(option, kept, arena, arguments) == YK_OK ? YK_OK : YK_ERROR_INPUT;
+    return yk_option_parse_and_store(option, kept, arena, arguments) == YK_OK ? YK_OK
+                                                                              : YK_ERROR_INPUT;
 }
 
 static yk_status check_keys(const struct yk_option_table *table, const struct yk_json *root)
@@ -356,7 +357,7 @@ static yk_status check_keys(const struct yk_option_table *table, const struct yk
     for (size_t i = 0; i < table->count && count < MAX_KEYS; i++) {
         known[count++] = table->rows[i].name;
     }
-    if (yk_json_get(root, "yoke")) {
+    if (yk_json_get_member(root, "yoke")) {
         return yk_json_check_document(root, "run", known, count);
     }
     return yk_json_check_object(root, known, count);
@@ -375,8 +376,8 @@ static void clear_rival(const struct yk_option_table *table, const struct yk_opt
 
 static yk_status check_rival(const struct yk_option *option, const struct yk_json *root)
 {
-    if (option->excludes && yk_json_get(root, option->name) &&
-        yk_json_get(root, option->excludes)) {
+    if (option->excludes && yk_json_get_member(root, option->name) &&
+        yk_json_get_member(root, option->excludes)) {
         return yk_fail(YK_ERROR_INPUT, "there can be one of \"%s\" and \"%s\"; leave the other out",
                        option->name, option->excludes);
     }
@@ -390,10 +391,10 @@ static yk_status apply(const struct yk_option_table *table, const struct yk_json
     for (size_t i = 0; i < table->count; i++) {
         const struct yk_option *option = &table->rows[i];
         YK_TRY(check_rival(option, root));
-        if (yk_json_get(root, option->name)) {
+        if (yk_json_get_member(root, option->name)) {
             clear_rival(table, option, arguments);
         }
-        YK_TRY(apply_value(option, yk_json_get(root, option->name), arena, arguments));
+        YK_TRY(apply_value(option, yk_json_get_member(root, option->name), arena, arguments));
     }
     return YK_OK;
 }
@@ -402,8 +403,8 @@ yk_status yk_option_source_apply(const struct yk_option_table *table,
                                  const struct yk_option_source *source, struct yk_arena *arena,
                                  void *arguments)
 {
-    YK_TRY_JSON(root, source->json, strlen(source->json), source->name,
-                apply(table, root, arena, arguments));
+    YK_TRY_WITH_PARSED_JSON(root, source->json, strlen(source->json), source->name,
+                            apply(table, root, arena, arguments));
     return YK_OK;
 }
 
@@ -411,19 +412,19 @@ yk_status yk_option_sources_apply(const struct yk_option_table *table,
                                   const struct yk_option_sources *sources, struct yk_arena *arena,
                                   void *arguments)
 {
-    YK_TRY(yk_option_store_presets(table, arena, arguments));
+    YK_TRY(yk_option_store_defaults(table, arena, arguments));
     for (size_t i = 0; i < sources->count; i++) {
         YK_TRY(yk_option_source_apply(table, &sources->items[i], arena, arguments));
     }
     return YK_OK;
 }
 
-yk_status yk_option_sources_store(const struct yk_option_table *table,
-                                  const struct yk_option *option, const char *word,
-                                  struct yk_arena *arena, void *arguments)
+yk_status yk_option_sources_override(const struct yk_option_table *table,
+                                     const struct yk_option *option, const char *word,
+                                     struct yk_arena *arena, void *arguments)
 {
     clear_rival(table, option, arguments);
-    return yk_option_store(option, word, arena, arguments);
+    return yk_option_parse_and_store(option, word, arena, arguments);
 }
 
 /* Begins a member on a new line. The caller adds its value. */

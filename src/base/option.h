@@ -47,9 +47,9 @@ struct yk_option_choice {
 
 /* Writes the choice with the index `number` to `out`. Returns false if `number` is after the last
  * choice. */
-typedef bool (*yk_option_choice_function)(size_t number, struct yk_option_choice *out);
+typedef bool (*yk_option_choice_getter)(size_t number, struct yk_option_choice *out);
 
-/* Implements a yk_option_choice_function for an array of choices. Write: return
+/* Implements a yk_option_choice_getter for an array of choices. Write: return
  * YK_OPTION_CHOICE_AT(array). */
 bool yk_option_choice_at(const struct yk_option_choice *choices, size_t count, size_t number,
                          struct yk_option_choice *out);
@@ -77,8 +77,8 @@ struct yk_option {
     int64_t max; /* kind INTEGER */
     /* Kind INTEGER: the value of the field if the option is not given and has no default. */
     int64_t missing_value;
-    yk_option_choice_function choices; /* kind CHOICE */
-    size_t offset;                     /* offset of the field in the struct of the request */
+    yk_option_choice_getter choices; /* kind CHOICE */
+    size_t offset;                   /* offset of the field in the struct of the request */
 };
 
 /* Strings in the order in which they were given. */
@@ -106,7 +106,7 @@ struct yk_option_table {
  */
 #define YK_OPTION_ROW(name_, placeholder_, group_, help_)                                          \
     .name = (name_), .placeholder = (placeholder_), .group = (group_), .help = (help_)
-#define YK_FLAG .kind = YK_OPTION_FLAG
+#define YK_FLAG_OPTION .kind = YK_OPTION_FLAG
 #define YK_TEXT_OPTION(preset_) .kind = YK_OPTION_TEXT, .default_value = (preset_)
 #define YK_INPUT_FILE_OPTION .kind = YK_OPTION_INPUT_FILE
 #define YK_OUTPUT_FILE_OPTION .kind = YK_OPTION_OUTPUT_FILE
@@ -122,34 +122,35 @@ struct yk_option_table {
 /* NOLINTNEXTLINE(bugprone-macro-parentheses): a type and a member cannot stand in parentheses */
 #define YK_OPTION_FIELD(type_, member_) .offset = offsetof(type_, member_)
 /* Initializes the members `options` and `option_count` of a struct with an array of rows. */
-#define YK_OPTION_ROWS(rows_) .options = (rows_), .option_count = sizeof(rows_) / sizeof((rows_)[0])
+#define YK_OPTION_ROWS_AND_COUNT(rows_)                                                            \
+    .options = (rows_), .option_count = sizeof(rows_) / sizeof((rows_)[0])
 
 /* Returns the name of the choice that begins with `word`, if there is exactly one. Otherwise
  * returns the nearest name, or NULL if no name is similar enough. */
-const char *yk_option_nearest_choice(const char *word, yk_option_choice_function choices);
+const char *yk_option_nearest_choice(const char *word, yk_option_choice_getter choices);
 
 /* Does the same for any list of names. */
-const char *yk_option_nearest(const char *word, const char *const *names, size_t count);
+const char *yk_option_nearest_name(const char *word, const char *const *names, size_t count);
 
 /* Sets the field to the value that means: not given, and no default. */
 void yk_option_reset(const struct yk_option *option, void *arguments);
 
 /* Parses and checks `word`, and stores the value in the field of `arguments`. `word` may be NULL
  * for a flag. Strings are not copied. Lists of numbers are allocated in the arena. */
-yk_status yk_option_store(const struct yk_option *option, const char *word, struct yk_arena *arena,
-                          void *arguments) YK_MUST_USE;
+yk_status yk_option_parse_and_store(const struct yk_option *option, const char *word,
+                                    struct yk_arena *arena, void *arguments) YK_MUST_USE;
 
 /* Fails if `word` is not one of the choices. The message begins with `label` and suggests the
  * nearest choice. */
 yk_status yk_option_check_choice(const char *label, const char *word,
-                                 yk_option_choice_function choices) YK_MUST_USE;
+                                 yk_option_choice_getter choices) YK_MUST_USE;
 
 /* Returns the row with this name, or NULL if no row has it. */
 const struct yk_option *yk_option_find(const struct yk_option_table *table, const char *name);
 
 /* Stores the default of every row, or resets the field if the row has no default. */
-yk_status yk_option_store_presets(const struct yk_option_table *table, struct yk_arena *arena,
-                                  void *arguments) YK_MUST_USE;
+yk_status yk_option_store_defaults(const struct yk_option_table *table, struct yk_arena *arena,
+                                   void *arguments) YK_MUST_USE;
 
 /*
  * Option sources: values of options from files.
@@ -186,10 +187,10 @@ yk_status yk_option_sources_apply(const struct yk_option_table *table,
                                   void *arguments) YK_MUST_USE;
 
 /* Stores a value that overrides the sources, for example from the command line. Does the same as
- * yk_option_store(), and first resets the option that this one excludes. */
-yk_status yk_option_sources_store(const struct yk_option_table *table,
-                                  const struct yk_option *option, const char *word,
-                                  struct yk_arena *arena, void *arguments) YK_MUST_USE;
+ * yk_option_parse_and_store(), and first resets the option that this one excludes. */
+yk_status yk_option_sources_override(const struct yk_option_table *table,
+                                     const struct yk_option *option, const char *word,
+                                     struct yk_arena *arena, void *arguments) YK_MUST_USE;
 
 /* Writes the options as a source, one member per line, beginning with "yoke" and "kind": "run".
  * Reading this source restores the same values. Skips options that are not set and options with
@@ -199,6 +200,6 @@ yk_status yk_option_source_write(const struct yk_option_table *table, const void
 
 /* Appends a JSON value as a user would type it. Returns false if no option can have a value of this
  * type. */
-bool yk_option_add_json_value(const struct yk_json *value, struct yk_text *out);
+bool yk_option_format_json_value(const struct yk_json *value, struct yk_text *out);
 
 #endif

@@ -41,7 +41,7 @@ yk_status yk_plugin_file_load(const char *path, const struct yk_plugin_file_requ
         return refuse_file(path, request);
     }
     const void *table = dlsym(library, request->table);
-    yk_plugin_fail_function *fail = dlsym(library, YK_PLUGIN_FAIL);
+    yk_plugin_fail_function *fail = dlsym(library, YK_PLUGIN_FAIL_SYMBOL);
     if (!table || !fail) {
         (void)dlclose(library);
         return yk_fail(YK_ERROR_INPUT, "%s is no plug-in of yoke for %s", path, request->purpose);

@@ -3,8 +3,8 @@
  * unloaded.
  *
  * A plug-in exports one constant table of functions and one function pointer with the name
- * YK_PLUGIN_FAIL. base/plugin/status.c is linked into every plug-in. Its yk_fail() calls this
- * pointer to store error messages in the program that loaded the plug-in.
+ * YK_PLUGIN_FAIL_SYMBOL. base/plugin/status.c is linked into every plug-in. Its yk_fail() calls
+ * this pointer to store error messages in the program that loaded the plug-in.
  */
 #ifndef YK_BASE_PLUGIN_FILE_H
 #define YK_BASE_PLUGIN_FILE_H
@@ -13,10 +13,10 @@
 
 #include <stdbool.h>
 
-#define YK_PLUGIN_FAIL "yk_plugin_fail" /* the pointer is a yk_plugin_fail_function */
+#define YK_PLUGIN_FAIL_SYMBOL "yk_plugin_fail" /* the pointer is a yk_plugin_fail_function */
 
 typedef yk_status (*yk_plugin_fail_function)(yk_status status, const char *format, ...)
-    YK_PRINTF(2, 3);
+    YK_PRINTF_LIKE(2, 3);
 
 struct yk_plugin_file_request {
     const char *table;   /* exported name of the table of functions */

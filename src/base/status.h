@@ -27,12 +27,12 @@ typedef enum yk_status {
 } yk_status;
 
 #define YK_MUST_USE __attribute__((warn_unused_result))
-#define YK_PRINTF(format_index, first_argument)                                                    \
+#define YK_PRINTF_LIKE(format_index, first_argument)                                               \
     __attribute__((format(printf, format_index, first_argument)))
 
 /* Stores the error message and returns `status`. So a function can fail in one line: return
  * yk_fail(…). */
-yk_status yk_fail(yk_status status, const char *format, ...) YK_MUST_USE YK_PRINTF(2, 3);
+yk_status yk_fail(yk_status status, const char *format, ...) YK_MUST_USE YK_PRINTF_LIKE(2, 3);
 
 /* Returns `status`. If it is a failure, inserts "prefix: " before the error message. The prefix is
  * a location that the caller knows and the callee does not. */
@@ -74,7 +74,7 @@ const char *yk_status_message(void);
     } while (0)
 
 /* Does the same as YK_TRY(), but runs `cleanup` before the calling function returns. */
-#define YK_TRY_OR(expression, cleanup)                                                             \
+#define YK_TRY_OR_CLEAN_UP(expression, cleanup)                                                    \
     do {                                                                                           \
         yk_status yk_try_status_ = (expression);                                                   \
         if (yk_try_status_ != YK_OK) {                                                             \
@@ -84,8 +84,8 @@ const char *yk_status_message(void);
     } while (0)
 
 /* If `allocated` is false, the calling function returns an out-of-memory failure. `allocated`
- * checks new pointers: YK_TRY_MEMORY(first && second). */
-#define YK_TRY_MEMORY(allocated)                                                                   \
+ * checks new pointers: YK_TRY_ALLOCATED(first && second). */
+#define YK_TRY_ALLOCATED(allocated)                                                                \
     do {                                                                                           \
         if (!(allocated)) {                                                                        \
             return yk_fail_out_of_memory();                                                        \
@@ -94,7 +94,7 @@ const char *yk_status_message(void);
 
 /* For functions with a variable `yk_status status`: if `status` is YK_OK, evaluates `expression`
  * and stores the result in `status`. */
-#define YK_THEN(expression)                                                                        \
+#define YK_IF_OK(expression)                                                                       \
     do {                                                                                           \
         if (status == YK_OK) {                                                                     \
             status = (expression);                                                                 \

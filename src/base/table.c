@@ -40,7 +40,7 @@ void yk_table_destroy(struct yk_table *table)
     free(table);
 }
 
-void yk_table_add(struct yk_table *table, const char *format, ...)
+void yk_table_add_cell(struct yk_table *table, const char *format, ...)
 {
     const size_t begin = table->cells.length;
     va_list arguments;
@@ -98,7 +98,7 @@ yk_status yk_table_write(const struct yk_table *table, struct yk_text *out)
 {
     YK_TRY(yk_text_status(&table->cells));
     size_t *widths = calloc(table->column_count, sizeof *widths);
-    YK_TRY_MEMORY(widths);
+    YK_TRY_ALLOCATED(widths);
     for (size_t c = 0; c < table->column_count; c++) {
         widths[c] = yk_text_display_width(table->columns[c].title);
     }

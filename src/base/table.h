@@ -25,7 +25,7 @@ yk_status yk_table_create(const struct yk_table_column *columns, size_t count,
 void yk_table_destroy(struct yk_table *table);
 
 /* Adds the next cell, row by row. Replaces control characters with '?'. */
-void yk_table_add(struct yk_table *table, const char *format, ...) YK_PRINTF(2, 3);
+void yk_table_add_cell(struct yk_table *table, const char *format, ...) YK_PRINTF_LIKE(2, 3);
 
 /* Writes the titles, a line of dashes, and all rows that are complete. Each line is indented by two
  * spaces. */

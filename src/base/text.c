@@ -142,7 +142,7 @@ static void add_escaped(struct yk_text *text, const char *bytes, size_t length, 
     yk_text_add_bytes(text, bytes + begin, length - begin);
 }
 
-void yk_text_add_printable(struct yk_text *text, const char *bytes, size_t length)
+void yk_text_add_escaped_controls(struct yk_text *text, const char *bytes, size_t length)
 {
     add_escaped(text, bytes, length, "\n\t");
 }
@@ -255,7 +255,7 @@ size_t yk_text_display_width(const char *words)
     return columns;
 }
 
-size_t yk_text_prefix_length(const char *words, size_t columns)
+size_t yk_text_fitting_prefix_length(const char *words, size_t columns)
 {
     size_t used = 0;
     size_t length = 0;
@@ -290,7 +290,7 @@ const char *yk_text_plural_suffix(int64_t count)
 void yk_text_add_duration(double seconds, struct yk_text *out)
 {
     if (!(seconds >= 59.5)) {
-        yk_text_add(out, YK_UNITS_TEXT(seconds, YK_UNIT_SECONDS));
+        yk_text_add(out, YK_UNITS_FORMAT_TEMPORARY(seconds, YK_UNIT_SECONDS));
         return;
     }
     const int64_t all = (int64_t)fmin(round(seconds), MAX_SECONDS);

@@ -39,9 +39,9 @@ bool yk_text_reserve(struct yk_text *text, size_t more);
 void yk_text_add(struct yk_text *text, const char *words);
 void yk_text_add_bytes(struct yk_text *text, const char *bytes, size_t length);
 void yk_text_add_repeated(struct yk_text *text, const char *words, size_t times);
-void yk_text_addf(struct yk_text *text, const char *format, ...) YK_PRINTF(2, 3);
+void yk_text_addf(struct yk_text *text, const char *format, ...) YK_PRINTF_LIKE(2, 3);
 
-void yk_text_addv(struct yk_text *text, const char *format, va_list arguments) YK_PRINTF(2, 0);
+void yk_text_addv(struct yk_text *text, const char *format, va_list arguments) YK_PRINTF_LIKE(2, 0);
 
 /* Moves the text into the arena: copies the characters and frees `text`. Fails if memory was
  * exhausted in any addition. */
@@ -60,7 +60,7 @@ void yk_text_add_json_string(struct yk_text *text, const char *words);
 
 /* Appends bytes and writes control characters, except newline and tab, as visible escapes: "\x1b",
  * or "\u009b" for a character of two bytes. */
-void yk_text_add_printable(struct yk_text *text, const char *bytes, size_t length);
+void yk_text_add_escaped_controls(struct yk_text *text, const char *bytes, size_t length);
 
 /* Does the same, but escapes newlines and tabs too. */
 void yk_text_add_escaped_line(struct yk_text *text, const char *words);
@@ -75,7 +75,7 @@ size_t yk_text_display_width(const char *words);
 
 /* Returns the length in bytes of the longest prefix that consists of whole characters and takes at
  * most `columns` columns on a terminal. */
-size_t yk_text_prefix_length(const char *words, size_t columns);
+size_t yk_text_fitting_prefix_length(const char *words, size_t columns);
 
 /* Returns whether `words` ends with `suffix` and is longer than `suffix`. */
 bool yk_text_ends_with(const char *words, const char *suffix);

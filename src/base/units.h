@@ -27,6 +27,7 @@ yk_status yk_units_parse(const char *word, enum yk_unit unit, double *out) YK_MU
 const char *yk_units_format(double value, enum yk_unit unit, char out[YK_UNITS_BUFFER_SIZE]);
 
 /* Does the same in a temporary buffer, which is valid until the end of the enclosing block. */
-#define YK_UNITS_TEXT(value, unit) yk_units_format((value), (unit), (char[YK_UNITS_BUFFER_SIZE]){0})
+#define YK_UNITS_FORMAT_TEMPORARY(value, unit)                                                     \
+    yk_units_format((value), (unit), (char[YK_UNITS_BUFFER_SIZE]){0})
 
 #endif

@@ -65,7 +65,7 @@ size_t yk_utf8_valid_length(const char *bytes, size_t length)
     return at;
 }
 
-size_t yk_utf8_previous(const char *bytes, size_t at)
+size_t yk_utf8_previous_start(const char *bytes, size_t at)
 {
     do {
         at--;
@@ -73,9 +73,9 @@ size_t yk_utf8_previous(const char *bytes, size_t at)
     return at;
 }
 
-struct yk_utf8_position yk_utf8_locate(const char *bytes, size_t at)
+struct yk_utf8_line_column yk_utf8_line_and_column(const char *bytes, size_t at)
 {
-    struct yk_utf8_position place = {.line = 1, .column = 1};
+    struct yk_utf8_line_column place = {.line = 1, .column = 1};
     for (size_t i = 0; i < at; i++) {
         if (bytes[i] == '\n') {
             place.line++;
@@ -87,7 +87,7 @@ struct yk_utf8_position yk_utf8_locate(const char *bytes, size_t at)
     return place;
 }
 
-yk_status yk_utf8_fail_invalid(const char *source, struct yk_utf8_position place, char byte)
+yk_status yk_utf8_fail_invalid(const char *source, struct yk_utf8_line_column place, char byte)
 {
     if (byte == '\0') {
         return yk_fail(YK_ERROR_INPUT, "%s:%" PRId64 ":%" PRId64 ": a zero byte: this is no text",

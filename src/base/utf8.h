@@ -26,19 +26,19 @@ size_t yk_utf8_valid_length(const char *bytes, size_t length);
 
 /* Returns the index of the first byte of the character that ends before byte `at`. `at` must be
  * greater than 0. */
-size_t yk_utf8_previous(const char *bytes, size_t at);
+size_t yk_utf8_previous_start(const char *bytes, size_t at);
 
-struct yk_utf8_position {
+struct yk_utf8_line_column {
     int64_t line;   /* counted from 1 */
     int64_t column; /* in characters, counted from 1 */
 };
 
 /* Returns the position of byte `at`. The bytes before `at` must be valid UTF-8. */
-struct yk_utf8_position yk_utf8_locate(const char *bytes, size_t at);
+struct yk_utf8_line_column yk_utf8_line_and_column(const char *bytes, size_t at);
 
 /* Fails. The error message says that `byte`, at the position `place` of `source`, is a zero byte or
  * is not UTF-8. */
-yk_status yk_utf8_fail_invalid(const char *source, struct yk_utf8_position place,
+yk_status yk_utf8_fail_invalid(const char *source, struct yk_utf8_line_column place,
                                char byte) YK_MUST_USE;
 
 #endif

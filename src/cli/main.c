@@ -16,7 +16,7 @@
 /* --quiet means the same to all commands that have it. */
 static bool is_quiet(const struct yk_command *command, const void *arguments)
 {
-    const struct yk_option_table table = yk_command_options(command);
+    const struct yk_option_table table = yk_command_option_table(command);
     const struct yk_option *quiet = yk_option_find(&table, "quiet");
     return quiet && *(const bool *)((const char *)arguments + quiet->offset);
 }
@@ -29,19 +29,19 @@ static yk_status run_command(const struct yk_command *command, char *const *word
     bool help = false;
     void *arguments = yk_arena_allocate(arena, 1, command->arguments_size);
     yk_status status = arguments ? YK_OK : yk_fail_out_of_memory();
-    YK_THEN(yk_options_parse(command, words, count, arena, arguments, &help));
+    YK_IF_OK(yk_options_parse(command, words, count, arena, arguments, &help));
     if (status == YK_OK && is_quiet(command, arguments)) {
         yk_terminal_set_quiet();
     }
-    YK_THEN(help ? yk_help_page_write(command, yk_terminal_output_columns(), out)
-                 : command->run(arguments, out));
+    YK_IF_OK(help ? yk_help_page_write(command, yk_terminal_output_columns(), out)
+                  : command->run(arguments, out));
     yk_arena_destroy(arena);
     return status;
 }
 
 static yk_status fail_unknown_command(const char *word)
 {
-    const char *meant = yk_option_nearest_choice(word, yk_command_choices);
+    const char *meant = yk_option_nearest_choice(word, yk_command_verb_choices);
     return meant ? yk_fail(YK_ERROR_USAGE, "there is no command \"%s\"; did you mean \"%s\"?", word,
                            meant)
                  : yk_fail(YK_ERROR_USAGE, "there is no command \"%s\"; yoke --help lists them",
@@ -109,8 +109,8 @@ static int leave(yk_status status)
 int main(int argc, char **argv)
 {
     prepare_memory();
-    yk_terminal_prepare();
-    yk_command_register(&yk_all_commands);
+    yk_terminal_prepare_streams();
+    yk_command_register_table(&yk_all_commands);
     yk_log_set_sink(yk_terminal_log_sink, NULL);
     if (argc < 2) {
         return (int)show_short_help();

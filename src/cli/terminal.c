@@ -56,7 +56,7 @@ static double progress_began_s;
 static double progress_due_s;
 static atomic_bool progress_shown;
 
-void yk_terminal_prepare(void)
+void yk_terminal_prepare_streams(void)
 {
     /* Writing then fails with an error, which says what could not be written. */
     (void)signal(SIGPIPE, SIG_IGN);
@@ -203,7 +203,7 @@ static void write_progress(const char *what, double done, double passed_s)
     }
 }
 
-void yk_terminal_progress(void *user, const char *what, double done)
+void yk_terminal_show_progress(void *user, const char *what, double done)
 {
     (void)user;
     const double now_s = yk_clock_now_s();
@@ -232,7 +232,7 @@ void yk_terminal_print_status_line(const char *line, bool keep)
     if (quiet || (!keep && !rewrites)) {
         return;
     }
-    yk_text_add_printable(&printable, line, strlen(line));
+    yk_text_add_escaped_controls(&printable, line, strlen(line));
     flockfile(stderr);
     erase_progress();
     if (keep) {
@@ -240,7 +240,8 @@ void yk_terminal_print_status_line(const char *line, bool keep)
     } else {
         /* A line that wraps could not be erased. */
         const char *shown = yk_text_chars(&printable);
-        const size_t length = yk_text_prefix_length(shown, (size_t)width_of(STDERR_FILENO) - 1);
+        const size_t length =
+            yk_text_fitting_prefix_length(shown, (size_t)width_of(STDERR_FILENO) - 1);
         (void)fprintf(stderr, "%.*s", (int)length, shown);
         (void)fflush(stderr);
         progress_shown = true;
@@ -257,7 +258,7 @@ void yk_terminal_print_error(const char *sentence)
     }
 }
 
-void yk_terminal_print_fatal(const char *sentence)
+void yk_terminal_print_fatal_error(const char *sentence)
 {
     char name[RANK_NAME_SIZE];
     char line[LAST_SIZE];
@@ -286,9 +287,9 @@ static yk_status write_result(const char *bytes, size_t length)
 static yk_status print_escaped(const char *bytes, size_t length)
 {
     struct yk_text printable = {0};
-    yk_text_add_printable(&printable, bytes, length);
+    yk_text_add_escaped_controls(&printable, bytes, length);
     yk_status status = yk_text_status(&printable);
-    YK_THEN(write_result(yk_text_chars(&printable), printable.length));
+    YK_IF_OK(write_result(yk_text_chars(&printable), printable.length));
     yk_text_free(&printable);
     return status;
 }
@@ -302,7 +303,7 @@ yk_status yk_terminal_print_result(const struct yk_text *text)
                           : print_escaped(yk_text_chars(text), text->length);
 }
 
-yk_status yk_terminal_print_after_failure(yk_status status, struct yk_text *result)
+yk_status yk_terminal_print_unsaved_result(yk_status status, struct yk_text *result)
 {
     struct yk_text sentences = {0};
     if (status == YK_OK || status == YK_ERROR_NO_FIT) {

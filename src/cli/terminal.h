@@ -1,8 +1,8 @@
 /*
  * Terminal: prints results to standard output, and messages and progress to standard error. Colour
  * and a progress line are printed to a terminal, but not to a file or a pipe. Only the main thread
- * may call these functions, except yk_terminal_log_sink() and yk_terminal_print_fatal(), which any
- * thread may call.
+ * may call these functions, except yk_terminal_log_sink() and yk_terminal_print_fatal_error(),
+ * which any thread may call.
  */
 #ifndef YK_CLI_TERMINAL_H
 #define YK_CLI_TERMINAL_H
@@ -17,7 +17,7 @@
 
 /* Opens file descriptors 0 to 2 if they are closed, so that no file that is opened later becomes
  * standard output. Ignores SIGPIPE and SIGXFSZ, so that a failed write returns an error. */
-void yk_terminal_prepare(void);
+void yk_terminal_prepare_streams(void);
 
 /* The environment variable with which the process that launches ranks describes its terminal to the
  * ranks. The value is "COLUMNS_OF_STDOUT,COLUMNS_OF_STDERR"; 0 means: not a terminal. */
@@ -54,11 +54,11 @@ void yk_terminal_log_sink(void *user, enum yk_log_level level, const char *line)
 
 /*
  * Show a progress line on standard error and update it in place. The line appears after half a
- * second, and only if standard error is a terminal. yk_terminal_progress() can be used as a
+ * second, and only if standard error is a terminal. yk_terminal_show_progress() can be used as a
  * callback of a scheduler or a job. `done` is a fraction from 0 to 1.
  */
 void yk_terminal_progress_begin(void);
-void yk_terminal_progress(void *user, const char *what, double done);
+void yk_terminal_show_progress(void *user, const char *what, double done);
 void yk_terminal_progress_end(void);
 
 /*
@@ -74,7 +74,7 @@ void yk_terminal_print_error(const char *sentence);
 /* Prints an error message from a thread that will end the process because other threads are
  * blocked. A blocked thread may hold the lock of a stdio stream, so this function acquires no lock
  * and calls write() only once. */
-void yk_terminal_print_fatal(const char *sentence);
+void yk_terminal_print_fatal_error(const char *sentence);
 
 /* Writes `text` to standard output. Control characters are printed as visible escapes, unless
  * text->coloured is set, which means that the text is already escaped. If standard output is a pipe
@@ -87,7 +87,7 @@ yk_status yk_terminal_print_result(const struct yk_text *text) YK_MUST_USE;
  * result. Otherwise prints `result`, makes it empty, and returns `status` with its message. If
  * printing also fails, its message is appended.
  */
-yk_status yk_terminal_print_after_failure(yk_status status, struct yk_text *result) YK_MUST_USE;
+yk_status yk_terminal_print_unsaved_result(yk_status status, struct yk_text *result) YK_MUST_USE;
 
 /* Prints generated or decoded text. Control characters are escaped on a terminal; a file or a pipe
  * gets the text unchanged. Can be used as a callback of a job. */

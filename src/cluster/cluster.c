@@ -86,7 +86,7 @@ static yk_status read_measured(const struct yk_json *device, struct yk_arena *ar
         YK_TRY_NEW(arena, measured, count);
     }
     for (size_t i = 0; i < count; i++) {
-        YK_TRY(yk_json_add_location(
+        YK_TRY(yk_json_prefix_error_location(
             read_measured_layer(yk_json_array_at(list, i), arena, &measured[i]), "measured", i,
             NULL));
     }
@@ -99,7 +99,7 @@ static yk_status read_measured(const struct yk_json *device, struct yk_arena *ar
 static yk_status read_part(const struct yk_json *node, const struct yk_datasheet *sheet,
                            double *out, int32_t *out_cores)
 {
-    const struct yk_json *part = yk_json_get(node, "part");
+    const struct yk_json *part = yk_json_get_member(node, "part");
     int64_t cores = 0;
     *out = 1;
     if (part && (!yk_json_number(part, out) || !(*out > 0) || *out > 1)) {
@@ -139,7 +139,7 @@ static yk_status find_type(const struct yk_json *node, const struct yk_datasheet
 static yk_status read_matrix(const struct yk_json *rates, struct yk_device *out)
 {
     const char *known[YK_PRECISION_COUNT];
-    const struct yk_json *matrix = yk_json_get(rates, "matrix");
+    const struct yk_json *matrix = yk_json_get_member(rates, "matrix");
     if (!matrix) {
         return YK_OK;
     }
@@ -165,7 +165,7 @@ static yk_status read_matrix(const struct yk_json *rates, struct yk_device *out)
 static yk_status read_rates(const struct yk_json *node, struct yk_device *out)
 {
     static const char *const known[] = {"matrix", "vector"};
-    const struct yk_json *rates = yk_json_get(node, "rates");
+    const struct yk_json *rates = yk_json_get_member(node, "rates");
     if (!rates) {
         return YK_OK;
     }
@@ -185,7 +185,7 @@ static yk_status read_rates(const struct yk_json *node, struct yk_device *out)
 
 static yk_status check_complete(const struct yk_json *node, const struct yk_device *device)
 {
-    if (!(device->vector_flops > 0) && yk_json_get(node, "rates")) {
+    if (!(device->vector_flops > 0) && yk_json_get_member(node, "rates")) {
         return yk_fail(YK_ERROR_INPUT, "\"rates\" says neither \"vector\" nor the \"fp32\" of "
                                        "\"matrix\"");
     }
@@ -274,7 +274,7 @@ static yk_status find_device(const struct yk_json *node, const struct yk_name_in
     }
     const int32_t number = yk_name_index_find(names, name);
     if (number < 0) {
-        const char *nearest = yk_name_index_nearest(names, name);
+        const char *nearest = yk_name_index_find_nearest(names, name);
         return nearest ? yk_fail(YK_ERROR_INPUT, "no device is \"%s\"; did you mean \"%s\"?", name,
                                  nearest)
                        : yk_fail(YK_ERROR_INPUT, "no device is \"%s\"", name);
@@ -289,7 +289,7 @@ static yk_status read_link_entry(const struct yk_json *node, const struct yk_nam
     static const char *const known[] = {"between", "type", "latency", "bandwidth"};
     YK_TRY(yk_json_check_object(node, known, COUNT(known)));
     YK_TRY(read_link(node, &out->link));
-    const struct yk_json *between = yk_json_get(node, "between");
+    const struct yk_json *between = yk_json_get_member(node, "between");
     out->between[0] = -1;
     out->between[1] = -1;
     if (!between) {
@@ -346,8 +346,8 @@ static yk_status read_link_list(const struct yk_json *list, const struct yk_name
     for (size_t i = 0; i < yk_json_array_count(list); i++) {
         struct link_entry entry = {0};
         yk_status status = read_link_entry(yk_json_array_at(list, i), names, &entry);
-        YK_THEN(set_entry(&entry, builder, &others));
-        YK_TRY(yk_json_add_location(status, "links", i, NULL));
+        YK_IF_OK(set_entry(&entry, builder, &others));
+        YK_TRY(yk_json_prefix_error_location(status, "links", i, NULL));
     }
     /* Last, so that it fills only the pairs nobody named. */
     if (others.bytes_per_s > 0) {
@@ -368,7 +368,7 @@ static yk_status read_links(const struct yk_json *node, const struct yk_name_ind
     }
     struct yk_link link = {0};
     yk_status status = yk_json_check_object(node, known, COUNT(known));
-    YK_THEN(read_link(node, &link));
+    YK_IF_OK(read_link(node, &link));
     YK_TRY(yk_status_prefix(status, "links"));
     set_others(builder, link);
     return YK_OK;
@@ -388,7 +388,7 @@ static yk_status read_node(const struct reading *reading, const struct yk_json *
     char digits[YK_NUMBER_BUFFER_SIZE];
     double number = 0;
     bool added = false;
-    const struct yk_json *node = yk_json_get(device, "node");
+    const struct yk_json *node = yk_json_get_member(device, "node");
     const char *name = node ? yk_json_string(node) : "";
     if (node && yk_json_number(node, &number)) {
         yk_number_format(number, digits);
@@ -427,8 +427,8 @@ static yk_status read_devices(struct reading *reading)
     }
     for (size_t i = 0; i < yk_json_array_count(list); i++) {
         const struct yk_json *node = yk_json_array_at(list, i);
-        YK_TRY(yk_json_add_location(read_device(reading, node), "devices", i,
-                                    yk_json_string(yk_json_get(node, "name"))));
+        YK_TRY(yk_json_prefix_error_location(read_device(reading, node), "devices", i,
+                                             yk_json_string(yk_json_get_member(node, "name"))));
     }
     return YK_OK;
 }
@@ -443,7 +443,8 @@ static yk_status read_root(struct reading *reading, const char *source, struct y
                                          &host_memory_bytes));
     YK_TRY(read_devices(reading));
     YK_TRY(yk_cluster_builder_begin_links(&reading->builder));
-    YK_TRY(read_links(yk_json_get(reading->root, "links"), reading->devices, &reading->builder));
+    YK_TRY(read_links(yk_json_get_member(reading->root, "links"), reading->devices,
+                      &reading->builder));
     return yk_cluster_builder_finish(&reading->builder, source, host_memory_bytes, out);
 }
 
@@ -465,7 +466,7 @@ done:
 yk_status yk_cluster_read(const char *text, size_t length, const char *source,
                           struct yk_cluster **out)
 {
-    YK_TRY_JSON(root, text, length, source, read_named(root, source, out));
+    YK_TRY_WITH_PARSED_JSON(root, text, length, source, read_named(root, source, out));
     return YK_OK;
 }
 

@@ -91,7 +91,7 @@ static yk_status fail_expected(struct line *line, const char *expected)
         return FAIL_AT(line, line->at, "the line ends where %s should stand", expected);
     }
     const char *rest = line->text + line->at;
-    const int shown = (int)yk_text_prefix_length(rest, 1);
+    const int shown = (int)yk_text_fitting_prefix_length(rest, 1);
     return FAIL_AT(line, line->at, "\"%.*s\" stands where %s should", shown > 0 ? shown : 1, rest,
                    expected);
 }
@@ -122,7 +122,7 @@ static yk_status fail_unknown_device(const struct parser *parser, const struct w
     for (size_t i = 0; i < count; i++) {
         yk_text_addf(&offer, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : " or ", names[i]);
     }
-    const int shown = (int)yk_text_prefix_length(word->text, SHOWN_COLUMNS);
+    const int shown = (int)yk_text_fitting_prefix_length(word->text, SHOWN_COLUMNS);
     const yk_status status =
         count > 0 ? yk_fail(YK_ERROR_INPUT, "unknown device \"%.*s\"; did you mean %s?", shown,
                             word->text, yk_text_chars(&offer))
@@ -147,7 +147,7 @@ static yk_status check_order(const struct parser *parser)
     }
     const char *digits = times + 1 + strspn(times + 1, " ");
     const char *name = yk_arena_copy_text(line.arena, word.text, (size_t)(times - word.text));
-    YK_TRY_MEMORY(name);
+    YK_TRY_ALLOCATED(name);
     const struct yk_datasheet *sheet = yk_datasheet_find(name);
     if (!sheet || !yk_number_parse_integer(digits, strlen(digits), &count) || count < 1 ||
         count > YK_CLUSTER_MAX_DEVICES) {
@@ -335,7 +335,7 @@ static yk_status parse_group(struct parser *parser, struct level *level)
 static yk_status fail_unknown_link(const struct parser *parser, const struct word *word)
 {
     const char *nearest = yk_interconnect_nearest_name(word->text);
-    const int shown = (int)yk_text_prefix_length(word->text, SHOWN_COLUMNS);
+    const int shown = (int)yk_text_fitting_prefix_length(word->text, SHOWN_COLUMNS);
     const yk_status status =
         nearest ? yk_fail(YK_ERROR_INPUT, "unknown link \"%.*s\"; did you mean %s?", shown,
                           word->text, nearest)
@@ -421,7 +421,7 @@ yk_status yk_cluster_parse(const char *line, struct yk_cluster **out)
     YK_TRY(yk_cluster_builder_begin(&parser.builder));
     parser.line = (struct line){.text = line, .arena = parser.builder.arena};
     yk_status status = parse_line(&parser);
-    YK_THEN(yk_cluster_builder_finish(&parser.builder, line, 0, out));
+    YK_IF_OK(yk_cluster_builder_finish(&parser.builder, line, 0, out));
     free(parser.levels);
     yk_cluster_builder_free(&parser.builder);
     return status;

@@ -91,7 +91,7 @@ yk_status yk_topology_list_cores(struct yk_arena *arena, struct yk_cpu_core **ou
         cores[i] = (struct yk_cpu_core){.number = (int32_t)unit->os_index, .sibling = sibling};
     }
     hwloc_topology_destroy(topology);
-    YK_TRY_MEMORY(cores);
+    YK_TRY_ALLOCATED(cores);
     *out = cores;
     *out_count = count;
     return YK_OK;

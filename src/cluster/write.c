@@ -92,7 +92,7 @@ static void write_rates(struct yk_json_writer *json, const struct yk_device *dev
 static void write_measured(struct yk_json_writer *json,
                            const struct yk_measured_layer_time *measured)
 {
-    yk_json_write_begin_row(json, 4);
+    yk_json_write_begin_object_on_line(json, 4);
     yk_json_write_string(json, "layer", measured->layer);
     write_known(json, "model", measured->model);
     write_known(json, "precision", measured->precision);
@@ -108,7 +108,7 @@ static void write_measured(struct yk_json_writer *json,
 
 static void write_device(struct yk_json_writer *json, const struct yk_device *device)
 {
-    yk_json_write_begin_row(json, 2);
+    yk_json_write_begin_object_on_line(json, 2);
     yk_json_write_string(json, "name", device->name);
     write_known(json, "type", device->type);
     if (device->fraction != 1) {
@@ -162,7 +162,7 @@ static void write_other_links(struct yk_json_writer *json, const struct yk_clust
             if (is_same(link, common)) {
                 continue;
             }
-            yk_json_write_begin_row(json, 2);
+            yk_json_write_begin_object_on_line(json, 2);
             yk_json_write_begin_array(json, "between");
             yk_json_write_string(json, NULL, cluster->devices[a].name);
             yk_json_write_string(json, NULL, cluster->devices[b].name);
@@ -185,7 +185,7 @@ static void write_links(struct yk_json_writer *json, const struct yk_cluster *cl
         return;
     }
     yk_json_write_begin_array(json, "links");
-    yk_json_write_begin_row(json, 2);
+    yk_json_write_begin_object_on_line(json, 2);
     write_link(json, common);
     yk_json_write_end_object(json);
     write_other_links(json, cluster, common);

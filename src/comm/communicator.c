@@ -5,7 +5,7 @@
 static yk_status make_group_of_all(struct yk_communicator *ranks)
 {
     int32_t *list = calloc((size_t)ranks->size, sizeof *list);
-    YK_TRY_MEMORY(list);
+    YK_TRY_ALLOCATED(list);
     for (int32_t i = 0; i < ranks->size; i++) {
         list[i] = i;
     }
@@ -25,7 +25,7 @@ yk_status yk_communicator_open(const struct yk_comm_backend *comm,
     };
     YK_TRY(comm->open(options, &ranks.world));
     comm->rank(ranks.world, &ranks.rank, &ranks.size);
-    YK_TRY_OR(make_group_of_all(&ranks), comm->close(ranks.world));
+    YK_TRY_OR_CLEAN_UP(make_group_of_all(&ranks), comm->close(ranks.world));
     *out = ranks;
     return YK_OK;
 }

@@ -22,7 +22,7 @@ struct yk_first_failure {
 
 /* Sets the failure, unless one is set already. */
 void yk_first_failure_set(struct yk_first_failure *failure, yk_status status, const char *format,
-                          ...) YK_PRINTF(3, 4);
+                          ...) YK_PRINTF_LIKE(3, 4);
 
 bool yk_first_failure_is_set(const struct yk_first_failure *failure);
 

@@ -27,7 +27,7 @@ static yk_status all_gather(const struct yk_communicator *ranks, const void *own
                             void *whole)
 {
     int64_t *firsts = calloc((size_t)ranks->size + 1, sizeof *firsts);
-    YK_TRY_MEMORY(firsts);
+    YK_TRY_ALLOCATED(firsts);
     for (int32_t i = 0; i <= ranks->size; i++) {
         firsts[i] = i;
     }
@@ -43,7 +43,7 @@ yk_status yk_host_collective_all_reduce_max(const struct yk_communicator *ranks,
 {
     const size_t size = (size_t)count * sizeof *numbers;
     double *all = calloc((size_t)ranks->size * (size_t)count + 1, sizeof *all);
-    YK_TRY_MEMORY(all);
+    YK_TRY_ALLOCATED(all);
     const yk_status status = all_gather(ranks, numbers, size, all);
     for (int32_t i = 0; status == YK_OK && i < ranks->size; i++) {
         for (int64_t j = 0; j < count; j++) {
@@ -178,7 +178,7 @@ yk_status yk_host_collective_agree_on_status(const struct yk_communicator *ranks
     }
     /* With no memory to hear the others, what is wrong here is known all the same. */
     struct verdict *all = calloc((size_t)ranks->size, sizeof *all);
-    YK_TRY_MEMORY(all);
+    YK_TRY_ALLOCATED(all);
     yk_status status = all_gather(ranks, &own, sizeof own, all);
     for (int32_t i = 0; status == YK_OK && i < ranks->size; i++) {
         if (all[i].status != YK_OK) {

@@ -535,7 +535,7 @@ static yk_status make_world(const struct yk_comm_options *options, struct yk_com
 {
     yk_status status;
     struct yk_comm_world *world = calloc(1, sizeof *world);
-    YK_TRY_MEMORY(world);
+    YK_TRY_ALLOCATED(world);
     const size_t asked = options->block_bytes > 0 ? options->block_bytes : BLOCK_BYTES;
     const size_t smallest = ELEMENT_BYTES * (size_t)options->host_communicator->size;
     world->options = *options;
@@ -559,7 +559,7 @@ static yk_status open_world(const struct yk_comm_options *options, struct yk_com
     if (!options->host_communicator) {
         return yk_fail(YK_ERROR_INPUT, "staged: there is no world to carry messages");
     }
-    YK_TRY_OR(
+    YK_TRY_OR_CLEAN_UP(
         yk_host_collective_agree_on_status(options->host_communicator, make_world(options, &world)),
         free_world(world));
     *out = world;

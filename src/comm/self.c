@@ -15,7 +15,7 @@ struct yk_comm_group {
 static yk_status open_world(const struct yk_comm_options *options, struct yk_comm_world **out)
 {
     struct yk_comm_world *world = calloc(1, sizeof *world);
-    YK_TRY_MEMORY(world);
+    YK_TRY_ALLOCATED(world);
     world->options = *options;
     *out = world;
     return YK_OK;
@@ -48,7 +48,7 @@ static yk_status create_group(struct yk_comm_world *world, const int32_t *ranks,
     struct yk_comm_group *group = NULL;
     if (count == 1) {
         group = calloc(1, sizeof *group);
-        YK_TRY_MEMORY(group);
+        YK_TRY_ALLOCATED(group);
         group->world = world;
     }
     *out = group;

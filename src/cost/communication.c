@@ -13,7 +13,7 @@ static yk_status find_in_profile(const struct yk_cost_sources *sources,
                                  struct yk_cost_time *out, bool *found)
 {
     struct yk_profile_curve curve = {0};
-    YK_TRY(yk_profile_find_link(sources->profile, wanted, &curve));
+    YK_TRY(yk_profile_find_link_times(sources->profile, wanted, &curve));
     *found = curve.count > 0;
     if (*found) {
         /* Messages smaller than the smallest measured one take as long: latency dominates. */
@@ -44,7 +44,7 @@ static yk_status find_message(const struct yk_cost_sources *sources, int32_t fro
     }
     if (!found) {
         *out = (struct yk_cost_time){otherwise_s, YK_COST_ORIGIN_DATASHEET,
-                                     YK_EFFICIENCY_P90_ERROR_PERCENT / 100.0};
+                                     YK_ROOFLINE_P90_ERROR_PERCENT / 100.0};
     }
     return YK_OK;
 }
@@ -83,9 +83,9 @@ yk_status yk_communication_effective_link(const struct yk_cost_sources *sources,
     return YK_OK;
 }
 
-int32_t yk_communication_slowest_rank(const struct yk_cluster *cluster,
-                                      const struct yk_ring_devices *ranks, double part_bytes,
-                                      double *out_s)
+int32_t yk_communication_slowest_ring_link(const struct yk_cluster *cluster,
+                                           const struct yk_ring_devices *ranks, double part_bytes,
+                                           double *out_s)
 {
     int32_t slowest = 0;
     double slowest_s = 0;
@@ -116,7 +116,7 @@ yk_status yk_communication_collective_time(const struct yk_cost_sources *sources
     const double part_bytes = fmax(bytes / n, largest_part_bytes);
     double round_s = 0;
     const int32_t slowest =
-        yk_communication_slowest_rank(sources->cluster, ranks, part_bytes, &round_s);
+        yk_communication_slowest_ring_link(sources->cluster, ranks, part_bytes, &round_s);
     const int32_t rounds = (n - 1) * (collective == YK_COLLECTIVE_ALL_REDUCE ? 2 : 1);
     const struct yk_profile_link_key wanted = {.collective = names[collective], .ranks = n};
     return find_message(sources, ranks->devices[slowest], ranks->devices[(slowest + 1) % n], wanted,
@@ -137,8 +137,8 @@ yk_status yk_communication_copy_time(const struct yk_cost_sources *sources, int3
     }
     const struct yk_profile_link_key wanted = {
         .link = name,
-        .collective =
-            direction == YK_COPY_TO_DEVICE ? YK_PROFILE_KEY_TO_DEVICE : YK_PROFILE_KEY_FROM_DEVICE,
+        .collective = direction == YK_COPY_TO_DEVICE ? YK_PROFILE_KEY_COPY_TO_DEVICE
+                                                     : YK_PROFILE_KEY_COPY_FROM_DEVICE,
         .ranks = 1,
     };
     return find_in_profile(sources, &wanted, bytes, out, &found);
@@ -165,8 +165,8 @@ yk_status yk_communication_overlap_slowdown(const struct yk_cost_sources *source
     for (int32_t i = 0; sources->profile && ranks->count > 1 && i < ranks->count; i++) {
         if (yk_profile_key_link(sources->cluster, sources->measurements, ranks->devices[i],
                                 ranks->devices[(i + 1) % ranks->count], link)) {
-            YK_TRY(find_fact(sources, link, YK_PROFILE_COMPUTE_SLOWDOWN, &slowdown.compute));
-            YK_TRY(find_fact(sources, link, YK_PROFILE_MESSAGE_SLOWDOWN, &slowdown.message));
+            YK_TRY(find_fact(sources, link, YK_PROFILE_FACT_COMPUTE_SLOWDOWN, &slowdown.compute));
+            YK_TRY(find_fact(sources, link, YK_PROFILE_FACT_MESSAGE_SLOWDOWN, &slowdown.message));
         }
     }
     *out = slowdown;

@@ -43,9 +43,9 @@ yk_status yk_communication_effective_link(const struct yk_cost_sources *sources,
 /* Returns the index in `ranks` of the device whose link to its successor is slowest for a message
  * of `part_bytes`. Sets `*out_s` to the time of that message. Uses only the cluster's links, not
  * the profile. */
-int32_t yk_communication_slowest_rank(const struct yk_cluster *cluster,
-                                      const struct yk_ring_devices *ranks, double part_bytes,
-                                      double *out_s);
+int32_t yk_communication_slowest_ring_link(const struct yk_cluster *cluster,
+                                           const struct yk_ring_devices *ranks, double part_bytes,
+                                           double *out_s);
 
 /* Computes the time of a collective. `bytes` is the size of all parts together,
  * `largest_part_bytes` that of the largest part; 0 means: all parts are equal. */

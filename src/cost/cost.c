@@ -48,7 +48,7 @@ static yk_status read_at(const struct wanted *wanted, int64_t sequence,
     struct yk_profile_curve curve = {0};
     layer.sequence = sequence;
     *out = (struct yk_curve_estimate){.seconds = NAN};
-    YK_TRY(yk_profile_find_layer(wanted->sources->profile, &layer, &curve));
+    YK_TRY(yk_profile_find_layer_times(wanted->sources->profile, &layer, &curve));
     if (curve.count > 0) {
         /* The optimizer runs once a step, whatever the batch. */
         *out = yk_curve_interpolate(&curve, wanted->is_update ? curve.points[0].size
@@ -101,7 +101,7 @@ static yk_status find_beyond(const struct wanted *wanted, int64_t nearest, struc
     const double ratio = known_s > 0 ? datasheet_s(wanted, 1) / known_s : 1;
     *out = interpolated(known.seconds * ratio,
                         known.error + YK_CURVE_MIN_ERROR_PERCENT / 100.0 +
-                            YK_EFFICIENCY_P90_ERROR_PERCENT / 100.0 * fabs(1 - 1 / ratio));
+                            YK_ROOFLINE_P90_ERROR_PERCENT / 100.0 * fabs(1 - 1 / ratio));
     return YK_OK;
 }
 
@@ -284,7 +284,7 @@ yk_status yk_cost_layer_time(const struct yk_cost_sources *sources, int32_t devi
     YK_TRY(find_profiled(sources, device, model, layer, pass, &time, &found));
     if (!found && !find_measured(on, model, layer, pass, &time)) {
         time = (struct yk_cost_time){0, YK_COST_ORIGIN_DATASHEET,
-                                     YK_EFFICIENCY_P90_ERROR_PERCENT / 100.0};
+                                     YK_ROOFLINE_P90_ERROR_PERCENT / 100.0};
         for (int32_t i = 0; i < works->count; i++) {
             time.seconds += yk_roofline_time(on, sources->efficiencies, &works->items[i]);
         }
@@ -323,5 +323,5 @@ void yk_cost_describe_origin(enum yk_cost_origin origin, struct yk_text *out)
     }
     yk_text_addf(out,
                  "datasheet with fitted efficiency, half within %d %%, nine tenths within %d %%",
-                 YK_EFFICIENCY_MEDIAN_ERROR_PERCENT, YK_EFFICIENCY_P90_ERROR_PERCENT);
+                 YK_ROOFLINE_MEDIAN_ERROR_PERCENT, YK_ROOFLINE_P90_ERROR_PERCENT);
 }

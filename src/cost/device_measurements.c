@@ -24,7 +24,7 @@ static yk_status find_context(struct yk_profile *profile, const struct yk_device
                               const char *model, struct yk_device_measurements *measurements)
 {
     char name[YK_PROFILE_KEY_SIZE];
-    const struct yk_profile_fact_key fact = {name, YK_PROFILE_CONTEXT_BYTES};
+    const struct yk_profile_fact_key fact = {name, YK_PROFILE_FACT_CONTEXT_BYTES};
     double bytes = NAN;
     if (model && yk_profile_key_device_with_model(device, measurements, model, name)) {
         YK_TRY(yk_profile_find_fact(profile, &fact, &bytes));
@@ -59,7 +59,7 @@ static yk_status find_part(struct yk_profile *profile, const struct yk_cluster *
     if (device->is_cpu || !yk_profile_key_device_type(device, name)) {
         return YK_OK;
     }
-    YK_TRY(yk_profile_find_nearest_part(profile, name, device->fraction, same_part, &part));
+    YK_TRY(yk_profile_find_nearest_fraction(profile, name, device->fraction, same_part, &part));
     if (isnan(part) || part == device->fraction) {
         return YK_OK;
     }
@@ -89,8 +89,8 @@ static yk_status find_slowdowns(struct yk_profile *profile, const struct yk_devi
 {
     double slowdown = NAN;
     double scale = NAN;
-    YK_TRY(find_fact(profile, device, measurements, YK_PROFILE_COMPUTE_SLOWDOWN, &slowdown));
-    YK_TRY(find_fact(profile, device, measurements, YK_PROFILE_IDLE_SPEEDUP, &scale));
+    YK_TRY(find_fact(profile, device, measurements, YK_PROFILE_FACT_COMPUTE_SLOWDOWN, &slowdown));
+    YK_TRY(find_fact(profile, device, measurements, YK_PROFILE_FACT_IDLE_SPEEDUP, &scale));
     if (slowdown >= 1 && isfinite(slowdown)) {
         measurements->communication_slowdown = slowdown;
     }
@@ -123,7 +123,7 @@ static yk_status note_other_cpu(struct yk_profile *profile, const struct yk_clus
         !yk_profile_key_device_type(device, kind)) {
         return YK_OK;
     }
-    YK_TRY(yk_profile_find_other_cpu(profile, kind, &other, cpu));
+    YK_TRY(yk_profile_has_only_other_cpus(profile, kind, &other, cpu));
     if (other && cpu[0]) {
         yk_log(YK_LOG_NOTE,
                "the profile has numbers for %s of another CPU, \"%s\", and this machine's is "

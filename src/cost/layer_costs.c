@@ -83,7 +83,7 @@ static bool is_named(const struct yk_device *device, const struct yk_layer *laye
 static yk_status find_likes(struct yk_layer_costs *costs, struct kind *kind)
 {
     const struct yk_device *device = &costs->sources.cluster->devices[kind->device];
-    const struct yk_layer *layers = yk_model_cache_whole_batch(costs->cache)->layers;
+    const struct yk_layer *layers = yk_model_cache_get_whole_batch(costs->cache)->layers;
     YK_TRY_NEW(costs->arena, kind->likes, costs->layer_count);
     for (int32_t i = 0; i < costs->layer_count; i++) {
         kind->likes[i] = i;
@@ -125,12 +125,12 @@ yk_status yk_layer_costs_create(const struct yk_cost_sources *sources, struct yk
 {
     struct yk_layer_costs *costs = NULL;
     YK_TRY_NEW_WITH_ARENA(costs);
-    const struct yk_model *whole = yk_model_cache_whole_batch(cache);
+    const struct yk_model *whole = yk_model_cache_get_whole_batch(cache);
     costs->sources = *sources;
     costs->cache = cache;
     costs->batch = whole->workload.batch;
     costs->layer_count = whole->layer_count;
-    YK_TRY_OR(sort_devices(costs), yk_layer_costs_destroy(costs));
+    YK_TRY_OR_CLEAN_UP(sort_devices(costs), yk_layer_costs_destroy(costs));
     *out = costs;
     return YK_OK;
 }
@@ -166,7 +166,7 @@ static int32_t place_of(int32_t layer, enum yk_cost_pass pass)
 static yk_status look_up(struct yk_layer_costs *costs, const struct kind *kind, int64_t samples,
                          int32_t layer, enum yk_cost_pass pass, struct yk_cost_time *out)
 {
-    const struct yk_model *model = yk_model_cache_whole_batch(costs->cache);
+    const struct yk_model *model = yk_model_cache_get_whole_batch(costs->cache);
     if (pass != YK_COST_PASS_UPDATE) {
         YK_TRY(yk_model_cache_get(costs->cache, samples, false, &model));
     }
@@ -230,7 +230,7 @@ yk_status yk_layer_costs_seconds(struct yk_layer_costs *costs, int32_t device, i
 /* Tokens and targets are 4 bytes each. In an encoder–decoder, targets belong to the decoder. */
 static double load_bytes(const struct yk_layer_costs *costs, int64_t samples)
 {
-    const struct yk_workload *workload = &yk_model_cache_whole_batch(costs->cache)->workload;
+    const struct yk_workload *workload = &yk_model_cache_get_whole_batch(costs->cache)->workload;
     const int64_t numbers = workload->target_sequence > 0
                                 ? workload->sequence + 2 * workload->target_sequence
                                 : 2 * workload->sequence;
@@ -269,7 +269,7 @@ const struct yk_cost_sources *yk_layer_costs_sources(const struct yk_layer_costs
     return &costs->sources;
 }
 
-const struct yk_error_band *yk_layer_costs_band(const struct yk_layer_costs *costs)
+const struct yk_error_band *yk_layer_costs_error_band(const struct yk_layer_costs *costs)
 {
     return &costs->band;
 }

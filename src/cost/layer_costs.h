@@ -37,6 +37,6 @@ int32_t yk_layer_costs_device_kind(const struct yk_layer_costs *costs, int32_t d
 const struct yk_cost_sources *yk_layer_costs_sources(const struct yk_layer_costs *costs);
 
 /* Returns the error band of all times in the cache. Each time is counted once. */
-const struct yk_error_band *yk_layer_costs_band(const struct yk_layer_costs *costs);
+const struct yk_error_band *yk_layer_costs_error_band(const struct yk_layer_costs *costs);
 
 #endif

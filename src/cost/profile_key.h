@@ -48,7 +48,7 @@ bool yk_profile_key_host(const struct yk_device *device,
                          const struct yk_device_measurements *measurements,
                          char out[YK_PROFILE_KEY_SIZE]);
 
-#define YK_PROFILE_KEY_TO_DEVICE "to device"
-#define YK_PROFILE_KEY_FROM_DEVICE "from device"
+#define YK_PROFILE_KEY_COPY_TO_DEVICE "to device"
+#define YK_PROFILE_KEY_COPY_FROM_DEVICE "from device"
 
 #endif

@@ -17,8 +17,8 @@
 
 enum {
     /* Errors of datasheet predictions, cross-validated on 490 public measurements. */
-    YK_EFFICIENCY_MEDIAN_ERROR_PERCENT = 12,
-    YK_EFFICIENCY_P90_ERROR_PERCENT = 29, /* 90th percentile */
+    YK_ROOFLINE_MEDIAN_ERROR_PERCENT = 12,
+    YK_ROOFLINE_P90_ERROR_PERCENT = 29, /* 90th percentile */
 };
 
 /* Efficiencies of one device generation. */

@@ -280,8 +280,8 @@ static double find_uncertainty(const struct curve *all, double bytes)
     return exp(sqrt(sum * (all->count - 1) / all->count));
 }
 
-bool yk_saturation_size_find(const struct yk_profile_curve *curve, double part,
-                             struct yk_saturation_size *out)
+bool yk_saturation_size_from_curve(const struct yk_profile_curve *curve, double part,
+                                   struct yk_saturation_size *out)
 {
     struct curve all;
     select_sizes(curve, &all);
@@ -320,7 +320,7 @@ yk_status yk_saturation_size_of_link(const struct yk_cost_sources *sources, int3
     for (size_t i = 0; i < sizeof known / sizeof known[0] && isnan(*out_bytes); i++) {
         struct yk_profile_curve points = {0};
         struct curve curve;
-        YK_TRY(yk_profile_find_link(sources->profile, &known[i].link, &points));
+        YK_TRY(yk_profile_find_link_times(sources->profile, &known[i].link, &points));
         select_sizes(&points, &curve);
         if (curve.count >= MIN_SIZES) {
             *out_bytes = known[i].scale * find(&curve).bytes;

@@ -43,8 +43,8 @@ double yk_saturation_size_link_fraction(const char *collective, int32_t ranks);
  * yk_saturation_size_link_fraction(). Returns false if the curve has fewer than two sizes. If times
  * do not grow with size, the result is the largest size, and `reached` is false. Uses at most 64 of
  * the sizes. */
-bool yk_saturation_size_find(const struct yk_profile_curve *curve, double part,
-                             struct yk_saturation_size *out);
+bool yk_saturation_size_from_curve(const struct yk_profile_curve *curve, double part,
+                                   struct yk_saturation_size *out);
 
 /*
  * Computes the saturation size of an all-gather on a ring of `ranks` devices that contains the link

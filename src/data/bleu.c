@@ -163,7 +163,8 @@ static size_t space_words(const char *in, size_t length, char *out)
 static yk_status reserve(struct yk_bleu_tokens *tokens, size_t length)
 {
     tokens->spare.length = 0;
-    YK_TRY_MEMORY(length <= SIZE_MAX / GROWTH && yk_text_reserve(&tokens->spare, GROWTH * length));
+    YK_TRY_ALLOCATED(length <= SIZE_MAX / GROWTH &&
+                     yk_text_reserve(&tokens->spare, GROWTH * length));
     return YK_OK;
 }
 
@@ -279,7 +280,7 @@ static yk_status clear_ngrams(struct ngram_table *ngrams, size_t count)
         ngrams->slots = NULL;
         ngrams->capacity = 0;
         ngrams->slots = malloc(needed * sizeof *ngrams->slots);
-        YK_TRY_MEMORY(ngrams->slots);
+        YK_TRY_ALLOCATED(ngrams->slots);
         ngrams->capacity = needed;
     }
     memset(ngrams->slots, 0, needed * sizeof *ngrams->slots);

@@ -54,12 +54,12 @@ static yk_status append_file(const char *path, bool by_name, struct joined *out)
     const size_t start = text->length;
     bool is_text = true;
     if (!by_name) {
-        YK_TRY(yk_text_reader_check(path, &is_text));
+        YK_TRY(yk_text_reader_is_text_file(path, &is_text));
     }
     if (!is_text) {
         return YK_OK;
     }
-    YK_TRY(yk_file_read_data(path, text));
+    YK_TRY(yk_file_read_training_data(path, text));
     const size_t length = text->length - start;
     const char *bytes = yk_text_chars(text) + start;
     const size_t valid = yk_utf8_valid_length(bytes, length);
@@ -70,8 +70,8 @@ static yk_status append_file(const char *path, bool by_name, struct joined *out)
         return YK_OK;
     }
     /* This is the first look at the content of a pipe. */
-    const size_t max = YK_INSTRUCTION_FILES_DETECT_BYTES;
-    if (by_name && yk_instruction_files_detect(bytes, length < max ? length : max)) {
+    const size_t max = YK_INSTRUCTION_FILES_BEGINNING_BYTES;
+    if (by_name && yk_instruction_files_match_beginning(bytes, length < max ? length : max)) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s: instructions are not read from a pipe; name the file that they are in",
                        path);
@@ -160,7 +160,7 @@ static yk_status encode_all(struct yk_corpus *corpus, const struct yk_corpus_req
                                      joined->starts[i + 1] - joined->starts[i], joined->paths[i],
                                      YK_SPECIAL_TOKENS_NONE, &ids);
     }
-    YK_THEN(store_ids(corpus, &ids));
+    YK_IF_OK(store_ids(corpus, &ids));
     yk_tokenizer_encoder_destroy(encoder);
     yk_token_ids_free(&ids);
     corpus->file_count = joined->count;
@@ -191,7 +191,7 @@ static yk_status open_shards(struct yk_corpus *corpus, const struct yk_corpus_re
     int64_t total = 0;
     corpus->shards = calloc((size_t)files->count, sizeof(struct yk_token_shard *));
     corpus->shard_starts = calloc((size_t)files->count + 1, sizeof *corpus->shard_starts);
-    YK_TRY_MEMORY(corpus->shards && corpus->shard_starts);
+    YK_TRY_ALLOCATED(corpus->shards && corpus->shard_starts);
     for (int32_t i = 0; i < files->count; i++) {
         YK_TRY(yk_token_shard_open(files->paths[i], &corpus->shards[i]));
         total += yk_token_shard_token_count(corpus->shards[i]);
@@ -229,7 +229,7 @@ static yk_status fill(struct yk_corpus *corpus, const struct yk_corpus_request *
     }
     const bool folder = S_ISDIR(info.st_mode);
     if (folder) {
-        YK_TRY(yk_file_list_read(request->path, arena, &files));
+        YK_TRY(yk_file_list_read_folder(request->path, arena, &files));
     }
     if (are_shards(&files)) {
         return open_shards(corpus, request, &files);
@@ -242,9 +242,9 @@ yk_status yk_corpus_open(const struct yk_corpus_request *request, struct yk_corp
     struct yk_arena *arena = NULL;
     struct yk_corpus *corpus = calloc(1, sizeof *corpus);
     yk_status status = corpus ? yk_arena_create(&arena) : yk_fail_out_of_memory();
-    YK_THEN(fill(corpus, request, arena));
+    YK_IF_OK(fill(corpus, request, arena));
     yk_arena_destroy(arena);
-    YK_TRY_OR(status, yk_corpus_close(corpus));
+    YK_TRY_OR_CLEAN_UP(status, yk_corpus_close(corpus));
     *out = corpus;
     return YK_OK;
 }
@@ -270,7 +270,7 @@ const struct yk_tokenizer *yk_corpus_tokenizer(const struct yk_corpus *corpus)
     return corpus->tokenizer;
 }
 
-yk_status yk_corpus_max_token(const struct yk_corpus *corpus, int32_t *out)
+yk_status yk_corpus_max_token_id(const struct yk_corpus *corpus, int32_t *out)
 {
     if (corpus->tokenizer) {
         *out = yk_tokenizer_vocabulary_size(corpus->tokenizer) - 1;
@@ -281,7 +281,7 @@ yk_status yk_corpus_max_token(const struct yk_corpus *corpus, int32_t *out)
     yk_status status = chunk ? YK_OK : yk_fail_out_of_memory();
     for (int64_t first = 0; status == YK_OK && first < corpus->count; first += CHUNK_TOKENS) {
         const int64_t used = yk_number_min(corpus->count - first, CHUNK_TOKENS);
-        status = yk_corpus_read(corpus, first, used, chunk);
+        status = yk_corpus_read_tokens(corpus, first, used, chunk);
         for (int64_t i = 0; status == YK_OK && i < used; i++) {
             largest = chunk[i] > largest ? chunk[i] : largest;
         }
@@ -300,7 +300,7 @@ static yk_status read_shards(const struct yk_corpus *corpus, int64_t first, int6
     int64_t i = yk_number_find_interval(starts, corpus->shard_count, first);
     for (; count > 0; i++) {
         const int64_t used = yk_number_min(count, starts[i + 1] - first);
-        YK_TRY(yk_token_shard_read(corpus->shards[i], first - starts[i], used, out));
+        YK_TRY(yk_token_shard_read_tokens(corpus->shards[i], first - starts[i], used, out));
         out += used;
         first += used;
         count -= used;
@@ -308,7 +308,8 @@ static yk_status read_shards(const struct yk_corpus *corpus, int64_t first, int6
     return YK_OK;
 }
 
-yk_status yk_corpus_read(const struct yk_corpus *corpus, int64_t first, int64_t count, int32_t *out)
+yk_status yk_corpus_read_tokens(const struct yk_corpus *corpus, int64_t first, int64_t count,
+                                int32_t *out)
 {
     if (first < 0 || count < 0 || first > corpus->count || count > corpus->count - first) {
         return yk_fail(YK_ERROR_INPUT,
@@ -331,10 +332,10 @@ void yk_corpus_describe(const struct yk_corpus *corpus, struct yk_text *out)
                      yk_text_plural_suffix(corpus->shard_count), corpus->count);
         return;
     }
-    const bool by_character = yk_tokenizer_vocabulary(corpus->tokenizer) != NULL;
+    const bool by_character = yk_tokenizer_character_vocabulary(corpus->tokenizer) != NULL;
     yk_text_addf(out, "%" PRId32 " file%s, %s, %" PRId64 " %s", corpus->file_count,
                  yk_text_plural_suffix(corpus->file_count),
-                 YK_UNITS_TEXT((double)corpus->text_bytes, YK_UNIT_BYTES),
+                 YK_UNITS_FORMAT_TEMPORARY((double)corpus->text_bytes, YK_UNIT_BYTES),
                  by_character ? yk_tokenizer_vocabulary_size(corpus->tokenizer) : corpus->count,
                  by_character ? "characters" : "tokens");
 }
@@ -344,8 +345,9 @@ struct yk_corpus_range yk_corpus_full_range(const struct yk_corpus *corpus)
     return (struct yk_corpus_range){.corpus = corpus, .first = 0, .count = corpus->count};
 }
 
-void yk_corpus_split(const struct yk_corpus *corpus, double part, struct yk_corpus_range *training,
-                     struct yk_corpus_range *evaluation)
+void yk_corpus_split_train_eval(const struct yk_corpus *corpus, double part,
+                                struct yk_corpus_range *training,
+                                struct yk_corpus_range *evaluation)
 {
     assert(part >= 0 && part < 1);
     const int64_t kept = (int64_t)((double)corpus->count * part);

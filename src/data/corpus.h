@@ -45,11 +45,11 @@ const struct yk_tokenizer *yk_corpus_tokenizer(const struct yk_corpus *corpus);
 
 /* Finds the largest token id. The embedding of a model needs at least `*out` + 1 rows. Reads all
  * tokens if the corpus consists of shards. */
-yk_status yk_corpus_max_token(const struct yk_corpus *corpus, int32_t *out) YK_MUST_USE;
+yk_status yk_corpus_max_token_id(const struct yk_corpus *corpus, int32_t *out) YK_MUST_USE;
 
 /* Reads tokens `first` to `first` + `count` - 1. Fails if one of these tokens is out of range. */
-yk_status yk_corpus_read(const struct yk_corpus *corpus, int64_t first, int64_t count,
-                         int32_t *out) YK_MUST_USE;
+yk_status yk_corpus_read_tokens(const struct yk_corpus *corpus, int64_t first, int64_t count,
+                                int32_t *out) YK_MUST_USE;
 
 /* Appends "3 files, 1.2MB, 94 characters", "3 files, 1.2MB, 310000 tokens" or
  * "2 shards, 200000 tokens". */
@@ -60,7 +60,8 @@ struct yk_corpus_range yk_corpus_full_range(const struct yk_corpus *corpus);
 
 /* Splits a corpus into two ranges. The last tokens, a fraction `part` of all (from 0 to below 1),
  * are for evaluation; all tokens before them are for training. */
-void yk_corpus_split(const struct yk_corpus *corpus, double part, struct yk_corpus_range *training,
-                     struct yk_corpus_range *evaluation);
+void yk_corpus_split_train_eval(const struct yk_corpus *corpus, double part,
+                                struct yk_corpus_range *training,
+                                struct yk_corpus_range *evaluation);
 
 #endif

@@ -16,7 +16,7 @@ struct yk_dataset {
     struct yk_sentence_pairs *other_pairs; /* held out; NULL means: none */
     struct yk_instructions *instructions;
     struct yk_instructions *other_instructions;
-    struct yk_masked_sampler_tokens masked;
+    struct yk_masked_sampler_token_ids masked;
 };
 
 static yk_status open_corpus(struct yk_dataset *dataset)
@@ -24,13 +24,14 @@ static yk_status open_corpus(struct yk_dataset *dataset)
     const struct yk_dataset_request *request = &dataset->request;
     const struct yk_corpus_request inner = {request->path, request->part, request->tokenizer};
     YK_TRY(yk_corpus_open(&inner, &dataset->corpus));
-    yk_corpus_split(dataset->corpus, request->held_out, &dataset->training, &dataset->evaluation);
+    yk_corpus_split_train_eval(dataset->corpus, request->held_out, &dataset->training,
+                               &dataset->evaluation);
     return YK_OK;
 }
 
 static yk_status open_masked(struct yk_dataset *dataset)
 {
-    YK_TRY(yk_masked_sampler_find_tokens(dataset->request.tokenizer, &dataset->masked));
+    YK_TRY(yk_masked_sampler_find_token_ids(dataset->request.tokenizer, &dataset->masked));
     return open_corpus(dataset);
 }
 
@@ -90,7 +91,7 @@ static yk_status open_instructions(struct yk_dataset *dataset)
 yk_status yk_dataset_open(const struct yk_dataset_request *request, struct yk_dataset **out)
 {
     struct yk_dataset *dataset = calloc(1, sizeof *dataset);
-    YK_TRY_MEMORY(dataset);
+    YK_TRY_ALLOCATED(dataset);
     dataset->request = *request;
     yk_status status = YK_OK;
     switch (request->kind) {
@@ -107,7 +108,7 @@ yk_status yk_dataset_open(const struct yk_dataset_request *request, struct yk_da
         status = open_corpus(dataset);
         break;
     }
-    YK_TRY_OR(status, yk_dataset_close(dataset));
+    YK_TRY_OR_CLEAN_UP(status, yk_dataset_close(dataset));
     *out = dataset;
     return YK_OK;
 }
@@ -129,10 +130,10 @@ const struct yk_tokenizer *yk_dataset_tokenizer(const struct yk_dataset *dataset
     return dataset->corpus ? yk_corpus_tokenizer(dataset->corpus) : dataset->request.tokenizer;
 }
 
-yk_status yk_dataset_max_token(const struct yk_dataset *dataset, int32_t *out)
+yk_status yk_dataset_max_token_id(const struct yk_dataset *dataset, int32_t *out)
 {
     if (dataset->corpus) {
-        return yk_corpus_max_token(dataset->corpus, out);
+        return yk_corpus_max_token_id(dataset->corpus, out);
     }
     *out = yk_tokenizer_vocabulary_size(dataset->request.tokenizer) - 1;
     return YK_OK;

@@ -60,7 +60,7 @@ void yk_dataset_close(struct yk_dataset *dataset);
 const struct yk_tokenizer *yk_dataset_tokenizer(const struct yk_dataset *dataset);
 
 /* Finds the largest token id. The embedding of a model needs at least `*out` + 1 rows. */
-yk_status yk_dataset_max_token(const struct yk_dataset *dataset, int32_t *out) YK_MUST_USE;
+yk_status yk_dataset_max_token_id(const struct yk_dataset *dataset, int32_t *out) YK_MUST_USE;
 
 /* Appends a description such as "3 files, 1.2MB, 94 characters" or "29000 pairs, …". */
 void yk_dataset_describe(const struct yk_dataset *dataset, struct yk_text *out);

@@ -24,7 +24,7 @@ struct listing {
 
 static yk_status add(struct paths *paths, const char *path)
 {
-    YK_TRY_GROW(paths->items, paths->capacity, paths->count);
+    YK_TRY_GROW_ARRAY(paths->items, paths->capacity, paths->count);
     paths->items[paths->count++] = path;
     return YK_OK;
 }
@@ -101,14 +101,15 @@ static yk_status keep(const struct listing *listing, struct yk_file_list *out)
     return YK_OK;
 }
 
-yk_status yk_file_list_read(const char *folder, struct yk_arena *arena, struct yk_file_list *out)
+yk_status yk_file_list_read_folder(const char *folder, struct yk_arena *arena,
+                                   struct yk_file_list *out)
 {
     struct listing listing = {.arena = arena};
     yk_status status = add(&listing.folders, folder);
     for (int32_t i = 0; status == YK_OK && i < listing.folders.count; i++) {
         status = read_folder(&listing, listing.folders.items[i]);
     }
-    YK_THEN(keep(&listing, out));
+    YK_IF_OK(keep(&listing, out));
     free(listing.files.items);
     free(listing.folders.items);
     return status;

@@ -18,7 +18,7 @@ struct yk_file_list {
 };
 
 /* Lists the files of a folder. Allocates the list in the arena. */
-yk_status yk_file_list_read(const char *folder, struct yk_arena *arena,
-                            struct yk_file_list *out) YK_MUST_USE;
+yk_status yk_file_list_read_folder(const char *folder, struct yk_arena *arena,
+                                   struct yk_file_list *out) YK_MUST_USE;
 
 #endif

@@ -20,7 +20,7 @@ struct collecting {
     const struct yk_gettext_pairs_request *request;
     struct yk_gettext_pairs *pairs;
     int32_t capacity; /* of pairs->items */
-    struct yk_pair_sides sides;
+    struct yk_pair_cleaning_sides sides;
     struct yk_text lowercase; /* lower case of a source */
 };
 
@@ -59,7 +59,7 @@ static yk_status store_pair(struct collecting *collecting)
     struct yk_gettext_pairs *pairs = collecting->pairs;
     const struct yk_text *source = &collecting->sides.source_out;
     const struct yk_text *translation = &collecting->sides.translation_out;
-    YK_TRY_GROW(pairs->items, collecting->capacity, pairs->count);
+    YK_TRY_GROW_ARRAY(pairs->items, collecting->capacity, pairs->count);
     struct yk_gettext_pair pair = {
         .source = yk_arena_copy_text(pairs->arena, yk_text_chars(source), source->length),
         .translation =
@@ -77,7 +77,7 @@ static yk_status add_pair(struct collecting *collecting, struct yk_mo_string sou
                           struct yk_mo_string translation)
 {
     enum yk_pair_reject_reason fault = YK_PAIR_ACCEPTED;
-    struct yk_pair_sides *sides = &collecting->sides;
+    struct yk_pair_cleaning_sides *sides = &collecting->sides;
     sides->source = source.bytes;
     sides->source_length = source.length;
     sides->translation = translation.bytes;
@@ -94,18 +94,18 @@ static yk_status add_pair(struct collecting *collecting, struct yk_mo_string sou
 static yk_status add_entry(struct collecting *collecting, const struct yk_mo_message *message)
 {
     if (!message->plural.bytes) {
-        return add_pair(collecting, message->source, yk_mo_catalogue_form(message, 0));
+        return add_pair(collecting, message->source, yk_mo_catalogue_translation_form(message, 0));
     }
     if (message->form_count > 2) {
         collecting->pairs->entries++;
-        collecting->pairs->rejected[YK_PAIR_PLURAL_FORMS]++;
+        collecting->pairs->rejected[YK_PAIR_UNMATCHED_PLURALS]++;
         return YK_OK;
     }
     if (message->form_count == 2) {
-        YK_TRY(add_pair(collecting, message->source, yk_mo_catalogue_form(message, 0)));
+        YK_TRY(add_pair(collecting, message->source, yk_mo_catalogue_translation_form(message, 0)));
     }
     return add_pair(collecting, message->plural,
-                    yk_mo_catalogue_form(message, message->form_count - 1));
+                    yk_mo_catalogue_translation_form(message, message->form_count - 1));
 }
 
 static yk_status add_catalogue(struct collecting *collecting, const struct yk_text *bytes,
@@ -113,7 +113,7 @@ static yk_status add_catalogue(struct collecting *collecting, const struct yk_te
 {
     struct yk_mo_catalogue catalogue = {0};
     yk_status status = yk_mo_catalogue_open(yk_text_chars(bytes), bytes->length, path, &catalogue);
-    YK_THEN(yk_mo_catalogue_check_utf8(&catalogue, path));
+    YK_IF_OK(yk_mo_catalogue_check_charset(&catalogue, path));
     if (status != YK_OK) {
         yk_log(YK_LOG_NOTE, "left out: %s", yk_status_message());
         collecting->pairs->broken++;
@@ -121,7 +121,7 @@ static yk_status add_catalogue(struct collecting *collecting, const struct yk_te
     }
     collecting->pairs->catalogues++;
     for (uint32_t i = 0; i < catalogue.count; i++) {
-        const struct yk_mo_message message = yk_mo_catalogue_at(&catalogue, i);
+        const struct yk_mo_message message = yk_mo_catalogue_message_at(&catalogue, i);
         if (message.source.length > 0) {
             YK_TRY(add_entry(collecting, &message));
         }
@@ -132,12 +132,12 @@ static yk_status add_catalogue(struct collecting *collecting, const struct yk_te
 static yk_status add_folder(struct collecting *collecting, const char *folder)
 {
     struct yk_file_list list = {0};
-    YK_TRY(yk_file_list_read(folder, collecting->pairs->arena, &list));
+    YK_TRY(yk_file_list_read_folder(folder, collecting->pairs->arena, &list));
     for (int32_t i = 0; i < list.count; i++) {
         if (yk_text_ends_with(list.paths[i], ".mo")) {
             struct yk_text bytes = {0};
-            yk_status status = yk_file_read_data(list.paths[i], &bytes);
-            YK_THEN(add_catalogue(collecting, &bytes, list.paths[i]));
+            yk_status status = yk_file_read_training_data(list.paths[i], &bytes);
+            YK_IF_OK(add_catalogue(collecting, &bytes, list.paths[i]));
             yk_text_free(&bytes);
             YK_TRY(status);
         }
@@ -269,11 +269,11 @@ yk_status yk_gettext_pairs_collect(const struct yk_gettext_pairs_request *reques
     YK_TRY_NEW_WITH_ARENA(pairs);
     collecting.pairs = pairs;
     yk_status status = add_folders(&collecting);
-    YK_THEN(finish(pairs, request));
+    YK_IF_OK(finish(pairs, request));
     yk_text_free(&collecting.sides.source_out);
     yk_text_free(&collecting.sides.translation_out);
     yk_text_free(&collecting.lowercase);
-    YK_TRY_OR(status, yk_gettext_pairs_destroy(pairs));
+    YK_TRY_OR_CLEAN_UP(status, yk_gettext_pairs_destroy(pairs));
     *out = pairs;
     return YK_OK;
 }

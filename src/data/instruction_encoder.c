@@ -9,13 +9,13 @@
 /* Whether the tokenizer adds a begin token is visible in the tokens of an empty text. */
 static yk_status find_ends(struct yk_instruction_encoder *encoder)
 {
-    const int32_t begin_id = yk_tokenizer_role_id(encoder->tokenizer, YK_TOKEN_BEGIN);
+    const int32_t begin_id = yk_tokenizer_id_of_role(encoder->tokenizer, YK_TOKEN_BEGIN);
     struct yk_token_ids frame = {0};
     const yk_status status = yk_tokenizer_encode(encoder->encoder, "", 0, "an empty text",
                                                  YK_SPECIAL_TOKENS_ADD, &frame);
     const bool framed = status == YK_OK && frame.count > 0 && frame.items[0] == begin_id;
     encoder->begin_id = framed ? begin_id : -1;
-    encoder->end_id = yk_tokenizer_role_id(encoder->tokenizer, YK_TOKEN_END);
+    encoder->end_id = yk_tokenizer_id_of_role(encoder->tokenizer, YK_TOKEN_END);
     yk_token_ids_free(&frame);
     return status;
 }
@@ -25,7 +25,7 @@ yk_status yk_instruction_encoder_open(const struct yk_tokenizer *tokenizer,
 {
     struct yk_instruction_encoder encoder = {.tokenizer = tokenizer};
     YK_TRY(yk_tokenizer_encoder_create(tokenizer, &encoder.encoder));
-    YK_TRY_OR(find_ends(&encoder), yk_instruction_encoder_close(&encoder));
+    YK_TRY_OR_CLEAN_UP(find_ends(&encoder), yk_instruction_encoder_close(&encoder));
     *out = encoder;
     return YK_OK;
 }
@@ -40,7 +40,7 @@ void yk_instruction_encoder_close(struct yk_instruction_encoder *encoder)
 
 static yk_status get_string(const struct yk_json *object, const char *key, const char **out)
 {
-    const struct yk_json *node = yk_json_get(object, key);
+    const struct yk_json *node = yk_json_get_member(object, key);
     *out = yk_json_string(node);
     if (*out) {
         return YK_OK;
@@ -104,7 +104,7 @@ static yk_status add_alpaca(struct yk_instruction_encoder *encoder, const struct
     const char *output = NULL;
     YK_TRY(get_string(root, "instruction", &instruction));
     YK_TRY(get_string(root, "output", &output));
-    if (yk_json_get(root, "input") && !yk_json_is_null(yk_json_get(root, "input"))) {
+    if (yk_json_get_member(root, "input") && !yk_json_is_null(yk_json_get_member(root, "input"))) {
         YK_TRY(get_string(root, "input", &input));
     }
     text->length = 0;
@@ -174,7 +174,7 @@ static yk_status add_message(struct yk_instruction_encoder *encoder, const struc
 static yk_status add_messages(struct yk_instruction_encoder *encoder, const struct dialect *dialect,
                               const struct yk_json *root, struct yk_token_ids *out)
 {
-    const struct yk_json *messages = yk_json_get(root, dialect->messages);
+    const struct yk_json *messages = yk_json_get_member(root, dialect->messages);
     const int64_t before = out->count;
     const size_t count = yk_json_array_count(messages);
     bool answered = false;
@@ -183,7 +183,7 @@ static yk_status add_messages(struct yk_instruction_encoder *encoder, const stru
     if (!encoder->chat.encoder) {
         YK_TRY(yk_chat_template_open(encoder->tokenizer, encoder->encoder, &encoder->chat));
     }
-    yk_chat_template_add_begin(&encoder->chat, out);
+    yk_chat_template_add_begin_token(&encoder->chat, out);
     for (size_t i = 0; i < count; i++) {
         const yk_status status =
             add_message(encoder, dialect, yk_json_array_at(messages, i), out, &answered, &empty);
@@ -197,16 +197,17 @@ static yk_status add_messages(struct yk_instruction_encoder *encoder, const stru
     return YK_OK;
 }
 
-bool yk_instruction_encoder_recognizes(const char *bytes, size_t length)
+bool yk_instruction_encoder_knows_format(const char *bytes, size_t length)
 {
     struct yk_json *root = NULL;
     if (yk_json_parse(bytes, length, &root) != YK_OK) {
         return false;
     }
-    const bool has = yk_json_is_array(yk_json_get(root, messages_dialect.messages)) ||
-                     yk_json_is_array(yk_json_get(root, share_dialect.messages)) ||
-                     (yk_json_get(root, "prompt") && yk_json_get(root, "completion")) ||
-                     (yk_json_get(root, "instruction") && yk_json_get(root, "output"));
+    const bool has =
+        yk_json_is_array(yk_json_get_member(root, messages_dialect.messages)) ||
+        yk_json_is_array(yk_json_get_member(root, share_dialect.messages)) ||
+        (yk_json_get_member(root, "prompt") && yk_json_get_member(root, "completion")) ||
+        (yk_json_get_member(root, "instruction") && yk_json_get_member(root, "output"));
     yk_json_destroy(root);
     return has;
 }
@@ -216,14 +217,14 @@ static yk_status add_form(struct yk_instruction_encoder *encoder, const struct y
 {
     static const struct dialect *const dialects[] = {&messages_dialect, &share_dialect};
     for (size_t i = 0; i < sizeof dialects / sizeof dialects[0]; i++) {
-        if (yk_json_get(root, dialects[i]->messages)) {
+        if (yk_json_get_member(root, dialects[i]->messages)) {
             return add_messages(encoder, dialects[i], root, out);
         }
     }
-    if (yk_json_get(root, "prompt") || yk_json_get(root, "completion")) {
+    if (yk_json_get_member(root, "prompt") || yk_json_get_member(root, "completion")) {
         return add_prompt(encoder, root, out);
     }
-    if (yk_json_get(root, "instruction") || yk_json_get(root, "output")) {
+    if (yk_json_get_member(root, "instruction") || yk_json_get_member(root, "output")) {
         return add_alpaca(encoder, root, out);
     }
     return yk_fail(YK_ERROR_INPUT, "there must be " YK_INSTRUCTION_FORMATS_TEXT);
@@ -258,7 +259,7 @@ yk_status yk_instruction_encoder_encode(struct yk_instruction_encoder *encoder, 
 {
     const size_t first = count_space(bytes, length);
     encoder->fault = 0;
-    if (yk_json_records_byte_order_mark(bytes, length) > 0) {
+    if (yk_json_records_bom_length(bytes, length) > 0) {
         return yk_fail(YK_ERROR_INPUT,
                        "the line begins with a byte order mark (U+FEFF), which only "
                        "the beginning of a file may have; remove it");

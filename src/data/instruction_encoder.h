@@ -23,7 +23,7 @@
 
 /* Returns whether `bytes` are a JSON object with the members of a supported format. Only checks
  * that the members exist, and that "messages" or "conversations" is a list. */
-bool yk_instruction_encoder_recognizes(const char *bytes, size_t length);
+bool yk_instruction_encoder_knows_format(const char *bytes, size_t length);
 
 struct yk_instruction_encoder {
     const struct yk_tokenizer *tokenizer;

@@ -32,20 +32,20 @@ static bool has_json_name(const char *path)
     return false;
 }
 
-bool yk_instruction_files_detect(const char *bytes, size_t length)
+bool yk_instruction_files_match_beginning(const char *bytes, size_t length)
 {
     const char *object = NULL;
     size_t size = 0;
-    return yk_json_records_first_object(bytes, length, &object, &size) &&
-           yk_instruction_encoder_recognizes(object, size);
+    return yk_json_records_find_first_object(bytes, length, &object, &size) &&
+           yk_instruction_encoder_knows_format(object, size);
 }
 
-/* Reads the beginning of a regular file into a buffer of YK_INSTRUCTION_FILES_DETECT_BYTES. */
+/* Reads the beginning of a regular file into a buffer of YK_INSTRUCTION_FILES_BEGINNING_BYTES. */
 static yk_status read_beginning(const char *path, char *bytes, size_t *out)
 {
     int file = -1;
-    YK_TRY(yk_file_open(path, false, &file));
-    const int64_t length = yk_file_read_at(file, 0, bytes, YK_INSTRUCTION_FILES_DETECT_BYTES);
+    YK_TRY(yk_file_open_for_reading(path, false, &file));
+    const int64_t length = yk_file_read_at(file, 0, bytes, YK_INSTRUCTION_FILES_BEGINNING_BYTES);
     const int fault = errno;
     close(file);
     *out = length > 0 ? (size_t)length : 0;
@@ -60,8 +60,8 @@ static yk_status classify(const char *path, char *bytes, enum content *out)
     YK_TRY(read_beginning(path, bytes, &length));
     const size_t valid = yk_utf8_valid_length(bytes, length);
     /* The last character may be truncated. */
-    const size_t spare = length == YK_INSTRUCTION_FILES_DETECT_BYTES ? YK_UTF8_MAX_BYTES - 1 : 0;
-    if (yk_instruction_files_detect(bytes, valid)) {
+    const size_t spare = length == YK_INSTRUCTION_FILES_BEGINNING_BYTES ? YK_UTF8_MAX_BYTES - 1 : 0;
+    if (yk_instruction_files_match_beginning(bytes, valid)) {
         *out = CONTENT_INSTRUCTIONS;
     } else if (has_json_name(path)) {
         *out = CONTENT_JSON;
@@ -122,17 +122,17 @@ yk_status yk_instruction_files_find(const char *path, struct yk_arena *arena,
     named[0] = path;
     const bool there = stat(path, &info) == 0;
     if (there && S_ISDIR(info.st_mode)) {
-        YK_TRY(yk_file_list_read(path, arena, &files));
+        YK_TRY(yk_file_list_read_folder(path, arena, &files));
     } else if (has_json_name(path)) { /* reading it later reports a broken file */
         int file = -1;
-        YK_TRY(yk_file_open(path, false, &file));
+        YK_TRY(yk_file_open_for_reading(path, false, &file));
         close(file);
         *out = (struct yk_file_list){.paths = named, .count = 1};
         return YK_OK;
     } else if (there && S_ISREG(info.st_mode)) {
         files = (struct yk_file_list){.paths = named, .count = 1};
     }
-    char *bytes = malloc(YK_INSTRUCTION_FILES_DETECT_BYTES);
+    char *bytes = malloc(YK_INSTRUCTION_FILES_BEGINNING_BYTES);
     const yk_status status =
         bytes ? select_instructions(&files, bytes, arena, out) : yk_fail_out_of_memory();
     free(bytes);

@@ -29,7 +29,7 @@ void yk_instruction_sampler_packing_free(struct yk_instruction_packing *packing)
 static yk_status sort(struct packing_work *work, int64_t capacity)
 {
     int64_t *next = calloc((size_t)capacity + 2, sizeof *next);
-    YK_TRY_MEMORY(next);
+    YK_TRY_ALLOCATED(next);
     for (int64_t i = 0; i < work->count; i++) {
         assert(work->lengths[i] > 0 && work->lengths[i] <= capacity);
         next[capacity - work->lengths[i] + 1]++;
@@ -64,7 +64,7 @@ static yk_status list_windows(const struct packing_work *work, struct yk_instruc
 {
     out->items = calloc((size_t)work->count, sizeof *out->items);
     out->starts = calloc((size_t)out->windows + 2, sizeof *out->starts);
-    YK_TRY_MEMORY(out->items && out->starts);
+    YK_TRY_ALLOCATED(out->items && out->starts);
     /* Shifted by one: filling in the items moves each start to its final value. */
     int64_t *next = out->starts + 1;
     for (int64_t i = 0; i < work->count; i++) {
@@ -92,7 +92,7 @@ static yk_status pack(struct packing_work *work, int64_t capacity,
     work->order = calloc((size_t)work->count, sizeof *work->order);
     work->windows = calloc((size_t)work->count, sizeof *work->windows);
     work->free = calloc(2 * (size_t)work->leaves, sizeof *work->free);
-    YK_TRY_MEMORY(work->order && work->windows && work->free);
+    YK_TRY_ALLOCATED(work->order && work->windows && work->free);
     YK_TRY(sort(work, capacity));
     for (int64_t node = 1; node < 2 * work->leaves; node++) {
         work->free[node] = capacity;
@@ -106,8 +106,8 @@ static yk_status pack(struct packing_work *work, int64_t capacity,
     return list_windows(work, out);
 }
 
-yk_status yk_instruction_sampler_pack(const int64_t *lengths, int64_t count, int64_t capacity,
-                                      struct yk_instruction_packing *out)
+yk_status yk_instruction_sampler_pack_windows(const int64_t *lengths, int64_t count,
+                                              int64_t capacity, struct yk_instruction_packing *out)
 {
     assert(count > 0);
     struct packing_work work = {.lengths = lengths, .count = count};
@@ -116,7 +116,7 @@ yk_status yk_instruction_sampler_pack(const int64_t *lengths, int64_t count, int
     free(work.order);
     free(work.windows);
     free(work.free);
-    YK_TRY_OR(status, yk_instruction_sampler_packing_free(&packing));
+    YK_TRY_OR_CLEAN_UP(status, yk_instruction_sampler_packing_free(&packing));
     *out = packing;
     return YK_OK;
 }
@@ -143,7 +143,7 @@ static int64_t window_of(const struct instruction_sampler *sampler, int64_t numb
         return number % windows;
     }
     const uint64_t key = yk_sampler_hash(sampler->seed, (uint64_t)(number / windows));
-    return yk_sampler_permute(key, windows, number % windows);
+    return yk_sampler_permuted_index(key, windows, number % windows);
 }
 
 /* Writes an instruction into a window. Its last token has no target: the next token, if any, begins
@@ -175,25 +175,25 @@ static yk_status fetch_sample(const struct yk_sampler *base, int64_t number, int
         write(&instruction, tokens + there, targets + there);
         there += instruction.count;
     }
-    yk_number_fill(tokens + there, T - there, sampler->instructions->padding_id);
-    yk_number_fill(targets + there, T - there, YK_SAMPLER_NO_TARGET);
+    yk_number_fill_array(tokens + there, T - there, sampler->instructions->padding_id);
+    yk_number_fill_array(targets + there, T - there, YK_SAMPLER_NO_TARGET);
     *out = there;
     return YK_OK;
 }
 
-static const struct yk_sampler_kind instructions_kind = {.destroy = destroy,
-                                                         .fetch_sample = fetch_sample};
+static const struct yk_sampler_callbacks instructions_kind = {.destroy = destroy,
+                                                              .fetch_sample = fetch_sample};
 
 static yk_status pack_instructions(struct instruction_sampler *sampler)
 {
     const int64_t count = sampler->instructions->count;
     int64_t *lengths = calloc((size_t)count, sizeof *lengths);
-    YK_TRY_MEMORY(lengths);
+    YK_TRY_ALLOCATED(lengths);
     for (int64_t i = 0; i < count; i++) {
         lengths[i] = yk_instructions_at(sampler->instructions, i).count;
     }
-    const yk_status status =
-        yk_instruction_sampler_pack(lengths, count, sampler->base.sequence, &sampler->packing);
+    const yk_status status = yk_instruction_sampler_pack_windows(
+        lengths, count, sampler->base.sequence, &sampler->packing);
     free(lengths);
     return status;
 }
@@ -210,7 +210,7 @@ yk_status yk_instruction_sampler_create(const struct yk_instructions *instructio
                        options->sequence, longest);
     }
     struct instruction_sampler *sampler = calloc(1, sizeof *sampler);
-    YK_TRY_MEMORY(sampler);
+    YK_TRY_ALLOCATED(sampler);
     sampler->base = (struct yk_sampler){
         .kind = &instructions_kind,
         .epoch_units = instructions->count,
@@ -220,7 +220,7 @@ yk_status yk_instruction_sampler_create(const struct yk_instructions *instructio
     sampler->seed = options->seed;
     sampler->sequential = options->sequential;
     if (options->packed) {
-        YK_TRY_OR(pack_instructions(sampler), destroy(&sampler->base));
+        YK_TRY_OR_CLEAN_UP(pack_instructions(sampler), destroy(&sampler->base));
         sampler->base.epoch_units = sampler->packing.windows;
     }
     *out = &sampler->base;

@@ -36,8 +36,9 @@ struct yk_instruction_packing {
 };
 
 /* Packs `count` > 0 items of 1 to `capacity` tokens into windows of `capacity` tokens. */
-yk_status yk_instruction_sampler_pack(const int64_t *lengths, int64_t count, int64_t capacity,
-                                      struct yk_instruction_packing *out) YK_MUST_USE;
+yk_status yk_instruction_sampler_pack_windows(const int64_t *lengths, int64_t count,
+                                              int64_t capacity,
+                                              struct yk_instruction_packing *out) YK_MUST_USE;
 
 /* Accepts a struct that is {0}. */
 void yk_instruction_sampler_packing_free(struct yk_instruction_packing *packing);

@@ -102,7 +102,7 @@ static yk_status add_record(struct yk_instructions *instructions, struct reader 
     size_t length = records->lines->lengths[number];
     struct yk_text place = {0};
     if (number == 0) { /* a byte order mark is not part of the first line */
-        const size_t mark = yk_json_records_byte_order_mark(bytes, length);
+        const size_t mark = yk_json_records_bom_length(bytes, length);
         bytes += mark;
         length -= mark;
     }
@@ -139,7 +139,7 @@ static yk_status finish(struct yk_instructions *instructions, const char *path)
                        instructions->skipped);
     }
     instructions->bears = calloc((size_t)ids->count, sizeof *instructions->bears);
-    YK_TRY_MEMORY(instructions->bears);
+    YK_TRY_ALLOCATED(instructions->bears);
     for (int64_t i = 0; i < ids->count; i++) {
         instructions->bears[i] = ids->items[i] < 0;
         ids->items[i] = instructions->bears[i] ? ~ids->items[i] : ids->items[i];
@@ -171,7 +171,7 @@ static yk_status fill(struct yk_instructions *instructions, struct reader *reade
     }
     instructions->starts = calloc((size_t)count + 1, sizeof *instructions->starts);
     instructions->lines = calloc((size_t)count + 1, sizeof *instructions->lines);
-    YK_TRY_MEMORY(instructions->starts && instructions->lines);
+    YK_TRY_ALLOCATED(instructions->starts && instructions->lines);
     YK_TRY(yk_instruction_encoder_open(reader->request->tokenizer, &reader->encoder));
     const struct yk_instructions_request *request = reader->request;
     const int64_t first = yk_lines_index_at_fraction(count, request->from);
@@ -186,11 +186,11 @@ static yk_status create(struct reader *reader, struct yk_instructions **out)
     const struct yk_instructions_request *request = reader->request;
     assert(request->longest > 1 && request->longest <= INT32_MAX);
     struct yk_instructions *instructions = calloc(1, sizeof *instructions);
-    YK_TRY_MEMORY(instructions);
+    YK_TRY_ALLOCATED(instructions);
     instructions->padding_id = yk_tokenizer_padding_id(request->tokenizer);
     const yk_status status = fill(instructions, reader);
     yk_instruction_encoder_close(&reader->encoder);
-    YK_TRY_OR(status, yk_instructions_close(instructions));
+    YK_TRY_OR_CLEAN_UP(status, yk_instructions_close(instructions));
     *out = instructions;
     return YK_OK;
 }
@@ -198,7 +198,7 @@ static yk_status create(struct reader *reader, struct yk_instructions **out)
 /* Whether the file is one object that spans several lines. */
 static bool is_one_object(const char *bytes, size_t length)
 {
-    const size_t mark = yk_json_records_byte_order_mark(bytes, length);
+    const size_t mark = yk_json_records_bom_length(bytes, length);
     struct yk_json *root = NULL;
     while (length > mark && strchr(" \t\r\n", bytes[length - 1])) {
         length--;
@@ -226,9 +226,9 @@ static yk_status explain(const char *bytes, size_t length, const char *path, con
                : yk_fail(YK_ERROR_INPUT, "%s", message);
 }
 
-yk_status yk_instructions_read(const char *bytes, size_t length,
-                               const struct yk_instructions_request *request,
-                               struct yk_instructions **out)
+yk_status yk_instructions_parse(const char *bytes, size_t length,
+                                const struct yk_instructions_request *request,
+                                struct yk_instructions **out)
 {
     struct source source = {.path = request->path};
     struct reader reader = {.request = request, .sources = &source, .count = 1};
@@ -244,10 +244,10 @@ yk_status yk_instructions_read(const char *bytes, size_t length,
     return status;
 }
 
-/* yk_file_read_data() reads standard input for "-". */
+/* yk_file_read_training_data() reads standard input for "-". */
 static yk_status read_bytes(const char *path, struct yk_text *out)
 {
-    return yk_file_read_data(strcmp(path, "-") == 0 ? "./-" : path, out);
+    return yk_file_read_training_data(strcmp(path, "-") == 0 ? "./-" : path, out);
 }
 
 static yk_status open_source(const char *path, struct source *out)
@@ -255,7 +255,7 @@ static yk_status open_source(const char *path, struct source *out)
     struct yk_text text = {0};
     out->path = path;
     yk_status status = read_bytes(path, &text);
-    YK_THEN(yk_json_records_split(yk_text_chars(&text), text.length, path, &out->records));
+    YK_IF_OK(yk_json_records_split(yk_text_chars(&text), text.length, path, &out->records));
     yk_text_free(&text); /* the records own a copy */
     return status;
 }
@@ -307,7 +307,7 @@ yk_status yk_instructions_open(const struct yk_instructions_request *request,
     if (status == YK_OK && files.count == 0) {
         files = (struct yk_file_list){.paths = &request->path, .count = 1};
     }
-    YK_THEN(open_files(request, &files, arena, out));
+    YK_IF_OK(open_files(request, &files, arena, out));
     yk_arena_destroy(arena);
     return status;
 }

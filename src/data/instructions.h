@@ -83,9 +83,9 @@ yk_status yk_instructions_open(const struct yk_instructions_request *request,
 
 /* Reads the instructions from `bytes` instead of a file. Error messages contain the path of the
  * request. */
-yk_status yk_instructions_read(const char *bytes, size_t length,
-                               const struct yk_instructions_request *request,
-                               struct yk_instructions **out) YK_MUST_USE;
+yk_status yk_instructions_parse(const char *bytes, size_t length,
+                                const struct yk_instructions_request *request,
+                                struct yk_instructions **out) YK_MUST_USE;
 void yk_instructions_close(struct yk_instructions *instructions);
 
 struct yk_instructions_totals yk_instructions_totals(const struct yk_instructions *instructions);

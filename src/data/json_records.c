@@ -13,7 +13,7 @@ struct element {
     char stop;   /* a comma or a bracket; 0 means: the end of the text */
 };
 
-size_t yk_json_records_byte_order_mark(const char *bytes, size_t length)
+size_t yk_json_records_bom_length(const char *bytes, size_t length)
 {
     static const char mark[] = "\xef\xbb\xbf";
     const size_t size = sizeof mark - 1;
@@ -62,10 +62,10 @@ static struct element scan(const char *bytes, size_t length, size_t at)
     return element;
 }
 
-bool yk_json_records_first_object(const char *bytes, size_t length, const char **object,
-                                  size_t *size)
+bool yk_json_records_find_first_object(const char *bytes, size_t length, const char **object,
+                                       size_t *size)
 {
-    size_t begin = skip_space(bytes, length, yk_json_records_byte_order_mark(bytes, length));
+    size_t begin = skip_space(bytes, length, yk_json_records_bom_length(bytes, length));
     if (begin < length && bytes[begin] == '[') {
         begin = skip_space(bytes, length, begin + 1);
     }
@@ -134,12 +134,12 @@ static yk_status fail_broken(const char *bytes, size_t length, const char *sourc
 static yk_status split_list(const char *bytes, size_t length, size_t first, const char *source,
                             struct yk_json_records *out)
 {
-    const size_t mark = yk_json_records_byte_order_mark(bytes, length);
+    const size_t mark = yk_json_records_bom_length(bytes, length);
     const int64_t count = list_elements(bytes, length, first, NULL);
     if (count < 0) {
         return fail_broken(bytes + mark, length - mark, source);
     }
-    YK_TRY(yk_lines_create(bytes, length, count, &out->lines));
+    YK_TRY(yk_lines_create_unfilled(bytes, length, count, &out->lines));
     (void)list_elements(out->lines->bytes, length, first, out->lines);
     return YK_OK;
 }
@@ -147,7 +147,7 @@ static yk_status split_list(const char *bytes, size_t length, size_t first, cons
 yk_status yk_json_records_split(const char *bytes, size_t length, const char *source,
                                 struct yk_json_records *out)
 {
-    const size_t first = skip_space(bytes, length, yk_json_records_byte_order_mark(bytes, length));
+    const size_t first = skip_space(bytes, length, yk_json_records_bom_length(bytes, length));
     out->is_list = first < length && bytes[first] == '[';
     return out->is_list ? split_list(bytes, length, first + 1, source, out)
                         : yk_lines_split(bytes, length, source, &out->lines);
@@ -169,5 +169,5 @@ void yk_json_records_describe_location(const struct yk_json_records *records, in
     const char *bytes = records->lines->bytes;
     const size_t at = (size_t)(records->lines->items[index] - bytes);
     yk_text_addf(out, "%s:%" PRId64 ": element %" PRId64, source,
-                 yk_utf8_locate(bytes, at).line + line, index + 1);
+                 yk_utf8_line_and_column(bytes, at).line + line, index + 1);
 }

@@ -35,10 +35,10 @@ void yk_json_records_describe_location(const struct yk_json_records *records, in
 
 /* Finds the first record in the first `length` bytes of a file. Returns false unless the record is
  * an object that ends within these bytes. Does not parse the members of the object. */
-bool yk_json_records_first_object(const char *bytes, size_t length, const char **object,
-                                  size_t *size);
+bool yk_json_records_find_first_object(const char *bytes, size_t length, const char **object,
+                                       size_t *size);
 
 /* Returns the length of the byte order mark at the beginning of `bytes`, or 0 if there is none. */
-size_t yk_json_records_byte_order_mark(const char *bytes, size_t length);
+size_t yk_json_records_bom_length(const char *bytes, size_t length);
 
 #endif

@@ -22,7 +22,7 @@ static yk_status check_text(const char *bytes, size_t length, const char *source
     const size_t valid = yk_utf8_valid_length(bytes, length);
     return valid == length
                ? YK_OK
-               : yk_utf8_fail_invalid(source, yk_utf8_locate(bytes, valid), bytes[valid]);
+               : yk_utf8_fail_invalid(source, yk_utf8_line_and_column(bytes, valid), bytes[valid]);
 }
 
 static int64_t count_lines(const char *bytes, size_t length)
@@ -53,10 +53,11 @@ static void terminate_lines(struct yk_lines *lines, size_t length)
     }
 }
 
-yk_status yk_lines_create(const char *bytes, size_t length, int64_t count, struct yk_lines **out)
+yk_status yk_lines_create_unfilled(const char *bytes, size_t length, int64_t count,
+                                   struct yk_lines **out)
 {
     struct yk_lines *lines = calloc(1, sizeof *lines);
-    YK_TRY_MEMORY(lines);
+    YK_TRY_ALLOCATED(lines);
     lines->count = count;
     lines->bytes = malloc(length + 1);
     lines->items = calloc((size_t)count + 1, sizeof *lines->items);
@@ -77,7 +78,7 @@ yk_status yk_lines_split(const char *bytes, size_t length, const char *source,
                          struct yk_lines **out)
 {
     YK_TRY(check_text(bytes, length, source));
-    YK_TRY(yk_lines_create(bytes, length, count_lines(bytes, length), out));
+    YK_TRY(yk_lines_create_unfilled(bytes, length, count_lines(bytes, length), out));
     terminate_lines(*out, length);
     return YK_OK;
 }
@@ -86,8 +87,8 @@ yk_status yk_lines_split(const char *bytes, size_t length, const char *source,
 static yk_status read_lines(const char *path, const char *source, struct yk_lines **out)
 {
     struct yk_text text = {0};
-    yk_status status = yk_file_read_data(path, &text);
-    YK_THEN(yk_lines_split(yk_text_chars(&text), text.length, source, out));
+    yk_status status = yk_file_read_training_data(path, &text);
+    YK_IF_OK(yk_lines_split(yk_text_chars(&text), text.length, source, out));
     yk_text_free(&text);
     return status;
 }

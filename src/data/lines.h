@@ -32,8 +32,8 @@ yk_status yk_lines_split(const char *bytes, size_t length, const char *source,
                          struct yk_lines **out) YK_MUST_USE;
 
 /* Copies `length` bytes and allocates `count` items. The caller writes the items. */
-yk_status yk_lines_create(const char *bytes, size_t length, int64_t count,
-                          struct yk_lines **out) YK_MUST_USE;
+yk_status yk_lines_create_unfilled(const char *bytes, size_t length, int64_t count,
+                                   struct yk_lines **out) YK_MUST_USE;
 
 /* Returns the index of the first line after the first `part` · `count` lines, where `part` is a
  * fraction from 0 to 1. If one range of lines ends and the next begins at the same fraction, they

@@ -22,11 +22,11 @@ static const uint64_t evaluation_seed = 0x6d61736b; /* any fixed number */
 struct masked_sampler {
     struct yk_sampler base;
     struct yk_masked_sampler_request request;
-    struct yk_sampler_windows windows; /* without [CLS] and [SEP] */
-    uint64_t seed;                     /* of the masks */
+    struct yk_sampler_window_layout windows; /* without [CLS] and [SEP] */
+    uint64_t seed;                           /* of the masks */
 };
 
-static bool is_special(const struct yk_masked_sampler_tokens *tokens, int32_t id)
+static bool is_special(const struct yk_masked_sampler_token_ids *tokens, int32_t id)
 {
     for (int32_t i = 0; i < tokens->special_count; i++) {
         if (tokens->special[i] == id) {
@@ -49,7 +49,7 @@ static int64_t below(uint64_t bits, int64_t count)
 
 /* A random token that is not special: draws a number among the ordinary tokens and skips the
  * special ids below it. */
-static int32_t any_token(const struct yk_masked_sampler_tokens *tokens, uint64_t bits)
+static int32_t any_token(const struct yk_masked_sampler_token_ids *tokens, uint64_t bits)
 {
     int32_t id = (int32_t)below(bits, tokens->count - tokens->special_count);
     for (int32_t i = 0; i < tokens->special_count && tokens->special[i] <= id; i++) {
@@ -59,7 +59,7 @@ static int32_t any_token(const struct yk_masked_sampler_tokens *tokens, uint64_t
 }
 
 /* Replaces a chosen token according to its random number, which is below `chosen_part`. */
-static void replace(const struct yk_masked_sampler_tokens *tokens, double number, uint64_t bits,
+static void replace(const struct yk_masked_sampler_token_ids *tokens, double number, uint64_t bits,
                     int32_t *token)
 {
     if (number < masked_part) {
@@ -71,7 +71,7 @@ static void replace(const struct yk_masked_sampler_tokens *tokens, double number
 
 /* Masks `count` tokens of the corpus. Each position has two random numbers: whether it is chosen,
  * and the token that may replace it. */
-static void mask(const struct yk_masked_sampler_tokens *tokens, uint64_t key, int64_t count,
+static void mask(const struct yk_masked_sampler_token_ids *tokens, uint64_t key, int64_t count,
                  int32_t *row, int32_t *targets)
 {
     int64_t ordinary = 0;
@@ -112,30 +112,30 @@ static yk_status fetch_sample(const struct yk_sampler *base, int64_t number, int
     const struct masked_sampler *sampler = (const struct masked_sampler *)base;
     const int64_t T = base->sequence;
     const struct yk_corpus_range *range = &sampler->request.range;
-    const struct yk_masked_sampler_tokens *tokens = &sampler->request.tokens;
-    const int64_t first = yk_sampler_windows_first_token(&sampler->windows, number);
+    const struct yk_masked_sampler_token_ids *tokens = &sampler->request.tokens;
+    const int64_t first = yk_sampler_window_layout_first_token(&sampler->windows, number);
     const int64_t left = range->count - first;
     const int64_t inside = left < T - FRAME ? left : T - FRAME;
     const int64_t sample =
         sampler->windows.sequential ? number % sampler->base.epoch_units : number;
     const uint64_t key = yk_sampler_hash(~sampler->seed, (uint64_t)sample);
-    YK_TRY(yk_corpus_read(range->corpus, range->first + first, inside, row + 1));
+    YK_TRY(yk_corpus_read_tokens(range->corpus, range->first + first, inside, row + 1));
     mask(tokens, key, inside, row + 1, targets + 1);
     row[0] = tokens->class_id;
     row[inside + 1] = tokens->separator_id;
     targets[0] = YK_SAMPLER_NO_TARGET;
     targets[inside + 1] = YK_SAMPLER_NO_TARGET;
     *out = inside + FRAME;
-    yk_number_fill(row + *out, T - *out, tokens->pad_id);
-    yk_number_fill(targets + *out, T - *out, YK_SAMPLER_NO_TARGET);
+    yk_number_fill_array(row + *out, T - *out, tokens->pad_id);
+    yk_number_fill_array(targets + *out, T - *out, YK_SAMPLER_NO_TARGET);
     return YK_OK;
 }
 
-static const struct yk_sampler_kind masked_kind = {.fetch_sample = fetch_sample};
+static const struct yk_sampler_callbacks masked_kind = {.fetch_sample = fetch_sample};
 
 static yk_status check(const struct yk_masked_sampler_request *request)
 {
-    const struct yk_masked_sampler_tokens *tokens = &request->tokens;
+    const struct yk_masked_sampler_token_ids *tokens = &request->tokens;
     const int64_t T = request->options.sequence;
     const bool sequential = request->options.sequential;
     const int64_t min_tokens = sequential ? 1 : T - FRAME;
@@ -164,11 +164,11 @@ yk_status yk_masked_sampler_create(const struct yk_masked_sampler_request *reque
     const struct yk_sampler_options *options = &request->options;
     YK_TRY(check(request));
     struct masked_sampler *sampler = calloc(1, sizeof *sampler);
-    YK_TRY_MEMORY(sampler);
+    YK_TRY_ALLOCATED(sampler);
     sampler->request = *request;
     sampler->seed = options->sequential ? evaluation_seed : options->seed;
     sampler->windows =
-        yk_sampler_windows_arrange(request->range.count, options->sequence - FRAME, options);
+        yk_sampler_window_layout_make(request->range.count, options->sequence - FRAME, options);
     sampler->base = (struct yk_sampler){
         .kind = &masked_kind,
         .epoch_units = sampler->windows.count,
@@ -179,7 +179,7 @@ yk_status yk_masked_sampler_create(const struct yk_masked_sampler_request *reque
 }
 
 /* Inserts an id into the sorted list of special ids, unless it is there. */
-static void add_special(struct yk_masked_sampler_tokens *tokens, int32_t id)
+static void add_special(struct yk_masked_sampler_token_ids *tokens, int32_t id)
 {
     int32_t place = tokens->special_count;
     if (id < 0 || is_special(tokens, id)) {
@@ -193,8 +193,8 @@ static void add_special(struct yk_masked_sampler_tokens *tokens, int32_t id)
     tokens->special_count++;
 }
 
-yk_status yk_masked_sampler_find_tokens(const struct yk_tokenizer *tokenizer,
-                                        struct yk_masked_sampler_tokens *out)
+yk_status yk_masked_sampler_find_token_ids(const struct yk_tokenizer *tokenizer,
+                                           struct yk_masked_sampler_token_ids *out)
 {
     static const struct {
         enum yk_token_role role;
@@ -202,22 +202,22 @@ yk_status yk_masked_sampler_find_tokens(const struct yk_tokenizer *tokenizer,
     } needed[] = {
         {YK_TOKEN_CLASS, "[CLS]"}, {YK_TOKEN_SEPARATOR, "[SEP]"}, {YK_TOKEN_MASK, "[MASK]"}};
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
-        if (yk_tokenizer_role_id(tokenizer, needed[i].role) < 0) {
+        if (yk_tokenizer_id_of_role(tokenizer, needed[i].role) < 0) {
             return yk_fail(YK_ERROR_INPUT,
                            "the tokenizer has no token %s, which masked training needs; use one "
                            "that was made for BERT",
                            needed[i].name);
         }
     }
-    struct yk_masked_sampler_tokens tokens = {
-        .class_id = yk_tokenizer_role_id(tokenizer, YK_TOKEN_CLASS),
-        .separator_id = yk_tokenizer_role_id(tokenizer, YK_TOKEN_SEPARATOR),
-        .mask_id = yk_tokenizer_role_id(tokenizer, YK_TOKEN_MASK),
+    struct yk_masked_sampler_token_ids tokens = {
+        .class_id = yk_tokenizer_id_of_role(tokenizer, YK_TOKEN_CLASS),
+        .separator_id = yk_tokenizer_id_of_role(tokenizer, YK_TOKEN_SEPARATOR),
+        .mask_id = yk_tokenizer_id_of_role(tokenizer, YK_TOKEN_MASK),
         .pad_id = yk_tokenizer_padding_id(tokenizer),
         .count = yk_tokenizer_vocabulary_size(tokenizer),
     };
     for (int role = 0; role < YK_TOKEN_ROLE_COUNT; role++) {
-        add_special(&tokens, yk_tokenizer_role_id(tokenizer, (enum yk_token_role)role));
+        add_special(&tokens, yk_tokenizer_id_of_role(tokenizer, (enum yk_token_role)role));
     }
     if (tokens.count <= tokens.special_count) {
         return yk_fail(YK_ERROR_INPUT, "the tokenizer has special tokens alone, and none to mask");

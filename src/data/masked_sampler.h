@@ -6,10 +6,10 @@
  * is not special, and 10 % stay unchanged. The targets are the original tokens at the chosen
  * positions.
  *
- * In training, the windows are shuffled (struct yk_sampler_windows). Each window occurs exactly
- * once per epoch, and every epoch has different masks. The seed and the sample number determine
- * both the order and the masks. In evaluation (sequential), windows occur in data order and always
- * have the same masks. The last window may be shorter; its sample is padded after [SEP].
+ * In training, the windows are shuffled (struct yk_sampler_window_layout). Each window occurs
+ * exactly once per epoch, and every epoch has different masks. The seed and the sample number
+ * determine both the order and the masks. In evaluation (sequential), windows occur in data order
+ * and always have the same masks. The last window may be shorter; its sample is padded after [SEP].
  */
 #ifndef YK_DATA_MASKED_SAMPLER_H
 #define YK_DATA_MASKED_SAMPLER_H
@@ -19,7 +19,7 @@
 #include "tokenizer/tokenizer.h"
 
 /* The token ids that masking needs. */
-struct yk_masked_sampler_tokens {
+struct yk_masked_sampler_token_ids {
     int32_t class_id;
     int32_t separator_id;
     int32_t mask_id;
@@ -32,14 +32,14 @@ struct yk_masked_sampler_tokens {
 
 struct yk_masked_sampler_request {
     struct yk_corpus_range range;
-    struct yk_masked_sampler_tokens tokens;
+    struct yk_masked_sampler_token_ids tokens;
     struct yk_sampler_options options; /* T is at least 3 */
 };
 
 /* Finds the token ids in a tokenizer. A token with a role (enum yk_token_role) is special. Fails if
  * the tokenizer has no [CLS], [SEP] or [MASK]. */
-yk_status yk_masked_sampler_find_tokens(const struct yk_tokenizer *tokenizer,
-                                        struct yk_masked_sampler_tokens *out) YK_MUST_USE;
+yk_status yk_masked_sampler_find_token_ids(const struct yk_tokenizer *tokenizer,
+                                           struct yk_masked_sampler_token_ids *out) YK_MUST_USE;
 
 /* Creates a sampler. Fails if the range has fewer than T - 2 tokens. A sequential sampler fails
  * only if the range is empty. */

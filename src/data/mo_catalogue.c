@@ -102,7 +102,8 @@ static bool split(struct yk_mo_string *text, char mark, struct yk_mo_string *fro
     return true;
 }
 
-struct yk_mo_message yk_mo_catalogue_at(const struct yk_mo_catalogue *catalogue, uint32_t index)
+struct yk_mo_message yk_mo_catalogue_message_at(const struct yk_mo_catalogue *catalogue,
+                                                uint32_t index)
 {
     struct yk_mo_message message = {
         .source = text_at(catalogue, catalogue->sources, index),
@@ -123,7 +124,8 @@ struct yk_mo_message yk_mo_catalogue_at(const struct yk_mo_catalogue *catalogue,
     return message;
 }
 
-struct yk_mo_string yk_mo_catalogue_form(const struct yk_mo_message *message, int32_t index)
+struct yk_mo_string yk_mo_catalogue_translation_form(const struct yk_mo_message *message,
+                                                     int32_t index)
 {
     struct yk_mo_string rest = message->forms;
     struct yk_mo_string form = rest;
@@ -173,7 +175,7 @@ struct yk_mo_string yk_mo_catalogue_charset(const struct yk_mo_catalogue *catalo
     return charset;
 }
 
-yk_status yk_mo_catalogue_check_utf8(const struct yk_mo_catalogue *catalogue, const char *source)
+yk_status yk_mo_catalogue_check_charset(const struct yk_mo_catalogue *catalogue, const char *source)
 {
     static const char *const known[] = {"UTF-8", "UTF8", "US-ASCII", "ASCII"};
     const struct yk_mo_string charset = yk_mo_catalogue_charset(catalogue);

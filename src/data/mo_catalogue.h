@@ -45,17 +45,19 @@ yk_status yk_mo_catalogue_open(const char *bytes, size_t length, const char *sou
                                struct yk_mo_catalogue *out) YK_MUST_USE;
 
 /* Returns message `index`, from 0 to `count` - 1. */
-struct yk_mo_message yk_mo_catalogue_at(const struct yk_mo_catalogue *catalogue, uint32_t index);
+struct yk_mo_message yk_mo_catalogue_message_at(const struct yk_mo_catalogue *catalogue,
+                                                uint32_t index);
 
 /* Returns form `index` of the translation, from 0 to `form_count` - 1. */
-struct yk_mo_string yk_mo_catalogue_form(const struct yk_mo_message *message, int32_t index);
+struct yk_mo_string yk_mo_catalogue_translation_form(const struct yk_mo_message *message,
+                                                     int32_t index);
 
 /* Returns the charset that the catalogue declares, or {0} if it declares none. The string is not
  * zero-terminated. */
 struct yk_mo_string yk_mo_catalogue_charset(const struct yk_mo_catalogue *catalogue);
 
 /* Fails unless the catalogue declares its charset as UTF-8 or ASCII. Does not check the strings. */
-yk_status yk_mo_catalogue_check_utf8(const struct yk_mo_catalogue *catalogue,
-                                     const char *source) YK_MUST_USE;
+yk_status yk_mo_catalogue_check_charset(const struct yk_mo_catalogue *catalogue,
+                                        const char *source) YK_MUST_USE;
 
 #endif

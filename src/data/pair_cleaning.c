@@ -221,19 +221,19 @@ static uint64_t hash_placeholders(const char *text, size_t length)
     return sum;
 }
 
-const char *yk_pair_cleaning_reason_name(enum yk_pair_reject_reason fault)
+const char *yk_pair_cleaning_reject_reason_name(enum yk_pair_reject_reason fault)
 {
     static const char *const names[YK_PAIR_REJECT_REASON_COUNT] = {
         [YK_PAIR_ACCEPTED] = "good",
         [YK_PAIR_UNTRANSLATED] = "untranslated",
         [YK_PAIR_NOT_TEXT] = "not text",
-        [YK_PAIR_LAYOUT] = "layout",
+        [YK_PAIR_TABLE_LAYOUT] = "layout",
         [YK_PAIR_NO_LETTERS] = "no letters",
         [YK_PAIR_IDENTICAL_SIDES] = "same on both sides",
-        [YK_PAIR_PLACEHOLDERS] = "other placeholders",
+        [YK_PAIR_DIFFERENT_PLACEHOLDERS] = "other placeholders",
         [YK_PAIR_TOO_LONG] = "too long",
         [YK_PAIR_LENGTH_RATIO] = "unequal lengths",
-        [YK_PAIR_PLURAL_FORMS] = "plural forms",
+        [YK_PAIR_UNMATCHED_PLURALS] = "plural forms",
         [YK_PAIR_DUPLICATE] = "repeated",
     };
     return names[fault];
@@ -280,7 +280,7 @@ static enum yk_pair_reject_reason collapse(const char *text, size_t length, stru
         }
         at += used;
     }
-    return layout ? YK_PAIR_LAYOUT : YK_PAIR_ACCEPTED;
+    return layout ? YK_PAIR_TABLE_LAYOUT : YK_PAIR_ACCEPTED;
 }
 
 struct statistics {
@@ -322,7 +322,7 @@ static enum yk_pair_reject_reason check_sides(const struct yk_text *source,
     }
     if (hash_placeholders(source->bytes, source->length) !=
         hash_placeholders(translation->bytes, translation->length)) {
-        return YK_PAIR_PLACEHOLDERS;
+        return YK_PAIR_DIFFERENT_PLACEHOLDERS;
     }
     if (more > longest) {
         return YK_PAIR_TOO_LONG;
@@ -338,7 +338,7 @@ static void empty(struct yk_text *text)
     }
 }
 
-yk_status yk_pair_clean(struct yk_pair_sides *sides, int64_t longest,
+yk_status yk_pair_clean(struct yk_pair_cleaning_sides *sides, int64_t longest,
                         enum yk_pair_reject_reason *out)
 {
     struct yk_text *const source = &sides->source_out;

@@ -17,23 +17,24 @@ enum yk_pair_reject_reason {
     YK_PAIR_ACCEPTED,
     YK_PAIR_UNTRANSLATED,    /* the translation is empty */
     YK_PAIR_NOT_TEXT,        /* a side is not UTF-8 or contains control characters */
-    YK_PAIR_LAYOUT,          /* a side has columns or lists: tabs, several spaces, indented lines */
+    YK_PAIR_TABLE_LAYOUT,    /* a side has columns or lists: tabs, several spaces, indented lines */
     YK_PAIR_NO_LETTERS,      /* a side has no letters */
     YK_PAIR_IDENTICAL_SIDES, /* both sides are equal */
-    YK_PAIR_PLACEHOLDERS,    /* the sides have different placeholders, such as %s, {name} or @ */
-    YK_PAIR_TOO_LONG,        /* a side has more characters than the limit */
-    YK_PAIR_LENGTH_RATIO,    /* one side is several times as long as the other */
-    YK_PAIR_PLURAL_FORMS,    /* its plural forms cannot be assigned to the English forms */
-    YK_PAIR_DUPLICATE,       /* a duplicate of another pair */
+    YK_PAIR_DIFFERENT_PLACEHOLDERS, /* the sides have different placeholders, such as %s, {name} or
+                                       @ */
+    YK_PAIR_TOO_LONG,               /* a side has more characters than the limit */
+    YK_PAIR_LENGTH_RATIO,           /* one side is several times as long as the other */
+    YK_PAIR_UNMATCHED_PLURALS,      /* its plural forms cannot be assigned to the English forms */
+    YK_PAIR_DUPLICATE,              /* a duplicate of another pair */
     YK_PAIR_REJECT_REASON_COUNT
 };
 
 /* Returns the name of a reason for summaries: "untranslated", "no letters" … */
-const char *yk_pair_cleaning_reason_name(enum yk_pair_reject_reason fault);
+const char *yk_pair_cleaning_reject_reason_name(enum yk_pair_reject_reason fault);
 
 /* The two sides of a pair. `source` and `translation` are the input. `source_out` and
  * `translation_out` are the cleaned texts, which are valid only if the pair is accepted. */
-struct yk_pair_sides {
+struct yk_pair_cleaning_sides {
     const char *source;
     size_t source_length;
     const char *translation;
@@ -44,7 +45,7 @@ struct yk_pair_sides {
 
 /* Cleans a pair. `longest` is the maximum number of characters of a side. Sets `*out` to
  * YK_PAIR_ACCEPTED or to the reason to reject the pair. */
-yk_status yk_pair_clean(struct yk_pair_sides *sides, int64_t longest,
+yk_status yk_pair_clean(struct yk_pair_cleaning_sides *sides, int64_t longest,
                         enum yk_pair_reject_reason *out) YK_MUST_USE;
 
 #endif

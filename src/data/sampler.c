@@ -41,7 +41,7 @@ static uint64_t encrypt(uint64_t key, unsigned bits, uint64_t number)
 /* Cycle walking (Black and Rogaway, 2002): numbers outside the range are encrypted again until they
  * are inside. The walk along a cycle of the larger permutation returns at the latest to its start.
  * That permutation is less than four times as large, so it takes few steps. */
-int64_t yk_sampler_permute(uint64_t key, int64_t count, int64_t index)
+int64_t yk_sampler_permuted_index(uint64_t key, int64_t count, int64_t index)
 {
     assert(index >= 0 && index < count);
     unsigned bits = 0;
@@ -111,17 +111,18 @@ int64_t yk_sampler_max_slice_tokens(const struct yk_sampler *sampler, int64_t un
     return sampler->max_slice_tokens > 0 ? sampler->max_slice_tokens : units * sampler->sequence;
 }
 
-struct yk_sampler_windows yk_sampler_windows_arrange(int64_t tokens, int64_t length,
-                                                     const struct yk_sampler_options *options)
+struct yk_sampler_window_layout
+yk_sampler_window_layout_make(int64_t tokens, int64_t length,
+                              const struct yk_sampler_options *options)
 {
     if (options->sequential) {
-        return (struct yk_sampler_windows){
+        return (struct yk_sampler_window_layout){
             .count = (tokens - 1) / length + 1, .length = length, .phases = 1, .sequential = true};
     }
     const int64_t fitting = (tokens - (length - 1)) / length;
     const int64_t count = fitting > 0 ? fitting : 1;
     const int64_t phases = tokens - length * count + 1;
-    return (struct yk_sampler_windows){
+    return (struct yk_sampler_window_layout){
         .count = count,
         .length = length,
         .phases = phases < length ? phases : length,
@@ -129,7 +130,8 @@ struct yk_sampler_windows yk_sampler_windows_arrange(int64_t tokens, int64_t len
     };
 }
 
-int64_t yk_sampler_windows_first_token(const struct yk_sampler_windows *windows, int64_t number)
+int64_t yk_sampler_window_layout_first_token(const struct yk_sampler_window_layout *windows,
+                                             int64_t number)
 {
     const int64_t window = number % windows->count;
     if (windows->sequential) {
@@ -139,5 +141,5 @@ int64_t yk_sampler_windows_first_token(const struct yk_sampler_windows *windows,
     const uint64_t key = yk_sampler_hash(windows->seed, epoch);
     /* The bias of the remainder is negligible, because there are far fewer phases than 2^64. */
     const int64_t phase = (int64_t)(yk_sampler_hash(key, 0) % (uint64_t)windows->phases);
-    return phase + yk_sampler_permute(key, windows->count, window) * windows->length;
+    return phase + yk_sampler_permuted_index(key, windows->count, window) * windows->length;
 }

@@ -9,7 +9,7 @@
  * pairs puts pairs of similar length together; its unit is a whole slice. A slice is a micro-batch,
  * or the part of a micro-batch that one rank computes.
  *
- * Each kind implements struct yk_sampler_kind: window_sampler.c and sentence_pair_sampler.c
+ * Each kind implements struct yk_sampler_callbacks: window_sampler.c and sentence_pair_sampler.c
  * (declared at the end of this file), masked_sampler.h, instruction_sampler.h.
  */
 #ifndef YK_DATA_SAMPLER_H
@@ -44,7 +44,7 @@ struct yk_sample_slice {
 struct yk_sampler;
 
 /* The functions of one kind of sampler. A kind has either fetch_sample or fetch_slice. */
-struct yk_sampler_kind {
+struct yk_sampler_callbacks {
     void (*destroy)(struct yk_sampler *sampler); /* NULL means: free() is enough */
 
     /* For units that are samples. Writes T tokens and T targets, padded. Sets `*present` to the
@@ -59,7 +59,7 @@ struct yk_sampler_kind {
 
 /* The common members of all kinds of samplers. The struct of each kind begins with this struct. */
 struct yk_sampler {
-    const struct yk_sampler_kind *kind;
+    const struct yk_sampler_callbacks *kind;
     int64_t epoch_units;      /* number of units in one epoch; the same for all epochs */
     int64_t sequence;         /* length of the longest sample in tokens */
     int64_t target_sequence;  /* length of the longest input of the decoder in tokens; 0 means: no
@@ -96,7 +96,7 @@ int64_t yk_sampler_max_slice_tokens(const struct yk_sampler *sampler, int64_t un
  * windows are adjacent too, but every epoch has its own order, and its own position of the first
  * window (the phase of the epoch).
  */
-struct yk_sampler_windows {
+struct yk_sampler_window_layout {
     int64_t count; /* number of windows in one epoch */
     int64_t length;
     int64_t phases; /* number of possible phases: 0 to phases - 1; 1 if sequential */
@@ -113,19 +113,21 @@ struct yk_sampler_windows {
  * is the same in all epochs. If the text is too short for all phases, there is one window and fewer
  * phases. The text must have at least `length` tokens.
  */
-struct yk_sampler_windows yk_sampler_windows_arrange(int64_t tokens, int64_t length,
-                                                     const struct yk_sampler_options *options);
+struct yk_sampler_window_layout
+yk_sampler_window_layout_make(int64_t tokens, int64_t length,
+                              const struct yk_sampler_options *options);
 
 /* Returns the index of the first token of window `number`. Windows are numbered consecutively over
  * all epochs. */
-int64_t yk_sampler_windows_first_token(const struct yk_sampler_windows *windows, int64_t number);
+int64_t yk_sampler_window_layout_first_token(const struct yk_sampler_window_layout *windows,
+                                             int64_t number);
 
 /* Returns a 64-bit hash of two numbers, which is the same on every machine. */
 uint64_t yk_sampler_hash(uint64_t seed, uint64_t number);
 
 /* Returns element `index` of a pseudo-random permutation of 0 … `count` - 1. `key` selects the
  * permutation. */
-int64_t yk_sampler_permute(uint64_t key, int64_t count, int64_t index);
+int64_t yk_sampler_permuted_index(uint64_t key, int64_t count, int64_t index);
 
 struct yk_corpus_range;
 struct yk_sentence_pairs;

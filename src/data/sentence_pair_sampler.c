@@ -64,7 +64,7 @@ static int64_t slice_of(const struct pair_sampler *sampler, struct epoch epoch, 
 {
     const int64_t slices = sampler->base.epoch_units;
     return sampler->sequential ? unit % slices
-                               : yk_sampler_permute(epoch.key, slices, unit % slices);
+                               : yk_sampler_permuted_index(epoch.key, slices, unit % slices);
 }
 
 /* The last bucket that begins at or before a position. */
@@ -80,8 +80,8 @@ static struct yk_sentence_pair pair_at(const struct pair_sampler *sampler, struc
         const int64_t bucket = bucket_of(sampler, place);
         const int64_t first = sampler->buckets[bucket];
         const uint64_t key = yk_sampler_hash(epoch.key, (uint64_t)bucket + 1);
-        place =
-            first + yk_sampler_permute(key, sampler->buckets[bucket + 1] - first, place - first);
+        place = first +
+                yk_sampler_permuted_index(key, sampler->buckets[bucket + 1] - first, place - first);
     }
     return yk_sentence_pairs_at(sampler->pairs, sampler->order[place]);
 }
@@ -114,14 +114,16 @@ static void write_pair(const struct yk_sentence_pairs *pairs, const struct yk_se
     int32_t *target_tokens = out->target_tokens + sample * S;
     int32_t *targets = out->targets + sample * S;
     memcpy(tokens, pair->source, (size_t)pair->source_count * sizeof *tokens);
-    yk_number_fill(tokens + pair->source_count, T - pair->source_count, pairs->source_padding_id);
+    yk_number_fill_array(tokens + pair->source_count, T - pair->source_count,
+                         pairs->source_padding_id);
     out->lengths[sample] = (int32_t)pair->source_count;
     target_tokens[0] = pairs->start_id;
     memcpy(target_tokens + 1, pair->target,
            (size_t)(pair->target_count - 1) * sizeof *target_tokens);
-    yk_number_fill(target_tokens + pair->target_count, target_padding, pairs->target_padding_id);
+    yk_number_fill_array(target_tokens + pair->target_count, target_padding,
+                         pairs->target_padding_id);
     memcpy(targets, pair->target, (size_t)pair->target_count * sizeof *targets);
-    yk_number_fill(targets + pair->target_count, target_padding, YK_SAMPLER_NO_TARGET);
+    yk_number_fill_array(targets + pair->target_count, target_padding, YK_SAMPLER_NO_TARGET);
 }
 
 static yk_status fetch_slice(const struct yk_sampler *base, int64_t number,
@@ -138,7 +140,8 @@ static yk_status fetch_slice(const struct yk_sampler *base, int64_t number,
     return YK_OK;
 }
 
-static const struct yk_sampler_kind pairs_kind = {.destroy = destroy, .fetch_slice = fetch_slice};
+static const struct yk_sampler_callbacks pairs_kind = {.destroy = destroy,
+                                                       .fetch_slice = fetch_slice};
 
 /* Sorts the pairs by length with a stable counting sort. */
 static yk_status sort(struct pair_sampler *sampler, int64_t longest)
@@ -168,7 +171,7 @@ static yk_status make_buckets(struct pair_sampler *sampler, int64_t longest)
 {
     const int64_t count = sampler->pairs->count;
     sampler->buckets = calloc((size_t)yk_number_min(longest, count) + 1, sizeof *sampler->buckets);
-    YK_TRY_MEMORY(sampler->buckets);
+    YK_TRY_ALLOCATED(sampler->buckets);
     for (int64_t place = 0; place < count;) {
         const int64_t shortest = length_at(sampler, place);
         const int64_t max = shortest + shortest / BUCKET_PART;
@@ -196,7 +199,7 @@ static yk_status cut_slices(struct pair_sampler *sampler)
     const int64_t count = sampler->pairs->count;
     const int64_t rows = sampler->base.max_slice_tokens;
     sampler->slices = calloc((size_t)count + 1, sizeof *sampler->slices);
-    YK_TRY_MEMORY(sampler->slices);
+    YK_TRY_ALLOCATED(sampler->slices);
     int64_t slices = 1;
     for (int64_t place = 1; place < count; place++) {
         const int64_t pairs = place - sampler->slices[slices - 1] + 1;
@@ -236,12 +239,12 @@ yk_status yk_sentence_pair_sampler_create(const struct yk_sentence_pairs *pairs,
                                           struct yk_sampler **out)
 {
     struct pair_sampler *sampler = calloc(1, sizeof *sampler);
-    YK_TRY_MEMORY(sampler);
+    YK_TRY_ALLOCATED(sampler);
     sampler->base.max_slice_tokens = options->slice_rows;
     sampler->pairs = pairs;
     sampler->seed = options->seed;
     sampler->sequential = options->sequential;
-    YK_TRY_OR(fill(sampler), destroy(&sampler->base));
+    YK_TRY_OR_CLEAN_UP(fill(sampler), destroy(&sampler->base));
     *out = &sampler->base;
     return YK_OK;
 }

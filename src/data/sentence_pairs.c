@@ -31,7 +31,7 @@ static yk_status open_side(const char *path, const struct yk_tokenizer *tokenize
                            struct side *side)
 {
     side->path = path;
-    side->end_id = yk_tokenizer_role_id(tokenizer, YK_TOKEN_END);
+    side->end_id = yk_tokenizer_id_of_role(tokenizer, YK_TOKEN_END);
     if (side->end_id < 0) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s: the tokenizer has no token that ends a sentence, such as \"</s>\"; use "
@@ -64,8 +64,8 @@ static yk_status encode(struct side *side, int64_t number, struct yk_token_ids *
     const int64_t before = out->count;
     yk_text_addf(&place, "%s:%" PRId64, side->path, number + 1);
     yk_status status = yk_text_status(&place);
-    YK_THEN(yk_tokenizer_encode(side->encoder, line, side->lines->lengths[number],
-                                yk_text_chars(&place), YK_SPECIAL_TOKENS_NONE, out));
+    YK_IF_OK(yk_tokenizer_encode(side->encoder, line, side->lines->lengths[number],
+                                 yk_text_chars(&place), YK_SPECIAL_TOKENS_NONE, out));
     yk_text_free(&place);
     YK_TRY(status);
     if (out->count > before) {
@@ -148,7 +148,7 @@ static yk_status fill(struct yk_sentence_pairs *pairs,
     }
     pairs->starts = calloc(2 * (size_t)count + 1, sizeof *pairs->starts);
     pairs->lines = calloc((size_t)count + 1, sizeof *pairs->lines);
-    YK_TRY_MEMORY(pairs->starts && pairs->lines);
+    YK_TRY_ALLOCATED(pairs->starts && pairs->lines);
     const int64_t first = yk_lines_index_at_fraction(count, request->from);
     const int64_t end =
         request->until > 0 ? yk_lines_index_at_fraction(count, request->until) : count;
@@ -168,16 +168,16 @@ yk_status yk_sentence_pairs_open(const struct yk_sentence_pairs_request *request
     struct side source = {0};
     struct side target = {0};
     struct yk_sentence_pairs *pairs = calloc(1, sizeof *pairs);
-    YK_TRY_MEMORY(pairs);
+    YK_TRY_ALLOCATED(pairs);
     pairs->start_id = request->start_id;
     pairs->source_padding_id = yk_tokenizer_padding_id(request->source_tokenizer);
     pairs->target_padding_id = yk_tokenizer_padding_id(request->target_tokenizer);
     yk_status status = open_side(request->source_path, request->source_tokenizer, &source);
-    YK_THEN(open_side(request->target_path, request->target_tokenizer, &target));
-    YK_THEN(fill(pairs, request, &source, &target));
+    YK_IF_OK(open_side(request->target_path, request->target_tokenizer, &target));
+    YK_IF_OK(fill(pairs, request, &source, &target));
     close_side(&source);
     close_side(&target);
-    YK_TRY_OR(status, yk_sentence_pairs_close(pairs));
+    YK_TRY_OR_CLEAN_UP(status, yk_sentence_pairs_close(pairs));
     *out = pairs;
     return YK_OK;
 }

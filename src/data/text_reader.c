@@ -24,8 +24,8 @@ struct yk_text_reader {
     size_t returned;     /* bytes of the chunk that was returned */
     size_t checked;      /* bytes of `held` that are known to be UTF-8 */
     size_t chunk;
-    const atomic_bool *stop;       /* or NULL */
-    struct yk_utf8_position place; /* position in the file of the first byte of `held` */
+    const atomic_bool *stop;          /* or NULL */
+    struct yk_utf8_line_column place; /* position in the file of the first byte of `held` */
     int descriptor;
     bool ended;
 };
@@ -34,18 +34,18 @@ yk_status yk_text_reader_open(const char *path, const struct yk_chunk_boundary_r
                               size_t chunk, struct yk_text_reader **out)
 {
     struct yk_text_reader *reader = calloc(1, sizeof *reader);
-    YK_TRY_MEMORY(reader);
+    YK_TRY_ALLOCATED(reader);
     const bool standard = strcmp(path, "-") == 0;
     reader->cut = *cut;
     reader->chunk = chunk;
-    reader->place = (struct yk_utf8_position){.line = 1, .column = 1};
+    reader->place = (struct yk_utf8_line_column){.line = 1, .column = 1};
     yk_text_add(&reader->path, standard ? "standard input" : path);
     reader->descriptor = STDIN_FILENO;
     yk_status status = yk_text_status(&reader->path);
     if (status == YK_OK && !standard) {
-        status = yk_file_open(path, true, &reader->descriptor);
+        status = yk_file_open_for_reading(path, true, &reader->descriptor);
     }
-    YK_TRY_OR(status, yk_text_reader_close(reader));
+    YK_TRY_OR_CLEAN_UP(status, yk_text_reader_close(reader));
     *out = reader;
     return YK_OK;
 }
@@ -89,7 +89,7 @@ static yk_status fill(struct yk_text_reader *reader, size_t wanted)
     struct yk_text *held = &reader->held;
     while (!reader->ended && held->length < wanted) {
         YK_TRY(wait_for_bytes(reader));
-        YK_TRY_MEMORY(yk_text_reserve(held, BLOCK_BYTES));
+        YK_TRY_ALLOCATED(yk_text_reserve(held, BLOCK_BYTES));
         ssize_t used = -1;
         do {
             used = read(reader->descriptor, held->bytes + held->length, BLOCK_BYTES);
@@ -105,9 +105,9 @@ static yk_status fill(struct yk_text_reader *reader, size_t wanted)
 }
 
 /* The position in the file of byte `at` of `held`. */
-static struct yk_utf8_position place_of(const struct yk_text_reader *reader, size_t at)
+static struct yk_utf8_line_column place_of(const struct yk_text_reader *reader, size_t at)
 {
-    struct yk_utf8_position place = yk_utf8_locate(yk_text_chars(&reader->held), at);
+    struct yk_utf8_line_column place = yk_utf8_line_and_column(yk_text_chars(&reader->held), at);
     if (place.line == 1) {
         place.column += reader->place.column - 1;
     }
@@ -161,13 +161,13 @@ static yk_status check_held(struct yk_text_reader *reader)
 
 static size_t max_chunk_bytes(const struct yk_text_reader *reader)
 {
-    return reader->chunk * YK_TEXT_READER_MAX_CHUNKS;
+    return reader->chunk * YK_TEXT_READER_MAX_CHUNK_FACTOR;
 }
 
 static yk_status fail_too_long(const struct yk_text_reader *reader)
 {
     const char *path = yk_text_chars(&reader->path);
-    const char *limit = YK_UNITS_TEXT((double)max_chunk_bytes(reader), YK_UNIT_BYTES);
+    const char *limit = YK_UNITS_FORMAT_TEMPORARY((double)max_chunk_bytes(reader), YK_UNIT_BYTES);
     if (!reader->cut.possible) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s is longer than %s, and it is not known where text can be cut for this "
@@ -180,7 +180,8 @@ static yk_status fail_too_long(const struct yk_text_reader *reader)
                    path, reader->place.line, reader->place.column, limit);
 }
 
-yk_status yk_text_reader_next(struct yk_text_reader *reader, const char **text, size_t *length)
+yk_status yk_text_reader_next_chunk(struct yk_text_reader *reader, const char **text,
+                                    size_t *length)
 {
     drop_returned(reader);
     const size_t max = max_chunk_bytes(reader);
@@ -195,8 +196,8 @@ yk_status yk_text_reader_next(struct yk_text_reader *reader, const char **text, 
             end = held;
             break;
         }
-        end = yk_chunk_boundary_find(&reader->cut, yk_text_chars(&reader->held),
-                                     held < wanted ? held : wanted);
+        end = yk_chunk_boundary_find_last(&reader->cut, yk_text_chars(&reader->held),
+                                          held < wanted ? held : wanted);
         if (end > 0) {
             break;
         }
@@ -230,7 +231,7 @@ static yk_status check(struct yk_text_reader *reader, bool *out)
     return YK_OK;
 }
 
-yk_status yk_text_reader_check(const char *path, bool *out)
+yk_status yk_text_reader_is_text_file(const char *path, bool *out)
 {
     const struct yk_chunk_boundary_rules anywhere = {0};
     struct yk_text_reader *reader = NULL;

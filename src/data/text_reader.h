@@ -2,8 +2,8 @@
  * Text reader: reads a UTF-8 file in chunks, so that a file of any size needs little memory. A
  * chunk ends where the text may be cut for the tokenizer (tokenizer/chunk_boundary.h). If no cut is
  * possible, the whole file is one chunk. Reading fails if a chunk would be longer than
- * YK_TEXT_READER_MAX_CHUNKS normal chunks, or if the text is not UTF-8; the message then contains
- * the line and the column. Only one thread at a time may use a reader.
+ * YK_TEXT_READER_MAX_CHUNK_FACTOR normal chunks, or if the text is not UTF-8; the message then
+ * contains the line and the column. Only one thread at a time may use a reader.
  */
 #ifndef YK_DATA_TEXT_READER_H
 #define YK_DATA_TEXT_READER_H
@@ -16,9 +16,9 @@
 #include <stddef.h>
 
 enum {
-    YK_TEXT_READER_CHUNK_BYTES = 1 << 22, /* recommended chunk size */
-    YK_TEXT_READER_MAX_CHUNKS = 256, /* a chunk without a place to cut may be up to this many times
-                                        as long as a normal chunk */
+    YK_TEXT_READER_CHUNK_BYTES = 1 << 22,  /* recommended chunk size */
+    YK_TEXT_READER_MAX_CHUNK_FACTOR = 256, /* a chunk without a place to cut may be up to this many
+                                        times as long as a normal chunk */
 };
 
 struct yk_text_reader;
@@ -35,10 +35,10 @@ void yk_text_reader_set_stop(struct yk_text_reader *reader, const atomic_bool *s
 
 /* Reads the next chunk, which is valid until the next call. Sets `*length` to 0 at the end of the
  * file. */
-yk_status yk_text_reader_next(struct yk_text_reader *reader, const char **text,
-                              size_t *length) YK_MUST_USE;
+yk_status yk_text_reader_next_chunk(struct yk_text_reader *reader, const char **text,
+                                    size_t *length) YK_MUST_USE;
 
 /* Sets `*out` to whether the file is UTF-8 text and not empty. */
-yk_status yk_text_reader_check(const char *path, bool *out) YK_MUST_USE;
+yk_status yk_text_reader_is_text_file(const char *path, bool *out) YK_MUST_USE;
 
 #endif

@@ -116,8 +116,8 @@ static yk_status open_file(struct yk_token_shard *shard, const char *path)
     struct stat info;
     unsigned char header[YK_TOKEN_SHARD_HEADER_BYTES] = {0};
     shard->path = strdup(path);
-    YK_TRY_MEMORY(shard->path);
-    YK_TRY(yk_file_open(path, false, &shard->descriptor));
+    YK_TRY_ALLOCATED(shard->path);
+    YK_TRY(yk_file_open_for_reading(path, false, &shard->descriptor));
     if (fstat(shard->descriptor, &info) != 0) {
         return yk_fail(YK_ERROR_INPUT, "cannot open %s: %s", path, strerror(errno));
     }
@@ -130,9 +130,9 @@ static yk_status open_file(struct yk_token_shard *shard, const char *path)
 yk_status yk_token_shard_open(const char *path, struct yk_token_shard **out)
 {
     struct yk_token_shard *shard = calloc(1, sizeof *shard);
-    YK_TRY_MEMORY(shard);
+    YK_TRY_ALLOCATED(shard);
     shard->descriptor = -1;
-    YK_TRY_OR(open_file(shard, path), yk_token_shard_close(shard));
+    YK_TRY_OR_CLEAN_UP(open_file(shard, path), yk_token_shard_close(shard));
     *out = shard;
     return YK_OK;
 }
@@ -178,8 +178,8 @@ static yk_status check_wide(const struct yk_token_shard *shard, int64_t first, i
     return YK_OK;
 }
 
-yk_status yk_token_shard_read(const struct yk_token_shard *shard, int64_t first, int64_t count,
-                              int32_t *out)
+yk_status yk_token_shard_read_tokens(const struct yk_token_shard *shard, int64_t first,
+                                     int64_t count, int32_t *out)
 {
     assert(first >= 0 && count >= 0 && count <= shard->header.count - first);
     const int64_t width = shard->header.format->token_bytes;
@@ -221,7 +221,7 @@ yk_status yk_token_shard_writer_create(const struct yk_token_shard_writer_reques
                                        struct yk_token_shard_writer **out)
 {
     struct yk_token_shard_writer *writer = calloc(1, sizeof *writer);
-    YK_TRY_MEMORY(writer);
+    YK_TRY_ALLOCATED(writer);
     writer->format = request->vocabulary <= UINT16_MAX + 1 ? &yk_token_shard_format_uint16
                                                            : &yk_token_shard_format_uint32;
     writer->vocabulary = request->vocabulary;
@@ -234,7 +234,7 @@ yk_status yk_token_shard_writer_create(const struct yk_token_shard_writer_reques
         length -= strlen(".bin");
     }
     yk_text_add_bytes(&writer->path, request->path, length);
-    YK_TRY_OR(yk_text_status(&writer->path), yk_token_shard_writer_destroy(writer));
+    YK_TRY_OR_CLEAN_UP(yk_text_status(&writer->path), yk_token_shard_writer_destroy(writer));
     *out = writer;
     return YK_OK;
 }
@@ -345,7 +345,7 @@ static yk_status check_destination(struct yk_token_shard_writer *writer, int32_t
     struct stat found;
     const char *name = file_name(writer, number, false);
     YK_TRY(yk_text_status(&writer->name));
-    YK_TRY_GROW(writer->in_place, writer->in_place_capacity, number);
+    YK_TRY_GROW_ARRAY(writer->in_place, writer->in_place_capacity, number);
     writer->in_place[number] = lstat(name, &found) == 0 && !S_ISREG(found.st_mode);
     return YK_OK;
 }
@@ -362,7 +362,7 @@ static yk_status begin_file(struct yk_token_shard_writer *writer)
     YK_TRY(check_destination(writer, writer->files));
     const char *name = file_name(writer, writer->files, true);
     YK_TRY(yk_text_status(&writer->name));
-    YK_TRY(yk_file_check_nofollow(name));
+    YK_TRY(yk_file_check_not_symlink(name));
     writer->descriptor =
         writer->in_place[writer->files] ? open_temporary() : open(name, flags, 0666);
     if (writer->descriptor < 0) {
@@ -438,8 +438,8 @@ static int64_t write_tokens(struct yk_token_shard_writer *writer, const int32_t 
     return used;
 }
 
-yk_status yk_token_shard_writer_add(struct yk_token_shard_writer *writer, const int32_t *tokens,
-                                    int64_t count)
+yk_status yk_token_shard_writer_add_tokens(struct yk_token_shard_writer *writer,
+                                           const int32_t *tokens, int64_t count)
 {
     for (int64_t i = 0; i < count; i++) {
         if (tokens[i] < 0 || tokens[i] >= writer->vocabulary) {

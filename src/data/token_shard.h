@@ -47,8 +47,8 @@ int64_t yk_token_shard_token_count(const struct yk_token_shard *shard);
 
 /* Reads tokens `first` to `first` + `count` - 1, which must be in range. Fails if a token is above
  * INT32_MAX. */
-yk_status yk_token_shard_read(const struct yk_token_shard *shard, int64_t first, int64_t count,
-                              int32_t *out) YK_MUST_USE;
+yk_status yk_token_shard_read_tokens(const struct yk_token_shard *shard, int64_t first,
+                                     int64_t count, int32_t *out) YK_MUST_USE;
 
 /*
  * Writes one file, or a series of files NAME_000000.bin, NAME_000001.bin … with a fixed number of
@@ -72,8 +72,8 @@ yk_status yk_token_shard_writer_create(const struct yk_token_shard_writer_reques
 /* Removes unfinished files. */
 void yk_token_shard_writer_destroy(struct yk_token_shard_writer *writer);
 
-yk_status yk_token_shard_writer_add(struct yk_token_shard_writer *writer, const int32_t *tokens,
-                                    int64_t count) YK_MUST_USE;
+yk_status yk_token_shard_writer_add_tokens(struct yk_token_shard_writer *writer,
+                                           const int32_t *tokens, int64_t count) YK_MUST_USE;
 
 struct yk_token_shard_write_summary {
     int64_t tokens;

@@ -10,7 +10,7 @@
 struct window_sampler {
     struct yk_sampler base;
     struct yk_corpus_range range;
-    struct yk_sampler_windows windows; /* each window has one more token: the last target */
+    struct yk_sampler_window_layout windows; /* each window has one more token: the last target */
 };
 
 static yk_status fetch_sample(const struct yk_sampler *base, int64_t number, int32_t *tokens,
@@ -18,21 +18,21 @@ static yk_status fetch_sample(const struct yk_sampler *base, int64_t number, int
 {
     const struct window_sampler *sampler = (const struct window_sampler *)base;
     const int64_t T = base->sequence;
-    const int64_t first = yk_sampler_windows_first_token(&sampler->windows, number);
+    const int64_t first = yk_sampler_window_layout_first_token(&sampler->windows, number);
     const int64_t left = sampler->range.count - first - 1;
     const int64_t there = yk_number_min(left, T);
     const struct yk_corpus *corpus = sampler->range.corpus;
     const int64_t start = sampler->range.first + first;
-    YK_TRY(yk_corpus_read(corpus, start, 1, tokens));
-    YK_TRY(yk_corpus_read(corpus, start + 1, there, targets));
+    YK_TRY(yk_corpus_read_tokens(corpus, start, 1, tokens));
+    YK_TRY(yk_corpus_read_tokens(corpus, start + 1, there, targets));
     memcpy(tokens + 1, targets, (size_t)(there - 1) * sizeof *tokens);
-    yk_number_fill(tokens + there, T - there, 0);
-    yk_number_fill(targets + there, T - there, YK_SAMPLER_NO_TARGET);
+    yk_number_fill_array(tokens + there, T - there, 0);
+    yk_number_fill_array(targets + there, T - there, YK_SAMPLER_NO_TARGET);
     *out = there;
     return YK_OK;
 }
 
-static const struct yk_sampler_kind windows_kind = {.fetch_sample = fetch_sample};
+static const struct yk_sampler_callbacks windows_kind = {.fetch_sample = fetch_sample};
 
 static yk_status check(const struct yk_corpus_range *range,
                        const struct yk_sampler_options *options)
@@ -63,9 +63,9 @@ yk_status yk_window_sampler_create(const struct yk_corpus_range *range,
 {
     YK_TRY(check(range, options));
     struct window_sampler *sampler = calloc(1, sizeof *sampler);
-    YK_TRY_MEMORY(sampler);
+    YK_TRY_ALLOCATED(sampler);
     sampler->range = *range;
-    sampler->windows = yk_sampler_windows_arrange(range->count - 1, options->sequence, options);
+    sampler->windows = yk_sampler_window_layout_make(range->count - 1, options->sequence, options);
     sampler->base = (struct yk_sampler){
         .kind = &windows_kind,
         .epoch_units = sampler->windows.count,

@@ -96,7 +96,7 @@ static void note_others(const struct yk_export_job *job)
                                "Clipping is not said; it belongs to the training loop.");
     yk_export_text_add_note(job, "Load the model with dtype %s.",
                             yk_precision_name(plan->workload.precision));
-    yk_data_parallel_note_adapters(job);
+    yk_data_parallel_add_lora_note(job);
 }
 
 static yk_status write_accelerate(const struct yk_export_job *job)

@@ -4,8 +4,8 @@
 
 #include <inttypes.h>
 
-const char *yk_data_parallel_device_name(const struct yk_export_job *job,
-                                         const struct yk_plan_group_member *member)
+const char *yk_data_parallel_member_device_name(const struct yk_export_job *job,
+                                                const struct yk_plan_group_member *member)
 {
     return job->cluster->devices[job->plan->ranks[member->rank].device].name;
 }
@@ -19,7 +19,7 @@ static bool is_member(const struct yk_plan_group *group, int32_t rank)
     return found;
 }
 
-void yk_data_parallel_note_ranks(const struct yk_export_job *job)
+void yk_data_parallel_add_rank_notes(const struct yk_export_job *job)
 {
     const struct yk_plan *plan = job->plan;
     const struct yk_plan_group *group = job->group;
@@ -33,7 +33,7 @@ void yk_data_parallel_note_ranks(const struct yk_export_job *job)
             job, member->share == 0,
             "Rank %" PRId32 " (%s) takes no samples. It must compute all the same "
             "to take part in communication: it repeats one sample, with weight 0.",
-            i, yk_data_parallel_device_name(job, member));
+            i, yk_data_parallel_member_device_name(job, member));
     }
 }
 
@@ -47,7 +47,7 @@ bool yk_data_parallel_is_recomputed(const struct yk_plan *plan, int32_t layer)
     return plan->layers[layer].recompute;
 }
 
-void yk_data_parallel_note_parts(const struct yk_export_job *job, const char *tool)
+void yk_data_parallel_add_shards_note(const struct yk_export_job *job, const char *tool)
 {
     const struct yk_plan_group *group = job->group;
     double smallest = 1;
@@ -68,7 +68,7 @@ void yk_data_parallel_note_parts(const struct yk_export_job *job, const char *to
         smallest, largest, tool);
 }
 
-void yk_data_parallel_note_adapters(const struct yk_export_job *job)
+void yk_data_parallel_add_lora_note(const struct yk_export_job *job)
 {
     const struct yk_workload *workload = &job->plan->workload;
     yk_export_text_add_note_if(

@@ -52,7 +52,7 @@ static void add_bucket(struct yk_text *out, const struct yk_plan *plan)
 static void add_notes(const struct yk_export_job *job)
 {
     const struct yk_plan *plan = job->plan;
-    yk_data_parallel_note_ranks(job);
+    yk_data_parallel_add_rank_notes(job);
     yk_export_text_add_layers_note(
         job, yk_data_parallel_is_sharded,
         "planned in parts, but DDP keeps every layer whole on every rank, "
@@ -68,7 +68,7 @@ static void add_notes(const struct yk_export_job *job)
     yk_export_text_add_note_if(job, plan->transfer_count > 0,
                                "The plan's order of transfers is not said: DDP reduces a bucket as "
                                "soon as it is full.");
-    yk_data_parallel_note_adapters(job);
+    yk_data_parallel_add_lora_note(job);
     yk_python_add_step_notes(job);
 }
 
@@ -76,11 +76,11 @@ static yk_status write_ddp(const struct yk_export_job *job)
 {
     struct yk_text *out = job->out;
     add_notes(job);
-    yk_python_add_head(job, imports);
+    yk_python_add_file_head(job, imports);
     add_bucket(out, job->plan);
     add_recomputed(out, job->plan, job->model);
     yk_text_addf(out, "\n\n%s\n\n%s", yk_python_shared_py, yk_python_ddp_py);
-    yk_python_add_step(out, kind, passes, clip);
+    yk_python_add_step_function(out, kind, passes, clip);
     return YK_OK;
 }
 

@@ -215,16 +215,16 @@ static yk_status write_deepspeed(const struct yk_export_job *job)
     yk_text_add(job->out, "\n");
     note_batch(job);
     note_strategies(job, &counts);
-    yk_data_parallel_note_parts(job, "DeepSpeed");
+    yk_data_parallel_add_shards_note(job, "DeepSpeed");
     for (int32_t i = 0; i < group->member_count; i++) {
         yk_export_text_add_note_if(job, group->members[i].share == 0,
                                    "Rank %" PRId32
                                    " (%s) takes no samples in the plan, but as many "
                                    "as the others here.",
-                                   i, yk_data_parallel_device_name(job, &group->members[i]));
+                                   i, yk_data_parallel_member_device_name(job, &group->members[i]));
     }
     note_others(job);
-    yk_data_parallel_note_adapters(job);
+    yk_data_parallel_add_lora_note(job);
     return YK_OK;
 }
 

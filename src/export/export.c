@@ -71,7 +71,7 @@ yk_status yk_export_write(const struct yk_exporter *exporter, const struct yk_pl
     YK_TRY(yk_arena_create(&job.arena));
     yk_status status = exporter->write(&job);
     yk_arena_destroy(job.arena);
-    YK_THEN(yk_text_status(notes));
-    YK_THEN(yk_text_status(out));
+    YK_IF_OK(yk_text_status(notes));
+    YK_IF_OK(yk_text_status(out));
     return status;
 }

@@ -186,8 +186,8 @@ static yk_status find_prefetch(const struct yk_export_job *job, struct prefetch 
     YK_TRY_NEW(job->arena, out->forward, plan->layer_count);
     YK_TRY_NEW(job->arena, out->backward, plan->layer_count);
     YK_TRY_NEW(job->arena, finding.gathered, plan->layer_count);
-    yk_number_fill(out->forward, plan->layer_count, NONE);
-    yk_number_fill(out->backward, plan->layer_count, NONE);
+    yk_number_fill_array(out->forward, plan->layer_count, NONE);
+    yk_number_fill_array(out->backward, plan->layer_count, NONE);
     find_root(plan, job->model, out);
     if (plan->transfer_count > 0) {
         follow_order(&finding);
@@ -242,9 +242,10 @@ static void add_layer(struct yk_text *out, const struct yk_plan *plan, const str
         out,
         ", \"strategy\": \"%s\", \"replicated\": %s, \"reshard_after_forward\": %s, "
         "\"in_root\": %s, \"recompute\": %s, \"forward_prefetch\": ",
-        yk_plan_strategy_name(strategy), yk_python_bool(strategy == YK_SHARDING_REPLICATED),
-        yk_python_bool(strategy == YK_SHARDING_FULLY_SHARDED && !prefetch->in_root[number]),
-        yk_python_bool(prefetch->in_root[number]), yk_python_bool(plan->layers[number].recompute));
+        yk_plan_strategy_name(strategy), yk_python_bool_text(strategy == YK_SHARDING_REPLICATED),
+        yk_python_bool_text(strategy == YK_SHARDING_FULLY_SHARDED && !prefetch->in_root[number]),
+        yk_python_bool_text(prefetch->in_root[number]),
+        yk_python_bool_text(plan->layers[number].recompute));
     add_started(out, plan, model, prefetch->forward, number);
     yk_text_add(out, ", \"backward_prefetch\": ");
     add_started(out, plan, model, prefetch->backward, number);
@@ -264,8 +265,8 @@ static bool is_state_sharded(const struct yk_plan *plan, int32_t layer)
 static void add_notes(const struct yk_export_job *job)
 {
     const struct yk_plan *plan = job->plan;
-    yk_data_parallel_note_ranks(job);
-    yk_data_parallel_note_parts(job, "FSDP");
+    yk_data_parallel_add_rank_notes(job);
+    yk_data_parallel_add_shards_note(job, "FSDP");
     yk_export_text_add_layers_note(
         job, is_state_sharded,
         "sharded-state keeps parameters whole all the time; FSDP drops them after the last "
@@ -280,8 +281,8 @@ static void add_notes(const struct yk_export_job *job)
         job,
         "FSDP gathers and scatters a layer as one message, and reduces each replicated "
         "layer by itself: blocks of %s and buckets are not cut or fused.",
-        YK_UNITS_TEXT(plan->block_bytes, YK_UNIT_BYTES));
-    yk_data_parallel_note_adapters(job);
+        YK_UNITS_FORMAT_TEMPORARY(plan->block_bytes, YK_UNIT_BYTES));
+    yk_data_parallel_add_lora_note(job);
     yk_python_add_step_notes(job);
 }
 
@@ -292,16 +293,16 @@ static yk_status write_fsdp(const struct yk_export_job *job)
     struct prefetch prefetch = {0};
     add_notes(job);
     YK_TRY(find_prefetch(job, &prefetch));
-    yk_python_add_head(job, imports);
+    yk_python_add_file_head(job, imports);
     const bool root_replicated =
         prefetch.root_first >= 0 && is_replicated(plan, prefetch.root_first);
-    yk_text_addf(out, "ROOT_REPLICATED = %s\nLAYERS = [\n", yk_python_bool(root_replicated));
+    yk_text_addf(out, "ROOT_REPLICATED = %s\nLAYERS = [\n", yk_python_bool_text(root_replicated));
     for (int32_t i = 0; i < plan->layer_count; i++) {
         add_layer(out, plan, job->model, &prefetch, i);
     }
     yk_text_add(out, "]\n");
     yk_text_addf(out, "\n\n%s\n\n%s", yk_python_shared_py, yk_python_fsdp_py);
-    yk_python_add_step(out, "", passes, "        clip(model)\n");
+    yk_python_add_step_function(out, "", passes, "        clip(model)\n");
     return YK_OK;
 }
 

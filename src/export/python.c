@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-const char *yk_python_bool(bool value)
+const char *yk_python_bool_text(bool value)
 {
     return value ? "True" : "False";
 }
@@ -39,20 +39,21 @@ static void add_constants(const struct yk_export_job *job)
         yk_text_addf(out, "%s%" PRId64, i > 0 ? ", " : "", group->members[i].share);
     }
     yk_text_addf(out, "]\nMICRO_BATCHES = %" PRId32 "\nNO_SYNC = %s\nCLIP_NORM = %s\n",
-                 plan->micro_batches, yk_python_bool(plan->no_sync), plan->clip ? "1.0" : "None");
+                 plan->micro_batches, yk_python_bool_text(plan->no_sync),
+                 plan->clip ? "1.0" : "None");
     yk_text_addf(out, "DTYPE = %s\nTF32 = %s\n", type ? type : "None",
-                 yk_python_bool(plan->workload.precision == YK_PRECISION_TF32));
+                 yk_python_bool_text(plan->workload.precision == YK_PRECISION_TF32));
     yk_text_add(out, "LIMIT_BYTES = [\n");
     for (int32_t i = 0; i < group->member_count; i++) {
         const struct yk_plan_group_member *member = &group->members[i];
         yk_text_addf(out, "    %.0f,  # ", plan->ranks[member->rank].limit_bytes);
-        yk_export_text_add_sanitized(out, yk_data_parallel_device_name(job, member));
+        yk_export_text_add_sanitized(out, yk_data_parallel_member_device_name(job, member));
         yk_text_add(out, "\n");
     }
     yk_text_add(out, "]\n");
 }
 
-void yk_python_add_head(const struct yk_export_job *job, const char *imports)
+void yk_python_add_file_head(const struct yk_export_job *job, const char *imports)
 {
     yk_export_text_add_header(job);
     yk_text_add(job->out,
@@ -88,8 +89,8 @@ static const char step_end[] = "    if scaler:\n"
                                "    optimizer.zero_grad()\n"
                                "    return loss_sum\n";
 
-void yk_python_add_step(struct yk_text *out, const char *first, const char *passes,
-                        const char *clip)
+void yk_python_add_step_function(struct yk_text *out, const char *first, const char *passes,
+                                 const char *clip)
 {
     yk_text_add(out, step_head);
     yk_text_add(out, first);

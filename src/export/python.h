@@ -16,19 +16,19 @@ extern const char yk_python_fsdp_py[];
 
 /* Adds the beginning of the file: comments, `imports` (lines of Python), and the constants RANKS,
  * BATCH, SHARES … */
-void yk_python_add_head(const struct yk_export_job *job, const char *imports);
+void yk_python_add_file_head(const struct yk_export_job *job, const char *imports);
 
 /* Adds the Python function step(). The other arguments are lines of its body: `first` is the
  * beginning, `passes` runs forward and backward of micro-batch `k`, whose loss weight is `weight`,
  * and `clip` clips the gradients. */
-void yk_python_add_step(struct yk_text *out, const char *first, const char *passes,
-                        const char *clip);
+void yk_python_add_step_function(struct yk_text *out, const char *first, const char *passes,
+                                 const char *clip);
 
 /* Returns "torch.bfloat16" or "torch.float16", or NULL if the precision has 32 bits. */
 const char *yk_python_torch_dtype(enum yk_precision precision);
 
 /* Returns "True" or "False". */
-const char *yk_python_bool(bool value);
+const char *yk_python_bool_text(bool value);
 
 /* Adds a Python list of strings: ["transformer.wte", "transformer.wpe"]. */
 void yk_python_add_string_list(struct yk_text *out, const char *const *names, int32_t count);

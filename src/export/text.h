@@ -25,11 +25,11 @@ struct yk_export_job {
 
 /* Adds a sentence to the notes, as a line of its own. */
 void yk_export_text_add_note(const struct yk_export_job *job, const char *format, ...)
-    YK_PRINTF(2, 3);
+    YK_PRINTF_LIKE(2, 3);
 
 /* Does the same if `applies` is true, and nothing otherwise. */
 void yk_export_text_add_note_if(const struct yk_export_job *job, bool applies, const char *format,
-                                ...) YK_PRINTF(3, 4);
+                                ...) YK_PRINTF_LIKE(3, 4);
 
 /* Adds the note "LAYERS: SENTENCE". LAYERS lists the layers for which `is_one` returns true, such
  * as "layer 0 to layer 10, head". Adds nothing if `is_one` returns true for no layer. */

@@ -16,7 +16,7 @@ static const double SMALLEST_BANDWIDTH = 1e-16;
 yk_status yk_graph_builder_create(struct yk_graph_builder **out)
 {
     struct yk_graph_builder *builder = calloc(1, sizeof *builder);
-    YK_TRY_MEMORY(builder);
+    YK_TRY_ALLOCATED(builder);
     yk_status status = YK_OK;
     YK_TRY_GOTO(yk_name_index_create(&builder->device_names), fail);
     YK_TRY_GOTO(yk_name_index_create(&builder->task_names), fail);
@@ -138,7 +138,7 @@ static struct task_record *last_task(struct yk_graph_builder *builder)
 
 static const char *last_task_name(const struct yk_graph_builder *builder)
 {
-    return yk_name_index_at(builder->task_names, yk_name_index_count(builder->task_names) - 1);
+    return yk_name_index_name(builder->task_names, yk_name_index_count(builder->task_names) - 1);
 }
 
 yk_status yk_graph_builder_set_last_task_memory(struct yk_graph_builder *builder, double bytes)
@@ -212,20 +212,21 @@ yk_status yk_graph_builder_set_shared_store_bytes(struct yk_graph_builder *build
 }
 
 static yk_status end_of_edge(const struct yk_graph_builder *builder,
-                             const struct yk_graph_edge_spec *edge, const char *name, int32_t *out)
+                             const struct yk_graph_builder_edge *edge, const char *name,
+                             int32_t *out)
 {
     *out = yk_name_index_find(builder->task_names, name);
     if (*out >= 0) {
         return YK_OK;
     }
-    const char *meant = yk_name_index_nearest(builder->task_names, name);
+    const char *meant = yk_name_index_find_nearest(builder->task_names, name);
     return yk_fail(YK_ERROR_INPUT, "edge \"%s\" -> \"%s\": there is no task \"%s\"%s%s%s",
                    edge->from, edge->to, name, meant ? "; did you mean \"" : "", meant ? meant : "",
                    meant ? "\"?" : "");
 }
 
 yk_status yk_graph_builder_add_edge(struct yk_graph_builder *builder,
-                                    const struct yk_graph_edge_spec *edge)
+                                    const struct yk_graph_builder_edge *edge)
 {
     struct edge_record record = {
         .cost = edge->cost,

@@ -12,7 +12,7 @@
 struct yk_graph_builder;
 
 /* Arguments of yk_graph_builder_add_edge(). */
-struct yk_graph_edge_spec {
+struct yk_graph_builder_edge {
     const char *from;
     const char *to;
     /* Time of the transfer between two devices, in units of time of the graph. NAN means: computed
@@ -55,7 +55,7 @@ yk_status yk_graph_builder_set_shared_store_bytes(struct yk_graph_builder *build
                                                   const char *store, double bytes) YK_MUST_USE;
 
 yk_status yk_graph_builder_add_edge(struct yk_graph_builder *builder,
-                                    const struct yk_graph_edge_spec *edge) YK_MUST_USE;
+                                    const struct yk_graph_builder_edge *edge) YK_MUST_USE;
 
 /* Sets the link of every pair of devices that has no link yet. Must be called after all calls of
  * yk_graph_builder_set_link(). */

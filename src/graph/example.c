@@ -2,7 +2,7 @@
  * heterogeneous computing, 2002, figure 2. */
 #include "graph/read.h"
 
-const char yk_graph_example_json[] =
+const char yk_graph_heft_example_json[] =
     "{\n"
     "  \"yoke\": 1,\n"
     "  \"kind\": \"graph\",\n"

@@ -152,7 +152,7 @@ static const double MAX_BYTES = 2305843009213693952.0; /* 2^61 */
 static yk_status copy_name(struct yk_graph *graph, const struct yk_name_index *names,
                            int32_t number, const char **out)
 {
-    return yk_arena_strdup(graph->arena, yk_name_index_at(names, number), out);
+    return yk_arena_strdup(graph->arena, yk_name_index_name(names, number), out);
 }
 
 static yk_status copy_devices(const struct yk_graph_builder *builder, struct yk_graph *graph)
@@ -407,7 +407,7 @@ yk_status yk_graph_builder_finish(struct yk_graph_builder *builder, struct yk_gr
     graph->edge_count = builder->edge_count;
     graph->group_count = yk_name_index_count(builder->group_names);
     graph->store_count = yk_name_index_count(builder->store_names);
-    YK_TRY_OR(fill_graph(builder, graph), yk_arena_destroy(graph->arena));
+    YK_TRY_OR_CLEAN_UP(fill_graph(builder, graph), yk_arena_destroy(graph->arena));
     *out = graph;
     return YK_OK;
 }

@@ -28,6 +28,6 @@ yk_status yk_graph_read(const char *text, size_t length, const char *source,
                         struct yk_graph **out) YK_MUST_USE;
 
 /* The graph of the HEFT paper (ten tasks, three processors) as JSON text. */
-extern const char yk_graph_example_json[];
+extern const char yk_graph_heft_example_json[];
 
 #endif

@@ -48,7 +48,7 @@ struct reading {
 static yk_status read_optional(const struct yk_json *object, const char *key, enum yk_unit unit,
                                double *out)
 {
-    const struct yk_json *node = yk_json_get(object, key);
+    const struct yk_json *node = yk_json_get_member(object, key);
     return node ? yk_json_read_quantity(node, key, unit, out) : YK_OK;
 }
 
@@ -72,7 +72,7 @@ static yk_status add_listed_group(struct reading *reading, const struct yk_json 
     const char *name = NULL;
     struct group *group = NULL;
     YK_TRY(yk_json_check_object(node, known, COUNT(known)));
-    YK_TRY(yk_json_read_nonempty_string(yk_json_get(node, "name"), "name", &name));
+    YK_TRY(yk_json_read_nonempty_string(yk_json_get_member(node, "name"), "name", &name));
     YK_TRY(add_group(reading, name, &group));
     if (group->listed_at != NOT_LISTED) {
         return yk_fail(YK_ERROR_INPUT, "this group is given twice");
@@ -87,12 +87,12 @@ static yk_status list_groups(struct reading *reading)
     YK_TRY(yk_json_get_list(reading->root, "groups", &listed));
     for (size_t i = 0; i < yk_json_array_count(listed); i++) {
         const struct yk_json *node = yk_json_array_at(listed, i);
-        YK_TRY(yk_json_add_location(add_listed_group(reading, node, i), "groups", i,
-                                    yk_json_string(yk_json_get(node, "name"))));
+        YK_TRY(yk_json_prefix_error_location(add_listed_group(reading, node, i), "groups", i,
+                                             yk_json_string(yk_json_get_member(node, "name"))));
     }
-    const struct yk_json *tasks = yk_json_get(reading->root, "tasks");
+    const struct yk_json *tasks = yk_json_get_member(reading->root, "tasks");
     for (size_t i = 0; i < yk_json_array_count(tasks); i++) {
-        const char *name = yk_json_string(yk_json_get(yk_json_array_at(tasks, i), "group"));
+        const char *name = yk_json_string(yk_json_get_member(yk_json_array_at(tasks, i), "group"));
         struct group *group = NULL;
         if (name) {
             YK_TRY(add_group(reading, name, &group));
@@ -112,7 +112,7 @@ static yk_status add_own_group(struct reading *reading, const char *task, struct
         yk_text_addf(&name, "%s (%d)", task, copy);
     }
     yk_status status = yk_text_status(&name);
-    YK_THEN(add_group(reading, name.bytes, out));
+    YK_IF_OK(add_group(reading, name.bytes, out));
     yk_text_free(&name);
     return status;
 }
@@ -132,7 +132,7 @@ static yk_status join_group(struct reading *reading, const char *task, const cha
         return YK_OK;
     }
     group->used = true;
-    *out = yk_name_index_at(reading->group_names, (int32_t)(group - reading->groups));
+    *out = yk_name_index_name(reading->group_names, (int32_t)(group - reading->groups));
     if (isnan(resident) || resident == group->resident) {
         return YK_OK;
     }
@@ -154,20 +154,21 @@ static yk_status fail_unused_group(const struct reading *reading, int32_t unused
 {
     const int32_t count = yk_name_index_count(reading->group_names);
     const char **candidates = calloc((size_t)count, sizeof *candidates);
-    YK_TRY_MEMORY(candidates);
+    YK_TRY_ALLOCATED(candidates);
     size_t candidate_count = 0;
     for (int32_t i = 0; i < count; i++) {
         if (reading->groups[i].used && reading->groups[i].listed_at == NOT_LISTED) {
-            candidates[candidate_count++] = yk_name_index_at(reading->group_names, i);
+            candidates[candidate_count++] = yk_name_index_name(reading->group_names, i);
         }
     }
-    const char *name = yk_name_index_at(reading->group_names, unused);
+    const char *name = yk_name_index_name(reading->group_names, unused);
     const char *nearest = yk_nearest_name(name, candidates, candidate_count);
     const yk_status status =
         nearest ? yk_fail(YK_ERROR_INPUT, "no task is in this group; did you mean \"%s\"?", nearest)
                 : yk_fail(YK_ERROR_INPUT, "no task is in this group");
     free(candidates);
-    return yk_json_add_location(status, "groups", (size_t)reading->groups[unused].listed_at, name);
+    return yk_json_prefix_error_location(status, "groups",
+                                         (size_t)reading->groups[unused].listed_at, name);
 }
 
 /* After the last task. */
@@ -180,7 +181,7 @@ static yk_status finish_groups(const struct reading *reading)
         }
         if (!isnan(group->resident)) {
             YK_TRY(yk_graph_builder_set_group_resident_bytes(
-                reading->builder, yk_name_index_at(reading->group_names, i), group->resident));
+                reading->builder, yk_name_index_name(reading->group_names, i), group->resident));
         }
     }
     return YK_OK;
@@ -194,7 +195,7 @@ struct link {
 
 static yk_status parse_link_rates(const struct yk_json *node, struct link *out)
 {
-    const struct yk_json *bandwidth = yk_json_get(node, "bandwidth");
+    const struct yk_json *bandwidth = yk_json_get_member(node, "bandwidth");
     if (!bandwidth) {
         return yk_fail(YK_ERROR_INPUT, "\"bandwidth\" is missing");
     }
@@ -214,7 +215,7 @@ static yk_status parse_link(const struct yk_json *node, struct link *out)
     static const char *const known[] = {"between", "latency", "bandwidth"};
     YK_TRY(yk_json_check_object(node, known, COUNT(known)));
     YK_TRY(parse_link_rates(node, out));
-    const struct yk_json *between = yk_json_get(node, "between");
+    const struct yk_json *between = yk_json_get_member(node, "between");
     if (!between) {
         return YK_OK;
     }
@@ -231,15 +232,15 @@ static yk_status read_link_list(const struct yk_json *list, struct yk_graph_buil
     bool has_others = false;
     for (size_t i = 0; i < yk_json_array_count(list); i++) {
         struct link link = {0};
-        YK_TRY(
-            yk_json_add_location(parse_link(yk_json_array_at(list, i), &link), "links", i, NULL));
+        YK_TRY(yk_json_prefix_error_location(parse_link(yk_json_array_at(list, i), &link), "links",
+                                             i, NULL));
         if (link.between[0]) {
             YK_TRY(yk_graph_builder_set_link(builder, link.between[0], link.between[1],
                                              link.latency, link.bandwidth));
             continue;
         }
         if (has_others) {
-            return yk_json_add_location(
+            return yk_json_prefix_error_location(
                 yk_fail(YK_ERROR_INPUT, "a second link without \"between\"; only one can be for "
                                         "all other pairs"),
                 "links", i, NULL);
@@ -275,12 +276,12 @@ static yk_status add_store(const struct reading *reading, const struct yk_json *
     int32_t number = 0;
     double bytes = 0;
     YK_TRY(yk_json_check_object(node, known, COUNT(known)));
-    YK_TRY(yk_json_read_nonempty_string(yk_json_get(node, "name"), "name", &name));
+    YK_TRY(yk_json_read_nonempty_string(yk_json_get_member(node, "name"), "name", &name));
     YK_TRY(yk_name_index_add(reading->store_names, name, &added, &number));
     if (!added) {
         return yk_fail(YK_ERROR_INPUT, "this store is given twice");
     }
-    const struct yk_json *value = yk_json_get(node, "bytes");
+    const struct yk_json *value = yk_json_get_member(node, "bytes");
     if (!value) {
         return yk_fail(YK_ERROR_INPUT, "\"bytes\" is missing");
     }
@@ -290,7 +291,7 @@ static yk_status add_store(const struct reading *reading, const struct yk_json *
 
 static yk_status use_store(const struct reading *reading, const struct yk_json *group)
 {
-    const struct yk_json *node = yk_json_get(group, "store");
+    const struct yk_json *node = yk_json_get_member(group, "store");
     const char *store = NULL;
     if (!node) {
         return YK_OK;
@@ -298,40 +299,40 @@ static yk_status use_store(const struct reading *reading, const struct yk_json *
     YK_TRY(yk_json_read_nonempty_string(node, "store", &store));
     const int32_t number = yk_name_index_find(reading->store_names, store);
     if (number < 0) {
-        const char *nearest = yk_name_index_nearest(reading->store_names, store);
+        const char *nearest = yk_name_index_find_nearest(reading->store_names, store);
         return yk_fail(YK_ERROR_INPUT, "there is no store \"%s\" in \"stores\"%s%s%s", store,
                        nearest ? "; did you mean \"" : "", nearest ? nearest : "",
                        nearest ? "\"?" : "");
     }
     reading->store_used[number] = true;
-    return yk_graph_builder_set_group_store(reading->builder,
-                                            yk_json_string(yk_json_get(group, "name")), store);
+    return yk_graph_builder_set_group_store(
+        reading->builder, yk_json_string(yk_json_get_member(group, "name")), store);
 }
 
 /* The list "stores", and the "store" of each group in the list "groups". */
 static yk_status read_stores(struct reading *reading)
 {
-    const struct yk_json *groups = yk_json_get(reading->root, "groups");
+    const struct yk_json *groups = yk_json_get_member(reading->root, "groups");
     const struct yk_json *stores = NULL;
     YK_TRY(yk_json_get_list(reading->root, "stores", &stores));
     YK_TRY(yk_name_index_create(&reading->store_names));
     reading->store_used = calloc(yk_json_array_count(stores) + 1, sizeof *reading->store_used);
-    YK_TRY_MEMORY(reading->store_used);
+    YK_TRY_ALLOCATED(reading->store_used);
     for (size_t i = 0; i < yk_json_array_count(stores); i++) {
         const struct yk_json *node = yk_json_array_at(stores, i);
-        YK_TRY(yk_json_add_location(add_store(reading, node), "stores", i,
-                                    yk_json_string(yk_json_get(node, "name"))));
+        YK_TRY(yk_json_prefix_error_location(add_store(reading, node), "stores", i,
+                                             yk_json_string(yk_json_get_member(node, "name"))));
     }
     for (size_t i = 0; i < yk_json_array_count(groups); i++) {
         const struct yk_json *node = yk_json_array_at(groups, i);
-        YK_TRY(yk_json_add_location(use_store(reading, node), "groups", i,
-                                    yk_json_string(yk_json_get(node, "name"))));
+        YK_TRY(yk_json_prefix_error_location(use_store(reading, node), "groups", i,
+                                             yk_json_string(yk_json_get_member(node, "name"))));
     }
     for (size_t i = 0; i < yk_json_array_count(stores); i++) {
         if (!reading->store_used[i]) {
-            return yk_json_add_location(yk_fail(YK_ERROR_INPUT, "no group uses this store"),
-                                        "stores", i,
-                                        yk_name_index_at(reading->store_names, (int32_t)i));
+            return yk_json_prefix_error_location(
+                yk_fail(YK_ERROR_INPUT, "no group uses this store"), "stores", i,
+                yk_name_index_name(reading->store_names, (int32_t)i));
         }
     }
     return YK_OK;
@@ -346,7 +347,8 @@ struct task {
 
 static bool recognises(const struct yk_graph_document *document)
 {
-    return yk_json_get(document->json, "yoke") || yk_json_get(document->json, "tasks");
+    return yk_json_get_member(document->json, "yoke") ||
+           yk_json_get_member(document->json, "tasks");
 }
 
 static yk_status check_root(const struct yk_json *root)
@@ -364,7 +366,7 @@ static yk_status parse_device(const struct yk_json *node, const char **name, dou
         return yk_json_read_nonempty_string(node, "name", name);
     }
     YK_TRY(yk_json_check_object(node, known, COUNT(known)));
-    YK_TRY(yk_json_read_nonempty_string(yk_json_get(node, "name"), "name", name));
+    YK_TRY(yk_json_read_nonempty_string(yk_json_get_member(node, "name"), "name", name));
     return read_optional(node, "memory", YK_UNIT_BYTES, memory);
 }
 
@@ -378,8 +380,8 @@ static yk_status read_devices(const struct reading *reading)
     for (size_t i = 0; i < yk_json_array_count(list); i++) {
         const char *name = NULL;
         double memory = 0;
-        YK_TRY(yk_json_add_location(parse_device(yk_json_array_at(list, i), &name, &memory),
-                                    "devices", i, name));
+        YK_TRY(yk_json_prefix_error_location(
+            parse_device(yk_json_array_at(list, i), &name, &memory), "devices", i, name));
         YK_TRY(yk_graph_builder_add_device(reading->builder, name, memory));
     }
     return YK_OK;
@@ -418,9 +420,9 @@ static yk_status parse_task(struct reading *reading, const struct yk_json *node,
     static const char *const known[] = {"name", "cost", "memory", "group", "resident"};
     const size_t device_count = (size_t)yk_graph_builder_device_count(reading->builder);
     YK_TRY(yk_json_check_object(node, known, COUNT(known)));
-    YK_TRY(yk_json_read_nonempty_string(yk_json_get(node, "name"), "name", &out->name));
-    YK_TRY(parse_costs(yk_json_get(node, "cost"), device_count, out->costs));
-    const struct yk_json *group = yk_json_get(node, "group");
+    YK_TRY(yk_json_read_nonempty_string(yk_json_get_member(node, "name"), "name", &out->name));
+    YK_TRY(parse_costs(yk_json_get_member(node, "cost"), device_count, out->costs));
+    const struct yk_json *group = yk_json_get_member(node, "group");
     double resident_bytes = NAN;
     out->memory = 0;
     out->group = NULL;
@@ -439,8 +441,8 @@ static yk_status read_tasks(struct reading *reading)
     YK_TRY(yk_json_require_list(reading->root, "tasks", &list));
     for (size_t i = 0; i < yk_json_array_count(list); i++) {
         const struct yk_json *node = yk_json_array_at(list, i);
-        YK_TRY(yk_json_add_location(parse_task(reading, node, &task), "tasks", i,
-                                    yk_json_string(yk_json_get(node, "name"))));
+        YK_TRY(yk_json_prefix_error_location(parse_task(reading, node, &task), "tasks", i,
+                                             yk_json_string(yk_json_get_member(node, "name"))));
         YK_TRY(yk_graph_builder_add_task(reading->builder, task.name, task.costs));
         YK_TRY(yk_graph_builder_set_last_task_memory(reading->builder, task.memory));
         if (task.group) {
@@ -450,13 +452,13 @@ static yk_status read_tasks(struct reading *reading)
     return YK_OK;
 }
 
-static yk_status parse_edge(const struct yk_json *node, struct yk_graph_edge_spec *out)
+static yk_status parse_edge(const struct yk_json *node, struct yk_graph_builder_edge *out)
 {
     static const char *const known[] = {"from", "to", "cost", "bytes", "passing"};
     YK_TRY(yk_json_check_object(node, known, COUNT(known)));
-    YK_TRY(yk_json_read_nonempty_string(yk_json_get(node, "from"), "from", &out->from));
-    YK_TRY(yk_json_read_nonempty_string(yk_json_get(node, "to"), "to", &out->to));
-    if (!yk_json_get(node, "cost") && !yk_json_get(node, "bytes")) {
+    YK_TRY(yk_json_read_nonempty_string(yk_json_get_member(node, "from"), "from", &out->from));
+    YK_TRY(yk_json_read_nonempty_string(yk_json_get_member(node, "to"), "to", &out->to));
+    if (!yk_json_get_member(node, "cost") && !yk_json_get_member(node, "bytes")) {
         return yk_fail(YK_ERROR_INPUT, "\"cost\" is missing; give the edge a cost or bytes");
     }
     YK_TRY(read_optional(node, "cost", YK_UNIT_SECONDS, &out->cost));
@@ -469,9 +471,9 @@ static yk_status read_edges(const struct reading *reading)
     const struct yk_json *list = NULL;
     YK_TRY(yk_json_get_list(reading->root, "edges", &list));
     for (size_t i = 0; i < yk_json_array_count(list); i++) {
-        struct yk_graph_edge_spec edge = {.cost = NAN};
-        YK_TRY(
-            yk_json_add_location(parse_edge(yk_json_array_at(list, i), &edge), "edges", i, NULL));
+        struct yk_graph_builder_edge edge = {.cost = NAN};
+        YK_TRY(yk_json_prefix_error_location(parse_edge(yk_json_array_at(list, i), &edge), "edges",
+                                             i, NULL));
         YK_TRY(yk_graph_builder_add_edge(reading->builder, &edge));
     }
     return YK_OK;
@@ -481,7 +483,7 @@ static yk_status read_edges(const struct reading *reading)
 static yk_status read_links(const struct reading *reading,
                             const struct yk_graph_read_options *options)
 {
-    const struct yk_json *links = yk_json_get(reading->root, "links");
+    const struct yk_json *links = yk_json_get_member(reading->root, "links");
     const double bandwidth = options->bandwidth_bytes_per_s;
     if (bandwidth == 0 && options->latency_s == 0) {
         return read_own_links(links, reading->builder);

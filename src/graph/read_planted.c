@@ -76,7 +76,7 @@ static yk_status read_edge(struct yk_graph_scanner *scanner, int64_t number,
 {
     int64_t ends[2] = {0, 0};
     char names[2][24];
-    struct yk_graph_edge_spec edge = {.from = names[0], .to = names[1]};
+    struct yk_graph_builder_edge edge = {.from = names[0], .to = names[1]};
     YK_TRY(next_row(scanner, "edges", number, sizes->edges));
     for (int i = 0; i < 2; i++) {
         YK_TRY(yk_graph_scanner_read_integer(scanner, "a task", 0, sizes->tasks - 1, &ends[i]));

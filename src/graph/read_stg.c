@@ -31,7 +31,7 @@ static yk_status add_edge(struct yk_graph_builder *builder, int64_t from, int64_
     char names[2][24];
     snprintf(names[0], sizeof names[0], "%lld", (long long)from);
     snprintf(names[1], sizeof names[1], "%lld", (long long)to);
-    const struct yk_graph_edge_spec edge = {.from = names[0], .to = names[1]};
+    const struct yk_graph_builder_edge edge = {.from = names[0], .to = names[1]};
     return yk_graph_builder_add_edge(builder, &edge);
 }
 

@@ -58,7 +58,7 @@ static int compare_pairs(const void *a, const void *b)
 static yk_status get_names(const struct yk_json *task, const char *id, const char *key,
                            const struct yk_json **out)
 {
-    const struct yk_json *list = yk_json_get(task, key);
+    const struct yk_json *list = yk_json_get_member(task, key);
     if (list && !yk_json_is_array(list)) {
         return yk_fail(YK_ERROR_INPUT, "task \"%s\": \"%s\" must be a list, not %s", id, key,
                        yk_json_type_name(list));
@@ -76,7 +76,7 @@ static yk_status get_names(const struct yk_json *task, const char *id, const cha
 static yk_status read_file_set(const struct specification *input, struct yk_arena *arena,
                                int32_t task, const char *key, struct file_set *out)
 {
-    const char *id = yk_name_index_at(input->task_names, task);
+    const char *id = yk_name_index_name(input->task_names, task);
     const struct yk_json *list = NULL;
     YK_TRY(get_names(yk_json_array_at(input->tasks, (size_t)task), id, key, &list));
     const size_t count = yk_json_array_count(list);
@@ -122,7 +122,7 @@ static double shared_bytes(const struct specification *input, const struct file_
 static yk_status read_pairs(const struct specification *input, int32_t task, const char *key,
                             struct pair *pairs, size_t *count)
 {
-    const char *id = yk_name_index_at(input->task_names, task);
+    const char *id = yk_name_index_name(input->task_names, task);
     const bool upwards = key[0] == 'p';
     const struct yk_json *list = NULL;
     YK_TRY(get_names(yk_json_array_at(input->tasks, (size_t)task), id, key, &list));
@@ -174,9 +174,9 @@ static yk_status add_edges(const struct specification *input, struct yk_arena *a
         if (i > 0 && compare_pairs(&pairs[i], &pairs[i - 1]) == 0) {
             continue;
         }
-        const struct yk_graph_edge_spec edge = {
-            .from = yk_name_index_at(input->task_names, pairs[i].parent),
-            .to = yk_name_index_at(input->task_names, pairs[i].child),
+        const struct yk_graph_builder_edge edge = {
+            .from = yk_name_index_name(input->task_names, pairs[i].parent),
+            .to = yk_name_index_name(input->task_names, pairs[i].child),
             .cost = NAN,
             .bytes =
                 shared_bytes(input, &tasks[pairs[i].parent].outputs, &tasks[pairs[i].child].inputs),
@@ -199,12 +199,13 @@ struct reading {
 
 static bool recognises(const struct yk_graph_document *document)
 {
-    return yk_json_get(document->json, "workflow") || yk_json_get(document->json, "schemaVersion");
+    return yk_json_get_member(document->json, "workflow") ||
+           yk_json_get_member(document->json, "schemaVersion");
 }
 
 static yk_status check_version(const struct yk_json *root)
 {
-    const struct yk_json *node = yk_json_get(root, "schemaVersion");
+    const struct yk_json *node = yk_json_get_member(root, "schemaVersion");
     const char *version = yk_json_string(node);
     if (!version) {
         return yk_fail(YK_ERROR_INPUT,
@@ -224,7 +225,7 @@ static yk_status find_list(const struct yk_json *root, const char *section, cons
                            const struct yk_json **out)
 {
     const struct yk_json *node =
-        yk_json_get(yk_json_get(yk_json_get(root, "workflow"), section), key);
+        yk_json_get_member(yk_json_get_member(yk_json_get_member(root, "workflow"), section), key);
     if (!yk_json_is_array(node)) {
         return yk_fail(YK_ERROR_INPUT, "workflow.%s.%s must be a list, not %s", section, key,
                        yk_json_type_name(node));
@@ -236,7 +237,7 @@ static yk_status find_list(const struct yk_json *root, const char *section, cons
 static yk_status need_id(const struct yk_json *node, const char *list, size_t index,
                          const char **out)
 {
-    const char *id = yk_json_string(yk_json_get(node, "id"));
+    const char *id = yk_json_string(yk_json_get_member(node, "id"));
     if (!id || !*id) {
         return yk_fail(YK_ERROR_INPUT, "workflow.%s[%zu]: \"id\" must be a string", list, index);
     }
@@ -258,7 +259,7 @@ static yk_status read_numbers(const struct yk_json *list, const char *place, con
         if (!added) {
             return yk_fail(YK_ERROR_INPUT, "workflow.%s: \"%s\" is given twice", place, id);
         }
-        if (!yk_json_number(yk_json_get(node, member), &out[number]) || out[number] < 0) {
+        if (!yk_json_number(yk_json_get_member(node, member), &out[number]) || out[number] < 0) {
             return yk_fail(YK_ERROR_INPUT,
                            "workflow.%s: \"%s\" needs \"%s\", a number of 0 or more", place, id,
                            member);
@@ -269,10 +270,10 @@ static yk_status read_numbers(const struct yk_json *list, const char *place, con
 
 static yk_status read_files(struct reading *reading, const struct yk_json *root)
 {
-    const struct yk_json *workflow = yk_json_get(root, "workflow");
+    const struct yk_json *workflow = yk_json_get_member(root, "workflow");
     const struct yk_json *list = NULL;
     /* A workflow whose tasks share no files needs no list of them. */
-    if (yk_json_get(yk_json_get(workflow, "specification"), "files")) {
+    if (yk_json_get_member(yk_json_get_member(workflow, "specification"), "files")) {
         YK_TRY(find_list(root, "specification", "files", &list));
     }
     YK_TRY_NEW(reading->arena, reading->input.file_bytes, yk_json_array_count(list));
@@ -320,7 +321,7 @@ static yk_status set_links(const struct yk_graph_read_options *options,
         yk_log(YK_LOG_NOTE,
                "the workflow names no links: %s between any two devices is assumed, as of "
                "ten-gigabit Ethernet; --bandwidth says otherwise",
-               YK_UNITS_TEXT(bandwidth, YK_UNIT_BYTES_PER_S));
+               YK_UNITS_FORMAT_TEMPORARY(bandwidth, YK_UNIT_BYTES_PER_S));
     }
     return yk_graph_builder_set_default_link(builder, options->latency_s, bandwidth);
 }

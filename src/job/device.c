@@ -130,7 +130,7 @@ static double find_part(int32_t number, const struct yk_nvml_gpu *gpu, int insta
            yk_mps_sm_fraction(yk_mps_load(&driver) ? &driver : NULL, &words, number, whole);
 }
 
-yk_status yk_device_gpu_cluster_spec(int32_t number, struct yk_arena *arena, const char **out)
+yk_status yk_device_gpu_as_cluster_option(int32_t number, struct yk_arena *arena, const char **out)
 {
     struct yk_machine machine;
     struct yk_visible_device visible = {-1, -1};
@@ -188,7 +188,7 @@ static yk_status find_backend(const struct yk_device_choice *choice, const struc
         return YK_OK;
     }
     number_as_the_driver();
-    return yk_plugin_find_file(PLUGIN_FILE, plugin) ? yk_backend_load(plugin, out)
+    return yk_plugin_find_file(PLUGIN_FILE, plugin) ? yk_backend_load_plugin(plugin, out)
                                                     : yk_fail(YK_ERROR_SYSTEM, "%s", no_plugin);
 }
 
@@ -226,9 +226,9 @@ static yk_status open_engine(const struct yk_device_choice *choice,
     return out->backend->lane_create(out->device, "load", &out->lane);
 }
 
-yk_status yk_device_open_engine(const struct yk_device_choice *choice,
-                                const struct yk_backend_options *options,
-                                struct yk_device_context *out)
+yk_status yk_device_open_context(const struct yk_device_choice *choice,
+                                 const struct yk_backend_options *options,
+                                 struct yk_device_context *out)
 {
     const yk_status status = open_engine(choice, options, out);
     return status != YK_OK && choice->automatic
@@ -236,7 +236,7 @@ yk_status yk_device_open_engine(const struct yk_device_choice *choice,
                : status;
 }
 
-void yk_device_close_engine(struct yk_device_context *context)
+void yk_device_close_context(struct yk_device_context *context)
 {
     if (context->backend) {
         context->backend->lane_destroy(context->lane);

@@ -35,8 +35,8 @@ yk_status yk_device_count_gpus(int32_t *out) YK_MUST_USE;
 
 /* Describes a GPU in the syntax of --cluster: "h200:143771MiB". If the process may use only a part
  * of the GPU (a MIG instance, or an MPS limit), describes only this part: "h200:12.1%:16384MiB". */
-yk_status yk_device_gpu_cluster_spec(int32_t number, struct yk_arena *arena,
-                                     const char **out) YK_MUST_USE;
+yk_status yk_device_gpu_as_cluster_option(int32_t number, struct yk_arena *arena,
+                                          const char **out) YK_MUST_USE;
 
 /* Appends the backend's description of the device to `out`. Appends the versions of the software
  * that affect the device's speed to `versions`, which may be NULL. Fails if the backend cannot be
@@ -47,9 +47,9 @@ yk_status yk_device_describe(const struct yk_device_choice *choice, struct yk_te
 /* Opens the device and a lane on it. `out` must be {0} before the call. For a GPU, the function
  * uses a copy of `options` in which it sets the device number, the MPS memory limit, and the cache
  * file of matmul algorithms. */
-yk_status yk_device_open_engine(const struct yk_device_choice *choice,
-                                const struct yk_backend_options *options,
-                                struct yk_device_context *out) YK_MUST_USE;
-void yk_device_close_engine(struct yk_device_context *context);
+yk_status yk_device_open_context(const struct yk_device_choice *choice,
+                                 const struct yk_backend_options *options,
+                                 struct yk_device_context *out) YK_MUST_USE;
+void yk_device_close_context(struct yk_device_context *context);
 
 #endif

@@ -53,13 +53,13 @@ static void add_rows(const struct yk_counter_rank_data *rank,
     const double all_s = whole_seconds(rank);
     for (int32_t i = 0; i < rows->count; i++) {
         const struct yk_counter_average *row = &rows->all[i];
-        yk_table_add(table, "%s", row->name);
-        yk_table_add(table, all_s > 0 ? "%.1f %%" : "n/a", 100 * row->seconds / all_s);
+        yk_table_add_cell(table, "%s", row->name);
+        yk_table_add_cell(table, all_s > 0 ? "%.1f %%" : "n/a", 100 * row->seconds / all_s);
         for (int c = 0; c < COLUMN_COUNT; c++) {
             char words[YK_COUNTER_TEXT_SIZE];
             if (yk_counters_file_has_counter(rank, columns[c].counter)) {
                 yk_counter_format(columns[c].counter, row->values[columns[c].counter], words);
-                yk_table_add(table, "%s", words);
+                yk_table_add_cell(table, "%s", words);
             }
         }
     }

@@ -49,7 +49,7 @@ bool yk_job_stop_requested(const struct yk_job_callbacks *job)
 }
 
 struct yk_scheduler_options
-yk_job_make_scheduler_options(const struct yk_job_search_request *request,
+yk_job_make_scheduler_options(const struct yk_job_search_options *request,
                               const struct yk_job_callbacks *job)
 {
     return (struct yk_scheduler_options){
@@ -62,7 +62,7 @@ yk_job_make_scheduler_options(const struct yk_job_search_request *request,
     };
 }
 
-void yk_job_log_interruption(const struct yk_job_callbacks *job)
+void yk_job_log_if_stopped(const struct yk_job_callbacks *job)
 {
     if (yk_job_stop_requested(job)) {
         yk_log(YK_LOG_NOTE, "the search was interrupted; this is the best it had");

@@ -78,7 +78,7 @@ bool yk_job_stop_requested(const struct yk_job_callbacks *job);
  * false. Never returns NULL. */
 const atomic_bool *yk_job_stop_flag(const struct yk_job_callbacks *job);
 
-struct yk_job_search_request {
+struct yk_job_search_options {
     double budget_s; /* time limit */
     /* Maximum number of moves; if it is set, budget_s is ignored; 0 means: no limit. */
     int64_t moves;
@@ -88,10 +88,10 @@ struct yk_job_search_request {
 /* Returns the options of a scheduler that searches as the request says, reports progress to the
  * callbacks of the job, and ends when the job should stop. */
 struct yk_scheduler_options
-yk_job_make_scheduler_options(const struct yk_job_search_request *request,
+yk_job_make_scheduler_options(const struct yk_job_search_options *request,
                               const struct yk_job_callbacks *job);
 
 /* Logs that the search was interrupted, if the stop flag is set. */
-void yk_job_log_interruption(const struct yk_job_callbacks *job);
+void yk_job_log_if_stopped(const struct yk_job_callbacks *job);
 
 #endif

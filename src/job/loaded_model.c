@@ -26,9 +26,9 @@ yk_status yk_loaded_model_open(const struct yk_loaded_model_request *request,
     YK_TRY(describe(request, out));
     const struct yk_net_options options = {.lora_alpha = out->checkpoint->lora_alpha};
     YK_TRY(yk_net_create(out->model, &options, &out->net));
-    YK_TRY(yk_device_open_engine(&device,
-                                 &(struct yk_backend_options){.threads = (int32_t)request->threads},
-                                 &out->context));
+    YK_TRY(yk_device_open_context(
+        &device, &(struct yk_backend_options){.threads = (int32_t)request->threads},
+        &out->context));
     YK_TRY(
         yk_parameter_store_create(out->net, &out->context, YK_OPTIMIZER_NONE, NULL, &out->store));
     return yk_checkpoint_load(out->checkpoint, request->weights, out->store);
@@ -38,7 +38,7 @@ void yk_loaded_model_close(struct yk_loaded_model *loaded)
 {
     yk_parameter_store_destroy(loaded->store);
     yk_net_destroy(loaded->net);
-    yk_device_close_engine(&loaded->context);
+    yk_device_close_context(&loaded->context);
     yk_checkpoint_close(loaded->checkpoint);
     yk_arena_destroy(loaded->arena);
     *loaded = (struct yk_loaded_model){0};

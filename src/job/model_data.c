@@ -54,7 +54,7 @@ yk_status yk_model_data_check_vocabulary(const struct yk_dataset *dataset, const
 {
     const int64_t known = yk_model_config_target_vocabulary(config);
     int32_t largest = 0;
-    YK_TRY(yk_dataset_max_token(dataset, &largest));
+    YK_TRY(yk_dataset_max_token_id(dataset, &largest));
     if (largest < known) {
         return YK_OK;
     }
@@ -73,8 +73,8 @@ yk_status yk_model_data_check_vocabulary(const struct yk_dataset *dataset, const
 int32_t yk_model_data_decoder_start_token(const struct yk_model_config *config,
                                           const struct yk_tokenizer *tokenizer)
 {
-    const int32_t begin = yk_tokenizer_role_id(tokenizer, YK_TOKEN_BEGIN);
-    const int32_t pad = yk_tokenizer_role_id(tokenizer, YK_TOKEN_PAD);
+    const int32_t begin = yk_tokenizer_id_of_role(tokenizer, YK_TOKEN_BEGIN);
+    const int32_t pad = yk_tokenizer_id_of_role(tokenizer, YK_TOKEN_PAD);
     if (config->ids.decoder_start >= 0) {
         return (int32_t)config->ids.decoder_start;
     }
@@ -140,13 +140,13 @@ yk_status yk_model_data_open_for_trained_model(const struct yk_dataset_request *
 {
     struct yk_dataset *dataset = NULL;
     YK_TRY(yk_model_data_open_for_new_model(request, known->config, known->tokenizer, &dataset));
-    YK_TRY_OR(yk_dataset_tokenizer(dataset) && !known->tokenizer
-                  ? yk_fail(YK_ERROR_INPUT,
-                            "%s has no tokenizer: give token shards (.bin) instead of "
-                            "text, or a model with its tokenizer.json beside it",
-                            known->model)
-                  : yk_model_data_check_vocabulary(dataset, request->path, known->config),
-              yk_dataset_close(dataset));
+    YK_TRY_OR_CLEAN_UP(yk_dataset_tokenizer(dataset) && !known->tokenizer
+                           ? yk_fail(YK_ERROR_INPUT,
+                                     "%s has no tokenizer: give token shards (.bin) instead of "
+                                     "text, or a model with its tokenizer.json beside it",
+                                     known->model)
+                           : yk_model_data_check_vocabulary(dataset, request->path, known->config),
+                       yk_dataset_close(dataset));
     *out = dataset;
     return YK_OK;
 }

@@ -19,7 +19,7 @@ yk_status yk_model_data_detect_kind(const struct yk_model_config *config, const 
                                     enum yk_dataset_kind *out) YK_MUST_USE;
 
 /* Returns the default length of a sample, in tokens. 0 means: use the default of
- * yk_workload_resolve(). */
+ * yk_workload_from_request(). */
 int64_t yk_model_data_default_sequence_length(enum yk_dataset_kind kind);
 
 /* Returns the first input token of a decoder. This is decoder_start_token_id of the config. If the

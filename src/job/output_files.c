@@ -38,7 +38,7 @@ static yk_status check_folder(const char *path)
     }
     const char *end = strrchr(path, '/');
     char *folder = end ? strndup(path, end == path ? 1 : (size_t)(end - path)) : strdup(".");
-    YK_TRY_MEMORY(folder);
+    YK_TRY_ALLOCATED(folder);
     const bool writable = access(folder, W_OK) == 0;
     const int fault = errno;
     free(folder);
@@ -87,7 +87,7 @@ yk_status yk_output_files_add_in_folder(struct yk_output_files *outputs, const c
         return yk_fail(YK_ERROR_USAGE, "--svg: the name of the folder is too long");
     }
     const char *kept = yk_arena_copy_text(arena, path, (size_t)length);
-    YK_TRY_MEMORY(kept);
+    YK_TRY_ALLOCATED(kept);
     *out = yk_output_files_add_nofollow(outputs, kept);
     return YK_OK;
 }
@@ -112,7 +112,7 @@ static void drop_from(struct yk_output_files *outputs, size_t first)
     }
 }
 
-void yk_output_files_record(struct yk_output_files *outputs, yk_status made)
+void yk_output_files_record_status(struct yk_output_files *outputs, yk_status made)
 {
     if (made != YK_OK) {
         record_failure(outputs, made);
@@ -171,13 +171,13 @@ static void draw(const char *path, drawer write, const struct yk_schedule_report
                  struct yk_output_files *outputs)
 {
     if (path) {
-        yk_output_files_record(outputs, write(report, yk_output_files_add(outputs, path)));
+        yk_output_files_record_status(outputs, write(report, yk_output_files_add(outputs, path)));
     }
 }
 
-void yk_output_files_add_drawings(const struct yk_output_drawing_paths *drawings,
-                                  const struct yk_schedule_report *report,
-                                  struct yk_output_files *outputs)
+void yk_output_files_add_schedule_drawings(const struct yk_schedule_drawing_paths *drawings,
+                                           const struct yk_schedule_report *report,
+                                           struct yk_output_files *outputs)
 {
     draw(drawings->svg, yk_schedule_report_write_svg, report, outputs);
     draw(drawings->html, yk_schedule_page_write, report, outputs);

@@ -29,9 +29,9 @@ struct yk_output_file {
 struct yk_output_files {
     struct yk_output_file files[YK_OUTPUT_FILES_MAX];
     size_t count;
-    bool together;            /* if one file cannot be written, write none */
-    size_t recorded_count;    /* number of files that yk_output_files_record() has accepted */
-    yk_status status;         /* first failure */
+    bool together;         /* if one file cannot be written, write none */
+    size_t recorded_count; /* number of files that yk_output_files_record_status() has accepted */
+    yk_status status;      /* first failure */
     struct yk_text sentences; /* messages of all failures, joined by "; " */
 };
 
@@ -57,7 +57,7 @@ yk_status yk_output_files_add_in_folder(struct yk_output_files *outputs, const c
 /* Records whether the caller could fill the texts of the files that were added since the last call.
  * If the status `made` is a failure, these files are removed from the list, and
  * yk_output_files_write() reports the failure. */
-void yk_output_files_record(struct yk_output_files *outputs, yk_status made);
+void yk_output_files_record_status(struct yk_output_files *outputs, yk_status made);
 
 /* Writes all files, then frees the list. Continues after a failure, unless `together` is set.
  * Returns the status of the first failure, with the messages of all failures. */
@@ -65,15 +65,15 @@ yk_status yk_output_files_write(struct yk_output_files *outputs) YK_MUST_USE;
 void yk_output_files_free(struct yk_output_files *outputs);
 
 /* Paths of the drawings of a schedule; NULL means: do not make this drawing. */
-struct yk_output_drawing_paths {
+struct yk_schedule_drawing_paths {
     const char *svg;
     const char *html;
     const char *trace;
 };
 
 /* Draws the schedule once for every path that is not NULL, and adds the drawings to `outputs`. */
-void yk_output_files_add_drawings(const struct yk_output_drawing_paths *drawings,
-                                  const struct yk_schedule_report *report,
-                                  struct yk_output_files *outputs);
+void yk_output_files_add_schedule_drawings(const struct yk_schedule_drawing_paths *drawings,
+                                           const struct yk_schedule_report *report,
+                                           struct yk_output_files *outputs);
 
 #endif

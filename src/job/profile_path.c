@@ -23,7 +23,8 @@ static yk_status default_path(struct yk_arena *arena, const char **out)
                            : YK_OK;
 }
 
-yk_status yk_profile_path_resolve(const char *word, struct yk_arena *arena, const char **out)
+yk_status yk_profile_path_resolve_readable(const char *word, struct yk_arena *arena,
+                                           const char **out)
 {
     *out = word && strcmp(word, "none") != 0 ? word : NULL;
     if (!word) {
@@ -54,7 +55,7 @@ static yk_status make_folder(const char *path)
     }
     yk_text_add_bytes(&folder, path, (size_t)(end - path));
     yk_status status = yk_text_status(&folder);
-    YK_THEN(yk_folder_create(yk_text_chars(&folder)));
+    YK_IF_OK(yk_folder_create(yk_text_chars(&folder)));
     yk_text_free(&folder);
     return status;
 }

@@ -17,8 +17,8 @@
 /* Finds the path of the profile to read. `word` is the value of --profile: a path or "none"; NULL
  * means: the default file. `*out` becomes NULL if `word` is "none", or if the default file is
  * needed and cannot be read. */
-yk_status yk_profile_path_resolve(const char *word, struct yk_arena *arena,
-                                  const char **out) YK_MUST_USE;
+yk_status yk_profile_path_resolve_readable(const char *word, struct yk_arena *arena,
+                                           const char **out) YK_MUST_USE;
 
 /* Finds the path of the profile to write: `word`, or the default file if `word` is NULL. Fails if
  * the path of the default file depends on HOME and HOME is not set. The path is allocated in the

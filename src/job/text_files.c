@@ -34,10 +34,10 @@ static yk_status add_folder(struct collection *to, const char *folder, struct yk
 {
     struct yk_file_list list = {0};
     const int32_t before = to->list.count;
-    YK_TRY(yk_file_list_read(folder, arena, &list));
+    YK_TRY(yk_file_list_read_folder(folder, arena, &list));
     for (int32_t i = 0; i < list.count; i++) {
         bool text = false;
-        YK_TRY(yk_text_reader_check(list.paths[i], &text));
+        YK_TRY(yk_text_reader_is_text_file(list.paths[i], &text));
         if (text) {
             YK_TRY(add_path(to, list.paths[i], size_of(list.paths[i])));
         }
@@ -100,7 +100,7 @@ static yk_status walk_file(struct walk *walk, const char *path, struct yk_text_r
     const char *text = NULL;
     size_t length = 0;
     do {
-        YK_TRY(yk_text_reader_next(reader, &text, &length));
+        YK_TRY(yk_text_reader_next_chunk(reader, &text, &length));
         YK_TRY(walk->consumer->consume(walk->consumer->user, path, text, length));
         walk->bytes += (int64_t)length;
         if (walk->files->bytes > 0) {
@@ -139,10 +139,10 @@ yk_status yk_text_files_fail_stopped(void)
     return yk_fail(YK_ERROR_STOPPED, "stopped; nothing was written");
 }
 
-yk_status yk_text_files_read(const struct yk_text_files *files,
-                             const struct yk_chunk_boundary_rules *cut, const char *what,
-                             const struct yk_text_files_consumer *consumer,
-                             const struct yk_job_callbacks *job, int64_t *bytes)
+yk_status yk_text_files_read_chunks(const struct yk_text_files *files,
+                                    const struct yk_chunk_boundary_rules *cut, const char *what,
+                                    const struct yk_text_files_consumer *consumer,
+                                    const struct yk_job_callbacks *job, int64_t *bytes)
 {
     struct walk walk = {.files = files, .consumer = consumer, .job = job, .what = what};
     yk_job_report_begin(job);

@@ -36,10 +36,10 @@ struct yk_text_files_consumer {
  * end. `what` is the name of the activity in progress reports. Sets `*bytes` to the number of bytes
  * that were read. Fails if all files are empty. Checks between two chunks whether the job should
  * stop, and then fails with YK_ERROR_STOPPED. */
-yk_status yk_text_files_read(const struct yk_text_files *files,
-                             const struct yk_chunk_boundary_rules *cut, const char *what,
-                             const struct yk_text_files_consumer *consumer,
-                             const struct yk_job_callbacks *job, int64_t *bytes) YK_MUST_USE;
+yk_status yk_text_files_read_chunks(const struct yk_text_files *files,
+                                    const struct yk_chunk_boundary_rules *cut, const char *what,
+                                    const struct yk_text_files_consumer *consumer,
+                                    const struct yk_job_callbacks *job, int64_t *bytes) YK_MUST_USE;
 
 /* Always fails, with YK_ERROR_STOPPED and a message that says that nothing was written. */
 yk_status yk_text_files_fail_stopped(void);

@@ -13,8 +13,8 @@ bool yk_workload_precision_choices(size_t number, struct yk_option_choice *out)
     return true;
 }
 
-yk_status yk_workload_resolve(const struct yk_workload_request *request,
-                              const struct yk_model_config *config, struct yk_workload *out)
+yk_status yk_workload_from_request(const struct yk_workload_request *request,
+                                   const struct yk_model_config *config, struct yk_workload *out)
 {
     if (request->nf4 && request->lora_rank == 0) {
         return yk_fail(YK_ERROR_USAGE, "--nf4 freezes the weights, so that nothing is left to "

@@ -30,9 +30,9 @@ struct yk_workload_request {
 };
 
 /* Makes the workload of a model from the request. `config` describes the model. */
-yk_status yk_workload_resolve(const struct yk_workload_request *request,
-                              const struct yk_model_config *config,
-                              struct yk_workload *out) YK_MUST_USE;
+yk_status yk_workload_from_request(const struct yk_workload_request *request,
+                                   const struct yk_model_config *config,
+                                   struct yk_workload *out) YK_MUST_USE;
 
 /* Fails if there are more micro-batches than samples in the batch. */
 yk_status yk_workload_check_micro_batches(const struct yk_workload_request *request,
@@ -48,6 +48,6 @@ void yk_workload_write_title(const struct yk_model_config *config, const struct 
 bool yk_workload_precision_choices(size_t number, struct yk_option_choice *out);
 
 /* Heading of these options in help pages. */
-#define YK_WORKLOAD_OPTION_GROUP "Workload options"
+#define YK_WORKLOAD_OPTION_HEADING "Workload options"
 
 #endif

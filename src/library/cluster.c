@@ -59,7 +59,7 @@ static yk_status wrap(struct yk_cluster *cluster, struct yoke_cluster **out)
     }
     atomic_init(&handle->references, 1);
     handle->cluster = cluster;
-    YK_TRY_OR(fill(handle), yoke_cluster_destroy(handle));
+    YK_TRY_OR_CLEAN_UP(fill(handle), yoke_cluster_destroy(handle));
     *out = handle;
     return YK_OK;
 }
@@ -74,7 +74,7 @@ yk_status yk_library_open_cluster(const char *word, struct yoke_cluster **out)
 yoke_status yoke_cluster_open(const char *word, yoke_cluster **out)
 {
     YK_LIBRARY_REQUIRE_NOT_NULL(word, out);
-    return yk_library_status(yk_library_open_cluster(word, out));
+    return yk_library_public_status(yk_library_open_cluster(word, out));
 }
 
 yoke_status yoke_cluster_read(const char *text, const char *source, yoke_cluster **out)
@@ -82,17 +82,17 @@ yoke_status yoke_cluster_read(const char *text, const char *source, yoke_cluster
     struct yk_cluster *cluster = NULL;
     YK_LIBRARY_REQUIRE_NOT_NULL(text, source, out);
     YK_LIBRARY_TRY(yk_cluster_read(text, strlen(text), source, &cluster));
-    return yk_library_status(wrap(cluster, out));
+    return yk_library_public_status(wrap(cluster, out));
 }
 
 static yk_status discover(struct yk_cluster **out)
 {
     struct yk_machine *machine = calloc(1, sizeof *machine);
-    YK_TRY_MEMORY(machine);
+    YK_TRY_ALLOCATED(machine);
     pthread_mutex_lock(&discovering);
     yk_status status = yk_discover_machine(NULL, machine);
     pthread_mutex_unlock(&discovering);
-    YK_THEN(yk_discover_make_cluster(machine, out));
+    YK_IF_OK(yk_discover_make_cluster(machine, out));
     free(machine);
     return status;
 }
@@ -102,7 +102,7 @@ yoke_status yoke_cluster_discover(yoke_cluster **out)
     struct yk_cluster *cluster = NULL;
     YK_LIBRARY_REQUIRE_NOT_NULL(out);
     YK_LIBRARY_TRY(discover(&cluster));
-    return yk_library_status(wrap(cluster, out));
+    return yk_library_public_status(wrap(cluster, out));
 }
 
 void yoke_cluster_destroy(yoke_cluster *cluster)
@@ -120,7 +120,7 @@ const struct yoke_cluster_info *yoke_cluster_info(const yoke_cluster *cluster)
 
 const struct yoke_device *yoke_cluster_device(const yoke_cluster *cluster, int32_t device)
 {
-    return YK_LIBRARY_RECORD_AT(cluster->devices, cluster->info.device_count, device);
+    return YK_LIBRARY_ELEMENT_OR_NULL(cluster->devices, cluster->info.device_count, device);
 }
 
 const struct yoke_link *yoke_cluster_link(const yoke_cluster *cluster, int32_t a, int32_t b)

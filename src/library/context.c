@@ -6,10 +6,10 @@ yk_status yk_library_context_open_costs(const struct yk_cluster *cluster, const 
     struct yk_library_context context = {0};
     struct yk_device_measurements *measurements = NULL;
     YK_TRY(yk_arena_create(&context.arena));
-    yk_status status = profile ? yk_profile_open(profile, &context.profile) : YK_OK;
-    YK_THEN(
+    yk_status status = profile ? yk_profile_open_for_reading(profile, &context.profile) : YK_OK;
+    YK_IF_OK(
         yk_device_measurements_read(context.profile, model, cluster, context.arena, &measurements));
-    YK_TRY_OR(status, yk_library_context_close(&context));
+    YK_TRY_OR_CLEAN_UP(status, yk_library_context_close(&context));
     context.sources = (struct yk_cost_sources){
         .cluster = cluster, .profile = context.profile, .measurements = measurements};
     *out = context;
@@ -34,8 +34,8 @@ void yk_library_context_close(struct yk_library_context *context)
     *context = (struct yk_library_context){0};
 }
 
-yk_status yk_library_context_plan_request(const struct yk_library_context *context, double usual_s,
-                                          struct yk_plan_request *out)
+yk_status yk_library_context_make_plan_request(const struct yk_library_context *context,
+                                               double usual_s, struct yk_plan_request *out)
 {
     const struct yoke_request *request = context->request;
     *out = (struct yk_plan_request){
@@ -56,5 +56,5 @@ yk_status yk_library_context_plan_request(const struct yk_library_context *conte
     if (out->workload.recompute) {
         out->decisions &= ~(uint32_t)YK_DECIDE_RECOMPUTATION;
     }
-    return yk_library_search_options(&request->search, usual_s, &out->search);
+    return yk_library_convert_search_options(&request->search, usual_s, &out->search);
 }

@@ -46,7 +46,7 @@ static yoke_status answer(yk_status status, const struct yk_cost_time *time, str
     if (status == YK_OK) {
         *out = (struct yoke_cost){time->seconds, yk_cost_origin_name(time->origin), time->error};
     }
-    return yk_library_status(status);
+    return yk_library_public_status(status);
 }
 
 static yk_status check_device(const struct yoke_costs *costs, int32_t device)

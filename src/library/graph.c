@@ -49,16 +49,16 @@ yoke_status yoke_graph_open(const char *path, const struct yoke_graph_options *o
     struct yk_text text = {0};
     YK_LIBRARY_REQUIRE_NOT_NULL(path, out);
     yk_status status = yk_file_read_document(path, &text);
-    YK_THEN(read_text(yk_text_chars(&text), text.length, path, options, out));
+    YK_IF_OK(read_text(yk_text_chars(&text), text.length, path, options, out));
     yk_text_free(&text);
-    return yk_library_status(status);
+    return yk_library_public_status(status);
 }
 
 yoke_status yoke_graph_read(const char *text, const char *source,
                             const struct yoke_graph_options *options, yoke_graph **out)
 {
     YK_LIBRARY_REQUIRE_NOT_NULL(text, source, out);
-    return yk_library_status(read_text(text, strlen(text), source, options, out));
+    return yk_library_public_status(read_text(text, strlen(text), source, options, out));
 }
 
 void yoke_graph_destroy(yoke_graph *graph)

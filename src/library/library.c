@@ -88,8 +88,8 @@ enum {
     MAX_NAMES = 64
 };
 
-yk_status yk_library_find_name(const char *what, const char *word, yk_library_name_function name_of,
-                               int32_t *out)
+yk_status yk_library_find_name_number(const char *what, const char *word,
+                                      yk_library_name_function name_of, int32_t *out)
 {
     const char *names[MAX_NAMES];
     struct yk_text all = {0};
@@ -138,8 +138,8 @@ void yoke_stop_lower(yoke_stop *stop)
     atomic_store(&stop->raised, false);
 }
 
-yk_status yk_library_search_options(const struct yoke_search *search, double usual_s,
-                                    struct yk_scheduler_options *out)
+yk_status yk_library_convert_search_options(const struct yoke_search *search, double usual_s,
+                                            struct yk_scheduler_options *out)
 {
     const struct yoke_search given = search ? *search : (struct yoke_search){0};
     if (!isfinite(given.budget_s) || given.budget_s < 0) {

@@ -87,14 +87,14 @@ struct yk_library_context {
     struct yk_cost_sources sources;
 };
 
-static inline yoke_status yk_library_status(yk_status status)
+static inline yoke_status yk_library_public_status(yk_status status)
 {
     return (yoke_status)status;
 }
 
 /* Stores an error message and evaluates to YOKE_ERROR_USAGE. The arguments are those of printf().
  */
-#define YK_LIBRARY_FAIL(...) yk_library_status(yk_fail(YK_ERROR_USAGE, __VA_ARGS__))
+#define YK_LIBRARY_FAIL(...) yk_library_public_status(yk_fail(YK_ERROR_USAGE, __VA_ARGS__))
 
 /* If `expression` is a failure, executes `cleanup` and returns the failure from the calling
  * function. */
@@ -103,7 +103,7 @@ static inline yoke_status yk_library_status(yk_status status)
         const yk_status yk_library_status_ = (expression);                                         \
         if (yk_library_status_ != YK_OK) {                                                         \
             cleanup;                                                                               \
-            return yk_library_status(yk_library_status_);                                          \
+            return yk_library_public_status(yk_library_status_);                                   \
         }                                                                                          \
     } while (0)
 #define YK_LIBRARY_TRY(expression) YK_LIBRARY_TRY_OR(expression, )
@@ -130,17 +130,17 @@ typedef const char *(*yk_library_name_function)(int32_t number);
 /* Finds the number of the name that equals `word`. Fails if there is no such name; the message
  * contains the most similar name, or all names. `what` is the kind of name for the message, such as
  * "method". */
-yk_status yk_library_find_name(const char *what, const char *word, yk_library_name_function name_of,
-                               int32_t *out) YK_MUST_USE;
+yk_status yk_library_find_name_number(const char *what, const char *word,
+                                      yk_library_name_function name_of, int32_t *out) YK_MUST_USE;
 
 /* Evaluates to a pointer to records[number], or to NULL if `number` is out of range. */
-#define YK_LIBRARY_RECORD_AT(records, count, number)                                               \
+#define YK_LIBRARY_ELEMENT_OR_NULL(records, count, number)                                         \
     ((number) >= 0 && (number) < (count) ? &(records)[number] : NULL)
 
 /* Converts public search options to those of a scheduler. `search` may be NULL. `usual_s` is the
  * default time budget in seconds. */
-yk_status yk_library_search_options(const struct yoke_search *search, double usual_s,
-                                    struct yk_scheduler_options *out) YK_MUST_USE;
+yk_status yk_library_convert_search_options(const struct yoke_search *search, double usual_s,
+                                            struct yk_scheduler_options *out) YK_MUST_USE;
 
 yk_status yk_library_check_request_slowdown(double slowdown) YK_MUST_USE;
 
@@ -156,13 +156,13 @@ static inline bool yk_library_release_reference(atomic_int *references)
 
 yk_status yk_library_open_cluster(const char *word, struct yoke_cluster **out) YK_MUST_USE;
 
-/* Opens a model without building its layers. yk_library_describe_model() builds the layers for a
- * workload. */
+/* Opens a model without building its layers. yk_library_build_model_layers() builds the layers for
+ * a workload. */
 yk_status yk_library_open_model(const char *word, struct yoke_model **out) YK_MUST_USE;
 /* Creates a model, without layers, that shares the config of `origin`. */
 yk_status yk_library_derive_model(struct yoke_model *origin, struct yoke_model **out) YK_MUST_USE;
-yk_status yk_library_describe_model(struct yoke_model *handle,
-                                    const struct yk_workload *workload) YK_MUST_USE;
+yk_status yk_library_build_model_layers(struct yoke_model *handle,
+                                        const struct yk_workload *workload) YK_MUST_USE;
 
 /* Appends a schedule in the requested format to `out`. */
 yk_status yk_library_write_schedule(const struct yk_schedule_report *report,
@@ -181,8 +181,9 @@ void yk_library_context_close(struct yk_library_context *context);
 
 /* Converts the request to a request of the planner. `usual_s` is the default time budget of the
  * search in seconds. */
-yk_status yk_library_context_plan_request(const struct yk_library_context *context, double usual_s,
-                                          struct yk_plan_request *out) YK_MUST_USE;
+yk_status yk_library_context_make_plan_request(const struct yk_library_context *context,
+                                               double usual_s,
+                                               struct yk_plan_request *out) YK_MUST_USE;
 
 struct yoke_plan {
     struct yk_library_context context;
@@ -197,22 +198,22 @@ struct yoke_plan {
 };
 
 /* Converts transfers to public structs, which are allocated in the arena. */
-yk_status yk_library_copy_plan_transfers(const struct yk_plan_transfer *transfers, int32_t count,
-                                         struct yk_arena *arena,
-                                         struct yoke_transfer **out) YK_MUST_USE;
+yk_status yk_library_convert_plan_transfers(const struct yk_plan_transfer *transfers, int32_t count,
+                                            struct yk_arena *arena,
+                                            struct yoke_transfer **out) YK_MUST_USE;
 
 enum {
-    YK_LIBRARY_CHARTS = 2,
-    YK_LIBRARY_CURVES = 3,
+    YK_LIBRARY_TRADEOFF_CHART_COUNT = 2,
+    YK_LIBRARY_TRADEOFF_CURVE_COUNT = 3,
 };
 
 struct yoke_tradeoff {
     struct yk_library_context context;
     struct yk_memory_tradeoff *found;
-    struct yk_plan_chart_curve curves[YK_LIBRARY_CURVES];
+    struct yk_plan_chart_curve curves[YK_LIBRARY_TRADEOFF_CURVE_COUNT];
     struct yk_plan_tradeoff_chart
-        charts[YK_LIBRARY_CHARTS]; /* indexed by enum yoke_tradeoff_chart */
-    int32_t chart_count;           /* number of charts that have points */
+        charts[YK_LIBRARY_TRADEOFF_CHART_COUNT]; /* indexed by enum yoke_tradeoff_chart */
+    int32_t chart_count;                         /* number of charts that have points */
     struct yoke_tradeoff_info info;
 };
 

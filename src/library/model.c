@@ -12,7 +12,7 @@ static double operations(const struct yk_kernel_work_list *list)
 {
     double sum = 0;
     for (int class = 0; class < YK_KERNEL_CLASS_COUNT; class ++) {
-        sum += yk_kernel_work_operations(list, (enum yk_kernel_class) class);
+        sum += yk_kernel_work_sum_operations(list, (enum yk_kernel_class) class);
     }
     return sum;
 }
@@ -48,7 +48,7 @@ static struct yoke_model_info info_record(const struct yk_model *model,
         .edge_count = model->edge_count,
         .parameters = model->parameters,
         .trainable = model->trainable,
-        .tokens = yk_model_loss_tokens(model),
+        .tokens = yk_model_count_loss_tokens(model),
         .workload =
             {
                 .batch = workload->batch,
@@ -62,7 +62,8 @@ static struct yoke_model_info info_record(const struct yk_model *model,
     };
 }
 
-yk_status yk_library_describe_model(struct yoke_model *handle, const struct yk_workload *workload)
+yk_status yk_library_build_model_layers(struct yoke_model *handle,
+                                        const struct yk_workload *workload)
 {
     YK_TRY(yk_model_build(handle->config, workload, handle->arena, &handle->model));
     const struct yk_model *model = handle->model;
@@ -85,7 +86,8 @@ static yk_status create(const char *word, struct yoke_model **out)
     struct yoke_model *handle = NULL;
     YK_TRY_NEW_WITH_ARENA(handle);
     atomic_init(&handle->references, 1);
-    YK_TRY_OR(yk_arena_strdup(handle->arena, word, &handle->word), yoke_model_destroy(handle));
+    YK_TRY_OR_CLEAN_UP(yk_arena_strdup(handle->arena, word, &handle->word),
+                       yoke_model_destroy(handle));
     *out = handle;
     return YK_OK;
 }
@@ -94,8 +96,8 @@ yk_status yk_library_open_model(const char *word, struct yoke_model **out)
 {
     struct yoke_model *handle = NULL;
     YK_TRY(create(word, &handle));
-    YK_TRY_OR(yk_model_config_open(word, handle->arena, &handle->config),
-              yoke_model_destroy(handle));
+    YK_TRY_OR_CLEAN_UP(yk_model_config_open(word, handle->arena, &handle->config),
+                       yoke_model_destroy(handle));
     *out = handle;
     return YK_OK;
 }
@@ -138,7 +140,7 @@ static yk_status describe(const struct yoke_workload *given, struct yoke_model *
 {
     struct yk_workload workload;
     YK_TRY(read_workload(given, handle->config, &workload));
-    return yk_library_describe_model(handle, &workload);
+    return yk_library_build_model_layers(handle, &workload);
 }
 
 yoke_status yoke_model_open(const char *word, const struct yoke_workload *workload,
@@ -159,8 +161,8 @@ yoke_status yoke_model_read(const char *text, const char *source,
     YK_LIBRARY_REQUIRE_NOT_NULL(text, source, out);
     YK_LIBRARY_TRY(create(source, &handle));
     yk_status status =
-        yk_model_config_read(text, strlen(text), source, handle->arena, &handle->config);
-    YK_THEN(describe(workload, handle));
+        yk_model_config_parse(text, strlen(text), source, handle->arena, &handle->config);
+    YK_IF_OK(describe(workload, handle));
     YK_LIBRARY_TRY_OR(status, yoke_model_destroy(handle));
     *out = handle;
     return YOKE_OK;
@@ -182,12 +184,12 @@ const struct yoke_model_info *yoke_model_info(const yoke_model *model)
 
 const struct yoke_layer *yoke_model_layer(const yoke_model *model, int32_t layer)
 {
-    return YK_LIBRARY_RECORD_AT(model->layers, model->info.layer_count, layer);
+    return YK_LIBRARY_ELEMENT_OR_NULL(model->layers, model->info.layer_count, layer);
 }
 
 const struct yoke_layer_edge *yoke_model_edge(const yoke_model *model, int32_t edge)
 {
-    return YK_LIBRARY_RECORD_AT(model->edges, model->info.edge_count, edge);
+    return YK_LIBRARY_ELEMENT_OR_NULL(model->edges, model->info.edge_count, edge);
 }
 
 const char *yoke_model_builtin(int32_t number, const char **summary)

@@ -29,8 +29,9 @@ static yk_status read_text(const char *text, size_t length, const char *source,
     struct yoke_order_problem *handle = NULL;
     YK_TRY_NEW_WITH_ARENA(handle);
     atomic_init(&handle->references, 1);
-    YK_TRY_OR(yk_transfer_order_problem_read(text, length, source, handle->arena, &handle->problem),
-              yoke_order_problem_destroy(handle));
+    YK_TRY_OR_CLEAN_UP(
+        yk_transfer_order_problem_read(text, length, source, handle->arena, &handle->problem),
+        yoke_order_problem_destroy(handle));
     handle->info = (struct yoke_order_problem_info){
         .layer_count = handle->problem->layer_count,
         .slot_count = 2 * handle->problem->layer_count + 3,
@@ -45,15 +46,15 @@ yoke_status yoke_order_problem_open(const char *path, yoke_order_problem **out)
     struct yk_text text = {0};
     YK_LIBRARY_REQUIRE_NOT_NULL(path, out);
     yk_status status = yk_file_read_document(path, &text);
-    YK_THEN(read_text(yk_text_chars(&text), text.length, path, out));
+    YK_IF_OK(read_text(yk_text_chars(&text), text.length, path, out));
     yk_text_free(&text);
-    return yk_library_status(status);
+    return yk_library_public_status(status);
 }
 
 yoke_status yoke_order_problem_read(const char *text, const char *source, yoke_order_problem **out)
 {
     YK_LIBRARY_REQUIRE_NOT_NULL(text, source, out);
-    return yk_library_status(read_text(text, strlen(text), source, out));
+    return yk_library_public_status(read_text(text, strlen(text), source, out));
 }
 
 void yoke_order_problem_destroy(yoke_order_problem *problem)
@@ -86,8 +87,8 @@ static yk_status solve(struct yoke_order *handle, const char *method,
     const struct yk_transfer_order_problem *problem = handle->problem->problem;
     int32_t number = 0;
     struct yk_scheduler_options given;
-    YK_TRY(yk_library_find_name("method", method, method_name, &number));
-    YK_TRY(yk_library_search_options(search, usual_budget_s, &given));
+    YK_TRY(yk_library_find_name_number("method", method, method_name, &number));
+    YK_TRY(yk_library_convert_search_options(search, usual_budget_s, &given));
     if (number == GREEDY) {
         return yk_transfer_order_solve_greedy(problem, handle->arena, &handle->order);
     }
@@ -105,7 +106,7 @@ static yk_status find(struct yoke_order *handle, const char *method,
     YK_TRY(solve(handle, method, search));
     YK_TRY(yk_transfer_order_list_transfers(handle->problem->problem, handle->order, handle->arena,
                                             &transfers, &count));
-    YK_TRY(yk_library_copy_plan_transfers(transfers, count, handle->arena, &handle->transfers));
+    YK_TRY(yk_library_convert_plan_transfers(transfers, count, handle->arena, &handle->transfers));
     handle->info = (struct yoke_order_info){
         .method = handle->order->method,
         .step_s = handle->order->step_s,
@@ -148,5 +149,5 @@ bool yoke_order_keeps(const yoke_order *order, int32_t layer)
 
 const struct yoke_transfer *yoke_order_transfer(const yoke_order *order, int32_t number)
 {
-    return YK_LIBRARY_RECORD_AT(order->transfers, order->info.transfer_count, number);
+    return YK_LIBRARY_ELEMENT_OR_NULL(order->transfers, order->info.transfer_count, number);
 }

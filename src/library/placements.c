@@ -45,7 +45,7 @@ static yk_status fill(struct yoke_placements *handle)
     }
     yk_error_band_describe(&found->steps[0]->band, &words);
     yk_status status = yk_text_status(&words);
-    YK_THEN(yk_arena_strdup(found->arena, yk_text_chars(&words), &source));
+    YK_IF_OK(yk_arena_strdup(found->arena, yk_text_chars(&words), &source));
     yk_text_free(&words);
     handle->info = (struct yoke_placements_info){
         .count = found->count,
@@ -72,8 +72,8 @@ static yk_status compare(struct yoke_placements *handle)
     if (request.algorithm && strcmp(request.algorithm, "map") == 0 && !request.map) {
         return yk_fail(YK_ERROR_USAGE, "the way of placing \"map\" needs a map to follow");
     }
-    YK_TRY(yk_library_search_options(&given->search, usual_budget_s, &request.search));
-    YK_TRY(yk_placement_compare(&request, &handle->found));
+    YK_TRY(yk_library_convert_search_options(&given->search, usual_budget_s, &request.search));
+    YK_TRY(yk_placement_compare_algorithms(&request, &handle->found));
     return fill(handle);
 }
 
@@ -83,7 +83,7 @@ yoke_status yoke_placements_find(const yoke_request *request, yoke_placements **
     yoke_placements *handle = calloc(1, sizeof *handle);
     yk_status status =
         handle ? yk_library_context_open(request, &handle->context) : yk_fail_out_of_memory();
-    YK_THEN(compare(handle));
+    YK_IF_OK(compare(handle));
     YK_LIBRARY_TRY_OR(status, yoke_placements_destroy(handle));
     *out = handle;
     return YOKE_OK;
@@ -105,7 +105,7 @@ const struct yoke_placements_info *yoke_placements_info(const yoke_placements *p
 
 const struct yoke_placement *yoke_placements_at(const yoke_placements *placements, int32_t number)
 {
-    return YK_LIBRARY_RECORD_AT(placements->placements, placements->info.count, number);
+    return YK_LIBRARY_ELEMENT_OR_NULL(placements->placements, placements->info.count, number);
 }
 
 int32_t yoke_placements_device(const yoke_placements *placements, int32_t number, int32_t layer,

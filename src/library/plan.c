@@ -56,8 +56,8 @@ static void fill_info(struct yoke_plan *handle)
 static struct yoke_rank rank_record(const struct yk_planner_outcome *planned, int32_t rank)
 {
     const struct yk_plan_rank *decided = &planned->plan->ranks[rank];
-    const struct yk_plan_group_member *member = yk_planner_find_member(planned->plan, rank);
-    const struct yk_sim_rank *simulated = &planned->evaluation.sim->ranks[rank];
+    const struct yk_plan_group_member *member = yk_planner_find_rank_member(planned->plan, rank);
+    const struct yk_sim_rank_result *simulated = &planned->evaluation.sim->ranks[rank];
     const struct yk_memory_peak *peak = &planned->evaluation.peaks[rank];
     return (struct yoke_rank){
         .device = decided->device,
@@ -101,8 +101,8 @@ static yk_status fill_layer(const struct yk_planner_outcome *planned, int32_t la
     return YK_OK;
 }
 
-yk_status yk_library_copy_plan_transfers(const struct yk_plan_transfer *transfers, int32_t count,
-                                         struct yk_arena *arena, struct yoke_transfer **out)
+yk_status yk_library_convert_plan_transfers(const struct yk_plan_transfer *transfers, int32_t count,
+                                            struct yk_arena *arena, struct yoke_transfer **out)
 {
     struct yoke_transfer *records = NULL;
     YK_TRY_NEW(arena, records, count);
@@ -147,9 +147,9 @@ static yk_status fill_plan(struct yoke_plan *handle)
     for (int32_t l = 0; l < handle->info.layer_count; l++) {
         YK_TRY(fill_layer(handle->planned, l, handle->arena, &handle->layers[l]));
     }
-    YK_TRY(yk_library_copy_plan_transfers(handle->planned->plan->transfers,
-                                          handle->info.transfer_count, handle->arena,
-                                          &handle->transfers));
+    YK_TRY(yk_library_convert_plan_transfers(handle->planned->plan->transfers,
+                                             handle->info.transfer_count, handle->arena,
+                                             &handle->transfers));
     return fill_comparisons(handle);
 }
 
@@ -160,27 +160,27 @@ const struct yoke_plan_info *yoke_plan_info(const yoke_plan *plan)
 
 const struct yoke_rank *yoke_plan_rank(const yoke_plan *plan, int32_t rank)
 {
-    return YK_LIBRARY_RECORD_AT(plan->ranks, plan->info.rank_count, rank);
+    return YK_LIBRARY_ELEMENT_OR_NULL(plan->ranks, plan->info.rank_count, rank);
 }
 
 const struct yoke_plan_layer *yoke_plan_layer(const yoke_plan *plan, int32_t layer)
 {
-    return YK_LIBRARY_RECORD_AT(plan->layers, plan->info.layer_count, layer);
+    return YK_LIBRARY_ELEMENT_OR_NULL(plan->layers, plan->info.layer_count, layer);
 }
 
 const struct yoke_transfer *yoke_plan_transfer(const yoke_plan *plan, int32_t number)
 {
-    return YK_LIBRARY_RECORD_AT(plan->transfers, plan->info.transfer_count, number);
+    return YK_LIBRARY_ELEMENT_OR_NULL(plan->transfers, plan->info.transfer_count, number);
 }
 
 const struct yoke_alternative *yoke_plan_alternative(const yoke_plan *plan, int32_t number)
 {
-    return YK_LIBRARY_RECORD_AT(plan->alternatives, plan->info.alternative_count, number);
+    return YK_LIBRARY_ELEMENT_OR_NULL(plan->alternatives, plan->info.alternative_count, number);
 }
 
 const struct yoke_leave_one_out *yoke_plan_leave_one_out(const yoke_plan *plan, int32_t number)
 {
-    return YK_LIBRARY_RECORD_AT(plan->leave_one_out, plan->info.leave_one_out_count, number);
+    return YK_LIBRARY_ELEMENT_OR_NULL(plan->leave_one_out, plan->info.leave_one_out_count, number);
 }
 
 const char *yoke_memory_kind_name(enum yoke_memory_kind kind)
@@ -198,7 +198,7 @@ static yk_status create(const struct yoke_request *request, struct yoke_plan **o
 {
     struct yoke_plan *plan = NULL;
     YK_TRY_NEW_WITH_ARENA(plan);
-    YK_TRY_OR(yk_library_context_open(request, &plan->context), yoke_plan_destroy(plan));
+    YK_TRY_OR_CLEAN_UP(yk_library_context_open(request, &plan->context), yoke_plan_destroy(plan));
     *out = plan;
     return YK_OK;
 }
@@ -206,8 +206,8 @@ static yk_status create(const struct yoke_request *request, struct yoke_plan **o
 /* If `status` is YK_OK, fills the records and stores the plan in `*out`; else destroys it. */
 static yk_status finish(yk_status status, struct yoke_plan *plan, struct yoke_plan **out)
 {
-    YK_THEN(fill_plan(plan));
-    YK_TRY_OR(status, yoke_plan_destroy(plan));
+    YK_IF_OK(fill_plan(plan));
+    YK_TRY_OR_CLEAN_UP(status, yoke_plan_destroy(plan));
     *out = plan;
     return YK_OK;
 }
@@ -215,7 +215,7 @@ static yk_status finish(yk_status status, struct yoke_plan *plan, struct yoke_pl
 static yk_status search(struct yoke_plan *plan)
 {
     struct yk_plan_request request;
-    YK_TRY(yk_library_context_plan_request(&plan->context, usual_budget_s, &request));
+    YK_TRY(yk_library_context_make_plan_request(&plan->context, usual_budget_s, &request));
     YK_TRY(yk_planner_search(&request, &plan->planned));
     return plan->planned->plan ? YK_OK : yk_planner_fail_no_plan_found(plan->planned);
 }
@@ -225,7 +225,7 @@ yoke_status yoke_plan_find(const yoke_request *request, yoke_plan **out)
     struct yoke_plan *plan = NULL;
     YK_LIBRARY_REQUIRE_NOT_NULL(request, out);
     YK_LIBRARY_TRY(create(request, &plan));
-    return yk_library_status(finish(search(plan), plan, out));
+    return yk_library_public_status(finish(search(plan), plan, out));
 }
 
 /* The inputs of reading a plan file. The resulting plan retains the model and the cluster. */
@@ -262,7 +262,7 @@ static yk_status read_file(struct reading *reading)
 {
     struct yk_profile *profile = NULL;
     if (reading->given.profile) {
-        YK_TRY(yk_profile_open(reading->given.profile, &profile));
+        YK_TRY(yk_profile_open_for_reading(reading->given.profile, &profile));
     }
     const struct yk_plan_file_context context = {
         .config = reading->model->config,
@@ -281,8 +281,8 @@ static yk_status make_request(const struct reading *reading, struct yoke_request
     struct yoke_request *request = NULL;
     YK_TRY(yk_library_check_request_slowdown(reading->given.slowdown));
     YK_TRY((yk_status)yoke_request_create(reading->model, reading->cluster, &request));
-    YK_TRY_OR(yk_arena_strdup(request->arena, reading->given.profile, &request->profile),
-              yoke_request_destroy(request));
+    YK_TRY_OR_CLEAN_UP(yk_arena_strdup(request->arena, reading->given.profile, &request->profile),
+                       yoke_request_destroy(request));
     request->clip = reading->plan->clip;
     request->slowdown = reading->given.slowdown;
     request->search = reading->given.search ? *reading->given.search : (struct yoke_search){0};
@@ -296,8 +296,8 @@ static yk_status examine(const struct reading *reading, struct yoke_plan *plan)
     struct yk_plan *kept =
         NULL; /* a copy that lives as long as the request, which points into it */
     YK_TRY(yk_plan_copy(reading->plan, plan->arena, &kept));
-    YK_TRY(yk_library_context_plan_request(&plan->context, usual_compare_s, &request));
-    yk_search_context_restore_request(kept, &request);
+    YK_TRY(yk_library_context_make_plan_request(&plan->context, usual_compare_s, &request));
+    yk_search_context_request_from_plan(kept, &request);
     if (reading->given.slowdown > 0) {
         request.slowdown = reading->given.slowdown;
     }
@@ -310,7 +310,7 @@ static yk_status make(struct reading *reading, struct yoke_plan **out)
     struct yoke_plan *plan = NULL;
     YK_TRY(open_sources(reading));
     YK_TRY(read_file(reading));
-    YK_TRY(yk_library_describe_model(reading->model, &reading->plan->workload));
+    YK_TRY(yk_library_build_model_layers(reading->model, &reading->plan->workload));
     YK_TRY(make_request(reading, &request));
     const yk_status status = create(request, &plan);
     yoke_request_destroy(request); /* the plan retains it */
@@ -336,7 +336,7 @@ yoke_status yoke_plan_read(const char *text, const char *source,
                            const struct yoke_plan_reading *reading, yoke_plan **out)
 {
     YK_LIBRARY_REQUIRE_NOT_NULL(text, source, out);
-    return yk_library_status(read_text(text, strlen(text), source, reading, out));
+    return yk_library_public_status(read_text(text, strlen(text), source, reading, out));
 }
 
 yoke_status yoke_plan_open(const char *path, const struct yoke_plan_reading *reading,
@@ -345,9 +345,9 @@ yoke_status yoke_plan_open(const char *path, const struct yoke_plan_reading *rea
     struct yk_text text = {0};
     YK_LIBRARY_REQUIRE_NOT_NULL(path, out);
     yk_status status = yk_file_read_document(path, &text);
-    YK_THEN(read_text(yk_text_chars(&text), text.length, path, reading, out));
+    YK_IF_OK(read_text(yk_text_chars(&text), text.length, path, reading, out));
     yk_text_free(&text);
-    return yk_library_status(status);
+    return yk_library_public_status(status);
 }
 
 void yoke_plan_destroy(yoke_plan *plan)
@@ -383,9 +383,9 @@ yoke_status yoke_plan_save(const yoke_plan *plan, const char *path)
     struct yk_text text = {0};
     YK_LIBRARY_REQUIRE_NOT_NULL(plan, path);
     yk_status status = write_file(plan, path, &text);
-    YK_THEN(yk_file_write(path, &text));
+    YK_IF_OK(yk_file_write(path, &text));
     yk_text_free(&text);
-    return yk_library_status(status);
+    return yk_library_public_status(status);
 }
 
 yoke_status yoke_plan_program(const yoke_plan *plan, char **out)

@@ -14,7 +14,7 @@ static yk_status begin(const yoke_plan *plan, struct reporting *out)
 {
     YK_TRY(yk_arena_create(&out->arena));
     YK_TRY(yk_sim_make_trace(plan->planned->evaluation.sim, &out->trace));
-    return yk_planner_outcome_result(plan->planned, out->trace, out->arena, &out->result);
+    return yk_planner_outcome_to_plan_result(plan->planned, out->trace, out->arena, &out->result);
 }
 
 static void end(struct reporting *reporting)
@@ -64,7 +64,7 @@ yoke_status yoke_plan_draw(const yoke_plan *plan, enum yoke_figure figure, int32
     struct yk_text text = {0};
     YK_LIBRARY_REQUIRE_NOT_NULL(plan, out);
     yk_status status = begin(plan, &reporting);
-    YK_THEN(draw(&reporting.result, figure, rank, &text));
+    YK_IF_OK(draw(&reporting.result, figure, rank, &text));
     end(&reporting);
     return yk_library_return_text(status, &text, out);
 }
@@ -75,7 +75,7 @@ yoke_status yoke_plan_trace(const yoke_plan *plan, char **out)
     struct yk_text text = {0};
     YK_LIBRARY_REQUIRE_NOT_NULL(plan, out);
     yk_status status = yk_sim_make_trace(plan->planned->evaluation.sim, &trace);
-    YK_THEN(yk_chrome_trace_write(trace, &text));
+    YK_IF_OK(yk_chrome_trace_write(trace, &text));
     yk_trace_destroy(trace);
     return yk_library_return_text(status, &text, out);
 }

@@ -47,7 +47,7 @@ void yoke_request_destroy(yoke_request *request)
 yoke_status yoke_request_set_profile(yoke_request *request, const char *path)
 {
     YK_LIBRARY_REQUIRE_NOT_NULL(request);
-    return yk_library_status(yk_arena_strdup(request->arena, path, &request->profile));
+    return yk_library_public_status(yk_arena_strdup(request->arena, path, &request->profile));
 }
 
 yoke_status yoke_request_set_micro_batches(yoke_request *request, int32_t micro_batches)
@@ -71,7 +71,7 @@ yoke_status yoke_request_set_search(yoke_request *request, const struct yoke_sea
 {
     struct yk_scheduler_options checked;
     YK_LIBRARY_REQUIRE_NOT_NULL(request);
-    YK_LIBRARY_TRY(yk_library_search_options(search, 1, &checked));
+    YK_LIBRARY_TRY(yk_library_convert_search_options(search, 1, &checked));
     request->search = search ? *search : (struct yoke_search){0};
     return YOKE_OK;
 }
@@ -134,7 +134,7 @@ yoke_status yoke_request_set_strategy(yoke_request *request, const char *strateg
     int32_t number = YK_SHARDING_STRATEGY_COUNT;
     YK_LIBRARY_REQUIRE_NOT_NULL(request);
     if (strategy) {
-        YK_LIBRARY_TRY(yk_library_find_name("strategy", strategy, strategy_name, &number));
+        YK_LIBRARY_TRY(yk_library_find_name_number("strategy", strategy, strategy_name, &number));
     }
     request->strategy = (enum yk_sharding_strategy)number;
     request->random_strategies = strategy && number == YK_SHARDING_STRATEGY_COUNT;
@@ -151,8 +151,8 @@ yoke_status yoke_request_set_algorithm(yoke_request *request, const char *algori
     int32_t number = 0;
     YK_LIBRARY_REQUIRE_NOT_NULL(request);
     if (algorithm) {
-        YK_LIBRARY_TRY(
-            yk_library_find_name("way of placing", algorithm, yoke_placement_algorithm, &number));
+        YK_LIBRARY_TRY(yk_library_find_name_number("way of placing", algorithm,
+                                                   yoke_placement_algorithm, &number));
     }
     request->algorithm = algorithm ? yoke_placement_algorithm(number) : NULL;
     return YOKE_OK;
@@ -174,5 +174,5 @@ yoke_status yoke_request_set_map(yoke_request *request, const char *text, const 
         return YOKE_OK;
     }
     YK_LIBRARY_REQUIRE_NOT_NULL(source);
-    return yk_library_status(read_map(text, source, request));
+    return yk_library_public_status(read_map(text, source, request));
 }

@@ -54,7 +54,7 @@ static yk_status wrap(struct yoke_graph *graph, struct yk_schedule *schedule, co
     }
     handle->graph = YK_LIBRARY_RETAIN(graph);
     handle->schedule = schedule;
-    YK_TRY_OR(fill(handle, algorithm), yoke_schedule_destroy(handle));
+    YK_TRY_OR_CLEAN_UP(fill(handle, algorithm), yoke_schedule_destroy(handle));
     *out = handle;
     return YK_OK;
 }
@@ -70,8 +70,8 @@ static yk_status find(struct yoke_graph *graph, const char *algorithm,
     int32_t number = 0;
     struct yk_scheduler_options options;
     struct yk_schedule *schedule = NULL;
-    YK_TRY(yk_library_find_name("scheduler", algorithm, scheduler_name, &number));
-    YK_TRY(yk_library_search_options(search, usual_budget_s, &options));
+    YK_TRY(yk_library_find_name_number("scheduler", algorithm, scheduler_name, &number));
+    YK_TRY(yk_library_convert_search_options(search, usual_budget_s, &options));
     YK_TRY(yk_scheduler_run(yk_schedulers[number], graph->graph, &options, &schedule));
     return wrap(graph, schedule, yk_schedulers[number]->name, out);
 }
@@ -80,14 +80,14 @@ yoke_status yoke_schedule_find(yoke_graph *graph, const char *algorithm,
                                const struct yoke_search *search, yoke_schedule **out)
 {
     YK_LIBRARY_REQUIRE_NOT_NULL(graph, algorithm, out);
-    return yk_library_status(find(graph, algorithm, search, out));
+    return yk_library_public_status(find(graph, algorithm, search, out));
 }
 
 static yk_status run_map(const struct yk_graph *graph, const char *map, const char *source,
                          int32_t *devices, struct yk_schedule *schedule)
 {
-    YK_TRY(yk_assignment_read(map, strlen(map), source, graph, devices));
-    YK_TRY(yk_assignment_schedule(&(struct yk_assignment){.devices = devices}, schedule));
+    YK_TRY(yk_assignment_read_devices(map, strlen(map), source, graph, devices));
+    YK_TRY(yk_assignment_make_schedule(&(struct yk_assignment){.devices = devices}, schedule));
     return yk_schedule_memory_check(schedule);
 }
 
@@ -100,7 +100,7 @@ static yk_status follow(struct yoke_graph *graph, const char *map, const char *s
     const yk_status status =
         devices ? run_map(graph->graph, map, source, devices, schedule) : yk_fail_out_of_memory();
     free(devices);
-    YK_TRY_OR(status, yk_schedule_destroy(schedule));
+    YK_TRY_OR_CLEAN_UP(status, yk_schedule_destroy(schedule));
     return wrap(graph, schedule, "map", out);
 }
 
@@ -108,7 +108,7 @@ yoke_status yoke_schedule_follow(yoke_graph *graph, const char *map, const char 
                                  yoke_schedule **out)
 {
     YK_LIBRARY_REQUIRE_NOT_NULL(graph, map, source, out);
-    return yk_library_status(follow(graph, map, source, out));
+    return yk_library_public_status(follow(graph, map, source, out));
 }
 
 void yoke_schedule_destroy(yoke_schedule *schedule)
@@ -127,7 +127,7 @@ const struct yoke_schedule_info *yoke_schedule_info(const yoke_schedule *schedul
 
 const struct yoke_task *yoke_schedule_task(const yoke_schedule *schedule, int32_t task)
 {
-    return YK_LIBRARY_RECORD_AT(schedule->tasks, schedule->schedule->graph->task_count, task);
+    return YK_LIBRARY_ELEMENT_OR_NULL(schedule->tasks, schedule->schedule->graph->task_count, task);
 }
 
 yk_status yk_library_write_schedule(const struct yk_schedule_report *report,

@@ -12,7 +12,7 @@ static const double usual_budget_s = 5;
 static void fill_info(struct yoke_tradeoff *handle)
 {
     const struct yk_memory_tradeoff *found = handle->found;
-    handle->chart_count = yk_memory_tradeoff_charts(found, handle->curves, handle->charts);
+    handle->chart_count = yk_memory_tradeoff_fill_charts(found, handle->curves, handle->charts);
     handle->info = (struct yoke_tradeoff_info){
         .points = found->points,
         .definition = handle->charts[YOKE_TRADEOFF_SPLIT].definition,
@@ -35,7 +35,7 @@ static void fill_info(struct yoke_tradeoff *handle)
 static yk_status find(struct yoke_tradeoff *handle, int32_t points)
 {
     struct yk_plan_request request;
-    YK_TRY(yk_library_context_plan_request(&handle->context, usual_budget_s, &request));
+    YK_TRY(yk_library_context_make_plan_request(&handle->context, usual_budget_s, &request));
     const struct yk_memory_tradeoff_options options = {
         .points = points > 0 ? points : USUAL_POINTS,
         .milp_s = request.search.budget_s,
@@ -59,7 +59,7 @@ yoke_status yoke_tradeoff_find(const yoke_request *request, int32_t points, yoke
     yoke_tradeoff *handle = calloc(1, sizeof *handle);
     yk_status status =
         handle ? yk_library_context_open(request, &handle->context) : yk_fail_out_of_memory();
-    YK_THEN(find(handle, points));
+    YK_IF_OK(find(handle, points));
     YK_LIBRARY_TRY_OR(status, yoke_tradeoff_destroy(handle));
     *out = handle;
     return YOKE_OK;
@@ -82,7 +82,7 @@ const struct yoke_tradeoff_info *yoke_tradeoff_info(const yoke_tradeoff *tradeof
 static yk_status draw(const yoke_tradeoff *tradeoff, enum yoke_tradeoff_chart chart,
                       struct yk_text *out)
 {
-    if ((int)chart < 0 || (int)chart >= YK_LIBRARY_CHARTS) {
+    if ((int)chart < 0 || (int)chart >= YK_LIBRARY_TRADEOFF_CHART_COUNT) {
         return yk_fail(YK_ERROR_USAGE, "a trade-off has no chart %d", (int)chart);
     }
     if ((int32_t)chart >= tradeoff->chart_count) {

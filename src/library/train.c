@@ -47,7 +47,7 @@ static yk_status set(yoke_training *training, const char *name, const char *valu
     YK_TRY(yk_train_request_check_option(&(struct yk_train_option){name, value}));
     YK_TRY(yk_arena_strdup(training->arena, name, &option.name));
     YK_TRY(yk_arena_strdup(training->arena, value, &option.value));
-    YK_TRY_GROW(training->options, training->capacity, training->count);
+    YK_TRY_GROW_ARRAY(training->options, training->capacity, training->count);
     training->options[training->count++] = option;
     return YK_OK;
 }
@@ -55,7 +55,7 @@ static yk_status set(yoke_training *training, const char *name, const char *valu
 yoke_status yoke_training_set(yoke_training *training, const char *name, const char *value)
 {
     YK_LIBRARY_REQUIRE_NOT_NULL(training, name, value);
-    return yk_library_status(set(training, name, value));
+    return yk_library_public_status(set(training, name, value));
 }
 
 static void report_progress(void *user, const char *what, double done)
@@ -73,7 +73,7 @@ static void report_lost(void *user, const char *sentence)
 static void report_leave(void *user, yk_status status)
 {
     const struct yoke_training_callbacks *callbacks = ((const struct call *)user)->callbacks;
-    callbacks->leave(callbacks->user, yk_library_status(status));
+    callbacks->leave(callbacks->user, yk_library_public_status(status));
 }
 
 /* Keeps the message until the call returns. */
@@ -153,8 +153,8 @@ static yk_status run(yoke_training *training, struct call *call)
         .checkpoint = callbacks->saved ? report_checkpoint : NULL,
     };
     struct yk_train_request request = {0};
-    YK_TRY(
-        yk_train_request_make(training->options, (size_t)training->count, call->arena, &request));
+    YK_TRY(yk_train_request_from_options(training->options, (size_t)training->count, call->arena,
+                                         &request));
     request.job = &job;
     request.progress = &progress;
     const yk_status status = yk_train_run(&request, &training->outcome);
@@ -179,7 +179,7 @@ yoke_status yoke_training_run(yoke_training *training,
         fill_result(training);
         status = YK_OK;
     }
-    return yk_library_status(status);
+    return yk_library_public_status(status);
 }
 
 const struct yoke_training_result *yoke_training_result(const yoke_training *training)

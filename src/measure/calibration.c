@@ -93,7 +93,7 @@ static void describe_pass(const struct state *state, int32_t rank, const struct 
     const struct yk_program *program = state->request->program;
     const bool updates = op->kind == YK_OP_UPDATE;
     const int32_t number = updates ? program->layers[op->layer].weights_owner : op->layer;
-    const struct yk_layer *layer = &yk_model_cache_whole_batch(program->cache)->layers[number];
+    const struct yk_layer *layer = &yk_model_cache_get_whole_batch(program->cache)->layers[number];
     out->layer = layer->kind;
     out->shape = layer->shape;
     out->size = updates ? 0 : op->samples;
@@ -119,7 +119,8 @@ static void describe_message(const struct state *state, int32_t rank, const stru
         const double part_bytes = n > 0 ? fmax(bytes / n, largest) : 0;
         double round_s = 0;
         const int32_t slowest =
-            n > 0 ? yk_communication_slowest_rank(cluster, &ring->ranks, part_bytes, &round_s) : 0;
+            n > 0 ? yk_communication_slowest_ring_link(cluster, &ring->ranks, part_bytes, &round_s)
+                  : 0;
         from = n > 0 ? ring->ranks.devices[slowest] : from;
         to = n > 0 ? ring->ranks.devices[(slowest + 1) % n] : to;
         bytes = part_bytes * n;
@@ -355,7 +356,7 @@ static yk_status find_known(const struct state *state, double *out)
     struct yk_profile *profile = state->request->sources->profile;
     for (int32_t i = 0; profile && i < made->class_count; i++) {
         const struct yk_profile_fact_key fact = {made->classes[i].profile_key,
-                                                 YK_PROFILE_MESSAGE_SLOWDOWN};
+                                                 YK_PROFILE_FACT_MESSAGE_SLOWDOWN};
         double value = NAN;
         if (is_message(&made->classes[i]) && made->classes[i].is_known) {
             YK_TRY(yk_profile_find_fact(profile, &fact, &value));
@@ -392,12 +393,12 @@ static yk_status find_slowdowns(struct state *state, struct sums *sums)
     if (compute.samples > 0) {
         made->estimated_compute = true;
         made->compute_slowdown = compute.value;
-        YK_TRY(add_fact(state, link, YK_PROFILE_COMPUTE_SLOWDOWN, &compute));
+        YK_TRY(add_fact(state, link, YK_PROFILE_FACT_COMPUTE_SLOWDOWN, &compute));
     }
     if (message.samples > 0 && isnan(made->message_slowdown)) {
         made->estimated_message = true;
         made->message_slowdown = message.value;
-        YK_TRY(add_fact(state, link, YK_PROFILE_MESSAGE_SLOWDOWN, &message));
+        YK_TRY(add_fact(state, link, YK_PROFILE_FACT_MESSAGE_SLOWDOWN, &message));
     }
     return YK_OK;
 }
@@ -525,7 +526,7 @@ static yk_status compute_rows(struct state *state)
 static void add_op(struct state *state, int32_t rank, int32_t op,
                    struct yk_calibration_class *class)
 {
-    const struct yk_sim_rank *simulated = &state->request->sim->ranks[rank];
+    const struct yk_sim_rank_result *simulated = &state->request->sim->ranks[rank];
     class->count++;
     class->predicted_s += simulated->end_s[op] - simulated->start_s[op];
     class->measured_s += state->request->measured->ranks[rank].ops[op].seconds;

@@ -72,7 +72,7 @@ struct yk_calibration {
 
 struct yk_calibration_request {
     const struct yk_program *program;      /* the last program of the run */
-    const struct yk_sim *sim;              /* the simulation of this program */
+    const struct yk_sim_result *sim;       /* the simulation of this program */
     const struct yk_cost_sources *sources; /* the costs used by the simulation */
     const struct yk_op_times *measured;    /* measured times */
 };

@@ -57,7 +57,7 @@ struct yk_milp {
 yk_status yk_milp_create(struct yk_milp **out)
 {
     struct yk_milp *milp = calloc(1, sizeof *milp);
-    YK_TRY_MEMORY(milp);
+    YK_TRY_ALLOCATED(milp);
     *out = milp;
     return YK_OK;
 }
@@ -358,7 +358,7 @@ static void solve_integer(struct solving *solving)
 static void solve_in_subprocess(void *data)
 {
     struct solving *solving = data;
-    solving->result->outcome = YK_MILP_UNKNOWN;
+    solving->result->outcome = YK_MILP_NO_SOLUTION_FOUND;
     solving->result->bound = -INFINITY;
     if (solving->problem->linear) {
         solve_linear(solving);
@@ -386,7 +386,7 @@ static yk_status use_start(const struct yk_milp *milp, const double *start, stru
         objective += milp->columns[i].objective * start[i];
     }
     if (!start || (out->outcome == YK_MILP_FEASIBLE && out->objective <= objective) ||
-        (out->outcome != YK_MILP_FEASIBLE && out->outcome != YK_MILP_UNKNOWN)) {
+        (out->outcome != YK_MILP_FEASIBLE && out->outcome != YK_MILP_NO_SOLUTION_FOUND)) {
         return YK_OK;
     }
     out->outcome = YK_MILP_FEASIBLE;
@@ -417,7 +417,7 @@ static yk_status run_solver(const struct problem *problem, const struct yk_milp_
     const size_t bytes = sizeof(struct shared_result) + numbers * sizeof(double);
     struct shared_result *result = yk_subprocess_allocate_shared(bytes);
     bool returned = false;
-    YK_TRY_MEMORY(result);
+    YK_TRY_ALLOCATED(result);
     result->values = (double *)(result + 1);
     result->prices = result->values + columns;
     const struct yk_subprocess_limits limits = {.end_s = problem->end_s,
@@ -425,7 +425,8 @@ static yk_status run_solver(const struct problem *problem, const struct yk_milp_
                                                 .stop = options->stop,
                                                 .stop_requested = &result->stop_requested};
     struct solving solving = {.problem = problem, .result = result};
-    yk_status status = yk_subprocess_run(solve_in_subprocess, &solving, &limits, &returned);
+    yk_status status =
+        yk_subprocess_run_function(solve_in_subprocess, &solving, &limits, &returned);
     if (status == YK_OK && returned) {
         status = copy_result(problem, result, arena, out);
     }
@@ -448,7 +449,7 @@ static yk_status solve(struct yk_milp *milp, const struct yk_milp_options *optio
     YK_TRY(yk_arena_create(&work));
     yk_status status = arrange(milp, work, &problem);
     problem.linear = problem.linear || options->relaxed;
-    YK_THEN(run_solver(&problem, options, arena, out, &returned));
+    YK_IF_OK(run_solver(&problem, options, arena, out, &returned));
     if (status == YK_OK && !returned && !is_over(options, end_s)) {
         problem.no_cuts = true;
         status = run_solver(&problem, options, arena, out, &returned);
@@ -461,7 +462,7 @@ yk_status yk_milp_solve(struct yk_milp *milp, const struct yk_milp_options *opti
                         struct yk_arena *arena, struct yk_milp_result *out)
 {
     const double begin_s = yk_clock_now_s();
-    struct yk_milp_result result = {.outcome = YK_MILP_UNKNOWN, .bound = -INFINITY};
+    struct yk_milp_result result = {.outcome = YK_MILP_NO_SOLUTION_FOUND, .bound = -INFINITY};
     if (!is_over(options, begin_s + options->budget_s)) {
         YK_TRY(solve(milp, options, begin_s + options->budget_s, arena, &result));
     }

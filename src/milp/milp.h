@@ -20,9 +20,9 @@
 struct yk_milp;
 
 enum yk_milp_outcome {
-    YK_MILP_OPTIMAL,  /* the solution is optimal within the requested gap */
-    YK_MILP_FEASIBLE, /* the solver stopped early with a solution */
-    YK_MILP_UNKNOWN,  /* the solver stopped early without a solution */
+    YK_MILP_OPTIMAL,           /* the solution is optimal within the requested gap */
+    YK_MILP_FEASIBLE,          /* the solver stopped early with a solution */
+    YK_MILP_NO_SOLUTION_FOUND, /* the solver stopped early without a solution */
     YK_MILP_INFEASIBLE,
     YK_MILP_UNBOUNDED,
 };

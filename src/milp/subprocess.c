@@ -108,8 +108,8 @@ static pid_t fork_with_signals_blocked(void)
     return child;
 }
 
-yk_status yk_subprocess_run(void (*function)(void *data), void *data,
-                            const struct yk_subprocess_limits *limits, bool *out_returned)
+yk_status yk_subprocess_run_function(void (*function)(void *data), void *data,
+                                     const struct yk_subprocess_limits *limits, bool *out_returned)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) {

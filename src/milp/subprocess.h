@@ -31,8 +31,8 @@ struct yk_subprocess_limits {
 
 /* Runs `function(data)` in a child process. `*out_returned` is false if the child crashed or was
  * killed. */
-yk_status yk_subprocess_run(void (*function)(void *data), void *data,
-                            const struct yk_subprocess_limits *limits,
-                            bool *out_returned) YK_MUST_USE;
+yk_status yk_subprocess_run_function(void (*function)(void *data), void *data,
+                                     const struct yk_subprocess_limits *limits,
+                                     bool *out_returned) YK_MUST_USE;
 
 #endif

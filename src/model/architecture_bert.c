@@ -39,7 +39,7 @@ static const struct yk_config_field_table table = YK_CONFIG_FIELD_TABLE(fields, 
 static yk_status read_arithmetic(const struct yk_json *json, struct yk_model_config *config)
 {
     static const char key[] = "position_embedding_type";
-    const struct yk_json *positions = yk_json_get(json, key);
+    const struct yk_json *positions = yk_json_get_member(json, key);
     bool absolute = false;
     YK_TRY(yk_config_fields_read_activation(json, "hidden_act", "gelu", "its hidden_act", config));
     YK_TRY(yk_config_fields_string_equals(json, key, "absolute", &absolute));
@@ -61,7 +61,8 @@ static yk_status read_config(const struct yk_json *json, struct yk_model_config 
     YK_TRY(yk_config_fields_read_token_ids(json, config));
     YK_TRY(yk_config_fields_refuse_flag(json, "is_decoder", ENCODER_ONLY));
     YK_TRY(yk_config_fields_refuse_flag(json, "add_cross_attention", ENCODER_ONLY));
-    const char *class = yk_json_string(yk_json_array_at(yk_json_get(json, "architectures"), 0));
+    const char *class =
+        yk_json_string(yk_json_array_at(yk_json_get_member(json, "architectures"), 0));
     const bool masked = class && strcmp(class, "BertForMaskedLM") == 0;
     config->masked_head = masked || (class && strcmp(class, "BertForPreTraining") == 0);
     config->pooler = !masked;
@@ -148,7 +149,7 @@ static void add_head(struct yk_model_builder *model, int32_t last, int32_t poole
                                   pooler != YK_LAYER_NONE ? " pairs" : "");
     yk_layer_builder_add_linear(&layer,
                                 &(struct yk_linear_spec){"transform", rows, C, C, 1, .bias = true});
-    yk_layer_builder_add_activation(&layer, yk_model_builder_activation(model), rows, C);
+    yk_layer_builder_add_activation(&layer, yk_model_builder_activation_kind(model), rows, C);
     yk_layer_builder_add_norm(&layer, YK_NORM_LAYER, rows, C);
     yk_layer_builder_add_linear(&layer,
                                 &(struct yk_linear_spec){"logits", rows, C, V, 1, .bias = true,
@@ -242,7 +243,7 @@ static int32_t list_encoder(const struct yk_model_config *config, struct yk_modu
 {
     const int32_t tokens = list_embeddings(config, modules);
     yk_module_tree_open_module(modules, "encoder");
-    yk_module_tree_add_blocks(modules, "layer", config->layers, list_block, config);
+    yk_module_tree_add_numbered_blocks(modules, "layer", config->layers, list_block, config);
     yk_module_tree_close_module(modules);
     if (config->pooler) {
         yk_module_tree_open_module(modules, "pooler");

@@ -41,8 +41,9 @@ static yk_status read_arithmetic(const struct yk_json *json, struct yk_model_con
     bool scaled_by_layer = false;
     YK_TRY(yk_config_fields_read_activation(json, "activation_function", "gelu_new",
                                             "its activation_function", config));
-    (void)yk_json_boolean(yk_json_get(json, "scale_attn_weights"), &scaled);
-    (void)yk_json_boolean(yk_json_get(json, "scale_attn_by_inverse_layer_idx"), &scaled_by_layer);
+    (void)yk_json_boolean(yk_json_get_member(json, "scale_attn_weights"), &scaled);
+    (void)yk_json_boolean(yk_json_get_member(json, "scale_attn_by_inverse_layer_idx"),
+                          &scaled_by_layer);
     if (!scaled || scaled_by_layer) {
         config->not_trained = "its way to scale attention";
     }
@@ -150,7 +151,7 @@ static void list_modules(const struct yk_model_config *config, struct yk_module_
         yk_module_tree_add_embedding(modules, "wte", config->vocabulary, config->width);
     (void)yk_module_tree_add_embedding(modules, "wpe", config->positions, config->width);
     yk_module_tree_add_empty_module(modules, "drop");
-    yk_module_tree_add_blocks(modules, "h", config->layers, list_block, config);
+    yk_module_tree_add_numbered_blocks(modules, "h", config->layers, list_block, config);
     yk_module_tree_add_norm(modules, "ln_f", config->width, true);
     yk_module_tree_close_module(modules);
     const int32_t head =

@@ -49,8 +49,8 @@ static const double DEFAULT_THETA = 1e4;
 /* Reads Llama 3's scaling. Other kinds cannot be trained. */
 static yk_status read_scaling(const struct yk_json *scaling, struct yk_model_config *config)
 {
-    const char *newer = yk_json_string(yk_json_get(scaling, "rope_type"));
-    const char *type = newer ? newer : yk_json_string(yk_json_get(scaling, "type"));
+    const char *newer = yk_json_string(yk_json_get_member(scaling, "rope_type"));
+    const char *type = newer ? newer : yk_json_string(yk_json_get_member(scaling, "type"));
     double positions = 0;
     if (!type || strcmp(type, "default") == 0) {
         return YK_OK;
@@ -75,9 +75,9 @@ static yk_status read_scaling(const struct yk_json *scaling, struct yk_model_con
 /* Reads "rope_theta" and "rope_scaling", or "rope_parameters", which contains both. */
 static yk_status read_arithmetic(const struct yk_json *json, struct yk_model_config *config)
 {
-    const struct yk_json *both = yk_json_get(json, "rope_parameters");
-    const struct yk_json *scaling = both ? both : yk_json_get(json, "rope_scaling");
-    const char *activation = yk_json_string(yk_json_get(json, "hidden_act"));
+    const struct yk_json *both = yk_json_get_member(json, "rope_parameters");
+    const struct yk_json *scaling = both ? both : yk_json_get_member(json, "rope_scaling");
+    const char *activation = yk_json_string(yk_json_get_member(json, "hidden_act"));
     double theta = 0;
     YK_TRY(yk_config_fields_read_number(json, "rope_theta", DEFAULT_THETA, &theta));
     YK_TRY(yk_config_fields_read_number(both, "rope_theta", theta, &config->rope_theta));
@@ -105,8 +105,9 @@ static yk_status read_window(const struct yk_json *json, bool mistral,
 
 static bool is_mistral(const struct yk_json *json)
 {
-    const char *class = yk_json_string(yk_json_array_at(yk_json_get(json, "architectures"), 0));
-    const char *type = yk_json_string(yk_json_get(json, "model_type"));
+    const char *class =
+        yk_json_string(yk_json_array_at(yk_json_get_member(json, "architectures"), 0));
+    const char *type = yk_json_string(yk_json_get_member(json, "model_type"));
     return class ? strcmp(class, "MistralForCausalLM") == 0 : type && strcmp(type, "mistral") == 0;
 }
 
@@ -125,7 +126,7 @@ static yk_status read_config(const struct yk_json *json, struct yk_model_config 
         config->head_size = config->width / config->heads;
     }
     if (config->kv_heads == 0) {
-        const bool missing = !yk_json_get(json, "num_key_value_heads");
+        const bool missing = !yk_json_get_member(json, "num_key_value_heads");
         config->kv_heads = mistral && missing ? MISTRAL_DEFAULT_KV_HEADS : config->heads;
     }
     return yk_config_fields_check_divides(table, json, config, YK_CONFIG_OFFSET(kv_heads),
@@ -229,7 +230,7 @@ static void list_modules(const struct yk_model_config *config, struct yk_module_
     yk_module_tree_open_module(modules, "model");
     const int32_t tokens =
         yk_module_tree_add_embedding(modules, "embed_tokens", config->vocabulary, config->width);
-    yk_module_tree_add_blocks(modules, "layers", config->layers, list_block, config);
+    yk_module_tree_add_numbered_blocks(modules, "layers", config->layers, list_block, config);
     yk_module_tree_add_norm(modules, "norm", config->width, false);
     yk_module_tree_open_module(modules, "rotary_emb");
     yk_module_tree_add_buffer(modules, "inv_freq", YK_MODULE_TENSOR_FLOAT, config->head_size / 2);

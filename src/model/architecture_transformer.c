@@ -283,8 +283,9 @@ static int32_t list_stack(const struct yk_model_config *config, struct yk_module
     }
     (void)yk_module_tree_add_embedding(modules, "embed_positions", config->positions,
                                        config->width);
-    yk_module_tree_add_blocks(modules, "layers", decoder ? config->layers : config->encoder_layers,
-                              decoder ? list_decoder_block : list_encoder_block, config);
+    yk_module_tree_add_numbered_blocks(modules, "layers",
+                                       decoder ? config->layers : config->encoder_layers,
+                                       decoder ? list_decoder_block : list_encoder_block, config);
     yk_module_tree_close_module(modules);
     return tokens;
 }

@@ -43,8 +43,8 @@ static yk_status fail_unknown(const char *class, const char *type)
 /* An unknown class may have another head, so its model_type is not used. */
 static yk_status find_architecture(const struct yk_json *json, const struct yk_architecture **out)
 {
-    const struct yk_json *list = yk_json_get(json, "architectures");
-    const struct yk_json *type_node = yk_json_get(json, "model_type");
+    const struct yk_json *list = yk_json_get_member(json, "architectures");
+    const struct yk_json *type_node = yk_json_get_member(json, "model_type");
     if (list && !yk_json_is_null(list) && !yk_json_is_array(list)) {
         return yk_fail(YK_ERROR_INPUT, "\"architectures\" must be a list of names, not %s",
                        yk_json_type_name(list));
@@ -105,13 +105,13 @@ static yk_status read_config(const struct yk_json *json, struct yk_model_config 
     return check_sizes(config);
 }
 
-yk_status yk_model_config_read(const char *text, size_t length, const char *source,
-                               struct yk_arena *arena, const struct yk_model_config **out)
+yk_status yk_model_config_parse(const char *text, size_t length, const char *source,
+                                struct yk_arena *arena, const struct yk_model_config **out)
 {
     struct yk_model_config *config = NULL;
     YK_TRY_NEW(arena, config, 1);
     config->name = yk_arena_copy_text(arena, source, strlen(source));
-    YK_TRY_MEMORY(config->name);
+    YK_TRY_ALLOCATED(config->name);
     struct yk_json *json = NULL;
     yk_status status = yk_json_parse(text, length, &json);
     if (status == YK_OK) {
@@ -222,7 +222,7 @@ static yk_status read_file(const char *path, struct yk_arena *arena,
 {
     struct yk_text text = {0};
     yk_status status = yk_file_read_document(path, &text);
-    YK_THEN(yk_model_config_read(yk_text_chars(&text), text.length, path, arena, out));
+    YK_IF_OK(yk_model_config_parse(yk_text_chars(&text), text.length, path, arena, out));
     yk_text_free(&text);
     return status;
 }

@@ -106,9 +106,9 @@ yk_status yk_model_config_find_builtin(const char *name,
  * Parses a Hugging Face config.json. `source` becomes the config's name, and every error message
  * begins with it. The config and its strings are in the arena.
  */
-yk_status yk_model_config_read(const char *text, size_t length, const char *source,
-                               struct yk_arena *arena,
-                               const struct yk_model_config **out) YK_MUST_USE;
+yk_status yk_model_config_parse(const char *text, size_t length, const char *source,
+                                struct yk_arena *arena,
+                                const struct yk_model_config **out) YK_MUST_USE;
 
 /* Returns whether yk_model_config_open() treats `word` as a path. Otherwise `word` is the name of a
  * built-in model. */
@@ -122,7 +122,7 @@ yk_status yk_model_config_open(const char *word, struct yk_arena *arena,
 
 /*
  * Appends a config.json for Hugging Face transformers to `out`, with keys that versions 4 and 5 can
- * both read. `dtype` is the type of the weights. If yk_model_config_read() reads this text, the
+ * both read. `dtype` is the type of the weights. If yk_model_config_parse() reads this text, the
  * result is equal to `config` except for the name. Unknown token ids are written as null, so that
  * transformers does not use its defaults. An unknown decoder_start is not written, because version
  * 5 requires a number. A Mistral model is written as the equivalent Llama model.

@@ -16,7 +16,7 @@ static const struct yk_json *find(const struct yk_config_field *field, const str
     const struct yk_json *found = NULL;
     *key = field->keys[0];
     for (int i = 0; i < YK_CONFIG_FIELD_MAX_KEYS && field->keys[i]; i++) {
-        const struct yk_json *node = yk_json_get(json, field->keys[i]);
+        const struct yk_json *node = yk_json_get_member(json, field->keys[i]);
         if (node) {
             *key = field->keys[i];
             found = node;
@@ -60,13 +60,14 @@ yk_status yk_config_fields_read_flag(const struct yk_json *json, const char *key
                                      bool *out)
 {
     *out = preset;
-    return yk_json_is_null(yk_json_get(json, key)) ? YK_OK : yk_json_get_bool(json, key, out);
+    return yk_json_is_null(yk_json_get_member(json, key)) ? YK_OK
+                                                          : yk_json_get_bool(json, key, out);
 }
 
 yk_status yk_config_fields_string_equals(const struct yk_json *json, const char *key,
                                          const char *name, bool *out)
 {
-    const struct yk_json *node = yk_json_get(json, key);
+    const struct yk_json *node = yk_json_get_member(json, key);
     const char *found = yk_json_string(node);
     if (node && !yk_json_is_null(node) && !found) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a string, not %s", key,
@@ -92,7 +93,7 @@ yk_status yk_config_fields_read_activation(const struct yk_json *json, const cha
     static const char *const by_tanh[] = {"gelu_new", "gelu_pytorch_tanh", "gelu_fast", NULL};
     static const char *const silu[] = {"silu", "swish", NULL};
     YK_TRY(yk_config_fields_string_equals(json, key, "relu", &config->relu)); /* checks the type */
-    const char *found = yk_json_string(yk_json_get(json, key));
+    const char *found = yk_json_string(yk_json_get_member(json, key));
     const char *name = found ? found : preset;
     config->gelu_erf = yk_config_fields_is_among(name, exact);
     config->silu = yk_config_fields_is_among(name, silu);
@@ -106,7 +107,7 @@ yk_status yk_config_fields_read_activation(const struct yk_json *json, const cha
 /* Reads a number, or the first number of a list; −1 unless it is below `bound`. */
 static yk_status read_id(const struct yk_json *json, const char *key, int64_t bound, int64_t *out)
 {
-    const struct yk_json *node = yk_json_get(json, key);
+    const struct yk_json *node = yk_json_get_member(json, key);
     const struct yk_json *one = yk_json_is_array(node) ? yk_json_array_at(node, 0) : node;
     double value = -1;
     *out = -1;
@@ -136,7 +137,7 @@ yk_status yk_config_fields_read_token_ids(const struct yk_json *json,
 yk_status yk_config_fields_read_number(const struct yk_json *json, const char *key, double preset,
                                        double *out)
 {
-    const struct yk_json *node = yk_json_get(json, key);
+    const struct yk_json *node = yk_json_get_member(json, key);
     *out = preset;
     if (!node || yk_json_is_null(node)) {
         return YK_OK;

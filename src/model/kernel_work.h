@@ -45,8 +45,8 @@ struct yk_flops {
 };
 
 /* Returns the sum of the operations of all kernels of one class. */
-static inline double yk_kernel_work_operations(const struct yk_kernel_work_list *list,
-                                               enum yk_kernel_class class)
+static inline double yk_kernel_work_sum_operations(const struct yk_kernel_work_list *list,
+                                                   enum yk_kernel_class class)
 {
     double sum = 0;
     for (int32_t i = 0; i < list->count; i++) {

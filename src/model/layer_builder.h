@@ -13,7 +13,7 @@
 
 enum {
     YK_LAYER_MAX_KERNELS = 64,
-    YK_LAYER_SHAPE_SIZE = 160,
+    YK_LAYER_SHAPE_TEXT_SIZE = 160,
 };
 
 enum yk_layer_role {
@@ -33,7 +33,7 @@ struct yk_layer_builder {
     enum yk_layer_role role;
     enum yk_precision precision; /* precision of products and activations */
     const char *kind;
-    char shape[YK_LAYER_SHAPE_SIZE];
+    char shape[YK_LAYER_SHAPE_TEXT_SIZE];
     int64_t input_bytes; /* bytes of the layer's input; recomputation saves only these */
 
     int64_t parameters;
@@ -95,7 +95,7 @@ void yk_layer_builder_begin(struct yk_layer_builder *builder, const struct yk_mo
 
 /* Appends formatted text to the shape, for example " C768 F3072 H12"; see yk_layer.shape. */
 void yk_layer_builder_append_shape(struct yk_layer_builder *builder, const char *format, ...)
-    YK_PRINTF(2, 3);
+    YK_PRINTF_LIKE(2, 3);
 
 void yk_layer_builder_add_linear(struct yk_layer_builder *builder,
                                  const struct yk_linear_spec *linear);

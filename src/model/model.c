@@ -130,14 +130,14 @@ yk_status yk_model_build(const struct yk_model_config *config, const struct yk_w
     return YK_OK;
 }
 
-int64_t yk_model_loss_tokens(const struct yk_model *model)
+int64_t yk_model_count_loss_tokens(const struct yk_model *model)
 {
     const struct yk_workload *workload = &model->workload;
     return workload->batch *
            (workload->target_sequence > 0 ? workload->target_sequence : workload->sequence);
 }
 
-int64_t yk_model_all_tokens(const struct yk_model *model)
+int64_t yk_model_count_all_tokens(const struct yk_model *model)
 {
     return model->workload.batch * (model->workload.sequence + model->workload.target_sequence);
 }
@@ -194,7 +194,7 @@ yk_status yk_model_cache_create(const struct yk_model_config *config,
     cache->config = config;
     cache->workload = *workload;
     cache->workload.recompute = false;
-    YK_TRY_OR(start(cache), yk_model_cache_destroy(cache));
+    YK_TRY_OR_CLEAN_UP(start(cache), yk_model_cache_destroy(cache));
     *out = cache;
     return YK_OK;
 }
@@ -220,7 +220,7 @@ yk_status yk_model_cache_get(struct yk_model_cache *cache, int64_t batch, bool r
     return YK_OK;
 }
 
-const struct yk_model *yk_model_cache_whole_batch(const struct yk_model_cache *cache)
+const struct yk_model *yk_model_cache_get_whole_batch(const struct yk_model_cache *cache)
 {
     return cache->models[2 * cache->workload.batch];
 }

@@ -106,11 +106,11 @@ yk_status yk_model_build(const struct yk_model_config *config, const struct yk_w
                          struct yk_arena *arena, const struct yk_model **out) YK_MUST_USE;
 
 /* Returns the number of tokens of one batch or micro-batch that have a loss. */
-int64_t yk_model_loss_tokens(const struct yk_model *model);
+int64_t yk_model_count_loss_tokens(const struct yk_model *model);
 
 /* Returns the number of all tokens of one batch or micro-batch. In an encoder–decoder, these are
  * the tokens of the source and of the target. */
-int64_t yk_model_all_tokens(const struct yk_model *model);
+int64_t yk_model_count_all_tokens(const struct yk_model *model);
 
 /* Returns the operations that MFU counts for training on one batch or micro-batch. */
 struct yk_flops yk_model_flops(const struct yk_model *model);
@@ -141,6 +141,6 @@ yk_status yk_model_cache_get(struct yk_model_cache *cache, int64_t batch, bool r
                              const struct yk_model **out) YK_MUST_USE;
 
 /* Returns the model for the whole batch, without recomputation. */
-const struct yk_model *yk_model_cache_whole_batch(const struct yk_model_cache *cache);
+const struct yk_model *yk_model_cache_get_whole_batch(const struct yk_model_cache *cache);
 
 #endif

@@ -58,7 +58,7 @@ int32_t yk_model_builder_add_blocks(struct yk_model_builder *model,
                                     int64_t rows);
 
 /* Returns the activation of the feed-forward. */
-enum yk_activation_kind yk_model_builder_activation(const struct yk_model_builder *model);
+enum yk_activation_kind yk_model_builder_activation_kind(const struct yk_model_builder *model);
 
 /* Appends the length of the target to the shape of a layer of a decoder, if this length is not
  * T. */

@@ -159,10 +159,11 @@ void yk_module_tree_add_empty_module(struct yk_module_tree *modules, const char 
     yk_module_tree_close_module(modules);
 }
 
-void yk_module_tree_add_blocks(struct yk_module_tree *modules, const char *name, int64_t count,
-                               void (*list)(const struct yk_model_config *,
-                                            struct yk_module_tree *),
-                               const struct yk_model_config *config)
+void yk_module_tree_add_numbered_blocks(struct yk_module_tree *modules, const char *name,
+                                        int64_t count,
+                                        void (*list)(const struct yk_model_config *,
+                                                     struct yk_module_tree *),
+                                        const struct yk_model_config *config)
 {
     yk_module_tree_open_module(modules, name);
     for (int64_t i = 0; i < count; i++) {
@@ -193,7 +194,7 @@ yk_status yk_module_tree_build(const struct yk_model_config *config, struct yk_a
     return YK_OK;
 }
 
-int32_t yk_module_tree_find(const struct yk_module_tree *modules, const char *name)
+int32_t yk_module_tree_find_module(const struct yk_module_tree *modules, const char *name)
 {
     for (int32_t i = 0; i < modules->module_count; i++) {
         if (strcmp(modules->modules[i].name, name) == 0) {

@@ -58,7 +58,7 @@ yk_status yk_module_tree_build(const struct yk_model_config *config, struct yk_a
                                const struct yk_module_tree **out) YK_MUST_USE;
 
 /* Returns the module with this full name, or YK_MODULE_NONE. */
-int32_t yk_module_tree_find(const struct yk_module_tree *modules, const char *name);
+int32_t yk_module_tree_find_module(const struct yk_module_tree *modules, const char *name);
 
 /* These functions return the first child or the next sibling of a module, or YK_MODULE_NONE. */
 int32_t yk_module_tree_first_child(const struct yk_module_tree *modules, int32_t module);
@@ -101,9 +101,10 @@ void yk_module_tree_add_norm(struct yk_module_tree *modules, const char *name, i
 void yk_module_tree_add_empty_module(struct yk_module_tree *modules, const char *name);
 
 /* Adds a module with `count` numbered children. Calls `list` to add the contents of each child. */
-void yk_module_tree_add_blocks(struct yk_module_tree *modules, const char *name, int64_t count,
-                               void (*list)(const struct yk_model_config *,
-                                            struct yk_module_tree *),
-                               const struct yk_model_config *config);
+void yk_module_tree_add_numbered_blocks(struct yk_module_tree *modules, const char *name,
+                                        int64_t count,
+                                        void (*list)(const struct yk_model_config *,
+                                                     struct yk_module_tree *),
+                                        const struct yk_model_config *config);
 
 #endif

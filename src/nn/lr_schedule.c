@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-bool yk_lr_schedule_find(const char *name, enum yk_lr_schedule_kind *out)
+bool yk_lr_schedule_find_kind(const char *name, enum yk_lr_schedule_kind *out)
 {
     static const char *const names[] = {"constant", "cosine", "inverse-root"};
     for (int i = YK_LR_SCHEDULE_CONSTANT; i <= YK_LR_SCHEDULE_INVERSE_ROOT; i++) {

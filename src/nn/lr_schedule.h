@@ -25,6 +25,6 @@ double yk_lr_schedule_lr_at_step(const struct yk_lr_schedule *schedule, int64_t 
 
 /* Finds a kind by its name: "constant", "cosine" or "inverse-root". Returns false if the name is
  * unknown. */
-bool yk_lr_schedule_find(const char *name, enum yk_lr_schedule_kind *out);
+bool yk_lr_schedule_find_kind(const char *name, enum yk_lr_schedule_kind *out);
 
 #endif

@@ -14,7 +14,7 @@ size_t yk_net_parameter_bytes(const struct yk_net *net, const struct yk_paramete
     const size_t count = (size_t)parameter->count;
     switch (parameter->format) {
     case YK_PARAMETER_NF4:
-        return yk_ops_nf4_layout(NULL, parameter->count, NULL);
+        return yk_ops_nf4_set_pointers(NULL, parameter->count, NULL);
     case YK_PARAMETER_FP32:
         return count * FP32_BYTES;
     default:
@@ -155,7 +155,7 @@ yk_status yk_net_create(const struct yk_model *model, const struct yk_net_option
     net->config = model->config;
     net->workload = model->workload;
     net->options = *options;
-    YK_TRY_OR(fill(net, model), yk_net_destroy(net));
+    YK_TRY_OR_CLEAN_UP(fill(net, model), yk_net_destroy(net));
     *out = net;
     return YK_OK;
 }

@@ -145,14 +145,14 @@ const struct yk_parameter *yk_net_find_parameter(const struct yk_net *net, const
 size_t yk_net_parameter_bytes(const struct yk_net *net, const struct yk_parameter *parameter);
 
 /* Returns whether the precision of the training run has 16 bits. */
-static inline bool yk_net_is_half(const struct yk_net *net)
+static inline bool yk_net_is_16_bit(const struct yk_net *net)
 {
     return yk_precision_bytes(net->workload.precision) == 2;
 }
 
 /* Returns the number of bytes of a layer's trained parameters. Their gradients have the same
  * size. */
-static inline size_t yk_net_trained_bytes(const struct yk_net *net, int32_t layer)
+static inline size_t yk_net_layer_trained_bytes(const struct yk_net *net, int32_t layer)
 {
     return (size_t)(net->layers[layer].trained * yk_precision_bytes(net->workload.precision));
 }

@@ -5,7 +5,7 @@
 
 static const char *const optimizer_names[] = {"none", "adamw", "sgd"};
 
-bool yk_optimizer_find(const char *name, enum yk_optimizer_kind *out)
+bool yk_optimizer_find_kind(const char *name, enum yk_optimizer_kind *out)
 {
     for (int i = YK_OPTIMIZER_ADAMW; i <= YK_OPTIMIZER_SGD; i++) {
         if (strcmp(name, optimizer_names[i]) == 0) {
@@ -102,12 +102,12 @@ static void update_sgd(const struct update *update, const struct arrays *arrays,
 }
 
 /* Updates the parameters `first` to `end` of the layer that the span contains. */
-static void update_range(const struct update *update, const struct yk_partition_span *span,
+static void update_range(const struct update *update, const struct yk_layer_partition_span *span,
                          int64_t first, int64_t end, double decay)
 {
     const struct yk_parameter_store *store = update->store;
-    struct yk_partition_span part;
-    if (!yk_partition_span_intersect(span, first, end - first, &part)) {
+    struct yk_layer_partition_span part;
+    if (!yk_layer_partition_span_intersect(span, first, end - first, &part)) {
         return;
     }
     const int64_t width = yk_precision_bytes(store->net->workload.precision);
@@ -120,10 +120,10 @@ static void update_range(const struct update *update, const struct yk_partition_
     }
 }
 
-void yk_optimizer_update(const struct yk_optimizer *optimizer,
-                         const struct yk_parameter_store *store, struct yk_backend_lane *lane,
-                         int32_t layer, double lr, int64_t updates,
-                         const struct yk_gradient_norm *gradient_norm)
+void yk_optimizer_update_layer(const struct yk_optimizer *optimizer,
+                               const struct yk_parameter_store *store, struct yk_backend_lane *lane,
+                               int32_t layer, double lr, int64_t updates,
+                               const struct yk_gradient_norm *gradient_norm)
 {
     const struct update update = {optimizer, store, lane, layer, lr, updates, gradient_norm};
     const struct yk_net_layer *of = &store->net->layers[layer];

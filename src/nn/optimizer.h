@@ -19,14 +19,14 @@ struct yk_optimizer {
 };
 
 /* Finds a kind by its name: "adamw" or "sgd". Returns false if the name is unknown. */
-bool yk_optimizer_find(const char *name, enum yk_optimizer_kind *out);
+bool yk_optimizer_find_kind(const char *name, enum yk_optimizer_kind *out);
 
 /* Enqueues the update of the parameters that a layer owns. `updates` is the number of earlier
  * updates. `gradient_norm` is on the device; NULL means: never clip gradients and never skip an
  * update. */
-void yk_optimizer_update(const struct yk_optimizer *optimizer,
-                         const struct yk_parameter_store *store, struct yk_backend_lane *lane,
-                         int32_t layer, double lr, int64_t updates,
-                         const struct yk_gradient_norm *gradient_norm);
+void yk_optimizer_update_layer(const struct yk_optimizer *optimizer,
+                               const struct yk_parameter_store *store, struct yk_backend_lane *lane,
+                               int32_t layer, double lr, int64_t updates,
+                               const struct yk_gradient_norm *gradient_norm);
 
 #endif

@@ -17,7 +17,7 @@ static bool lies_in(const char *name, const char *outer)
            (strncmp(name, outer, length) == 0 && (name[length] == '.' || name[length] == '\0'));
 }
 
-int32_t yk_device_map_find(const struct yk_device_map *map, const char *name)
+int32_t yk_device_map_find_place(const struct yk_device_map *map, const char *name)
 {
     int32_t place = YK_DEVICE_MAP_UNASSIGNED;
     size_t longest = 0;
@@ -45,7 +45,7 @@ int32_t yk_device_map_list_places(const struct yk_device_map *map, const char *m
                                   int32_t capacity, int32_t *out)
 {
     int32_t count = 0;
-    const int32_t own = yk_device_map_find(map, module);
+    const int32_t own = yk_device_map_find_place(map, module);
     if (own != YK_DEVICE_MAP_UNASSIGNED && capacity > 0) {
         out[count++] = own;
     }
@@ -97,7 +97,7 @@ static yk_status check_entries(const struct yk_device_map *map, const struct yk_
         const char *name = map->entries[i].module;
         const int32_t place = map->entries[i].place;
         int32_t number = 0;
-        YK_TRY(yk_name_index_require(known, name, "the model has no module", &number));
+        YK_TRY(yk_name_index_find_or_fail(known, name, "the model has no module", &number));
         if (place >= device_count || place < YK_DEVICE_MAP_DISK) {
             return yk_fail(YK_ERROR_INPUT,
                            "\"%s\" goes to device %" PRId32 ", but devices are 0 to %" PRId32, name,
@@ -111,7 +111,7 @@ static yk_status check_cover(const struct yk_device_map *map, const struct yk_mo
 {
     for (int32_t i = 0; i < modules->tensor_count; i++) {
         const struct yk_module_tensor *tensor = &modules->tensors[i];
-        if (yk_device_map_find(map, tensor->name) == YK_DEVICE_MAP_UNASSIGNED) {
+        if (yk_device_map_find_place(map, tensor->name) == YK_DEVICE_MAP_UNASSIGNED) {
             const char *module = modules->modules[tensor->module].name;
             return yk_fail(YK_ERROR_INPUT, "nothing says where \"%s\" goes; add it to the map",
                            *module ? module : tensor->name);
@@ -128,8 +128,8 @@ static yk_status check_ties(const struct yk_device_map *map, const struct yk_mod
             continue;
         }
         const struct yk_module_tensor *earlier = &modules->tensors[tensor->tied_to];
-        const int32_t here = yk_device_map_find(map, tensor->name);
-        const int32_t there = yk_device_map_find(map, earlier->name);
+        const int32_t here = yk_device_map_find_place(map, tensor->name);
+        const int32_t there = yk_device_map_find_place(map, earlier->name);
         if (here == there) {
             continue;
         }
@@ -152,9 +152,9 @@ yk_status yk_device_map_check(const struct yk_device_map *map, const struct yk_m
     struct yk_name_index *known = NULL;
     YK_TRY(yk_name_index_create(&known));
     yk_status status = add_known_names(modules, known);
-    YK_THEN(check_entries(map, known, device_count));
-    YK_THEN(check_cover(map, modules));
-    YK_THEN(check_ties(map, modules));
+    YK_IF_OK(check_entries(map, known, device_count));
+    YK_IF_OK(check_cover(map, modules));
+    YK_IF_OK(check_ties(map, modules));
     yk_name_index_destroy(known);
     return status;
 }
@@ -172,8 +172,8 @@ static yk_status create_places(const struct yk_module_tree *modules, struct yk_a
     out->modules = modules;
     YK_TRY_NEW(arena, out->of_module, modules->module_count);
     YK_TRY_NEW(arena, out->of_tensor, modules->tensor_count);
-    yk_number_fill(out->of_module, modules->module_count, YK_DEVICE_MAP_UNASSIGNED);
-    yk_number_fill(out->of_tensor, modules->tensor_count, YK_DEVICE_MAP_UNASSIGNED);
+    yk_number_fill_array(out->of_module, modules->module_count, YK_DEVICE_MAP_UNASSIGNED);
+    yk_number_fill_array(out->of_tensor, modules->tensor_count, YK_DEVICE_MAP_UNASSIGNED);
     return YK_OK;
 }
 
@@ -181,7 +181,7 @@ static yk_status place_by_name(struct places *places, const char *layer, const c
                                int32_t device)
 {
     const struct yk_module_tree *modules = places->modules;
-    const int32_t module = yk_module_tree_find(modules, name);
+    const int32_t module = yk_module_tree_find_module(modules, name);
     if (module != YK_MODULE_NONE) {
         places->of_module[module] = device;
         return YK_OK;
@@ -283,7 +283,7 @@ yk_status yk_device_map_from_layers(const struct yk_model *model, const int32_t 
 static yk_status read_place(const struct yk_json *root, const char *name, int32_t device_count,
                             int32_t *out)
 {
-    const struct yk_json *node = yk_json_get(root, name);
+    const struct yk_json *node = yk_json_get_member(root, name);
     const char *word = yk_json_string(node);
     double number = 0;
     if (!node) {
@@ -345,6 +345,7 @@ yk_status yk_device_map_read(const char *text, size_t length, const char *source
                              const struct yk_module_tree *modules, int32_t device_count,
                              struct yk_arena *arena, const struct yk_device_map **out)
 {
-    YK_TRY_JSON(root, text, length, source, read_map(root, modules, device_count, arena, out));
+    YK_TRY_WITH_PARSED_JSON(root, text, length, source,
+                            read_map(root, modules, device_count, arena, out));
     return YK_OK;
 }

@@ -37,7 +37,7 @@ struct yk_device_map {
 
 /* Returns the place of a module or tensor. Returns YK_DEVICE_MAP_UNASSIGNED if no single entry
  * applies to the whole module, for example because it is split across devices. */
-int32_t yk_device_map_find(const struct yk_device_map *map, const char *name);
+int32_t yk_device_map_find_place(const struct yk_device_map *map, const char *name);
 
 /* Lists the distinct places of `module` and of everything inside it, in the order of the map.
  * Writes at most `capacity` places and returns the number of places written. */

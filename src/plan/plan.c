@@ -131,7 +131,7 @@ static int64_t samples_of(const struct yk_plan *plan, const struct yk_plan_group
 {
     int64_t samples = 0;
     if (!alternating) {
-        return yk_number_even_part(member->share, plan->micro_batches, micro_batch);
+        return yk_number_even_part_size(member->share, plan->micro_batches, micro_batch);
     }
     if (member->micro_batch_number > 0) {
         return share_in(member, micro_batch);
@@ -142,8 +142,8 @@ static int64_t samples_of(const struct yk_plan *plan, const struct yk_plan_group
     return samples;
 }
 
-int64_t yk_plan_member_samples(const struct yk_plan *plan, int32_t group, int32_t member,
-                               int32_t micro_batch, int64_t *first)
+int64_t yk_plan_member_sample_range(const struct yk_plan *plan, int32_t group, int32_t member,
+                                    int32_t micro_batch, int64_t *first)
 {
     const struct yk_plan_group *alternating = find_alternating(plan);
     const struct yk_plan_group_member *members = plan->groups[group].members;
@@ -154,8 +154,8 @@ int64_t yk_plan_member_samples(const struct yk_plan *plan, int32_t group, int32_
     return samples_of(plan, alternating, &members[member], micro_batch);
 }
 
-void yk_plan_sample_ranges(const struct yk_plan *plan, int32_t group, int32_t micro_batch,
-                           int64_t *begins)
+void yk_plan_group_sample_ranges(const struct yk_plan *plan, int32_t group, int32_t micro_batch,
+                                 int64_t *begins)
 {
     const struct yk_plan_group *alternating = find_alternating(plan);
     const struct yk_plan_group *planned = &plan->groups[group];
@@ -166,7 +166,7 @@ void yk_plan_sample_ranges(const struct yk_plan *plan, int32_t group, int32_t mi
     }
 }
 
-void yk_plan_tie_layers(struct yk_plan *plan, const struct yk_model *model)
+void yk_plan_sync_tied_layers(struct yk_plan *plan, const struct yk_model *model)
 {
     for (int32_t l = 0; l < plan->layer_count; l++) {
         const int32_t owner = model->layers[l].shares_weights_of;

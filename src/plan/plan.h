@@ -86,7 +86,7 @@ struct yk_plan_layer {
 
 /* The step of L layers is divided into 2L + 3 slots. A plan assigns communication to slots. Forward
  * of layer i is slot i, backward of layer i is slot 2L − i. No layer computes in these slots: */
-enum yk_boundary_slot {
+enum yk_non_compute_slot {
     YK_SLOT_AFTER_FORWARD,  /* slot L, between forward and backward */
     YK_SLOT_AFTER_BACKWARD, /* slot 2L + 1, after backward */
     YK_SLOT_BEFORE_FORWARD, /* slot 2L + 2, before the next step's forward */
@@ -134,7 +134,7 @@ enum {
  * only with plans that have the same restrictions. If all members are zero, there were no
  * restrictions, or they are unknown.
  */
-struct yk_plan_options {
+struct yk_plan_restrictions {
     double memory_bytes;    /* memory limit of every device; 0 means: all of its memory */
     int32_t micro_batches;  /* 0 means: decided by the search */
     bool recompute;         /* all blocks are recomputed */
@@ -153,7 +153,7 @@ struct yk_plan {
     const char *cluster_source;  /* cluster description or path of a cluster file */
     const char *profile_source;  /* NULL means: none */
     struct yk_workload workload; /* workload of the whole batch; its member `recompute` is unused */
-    struct yk_plan_options options;
+    struct yk_plan_restrictions options;
 
     int32_t rank_count;
     int32_t group_count;
@@ -217,20 +217,20 @@ bool yk_plan_has_alternating_members(const struct yk_plan *plan);
 
 /* Returns the number of samples that a member of a group computes in a micro-batch. Sets `*first`
  * to the number of the first of these samples. */
-int64_t yk_plan_member_samples(const struct yk_plan *plan, int32_t group, int32_t member,
-                               int32_t micro_batch, int64_t *first);
+int64_t yk_plan_member_sample_range(const struct yk_plan *plan, int32_t group, int32_t member,
+                                    int32_t micro_batch, int64_t *first);
 
 /* Computes the sample ranges of all members of a group in a micro-batch: member i computes samples
  * begins[i] to begins[i + 1] - 1. `begins` has (members + 1) elements. */
-void yk_plan_sample_ranges(const struct yk_plan *plan, int32_t group, int32_t micro_batch,
-                           int64_t *begins);
+void yk_plan_group_sample_ranges(const struct yk_plan *plan, int32_t group, int32_t micro_batch,
+                                 int64_t *begins);
 
 enum {
     YK_PLAN_MAX_BLOCKS = 8, /* maximum number of blocks of a layer; more would only add latency */
 };
 
 /* Gives layers with shared weights the group and strategy of the layer that owns the weights. */
-void yk_plan_tie_layers(struct yk_plan *plan, const struct yk_model *model);
+void yk_plan_sync_tied_layers(struct yk_plan *plan, const struct yk_model *model);
 
 int32_t yk_plan_count_group_layers(const struct yk_plan *plan, int32_t group);
 
@@ -244,7 +244,7 @@ int32_t yk_plan_layer_block_count(const struct yk_plan *plan, const struct yk_mo
 
 /* Returns true if all ranks must wait for each other before the update, because they exchange the
  * gradient norm or whether a gradient overflowed. */
-static inline bool yk_plan_has_barrier(const struct yk_plan *plan)
+static inline bool yk_plan_has_update_barrier(const struct yk_plan *plan)
 {
     return plan->clip || plan->workload.precision == YK_PRECISION_FP16;
 }

@@ -71,7 +71,7 @@ static yk_status check_scalars(const struct yk_plan *plan)
 /* Sorts `numbers` and returns one that occurs twice, or −1. */
 static int32_t find_twice(int32_t *numbers, int32_t count)
 {
-    qsort(numbers, (size_t)count, sizeof *numbers, yk_number_compare_elements);
+    qsort(numbers, (size_t)count, sizeof *numbers, yk_number_compare_int32);
     for (int32_t i = 1; i < count; i++) {
         if (numbers[i] == numbers[i - 1]) {
             return numbers[i];
@@ -198,11 +198,12 @@ static yk_status check_alternating(const struct yk_plan *plan, int32_t group)
     for (int32_t m = 0; m < plan->micro_batches; m++) {
         int64_t first = 0;
         const int32_t last = planned->member_count - 1;
-        const int64_t samples = yk_plan_member_samples(plan, group, last, m, &first) + first;
+        const int64_t samples = yk_plan_member_sample_range(plan, group, last, m, &first) + first;
         const struct yk_plan_group *other = &plan->groups[0];
         int64_t other_first = 0;
         const int64_t others =
-            yk_plan_member_samples(plan, 0, other->member_count - 1, m, &other_first) + other_first;
+            yk_plan_member_sample_range(plan, 0, other->member_count - 1, m, &other_first) +
+            other_first;
         if (samples < 1) {
             return yk_fail(YK_ERROR_INPUT, "group %" PRId32 ": no member has micro-batch %" PRId32,
                            group, m);
@@ -246,7 +247,7 @@ static yk_status check_ranks_and_groups(const struct yk_plan *plan)
         return yk_fail(YK_ERROR_INPUT, "a plan has at least one rank and one group");
     }
     int32_t *scratch = calloc((size_t)plan->rank_count, sizeof *scratch);
-    YK_TRY_MEMORY(scratch);
+    YK_TRY_ALLOCATED(scratch);
     yk_status status = check_ranks(plan, scratch);
     for (int32_t i = 0; i < plan->group_count && status == YK_OK; i++) {
         status = check_group(plan, i, scratch);

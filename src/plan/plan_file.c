@@ -41,12 +41,14 @@ struct reading {
 
 static yk_status check_version(const struct yk_json *root)
 {
-    const char *model = yk_json_string(yk_json_get(yk_json_get(root, "model"), "source"));
-    const char *cluster = yk_json_string(yk_json_get(yk_json_get(root, "cluster"), "source"));
-    const char *kind = yk_json_string(yk_json_get(root, "kind"));
+    const char *model =
+        yk_json_string(yk_json_get_member(yk_json_get_member(root, "model"), "source"));
+    const char *cluster =
+        yk_json_string(yk_json_get_member(yk_json_get_member(root, "cluster"), "source"));
+    const char *kind = yk_json_string(yk_json_get_member(root, "kind"));
     double version = VERSION;
     if (!kind || strcmp(kind, "plan") != 0 ||
-        !yk_json_number(yk_json_get(root, "yoke"), &version) || version >= VERSION) {
+        !yk_json_number(yk_json_get_member(root, "yoke"), &version) || version >= VERSION) {
         return YK_OK;
     }
     return yk_fail(YK_ERROR_INPUT,
@@ -62,23 +64,23 @@ static yk_status check_root(const struct yk_json *root)
         "workload", "micro_batches", "pipeline", "no_sync", "clip",  "prefetch", "block",
         "bucket",   "ranks",         "groups",   "layers",  "order", "request"};
     YK_TRY(check_version(root));
-    return yk_json_check_document_version(root, "plan", VERSION, known, COUNT(known));
+    return yk_json_check_versioned_document(root, "plan", VERSION, known, COUNT(known));
 }
 
 static yk_status read_workload(const struct yk_json *root, struct yk_workload *out)
 {
     static const char *const known[] = {"batch",     "sequence", "target_sequence",
                                         "precision", "lora",     "nf4"};
-    const struct yk_json *node = yk_json_get(root, "workload");
+    const struct yk_json *node = yk_json_get_member(root, "workload");
     const char *names[MAX_NAMES];
     int precision = 0;
     for (int i = 0; i < YK_PRECISION_COUNT; i++) {
         names[i] = yk_precision_name((enum yk_precision)i);
     }
     YK_TRY(yk_json_check_object(node, known, COUNT(known)));
-    YK_TRY(yk_plan_json_require(node, "batch"));
-    YK_TRY(yk_plan_json_require(node, "sequence"));
-    YK_TRY(yk_plan_json_require(node, "precision"));
+    YK_TRY(yk_plan_json_require_member(node, "batch"));
+    YK_TRY(yk_plan_json_require_member(node, "sequence"));
+    YK_TRY(yk_plan_json_require_member(node, "precision"));
     YK_TRY(yk_json_get_integer(node, "batch", 1, MAX_EXACT, &out->batch));
     YK_TRY(yk_json_get_integer(node, "sequence", 1, MAX_EXACT, &out->sequence));
     YK_TRY(yk_json_get_integer(node, "target_sequence", 0, MAX_EXACT, &out->target_sequence));
@@ -105,8 +107,8 @@ static yk_status read_scalars(const struct yk_json *root, struct yk_plan *plan)
     YK_TRY(yk_json_get_bool(root, "no_sync", &plan->no_sync));
     YK_TRY(yk_json_get_bool(root, "clip", &plan->clip));
     YK_TRY(yk_plan_json_read_integer(root, "prefetch", 0, INT32_MAX, &plan->prefetch));
-    YK_TRY(yk_plan_json_require(root, "block"));
-    YK_TRY(yk_plan_json_require(root, "bucket"));
+    YK_TRY(yk_plan_json_require_member(root, "block"));
+    YK_TRY(yk_plan_json_require_member(root, "bucket"));
     YK_TRY(yk_plan_json_read_bytes(root, "block", false, &plan->block_bytes));
     return yk_plan_json_read_bytes(root, "bucket", true, &plan->bucket_bytes);
 }
@@ -117,15 +119,15 @@ static yk_status read_rank(const struct reading *reading, const struct yk_json *
     static const char *const known[] = {"device", "limit"};
     const char *name = NULL;
     YK_TRY(yk_json_check_object(node, known, COUNT(known)));
-    YK_TRY(yk_json_read_nonempty_string(yk_json_get(node, "device"), "device", &name));
-    YK_TRY(
-        yk_name_index_require(reading->devices, name, "the cluster has no device", &out->device));
+    YK_TRY(yk_json_read_nonempty_string(yk_json_get_member(node, "device"), "device", &name));
+    YK_TRY(yk_name_index_find_or_fail(reading->devices, name, "the cluster has no device",
+                                      &out->device));
     const double max_bytes = reading->context->cluster->devices[out->device].memory_bytes;
     out->limit_bytes = max_bytes;
     YK_TRY(yk_plan_json_read_bytes(node, "limit", false, &out->limit_bytes));
     if (out->limit_bytes > max_bytes) {
         return yk_fail(YK_ERROR_INPUT, "\"limit\" is more than the memory of \"%s\", %s", name,
-                       YK_UNITS_TEXT(max_bytes, YK_UNIT_BYTES));
+                       YK_UNITS_FORMAT_TEMPORARY(max_bytes, YK_UNIT_BYTES));
     }
     return YK_OK;
 }
@@ -150,7 +152,7 @@ static yk_status read_ranks(const struct reading *reading)
     YK_TRY(read_list(reading->root, "ranks", &list, &plan->rank_count));
     YK_TRY_NEW(reading->arena, plan->ranks, plan->rank_count);
     for (int32_t i = 0; i < plan->rank_count; i++) {
-        YK_TRY(yk_json_add_location(
+        YK_TRY(yk_json_prefix_error_location(
             read_rank(reading, yk_json_array_at(list, (size_t)i), &plan->ranks[i]), "ranks",
             (size_t)i, NULL));
     }
@@ -163,14 +165,14 @@ static yk_status read_member(const struct reading *reading, const struct yk_json
 {
     static const char *const known[] = {"rank", "share", "part", "micro_batch"};
     YK_TRY(yk_json_check_object(node, known, COUNT(known)));
-    YK_TRY(yk_plan_json_require(node, "rank"));
-    YK_TRY(yk_plan_json_require(node, "share"));
+    YK_TRY(yk_plan_json_require_member(node, "rank"));
+    YK_TRY(yk_plan_json_require_member(node, "share"));
     YK_TRY(yk_plan_json_read_integer(node, "rank", 0, reading->plan->rank_count - 1, &out->rank));
     YK_TRY(yk_json_get_integer(node, "share", 0, reading->plan->workload.batch, &out->share));
     int32_t micro_batch = -1;
     YK_TRY(yk_plan_json_read_integer(node, "micro_batch", 0, INT32_MAX - 1, &micro_batch));
     out->micro_batch_number = micro_batch + 1;
-    const struct yk_json *part = yk_json_get(node, "part");
+    const struct yk_json *part = yk_json_get_member(node, "part");
     out->shard_fraction = -1;
     if (part && (!yk_json_number(part, &out->shard_fraction) ||
                  !(out->shard_fraction >= 0 && out->shard_fraction <= 1))) {
@@ -204,7 +206,7 @@ static yk_status read_group(const struct reading *reading, const struct yk_json 
     YK_TRY(read_list(node, "members", &list, &out->member_count));
     YK_TRY_NEW(reading->arena, out->members, out->member_count);
     for (int32_t i = 0; i < out->member_count; i++) {
-        YK_TRY(yk_json_add_location(
+        YK_TRY(yk_json_prefix_error_location(
             read_member(reading, yk_json_array_at(list, (size_t)i), &out->members[i]), "members",
             (size_t)i, NULL));
     }
@@ -218,7 +220,7 @@ static yk_status read_groups(const struct reading *reading)
     YK_TRY(read_list(reading->root, "groups", &list, &plan->group_count));
     YK_TRY_NEW(reading->arena, plan->groups, plan->group_count);
     for (int32_t i = 0; i < plan->group_count; i++) {
-        YK_TRY(yk_json_add_location(
+        YK_TRY(yk_json_prefix_error_location(
             read_group(reading, yk_json_array_at(list, (size_t)i), &plan->groups[i]), "groups",
             (size_t)i, NULL));
     }
@@ -231,12 +233,13 @@ static yk_status read_ends(const struct reading *reading, const struct yk_json *
 {
     const char *from = NULL;
     const char *to = NULL;
-    YK_TRY(yk_json_read_nonempty_string(yk_json_get(node, "from"), "from", &from));
+    YK_TRY(yk_json_read_nonempty_string(yk_json_get_member(node, "from"), "from", &from));
     YK_TRY(yk_json_get_string(node, "to", &to));
-    YK_TRY(yk_name_index_require(reading->layers, from, YK_PLAN_NO_LAYER, first));
+    YK_TRY(yk_name_index_find_or_fail(reading->layers, from, YK_PLAN_UNKNOWN_LAYER_MESSAGE, first));
     *last = *first;
     if (to) {
-        YK_TRY(yk_name_index_require(reading->layers, to, YK_PLAN_NO_LAYER, last));
+        YK_TRY(
+            yk_name_index_find_or_fail(reading->layers, to, YK_PLAN_UNKNOWN_LAYER_MESSAGE, last));
     }
     return *last >= *first
                ? YK_OK
@@ -256,12 +259,12 @@ static yk_status read_run(const struct reading *reading, const struct yk_json *n
     }
     YK_TRY(yk_json_check_object(node, known, COUNT(known)));
     YK_TRY(read_ends(reading, node, &first, &last));
-    YK_TRY(yk_plan_json_require(node, "strategy"));
+    YK_TRY(yk_plan_json_require_member(node, "strategy"));
     YK_TRY(
         yk_plan_json_read_choice(node, "strategy", names, YK_SHARDING_STRATEGY_COUNT, &strategy));
     YK_TRY(yk_json_get_bool(node, "recompute", &layer.recompute));
     if (reading->plan->group_count > 1) {
-        YK_TRY(yk_plan_json_require(node, "group"));
+        YK_TRY(yk_plan_json_require_member(node, "group"));
     }
     YK_TRY(
         yk_plan_json_read_integer(node, "group", 0, reading->plan->group_count - 1, &layer.group));
@@ -288,8 +291,9 @@ static yk_status read_layers(const struct reading *reading)
     YK_TRY_NEW(reading->arena, plan->layers, plan->layer_count);
     YK_TRY_NEW(reading->arena, covered, plan->layer_count);
     for (int32_t i = 0; i < count; i++) {
-        YK_TRY(yk_json_add_location(read_run(reading, yk_json_array_at(list, (size_t)i), covered),
-                                    "layers", (size_t)i, NULL));
+        YK_TRY(yk_json_prefix_error_location(
+            read_run(reading, yk_json_array_at(list, (size_t)i), covered), "layers", (size_t)i,
+            NULL));
     }
     for (int32_t i = 0; i < plan->layer_count; i++) {
         if (!covered[i]) {
@@ -304,9 +308,9 @@ static yk_status describe_model(struct reading *reading)
 {
     const struct yk_plan_file_context *context = reading->context;
     struct yk_workload *workload = &reading->plan->workload;
-    YK_TRY(yk_plan_json_require(reading->root, "workload"));
+    YK_TRY(yk_plan_json_require_member(reading->root, "workload"));
     yk_status status = read_workload(reading->root, workload);
-    YK_THEN(yk_model_build(context->config, workload, reading->arena, &reading->model));
+    YK_IF_OK(yk_model_build(context->config, workload, reading->arena, &reading->model));
     /* The error is in the file, not on the command line. */
     return yk_status_prefix(status == YK_ERROR_USAGE ? YK_ERROR_INPUT : status, "workload");
 }
@@ -345,8 +349,8 @@ static yk_status read_plan(struct reading *reading)
     YK_TRY(keep_sources(reading, reading->plan));
     YK_TRY(describe_model(reading));
     YK_TRY(list_names(reading));
-    YK_TRY(yk_plan_options_read(reading->root, reading->plan->workload.batch, reading->devices,
-                                reading->arena, &reading->plan->options));
+    YK_TRY(yk_plan_restrictions_read(reading->root, reading->plan->workload.batch, reading->devices,
+                                     reading->arena, &reading->plan->options));
     YK_TRY(read_scalars(reading->root, reading->plan));
     YK_TRY(read_ranks(reading));
     YK_TRY(read_groups(reading));
@@ -361,8 +365,8 @@ static yk_status read_named(struct reading *reading, const struct yk_json *root)
 {
     reading->root = root;
     yk_status status = yk_name_index_create(&reading->devices);
-    YK_THEN(yk_name_index_create(&reading->layers));
-    YK_THEN(read_plan(reading));
+    YK_IF_OK(yk_name_index_create(&reading->layers));
+    YK_IF_OK(read_plan(reading));
     yk_name_index_destroy(reading->layers);
     yk_name_index_destroy(reading->devices);
     return status;
@@ -373,7 +377,7 @@ yk_status yk_plan_file_read(const char *text, size_t length, const char *source,
                             const struct yk_plan **out)
 {
     struct reading reading = {.path = source, .context = context, .arena = arena};
-    YK_TRY_JSON(root, text, length, source, read_named(&reading, root));
+    YK_TRY_WITH_PARSED_JSON(root, text, length, source, read_named(&reading, root));
     *out = reading.plan;
     return YK_OK;
 }
@@ -388,7 +392,7 @@ static yk_status read_sources(const struct yk_json *root, const char *source,
 yk_status yk_plan_file_read_source_paths(const char *text, size_t length, const char *source,
                                          struct yk_arena *arena, struct yk_plan_source_paths *out)
 {
-    YK_TRY_JSON(root, text, length, source, read_sources(root, source, arena, out));
+    YK_TRY_WITH_PARSED_JSON(root, text, length, source, read_sources(root, source, arena, out));
     return YK_OK;
 }
 
@@ -422,7 +426,7 @@ static void write_ranks(const struct yk_plan *plan, const struct yk_cluster *clu
     yk_json_write_newline(json, 1);
     yk_json_write_begin_array(json, "ranks");
     for (int32_t i = 0; i < plan->rank_count; i++) {
-        yk_json_write_begin_row(json, 2);
+        yk_json_write_begin_object_on_line(json, 2);
         yk_json_write_string(json, "device", cluster->devices[plan->ranks[i].device].name);
         yk_plan_json_write_bytes(json, "limit", plan->ranks[i].limit_bytes);
         yk_json_write_end_object(json);
@@ -443,7 +447,7 @@ static bool has_equal_parts(const struct yk_plan_group *group)
 static void write_group(const struct yk_plan_group *group, struct yk_json_writer *json)
 {
     const bool equal = has_equal_parts(group);
-    yk_json_write_begin_row(json, 2);
+    yk_json_write_begin_object_on_line(json, 2);
     yk_json_write_begin_array(json, "members");
     for (int32_t i = 0; i < group->member_count; i++) {
         const struct yk_plan_group_member *member = &group->members[i];
@@ -487,7 +491,7 @@ static void write_layers(const struct yk_plan *plan, const struct yk_model *mode
                yk_plan_layers_are_equal(layer, &plan->layers[last + 1])) {
             last++;
         }
-        yk_json_write_begin_row(json, 2);
+        yk_json_write_begin_object_on_line(json, 2);
         yk_json_write_string(json, "from", model->layers[i].name);
         if (last > i) {
             yk_json_write_string(json, "to", model->layers[last].name);
@@ -534,7 +538,7 @@ static yk_status write_plan(const struct yk_plan *plan, const struct yk_plan_fil
     yk_json_write_integer(&json, "yoke", VERSION);
     yk_json_write_string(&json, "kind", "plan");
     YK_TRY(yk_plan_provenance_write(plan, context, arena, &json));
-    yk_plan_options_write(&plan->options, context->cluster, &json);
+    yk_plan_restrictions_write(&plan->options, context->cluster, &json);
     write_scalars(plan, &json);
     write_ranks(plan, context->cluster, &json);
     write_groups(plan, &json);

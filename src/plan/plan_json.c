@@ -21,15 +21,16 @@ yk_status yk_plan_json_read_integer(const struct yk_json *object, const char *ke
     return YK_OK;
 }
 
-yk_status yk_plan_json_require(const struct yk_json *object, const char *key)
+yk_status yk_plan_json_require_member(const struct yk_json *object, const char *key)
 {
-    return yk_json_get(object, key) ? YK_OK : yk_fail(YK_ERROR_INPUT, "\"%s\" is missing", key);
+    return yk_json_get_member(object, key) ? YK_OK
+                                           : yk_fail(YK_ERROR_INPUT, "\"%s\" is missing", key);
 }
 
 yk_status yk_plan_json_read_bytes(const struct yk_json *object, const char *key, bool zero,
                                   double *out)
 {
-    const struct yk_json *node = yk_json_get(object, key);
+    const struct yk_json *node = yk_json_get_member(object, key);
     double bytes = 0;
     if (!node) {
         return YK_OK;

@@ -25,7 +25,7 @@
 #include <stdint.h>
 
 /* Fails if `object` has no member `key`. */
-yk_status yk_plan_json_require(const struct yk_json *object, const char *key) YK_MUST_USE;
+yk_status yk_plan_json_require_member(const struct yk_json *object, const char *key) YK_MUST_USE;
 
 /* Reads an integer from `min` to `max`. */
 yk_status yk_plan_json_read_integer(const struct yk_json *object, const char *key, int32_t min,
@@ -45,16 +45,16 @@ void yk_plan_json_write_bytes(struct yk_json_writer *json, const char *key, doub
 
 /* Reads the member "request", the restrictions of the search. `batch` is the batch of the plan.
  * `devices` are the names of the cluster's devices, in the order of the cluster. */
-yk_status yk_plan_options_read(const struct yk_json *root, int64_t batch,
-                               const struct yk_name_index *devices, struct yk_arena *arena,
-                               struct yk_plan_options *out) YK_MUST_USE;
+yk_status yk_plan_restrictions_read(const struct yk_json *root, int64_t batch,
+                                    const struct yk_name_index *devices, struct yk_arena *arena,
+                                    struct yk_plan_restrictions *out) YK_MUST_USE;
 
 /* Writes the member "request" if there are restrictions. */
-void yk_plan_options_write(const struct yk_plan_options *options, const struct yk_cluster *cluster,
-                           struct yk_json_writer *json);
+void yk_plan_restrictions_write(const struct yk_plan_restrictions *options,
+                                const struct yk_cluster *cluster, struct yk_json_writer *json);
 
-/* The text that yk_name_index_require() puts into the error message for an unknown layer. */
-#define YK_PLAN_NO_LAYER "the model has no layer"
+/* The text that yk_name_index_find_or_fail() puts into the error message for an unknown layer. */
+#define YK_PLAN_UNKNOWN_LAYER_MESSAGE "the model has no layer"
 
 /*
  * Reads the member "order" into the plan's transfers. The plan's block size must be set before.

@@ -32,7 +32,7 @@ static yk_status count_parameters(const struct yk_model_config *config, int64_t 
     const struct yk_model *model = NULL;
     struct yk_arena *arena = NULL;
     YK_TRY(yk_arena_create(&arena));
-    YK_TRY_OR(yk_model_build(config, &smallest, arena, &model), yk_arena_destroy(arena));
+    YK_TRY_OR_CLEAN_UP(yk_model_build(config, &smallest, arena, &model), yk_arena_destroy(arena));
     *out = model->parameters;
     yk_arena_destroy(arena);
     return YK_OK;
@@ -42,9 +42,9 @@ static yk_status count_parameters(const struct yk_model_config *config, int64_t 
 static yk_status hash_text(yk_status status, struct yk_text *text,
                            char out[YK_PLAN_PROVENANCE_HASH_SIZE])
 {
-    YK_THEN(yk_text_status(text));
+    YK_IF_OK(yk_text_status(text));
     if (status == YK_OK) {
-        yk_plan_provenance_hash(yk_text_chars(text), text->length, out);
+        yk_plan_provenance_hash_bytes(yk_text_chars(text), text->length, out);
     }
     yk_text_free(text);
     return status;
@@ -53,7 +53,7 @@ static yk_status hash_text(yk_status status, struct yk_text *text,
 static yk_status hash_profile(struct yk_profile *profile, char out[YK_PLAN_PROVENANCE_HASH_SIZE])
 {
     struct yk_text text = {0};
-    return hash_text(yk_profile_list_rows(profile, &text), &text, out);
+    return hash_text(yk_profile_write_rows_as_text(profile, &text), &text, out);
 }
 
 struct members {
@@ -67,11 +67,11 @@ static yk_status read_members(const struct yk_json *root, struct members *out)
     static const char *const of_model[] = {"source", "hash", "layers", "parameters"};
     static const char *const of_cluster[] = {"source", "hash", "links", "devices"};
     static const char *const of_profile[] = {"source", "hash"};
-    *out = (struct members){yk_json_get(root, "model"), yk_json_get(root, "cluster"),
-                            yk_json_get(root, "profile")};
-    YK_TRY(yk_plan_json_require(root, "model"));
+    *out = (struct members){yk_json_get_member(root, "model"), yk_json_get_member(root, "cluster"),
+                            yk_json_get_member(root, "profile")};
+    YK_TRY(yk_plan_json_require_member(root, "model"));
     YK_TRY(yk_status_prefix(yk_json_check_object(out->model, of_model, COUNT(of_model)), "model"));
-    YK_TRY(yk_plan_json_require(root, "cluster"));
+    YK_TRY(yk_plan_json_require_member(root, "cluster"));
     YK_TRY(yk_status_prefix(yk_json_check_object(out->cluster, of_cluster, COUNT(of_cluster)),
                             "cluster"));
     if (!out->profile || yk_json_is_null(out->profile)) {
@@ -107,7 +107,7 @@ static yk_status check_model(const struct yk_json *model, const struct yk_model_
     YK_TRY(count_parameters(config, &parameters));
     int64_t said_layers = count_layers(config);
     int64_t said_parameters = parameters;
-    YK_TRY(yk_json_read_nonempty_string(yk_json_get(model, "source"), "source", &source));
+    YK_TRY(yk_json_read_nonempty_string(yk_json_get_member(model, "source"), "source", &source));
     YK_TRY(yk_json_get_integer(model, "layers", 1, MAX_LAYERS, &said_layers));
     YK_TRY(yk_json_get_integer(model, "parameters", 1, MOST_PARAMETERS, &said_parameters));
     YK_TRY(yk_plan_provenance_hash_model(config, hash));
@@ -137,7 +137,7 @@ static yk_status check_device(const struct yk_json *node, size_t number,
     const char *type = NULL;
     double memory_bytes = device->memory_bytes;
     YK_TRY(yk_json_check_object(node, known, COUNT(known)));
-    YK_TRY(yk_json_read_nonempty_string(yk_json_get(node, "name"), "name", &name));
+    YK_TRY(yk_json_read_nonempty_string(yk_json_get_member(node, "name"), "name", &name));
     YK_TRY(yk_json_get_string(node, "type", &type));
     YK_TRY(yk_json_get_positive_quantity(node, "memory", YK_UNIT_BYTES, &memory_bytes));
     if (strcmp(name, device->name) != 0) {
@@ -149,9 +149,9 @@ static yk_status check_device(const struct yk_json *node, size_t number,
         return YK_OK;
     }
     return yk_fail(YK_ERROR_INPUT, "device %zu was %s with %s, it is %s with %s now", number,
-                   type ? type : "a device", YK_UNITS_TEXT(memory_bytes, YK_UNIT_BYTES),
+                   type ? type : "a device", YK_UNITS_FORMAT_TEMPORARY(memory_bytes, YK_UNIT_BYTES),
                    device->type ? device->type : "a device",
-                   YK_UNITS_TEXT(device->memory_bytes, YK_UNIT_BYTES));
+                   YK_UNITS_FORMAT_TEMPORARY(device->memory_bytes, YK_UNIT_BYTES));
 }
 
 static yk_status check_devices(const struct yk_json *list, const struct yk_cluster *cluster)
@@ -173,7 +173,7 @@ static yk_status check_cluster(const struct yk_json *node, const struct yk_clust
     const struct yk_json *devices = NULL;
     const char *source = NULL;
     bool different = false;
-    YK_TRY(yk_json_read_nonempty_string(yk_json_get(node, "source"), "source", &source));
+    YK_TRY(yk_json_read_nonempty_string(yk_json_get_member(node, "source"), "source", &source));
     YK_TRY(yk_json_get_list(node, "devices", &devices));
     YK_TRY(check_devices(devices, cluster));
     YK_TRY(yk_plan_provenance_hash_links(cluster, hash));
@@ -199,7 +199,7 @@ static yk_status check_profile(const struct yk_json *node, struct yk_profile *pr
         return profile ? yk_fail(YK_ERROR_INPUT, "made without a profile, but one is given")
                        : YK_OK;
     }
-    YK_TRY(yk_json_read_nonempty_string(yk_json_get(node, "source"), "source", &source));
+    YK_TRY(yk_json_read_nonempty_string(yk_json_get_member(node, "source"), "source", &source));
     if (!profile) {
         return yk_fail(YK_ERROR_INPUT, "made with %s, but no profile is given", source);
     }
@@ -227,7 +227,7 @@ yk_status yk_plan_provenance_check(const struct yk_json *root,
 static yk_status read_source(const struct yk_json *member, const char *place, const char **out)
 {
     return yk_status_prefix(
-        yk_json_read_nonempty_string(yk_json_get(member, "source"), "source", out), place);
+        yk_json_read_nonempty_string(yk_json_get_member(member, "source"), "source", out), place);
 }
 
 /* Converts the stored paths to paths from the working directory. */
@@ -290,7 +290,7 @@ static void write_devices(const struct yk_cluster *cluster, struct yk_json_write
     yk_json_write_begin_array(json, "devices");
     for (int32_t i = 0; i < cluster->device_count; i++) {
         const struct yk_device *device = &cluster->devices[i];
-        yk_json_write_begin_row(json, 2);
+        yk_json_write_begin_object_on_line(json, 2);
         yk_json_write_string(json, "name", device->name);
         if (device->type) {
             yk_json_write_string(json, "type", device->type);
@@ -331,8 +331,8 @@ yk_status yk_plan_provenance_write(const struct yk_plan *plan,
     return yk_text_status(json->text);
 }
 
-void yk_plan_provenance_hash(const char *bytes, size_t length,
-                             char out[YK_PLAN_PROVENANCE_HASH_SIZE])
+void yk_plan_provenance_hash_bytes(const char *bytes, size_t length,
+                                   char out[YK_PLAN_PROVENANCE_HASH_SIZE])
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
     for (size_t i = 0; i < length; i++) {

@@ -34,8 +34,8 @@ enum {
     YK_PLAN_PROVENANCE_HASH_SIZE = 17 /* 16 digits and the terminating zero */
 };
 
-void yk_plan_provenance_hash(const char *bytes, size_t length,
-                             char out[YK_PLAN_PROVENANCE_HASH_SIZE]);
+void yk_plan_provenance_hash_bytes(const char *bytes, size_t length,
+                                   char out[YK_PLAN_PROVENANCE_HASH_SIZE]);
 
 yk_status yk_plan_provenance_hash_model(const struct yk_model_config *config,
                                         char out[YK_PLAN_PROVENANCE_HASH_SIZE]) YK_MUST_USE;

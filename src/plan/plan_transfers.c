@@ -26,7 +26,7 @@ static const char *const gap_names[] = {
     [YK_SLOT_BEFORE_FORWARD] = "begin",
 };
 
-static int32_t gap_slot(const struct yk_plan *plan, enum yk_boundary_slot gap)
+static int32_t gap_slot(const struct yk_plan *plan, enum yk_non_compute_slot gap)
 {
     const int32_t L = plan->layer_count;
     return gap == YK_SLOT_AFTER_FORWARD ? L : gap == YK_SLOT_AFTER_BACKWARD ? 2 * L + 1 : 2 * L + 2;
@@ -44,7 +44,7 @@ static yk_status read_slot(const struct reading *reading, const char *text, int3
     int32_t layer = 0;
     for (size_t i = 0; i < COUNT(gap_names); i++) {
         if (strcmp(text, gap_names[i]) == 0) {
-            *out = gap_slot(reading->plan, (enum yk_boundary_slot)i);
+            *out = gap_slot(reading->plan, (enum yk_non_compute_slot)i);
             return YK_OK;
         }
     }
@@ -56,8 +56,8 @@ static yk_status read_slot(const struct reading *reading, const char *text, int3
                        "LAYER\", \"end\" and \"begin\"",
                        text);
     }
-    YK_TRY(yk_name_index_require(reading->layers, forward ? forward : backward, YK_PLAN_NO_LAYER,
-                                 &layer));
+    YK_TRY(yk_name_index_find_or_fail(reading->layers, forward ? forward : backward,
+                                      YK_PLAN_UNKNOWN_LAYER_MESSAGE, &layer));
     *out = forward ? layer : 2 * reading->plan->layer_count - layer;
     return YK_OK;
 }
@@ -117,7 +117,8 @@ static yk_status read_transfer(const struct reading *reading, const struct yk_js
     }
     memcpy(layer_name, name, strlen(name) + 1);
     YK_TRY(cut_blocks(layer_name, out));
-    YK_TRY(yk_name_index_require(reading->layers, layer_name, YK_PLAN_NO_LAYER, &out->layer));
+    YK_TRY(yk_name_index_find_or_fail(reading->layers, layer_name, YK_PLAN_UNKNOWN_LAYER_MESSAGE,
+                                      &out->layer));
     if (out->block_count == 0) {
         out->block_count = yk_plan_layer_block_count(reading->plan, reading->model, out->layer);
     }
@@ -131,7 +132,7 @@ static yk_status read_during(struct reading *reading, const struct yk_json *node
     const char *during = NULL;
     int32_t slot = 0;
     YK_TRY(yk_json_check_object(node, known, COUNT(known)));
-    YK_TRY(yk_json_read_nonempty_string(yk_json_get(node, "during"), "during", &during));
+    YK_TRY(yk_json_read_nonempty_string(yk_json_get_member(node, "during"), "during", &during));
     YK_TRY(read_slot(reading, during, &slot));
     YK_TRY(yk_json_require_list(node, "do", &list));
     if (reading->slots[slot]) {
@@ -150,7 +151,7 @@ static yk_status read_transfers(const struct reading *reading)
         const struct yk_json *list = reading->slots[slot];
         for (size_t i = 0; i < yk_json_array_count(list); i++) {
             struct yk_plan_transfer *transfer = &plan->transfers[plan->transfer_count];
-            YK_TRY(yk_json_add_location(
+            YK_TRY(yk_json_prefix_error_location(
                 read_transfer(reading, yk_json_array_at(list, i), slot, transfer), "order",
                 reading->places[slot], NULL));
             plan->transfer_count++;
@@ -170,8 +171,8 @@ yk_status yk_plan_transfers_read(const struct yk_json *list, const struct yk_mod
     YK_TRY_NEW(arena, reading.places, yk_plan_slot_count(plan));
     for (size_t i = 0; i < yk_json_array_count(list); i++) {
         const struct yk_json *node = yk_json_array_at(list, i);
-        YK_TRY(yk_json_add_location(read_during(&reading, node, i), "order", i, NULL));
-        count += yk_json_array_count(yk_json_get(node, "do"));
+        YK_TRY(yk_json_prefix_error_location(read_during(&reading, node, i), "order", i, NULL));
+        count += yk_json_array_count(yk_json_get_member(node, "do"));
     }
     if (count >= INT32_MAX) {
         return yk_fail(YK_ERROR_INPUT, "order: %zu transfers are too many", count);
@@ -185,7 +186,7 @@ static void write_slot(const struct yk_plan *plan, const struct yk_model *model,
 {
     const int32_t L = plan->layer_count;
     for (size_t i = 0; i < COUNT(gap_names); i++) {
-        if (slot == gap_slot(plan, (enum yk_boundary_slot)i)) {
+        if (slot == gap_slot(plan, (enum yk_non_compute_slot)i)) {
             yk_text_add(out, gap_names[i]);
             return;
         }
@@ -224,7 +225,7 @@ void yk_plan_transfers_write(const struct yk_plan *plan, const struct yk_model *
     yk_json_write_begin_array(json, "order");
     for (int32_t i = 0; i < plan->transfer_count;) {
         const int32_t slot = plan->transfers[i].slot;
-        yk_json_write_begin_row(json, 2);
+        yk_json_write_begin_object_on_line(json, 2);
         write_slot(plan, model, slot, &text);
         write_text(json, "during", &text);
         yk_json_write_begin_array(json, "do");

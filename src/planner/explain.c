@@ -128,7 +128,7 @@ static void explain_exposed(const struct yk_search_context *context,
 void yk_explain_bottleneck(const struct yk_search_context *context,
                            const struct yk_plan_evaluation *evaluation, struct yk_text *out)
 {
-    const struct yk_sim *sim = evaluation->sim;
+    const struct yk_sim_result *sim = evaluation->sim;
     int32_t exposed = 0;
     int32_t busiest = 0;
     for (int32_t r = 1; r < evaluation->plan->rank_count; r++) {
@@ -271,7 +271,8 @@ void yk_explain_context_memory(const struct yk_search_context *context, const st
     for (int32_t i = 0, named = 0; i < 2; i++) {
         if (assumed_bytes[i] > 0) {
             yk_text_addf(out, "%s%s a process on a %s", named++ > 0 ? ", " : "",
-                         YK_UNITS_TEXT(assumed_bytes[i], YK_UNIT_BYTES), i == 1 ? "CPU" : "GPU");
+                         YK_UNITS_FORMAT_TEMPORARY(assumed_bytes[i], YK_UNIT_BYTES),
+                         i == 1 ? "CPU" : "GPU");
         }
     }
     if (measured < plan->rank_count) {

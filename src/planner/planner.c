@@ -28,7 +28,7 @@ struct yk_mfu yk_planner_mfu_at_throughput(const struct yk_planner_outcome *outc
 {
     const struct yk_model *model = outcome->context->model;
     const struct yk_flops flops = yk_model_flops(model);
-    const double steps_per_s = tokens_per_s / (double)yk_model_all_tokens(model);
+    const double steps_per_s = tokens_per_s / (double)yk_model_count_all_tokens(model);
     const double peak = peak_flops(outcome);
     return (struct yk_mfu){
         .formula = flops.formula * steps_per_s / peak,
@@ -38,11 +38,13 @@ struct yk_mfu yk_planner_mfu_at_throughput(const struct yk_planner_outcome *outc
 
 struct yk_mfu yk_planner_predicted_mfu(const struct yk_planner_outcome *outcome)
 {
-    return yk_planner_mfu_at_throughput(
-        outcome, (double)yk_model_all_tokens(outcome->context->model) / outcome->evaluation.step_s);
+    return yk_planner_mfu_at_throughput(outcome,
+                                        (double)yk_model_count_all_tokens(outcome->context->model) /
+                                            outcome->evaluation.step_s);
 }
 
-const struct yk_plan_group_member *yk_planner_find_member(const struct yk_plan *plan, int32_t rank)
+const struct yk_plan_group_member *yk_planner_find_rank_member(const struct yk_plan *plan,
+                                                               int32_t rank)
 {
     for (int32_t g = 0; g < plan->group_count; g++) {
         for (int32_t i = 0; i < plan->groups[g].member_count; i++) {
@@ -76,11 +78,11 @@ yk_status yk_planner_fail_no_plan_found(const struct yk_planner_outcome *outcome
     return yk_fail(YK_ERROR_NO_FIT,
                    "no plan for %s %s: in the nearest, %s lacks %s of memory beyond its %s; %s",
                    model, found, outcome->context->cluster->devices[outcome->missing_device].name,
-                   YK_UNITS_TEXT(outcome->missing_bytes, YK_UNIT_BYTES),
-                   YK_UNITS_TEXT(limit_bytes, YK_UNIT_BYTES), outcome->remedy);
+                   YK_UNITS_FORMAT_TEMPORARY(outcome->missing_bytes, YK_UNIT_BYTES),
+                   YK_UNITS_FORMAT_TEMPORARY(limit_bytes, YK_UNIT_BYTES), outcome->remedy);
 }
 
-yk_status yk_planner_fail_plan_does_not_fit(const struct yk_planner_outcome *outcome)
+yk_status yk_planner_check_plan_fits(const struct yk_planner_outcome *outcome)
 {
     const struct yk_plan_evaluation *evaluation = &outcome->evaluation;
     if (evaluation->fits) {
@@ -91,8 +93,8 @@ yk_status yk_planner_fail_plan_does_not_fit(const struct yk_planner_outcome *out
                    "the plan does not fit: %s lacks %s of memory beyond its %s; plan again, or "
                    "recompute more layers",
                    outcome->context->cluster->devices[rank->device].name,
-                   YK_UNITS_TEXT(evaluation->missing_bytes, YK_UNIT_BYTES),
-                   YK_UNITS_TEXT(rank->limit_bytes, YK_UNIT_BYTES));
+                   YK_UNITS_FORMAT_TEMPORARY(evaluation->missing_bytes, YK_UNIT_BYTES),
+                   YK_UNITS_FORMAT_TEMPORARY(rank->limit_bytes, YK_UNIT_BYTES));
 }
 
 /* Fractions of the budget at which phases end; those with `last` apply while no plan fits. The rest
@@ -110,8 +112,8 @@ static yk_status start(const struct yk_plan_request *request, struct yk_planner_
     outcome->request = *request;
     outcome->missing_device = -1;
     outcome->evaluation.step_s = NAN;
-    YK_TRY_OR(yk_search_context_create(&outcome->request, &outcome->context),
-              yk_planner_outcome_destroy(outcome));
+    YK_TRY_OR_CLEAN_UP(yk_search_context_create(&outcome->request, &outcome->context),
+                       yk_planner_outcome_destroy(outcome));
     *out = outcome;
     return YK_OK;
 }
@@ -129,7 +131,7 @@ static yk_status note_times(struct yk_planner_outcome *outcome)
 {
     struct yk_text text = {0};
     outcome->tokens_per_s =
-        (double)yk_model_loss_tokens(outcome->context->model) / outcome->evaluation.step_s;
+        (double)yk_model_count_loss_tokens(outcome->context->model) / outcome->evaluation.step_s;
     yk_explain_bottleneck(outcome->context, &outcome->evaluation, &text);
     return yk_text_move_to_arena(&text, outcome->arena, &outcome->bottleneck);
 }
@@ -163,10 +165,10 @@ static yk_status note_misfit(struct yk_planner_outcome *outcome,
     struct yk_text text = {0};
     outcome->missing_device = search->missing_device;
     outcome->missing_bytes = search->missing_bytes;
-    yk_error_band_describe(yk_layer_costs_band(outcome->context->costs), &text);
+    yk_error_band_describe(yk_layer_costs_error_band(outcome->context->costs), &text);
     YK_TRY(yk_text_move_to_arena(&text, outcome->arena, &outcome->source));
     yk_status status = yk_plan_search_memory_remedy(outcome->context, &text);
-    YK_THEN(yk_text_move_to_arena(&text, outcome->arena, &outcome->remedy));
+    YK_IF_OK(yk_text_move_to_arena(&text, outcome->arena, &outcome->remedy));
     yk_text_free(&text);
     return status;
 }
@@ -210,7 +212,7 @@ yk_status yk_planner_search(const struct yk_plan_request *request, struct yk_pla
         status = search_plan(outcome, &search);
         yk_plan_search_free(&search);
     }
-    YK_TRY_OR(status, yk_planner_outcome_destroy(outcome));
+    YK_TRY_OR_CLEAN_UP(status, yk_planner_outcome_destroy(outcome));
     outcome->search_s =
         yk_deadline_now_s(&outcome->context->deadline.clock) - outcome->context->started_s;
     outcome->evaluation_count = outcome->context->trials;
@@ -233,7 +235,7 @@ yk_status yk_planner_evaluate(const struct yk_plan_request *request, const struc
             yk_plan_search_free(&search);
         }
     }
-    YK_TRY_OR(status, yk_planner_outcome_destroy(outcome));
+    YK_TRY_OR_CLEAN_UP(status, yk_planner_outcome_destroy(outcome));
     *out = outcome;
     return YK_OK;
 }
@@ -247,7 +249,7 @@ yk_status yk_planner_shuffle_program(struct yk_planner_outcome *outcome, uint64_
 static yk_status result_rank(const struct yk_planner_outcome *outcome, int32_t rank,
                              struct yk_arena *arena, struct yk_plan_result_rank *out)
 {
-    const struct yk_sim_rank *simulated = &outcome->evaluation.sim->ranks[rank];
+    const struct yk_sim_rank_result *simulated = &outcome->evaluation.sim->ranks[rank];
     struct yk_memory_timeline_point *moments = NULL;
     int32_t count = 0;
     YK_TRY(yk_sim_memory_over_time(outcome->evaluation.sim, rank, arena, &moments, &count));
@@ -263,9 +265,9 @@ static yk_status result_rank(const struct yk_planner_outcome *outcome, int32_t r
     return YK_OK;
 }
 
-yk_status yk_planner_outcome_result(const struct yk_planner_outcome *outcome,
-                                    const struct yk_trace *trace, struct yk_arena *arena,
-                                    struct yk_plan_result *out)
+yk_status yk_planner_outcome_to_plan_result(const struct yk_planner_outcome *outcome,
+                                            const struct yk_trace *trace, struct yk_arena *arena,
+                                            struct yk_plan_result *out)
 {
     struct yk_plan_result_rank *ranks = NULL;
     YK_TRY_NEW(arena, ranks, outcome->plan->rank_count);

@@ -60,9 +60,9 @@ void yk_planner_outcome_destroy(struct yk_planner_outcome *outcome);
 
 /* Converts the outcome to a plan result for reports. `trace` is the trace of the predicted step.
  * The outcome and `trace` must outlive the result. Arrays of the result are in `arena`. */
-yk_status yk_planner_outcome_result(const struct yk_planner_outcome *outcome,
-                                    const struct yk_trace *trace, struct yk_arena *arena,
-                                    struct yk_plan_result *out) YK_MUST_USE;
+yk_status yk_planner_outcome_to_plan_result(const struct yk_planner_outcome *outcome,
+                                            const struct yk_trace *trace, struct yk_arena *arena,
+                                            struct yk_plan_result *out) YK_MUST_USE;
 
 /* Model FLOPS utilisation (MFU), 0 to 1: the FLOPs of yk_model_flops() per second, divided by the
  * sum of the dense peak FLOPS of all devices. */
@@ -81,7 +81,8 @@ struct yk_mfu yk_planner_mfu_at_throughput(const struct yk_planner_outcome *outc
 
 /* Returns the member for `rank` of the first group that contains the rank. Returns NULL if no group
  * contains it. */
-const struct yk_plan_group_member *yk_planner_find_member(const struct yk_plan *plan, int32_t rank);
+const struct yk_plan_group_member *yk_planner_find_rank_member(const struct yk_plan *plan,
+                                                               int32_t rank);
 
 /* Returns the error of a search that found no plan. The message contains the device, the memory
  * that it lacks, and the remedy. */
@@ -89,7 +90,7 @@ yk_status yk_planner_fail_no_plan_found(const struct yk_planner_outcome *outcome
 
 /* Fails if the evaluated plan does not fit. The message contains the device and the memory that it
  * lacks. */
-yk_status yk_planner_fail_plan_does_not_fit(const struct yk_planner_outcome *outcome) YK_MUST_USE;
+yk_status yk_planner_check_plan_fits(const struct yk_planner_outcome *outcome) YK_MUST_USE;
 
 /* Appends a phrase that says what limits the speed: "the link of rank 2 (gpu2): 38 % of the step is
  * exposed gathers of layers 20–31". Exposed means: not overlapped with computation. The evaluation

@@ -152,7 +152,7 @@ static void keep_layers(const struct context *context,
             bytes -= problem->layers[l].weight_bytes;
         }
     }
-    yk_plan_tie_layers(plan, context->context->model);
+    yk_plan_sync_tied_layers(plan, context->context->model);
 }
 
 static yk_status offer(const struct context *context, const struct yk_plan *plan, double step_s)
@@ -372,7 +372,7 @@ static yk_status compute(struct context *context, struct yk_arena *arena)
     context->all = sets[0];
     YK_TRY_NEW(arena, context->strategies, study->model->layer_count);
     YK_TRY_NEW(arena, context->recompute, study->model->layer_count);
-    yk_data_parallel_uniform_strategies(study, YK_SHARDING_FULLY_SHARDED, context->strategies);
+    yk_data_parallel_set_uniform_strategies(study, YK_SHARDING_FULLY_SHARDED, context->strategies);
     YK_TRY(yk_data_parallel_choose_block_bytes(study, context->all.devices, context->all.count,
                                                &context->block_bytes));
     YK_TRY(base_plan(context, arena, &base));
@@ -392,7 +392,7 @@ static yk_status compute(struct context *context, struct yk_arena *arena)
     }
     YK_TRY(yk_lower_bound_step_s(study, &context->tradeoff->bound_s));
     YK_TRY(end_curve(context, compute_memory_curve(context)));
-    context->tradeoff->band = *yk_layer_costs_band(study->costs);
+    context->tradeoff->band = *yk_layer_costs_error_band(study->costs);
     return make_titles(context->tradeoff);
 }
 
@@ -406,8 +406,8 @@ yk_status yk_memory_tradeoff_compute(const struct yk_plan_request *request,
     context.tradeoff->points = options->points;
     context.tradeoff->joint_s = INFINITY;
     yk_status status = yk_search_context_create(request, &context.context);
-    YK_THEN(yk_arena_create(&scratch));
-    YK_THEN(compute(&context, scratch));
+    YK_IF_OK(yk_arena_create(&scratch));
+    YK_IF_OK(compute(&context, scratch));
     if (status == YK_ERROR_STOPPED) {
         status = yk_fail(
             YK_ERROR_STOPPED,
@@ -416,7 +416,7 @@ yk_status yk_memory_tradeoff_compute(const struct yk_plan_request *request,
     }
     yk_arena_destroy(scratch);
     yk_search_context_destroy(context.context);
-    YK_TRY_OR(status, yk_memory_tradeoff_destroy(context.tradeoff));
+    YK_TRY_OR_CLEAN_UP(status, yk_memory_tradeoff_destroy(context.tradeoff));
     *out = context.tradeoff;
     return YK_OK;
 }
@@ -433,9 +433,9 @@ bool yk_memory_tradeoff_is_cut_short(const struct yk_memory_tradeoff *tradeoff)
     return tradeoff->split_points < tradeoff->points || tradeoff->memory_points < tradeoff->points;
 }
 
-int32_t yk_memory_tradeoff_charts(const struct yk_memory_tradeoff *tradeoff,
-                                  struct yk_plan_chart_curve *curves,
-                                  struct yk_plan_tradeoff_chart charts[2])
+int32_t yk_memory_tradeoff_fill_charts(const struct yk_memory_tradeoff *tradeoff,
+                                       struct yk_plan_chart_curve *curves,
+                                       struct yk_plan_tradeoff_chart charts[2])
 {
     int32_t best = -1;
     for (int32_t i = 0; i < tradeoff->split_points; i++) {

@@ -60,8 +60,8 @@ bool yk_memory_tradeoff_is_cut_short(const struct yk_memory_tradeoff *tradeoff);
 
 /* Fills the charts for a report. The charts point into the trade-off and into `curves` (3). Returns
  * the number of charts that have points, 1 or 2. */
-int32_t yk_memory_tradeoff_charts(const struct yk_memory_tradeoff *tradeoff,
-                                  struct yk_plan_chart_curve *curves,
-                                  struct yk_plan_tradeoff_chart charts[2]);
+int32_t yk_memory_tradeoff_fill_charts(const struct yk_memory_tradeoff *tradeoff,
+                                       struct yk_plan_chart_curve *curves,
+                                       struct yk_plan_tradeoff_chart charts[2]);
 
 #endif

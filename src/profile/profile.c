@@ -15,12 +15,12 @@
 yk_status yk_profile_open_unchecked(const char *path, bool make, struct yk_profile **out)
 {
     struct yk_profile *profile = calloc(1, sizeof *profile);
-    YK_TRY_MEMORY(profile);
+    YK_TRY_ALLOCATED(profile);
     if (gethostname(profile->host, sizeof profile->host - 1) != 0) {
         profile->host[0] = '\0';
     }
     yk_system_cpu_name(profile->cpu);
-    YK_TRY_OR(yk_sqlite_open(path, make, &profile->sqlite), yk_profile_close(profile));
+    YK_TRY_OR_CLEAN_UP(yk_sqlite_open(path, make, &profile->sqlite), yk_profile_close(profile));
     *out = profile;
     return YK_OK;
 }
@@ -101,7 +101,7 @@ static yk_status query_fact(const struct yk_profile *profile, const char *sql,
  * write for that; it writes nothing else. */
 static yk_status check_for_reading(struct yk_sqlite *sqlite)
 {
-    YK_TRY(yk_schema_check(sqlite));
+    YK_TRY(yk_schema_prepare_for_reading(sqlite));
     return yk_sqlite_execute(sqlite, "PRAGMA query_only = ON");
 }
 
@@ -111,12 +111,12 @@ static yk_status open_checked(const char *path, bool make, yk_status (*check)(st
 {
     struct yk_profile *profile = NULL;
     YK_TRY(yk_profile_open_unchecked(path, make, &profile));
-    YK_TRY_OR(check(profile->sqlite), yk_profile_close(profile));
+    YK_TRY_OR_CLEAN_UP(check(profile->sqlite), yk_profile_close(profile));
     *out = profile;
     return YK_OK;
 }
 
-yk_status yk_profile_open(const char *path, struct yk_profile **out)
+yk_status yk_profile_open_for_reading(const char *path, struct yk_profile **out)
 {
     if (access(path, R_OK) != 0) {
         return yk_fail(YK_ERROR_INPUT, "cannot open %s: %s", path, strerror(errno));
@@ -124,9 +124,9 @@ yk_status yk_profile_open(const char *path, struct yk_profile **out)
     return open_checked(path, false, check_for_reading, out);
 }
 
-yk_status yk_profile_create(const char *path, struct yk_profile **out)
+yk_status yk_profile_open_or_create(const char *path, struct yk_profile **out)
 {
-    return open_checked(path, true, yk_schema_upgrade, out);
+    return open_checked(path, true, yk_schema_prepare_for_writing, out);
 }
 
 yk_status yk_profile_begin_transaction(struct yk_profile *profile)
@@ -168,7 +168,7 @@ static yk_status each_row(struct yk_profile *profile, const char *sql,
     yk_status status = yk_sqlite_step(statement, &found);
     while (status == YK_OK && found) {
         status = visit(statement, argument);
-        YK_THEN(yk_sqlite_step(statement, &found));
+        YK_IF_OK(yk_sqlite_step(statement, &found));
     }
     yk_sqlite_finalize(statement);
     return status;
@@ -184,7 +184,7 @@ static yk_status list_row(const struct yk_sqlite_statement *row, void *argument)
     return yk_text_status(out);
 }
 
-yk_status yk_profile_list_rows(struct yk_profile *profile, struct yk_text *out)
+yk_status yk_profile_write_rows_as_text(struct yk_profile *profile, struct yk_text *out)
 {
     YK_TRY(each_row(profile,
                     "SELECT 'layer', device, part, shape, sequence, pass, batch, seconds, spread, "
@@ -230,10 +230,10 @@ static yk_status read_points(struct yk_profile *profile, struct yk_sqlite_statem
     while (status == YK_OK && found) {
         status = yk_array_grow((void **)&profile->points, &profile->point_capacity, count,
                                sizeof *profile->points);
-        YK_THEN(read_point(profile, statement, &profile->points[count]));
+        YK_IF_OK(read_point(profile, statement, &profile->points[count]));
         count += status == YK_OK &&
                  (count == 0 || profile->points[count].size > profile->points[count - 1].size);
-        YK_THEN(yk_sqlite_step(statement, &found));
+        YK_IF_OK(yk_sqlite_step(statement, &found));
     }
     yk_sqlite_finalize(statement);
     if (status == YK_OK) {
@@ -242,9 +242,9 @@ static yk_status read_points(struct yk_profile *profile, struct yk_sqlite_statem
     return status;
 }
 
-yk_status yk_profile_find_layer(struct yk_profile *profile,
-                                const struct yk_profile_layer_key *layer,
-                                struct yk_profile_curve *out)
+yk_status yk_profile_find_layer_times(struct yk_profile *profile,
+                                      const struct yk_profile_layer_key *layer,
+                                      struct yk_profile_curve *out)
 {
     struct yk_sqlite_statement *statement = NULL;
     YK_TRY(query_layer(profile,
@@ -254,8 +254,8 @@ yk_status yk_profile_find_layer(struct yk_profile *profile,
     return read_points(profile, statement, out);
 }
 
-yk_status yk_profile_find_nearest_part(struct yk_profile *profile, const char *device, double part,
-                                       double most, double *out)
+yk_status yk_profile_find_nearest_fraction(struct yk_profile *profile, const char *device,
+                                           double part, double most, double *out)
 {
     struct yk_sqlite_statement *statement = NULL;
     bool found = false;
@@ -278,8 +278,8 @@ const char *yk_profile_cpu_name(const struct yk_profile *profile)
     return profile->cpu;
 }
 
-yk_status yk_profile_find_other_cpu(struct yk_profile *profile, const char *device, bool *out,
-                                    char name[YK_SYSTEM_CPU_NAME_SIZE])
+yk_status yk_profile_has_only_other_cpus(struct yk_profile *profile, const char *device, bool *out,
+                                         char name[YK_SYSTEM_CPU_NAME_SIZE])
 {
     struct yk_sqlite_statement *statement = NULL;
     bool found = false;
@@ -297,8 +297,9 @@ yk_status yk_profile_find_other_cpu(struct yk_profile *profile, const char *devi
     return status;
 }
 
-yk_status yk_profile_find_link(struct yk_profile *profile, const struct yk_profile_link_key *link,
-                               struct yk_profile_curve *out)
+yk_status yk_profile_find_link_times(struct yk_profile *profile,
+                                     const struct yk_profile_link_key *link,
+                                     struct yk_profile_curve *out)
 {
     struct yk_sqlite_statement *statement = NULL;
     YK_TRY(query_link(
@@ -332,11 +333,12 @@ static yk_status has_size(struct yk_sqlite_statement *statement, int number, int
 {
     yk_sqlite_bind_integer(statement, number, size);
     yk_sqlite_bind_text(statement, number + 1, versions);
-    return yk_sqlite_step_once(statement, out);
+    return yk_sqlite_step_and_finalize(statement, out);
 }
 
-yk_status yk_profile_has_layer(struct yk_profile *profile, const struct yk_profile_layer_key *layer,
-                               int64_t batch, const char *versions, bool *out)
+yk_status yk_profile_has_layer_time(struct yk_profile *profile,
+                                    const struct yk_profile_layer_key *layer, int64_t batch,
+                                    const char *versions, bool *out)
 {
     struct yk_sqlite_statement *statement = NULL;
     YK_TRY(query_layer(
@@ -345,8 +347,9 @@ yk_status yk_profile_has_layer(struct yk_profile *profile, const struct yk_profi
     return has_size(statement, 7, batch, versions, out);
 }
 
-yk_status yk_profile_has_link(struct yk_profile *profile, const struct yk_profile_link_key *link,
-                              int64_t bytes, const char *versions, bool *out)
+yk_status yk_profile_has_link_time(struct yk_profile *profile,
+                                   const struct yk_profile_link_key *link, int64_t bytes,
+                                   const char *versions, bool *out)
 {
     struct yk_sqlite_statement *statement = NULL;
     YK_TRY(query_link(profile,
@@ -363,7 +366,7 @@ yk_status yk_profile_has_fact(struct yk_profile *profile, const struct yk_profil
     YK_TRY(query_fact(profile, "SELECT 1 FROM facts WHERE " WHERE_FACT " AND versions = ?4", fact,
                       cpu_of(profile, fact->subject), &statement));
     yk_sqlite_bind_text(statement, 4, versions);
-    return yk_sqlite_step_once(statement, out);
+    return yk_sqlite_step_and_finalize(statement, out);
 }
 
 yk_status yk_profile_find_nearest_sequences(struct yk_profile *profile,
@@ -395,7 +398,7 @@ yk_status yk_profile_find_nearest_sequences(struct yk_profile *profile,
     return status;
 }
 
-/* The columns from `first` on: the value, YK_PROFILE_MEASUREMENT and the CPU. */
+/* The columns from `first` on: the value, YK_PROFILE_MEASUREMENT_COLUMNS and the CPU. */
 static struct yk_profile_measurement measurement_of(const struct yk_sqlite_statement *statement,
                                                     int first)
 {
@@ -461,24 +464,26 @@ static yk_status visit_fact(const struct yk_sqlite_statement *statement, void *a
     return visit->visitor->fact(visit->visitor->argument, &row);
 }
 
-yk_status yk_profile_visit(struct yk_profile *profile, const struct yk_profile_visitor *visitor)
+yk_status yk_profile_visit_rows(struct yk_profile *profile,
+                                const struct yk_profile_visitor *visitor)
 {
     struct visit visit = {profile, visitor};
     if (visitor->layer) {
-        YK_TRY(each_row(
-            profile,
-            "SELECT device, part, shape, sequence, pass, batch, seconds, " YK_PROFILE_MEASUREMENT
-            ", cpu FROM layers ORDER BY " LAYER_ORDER,
-            visit_layer, &visit));
+        YK_TRY(each_row(profile,
+                        "SELECT device, part, shape, sequence, pass, batch, "
+                        "seconds, " YK_PROFILE_MEASUREMENT_COLUMNS
+                        ", cpu FROM layers ORDER BY " LAYER_ORDER,
+                        visit_layer, &visit));
     }
     if (visitor->link) {
-        YK_TRY(each_row(profile,
-                        "SELECT link, collective, ranks, bytes, seconds, " YK_PROFILE_MEASUREMENT
-                        ", cpu FROM links ORDER BY " LINK_ORDER,
-                        visit_link, &visit));
+        YK_TRY(each_row(
+            profile,
+            "SELECT link, collective, ranks, bytes, seconds, " YK_PROFILE_MEASUREMENT_COLUMNS
+            ", cpu FROM links ORDER BY " LINK_ORDER,
+            visit_link, &visit));
     }
     return visitor->fact ? each_row(profile,
-                                    "SELECT subject, fact, value, " YK_PROFILE_MEASUREMENT
+                                    "SELECT subject, fact, value, " YK_PROFILE_MEASUREMENT_COLUMNS
                                     ", cpu FROM facts ORDER BY " FACT_ORDER,
                                     visit_fact, &visit)
                          : YK_OK;
@@ -497,7 +502,7 @@ static yk_status insert(struct yk_sqlite_statement *statement, int first,
     yk_sqlite_bind_real(statement, first + 5, measurement->max);
     yk_sqlite_bind_integer(statement, first + 6, measurement->measured_at);
     yk_sqlite_bind_text(statement, first + 7, measurement->host);
-    return yk_sqlite_step_once(statement, &found);
+    return yk_sqlite_step_and_finalize(statement, &found);
 }
 
 /* The next three functions insert the row, or replace the row with the same key. */
@@ -507,7 +512,7 @@ static yk_status write_layer_row(struct yk_profile *profile, const struct yk_pro
     YK_TRY(query_layer(
         profile,
         "INSERT OR REPLACE INTO layers (device, part, shape, sequence, pass, cpu, batch, "
-        "seconds, " YK_PROFILE_MEASUREMENT
+        "seconds, " YK_PROFILE_MEASUREMENT_COLUMNS
         ") VALUES (?1, coalesce((SELECT part FROM layers WHERE " WHERE_LAYER
         " AND batch = ?7 ORDER BY abs(part - ?2) LIMIT 1), ?2), "
         "?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
@@ -521,7 +526,7 @@ static yk_status write_link_row(struct yk_profile *profile, const struct yk_prof
     struct yk_sqlite_statement *statement = NULL;
     YK_TRY(query_link(profile,
                       "INSERT OR REPLACE INTO links (link, collective, ranks, cpu, bytes, "
-                      "seconds, " YK_PROFILE_MEASUREMENT
+                      "seconds, " YK_PROFILE_MEASUREMENT_COLUMNS
                       ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                       &row->link, row->measurement.cpu, &statement));
     yk_sqlite_bind_integer(statement, 5, row->bytes);
@@ -533,7 +538,7 @@ static yk_status write_fact_row(struct yk_profile *profile, const struct yk_prof
     struct yk_sqlite_statement *statement = NULL;
     YK_TRY(query_fact(
         profile,
-        "INSERT OR REPLACE INTO facts (subject, fact, cpu, value, " YK_PROFILE_MEASUREMENT
+        "INSERT OR REPLACE INTO facts (subject, fact, cpu, value, " YK_PROFILE_MEASUREMENT_COLUMNS
         ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         &row->fact, row->measurement.cpu, &statement));
     return insert(statement, 4, &row->measurement);
@@ -557,16 +562,18 @@ static struct yk_profile_measurement complete(const struct yk_profile *profile, 
     return made;
 }
 
-yk_status yk_profile_add_layer(struct yk_profile *profile, const struct yk_profile_layer_key *layer,
-                               int64_t batch, const struct yk_profile_measurement *measurement)
+yk_status yk_profile_add_layer_time(struct yk_profile *profile,
+                                    const struct yk_profile_layer_key *layer, int64_t batch,
+                                    const struct yk_profile_measurement *measurement)
 {
     const struct yk_profile_layer_row row = {*layer, batch,
                                              complete(profile, layer->device, measurement)};
     return write_layer_row(profile, &row);
 }
 
-yk_status yk_profile_add_link(struct yk_profile *profile, const struct yk_profile_link_key *link,
-                              int64_t bytes, const struct yk_profile_measurement *measurement)
+yk_status yk_profile_add_link_time(struct yk_profile *profile,
+                                   const struct yk_profile_link_key *link, int64_t bytes,
+                                   const struct yk_profile_measurement *measurement)
 {
     const struct yk_profile_link_row row = {*link, bytes,
                                             complete(profile, link->link, measurement)};
@@ -657,7 +664,7 @@ static yk_status import_fact(void *argument, const struct yk_profile_fact_row *r
 static yk_status import_rows(struct importing *importing, struct yk_profile *other)
 {
     const struct yk_profile_visitor visitor = {importing, import_layer, import_link, import_fact};
-    YK_TRY(yk_profile_visit(other, &visitor));
+    YK_TRY(yk_profile_visit_rows(other, &visitor));
     return yk_sqlite_commit(importing->profile->sqlite);
 }
 
@@ -666,11 +673,11 @@ yk_status yk_profile_import(struct yk_profile *profile, const char *path,
 {
     struct importing importing = {.profile = profile, .path = path};
     struct yk_profile *other = NULL;
-    if (yk_folder_is_same(yk_sqlite_path(profile->sqlite), path)) {
+    if (yk_folder_is_same_path(yk_sqlite_path(profile->sqlite), path)) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s: this is the profile itself; name a file of another machine", path);
     }
-    YK_TRY(yk_profile_open(path, &other));
+    YK_TRY(yk_profile_open_for_reading(path, &other));
     yk_status status = yk_sqlite_begin_transaction(profile->sqlite);
     if (status == YK_OK) {
         status = import_rows(&importing, other);

@@ -28,7 +28,7 @@
  *           bytes INTEGER     size of the whole message
  *           seconds … cpu     the same columns as in `layers`, from `seconds` to `cpu`
  *   facts   subject TEXT      a device, a device with a model, or a link (cost/profile_key.h)
- *           fact TEXT         name of the fact: YK_PROFILE_COMPUTE_SLOWDOWN …
+ *           fact TEXT         name of the fact: YK_PROFILE_FACT_COMPUTE_SLOWDOWN …
  *           value REAL        median, in the unit of the fact
  *           spread … cpu      the same columns as in `layers`, from `spread` to `cpu`
  *
@@ -92,15 +92,15 @@ struct yk_profile_link_key {
 /* Names of facts. */
 /* For a link: slowdown factor of computation while a message of the same rank is in flight. If the
  * devices of a link differ, each device has this fact, too. */
-#define YK_PROFILE_COMPUTE_SLOWDOWN "compute slowdown during communication"
+#define YK_PROFILE_FACT_COMPUTE_SLOWDOWN "compute slowdown during communication"
 /* For a link: slowdown factor of a message while one of its ranks computes. */
-#define YK_PROFILE_MESSAGE_SLOWDOWN "communication slowdown during compute"
+#define YK_PROFILE_FACT_MESSAGE_SLOWDOWN "communication slowdown during compute"
 /* For a device: factor on its compute times while the devices that were measured together with it
  * are idle. The factor is at most 1. (Devices may share power, memory or cores.) */
-#define YK_PROFILE_IDLE_SPEEDUP "compute time factor while others idle"
+#define YK_PROFILE_FACT_IDLE_SPEEDUP "compute time factor while others idle"
 /* For a device: number of bytes that a process uses in addition to the memory that its program
  * counts. */
-#define YK_PROFILE_CONTEXT_BYTES "context bytes"
+#define YK_PROFILE_FACT_CONTEXT_BYTES "context bytes"
 
 struct yk_profile_fact_key {
     const char *subject;
@@ -143,14 +143,14 @@ struct yk_profile_fact_row {
 /* ---- open and close ---- */
 
 /* Opens a profile for reading. */
-yk_status yk_profile_open(const char *path, struct yk_profile **out) YK_MUST_USE;
+yk_status yk_profile_open_for_reading(const char *path, struct yk_profile **out) YK_MUST_USE;
 
 /* Opens a profile for reading and writing. Creates the file if it is missing. */
-yk_status yk_profile_create(const char *path, struct yk_profile **out) YK_MUST_USE;
+yk_status yk_profile_open_or_create(const char *path, struct yk_profile **out) YK_MUST_USE;
 
 /*
- * Does the same as yk_profile_create(), and checks the whole file. If the file is damaged, is not
- * an SQLite database, or is a profile of an unknown version, it is renamed to PATH.damaged
+ * Does the same as yk_profile_open_or_create(), and checks the whole file. If the file is damaged,
+ * is not an SQLite database, or is a profile of an unknown version, it is renamed to PATH.damaged
  * (PATH.damaged-2 … if that name is taken). Then a new profile is created, and `note` gets a
  * sentence about it. Fails if the file is an SQLite database of another program, or cannot be read.
  */
@@ -165,20 +165,20 @@ const char *yk_profile_cpu_name(const struct yk_profile *profile);
 
 /* ---- find ---- */
 
-yk_status yk_profile_find_layer(struct yk_profile *profile,
-                                const struct yk_profile_layer_key *layer,
-                                struct yk_profile_curve *out) YK_MUST_USE;
+yk_status yk_profile_find_layer_times(struct yk_profile *profile,
+                                      const struct yk_profile_layer_key *layer,
+                                      struct yk_profile_curve *out) YK_MUST_USE;
 
 /* Finds the measured fraction of the device that is nearest to `part` and differs from it by at
  * most `most`. `out` is NAN if there is none. */
-yk_status yk_profile_find_nearest_part(struct yk_profile *profile, const char *device, double part,
-                                       double most, double *out) YK_MUST_USE;
+yk_status yk_profile_find_nearest_fraction(struct yk_profile *profile, const char *device,
+                                           double part, double most, double *out) YK_MUST_USE;
 
 /* Finds out whether layers of the device, such as "cpu:2", were measured only on other CPUs than
  * that of this machine. If so, `name` is the first of these CPUs in alphabetical order, or "" if no
  * name is known. */
-yk_status yk_profile_find_other_cpu(struct yk_profile *profile, const char *device, bool *out,
-                                    char name[YK_SYSTEM_CPU_NAME_SIZE]) YK_MUST_USE;
+yk_status yk_profile_has_only_other_cpus(struct yk_profile *profile, const char *device, bool *out,
+                                         char name[YK_SYSTEM_CPU_NAME_SIZE]) YK_MUST_USE;
 
 /* Finds the two measured sequence lengths of the layer that are closest to `layer->sequence`: the
  * largest that is shorter, and the smallest that is longer. 0 means: there is none. */
@@ -186,18 +186,21 @@ yk_status yk_profile_find_nearest_sequences(struct yk_profile *profile,
                                             const struct yk_profile_layer_key *layer,
                                             int64_t *out_below, int64_t *out_above) YK_MUST_USE;
 
-yk_status yk_profile_find_link(struct yk_profile *profile, const struct yk_profile_link_key *link,
-                               struct yk_profile_curve *out) YK_MUST_USE;
+yk_status yk_profile_find_link_times(struct yk_profile *profile,
+                                     const struct yk_profile_link_key *link,
+                                     struct yk_profile_curve *out) YK_MUST_USE;
 
 /* Finds the value of a fact. NAN means: not measured. */
 yk_status yk_profile_find_fact(struct yk_profile *profile, const struct yk_profile_fact_key *fact,
                                double *out) YK_MUST_USE;
 
 /* Find out whether a row exists that was measured with these versions of driver and libraries. */
-yk_status yk_profile_has_layer(struct yk_profile *profile, const struct yk_profile_layer_key *layer,
-                               int64_t batch, const char *versions, bool *out) YK_MUST_USE;
-yk_status yk_profile_has_link(struct yk_profile *profile, const struct yk_profile_link_key *link,
-                              int64_t bytes, const char *versions, bool *out) YK_MUST_USE;
+yk_status yk_profile_has_layer_time(struct yk_profile *profile,
+                                    const struct yk_profile_layer_key *layer, int64_t batch,
+                                    const char *versions, bool *out) YK_MUST_USE;
+yk_status yk_profile_has_link_time(struct yk_profile *profile,
+                                   const struct yk_profile_link_key *link, int64_t bytes,
+                                   const char *versions, bool *out) YK_MUST_USE;
 yk_status yk_profile_has_fact(struct yk_profile *profile, const struct yk_profile_fact_key *fact,
                               const char *versions, bool *out) YK_MUST_USE;
 
@@ -206,10 +209,11 @@ yk_status yk_profile_has_fact(struct yk_profile *profile, const struct yk_profil
 /* Adds every row as a line of text, sorted by key, without the columns min, max, measured_at and
  * host. Profiles with the same rows give the same text, even if the rows were added in a different
  * order. */
-yk_status yk_profile_list_rows(struct yk_profile *profile, struct yk_text *out) YK_MUST_USE;
+yk_status yk_profile_write_rows_as_text(struct yk_profile *profile,
+                                        struct yk_text *out) YK_MUST_USE;
 
-/* Functions that yk_profile_visit() calls for every row, with `argument`. A function may be NULL,
- * which means: skip the rows of its table. `row` is valid only during the call. */
+/* Functions that yk_profile_visit_rows() calls for every row, with `argument`. A function may be
+ * NULL, which means: skip the rows of its table. `row` is valid only during the call. */
 struct yk_profile_visitor {
     void *argument;
     yk_status (*layer)(void *argument, const struct yk_profile_layer_row *row);
@@ -217,21 +221,21 @@ struct yk_profile_visitor {
     yk_status (*fact)(void *argument, const struct yk_profile_fact_row *row);
 };
 
-/* Calls the visitor for all rows, in the order of yk_profile_list_rows(). If the visitor fails,
- * stops and returns its failure. */
-yk_status yk_profile_visit(struct yk_profile *profile,
-                           const struct yk_profile_visitor *visitor) YK_MUST_USE;
+/* Calls the visitor for all rows, in the order of yk_profile_write_rows_as_text(). If the visitor
+ * fails, stops and returns its failure. */
+yk_status yk_profile_visit_rows(struct yk_profile *profile,
+                                const struct yk_profile_visitor *visitor) YK_MUST_USE;
 
 /* ---- add ---- */
 
 /* Add a row, or replace the row with the same key. If `part` differs from that of a known row by at
  * most 0.5 %, the known `part` is used. */
-yk_status yk_profile_add_layer(struct yk_profile *profile, const struct yk_profile_layer_key *layer,
-                               int64_t batch,
-                               const struct yk_profile_measurement *measurement) YK_MUST_USE;
-yk_status yk_profile_add_link(struct yk_profile *profile, const struct yk_profile_link_key *link,
-                              int64_t bytes,
-                              const struct yk_profile_measurement *measurement) YK_MUST_USE;
+yk_status yk_profile_add_layer_time(struct yk_profile *profile,
+                                    const struct yk_profile_layer_key *layer, int64_t batch,
+                                    const struct yk_profile_measurement *measurement) YK_MUST_USE;
+yk_status yk_profile_add_link_time(struct yk_profile *profile,
+                                   const struct yk_profile_link_key *link, int64_t bytes,
+                                   const struct yk_profile_measurement *measurement) YK_MUST_USE;
 yk_status yk_profile_add_fact(struct yk_profile *profile, const struct yk_profile_fact_key *fact,
                               const struct yk_profile_measurement *measurement) YK_MUST_USE;
 

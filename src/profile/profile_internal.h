@@ -20,15 +20,15 @@ yk_status yk_profile_open_unchecked(const char *path, bool make,
                                     struct yk_profile **out) YK_MUST_USE;
 
 /* The columns that follow the value in all tables, except the last column, `cpu`. */
-#define YK_PROFILE_MEASUREMENT "spread, samples, versions, min, max, measured_at, host"
+#define YK_PROFILE_MEASUREMENT_COLUMNS "spread, samples, versions, min, max, measured_at, host"
 
 /* Prepares a file for reading. Fails if the file is not a profile or has an unknown version.
  * Afterwards, all tables have the columns of the newest version; for an older file, they are
  * temporary views. An empty file counts as a profile without rows. */
-yk_status yk_schema_check(struct yk_sqlite *sqlite) YK_MUST_USE;
+yk_status yk_schema_prepare_for_reading(struct yk_sqlite *sqlite) YK_MUST_USE;
 
 /* Prepares a file for writing: creates missing tables and upgrades older tables. Several processes
  * may call this function for one file at the same time. */
-yk_status yk_schema_upgrade(struct yk_sqlite *sqlite) YK_MUST_USE;
+yk_status yk_schema_prepare_for_writing(struct yk_sqlite *sqlite) YK_MUST_USE;
 
 #endif

@@ -40,8 +40,8 @@ static yk_status open_whole(const char *path, bool *broken, struct yk_profile **
     struct yk_profile *profile = NULL;
     *broken = false;
     YK_TRY(yk_profile_open_unchecked(path, true, &profile));
-    yk_status status = yk_schema_upgrade(profile->sqlite);
-    YK_THEN(check_pages(profile->sqlite));
+    yk_status status = yk_schema_prepare_for_writing(profile->sqlite);
+    YK_IF_OK(check_pages(profile->sqlite));
     if (status != YK_OK) {
         *broken = yk_sqlite_is_damaged(profile->sqlite);
         yk_profile_close(profile);
@@ -75,7 +75,7 @@ static yk_status rename_with_journal(const char *path, const char *name)
     yk_text_addf(&journal, "%s-journal", path);
     yk_text_addf(&journal_name, "%s-journal", name);
     yk_status status = yk_text_status(&journal);
-    YK_THEN(yk_text_status(&journal_name));
+    YK_IF_OK(yk_text_status(&journal_name));
     if (status == YK_OK) {
         rename(yk_text_chars(&journal), yk_text_chars(&journal_name)); /* mostly there is none */
         status = rename(path, name) == 0
@@ -92,7 +92,7 @@ static yk_status rename_file(const char *path, const char *reason, struct yk_tex
 {
     struct yk_text name = {0};
     yk_status status = find_name(path, &name);
-    YK_THEN(rename_with_journal(path, yk_text_chars(&name)));
+    YK_IF_OK(rename_with_journal(path, yk_text_chars(&name)));
     if (status == YK_OK) {
         yk_text_addf(note, "%s; it is kept as %s, and a new profile was begun", reason,
                      yk_text_chars(&name));

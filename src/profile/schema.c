@@ -112,10 +112,10 @@ static const char with_new_names[] = REMAKE_ALL("cpu");
 static yk_status check_schema(struct yk_sqlite *sqlite)
 {
     int64_t others = 0;
-    YK_TRY(yk_sqlite_read_integer(sqlite,
-                                  "SELECT count(*) FROM main.sqlite_master WHERE type NOT IN "
-                                  "('table', 'index') OR (type = 'table' AND rootpage = 0)",
-                                  &others));
+    YK_TRY(yk_sqlite_query_integer(sqlite,
+                                   "SELECT count(*) FROM main.sqlite_master WHERE type NOT IN "
+                                   "('table', 'index') OR (type = 'table' AND rootpage = 0)",
+                                   &others));
     if (others > 0) {
         yk_sqlite_mark_damaged(sqlite);
         return yk_fail(YK_ERROR_INPUT,
@@ -131,9 +131,9 @@ static yk_status inspect(struct yk_sqlite *sqlite, int64_t *out)
     int64_t application = 0;
     int64_t version = 0;
     int64_t tables = 0;
-    YK_TRY(yk_sqlite_read_integer(sqlite, "PRAGMA application_id", &application));
-    YK_TRY(yk_sqlite_read_integer(sqlite, "PRAGMA user_version", &version));
-    YK_TRY(yk_sqlite_read_integer(sqlite, "SELECT count(*) FROM main.sqlite_master", &tables));
+    YK_TRY(yk_sqlite_query_integer(sqlite, "PRAGMA application_id", &application));
+    YK_TRY(yk_sqlite_query_integer(sqlite, "PRAGMA user_version", &version));
+    YK_TRY(yk_sqlite_query_integer(sqlite, "SELECT count(*) FROM main.sqlite_master", &tables));
     *out = version;
     if (application == 0 && version == EMPTY && tables == 0) {
         return YK_OK;
@@ -156,16 +156,16 @@ static yk_status inspect(struct yk_sqlite *sqlite, int64_t *out)
 static yk_status find_version(struct yk_sqlite *sqlite, int64_t *out)
 {
     YK_TRY(yk_sqlite_execute(sqlite, "SAVEPOINT form"));
-    YK_TRY_OR(inspect(sqlite, out), yk_sqlite_rollback(sqlite));
+    YK_TRY_OR_CLEAN_UP(inspect(sqlite, out), yk_sqlite_rollback(sqlite));
     return yk_sqlite_execute(sqlite, "RELEASE form");
 }
 
 static yk_status check_columns(struct yk_sqlite *sqlite)
 {
     static const char *const rows[] = {
-        "SELECT " LAYERS ", seconds, " YK_PROFILE_MEASUREMENT ", cpu FROM layers",
-        "SELECT " LINKS ", seconds, " YK_PROFILE_MEASUREMENT ", cpu FROM links",
-        "SELECT " FACTS ", value, " YK_PROFILE_MEASUREMENT ", cpu FROM facts",
+        "SELECT " LAYERS ", seconds, " YK_PROFILE_MEASUREMENT_COLUMNS ", cpu FROM layers",
+        "SELECT " LINKS ", seconds, " YK_PROFILE_MEASUREMENT_COLUMNS ", cpu FROM links",
+        "SELECT " FACTS ", value, " YK_PROFILE_MEASUREMENT_COLUMNS ", cpu FROM facts",
     };
     for (int i = 0; i < 3; i++) {
         struct yk_sqlite_statement *statement = NULL;
@@ -175,7 +175,7 @@ static yk_status check_columns(struct yk_sqlite *sqlite)
     return YK_OK;
 }
 
-yk_status yk_schema_check(struct yk_sqlite *sqlite)
+yk_status yk_schema_prepare_for_reading(struct yk_sqlite *sqlite)
 {
     int64_t version = 0;
     YK_TRY(find_version(sqlite, &version));
@@ -211,13 +211,13 @@ static yk_status upgrade(struct yk_sqlite *sqlite)
     return yk_sqlite_commit(sqlite);
 }
 
-yk_status yk_schema_upgrade(struct yk_sqlite *sqlite)
+yk_status yk_schema_prepare_for_writing(struct yk_sqlite *sqlite)
 {
     int64_t version = 0;
     YK_TRY(find_version(sqlite, &version));
     if (version < VERSION) {
         YK_TRY(yk_sqlite_begin_transaction(sqlite));
-        YK_TRY_OR(upgrade(sqlite), yk_sqlite_rollback(sqlite));
+        YK_TRY_OR_CLEAN_UP(upgrade(sqlite), yk_sqlite_rollback(sqlite));
     }
     return check_columns(sqlite);
 }

@@ -109,7 +109,7 @@ yk_status yk_sqlite_execute(struct yk_sqlite *sqlite, const char *sql)
     return sqlite3_exec(sqlite->file, sql, NULL, NULL, NULL) == SQLITE_OK ? YK_OK : fail(sqlite);
 }
 
-yk_status yk_sqlite_read_integer(struct yk_sqlite *sqlite, const char *sql, int64_t *out)
+yk_status yk_sqlite_query_integer(struct yk_sqlite *sqlite, const char *sql, int64_t *out)
 {
     struct yk_sqlite_statement *statement = NULL;
     bool found = false;
@@ -142,7 +142,7 @@ yk_status yk_sqlite_prepare(struct yk_sqlite *sqlite, const char *sql,
                             struct yk_sqlite_statement **out)
 {
     struct yk_sqlite_statement *statement = calloc(1, sizeof *statement);
-    YK_TRY_MEMORY(statement);
+    YK_TRY_ALLOCATED(statement);
     statement->sqlite = sqlite;
     if (sqlite3_prepare_v2(sqlite->file, sql, -1, &statement->statement, NULL) != SQLITE_OK) {
         free(statement);
@@ -187,7 +187,7 @@ yk_status yk_sqlite_step(struct yk_sqlite_statement *statement, bool *out)
     return step == SQLITE_ROW || step == SQLITE_DONE ? YK_OK : fail(statement->sqlite);
 }
 
-yk_status yk_sqlite_step_once(struct yk_sqlite_statement *statement, bool *out)
+yk_status yk_sqlite_step_and_finalize(struct yk_sqlite_statement *statement, bool *out)
 {
     const yk_status status = yk_sqlite_step(statement, out);
     yk_sqlite_finalize(statement);

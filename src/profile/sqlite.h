@@ -33,8 +33,8 @@ void yk_sqlite_mark_damaged(struct yk_sqlite *sqlite);
 yk_status yk_sqlite_execute(struct yk_sqlite *sqlite, const char *sql) YK_MUST_USE;
 
 /* Runs a query that returns one integer. `out` is 0 if the query returns no row. */
-yk_status yk_sqlite_read_integer(struct yk_sqlite *sqlite, const char *sql,
-                                 int64_t *out) YK_MUST_USE;
+yk_status yk_sqlite_query_integer(struct yk_sqlite *sqlite, const char *sql,
+                                  int64_t *out) YK_MUST_USE;
 
 /* Begin, commit and roll back a transaction. The first function also takes the write lock. A
  * rollback does not change the error message of the failure that caused it. */
@@ -59,7 +59,7 @@ void yk_sqlite_bind_integer(struct yk_sqlite_statement *statement, int number, i
 yk_status yk_sqlite_step(struct yk_sqlite_statement *statement, bool *out) YK_MUST_USE;
 
 /* Moves to the first row and finalizes the statement. `out` is true if there was a row. */
-yk_status yk_sqlite_step_once(struct yk_sqlite_statement *statement, bool *out) YK_MUST_USE;
+yk_status yk_sqlite_step_and_finalize(struct yk_sqlite_statement *statement, bool *out) YK_MUST_USE;
 
 /* Read the columns of the current row. Text is valid until the next step. */
 int yk_sqlite_column_count(const struct yk_sqlite_statement *statement);

@@ -39,7 +39,7 @@ static yk_status find_joined(const struct yk_program *program, const struct yk_m
 
 static yk_status lay_out_layers(struct yk_program *program)
 {
-    const struct yk_model *model = yk_model_cache_whole_batch(program->cache);
+    const struct yk_model *model = yk_model_cache_get_whole_batch(program->cache);
     const int32_t L = program->plan->layer_count;
     int32_t *joined = NULL;
     YK_TRY(find_joined(program, model, &joined));
@@ -47,8 +47,8 @@ static yk_status lay_out_layers(struct yk_program *program)
     for (int32_t l = 0; l < L; l++) {
         const struct yk_model_layer_state_bytes state =
             yk_model_layer_state_bytes(model, &model->layers[l]);
-        struct yk_program_layer *layer = &program->layers[l];
-        *layer = (struct yk_program_layer){
+        struct yk_program_layer_messages *layer = &program->layers[l];
+        *layer = (struct yk_program_layer_messages){
             .weights_owner = leader_of(model, l),
             .last_user = l,
             .block_count =

@@ -9,7 +9,8 @@
 yk_status yk_message_layout_make(struct yk_program *program) YK_MUST_USE;
 
 /* Returns true if the layer's weights are gathered before use and released afterwards. */
-static inline bool yk_message_layout_is_gathered(const struct yk_program *program, int32_t layer)
+static inline bool yk_message_layout_gathers_weights(const struct yk_program *program,
+                                                     int32_t layer)
 {
     const enum yk_sharding_strategy strategy = yk_plan_effective_strategy(program->plan, layer);
     return (strategy == YK_SHARDING_KEPT_AFTER_FORWARD || strategy == YK_SHARDING_FULLY_SHARDED) &&
@@ -19,7 +20,7 @@ static inline bool yk_message_layout_is_gathered(const struct yk_program *progra
 /* Returns true if gathered weights stay in memory from forward to backward. This is the case for
  * YK_SHARDING_KEPT_AFTER_FORWARD and for weights that several layers share. The last layer that
  * uses shared weights needs them again soon, for its backward pass. */
-static inline bool yk_message_layout_is_kept(const struct yk_program *program, int32_t layer)
+static inline bool yk_message_layout_keeps_weights(const struct yk_program *program, int32_t layer)
 {
     return yk_plan_effective_strategy(program->plan, layer) == YK_SHARDING_KEPT_AFTER_FORWARD ||
            program->layers[layer].last_user != layer;

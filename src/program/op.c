@@ -70,7 +70,7 @@ int32_t yk_op_lanes_count_before(const struct yk_op_lanes *lanes, enum yk_lane l
 
 static const char *layer_name(const struct yk_program *program, int32_t layer)
 {
-    return yk_model_cache_whole_batch(program->cache)->layers[layer].name;
+    return yk_model_cache_get_whole_batch(program->cache)->layers[layer].name;
 }
 
 static void describe_layer(const struct yk_program *program, const struct yk_op *op,
@@ -139,7 +139,7 @@ void yk_op_spans_compute(const struct yk_op_list *list, const double *begin_s, c
                          double *from_s, double *until_s)
 {
     int32_t before[YK_LANE_COUNT];
-    yk_number_fill(before, YK_LANE_COUNT, NONE);
+    yk_number_fill_array(before, YK_LANE_COUNT, NONE);
     for (int32_t i = 0; i < list->op_count; i++) {
         const struct yk_op *op = &list->ops[i];
         const int32_t last = before[op->lane];

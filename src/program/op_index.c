@@ -11,7 +11,7 @@ enum {
 static yk_status allocate_ops(struct yk_arena *arena, int64_t count, int32_t **out)
 {
     YK_TRY_NEW(arena, *out, count);
-    yk_number_fill(*out, count, YK_OP_NONE);
+    yk_number_fill_array(*out, count, YK_OP_NONE);
     return YK_OK;
 }
 
@@ -130,7 +130,7 @@ static yk_status find_ended(struct yk_op_index *index, struct yk_arena *arena)
     const int64_t count = (int64_t)index->list->op_count * YK_LANE_COUNT;
     int32_t last_of_lane[YK_LANE_COUNT] = {YK_OP_NONE, YK_OP_NONE, YK_OP_NONE};
     YK_TRY_NEW(arena, index->ended, count);
-    yk_number_fill(index->ended, count, NEVER);
+    yk_number_fill_array(index->ended, count, NEVER);
     for (int32_t i = 0; i < index->list->op_count; i++) {
         last_of_lane[index->list->ops[i].lane] = i;
     }

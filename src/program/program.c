@@ -62,8 +62,8 @@ static yk_status make_op(const struct yk_program *program, const struct yk_step_
         *concerns = members[entry->group] >= 0;
         if (*concerns && (out->lane == YK_LANE_COPY || yk_op_kind_is_pass(out->kind))) {
             int64_t first = 0;
-            out->samples = yk_plan_member_samples(program->plan, entry->group,
-                                                  members[entry->group], out->micro_batch, &first);
+            out->samples = yk_plan_member_sample_range(
+                program->plan, entry->group, members[entry->group], out->micro_batch, &first);
         }
     }
     return YK_OK;
@@ -85,7 +85,7 @@ static yk_status fill_list(struct yk_program *program, const struct yk_program_f
             list->ops[list->op_count++] = op;
         }
     }
-    return yk_op_waits_make(facts, rank);
+    return yk_op_waits_add_data_waits(facts, rank);
 }
 
 /* Ranks with identical ops share one list. */
@@ -148,10 +148,10 @@ yk_status yk_program_compile_with_deadline(const struct yk_plan *plan,
     program->deadline = deadline;
     program->rank_count = plan->rank_count;
     yk_status status = yk_arena_create(&scratch);
-    YK_THEN(compile(program, scratch, &step_ops));
+    YK_IF_OK(compile(program, scratch, &step_ops));
     yk_step_ops_free(&step_ops);
     yk_arena_destroy(scratch);
-    YK_TRY_OR(status, yk_program_destroy(program));
+    YK_TRY_OR_CLEAN_UP(status, yk_program_destroy(program));
     *out = program;
     return YK_OK;
 }

@@ -116,7 +116,7 @@ struct yk_gradient_bucket {
 };
 
 /* The messages of a layer. */
-struct yk_program_layer {
+struct yk_program_layer_messages {
     int32_t weights_owner; /* the layer that owns the weights; for most layers the layer itself */
     int32_t last_user;   /* if the layer owns its weights: the last layer that uses them, often the
                             layer itself */
@@ -139,7 +139,7 @@ struct yk_program {
     int32_t match_count;
     struct yk_op_list *ranks;
     struct yk_gradient_bucket *buckets;
-    struct yk_program_layer *layers; /* (L) */
+    struct yk_program_layer_messages *layers; /* (L) */
     /* Functions that use the program fail with YK_ERROR_STOPPED after the deadline. NULL means: no
      * deadline. */
     const struct yk_deadline *deadline;

@@ -4,7 +4,7 @@
 
 static void find_users(struct yk_program_facts *facts)
 {
-    yk_number_fill(facts->next_user, facts->L, -1);
+    yk_number_fill_array(facts->next_user, facts->L, -1);
     /* Each layer is inserted right after its leader; from last to first, this keeps their order. */
     for (int32_t l = facts->L - 1; l >= 0; l--) {
         const int32_t leader = facts->program->layers[l].weights_owner;
@@ -18,7 +18,7 @@ static void find_users(struct yk_program_facts *facts)
 static yk_status find_buckets(struct yk_program_facts *facts)
 {
     const struct yk_program *program = facts->program;
-    yk_number_fill(facts->bucket, facts->L, -1);
+    yk_number_fill_array(facts->bucket, facts->L, -1);
     for (int32_t b = 0; b < program->bucket_count; b++) {
         const struct yk_gradient_bucket *bucket = &program->buckets[b];
         for (int32_t i = 0; i < bucket->layer_count; i++) {
@@ -98,7 +98,7 @@ yk_status yk_program_facts_make(const struct yk_program *program, struct yk_aren
     YK_TRY_NEW(arena, facts, 1);
     facts->program = program;
     facts->plan = program->plan;
-    facts->model = yk_model_cache_whole_batch(program->cache);
+    facts->model = yk_model_cache_get_whole_batch(program->cache);
     facts->L = program->plan->layer_count;
     facts->M = program->plan->micro_batches;
     YK_TRY_NEW(arena, facts->goes_backward, facts->L);

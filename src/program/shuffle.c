@@ -212,7 +212,7 @@ static yk_status draw_order(struct draw *draw)
     }
     for (int32_t n = 0; n < draw->node_count; n++) {
         if (blocked[n] == 0) {
-            yk_priority_queue_set(&ready, n, draw->keys[n]);
+            yk_priority_queue_set_key(&ready, n, draw->keys[n]);
         }
     }
     /* Every cycle of precedences has a positive sum of lags, so no node is left over. */
@@ -222,7 +222,7 @@ static yk_status draw_order(struct draw *draw)
         for (int32_t i = draw->first_edge[node]; i < draw->first_edge[node + 1]; i++) {
             const struct edge *edge = &draw->edges[draw->edges_of[i]];
             if (edge->before == node && edge_lag(draw, edge) == 0 && --blocked[edge->after] == 0) {
-                yk_priority_queue_set(&ready, edge->after, draw->keys[edge->after]);
+                yk_priority_queue_set_key(&ready, edge->after, draw->keys[edge->after]);
             }
         }
     }
@@ -307,7 +307,7 @@ static yk_status note_all(struct listing *listing)
     YK_TRY_NEW(draw->arena, listing->first, listing->old->op_count);
     YK_TRY_NEW(draw->arena, listing->next, limit);
     YK_TRY_NEW(draw->arena, listing->waits, limit);
-    yk_number_fill(listing->first, listing->old->op_count, -1);
+    yk_number_fill_array(listing->first, listing->old->op_count, -1);
     for (int32_t d = 0; d < precedences->count; d++) {
         const struct yk_precedence *precedence = &precedences->items[d];
         note(listing, precedence->before, precedence->after, precedence->lag);
@@ -460,7 +460,7 @@ static yk_status make_frame(const struct yk_program *program, struct yk_program 
     *copy = *program;
     copy->arena = arena;
     copy->ranks = NULL;
-    YK_TRY_OR(copy_frame(program, copy), yk_program_destroy(copy));
+    YK_TRY_OR_CLEAN_UP(copy_frame(program, copy), yk_program_destroy(copy));
     *out = copy;
     return YK_OK;
 }
@@ -488,7 +488,7 @@ static yk_status try_intensity(struct draw *draw, const struct intensity *intens
     YK_TRY(make_frame(draw->program, &program));
     draw_steps(draw, intensity);
     yk_status status = draw_order(draw);
-    YK_THEN(draw_lists(draw, intensity, program));
+    YK_IF_OK(draw_lists(draw, intensity, program));
     if (status == YK_OK && yk_program_check(program) == YK_OK) {
         *out = program;
         return YK_OK;
@@ -508,7 +508,7 @@ static yk_status shuffle(struct draw *draw, struct yk_program **out)
     }
     struct yk_program *same = NULL;
     YK_TRY(make_frame(draw->program, &same));
-    YK_TRY_OR(copy_lists(draw->program, same), yk_program_destroy(same));
+    YK_TRY_OR_CLEAN_UP(copy_lists(draw->program, same), yk_program_destroy(same));
     *out = same;
     return YK_OK;
 }
@@ -521,7 +521,7 @@ yk_status yk_program_shuffle(const struct yk_program *program, uint64_t seed,
     YK_TRY(yk_program_check(program));
     YK_TRY(yk_arena_create(&arena));
     yk_status status = make_draw(program, seed, arena, &draw);
-    YK_THEN(shuffle(&draw, out));
+    YK_IF_OK(shuffle(&draw, out));
     for (int32_t r = 0; draw.precedences && r < program->rank_count; r++) {
         yk_precedences_free(&draw.precedences[r]);
     }

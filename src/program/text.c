@@ -61,11 +61,11 @@ static yk_status write_row(const struct yk_program *program, const struct yk_op_
     struct yk_text waits = {0};
     write_op(program, op, &described);
     write_waits(list, op, &waits);
-    yk_table_add(table, "%d", number);
+    yk_table_add_cell(table, "%d", number);
     for (int32_t lane = 0; lane < YK_LANE_COUNT; lane++) {
-        yk_table_add(table, "%s", (int32_t)op->lane == lane ? yk_text_chars(&described) : "");
+        yk_table_add_cell(table, "%s", (int32_t)op->lane == lane ? yk_text_chars(&described) : "");
     }
-    yk_table_add(table, "%s", yk_text_chars(&waits));
+    yk_table_add_cell(table, "%s", yk_text_chars(&waits));
     const yk_status status = described.failed || waits.failed ? yk_fail_out_of_memory() : YK_OK;
     yk_text_free(&described);
     yk_text_free(&waits);
@@ -85,7 +85,7 @@ static yk_status write_list(const struct yk_program *program, const struct yk_op
     for (int32_t i = 0; i < list->op_count && status == YK_OK; i++) {
         status = write_row(program, list, i, table);
     }
-    YK_THEN(yk_table_write(table, out));
+    YK_IF_OK(yk_table_write(table, out));
     yk_table_destroy(table);
     return status;
 }

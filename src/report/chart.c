@@ -27,7 +27,7 @@ static yk_status add_numbers(const struct yk_chart *chart, const void *subject, 
 {
     struct yk_text csv = {0};
     const yk_status status = chart->write_csv(subject, &csv);
-    yk_page_add_csv(chart->csv_name, &csv, out);
+    yk_page_add_csv_table(chart->csv_name, &csv, out);
     yk_text_free(&csv);
     return status;
 }
@@ -77,7 +77,7 @@ yk_status yk_chart_open_single_text(void *argument, const char *name, struct yk_
 }
 
 static yk_status write_picture(const struct yk_chart *chart, const void *subject,
-                               yk_chart_open_file open, void *argument)
+                               yk_chart_open_picture open, void *argument)
 {
     struct yk_text *text = NULL;
     char name[64];
@@ -89,7 +89,7 @@ static yk_status write_picture(const struct yk_chart *chart, const void *subject
 }
 
 yk_status yk_chart_write_svg(const struct yk_chart *const *charts, const char *name,
-                             const void *subject, yk_chart_open_file open, void *argument)
+                             const void *subject, yk_chart_open_picture open, void *argument)
 {
     for (; *charts; charts++) {
         if ((*charts)->draw &&

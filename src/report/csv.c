@@ -59,7 +59,7 @@ void yk_csv_add_number(struct yk_text *out, double value)
     yk_text_add(out, ",");
 }
 
-void yk_csv_add_rounded(struct yk_text *out, double value)
+void yk_csv_add_rounded_number(struct yk_text *out, double value)
 {
     yk_text_addf(out, "%s,", isfinite(value) ? YK_LABEL_NUMBER(value) : "");
 }

@@ -26,7 +26,7 @@ void yk_csv_add_bytes(struct yk_text *out, double bytes);
 
 void yk_csv_add_number(struct yk_text *out, double value);
 /* Adds a number with about six significant digits. */
-void yk_csv_add_rounded(struct yk_text *out, double value);
+void yk_csv_add_rounded_number(struct yk_text *out, double value);
 void yk_csv_add_integer(struct yk_text *out, int64_t value);
 void yk_csv_end_row(struct yk_text *out);
 

@@ -33,8 +33,8 @@ void yk_figure_begin(const struct yk_figure *figure, const char *title)
     yk_text_add(out, yk_web_figure_css);
     yk_text_add(out, yk_web_palette_css);
     yk_text_add(out, "</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n");
-    yk_figure_truncated_text(figure, "title", 14, 24, title,
-                             YK_FIGURE_BOLD_FRACTION * (figure->width - 28) / 1.25);
+    yk_figure_draw_truncated_text(figure, "title", 14, 24, title,
+                                  YK_FIGURE_BOLD_FRACTION * (figure->width - 28) / 1.25);
 }
 
 void yk_figure_end(const struct yk_figure *figure)
@@ -42,14 +42,14 @@ void yk_figure_end(const struct yk_figure *figure)
     yk_text_add(figure->out, "</svg>\n");
 }
 
-void yk_figure_text(const struct yk_figure *figure, const char *kind, double x, double y,
-                    const char *text)
+void yk_figure_draw_text(const struct yk_figure *figure, const char *kind, double x, double y,
+                         const char *text)
 {
-    yk_figure_truncated_text(figure, kind, x, y, text, HUGE_VAL);
+    yk_figure_draw_truncated_text(figure, kind, x, y, text, HUGE_VAL);
 }
 
-void yk_figure_truncated_text(const struct yk_figure *figure, const char *kind, double x, double y,
-                              const char *text, double pixels)
+void yk_figure_draw_truncated_text(const struct yk_figure *figure, const char *kind, double x,
+                                   double y, const char *text, double pixels)
 {
     yk_text_addf(figure->out, "<text class=\"%s\" x=\"%.2f\" y=\"%.1f\">", kind, x, y);
     yk_label_add_truncated(figure->out, text, pixels);
@@ -60,8 +60,8 @@ void yk_figure_truncated_text(const struct yk_figure *figure, const char *kind, 
  */
 static size_t line_length(const char *text, double pixels)
 {
-    const size_t columns = (size_t)fmax(1, pixels / yk_label_width_pixels("x"));
-    const size_t max = yk_text_prefix_length(text, columns);
+    const size_t columns = (size_t)fmax(1, pixels / yk_label_estimate_width_pixels("x"));
+    const size_t max = yk_text_fitting_prefix_length(text, columns);
     if (!text[max]) {
         return max;
     }
@@ -73,8 +73,8 @@ static size_t line_length(const char *text, double pixels)
     return max > 0 ? max : strlen(text);
 }
 
-double yk_figure_paragraph(const struct yk_figure *figure, const char *kind, double x, double y,
-                           const char *text, double pixels)
+double yk_figure_draw_paragraph(const struct yk_figure *figure, const char *kind, double x,
+                                double y, const char *text, double pixels)
 {
     double height = 0;
     while (*text) {
@@ -82,7 +82,7 @@ double yk_figure_paragraph(const struct yk_figure *figure, const char *kind, dou
         if (figure) {
             struct yk_text line = {0};
             yk_text_add_bytes(&line, text, length);
-            yk_figure_text(figure, kind, x, y + height, yk_text_chars(&line));
+            yk_figure_draw_text(figure, kind, x, y + height, yk_text_chars(&line));
             figure->out->failed |= line.failed;
             yk_text_free(&line);
         }
@@ -93,8 +93,8 @@ double yk_figure_paragraph(const struct yk_figure *figure, const char *kind, dou
     return height;
 }
 
-void yk_figure_line(const struct yk_figure *figure, const char *kind, double x1, double y1,
-                    double x2, double y2)
+void yk_figure_draw_line(const struct yk_figure *figure, const char *kind, double x1, double y1,
+                         double x2, double y2)
 {
     yk_text_addf(figure->out,
                  "<line class=\"%s\" x1=\"%.2f\" y1=\"%.1f\" x2=\"%.2f\" y2=\"%.1f\"/>\n", kind, x1,
@@ -141,39 +141,39 @@ void yk_figure_axis_tick_label(const struct yk_figure_axis *axis, int32_t tick,
              tick > 0 ? axis->unit : "");
 }
 
-void yk_figure_time_grid(const struct yk_figure *figure, const struct yk_figure_axis *axis,
-                         double left, double right, double top, double bottom)
+void yk_figure_draw_vertical_grid(const struct yk_figure *figure, const struct yk_figure_axis *axis,
+                                  double left, double right, double top, double bottom)
 {
     for (int32_t tick = 0; tick <= yk_figure_axis_last_tick(axis); tick++) {
         const double x = left + tick * axis->step / axis->max * (right - left);
         char label[YK_UNITS_BUFFER_SIZE];
         yk_figure_axis_tick_label(axis, tick, label);
-        yk_figure_line(figure, "grid", x, top, x, bottom);
-        yk_figure_text(figure, "small soft middle", x, top - 5, label);
+        yk_figure_draw_line(figure, "grid", x, top, x, bottom);
+        yk_figure_draw_text(figure, "small soft middle", x, top - 5, label);
     }
 }
 
-double yk_figure_legend(const struct yk_figure *figure,
-                        const struct yk_figure_legend_entry *entries, int32_t count, double left,
-                        double top, double right)
+double yk_figure_draw_legend(const struct yk_figure *figure,
+                             const struct yk_figure_legend_entry *entries, int32_t count,
+                             double left, double top, double right)
 {
     double x = left;
     double y = top;
     for (int32_t i = 0; i < count; i++) {
         const double sample = entries[i].is_line ? LINE : SQUARE;
-        const double width = sample + 6 + yk_label_width_pixels(entries[i].name) + 14;
+        const double width = sample + 6 + yk_label_estimate_width_pixels(entries[i].name) + 14;
         if (x > left && x + width > right) {
             x = left;
             y += LEGEND_HEIGHT;
         }
         if (figure && entries[i].is_line) {
-            yk_figure_line(figure, entries[i].kind, x, y + 9, x + LINE, y + 9);
+            yk_figure_draw_line(figure, entries[i].kind, x, y + 9, x + LINE, y + 9);
         } else if (figure) {
             yk_figure_begin_rect(figure, entries[i].kind, x, y + 3, SQUARE, SQUARE);
             yk_text_add(figure->out, " rx=\"2\"/>");
         }
         if (figure) {
-            yk_figure_text(figure, "soft", x + sample + 6, y + 13, entries[i].name);
+            yk_figure_draw_text(figure, "soft", x + sample + 6, y + 13, entries[i].name);
         }
         x += width;
     }

@@ -36,20 +36,20 @@ void yk_figure_begin(const struct yk_figure *figure, const char *title);
 void yk_figure_end(const struct yk_figure *figure);
 
 /* Draws text with its baseline at `y`. */
-void yk_figure_text(const struct yk_figure *figure, const char *kind, double x, double y,
-                    const char *text);
+void yk_figure_draw_text(const struct yk_figure *figure, const char *kind, double x, double y,
+                         const char *text);
 
 /* Draws text. Text wider than `pixels` is shortened and ends with an ellipsis. */
-void yk_figure_truncated_text(const struct yk_figure *figure, const char *kind, double x, double y,
-                              const char *text, double pixels);
+void yk_figure_draw_truncated_text(const struct yk_figure *figure, const char *kind, double x,
+                                   double y, const char *text, double pixels);
 
 /* Draws text in lines that are at most `pixels` wide. The first baseline is at `y`. Returns the
  * height of all lines. If `figure` is NULL, draws nothing and only returns the height. */
-double yk_figure_paragraph(const struct yk_figure *figure, const char *kind, double x, double y,
-                           const char *text, double pixels);
+double yk_figure_draw_paragraph(const struct yk_figure *figure, const char *kind, double x,
+                                double y, const char *text, double pixels);
 
-void yk_figure_line(const struct yk_figure *figure, const char *kind, double x1, double y1,
-                    double x2, double y2);
+void yk_figure_draw_line(const struct yk_figure *figure, const char *kind, double x1, double y1,
+                         double x2, double y2);
 
 /* Begins a <rect> and leaves its tag open: the caller adds more attributes, ">" and content, and
  * closes the element. */
@@ -76,8 +76,8 @@ void yk_figure_axis_tick_label(const struct yk_figure_axis *axis, int32_t tick,
                                char out[YK_UNITS_BUFFER_SIZE]);
 
 /* Draws a vertical grid line at every tick of a horizontal axis, with the tick's label above it. */
-void yk_figure_time_grid(const struct yk_figure *figure, const struct yk_figure_axis *axis,
-                         double left, double right, double top, double bottom);
+void yk_figure_draw_vertical_grid(const struct yk_figure *figure, const struct yk_figure_axis *axis,
+                                  double left, double right, double top, double bottom);
 
 struct yk_figure_legend_entry {
     char kind[32]; /* CSS classes that colour the sample */
@@ -87,8 +87,8 @@ struct yk_figure_legend_entry {
 
 /* Draws a legend, on as many lines as needed. Returns its height. If `figure` is NULL, draws
  * nothing and only returns the height. */
-double yk_figure_legend(const struct yk_figure *figure,
-                        const struct yk_figure_legend_entry *entries, int32_t count, double left,
-                        double top, double right);
+double yk_figure_draw_legend(const struct yk_figure *figure,
+                             const struct yk_figure_legend_entry *entries, int32_t count,
+                             double left, double top, double right);
 
 #endif

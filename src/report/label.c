@@ -35,8 +35,8 @@ const char *yk_label_number(double value, char out[YK_NUMBER_BUFFER_SIZE])
     return out;
 }
 
-const char *yk_label_time(const struct yk_graph *graph, int64_t ticks,
-                          char out[YK_NUMBER_BUFFER_SIZE])
+const char *yk_label_graph_time(const struct yk_graph *graph, int64_t ticks,
+                                char out[YK_NUMBER_BUFFER_SIZE])
 {
     return yk_label_number(yk_graph_ticks_to_time(graph, ticks), out);
 }
@@ -74,20 +74,20 @@ const char *yk_label_with_unit(double value, enum yk_unit unit, char out[YK_UNIT
     return out;
 }
 
-double yk_label_width_pixels(const char *text)
+double yk_label_estimate_width_pixels(const char *text)
 {
     return (double)yk_text_display_width(text) * PIXELS_PER_COLUMN;
 }
 
 void yk_label_add_truncated(struct yk_text *text, const char *label, double pixels)
 {
-    if (yk_label_width_pixels(label) <= pixels) {
+    if (yk_label_estimate_width_pixels(label) <= pixels) {
         yk_text_add_xml_escaped(text, label);
         return;
     }
     struct yk_text cut = {0};
     const double columns = fmax(0, floor(pixels / PIXELS_PER_COLUMN) - 1);
-    yk_text_add_bytes(&cut, label, yk_text_prefix_length(label, (size_t)columns));
+    yk_text_add_bytes(&cut, label, yk_text_fitting_prefix_length(label, (size_t)columns));
     yk_text_add(&cut, "\xe2\x80\xa6");
     yk_text_add_xml_escaped(text, yk_text_chars(&cut));
     text->failed |= cut.failed;

@@ -16,8 +16,8 @@
 const char *yk_label_number(double value, char out[YK_NUMBER_BUFFER_SIZE]);
 
 /* Writes `ticks` in the time unit of the graph, with about six digits. */
-const char *yk_label_time(const struct yk_graph *graph, int64_t ticks,
-                          char out[YK_NUMBER_BUFFER_SIZE]);
+const char *yk_label_graph_time(const struct yk_graph *graph, int64_t ticks,
+                                char out[YK_NUMBER_BUFFER_SIZE]);
 
 /* Writes `count` with a comma between thousands: "12,345". */
 const char *yk_label_count(int64_t count, char out[YK_NUMBER_BUFFER_SIZE]);
@@ -33,8 +33,8 @@ const char *yk_label_with_unit(double value, enum yk_unit unit, char out[YK_UNIT
 /* These macros do the same with a temporary buffer, which is valid until the end of the enclosing
  * block. */
 #define YK_LABEL_NUMBER(value) yk_label_number((value), (char[YK_NUMBER_BUFFER_SIZE]){0})
-#define YK_LABEL_TIME(graph, ticks)                                                                \
-    yk_label_time((graph), (ticks), (char[YK_NUMBER_BUFFER_SIZE]){0})
+#define YK_LABEL_GRAPH_TIME(graph, ticks)                                                          \
+    yk_label_graph_time((graph), (ticks), (char[YK_NUMBER_BUFFER_SIZE]){0})
 #define YK_LABEL_COUNT(count) yk_label_count((count), (char[YK_NUMBER_BUFFER_SIZE]){0})
 #define YK_LABEL_PERCENT(part, whole)                                                              \
     yk_label_percent((part), (whole), (char[YK_NUMBER_BUFFER_SIZE]){0})
@@ -43,7 +43,7 @@ const char *yk_label_with_unit(double value, enum yk_unit unit, char out[YK_UNIT
 
 /* Returns an estimate of the width of `text` at a font size of 12 pixels. The estimate is seldom
  * too small. (C code has no access to the fonts of the browser.) */
-double yk_label_width_pixels(const char *text);
+double yk_label_estimate_width_pixels(const char *text);
 
 /* Adds `label`, escaped for XML. A label wider than `pixels` is shortened and ends with an
  * ellipsis.

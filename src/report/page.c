@@ -10,7 +10,8 @@ enum {
     LINES_IN_BLOCK = 200
 };
 
-void yk_page_add_text(const char *before, const char *text, const char *after, struct yk_text *out)
+void yk_page_add_escaped_text(const char *before, const char *text, const char *after,
+                              struct yk_text *out)
 {
     yk_text_add(out, before);
     yk_text_add_xml_escaped(out, text);
@@ -76,8 +77,8 @@ void yk_page_begin_headline_numbers(struct yk_text *out)
 
 void yk_page_add_headline_number(const char *name, const char *value, struct yk_text *out)
 {
-    yk_page_add_text("<div><dt>", name, "</dt>", out);
-    yk_page_add_text("<dd>", value, "</dd></div>\n", out);
+    yk_page_add_escaped_text("<div><dt>", name, "</dt>", out);
+    yk_page_add_escaped_text("<dd>", value, "</dd></div>\n", out);
 }
 
 void yk_page_end_headline_numbers(struct yk_text *out)
@@ -87,7 +88,7 @@ void yk_page_end_headline_numbers(struct yk_text *out)
 
 void yk_page_begin_section(const char *heading, struct yk_text *out)
 {
-    yk_page_add_text("<section>\n<h2>", heading, "</h2>\n", out);
+    yk_page_add_escaped_text("<section>\n<h2>", heading, "</h2>\n", out);
 }
 
 void yk_page_end_section(struct yk_text *out)
@@ -97,7 +98,7 @@ void yk_page_end_section(struct yk_text *out)
 
 void yk_page_add_cell(const char *text, struct yk_text *out)
 {
-    yk_page_add_text("<td>", text, "</td>", out);
+    yk_page_add_escaped_text("<td>", text, "</td>", out);
 }
 
 void yk_page_begin_table(const char *label, const struct yk_page_column *columns,
@@ -116,7 +117,7 @@ void yk_page_begin_table(const char *label, const struct yk_page_column *columns
 
 void yk_page_begin_row(const char *name, struct yk_text *out)
 {
-    yk_page_add_text("<tr><th scope=\"row\">", name, "</th>", out);
+    yk_page_add_escaped_text("<tr><th scope=\"row\">", name, "</th>", out);
 }
 
 void yk_page_add_unit_cell(double value, enum yk_unit unit, struct yk_text *out)
@@ -152,14 +153,14 @@ static void add_lines(const struct yk_text *lines, struct yk_text *out)
         }
         block.length = 0;
         yk_text_add_bytes(&block, lines->bytes + at, end - at);
-        yk_page_add_text("<code>", yk_text_chars(&block), "</code>", out);
+        yk_page_add_escaped_text("<code>", yk_text_chars(&block), "</code>", out);
         at = end;
     }
     out->failed |= block.failed;
     yk_text_free(&block);
 }
 
-void yk_page_add_csv(const char *id, const struct yk_text *csv, struct yk_text *out)
+void yk_page_add_csv_table(const char *id, const struct yk_text *csv, struct yk_text *out)
 {
     const struct yk_page_placeholder slot = {"id", id, false};
     const char *rest = yk_page_fill_template(yk_web_numbers_html, &slot, 1, out);

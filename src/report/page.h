@@ -45,7 +45,8 @@ void yk_page_begin(const char *title, const char *lead, const char *const *style
                    struct yk_text *out);
 
 /* Adds `before`, the escaped `text`, and `after`. `before` and `after` are HTML. */
-void yk_page_add_text(const char *before, const char *text, const char *after, struct yk_text *out);
+void yk_page_add_escaped_text(const char *before, const char *text, const char *after,
+                              struct yk_text *out);
 
 /* Add the headline numbers, a short list of the most important values at the top of a page. */
 void yk_page_begin_headline_numbers(struct yk_text *out);
@@ -74,7 +75,7 @@ void yk_page_add_percent_cell(double part, double whole, struct yk_text *out);
 void yk_page_end_table(struct yk_text *out);
 
 /* Adds a CSV table that can be read in the page and downloaded as the file ID.csv. */
-void yk_page_add_csv(const char *id, const struct yk_text *csv, struct yk_text *out);
+void yk_page_add_csv_table(const char *id, const struct yk_text *csv, struct yk_text *out);
 
 /* Adds the canvas of the chart `id`, on which web/time_chart.js draws. `label` is the ARIA label of
  * the canvas. */

@@ -88,16 +88,16 @@ void yk_plot_draw_axes(const struct yk_plot *plot, double scale, const char *uni
         const double y = yk_plot_y_pixel(plot, (double)k * y_step);
         yk_plot_tick_label((double)k * y_step / scale, number);
         snprintf(label, sizeof label, "%s%.7s", number, unit);
-        yk_figure_line(figure, "grid", plot->left, y, plot->right, y);
-        yk_figure_text(figure, "small soft end", plot->left - 8, y + 4, label);
+        yk_figure_draw_line(figure, "grid", plot->left, y, plot->right, y);
+        yk_figure_draw_text(figure, "small soft end", plot->left - 8, y + 4, label);
     }
     for (int64_t k = (int64_t)ceil(plot->x.low / x_step); (double)k * x_step <= plot->x.high; k++) {
         const double x = yk_plot_x_pixel(plot, (double)k * x_step);
         yk_plot_tick_label((double)k * x_step, number);
-        yk_figure_line(figure, "axis", x, plot->bottom, x, plot->bottom + 4);
-        yk_figure_text(figure, "small soft middle", x, plot->bottom + 17, number);
+        yk_figure_draw_line(figure, "axis", x, plot->bottom, x, plot->bottom + 4);
+        yk_figure_draw_text(figure, "small soft middle", x, plot->bottom + 17, number);
     }
-    yk_figure_line(figure, "axis", plot->left, plot->bottom, plot->right, plot->bottom);
+    yk_figure_draw_line(figure, "axis", plot->left, plot->bottom, plot->right, plot->bottom);
 }
 
 /* Where the points on the column of pixels of point `first` end, and which of them are its lowest

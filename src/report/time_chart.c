@@ -239,7 +239,7 @@ static void choose_heights(struct picture *picture)
         picture->row = count <= 12 ? 46 : count <= 40 ? 30 : 14;
         picture->bar = count <= 12 ? 28 : count <= 40 ? 20 : 11;
         for (int32_t r = 0; r < count; r++) {
-            const double pixels = yk_label_width_pixels(chart->groups[0].rows[r].name);
+            const double pixels = yk_label_estimate_width_pixels(chart->groups[0].rows[r].name);
             const double max = max_name_pixels(picture->figure.width);
             picture->left = fmax(picture->left, 24 + fmin(pixels, max));
         }
@@ -306,7 +306,7 @@ static void add_title(const struct picture *picture, const char *place,
     if (bar->count > 1) {
         yk_text_addf(out, ", busy %s of it", YK_LABEL_PERCENT(bar->busy, bar->end - bar->start));
     } else if (bar->first->bytes > 0) {
-        yk_text_addf(out, ", %s", YK_UNITS_TEXT(bar->first->bytes, YK_UNIT_BYTES));
+        yk_text_addf(out, ", %s", YK_UNITS_FORMAT_TEMPORARY(bar->first->bytes, YK_UNIT_BYTES));
     }
     yk_text_add(out, "</title>");
 }
@@ -321,11 +321,12 @@ static void add_label(const struct picture *picture, const struct yk_time_chart_
         snprintf(merged, sizeof merged, "%s %s", YK_LABEL_COUNT(bar->count), ops ? "ops" : "tasks");
         label = merged;
     }
-    const bool room = yk_label_width_pixels(label) + 6 <= pixels;
+    const bool room = yk_label_estimate_width_pixels(label) + 6 <= pixels;
     if (picture->bar >= 11 && pixels >= 14 && (room || (ops && bar->count == 1))) {
-        yk_figure_text(&picture->figure, picture->bar < 13 ? "tiny ink middle" : "small ink middle",
-                       x + pixels / 2, y + picture->bar / 2 + (picture->bar < 13 ? 3 : 4),
-                       room ? label : yk_op_style_symbol(bar->first->kind));
+        yk_figure_draw_text(&picture->figure,
+                            picture->bar < 13 ? "tiny ink middle" : "small ink middle",
+                            x + pixels / 2, y + picture->bar / 2 + (picture->bar < 13 ? 3 : 4),
+                            room ? label : yk_op_style_symbol(bar->first->kind));
     }
 }
 
@@ -367,12 +368,12 @@ static void draw_track(const struct picture *picture, const struct yk_time_chart
     yk_figure_begin_rect(&picture->figure, "track", picture->left, y,
                          picture->right - picture->left, picture->bar);
     yk_text_add(picture->figure.out, "/>\n");
-    yk_figure_truncated_text(&picture->figure,
-                             group->name         ? "small soft end"
-                             : picture->bar < 13 ? "tiny end"
-                                                 : "end",
-                             picture->left - 8, y + picture->bar / 2 + 4, row->name,
-                             group->name ? HUGE_VAL : max_name_pixels(picture->figure.width));
+    yk_figure_draw_truncated_text(&picture->figure,
+                                  group->name         ? "small soft end"
+                                  : picture->bar < 13 ? "tiny end"
+                                                      : "end",
+                                  picture->left - 8, y + picture->bar / 2 + 4, row->name,
+                                  group->name ? HUGE_VAL : max_name_pixels(picture->figure.width));
 }
 
 static void draw_bars(const struct picture *picture, const struct yk_time_chart_group *group,
@@ -410,8 +411,8 @@ static void draw_names(const struct picture *picture)
     for (int32_t g = 0; g < picture->chart->group_count; g++) {
         const struct yk_time_chart_group *group = &picture->chart->groups[g];
         if (group->name) {
-            yk_figure_truncated_text(&picture->figure, "strong halo", 14, y + 14, group->name,
-                                     YK_FIGURE_BOLD_FRACTION * (picture->right - 28));
+            yk_figure_draw_truncated_text(&picture->figure, "strong halo", 14, y + 14, group->name,
+                                          YK_FIGURE_BOLD_FRACTION * (picture->right - 28));
         }
         y += group_height(picture, group);
     }
@@ -457,10 +458,10 @@ static double draw_mark(const struct picture *picture, const char *kind, const c
                         double time, const char *text, double room)
 {
     const double x = x_of(picture, time);
-    const double at = fmax(fmin(x, room), picture->left + yk_label_width_pixels(text));
-    yk_figure_line(&picture->figure, kind, x, picture->top - 4, x, picture->bottom + 2);
-    yk_figure_text(&picture->figure, class_name, at, picture->bottom + 15, text);
-    return at - yk_label_width_pixels(text) - 10;
+    const double at = fmax(fmin(x, room), picture->left + yk_label_estimate_width_pixels(text));
+    yk_figure_draw_line(&picture->figure, kind, x, picture->top - 4, x, picture->bottom + 2);
+    yk_figure_draw_text(&picture->figure, class_name, at, picture->bottom + 15, text);
+    return at - yk_label_estimate_width_pixels(text) - 10;
 }
 
 static void draw_marks(const struct picture *picture)
@@ -512,7 +513,7 @@ static struct yk_figure_axis axis_of(const struct picture *picture)
     };
 }
 
-void yk_time_chart_draw(const struct yk_time_chart *chart, struct yk_figure frame)
+void yk_time_chart_draw_svg(const struct yk_time_chart *chart, struct yk_figure frame)
 {
     struct picture picture = lay_out(chart, &frame);
     struct yk_figure_legend_entry entries[YK_OP_STYLE_COUNT] = {0};
@@ -520,16 +521,17 @@ void yk_time_chart_draw(const struct yk_time_chart *chart, struct yk_figure fram
     const double legend = picture.bottom + MARKS_HEIGHT;
     const struct yk_figure_axis axis = axis_of(&picture);
     picture.figure.height =
-        legend + yk_figure_legend(NULL, entries, count, picture.left, legend, picture.right) + 10;
+        legend + yk_figure_draw_legend(NULL, entries, count, picture.left, legend, picture.right) +
+        10;
     yk_figure_begin(&picture.figure, chart->title);
     draw_rows(&picture, draw_track);
-    yk_figure_time_grid(&picture.figure, &axis, picture.left, picture.right, picture.top,
-                        picture.bottom);
+    yk_figure_draw_vertical_grid(&picture.figure, &axis, picture.left, picture.right, picture.top,
+                                 picture.bottom);
     draw_links(&picture);
     draw_rows(&picture, draw_bars);
     draw_names(&picture);
     draw_marks(&picture);
-    yk_figure_legend(&picture.figure, entries, count, picture.left, legend, picture.right);
+    yk_figure_draw_legend(&picture.figure, entries, count, picture.left, legend, picture.right);
     yk_figure_end(&picture.figure);
 }
 
@@ -571,8 +573,8 @@ static void add_legend(const struct picture *picture, struct yk_text *out)
     yk_text_add(out, "</div>\n");
 }
 
-void yk_time_chart_add_chart(const struct yk_time_chart *chart, const char *label,
-                             struct yk_text *out)
+void yk_time_chart_add_to_page(const struct yk_time_chart *chart, const char *label,
+                               struct yk_text *out)
 {
     const struct yk_figure frame = yk_page_make_figure(YK_FIGURE_FULL_WIDTH, out);
     const struct picture picture = lay_out(chart, &frame);
@@ -582,7 +584,7 @@ void yk_time_chart_add_chart(const struct yk_time_chart *chart, const char *labe
     }
     yk_page_add_canvas("lanes", label, out);
     yk_text_add(out, "<div class=\"still chart\">\n");
-    yk_time_chart_draw(chart, frame);
+    yk_time_chart_draw_svg(chart, frame);
     yk_text_add(out, "</div>\n");
 }
 
@@ -600,7 +602,7 @@ int32_t yk_time_chart_count_csv_groups(const struct yk_time_chart *chart)
     return chart->group_count;
 }
 
-void yk_time_chart_add_csv_bar(const struct yk_time_chart_bar *bar, struct yk_text *out)
+void yk_time_chart_add_csv_cells(const struct yk_time_chart_bar *bar, struct yk_text *out)
 {
     yk_csv_add_text(out, bar->label);
     yk_csv_add_seconds(out, bar->start);

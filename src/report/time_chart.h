@@ -35,7 +35,7 @@ const char *yk_op_style_symbol(int32_t kind);
 /* ---- bars ---- */
 
 enum {
-    YK_TIME_CHART_TASK_COLOURS = 8 /* CSS classes task-0 … task-7 */
+    YK_TIME_CHART_TASK_COLOUR_COUNT = 8 /* CSS classes task-0 … task-7 */
 };
 
 struct yk_time_chart_bar {
@@ -124,19 +124,19 @@ yk_time_chart_next_merged_bar(const struct yk_time_chart_row *row,
 
 /* Draws the SVG picture with the width frame.width. The function itself chooses the height of the
  * picture. */
-void yk_time_chart_draw(const struct yk_time_chart *chart, struct yk_figure frame);
+void yk_time_chart_draw_svg(const struct yk_time_chart *chart, struct yk_figure frame);
 
 /* Adds the interactive chart to a page: zoom buttons, a legend of ops, a canvas with the ARIA label
  * `label`, on which the script draws, and the SVG picture, which is shown if scripts are disabled.
  */
-void yk_time_chart_add_chart(const struct yk_time_chart *chart, const char *label,
-                             struct yk_text *out);
+void yk_time_chart_add_to_page(const struct yk_time_chart *chart, const char *label,
+                               struct yk_text *out);
 
 /* Returns how many groups, counted from the first, fit into the CSV table of a page. Returns at
  * least 1 if there is a group. */
 int32_t yk_time_chart_count_csv_groups(const struct yk_time_chart *chart);
 
 /* Adds the CSV cells of a bar: op,start_s,end_s,bytes. */
-void yk_time_chart_add_csv_bar(const struct yk_time_chart_bar *bar, struct yk_text *out);
+void yk_time_chart_add_csv_cells(const struct yk_time_chart_bar *bar, struct yk_text *out);
 
 #endif

@@ -66,7 +66,7 @@ static yk_status prepare(struct walk *walk, struct yk_arena *arena)
         walk->priorities = ranks;
     }
     YK_TRY(make_heaps(walk, arena));
-    yk_number_fill(walk->successor_first, graph->task_count, NONE);
+    yk_number_fill_array(walk->successor_first, graph->task_count, NONE);
     for (int32_t i = 0; i < graph->task_count; i++) {
         const int32_t predecessor = walk->assignment->predecessors
                                         ? walk->assignment->predecessors[i]
@@ -163,8 +163,8 @@ static yk_status run(struct walk *walk, struct yk_arena *arena)
     return YK_OK;
 }
 
-yk_status yk_assignment_schedule(const struct yk_assignment *assignment,
-                                 struct yk_schedule *schedule)
+yk_status yk_assignment_make_schedule(const struct yk_assignment *assignment,
+                                      struct yk_schedule *schedule)
 {
     struct walk walk = {.graph = schedule->graph, .assignment = assignment, .schedule = schedule};
     YK_TRY_WITH_TEMPORARY_ARENA(arena, run(&walk, arena));

@@ -28,8 +28,8 @@ struct yk_assignment {
 
 /* Computes the schedule. An idle device runs, of all tasks whose inputs have arrived, the task with
  * the highest priority. Ignores memory limits; yk_schedule_memory_check() checks them. */
-yk_status yk_assignment_schedule(const struct yk_assignment *assignment,
-                                 struct yk_schedule *schedule) YK_MUST_USE;
+yk_status yk_assignment_make_schedule(const struct yk_assignment *assignment,
+                                      struct yk_schedule *schedule) YK_MUST_USE;
 
 /*
  * Reads the devices of all tasks from a JSON object and writes them to `out` (n). The object maps
@@ -37,7 +37,7 @@ yk_status yk_assignment_schedule(const struct yk_assignment *assignment,
  * group. Fails if a task has no device, or if a group has several devices. Error messages begin
  * with `source`.
  */
-yk_status yk_assignment_read(const char *text, size_t length, const char *source,
-                             const struct yk_graph *graph, int32_t *out) YK_MUST_USE;
+yk_status yk_assignment_read_devices(const char *text, size_t length, const char *source,
+                                     const struct yk_graph *graph, int32_t *out) YK_MUST_USE;
 
 #endif

@@ -24,7 +24,7 @@ static int32_t find_device(const struct yk_graph *graph, const char *name)
 static yk_status look_up(const struct yk_json *root, const struct yk_graph *graph, const char *name,
                          int32_t *out)
 {
-    const struct yk_json *node = yk_json_get(root, name);
+    const struct yk_json *node = yk_json_get_member(root, name);
     *out = NOWHERE;
     if (!node) {
         return YK_OK;
@@ -61,9 +61,9 @@ static yk_status place_task(const struct yk_json *root, const struct yk_graph *g
 static yk_status check_groups(const struct yk_graph *graph, const int32_t *devices)
 {
     int32_t *groups = calloc((size_t)graph->group_count + 1, sizeof *groups);
-    YK_TRY_MEMORY(groups);
+    YK_TRY_ALLOCATED(groups);
     yk_status status = YK_OK;
-    yk_number_fill(groups, graph->group_count, NOWHERE);
+    yk_number_fill_array(groups, graph->group_count, NOWHERE);
     for (int32_t i = 0; status == YK_OK && i < graph->task_count; i++) {
         const int32_t group = graph->tasks[i].group;
         if (group == YK_GRAPH_NO_GROUP) {
@@ -85,7 +85,7 @@ static yk_status check_names(const struct yk_json *root, const struct yk_graph *
 {
     const size_t count = (size_t)graph->task_count + (size_t)graph->group_count;
     const char **known = calloc(count, sizeof *known);
-    YK_TRY_MEMORY(known);
+    YK_TRY_ALLOCATED(known);
     for (int32_t i = 0; i < graph->task_count; i++) {
         known[i] = graph->tasks[i].name;
     }
@@ -110,9 +110,9 @@ static yk_status place_all(const struct yk_json *root, const struct yk_graph *gr
     return check_groups(graph, out);
 }
 
-yk_status yk_assignment_read(const char *text, size_t length, const char *source,
-                             const struct yk_graph *graph, int32_t *out)
+yk_status yk_assignment_read_devices(const char *text, size_t length, const char *source,
+                                     const struct yk_graph *graph, int32_t *out)
 {
-    YK_TRY_JSON(root, text, length, source, place_all(root, graph, out));
+    YK_TRY_WITH_PARSED_JSON(root, text, length, source, place_all(root, graph, out));
     return YK_OK;
 }

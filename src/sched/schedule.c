@@ -29,7 +29,7 @@ yk_status yk_schedule_sort_tasks_by_start(const int32_t *devices, const int64_t 
                                           const int64_t *finishes, int32_t *tasks, int32_t count)
 {
     struct entry *entries = calloc((size_t)count, sizeof *entries);
-    YK_TRY_MEMORY(entries);
+    YK_TRY_ALLOCATED(entries);
     for (int32_t k = 0; k < count; k++) {
         const int32_t task = tasks[k];
         const int32_t device = devices ? devices[task] : 0;
@@ -58,7 +58,7 @@ yk_status yk_schedule_create(const struct yk_graph *graph, struct yk_schedule **
     struct yk_schedule *schedule = NULL;
     YK_TRY_NEW_WITH_ARENA(schedule);
     schedule->graph = graph;
-    YK_TRY_OR(allocate_arrays(schedule), yk_arena_destroy(schedule->arena));
+    YK_TRY_OR_CLEAN_UP(allocate_arrays(schedule), yk_arena_destroy(schedule->arena));
     *out = schedule;
     return YK_OK;
 }
@@ -70,8 +70,8 @@ void yk_schedule_destroy(struct yk_schedule *schedule)
     }
 }
 
-void yk_schedule_fill(struct yk_schedule *schedule, const int32_t *order, const int32_t *devices,
-                      const int64_t *starts, const int64_t *finishes)
+void yk_schedule_set_arrays(struct yk_schedule *schedule, const int32_t *order,
+                            const int32_t *devices, const int64_t *starts, const int64_t *finishes)
 {
     const size_t n = (size_t)schedule->graph->task_count;
     memcpy(schedule->order, order, n * sizeof *order);
@@ -82,7 +82,7 @@ void yk_schedule_fill(struct yk_schedule *schedule, const int32_t *order, const 
 
 void yk_schedule_copy(const struct yk_schedule *from, struct yk_schedule *to)
 {
-    yk_schedule_fill(to, from->order, from->devices, from->starts, from->finishes);
+    yk_schedule_set_arrays(to, from->order, from->devices, from->starts, from->finishes);
     to->makespan = from->makespan;
     to->lower_bound = from->lower_bound;
 }

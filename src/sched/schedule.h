@@ -26,8 +26,8 @@ yk_status yk_schedule_create(const struct yk_graph *graph, struct yk_schedule **
 void yk_schedule_destroy(struct yk_schedule *schedule);
 
 /* Copies four arrays with n elements each into the schedule. Does not change the makespan. */
-void yk_schedule_fill(struct yk_schedule *schedule, const int32_t *order, const int32_t *devices,
-                      const int64_t *starts, const int64_t *finishes);
+void yk_schedule_set_arrays(struct yk_schedule *schedule, const int32_t *order,
+                            const int32_t *devices, const int64_t *starts, const int64_t *finishes);
 
 /* Copies the content of `from` to `to`. Both must belong to the same graph. */
 void yk_schedule_copy(const struct yk_schedule *from, struct yk_schedule *to);
@@ -88,6 +88,7 @@ struct yk_task_wait {
 };
 
 /* Finds, for each task, the reason why it did not start earlier. `out` has one element per task. */
-yk_status yk_task_wait_explain(struct yk_schedule *schedule, struct yk_task_wait *out) YK_MUST_USE;
+yk_status yk_task_wait_find_reasons(struct yk_schedule *schedule,
+                                    struct yk_task_wait *out) YK_MUST_USE;
 
 #endif

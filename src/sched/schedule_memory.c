@@ -72,7 +72,7 @@ yk_status yk_schedule_memory_peaks(const struct yk_schedule *schedule, int64_t *
     YK_TRY_WITH_TEMPORARY_ARENA(arena, hold_groups(schedule, arena, out));
     const size_t capacity = 2 * (size_t)graph->task_count + 4 * (size_t)graph->edge_count;
     struct changes changes = {calloc(capacity, sizeof *changes.entries), 0};
-    YK_TRY_MEMORY(changes.entries);
+    YK_TRY_ALLOCATED(changes.entries);
     for (int32_t i = 0; i < graph->task_count; i++) {
         hold(&changes, schedule->devices[i], schedule->starts[i], schedule->finishes[i],
              graph->tasks[i].memory_bytes);
@@ -101,15 +101,15 @@ yk_status yk_schedule_memory_check(const struct yk_schedule *schedule)
         return YK_OK;
     }
     int64_t *peaks = calloc((size_t)graph->device_count, sizeof *peaks);
-    YK_TRY_MEMORY(peaks);
+    YK_TRY_ALLOCATED(peaks);
     yk_status status = yk_schedule_memory_peaks(schedule, peaks);
     for (int32_t p = 0; status == YK_OK && p < graph->device_count; p++) {
         const struct yk_graph_device *device = &graph->devices[p];
         if (peaks[p] > device->memory_bytes) {
             status = yk_fail(
                 YK_ERROR_NO_FIT, "device \"%s\" would need %s more than its %s", device->name,
-                YK_UNITS_TEXT((double)(peaks[p] - device->memory_bytes), YK_UNIT_BYTES),
-                YK_UNITS_TEXT((double)device->memory_bytes, YK_UNIT_BYTES));
+                YK_UNITS_FORMAT_TEMPORARY((double)(peaks[p] - device->memory_bytes), YK_UNIT_BYTES),
+                YK_UNITS_FORMAT_TEMPORARY((double)device->memory_bytes, YK_UNIT_BYTES));
         }
     }
     free(peaks);

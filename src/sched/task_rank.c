@@ -5,7 +5,7 @@
 
 #include <assert.h>
 
-int64_t yk_task_rank_mean_cost(const struct yk_graph *graph, int32_t task)
+int64_t yk_task_rank_scaled_mean_cost(const struct yk_graph *graph, int32_t task)
 {
     const int32_t P = graph->device_count;
     int64_t sum = 0;
@@ -21,7 +21,8 @@ int64_t yk_task_rank_mean_cost(const struct yk_graph *graph, int32_t task)
     return able == P ? sum : (int64_t)(((__int128)sum * P + able / 2) / able);
 }
 
-int64_t yk_task_rank_mean_transfer(const struct yk_graph *graph, const struct yk_graph_edge *edge)
+int64_t yk_task_rank_scaled_mean_transfer(const struct yk_graph *graph,
+                                          const struct yk_graph_edge *edge)
 {
     return yk_graph_mean_transfer_ticks(graph, edge) * graph->device_count;
 }
@@ -31,7 +32,7 @@ static int64_t largest_input(const struct yk_graph *graph, int32_t task)
     int64_t largest = 0;
     for (int32_t k = graph->in_first[task]; k < graph->in_first[task + 1]; k++) {
         const struct yk_graph_edge *edge = &graph->edges[graph->inputs[k].edge];
-        largest = yk_number_max(largest, yk_task_rank_mean_transfer(graph, edge));
+        largest = yk_number_max(largest, yk_task_rank_scaled_mean_transfer(graph, edge));
     }
     return largest;
 }
@@ -43,10 +44,10 @@ void yk_task_rank_upward(const struct yk_graph *graph, bool with_input, int64_t 
         int64_t longest = 0;
         for (int32_t e = graph->out_first[task]; e < graph->out_first[task + 1]; e++) {
             const struct yk_graph_edge *edge = &graph->edges[e];
-            const int64_t path = yk_task_rank_mean_transfer(graph, edge) + out[edge->to];
+            const int64_t path = yk_task_rank_scaled_mean_transfer(graph, edge) + out[edge->to];
             longest = path > longest ? path : longest;
         }
-        out[task] = yk_task_rank_mean_cost(graph, task) + longest +
+        out[task] = yk_task_rank_scaled_mean_cost(graph, task) + longest +
                     (with_input ? largest_input(graph, task) : 0);
     }
 }
@@ -58,10 +59,10 @@ void yk_task_rank_downward(const struct yk_graph *graph, int64_t *out)
     }
     for (int32_t k = 0; k < graph->task_count; k++) {
         const int32_t task = graph->order[k];
-        const int64_t through = out[task] + yk_task_rank_mean_cost(graph, task);
+        const int64_t through = out[task] + yk_task_rank_scaled_mean_cost(graph, task);
         for (int32_t e = graph->out_first[task]; e < graph->out_first[task + 1]; e++) {
             const struct yk_graph_edge *edge = &graph->edges[e];
-            const int64_t path = through + yk_task_rank_mean_transfer(graph, edge);
+            const int64_t path = through + yk_task_rank_scaled_mean_transfer(graph, edge);
             out[edge->to] = path > out[edge->to] ? path : out[edge->to];
         }
     }

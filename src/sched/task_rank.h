@@ -14,10 +14,11 @@
 #include "graph/graph.h"
 
 /* Returns P times the mean cost of `task` over the devices that can run the task. */
-int64_t yk_task_rank_mean_cost(const struct yk_graph *graph, int32_t task);
+int64_t yk_task_rank_scaled_mean_cost(const struct yk_graph *graph, int32_t task);
 
 /* Returns P times the mean time of the transfer of `edge` between two devices. */
-int64_t yk_task_rank_mean_transfer(const struct yk_graph *graph, const struct yk_graph_edge *edge);
+int64_t yk_task_rank_scaled_mean_transfer(const struct yk_graph *graph,
+                                          const struct yk_graph_edge *edge);
 
 /* Computes P times rank_u for each task: the length of the longest path from the start of the task
  * to the end of the graph. If `with_input` is true, the transfer of the largest input of each task

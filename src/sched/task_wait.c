@@ -46,7 +46,7 @@ static int32_t find_memory_holder(const struct yk_schedule *schedule, int32_t ta
     return -1;
 }
 
-yk_status yk_task_wait_explain(struct yk_schedule *schedule, struct yk_task_wait *out)
+yk_status yk_task_wait_find_reasons(struct yk_schedule *schedule, struct yk_task_wait *out)
 {
     struct yk_schedule_device_tasks lanes;
     YK_TRY(yk_schedule_list_device_tasks(schedule, &lanes));

@@ -30,8 +30,8 @@ static yk_status find_ports(const struct yk_cluster *cluster, struct yk_arena *a
     for (int32_t i = 0; i < count; i++) {
         const int32_t node = cluster->devices[devices[i]].node;
         if (i == 0 || cluster->devices[devices[i - 1]].node != node) {
-            ring->ports[ring->port_count++] = yk_node_port_out(node);
-            ring->ports[ring->port_count++] = yk_node_port_in(node);
+            ring->ports[ring->port_count++] = yk_node_ports_outgoing_index(node);
+            ring->ports[ring->port_count++] = yk_node_ports_incoming_index(node);
         }
     }
     return YK_OK;

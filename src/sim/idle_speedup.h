@@ -28,7 +28,7 @@
 enum {
     /* The simulation is repeated with new factors at most this number of times. New factors change
      * the busy fractions, which change the factors again. */
-    YK_IDLE_SPEEDUP_MAX_PASSES = 3,
+    YK_SIM_IDLE_SPEEDUP_MAX_PASSES = 3,
 };
 
 /* Returns the factor for the op times of `device`. `busy` is the sum of the busy fractions of the

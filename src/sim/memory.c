@@ -107,8 +107,9 @@ static yk_status find_deltas(const struct yk_sim_internal *internal, int32_t ran
     return YK_OK;
 }
 
-yk_status yk_sim_memory_over_time(const struct yk_sim *sim, int32_t rank, struct yk_arena *arena,
-                                  struct yk_memory_timeline_point **out, int32_t *out_count)
+yk_status yk_sim_memory_over_time(const struct yk_sim_result *sim, int32_t rank,
+                                  struct yk_arena *arena, struct yk_memory_timeline_point **out,
+                                  int32_t *out_count)
 {
     const struct yk_sim_internal *internal = yk_sim_internal_of(sim);
     struct deltas deltas;

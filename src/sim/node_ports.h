@@ -30,18 +30,19 @@ struct yk_node_port_demand {
 };
 
 struct yk_node_ports {
-    int32_t count; /* number of ports, 2 per node; see yk_node_port_out() and yk_node_port_in() */
+    int32_t count; /* number of ports, 2 per node; see yk_node_ports_outgoing_index() and
+                      yk_node_ports_incoming_index() */
     double *bytes_per_s;
     double *left;   /* temporary: bandwidth that is not assigned yet */
     int32_t *users; /* temporary: number of messages without a final rate */
 };
 
-static inline int32_t yk_node_port_out(int32_t node)
+static inline int32_t yk_node_ports_outgoing_index(int32_t node)
 {
     return 2 * node;
 }
 
-static inline int32_t yk_node_port_in(int32_t node)
+static inline int32_t yk_node_ports_incoming_index(int32_t node)
 {
     return 2 * node + 1;
 }

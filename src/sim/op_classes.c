@@ -7,7 +7,7 @@
 #include <string.h>
 
 struct counting {
-    const struct yk_sim *sim;
+    const struct yk_sim_result *sim;
     struct yk_layer_costs *costs;
     struct yk_sim_op_times times;
     struct yk_sim_op_class *classes; /* (most) */
@@ -21,7 +21,9 @@ static bool is_message(const struct yk_sim_op_class *op_class)
 
 static const char *shape_of(const struct counting *counting, const struct yk_sim_op_class *op_class)
 {
-    return yk_model_cache_whole_batch(counting->sim->program->cache)->layers[op_class->layer].shape;
+    return yk_model_cache_get_whole_batch(counting->sim->program->cache)
+        ->layers[op_class->layer]
+        .shape;
 }
 
 static bool are_alike(const struct counting *counting, const struct yk_sim_op_class *a,
@@ -53,7 +55,7 @@ static void count_in(struct counting *counting, const struct yk_sim_op_class *op
  */
 static yk_status add_class(struct counting *counting, int32_t rank_class, int32_t ranks)
 {
-    const struct yk_sim *sim = counting->sim;
+    const struct yk_sim_result *sim = counting->sim;
     const struct yk_rank_classes *classes = &yk_sim_internal_of(sim)->classes;
     const int32_t rank = classes->ranks[rank_class];
     const struct yk_op_list *list = &sim->program->ranks[rank];
@@ -76,8 +78,8 @@ static yk_status add_class(struct counting *counting, int32_t rank_class, int32_
             op_class.time = message->time;
         } else {
             op_class.samples = op->kind == YK_OP_UPDATE ? 0 : op->samples;
-            YK_TRY(yk_sim_op_times_isolated(sim->program, counting->costs, classes, rank, op,
-                                            &op_class.time));
+            YK_TRY(yk_sim_op_times_compute_isolated(sim->program, counting->costs, classes, rank,
+                                                    op, &op_class.time));
         }
         if (op_class.time.seconds > 0) {
             count_in(counting, &op_class);
@@ -88,7 +90,7 @@ static yk_status add_class(struct counting *counting, int32_t rank_class, int32_
 
 static yk_status add_classes(struct counting *counting, struct yk_arena *arena)
 {
-    const struct yk_sim *sim = counting->sim;
+    const struct yk_sim_result *sim = counting->sim;
     const struct yk_rank_classes *classes = &yk_sim_internal_of(sim)->classes;
     int32_t most = 0;
     for (int32_t c = 0; c < classes->count; c++) {
@@ -105,7 +107,7 @@ static yk_status add_classes(struct counting *counting, struct yk_arena *arena)
     return YK_OK;
 }
 
-yk_status yk_sim_count_op_classes(const struct yk_sim *sim, struct yk_layer_costs *costs,
+yk_status yk_sim_count_op_classes(const struct yk_sim_result *sim, struct yk_layer_costs *costs,
                                   struct yk_arena *arena, struct yk_sim_op_class **out,
                                   int32_t *out_count)
 {

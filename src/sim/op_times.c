@@ -47,9 +47,10 @@ static yk_status update_time(const struct yk_program *program, struct yk_layer_c
     return YK_OK;
 }
 
-yk_status yk_sim_op_times_isolated(const struct yk_program *program, struct yk_layer_costs *costs,
-                                   const struct yk_rank_classes *classes, int32_t rank,
-                                   const struct yk_op *op, struct yk_cost_time *out)
+yk_status yk_sim_op_times_compute_isolated(const struct yk_program *program,
+                                           struct yk_layer_costs *costs,
+                                           const struct yk_rank_classes *classes, int32_t rank,
+                                           const struct yk_op *op, struct yk_cost_time *out)
 {
     const int32_t device = program->plan->ranks[rank].device;
     switch (op->kind) {
@@ -77,8 +78,8 @@ static yk_status find_alone(struct finding *finding, int32_t rank_class)
     YK_TRY_NEW(finding->arena, isolated_s, list->op_count);
     for (int32_t i = 0; i < list->op_count; i++) {
         struct yk_cost_time time;
-        YK_TRY(yk_sim_op_times_isolated(finding->program, finding->costs, finding->classes, rank,
-                                        &list->ops[i], &time));
+        YK_TRY(yk_sim_op_times_compute_isolated(finding->program, finding->costs, finding->classes,
+                                                rank, &list->ops[i], &time));
         isolated_s[i] = time.seconds;
     }
     finding->times.isolated_s[rank_class] = isolated_s;
@@ -103,8 +104,8 @@ static yk_status send_cost(const struct finding *finding, const struct known *wa
     if (from_node != to_node && message.time.seconds > 0 && wanted->bytes > 0) {
         int32_t *ports = NULL;
         YK_TRY_NEW(finding->arena, ports, 2);
-        ports[0] = yk_node_port_out(from_node);
-        ports[1] = yk_node_port_in(to_node);
+        ports[0] = yk_node_ports_outgoing_index(from_node);
+        ports[1] = yk_node_ports_incoming_index(to_node);
         message.demand =
             (struct yk_node_port_demand){wanted->bytes / message.time.seconds, ports, 2};
     }

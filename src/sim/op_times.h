@@ -59,8 +59,10 @@ yk_status yk_sim_op_times_compute(const struct yk_program *program, struct yk_la
                                   struct yk_sim_op_times *out) YK_MUST_USE;
 
 /* Computes the isolated time of one op. The time of a communication op is 0. */
-yk_status yk_sim_op_times_isolated(const struct yk_program *program, struct yk_layer_costs *costs,
-                                   const struct yk_rank_classes *classes, int32_t rank,
-                                   const struct yk_op *op, struct yk_cost_time *out) YK_MUST_USE;
+yk_status yk_sim_op_times_compute_isolated(const struct yk_program *program,
+                                           struct yk_layer_costs *costs,
+                                           const struct yk_rank_classes *classes, int32_t rank,
+                                           const struct yk_op *op,
+                                           struct yk_cost_time *out) YK_MUST_USE;
 
 #endif

@@ -21,7 +21,7 @@ static void set_origin(struct yk_sim_iterations *iterations, int32_t op_count)
 
 /* The ranks of a class share the arrays of times, which no longer change. */
 static void report_rank(const struct yk_sim_internal *internal, int32_t rank, double scale,
-                        struct yk_sim_rank *out)
+                        struct yk_sim_rank_result *out)
 {
     const struct yk_sim_iterations *iterations = internal->iterations;
     const struct yk_sim_iteration *iteration = &iterations->iterations[iterations->reported];
@@ -29,7 +29,7 @@ static void report_rank(const struct yk_sim_internal *internal, int32_t rank, do
     const int32_t rank_class = internal->classes.of_rank[rank];
     const double compute_s = iteration->computed_s[rank_class] - before->computed_s[rank_class];
     const double exposed_s = iteration->waited_s[rank_class] - before->waited_s[rank_class];
-    *out = (struct yk_sim_rank){
+    *out = (struct yk_sim_rank_result){
         .compute_s = compute_s,
         .exposed_s = exposed_s,
         .idle_s = fmax(internal->sim.step_s - compute_s - exposed_s, 0),
@@ -49,8 +49,8 @@ static double sum_of(const struct yk_memory_timeline_point *point)
     return bytes;
 }
 
-static yk_status find_peak(const struct yk_sim *sim, int32_t rank, struct yk_arena *scratch,
-                           struct yk_sim_rank *reported)
+static yk_status find_peak(const struct yk_sim_result *sim, int32_t rank, struct yk_arena *scratch,
+                           struct yk_sim_rank_result *reported)
 {
     struct yk_memory_timeline_point *points = NULL;
     int32_t count = 0;
@@ -67,13 +67,13 @@ static yk_status find_peak(const struct yk_sim *sim, int32_t rank, struct yk_are
 /* The memory of a rank class is counted once. */
 static yk_status find_peaks(struct yk_sim_internal *internal, struct yk_arena *scratch)
 {
-    struct yk_sim *sim = &internal->sim;
+    struct yk_sim_result *sim = &internal->sim;
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
     YK_TRY_NEW(sim->arena, internal->memories, internal->classes.count);
     for (int32_t rank = 0; rank < sim->program->rank_count; rank++) {
         const int32_t rank_class = internal->classes.of_rank[rank];
-        const struct yk_sim_rank *first = &sim->ranks[internal->classes.ranks[rank_class]];
-        struct yk_sim_rank *reported = &sim->ranks[rank];
+        const struct yk_sim_rank_result *first = &sim->ranks[internal->classes.ranks[rank_class]];
+        struct yk_sim_rank_result *reported = &sim->ranks[rank];
         if (reported == first) {
             YK_TRY(yk_program_memory_count(sim->program, rank, sim->arena,
                                            &internal->memories[rank_class]));
@@ -88,14 +88,14 @@ static yk_status find_peaks(struct yk_sim_internal *internal, struct yk_arena *s
 static yk_status run(const struct yk_program *program, struct yk_layer_costs *costs,
                      double slowdown, struct yk_arena *scratch, struct yk_sim_internal *internal)
 {
-    struct yk_sim *sim = &internal->sim;
+    struct yk_sim_result *sim = &internal->sim;
     struct yk_sim_op_times times;
     YK_TRY(yk_rank_classes_find(program, costs, sim->arena, &internal->classes));
     YK_TRY(yk_sim_op_times_compute(program, costs, &internal->classes, scratch, &times));
     YK_TRY(yk_sim_iterations_run(program, &internal->classes, &times, slowdown, sim->arena,
                                  &internal->iterations));
     bool changed = true;
-    for (int pass = 0; changed && pass < YK_IDLE_SPEEDUP_MAX_PASSES; pass++) {
+    for (int pass = 0; changed && pass < YK_SIM_IDLE_SPEEDUP_MAX_PASSES; pass++) {
         YK_TRY(yk_sim_idle_speedup_scale_times(program, &internal->classes, internal->iterations,
                                                scratch, &times, &changed));
         if (changed) {
@@ -117,18 +117,18 @@ static yk_status run(const struct yk_program *program, struct yk_layer_costs *co
 }
 
 static yk_status run_in(struct yk_arena *arena, const struct yk_program *program,
-                        struct yk_layer_costs *costs, double slowdown, struct yk_sim **out)
+                        struct yk_layer_costs *costs, double slowdown, struct yk_sim_result **out)
 {
     struct yk_sim_internal *internal = NULL;
     YK_TRY_NEW(arena, internal, 1);
-    internal->sim = (struct yk_sim){.arena = arena, .program = program};
+    internal->sim = (struct yk_sim_result){.arena = arena, .program = program};
     YK_TRY_WITH_TEMPORARY_ARENA(scratch, run(program, costs, slowdown, scratch, internal));
     *out = &internal->sim;
     return YK_OK;
 }
 
 yk_status yk_sim_run(const struct yk_program *program, struct yk_layer_costs *costs,
-                     const struct yk_sim_options *options, struct yk_sim **out)
+                     const struct yk_sim_options *options, struct yk_sim_result **out)
 {
     const double slowdown = options->slowdown;
     if (slowdown != 0 && (!(slowdown >= 1) || isinf(slowdown))) {
@@ -139,11 +139,11 @@ yk_status yk_sim_run(const struct yk_program *program, struct yk_layer_costs *co
     }
     struct yk_arena *arena = NULL;
     YK_TRY(yk_arena_create(&arena));
-    YK_TRY_OR(run_in(arena, program, costs, slowdown, out), yk_arena_destroy(arena));
+    YK_TRY_OR_CLEAN_UP(run_in(arena, program, costs, slowdown, out), yk_arena_destroy(arena));
     return YK_OK;
 }
 
-void yk_sim_destroy(struct yk_sim *sim)
+void yk_sim_destroy(struct yk_sim_result *sim)
 {
     if (sim) {
         yk_arena_destroy(sim->arena);
@@ -152,12 +152,12 @@ void yk_sim_destroy(struct yk_sim *sim)
 
 /* ---- the error band ---- */
 
-static int32_t busiest_rank(const struct yk_sim *sim)
+static int32_t busiest_rank(const struct yk_sim_result *sim)
 {
     int32_t busiest = 0;
     for (int32_t r = 1; r < sim->program->rank_count; r++) {
-        const struct yk_sim_rank *rank = &sim->ranks[r];
-        const struct yk_sim_rank *longest = &sim->ranks[busiest];
+        const struct yk_sim_rank_result *rank = &sim->ranks[r];
+        const struct yk_sim_rank_result *longest = &sim->ranks[busiest];
         busiest = rank->compute_s + rank->exposed_s > longest->compute_s + longest->exposed_s
                       ? r
                       : busiest;
@@ -166,12 +166,12 @@ static int32_t busiest_rank(const struct yk_sim *sim)
 }
 
 /* A message counts with its exposed time, a compute op with its whole duration. */
-static yk_status add_ops(const struct yk_sim *sim, struct yk_layer_costs *costs,
+static yk_status add_ops(const struct yk_sim_result *sim, struct yk_layer_costs *costs,
                          struct yk_arena *arena, int32_t rank, struct yk_error_band *band)
 {
     const struct yk_rank_classes *classes = &yk_sim_internal_of(sim)->classes;
     const struct yk_op_list *list = &sim->program->ranks[rank];
-    const struct yk_sim_rank *reported = &sim->ranks[rank];
+    const struct yk_sim_rank_result *reported = &sim->ranks[rank];
     struct yk_sim_op_times times;
     YK_TRY(yk_sim_op_times_compute(sim->program, costs, classes, arena, &times));
     for (int32_t i = 0; i < list->op_count; i++) {
@@ -180,14 +180,14 @@ static yk_status add_ops(const struct yk_sim *sim, struct yk_layer_costs *costs,
             yk_error_band_add(band, &times.messages[op->match].time, reported->exposed_of_op_s[i]);
         } else if (op->lane == YK_LANE_COMPUTE) {
             struct yk_cost_time time;
-            YK_TRY(yk_sim_op_times_isolated(sim->program, costs, classes, rank, op, &time));
+            YK_TRY(yk_sim_op_times_compute_isolated(sim->program, costs, classes, rank, op, &time));
             yk_error_band_add(band, &time, reported->end_s[i] - reported->start_s[i]);
         }
     }
     return YK_OK;
 }
 
-yk_status yk_sim_error_band(const struct yk_sim *sim, struct yk_layer_costs *costs,
+yk_status yk_sim_error_band(const struct yk_sim_result *sim, struct yk_layer_costs *costs,
                             struct yk_error_band *out)
 {
     struct yk_error_band band = {0};

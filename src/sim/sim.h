@@ -40,7 +40,7 @@ struct yk_sim_options {
 /* The default slowdown. Kernels are 10 to 30 % slower during collectives. */
 #define YK_SIM_DEFAULT_SLOWDOWN 1.1
 
-struct yk_sim_rank {
+struct yk_sim_rank_result {
     double compute_s; /* time in which the compute lane is busy */
     /* time in which the compute lane waits while a message of this rank is in flight */
     double exposed_s;
@@ -55,30 +55,30 @@ struct yk_sim_rank {
     double *exposed_of_op_s; /* for comm ops: how long the compute lane waited while the op ran */
 };
 
-struct yk_sim {
+struct yk_sim_result {
     struct yk_arena *arena; /* owns everything below */
     const struct yk_program *program;
     double step_s;
     double slowdown; /* largest compute slowdown of all messages */
-    struct yk_sim_rank *ranks;
+    struct yk_sim_rank_result *ranks;
 };
 
 /* Simulates a program. The program must have passed yk_program_check(), but it may exceed the
  * memory limits. */
 yk_status yk_sim_run(const struct yk_program *program, struct yk_layer_costs *costs,
-                     const struct yk_sim_options *options, struct yk_sim **out) YK_MUST_USE;
-void yk_sim_destroy(struct yk_sim *sim);
+                     const struct yk_sim_options *options, struct yk_sim_result **out) YK_MUST_USE;
+void yk_sim_destroy(struct yk_sim_result *sim);
 
 /* Computes the memory of a rank from time 0 to the end of the step. The result has one point at
  * time 0 and one at each change, and lives in `arena`. */
-yk_status yk_sim_memory_over_time(const struct yk_sim *sim, int32_t rank, struct yk_arena *arena,
-                                  struct yk_memory_timeline_point **out,
+yk_status yk_sim_memory_over_time(const struct yk_sim_result *sim, int32_t rank,
+                                  struct yk_arena *arena, struct yk_memory_timeline_point **out,
                                   int32_t *out_count) YK_MUST_USE;
 
 /* Computes the error band of the predicted step time, which also contains the origins of the times.
  * The error band is computed from the compute ops and the exposed communication of the busiest
  * rank. `costs` must be the costs that the simulation used. */
-yk_status yk_sim_error_band(const struct yk_sim *sim, struct yk_layer_costs *costs,
+yk_status yk_sim_error_band(const struct yk_sim_result *sim, struct yk_layer_costs *costs,
                             struct yk_error_band *out) YK_MUST_USE;
 
 /* A class of ops of one step that have the same kind, size and time. */
@@ -95,11 +95,11 @@ struct yk_sim_op_class {
 /* Counts the ops of each class in a step. The classes are in the order of their first ops. Omits
  * ops that take no time. `costs` must be the costs that the simulation used. The result lives in
  * `arena`. */
-yk_status yk_sim_count_op_classes(const struct yk_sim *sim, struct yk_layer_costs *costs,
+yk_status yk_sim_count_op_classes(const struct yk_sim_result *sim, struct yk_layer_costs *costs,
                                   struct yk_arena *arena, struct yk_sim_op_class **out,
                                   int32_t *out_count) YK_MUST_USE;
 
 /* Converts the reported iteration to a trace. Ranks are named after their devices. */
-yk_status yk_sim_make_trace(const struct yk_sim *sim, struct yk_trace **out) YK_MUST_USE;
+yk_status yk_sim_make_trace(const struct yk_sim_result *sim, struct yk_trace **out) YK_MUST_USE;
 
 #endif

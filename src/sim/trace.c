@@ -9,7 +9,7 @@ enum {
 };
 
 struct drawing {
-    const struct yk_sim *sim;
+    const struct yk_sim_result *sim;
     struct yk_trace *trace;
     struct yk_text name;
     int32_t *sends;   /* (matches) the event of the send, or NO_EVENT */
@@ -20,7 +20,7 @@ struct drawing {
 static yk_status add_op(struct drawing *drawing, int32_t rank, int32_t number)
 {
     const struct yk_op *op = &drawing->sim->program->ranks[rank].ops[number];
-    const struct yk_sim_rank *times = &drawing->sim->ranks[rank];
+    const struct yk_sim_rank_result *times = &drawing->sim->ranks[rank];
     int32_t *event = &drawing->events[rank][number];
     *event = NO_EVENT;
     if (!(times->end_s[number] > times->start_s[number])) {
@@ -81,7 +81,7 @@ static yk_status draw(struct drawing *drawing, struct yk_arena *arena)
     YK_TRY_NEW(arena, drawing->sends, program->match_count);
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
     YK_TRY_NEW(arena, drawing->events, program->rank_count);
-    yk_number_fill(drawing->sends, program->match_count, NO_EVENT);
+    yk_number_fill_array(drawing->sends, program->match_count, NO_EVENT);
     for (int32_t rank = 0; rank < program->rank_count; rank++) {
         YK_TRY(add_rank(drawing, arena, rank));
     }
@@ -91,16 +91,16 @@ static yk_status draw(struct drawing *drawing, struct yk_arena *arena)
     return YK_OK;
 }
 
-yk_status yk_sim_make_trace(const struct yk_sim *sim, struct yk_trace **out)
+yk_status yk_sim_make_trace(const struct yk_sim_result *sim, struct yk_trace **out)
 {
     struct yk_arena *arena = NULL;
     struct drawing drawing = {.sim = sim};
     YK_TRY(yk_arena_create(&arena));
     yk_status status = yk_trace_create(&drawing.trace);
-    YK_THEN(draw(&drawing, arena));
+    YK_IF_OK(draw(&drawing, arena));
     yk_text_free(&drawing.name);
     yk_arena_destroy(arena);
-    YK_TRY_OR(status, yk_trace_destroy(drawing.trace));
+    YK_TRY_OR_CLEAN_UP(status, yk_trace_destroy(drawing.trace));
     *out = drawing.trace;
     return YK_OK;
 }

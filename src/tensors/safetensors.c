@@ -26,8 +26,8 @@ enum {
     SHOWN_COLUMNS = 80 /* the longest name that a message shows in full */
 };
 
-yk_status yk_safetensors_header_length(const unsigned char *bytes, size_t length,
-                                       uint64_t file_size, const char *source, uint64_t *out)
+yk_status yk_safetensors_header_parse_length(const unsigned char *bytes, size_t length,
+                                             uint64_t file_size, const char *source, uint64_t *out)
 {
     if (length < YK_SAFETENSORS_PREFIX_BYTES || file_size < YK_SAFETENSORS_PREFIX_BYTES) {
         return yk_fail(YK_ERROR_INPUT,
@@ -67,9 +67,9 @@ static bool read_size(const struct yk_json *node, uint64_t *out)
     return true;
 }
 
-static yk_status read_shape(const struct yk_json *node, struct yk_tensor_entry *out)
+static yk_status read_shape(const struct yk_json *node, struct yk_tensor_file_entry *out)
 {
-    const struct yk_json *shape = yk_json_get(node, "shape");
+    const struct yk_json *shape = yk_json_get_member(node, "shape");
     const size_t rank = yk_json_array_count(shape);
     YK_TRY(yk_json_check_list(shape, "shape"));
     if (rank > YK_TENSOR_MAX_RANK) {
@@ -87,9 +87,9 @@ static yk_status read_shape(const struct yk_json *node, struct yk_tensor_entry *
     return YK_OK;
 }
 
-static yk_status read_type(const struct yk_json *node, struct yk_tensor_entry *out)
+static yk_status read_type(const struct yk_json *node, struct yk_tensor_file_entry *out)
 {
-    const struct yk_json *type = yk_json_get(node, "dtype");
+    const struct yk_json *type = yk_json_get_member(node, "dtype");
     const char *name = yk_json_string(type);
     if (!name) {
         return yk_fail(YK_ERROR_INPUT, "\"dtype\" must be a string, not %s",
@@ -97,20 +97,21 @@ static yk_status read_type(const struct yk_json *node, struct yk_tensor_entry *o
     }
     if (!yk_tensor_dtype_find(name, &out->type)) {
         return yk_fail(YK_ERROR_INPUT, "the type \"%.*s\" is not supported",
-                       (int)yk_text_prefix_length(name, SHOWN_COLUMNS), name);
+                       (int)yk_text_fitting_prefix_length(name, SHOWN_COLUMNS), name);
     }
     return YK_OK;
 }
 
 /* `data` is the offset of the first tensor's bytes in the file. */
-static yk_status read_entry(const struct yk_json *node, uint64_t data, struct yk_tensor_entry *out)
+static yk_status read_entry(const struct yk_json *node, uint64_t data,
+                            struct yk_tensor_file_entry *out)
 {
     if (!yk_json_is_object(node)) {
         return yk_fail(YK_ERROR_INPUT, "this must be an object, not %s", yk_json_type_name(node));
     }
     YK_TRY(read_type(node, out));
     YK_TRY(read_shape(node, out));
-    const struct yk_json *offsets = yk_json_get(node, "data_offsets");
+    const struct yk_json *offsets = yk_json_get_member(node, "data_offsets");
     uint64_t begin = 0;
     uint64_t end = 0;
     if (yk_json_array_count(offsets) != 2 || !read_size(yk_json_array_at(offsets, 0), &begin) ||
@@ -134,7 +135,8 @@ static yk_status read_entry(const struct yk_json *node, uint64_t data, struct yk
 static yk_status fail_in_tensor(yk_status status, const char *name)
 {
     struct yk_text place = {0};
-    yk_text_addf(&place, "tensor \"%.*s\"", (int)yk_text_prefix_length(name, SHOWN_COLUMNS), name);
+    yk_text_addf(&place, "tensor \"%.*s\"", (int)yk_text_fitting_prefix_length(name, SHOWN_COLUMNS),
+                 name);
     status = yk_status_prefix(status, yk_text_chars(&place));
     yk_text_free(&place);
     return status;
@@ -143,8 +145,8 @@ static yk_status fail_in_tensor(yk_status status, const char *name)
 /* By offset. Empty tensors come before the tensor that begins at the same offset. */
 static int compare_offsets(const void *left, const void *right)
 {
-    const struct yk_tensor_entry *a = left;
-    const struct yk_tensor_entry *b = right;
+    const struct yk_tensor_file_entry *a = left;
+    const struct yk_tensor_file_entry *b = right;
     if (a->offset != b->offset) {
         return a->offset < b->offset ? -1 : 1;
     }
@@ -155,12 +157,12 @@ static int compare_offsets(const void *left, const void *right)
 }
 
 /* Checks that the tensors, sorted by offset, fill the file from `data` to its end. */
-static yk_status check_offsets(const struct yk_tensor_entry *entries, int32_t count, uint64_t data,
-                               uint64_t file_size)
+static yk_status check_offsets(const struct yk_tensor_file_entry *entries, int32_t count,
+                               uint64_t data, uint64_t file_size)
 {
     uint64_t end = data;
     for (int32_t i = 0; i < count; i++) {
-        const struct yk_tensor_entry *entry = &entries[i];
+        const struct yk_tensor_file_entry *entry = &entries[i];
         if (entry->offset < end) {
             return fail_in_tensor(yk_fail(YK_ERROR_INPUT,
                                           "its bytes overlap those of another tensor by %" PRIu64,
@@ -192,8 +194,8 @@ static const char metadata_key[] = "__metadata__";
 static yk_status read_metadata(const struct yk_json *root, struct yk_arena *arena,
                                struct yk_safetensors_header *out)
 {
-    const struct yk_json *node = yk_json_get(root, metadata_key);
-    struct yk_json_member member = {0};
+    const struct yk_json *node = yk_json_get_member(root, metadata_key);
+    struct yk_json_member_iterator member = {0};
     struct yk_safetensors_metadata_entry *entries = NULL;
     if (!node) {
         return YK_OK;
@@ -207,8 +209,8 @@ static yk_status read_metadata(const struct yk_json *root, struct yk_arena *aren
         const char *value = yk_json_string(member.value);
         if (!value) {
             return yk_fail(YK_ERROR_INPUT, "\"%.*s\" of \"%s\" must be a string, not %s",
-                           (int)yk_text_prefix_length(member.name, SHOWN_COLUMNS), member.name,
-                           metadata_key, yk_json_type_name(member.value));
+                           (int)yk_text_fitting_prefix_length(member.name, SHOWN_COLUMNS),
+                           member.name, metadata_key, yk_json_type_name(member.value));
         }
         struct yk_safetensors_metadata_entry *entry = &entries[out->metadata_count++];
         YK_TRY(yk_arena_strdup(arena, member.name, &entry->key));
@@ -222,15 +224,15 @@ static yk_status read_root(size_t length, uint64_t file_size, const struct yk_js
                            struct yk_arena *arena, struct yk_safetensors_header *out)
 {
     const uint64_t data = YK_SAFETENSORS_PREFIX_BYTES + (uint64_t)length;
-    struct yk_json_member member = {0};
-    struct yk_tensor_entry *entries = NULL;
+    struct yk_json_member_iterator member = {0};
+    struct yk_tensor_file_entry *entries = NULL;
     YK_TRY(read_metadata(root, arena, out));
     YK_TRY_NEW(arena, entries, yk_json_member_count(root));
     while (yk_json_next_member(root, &member)) {
         if (strcmp(member.name, metadata_key) == 0) {
             continue;
         }
-        struct yk_tensor_entry *entry = &entries[out->count++];
+        struct yk_tensor_file_entry *entry = &entries[out->count++];
         YK_TRY(yk_arena_strdup(arena, member.name, &entry->name));
         const yk_status status = read_entry(member.value, data, entry);
         if (status != YK_OK) {
@@ -252,12 +254,13 @@ yk_status yk_safetensors_header_parse(const char *bytes, size_t length, uint64_t
         return yk_fail(YK_ERROR_INPUT,
                        "%s: the header does not begin with {; this is no safetensors file", source);
     }
-    YK_TRY_JSON(root, bytes, length, source, read_root(length, file_size, root, arena, header));
+    YK_TRY_WITH_PARSED_JSON(root, bytes, length, source,
+                            read_root(length, file_size, root, arena, header));
     *out = header;
     return YK_OK;
 }
 
-static yk_status read_bytes(const struct yk_safetensors *file, uint64_t offset, uint64_t bytes,
+static yk_status read_bytes(const struct yk_safetensors_file *file, uint64_t offset, uint64_t bytes,
                             void *to)
 {
     const int64_t used = yk_file_read_at(file->descriptor, offset, to, bytes);
@@ -272,10 +275,10 @@ static yk_status read_bytes(const struct yk_safetensors *file, uint64_t offset, 
                          file->path, bytes - (uint64_t)used);
 }
 
-static yk_status open_descriptor(struct yk_safetensors *file)
+static yk_status open_descriptor(struct yk_safetensors_file *file)
 {
     struct stat info;
-    YK_TRY(yk_file_open(file->path, false, &file->descriptor));
+    YK_TRY(yk_file_open_for_reading(file->path, false, &file->descriptor));
     if (fstat(file->descriptor, &info) != 0) {
         return yk_fail(YK_ERROR_INPUT, "cannot open %s: %s", file->path, strerror(errno));
     }
@@ -283,23 +286,23 @@ static yk_status open_descriptor(struct yk_safetensors *file)
     return YK_OK;
 }
 
-static yk_status read_header(struct yk_safetensors *file)
+static yk_status read_header(struct yk_safetensors_file *file)
 {
     unsigned char prefix[YK_SAFETENSORS_PREFIX_BYTES] = {0};
     const size_t there = file->size < sizeof prefix ? (size_t)file->size : sizeof prefix;
     uint64_t length = 0;
     YK_TRY(read_bytes(file, 0, there, prefix));
-    YK_TRY(yk_safetensors_header_length(prefix, there, file->size, file->path, &length));
+    YK_TRY(yk_safetensors_header_parse_length(prefix, there, file->size, file->path, &length));
     char *bytes = malloc((size_t)length + 1);
-    YK_TRY_MEMORY(bytes);
+    YK_TRY_ALLOCATED(bytes);
     yk_status status = read_bytes(file, YK_SAFETENSORS_PREFIX_BYTES, length, bytes);
-    YK_THEN(yk_safetensors_header_parse(bytes, (size_t)length, file->size, file->path, file->arena,
-                                        &file->header));
+    YK_IF_OK(yk_safetensors_header_parse(bytes, (size_t)length, file->size, file->path, file->arena,
+                                         &file->header));
     free(bytes);
     return status;
 }
 
-static yk_status index_names(struct yk_safetensors *file)
+static yk_status index_names(struct yk_safetensors_file *file)
 {
     YK_TRY(yk_name_index_create(&file->names));
     for (int32_t i = 0; i < file->header->count; i++) {
@@ -310,21 +313,21 @@ static yk_status index_names(struct yk_safetensors *file)
     return YK_OK;
 }
 
-yk_status yk_safetensors_open(const char *path, struct yk_safetensors **out)
+yk_status yk_safetensors_open(const char *path, struct yk_safetensors_file **out)
 {
-    struct yk_safetensors *file = NULL;
+    struct yk_safetensors_file *file = NULL;
     YK_TRY_NEW_WITH_ARENA(file);
     file->descriptor = -1;
     yk_status status = yk_arena_strdup(file->arena, path, &file->path);
-    YK_THEN(open_descriptor(file));
-    YK_THEN(read_header(file));
-    YK_THEN(index_names(file));
-    YK_TRY_OR(status, yk_safetensors_close(file));
+    YK_IF_OK(open_descriptor(file));
+    YK_IF_OK(read_header(file));
+    YK_IF_OK(index_names(file));
+    YK_TRY_OR_CLEAN_UP(status, yk_safetensors_close(file));
     *out = file;
     return YK_OK;
 }
 
-void yk_safetensors_close(struct yk_safetensors *file)
+void yk_safetensors_close(struct yk_safetensors_file *file)
 {
     if (!file) {
         return;
@@ -336,16 +339,16 @@ void yk_safetensors_close(struct yk_safetensors *file)
     yk_arena_destroy(file->arena);
 }
 
-const struct yk_tensor_entry *yk_safetensors_find(const struct yk_safetensors *file,
-                                                  const char *name)
+const struct yk_tensor_file_entry *
+yk_safetensors_find_tensor(const struct yk_safetensors_file *file, const char *name)
 {
     const int32_t number = yk_name_index_find(file->names, name);
     return number < 0 ? NULL : &file->header->entries[number];
 }
 
-yk_status yk_safetensors_read(const struct yk_safetensors *file,
-                              const struct yk_tensor_entry *entry, uint64_t first_byte,
-                              uint64_t bytes, void *to)
+yk_status yk_safetensors_read_tensor_range(const struct yk_safetensors_file *file,
+                                           const struct yk_tensor_file_entry *entry,
+                                           uint64_t first_byte, uint64_t bytes, void *to)
 {
     if (first_byte > entry->bytes || bytes > entry->bytes - first_byte) {
         return yk_fail(YK_ERROR_INPUT,

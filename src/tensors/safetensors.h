@@ -37,7 +37,7 @@ struct yk_safetensors_metadata_entry {
 };
 
 struct yk_safetensors_header {
-    const struct yk_tensor_entry *entries; /* (count), sorted by offset */
+    const struct yk_tensor_file_entry *entries; /* (count), sorted by offset */
     int32_t count;
     const struct yk_safetensors_metadata_entry *metadata; /* (metadata_count), in file order */
     int32_t metadata_count;
@@ -45,9 +45,9 @@ struct yk_safetensors_header {
 
 /* Reads the length of the header from the first `length` bytes of a file. Fails if `length` is less
  * than YK_SAFETENSORS_PREFIX_BYTES. `source` is the name of the file in error messages. */
-yk_status yk_safetensors_header_length(const unsigned char *bytes, size_t length,
-                                       uint64_t file_size, const char *source,
-                                       uint64_t *out) YK_MUST_USE;
+yk_status yk_safetensors_header_parse_length(const unsigned char *bytes, size_t length,
+                                             uint64_t file_size, const char *source,
+                                             uint64_t *out) YK_MUST_USE;
 
 /*
  * Parses a header, which is `length` bytes of JSON. The whole file has `file_size` bytes. Allocates
@@ -58,7 +58,7 @@ yk_status yk_safetensors_header_parse(const char *bytes, size_t length, uint64_t
                                       const struct yk_safetensors_header **out) YK_MUST_USE;
 
 /* An open file. Callers must not change the members. */
-struct yk_safetensors {
+struct yk_safetensors_file {
     const char *path;
     uint64_t size; /* size of the file in bytes */
     const struct yk_safetensors_header *header;
@@ -68,17 +68,18 @@ struct yk_safetensors {
     int descriptor;
 };
 
-yk_status yk_safetensors_open(const char *path, struct yk_safetensors **out) YK_MUST_USE;
-void yk_safetensors_close(struct yk_safetensors *file);
+yk_status yk_safetensors_open(const char *path, struct yk_safetensors_file **out) YK_MUST_USE;
+void yk_safetensors_close(struct yk_safetensors_file *file);
 
 /* Returns the entry of the tensor called `name`, or NULL if the file does not have this tensor. */
-const struct yk_tensor_entry *yk_safetensors_find(const struct yk_safetensors *file,
-                                                  const char *name);
+const struct yk_tensor_file_entry *
+yk_safetensors_find_tensor(const struct yk_safetensors_file *file, const char *name);
 
 /* Reads `bytes` bytes of a tensor, beginning at byte `first_byte` of the tensor. Fails if the
  * tensor has fewer bytes. */
-yk_status yk_safetensors_read(const struct yk_safetensors *file,
-                              const struct yk_tensor_entry *entry, uint64_t first_byte,
-                              uint64_t bytes, void *to) YK_MUST_USE;
+yk_status yk_safetensors_read_tensor_range(const struct yk_safetensors_file *file,
+                                           const struct yk_tensor_file_entry *entry,
+                                           uint64_t first_byte, uint64_t bytes,
+                                           void *to) YK_MUST_USE;
 
 #endif

@@ -41,17 +41,17 @@ struct yk_safetensors_writer {
 yk_status yk_safetensors_writer_create(const char *path, struct yk_safetensors_writer **out)
 {
     struct yk_safetensors_writer *writer = calloc(1, sizeof *writer);
-    YK_TRY_MEMORY(writer);
+    YK_TRY_ALLOCATED(writer);
     writer->descriptor = -1;
     yk_text_add(&writer->path, path);
     yk_text_addf(&writer->partial, "%s.partial", path);
     yk_status status = yk_file_check_regular(path); /* a device would be replaced */
-    YK_THEN(yk_text_status(&writer->path));
-    YK_THEN(yk_text_status(&writer->partial));
-    YK_THEN(yk_name_index_create(&writer->names));
-    YK_THEN(yk_name_index_create(&writer->keys));
-    YK_THEN(yk_hash_create(&writer->hash));
-    YK_TRY_OR(status, yk_safetensors_writer_destroy(writer));
+    YK_IF_OK(yk_text_status(&writer->path));
+    YK_IF_OK(yk_text_status(&writer->partial));
+    YK_IF_OK(yk_name_index_create(&writer->names));
+    YK_IF_OK(yk_name_index_create(&writer->keys));
+    YK_IF_OK(yk_hash_create(&writer->hash));
+    YK_TRY_OR_CLEAN_UP(status, yk_safetensors_writer_destroy(writer));
     *out = writer;
     return YK_OK;
 }
@@ -220,7 +220,7 @@ static yk_status begin(struct yk_safetensors_writer *writer, const struct yk_tex
         prefix[i] = (unsigned char)(header->length >> (8 * i));
     }
     writer->header_bytes = header->length;
-    YK_TRY(yk_file_check_nofollow(yk_text_chars(&writer->partial)));
+    YK_TRY(yk_file_check_not_symlink(yk_text_chars(&writer->partial)));
     writer->descriptor = open(yk_text_chars(&writer->partial),
                               O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (writer->descriptor < 0) {
@@ -230,7 +230,7 @@ static yk_status begin(struct yk_safetensors_writer *writer, const struct yk_tex
     return write_bytes(writer, header->bytes, header->length);
 }
 
-yk_status yk_safetensors_writer_begin(struct yk_safetensors_writer *writer)
+yk_status yk_safetensors_writer_write_header(struct yk_safetensors_writer *writer)
 {
     struct yk_text header = {0};
     if (writer->header_bytes > 0) {

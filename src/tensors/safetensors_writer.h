@@ -2,7 +2,7 @@
  * Safetensors writer: writes a file of named tensors sequentially. Call these functions in order:
  *   1. yk_safetensors_writer_declare_tensor() for every tensor,
  *      and yk_safetensors_writer_add_metadata() for every entry of the metadata
- *   2. yk_safetensors_writer_begin(), which opens the file and writes the header
+ *   2. yk_safetensors_writer_write_header(), which opens the file and writes the header
  *   3. yk_safetensors_writer_add_bytes() with the bytes of the tensors, in the order of declaration
  *   4. yk_safetensors_writer_finish()
  *
@@ -42,7 +42,7 @@ yk_status yk_safetensors_writer_add_metadata(struct yk_safetensors_writer *write
 
 /* Opens the file and writes the header. Afterwards, no tensor can be declared and no metadata can
  * be added. */
-yk_status yk_safetensors_writer_begin(struct yk_safetensors_writer *writer) YK_MUST_USE;
+yk_status yk_safetensors_writer_write_header(struct yk_safetensors_writer *writer) YK_MUST_USE;
 
 /* Appends bytes of the tensors. One call may end inside a tensor or contain several tensors. */
 yk_status yk_safetensors_writer_add_bytes(struct yk_safetensors_writer *writer, const void *bytes,

@@ -46,7 +46,7 @@ bool yk_tensor_dtype_find(const char *name, enum yk_tensor_dtype *out);
  * dimension is negative or if the size overflows 64 bits. */
 bool yk_tensor_bytes(enum yk_tensor_dtype type, int32_t rank, const int64_t *shape, uint64_t *out);
 
-struct yk_tensor_entry {
+struct yk_tensor_file_entry {
     const char *name;
     enum yk_tensor_dtype type;
     int32_t rank; /* number of dimensions; 0 means: one number */

@@ -25,14 +25,14 @@ static yk_status join(const struct yk_tensor_set *set, const char *name, const c
 static yk_status add_file(struct yk_tensor_set *set, const char *path)
 {
     YK_TRY(yk_array_grow((void **)&set->files, &set->file_capacity, set->file_count,
-                         sizeof(struct yk_safetensors *)));
+                         sizeof(struct yk_safetensors_file *)));
     YK_TRY(yk_safetensors_open(path, &set->files[set->file_count]));
     set->file_count++;
     return YK_OK;
 }
 
-static yk_status add_tensor(struct yk_tensor_set *set, const struct yk_safetensors *file,
-                            const struct yk_tensor_entry *entry)
+static yk_status add_tensor(struct yk_tensor_set *set, const struct yk_safetensors_file *file,
+                            const struct yk_tensor_file_entry *entry)
 {
     bool added = false;
     int32_t number = 0;
@@ -41,7 +41,7 @@ static yk_status add_tensor(struct yk_tensor_set *set, const struct yk_safetenso
         return yk_fail(YK_ERROR_INPUT, "%s: \"%s\" is in %s already", file->path, entry->name,
                        set->locations[number].file->path);
     }
-    YK_TRY_GROW(set->locations, set->capacity, set->count);
+    YK_TRY_GROW_ARRAY(set->locations, set->capacity, set->count);
     set->locations[set->count++] = (struct yk_tensor_location){.file = file, .entry = entry};
     return YK_OK;
 }
@@ -49,7 +49,7 @@ static yk_status add_tensor(struct yk_tensor_set *set, const struct yk_safetenso
 static yk_status add_whole_file(struct yk_tensor_set *set, const char *path)
 {
     YK_TRY(add_file(set, path));
-    const struct yk_safetensors *file = set->files[set->file_count - 1];
+    const struct yk_safetensors_file *file = set->files[set->file_count - 1];
     for (int32_t i = 0; i < file->header->count; i++) {
         YK_TRY(add_tensor(set, file, &file->header->entries[i]));
     }
@@ -60,7 +60,7 @@ static yk_status add_whole_file(struct yk_tensor_set *set, const char *path)
  * file name, without a folder. */
 static yk_status file_of_tensor(const struct yk_json *map, const char *tensor, const char **out)
 {
-    const struct yk_json *node = yk_json_get(map, tensor);
+    const struct yk_json *node = yk_json_get_member(map, tensor);
     const char *file = yk_json_string(node);
     if (!file) {
         return yk_fail(YK_ERROR_INPUT, "weight_map: \"%s\" must be a file's name, not %s", tensor,
@@ -79,7 +79,7 @@ static yk_status file_of_tensor(const struct yk_json *map, const char *tensor, c
 /* Returns the file called `name`, which it opens on first use. The number of a name in `files` is
  * the index of the file in the set. */
 static yk_status open_named(struct yk_tensor_set *set, struct yk_name_index *files,
-                            const char *name, const struct yk_safetensors **out)
+                            const char *name, const struct yk_safetensors_file **out)
 {
     bool added = false;
     int32_t number = 0;
@@ -96,18 +96,18 @@ static yk_status open_named(struct yk_tensor_set *set, struct yk_name_index *fil
 static yk_status add_mapped(struct yk_tensor_set *set, const struct yk_json *root,
                             struct yk_name_index *files)
 {
-    const struct yk_json *map = yk_json_get(root, "weight_map");
-    struct yk_json_member member = {0};
+    const struct yk_json *map = yk_json_get_member(root, "weight_map");
+    struct yk_json_member_iterator member = {0};
     if (!yk_json_is_object(map)) {
         return yk_fail(YK_ERROR_INPUT, "\"weight_map\" must be an object, not %s",
                        yk_json_type_name(map));
     }
     while (yk_json_next_member(map, &member)) {
         const char *name = NULL;
-        const struct yk_safetensors *file = NULL;
+        const struct yk_safetensors_file *file = NULL;
         YK_TRY(file_of_tensor(map, member.name, &name));
         YK_TRY(open_named(set, files, name, &file));
-        const struct yk_tensor_entry *entry = yk_safetensors_find(file, member.name);
+        const struct yk_tensor_file_entry *entry = yk_safetensors_find_tensor(file, member.name);
         if (!entry) {
             return yk_fail(YK_ERROR_INPUT, "weight_map: \"%s\" is not in %s", member.name,
                            file->path);
@@ -122,10 +122,10 @@ static yk_status add_index(struct yk_tensor_set *set, const char *path)
     struct yk_text index = {0};
     struct yk_json *root = NULL;
     struct yk_name_index *files = NULL;
-    YK_TRY_OR(yk_file_read_document(path, &index), yk_text_free(&index));
+    YK_TRY_OR_CLEAN_UP(yk_file_read_document(path, &index), yk_text_free(&index));
     yk_status status = yk_json_parse(yk_text_chars(&index), index.length, &root);
-    YK_THEN(yk_name_index_create(&files));
-    YK_THEN(add_mapped(set, root, files));
+    YK_IF_OK(yk_name_index_create(&files));
+    YK_IF_OK(add_mapped(set, root, files));
     yk_name_index_destroy(files);
     yk_json_destroy(root);
     yk_text_free(&index);
@@ -178,9 +178,9 @@ yk_status yk_tensor_set_open_files(const char *folder, const char *const *names,
     struct yk_tensor_set *set = NULL;
     YK_TRY_NEW_WITH_ARENA(set);
     yk_status status = yk_name_index_create(&set->names);
-    YK_THEN(yk_arena_strdup(set->arena, folder, &set->path));
-    YK_THEN(names ? fill_from(set, names, count) : fill(set));
-    YK_TRY_OR(status, yk_tensor_set_close(set));
+    YK_IF_OK(yk_arena_strdup(set->arena, folder, &set->path));
+    YK_IF_OK(names ? fill_from(set, names, count) : fill(set));
+    YK_TRY_OR_CLEAN_UP(status, yk_tensor_set_close(set));
     *out = set;
     return YK_OK;
 }
@@ -204,21 +204,21 @@ void yk_tensor_set_close(struct yk_tensor_set *set)
     yk_arena_destroy(set->arena);
 }
 
-const struct yk_tensor_location *yk_tensor_set_find(const struct yk_tensor_set *set,
-                                                    const char *name)
+const struct yk_tensor_location *yk_tensor_set_find_tensor(const struct yk_tensor_set *set,
+                                                           const char *name)
 {
     const int32_t number = yk_name_index_find(set->names, name);
     return number < 0 ? NULL : &set->locations[number];
 }
 
-yk_status yk_tensor_set_require(const struct yk_tensor_set *set, const char *name,
-                                const struct yk_tensor_location **out)
+yk_status yk_tensor_set_find_tensor_or_fail(const struct yk_tensor_set *set, const char *name,
+                                            const struct yk_tensor_location **out)
 {
-    *out = yk_tensor_set_find(set, name);
+    *out = yk_tensor_set_find_tensor(set, name);
     if (*out) {
         return YK_OK;
     }
-    const char *nearest = yk_name_index_nearest(set->names, name);
+    const char *nearest = yk_name_index_find_nearest(set->names, name);
     return yk_fail(YK_ERROR_INPUT, "%s has no tensor \"%s\"%s%s%s", set->path, name,
                    nearest ? "; is it \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
 }

@@ -18,16 +18,16 @@
 #include <stdint.h>
 
 /* The file and the entry of a tensor, which are the first two arguments of
- * yk_safetensors_read(). */
+ * yk_safetensors_read_tensor_range(). */
 struct yk_tensor_location {
-    const struct yk_safetensors *file;
-    const struct yk_tensor_entry *entry;
+    const struct yk_safetensors_file *file;
+    const struct yk_tensor_file_entry *entry;
 };
 
 /* Callers must not change the members. */
 struct yk_tensor_set {
     const char *path; /* path that the set was opened with */
-    struct yk_safetensors **files;
+    struct yk_safetensors_file **files;
     int32_t file_count;
     struct yk_tensor_location *locations; /* (count): one for each tensor */
     int32_t count;
@@ -46,12 +46,12 @@ void yk_tensor_set_close(struct yk_tensor_set *set);
 
 /* Returns the location of the tensor called `name`, or NULL if the set does not have this
  * tensor. */
-const struct yk_tensor_location *yk_tensor_set_find(const struct yk_tensor_set *set,
-                                                    const char *name);
+const struct yk_tensor_location *yk_tensor_set_find_tensor(const struct yk_tensor_set *set,
+                                                           const char *name);
 
-/* Like yk_tensor_set_find(), but fails if the tensor is missing. The message suggests the most
- * similar name. */
-yk_status yk_tensor_set_require(const struct yk_tensor_set *set, const char *name,
-                                const struct yk_tensor_location **out) YK_MUST_USE;
+/* Like yk_tensor_set_find_tensor(), but fails if the tensor is missing. The message suggests the
+ * most similar name. */
+yk_status yk_tensor_set_find_tensor_or_fail(const struct yk_tensor_set *set, const char *name,
+                                            const struct yk_tensor_location **out) YK_MUST_USE;
 
 #endif

@@ -59,8 +59,8 @@ static yk_status make_form(const struct yk_normalizer *normalizer, struct yk_are
         return YK_OK;
     }
     struct yk_text form = {0};
-    YK_TRY_OR(yk_normalizer_apply(normalizer, out->name, strlen(out->name), &form),
-              yk_text_free(&form));
+    YK_TRY_OR_CLEAN_UP(yk_normalizer_apply(normalizer, out->name, strlen(out->name), &form),
+                       yk_text_free(&form));
     out->form_length = form.length;
     return yk_text_move_to_arena(&form, arena, &out->form);
 }
@@ -70,7 +70,7 @@ static yk_status check_id(const struct yk_token_map *map, int64_t said, struct a
                           struct yk_added_tokens *tokens)
 {
     const int64_t first = yk_token_map_count(map);
-    const int32_t known = yk_token_map_find(map, added->name, strlen(added->name));
+    const int32_t known = yk_token_map_find_id(map, added->name, strlen(added->name));
     const int64_t expected = known >= 0 ? known : first + tokens->new_count;
     if (said != expected) {
         return yk_fail(YK_ERROR_INPUT,
@@ -94,7 +94,7 @@ static yk_status read_item(const struct yk_json *node, const struct yk_token_map
                            const struct yk_normalizer *normalizer, struct yk_added_tokens *tokens)
 {
     struct added added = {.normalized = true};
-    const char *name = yk_json_string(yk_json_get(node, "content"));
+    const char *name = yk_json_string(yk_json_get_member(node, "content"));
     int64_t id = -1;
     if (!name) {
         return yk_fail(YK_ERROR_INPUT, "this must be an object with a \"content\"");
@@ -119,7 +119,7 @@ static yk_status index_ids(struct yk_added_tokens *tokens)
 {
     const int32_t limit = yk_token_map_id_limit(tokens->names);
     YK_TRY_NEW(tokens->arena, tokens->by_id, limit);
-    yk_number_fill(tokens->by_id, limit, -1);
+    yk_number_fill_array(tokens->by_id, limit, -1);
     for (int32_t i = 0; i < tokens->count; i++) {
         tokens->by_id[tokens->items[i].id] = i;
     }
@@ -171,15 +171,16 @@ yk_status yk_added_tokens_read(const struct yk_json *node, const struct yk_token
 {
     struct yk_added_tokens *tokens = NULL;
     YK_TRY_NEW_WITH_ARENA(tokens);
-    YK_TRY_OR(yk_status_prefix(fill(node, map, normalizer, tokens), "added_tokens"),
-              yk_added_tokens_destroy(tokens));
+    YK_TRY_OR_CLEAN_UP(yk_status_prefix(fill(node, map, normalizer, tokens), "added_tokens"),
+                       yk_added_tokens_destroy(tokens));
     *out = tokens;
     return YK_OK;
 }
 
-int32_t yk_added_tokens_find(const struct yk_added_tokens *tokens, const char *name, size_t length)
+int32_t yk_added_tokens_find_id(const struct yk_added_tokens *tokens, const char *name,
+                                size_t length)
 {
-    return yk_token_map_find(tokens->names, name, length);
+    return yk_token_map_find_id(tokens->names, name, length);
 }
 
 int32_t yk_added_tokens_new_count(const struct yk_added_tokens *tokens)
@@ -234,7 +235,7 @@ static yk_status stands_alone(const struct yk_added_tokens *tokens,
     bool left = false;
     bool right = false;
     if (begin > 0) {
-        const size_t at = yk_utf8_previous(search->text, begin);
+        const size_t at = yk_utf8_previous_start(search->text, begin);
         YK_TRY(is_letter(tokens, workspace, search->text + at, begin - at, &left));
     }
     if (end < search->length) {
@@ -249,7 +250,7 @@ static size_t skip_spaces_left(const struct yk_added_tokens_search *search, size
 {
     while (at > search->done) {
         uint32_t character = 0;
-        const size_t previous = yk_utf8_previous(search->text, at);
+        const size_t previous = yk_utf8_previous_start(search->text, at);
         (void)yk_utf8_decode(search->text + previous, at - previous, &character);
         if (!yk_unicode_is_space(character)) {
             break;
@@ -272,9 +273,9 @@ static size_t skip_spaces_right(const struct yk_added_tokens_search *search, siz
     return at;
 }
 
-yk_status yk_added_tokens_next(const struct yk_added_tokens *tokens,
-                               struct yk_regex_workspace *workspace,
-                               struct yk_added_tokens_search *search)
+yk_status yk_added_tokens_find_next(const struct yk_added_tokens *tokens,
+                                    struct yk_regex_workspace *workspace,
+                                    struct yk_added_tokens_search *search)
 {
     const struct yk_token_matcher *matcher = search->normalized ? tokens->done : tokens->raw;
     const struct yk_token_pattern *name = NULL;

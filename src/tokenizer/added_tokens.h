@@ -31,7 +31,8 @@ yk_status yk_added_tokens_read(const struct yk_json *node, const struct yk_token
 void yk_added_tokens_destroy(struct yk_added_tokens *tokens);
 
 /* Returns the id of the token with this name, or -1 if no added token has this name. */
-int32_t yk_added_tokens_find(const struct yk_added_tokens *tokens, const char *name, size_t length);
+int32_t yk_added_tokens_find_id(const struct yk_added_tokens *tokens, const char *name,
+                                size_t length);
 
 /* Returns the number of added tokens that are not in the vocabulary of the model. */
 int32_t yk_added_tokens_new_count(const struct yk_added_tokens *tokens);
@@ -60,8 +61,8 @@ struct yk_added_tokens_search {
 
 /* Advances to the next token. If several tokens begin at the same place, finds the longest.
  * Initialize the search with {.text, .length, .normalized}. */
-yk_status yk_added_tokens_next(const struct yk_added_tokens *tokens,
-                               struct yk_regex_workspace *workspace,
-                               struct yk_added_tokens_search *search) YK_MUST_USE;
+yk_status yk_added_tokens_find_next(const struct yk_added_tokens *tokens,
+                                    struct yk_regex_workspace *workspace,
+                                    struct yk_added_tokens_search *search) YK_MUST_USE;
 
 #endif

@@ -38,7 +38,7 @@ struct yk_bpe_cache {
 yk_status yk_bpe_cache_create(struct yk_bpe_cache **out)
 {
     struct yk_bpe_cache *cache = calloc(1, sizeof *cache);
-    YK_TRY_MEMORY(cache);
+    YK_TRY_ALLOCATED(cache);
     cache->slots = calloc(SLOTS, sizeof *cache->slots);
     cache->ids = malloc(MAX_IDS * sizeof *cache->ids);
     if (!cache->slots || !cache->ids) {
@@ -143,7 +143,7 @@ void yk_bpe_destroy(struct yk_bpe *bpe)
 /* Fails unless the member is missing, null, false, 0 or "". */
 static yk_status refuse(const struct yk_json *model, const char *key)
 {
-    const struct yk_json *node = yk_json_get(model, key);
+    const struct yk_json *node = yk_json_get_member(model, key);
     const char *text = yk_json_string(node);
     double number = 0;
     bool flag = false;
@@ -158,12 +158,13 @@ static yk_status refuse(const struct yk_json *model, const char *key)
 static yk_status read_letters(const struct yk_json *model, const struct yk_token_map *map,
                               struct yk_bpe *bpe)
 {
-    const char *unknown = yk_json_string(yk_json_get(model, "unk_token"));
+    const char *unknown = yk_json_string(yk_json_get_member(model, "unk_token"));
     bool complete = true;
     for (int byte = 0; byte < BYTES; byte++) {
         char letter[YK_UTF8_MAX_BYTES];
-        const size_t length = yk_utf8_encode(yk_byte_level_character((unsigned char)byte), letter);
-        bpe->letters[byte] = yk_token_map_find(map, letter, length);
+        const size_t length =
+            yk_utf8_encode(yk_byte_level_character_of_byte((unsigned char)byte), letter);
+        bpe->letters[byte] = yk_token_map_find_id(map, letter, length);
         complete = complete && bpe->letters[byte] >= 0;
     }
     if (complete) {
@@ -174,7 +175,7 @@ static yk_status read_letters(const struct yk_json *model, const struct yk_token
         return YK_OK;
     }
     YK_TRY(refuse(model, "fuse_unk"));
-    const int32_t id = yk_token_map_find(map, unknown, strlen(unknown));
+    const int32_t id = yk_token_map_find_id(map, unknown, strlen(unknown));
     if (id < 0) {
         return yk_fail(YK_ERROR_INPUT, "\"unk_token\" is \"%.*s\", which is not in \"vocab\"",
                        SHOWN_BYTES, unknown);
@@ -188,7 +189,7 @@ static yk_status read_letters(const struct yk_json *model, const struct yk_token
 static yk_status find_token(const struct yk_token_map *map, const char *token, size_t length,
                             int32_t *out)
 {
-    *out = yk_token_map_find(map, token, length);
+    *out = yk_token_map_find_id(map, token, length);
     if (*out < 0) {
         return yk_fail(YK_ERROR_INPUT, "\"%.*s\" is not in \"vocab\"",
                        length < SHOWN_BYTES ? (int)length : SHOWN_BYTES, token);
@@ -231,7 +232,7 @@ static yk_status read_merge(const struct yk_json *node, const struct yk_token_ma
     size_t right_length = 0;
     int32_t left_id = 0;
     int32_t right_id = 0;
-    struct yk_bpe_merge merge = {.rank = rank};
+    struct yk_bpe_merge_rule merge = {.rank = rank};
     YK_TRY(read_pair(node, &left, &left_length, &right, &right_length));
     YK_TRY(find_token(map, left, left_length, &left_id));
     YK_TRY(find_token(map, right, right_length, &right_id));
@@ -251,7 +252,7 @@ static yk_status read_merge(const struct yk_json *node, const struct yk_token_ma
 static yk_status read_merges(const struct yk_json *model, const struct yk_token_map *map,
                              struct yk_bpe *bpe)
 {
-    const struct yk_json *list = yk_json_get(model, "merges");
+    const struct yk_json *list = yk_json_get_member(model, "merges");
     const size_t count = yk_json_array_count(list);
     YK_TRY(yk_json_check_list(list, "merges"));
     if (count > INT32_MAX / 4) {
@@ -268,8 +269,8 @@ static yk_status read_merges(const struct yk_json *model, const struct yk_token_
         if (line && strncmp(line, "#version", strlen("#version")) == 0) {
             continue;
         }
-        status = yk_json_add_location(read_merge(node, map, rank++, &joined, bpe->merges), "merges",
-                                      i, NULL);
+        status = yk_json_prefix_error_location(read_merge(node, map, rank++, &joined, bpe->merges),
+                                               "merges", i, NULL);
     }
     yk_text_free(&joined);
     return status;
@@ -280,7 +281,8 @@ static yk_status read_whole(const struct yk_json *model, const struct yk_token_m
                             struct yk_bpe *bpe)
 {
     bool ignore_merges = false;
-    if (!yk_json_boolean(yk_json_get(model, "ignore_merges"), &ignore_merges) || !ignore_merges) {
+    if (!yk_json_boolean(yk_json_get_member(model, "ignore_merges"), &ignore_merges) ||
+        !ignore_merges) {
         return YK_OK;
     }
     YK_TRY(yk_token_map_create(&bpe->whole));
@@ -290,9 +292,9 @@ static yk_status read_whole(const struct yk_json *model, const struct yk_token_m
         size_t length = 0;
         const char *token = yk_token_map_token(map, id, &length);
         bytes.length = 0;
-        if (token && yk_byte_level_decode(token, length, &bytes)) {
+        if (token && yk_byte_level_decode_token(token, length, &bytes)) {
             status = yk_text_status(&bytes);
-            YK_THEN(yk_token_map_add(bpe->whole, yk_text_chars(&bytes), bytes.length, id));
+            YK_IF_OK(yk_token_map_add(bpe->whole, yk_text_chars(&bytes), bytes.length, id));
         }
     }
     yk_text_free(&bytes);
@@ -306,11 +308,11 @@ yk_status yk_bpe_read(const struct yk_json *model, const struct yk_token_map *ma
     YK_TRY(refuse(model, "continuing_subword_prefix"));
     YK_TRY(refuse(model, "end_of_word_suffix"));
     struct yk_bpe *bpe = calloc(1, sizeof *bpe);
-    YK_TRY_MEMORY(bpe);
+    YK_TRY_ALLOCATED(bpe);
     yk_status status = read_letters(model, map, bpe);
-    YK_THEN(read_merges(model, map, bpe));
-    YK_THEN(read_whole(model, map, bpe));
-    YK_TRY_OR(status, yk_bpe_destroy(bpe));
+    YK_IF_OK(read_merges(model, map, bpe));
+    YK_IF_OK(read_whole(model, map, bpe));
+    YK_TRY_OR_CLEAN_UP(status, yk_bpe_destroy(bpe));
     *out = bpe;
     return YK_OK;
 }
@@ -318,8 +320,8 @@ yk_status yk_bpe_read(const struct yk_json *model, const struct yk_token_map *ma
 yk_status yk_bpe_workspace_create(struct yk_bpe_workspace **out)
 {
     struct yk_bpe_workspace *workspace = calloc(1, sizeof *workspace);
-    YK_TRY_MEMORY(workspace);
-    YK_TRY_OR(yk_bpe_cache_create(&workspace->cache), free(workspace));
+    YK_TRY_ALLOCATED(workspace);
+    YK_TRY_OR_CLEAN_UP(yk_bpe_cache_create(&workspace->cache), free(workspace));
     *out = workspace;
     return YK_OK;
 }
@@ -342,7 +344,7 @@ static yk_status encode_new(const struct yk_bpe *bpe, struct yk_bpe_word *word, 
                             size_t length)
 {
     YK_TRY(yk_bpe_merge_word_reserve(word, length));
-    const int32_t whole = bpe->whole ? yk_token_map_find(bpe->whole, bytes, length) : -1;
+    const int32_t whole = bpe->whole ? yk_token_map_find_id(bpe->whole, bytes, length) : -1;
     if (whole >= 0) {
         word->ids[0] = whole;
         word->count = 1;

@@ -118,7 +118,7 @@ static void write_specials(const struct yk_bpe_file_style *style, struct yk_json
     yk_json_write_begin_array(json, "added_tokens");
     json->line_indent = 0;
     for (int32_t i = 0; i < style->special_count; i++) {
-        yk_json_write_begin_row(json, 4);
+        yk_json_write_begin_object_on_line(json, 4);
         yk_json_write_integer(json, "id", i);
         write_token(json, "content", style->specials[i]);
         for (size_t k = 0; k < sizeof off / sizeof off[0]; k++) {
@@ -171,7 +171,7 @@ static void write_framed(const char *name, const struct yk_bpe_trainer_result *r
     yk_json_write_begin_object(&value, NULL);
     write_token(&value, "id", name);
     yk_json_write_begin_array(&value, "ids");
-    yk_json_write_integer(&value, NULL, yk_token_map_find(result->tokens, name, strlen(name)));
+    yk_json_write_integer(&value, NULL, yk_token_map_find_id(result->tokens, name, strlen(name)));
     yk_json_write_end_array(&value);
     yk_json_write_begin_array(&value, "tokens");
     write_token(&value, NULL, name);

@@ -9,7 +9,7 @@
 /* Open addressing, at most half full. */
 struct slot {
     uint64_t pair; /* left id in the upper half, right id in the lower half */
-    struct yk_bpe_merge merge;
+    struct yk_bpe_merge_rule merge;
 };
 
 #define NO_PAIR UINT64_MAX /* ids are not negative */
@@ -27,7 +27,7 @@ yk_status yk_bpe_merge_table_create(int32_t count, struct yk_bpe_merge_table **o
         logarithm++;
     }
     struct yk_bpe_merge_table *merges = calloc(1, sizeof *merges);
-    YK_TRY_MEMORY(merges);
+    YK_TRY_ALLOCATED(merges);
     const size_t slots = (size_t)1 << logarithm;
     merges->slots = malloc(slots * sizeof *merges->slots);
     if (!merges->slots) {
@@ -64,15 +64,15 @@ static struct slot *seek(const struct yk_bpe_merge_table *merges, int32_t left, 
 }
 
 void yk_bpe_merge_table_add(struct yk_bpe_merge_table *merges, int32_t left, int32_t right,
-                            struct yk_bpe_merge merge)
+                            struct yk_bpe_merge_rule merge)
 {
     *seek(merges, left, right) =
         (struct slot){.pair = (uint64_t)(uint32_t)left << 32 | (uint32_t)right, .merge = merge};
 }
 
 /* The merge of a pair, or NULL if there is no rule for it. */
-static const struct yk_bpe_merge *find(const struct yk_bpe_merge_table *merges, int32_t left,
-                                       int32_t right)
+static const struct yk_bpe_merge_rule *find(const struct yk_bpe_merge_table *merges, int32_t left,
+                                            int32_t right)
 {
     const struct slot *slot = seek(merges, left, right);
     return slot->pair == NO_PAIR ? NULL : &slot->merge;
@@ -103,7 +103,7 @@ void yk_bpe_merge_word_free(struct yk_bpe_word *word)
     *word = (struct yk_bpe_word){0};
 }
 
-yk_status yk_bpe_merge_word_check(size_t length)
+yk_status yk_bpe_merge_word_check_length(size_t length)
 {
     return length <= YK_BPE_WORD_MAX_BYTES
                ? YK_OK
@@ -113,11 +113,11 @@ yk_status yk_bpe_merge_word_check(size_t length)
 
 yk_status yk_bpe_merge_word_reserve(struct yk_bpe_word *word, size_t count)
 {
-    YK_TRY(yk_bpe_merge_word_check(count));
+    YK_TRY(yk_bpe_merge_word_check_length(count));
     if ((int32_t)count > word->capacity) {
         const size_t capacity = count < SHORT ? SHORT : count;
         int32_t *ids = realloc(word->ids, capacity * sizeof *ids);
-        YK_TRY_MEMORY(ids);
+        YK_TRY_ALLOCATED(ids);
         word->ids = ids;
         word->capacity = (int32_t)capacity;
     }
@@ -126,16 +126,17 @@ yk_status yk_bpe_merge_word_reserve(struct yk_bpe_word *word, size_t count)
 }
 
 /* The merge of two neighbours; the id is -1 if there is none. */
-static struct yk_bpe_merge merge_of(const struct yk_bpe_merge_table *merges, const int32_t *pair)
+static struct yk_bpe_merge_rule merge_of(const struct yk_bpe_merge_table *merges,
+                                         const int32_t *pair)
 {
-    static const struct yk_bpe_merge none = {.rank = INT32_MAX, .id = -1};
-    const struct yk_bpe_merge *merge = find(merges, pair[0], pair[1]);
+    static const struct yk_bpe_merge_rule none = {.rank = INT32_MAX, .id = -1};
+    const struct yk_bpe_merge_rule *merge = find(merges, pair[0], pair[1]);
     return merge ? *merge : none;
 }
 
 static void merge_short(struct yk_bpe_word *word, const struct yk_bpe_merge_table *merges)
 {
-    struct yk_bpe_merge next[SHORT]; /* of each token with the next one */
+    struct yk_bpe_merge_rule next[SHORT]; /* of each token with the next one */
     int32_t *ids = word->ids;
     int32_t count = word->count;
     for (int32_t i = 0; i + 1 < count; i++) {
@@ -190,7 +191,7 @@ static void sink(struct yk_bpe_merge_candidate *steps, int32_t count, int32_t at
 
 static yk_status push(struct yk_bpe_word *word, struct yk_bpe_merge_candidate step)
 {
-    YK_TRY_GROW(word->steps, word->step_capacity, word->step_count);
+    YK_TRY_GROW_ARRAY(word->steps, word->step_capacity, word->step_count);
     int32_t at = word->step_count++;
     while (at > 0 && is_before(&step, &word->steps[(at - 1) / 2])) {
         word->steps[at] = word->steps[(at - 1) / 2];
@@ -212,8 +213,8 @@ static struct yk_bpe_merge_candidate pop(struct yk_bpe_word *word)
 }
 
 /* The rule for the token at `place` and the next one, or NULL. */
-static const struct yk_bpe_merge *rule_at(const struct yk_bpe_word *word,
-                                          const struct yk_bpe_merge_table *merges, int32_t place)
+static const struct yk_bpe_merge_rule *
+rule_at(const struct yk_bpe_word *word, const struct yk_bpe_merge_table *merges, int32_t place)
 {
     const struct yk_bpe_symbol *left = place >= 0 ? &word->symbols[place] : NULL;
     if (!left || left->id < 0 || left->after < 0) {
@@ -225,7 +226,7 @@ static const struct yk_bpe_merge *rule_at(const struct yk_bpe_word *word,
 static yk_status consider(struct yk_bpe_word *word, const struct yk_bpe_merge_table *merges,
                           int32_t place)
 {
-    const struct yk_bpe_merge *merge = rule_at(word, merges, place);
+    const struct yk_bpe_merge_rule *merge = rule_at(word, merges, place);
     if (!merge) {
         return YK_OK;
     }
@@ -238,7 +239,7 @@ static yk_status link_symbols(struct yk_bpe_word *word)
     if (word->count > word->symbol_capacity) {
         struct yk_bpe_symbol *symbols =
             realloc(word->symbols, (size_t)word->count * sizeof *symbols);
-        YK_TRY_MEMORY(symbols);
+        YK_TRY_ALLOCATED(symbols);
         word->symbols = symbols;
         word->symbol_capacity = word->count;
     }
@@ -254,7 +255,7 @@ static yk_status link_symbols(struct yk_bpe_word *word)
 static bool is_stale(const struct yk_bpe_word *word, const struct yk_bpe_merge_table *merges,
                      const struct yk_bpe_merge_candidate *step)
 {
-    const struct yk_bpe_merge *merge = rule_at(word, merges, step->place);
+    const struct yk_bpe_merge_rule *merge = rule_at(word, merges, step->place);
     return !merge || merge->id != step->id;
 }
 

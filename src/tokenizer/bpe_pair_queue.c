@@ -55,7 +55,7 @@ static struct slot *create_slots(uint64_t count)
 yk_status yk_bpe_pair_queue_create(struct yk_bpe_pair_queue **out)
 {
     struct yk_bpe_pair_queue *queue = calloc(1, sizeof *queue);
-    YK_TRY_MEMORY(queue);
+    YK_TRY_ALLOCATED(queue);
     queue->slots = create_slots(FIRST_SLOTS);
     if (!queue->slots) {
         free(queue);
@@ -98,7 +98,7 @@ static yk_status double_slots(struct yk_bpe_pair_queue *queue)
 {
     const uint64_t count = queue->slot_count * 2;
     struct slot *slots = create_slots(count);
-    YK_TRY_MEMORY(slots);
+    YK_TRY_ALLOCATED(slots);
     for (uint64_t i = 0; i < queue->slot_count; i++) {
         if (queue->slots[i].pair != no_pair) {
             *find(slots, count, queue->slots[i].pair) = queue->slots[i];
@@ -116,9 +116,9 @@ static yk_status note(struct yk_bpe_pair_queue *queue, struct slot *slot, int32_
     if (noted->count > 0 && noted->items[noted->count - 1] == word) {
         return YK_OK;
     }
-    YK_TRY_GROW(noted->items, noted->capacity, noted->count);
+    YK_TRY_GROW_ARRAY(noted->items, noted->capacity, noted->count);
     if (noted->count == 0) {
-        YK_TRY_GROW(queue->noted, queue->noted_capacity, queue->noted_count);
+        YK_TRY_GROW_ARRAY(queue->noted, queue->noted_capacity, queue->noted_count);
         queue->noted[queue->noted_count++] = slot->pair;
     }
     noted->items[noted->count++] = word;
@@ -182,7 +182,7 @@ yk_status yk_bpe_pair_queue_flush(struct yk_bpe_pair_queue *queue)
         struct slot *slot =
             find(queue->slots, queue->slot_count, queue->noted[queue->noted_count - 1]);
         if (slot->times > 0) {
-            YK_TRY_GROW(queue->heap, queue->heap_capacity, queue->heap_count);
+            YK_TRY_GROW_ARRAY(queue->heap, queue->heap_capacity, queue->heap_count);
             rise(queue->heap, queue->heap_count++,
                  (struct entry){.pair = slot->pair, .times = slot->times, .words = slot->noted});
         } else {

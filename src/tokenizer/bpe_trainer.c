@@ -52,7 +52,7 @@ static yk_status add_specials(struct learner *learner, const struct yk_bpe_train
         if (name[0] == '\0') {
             return yk_fail(YK_ERROR_INPUT, "a special token without a name");
         }
-        if (yk_token_map_find(learner->tokens, name, strlen(name)) >= 0) {
+        if (yk_token_map_find_id(learner->tokens, name, strlen(name)) >= 0) {
             return yk_fail(YK_ERROR_INPUT, "the special token %s is there twice", name);
         }
         YK_TRY(yk_token_map_add(learner->tokens, name, strlen(name), i));
@@ -71,32 +71,32 @@ static yk_status add_letters(struct learner *learner)
 {
     uint32_t letters[BYTES];
     for (int byte = 0; byte < BYTES; byte++) {
-        letters[byte] = yk_byte_level_character((unsigned char)byte);
+        letters[byte] = yk_byte_level_character_of_byte((unsigned char)byte);
     }
     qsort(letters, BYTES, sizeof letters[0], compare_letters);
     for (int i = 0; i < BYTES; i++) {
         char bytes[YK_UTF8_MAX_BYTES];
         const size_t length = yk_utf8_encode(letters[i], bytes);
-        int32_t id = yk_token_map_find(learner->tokens, bytes, length);
+        int32_t id = yk_token_map_find_id(learner->tokens, bytes, length);
         if (id < 0) {
             id = yk_token_map_count(learner->tokens);
             YK_TRY(yk_token_map_add(learner->tokens, bytes, length, id));
         }
-        learner->of_byte[yk_byte_level_byte(letters[i])] = id;
+        learner->of_byte[yk_byte_level_byte_of_character(letters[i])] = id;
     }
     return YK_OK;
 }
 
 static yk_status add_words(struct learner *learner, const struct yk_word_counts *words)
 {
-    const int32_t count = yk_word_counts_count(words);
+    const int32_t count = yk_word_counts_distinct_count(words);
     size_t bytes = 0;
     for (int32_t i = 0; i < count; i++) {
         bytes += yk_word_counts_at(words, i).length;
     }
     learner->words = calloc((size_t)count + 1, sizeof *learner->words);
     learner->ids = calloc(bytes + 1, sizeof *learner->ids);
-    YK_TRY_MEMORY(learner->words && learner->ids);
+    YK_TRY_ALLOCATED(learner->words && learner->ids);
     size_t start = 0;
     for (int32_t i = 0; i < count; i++) {
         const struct yk_word_count word = yk_word_counts_at(words, i);
@@ -128,7 +128,7 @@ static yk_status join_tokens(struct yk_token_map *tokens, struct yk_token_pair p
     yk_text_add_bytes(&joined, right, right_length);
     yk_status status = yk_text_status(&joined);
     if (status == YK_OK) {
-        *out = yk_token_map_find(tokens, joined.bytes, joined.length);
+        *out = yk_token_map_find_id(tokens, joined.bytes, joined.length);
         if (*out < 0) {
             *out = yk_token_map_count(tokens);
             status = yk_token_map_add(tokens, joined.bytes, joined.length, *out);
@@ -183,7 +183,7 @@ static yk_status apply(struct learner *learner, const struct yk_bpe_pair_queue_t
 {
     int32_t joined = 0;
     YK_TRY(join_tokens(learner->tokens, top->pair, &joined));
-    YK_TRY_GROW(learner->rules, learner->rule_capacity, learner->rule_count);
+    YK_TRY_GROW_ARRAY(learner->rules, learner->rule_capacity, learner->rule_count);
     learner->rules[learner->rule_count++] = top->pair;
     for (int32_t i = 0; i < top->word_count; i++) {
         YK_TRY(join_in_word(learner, top->pair, joined, top->words[i]));
@@ -230,7 +230,7 @@ static yk_status drop_repeated(struct learner *learner)
 {
     const size_t count = (size_t)learner->rule_count;
     struct numbered *sorted = malloc((count + 1) * sizeof *sorted);
-    YK_TRY_MEMORY(sorted);
+    YK_TRY_ALLOCATED(sorted);
     for (size_t i = 0; i < count; i++) {
         sorted[i] = (struct numbered){.rule = learner->rules[i], .rank = (int32_t)i};
     }

@@ -9,7 +9,7 @@ enum {
     CHUNK = 64 /* bytes that are added at once */
 };
 
-uint32_t yk_byte_level_character(unsigned char byte)
+uint32_t yk_byte_level_character_of_byte(unsigned char byte)
 {
     if (byte <= 0x20) {
         return FIRST_OTHER + (uint32_t)byte;
@@ -20,10 +20,12 @@ uint32_t yk_byte_level_character(unsigned char byte)
     return byte == SOFT_HYPHEN ? FIRST_OTHER + OTHERS - 1 : byte;
 }
 
-int yk_byte_level_byte(uint32_t character)
+int yk_byte_level_byte_of_character(uint32_t character)
 {
     if (character < FIRST_OTHER) {
-        return yk_byte_level_character((unsigned char)character) == character ? (int)character : -1;
+        return yk_byte_level_character_of_byte((unsigned char)character) == character
+                   ? (int)character
+                   : -1;
     }
     const uint32_t other = character - FIRST_OTHER;
     if (other >= OTHERS) {
@@ -35,7 +37,7 @@ int yk_byte_level_byte(uint32_t character)
     return other == OTHERS - 1 ? SOFT_HYPHEN : (int)(other - 0x21 + 0x7f);
 }
 
-bool yk_byte_level_decode(const char *token, size_t length, struct yk_text *out)
+bool yk_byte_level_decode_token(const char *token, size_t length, struct yk_text *out)
 {
     char bytes[CHUNK];
     size_t count = 0;
@@ -43,7 +45,7 @@ bool yk_byte_level_decode(const char *token, size_t length, struct yk_text *out)
     for (size_t at = 0; at < length;) {
         uint32_t character = 0;
         const size_t used = yk_utf8_decode(token + at, length - at, &character);
-        const int byte = used ? yk_byte_level_byte(character) : -1;
+        const int byte = used ? yk_byte_level_byte_of_character(character) : -1;
         if (byte < 0) {
             out->length = start;
             return false;

@@ -14,12 +14,12 @@
 #include <stdint.h>
 
 /* Returns the character that represents a byte. */
-uint32_t yk_byte_level_character(unsigned char byte);
+uint32_t yk_byte_level_character_of_byte(unsigned char byte);
 /* Returns the byte that a character represents, or -1 if it represents none. */
-int yk_byte_level_byte(uint32_t character);
+int yk_byte_level_byte_of_character(uint32_t character);
 
 /* Appends to `out` the bytes that a token represents. Returns false, and appends nothing, if a
  * character of the token does not represent a byte. */
-bool yk_byte_level_decode(const char *token, size_t length, struct yk_text *out);
+bool yk_byte_level_decode_token(const char *token, size_t length, struct yk_text *out);
 
 #endif

@@ -50,7 +50,7 @@ static yk_status create(const uint32_t *characters, int32_t count,
 {
     YK_TRY(check_characters(characters, count));
     struct yk_character_vocabulary *vocabulary = calloc(1, sizeof *vocabulary);
-    YK_TRY_MEMORY(vocabulary);
+    YK_TRY_ALLOCATED(vocabulary);
     vocabulary->count = count;
     vocabulary->limit = characters[count - 1] + 1;
     vocabulary->characters = malloc((size_t)count * sizeof *vocabulary->characters);
@@ -70,7 +70,7 @@ static yk_status create(const uint32_t *characters, int32_t count,
 
 static yk_status fail_not_text(const char *text, size_t at, const char *source)
 {
-    return yk_utf8_fail_invalid(source, yk_utf8_locate(text, at), text[at]);
+    return yk_utf8_fail_invalid(source, yk_utf8_line_and_column(text, at), text[at]);
 }
 
 /* Counts the characters that are marked in `present`. Writes them to `out` if it is not NULL. */
@@ -112,7 +112,7 @@ yk_status yk_character_vocabulary_build(const char *text, size_t length, const c
     unsigned char *present = calloc(YK_UTF8_CODE_POINT_COUNT, 1);
     uint32_t *characters = NULL;
     yk_status status = YK_OK;
-    YK_TRY_MEMORY(present);
+    YK_TRY_ALLOCATED(present);
     YK_TRY_GOTO(mark_present(text, length, source, present), done);
     const int32_t count = list_present(present, NULL);
     characters = malloc((size_t)count * sizeof *characters);
@@ -133,8 +133,8 @@ int32_t yk_character_vocabulary_count(const struct yk_character_vocabulary *voca
     return vocabulary->count;
 }
 
-int32_t yk_character_vocabulary_id(const struct yk_character_vocabulary *vocabulary,
-                                   uint32_t character)
+int32_t yk_character_vocabulary_find_id(const struct yk_character_vocabulary *vocabulary,
+                                        uint32_t character)
 {
     return character < vocabulary->limit ? vocabulary->ids[character] : -1;
 }
@@ -147,7 +147,7 @@ yk_status yk_character_vocabulary_fail_unknown(const char *text, size_t length, 
     if (used == 0 || character == 0) {
         return fail_not_text(text, at, source);
     }
-    const struct yk_utf8_position place = yk_utf8_locate(text, at);
+    const struct yk_utf8_line_column place = yk_utf8_line_and_column(text, at);
     if (character < 0x20 || character == 0x7f) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s:%" PRId64 ":%" PRId64 ": U+%04" PRIX32 " is not in the vocabulary",
@@ -166,7 +166,7 @@ yk_status yk_character_vocabulary_encode(const struct yk_character_vocabulary *v
     for (size_t at = 0; at < length;) {
         uint32_t character = 0;
         const size_t used = yk_utf8_decode(text + at, length - at, &character);
-        const int32_t id = used > 0 ? yk_character_vocabulary_id(vocabulary, character) : -1;
+        const int32_t id = used > 0 ? yk_character_vocabulary_find_id(vocabulary, character) : -1;
         if (id < 0) {
             return yk_character_vocabulary_fail_unknown(text, length, at, source);
         }
@@ -240,12 +240,13 @@ static yk_status read_root(const struct yk_json *root, struct yk_character_vocab
         return yk_fail(YK_ERROR_INPUT, "\"characters\" has more entries than there are characters");
     }
     uint32_t *characters = malloc((count + 1) * sizeof *characters);
-    YK_TRY_MEMORY(characters);
+    YK_TRY_ALLOCATED(characters);
     yk_status status = YK_OK;
     for (size_t i = 0; i < count; i++) {
-        YK_TRY_GOTO(yk_json_add_location(read_character(yk_json_array_at(list, i), &characters[i]),
-                                         "characters", i, NULL),
-                    done);
+        YK_TRY_GOTO(
+            yk_json_prefix_error_location(read_character(yk_json_array_at(list, i), &characters[i]),
+                                          "characters", i, NULL),
+            done);
     }
     status = create(characters, (int32_t)count, out);
 done:
@@ -256,6 +257,6 @@ done:
 yk_status yk_character_vocabulary_read(const char *bytes, size_t length, const char *source,
                                        struct yk_character_vocabulary **out)
 {
-    YK_TRY_JSON(root, bytes, length, source, read_root(root, out));
+    YK_TRY_WITH_PARSED_JSON(root, bytes, length, source, read_root(root, out));
     return YK_OK;
 }

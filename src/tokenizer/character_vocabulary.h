@@ -25,8 +25,8 @@ void yk_character_vocabulary_destroy(struct yk_character_vocabulary *vocabulary)
 
 int32_t yk_character_vocabulary_count(const struct yk_character_vocabulary *vocabulary);
 /* Returns the id of a character, or -1 if the character is not in the vocabulary. */
-int32_t yk_character_vocabulary_id(const struct yk_character_vocabulary *vocabulary,
-                                   uint32_t character);
+int32_t yk_character_vocabulary_find_id(const struct yk_character_vocabulary *vocabulary,
+                                        uint32_t character);
 
 /* Appends the ids of UTF-8 text to `out`. Fails if a character is not in the vocabulary; the
  * message contains the line and the column of the character. */

@@ -100,7 +100,7 @@ yk_status yk_chat_template_open(const struct yk_tokenizer *tokenizer,
 {
     struct yk_chat_template chat = {.encoder = encoder,
                                     .begin_id = yk_tokenizer_token_id(tokenizer, begin_name)};
-    YK_TRY_OR(fill(&chat, tokenizer), yk_chat_template_close(&chat));
+    YK_TRY_OR_CLEAN_UP(fill(&chat, tokenizer), yk_chat_template_close(&chat));
     *out = chat;
     return YK_OK;
 }
@@ -114,7 +114,7 @@ void yk_chat_template_close(struct yk_chat_template *chat)
     *chat = (struct yk_chat_template){0};
 }
 
-void yk_chat_template_add_begin(const struct yk_chat_template *chat, struct yk_token_ids *out)
+void yk_chat_template_add_begin_token(const struct yk_chat_template *chat, struct yk_token_ids *out)
 {
     yk_token_ids_add(out, chat->begin_id);
 }

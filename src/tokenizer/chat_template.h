@@ -54,7 +54,8 @@ yk_status yk_chat_template_open(const struct yk_tokenizer *tokenizer,
 void yk_chat_template_close(struct yk_chat_template *chat);
 
 /* Appends the token that begins a conversation. */
-void yk_chat_template_add_begin(const struct yk_chat_template *chat, struct yk_token_ids *out);
+void yk_chat_template_add_begin_token(const struct yk_chat_template *chat,
+                                      struct yk_token_ids *out);
 
 /* Appends the tokens before the content of a message, so that a model can generate the content. */
 void yk_chat_template_add_header(const struct yk_chat_template *chat, enum yk_chat_role role,

@@ -54,7 +54,7 @@ void yk_chunk_boundary_from_pre_tokenizer(const struct yk_json *pre_tokenizer,
 
 /* Returns the index of the last place where UTF-8 text can be cut, or 0 if there is no such place.
  */
-size_t yk_chunk_boundary_find(const struct yk_chunk_boundary_rules *cut, const char *text,
-                              size_t length);
+size_t yk_chunk_boundary_find_last(const struct yk_chunk_boundary_rules *cut, const char *text,
+                                   size_t length);
 
 #endif

@@ -33,8 +33,8 @@ void yk_decoder_destroy(struct yk_decoder *decoder)
 
 static yk_status read_wordpiece(const struct yk_json *node, struct yk_decoder *out)
 {
-    const struct yk_json *prefix = yk_json_get(node, "prefix");
-    const struct yk_json *clean_up = yk_json_get(node, "cleanup");
+    const struct yk_json *prefix = yk_json_get_member(node, "prefix");
+    const struct yk_json *clean_up = yk_json_get_member(node, "cleanup");
     const char *text = prefix ? yk_json_string(prefix) : "##";
     out->kind = KIND_WORDPIECE;
     out->clean_up = true;
@@ -47,7 +47,7 @@ static yk_status read_wordpiece(const struct yk_json *node, struct yk_decoder *o
 
 static yk_status read_node(const struct yk_json *node, struct yk_decoder *out)
 {
-    const char *type = yk_json_string(yk_json_get(node, "type"));
+    const char *type = yk_json_string(yk_json_get_member(node, "type"));
     if (!node || yk_json_is_null(node)) {
         return YK_OK;
     }
@@ -67,8 +67,9 @@ static yk_status read_node(const struct yk_json *node, struct yk_decoder *out)
 yk_status yk_decoder_read(const struct yk_json *node, struct yk_decoder **out)
 {
     struct yk_decoder *decoder = calloc(1, sizeof *decoder);
-    YK_TRY_MEMORY(decoder);
-    YK_TRY_OR(yk_status_prefix(read_node(node, decoder), "decoder"), yk_decoder_destroy(decoder));
+    YK_TRY_ALLOCATED(decoder);
+    YK_TRY_OR_CLEAN_UP(yk_status_prefix(read_node(node, decoder), "decoder"),
+                       yk_decoder_destroy(decoder));
     *out = decoder;
     return YK_OK;
 }
@@ -129,7 +130,7 @@ void yk_decoder_stream_add(struct yk_decoder_stream *decoding, const char *token
     switch (decoding->decoder->kind) {
     case KIND_BYTE_LEVEL:
         /* A token with a character that does not represent a byte is copied. */
-        if (!yk_byte_level_decode(token, length, &decoding->bytes)) {
+        if (!yk_byte_level_decode_token(token, length, &decoding->bytes)) {
             yk_text_add_bytes(&decoding->bytes, token, length);
         }
         break;

@@ -16,7 +16,7 @@ enum {
 enum step {
     STEP_CLEAN,            /* remove control characters, convert white space to spaces */
     STEP_SPACE_IDEOGRAPHS, /* insert a space before and after each ideograph */
-    STEP_NFC,              /* this and the next three are in the order of enum yk_unicode_form */
+    STEP_NFC, /* this and the next three are in the order of enum yk_unicode_normal_form */
     STEP_NFD,
     STEP_NFKC,
     STEP_NFKD,
@@ -41,7 +41,7 @@ void yk_normalizer_destroy(struct yk_normalizer *normalizer)
 
 static yk_status add_step(struct yk_normalizer *normalizer, enum step step)
 {
-    YK_TRY_GROW(normalizer->steps, normalizer->capacity, normalizer->count);
+    YK_TRY_GROW_ARRAY(normalizer->steps, normalizer->capacity, normalizer->count);
     normalizer->steps[normalizer->count++] = step;
     return YK_OK;
 }
@@ -50,7 +50,7 @@ static yk_status add_step(struct yk_normalizer *normalizer, enum step step)
 static yk_status read_flag(const struct yk_json *node, const char *key, const char *source,
                            bool *out)
 {
-    const struct yk_json *member = yk_json_get(node, key);
+    const struct yk_json *member = yk_json_get_member(node, key);
     if (!member || yk_json_is_null(member) || yk_json_boolean(member, out)) {
         return YK_OK;
     }
@@ -88,7 +88,7 @@ static yk_status read_node(const struct yk_json *node, const char *source, int32
 static yk_status read_sequence(const struct yk_json *node, const char *source, int32_t depth,
                                struct yk_normalizer *out)
 {
-    const struct yk_json *list = yk_json_get(node, "normalizers");
+    const struct yk_json *list = yk_json_get_member(node, "normalizers");
     if (!yk_json_is_array(list)) {
         return yk_fail(YK_ERROR_INPUT, "%s: \"normalizers\" of a Sequence is %s; it must be a list",
                        source, yk_json_type_name(list));
@@ -113,7 +113,7 @@ static yk_status read_node(const struct yk_json *node, const char *source, int32
         {"NFC", STEP_NFC},   {"NFD", STEP_NFD},         {"NFKC", STEP_NFKC},
         {"NFKD", STEP_NFKD}, {"Lowercase", STEP_LOWER}, {"StripAccents", STEP_STRIP_MARKS},
     };
-    const char *type = yk_json_string(yk_json_get(node, "type"));
+    const char *type = yk_json_string(yk_json_get_member(node, "type"));
     if (!type) {
         return yk_fail(YK_ERROR_INPUT, "%s: the normalizer has no \"type\"", source);
     }
@@ -142,8 +142,8 @@ yk_status yk_normalizer_read(const struct yk_json *node, const char *source,
         return YK_OK;
     }
     struct yk_normalizer *normalizer = calloc(1, sizeof *normalizer);
-    YK_TRY_MEMORY(normalizer);
-    YK_TRY_OR(read_node(node, source, 0, normalizer), yk_normalizer_destroy(normalizer));
+    YK_TRY_ALLOCATED(normalizer);
+    YK_TRY_OR_CLEAN_UP(read_node(node, source, 0, normalizer), yk_normalizer_destroy(normalizer));
     *out = normalizer;
     return YK_OK;
 }
@@ -255,7 +255,7 @@ static yk_status run_step(enum step step, const char *text, size_t length, struc
         return yk_text_status(out);
     }
     if (step >= STEP_NFC && step <= STEP_NFKD) {
-        const enum yk_unicode_form form = (enum yk_unicode_form)(step - STEP_NFC);
+        const enum yk_unicode_normal_form form = (enum yk_unicode_normal_form)(step - STEP_NFC);
         return yk_unicode_normalize(text, length, form, out);
     }
     return run_characters(step, text, length, out);

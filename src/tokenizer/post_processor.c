@@ -31,8 +31,8 @@ static yk_status read_id(const struct yk_json *node, int32_t limit, int32_t *out
 static yk_status add_special(const struct yk_json *template, const char *name, int32_t limit,
                              struct yk_token_ids *out)
 {
-    const struct yk_json *tokens = yk_json_get(template, "special_tokens");
-    const struct yk_json *ids = yk_json_get(yk_json_get(tokens, name), "ids");
+    const struct yk_json *tokens = yk_json_get_member(template, "special_tokens");
+    const struct yk_json *ids = yk_json_get_member(yk_json_get_member(tokens, name), "ids");
     if (!yk_json_is_array(ids)) {
         return yk_fail(YK_ERROR_INPUT, "\"%.*s\" is not among the \"special_tokens\"", SHOWN_BYTES,
                        name);
@@ -50,12 +50,14 @@ static yk_status add_special(const struct yk_json *template, const char *name, i
 static yk_status read_template(const struct yk_json *node, int32_t limit,
                                struct yk_post_processor *out)
 {
-    const struct yk_json *parts = yk_json_get(node, "single");
+    const struct yk_json *parts = yk_json_get_member(node, "single");
     bool text = false;
     for (size_t i = 0; i < yk_json_array_count(parts); i++) {
         const struct yk_json *part = yk_json_array_at(parts, i);
-        const char *special = yk_json_string(yk_json_get(yk_json_get(part, "SpecialToken"), "id"));
-        const char *sequence = yk_json_string(yk_json_get(yk_json_get(part, "Sequence"), "id"));
+        const char *special =
+            yk_json_string(yk_json_get_member(yk_json_get_member(part, "SpecialToken"), "id"));
+        const char *sequence =
+            yk_json_string(yk_json_get_member(yk_json_get_member(part, "Sequence"), "id"));
         if (special) {
             YK_TRY(add_special(node, special, limit, text ? &out->suffix : &out->prefix));
         } else if (sequence && strcmp(sequence, "A") == 0 && !text) {
@@ -77,8 +79,8 @@ static yk_status read_ends(const struct yk_json *node, int32_t limit, struct yk_
 {
     int32_t first = 0;
     int32_t last = 0;
-    YK_TRY(read_id(yk_json_array_at(yk_json_get(node, "cls"), 1), limit, &first));
-    YK_TRY(read_id(yk_json_array_at(yk_json_get(node, "sep"), 1), limit, &last));
+    YK_TRY(read_id(yk_json_array_at(yk_json_get_member(node, "cls"), 1), limit, &first));
+    YK_TRY(read_id(yk_json_array_at(yk_json_get_member(node, "sep"), 1), limit, &last));
     yk_token_ids_add(&out->prefix, first);
     yk_token_ids_add(&out->suffix, last);
     YK_TRY(yk_token_ids_status(&out->prefix));
@@ -88,8 +90,8 @@ static yk_status read_ends(const struct yk_json *node, int32_t limit, struct yk_
 static yk_status read_node(const struct yk_json *node, int32_t limit, bool inside, bool *found,
                            struct yk_post_processor *out)
 {
-    const char *type = yk_json_string(yk_json_get(node, "type"));
-    const struct yk_json *list = yk_json_get(node, "processors");
+    const char *type = yk_json_string(yk_json_get_member(node, "type"));
+    const struct yk_json *list = yk_json_get_member(node, "processors");
     if (!type) {
         return yk_fail(YK_ERROR_INPUT, "this must be an object with a \"type\"");
     }

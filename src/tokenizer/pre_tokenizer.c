@@ -65,11 +65,11 @@ static yk_status read_byte_level(const struct yk_json *node, struct stage *out)
 
 static yk_status read_split(const struct yk_json *node, struct stage *out)
 {
-    const struct yk_json *pattern = yk_json_get(node, "pattern");
-    const char *expression = yk_json_string(yk_json_get(pattern, "Regex"));
+    const struct yk_json *pattern = yk_json_get_member(node, "pattern");
+    const char *expression = yk_json_string(yk_json_get_member(pattern, "Regex"));
     const char *pattern_text =
-        expression ? expression : yk_json_string(yk_json_get(pattern, "String"));
-    const char *behaviour = yk_json_string(yk_json_get(node, "behavior"));
+        expression ? expression : yk_json_string(yk_json_get_member(pattern, "String"));
+    const char *behaviour = yk_json_string(yk_json_get_member(node, "behavior"));
     bool invert = false;
     out->kind = KIND_SPLIT;
     YK_TRY(yk_json_get_bool(node, "invert", &invert));
@@ -100,7 +100,7 @@ static yk_status read_stage(const struct yk_json *node, const char *type,
     if (out->count == MAX_STAGES) {
         return yk_fail(YK_ERROR_INPUT, "a Sequence of more than %d", MAX_STAGES);
     }
-    YK_TRY_GROW(out->stages, out->capacity, out->count);
+    YK_TRY_GROW_ARRAY(out->stages, out->capacity, out->count);
     if (strcmp(type, "ByteLevel") == 0) {
         YK_TRY(read_byte_level(node, &stage));
     } else if (strcmp(type, "Split") == 0) {
@@ -116,14 +116,14 @@ static yk_status read_stage(const struct yk_json *node, const char *type,
 
 static yk_status read_node(const struct yk_json *node, bool inside, struct yk_pre_tokenizer *out)
 {
-    const char *type = yk_json_string(yk_json_get(node, "type"));
+    const char *type = yk_json_string(yk_json_get_member(node, "type"));
     if (!type) {
         return yk_fail(YK_ERROR_INPUT, "this must be an object with a \"type\"");
     }
     if (strcmp(type, "Sequence") != 0) {
         return read_stage(node, type, out);
     }
-    const struct yk_json *list = yk_json_get(node, "pretokenizers");
+    const struct yk_json *list = yk_json_get_member(node, "pretokenizers");
     if (inside || !yk_json_is_array(list)) {
         return yk_fail(YK_ERROR_INPUT, inside ? "a Sequence inside a Sequence is not supported"
                                               : "\"pretokenizers\" must be a list");
@@ -137,10 +137,10 @@ static yk_status read_node(const struct yk_json *node, bool inside, struct yk_pr
 yk_status yk_pre_tokenizer_read(const struct yk_json *node, struct yk_pre_tokenizer **out)
 {
     struct yk_pre_tokenizer *made = calloc(1, sizeof *made);
-    YK_TRY_MEMORY(made);
+    YK_TRY_ALLOCATED(made);
     if (node && !yk_json_is_null(node)) {
-        YK_TRY_OR(yk_status_prefix(read_node(node, false, made), "pre_tokenizer"),
-                  yk_pre_tokenizer_destroy(made));
+        YK_TRY_OR_CLEAN_UP(yk_status_prefix(read_node(node, false, made), "pre_tokenizer"),
+                           yk_pre_tokenizer_destroy(made));
     }
     *out = made;
     return YK_OK;
@@ -286,9 +286,9 @@ static yk_status run_stage(const struct run *run, int32_t index, const char *tex
                           : pass_on(run, index, text, length);
 }
 
-yk_status yk_pre_tokenizer_run(const struct yk_pre_tokenizer *pre_tokenizer,
-                               struct yk_pre_tokenizer_workspace *workspace, const char *text,
-                               size_t length, yk_pre_tokenizer_callback callback, void *argument)
+yk_status yk_pre_tokenizer_split(const struct yk_pre_tokenizer *pre_tokenizer,
+                                 struct yk_pre_tokenizer_workspace *workspace, const char *text,
+                                 size_t length, yk_pre_tokenizer_callback callback, void *argument)
 {
     const struct run run = {.pre_tokenizer = pre_tokenizer,
                             .workspace = workspace,

@@ -38,9 +38,9 @@ struct yk_pre_tokenizer_workspace {
 typedef yk_status (*yk_pre_tokenizer_callback)(void *argument, const char *word, size_t length);
 
 /* Splits UTF-8 text and calls `callback` with each word, in order. No word is empty. */
-yk_status yk_pre_tokenizer_run(const struct yk_pre_tokenizer *pre_tokenizer,
-                               struct yk_pre_tokenizer_workspace *workspace, const char *text,
-                               size_t length, yk_pre_tokenizer_callback callback,
-                               void *argument) YK_MUST_USE;
+yk_status yk_pre_tokenizer_split(const struct yk_pre_tokenizer *pre_tokenizer,
+                                 struct yk_pre_tokenizer_workspace *workspace, const char *text,
+                                 size_t length, yk_pre_tokenizer_callback callback,
+                                 void *argument) YK_MUST_USE;
 
 #endif

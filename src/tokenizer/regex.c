@@ -163,7 +163,7 @@ static yk_status compile(const char *pattern, size_t length, uint32_t options, p
     int code = 0;
     PCRE2_SIZE at = 0;
     pcre2_compile_context *context = pcre2_compile_context_create(NULL);
-    YK_TRY_MEMORY(context);
+    YK_TRY_ALLOCATED(context);
     (void)pcre2_set_newline(context, PCRE2_NEWLINE_LF);
     *out = pcre2_compile((PCRE2_SPTR)pattern, length, PCRE2_UTF | options, &code, &at, context);
     pcre2_compile_context_free(context);
@@ -192,14 +192,14 @@ yk_status yk_regex_create(const char *pattern, size_t length, bool literal, stru
                        length, MAX_PATTERN_BYTES);
     }
     struct yk_regex *made = calloc(1, sizeof *made);
-    YK_TRY_MEMORY(made);
+    YK_TRY_ALLOCATED(made);
     yk_status status =
         literal ? compile_both(pattern, length, true, made) : translate(pattern, length, &text);
     if (!literal) {
-        YK_THEN(compile_both(yk_text_chars(&text), text.length, false, made));
+        YK_IF_OK(compile_both(yk_text_chars(&text), text.length, false, made));
     }
     yk_text_free(&text);
-    YK_TRY_OR(status, yk_regex_destroy(made));
+    YK_TRY_OR_CLEAN_UP(status, yk_regex_destroy(made));
     *out = made;
     return YK_OK;
 }
@@ -216,7 +216,7 @@ void yk_regex_destroy(struct yk_regex *pattern)
 yk_status yk_regex_workspace_create(struct yk_regex_workspace **out)
 {
     struct yk_regex_workspace *workspace = calloc(1, sizeof *workspace);
-    YK_TRY_MEMORY(workspace);
+    YK_TRY_ALLOCATED(workspace);
     workspace->match = pcre2_match_data_create(1, NULL);
     workspace->context = pcre2_match_context_create(NULL);
     workspace->anchored_context = pcre2_match_context_create(NULL);

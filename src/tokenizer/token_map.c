@@ -24,8 +24,8 @@ struct yk_token_map {
 yk_status yk_token_map_create(struct yk_token_map **out)
 {
     struct yk_token_map *map = calloc(1, sizeof *map);
-    YK_TRY_MEMORY(map);
-    YK_TRY_OR(yk_name_index_create(&map->tokens), free(map));
+    YK_TRY_ALLOCATED(map);
+    YK_TRY_OR_CLEAN_UP(yk_name_index_create(&map->tokens), free(map));
     *out = map;
     return YK_OK;
 }
@@ -47,7 +47,7 @@ static yk_status widen_ids(struct yk_token_map *map, int32_t id)
         const int32_t capacity =
             id < YK_TOKEN_MAP_MAX_TOKENS / 2 ? 2 * id + FIRST_IDS : YK_TOKEN_MAP_MAX_TOKENS;
         int32_t *by_id = realloc(map->by_id, (size_t)capacity * sizeof *by_id);
-        YK_TRY_MEMORY(by_id);
+        YK_TRY_ALLOCATED(by_id);
         map->by_id = by_id;
         map->id_capacity = capacity;
     }
@@ -67,7 +67,7 @@ static yk_status check_new(const struct yk_token_map *map, const char *token, si
                        "the id of \"%.*s\" is %" PRId64 ", where 0 to %d are allowed", shown, token,
                        id, YK_TOKEN_MAP_MAX_TOKENS - 1);
     }
-    if (yk_token_map_find(map, token, length) >= 0) {
+    if (yk_token_map_find_id(map, token, length) >= 0) {
         return yk_fail(YK_ERROR_INPUT, "the token \"%.*s\" stands there twice", shown, token);
     }
     const char *other = yk_token_map_token(map, (int32_t)id, &ignored);
@@ -83,7 +83,7 @@ yk_status yk_token_map_add(struct yk_token_map *map, const char *token, size_t l
     bool added = false;
     int32_t number = 0;
     YK_TRY(check_new(map, token, length, id));
-    YK_TRY_GROW(map->ids, map->capacity, yk_name_index_count(map->tokens));
+    YK_TRY_GROW_ARRAY(map->ids, map->capacity, yk_name_index_count(map->tokens));
     YK_TRY(widen_ids(map, (int32_t)id));
     YK_TRY(yk_name_index_add_bytes(map->tokens, token, length, &added, &number));
     map->ids[number] = (int32_t)id;
@@ -91,7 +91,7 @@ yk_status yk_token_map_add(struct yk_token_map *map, const char *token, size_t l
     return YK_OK;
 }
 
-int32_t yk_token_map_find(const struct yk_token_map *map, const char *token, size_t length)
+int32_t yk_token_map_find_id(const struct yk_token_map *map, const char *token, size_t length)
 {
     const int32_t number = yk_name_index_find_bytes(map->tokens, token, length);
     return number < 0 ? -1 : map->ids[number];
@@ -103,8 +103,8 @@ const char *yk_token_map_token(const struct yk_token_map *map, int32_t id, size_
     if (number < 0) {
         return NULL;
     }
-    *length = yk_name_index_length(map->tokens, number);
-    return yk_name_index_at(map->tokens, number);
+    *length = yk_name_index_name_length(map->tokens, number);
+    return yk_name_index_name(map->tokens, number);
 }
 
 int32_t yk_token_map_id_limit(const struct yk_token_map *map)

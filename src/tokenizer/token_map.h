@@ -28,7 +28,7 @@ yk_status yk_token_map_add(struct yk_token_map *map, const char *token, size_t l
                            int64_t id) YK_MUST_USE;
 
 /* Returns the id of a token, or -1 if the token is not in the map. */
-int32_t yk_token_map_find(const struct yk_token_map *map, const char *token, size_t length);
+int32_t yk_token_map_find_id(const struct yk_token_map *map, const char *token, size_t length);
 
 /* Returns the token with this id, zero-terminated, and sets `*length`. Returns NULL if no token has
  * this id. The token is valid until the next one is added. */

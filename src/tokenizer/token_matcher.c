@@ -42,7 +42,7 @@ yk_status yk_token_matcher_create(const struct yk_token_pattern *names, int32_t 
                                   struct yk_token_matcher **out)
 {
     struct yk_token_matcher *matcher = calloc(1, sizeof *matcher);
-    YK_TRY_MEMORY(matcher);
+    YK_TRY_ALLOCATED(matcher);
     matcher->names = malloc(((size_t)count + 1) * sizeof *matcher->names);
     if (!matcher->names) {
         yk_token_matcher_destroy(matcher);
@@ -53,7 +53,7 @@ yk_status yk_token_matcher_create(const struct yk_token_pattern *names, int32_t 
         qsort(matcher->names, (size_t)count, sizeof *matcher->names, compare);
     }
     matcher->count = count;
-    YK_TRY_OR(check(matcher), yk_token_matcher_destroy(matcher));
+    YK_TRY_OR_CLEAN_UP(check(matcher), yk_token_matcher_destroy(matcher));
     for (int32_t i = 0; i < count; i++) {
         matcher->starts[(unsigned char)matcher->names[i].bytes[0] + 1]++;
     }

@@ -72,8 +72,8 @@ void yk_tokenizer_destroy(struct yk_tokenizer *tokenizer)
 
 static yk_status read_vocabulary(const struct yk_json *model, struct yk_token_map **out)
 {
-    const struct yk_json *list = yk_json_get(model, "vocab");
-    struct yk_json_member member = {0};
+    const struct yk_json *list = yk_json_get_member(model, "vocab");
+    struct yk_json_member_iterator member = {0};
     if (!yk_json_is_object(list)) {
         return yk_fail(YK_ERROR_INPUT, "\"vocab\" must be an object of tokens and ids, not %s",
                        yk_json_type_name(list));
@@ -97,9 +97,9 @@ static yk_status read_vocabulary(const struct yk_json *model, struct yk_token_ma
 
 static yk_status read_model(const struct yk_json *model, struct yk_tokenizer *out)
 {
-    const char *type = yk_json_string(yk_json_get(model, "type"));
+    const char *type = yk_json_string(yk_json_get_member(model, "type"));
     /* Old files have no type. */
-    if (!type && yk_json_get(model, "merges")) {
+    if (!type && yk_json_get_member(model, "merges")) {
         type = "BPE";
     }
     if (!type) {
@@ -133,23 +133,24 @@ static yk_status read_model(const struct yk_json *model, struct yk_tokenizer *ou
  */
 static yk_status read_parts(const struct yk_json *root, struct yk_tokenizer *out)
 {
-    YK_TRY(yk_normalizer_read(yk_json_get(root, "normalizer"), "normalizer", &out->normalizer));
-    YK_TRY(yk_pre_tokenizer_read(yk_json_get(root, "pre_tokenizer"), &out->pre_tokenizer));
-    YK_TRY(yk_status_prefix(read_model(yk_json_get(root, "model"), out), "model"));
-    YK_TRY(yk_added_tokens_read(yk_json_get(root, "added_tokens"), out->map, out->normalizer,
+    YK_TRY(
+        yk_normalizer_read(yk_json_get_member(root, "normalizer"), "normalizer", &out->normalizer));
+    YK_TRY(yk_pre_tokenizer_read(yk_json_get_member(root, "pre_tokenizer"), &out->pre_tokenizer));
+    YK_TRY(yk_status_prefix(read_model(yk_json_get_member(root, "model"), out), "model"));
+    YK_TRY(yk_added_tokens_read(yk_json_get_member(root, "added_tokens"), out->map, out->normalizer,
                                 &out->added));
-    YK_TRY(yk_post_processor_read(yk_json_get(root, "post_processor"),
+    YK_TRY(yk_post_processor_read(yk_json_get_member(root, "post_processor"),
                                   yk_tokenizer_vocabulary_size(out), &out->post_processor));
-    return yk_decoder_read(yk_json_get(root, "decoder"), &out->decoder);
+    return yk_decoder_read(yk_json_get_member(root, "decoder"), &out->decoder);
 }
 
 static yk_status read_root(const struct yk_json *root, const char *source, struct yk_tokenizer *out)
 {
-    if (yk_json_get(root, "model")) {
+    if (yk_json_get_member(root, "model")) {
         const yk_status status = read_parts(root, out);
         return yk_status_prefix(status, source);
     }
-    if (!yk_json_get(root, "characters")) {
+    if (!yk_json_get_member(root, "characters")) {
         return yk_fail(
             YK_ERROR_INPUT,
             "%s: neither a tokenizer, which has a \"model\", nor a vocabulary, which has "
@@ -165,13 +166,13 @@ yk_status yk_tokenizer_read(const char *bytes, size_t length, const char *source
 {
     struct yk_json *root = NULL;
     struct yk_tokenizer *tokenizer = calloc(1, sizeof *tokenizer);
-    YK_TRY_MEMORY(tokenizer);
+    YK_TRY_ALLOCATED(tokenizer);
     yk_text_add_bytes(&tokenizer->file, bytes, length);
     yk_status status = yk_text_status(&tokenizer->file);
-    YK_THEN(yk_status_prefix(yk_json_parse(bytes, length, &root), source));
-    YK_THEN(read_root(root, source, tokenizer));
+    YK_IF_OK(yk_status_prefix(yk_json_parse(bytes, length, &root), source));
+    YK_IF_OK(read_root(root, source, tokenizer));
     yk_json_destroy(root);
-    YK_TRY_OR(status, yk_tokenizer_destroy(tokenizer));
+    YK_TRY_OR_CLEAN_UP(status, yk_tokenizer_destroy(tokenizer));
     *out = tokenizer;
     return YK_OK;
 }
@@ -208,8 +209,8 @@ yk_status yk_tokenizer_open(const char *path, struct yk_tokenizer **out)
     struct yk_text chosen = {0};
     struct yk_text bytes = {0};
     yk_status status = choose_file(path, &chosen);
-    YK_THEN(yk_file_read_limited(yk_text_chars(&chosen), YK_FILE_MAX_TOKENIZER_BYTES, &bytes));
-    YK_THEN(yk_tokenizer_read(yk_text_chars(&bytes), bytes.length, yk_text_chars(&chosen), out));
+    YK_IF_OK(yk_file_read_limited(yk_text_chars(&chosen), YK_FILE_MAX_TOKENIZER_BYTES, &bytes));
+    YK_IF_OK(yk_tokenizer_read(yk_text_chars(&bytes), bytes.length, yk_text_chars(&chosen), out));
     yk_text_free(&bytes);
     yk_text_free(&chosen);
     return status;
@@ -220,7 +221,7 @@ yk_status yk_tokenizer_create_characters(const struct yk_character_vocabulary *v
 {
     struct yk_text file = {0};
     yk_status status = yk_character_vocabulary_write(vocabulary, &file);
-    YK_THEN(yk_tokenizer_read(file.bytes, file.length, characters_name, out));
+    YK_IF_OK(yk_tokenizer_read(file.bytes, file.length, characters_name, out));
     yk_text_free(&file);
     return status;
 }
@@ -241,7 +242,7 @@ static int32_t character_id(const struct yk_character_vocabulary *vocabulary, co
     uint32_t character = 0;
     const size_t length = strlen(token);
     const size_t used = yk_utf8_decode(token, length, &character);
-    return used > 0 && used == length ? yk_character_vocabulary_id(vocabulary, character) : -1;
+    return used > 0 && used == length ? yk_character_vocabulary_find_id(vocabulary, character) : -1;
 }
 
 int32_t yk_tokenizer_token_id(const struct yk_tokenizer *tokenizer, const char *token)
@@ -249,11 +250,11 @@ int32_t yk_tokenizer_token_id(const struct yk_tokenizer *tokenizer, const char *
     if (tokenizer->vocabulary) {
         return character_id(tokenizer->vocabulary, token);
     }
-    const int32_t id = yk_added_tokens_find(tokenizer->added, token, strlen(token));
-    return id >= 0 ? id : yk_token_map_find(tokenizer->map, token, strlen(token));
+    const int32_t id = yk_added_tokens_find_id(tokenizer->added, token, strlen(token));
+    return id >= 0 ? id : yk_token_map_find_id(tokenizer->map, token, strlen(token));
 }
 
-int32_t yk_tokenizer_role_id(const struct yk_tokenizer *tokenizer, enum yk_token_role role)
+int32_t yk_tokenizer_id_of_role(const struct yk_tokenizer *tokenizer, enum yk_token_role role)
 {
     for (int i = 0; i < MAX_NAMES && role_names[role][i]; i++) {
         const int32_t id = yk_tokenizer_token_id(tokenizer, role_names[role][i]);
@@ -266,11 +267,12 @@ int32_t yk_tokenizer_role_id(const struct yk_tokenizer *tokenizer, enum yk_token
 
 int32_t yk_tokenizer_padding_id(const struct yk_tokenizer *tokenizer)
 {
-    const int32_t id = yk_tokenizer_role_id(tokenizer, YK_TOKEN_PAD);
+    const int32_t id = yk_tokenizer_id_of_role(tokenizer, YK_TOKEN_PAD);
     return id >= 0 ? id : 0;
 }
 
-const struct yk_character_vocabulary *yk_tokenizer_vocabulary(const struct yk_tokenizer *tokenizer)
+const struct yk_character_vocabulary *
+yk_tokenizer_character_vocabulary(const struct yk_tokenizer *tokenizer)
 {
     return tokenizer->vocabulary;
 }
@@ -349,11 +351,11 @@ yk_status yk_tokenizer_encoder_create(const struct yk_tokenizer *tokenizer,
                                       struct yk_tokenizer_encoder **out)
 {
     struct yk_tokenizer_encoder *encoder = calloc(1, sizeof *encoder);
-    YK_TRY_MEMORY(encoder);
+    YK_TRY_ALLOCATED(encoder);
     encoder->tokenizer = tokenizer;
     yk_status status = yk_regex_workspace_create(&encoder->workspace.regex);
-    YK_THEN(yk_bpe_workspace_create(&encoder->bpe));
-    YK_TRY_OR(status, yk_tokenizer_encoder_destroy(encoder));
+    YK_IF_OK(yk_bpe_workspace_create(&encoder->bpe));
+    YK_TRY_OR_CLEAN_UP(status, yk_tokenizer_encoder_destroy(encoder));
     *out = encoder;
     return YK_OK;
 }
@@ -409,10 +411,10 @@ static yk_status add_normalized(struct yk_tokenizer_encoder *encoder, const char
     struct word_output output = {.encoder = encoder, .out = out};
     struct yk_added_tokens_search search = {.text = text, .length = length, .normalized = true};
     do {
-        YK_TRY(yk_added_tokens_next(tokenizer->added, encoder->workspace.regex, &search));
-        YK_TRY(yk_pre_tokenizer_run(tokenizer->pre_tokenizer, &encoder->workspace,
-                                    text + search.begin, search.end - search.begin, encode_word,
-                                    &output));
+        YK_TRY(yk_added_tokens_find_next(tokenizer->added, encoder->workspace.regex, &search));
+        YK_TRY(yk_pre_tokenizer_split(tokenizer->pre_tokenizer, &encoder->workspace,
+                                      text + search.begin, search.end - search.begin, encode_word,
+                                      &output));
         if (search.id >= 0) {
             yk_token_ids_add(out, search.id);
         }
@@ -438,7 +440,8 @@ static yk_status add_text(struct yk_tokenizer_encoder *encoder, const char *text
 {
     struct yk_added_tokens_search search = {.text = text, .length = length};
     do {
-        YK_TRY(yk_added_tokens_next(encoder->tokenizer->added, encoder->workspace.regex, &search));
+        YK_TRY(yk_added_tokens_find_next(encoder->tokenizer->added, encoder->workspace.regex,
+                                         &search));
         YK_TRY(add_segment(encoder, text + search.begin, search.end - search.begin, out));
         if (search.id >= 0) {
             yk_token_ids_add(out, search.id);
@@ -448,7 +451,7 @@ static yk_status add_text(struct yk_tokenizer_encoder *encoder, const char *text
 }
 
 yk_status yk_tokenizer_encode(struct yk_tokenizer_encoder *encoder, const char *text, size_t length,
-                              const char *source, enum yk_special_tokens special,
+                              const char *source, enum yk_special_token_mode special,
                               struct yk_token_ids *out)
 {
     const struct yk_tokenizer *tokenizer = encoder->tokenizer;

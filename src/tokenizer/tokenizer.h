@@ -65,13 +65,14 @@ int32_t yk_tokenizer_vocabulary_size(const struct yk_tokenizer *tokenizer);
 /* Returns the id of the token with this name in the file, or -1 if there is none. */
 int32_t yk_tokenizer_token_id(const struct yk_tokenizer *tokenizer, const char *token);
 /* Returns the id of the token with this role, or -1 if there is none. */
-int32_t yk_tokenizer_role_id(const struct yk_tokenizer *tokenizer, enum yk_token_role role);
+int32_t yk_tokenizer_id_of_role(const struct yk_tokenizer *tokenizer, enum yk_token_role role);
 /* Returns the id of the padding token, or 0 if there is none. */
 int32_t yk_tokenizer_padding_id(const struct yk_tokenizer *tokenizer);
 
 /* Returns the vocabulary of a character tokenizer, or NULL for the other kinds. The tokenizer owns
  * the vocabulary. */
-const struct yk_character_vocabulary *yk_tokenizer_vocabulary(const struct yk_tokenizer *tokenizer);
+const struct yk_character_vocabulary *
+yk_tokenizer_character_vocabulary(const struct yk_tokenizer *tokenizer);
 
 /* Appends "byte-level BPE, 50257 tokens". */
 void yk_tokenizer_describe(const struct yk_tokenizer *tokenizer, struct yk_text *out);
@@ -99,7 +100,7 @@ void yk_tokenizer_encoder_destroy(struct yk_tokenizer_encoder *encoder);
  * NULL means: no flag. */
 void yk_tokenizer_encoder_set_stop(struct yk_tokenizer_encoder *encoder, const atomic_bool *stop);
 
-enum yk_special_tokens {
+enum yk_special_token_mode {
     YK_SPECIAL_TOKENS_NONE,
     YK_SPECIAL_TOKENS_ADD, /* add the tokens of the post-processor: [CLS] … [SEP] */
 };
@@ -110,7 +111,7 @@ enum yk_special_tokens {
  * tokenizer lacks a character. The message then begins with `source`, line and column.
  */
 yk_status yk_tokenizer_encode(struct yk_tokenizer_encoder *encoder, const char *text, size_t length,
-                              const char *source, enum yk_special_tokens special,
+                              const char *source, enum yk_special_token_mode special,
                               struct yk_token_ids *out) YK_MUST_USE;
 
 #endif

@@ -54,7 +54,7 @@ int32_t yk_unicode_lowercase_character(uint32_t character, uint32_t out[YK_UNICO
     return 1;
 }
 
-static utf8proc_option_t options_of(enum yk_unicode_form form)
+static utf8proc_option_t options_of(enum yk_unicode_normal_form form)
 {
     static const int options[] = {
         [YK_UNICODE_NFC] = UTF8PROC_STABLE | UTF8PROC_COMPOSE,
@@ -85,8 +85,8 @@ static yk_status normalize_into(const char *text, size_t length, utf8proc_option
     return YK_OK;
 }
 
-static yk_status normalize_segment(const char *text, size_t length, enum yk_unicode_form form,
-                                   struct yk_text *out)
+static yk_status normalize_segment(const char *text, size_t length,
+                                   enum yk_unicode_normal_form form, struct yk_text *out)
 {
     const utf8proc_option_t options = options_of(form);
     utf8proc_int32_t few[STACK_CHARACTERS];
@@ -96,13 +96,13 @@ static yk_status normalize_segment(const char *text, size_t length, enum yk_unic
     const size_t room = length * MAX_DECOMPOSED;
     utf8proc_int32_t *many =
         length <= SIZE_MAX / MAX_DECOMPOSED / sizeof *many ? malloc(room * sizeof *many) : NULL;
-    YK_TRY_MEMORY(many);
+    YK_TRY_ALLOCATED(many);
     const yk_status status = normalize_into(text, length, options, many, room, out);
     free(many);
     return status;
 }
 
-yk_status yk_unicode_normalize(const char *text, size_t length, enum yk_unicode_form form,
+yk_status yk_unicode_normalize(const char *text, size_t length, enum yk_unicode_normal_form form,
                                struct yk_text *out)
 {
     /* ASCII is its own normal form, but its last character may combine with the next one.

@@ -52,7 +52,7 @@ enum {
  * one. */
 int32_t yk_unicode_lowercase_character(uint32_t character, uint32_t out[YK_UNICODE_MAX_LOWERCASE]);
 
-enum yk_unicode_form {
+enum yk_unicode_normal_form {
     YK_UNICODE_NFC,
     YK_UNICODE_NFD,
     YK_UNICODE_NFKC,
@@ -60,7 +60,7 @@ enum yk_unicode_form {
 };
 
 /* Appends a normal form of UTF-8 text to `out` (Unicode Standard Annex #15). */
-yk_status yk_unicode_normalize(const char *text, size_t length, enum yk_unicode_form form,
+yk_status yk_unicode_normalize(const char *text, size_t length, enum yk_unicode_normal_form form,
                                struct yk_text *out) YK_MUST_USE;
 
 /* Appends the lower case of `text`, as Python's str.lower() does: a capital sigma at the end of a

@@ -22,8 +22,8 @@ struct yk_word_counts {
 yk_status yk_word_counts_create(struct yk_word_counts **out)
 {
     struct yk_word_counts *counts = calloc(1, sizeof *counts);
-    YK_TRY_MEMORY(counts);
-    YK_TRY_OR(yk_name_index_create(&counts->words), free(counts));
+    YK_TRY_ALLOCATED(counts);
+    YK_TRY_OR_CLEAN_UP(yk_name_index_create(&counts->words), free(counts));
     *out = counts;
     return YK_OK;
 }
@@ -61,7 +61,7 @@ yk_status yk_word_counts_add(struct yk_word_counts *counts, const char *word, si
     int32_t number = yk_name_index_find_bytes(counts->words, word, length);
     if (number < 0) {
         YK_TRY(check_limit(counts, length));
-        YK_TRY_GROW(counts->times, counts->capacity, yk_name_index_count(counts->words));
+        YK_TRY_GROW_ARRAY(counts->times, counts->capacity, yk_name_index_count(counts->words));
         YK_TRY(yk_name_index_add_bytes(counts->words, word, length, &added, &number));
         counts->times[number] = 0;
         counts->bytes += length;
@@ -70,7 +70,7 @@ yk_status yk_word_counts_add(struct yk_word_counts *counts, const char *word, si
     return YK_OK;
 }
 
-int32_t yk_word_counts_count(const struct yk_word_counts *counts)
+int32_t yk_word_counts_distinct_count(const struct yk_word_counts *counts)
 {
     return yk_name_index_count(counts->words);
 }
@@ -78,8 +78,8 @@ int32_t yk_word_counts_count(const struct yk_word_counts *counts)
 struct yk_word_count yk_word_counts_at(const struct yk_word_counts *counts, int32_t index)
 {
     return (struct yk_word_count){
-        .word = yk_name_index_at(counts->words, index),
-        .length = yk_name_index_length(counts->words, index),
+        .word = yk_name_index_name(counts->words, index),
+        .length = yk_name_index_name_length(counts->words, index),
         .times = counts->times[index],
     };
 }

@@ -32,7 +32,7 @@ void yk_wordpiece_destroy(struct yk_wordpiece *wordpiece)
 static yk_status read_words(const struct yk_json *model, const char *key, const char *usual,
                             const char **out)
 {
-    const struct yk_json *node = yk_json_get(model, key);
+    const struct yk_json *node = yk_json_get_member(model, key);
     *out = node ? yk_json_string(node) : usual;
     return *out ? YK_OK
                 : yk_fail(YK_ERROR_INPUT, "\"%s\" is %s; it must be a string", key,
@@ -65,7 +65,7 @@ static yk_status fill(const struct yk_json *model, struct yk_wordpiece *out)
     YK_TRY(read_words(model, "continuing_subword_prefix", "##", &prefix));
     YK_TRY(
         yk_json_get_integer(model, "max_input_chars_per_word", 0, INT32_MAX, &out->max_characters));
-    out->unknown = yk_token_map_find(out->map, unknown, strlen(unknown));
+    out->unknown = yk_token_map_find_id(out->map, unknown, strlen(unknown));
     if (out->unknown < 0) {
         return yk_fail(YK_ERROR_INPUT, "the vocabulary does not have \"unk_token\", %s", unknown);
     }
@@ -75,7 +75,7 @@ static yk_status fill(const struct yk_json *model, struct yk_wordpiece *out)
                        out->prefix_length);
     }
     out->prefix = strdup(prefix);
-    YK_TRY_MEMORY(out->prefix);
+    YK_TRY_ALLOCATED(out->prefix);
     return measure_tokens(out);
 }
 
@@ -83,7 +83,7 @@ yk_status yk_wordpiece_read(const struct yk_json *model, const struct yk_token_m
                             const char *source, struct yk_wordpiece **out)
 {
     struct yk_wordpiece *wordpiece = calloc(1, sizeof *wordpiece);
-    YK_TRY_MEMORY(wordpiece);
+    YK_TRY_ALLOCATED(wordpiece);
     wordpiece->map = map;
     const yk_status status = fill(model, wordpiece);
     if (status != YK_OK) {
@@ -109,7 +109,7 @@ static int32_t longest_token(const struct yk_token_map *map, const char *bytes, 
                              size_t kept, size_t *used)
 {
     for (size_t end = length; end > kept; end--) {
-        const int32_t id = yk_token_map_find(map, bytes, end);
+        const int32_t id = yk_token_map_find_id(map, bytes, end);
         if (id >= 0) {
             *used = end;
             return id;

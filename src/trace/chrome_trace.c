@@ -27,7 +27,7 @@ static double microseconds(double time_s)
 
 static void begin_event(struct yk_json_writer *json, const char *phase, int32_t rank)
 {
-    yk_json_write_begin_row(json, 0);
+    yk_json_write_begin_object_on_line(json, 0);
     yk_json_write_string(json, "ph", phase);
     yk_json_write_integer(json, "pid", process_of(rank));
 }
@@ -146,7 +146,7 @@ yk_status yk_chrome_trace_write(const struct yk_trace *trace, struct yk_text *ou
 static yk_status read_place(const struct yk_json *event, const char *key, int32_t max, int32_t *out)
 {
     double value = 0;
-    if (!yk_json_number(yk_json_get(event, key), &value) || !(value >= 1 && value <= max) ||
+    if (!yk_json_number(yk_json_get_member(event, key), &value) || !(value >= 1 && value <= max) ||
         value != floor(value)) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a whole number from 1 to %d", key, (int)max);
     }
@@ -159,7 +159,7 @@ static const double MAX_MICROSECONDS = 1e12;
 
 static yk_status read_time(const struct yk_json *event, const char *key, double *out)
 {
-    if (!yk_json_number(yk_json_get(event, key), out) || !(fabs(*out) <= MAX_MICROSECONDS)) {
+    if (!yk_json_number(yk_json_get_member(event, key), out) || !(fabs(*out) <= MAX_MICROSECONDS)) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a number of microseconds, at most %.0f", key,
                        MAX_MICROSECONDS);
     }
@@ -169,8 +169,9 @@ static yk_status read_time(const struct yk_json *event, const char *key, double 
 /* Ranks are named one by one, in their order, before anything happens on them. */
 static yk_status read_name(const struct yk_json *event, struct yk_trace *trace)
 {
-    const char *kind = yk_json_string(yk_json_get(event, "name"));
-    const char *device = yk_json_string(yk_json_get(yk_json_get(event, "args"), "name"));
+    const char *kind = yk_json_string(yk_json_get_member(event, "name"));
+    const char *device =
+        yk_json_string(yk_json_get_member(yk_json_get_member(event, "args"), "name"));
     int32_t process = 0;
     if (!kind || strcmp(kind, "process_name") != 0) {
         return YK_OK;
@@ -188,8 +189,8 @@ static yk_status read_name(const struct yk_json *event, struct yk_trace *trace)
 
 static yk_status read_complete(const struct yk_json *event, struct yk_trace *trace)
 {
-    const struct yk_json *bytes = yk_json_get(yk_json_get(event, "args"), "bytes");
-    struct yk_trace_event read = {.op = yk_json_string(yk_json_get(event, "name"))};
+    const struct yk_json *bytes = yk_json_get_member(yk_json_get_member(event, "args"), "bytes");
+    struct yk_trace_event read = {.op = yk_json_string(yk_json_get_member(event, "name"))};
     int32_t process = 0;
     int32_t thread = 0;
     double start = 0;
@@ -219,7 +220,7 @@ static yk_status read_complete(const struct yk_json *event, struct yk_trace *tra
 
 static yk_status read_event(const struct yk_json *event, struct yk_trace *trace)
 {
-    const char *phase = yk_json_string(yk_json_get(event, "ph"));
+    const char *phase = yk_json_string(yk_json_get_member(event, "ph"));
     if (phase && strcmp(phase, "M") == 0) {
         return read_name(event, trace);
     }
@@ -228,13 +229,13 @@ static yk_status read_event(const struct yk_json *event, struct yk_trace *trace)
 
 static yk_status read_events(const struct yk_json *root, struct yk_trace *trace)
 {
-    const struct yk_json *events = yk_json_get(root, "traceEvents");
+    const struct yk_json *events = yk_json_get_member(root, "traceEvents");
     if (!yk_json_is_array(events)) {
         return yk_fail(YK_ERROR_INPUT, "a trace has a list \"traceEvents\"");
     }
     for (size_t i = 0; i < yk_json_array_count(events); i++) {
-        YK_TRY(yk_json_add_location(read_event(yk_json_array_at(events, i), trace), "traceEvents",
-                                    i, NULL));
+        YK_TRY(yk_json_prefix_error_location(read_event(yk_json_array_at(events, i), trace),
+                                             "traceEvents", i, NULL));
     }
     return YK_OK;
 }
@@ -245,8 +246,8 @@ yk_status yk_chrome_trace_read(const char *text, size_t length, const char *sour
     struct yk_json *root = NULL;
     struct yk_trace *trace = NULL;
     yk_status status = yk_json_parse(text, length, &root);
-    YK_THEN(yk_trace_create(&trace));
-    YK_THEN(read_events(root, trace));
+    YK_IF_OK(yk_trace_create(&trace));
+    YK_IF_OK(read_events(root, trace));
     yk_json_destroy(root);
     if (status != YK_OK) {
         yk_trace_destroy(trace);

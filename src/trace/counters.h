@@ -86,9 +86,9 @@ enum {
 };
 
 /*
- * Groups of parts, for yk_counters_fit_parts(). The counters should be about constant during a
- * part: if the layers of a phase differ, the phase should be divided into several parts. The value
- * of a group is the mean of its parts, weighted by time.
+ * Groups of parts, for yk_counters_fit_parts(). The counters should be about constant during
+ * a part: if the layers of a phase differ, the phase should be divided into several parts. The
+ * value of a group is the mean of its parts, weighted by time.
  */
 struct yk_counter_part_groups {
     const bool *members; /* (group_count, part_count) true if the part is in the group */

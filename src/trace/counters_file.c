@@ -193,12 +193,12 @@ static yk_status read_row(const struct yk_json *node, const char *key, struct yk
     const char *name = NULL;
     forget(out->values);
     YK_TRY(check_keys(node, keys, 2));
-    YK_TRY(yk_json_read_nonempty_string(yk_json_get(node, key), key, &name));
+    YK_TRY(yk_json_read_nonempty_string(yk_json_get_member(node, key), key, &name));
     YK_TRY(yk_arena_strdup(arena, name, &out->name));
-    YK_TRY(read_value(yk_json_get(node, "seconds"), "seconds", MAX_SECONDS, &out->seconds));
+    YK_TRY(read_value(yk_json_get_member(node, "seconds"), "seconds", MAX_SECONDS, &out->seconds));
     for (int c = 0; c < YK_COUNTER_COUNT; c++) {
         const char *counter = yk_counter_key((enum yk_counter)c);
-        YK_TRY(read_value(yk_json_get(node, counter), counter, MAX_VALUE, &out->values[c]));
+        YK_TRY(read_value(yk_json_get_member(node, counter), counter, MAX_VALUE, &out->values[c]));
     }
     return YK_OK;
 }
@@ -214,8 +214,8 @@ static yk_status read_rows(const struct yk_json *rank, const char *list, const c
     }
     YK_TRY_NEW(arena, out->all, count + 1);
     for (size_t i = 0; i < count; i++) {
-        YK_TRY(yk_json_add_location(read_row(yk_json_array_at(node, i), key, arena, &out->all[i]),
-                                    list, i, NULL));
+        YK_TRY(yk_json_prefix_error_location(
+            read_row(yk_json_array_at(node, i), key, arena, &out->all[i]), list, i, NULL));
     }
     out->count = (int32_t)count;
     return YK_OK;
@@ -225,7 +225,7 @@ static yk_status read_rows(const struct yk_json *rank, const char *list, const c
 static yk_status find_numbers(const struct yk_json *series, const char *key, size_t count,
                               const struct yk_json **out)
 {
-    const struct yk_json *node = yk_json_get(series, key);
+    const struct yk_json *node = yk_json_get_member(series, key);
     if (node && (!yk_json_is_array(node) || yk_json_array_count(node) != count)) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a list of as many numbers as \"begin_s\"",
                        key);
@@ -295,7 +295,7 @@ static yk_status read_series(const struct yk_json *node, struct yk_arena *arena,
 static yk_status read_series_of(const struct yk_json *rank, const char *key, struct yk_arena *arena,
                                 struct yk_counter_series *out)
 {
-    const struct yk_json *node = yk_json_get(rank, key);
+    const struct yk_json *node = yk_json_get_member(rank, key);
     const yk_status status = node ? read_series(node, arena, out) : YK_OK;
     return status == YK_OK ? YK_OK : yk_status_prefix(status, key);
 }
@@ -311,7 +311,8 @@ static yk_status read_rank(const struct yk_json *node, int32_t number, struct yk
     if (rank != number) {
         return yk_fail(YK_ERROR_INPUT, "rank %d stands where %d should be", (int)rank, (int)number);
     }
-    YK_TRY(yk_json_read_nonempty_string(yk_json_get(node, "device"), "device", &out->device));
+    YK_TRY(
+        yk_json_read_nonempty_string(yk_json_get_member(node, "device"), "device", &out->device));
     YK_TRY(yk_arena_strdup(arena, out->device, &out->device));
     YK_TRY(yk_json_get_string(node, "source", &out->source));
     YK_TRY(yk_arena_strdup(arena, out->source ? out->source : "", &out->source));
@@ -334,7 +335,7 @@ static yk_status read_root(const struct yk_json *root, struct yk_arena *arena,
     }
     YK_TRY_NEW(arena, out->all, count + 1);
     for (size_t i = 0; i < count; i++) {
-        YK_TRY(yk_json_add_location(
+        YK_TRY(yk_json_prefix_error_location(
             read_rank(yk_json_array_at(list, i), (int32_t)i, arena, &out->all[i]), "ranks", i,
             NULL));
     }
@@ -346,7 +347,7 @@ yk_status yk_counters_file_read(const char *text, size_t length, const char *sou
                                 struct yk_arena *arena, struct yk_counter_run_data *out)
 {
     struct yk_counter_run_data ranks = {0};
-    YK_TRY_JSON(root, text, length, source, read_root(root, arena, &ranks));
+    YK_TRY_WITH_PARSED_JSON(root, text, length, source, read_root(root, arena, &ranks));
     *out = ranks;
     return YK_OK;
 }

@@ -23,8 +23,8 @@ struct yk_trace {
 yk_status yk_trace_create(struct yk_trace **out)
 {
     struct yk_trace *trace = calloc(1, sizeof *trace);
-    YK_TRY_MEMORY(trace);
-    YK_TRY_OR(yk_arena_create(&trace->names), free(trace));
+    YK_TRY_ALLOCATED(trace);
+    YK_TRY_OR_CLEAN_UP(yk_arena_create(&trace->names), free(trace));
     *out = trace;
     return YK_OK;
 }
@@ -164,7 +164,7 @@ yk_status yk_trace_merge(const struct yk_trace_merge_input *parts, int32_t count
     for (int32_t i = 0; i < count && status == YK_OK; i++) {
         status = add_part(whole, &parts[i]);
     }
-    YK_TRY_OR(status, yk_trace_destroy(whole));
+    YK_TRY_OR_CLEAN_UP(status, yk_trace_destroy(whole));
     *out = whole;
     return YK_OK;
 }

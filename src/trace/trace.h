@@ -107,10 +107,10 @@ struct yk_trace_breakdown {
 
 /* Returns the length of the step: the end of the last computation on any rank, or the end of the
  * last event if there is no computation. Returns 0 for an empty trace. */
-double yk_trace_breakdown_step_s(const struct yk_trace *trace);
+double yk_trace_breakdown_step_length_s(const struct yk_trace *trace);
 
 /* Returns the start of the first event, or 0 for an empty trace. */
-double yk_trace_breakdown_begin_s(const struct yk_trace *trace);
+double yk_trace_breakdown_first_start_s(const struct yk_trace *trace);
 
 /* Fills `out`, which has one element for each rank. `step_s` must be finite. If it is 0 or less,
  * all times are 0. */
@@ -121,8 +121,8 @@ yk_status yk_trace_breakdown(const struct yk_trace *trace, double step_s,
  * lives in the arena. For an event on a comm lane, the element is the time at which the last rank
  * of the message was ready, unless this is later than the end of the event. Otherwise, the element
  * is the start of the event. */
-yk_status yk_trace_arrivals_find(const struct yk_trace *trace, struct yk_arena *arena,
-                                 double **out) YK_MUST_USE;
+yk_status yk_trace_arrivals_find_transfer_starts(const struct yk_trace *trace,
+                                                 struct yk_arena *arena, double **out) YK_MUST_USE;
 
 /* ---- files and messages (chrome_trace.c, trace_bytes.c) ---- */
 

@@ -97,7 +97,8 @@ static void set_arrival(const struct end *ends, int32_t count, double *out)
     }
 }
 
-yk_status yk_trace_arrivals_find(const struct yk_trace *trace, struct yk_arena *arena, double **out)
+yk_status yk_trace_arrivals_find_transfer_starts(const struct yk_trace *trace,
+                                                 struct yk_arena *arena, double **out)
 {
     const int32_t event_count = yk_trace_event_count(trace);
     struct end *ends = NULL;

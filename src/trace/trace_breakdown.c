@@ -19,7 +19,7 @@ struct changes {
     int32_t count;
 };
 
-double yk_trace_breakdown_step_s(const struct yk_trace *trace)
+double yk_trace_breakdown_step_length_s(const struct yk_trace *trace)
 {
     double computed_s = -INFINITY;
     double end_s = 0;
@@ -33,7 +33,7 @@ double yk_trace_breakdown_step_s(const struct yk_trace *trace)
     return isfinite(computed_s) ? computed_s : end_s;
 }
 
-double yk_trace_breakdown_begin_s(const struct yk_trace *trace)
+double yk_trace_breakdown_first_start_s(const struct yk_trace *trace)
 {
     double begin_s = 0;
     for (int32_t i = 0; i < yk_trace_event_count(trace); i++) {
@@ -96,7 +96,7 @@ static yk_status sum_up(const struct yk_trace *trace, double step_s, struct yk_a
     int32_t computing = 0;
     int32_t moving = 0;
     YK_TRY_NEW(arena, changes.all, 4 * (int64_t)event_count + 1);
-    YK_TRY(yk_trace_arrivals_find(trace, arena, &moved_from_s));
+    YK_TRY(yk_trace_arrivals_find_transfer_starts(trace, arena, &moved_from_s));
     for (int32_t i = 0; i < event_count; i++) {
         const struct yk_trace_event *event = yk_trace_event_at(trace, i);
         if (event->lane != YK_LANE_COPY) {

@@ -238,9 +238,9 @@ yk_status yk_trace_bytes_unpack(const void *bytes, size_t length, const char *so
     struct reader reader = {.bytes = bytes, .length = length};
     struct yk_trace *trace = NULL;
     yk_status status = check_head(&reader);
-    YK_THEN(yk_arena_create(&reader.arena));
-    YK_THEN(yk_trace_create(&trace));
-    YK_THEN(read_body(&reader, trace));
+    YK_IF_OK(yk_arena_create(&reader.arena));
+    YK_IF_OK(yk_trace_create(&trace));
+    YK_IF_OK(read_body(&reader, trace));
     yk_arena_destroy(reader.arena);
     if (status != YK_OK) {
         yk_trace_destroy(trace);

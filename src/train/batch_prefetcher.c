@@ -10,22 +10,22 @@ struct yk_batch_prefetcher {
     const struct yk_sampler *sampler;
     struct yk_device_context context;
     void *memory;
-    struct yk_batch_share *shares; /* (slices) */
-    struct yk_batch batches[YK_BATCH_PREFETCHER_DEPTH];
+    struct yk_micro_batch_share *shares; /* (slices) */
+    struct yk_rank_batch batches[YK_BATCH_PREFETCHER_DEPTH];
     int next;
 };
 
-void yk_batch_prefetcher_find_shares(const struct yk_plan *plan, int32_t rank,
-                                     struct yk_batch_share *out)
+void yk_batch_prefetcher_compute_shares(const struct yk_plan *plan, int32_t rank,
+                                        struct yk_micro_batch_share *out)
 {
     for (int32_t m = 0; m < plan->micro_batches; m++) {
-        struct yk_batch_share *share = &out[m];
+        struct yk_micro_batch_share *share = &out[m];
         int64_t end = 0;
-        *share = (struct yk_batch_share){0};
+        *share = (struct yk_micro_batch_share){0};
         for (int32_t g = 0; g < plan->group_count; g++) {
             for (int32_t i = 0; i < plan->groups[g].member_count; i++) {
                 int64_t first = 0;
-                const int64_t count = yk_plan_member_samples(plan, g, i, m, &first);
+                const int64_t count = yk_plan_member_sample_range(plan, g, i, m, &first);
                 share->all = first + count > share->all ? first + count : share->all;
                 if (plan->groups[g].members[i].rank == rank && count > 0) {
                     share->first = end == 0 || first < share->first ? first : share->first;
@@ -64,7 +64,7 @@ static int64_t slice_numbers(const struct yk_sampler *sampler, int64_t rows)
 }
 
 static yk_status allocate(struct yk_batch_prefetcher *prefetcher, int32_t slice_count,
-                          const struct yk_batch_share *shares)
+                          const struct yk_micro_batch_share *shares)
 {
     const struct yk_device_context *context = &prefetcher->context;
     int64_t numbers = 0;
@@ -78,7 +78,7 @@ static yk_status allocate(struct yk_batch_prefetcher *prefetcher, int32_t slice_
         &prefetcher->memory));
     int32_t *free_numbers = prefetcher->memory;
     for (int i = 0; i < YK_BATCH_PREFETCHER_DEPTH; i++) {
-        struct yk_batch *batch = &prefetcher->batches[i];
+        struct yk_rank_batch *batch = &prefetcher->batches[i];
         batch->slice_count = slice_count;
         YK_TRY_NEW(prefetcher->arena, batch->slices, slice_count);
         for (int32_t m = 0; m < slice_count; m++) {
@@ -92,14 +92,15 @@ static yk_status allocate(struct yk_batch_prefetcher *prefetcher, int32_t slice_
 
 yk_status yk_batch_prefetcher_create(const struct yk_sampler *sampler,
                                      const struct yk_device_context *context, int32_t slice_count,
-                                     const struct yk_batch_share *shares,
+                                     const struct yk_micro_batch_share *shares,
                                      struct yk_batch_prefetcher **out)
 {
     struct yk_batch_prefetcher *prefetcher = NULL;
     YK_TRY_NEW_WITH_ARENA(prefetcher);
     prefetcher->sampler = sampler;
     prefetcher->context = *context;
-    YK_TRY_OR(allocate(prefetcher, slice_count, shares), yk_batch_prefetcher_destroy(prefetcher));
+    YK_TRY_OR_CLEAN_UP(allocate(prefetcher, slice_count, shares),
+                       yk_batch_prefetcher_destroy(prefetcher));
     *out = prefetcher;
     return YK_OK;
 }
@@ -109,9 +110,9 @@ yk_status yk_batch_prefetcher_create_for_plan(const struct yk_plan *plan, int32_
                                               const struct yk_device_context *context,
                                               struct yk_batch_prefetcher **out)
 {
-    struct yk_batch_share *shares = calloc((size_t)plan->micro_batches, sizeof *shares);
-    YK_TRY_MEMORY(shares);
-    yk_batch_prefetcher_find_shares(plan, rank, shares);
+    struct yk_micro_batch_share *shares = calloc((size_t)plan->micro_batches, sizeof *shares);
+    YK_TRY_ALLOCATED(shares);
+    yk_batch_prefetcher_compute_shares(plan, rank, shares);
     const yk_status status =
         yk_batch_prefetcher_create(sampler, context, plan->micro_batches, shares, out);
     free(shares);
@@ -126,7 +127,8 @@ void yk_batch_prefetcher_destroy(struct yk_batch_prefetcher *prefetcher)
     }
 }
 
-static void reset_slice(const struct yk_batch_prefetcher *prefetcher, struct yk_batch_slice *slice)
+static void reset_slice(const struct yk_batch_prefetcher *prefetcher,
+                        struct yk_rank_micro_batch *slice)
 {
     slice->all = 0;
     slice->first = 0;
@@ -141,11 +143,12 @@ static void reset_slice(const struct yk_batch_prefetcher *prefetcher, struct yk_
 }
 
 /* Reduces a slice that holds the whole micro-batch to the rank's share. */
-static void select_share(struct yk_batch_slice *slice, const struct yk_batch_share *planned)
+static void select_share(struct yk_rank_micro_batch *slice,
+                         const struct yk_micro_batch_share *planned)
 {
     struct yk_sample_slice *own = &slice->own;
-    const int64_t begin = yk_batch_slice_sample_at(slice, planned->first);
-    const int64_t end = yk_batch_slice_sample_at(slice, planned->first + planned->count);
+    const int64_t begin = yk_rank_micro_batch_actual_sample(slice, planned->first);
+    const int64_t end = yk_rank_micro_batch_actual_sample(slice, planned->first + planned->count);
     const int64_t target = own->target_sequence > 0 ? own->target_sequence : own->sequence;
     slice->first = begin;
     own->samples = end - begin;
@@ -158,9 +161,9 @@ static void select_share(struct yk_batch_slice *slice, const struct yk_batch_sha
 
 /* Reads the rank's own samples. The number of the other ranks' targets is known. */
 static yk_status read_own(struct yk_batch_prefetcher *prefetcher, int64_t first, int32_t number,
-                          struct yk_batch_slice *slice)
+                          struct yk_rank_micro_batch *slice)
 {
-    const struct yk_batch_share *planned = &prefetcher->shares[number];
+    const struct yk_micro_batch_share *planned = &prefetcher->shares[number];
     YK_TRY(yk_sampler_fetch_slice(prefetcher->sampler, first + planned->first, planned->count,
                                   &slice->own));
     slice->all = planned->all;
@@ -172,9 +175,9 @@ static yk_status read_own(struct yk_batch_prefetcher *prefetcher, int64_t first,
 
 /* Reads the whole micro-batch: units from `first` on, of which `left` remain. */
 static yk_status read_all(struct yk_batch_prefetcher *prefetcher, int64_t first, int64_t left,
-                          int32_t number, struct yk_batch_slice *slice)
+                          int32_t number, struct yk_rank_micro_batch *slice)
 {
-    const struct yk_batch_share *planned = &prefetcher->shares[number];
+    const struct yk_micro_batch_share *planned = &prefetcher->shares[number];
     const int64_t units = units_of(prefetcher, number);
     YK_TRY(yk_sampler_fetch_slice(prefetcher->sampler, first, units < left ? units : left,
                                   &slice->own));
@@ -184,15 +187,15 @@ static yk_status read_all(struct yk_batch_prefetcher *prefetcher, int64_t first,
     return YK_OK;
 }
 
-yk_status yk_batch_prefetcher_next(struct yk_batch_prefetcher *prefetcher, int64_t first,
-                                   int64_t end, const struct yk_batch **out)
+yk_status yk_batch_prefetcher_read_batch(struct yk_batch_prefetcher *prefetcher, int64_t first,
+                                         int64_t end, const struct yk_rank_batch **out)
 {
-    struct yk_batch *batch = &prefetcher->batches[prefetcher->next];
+    struct yk_rank_batch *batch = &prefetcher->batches[prefetcher->next];
     batch->loss_targets = 0;
     batch->unpadded_tokens = 0;
     batch->units = 0;
     for (int32_t m = 0; m < batch->slice_count; m++) {
-        struct yk_batch_slice *slice = &batch->slices[m];
+        struct yk_rank_micro_batch *slice = &batch->slices[m];
         const int64_t at = first + batch->units;
         reset_slice(prefetcher, slice);
         if (at < end && reads_own(prefetcher->sampler)) {

@@ -23,7 +23,7 @@ enum {
 struct yk_batch_prefetcher;
 
 /* A rank's share of a micro-batch. Samples are numbered as in the plan. */
-struct yk_batch_share {
+struct yk_micro_batch_share {
     int64_t all; /* number of samples of the micro-batch on all ranks together */
     int64_t first;
     int64_t count;
@@ -31,15 +31,15 @@ struct yk_batch_share {
 
 /* Writes a rank's share of each micro-batch to `out` (M). If the rank is in several groups, its
  * share covers the samples of all these groups. */
-void yk_batch_prefetcher_find_shares(const struct yk_plan *plan, int32_t rank,
-                                     struct yk_batch_share *out);
+void yk_batch_prefetcher_compute_shares(const struct yk_plan *plan, int32_t rank,
+                                        struct yk_micro_batch_share *out);
 
 /* Creates a prefetcher for batches of `slice_count` slices with the given shares. If a unit of the
  * sampler is a whole slice, its samples are divided among the ranks in proportion to the shares.
  * The backend allocates the host memory. The sampler must outlive the prefetcher. */
 yk_status yk_batch_prefetcher_create(const struct yk_sampler *sampler,
                                      const struct yk_device_context *context, int32_t slice_count,
-                                     const struct yk_batch_share *shares,
+                                     const struct yk_micro_batch_share *shares,
                                      struct yk_batch_prefetcher **out) YK_MUST_USE;
 /* Creates a prefetcher for one rank of a plan. */
 yk_status yk_batch_prefetcher_create_for_plan(const struct yk_plan *plan, int32_t rank,
@@ -50,7 +50,7 @@ void yk_batch_prefetcher_destroy(struct yk_batch_prefetcher *prefetcher);
 
 /* Reads the batch that starts with unit `first` of the sampler. Does not read unit `end` or later
  * units; slices without units are empty. */
-yk_status yk_batch_prefetcher_next(struct yk_batch_prefetcher *prefetcher, int64_t first,
-                                   int64_t end, const struct yk_batch **out) YK_MUST_USE;
+yk_status yk_batch_prefetcher_read_batch(struct yk_batch_prefetcher *prefetcher, int64_t first,
+                                         int64_t end, const struct yk_rank_batch **out) YK_MUST_USE;
 
 #endif

@@ -12,14 +12,14 @@ struct evaluator {
     struct yk_executor *executor;
 };
 
-static yk_status evaluate_batch(const struct evaluator *evaluator, const struct yk_batch *batch,
-                                double *out_loss)
+static yk_status evaluate_batch(const struct evaluator *evaluator,
+                                const struct yk_rank_batch *batch, double *out_loss)
 {
     if (!evaluator->inference) {
         return yk_executor_evaluate_step(evaluator->executor, batch, out_loss);
     }
     const double began_s = yk_clock_now_s();
-    YK_TRY(yk_inference_run_loss(evaluator->inference, &batch->slices[0].own, out_loss));
+    YK_TRY(yk_inference_sum_losses(evaluator->inference, &batch->slices[0].own, out_loss));
     if (evaluator->evaluation->ran) {
         evaluator->evaluation->ran(evaluator->evaluation->user, began_s, yk_clock_now_s());
     }
@@ -32,9 +32,9 @@ static yk_status evaluate(const struct evaluator *evaluator, struct yk_batch_pre
     double sum = 0;
     int64_t counted = 0;
     for (int64_t done = 0; done < units;) {
-        const struct yk_batch *batch = NULL;
+        const struct yk_rank_batch *batch = NULL;
         double loss = 0;
-        YK_TRY(yk_batch_prefetcher_next(prefetcher, done, units, &batch));
+        YK_TRY(yk_batch_prefetcher_read_batch(prefetcher, done, units, &batch));
         YK_TRY(evaluate_batch(evaluator, batch, &loss));
         sum += loss;
         counted += batch->loss_targets;
@@ -89,11 +89,11 @@ yk_status yk_evaluate_mean_loss(struct yk_parameter_store *store, const struct y
                            ? yk_inference_create_in_memory(store, &shape, loan->memory, &inference)
                            : yk_inference_create(store, &shape, &inference);
     if (status == YK_OK) {
-        const struct yk_batch_share share = {.all = at_once, .count = at_once};
+        const struct yk_micro_batch_share share = {.all = at_once, .count = at_once};
         status = yk_batch_prefetcher_create(sampler, &store->context, 1, &share, &prefetcher);
     }
     const struct evaluator evaluator = {.inference = inference, .evaluation = evaluation};
-    YK_THEN(evaluate(&evaluator, prefetcher, wanted, out_loss, out_tokens));
+    YK_IF_OK(evaluate(&evaluator, prefetcher, wanted, out_loss, out_tokens));
     yk_batch_prefetcher_destroy(prefetcher);
     yk_inference_destroy(inference);
     return status;
@@ -110,7 +110,7 @@ yk_status yk_evaluate_mean_loss_of_ranks(struct yk_executor *executor,
         run->program->plan, yk_communicator_rank(run->executor.ranks), sampler,
         &run->store->context, &prefetcher);
     const struct evaluator evaluator = {.executor = executor};
-    YK_THEN(evaluate(&evaluator, prefetcher, units, out_loss, out_tokens));
+    YK_IF_OK(evaluate(&evaluator, prefetcher, units, out_loss, out_tokens));
     yk_batch_prefetcher_destroy(prefetcher);
     return status;
 }

@@ -29,8 +29,9 @@ void yk_op_timeline_log_destroy(struct yk_op_timeline_log *log);
 
 /* Adds a round to the log if it is due. Must be called after every step that ends. `step` is the
  * number of that step. */
-yk_status yk_op_timeline_log_add(struct yk_op_timeline_log *log, const struct yk_executor *executor,
-                                 int64_t step) YK_MUST_USE;
+yk_status yk_op_timeline_log_record_step(struct yk_op_timeline_log *log,
+                                         const struct yk_executor *executor,
+                                         int64_t step) YK_MUST_USE;
 
 /* The recorded rounds of one rank. */
 struct yk_rank_timelines {

@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "comm/host_collective.h"
 #include "train/batch_prefetcher.h"
-#include "train/metrics.h"
+#include "train/metrics_file.h"
 #include "train/rank_partitions.h"
 
 #include <errno.h>
@@ -31,10 +31,10 @@ struct running {
     struct yk_training_run *run;
     struct yk_executor *executor;
     struct yk_batch_prefetcher *prefetcher;
-    struct yk_metrics *metrics;  /* NULL: no metrics are written */
-    const struct yk_batch *now;  /* of the step that begins next */
-    const struct yk_batch *next; /* of the step after that; read while steps run */
-    int64_t next_unit;           /* first unit of the sampler that was not read yet */
+    struct yk_metrics_file *metrics;  /* NULL: no metrics are written */
+    const struct yk_rank_batch *now;  /* of the step that begins next */
+    const struct yk_rank_batch *next; /* of the step after that; read while steps run */
+    int64_t next_unit;                /* first unit of the sampler that was not read yet */
     struct pending_step pending[MAX_PENDING];
     int32_t pending_count;
     struct yk_op_interval *times; /* (ops) of one round */
@@ -43,8 +43,8 @@ struct running {
     bool stopped;
     const struct yk_program *change; /* program to continue with; NULL: the current one */
     struct yk_arena *arena;
-    struct yk_partition *saves; /* (L) what this rank saves */
-    int64_t saved_step;         /* −1: none */
+    struct yk_layer_partition *saves; /* (L) what this rank saves */
+    int64_t saved_step;               /* −1: none */
     int64_t evaluated_step;
 };
 
@@ -176,7 +176,7 @@ static yk_status open_steps(struct running *running)
     struct yk_training_run *run = running->run;
     const int64_t left = run->options.steps - run->state.step;
     running->seconds = calloc((size_t)(left > 0 ? left : 0) + 1, sizeof *running->seconds);
-    YK_TRY_MEMORY(running->seconds);
+    YK_TRY_ALLOCATED(running->seconds);
     YK_TRY(begin_log(run));
     YK_TRY(agree(run, create_executor(running)));
     YK_TRY(create_batches(running));
@@ -189,16 +189,16 @@ static void close_steps(struct running *running)
     if (running->count > 0) {
         running->run->median_step_s = yk_op_durations_median(running->seconds, running->count);
     }
-    yk_metrics_close(running->metrics);
+    yk_metrics_file_close(running->metrics);
     yk_batch_prefetcher_destroy(running->prefetcher);
     yk_executor_destroy(running->executor);
     free(running->times);
     free(running->seconds);
 }
 
-static yk_status next_batch(struct running *running, const struct yk_batch **out)
+static yk_status next_batch(struct running *running, const struct yk_rank_batch **out)
 {
-    YK_TRY(yk_batch_prefetcher_next(running->prefetcher, running->next_unit, INT64_MAX, out));
+    YK_TRY(yk_batch_prefetcher_read_batch(running->prefetcher, running->next_unit, INT64_MAX, out));
     running->next_unit += (*out)->units;
     return YK_OK;
 }
@@ -217,7 +217,7 @@ static void check_metrics(struct running *running, yk_status written)
     if (written != YK_OK) {
         yk_log(YK_LOG_WARNING, "step %lld: %s; the metrics end here",
                (long long)running->run->state.step, yk_status_message());
-        yk_metrics_close(running->metrics);
+        yk_metrics_file_close(running->metrics);
         running->metrics = NULL;
     }
 }
@@ -236,8 +236,8 @@ static yk_status change_program(struct running *running)
         run->callbacks.changed(run->callbacks.user, run->state.step);
     }
     if (running->metrics) {
-        check_metrics(running, yk_metrics_write_shares(running->metrics, run->state.step,
-                                                       run->program->plan));
+        check_metrics(running, yk_metrics_file_add_rank_shares(running->metrics, run->state.step,
+                                                               run->program->plan));
     }
     YK_TRY(agree(run, begin_log(run)));
     YK_TRY(agree(run, create_executor(running)));
@@ -276,7 +276,7 @@ static void report_step(struct running *running, const struct yk_step_result *re
         running->change = change ? change : running->change;
     }
     if (running->metrics) {
-        check_metrics(running, yk_metrics_write_step(running->metrics, &line));
+        check_metrics(running, yk_metrics_file_add_step(running->metrics, &line));
     }
 }
 
@@ -299,7 +299,7 @@ static yk_status begin_step(struct running *running)
     run->state.samples += step.batch->units;
     running->now = running->next;
     YK_TRY(next_batch(running, &running->next));
-    YK_TRY(yk_executor_step_skipped(running->executor, &skipped));
+    YK_TRY(yk_executor_last_step_is_skipped(running->executor, &skipped));
     yk_loss_scaler_update(&run->state.scaler, run->store->net->workload.precision, skipped);
     run->state.updates += skipped ? 0 : 1;
     return YK_OK;
@@ -339,7 +339,7 @@ static yk_status end_step(struct running *running)
         running->pending[i] = running->pending[i + 1];
     }
     run->state.step++;
-    YK_TRY(yk_op_timeline_log_add(run->log, running->executor, run->state.step));
+    YK_TRY(yk_op_timeline_log_record_step(run->log, running->executor, run->state.step));
     note_memory(run);
     running->stopped = running->stopped || result.stopped;
     report_step(running, &result, &ended);
@@ -435,8 +435,8 @@ static yk_status evaluate(struct running *running)
                                  tokens);
     }
     if (running->metrics) {
-        check_metrics(running, yk_metrics_write_evaluation(running->metrics, run->state.step,
-                                                           run->evaluation_loss, tokens));
+        check_metrics(running, yk_metrics_file_add_evaluation(running->metrics, run->state.step,
+                                                              run->evaluation_loss, tokens));
     }
     return YK_OK;
 }
@@ -564,7 +564,7 @@ static yk_status open_folder(struct running *running)
                                               run->options.keep));
     }
     YK_TRY(yk_folder_join_path(run->folder, "metrics.jsonl", running->arena, &path));
-    return yk_metrics_open(path, run->state.step, &running->metrics);
+    return yk_metrics_file_open(path, run->state.step, &running->metrics);
 }
 
 static yk_status open_all(struct running *running)
@@ -586,7 +586,7 @@ yk_status yk_training_run_execute(struct yk_training_run *run)
     struct running running = {.run = run, .saved_step = -1, .evaluated_step = -1};
     run->evaluation_loss = NAN;
     yk_status status = open_all(&running);
-    YK_THEN(train(&running));
+    YK_IF_OK(train(&running));
     close_steps(&running);
     yk_arena_destroy(running.arena);
     return status;

@@ -94,7 +94,7 @@ struct yk_training_run {
     const char *base_model;
     const struct yk_tokenizer *tokenizer; /* saved in checkpoints; may be NULL */
     /* Before the run: where it starts; after the run: where it ended. */
-    struct yk_checkpoint_state state;
+    struct yk_checkpoint_progress state;
     /* Results: */
     double first_loss;
     double last_loss;

@@ -45,7 +45,7 @@ static struct yk_dropout_op drop_of(float rate)
     };
 }
 
-static bool drops(const struct yk_dropout *dropout, int64_t row, int64_t column)
+static bool drops(const struct yk_dropout_options *dropout, int64_t row, int64_t column)
 {
     const int64_t e = row % SEQUENCE * WIDTH + column;
     const uint32_t counter[4] = {

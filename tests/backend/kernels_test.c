@@ -361,7 +361,7 @@ static void cast_and_add(int threads)
 static void nf4(int threads)
 {
     struct yk_nf4_tensor nf4;
-    (void)yk_ops_nf4_layout(memory->numbers[0], SIZE - 3, &nf4);
+    (void)yk_ops_nf4_set_pointers(memory->numbers[0], SIZE - 3, &nf4);
     const struct yk_quantise_op down = {SIZE - 3, memory->spaces[0], nf4, memory->type};
     const struct yk_dequantise_op up = {SIZE - 3, nf4, memory->spaces[1], memory->type,
                                         YK_DEQUANTISE_IN_ORDER};

@@ -29,7 +29,7 @@ struct stored {
 };
 
 static const float values_of_codes[] = {YK_NF4_VALUE_CODEBOOK};
-static const float bounds_of_codes[] = {YK_NF4_CODE_BOUNDS};
+static const float bounds_of_codes[] = {YK_NF4_VALUE_MIDPOINTS};
 static const float scale_values[] = {YK_NF4_SCALE_CODEBOOK};
 
 static float numbers[COUNT];

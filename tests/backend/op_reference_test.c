@@ -102,7 +102,7 @@ static void philox_gives_the_known_answers(void **state)
 static void dropout_uses_the_word_of_its_place(void **state)
 {
     (void)state;
-    struct yk_dropout dropout = {
+    struct yk_dropout_options dropout = {
         .rate = 0.3F, .seed = 0x299f31d0a4093822U, .site = 0x0370734413198a2eU};
     const int64_t place = 4 * (int64_t)0x243f6a88;
     const double kept = 1 / (1 - (double)0.3F);

@@ -181,7 +181,7 @@ static void nobody_waits_for_a_named_pipe_or_reads_a_device(void **state)
     assert_fails(yk_file_read_document(path, &text), YK_ERROR_INPUT, message);
     assert_fails(yk_file_read_document("/dev/zero", &text), YK_ERROR_INPUT,
                  "/dev/zero is not a regular file");
-    assert_fails(yk_file_read_data("/dev/zero", &text), YK_ERROR_INPUT,
+    assert_fails(yk_file_read_training_data("/dev/zero", &text), YK_ERROR_INPUT,
                  "/dev/zero is not a regular file");
     yk_text_free(&text);
     unlink(path);
@@ -299,15 +299,17 @@ static void in_a_folder_of_ours_links_and_pipes_are_refused(void **state)
     assert_int_equal(symlink(target, path), 0);
     snprintf(message, sizeof message,
              "%s is a symbolic link, which would be written through; remove it", path);
-    assert_fails(yk_file_check_nofollow(path), YK_ERROR_SYSTEM, message);
+    assert_fails(yk_file_check_not_symlink(path), YK_ERROR_SYSTEM, message);
     assert_fails(yk_file_write_nofollow(path, &text), YK_ERROR_SYSTEM, message);
-    assert_fails(yk_file_open_nofollow(path, O_WRONLY, &descriptor), YK_ERROR_SYSTEM, message);
+    assert_fails(yk_file_open_nofollow_for_writing(path, O_WRONLY, &descriptor), YK_ERROR_SYSTEM,
+                 message);
     assert_holds(target, "before");
     unlink(path);
     assert_int_equal(mkfifo(path, 0600), 0);
     snprintf(message, sizeof message, "%s is not a regular file", path);
     assert_fails(yk_file_write_nofollow(path, &text), YK_ERROR_SYSTEM, message);
-    assert_fails(yk_file_open_nofollow(path, O_RDWR, &descriptor), YK_ERROR_SYSTEM, message);
+    assert_fails(yk_file_open_nofollow_for_writing(path, O_RDWR, &descriptor), YK_ERROR_SYSTEM,
+                 message);
     unlink(path);
     assert_ok(yk_file_write_nofollow(path, &text));
     assert_holds(path, "after");

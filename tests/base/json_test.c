@@ -27,7 +27,7 @@ static void members_and_elements_are_found(void **state)
 {
     (void)state;
     struct yk_json *root = parse("{\"a\": [1, \"two\", null, 2.5], \"b\": {\"c\": true}}");
-    const struct yk_json *list = yk_json_get(root, "a");
+    const struct yk_json *list = yk_json_get_member(root, "a");
     double number = 0;
     assert_true(yk_json_is_object(root));
     assert_true(yk_json_is_array(list));
@@ -37,7 +37,8 @@ static void members_and_elements_are_found(void **state)
     assert_true(yk_json_is_null(yk_json_array_at(list, 2)));
     assert_true(yk_json_number(yk_json_array_at(list, 3), &number) && number == 2.5);
     bool flag = false;
-    assert_true(yk_json_boolean(yk_json_get(yk_json_get(root, "b"), "c"), &flag) && flag);
+    assert_true(yk_json_boolean(yk_json_get_member(yk_json_get_member(root, "b"), "c"), &flag) &&
+                flag);
     assert_false(yk_json_boolean(yk_json_array_at(list, 0), &flag));
     yk_json_destroy(root);
 }
@@ -47,10 +48,10 @@ static void what_is_not_there_is_null(void **state)
     (void)state;
     struct yk_json *root = parse("{\"a\": [1]}");
     double number = 7;
-    assert_null(yk_json_get(root, "b"));
-    assert_null(yk_json_get(NULL, "b"));
-    assert_null(yk_json_get(yk_json_get(root, "a"), "b"));
-    assert_null(yk_json_array_at(yk_json_get(root, "a"), 1));
+    assert_null(yk_json_get_member(root, "b"));
+    assert_null(yk_json_get_member(NULL, "b"));
+    assert_null(yk_json_get_member(yk_json_get_member(root, "a"), "b"));
+    assert_null(yk_json_array_at(yk_json_get_member(root, "a"), 1));
     assert_null(yk_json_array_at(root, 0));
     assert_int_equal(yk_json_array_count(root), 0);
     assert_int_equal(yk_json_array_count(NULL), 0);
@@ -69,12 +70,12 @@ static void members_are_met_in_the_order_of_the_file(void **state)
     (void)state;
     struct yk_json *root = parse("{\"zebra\": 3, \"a\": {\"b\": 9}, \"\": 1, \"\\u00e9\": 2}");
     static const char *const names[] = {"zebra", "a", "", "\xc3\xa9"};
-    struct yk_json_member member = {0};
+    struct yk_json_member_iterator member = {0};
     int count = 0;
     while (yk_json_next_member(root, &member)) {
         assert_in_range(count, 0, 3);
         assert_string_equal(member.name, names[count]);
-        assert_ptr_equal(member.value, yk_json_get(root, names[count]));
+        assert_ptr_equal(member.value, yk_json_get_member(root, names[count]));
         count++;
     }
     assert_int_equal(count, 4);
@@ -87,10 +88,10 @@ static void nothing_but_an_object_has_members(void **state)
     (void)state;
     struct yk_json *root = parse("[{}, 1, \"a\"]");
     for (size_t i = 0; i < 4; i++) {
-        struct yk_json_member member = {0};
+        struct yk_json_member_iterator member = {0};
         assert_false(yk_json_next_member(yk_json_array_at(root, i), &member));
     }
-    struct yk_json_member member = {0};
+    struct yk_json_member_iterator member = {0};
     assert_false(yk_json_next_member(root, &member));
     assert_false(yk_json_next_member(NULL, &member));
     assert_int_equal(yk_json_member_count(root), 0);

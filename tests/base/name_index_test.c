@@ -29,7 +29,7 @@ static void names_are_numbered_as_they_arrive(void **state)
     assert_ok(yk_name_index_add(*state, "embed", &added, &number));
     assert_true(!added && number == 0);
     assert_int_equal(yk_name_index_count(*state), 2);
-    assert_string_equal(yk_name_index_at(*state, 1), "head");
+    assert_string_equal(yk_name_index_name(*state, 1), "head");
 }
 
 static void a_name_that_was_not_added_is_not_found(void **state)
@@ -50,7 +50,7 @@ static void names_are_copied(void **state)
     char word[] = "layer";
     assert_ok(yk_name_index_add(*state, word, &added, &number));
     word[0] = 'p';
-    assert_string_equal(yk_name_index_at(*state, 0), "layer");
+    assert_string_equal(yk_name_index_name(*state, 0), "layer");
     assert_int_equal(yk_name_index_find(*state, "player"), -1);
 }
 
@@ -70,7 +70,7 @@ static void many_names_keep_their_numbers(void **state)
     for (int32_t i = 0; i < MANY; i++) {
         snprintf(word, sizeof word, "%d", i);
         assert_int_equal(yk_name_index_find(*state, word), i);
-        assert_string_equal(yk_name_index_at(*state, i), word);
+        assert_string_equal(yk_name_index_name(*state, i), word);
     }
 }
 

@@ -27,12 +27,12 @@ static void columns_line_up_and_lines_have_no_trailing_spaces(void **state)
 {
     (void)state;
     struct yk_table *table = make_table();
-    yk_table_add(table, "heft");
-    yk_table_add(table, "%d", 80);
-    yk_table_add(table, "first");
-    yk_table_add(table, "exact");
-    yk_table_add(table, "%.1f", 73.5);
-    yk_table_add(table, "b");
+    yk_table_add_cell(table, "heft");
+    yk_table_add_cell(table, "%d", 80);
+    yk_table_add_cell(table, "first");
+    yk_table_add_cell(table, "exact");
+    yk_table_add_cell(table, "%.1f", 73.5);
+    yk_table_add_cell(table, "b");
     assert_written(table, "  scheduler  length  note\n"
                           "  ---------  ------  -----\n"
                           "  heft           80  first\n"
@@ -47,8 +47,8 @@ static void a_rule_ends_with_the_last_column_that_says_anything(void **state)
     (void)state;
     struct yk_table *table = NULL;
     assert_ok(yk_table_create(remarked, 2, &table));
-    yk_table_add(table, "embed");
-    yk_table_add(table, "%s", "");
+    yk_table_add_cell(table, "embed");
+    yk_table_add_cell(table, "%s", "");
     assert_written(table, "  layer\n"
                           "  -----\n"
                           "  embed\n");
@@ -59,9 +59,9 @@ static void wide_characters_count_as_two_columns(void **state)
 {
     (void)state;
     struct yk_table *table = make_table();
-    yk_table_add(table, "\xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad");
-    yk_table_add(table, "1");
-    yk_table_add(table, "x");
+    yk_table_add_cell(table, "\xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad");
+    yk_table_add_cell(table, "1");
+    yk_table_add_cell(table, "x");
     assert_written(table,
                    "  scheduler   length  note\n"
                    "  ----------  ------  ----\n"
@@ -73,7 +73,7 @@ static void a_row_that_is_not_complete_is_not_written(void **state)
 {
     (void)state;
     struct yk_table *table = make_table();
-    yk_table_add(table, "heft");
+    yk_table_add_cell(table, "heft");
     assert_written(table, "  scheduler  length  note\n"
                           "  ---------  ------  ----\n");
     yk_table_destroy(table);
@@ -84,7 +84,7 @@ static void a_cell_may_be_longer_than_any_screen(void **state)
     (void)state;
     struct yk_table *table = make_table();
     for (int i = 0; i < 3; i++) {
-        yk_table_add(table, "%0600d", 7);
+        yk_table_add_cell(table, "%0600d", 7);
     }
     struct yk_text text = {0};
     assert_ok(yk_table_write(table, &text));

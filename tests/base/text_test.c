@@ -66,11 +66,11 @@ static void control_characters_become_visible(void **state)
     (void)state;
     static const char words[] = "a\tb\n\x1b[2J\r\x7f\xc2\x9b\xc2\x9f\xc2\xa0\xc3\x9b\xc2";
     struct yk_text text = {0};
-    yk_text_add_printable(&text, words, strlen(words));
+    yk_text_add_escaped_controls(&text, words, strlen(words));
     assert_string_equal(yk_text_chars(&text),
                         "a\tb\n\\x1b[2J\\x0d\\x7f\\u009b\\u009f\xc2\xa0\xc3\x9b\xc2");
     yk_text_free(&text);
-    yk_text_add_printable(&text, "a\0b", 3);
+    yk_text_add_escaped_controls(&text, "a\0b", 3);
     assert_string_equal(yk_text_chars(&text), "a\\x00b");
     yk_text_free(&text);
     yk_text_add_escaped_line(&text, "a\tb\nc");
@@ -104,16 +104,16 @@ static void columns_of_broken_utf8_stay_within_the_string(void **state)
     (void)state;
     assert_true(yk_text_display_width("\xf0\x9f") <= 2);
     assert_true(yk_text_display_width("\xff") <= 1);
-    assert_true(yk_text_prefix_length("ab\xe4\xb8", 10) <= 4);
+    assert_true(yk_text_fitting_prefix_length("ab\xe4\xb8", 10) <= 4);
 }
 
 static void a_prefix_never_splits_a_character(void **state)
 {
     (void)state;
-    assert_int_equal(yk_text_prefix_length("abc", 2), 2);
-    assert_int_equal(yk_text_prefix_length("abc", 9), 3);
-    assert_int_equal(yk_text_prefix_length("a\xe4\xb8\xad", 2), 1);
-    assert_int_equal(yk_text_prefix_length("a\xe4\xb8\xad", 3), 4);
+    assert_int_equal(yk_text_fitting_prefix_length("abc", 2), 2);
+    assert_int_equal(yk_text_fitting_prefix_length("abc", 9), 3);
+    assert_int_equal(yk_text_fitting_prefix_length("a\xe4\xb8\xad", 2), 1);
+    assert_int_equal(yk_text_fitting_prefix_length("a\xe4\xb8\xad", 3), 4);
 }
 
 int main(void)

@@ -78,13 +78,13 @@ static void places_count_lines_and_characters(void **state)
 {
     (void)state;
     const char text[] = "ab\n\xc3\xa9x\n";
-    struct yk_utf8_position place = yk_utf8_locate(text, 0);
+    struct yk_utf8_line_column place = yk_utf8_line_and_column(text, 0);
     assert_true(place.line == 1 && place.column == 1);
-    place = yk_utf8_locate(text, 2);
+    place = yk_utf8_line_and_column(text, 2);
     assert_true(place.line == 1 && place.column == 3);
-    place = yk_utf8_locate(text, 5);
+    place = yk_utf8_line_and_column(text, 5);
     assert_true(place.line == 2 && place.column == 2);
-    place = yk_utf8_locate(text, 7);
+    place = yk_utf8_line_and_column(text, 7);
     assert_true(place.line == 3 && place.column == 1);
 }
 

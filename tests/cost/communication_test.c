@@ -110,10 +110,10 @@ static void a_measured_curve_goes_before_the_ring(void **state)
     make_three(&three);
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/profile.db", folder);
-    assert_ok(yk_profile_create(path, &three.sources.profile));
-    assert_ok(yk_profile_add_link(three.sources.profile, &ring, 1000, &tenth));
-    assert_ok(yk_profile_add_link(three.sources.profile, &ring, 3000, &fifth));
-    assert_ok(yk_profile_add_link(three.sources.profile, &pair, 1000, &fifth));
+    assert_ok(yk_profile_open_or_create(path, &three.sources.profile));
+    assert_ok(yk_profile_add_link_time(three.sources.profile, &ring, 1000, &tenth));
+    assert_ok(yk_profile_add_link_time(three.sources.profile, &ring, 3000, &fifth));
+    assert_ok(yk_profile_add_link_time(three.sources.profile, &pair, 1000, &fifth));
 
     assert_ok(yk_communication_collective_time(&three.sources, YK_COLLECTIVE_ALL_GATHER, &ranks,
                                                1500, 0, &time));
@@ -161,9 +161,9 @@ static void copies_cost_what_was_measured_or_nothing(void **state)
     assert_true(time.seconds == 0);
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/profile.db", folder);
-    assert_ok(yk_profile_create(path, &three.sources.profile));
-    assert_ok(yk_profile_add_link(three.sources.profile, &to, 1000, &small));
-    assert_ok(yk_profile_add_link(three.sources.profile, &to, 1000000, &large));
+    assert_ok(yk_profile_open_or_create(path, &three.sources.profile));
+    assert_ok(yk_profile_add_link_time(three.sources.profile, &to, 1000, &small));
+    assert_ok(yk_profile_add_link_time(three.sources.profile, &to, 1000000, &large));
     assert_ok(yk_communication_copy_time(&three.sources, 0, YK_COPY_TO_DEVICE, 1000, &time));
     assert_near(time.seconds, 2e-6);
     assert_int_equal(time.origin, YK_COST_ORIGIN_MEASURED);

@@ -216,17 +216,17 @@ static void the_profile_goes_before_everything(void **state)
     device.measured_count = 1;
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/profile.db", folder);
-    assert_ok(yk_profile_create(path, &profile));
+    assert_ok(yk_profile_open_or_create(path, &profile));
     assert_int_equal(cost_of(&device, profile, 4, YK_COST_PASS_FORWARD).origin,
                      YK_COST_ORIGIN_CLUSTER_FILE);
 
     const struct yk_profile_layer_key layer = {"round", 1, "block C8 bf16", 64, "forward"};
     const struct yk_profile_layer_key update = {"round", 1, "block C8 bf16", 64, "update"};
-    assert_ok(
-        yk_profile_add_layer(profile, &layer, 2,
-                             &(struct yk_profile_measurement){
-                                 .value = 0.5, .spread = 0.01, .samples = 5, .versions = "none"}));
-    assert_ok(yk_profile_add_layer(
+    assert_ok(yk_profile_add_layer_time(
+        profile, &layer, 2,
+        &(struct yk_profile_measurement){
+            .value = 0.5, .spread = 0.01, .samples = 5, .versions = "none"}));
+    assert_ok(yk_profile_add_layer_time(
         profile, &update, 2,
         &(struct yk_profile_measurement){
             .value = 0.125, .spread = 0.01, .samples = 5, .versions = "none"}));

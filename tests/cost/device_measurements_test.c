@@ -35,12 +35,12 @@ static void add_part(struct yk_profile *profile, double part, double seconds)
 {
     const struct yk_profile_layer_key layer = {"h200", part, "block C8 fp32", 64, "forward"};
     const struct yk_profile_measurement made = measured(seconds);
-    assert_ok(yk_profile_add_layer(profile, &layer, 2, &made));
+    assert_ok(yk_profile_add_layer_time(profile, &layer, 2, &made));
 }
 
 static void add_context(struct yk_profile *profile, const char *subject, double bytes)
 {
-    const struct yk_profile_fact_key fact = {subject, YK_PROFILE_CONTEXT_BYTES};
+    const struct yk_profile_fact_key fact = {subject, YK_PROFILE_FACT_CONTEXT_BYTES};
     const struct yk_profile_measurement made = measured(bytes);
     assert_ok(yk_profile_add_fact(profile, &fact, &made));
 }
@@ -49,7 +49,7 @@ static void add_context(struct yk_profile *profile, const char *subject, double 
 static struct yk_profile *make_profile(void)
 {
     struct yk_profile *profile = NULL;
-    assert_ok(yk_profile_create(support_scratch_path("profile.db"), &profile));
+    assert_ok(yk_profile_open_or_create(support_scratch_path("profile.db"), &profile));
     add_part(profile, 0.697, 2);
     add_part(profile, 0.136, 9);
     add_part(profile, 0.145, 8);
@@ -57,15 +57,15 @@ static struct yk_profile *make_profile(void)
     add_context(profile, "h200", 7e8);
     add_context(profile, "h200:69.7% with made-up", 5e8);
     add_context(profile, "h200:13.6%", 4e8);
-    const struct yk_profile_fact_key slowdown = {"h200:13.6%", YK_PROFILE_COMPUTE_SLOWDOWN};
+    const struct yk_profile_fact_key slowdown = {"h200:13.6%", YK_PROFILE_FACT_COMPUTE_SLOWDOWN};
     const struct yk_profile_measurement longer = measured(1.25);
     assert_ok(yk_profile_add_fact(profile, &slowdown, &longer));
-    const struct yk_profile_fact_key idle = {"h200:69.7%", YK_PROFILE_IDLE_SPEEDUP};
+    const struct yk_profile_fact_key idle = {"h200:69.7%", YK_PROFILE_FACT_IDLE_SPEEDUP};
     const struct yk_profile_measurement shorter = measured(0.75);
     assert_ok(yk_profile_add_fact(profile, &idle, &shorter));
     const struct yk_profile_link_key link = {"h200:13.6%-h200:69.7% between nodes", "send", 2};
     const struct yk_profile_measurement made = measured(0.25);
-    assert_ok(yk_profile_add_link(profile, &link, 1024, &made));
+    assert_ok(yk_profile_add_link_time(profile, &link, 1024, &made));
     return profile;
 }
 

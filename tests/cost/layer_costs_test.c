@@ -151,7 +151,7 @@ static void a_layer_that_the_table_names_has_its_own_price(void **state)
 static void assert_origin(const struct made *made, const char *expected)
 {
     struct yk_text said = {0};
-    yk_error_band_describe(yk_layer_costs_band(made->costs), &said);
+    yk_error_band_describe(yk_layer_costs_error_band(made->costs), &said);
     assert_string_equal(yk_text_chars(&said), expected);
     yk_text_free(&said);
 }
@@ -171,18 +171,18 @@ static void prices_say_where_they_come_from(void **state)
     assert_int_equal(unlink(path), 0);
     struct yk_profile *profile = NULL;
     struct yk_cluster *cluster = NULL;
-    assert_ok(yk_profile_create(path, &profile));
+    assert_ok(yk_profile_open_or_create(path, &profile));
     assert_ok(yk_cluster_read(text, strlen(text), "test", &cluster));
     struct made made = make(cluster, profile);
     const struct yk_profile_layer_key block = {
         .device = "a30",
         .part = 1,
-        .shape = yk_model_cache_whole_batch(made.cache)->layers[1].shape,
+        .shape = yk_model_cache_get_whole_batch(made.cache)->layers[1].shape,
         .sequence = 64,
         .pass = "forward",
     };
     const struct yk_profile_measurement measured = {.value = 1, .samples = 5, .versions = "test"};
-    assert_ok(yk_profile_add_layer(profile, &block, 1, &measured));
+    assert_ok(yk_profile_add_layer_time(profile, &block, 1, &measured));
     assert_origin(&made, "");
     assert_true(price_s(&made, 0, 1, 1, YK_COST_PASS_FORWARD) == 1);
     assert_origin(&made, "measured on this machine");

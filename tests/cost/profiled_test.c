@@ -58,7 +58,7 @@ static void add(struct yk_profile *profile, const char *pass, int64_t sequence, 
     const struct yk_profile_layer_key layer = {"round", 1, "block C8 fp32", sequence, pass};
     const struct yk_profile_measurement measurement = {
         .value = seconds, .samples = 5, .versions = "none"};
-    assert_ok(yk_profile_add_layer(profile, &layer, batch, &measurement));
+    assert_ok(yk_profile_add_layer_time(profile, &layer, batch, &measurement));
 }
 
 /* What a layer of these devices takes: launches, products, attention. */
@@ -72,7 +72,7 @@ static double real_s(int64_t batch, int64_t sequence)
 static struct yk_profile *open_profile(void)
 {
     struct yk_profile *profile = NULL;
-    assert_ok(yk_profile_create(support_scratch_path("profile.db"), &profile));
+    assert_ok(yk_profile_open_or_create(support_scratch_path("profile.db"), &profile));
     return profile;
 }
 

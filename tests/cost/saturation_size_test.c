@@ -116,7 +116,7 @@ static struct yk_saturation_size knee_of(const struct truth *truth, double sigma
     struct yk_profile_point points[MOST];
     const struct yk_profile_curve curve = measure(truth, sigma, random, points);
     struct yk_saturation_size saturation;
-    assert_true(yk_saturation_size_find(&curve, 1, &saturation));
+    assert_true(yk_saturation_size_from_curve(&curve, 1, &saturation));
     return saturation;
 }
 
@@ -139,7 +139,7 @@ static void the_knee_of_a_line_is_nine_times_latency_over_slope(void **state)
     struct yk_saturation_size saturation;
     lay_sizes(&truth, 64e6);
     const struct yk_profile_curve curve = measure(&truth, 0, NULL, points);
-    assert_true(yk_saturation_size_find(
+    assert_true(yk_saturation_size_from_curve(
         &curve, yk_saturation_size_link_fraction("all_gather", ranks), &saturation));
     assert_within(saturation.bytes, 5.5e6, 1.001);
     assert_within(saturation.plateau_bytes_per_s, 1.25e9, 1 + 1e-9);
@@ -194,7 +194,7 @@ static void a_size_that_was_held_up_does_not_move_it(void **state)
         const struct yk_profile_curve curve = measure(&truth, 0, NULL, points);
         struct yk_saturation_size saturation;
         points[held].seconds += 0.1;
-        assert_true(yk_saturation_size_find(&curve, 1, &saturation));
+        assert_true(yk_saturation_size_from_curve(&curve, 1, &saturation));
         assert_within(saturation.bytes, 9 * 20e-6 * 8e9, 1.02);
         assert_within(saturation.plateau_bytes_per_s, 8e9, 1.02);
         assert_true(saturation.reached);
@@ -259,7 +259,7 @@ static void a_bucket_is_not_the_plateau(void **state)
         points[i] = (struct yk_profile_point){
             truth.sizes[i], 50e-6 + free_bytes / 1e10 + (truth.sizes[i] - free_bytes) / 125e6, 0};
     }
-    assert_true(yk_saturation_size_find(&curve, 1, &saturation));
+    assert_true(yk_saturation_size_from_curve(&curve, 1, &saturation));
     assert_within(saturation.plateau_bytes_per_s, 125e6, 1.02);
     /* 50 µs + s/10 GB/s is 0.9 of 125 MB/s at 5.7 kB, where all larger ones do, too. */
     assert_within(saturation.bytes, 50e-6 / (1 / (0.9 * 125e6) - 1e-10), 1.1);
@@ -285,7 +285,8 @@ static void what_never_saturates_is_computed_from_the_line(void **state)
     for (int i = 0; i < 12; i++) {
         points[i] = (struct yk_profile_point){pow(4, i + 3), 1e-6 * pow(4, 0.7 * i), 0};
     }
-    assert_true(yk_saturation_size_find(&(struct yk_profile_curve){points, 12}, 1, &saturation));
+    assert_true(
+        yk_saturation_size_from_curve(&(struct yk_profile_curve){points, 12}, 1, &saturation));
     assert_true(saturation.exceeds_measured_sizes);
     assert_true(saturation.bytes >= points[11].size / 4);
 
@@ -293,7 +294,8 @@ static void what_never_saturates_is_computed_from_the_line(void **state)
     for (int i = 0; i < 12; i++) {
         points[i].seconds = 1e-3;
     }
-    assert_true(yk_saturation_size_find(&(struct yk_profile_curve){points, 12}, 1, &saturation));
+    assert_true(
+        yk_saturation_size_from_curve(&(struct yk_profile_curve){points, 12}, 1, &saturation));
     assert_false(saturation.reached);
     assert_true(saturation.bytes == points[11].size && isinf(saturation.uncertainty));
 }
@@ -305,15 +307,17 @@ static void two_or_three_sizes_give_the_line(void **state)
         {1e3, 100e-6 + 1e3 / 1e9, 0}, {1e6, 100e-6 + 1e6 / 1e9, 0}, {4e6, 100e-6 + 4e6 / 1e9, 0}};
     struct yk_saturation_size saturation;
     for (int32_t count = 2; count <= 3; count++) {
-        assert_true(
-            yk_saturation_size_find(&(struct yk_profile_curve){points, count}, 1, &saturation));
+        assert_true(yk_saturation_size_from_curve(&(struct yk_profile_curve){points, count}, 1,
+                                                  &saturation));
         assert_within(saturation.bytes, 9 * 100e-6 * 1e9, 1.001);
         assert_true(isinf(saturation.uncertainty));
         assert_true(saturation.reached);
         assert_true(saturation.exceeds_measured_sizes == (count == 2));
     }
-    assert_false(yk_saturation_size_find(&(struct yk_profile_curve){points, 1}, 1, &saturation));
-    assert_false(yk_saturation_size_find(&(struct yk_profile_curve){NULL, 0}, 1, &saturation));
+    assert_false(
+        yk_saturation_size_from_curve(&(struct yk_profile_curve){points, 1}, 1, &saturation));
+    assert_false(
+        yk_saturation_size_from_curve(&(struct yk_profile_curve){NULL, 0}, 1, &saturation));
 }
 
 /* More sizes than are looked at, and some that are no times. */
@@ -329,7 +333,8 @@ static void many_sizes_and_bad_ones_are_tolerated(void **state)
     points[999].seconds = NAN;
     points[500].seconds = 0;
     points[0].size = 0;
-    assert_true(yk_saturation_size_find(&(struct yk_profile_curve){points, 1000}, 1, &saturation));
+    assert_true(
+        yk_saturation_size_from_curve(&(struct yk_profile_curve){points, 1000}, 1, &saturation));
     assert_within(saturation.bytes, 9 * 10e-6 * 4e9, 1.01);
 }
 
@@ -341,7 +346,7 @@ static void sizes_that_all_stand_out_are_kept(void **state)
         {1, 1e-6, 0}, {2, 1e-5, 0}, {3, 1e-3, 0}, {4, 1e-1, 0}};
     const struct yk_profile_curve curve = {points, 4};
     struct yk_saturation_size saturation;
-    assert_true(yk_saturation_size_find(&curve, 1, &saturation));
+    assert_true(yk_saturation_size_from_curve(&curve, 1, &saturation));
     assert_true(isfinite(saturation.bytes) && saturation.bytes >= 1);
 }
 

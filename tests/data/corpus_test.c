@@ -29,7 +29,7 @@ static void assert_text(const struct yk_corpus *corpus, const char *expected)
     int32_t ids[100];
     struct yk_text text = {0};
     assert_in_range(yk_corpus_full_range(corpus).count, 0, 100);
-    assert_ok(yk_corpus_read(corpus, 0, yk_corpus_full_range(corpus).count, ids));
+    assert_ok(yk_corpus_read_tokens(corpus, 0, yk_corpus_full_range(corpus).count, ids));
     assert_ok(yk_tokenizer_decode(yk_corpus_tokenizer(corpus), ids,
                                   yk_corpus_full_range(corpus).count, true, &text));
     assert_string_equal(yk_text_chars(&text), expected);
@@ -52,11 +52,11 @@ static void a_text_becomes_ids_of_its_sorted_characters(void **state)
     int32_t ids[7];
     int32_t largest = 0;
     assert_int_equal(yk_corpus_full_range(corpus).count, 7);
-    assert_ok(yk_corpus_read(corpus, 0, 7, ids));
+    assert_ok(yk_corpus_read_tokens(corpus, 0, 7, ids));
     assert_memory_equal(ids, expected, sizeof expected);
-    assert_ok(yk_corpus_read(corpus, 2, 3, ids));
+    assert_ok(yk_corpus_read_tokens(corpus, 2, 3, ids));
     assert_memory_equal(ids, expected + 2, 3 * sizeof *ids);
-    assert_ok(yk_corpus_max_token(corpus, &largest));
+    assert_ok(yk_corpus_max_token_id(corpus, &largest));
     assert_int_equal(largest, 3);
     assert_described(corpus, "1 file, 7B, 4 characters");
     yk_corpus_close(corpus);
@@ -121,7 +121,7 @@ static void a_tokenizer_can_be_given(void **state)
     const struct yk_corpus_request request = {
         .path = support_scratch_path("a"), .part = 1, .tokenizer = tokenizer};
     assert_ok(yk_corpus_open(&request, &corpus));
-    assert_ok(yk_corpus_read(corpus, 0, 2, ids));
+    assert_ok(yk_corpus_read_tokens(corpus, 0, 2, ids));
     assert_true(ids[0] == 5 && ids[1] == 0);
     yk_corpus_close(corpus);
 
@@ -148,7 +148,7 @@ static void more_characters_than_two_bytes_hold_are_kept(void **state)
     struct yk_corpus *corpus = open_part(support_scratch_write("a", text, sizeof text), 1);
     int32_t ids[2];
     assert_int_equal(yk_corpus_full_range(corpus).count, MANY);
-    assert_ok(yk_corpus_read(corpus, MANY - 2, 2, ids));
+    assert_ok(yk_corpus_read_tokens(corpus, MANY - 2, 2, ids));
     assert_true(ids[0] == MANY - 2 && ids[1] == MANY - 1);
     yk_corpus_close(corpus);
 }
@@ -205,11 +205,11 @@ static void shards_of_a_folder_are_one_row(void **state)
     for (int64_t from = 0; from <= 6; from++) {
         for (int64_t count = 0; count <= 6 - from; count++) {
             int32_t ids[6] = {0};
-            assert_ok(yk_corpus_read(corpus, from, count, ids));
+            assert_ok(yk_corpus_read_tokens(corpus, from, count, ids));
             assert_memory_equal(ids, expected + from, (size_t)count * sizeof *ids);
         }
     }
-    assert_ok(yk_corpus_max_token(corpus, &largest));
+    assert_ok(yk_corpus_max_token_id(corpus, &largest));
     assert_int_equal(largest, 50256);
     assert_described(corpus, "3 shards, 6 tokens");
     yk_corpus_close(corpus);
@@ -224,12 +224,12 @@ static void one_shard_and_a_part_of_it_are_read(void **state)
     int32_t ids[4];
     int32_t largest = 0;
     assert_int_equal(yk_corpus_full_range(corpus).count, 3);
-    assert_ok(yk_corpus_max_token(corpus, &largest));
+    assert_ok(yk_corpus_max_token_id(corpus, &largest));
     assert_int_equal(largest, 9);
-    assert_fails(yk_corpus_read(corpus, 1, 3, ids), YK_ERROR_INPUT,
+    assert_fails(yk_corpus_read_tokens(corpus, 1, 3, ids), YK_ERROR_INPUT,
                  "3 tokens from 1 on are asked for; there are 3");
-    assert_int_equal(yk_corpus_read(corpus, -1, 1, ids), YK_ERROR_INPUT);
-    assert_int_equal(yk_corpus_read(corpus, INT64_MAX, INT64_MAX, ids), YK_ERROR_INPUT);
+    assert_int_equal(yk_corpus_read_tokens(corpus, -1, 1, ids), YK_ERROR_INPUT);
+    assert_int_equal(yk_corpus_read_tokens(corpus, INT64_MAX, INT64_MAX, ids), YK_ERROR_INPUT);
     assert_described(corpus, "1 shard, 3 tokens");
     yk_corpus_close(corpus);
 }
@@ -250,10 +250,10 @@ static void a_split_keeps_the_end_for_evaluation(void **state)
     struct yk_corpus *corpus = open_part(support_scratch_write_text("a", "0123456789"), 1);
     struct yk_corpus_range training;
     struct yk_corpus_range evaluation;
-    yk_corpus_split(corpus, 0.25, &training, &evaluation);
+    yk_corpus_split_train_eval(corpus, 0.25, &training, &evaluation);
     assert_true(training.first == 0 && training.count == 8);
     assert_true(evaluation.first == 8 && evaluation.count == 2);
-    yk_corpus_split(corpus, 0, &training, &evaluation);
+    yk_corpus_split_train_eval(corpus, 0, &training, &evaluation);
     assert_true(training.count == 10 && evaluation.count == 0);
     assert_true(yk_corpus_full_range(corpus).count == 10);
     yk_corpus_close(corpus);

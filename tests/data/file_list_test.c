@@ -14,7 +14,7 @@ static void assert_listed(const char *const *names, int32_t count)
     struct yk_arena *arena = NULL;
     struct yk_file_list list = {0};
     assert_ok(yk_arena_create(&arena));
-    assert_ok(yk_file_list_read(support_scratch_folder(), arena, &list));
+    assert_ok(yk_file_list_read_folder(support_scratch_folder(), arena, &list));
     assert_int_equal(list.count, count);
     for (int32_t i = 0; i < count; i++) {
         assert_string_equal(list.paths[i], support_scratch_path(names[i]));
@@ -69,8 +69,8 @@ static void a_folder_that_is_not_there_is_named(void **state)
     assert_ok(yk_arena_create(&arena));
     snprintf(message, sizeof message, "cannot open %s: No such file or directory",
              support_scratch_path("none"));
-    assert_fails(yk_file_list_read(support_scratch_path("none"), arena, &list), YK_ERROR_INPUT,
-                 message);
+    assert_fails(yk_file_list_read_folder(support_scratch_path("none"), arena, &list),
+                 YK_ERROR_INPUT, message);
     yk_arena_destroy(arena);
 }
 

@@ -117,7 +117,7 @@ static void plurals_of_one_form_give_the_plural_and_of_three_nothing(void **stat
     assert_int_equal(pairs->count, 1);
     assert_string_equal(pairs->items[0].source, "%d cats");
     assert_string_equal(pairs->items[0].translation, "%d neko");
-    assert_int_equal(pairs->rejected[YK_PAIR_PLURAL_FORMS], 1);
+    assert_int_equal(pairs->rejected[YK_PAIR_UNMATCHED_PLURALS], 1);
     yk_gettext_pairs_destroy(pairs);
 }
 

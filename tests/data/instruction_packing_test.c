@@ -64,7 +64,7 @@ static void packing_is_first_fit_decreasing(void **state)
         for (int64_t i = 0; i < count; i++) {
             lengths[i] = 1 + yk_random_below(&random, room);
         }
-        assert_ok(yk_instruction_sampler_pack(lengths, count, room, &packing));
+        assert_ok(yk_instruction_sampler_pack_windows(lengths, count, room, &packing));
         check_packing(&packing, lengths, count, room);
         assert_int_equal(packing.windows, pack_slowly(lengths, count, room, windows));
         for (int64_t w = 0; w < packing.windows; w++) {
@@ -84,7 +84,7 @@ static void an_example_by_hand_is_packed_and_nothing_is_wasted(void **state)
     static const int64_t items[] = {3, 5, 1, 7, 2, 6, 0, 4};
     static const int64_t starts[] = {0, 2, 4, 8};
     struct yk_instruction_packing packing = {0};
-    assert_ok(yk_instruction_sampler_pack(lengths, 8, 10, &packing));
+    assert_ok(yk_instruction_sampler_pack_windows(lengths, 8, 10, &packing));
     assert_int_equal(packing.windows, 3);
     assert_memory_equal(packing.items, items, sizeof items);
     assert_memory_equal(packing.starts, starts, sizeof starts);

@@ -58,7 +58,7 @@ static int open_fixture(void **state)
     const struct yk_instructions_request request = {
         .path = "a.jsonl", .tokenizer = fixture.tokenizer, .longest = T};
     assert_ok(
-        yk_instructions_read(yk_text_chars(&text), text.length, &request, &fixture.instructions));
+        yk_instructions_parse(yk_text_chars(&text), text.length, &request, &fixture.instructions));
     yk_text_free(&text);
     return 0;
 }

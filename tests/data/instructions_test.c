@@ -38,7 +38,7 @@ static struct yk_instructions *read_with(const char *text,
                                          const struct yk_instructions_request *request)
 {
     struct yk_instructions *instructions = NULL;
-    assert_ok(yk_instructions_read(text, strlen(text), request, &instructions));
+    assert_ok(yk_instructions_parse(text, strlen(text), request, &instructions));
     return instructions;
 }
 
@@ -186,7 +186,7 @@ static void malformed_lines_are_refused_by_their_number(void **state)
         struct yk_text text = {0};
         yk_text_addf(&text, GOOD "\n%s\n" GOOD, cases[i].line);
         assert_fails(
-            yk_instructions_read(yk_text_chars(&text), text.length, &request, &instructions),
+            yk_instructions_parse(yk_text_chars(&text), text.length, &request, &instructions),
             YK_ERROR_INPUT, cases[i].message);
         assert_null(instructions);
         yk_text_free(&text);
@@ -229,7 +229,7 @@ static void malformed_messages_are_refused_by_their_number(void **state)
         struct yk_text text = {0};
         yk_text_addf(&text, "{\"messages\": [%s]}", cases[i].messages);
         assert_fails(
-            yk_instructions_read(yk_text_chars(&text), text.length, &request, &instructions),
+            yk_instructions_parse(yk_text_chars(&text), text.length, &request, &instructions),
             YK_ERROR_INPUT, cases[i].message);
         yk_text_free(&text);
     }
@@ -313,7 +313,7 @@ static void a_conversation_is_a_chat_in_other_words(void **state)
     yk_instructions_close(given);
     yk_instructions_close(expected);
     static const char tool[] = "{\"conversations\": [{\"from\": \"tool\", \"value\": \"w0\"}]}";
-    assert_fails(yk_instructions_read(tool, strlen(tool), &request, &given), YK_ERROR_INPUT,
+    assert_fails(yk_instructions_parse(tool, strlen(tool), &request, &given), YK_ERROR_INPUT,
                  "a.jsonl:1: message 1: \"from\" is \"tool\"; it must be \"system\", \"human\" or "
                  "\"gpt\"");
     yk_tokenizer_destroy(tokenizer);
@@ -354,7 +354,7 @@ static void json_that_is_no_instructions_is_refused(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct yk_instructions *instructions = NULL;
         assert_fails(
-            yk_instructions_read(cases[i].text, strlen(cases[i].text), &request, &instructions),
+            yk_instructions_parse(cases[i].text, strlen(cases[i].text), &request, &instructions),
             YK_ERROR_INPUT, cases[i].message);
         assert_null(instructions);
     }
@@ -397,10 +397,10 @@ static void a_missing_special_token_is_named(void **state)
     struct yk_instructions_request request = plain_request();
     struct yk_instructions *instructions = NULL;
     request.tokenizer = tokenizer;
-    assert_fails(yk_instructions_read(text, strlen(text), &request, &instructions), YK_ERROR_INPUT,
+    assert_fails(yk_instructions_parse(text, strlen(text), &request, &instructions), YK_ERROR_INPUT,
                  "a.jsonl:1: the tokenizer has no special token <|eot_id|>, which messages are "
                  "written with; use one that was made for chats, or prompts and completions");
-    assert_fails(yk_instructions_read(prompt, strlen(prompt), &request, &instructions),
+    assert_fails(yk_instructions_parse(prompt, strlen(prompt), &request, &instructions),
                  YK_ERROR_INPUT,
                  "a.jsonl:1: the tokenizer has no token that ends a text, such as "
                  "\"<|end_of_text|>\"; use one that has");
@@ -420,15 +420,15 @@ static void faulty_lines_are_refused(void **state)
     const struct yk_instructions_request request = plain_request();
     static const char empty[] = "\n\n" GOOD "{\"prompt\": \"w0\", \"completion\": \"\"}\n";
     struct yk_instructions *instructions = NULL;
-    assert_fails(yk_instructions_read(mixed, strlen(mixed), &request, &instructions),
+    assert_fails(yk_instructions_parse(mixed, strlen(mixed), &request, &instructions),
                  YK_ERROR_INPUT,
                  "a.jsonl:2: 9 tokens, but there may be 8 at most; shorten it, or leave such lines "
                  "out by --faulty skip");
-    assert_fails(yk_instructions_read(empty, strlen(empty), &request, &instructions),
+    assert_fails(yk_instructions_parse(empty, strlen(empty), &request, &instructions),
                  YK_ERROR_INPUT,
                  "a.jsonl:4: there is no answer to learn, or an empty one; write it, or leave such "
                  "lines out by --faulty skip");
-    assert_fails(yk_instructions_read("\n", 1, &request, &instructions), YK_ERROR_INPUT,
+    assert_fails(yk_instructions_parse("\n", 1, &request, &instructions), YK_ERROR_INPUT,
                  "a.jsonl holds no instruction to learn from; 0 lines are faulty");
     yk_instructions_close(NULL);
 }
@@ -481,12 +481,12 @@ static void long_lines_are_cut_off_where_it_is_wished(void **state)
     assert_memory_equal(two.has_loss, third_bears, sizeof third_bears);
     yk_instructions_close(instructions);
     request.skip_faulty = false;
-    assert_fails(yk_instructions_read(mixed, strlen(mixed), &request, &instructions),
+    assert_fails(yk_instructions_parse(mixed, strlen(mixed), &request, &instructions),
                  YK_ERROR_INPUT,
                  "a.jsonl:3: there is no answer to learn, or an empty one; write it, or leave such "
                  "lines out by --faulty skip");
     const char *last = strstr(mixed, "{\"prompt\": \"w0 w1 w2 w3 w4 w5 w6\"");
-    assert_fails(yk_instructions_read(last, strlen(last), &request, &instructions), YK_ERROR_INPUT,
+    assert_fails(yk_instructions_parse(last, strlen(last), &request, &instructions), YK_ERROR_INPUT,
                  "a.jsonl:1: 10 tokens, but there may be 8 at most, and no answer is within them; "
                  "shorten it, or leave such lines out by --faulty skip");
 }

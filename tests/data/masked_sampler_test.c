@@ -366,8 +366,8 @@ static void tokens_are_found_in_a_tokenizer(void **state)
     static const char *const bert[] = {"[MASK]", "[PAD]", "[SEP]", "[CLS]", NULL};
     static const char *const maskless[] = {"[PAD]", "[SEP]", "[CLS]", NULL};
     struct yk_tokenizer *tokenizer = support_word_tokenizer(bert, 30, NULL);
-    struct yk_masked_sampler_tokens tokens = {0};
-    assert_ok(yk_masked_sampler_find_tokens(tokenizer, &tokens));
+    struct yk_masked_sampler_token_ids tokens = {0};
+    assert_ok(yk_masked_sampler_find_token_ids(tokenizer, &tokens));
     assert_int_equal(tokens.mask_id, 1);
     assert_int_equal(tokens.pad_id, 2);
     assert_int_equal(tokens.separator_id, 3);
@@ -379,7 +379,7 @@ static void tokens_are_found_in_a_tokenizer(void **state)
     }
     yk_tokenizer_destroy(tokenizer);
     tokenizer = support_word_tokenizer(maskless, 30, NULL);
-    assert_fails(yk_masked_sampler_find_tokens(tokenizer, &tokens), YK_ERROR_INPUT,
+    assert_fails(yk_masked_sampler_find_token_ids(tokenizer, &tokens), YK_ERROR_INPUT,
                  "the tokenizer has no token [MASK], which masked training needs; use one that was "
                  "made for BERT");
     yk_tokenizer_destroy(tokenizer);

@@ -72,15 +72,15 @@ static void messages_are_read_in_both_orders_of_bytes(void **state)
         struct yk_mo_catalogue catalogue = {0};
         assert_ok(yk_mo_catalogue_open(made.bytes, made.length, "test.mo", &catalogue));
         assert_int_equal(catalogue.count, COUNT);
-        struct yk_mo_message message = yk_mo_catalogue_at(&catalogue, 0);
+        struct yk_mo_message message = yk_mo_catalogue_message_at(&catalogue, 0);
         assert_text(message.source, "");
-        assert_text(yk_mo_catalogue_form(&message, 0), utf8_header);
-        message = yk_mo_catalogue_at(&catalogue, 2);
+        assert_text(yk_mo_catalogue_translation_form(&message, 0), utf8_header);
+        message = yk_mo_catalogue_message_at(&catalogue, 2);
         assert_text(message.source, "yes");
         assert_null(message.context.bytes);
         assert_null(message.plural.bytes);
         assert_int_equal(message.form_count, 1);
-        assert_text(yk_mo_catalogue_form(&message, 0), "ja");
+        assert_text(yk_mo_catalogue_translation_form(&message, 0), "ja");
     }
 }
 
@@ -90,14 +90,14 @@ static void contexts_and_plurals_are_split_off(void **state)
     const struct made made = make(false, utf8_header);
     struct yk_mo_catalogue catalogue = {0};
     assert_ok(yk_mo_catalogue_open(made.bytes, made.length, "test.mo", &catalogue));
-    const struct yk_mo_message message = yk_mo_catalogue_at(&catalogue, 1);
+    const struct yk_mo_message message = yk_mo_catalogue_message_at(&catalogue, 1);
     assert_int_equal(message.context.length, 4);
     assert_memory_equal(message.context.bytes, "menu", 4);
     assert_text(message.source, "%d file");
     assert_text(message.plural, "%d files");
     assert_int_equal(message.form_count, 2);
-    assert_text(yk_mo_catalogue_form(&message, 0), "%d Datei");
-    assert_text(yk_mo_catalogue_form(&message, 1), "%d Dateien");
+    assert_text(yk_mo_catalogue_translation_form(&message, 0), "%d Datei");
+    assert_text(yk_mo_catalogue_translation_form(&message, 1), "%d Dateien");
 }
 
 static void charsets_other_than_utf8_are_refused(void **state)
@@ -121,10 +121,10 @@ static void charsets_other_than_utf8_are_refused(void **state)
         struct yk_mo_catalogue catalogue = {0};
         assert_ok(yk_mo_catalogue_open(made.bytes, made.length, "test.mo", &catalogue));
         if (known[i].message) {
-            assert_fails(yk_mo_catalogue_check_utf8(&catalogue, "test.mo"), YK_ERROR_INPUT,
+            assert_fails(yk_mo_catalogue_check_charset(&catalogue, "test.mo"), YK_ERROR_INPUT,
                          known[i].message);
         } else {
-            assert_ok(yk_mo_catalogue_check_utf8(&catalogue, "test.mo"));
+            assert_ok(yk_mo_catalogue_check_charset(&catalogue, "test.mo"));
         }
     }
 }

@@ -18,7 +18,7 @@ struct row {
 
 static void assert_rows(const struct row *rows, size_t count)
 {
-    struct yk_pair_sides sides = {0};
+    struct yk_pair_cleaning_sides sides = {0};
     for (size_t i = 0; i < count; i++) {
         enum yk_pair_reject_reason fault = YK_PAIR_REJECT_REASON_COUNT;
         sides.source = rows[i].source;
@@ -27,7 +27,7 @@ static void assert_rows(const struct row *rows, size_t count)
         sides.translation_length = strlen(rows[i].translation);
         assert_ok(yk_pair_clean(&sides, LONGEST, &fault));
         if (fault != rows[i].fault) {
-            fail_msg("\"%s\" is %s", rows[i].source, yk_pair_cleaning_reason_name(fault));
+            fail_msg("\"%s\" is %s", rows[i].source, yk_pair_cleaning_reject_reason_name(fault));
         }
         if (fault == YK_PAIR_ACCEPTED) {
             assert_string_equal(yk_text_chars(&sides.source_out),
@@ -89,11 +89,11 @@ static void messages_that_are_no_sentences_are_left_out(void **state)
         {"Open", " \n", YK_PAIR_UNTRANSLATED, NULL, NULL},
         {"Open", "\xff", YK_PAIR_NOT_TEXT, NULL, NULL},
         {"a\x1b[1mb", "c", YK_PAIR_NOT_TEXT, NULL, NULL},
-        {"-h   help", "-h   Hilfe", YK_PAIR_LAYOUT, NULL, NULL},
-        {"Usage:\n  yoke", "Aufruf:\n  yoke", YK_PAIR_LAYOUT, NULL, NULL},
-        {"One:\n- two", "Eins:\n- zwei", YK_PAIR_LAYOUT, NULL, NULL},
-        {"One.\n\nTwo.", "Eins.\n\nZwei.", YK_PAIR_LAYOUT, NULL, NULL},
-        {"a\tb", "c\td", YK_PAIR_LAYOUT, NULL, NULL},
+        {"-h   help", "-h   Hilfe", YK_PAIR_TABLE_LAYOUT, NULL, NULL},
+        {"Usage:\n  yoke", "Aufruf:\n  yoke", YK_PAIR_TABLE_LAYOUT, NULL, NULL},
+        {"One:\n- two", "Eins:\n- zwei", YK_PAIR_TABLE_LAYOUT, NULL, NULL},
+        {"One.\n\nTwo.", "Eins.\n\nZwei.", YK_PAIR_TABLE_LAYOUT, NULL, NULL},
+        {"a\tb", "c\td", YK_PAIR_TABLE_LAYOUT, NULL, NULL},
         {"100%", "100 %", YK_PAIR_NO_LETTERS, NULL, NULL},
         {"right", "\xe2\x86\x92", YK_PAIR_NO_LETTERS, NULL, NULL},
         {"Editor", "Editor", YK_PAIR_IDENTICAL_SIDES, NULL, NULL},
@@ -108,17 +108,17 @@ static void placeholders_must_be_on_both_sides(void **state)
     static const struct row rows[] = {
         {"%d of %s", "%2$s: %1$d", YK_PAIR_ACCEPTED, NULL, NULL},
         {"%-10s ok", "%s gut", YK_PAIR_ACCEPTED, NULL, NULL},
-        {"%d of %s", "%s: eins", YK_PAIR_PLACEHOLDERS, NULL, NULL},
-        {"%d file", "%ld Datei", YK_PAIR_PLACEHOLDERS, NULL, NULL},
+        {"%d of %s", "%s: eins", YK_PAIR_DIFFERENT_PLACEHOLDERS, NULL, NULL},
+        {"%d file", "%ld Datei", YK_PAIR_DIFFERENT_PLACEHOLDERS, NULL, NULL},
         {"%(name)s is", "%(name)s ist", YK_PAIR_ACCEPTED, NULL, NULL},
-        {"%(name)s is", "%(Name)s ist", YK_PAIR_PLACEHOLDERS, NULL, NULL},
+        {"%(name)s is", "%(Name)s ist", YK_PAIR_DIFFERENT_PLACEHOLDERS, NULL, NULL},
         {"{count} files", "{count} Dateien", YK_PAIR_ACCEPTED, NULL, NULL},
-        {"{count} files", "{zahl} Dateien", YK_PAIR_PLACEHOLDERS, NULL, NULL},
+        {"{count} files", "{zahl} Dateien", YK_PAIR_DIFFERENT_PLACEHOLDERS, NULL, NULL},
         {"%1 in %2", "%2 hat %1", YK_PAIR_ACCEPTED, NULL, NULL},
-        {"%1 in %2", "%2 hat %2", YK_PAIR_PLACEHOLDERS, NULL, NULL},
+        {"%1 in %2", "%2 hat %2", YK_PAIR_DIFFERENT_PLACEHOLDERS, NULL, NULL},
         {"50% of all", "50% von allen", YK_PAIR_ACCEPTED, NULL, NULL},
         {"100% sure", "ganz sicher", YK_PAIR_ACCEPTED, NULL, NULL},
-        {"Your names", "Jo <jo@example.org>", YK_PAIR_PLACEHOLDERS, NULL, NULL},
+        {"Your names", "Jo <jo@example.org>", YK_PAIR_DIFFERENT_PLACEHOLDERS, NULL, NULL},
         {"{ brace", "Klammer {", YK_PAIR_ACCEPTED, NULL, NULL},
     };
     ASSERT_ROWS(rows);

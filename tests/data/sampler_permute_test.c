@@ -15,7 +15,7 @@ static void assert_bijection(uint64_t key, int64_t count)
     static bool visited[MAX];
     memset(visited, 0, sizeof visited);
     for (int64_t i = 0; i < count; i++) {
-        const int64_t number = yk_sampler_permute(key, count, i);
+        const int64_t number = yk_sampler_permuted_index(key, count, i);
         assert_in_range(number, 0, count - 1);
         assert_false(visited[number]);
         visited[number] = true;
@@ -44,9 +44,9 @@ static void the_order_looks_random(void **state)
         int fixed = 0;
         int followed = 0;
         for (int64_t i = 0; i < MAX; i++) {
-            const int64_t number = yk_sampler_permute(key, MAX, i);
+            const int64_t number = yk_sampler_permuted_index(key, MAX, i);
             fixed += number == i;
-            followed += i + 1 < MAX && yk_sampler_permute(key, MAX, i + 1) == number + 1;
+            followed += i + 1 < MAX && yk_sampler_permuted_index(key, MAX, i + 1) == number + 1;
         }
         assert_true(fixed < 20);
         assert_true(followed < 20);
@@ -61,7 +61,7 @@ static void no_number_prefers_a_place(void **state)
     int counts[8][8] = {{0}};
     for (uint64_t key = 0; key < 8000; key++) {
         for (int64_t i = 0; i < 8; i++) {
-            counts[i][yk_sampler_permute(yk_sampler_hash(1, key), 8, i)]++;
+            counts[i][yk_sampler_permuted_index(yk_sampler_hash(1, key), 8, i)]++;
         }
     }
     for (int i = 0; i < 8; i++) {
@@ -76,7 +76,7 @@ static void different_keys_give_different_orders(void **state)
     (void)state;
     int same = 0;
     for (int64_t i = 0; i < MAX; i++) {
-        same += yk_sampler_permute(1, MAX, i) == yk_sampler_permute(2, MAX, i);
+        same += yk_sampler_permuted_index(1, MAX, i) == yk_sampler_permuted_index(2, MAX, i);
     }
     assert_true(same < 20);
 }
@@ -85,8 +85,8 @@ static void very_large_counts_work(void **state)
 {
     (void)state;
     for (int64_t i = 0; i < 1000; i++) {
-        assert_true(yk_sampler_permute(3, INT64_MAX, INT64_MAX - 1 - i) >= 0);
-        const int64_t number = yk_sampler_permute(3, (INT64_C(1) << 62) + 1, i);
+        assert_true(yk_sampler_permuted_index(3, INT64_MAX, INT64_MAX - 1 - i) >= 0);
+        const int64_t number = yk_sampler_permuted_index(3, (INT64_C(1) << 62) + 1, i);
         assert_true(number >= 0 && number <= INT64_C(1) << 62);
     }
 }
@@ -97,7 +97,7 @@ static void orders_never_change(void **state)
     (void)state;
     static const int64_t expected[10] = {4, 8, 7, 2, 0, 3, 1, 5, 6, 9};
     for (int64_t i = 0; i < 10; i++) {
-        assert_int_equal(yk_sampler_permute(42, 10, i), expected[i]);
+        assert_int_equal(yk_sampler_permuted_index(42, 10, i), expected[i]);
     }
 }
 

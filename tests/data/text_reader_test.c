@@ -20,12 +20,12 @@ static void read_all(const char *path, const struct yk_chunk_boundary_rules *cut
     size_t length = 0;
     assert_ok(yk_text_reader_open(path, cut, chunk, &reader));
     do {
-        assert_ok(yk_text_reader_next(reader, &text, &length));
+        assert_ok(yk_text_reader_next_chunk(reader, &text, &length));
         yk_text_add(out, out->length > 0 && length > 0 ? "|" : "");
         yk_text_add_bytes(out, text, length);
     } while (length > 0);
     /* The end stays the end. */
-    assert_ok(yk_text_reader_next(reader, &text, &length));
+    assert_ok(yk_text_reader_next_chunk(reader, &text, &length));
     assert_int_equal(length, 0);
     yk_text_reader_close(reader);
 }
@@ -95,7 +95,7 @@ static void assert_refused_at(const void *bytes, size_t length, const char *what
     assert_ok(yk_text_reader_open(path, &at_spaces, 8, &reader));
     yk_status status = YK_OK;
     while (status == YK_OK && given > 0) {
-        status = yk_text_reader_next(reader, &text, &given);
+        status = yk_text_reader_next_chunk(reader, &text, &given);
     }
     assert_int_equal(status, YK_ERROR_INPUT);
     assert_string_equal(yk_status_message(), message);
@@ -119,7 +119,7 @@ static void what_cannot_be_cut_is_refused_where_it_is_too_long(void **state)
     (void)state;
     enum {
         CHUNK = 1 << 12,
-        MAX = CHUNK * YK_TEXT_READER_MAX_CHUNKS
+        MAX = CHUNK * YK_TEXT_READER_MAX_CHUNK_FACTOR
     };
     struct yk_text_reader *reader = NULL;
     struct yk_text chunks = {0};
@@ -133,7 +133,7 @@ static void what_cannot_be_cut_is_refused_where_it_is_too_long(void **state)
     yk_text_free(&chunks);
     const char *path = support_scratch_write("a.txt", bytes, MAX + 1);
     assert_ok(yk_text_reader_open(path, &at_spaces, CHUNK, &reader));
-    assert_int_equal(yk_text_reader_next(reader, &text, &length), YK_ERROR_INPUT);
+    assert_int_equal(yk_text_reader_next_chunk(reader, &text, &length), YK_ERROR_INPUT);
     assert_non_null(strstr(yk_status_message(), ":1:1: from here on, 1MiB of text have no place"));
     yk_text_reader_close(reader);
     free(bytes);
@@ -154,7 +154,7 @@ static void what_is_no_text_is_refused_before_a_chunk_ends(void **state)
         const char *text = NULL;
         size_t length = 0;
         assert_ok(yk_text_reader_open(path, cuts[i], YK_TEXT_READER_CHUNK_BYTES, &reader));
-        assert_fails(yk_text_reader_next(reader, &text, &length), YK_ERROR_INPUT, message);
+        assert_fails(yk_text_reader_next_chunk(reader, &text, &length), YK_ERROR_INPUT, message);
         yk_text_reader_close(reader);
     }
 }
@@ -169,7 +169,7 @@ static void a_reader_that_is_to_stop_reads_no_further(void **state)
     const char *path = support_scratch_write_text("a.txt", "one two three");
     assert_ok(yk_text_reader_open(path, &at_spaces, 4, &reader));
     yk_text_reader_set_stop(reader, &stop);
-    assert_int_equal(yk_text_reader_next(reader, &text, &length), YK_ERROR_STOPPED);
+    assert_int_equal(yk_text_reader_next_chunk(reader, &text, &length), YK_ERROR_STOPPED);
     yk_text_reader_close(reader);
 }
 
@@ -178,29 +178,29 @@ static void texts_are_distinguished_from_other_files(void **state)
     (void)state;
     static char large[(1 << 18) + 8];
     bool text = false;
-    assert_ok(yk_text_reader_check(support_scratch_write_text("a", "text \xc3\xa9"), &text));
+    assert_ok(yk_text_reader_is_text_file(support_scratch_write_text("a", "text \xc3\xa9"), &text));
     assert_true(text);
-    assert_ok(yk_text_reader_check(support_scratch_write_text("a", ""), &text));
+    assert_ok(yk_text_reader_is_text_file(support_scratch_write_text("a", ""), &text));
     assert_false(text);
-    assert_ok(yk_text_reader_check(support_scratch_write_text("a", "text \xc3"), &text));
+    assert_ok(yk_text_reader_is_text_file(support_scratch_write_text("a", "text \xc3"), &text));
     assert_false(text);
     /* Characters of three bytes lie across the blocks that are read. */
     for (size_t i = 0; i < sizeof large; i++) {
         large[i] = "\xed\x95\x9c"[i % 3];
     }
     const size_t whole = sizeof large / 3 * 3;
-    assert_ok(yk_text_reader_check(support_scratch_write("a", large, whole), &text));
+    assert_ok(yk_text_reader_is_text_file(support_scratch_write("a", large, whole), &text));
     assert_true(text);
     large[whole - 1] = 'x';
-    assert_ok(yk_text_reader_check(support_scratch_write("a", large, whole), &text));
+    assert_ok(yk_text_reader_is_text_file(support_scratch_write("a", large, whole), &text));
     assert_false(text);
     memset(large, 'x', sizeof large);
-    assert_ok(yk_text_reader_check(support_scratch_write("a", large, 1 << 18), &text));
+    assert_ok(yk_text_reader_is_text_file(support_scratch_write("a", large, 1 << 18), &text));
     assert_true(text);
     char message[600];
     const char *missing = support_scratch_path("no");
     snprintf(message, sizeof message, "cannot open %s: No such file or directory", missing);
-    assert_fails(yk_text_reader_check(missing, &text), YK_ERROR_INPUT, message);
+    assert_fails(yk_text_reader_is_text_file(missing, &text), YK_ERROR_INPUT, message);
 }
 
 #define in_scratch(test)                                                                           \

@@ -22,11 +22,11 @@ static void tokens_are_read_from_any_place(void **state)
     }
     assert_ok(yk_token_shard_open(support_write_shard("a.bin", tokens, MANY, MANY), &shard));
     assert_int_equal(yk_token_shard_token_count(shard), MANY);
-    assert_ok(yk_token_shard_read(shard, 0, MANY, read));
+    assert_ok(yk_token_shard_read_tokens(shard, 0, MANY, read));
     for (int i = 0; i < MANY; i++) {
         assert_int_equal(read[i], tokens[i]);
     }
-    assert_ok(yk_token_shard_read(shard, MANY - 2, 2, read));
+    assert_ok(yk_token_shard_read_tokens(shard, MANY - 2, 2, read));
     assert_int_equal(read[1], tokens[MANY - 1]);
     yk_token_shard_close(shard);
 }
@@ -82,11 +82,11 @@ static void a_shard_of_llama3_has_four_bytes_a_token(void **state)
     assert_int_equal(parsed.count, 3);
     assert_int_equal(parsed.format->token_bytes, 4);
     assert_ok(yk_token_shard_open(support_scratch_write("wide.bin", file, 1036), &shard));
-    assert_ok(yk_token_shard_read(shard, 0, 3, read));
+    assert_ok(yk_token_shard_read_tokens(shard, 0, 3, read));
     assert_int_equal(read[0], 128256);
     assert_int_equal(read[1], INT32_MAX);
     assert_int_equal(read[2], 2);
-    assert_ok(yk_token_shard_read(shard, 2, 1, read));
+    assert_ok(yk_token_shard_read_tokens(shard, 2, 1, read));
     assert_int_equal(read[0], 2);
     yk_token_shard_close(shard);
     refuse(file, 1024, 1030, "file: the file is cut off: 6 of 1036 bytes are missing");
@@ -105,7 +105,7 @@ static void a_token_that_none_can_be_is_refused(void **state)
     const char *path = support_scratch_write("wide.bin", file, sizeof file);
     assert_ok(yk_token_shard_open(path, &shard));
     snprintf(message, sizeof message, "%s: token 1 is 4294967295, which none can be", path);
-    assert_fails(yk_token_shard_read(shard, 0, 2, read), YK_ERROR_INPUT, message);
+    assert_fails(yk_token_shard_read_tokens(shard, 0, 2, read), YK_ERROR_INPUT, message);
     yk_token_shard_close(shard);
 }
 
@@ -121,7 +121,7 @@ static void a_shard_cut_off_while_open_gives_an_error(void **state)
     assert_int_equal(truncate(path, 1027), 0);
     snprintf(message, sizeof message,
              "%s: the file ends too early; it was cut off while it was read", path);
-    assert_fails(yk_token_shard_read(shard, 0, 3, read), YK_ERROR_INPUT, message);
+    assert_fails(yk_token_shard_read_tokens(shard, 0, 3, read), YK_ERROR_INPUT, message);
     yk_token_shard_close(shard);
 }
 

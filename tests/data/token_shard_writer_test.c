@@ -27,7 +27,7 @@ static void assert_shard(const char *name, const int32_t *tokens, int64_t count)
     int32_t read[64];
     assert_ok(yk_token_shard_open(support_scratch_path(name), &shard));
     assert_int_equal(yk_token_shard_token_count(shard), count);
-    assert_ok(yk_token_shard_read(shard, 0, count, read));
+    assert_ok(yk_token_shard_read_tokens(shard, 0, count, read));
     assert_memory_equal(read, tokens, (size_t)count * sizeof *tokens);
     yk_token_shard_close(shard);
 }
@@ -44,7 +44,7 @@ static void bytes_are_those_that_llm_c_writes(void **state)
         struct yk_token_shard_writer *writer = create("a.bin", i == 0 ? 65536 : 65537, 0);
         struct yk_token_shard_write_summary summary = {0};
         struct yk_text file = {0};
-        assert_ok(yk_token_shard_writer_add(writer, tokens, 2));
+        assert_ok(yk_token_shard_writer_add_tokens(writer, tokens, 2));
         assert_ok(yk_token_shard_writer_finish(writer, &summary));
         yk_token_shard_writer_destroy(writer);
         assert_ok(yk_file_read_document(support_scratch_path("a.bin"), &file));
@@ -67,8 +67,8 @@ static void a_series_has_so_many_tokens_a_file(void **state)
     static const int32_t tokens[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
     struct yk_token_shard_writer *writer = create("set.bin", 10, 4);
     struct yk_token_shard_write_summary summary = {0};
-    assert_ok(yk_token_shard_writer_add(writer, tokens, 3));
-    assert_ok(yk_token_shard_writer_add(writer, tokens + 3, 7));
+    assert_ok(yk_token_shard_writer_add_tokens(writer, tokens, 3));
+    assert_ok(yk_token_shard_writer_add_tokens(writer, tokens + 3, 7));
     assert_false(support_scratch_holds("set_000000.bin"));
     assert_ok(yk_token_shard_writer_finish(writer, &summary));
     yk_token_shard_writer_destroy(writer);
@@ -87,7 +87,7 @@ static void a_full_last_file_is_followed_by_none(void **state)
     static const int32_t tokens[] = {5, 6, 7, 8};
     struct yk_token_shard_writer *writer = create("set", 10, 2);
     struct yk_token_shard_write_summary summary = {0};
-    assert_ok(yk_token_shard_writer_add(writer, tokens, 4));
+    assert_ok(yk_token_shard_writer_add_tokens(writer, tokens, 4));
     assert_ok(yk_token_shard_writer_finish(writer, &summary));
     yk_token_shard_writer_destroy(writer);
     assert_int_equal(summary.files, 2);
@@ -111,12 +111,13 @@ static void many_tokens_go_through_the_buffer(void **state)
     struct yk_token_shard *shard = NULL;
     for (int32_t at = 0; at < MANY; at += 40000) {
         const int32_t left = MANY - at;
-        assert_ok(yk_token_shard_writer_add(writer, tokens + at, left < 40000 ? left : 40000));
+        assert_ok(
+            yk_token_shard_writer_add_tokens(writer, tokens + at, left < 40000 ? left : 40000));
     }
     assert_ok(yk_token_shard_writer_finish(writer, &summary));
     yk_token_shard_writer_destroy(writer);
     assert_ok(yk_token_shard_open(support_scratch_path("many.bin"), &shard));
-    assert_ok(yk_token_shard_read(shard, 0, MANY, read));
+    assert_ok(yk_token_shard_read_tokens(shard, 0, MANY, read));
     assert_memory_equal(read, tokens, sizeof tokens);
     yk_token_shard_close(shard);
 }
@@ -128,7 +129,7 @@ static void what_is_given_up_leaves_what_was_there(void **state)
     struct yk_token_shard_write_summary summary = {0};
     support_scratch_write_text("old.bin", "old");
     struct yk_token_shard_writer *writer = create("old.bin", 10, 0);
-    assert_ok(yk_token_shard_writer_add(writer, tokens, 3));
+    assert_ok(yk_token_shard_writer_add_tokens(writer, tokens, 3));
     assert_true(support_scratch_holds("old.bin.partial"));
     yk_token_shard_writer_destroy(writer);
     assert_false(support_scratch_holds("old.bin.partial"));
@@ -140,7 +141,7 @@ static void what_is_given_up_leaves_what_was_there(void **state)
     writer = create("empty.bin", 10, 0);
     assert_fails(yk_token_shard_writer_finish(writer, &summary), YK_ERROR_INPUT,
                  "there are no tokens to write");
-    assert_fails(yk_token_shard_writer_add(writer, (const int32_t[]){10}, 1), YK_ERROR_INPUT,
+    assert_fails(yk_token_shard_writer_add_tokens(writer, (const int32_t[]){10}, 1), YK_ERROR_INPUT,
                  "token 10; there are 0 to 9");
     yk_token_shard_writer_destroy(writer);
     assert_false(support_scratch_holds("empty.bin"));
@@ -162,7 +163,7 @@ static void a_link_stays_and_is_written_through(void **state)
     assert_int_equal(symlink("target", support_scratch_path("set_000001.bin")), 0);
     assert_int_equal(symlink("new", support_scratch_path("one.bin")), 0);
     struct yk_token_shard_writer *writer = create("set.bin", 10, 2);
-    assert_ok(yk_token_shard_writer_add(writer, tokens, 5));
+    assert_ok(yk_token_shard_writer_add_tokens(writer, tokens, 5));
     assert_ok(yk_token_shard_writer_finish(writer, &summary));
     yk_token_shard_writer_destroy(writer);
     assert_int_equal(summary.files, 3);
@@ -172,7 +173,7 @@ static void a_link_stays_and_is_written_through(void **state)
     assert_shard("set_000002.bin", tokens + 4, 1);
 
     writer = create("one.bin", 10, 0);
-    assert_ok(yk_token_shard_writer_add(writer, tokens, 5));
+    assert_ok(yk_token_shard_writer_add_tokens(writer, tokens, 5));
     assert_ok(yk_token_shard_writer_finish(writer, &summary));
     yk_token_shard_writer_destroy(writer);
     assert_true(is_link("one.bin"));
@@ -188,7 +189,7 @@ static void what_is_given_up_leaves_what_a_link_leads_to(void **state)
     support_scratch_write_text("target", "old");
     assert_int_equal(symlink("target", support_scratch_path("one.bin")), 0);
     struct yk_token_shard_writer *writer = create("one.bin", 10, 0);
-    assert_ok(yk_token_shard_writer_add(writer, tokens, 3));
+    assert_ok(yk_token_shard_writer_add_tokens(writer, tokens, 3));
     yk_token_shard_writer_destroy(writer);
     assert_true(is_link("one.bin"));
     assert_ok(yk_file_read_document(support_scratch_path("target"), &file));
@@ -208,7 +209,7 @@ static void a_pipe_gets_all_of_the_file(void **state)
     const int reader = open(path, O_RDONLY | O_NONBLOCK);
     assert_true(reader >= 0);
     struct yk_token_shard_writer *writer = create("pipe", 300, 0);
-    assert_ok(yk_token_shard_writer_add(writer, tokens, 2));
+    assert_ok(yk_token_shard_writer_add_tokens(writer, tokens, 2));
     assert_ok(yk_token_shard_writer_finish(writer, &summary));
     yk_token_shard_writer_destroy(writer);
     assert_int_equal(read(reader, read_bytes, sizeof read_bytes), 1028);
@@ -226,7 +227,7 @@ static void what_cannot_be_written_to_is_one_sentence(void **state)
     const char *path = support_scratch_path("folder.bin");
     assert_int_equal(mkdir(path, 0700), 0);
     struct yk_token_shard_writer *writer = create("folder.bin", 10, 0);
-    assert_ok(yk_token_shard_writer_add(writer, tokens, 3));
+    assert_ok(yk_token_shard_writer_add_tokens(writer, tokens, 3));
     yk_text_addf(&message, "cannot write %s: Is a directory", path);
     assert_fails(yk_token_shard_writer_finish(writer, &summary), YK_ERROR_SYSTEM,
                  yk_text_chars(&message));

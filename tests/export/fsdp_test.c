@@ -252,7 +252,7 @@ static void python_agrees_with_the_plan_about_samples(void **state)
         struct yk_text lists = {0};
         for (int32_t k = 0; k < 5; k++) {
             int64_t first = 0;
-            const int64_t count = yk_plan_member_samples(made->plan, 0, r, k, &first);
+            const int64_t count = yk_plan_member_sample_range(made->plan, 0, r, k, &first);
             yk_text_addf(&expected, "%d %d %d %d %.6f\n", (int)r, (int)k, (int)(start + first),
                          (int)count, (double)count * 3 / 12);
             yk_text_addf(&lists, "%s[", k > 0 ? ", " : "");
@@ -262,7 +262,7 @@ static void python_agrees_with_the_plan_about_samples(void **state)
             }
             yk_text_add(&lists, "]");
             for (int32_t other = 0; other < 3; other++) {
-                start += yk_plan_member_samples(made->plan, 0, other, k, &first);
+                start += yk_plan_member_sample_range(made->plan, 0, other, k, &first);
             }
         }
         yk_text_addf(&expected, "[%s]\n", yk_text_chars(&lists));

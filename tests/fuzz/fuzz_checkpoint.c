@@ -20,7 +20,7 @@ static void check(const char *bytes, size_t size, struct yk_arena *arena)
         return;
     }
     fuzz_accept();
-    const struct yk_checkpoint_state *state = &checkpoint.state;
+    const struct yk_checkpoint_progress *state = &checkpoint.state;
     fuzz_expect(model && *model, "the model has a name");
     fuzz_expect(state->step >= 0 && state->updates >= 0 && state->samples >= 0 && state->bad >= 0,
                 "counts are not negative");

@@ -67,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!tokenizer) {
         tokenizer = support_word_tokenizer(names, 10, "<|begin_of_text|>");
     }
-    (void)yk_instruction_files_detect((const char *)data, size);
+    (void)yk_instruction_files_match_beginning((const char *)data, size);
     for (int options = 0; options < 4; options++) {
         const struct yk_instructions_request request = {
             .path = "fuzz",
@@ -77,7 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             .cut_long = (options & 2) != 0,
         };
         struct yk_instructions *instructions = NULL;
-        if (yk_instructions_read((const char *)data, size, &request, &instructions) == YK_OK) {
+        if (yk_instructions_parse((const char *)data, size, &request, &instructions) == YK_OK) {
             fuzz_accept();
             check(instructions, yk_tokenizer_vocabulary_size(tokenizer));
         }

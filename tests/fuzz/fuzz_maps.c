@@ -18,11 +18,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct yk_graph_read_options options = {0};
     struct yk_graph *graph = NULL;
     int32_t devices[16];
-    if (yk_graph_read(yk_graph_example_json, strlen(yk_graph_example_json), "example", &options,
-                      &graph) != YK_OK) {
+    if (yk_graph_read(yk_graph_heft_example_json, strlen(yk_graph_heft_example_json), "example",
+                      &options, &graph) != YK_OK) {
         abort();
     }
-    if (yk_assignment_read((const char *)data, size, "fuzz", graph, devices) == YK_OK) {
+    if (yk_assignment_read_devices((const char *)data, size, "fuzz", graph, devices) == YK_OK) {
         fuzz_accept();
         for (int32_t i = 0; i < graph->task_count; i++) {
             if (devices[i] < 0 || devices[i] >= graph->device_count) {
@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         YK_OK) {
         fuzz_accept();
         for (int32_t i = 0; i < modules->tensor_count; i++) {
-            const int32_t place = yk_device_map_find(map, modules->tensors[i].name);
+            const int32_t place = yk_device_map_find_place(map, modules->tensors[i].name);
             if (place >= DEVICES || place == YK_DEVICE_MAP_UNASSIGNED) {
                 abort();
             }

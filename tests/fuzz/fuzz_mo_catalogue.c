@@ -20,7 +20,7 @@ static void check_text(struct yk_mo_string text, const uint8_t *data, size_t siz
     }
 }
 
-static void clean(struct yk_pair_sides *sides, struct yk_mo_string source,
+static void clean(struct yk_pair_cleaning_sides *sides, struct yk_mo_string source,
                   struct yk_mo_string other)
 {
     enum yk_pair_reject_reason fault = YK_PAIR_ACCEPTED;
@@ -39,13 +39,13 @@ static void clean(struct yk_pair_sides *sides, struct yk_mo_string source,
 }
 
 static void check_entry(const struct yk_mo_message *message, const uint8_t *data, size_t size,
-                        struct yk_pair_sides *sides)
+                        struct yk_pair_cleaning_sides *sides)
 {
     check_text(message->context, data, size);
     check_text(message->source, data, size);
     fuzz_expect(message->form_count >= 1, "there is a translation, if an empty one");
     for (int32_t i = 0; i < message->form_count; i++) {
-        const struct yk_mo_string form = yk_mo_catalogue_form(message, i);
+        const struct yk_mo_string form = yk_mo_catalogue_translation_form(message, i);
         check_text(form, data, size);
         clean(sides, message->source, form);
     }
@@ -54,15 +54,15 @@ static void check_entry(const struct yk_mo_message *message, const uint8_t *data
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct yk_mo_catalogue catalogue = {0};
-    struct yk_pair_sides sides = {0};
+    struct yk_pair_cleaning_sides sides = {0};
     if (yk_mo_catalogue_open((const char *)data, size, "fuzz", &catalogue) == YK_OK) {
         fuzz_accept();
         check_text(yk_mo_catalogue_charset(&catalogue), data, size);
-        if (yk_mo_catalogue_check_utf8(&catalogue, "fuzz") != YK_OK) {
+        if (yk_mo_catalogue_check_charset(&catalogue, "fuzz") != YK_OK) {
             fuzz_expect(yk_status_message()[0] != '\0', "a refusal says why");
         }
         for (uint32_t i = 0; i < catalogue.count; i++) {
-            const struct yk_mo_message message = yk_mo_catalogue_at(&catalogue, i);
+            const struct yk_mo_message message = yk_mo_catalogue_message_at(&catalogue, i);
             check_entry(&message, data, size, &sides);
         }
     }

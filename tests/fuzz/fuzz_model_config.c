@@ -53,8 +53,8 @@ static void check_written(const struct yk_model_config *config, struct yk_arena 
     const struct yk_model_config *again = NULL;
     struct yk_text text = {0};
     if (yk_model_config_write(config, YK_PRECISION_FP32, &text) == YK_OK) {
-        fuzz_expect(yk_model_config_read(yk_text_chars(&text), text.length, "again", arena,
-                                         &again) == YK_OK,
+        fuzz_expect(yk_model_config_parse(yk_text_chars(&text), text.length, "again", arena,
+                                          &again) == YK_OK,
                     "what was written is read");
         fuzz_expect(again->architecture == config->architecture &&
                         again->vocabulary == config->vocabulary && again->width == config->width &&
@@ -78,7 +78,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (yk_arena_create(&arena) != YK_OK) {
         return 0;
     }
-    if (yk_model_config_read((const char *)data, size, "fuzz", arena, &config) == YK_OK) {
+    if (yk_model_config_parse((const char *)data, size, "fuzz", arena, &config) == YK_OK) {
         fuzz_accept();
         check_config(config);
         check_written(config, arena);

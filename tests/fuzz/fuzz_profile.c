@@ -41,16 +41,17 @@ static yk_status look_at_layer(void *user, const struct yk_profile_layer_row *ro
     if (rows->count++ >= MOST_ROWS) {
         return YK_OK;
     }
-    check_curve(yk_profile_find_layer(rows->profile, &row->layer, &curve), &curve);
+    check_curve(yk_profile_find_layer_times(rows->profile, &row->layer, &curve), &curve);
     if (yk_profile_find_nearest_sequences(rows->profile, &row->layer, &below, &above) == YK_OK) {
         fuzz_expect(below == 0 || (below > 0 && below < row->layer.sequence), "below is below");
         fuzz_expect(above == 0 || above > row->layer.sequence, "above is above");
     }
-    if (yk_profile_find_nearest_part(rows->profile, row->layer.device, 0.5, 0.25, &part) == YK_OK) {
+    if (yk_profile_find_nearest_fraction(rows->profile, row->layer.device, 0.5, 0.25, &part) ==
+        YK_OK) {
         fuzz_expect(isnan(part) || (part >= 0.25 && part <= 0.75), "a part is as near as asked");
     }
-    return yk_profile_has_layer(rows->profile, &row->layer, row->batch, row->measurement.versions,
-                                &has);
+    return yk_profile_has_layer_time(rows->profile, &row->layer, row->batch,
+                                     row->measurement.versions, &has);
 }
 
 static yk_status look_at_link(void *user, const struct yk_profile_link_row *row)
@@ -62,9 +63,9 @@ static yk_status look_at_link(void *user, const struct yk_profile_link_row *row)
         return YK_OK;
     }
     fuzz_expect(row->link.ranks > 0, "links join ranks");
-    check_curve(yk_profile_find_link(rows->profile, &row->link, &curve), &curve);
-    return yk_profile_has_link(rows->profile, &row->link, row->bytes, row->measurement.versions,
-                               &has);
+    check_curve(yk_profile_find_link_times(rows->profile, &row->link, &curve), &curve);
+    return yk_profile_has_link_time(rows->profile, &row->link, row->bytes,
+                                    row->measurement.versions, &has);
 }
 
 static yk_status look_at_fact(void *user, const struct yk_profile_fact_row *row)
@@ -86,15 +87,15 @@ static void read_all(const char *path)
                                                   {.argument = &rows[2], .fact = look_at_fact}};
     struct yk_text text = {0};
     struct yk_profile *profile = NULL;
-    if (yk_profile_open(path, &profile) != YK_OK) {
+    if (yk_profile_open_for_reading(path, &profile) != YK_OK) {
         fuzz_expect(yk_status_message()[0] != '\0', "a refusal says why");
         return;
     }
     rows[0].profile = rows[1].profile = rows[2].profile = profile;
-    if (yk_profile_visit(profile, &visitors[0]) == YK_OK &&
-        yk_profile_visit(profile, &visitors[1]) == YK_OK &&
-        yk_profile_visit(profile, &visitors[2]) == YK_OK &&
-        yk_profile_list_rows(profile, &text) == YK_OK &&
+    if (yk_profile_visit_rows(profile, &visitors[0]) == YK_OK &&
+        yk_profile_visit_rows(profile, &visitors[1]) == YK_OK &&
+        yk_profile_visit_rows(profile, &visitors[2]) == YK_OK &&
+        yk_profile_write_rows_as_text(profile, &text) == YK_OK &&
         rows[0].count + rows[1].count + rows[2].count > 0) {
         fuzz_accept();
     }
@@ -111,25 +112,27 @@ static void import(const char *path)
     struct yk_profile_import_counts counts = {0};
     if (empty.length == 0) {
         fuzz_write_file("own.db", "", 0, own);
-        fuzz_expect(yk_profile_create(own, &profile) == YK_OK, "a profile can be begun");
+        fuzz_expect(yk_profile_open_or_create(own, &profile) == YK_OK, "a profile can be begun");
         yk_profile_close(profile);
         fuzz_expect(yk_file_read_document(own, &empty) == YK_OK, "and read");
     }
     fuzz_write_file("own.db", empty.bytes, empty.length, own);
-    fuzz_expect(yk_profile_create(own, &profile) == YK_OK, "an empty profile can be opened");
+    fuzz_expect(yk_profile_open_or_create(own, &profile) == YK_OK,
+                "an empty profile can be opened");
     if (yk_profile_import(profile, path, &counts) == YK_OK) {
         fuzz_expect(counts.added >= 0 && counts.replaced >= 0 && counts.left >= 0,
                     "rows can be counted");
         struct rows layers = {.profile = profile};
         const struct yk_profile_visitor visitor = {.argument = &layers, .layer = look_at_layer};
-        fuzz_expect(yk_profile_visit(profile, &visitor) == YK_OK, "what was imported can be read");
+        fuzz_expect(yk_profile_visit_rows(profile, &visitor) == YK_OK,
+                    "what was imported can be read");
     }
     yk_profile_close(profile);
 }
 
 static void add(const char *path)
 {
-    static const struct yk_profile_fact_key fact = {"cpu:1", YK_PROFILE_CONTEXT_BYTES};
+    static const struct yk_profile_fact_key fact = {"cpu:1", YK_PROFILE_FACT_CONTEXT_BYTES};
     static const struct yk_profile_measurement one = {.value = 1, .samples = 1, .versions = ""};
     struct yk_profile *profile = NULL;
     struct yk_text note = {0};

@@ -14,7 +14,7 @@ static void check(const struct yk_safetensors_header *header, uint64_t begin, ui
 {
     uint64_t at = begin;
     for (int32_t i = 0; i < header->count; i++) {
-        const struct yk_tensor_entry *entry = &header->entries[i];
+        const struct yk_tensor_file_entry *entry = &header->entries[i];
         uint64_t bytes = 0;
         fuzz_expect(entry->type >= 0 && entry->type < YK_TENSOR_DTYPE_COUNT, "types are known");
         fuzz_expect(entry->rank >= 0 && entry->rank <= YK_TENSOR_MAX_RANK, "ranks have a limit");
@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct yk_safetensors_header *header = NULL;
     uint64_t length = 0;
     uint64_t file_size = size;
-    if (yk_safetensors_header_length(data, size, size, "fuzz", &length) != YK_OK) {
+    if (yk_safetensors_header_parse_length(data, size, size, "fuzz", &length) != YK_OK) {
         return 0;
     }
     fuzz_expect(length <= size - YK_SAFETENSORS_PREFIX_BYTES, "the header lies in the file");

@@ -19,7 +19,7 @@ static void check_part(const char *name)
 {
     struct yk_shard_slice part;
     struct yk_text again = {0};
-    if (!yk_shard_read_slice_name(name, &part)) {
+    if (!yk_shard_parse_slice_name(name, &part)) {
         return;
     }
     fuzz_accept();
@@ -28,7 +28,7 @@ static void check_part(const char *name)
     if (parameter) {
         memcpy(parameter, part.parameter, part.parameter_length);
         parameter[part.parameter_length] = '\0';
-        yk_shard_add_slice_name(&again, part.kind, parameter, part.first);
+        yk_shard_append_slice_name(&again, part.kind, parameter, part.first);
         check_again(&again, name);
     }
     free(parameter);
@@ -40,7 +40,7 @@ static void check_file(const char *name)
     char again[YK_SHARD_FILE_NAME_SIZE];
     int32_t rank = -1;
     int32_t ranks = -1;
-    if (!yk_shard_read_file_name(name, &rank, &ranks)) {
+    if (!yk_shard_parse_file_name(name, &rank, &ranks)) {
         return;
     }
     fuzz_accept();

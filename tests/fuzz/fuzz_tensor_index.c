@@ -28,14 +28,14 @@ static void check_place(const struct yk_tensor_set *set, const struct yk_tensor_
     const char *folder = fuzz_folder();
     const char *path = place->file->path;
     unsigned char bytes[4];
-    fuzz_expect(yk_tensor_set_find(set, place->entry->name) == place, "names are unique");
+    fuzz_expect(yk_tensor_set_find_tensor(set, place->entry->name) == place, "names are unique");
     fuzz_expect(strncmp(path, folder, strlen(folder)) == 0 && path[strlen(folder)] == '/' &&
                     !strchr(path + strlen(folder) + 1, '/'),
                 "files are beside the index");
-    fuzz_expect(yk_safetensors_find(place->file, place->entry->name) == place->entry,
+    fuzz_expect(yk_safetensors_find_tensor(place->file, place->entry->name) == place->entry,
                 "a tensor is in the file that the index names");
-    fuzz_expect(yk_safetensors_read(place->file, place->entry, 0, place->entry->bytes, bytes) ==
-                    YK_OK,
+    fuzz_expect(yk_safetensors_read_tensor_range(place->file, place->entry, 0, place->entry->bytes,
+                                                 bytes) == YK_OK,
                 "tensors can be read");
 }
 
@@ -60,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (int32_t i = 0; i < set->count; i++) {
         check_place(set, &set->locations[i]);
     }
-    fuzz_expect(yk_tensor_set_require(set, "no such tensor", &place) != YK_OK && !place,
+    fuzz_expect(yk_tensor_set_find_tensor_or_fail(set, "no such tensor", &place) != YK_OK && !place,
                 "what is not there is refused");
     yk_tensor_set_close(set);
     return 0;

@@ -19,7 +19,7 @@ static void check(const struct yk_token_shard *shard, const uint8_t *data, size_
                 "the tokens fill the file");
     int32_t *tokens = malloc((size_t)count * sizeof *tokens);
     fuzz_expect(tokens != NULL, "there is memory");
-    const yk_status status = yk_token_shard_read(shard, 0, count, tokens);
+    const yk_status status = yk_token_shard_read_tokens(shard, 0, count, tokens);
     bool possible = true;
     for (int64_t i = 0; i < count; i++) {
         const uint8_t *bytes = data + YK_TOKEN_SHARD_HEADER_BYTES + width * (size_t)i;

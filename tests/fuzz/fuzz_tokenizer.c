@@ -68,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             check_text(tokenizer, bytes + length + 1, size - length - 1);
         }
         for (int role = 0; role < YK_TOKEN_ROLE_COUNT; role++) {
-            fuzz_expect(yk_tokenizer_role_id(tokenizer, (enum yk_token_role)role) <
+            fuzz_expect(yk_tokenizer_id_of_role(tokenizer, (enum yk_token_role)role) <
                             yk_tokenizer_vocabulary_size(tokenizer),
                         "roles are tokens");
         }

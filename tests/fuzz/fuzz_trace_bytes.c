@@ -14,7 +14,7 @@
 static void check_sums(const struct yk_trace *trace)
 {
     const size_t count = (size_t)yk_trace_rank_count(trace);
-    const double step_s = yk_trace_breakdown_step_s(trace);
+    const double step_s = yk_trace_breakdown_step_length_s(trace);
     struct yk_trace_breakdown *sums = calloc(count + 1, sizeof *sums);
     fuzz_expect(sums != NULL, "there is memory");
     fuzz_expect(yk_trace_breakdown(trace, step_s, sums) == YK_OK, "a trace has sums");

@@ -108,7 +108,7 @@ static void print_tensors(const struct replay_bench *bench, char *memory,
             .type = YK_PRECISION_BF16,
             .order = i == 0 ? first : YK_DEQUANTISE_PREFETCH,
         };
-        (void)yk_ops_nf4_layout(memory + (ptrdiff_t)i * TENSOR_ROOM, WEIGHTS, &op.from);
+        (void)yk_ops_nf4_set_pointers(memory + (ptrdiff_t)i * TENSOR_ROOM, WEIGHTS, &op.from);
         backend->dequantise(bench->lane, &op);
         backend->copy(bench->lane, bench->at.results + (ptrdiff_t)i * TENSOR_ROOM, place,
                       TENSOR_ROOM);
@@ -144,7 +144,7 @@ static void weights_made_ahead_are_replayed(void **state)
             .from = bench.at.inputs + (ptrdiff_t)i * REPLAY_ALIGNMENT,
             .type = YK_PRECISION_BF16,
         };
-        (void)yk_ops_nf4_layout((char *)memory + (ptrdiff_t)i * TENSOR_ROOM, WEIGHTS, &op.to);
+        (void)yk_ops_nf4_set_pointers((char *)memory + (ptrdiff_t)i * TENSOR_ROOM, WEIGHTS, &op.to);
         backend->quantise(bench.lane, &op);
     }
     const uint64_t expected = read_tensors(&bench, memory, NULL, YK_DEQUANTISE_IN_ORDER);

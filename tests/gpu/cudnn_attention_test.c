@@ -345,7 +345,7 @@ static const struct yk_backend *backend_or_skip(void)
         skip();
     }
     const struct yk_backend *backend = NULL;
-    assert_ok(yk_backend_load(path, &backend));
+    assert_ok(yk_backend_load_plugin(path, &backend));
     const struct yk_backend_options options = {.attention = "own"};
     struct yk_backend_device *device = NULL;
     if (backend->open(&options, &device) != YK_OK) {

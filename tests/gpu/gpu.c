@@ -39,7 +39,7 @@ int gpu_find(const struct yk_backend **out)
         printf("skipped: there is no " PLUGIN "; name one in YOKE_CUDA_PLUGIN\n");
         return GPU_SKIPPED;
     }
-    if (yk_backend_load(named ? named : nearby, out) != YK_OK) {
+    if (yk_backend_load_plugin(named ? named : nearby, out) != YK_OK) {
         fprintf(stderr, "%s\n", yk_status_message());
         return 1;
     }

@@ -37,7 +37,8 @@ static void add_task(struct yk_graph_builder *builder, const char *name, double 
 static yk_status add_edge(struct yk_graph_builder *builder, const char *from, const char *to,
                           double cost, double bytes)
 {
-    const struct yk_graph_edge_spec edge = {.from = from, .to = to, .cost = cost, .bytes = bytes};
+    const struct yk_graph_builder_edge edge = {
+        .from = from, .to = to, .cost = cost, .bytes = bytes};
     return yk_graph_builder_add_edge(builder, &edge);
 }
 

@@ -10,7 +10,7 @@ static void the_example_is_the_graph_of_the_heft_paper(void **state)
     static const int edges[15][3] = {{1, 2, 18}, {1, 3, 12}, {1, 4, 9},   {1, 5, 11},  {1, 6, 14},
                                      {2, 8, 19}, {2, 9, 16}, {3, 7, 23},  {4, 8, 27},  {4, 9, 23},
                                      {5, 9, 13}, {6, 8, 15}, {7, 10, 17}, {8, 10, 11}, {9, 10, 13}};
-    struct yk_graph *graph = support_read_graph(yk_graph_example_json, NULL);
+    struct yk_graph *graph = support_read_graph(yk_graph_heft_example_json, NULL);
     assert_int_equal(graph->task_count, 10);
     assert_int_equal(graph->device_count, 3);
     assert_int_equal(graph->edge_count, 15);
@@ -34,7 +34,7 @@ static void the_example_cut_off_anywhere_is_refused(void **state)
 {
     (void)state;
     /* Without the line end after its last brace the text is still whole. */
-    assert_int_equal(support_count_accepted_prefixes(yk_graph_example_json, NULL), 1);
+    assert_int_equal(support_count_accepted_prefixes(yk_graph_heft_example_json, NULL), 1);
 }
 
 int main(void)

@@ -36,14 +36,15 @@ static int tear_down(void **state)
 }
 
 #define make(fixture, options, out)                                                                \
-    yk_train_request_make((options), sizeof(options) / sizeof(options)[0], (fixture)->arena, (out))
+    yk_train_request_from_options((options), sizeof(options) / sizeof(options)[0],                 \
+                                  (fixture)->arena, (out))
 
 /* As yoke train --help says. */
 static void a_request_of_nothing_has_the_presets(void **state)
 {
     const struct fixture *fixture = *state;
     struct yk_train_request request;
-    assert_ok(yk_train_request_make(NULL, 0, fixture->arena, &request));
+    assert_ok(yk_train_request_from_options(NULL, 0, fixture->arena, &request));
     assert_int_equal(request.batch, 16);
     assert_string_equal(request.optimizer, "adamw");
     assert_string_equal(request.precision, "fp32");

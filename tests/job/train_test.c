@@ -111,8 +111,8 @@ static struct yk_train_request make_request(struct fixture *fixture)
         {"threads", "1"},      {"device", "cpu"},       {"profile", "none"},
     };
     struct yk_train_request request;
-    assert_ok(yk_train_request_make(options, sizeof options / sizeof options[0], fixture->arena,
-                                    &request));
+    assert_ok(yk_train_request_from_options(options, sizeof options / sizeof options[0],
+                                            fixture->arena, &request));
     request.job = &fixture->job;
     request.progress = &fixture->progress;
     return request;

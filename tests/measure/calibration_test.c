@@ -26,7 +26,7 @@ struct made_run {
     struct yk_profile *profile;
     struct yk_cost_sources sources;
     struct yk_layer_costs *costs;
-    struct yk_sim *sim;
+    struct yk_sim_result *sim;
     struct yk_op_times spent;
     struct yk_calibration calibration;
 };
@@ -34,7 +34,7 @@ struct made_run {
 /* Alone. Updates are of whole layers. */
 static double alone_s(const struct yk_program *program, const struct yk_op *op)
 {
-    const struct yk_model *model = yk_model_cache_whole_batch(program->cache);
+    const struct yk_model *model = yk_model_cache_get_whole_batch(program->cache);
     switch (op->kind) {
     case YK_OP_FORWARD:
         return (double)op->samples + (double)strlen(model->layers[op->layer].kind);
@@ -111,9 +111,9 @@ static void begin(struct made_run *run, int32_t micro_batches, bool knows_messag
     assert_ok(
         yk_model_cache_create(run->made.model->config, &run->made.plan->workload, &run->cache));
     assert_ok(yk_program_compile(run->made.plan, run->made.cluster, run->cache, &run->program));
-    assert_ok(yk_profile_create(":memory:", &run->profile));
+    assert_ok(yk_profile_open_or_create(":memory:", &run->profile));
     if (knows_messages) {
-        const struct yk_profile_fact_key fact = {link_name, YK_PROFILE_MESSAGE_SLOWDOWN};
+        const struct yk_profile_fact_key fact = {link_name, YK_PROFILE_FACT_MESSAGE_SLOWDOWN};
         const struct yk_profile_measurement made = {
             .value = message_slowdown, .samples = 1, .versions = "v0"};
         assert_ok(yk_profile_add_fact(run->profile, &fact, &made));
@@ -217,8 +217,8 @@ static void the_profile_gets_the_times_of_ops_alone(void **state)
     assert_false(run.calibration.estimated_message);
     assert_near(run.calibration.compute_slowdown, compute_slowdown);
     assert_reported(&run, 0);
-    assert_near(fact_of(&run, YK_PROFILE_COMPUTE_SLOWDOWN), compute_slowdown);
-    assert_near(fact_of(&run, YK_PROFILE_MESSAGE_SLOWDOWN), message_slowdown);
+    assert_near(fact_of(&run, YK_PROFILE_FACT_COMPUTE_SLOWDOWN), compute_slowdown);
+    assert_near(fact_of(&run, YK_PROFILE_FACT_MESSAGE_SLOWDOWN), message_slowdown);
     end(&run);
 }
 

@@ -323,7 +323,7 @@ static void a_process_holds_its_context_and_what_comms_took(void **state)
                                            "h200:69.7%", "h200:13.6%"};
     const struct yk_profiler *profiler = &((struct measuring *)*state)->surveys[0];
     for (size_t i = 0; i < sizeof subjects / sizeof subjects[0]; i++) {
-        const double held = find_fact(profiler, subjects[i], YK_PROFILE_CONTEXT_BYTES);
+        const double held = find_fact(profiler, subjects[i], YK_PROFILE_FACT_CONTEXT_BYTES);
         assert_true(held >= context_bytes + 2 * group_bytes);
         assert_true(held < context_bytes + 2.1 * group_bytes);
     }
@@ -334,8 +334,8 @@ static void each_device_is_slowed_by_messages_in_its_own_way(void **state)
 {
     const struct yk_profiler *profiler = &((struct measuring *)*state)->besides[1];
     assert_int_equal(profiler->fact_count, 2);
-    assert_true(find_fact(profiler, "h200:69.7%", YK_PROFILE_COMPUTE_SLOWDOWN) == 1.125);
-    assert_true(find_fact(profiler, "h200:13.6%", YK_PROFILE_COMPUTE_SLOWDOWN) == 1.5);
+    assert_true(find_fact(profiler, "h200:69.7%", YK_PROFILE_FACT_COMPUTE_SLOWDOWN) == 1.125);
+    assert_true(find_fact(profiler, "h200:13.6%", YK_PROFILE_FACT_COMPUTE_SLOWDOWN) == 1.5);
 }
 
 /* Pretended devices share nothing: nearly as long alone, and never longer. */
@@ -345,7 +345,7 @@ static void each_kind_is_measured_while_others_rest(void **state)
     for (int rank = 0; rank < RANKS; rank++) {
         const struct yk_profiler *profiler = &((struct measuring *)*state)->surveys[rank];
         for (size_t i = 0; i < sizeof subjects / sizeof subjects[0]; i++) {
-            const double times = find_fact(profiler, subjects[i], YK_PROFILE_IDLE_SPEEDUP);
+            const double times = find_fact(profiler, subjects[i], YK_PROFILE_FACT_IDLE_SPEEDUP);
             assert_true(times > 0 && times <= 1);
         }
     }
@@ -357,17 +357,18 @@ static void it_is_measured_where_everything_else_is_known(void **state)
     struct measuring *measuring = *state;
     const struct yk_profiler *first = &measuring->surveys[0];
     static const char link[] = "h200:13.6%-h200:69.7% between nodes";
-    static const char *const besides[] = {YK_PROFILE_COMPUTE_SLOWDOWN, YK_PROFILE_MESSAGE_SLOWDOWN};
+    static const char *const besides[] = {YK_PROFILE_FACT_COMPUTE_SLOWDOWN,
+                                          YK_PROFILE_FACT_MESSAGE_SLOWDOWN};
     const struct yk_profile_measurement made = {.value = 1.5, .samples = 3, .versions = "test"};
     struct yk_profile *profile = NULL;
-    assert_ok(yk_profile_create(":memory:", &profile));
+    assert_ok(yk_profile_open_or_create(":memory:", &profile));
     for (int32_t i = 0; i < first->layer_count; i++) {
         const struct yk_profiler_layer_row *row = &first->layers[i];
-        assert_ok(yk_profile_add_layer(profile, &row->layer, row->batch, &row->measurement));
+        assert_ok(yk_profile_add_layer_time(profile, &row->layer, row->batch, &row->measurement));
     }
     for (int32_t i = 0; i < first->fact_count; i++) {
         const struct yk_profiler_fact_row *row = &first->facts[i];
-        if (strcmp(row->fact.fact, YK_PROFILE_IDLE_SPEEDUP) != 0) {
+        if (strcmp(row->fact.fact, YK_PROFILE_FACT_IDLE_SPEEDUP) != 0) {
             assert_ok(yk_profile_add_fact(profile, &row->fact, &row->measurement));
         }
     }
@@ -378,8 +379,8 @@ static void it_is_measured_where_everything_else_is_known(void **state)
     measuring->again[0].profile = profile;
     assert_ok(yk_thread_world_run(RANKS, run_again, measuring));
     assert_int_equal(measuring->again[0].layer_count, 0);
-    assert_true(find_fact(&measuring->again[0], "h200:69.7%", YK_PROFILE_IDLE_SPEEDUP) > 0);
-    assert_true(find_fact(&measuring->again[1], "h200:13.6%", YK_PROFILE_IDLE_SPEEDUP) > 0);
+    assert_true(find_fact(&measuring->again[0], "h200:69.7%", YK_PROFILE_FACT_IDLE_SPEEDUP) > 0);
+    assert_true(find_fact(&measuring->again[1], "h200:13.6%", YK_PROFILE_FACT_IDLE_SPEEDUP) > 0);
     yk_profile_close(profile);
     measuring->again[0].profile = NULL;
 }

@@ -128,7 +128,7 @@ static yk_status run_rank(int32_t number, int32_t ranks, void *user)
 static void measure(struct measuring *measuring)
 {
     struct yk_profile *profile = NULL;
-    assert_ok(yk_profile_create(support_scratch_path("profile.db"), &profile));
+    assert_ok(yk_profile_open_or_create(support_scratch_path("profile.db"), &profile));
     assert_ok(yk_cluster_parse("1x(2xcpu:1) + 1x(cpu:1)", &measuring->cluster));
     for (int i = 0; i < RANKS; i++) {
         assert_ok(yk_profiler_init(&measuring->surveys[i]));

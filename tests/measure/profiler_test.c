@@ -210,7 +210,7 @@ static void what_a_survey_kept_prices_every_layer(void **state)
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/profile.db", folder);
     assert_ok(yk_profiler_init(&profiler));
-    assert_ok(yk_profile_create(path, &profile));
+    assert_ok(yk_profile_open_or_create(path, &profile));
     profiler.profile = profile;
     assert_ok(yk_profiler_measure_layers(&profiler, &place->team, &request));
     assert_false(profiler.stopped);

@@ -195,7 +195,7 @@ static void what_was_held_besides_is_a_fact_of_the_device(void **state)
     int32_t of_any = 0;
     for (int32_t i = 0; i < profiler->fact_count; i++) {
         const struct yk_profiler_fact_row *row = &profiler->facts[i];
-        if (strcmp(row->fact.fact, YK_PROFILE_CONTEXT_BYTES) == 0) {
+        if (strcmp(row->fact.fact, YK_PROFILE_FACT_CONTEXT_BYTES) == 0) {
             assert_true(row->measurement.value > 0.9e9 && row->measurement.value < 1e9);
             of_the_model += strcmp(row->fact.subject, "cpu:1 with gpt-nano") == 0;
             of_any += strcmp(row->fact.subject, "cpu:1") == 0;
@@ -275,16 +275,16 @@ static void slowdowns_that_a_stopped_survey_left_are_measured_by_the_next(void *
     const char *link = "cpu:1-cpu:1 within a node";
     const struct yk_profile_measurement once = {.value = 1, .versions = "test"};
     struct yk_profile *profile = NULL;
-    assert_ok(yk_profile_create(":memory:", &profile));
+    assert_ok(yk_profile_open_or_create(":memory:", &profile));
     for (int32_t i = 0; i < profiler->layer_count; i++) {
         const struct yk_profiler_layer_row *row = &profiler->layers[i];
-        assert_ok(yk_profile_add_layer(profile, &row->layer, row->batch, &row->measurement));
+        assert_ok(yk_profile_add_layer_time(profile, &row->layer, row->batch, &row->measurement));
     }
     assert_int_equal(ask_again(measuring, profile), 1);
     assert_ok(yk_profile_add_fact(
-        profile, &(struct yk_profile_fact_key){link, YK_PROFILE_COMPUTE_SLOWDOWN}, &once));
+        profile, &(struct yk_profile_fact_key){link, YK_PROFILE_FACT_COMPUTE_SLOWDOWN}, &once));
     assert_ok(yk_profile_add_fact(
-        profile, &(struct yk_profile_fact_key){link, YK_PROFILE_MESSAGE_SLOWDOWN}, &once));
+        profile, &(struct yk_profile_fact_key){link, YK_PROFILE_FACT_MESSAGE_SLOWDOWN}, &once));
     assert_int_equal(ask_again(measuring, profile), 0);
     yk_profile_close(profile);
 }

@@ -309,7 +309,7 @@ static void stopped_at_once_nothing_is_known(void **state)
     add_textbook(&fixture);
     fixture.options.stop = &stop;
     solve(&fixture);
-    assert_int_equal(fixture.result.outcome, YK_MILP_UNKNOWN);
+    assert_int_equal(fixture.result.outcome, YK_MILP_NO_SOLUTION_FOUND);
     assert_null(fixture.result.values);
     assert_true(fixture.result.bound == -INFINITY);
     end(&fixture);

@@ -31,7 +31,7 @@ static bool run(void (*function)(void *data), struct shared *shared, double budg
                                                 .stop = stop,
                                                 .stop_requested = &shared->stop_requested};
     bool returned = false;
-    assert_ok(yk_subprocess_run(function, shared, &limits, &returned));
+    assert_ok(yk_subprocess_run_function(function, shared, &limits, &returned));
     return returned;
 }
 

@@ -31,7 +31,7 @@ static const size_t case_count = sizeof cases / sizeof cases[0];
 static const struct yk_model_config *read_case(const struct config_case *one)
 {
     const struct yk_model_config *config = NULL;
-    assert_ok(yk_model_config_read(one->text, strlen(one->text), one->name, group_arena, &config));
+    assert_ok(yk_model_config_parse(one->text, strlen(one->text), one->name, group_arena, &config));
     return config;
 }
 
@@ -106,7 +106,7 @@ static void configs_written_again_read_back_the_same(void **state)
         struct yk_text text = {0};
         assert_ok(yk_model_config_write(config, YK_PRECISION_FP32, &text));
         assert_ok(
-            yk_model_config_read(yk_text_chars(&text), text.length, "again", group_arena, &again));
+            yk_model_config_parse(yk_text_chars(&text), text.length, "again", group_arena, &again));
         assert_same(config, again);
         yk_text_free(&text);
     }

@@ -49,7 +49,7 @@ static const char OPUS_MT[] =
 static const struct yk_model_config *read_config(const char *text)
 {
     const struct yk_model_config *config = NULL;
-    assert_ok(yk_model_config_read(text, strlen(text), "config.json", group_arena, &config));
+    assert_ok(yk_model_config_parse(text, strlen(text), "config.json", group_arena, &config));
     return config;
 }
 
@@ -58,7 +58,7 @@ static void assert_unreadable(const char *text, const char *message)
     const struct yk_model_config *config = NULL;
     char expected[512];
     snprintf(expected, sizeof expected, "config.json: %s", message);
-    assert_fails(yk_model_config_read(text, strlen(text), "config.json", group_arena, &config),
+    assert_fails(yk_model_config_parse(text, strlen(text), "config.json", group_arena, &config),
                  YK_ERROR_INPUT, expected);
     assert_null(config);
 }
@@ -439,10 +439,10 @@ static void what_is_no_object_is_refused(void **state)
 {
     (void)state;
     const struct yk_model_config *config = NULL;
-    assert_fails(yk_model_config_read("[]", 2, "c", group_arena, &config), YK_ERROR_INPUT,
+    assert_fails(yk_model_config_parse("[]", 2, "c", group_arena, &config), YK_ERROR_INPUT,
                  "c: a config.json is an object, not a list");
-    assert_int_equal(yk_model_config_read("{", 1, "c", group_arena, &config), YK_ERROR_INPUT);
-    assert_int_equal(yk_model_config_read("", 0, "c", group_arena, &config), YK_ERROR_INPUT);
+    assert_int_equal(yk_model_config_parse("{", 1, "c", group_arena, &config), YK_ERROR_INPUT);
+    assert_int_equal(yk_model_config_parse("", 0, "c", group_arena, &config), YK_ERROR_INPUT);
     assert_int_equal(yk_model_config_open("missing/config.json", group_arena, &config),
                      YK_ERROR_INPUT);
 }

@@ -52,7 +52,7 @@ static void assert_returns(const struct yk_model_config *config)
     const struct yk_model_config *again = NULL;
     assert_ok(yk_model_config_write(config, YK_PRECISION_BF16, &text));
     assert_ok(
-        yk_model_config_read(yk_text_chars(&text), text.length, "again", group_arena, &again));
+        yk_model_config_parse(yk_text_chars(&text), text.length, "again", group_arena, &again));
     assert_same(config, again);
     yk_text_free(&text);
 }

@@ -28,7 +28,7 @@ static const struct yk_model *builtin(const char *name, struct yk_workload workl
 static const struct yk_model *from_text(const char *text, struct yk_workload workload)
 {
     const struct yk_model_config *config = NULL;
-    assert_ok(yk_model_config_read(text, strlen(text), "tiny", group_arena, &config));
+    assert_ok(yk_model_config_parse(text, strlen(text), "tiny", group_arena, &config));
     return describe(config, workload);
 }
 
@@ -149,7 +149,7 @@ static void a_decoder_counts_cross_attention_by_the_sources_length(void **state)
     const struct yk_model *model = from_text(text, workload);
     assert_flops(model, products + 2 * 12 * 8 * (pairs + 3 * 3 * 3),
                  products + 2 * 12 * 8 * (pairs + 3 * 6 /* 1 + 2 + 3 */));
-    assert_int_equal(yk_model_all_tokens(model), 2 * (5 + 3));
+    assert_int_equal(yk_model_count_all_tokens(model), 2 * (5 + 3));
 }
 
 static void what_is_computed_again_does_not_count(void **state)

@@ -31,7 +31,7 @@ static int set_up(void **state)
 {
     (void)state;
     assert_ok(yk_arena_create(&arena));
-    assert_ok(yk_model_config_read(tiny, strlen(tiny), "tiny", arena, &config));
+    assert_ok(yk_model_config_parse(tiny, strlen(tiny), "tiny", arena, &config));
     assert_ok(yk_model_cache_create(config, &workload, &cache));
     return 0;
 }
@@ -75,7 +75,7 @@ static void recomputing_blocks_save_their_inputs_alone(void **state)
 static void the_whole_batch_is_not_recomputed(void **state)
 {
     (void)state;
-    const struct yk_model *whole = yk_model_cache_whole_batch(cache);
+    const struct yk_model *whole = yk_model_cache_get_whole_batch(cache);
     assert_int_equal(whole->workload.batch, BATCH);
     assert_false(whole->workload.recompute);
     assert_int_equal(whole->layers[BLOCK].saved_bytes, BATCH * T * SAVED);

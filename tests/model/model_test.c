@@ -41,7 +41,7 @@ static void assert_agrees_with_its_modules(const struct yk_model *model, struct 
         const struct yk_layer *layer = &model->layers[i];
         int64_t sum = 0;
         for (int32_t m = 0; m < layer->module_count; m++) {
-            const int32_t module = yk_module_tree_find(modules, layer->modules[m]);
+            const int32_t module = yk_module_tree_find_module(modules, layer->modules[m]);
             assert_int_not_equal(module, YK_MODULE_NONE);
             sum += parameters_in(modules, module);
         }
@@ -90,7 +90,7 @@ static void layers_and_modules_agree_on_what_is_shared_and_tied(void **state)
         const struct yk_workload workload = {.batch = 1, .sequence = 16};
         const struct yk_model_config *config = NULL;
         const struct yk_model *model = NULL;
-        assert_ok(yk_model_config_read(texts[n], strlen(texts[n]), "tiny", arena, &config));
+        assert_ok(yk_model_config_parse(texts[n], strlen(texts[n]), "tiny", arena, &config));
         assert_ok(yk_model_build(config, &workload, arena, &model));
         assert_agrees_with_its_modules(model, arena);
     }

@@ -92,16 +92,17 @@ static void children_are_found_by_walking_siblings(void **state)
     static const char *const names[] = {"transformer.wte", "transformer.wpe", "transformer.drop",
                                         "transformer.h", "transformer.ln_f"};
     int32_t child =
-        yk_module_tree_first_child(modules, yk_module_tree_find(modules, "transformer"));
+        yk_module_tree_first_child(modules, yk_module_tree_find_module(modules, "transformer"));
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         assert_string_equal(modules->modules[child].name, names[i]);
         child = yk_module_tree_next_sibling(modules, child);
     }
     assert_int_equal(child, YK_MODULE_NONE);
     assert_int_equal(yk_module_tree_next_sibling(modules, 0), YK_MODULE_NONE);
-    assert_int_equal(yk_module_tree_first_child(modules, yk_module_tree_find(modules, "lm_head")),
-                     YK_MODULE_NONE);
-    assert_int_equal(yk_module_tree_find(modules, "transformer.h.12"), YK_MODULE_NONE);
+    assert_int_equal(
+        yk_module_tree_first_child(modules, yk_module_tree_find_module(modules, "lm_head")),
+        YK_MODULE_NONE);
+    assert_int_equal(yk_module_tree_find_module(modules, "transformer.h.12"), YK_MODULE_NONE);
 }
 
 static void a_tied_tensor_knows_the_one_it_is(void **state)

@@ -45,7 +45,7 @@ static const struct yk_model *describe(const char *text, struct yk_workload work
 {
     const struct yk_model_config *config = NULL;
     const struct yk_model *model = NULL;
-    assert_ok(yk_model_config_read(text, strlen(text), "tiny", group_arena, &config));
+    assert_ok(yk_model_config_parse(text, strlen(text), "tiny", group_arena, &config));
     assert_ok(yk_model_build(config, &workload, group_arena, &model));
     return model;
 }

@@ -50,7 +50,7 @@ static void open_bench(struct bench *bench, uint64_t seed)
 {
     struct trainer_request request = {.batch = SENTENCES, .sequence = SOURCE};
     assert_ok(yk_arena_create(&bench->arena));
-    assert_ok(yk_model_config_read(json, strlen(json), "test", bench->arena, &request.config));
+    assert_ok(yk_model_config_parse(json, strlen(json), "test", bench->arena, &request.config));
     bench->trainer = trainer_open(&request);
     assert_ok(yk_parameter_store_init(bench->trainer->store, seed, YK_PARAMETER_STORE_INIT_ALL));
     const struct yk_inference_shape shape = {

@@ -44,7 +44,7 @@ static void losses_are_cross_entropies_with_no_smoothing_or_dropout(void **state
     double expected = 0;
     double loss = 0;
     assert_ok(yk_arena_create(&arena));
-    assert_ok(yk_model_config_read(json, strlen(json), "test", arena, &request.config));
+    assert_ok(yk_model_config_parse(json, strlen(json), "test", arena, &request.config));
     struct trainer *trainer = trainer_open(&request);
     assert_ok(yk_parameter_store_init(trainer->store, 1, YK_PARAMETER_STORE_INIT_ALL));
     assert_ok(yk_inference_create(trainer->store, &shape, &inference));
@@ -65,7 +65,7 @@ static void losses_are_cross_entropies_with_no_smoothing_or_dropout(void **state
         .lengths = lengths,
         .targets = targets,
     };
-    assert_ok(yk_inference_run_loss(inference, &slice, &loss));
+    assert_ok(yk_inference_sum_losses(inference, &slice, &loss));
     assert_true(fabs(loss - expected) < 1e-5 * expected);
     yk_inference_destroy(inference);
     trainer_close(trainer);

@@ -123,7 +123,7 @@ static void open_bench(struct bench *bench, const char *json, const struct train
     struct yk_random random = yk_random_from_seed(7);
     assert_int_equal(yk_arena_create(&bench->arena), YK_OK);
     assert_int_equal(
-        yk_model_config_read(json, strlen(json), "test", bench->arena, &request.config), YK_OK);
+        yk_model_config_parse(json, strlen(json), "test", bench->arena, &request.config), YK_OK);
     request.batch = SAMPLES;
     request.sequence = SEQUENCE;
     request.optimizer = (struct yk_optimizer){.kind = YK_OPTIMIZER_ADAMW};

@@ -22,12 +22,13 @@ static yk_status open_bench(struct bench *bench, const char *model)
     *bench = (struct bench){0};
     assert_ok(yk_arena_create(&bench->arena));
     if (model[0] == '{') {
-        assert_ok(yk_model_config_read(model, strlen(model), "test", bench->arena, &bench->config));
+        assert_ok(
+            yk_model_config_parse(model, strlen(model), "test", bench->arena, &bench->config));
     } else {
         assert_ok(yk_model_config_find_builtin(model, &bench->config));
     }
     assert_ok(yk_model_cache_create(bench->config, &workload, &bench->cache));
-    return yk_net_create(yk_model_cache_whole_batch(bench->cache), &options, &bench->net);
+    return yk_net_create(yk_model_cache_get_whole_batch(bench->cache), &options, &bench->net);
 }
 
 static void close_bench(struct bench *bench)

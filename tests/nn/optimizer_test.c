@@ -88,12 +88,12 @@ static void names_are_found_and_others_are_not(void **state)
     (void)state;
     enum yk_lr_schedule_kind rule = YK_LR_SCHEDULE_CONSTANT;
     enum yk_optimizer_kind kind = YK_OPTIMIZER_NONE;
-    assert_true(yk_lr_schedule_find("inverse-root", &rule));
+    assert_true(yk_lr_schedule_find_kind("inverse-root", &rule));
     assert_int_equal(rule, YK_LR_SCHEDULE_INVERSE_ROOT);
-    assert_false(yk_lr_schedule_find("linear", &rule));
-    assert_true(yk_optimizer_find("sgd", &kind));
+    assert_false(yk_lr_schedule_find_kind("linear", &rule));
+    assert_true(yk_optimizer_find_kind("sgd", &kind));
     assert_int_equal(kind, YK_OPTIMIZER_SGD);
-    assert_false(yk_optimizer_find("none", &kind));
+    assert_false(yk_optimizer_find_kind("none", &kind));
 }
 
 int main(void)

@@ -24,7 +24,7 @@ static struct started open_started(bool roughly, uint64_t seed)
     struct small_store_request request = {
         .lora_rank = 4, .lora_alpha = 8, .optimizer = YK_OPTIMIZER_ADAMW};
     assert_ok(yk_arena_create(&started.arena));
-    assert_ok(yk_model_config_read(json, strlen(json), "test", started.arena, &request.config));
+    assert_ok(yk_model_config_parse(json, strlen(json), "test", started.arena, &request.config));
     started.small = small_store_open(&request);
     assert_ok(
         roughly

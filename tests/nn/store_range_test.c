@@ -10,10 +10,10 @@ enum {
 
 /* A store of the same net that keeps a part of every layer. */
 static struct yk_parameter_store *open_part(const struct small_store *whole,
-                                            struct yk_partition partition)
+                                            struct yk_layer_partition partition)
 {
     struct yk_parameter_store *store = NULL;
-    struct yk_partition *partitions =
+    struct yk_layer_partition *partitions =
         yk_arena_allocate(whole->arena, (size_t)whole->net->layer_count, sizeof *partitions);
     assert_non_null(partitions);
     for (int32_t l = 0; l < whole->net->layer_count; l++) {
@@ -30,7 +30,7 @@ static void check_trained(const struct small_store *whole, const struct yk_param
                           int32_t layer, const struct yk_parameter *parameter,
                           struct yk_random *random)
 {
-    const struct yk_partition *partition = &part->layers[layer].partition;
+    const struct yk_layer_partition *partition = &part->layers[layer].partition;
     float numbers[MAX_COUNT];
     float kept[MAX_COUNT];
     struct yk_parameter_range range;
@@ -45,14 +45,15 @@ static void check_trained(const struct small_store *whole, const struct yk_param
         first += count;
     }
     for (int32_t b = 0;
-         yk_partition_next_range(partition, whole->net, layer, parameter, &b, &range);) {
+         yk_layer_partition_next_range(partition, whole->net, layer, parameter, &b, &range);) {
         assert_ok(
             yk_parameter_store_read_range(part, layer, parameter, YK_STATE_WEIGHTS, range, kept));
         assert_memory_equal(kept, numbers + range.first, (size_t)range.count * sizeof numbers[0]);
     }
 }
 
-static void check_all(const struct small_store_request *request, struct yk_partition partition)
+static void check_all(const struct small_store_request *request,
+                      struct yk_layer_partition partition)
 {
     struct small_store whole = small_store_open(request);
     struct yk_parameter_store *part = open_part(&whole, partition);
@@ -73,12 +74,12 @@ static void check_all(const struct small_store_request *request, struct yk_parti
 static void numbers_come_back_in_any_ranges(void **state)
 {
     (void)state;
-    static const struct yk_partition partitions[] = {
-        {.kind = YK_PARTITION_WHOLE},
-        {.kind = YK_PARTITION_ABSENT},
-        {.kind = YK_PARTITION_SHARDED_STATE, .blocks = 3, .from = 0.2, .to = 0.7},
-        {.kind = YK_PARTITION_FULLY_SHARDED, .blocks = 1, .from = 0, .to = 0.3},
-        {.kind = YK_PARTITION_FULLY_SHARDED, .blocks = 5, .from = 0.3, .to = 1},
+    static const struct yk_layer_partition partitions[] = {
+        {.kind = YK_LAYER_PARTITION_WHOLE},
+        {.kind = YK_LAYER_PARTITION_ABSENT},
+        {.kind = YK_LAYER_PARTITION_SHARDED_STATE, .blocks = 3, .from = 0.2, .to = 0.7},
+        {.kind = YK_LAYER_PARTITION_FULLY_SHARDED, .blocks = 1, .from = 0, .to = 0.3},
+        {.kind = YK_LAYER_PARTITION_FULLY_SHARDED, .blocks = 5, .from = 0.3, .to = 1},
     };
     static const enum yk_precision precisions[] = {YK_PRECISION_FP32, YK_PRECISION_BF16,
                                                    YK_PRECISION_FP16};
@@ -100,8 +101,8 @@ static void numbers_that_are_not_kept_here_are_not_read(void **state)
                                                 .optimizer = YK_OPTIMIZER_SGD};
     struct small_store whole = small_store_open(&request);
     struct yk_parameter_store *part = open_part(
-        &whole, (struct yk_partition){
-                    .kind = YK_PARTITION_FULLY_SHARDED, .blocks = 1, .from = 0, .to = 0.5});
+        &whole, (struct yk_layer_partition){
+                    .kind = YK_LAYER_PARTITION_FULLY_SHARDED, .blocks = 1, .from = 0, .to = 0.5});
     const struct yk_parameter *parameter = &whole.net->layers[0].parameters[0];
     float numbers[MAX_COUNT];
     /* The embedding's 88 + 48 numbers: the first half ends at 68. */

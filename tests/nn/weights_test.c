@@ -84,7 +84,7 @@ static void types_in_the_file_are_those_of_the_training(void **state)
     /* Two tables, a norm, and of each of two blocks two norms and seven linears; no adapters. */
     assert_int_equal(set->count, 21);
     for (int32_t i = 0; i < set->count; i++) {
-        const struct yk_tensor_entry *entry = set->locations[i].entry;
+        const struct yk_tensor_file_entry *entry = set->locations[i].entry;
         const bool linear = strstr(entry->name, "_proj");
         assert_int_equal(entry->type, linear ? YK_TENSOR_F16 : YK_TENSOR_F32);
     }
@@ -163,7 +163,8 @@ static void several_files_have_an_index(void **state)
     assert_ok(yk_weights_load(loaded.store, folder));
     assert_null(small_store_difference(&saved, &loaded, false));
     struct yk_json *index = read_json(support_scratch_path("model/model.safetensors.index.json"));
-    assert_true(yk_json_number(yk_json_get(yk_json_get(index, "metadata"), "total_size"), &total));
+    assert_true(yk_json_number(
+        yk_json_get_member(yk_json_get_member(index, "metadata"), "total_size"), &total));
     /* (11 + 6 + 2) · 8 of the ends, and 872 of each block: 4 · 8 of norms, 3 · 8 · 9, 8 · 9, 32 · 9
      * and 8 · 33 of linears. */
     assert_int_equal((int)total, 4 * (19 * 8 + 2 * 872));
@@ -174,7 +175,7 @@ static void several_files_have_an_index(void **state)
         char name[64];
         snprintf(name, sizeof name, "model/model-%05d-of-00003.safetensors", i + 1);
         uint64_t bytes = 0;
-        struct yk_safetensors *file = NULL;
+        struct yk_safetensors_file *file = NULL;
         assert_ok(yk_safetensors_open(support_scratch_path(name), &file));
         for (int32_t t = 0; t < file->header->count; t++) {
             bytes += file->header->entries[t].bytes;
@@ -279,7 +280,7 @@ static const char *write_edited(const struct small_store *small, const struct ed
         assert_ok(
             yk_safetensors_writer_declare_tensor(writer, edit->extra[i], YK_TENSOR_F32, 1, &one));
     }
-    assert_ok(yk_safetensors_writer_begin(writer));
+    assert_ok(yk_safetensors_writer_write_header(writer));
     for (int32_t l = 0; l < net->layer_count; l++) {
         for (int32_t i = 0; i < net->layers[l].parameter_count; i++) {
             add(writer, edit, small, &net->layers[l].parameters[i]);
@@ -498,7 +499,7 @@ static void every_floating_type_is_read(void **state)
                 }
             }
             if (pass == 0) {
-                assert_ok(yk_safetensors_writer_begin(writer));
+                assert_ok(yk_safetensors_writer_write_header(writer));
             }
         }
         assert_ok(yk_safetensors_writer_finish(writer, NULL));

@@ -31,11 +31,11 @@ static void a_module_is_where_the_longest_name_places_it(void **state)
     (void)state;
     static const struct yk_device_map_entry entries[] = {{"", 2}, {"model", 0}, {"model.norm", 1}};
     const struct yk_device_map map = {entries, 3};
-    assert_int_equal(yk_device_map_find(&map, "model.norm.weight"), 1);
-    assert_int_equal(yk_device_map_find(&map, "model.normal"), 0);
-    assert_int_equal(yk_device_map_find(&map, "lm_head"), 2);
-    assert_int_equal(yk_device_map_find(&split, "model.layers.10.mlp"), YK_DEVICE_MAP_CPU);
-    assert_int_equal(yk_device_map_find(&split, "model.layers.1"), YK_DEVICE_MAP_UNASSIGNED);
+    assert_int_equal(yk_device_map_find_place(&map, "model.norm.weight"), 1);
+    assert_int_equal(yk_device_map_find_place(&map, "model.normal"), 0);
+    assert_int_equal(yk_device_map_find_place(&map, "lm_head"), 2);
+    assert_int_equal(yk_device_map_find_place(&split, "model.layers.10.mlp"), YK_DEVICE_MAP_CPU);
+    assert_int_equal(yk_device_map_find_place(&split, "model.layers.1"), YK_DEVICE_MAP_UNASSIGNED);
 }
 
 static void a_layer_may_be_spread_over_devices(void **state)
@@ -80,7 +80,7 @@ static void the_whole_model_may_go_to_one_place(void **state)
 {
     const struct yk_device_map *map = NULL;
     assert_ok(read(state, "llama-tiny", "{\"\": 1}", &map));
-    assert_int_equal(yk_device_map_find(map, "model.layers.3.mlp"), 1);
+    assert_int_equal(yk_device_map_find_place(map, "model.layers.3.mlp"), 1);
 }
 
 static void a_tensor_outside_of_modules_may_be_named(void **state)
@@ -88,7 +88,7 @@ static void a_tensor_outside_of_modules_may_be_named(void **state)
     const struct yk_device_map *map = NULL;
     assert_ok(read(state, "marian-tiny", "{\"final_logits_bias\": 0, \"model\": 1, \"lm_head\": 1}",
                    &map));
-    assert_int_equal(yk_device_map_find(map, "final_logits_bias"), 0);
+    assert_int_equal(yk_device_map_find_place(map, "final_logits_bias"), 0);
 }
 
 #define REST ", \"transformer.wpe\": 0, \"transformer.h\": 0, \"transformer.ln_f\": 0"
@@ -181,7 +181,7 @@ static void modules_of_no_layer_go_where_the_inputs_are(void **state)
     assert_ok(yk_device_map_from_layers(&model, devices, support_hf_modules("llama-tiny", *state),
                                         2, *state, &map));
     assert_int_equal(map->count, 5);
-    assert_int_equal(yk_device_map_find(map, "model.rotary_emb"), 1);
+    assert_int_equal(yk_device_map_find_place(map, "model.rotary_emb"), 1);
     assert_fails(yk_device_map_from_layers(&model, devices, support_hf_modules("gpt2", *state), 2,
                                            *state, &map),
                  YK_ERROR_INPUT,

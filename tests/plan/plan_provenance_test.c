@@ -113,7 +113,7 @@ static void add_time(struct yk_profile *profile, double seconds)
     const struct yk_profile_layer_key layer = {"v100", 1, "gpt-block", 1024, "forward"};
     const struct yk_profile_measurement time = {
         .value = seconds, .spread = 0.01, .samples = 5, .versions = "none"};
-    assert_ok(yk_profile_add_layer(profile, &layer, 4, &time));
+    assert_ok(yk_profile_add_layer_time(profile, &layer, 4, &time));
 }
 
 static void a_plan_for_another_profile_is_refused(void **state)
@@ -129,7 +129,7 @@ static void a_plan_for_another_profile_is_refused(void **state)
     assert_ok(written_plan_read(state, made->text, &plan));
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/here.db", folder);
-    assert_ok(yk_profile_create(path, &context->profile));
+    assert_ok(yk_profile_open_or_create(path, &context->profile));
     assert_plan_refused(state, made->text, "profile: made without a profile, but one is given",
                         "no profile");
     add_time(context->profile, 0.5);
@@ -157,11 +157,11 @@ static void hashes_are_fnv_1a(void **state)
 {
     (void)state;
     char hash[YK_PLAN_PROVENANCE_HASH_SIZE];
-    yk_plan_provenance_hash("", 0, hash);
+    yk_plan_provenance_hash_bytes("", 0, hash);
     assert_string_equal(hash, "cbf29ce484222325");
-    yk_plan_provenance_hash("a", 1, hash);
+    yk_plan_provenance_hash_bytes("a", 1, hash);
     assert_string_equal(hash, "af63dc4c8601ec8c");
-    yk_plan_provenance_hash("foobar", 6, hash);
+    yk_plan_provenance_hash_bytes("foobar", 6, hash);
     assert_string_equal(hash, "85944171f73967e8");
 }
 

@@ -184,11 +184,11 @@ static void shares_are_cut_evenly_larger_ones_first(void **state)
     assert_ok(check(state));
     for (int32_t k = 0; k < 4; k++) {
         int64_t first = -1;
-        assert_int_equal(yk_plan_member_samples(plan, 0, 0, k, &first), counts[0][k]);
+        assert_int_equal(yk_plan_member_sample_range(plan, 0, 0, k, &first), counts[0][k]);
         assert_int_equal(first, 0);
-        assert_int_equal(yk_plan_member_samples(plan, 0, 1, k, &first), counts[1][k]);
+        assert_int_equal(yk_plan_member_sample_range(plan, 0, 1, k, &first), counts[1][k]);
         assert_int_equal(first, counts[0][k]);
-        assert_int_equal(yk_plan_member_samples(plan, 0, 2, k, &first), 0);
+        assert_int_equal(yk_plan_member_sample_range(plan, 0, 2, k, &first), 0);
         assert_int_equal(first, counts[0][k] + counts[1][k]);
     }
 }
@@ -204,10 +204,10 @@ static void several_groups_cut_the_batch_alike(void **state)
     assert_ok(check(state));
     for (int32_t k = 0; k < 2; k++) {
         int64_t first = -1;
-        assert_int_equal(yk_plan_member_samples(plan, 0, 0, k, &first), 3);
-        assert_int_equal(yk_plan_member_samples(plan, 0, 1, k, &first), 2);
+        assert_int_equal(yk_plan_member_sample_range(plan, 0, 0, k, &first), 3);
+        assert_int_equal(yk_plan_member_sample_range(plan, 0, 1, k, &first), 2);
         assert_int_equal(first, 3);
-        assert_int_equal(yk_plan_member_samples(plan, 1, 0, k, &first), 5);
+        assert_int_equal(yk_plan_member_sample_range(plan, 1, 0, k, &first), 5);
         assert_int_equal(first, 0);
     }
 }
@@ -225,8 +225,8 @@ static void groups_of_one_rank_have_uneven_micro_batches(void **state)
     assert_ok(check(state));
     for (int32_t k = 0; k < 4; k++) {
         int64_t first = -1;
-        assert_int_equal(yk_plan_member_samples(plan, 0, 0, k, &first), counts[k]);
-        assert_int_equal(yk_plan_member_samples(plan, 1, 0, k, &first), counts[k]);
+        assert_int_equal(yk_plan_member_sample_range(plan, 0, 0, k, &first), counts[k]);
+        assert_int_equal(yk_plan_member_sample_range(plan, 1, 0, k, &first), counts[k]);
     }
 }
 
@@ -248,10 +248,10 @@ static void members_alternate(void **state)
     static const int64_t counts[2][3] = {{7, 0, 7}, {0, 3, 3}};
     for (int32_t k = 0; k < 2; k++) {
         int64_t first = -1;
-        assert_int_equal(yk_plan_member_samples(plan, 0, 0, k, &first), counts[k][0]);
-        assert_int_equal(yk_plan_member_samples(plan, 0, 1, k, &first), counts[k][1]);
+        assert_int_equal(yk_plan_member_sample_range(plan, 0, 0, k, &first), counts[k][0]);
+        assert_int_equal(yk_plan_member_sample_range(plan, 0, 1, k, &first), counts[k][1]);
         assert_int_equal(first, counts[k][0]);
-        assert_int_equal(yk_plan_member_samples(plan, 1, 0, k, &first), counts[k][2]);
+        assert_int_equal(yk_plan_member_sample_range(plan, 1, 0, k, &first), counts[k][2]);
     }
     members[1].micro_batch_number = 1;
     assert_fails(check(state), YK_ERROR_INPUT, "group 0: no member has micro-batch 1");

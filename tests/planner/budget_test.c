@@ -264,7 +264,7 @@ static int64_t place(int placing, int64_t jump, bool *out_cut_short)
         .algorithm = placings[placing].algorithm,
         .search = asked.request.search,
     };
-    assert_ok(yk_placement_compare(&request, &found));
+    assert_ok(yk_placement_compare_algorithms(&request, &found));
     if (found->winner < 0) {
         assert_ok(yk_placement_memory_remedy_search(&request, &found->deadline, &words));
         assert_true(yk_deadline_has_passed(&found->deadline) ||

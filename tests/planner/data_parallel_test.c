@@ -39,7 +39,7 @@ static void open_place(struct place *place)
     place->cluster = (struct yk_cluster){
         .device_count = 2, .node_count = 1, .devices = place->devices, .links = place->links};
     place->sources = (struct yk_cost_sources){.cluster = &place->cluster};
-    assert_ok(yk_profile_create(place->path, &place->sources.profile));
+    assert_ok(yk_profile_open_or_create(place->path, &place->sources.profile));
 }
 
 static void close_place(struct place *place)
@@ -56,7 +56,7 @@ static void add_line(const struct place *place, const char *collective, double l
     for (int64_t bytes = 1024; bytes <= 16777216; bytes *= 4) {
         const struct yk_profile_measurement measurement = {
             .value = latency_s + (double)bytes / bytes_per_s, .samples = 5, .versions = "none"};
-        assert_ok(yk_profile_add_link(place->sources.profile, &link, bytes, &measurement));
+        assert_ok(yk_profile_add_link_time(place->sources.profile, &link, bytes, &measurement));
     }
 }
 

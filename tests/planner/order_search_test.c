@@ -276,9 +276,9 @@ static void scatter_and_gather_do_not_share_a_slot(void **state)
     double step_s = 0;
     (void)state;
     order_tiny_three(&tiny);
-    tiny.layers[0].choice = YK_TRANSFER_ORDER_LOCAL;
+    tiny.layers[0].choice = YK_TRANSFER_ORDER_NO_COMMUNICATION;
     tiny.layers[1].choice = YK_TRANSFER_ORDER_SHARDED_STATE;
-    tiny.layers[2].choice = YK_TRANSFER_ORDER_LOCAL;
+    tiny.layers[2].choice = YK_TRANSFER_ORDER_NO_COMMUNICATION;
     for (int t = 0; t < ORDER_BRUTE_SLOTS; t++) {
         tiny.compute_s[t] = t == END ? 10 : 0;
     }

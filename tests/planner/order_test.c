@@ -137,7 +137,7 @@ static void layers_of_other_strategies_need_what_they_need(void **state)
     struct order_tiny tiny;
     (void)state;
     order_tiny_three(&tiny);
-    tiny.layers[0].choice = YK_TRANSFER_ORDER_LOCAL;
+    tiny.layers[0].choice = YK_TRANSFER_ORDER_NO_COMMUNICATION;
     tiny.layers[1].choice = YK_TRANSFER_ORDER_REPLICATED;
     tiny.layers[2].choice = YK_TRANSFER_ORDER_SHARDED_STATE;
     tiny.kept[2] = false;

@@ -56,7 +56,7 @@ static void heft_places_a_chain_on_the_fastest_device(void **state)
     struct yk_cluster *cluster = made_up_cluster(devices, 3, "32GB/s");
     struct yk_placement_request request = request_for(cluster, 1);
     struct yk_placements *placements = NULL;
-    assert_ok(yk_placement_compare(&request, &placements));
+    assert_ok(yk_placement_compare_algorithms(&request, &placements));
     assert_step(placements, "heft", 18);
     assert_step(placements, "best", 18);
     for (int32_t l = 0; l < LAYERS; l++) {
@@ -79,7 +79,7 @@ static void best_uses_all_devices_where_that_is_faster(void **state)
     struct yk_cluster *cluster = made_up_cluster(devices, 3, "32GB/s");
     struct yk_placement_request request = request_for(cluster, 3);
     struct yk_placements *placements = NULL;
-    assert_ok(yk_placement_compare(&request, &placements));
+    assert_ok(yk_placement_compare_algorithms(&request, &placements));
     const struct yk_placement *best = find(placements, "best");
     assert_true(best->step_s >= 18 && best->step_s < 18.1);
     assert_true(best->bound_s <= best->step_s && best->bound_s > 17.9);
@@ -112,7 +112,7 @@ static void random_clusters_keep_the_order_of_the_ways(void **state)
         struct yk_cluster *cluster = made_up_cluster(devices, count, "100MB/s");
         struct yk_placement_request request = request_for(cluster, batch);
         struct yk_placements *placements = NULL;
-        assert_ok(yk_placement_compare(&request, &placements));
+        assert_ok(yk_placement_compare_algorithms(&request, &placements));
         const double heft_s = find(placements, "heft")->step_s;
         const double pipeline_s = find(placements, "pipeline")->step_s;
         const double best_s = find(placements, "best")->step_s;
@@ -138,7 +138,7 @@ static void a_model_that_fits_nowhere_has_no_winner_and_a_remedy(void **state)
     struct yk_placement_request request = request_for(cluster, 2);
     struct yk_placements *placements = NULL;
     struct yk_text words = {0};
-    assert_ok(yk_placement_compare(&request, &placements));
+    assert_ok(yk_placement_compare_algorithms(&request, &placements));
     assert_int_equal(placements->winner, -1);
     assert_false(find(placements, "best")->fit.fits);
     /* The driver's part counts, too. */
@@ -161,7 +161,7 @@ static void more_micro_batches_are_offered_where_they_help(void **state)
     struct yk_placements *placements = NULL;
     struct yk_text words = {0};
     request.micro_batches = 1;
-    assert_ok(yk_placement_compare(&request, &placements));
+    assert_ok(yk_placement_compare_algorithms(&request, &placements));
     assert_int_equal(placements->winner, -1);
     assert_ok(yk_placement_memory_remedy_search(&request, NULL, &words));
     assert_non_null(strstr(words.bytes, "micro-batches"));
@@ -178,7 +178,7 @@ static void only_the_requested_method_runs(void **state)
     struct yk_placement_request request = request_for(cluster, 1);
     struct yk_placements *placements = NULL;
     request.algorithm = "heft";
-    assert_ok(yk_placement_compare(&request, &placements));
+    assert_ok(yk_placement_compare_algorithms(&request, &placements));
     assert_int_equal(placements->count, 1);
     assert_string_equal(placements->placements[0].name, "heft");
     yk_placements_destroy(placements);

@@ -117,7 +117,7 @@ static void the_searches_are_near_the_best_of_all_maps(void **state)
         struct yk_placement_request request = request_for(cluster, "gpt-nano", 4);
         struct yk_placements *placements = NULL;
         request.micro_batches = 1 + (int32_t)(seed % 4);
-        assert_ok(yk_placement_compare(&request, &placements));
+        assert_ok(yk_placement_compare_algorithms(&request, &placements));
         const struct yk_placement *pipeline = find(placements, "pipeline");
         const struct yk_placement *best = find(placements, "best");
         const struct optima optima = try_everything(best->step);
@@ -148,12 +148,12 @@ static void the_map_is_where_the_layers_run(void **state)
         struct yk_placement_request request = request_for(cluster, "gpt-nano", 2);
         struct yk_placements *placements = NULL;
         request.micro_batches = 2;
-        assert_ok(yk_placement_compare(&request, &placements));
+        assert_ok(yk_placement_compare_algorithms(&request, &placements));
         for (int32_t i = 0; i < placements->count; i++) {
             const struct yk_placement *placement = &placements->placements[i];
             for (int32_t l = 0; placement->schedule && l < LAYERS; l++) {
                 const struct yk_layer *layer = &placement->step->model->layers[l];
-                assert_int_equal(yk_device_map_find(placement->map, layer->modules[0]),
+                assert_int_equal(yk_device_map_find_place(placement->map, layer->modules[0]),
                                  placement->devices[l]);
                 assert_int_equal(placement->schedule->devices[placement->step->update[l]],
                                  placement->devices[l]);
@@ -183,9 +183,9 @@ static void refining_moves_a_cut_to_where_it_belongs(void **state)
     assert_ok(yk_step_graph_create(&spec, &step));
     assert_ok(yk_placement_candidates_create(step, NULL, &contest));
     assert_ok(yk_placement_evaluate_device_map(step, map, contest.trial, &fit));
-    assert_ok(yk_placement_candidates_consider(&contest, contest.trial));
+    assert_ok(yk_placement_candidates_evaluate(&contest, contest.trial));
     assert_true(contest.step_s > 4 * 15); /* five layers of 3 s on one device */
-    assert_ok(yk_placement_candidates_refine(&contest));
+    assert_ok(yk_placement_candidates_refine_cuts(&contest));
     for (int l = 0; l < LAYERS; l++) {
         assert_int_equal(contest.best->devices[step->forward[l]], l < 3 ? 0 : 1);
     }
@@ -204,7 +204,7 @@ static void a_pipeline_has_as_many_micro_batches_as_help(void **state)
     struct yk_placement_request request = request_for(cluster, "gpt-nano", 16);
     struct yk_placements *placements = NULL;
     request.algorithm = "pipeline";
-    assert_ok(yk_placement_compare(&request, &placements));
+    assert_ok(yk_placement_compare_algorithms(&request, &placements));
     const struct yk_placement *pipeline = find(placements, "pipeline");
     assert_int_equal(pipeline->step->micro_batch_count, 16);
     /* Two layers a stage, 6 s a micro-batch: 16 of them, and two more for the other stages. */
@@ -226,7 +226,7 @@ static void of_many_unlike_devices_the_fast_ones_are_used(void **state)
     struct yk_placement_request request = request_for(cluster, "gpt-nano", 8);
     struct yk_placements *placements = NULL;
     request.algorithm = "pipeline";
-    assert_ok(yk_placement_compare(&request, &placements));
+    assert_ok(yk_placement_compare_algorithms(&request, &placements));
     assert_true(find(placements, "pipeline")->step_s < 8 * 18);
     yk_placements_destroy(placements);
     yk_cluster_destroy(cluster);
@@ -239,7 +239,7 @@ static void what_using_all_devices_would_cost_is_said(void **state)
     struct yk_cluster *cluster = made_up_cluster(devices, 2, "32GB/s");
     struct yk_placement_request request = request_for(cluster, "gpt-nano", 2);
     struct yk_placements *placements = NULL;
-    assert_ok(yk_placement_compare(&request, &placements));
+    assert_ok(yk_placement_compare_algorithms(&request, &placements));
     assert_non_null(placements->note);
     const char *comma = strstr(placements->note, "), ");
     char *end = NULL;
@@ -265,7 +265,7 @@ static void a_node_by_itself_is_a_candidate(void **state)
         request.algorithm = "best";
         request.micro_batches = 4;
         request.workload.sequence = 1024;
-        assert_ok(yk_placement_compare(&request, &placements));
+        assert_ok(yk_placement_compare_algorithms(&request, &placements));
         steps_s[i] = placements->placements[0].step_s;
         yk_placements_destroy(placements);
         yk_cluster_destroy(cluster);
@@ -290,9 +290,9 @@ static void auto_spills_to_the_hosts_memory_where_there_is_any(void **state)
         assert_ok(yk_cluster_read(text, strlen(text), "c.json", &cluster));
         struct yk_placement_request request = request_for(cluster, "gpt2", 1);
         request.algorithm = "auto";
-        assert_ok(yk_placement_compare(&request, &placements));
+        assert_ok(yk_placement_compare_algorithms(&request, &placements));
         const struct yk_device_map *map = placements->placements[0].map;
-        assert_int_equal(yk_device_map_find(map, "transformer.h.11"), places[i]);
+        assert_int_equal(yk_device_map_find_place(map, "transformer.h.11"), places[i]);
         assert_non_null(placements->placements[0].refusal);
         yk_placements_destroy(placements);
         yk_cluster_destroy(cluster);
@@ -312,7 +312,7 @@ static void assert_remedy(const char *first, const char *second, bool nf4, const
     request.workload.sequence = 16;
     request.workload.lora_rank = 8;
     request.workload.nf4 = nf4;
-    assert_ok(yk_placement_compare(&request, &placements));
+    assert_ok(yk_placement_compare_algorithms(&request, &placements));
     assert_int_equal(placements->winner, -1);
     assert_ok(yk_placement_memory_remedy_search(&request, NULL, &words));
     if (!strstr(words.bytes, expected)) {

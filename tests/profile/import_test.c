@@ -7,7 +7,7 @@
 
 static const struct yk_profile_layer_key norm = {"cpu:2", 1, "norm C8 fp32", 64, "forward"};
 static const struct yk_profile_link_key ring = {"v100-v100 within a node", "send", 2};
-static const struct yk_profile_fact_key context = {"v100", YK_PROFILE_CONTEXT_BYTES};
+static const struct yk_profile_fact_key context = {"v100", YK_PROFILE_FACT_CONTEXT_BYTES};
 
 static struct yk_profile_measurement measured(double value, int64_t when, const char *host)
 {
@@ -21,10 +21,10 @@ static void write_links(const char *path, const int64_t *bytes, int count, int64
 {
     const struct yk_profile_measurement measurement = measured((double)when, when, host);
     struct yk_profile *profile = NULL;
-    assert_ok(yk_profile_create(path, &profile));
+    assert_ok(yk_profile_open_or_create(path, &profile));
     assert_ok(yk_profile_begin_transaction(profile));
     for (int i = 0; i < count; i++) {
-        assert_ok(yk_profile_add_link(profile, &ring, bytes[i], &measurement));
+        assert_ok(yk_profile_add_link_time(profile, &ring, bytes[i], &measurement));
     }
     assert_ok(yk_profile_commit(profile));
     yk_profile_close(profile);
@@ -42,7 +42,7 @@ static struct yk_profile_import_counts import_into(const char *path, const char 
 {
     struct yk_profile_import_counts counts;
     struct yk_profile *profile = NULL;
-    assert_ok(yk_profile_create(path, &profile));
+    assert_ok(yk_profile_open_or_create(path, &profile));
     assert_ok(yk_profile_import(profile, other, &counts));
     yk_profile_close(profile);
     return counts;
@@ -67,8 +67,8 @@ static void the_newer_number_wins_both_ways(void **state)
     counts = import_into(place->other, place->path);
     assert_counts(&counts, 1, 0, 3);
     for (int i = 0; i < 2; i++) {
-        assert_ok(yk_profile_open(i == 0 ? place->path : place->other, &profile));
-        assert_ok(yk_profile_find_link(profile, &ring, &curve));
+        assert_ok(yk_profile_open_for_reading(i == 0 ? place->path : place->other, &profile));
+        assert_ok(yk_profile_find_link_times(profile, &ring, &curve));
         assert_int_equal(curve.count, 4);
         for (int j = 0; j < 4; j++) {
             assert_true(curve.points[j].seconds == expected[j]);
@@ -96,14 +96,14 @@ static void a_number_comes_with_all_that_is_known_of_it(void **state)
     given.min = 8;
     given.max = 13;
     given.samples = 77;
-    assert_ok(yk_profile_create(place->other, &profile));
+    assert_ok(yk_profile_open_or_create(place->other, &profile));
     assert_ok(yk_profile_add_fact(profile, &context, &given));
     yk_profile_close(profile);
     const struct yk_profile_import_counts counts = import_into(place->path, place->other);
     assert_counts(&counts, 1, 0, 0);
-    assert_ok(yk_profile_open(place->path, &profile));
-    assert_ok(yk_profile_visit(profile,
-                               &(struct yk_profile_visitor){.argument = &found, .fact = see_fact}));
+    assert_ok(yk_profile_open_for_reading(place->path, &profile));
+    assert_ok(yk_profile_visit_rows(
+        profile, &(struct yk_profile_visitor){.argument = &found, .fact = see_fact}));
     yk_profile_close(profile);
     assert_true(found.value == 10 && found.spread == 0.5 && found.min == 8 && found.max == 13);
     assert_int_equal(found.samples, 77);
@@ -120,17 +120,17 @@ static void a_part_is_known_again_within_half_a_percent(void **state)
     const struct yk_profile_measurement older = measured(1, 100, "a");
     const struct yk_profile_measurement newer = measured(2, 200, "a");
     third.part = 1.0 / 3;
-    assert_ok(yk_profile_create(place->path, &profile));
-    assert_ok(yk_profile_add_layer(profile, &third, 4, &older));
+    assert_ok(yk_profile_open_or_create(place->path, &profile));
+    assert_ok(yk_profile_add_layer_time(profile, &third, 4, &older));
     yk_profile_close(profile);
     third.part = 0.3333;
-    assert_ok(yk_profile_create(place->other, &profile));
-    assert_ok(yk_profile_add_layer(profile, &third, 4, &newer));
+    assert_ok(yk_profile_open_or_create(place->other, &profile));
+    assert_ok(yk_profile_add_layer_time(profile, &third, 4, &newer));
     yk_profile_close(profile);
     const struct yk_profile_import_counts counts = import_into(place->path, place->other);
     assert_counts(&counts, 0, 1, 0);
-    assert_ok(yk_profile_open(place->path, &profile));
-    assert_ok(yk_profile_find_layer(profile, &third, &curve));
+    assert_ok(yk_profile_open_for_reading(place->path, &profile));
+    assert_ok(yk_profile_find_layer_times(profile, &third, &curve));
     assert_int_equal(curve.count, 1);
     assert_true(curve.points[0].seconds == 2);
     yk_profile_close(profile);
@@ -141,8 +141,8 @@ static void add_layer(const char *path, int64_t batch, double seconds, const cha
     struct yk_profile_measurement measurement = measured(seconds, 100, "a");
     struct yk_profile *profile = NULL;
     measurement.cpu = cpu;
-    assert_ok(yk_profile_create(path, &profile));
-    assert_ok(yk_profile_add_layer(profile, &norm, batch, &measurement));
+    assert_ok(yk_profile_open_or_create(path, &profile));
+    assert_ok(yk_profile_add_layer_time(profile, &norm, batch, &measurement));
     yk_profile_close(profile);
 }
 
@@ -157,8 +157,8 @@ static void numbers_of_another_cpu_stay_apart(void **state)
     add_layer(place->other, 2, 0.75, NULL);
     const struct yk_profile_import_counts counts = import_into(place->path, place->other);
     assert_counts(&counts, 2, 0, 0);
-    assert_ok(yk_profile_open(place->path, &profile));
-    assert_ok(yk_profile_find_layer(profile, &norm, &curve));
+    assert_ok(yk_profile_open_for_reading(place->path, &profile));
+    assert_ok(yk_profile_find_layer_times(profile, &norm, &curve));
     assert_int_equal(curve.count, 2);
     assert_true(curve.points[0].seconds == 0.5 && curve.points[1].seconds == 0.75);
     yk_profile_close(profile);
@@ -175,13 +175,13 @@ static void all_is_added_or_nothing(void **state)
     struct yk_profile *profile = NULL;
     char message[256];
     write_links(place->other, bytes, 2, 100, "b");
-    assert_ok(yk_profile_create(place->other, &profile));
-    assert_ok(yk_profile_add_link(profile, &ring, 4, &nothing));
+    assert_ok(yk_profile_open_or_create(place->other, &profile));
+    assert_ok(yk_profile_add_link_time(profile, &ring, 4, &nothing));
     yk_profile_close(profile);
     snprintf(message, sizeof message, "%s: a time of 0 s for a size of 4 cannot be", place->other);
-    assert_ok(yk_profile_create(place->path, &profile));
+    assert_ok(yk_profile_open_or_create(place->path, &profile));
     assert_fails(yk_profile_import(profile, place->other, &counts), YK_ERROR_INPUT, message);
-    assert_ok(yk_profile_find_link(profile, &ring, &curve));
+    assert_ok(yk_profile_find_link_times(profile, &ring, &curve));
     assert_int_equal(curve.count, 0);
     assert_ok(yk_profile_begin_transaction(profile)); /* and nothing is left open */
     assert_ok(yk_profile_commit(profile));
@@ -199,7 +199,7 @@ static void a_profile_is_not_imported_into_itself(void **state)
     assert_int_equal(symlink(place->path, place->other), 0);
     snprintf(message, sizeof message,
              "%s: this is the profile itself; name a file of another machine", place->other);
-    assert_ok(yk_profile_create(place->path, &profile));
+    assert_ok(yk_profile_open_or_create(place->path, &profile));
     assert_fails(yk_profile_import(profile, place->other, &counts), YK_ERROR_INPUT, message);
     yk_profile_close(profile);
 }

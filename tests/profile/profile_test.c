@@ -31,15 +31,15 @@ static void write_profile(const char *path)
 {
     static const int64_t batches[] = {8, 1, 4};
     struct yk_profile *profile = NULL;
-    assert_ok(yk_profile_create(path, &profile));
+    assert_ok(yk_profile_open_or_create(path, &profile));
     for (int i = 0; i < 3; i++) {
         const struct yk_profile_measurement measurement = seconds((double)batches[i] / 8);
-        assert_ok(yk_profile_add_layer(profile, &block, batches[i], &measurement));
+        assert_ok(yk_profile_add_layer_time(profile, &block, batches[i], &measurement));
     }
     const struct yk_profile_measurement small = seconds(0.25);
     const struct yk_profile_measurement large = seconds(1);
-    assert_ok(yk_profile_add_link(profile, &ring, 1 << 20, &large));
-    assert_ok(yk_profile_add_link(profile, &ring, 1 << 10, &small));
+    assert_ok(yk_profile_add_link_time(profile, &ring, 1 << 20, &large));
+    assert_ok(yk_profile_add_link_time(profile, &ring, 1 << 10, &small));
     yk_profile_close(profile);
 }
 
@@ -57,7 +57,7 @@ static void assert_refuses(const char *path, const char *reason)
     struct yk_profile *profile = NULL;
     char message[256];
     snprintf(message, sizeof message, "%s: %s", path, reason);
-    assert_fails(yk_profile_open(path, &profile), YK_ERROR_INPUT, message);
+    assert_fails(yk_profile_open_for_reading(path, &profile), YK_ERROR_INPUT, message);
     assert_null(profile);
 }
 
@@ -67,15 +67,15 @@ static void what_was_written_is_found_by_rising_size(void **state)
     struct yk_profile *profile = NULL;
     struct yk_profile_curve curve = {0};
     write_profile(place->path);
-    assert_ok(yk_profile_open(place->path, &profile));
-    assert_ok(yk_profile_find_layer(profile, &block, &curve));
+    assert_ok(yk_profile_open_for_reading(place->path, &profile));
+    assert_ok(yk_profile_find_layer_times(profile, &block, &curve));
     assert_int_equal(curve.count, 3);
     for (int i = 0; i < 3; i++) {
         static const double batches[] = {1, 4, 8};
         assert_true(curve.points[i].size == batches[i]);
         assert_true(curve.points[i].seconds == batches[i] / 8);
     }
-    assert_ok(yk_profile_find_link(profile, &ring, &curve));
+    assert_ok(yk_profile_find_link_times(profile, &ring, &curve));
     assert_int_equal(curve.count, 2);
     assert_true(curve.points[0].size == 1024 && curve.points[0].seconds == 0.25);
     assert_true(curve.points[1].size == 1048576 && curve.points[1].seconds == 1);
@@ -98,13 +98,13 @@ static void what_differs_in_anything_is_not_found(void **state)
     links[1].collective = "all_gather";
     links[2].ranks = 4;
     write_profile(place->path);
-    assert_ok(yk_profile_open(place->path, &profile));
+    assert_ok(yk_profile_open_for_reading(place->path, &profile));
     for (int i = 0; i < 5; i++) {
-        assert_ok(yk_profile_find_layer(profile, &others[i], &curve));
+        assert_ok(yk_profile_find_layer_times(profile, &others[i], &curve));
         assert_int_equal(curve.count, 0);
     }
     for (int i = 0; i < 3; i++) {
-        assert_ok(yk_profile_find_link(profile, &links[i], &curve));
+        assert_ok(yk_profile_find_link_times(profile, &links[i], &curve));
         assert_int_equal(curve.count, 0);
     }
     yk_profile_close(profile);
@@ -117,10 +117,11 @@ static void measuring_again_replaces_and_adds(void **state)
     struct yk_profile *profile = NULL;
     struct yk_profile_curve curve = {0};
     write_profile(place->path);
-    assert_ok(yk_profile_create(place->path, &profile)); /* which goes on with what is there */
-    assert_ok(yk_profile_add_layer(profile, &block, 4, &again));
-    assert_ok(yk_profile_add_layer(profile, &block, 16, &again));
-    assert_ok(yk_profile_find_layer(profile, &block, &curve));
+    assert_ok(
+        yk_profile_open_or_create(place->path, &profile)); /* which goes on with what is there */
+    assert_ok(yk_profile_add_layer_time(profile, &block, 4, &again));
+    assert_ok(yk_profile_add_layer_time(profile, &block, 16, &again));
+    assert_ok(yk_profile_find_layer_times(profile, &block, &curve));
     assert_int_equal(curve.count, 4);
     assert_true(curve.points[1].seconds == 3);
     yk_profile_close(profile);
@@ -132,8 +133,8 @@ static void a_profile_opened_for_reading_is_not_written(void **state)
     const struct yk_profile_measurement measurement = seconds(1);
     struct yk_profile *profile = NULL;
     write_profile(place->path);
-    assert_ok(yk_profile_open(place->path, &profile));
-    assert_int_equal(yk_profile_add_layer(profile, &block, 1, &measurement), YK_ERROR_SYSTEM);
+    assert_ok(yk_profile_open_for_reading(place->path, &profile));
+    assert_int_equal(yk_profile_add_layer_time(profile, &block, 1, &measurement), YK_ERROR_SYSTEM);
     yk_profile_close(profile);
 }
 
@@ -143,7 +144,7 @@ static void a_missing_file_is_said_to_be_missing(void **state)
     struct yk_profile *profile = NULL;
     char message[256];
     snprintf(message, sizeof message, "cannot open %s: No such file or directory", place->path);
-    assert_fails(yk_profile_open(place->path, &profile), YK_ERROR_INPUT, message);
+    assert_fails(yk_profile_open_for_reading(place->path, &profile), YK_ERROR_INPUT, message);
     assert_int_equal(access(place->path, F_OK), -1); /* and is not made */
 }
 
@@ -182,7 +183,7 @@ static struct yk_profile_measurement seconds_of(double value, const char *cpu)
 static double find_seconds(struct yk_profile *profile, const struct yk_profile_layer_key *layer)
 {
     struct yk_profile_curve curve = {0};
-    assert_ok(yk_profile_find_layer(profile, layer, &curve));
+    assert_ok(yk_profile_find_layer_times(profile, layer, &curve));
     return curve.count > 0 ? curve.points[0].seconds : 0;
 }
 
@@ -195,7 +196,7 @@ static void numbers_of_another_cpu_are_not_found(void **state)
     const struct yk_profile_layer_key four = {"cpu:4", 1, "norm", 64, "forward"};
     const struct yk_profile_layer_key gpu = {"v100", 1, "norm", 64, "forward"};
     const struct yk_profile_link_key link = {"cpu:2-v100 within a node", "send", 2};
-    const struct yk_profile_fact_key context = {"cpu:2 with gpt2", YK_PROFILE_CONTEXT_BYTES};
+    const struct yk_profile_fact_key context = {"cpu:2 with gpt2", YK_PROFILE_FACT_CONTEXT_BYTES};
     const struct yk_profile_measurement theirs = seconds_of(1, other);
     const struct yk_profile_measurement ours = seconds_of(2, NULL);
     struct yk_profile_curve curve = {0};
@@ -203,33 +204,33 @@ static void numbers_of_another_cpu_are_not_found(void **state)
     char cpu[YK_SYSTEM_CPU_NAME_SIZE];
     double value = 0;
     bool found = true;
-    assert_ok(yk_profile_create(place->path, &profile));
-    assert_ok(yk_profile_add_layer(profile, &two, 1, &theirs));
-    assert_ok(yk_profile_add_link(profile, &link, 8, &theirs));
+    assert_ok(yk_profile_open_or_create(place->path, &profile));
+    assert_ok(yk_profile_add_layer_time(profile, &two, 1, &theirs));
+    assert_ok(yk_profile_add_link_time(profile, &link, 8, &theirs));
     assert_ok(yk_profile_add_fact(profile, &context, &theirs));
-    assert_ok(yk_profile_add_layer(profile, &four, 1, &ours));
-    assert_ok(yk_profile_add_layer(profile, &gpu, 1, &ours));
+    assert_ok(yk_profile_add_layer_time(profile, &four, 1, &ours));
+    assert_ok(yk_profile_add_layer_time(profile, &gpu, 1, &ours));
     assert_true(find_seconds(profile, &two) == 0);
     assert_true(find_seconds(profile, &four) == 2);
     assert_true(find_seconds(profile, &gpu) == 2);
-    assert_ok(yk_profile_find_link(profile, &link, &curve));
+    assert_ok(yk_profile_find_link_times(profile, &link, &curve));
     assert_int_equal(curve.count, 0);
     assert_ok(yk_profile_find_fact(profile, &context, &value));
     assert_true(isnan(value));
-    assert_ok(yk_profile_has_layer(profile, &two, 1, theirs.versions, &found));
+    assert_ok(yk_profile_has_layer_time(profile, &two, 1, theirs.versions, &found));
     assert_false(found);
-    assert_ok(yk_profile_find_other_cpu(profile, "cpu:2", &found, cpu));
+    assert_ok(yk_profile_has_only_other_cpus(profile, "cpu:2", &found, cpu));
     assert_true(found);
     assert_string_equal(cpu, other);
-    assert_ok(yk_profile_add_layer(profile, &two, 1, &ours));
+    assert_ok(yk_profile_add_layer_time(profile, &two, 1, &ours));
     assert_true(find_seconds(profile, &two) == 2);
-    assert_ok(yk_profile_find_other_cpu(profile, "cpu:2", &found, cpu));
+    assert_ok(yk_profile_has_only_other_cpus(profile, "cpu:2", &found, cpu));
     assert_false(found);
     yk_profile_close(profile);
 }
 
 static const struct yk_profile_fact_key share = {"cpu:1-cpu:1 within a node",
-                                                 YK_PROFILE_MESSAGE_SLOWDOWN};
+                                                 YK_PROFILE_FACT_MESSAGE_SLOWDOWN};
 
 static void a_fact_is_found_again_and_replaced(void **state)
 {
@@ -238,7 +239,7 @@ static void a_fact_is_found_again_and_replaced(void **state)
     const struct yk_profile_measurement second = seconds(2.5);
     struct yk_profile *profile = NULL;
     double value = 0;
-    assert_ok(yk_profile_create(place->path, &profile));
+    assert_ok(yk_profile_open_or_create(place->path, &profile));
     assert_ok(yk_profile_find_fact(profile, &share, &value));
     assert_true(isnan(value));
     assert_ok(yk_profile_add_fact(profile, &share, &first));
@@ -256,14 +257,14 @@ static void a_part_is_found_within_half_a_percent(void **state)
     struct yk_profile *profile = NULL;
     struct yk_profile_curve curve = {0};
     struct yk_profile_layer_key third = block;
-    assert_ok(yk_profile_create(place->path, &profile));
+    assert_ok(yk_profile_open_or_create(place->path, &profile));
     third.part = 1.0 / 3;
-    assert_ok(yk_profile_add_layer(profile, &third, 1, &measured));
+    assert_ok(yk_profile_add_layer_time(profile, &third, 1, &measured));
     third.part = 0.3333;
-    assert_ok(yk_profile_find_layer(profile, &third, &curve));
+    assert_ok(yk_profile_find_layer_times(profile, &third, &curve));
     assert_int_equal(curve.count, 1);
     third.part = 0.34;
-    assert_ok(yk_profile_find_layer(profile, &third, &curve));
+    assert_ok(yk_profile_find_layer_times(profile, &third, &curve));
     assert_int_equal(curve.count, 0);
     yk_profile_close(profile);
 }
@@ -276,13 +277,13 @@ static void of_two_parts_that_are_as_good_the_nearer_is_found(void **state)
     struct yk_profile_layer_key layer = block;
     const struct yk_profile_measurement near = seconds(2);
     const struct yk_profile_measurement far = seconds(3);
-    assert_ok(yk_profile_create(place->path, &profile));
+    assert_ok(yk_profile_open_or_create(place->path, &profile));
     layer.part = 0.4;
-    assert_ok(yk_profile_add_layer(profile, &layer, 8, &near));
+    assert_ok(yk_profile_add_layer_time(profile, &layer, 8, &near));
     layer.part = 0.403;
-    assert_ok(yk_profile_add_layer(profile, &layer, 8, &far));
+    assert_ok(yk_profile_add_layer_time(profile, &layer, 8, &far));
     layer.part = 0.4012;
-    assert_ok(yk_profile_find_layer(profile, &layer, &curve));
+    assert_ok(yk_profile_find_layer_times(profile, &layer, &curve));
     assert_int_equal(curve.count, 1);
     assert_true(curve.points[0].seconds == 2);
     yk_profile_close(profile);
@@ -297,8 +298,8 @@ static void a_damaged_profile_is_refused(void **state)
     memset(noise, 0x5a, sizeof noise);
     write_profile(place->path);
     overwrite(place->path, PAGE_BYTES, noise, sizeof noise);
-    assert_ok(yk_profile_open(place->path, &profile)); /* its first page is whole */
-    assert_int_equal(yk_profile_find_layer(profile, &block, &curve), YK_ERROR_INPUT);
+    assert_ok(yk_profile_open_for_reading(place->path, &profile)); /* its first page is whole */
+    assert_int_equal(yk_profile_find_layer_times(profile, &block, &curve), YK_ERROR_INPUT);
     assert_non_null(strstr(yk_status_message(), "the profile is damaged: "));
     yk_profile_close(profile);
 }
@@ -311,9 +312,9 @@ static void a_time_that_cannot_be_is_refused(void **state)
     struct yk_profile_curve curve = {0};
     char message[256];
     snprintf(message, sizeof message, "%s: a time of 0 s for a size of 2 cannot be", place->path);
-    assert_ok(yk_profile_create(place->path, &profile));
-    assert_ok(yk_profile_add_layer(profile, &block, 2, &nothing));
-    assert_fails(yk_profile_find_layer(profile, &block, &curve), YK_ERROR_INPUT, message);
+    assert_ok(yk_profile_open_or_create(place->path, &profile));
+    assert_ok(yk_profile_add_layer_time(profile, &block, 2, &nothing));
+    assert_fails(yk_profile_find_layer_times(profile, &block, &curve), YK_ERROR_INPUT, message);
     yk_profile_close(profile);
 }
 
@@ -324,8 +325,8 @@ static void a_list_does_not_depend_on_the_order_of_adding(void **state)
     struct yk_profile *profile = NULL;
     struct yk_text text = {0};
     write_profile(place->path);
-    assert_ok(yk_profile_open(place->path, &profile));
-    assert_ok(yk_profile_list_rows(profile, &text));
+    assert_ok(yk_profile_open_for_reading(place->path, &profile));
+    assert_ok(yk_profile_write_rows_as_text(profile, &text));
 #define BLOCK "\"layer\" \"rtx3090\" 1 \"gpt-block C768 bf16\" \"1024\" \"forward\" "
 #define RING "\"link\" \"rtx3090-rtx3090 within a node\" \"all_reduce\" \"2\" "
 #define HOW " 0.02 \"30\" \"cuda 13.0\"\n"

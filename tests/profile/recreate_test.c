@@ -32,10 +32,10 @@ static void make_file(const char *path, const char *sql)
 static void write_profile(const char *path)
 {
     struct yk_profile *profile = NULL;
-    assert_ok(yk_profile_create(path, &profile));
+    assert_ok(yk_profile_open_or_create(path, &profile));
     assert_ok(yk_profile_begin_transaction(profile));
     for (int i = 1; i <= 200; i++) {
-        assert_ok(yk_profile_add_link(profile, &ring, i, &measured));
+        assert_ok(yk_profile_add_link_time(profile, &ring, i, &measured));
     }
     assert_ok(yk_profile_commit(profile));
     yk_profile_close(profile);
@@ -45,7 +45,7 @@ static void add_one(const char *path, struct yk_text *note)
 {
     struct yk_profile *profile = NULL;
     assert_ok(yk_profile_open_or_recreate(path, note, &profile));
-    assert_ok(yk_profile_add_link(profile, &ring, 1 << 20, &measured));
+    assert_ok(yk_profile_add_link_time(profile, &ring, 1 << 20, &measured));
     yk_profile_close(profile);
 }
 
@@ -53,8 +53,8 @@ static int32_t count_rows(const char *path)
 {
     struct yk_profile *profile = NULL;
     struct yk_profile_curve curve = {0};
-    assert_ok(yk_profile_open(path, &profile));
-    assert_ok(yk_profile_find_link(profile, &ring, &curve));
+    assert_ok(yk_profile_open_for_reading(path, &profile));
+    assert_ok(yk_profile_find_link_times(profile, &ring, &curve));
     yk_profile_close(profile);
     return curve.count;
 }
@@ -195,7 +195,7 @@ static void several_who_find_damage_set_one_file_aside(void **state)
             close(gate[1]);
             _exit(read(gate[0], &byte, 1) != 0 ||
                   yk_profile_open_or_recreate(place->path, &note, &profile) != YK_OK ||
-                  yk_profile_add_link(profile, &ring, 1 + i, &measured) != YK_OK);
+                  yk_profile_add_link_time(profile, &ring, 1 + i, &measured) != YK_OK);
         }
     }
     close(gate[0]);

@@ -129,14 +129,14 @@ static struct visited see(struct yk_profile *profile)
 {
     struct visited visited = {0};
     const struct yk_profile_visitor visitor = {&visited, see_layer, see_link, see_fact};
-    assert_ok(yk_profile_visit(profile, &visitor));
+    assert_ok(yk_profile_visit_rows(profile, &visitor));
     return visited;
 }
 
 static char *list_of(struct yk_profile *profile)
 {
     struct yk_text text = {0};
-    assert_ok(yk_profile_list_rows(profile, &text));
+    assert_ok(yk_profile_write_rows_as_text(profile, &text));
     return text.bytes;
 }
 
@@ -147,7 +147,7 @@ static void read_and_renew(const char *path, int facts)
     struct yk_profile *profile = NULL;
     char *lists[2] = {NULL, NULL};
     for (int i = 0; i < 2; i++) {
-        assert_ok(yk_profile_open(path, &profile));
+        assert_ok(yk_profile_open_for_reading(path, &profile));
         const struct visited visited = see(profile);
         lists[i] = list_of(profile);
         yk_profile_close(profile);
@@ -160,7 +160,7 @@ static void read_and_renew(const char *path, int facts)
         assert_int_equal(visited.layer.measured_at, 0);
         assert_string_equal(visited.host, "");
         if (i == 0) {
-            assert_ok(yk_profile_create(path, &profile));
+            assert_ok(yk_profile_open_or_create(path, &profile));
             yk_profile_close(profile);
         }
     }
@@ -194,7 +194,7 @@ static double time_of(struct yk_profile *profile, const char *collective, int32_
 {
     const struct yk_profile_link_key link = {"a", collective, ranks};
     struct yk_profile_curve curve = {0};
-    assert_ok(yk_profile_find_link(profile, &link, &curve));
+    assert_ok(yk_profile_find_link_times(profile, &link, &curve));
     assert_int_equal(curve.count, 1);
     return curve.points[0].seconds;
 }
@@ -213,8 +213,8 @@ static void a_profile_of_form_4_is_read_and_renewed_by_the_names_of_now(void **s
     struct yk_profile *profile = NULL;
     make_file(place->path, FORM_4);
     for (int i = 0; i < 3; i++) { /* read, renewed, read again */
-        assert_ok(i == 1 ? yk_profile_create(place->path, &profile)
-                         : yk_profile_open(place->path, &profile));
+        assert_ok(i == 1 ? yk_profile_open_or_create(place->path, &profile)
+                         : yk_profile_open_for_reading(place->path, &profile));
         const struct visited visited = see(profile);
         assert_int_equal(visited.layers, 1);
         assert_true(visited.layer.min == 0.4 && visited.layer.max == 0.6);
@@ -224,10 +224,10 @@ static void a_profile_of_form_4_is_read_and_renewed_by_the_names_of_now(void **s
         assert_true(time_of(profile, "reduce_scatter", 3) == 2);
         assert_true(time_of(profile, "all_reduce", 3) == 3);
         assert_true(time_of(profile, "send", 2) == 4);
-        assert_true(value_of(profile, YK_PROFILE_COMPUTE_SLOWDOWN) == 5);
-        assert_true(value_of(profile, YK_PROFILE_MESSAGE_SLOWDOWN) == 6);
-        assert_true(value_of(profile, YK_PROFILE_IDLE_SPEEDUP) == 7);
-        assert_true(value_of(profile, YK_PROFILE_CONTEXT_BYTES) == 8);
+        assert_true(value_of(profile, YK_PROFILE_FACT_COMPUTE_SLOWDOWN) == 5);
+        assert_true(value_of(profile, YK_PROFILE_FACT_MESSAGE_SLOWDOWN) == 6);
+        assert_true(value_of(profile, YK_PROFILE_FACT_IDLE_SPEEDUP) == 7);
+        assert_true(value_of(profile, YK_PROFILE_FACT_CONTEXT_BYTES) == 8);
         yk_profile_close(profile);
     }
 }
@@ -243,11 +243,11 @@ static void numbers_of_a_nameless_cpu_do_not_count(void **state)
     bool other = false;
     make_file(place->path, FORM_3 "UPDATE layers SET device = 'cpu:2';");
     for (int i = 0; i < 2; i++) {
-        assert_ok(i == 0 ? yk_profile_open(place->path, &profile)
-                         : yk_profile_create(place->path, &profile));
-        assert_ok(yk_profile_find_layer(profile, &layer, &curve));
+        assert_ok(i == 0 ? yk_profile_open_for_reading(place->path, &profile)
+                         : yk_profile_open_or_create(place->path, &profile));
+        assert_ok(yk_profile_find_layer_times(profile, &layer, &curve));
         assert_int_equal(curve.count, 0);
-        assert_ok(yk_profile_find_other_cpu(profile, "cpu:2", &other, cpu));
+        assert_ok(yk_profile_has_only_other_cpus(profile, "cpu:2", &other, cpu));
         assert_true(other);
         assert_string_equal(cpu, "");
         yk_profile_close(profile);
@@ -257,12 +257,12 @@ static void numbers_of_a_nameless_cpu_do_not_count(void **state)
 static void a_renewed_profile_accepts_what_is_new(void **state)
 {
     const struct place *place = *state;
-    const struct yk_profile_fact_key context = {"v100", YK_PROFILE_CONTEXT_BYTES};
+    const struct yk_profile_fact_key context = {"v100", YK_PROFILE_FACT_CONTEXT_BYTES};
     const struct yk_profile_measurement measured = {
         .value = 5, .samples = 3, .versions = "new", .measured_at = 77, .host = "far"};
     struct yk_profile *profile = NULL;
     make_file(place->path, FORM_1);
-    assert_ok(yk_profile_create(place->path, &profile));
+    assert_ok(yk_profile_open_or_create(place->path, &profile));
     assert_ok(yk_profile_add_fact(profile, &context, &measured));
     const struct visited visited = see(profile);
     yk_profile_close(profile);
@@ -283,13 +283,13 @@ static void an_empty_file_is_a_profile_of_no_numbers(void **state)
     FILE *file = fopen(place->path, "w");
     assert_non_null(file);
     assert_int_equal(fclose(file), 0);
-    assert_ok(yk_profile_open(place->path, &profile));
-    assert_ok(yk_profile_find_link(profile, &link, &curve));
+    assert_ok(yk_profile_open_for_reading(place->path, &profile));
+    assert_ok(yk_profile_find_link_times(profile, &link, &curve));
     assert_int_equal(curve.count, 0);
     const struct visited visited = see(profile);
     assert_int_equal(visited.layers + visited.links + visited.facts, 0);
     yk_profile_close(profile);
-    assert_ok(yk_profile_create(place->path, &profile));
+    assert_ok(yk_profile_open_or_create(place->path, &profile));
     yk_profile_close(profile);
 }
 
@@ -301,7 +301,7 @@ static void a_table_that_lacks_a_column_is_damage(void **state)
     make_file(place->path, FORM_2 "ALTER TABLE links RENAME COLUMN spread TO width;");
     snprintf(message, sizeof message, "%s: the profile is damaged: no such column: spread",
              place->path);
-    assert_fails(yk_profile_open(place->path, &profile), YK_ERROR_INPUT, message);
+    assert_fails(yk_profile_open_for_reading(place->path, &profile), YK_ERROR_INPUT, message);
 }
 
 /* A view may have rows without end, a trigger undo what is added. */
@@ -326,21 +326,21 @@ static void a_view_or_a_trigger_is_damage(void **state)
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         (void)unlink(place->path);
         make_file(place->path, files[i]);
-        assert_fails(yk_profile_open(place->path, &profile), YK_ERROR_INPUT, message);
-        assert_fails(yk_profile_create(place->path, &profile), YK_ERROR_INPUT, message);
+        assert_fails(yk_profile_open_for_reading(place->path, &profile), YK_ERROR_INPUT, message);
+        assert_fails(yk_profile_open_or_create(place->path, &profile), YK_ERROR_INPUT, message);
     }
 }
 
 static void a_fact_that_is_no_number_is_refused(void **state)
 {
     const struct place *place = *state;
-    const struct yk_profile_fact_key context = {"v100", YK_PROFILE_CONTEXT_BYTES};
+    const struct yk_profile_fact_key context = {"v100", YK_PROFILE_FACT_CONTEXT_BYTES};
     struct yk_profile *profile = NULL;
     double value = 0;
     char message[256];
     make_file(place->path, FORM_2 "UPDATE facts SET value = 9e999;");
     snprintf(message, sizeof message, "%s: v100: context bytes of inf cannot be", place->path);
-    assert_ok(yk_profile_open(place->path, &profile));
+    assert_ok(yk_profile_open_for_reading(place->path, &profile));
     assert_fails(yk_profile_find_fact(profile, &context, &value), YK_ERROR_INPUT, message);
     yk_profile_close(profile);
 }
@@ -353,8 +353,8 @@ static void tables_of_something_else_are_left_alone(void **state)
     make_file(place->path, "CREATE TABLE songs (title TEXT);");
     snprintf(message, sizeof message, "%s: this is not a profile: a database of something else",
              place->path);
-    assert_fails(yk_profile_open(place->path, &profile), YK_ERROR_INPUT, message);
-    assert_fails(yk_profile_create(place->path, &profile), YK_ERROR_INPUT, message);
+    assert_fails(yk_profile_open_for_reading(place->path, &profile), YK_ERROR_INPUT, message);
+    assert_fails(yk_profile_open_or_create(place->path, &profile), YK_ERROR_INPUT, message);
 }
 
 static void a_number_is_kept_with_when_and_where_it_was_measured(void **state)
@@ -367,8 +367,8 @@ static void a_number_is_kept_with_when_and_where_it_was_measured(void **state)
     struct yk_profile *profile = NULL;
     char host[256] = "";
     assert_int_equal(gethostname(host, sizeof host - 1), 0);
-    assert_ok(yk_profile_create(place->path, &profile));
-    assert_ok(yk_profile_add_layer(profile, &layer, 4, &measured));
+    assert_ok(yk_profile_open_or_create(place->path, &profile));
+    assert_ok(yk_profile_add_layer_time(profile, &layer, 4, &measured));
     const struct visited visited = see(profile);
     yk_profile_close(profile);
     assert_true(visited.layer.min == 1.5 && visited.layer.max == 4);
@@ -380,11 +380,11 @@ static void a_number_is_kept_with_when_and_where_it_was_measured(void **state)
 static void the_median_lies_between_the_fastest_and_the_slowest(void **state)
 {
     const struct place *place = *state;
-    const struct yk_profile_fact_key context = {"v100", YK_PROFILE_CONTEXT_BYTES};
+    const struct yk_profile_fact_key context = {"v100", YK_PROFILE_FACT_CONTEXT_BYTES};
     const struct yk_profile_measurement worst = {
         .value = 9, .samples = 3, .versions = "new", .min = 1, .max = 2};
     struct yk_profile *profile = NULL;
-    assert_ok(yk_profile_create(place->path, &profile));
+    assert_ok(yk_profile_open_or_create(place->path, &profile));
     assert_ok(yk_profile_add_fact(profile, &context, &worst));
     const struct visited visited = see(profile);
     yk_profile_close(profile);
@@ -407,8 +407,8 @@ static void a_visitor_may_end_it(void **state)
     make_file(place->path,
               FORM_1 "INSERT INTO links VALUES ('a', 'send', 2, 8, 1, 0, 1, ''),"
                      "  ('b', 'send', 2, 8, 1, 0, 1, ''), ('c', 'send', 2, 8, 1, 0, 1, '');");
-    assert_ok(yk_profile_open(place->path, &profile));
-    assert_fails(yk_profile_visit(profile, &visitor), YK_ERROR_NUMBERS, "enough");
+    assert_ok(yk_profile_open_for_reading(place->path, &profile));
+    assert_fails(yk_profile_visit_rows(profile, &visitor), YK_ERROR_NUMBERS, "enough");
     assert_int_equal(count, 2);
     yk_profile_close(profile);
 }

@@ -17,14 +17,14 @@ static const struct yk_profile_link_key ring = {"v100-v100 within a node", "send
 static yk_status add(struct yk_profile *profile, int64_t bytes)
 {
     const struct yk_profile_measurement measured = {.value = 1, .samples = 1, .versions = "test"};
-    return yk_profile_add_link(profile, &ring, bytes, &measured);
+    return yk_profile_add_link_time(profile, &ring, bytes, &measured);
 }
 
 /* One of several writers: begins the profile, maybe, and adds rows that no other adds. */
 static yk_status write_rows(const char *path, int writer)
 {
     struct yk_profile *profile = NULL;
-    YK_TRY(yk_profile_create(path, &profile));
+    YK_TRY(yk_profile_open_or_create(path, &profile));
     for (int i = 0; i < COMMITS; i++) {
         YK_TRY(yk_profile_begin_transaction(profile));
         for (int j = 0; j < ROWS; j++) {
@@ -40,8 +40,8 @@ static int32_t count_rows(const char *path)
 {
     struct yk_profile *profile = NULL;
     struct yk_profile_curve curve = {0};
-    assert_ok(yk_profile_open(path, &profile));
-    assert_ok(yk_profile_find_link(profile, &ring, &curve));
+    assert_ok(yk_profile_open_for_reading(path, &profile));
+    assert_ok(yk_profile_find_link_times(profile, &ring, &curve));
     yk_profile_close(profile);
     return curve.count;
 }
@@ -86,12 +86,12 @@ static void write_until_killed(const char *path)
     static char name[16000];
     const struct yk_profile_link_key long_link = {name, "send", 2};
     memset(name, 'x', sizeof name - 1);
-    if (yk_profile_create(path, &profile) != YK_OK || add(profile, 1) != YK_OK ||
+    if (yk_profile_open_or_create(path, &profile) != YK_OK || add(profile, 1) != YK_OK ||
         yk_profile_begin_transaction(profile) != YK_OK || add(profile, 2) != YK_OK) {
         _exit(1);
     }
     for (int i = 0; i < 300; i++) {
-        if (yk_profile_add_link(profile, &long_link, i, &measured) != YK_OK) {
+        if (yk_profile_add_link_time(profile, &long_link, i, &measured) != YK_OK) {
             _exit(1);
         }
     }
@@ -114,7 +114,7 @@ static void a_killed_writer_loses_only_what_it_had_not_committed(void **state)
     snprintf(journal, sizeof journal, "%s-journal", place->path);
     assert_int_equal(access(journal, F_OK), 0); /* it was in the middle of something */
     assert_int_equal(count_rows(place->path), 1);
-    assert_ok(yk_profile_create(place->path, &profile));
+    assert_ok(yk_profile_open_or_create(place->path, &profile));
     assert_ok(add(profile, 3));
     yk_profile_close(profile);
     assert_int_equal(count_rows(place->path), 2);
@@ -124,7 +124,7 @@ static void what_is_not_committed_is_hidden_from_others(void **state)
 {
     const struct place *place = *state;
     struct yk_profile *profile = NULL;
-    assert_ok(yk_profile_create(place->path, &profile));
+    assert_ok(yk_profile_open_or_create(place->path, &profile));
     assert_ok(yk_profile_begin_transaction(profile));
     assert_ok(add(profile, 1));
     assert_int_equal(count_rows(place->path), 0);

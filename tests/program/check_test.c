@@ -125,7 +125,7 @@ static void memory_is_enough_up_to_the_limit(void **state)
     struct yk_program_memory *memory = NULL;
     struct yk_memory_peak peak;
     assert_ok(yk_program_memory_count(small.program, 1, small.arena, &memory));
-    assert_ok(yk_program_memory_peak(small.program, 1, memory, &peak));
+    assert_ok(yk_program_memory_find_peak(small.program, 1, memory, &peak));
     small.plan->ranks[1].limit_bytes = peak.bytes;
     assert_ok(yk_program_check(small.program));
     small.plan->ranks[1].limit_bytes = peak.bytes - 1;
@@ -144,7 +144,7 @@ static void what_does_not_fit_is_named(void **state)
     char missing[YK_UNITS_BUFFER_SIZE];
     char sentence[256];
     assert_ok(yk_program_memory_count(small.program, 1, small.arena, &memory));
-    assert_ok(yk_program_memory_peak(small.program, 1, memory, &peak));
+    assert_ok(yk_program_memory_find_peak(small.program, 1, memory, &peak));
     small.plan->ranks[1].limit_bytes = 1048576;
     yk_units_format(peak.by_kind[YK_MEMORY_CONTEXT], YK_UNIT_BYTES, context);
     yk_units_format(peak.bytes - 1048576, YK_UNIT_BYTES, missing);

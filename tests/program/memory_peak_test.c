@@ -29,7 +29,7 @@ static void one_rank_holds_all_of_it(void **state)
     struct yk_memory_peak peak;
     tiny = tiny_step_make((struct tiny_options){.cluster = "cpu:1", .blocks = 1});
     tiny_step_compile(&tiny);
-    assert_ok(yk_program_memory_peak(tiny.program, 0, tiny_step_memory(&tiny, 0), &peak));
+    assert_ok(yk_program_memory_find_peak(tiny.program, 0, tiny_step_memory(&tiny, 0), &peak));
     const double tokens = 2 * 8 * (TINY_SEQUENCE + TINY_SEQUENCE);
     const double activations =
         TINY_SEQUENCE * (TINY_EMBED_SAVES + TINY_BLOCK_SAVES + 2 * TINY_HIDDEN);
@@ -173,7 +173,7 @@ static void no_walk_holds_more_than_the_peak(void **state)
             assert_int_equal(walk_program(tiny.program, WALK_ROUNDS, &random, memories, most), 0);
             for (int32_t r = 0; r < tiny.plan->rank_count; r++) {
                 struct yk_memory_peak peak;
-                assert_ok(yk_program_memory_peak(tiny.program, r, memories[r], &peak));
+                assert_ok(yk_program_memory_find_peak(tiny.program, r, memories[r], &peak));
                 if (most[r] > peak.bytes) {
                     fail_msg("seed %d: rank %d holds %g bytes, over %g", (int)seed, (int)r, most[r],
                              peak.bytes);

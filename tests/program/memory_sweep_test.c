@@ -48,7 +48,7 @@ static struct yk_buffer_lifetime *add_lifetime(struct list *list, double bytes, 
                                                int32_t until, int32_t lag)
 {
     struct yk_buffer_lifetime *lifetime = &list->lifetimes[list->memory.lifetime_count++];
-    *lifetime = yk_buffer_lifetime_new();
+    *lifetime = yk_buffer_lifetime_make_empty();
     lifetime->bytes = bytes;
     lifetime->lag_iterations = lag;
     lifetime->begin[list->ops[from].lane] = from;
@@ -198,7 +198,7 @@ static bool find_most(const struct list *list, double *out)
 static struct yk_memory_peak peak_of(const struct list *list)
 {
     struct yk_memory_peak peak = {0};
-    assert_ok(yk_program_memory_peak(&list->program, 0, &list->memory, &peak));
+    assert_ok(yk_program_memory_find_peak(&list->program, 0, &list->memory, &peak));
     return peak;
 }
 

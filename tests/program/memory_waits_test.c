@@ -29,7 +29,8 @@ static int tear_down(void **state)
 static double peak_of(int32_t rank)
 {
     struct yk_memory_peak peak;
-    assert_ok(yk_program_memory_peak(tiny.program, rank, tiny_step_memory(&tiny, rank), &peak));
+    assert_ok(
+        yk_program_memory_find_peak(tiny.program, rank, tiny_step_memory(&tiny, rank), &peak));
     return peak.bytes;
 }
 
@@ -243,9 +244,10 @@ static void make_random_order(struct yk_random *random)
         const int32_t backward = 2 * L - l;
         const int32_t window = slots - backward + l; /* to the next forward */
         /* The scatter within the round where all must agree, else up to two before forward. */
-        const int32_t latest = yk_plan_has_barrier(plan) ? slots - 1 - backward : window - 2;
+        const int32_t latest = yk_plan_has_update_barrier(plan) ? slots - 1 - backward : window - 2;
         const int32_t scatter = 1 + (int32_t)yk_random_below(random, latest);
-        const int32_t soonest = yk_plan_has_barrier(plan) ? slots - 1 - backward : scatter + 1;
+        const int32_t soonest =
+            yk_plan_has_update_barrier(plan) ? slots - 1 - backward : scatter + 1;
         const int32_t gather = soonest + (int32_t)yk_random_below(random, window - soonest);
         const bool gathered =
             plan->layers[l].strategy >= YK_SHARDING_KEPT_AFTER_FORWARD ||

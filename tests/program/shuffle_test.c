@@ -192,7 +192,7 @@ static void memory_is_kept_to(void **state)
         struct yk_program_memory *memory = NULL;
         struct yk_memory_peak peak;
         assert_ok(yk_program_memory_count(small.program, r, small.arena, &memory));
-        assert_ok(yk_program_memory_peak(small.program, r, memory, &peak));
+        assert_ok(yk_program_memory_find_peak(small.program, r, memory, &peak));
         small.plan->ranks[r].limit_bytes = peak.bytes;
     }
     for (uint64_t seed = 0; seed < SEEDS; seed++) {

@@ -271,7 +271,7 @@ static void add_random_blocks(struct yk_random *random, int32_t layer)
     const int32_t backward = 2 * plan->layer_count - layer;
     const int32_t forward = slots - backward + layer; /* slots after backward */
     const int32_t last = slots - 1 - backward;        /* of the round */
-    const bool barrier = yk_plan_has_barrier(plan);
+    const bool barrier = yk_plan_has_update_barrier(plan);
     const bool trained = tiny.model->layers[layer].trainable > 0;
     const int32_t blocks = yk_plan_layer_block_count(plan, tiny.model, layer);
     int32_t scatter = 1;

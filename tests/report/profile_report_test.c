@@ -31,7 +31,7 @@ static void begin(struct shown *shown)
     *shown = (struct shown){.folder = "/tmp/yoke-profile-report-XXXXXX"};
     assert_non_null(mkdtemp(shown->folder));
     snprintf(shown->path, sizeof shown->path, "%s/profile.db", shown->folder);
-    assert_ok(yk_profile_create(shown->path, &shown->profile));
+    assert_ok(yk_profile_open_or_create(shown->path, &shown->profile));
     assert_ok(yk_arena_create(&shown->arena));
 }
 
@@ -59,7 +59,7 @@ static void add_layer(struct shown *shown, const char *device, const char *pass,
 {
     const struct yk_profile_layer_key layer = {device, 1, "norm C48 fp32", 16, pass};
     const struct yk_profile_measurement measurement = measured(device, seconds, days_ago);
-    assert_ok(yk_profile_add_layer(shown->profile, &layer, batch, &measurement));
+    assert_ok(yk_profile_add_layer_time(shown->profile, &layer, batch, &measurement));
 }
 
 /* A ring of four: T = 3·(α + s/(4·1 GB/s)) with α = 10 µs, so the knee is 9·4·10 µs·1 GB/s, 360 kB
@@ -71,13 +71,13 @@ static void add_gathers(struct shown *shown)
     for (int i = 0; i < SIZES; i++, bytes *= 4) {
         const struct yk_profile_measurement measurement =
             measured(link.link, 3 * (10e-6 + (double)bytes / 4e9), 3);
-        assert_ok(yk_profile_add_link(shown->profile, &link, bytes, &measurement));
+        assert_ok(yk_profile_add_link_time(shown->profile, &link, bytes, &measurement));
     }
 }
 
 static void fill(struct shown *shown)
 {
-    const struct yk_profile_fact_key fact = {"cpu:1", YK_PROFILE_CONTEXT_BYTES};
+    const struct yk_profile_fact_key fact = {"cpu:1", YK_PROFILE_FACT_CONTEXT_BYTES};
     const struct yk_profile_measurement bytes = measured(fact.subject, 2097152, 0);
     add_layer(shown, "cpu:1", "forward", 1, 1e-3, 3);
     add_layer(shown, "cpu:1", "forward", 2, 2e-3, 3);
@@ -176,10 +176,10 @@ static void json_has_every_number_and_the_knees(void **state)
     make(&shown, NULL);
     assert_ok(yk_profile_report_write_json(&shown.report, &text));
     assert_ok(yk_json_parse(text.bytes, text.length, &root));
-    assert_int_equal(yk_json_array_count(yk_json_get(root, "layers")), 5);
-    assert_int_equal(yk_json_array_count(yk_json_get(root, "links")), SIZES);
-    assert_int_equal(yk_json_array_count(yk_json_get(root, "facts")), 1);
-    assert_int_equal(yk_json_array_count(yk_json_get(root, "knees")), 1);
+    assert_int_equal(yk_json_array_count(yk_json_get_member(root, "layers")), 5);
+    assert_int_equal(yk_json_array_count(yk_json_get_member(root, "links")), SIZES);
+    assert_int_equal(yk_json_array_count(yk_json_get_member(root, "facts")), 1);
+    assert_int_equal(yk_json_array_count(yk_json_get_member(root, "knees")), 1);
     page_expect(&text, "\"message\": \"all_gather\", \"ranks\": 4, \"bytes\": 65536, ");
     page_expect(&text,
                 "\"measured_at\": 86140800, \"host\": \"one\", \"cpu\": \"Tiny\", \"versions\": "
@@ -238,7 +238,7 @@ static void little_is_shown_as_well(void **state)
     assert_ok(yk_profile_report_write_json(&shown.report, &text));
     page_expect(&text, "\"knees\": []");
     add_layer(&shown, "cpu:1", "forward", 1, 0, 0);
-    assert_ok(yk_profile_add_link(shown.profile, &link, 8, &some));
+    assert_ok(yk_profile_add_link_time(shown.profile, &link, 8, &some));
     make(&shown, NULL);
     assert_ok(yk_profile_report_write_text(&shown.report, 20, &text));
     page_expect(&text, "no knee: one size tells none");

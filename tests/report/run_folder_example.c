@@ -105,7 +105,8 @@ static void sum_up(struct run *run)
     struct yk_trace_breakdown predicted[MOST_RANKS] = {{0}};
     struct yk_trace_breakdown measured[MOST_RANKS] = {{0}};
     check(yk_trace_breakdown(run->predicted, run->step_s, predicted));
-    check(yk_trace_breakdown(run->measured, yk_trace_breakdown_step_s(run->measured), measured));
+    check(yk_trace_breakdown(run->measured, yk_trace_breakdown_step_length_s(run->measured),
+                             measured));
     for (int32_t r = 0; r < run->rank_count; r++) {
         run->ranks[r] = yk_run_summary_unknown_rank();
         run->ranks[r].device = yk_trace_rank_name(run->predicted, r);
@@ -204,7 +205,7 @@ int main(int count, char **words)
     check(yk_chrome_trace_read(text.bytes, text.length, words[1], &run.predicted));
     yk_text_free(&text);
     run.rank_count = yk_trace_rank_count(run.predicted);
-    run.step_s = yk_trace_breakdown_step_s(run.predicted);
+    run.step_s = yk_trace_breakdown_step_length_s(run.predicted);
     if (run.rank_count > MOST_RANKS || !(run.step_s > 0)) {
         fprintf(stderr, "%s: no step of 1 to %d ranks\n", words[1], MOST_RANKS);
         return 1;

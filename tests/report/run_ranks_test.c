@@ -123,7 +123,7 @@ static void figures_come_from_the_traces_and_the_report(void **state)
     expect_sum(&ranks.ranks[1].measured, 12, 1, 0);
     assert_string_equal(ranks.ranks[1].device, "cpu<1>");
     assert_true(ranks.ranks[0].share == 12);
-    assert_int_equal(yk_run_ranks_slowest(&ranks), 1);
+    assert_int_equal(yk_run_ranks_find_slowest(&ranks), 1);
 }
 
 static void with_no_traces_the_report_is_all_there_is(void **state)
@@ -138,7 +138,7 @@ static void with_no_traces_the_report_is_all_there_is(void **state)
     assert_string_equal(ranks.ranks[1].device, "rank 1");
     assert_true(ranks.measured_step_s == 5);
     assert_true(isnan(ranks.predicted_step_s));
-    assert_int_equal(yk_run_ranks_slowest(&ranks), 0);
+    assert_int_equal(yk_run_ranks_find_slowest(&ranks), 0);
 }
 
 static void words_name_what_bounds_the_step(void **state)
@@ -219,20 +219,20 @@ static void ops_that_differ_are_those_that_took_longer_themselves(void **state)
     struct yk_run_op_difference *differences = NULL;
     int32_t count = 0;
     add(fixture->measured, 0, YK_LANE_COMPUTE, "release", 4, 4.5);
-    assert_ok(
-        yk_run_ranks_find_differences(&fixture->report, 5, fixture->arena, &differences, &count));
+    assert_ok(yk_run_ranks_find_op_differences(&fixture->report, 5, fixture->arena, &differences,
+                                               &count));
     assert_int_equal(count, 2);
     assert_string_equal(differences[0].op, "forward");
     assert_int_equal(differences[0].rank, 1);
     assert_true(differences[0].predicted_s == 8 && differences[0].measured_s == 11);
     assert_string_equal(differences[1].op, "release");
     assert_true(differences[1].predicted_s == 0 && differences[1].measured_s == 0.5);
-    assert_ok(
-        yk_run_ranks_find_differences(&fixture->report, 1, fixture->arena, &differences, &count));
+    assert_ok(yk_run_ranks_find_op_differences(&fixture->report, 1, fixture->arena, &differences,
+                                               &count));
     assert_int_equal(count, 1);
     fixture->report.predicted = NULL;
-    assert_ok(
-        yk_run_ranks_find_differences(&fixture->report, 5, fixture->arena, &differences, &count));
+    assert_ok(yk_run_ranks_find_op_differences(&fixture->report, 5, fixture->arena, &differences,
+                                               &count));
     assert_int_equal(count, 0);
 }
 
@@ -267,11 +267,11 @@ static void many_ranks_that_do_the_same_are_shown_by_the_slowest(void **state)
     assert_string_equal(lanes.all[0].device, "gpu6, slowest of ranks 0, 2, 4, 6, 8, 10");
     assert_string_equal(lanes.all[0].name, "gpu6, slowest of ranks 0, 2, 4, 6, 8, 10, compute");
     assert_int_equal(lanes.all[0].rank, 6);
-    assert_true(lanes.all[0].rows[YK_RUN_MEASURED].bars[0].end == 1.75);
+    assert_true(lanes.all[0].rows[YK_RUN_TRACE_MEASURED].bars[0].end == 1.75);
     assert_string_equal(lanes.all[1].numbers, "1, 3, 5, 7, 9, 11");
-    yk_run_lanes_sum_kinds(&report, kinds);
-    assert_int_equal(kinds[yk_op_style_find("forward")].count[YK_RUN_PREDICTED], 12);
-    assert_true(kinds[yk_op_style_find("forward")].seconds[YK_RUN_PREDICTED] == 18);
+    yk_run_lanes_sum_op_kinds(&report, kinds);
+    assert_int_equal(kinds[yk_op_style_find("forward")].count[YK_RUN_TRACE_PREDICTED], 12);
+    assert_true(kinds[yk_op_style_find("forward")].seconds[YK_RUN_TRACE_PREDICTED] == 18);
     yk_trace_destroy(traces[0]);
     yk_trace_destroy(traces[1]);
 }
@@ -289,11 +289,11 @@ static void what_begins_before_the_step_is_in_the_picture(void **state)
     assert_int_equal(lanes.chart.group_count, 5);
     const struct yk_run_lane *first = &lanes.all[0];
     const struct yk_run_lane *last = &lanes.all[4];
-    assert_true(first->rows[YK_RUN_PREDICTED].bars[0].start == 0.5);
-    assert_true(first->rows[YK_RUN_MEASURED].bars[0].end == 4.5);
+    assert_true(first->rows[YK_RUN_TRACE_PREDICTED].bars[0].start == 0.5);
+    assert_true(first->rows[YK_RUN_TRACE_MEASURED].bars[0].end == 4.5);
     assert_string_equal(last->name, "cpu<1>, copy");
-    assert_int_equal(last->rows[YK_RUN_PREDICTED].count, 0);
-    assert_true(last->rows[YK_RUN_MEASURED].bars[0].start == 0);
+    assert_int_equal(last->rows[YK_RUN_TRACE_PREDICTED].count, 0);
+    assert_true(last->rows[YK_RUN_TRACE_MEASURED].bars[0].start == 0);
 }
 
 static void the_page_has_a_row_for_every_rank(void **state)

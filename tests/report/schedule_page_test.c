@@ -40,12 +40,12 @@ static struct yk_json *data_of(const struct yk_text *page)
 
 static const struct yk_json *task_at(const struct yk_json *data, size_t number)
 {
-    return yk_json_array_at(yk_json_get(data, "tasks"), number);
+    return yk_json_array_at(yk_json_get_member(data, "tasks"), number);
 }
 
 static const char *why(const struct yk_json *data, size_t number)
 {
-    return yk_json_string(yk_json_get(task_at(data, number), "why"));
+    return yk_json_string(yk_json_get_member(task_at(data, number), "why"));
 }
 
 static double number_at(const struct yk_json *array, size_t index)
@@ -93,7 +93,7 @@ static void inputs_have_their_arrival_and_cost(void **state)
     struct fixture_schedule fixture = fixture_heft_paper();
     struct yk_text page = page_of(&fixture, "paper.json");
     struct yk_json *data = data_of(&page);
-    const struct yk_json *inputs = yk_json_get(task_at(data, 8), "inputs");
+    const struct yk_json *inputs = yk_json_get_member(task_at(data, 8), "inputs");
     assert_int_equal(yk_json_array_count(inputs), 3);
     for (size_t i = 0; i < 3; i++) {
         for (size_t k = 0; k < 3; k++) {
@@ -131,7 +131,7 @@ static void names_cannot_break_out(void **state)
     assert_null(strstr(page.bytes, "<img"));
     assert_null(strstr(page.bytes, "<b>"));
     struct yk_json *data = data_of(&page);
-    assert_string_equal(yk_json_string(yk_json_get(task_at(data, 0), "name")), names[0]);
+    assert_string_equal(yk_json_string(yk_json_get_member(task_at(data, 0), "name")), names[0]);
     yk_json_destroy(data);
     yk_text_free(&page);
     fixture_free(&fixture);
@@ -154,8 +154,8 @@ static void a_large_graph_leaves_details_out_and_says_so(void **state)
     assert_in_range(page.length, 1, 4000000);
     assert_non_null(strstr(page.bytes, "left out of the page"));
     struct yk_json *data = data_of(&page);
-    assert_null(yk_json_get(data, "tasks"));
-    assert_in_range(yk_json_array_count(yk_json_get(data, "bars")), 2, 12000);
+    assert_null(yk_json_get_member(data, "tasks"));
+    assert_in_range(yk_json_array_count(yk_json_get_member(data, "bars")), 2, 12000);
     yk_json_destroy(data);
     yk_text_free(&page);
     fixture_free(&fixture);

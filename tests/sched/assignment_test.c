@@ -16,7 +16,7 @@ static struct yk_schedule *run(const struct yk_graph *graph, const struct yk_ass
 {
     struct yk_schedule *schedule = NULL;
     assert_ok(yk_schedule_create(graph, &schedule));
-    assert_ok(yk_assignment_schedule(assignment, schedule));
+    assert_ok(yk_assignment_make_schedule(assignment, schedule));
     return schedule;
 }
 

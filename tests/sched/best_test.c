@@ -49,7 +49,7 @@ static void annealing_finds_the_optima_of_the_papers_graphs(void **state)
     static const struct {
         const char *text;
         double optimum;
-    } graphs[] = {{yk_graph_example_json, 73}, {paper_graph_peft, 113}};
+    } graphs[] = {{yk_graph_heft_example_json, 73}, {paper_graph_peft, 113}};
     for (int i = 0; i < 2; i++) {
         struct yk_graph *graph = support_read_graph(graphs[i].text, NULL);
         struct yk_schedule *schedule = best_of(graph, 400000, 1);

@@ -123,7 +123,7 @@ static void search_from_nothing(struct yk_partial_schedule *partial, int64_t *be
     const int32_t count = yk_partial_schedule_list_steps(partial, *best, steps);
     for (int32_t i = 0; i < count && steps[i].bound < *best; i++) {
         yk_partial_schedule_place(partial, &steps[i]);
-        if (!yk_partial_schedule_is_dominated(partial)) {
+        if (!yk_partial_schedule_dominated_or_add(partial)) {
             search_from_nothing(partial, best);
         }
         yk_partial_schedule_undo(partial, &steps[i]);
@@ -337,7 +337,8 @@ static void the_bound_holds_for_many_devices_with_unequal_links(void **state)
     assert_ok(yk_graph_builder_add_task(builder, "a", first));
     assert_ok(yk_graph_builder_add_task(builder, "b", last));
     assert_ok(yk_graph_builder_add_edge(
-        builder, &(struct yk_graph_edge_spec){.from = "a", .to = "b", .cost = NAN, .bytes = 20}));
+        builder,
+        &(struct yk_graph_builder_edge){.from = "a", .to = "b", .cost = NAN, .bytes = 20}));
     assert_ok(yk_graph_builder_finish(builder, &graph));
     yk_graph_builder_destroy(builder);
     int64_t bound = 0;
@@ -349,7 +350,7 @@ static void the_bound_holds_for_many_devices_with_unequal_links(void **state)
 static void a_search_with_no_budget_gives_its_gap(void **state)
 {
     (void)state;
-    struct yk_graph *graph = support_read_graph(yk_graph_example_json, NULL);
+    struct yk_graph *graph = support_read_graph(yk_graph_heft_example_json, NULL);
     struct yk_schedule *schedule = NULL;
     const struct yk_scheduler_options one_node = {.moves = 1, .seed = 1};
     assert_ok(yk_scheduler_run(yk_scheduler_find("exact"), graph, &one_node, &schedule));

@@ -44,13 +44,13 @@ static void answers_as_an_array_of_moments_does(void **state)
             const int64_t a = yk_random_below(&random, MOMENTS);
             const int64_t b = a + yk_random_below(&random, MOMENTS - a);
             const int64_t limit = yk_random_below(&random, 60) - 5;
-            const int64_t clear = yk_memory_usage_excess_end(usage, DEVICE, a, b, limit);
+            const int64_t clear = yk_memory_usage_last_excess_end(usage, DEVICE, a, b, limit);
             const int64_t expected = clear_after(held, a, b, limit);
             /* The tree gives the end of the step, which may lie beyond the span asked about. */
             assert_true(clear == expected || (clear > expected && expected == b));
         }
-        assert_true(yk_memory_usage_excess_end(usage, DEVICE - 1, 0, YK_MEMORY_USAGE_FOREVER, 0) ==
-                    -1);
+        assert_true(yk_memory_usage_last_excess_end(usage, DEVICE - 1, 0, YK_MEMORY_USAGE_FOREVER,
+                                                    0) == -1);
         yk_arena_destroy(arena);
     }
 }
@@ -63,11 +63,11 @@ static void a_step_with_no_end_is_never_clear(void **state)
     assert_ok(yk_arena_create(&arena));
     assert_ok(yk_memory_usage_create(arena, 1, 4, &usage));
     yk_memory_usage_add(usage, 0, 10, YK_MEMORY_USAGE_FOREVER, 7);
-    assert_true(yk_memory_usage_excess_end(usage, 0, 0, YK_MEMORY_USAGE_FOREVER, 6) ==
+    assert_true(yk_memory_usage_last_excess_end(usage, 0, 0, YK_MEMORY_USAGE_FOREVER, 6) ==
                 YK_MEMORY_USAGE_FOREVER);
-    assert_true(yk_memory_usage_excess_end(usage, 0, 0, YK_MEMORY_USAGE_FOREVER, 7) == -1);
+    assert_true(yk_memory_usage_last_excess_end(usage, 0, 0, YK_MEMORY_USAGE_FOREVER, 7) == -1);
     yk_memory_usage_clear(usage);
-    assert_true(yk_memory_usage_excess_end(usage, 0, 0, YK_MEMORY_USAGE_FOREVER, 0) == -1);
+    assert_true(yk_memory_usage_last_excess_end(usage, 0, 0, YK_MEMORY_USAGE_FOREVER, 0) == -1);
     yk_arena_destroy(arena);
 }
 

@@ -36,7 +36,7 @@ struct published {
 
 static void assert_schedule(const char *name, const struct published *tasks)
 {
-    struct yk_graph *graph = support_read_graph(yk_graph_example_json, NULL);
+    struct yk_graph *graph = support_read_graph(yk_graph_heft_example_json, NULL);
     struct yk_schedule *schedule = schedule_by(graph, name);
     for (int32_t i = 0; i < graph->task_count; i++) {
         assert_int_equal(schedule->devices[i] + 1, tasks[i].device);
@@ -70,7 +70,7 @@ static void upward_ranks_are_the_published_ones(void **state)
     (void)state;
     static const int times_three[] = {324, 231, 240, 240, 207, 190, 128, 107, 133, 44};
     int64_t ranks[10];
-    struct yk_graph *graph = support_read_graph(yk_graph_example_json, NULL);
+    struct yk_graph *graph = support_read_graph(yk_graph_heft_example_json, NULL);
     yk_task_rank_upward(graph, false, ranks);
     for (int i = 0; i < 10; i++) {
         assert_true(yk_graph_ticks_to_time(graph, ranks[i]) == times_three[i]);
@@ -83,7 +83,7 @@ static void downward_ranks_are_the_published_ones(void **state)
     (void)state;
     static const int times_three[] = {0, 93, 75, 66, 72, 81, 187, 200, 191, 280};
     int64_t ranks[10];
-    struct yk_graph *graph = support_read_graph(yk_graph_example_json, NULL);
+    struct yk_graph *graph = support_read_graph(yk_graph_heft_example_json, NULL);
     yk_task_rank_downward(graph, ranks);
     for (int i = 0; i < 10; i++) {
         assert_true(yk_graph_ticks_to_time(graph, ranks[i]) == times_three[i]);
@@ -94,14 +94,14 @@ static void downward_ranks_are_the_published_ones(void **state)
 static void peft_and_lookahead_have_the_known_lengths_on_the_first_graph(void **state)
 {
     (void)state;
-    assert_length(yk_graph_example_json, "peft", 85);
-    assert_length(yk_graph_example_json, "lookahead", 76);
+    assert_length(yk_graph_heft_example_json, "peft", 85);
+    assert_length(yk_graph_heft_example_json, "lookahead", 76);
 }
 
 static void exact_proves_73_on_the_first_graph(void **state)
 {
     (void)state;
-    struct yk_graph *graph = support_read_graph(yk_graph_example_json, NULL);
+    struct yk_graph *graph = support_read_graph(yk_graph_heft_example_json, NULL);
     struct yk_schedule *schedule = schedule_by(graph, "exact");
     assert_true(yk_graph_ticks_to_time(graph, schedule->makespan) == 73);
     assert_true(yk_graph_ticks_to_time(graph, schedule->lower_bound) == 73);

@@ -7,12 +7,12 @@
 static void every_task_of_the_papers_schedule_has_its_reason(void **state)
 {
     (void)state;
-    struct yk_graph *graph = support_read_graph(yk_graph_example_json, NULL);
+    struct yk_graph *graph = support_read_graph(yk_graph_heft_example_json, NULL);
     const struct yk_scheduler_options options = {0};
     struct yk_schedule *schedule = NULL;
     struct yk_task_wait waits[10];
     assert_ok(yk_scheduler_run(yk_scheduler_find("heft"), graph, &options, &schedule));
-    assert_ok(yk_task_wait_explain(schedule, waits));
+    assert_ok(yk_task_wait_find_reasons(schedule, waits));
     /* Task 1 starts at 0. */
     assert_int_equal(waits[0].reason, YK_TASK_WAIT_NONE);
     /* Task 4 on P2 at 18: task 1 ends on P3 at 9, and its data takes 9. */
@@ -44,7 +44,7 @@ static void a_task_kept_back_by_memory_says_so(void **state)
     struct yk_schedule *schedule = NULL;
     struct yk_task_wait waits[3];
     assert_ok(yk_scheduler_run(yk_scheduler_find("heft-memory"), graph, &options, &schedule));
-    assert_ok(yk_task_wait_explain(schedule, waits));
+    assert_ok(yk_task_wait_find_reasons(schedule, waits));
     assert_true(yk_graph_ticks_to_time(graph, schedule->starts[2]) == 7);
     assert_int_equal(waits[2].reason, YK_TASK_WAIT_MEMORY);
     assert_int_equal(waits[2].task, 1);

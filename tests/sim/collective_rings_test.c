@@ -70,10 +70,10 @@ static void a_ring_uses_the_ports_of_its_nodes_once(void **state)
 {
     const struct yk_collective_ring *rings = ((struct made *)*state)->rings;
     assert_int_equal(rings[0].port_count, 4);
-    assert_int_equal(rings[0].ports[0], yk_node_port_out(0));
-    assert_int_equal(rings[0].ports[1], yk_node_port_in(0));
-    assert_int_equal(rings[0].ports[2], yk_node_port_out(1));
-    assert_int_equal(rings[0].ports[3], yk_node_port_in(1));
+    assert_int_equal(rings[0].ports[0], yk_node_ports_outgoing_index(0));
+    assert_int_equal(rings[0].ports[1], yk_node_ports_incoming_index(0));
+    assert_int_equal(rings[0].ports[2], yk_node_ports_outgoing_index(1));
+    assert_int_equal(rings[0].ports[3], yk_node_ports_incoming_index(1));
     assert_int_equal(rings[1].port_count, 0); /* devices 3 and 1 share a node */
 }
 

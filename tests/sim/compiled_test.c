@@ -42,10 +42,10 @@ static struct yk_cluster *two_nodes(void)
     return cluster;
 }
 
-static struct yk_sim *simulate(const struct compiled_plan *made, double slowdown)
+static struct yk_sim_result *simulate(const struct compiled_plan *made, double slowdown)
 {
     const struct yk_sim_options options = {.slowdown = slowdown};
-    struct yk_sim *sim = NULL;
+    struct yk_sim_result *sim = NULL;
     assert_ok(yk_sim_run(made->program, made->costs, &options, &sim));
     return sim;
 }
@@ -121,11 +121,11 @@ static double alone_s(const struct compiled_plan *made, int32_t rank, const stru
 
 /* ---- what must hold ---- */
 
-static void assert_lanes_in_order(const struct compiled_plan *made, const struct yk_sim *sim,
+static void assert_lanes_in_order(const struct compiled_plan *made, const struct yk_sim_result *sim,
                                   int32_t rank)
 {
     const struct yk_op_list *list = &made->program->ranks[rank];
-    const struct yk_sim_rank *times = &sim->ranks[rank];
+    const struct yk_sim_rank_result *times = &sim->ranks[rank];
     double free_s[YK_LANE_COUNT] = {-INFINITY, -INFINITY, -INFINITY};
     for (int32_t i = 0; i < list->op_count; i++) {
         assert_true(times->start_s[i] >= free_s[list->ops[i].lane]);
@@ -135,11 +135,11 @@ static void assert_lanes_in_order(const struct compiled_plan *made, const struct
 }
 
 /* What waits for the round before compares with the same times a step earlier. */
-static void assert_waits_kept(const struct compiled_plan *made, const struct yk_sim *sim,
+static void assert_waits_kept(const struct compiled_plan *made, const struct yk_sim_result *sim,
                               int32_t rank)
 {
     const struct yk_op_list *list = &made->program->ranks[rank];
-    const struct yk_sim_rank *times = &sim->ranks[rank];
+    const struct yk_sim_rank_result *times = &sim->ranks[rank];
     for (int32_t i = 0; i < list->op_count; i++) {
         for (int32_t k = 0; k < list->ops[i].wait_count; k++) {
             const struct yk_op_wait *wait = &list->waits[list->ops[i].first_wait + k];
@@ -149,7 +149,7 @@ static void assert_waits_kept(const struct compiled_plan *made, const struct yk_
     }
 }
 
-static void assert_messages_meet(const struct compiled_plan *made, const struct yk_sim *sim)
+static void assert_messages_meet(const struct compiled_plan *made, const struct yk_sim_result *sim)
 {
     double *starts = calloc((size_t)made->program->match_count + 1, sizeof *starts);
     double *ends = calloc((size_t)made->program->match_count + 1, sizeof *ends);
@@ -174,8 +174,8 @@ static void assert_messages_meet(const struct compiled_plan *made, const struct 
 }
 
 /* Nothing is faster than alone, and computation not slower than the slowdown. */
-static void assert_lengths(const struct compiled_plan *made, const struct yk_sim *sim, int32_t rank,
-                           double slowdown)
+static void assert_lengths(const struct compiled_plan *made, const struct yk_sim_result *sim,
+                           int32_t rank, double slowdown)
 {
     const struct yk_op_list *list = &made->program->ranks[rank];
     double computing_s = 0;
@@ -191,9 +191,10 @@ static void assert_lengths(const struct compiled_plan *made, const struct yk_sim
     assert_near(sim->ranks[rank].compute_s / computing_s, 1, 1e6); /* within a thousandth */
 }
 
-static void assert_sums(const struct compiled_plan *made, const struct yk_sim *sim, int32_t rank)
+static void assert_sums(const struct compiled_plan *made, const struct yk_sim_result *sim,
+                        int32_t rank)
 {
-    const struct yk_sim_rank *reported = &sim->ranks[rank];
+    const struct yk_sim_rank_result *reported = &sim->ranks[rank];
     double exposed_s = 0;
     for (int32_t i = 0; i < made->program->ranks[rank].op_count; i++) {
         const double took_s = reported->end_s[i] - reported->start_s[i];
@@ -207,7 +208,7 @@ static void assert_sums(const struct compiled_plan *made, const struct yk_sim *s
                 1e-3 * sim->step_s);
 }
 
-static void assert_memory_bounded(const struct compiled_plan *made, const struct yk_sim *sim,
+static void assert_memory_bounded(const struct compiled_plan *made, const struct yk_sim_result *sim,
                                   int32_t rank)
 {
     struct yk_arena *arena = NULL;
@@ -215,7 +216,7 @@ static void assert_memory_bounded(const struct compiled_plan *made, const struct
     struct yk_memory_peak peak;
     assert_ok(yk_arena_create(&arena));
     assert_ok(yk_program_memory_count(made->program, rank, arena, &memory));
-    assert_ok(yk_program_memory_peak(made->program, rank, memory, &peak));
+    assert_ok(yk_program_memory_find_peak(made->program, rank, memory, &peak));
     assert_true(sim->ranks[rank].peak_bytes <= peak.bytes * (1 + 1e-12));
     yk_arena_destroy(arena);
 }
@@ -225,7 +226,7 @@ static void check_plans(struct yk_cluster *cluster, double slowdown, uint64_t se
     struct yk_random random = yk_random_from_seed(seed);
     for (int trial = 0; trial < PLANS; trial++) {
         struct compiled_plan *made = compiled_plan_make(&random, cluster);
-        struct yk_sim *sim = simulate(made, slowdown);
+        struct yk_sim_result *sim = simulate(made, slowdown);
         assert_messages_meet(made, sim);
         for (int32_t rank = 0; rank < made->program->rank_count; rank++) {
             assert_lanes_in_order(made, sim, rank);
@@ -255,9 +256,9 @@ static void programs_that_are_folded_say_what_they_say_apart(void **state)
     struct yk_cluster *clusters[] = {one_node(), two_nodes()};
     for (int trial = 0; trial < PLANS; trial++) {
         struct compiled_plan *made = compiled_plan_make(&random, clusters[trial % 2]);
-        struct yk_sim *folded = simulate(made, 0);
+        struct yk_sim_result *folded = simulate(made, 0);
         row_program_separate(made->program, made->arena);
-        struct yk_sim *apart = simulate(made, 0);
+        struct yk_sim_result *apart = simulate(made, 0);
         assert_true(folded->step_s == apart->step_s);
         for (int32_t rank = 0; rank < made->program->rank_count; rank++) {
             const size_t size = (size_t)made->program->ranks[rank].op_count * sizeof(double);
@@ -455,7 +456,7 @@ static void ops_start_when_what_they_wait_for_has_ended(void **state)
     struct yk_cluster *cluster = one_node();
     for (int trial = 0; trial < PLANS; trial++) {
         struct compiled_plan *made = compiled_plan_make(&random, cluster);
-        struct yk_sim *sim = simulate(made, 1);
+        struct yk_sim_result *sim = simulate(made, 1);
         struct unrolled unrolled;
         unroll(made, &unrolled);
         const int32_t round = steady_round(&unrolled);
@@ -482,7 +483,7 @@ static void ops_start_when_what_they_wait_for_has_ended(void **state)
 }
 
 /* Seconds that rank 0's comm lane is busy with reductions. */
-static double reducing_s(const struct yk_program *program, const struct yk_sim *sim)
+static double reducing_s(const struct yk_program *program, const struct yk_sim_result *sim)
 {
     double seconds = 0;
     for (int32_t i = 0; i < program->ranks[0].op_count; i++) {
@@ -513,7 +514,7 @@ static void reductions_in_every_micro_batch_last_as_many_times(void **state)
             yk_program_destroy(made->program);
             plan->no_sync = once == 1;
             assert_ok(yk_program_compile(plan, cluster, made->cache, &made->program));
-            struct yk_sim *sim = simulate(made, 1);
+            struct yk_sim_result *sim = simulate(made, 1);
             busy_s[once] = reducing_s(made->program, sim);
             step_s[once] = sim->step_s;
             yk_sim_destroy(sim);

@@ -33,7 +33,7 @@ static void the_band_is_of_computation_and_what_is_exposed(void **state)
                                    .within = slow,
                                    .lists = {list, list}};
     struct hand_program *hand = hand_program_make(&spec);
-    struct yk_sim *sim = NULL;
+    struct yk_sim_result *sim = NULL;
     struct yk_error_band band;
     assert_ok(yk_sim_run(&hand->program, hand->costs, &as_alone, &sim));
     assert_ok(yk_sim_error_band(sim, hand->costs, &band));
@@ -58,13 +58,15 @@ static void a_load_lasts_as_long_as_copies_were_measured(void **state)
     struct hand_program *hand = hand_program_make(&spec);
     struct yk_device *device = (struct yk_device *)(uintptr_t)hand->cluster.devices;
     struct yk_layer_costs *costs = NULL;
-    struct yk_sim *sim = NULL;
-    const int64_t tokens = HAND_BATCH * yk_model_cache_whole_batch(hand->cache)->workload.sequence;
+    struct yk_sim_result *sim = NULL;
+    const int64_t tokens =
+        HAND_BATCH * yk_model_cache_get_whole_batch(hand->cache)->workload.sequence;
     const struct yk_profile_measurement measured = {
         .value = (double)tokens, .samples = 5, .versions = "test"};
     device->type = "test";
-    assert_ok(yk_profile_create(support_scratch_path("profile.db"), &hand->sources.profile));
-    assert_ok(yk_profile_add_link(hand->sources.profile, &link, 8 * tokens, &measured));
+    assert_ok(
+        yk_profile_open_or_create(support_scratch_path("profile.db"), &hand->sources.profile));
+    assert_ok(yk_profile_add_link_time(hand->sources.profile, &link, 8 * tokens, &measured));
     assert_ok(yk_layer_costs_create(&hand->sources, hand->cache, &costs));
     assert_ok(yk_sim_run(&hand->program, costs, &as_alone, &sim));
     assert_near(sim->ranks[0].end_s[0] - sim->ranks[0].start_s[0], (double)tokens);
@@ -104,7 +106,7 @@ static void ops_alike_are_counted_together(void **state)
          .time = {8, YK_COST_ORIGIN_CLUSTER_FILE, 0.05}},
     };
     struct hand_program *hand = hand_program_make(&spec);
-    struct yk_sim *sim = NULL;
+    struct yk_sim_result *sim = NULL;
     struct yk_sim_op_class *classes = NULL;
     int32_t count = 0;
     assert_ok(yk_sim_run(&hand->program, hand->costs, &as_alone, &sim));

@@ -18,7 +18,7 @@ static double run(const struct hand_spec *spec, double first_scale, double secon
     const struct yk_device_measurements measurements[] = {{.others_idle_scale = first_scale},
                                                           {.others_idle_scale = second_scale}};
     struct yk_layer_costs *costs = NULL;
-    struct yk_sim *sim = NULL;
+    struct yk_sim_result *sim = NULL;
     devices[0].fraction = devices[1].fraction = 1;
     hand->program.measurements = measurements;
     assert_ok(yk_layer_costs_create(&hand->sources, hand->cache, &costs));

@@ -18,7 +18,7 @@ static const struct made_up_device devices[] = {{"1GiB", 1e-3, 3e-3, 1e-4, 2e-3}
 struct observed {
     struct yk_arena *arena;
     struct compiled_plan *made;
-    struct yk_sim *sim;
+    struct yk_sim_result *sim;
     int32_t rank;
     struct yk_program_memory *memory;
     struct yk_memory_timeline_point *points;
@@ -55,7 +55,7 @@ static void see_plans(void (*check)(const struct observed *observed))
 static void hold_at(const struct observed *observed, double at_s,
                     double bytes[YK_MEMORY_KIND_COUNT])
 {
-    const struct yk_sim_rank *times = &observed->sim->ranks[observed->rank];
+    const struct yk_sim_rank_result *times = &observed->sim->ranks[observed->rank];
     const double step_s = observed->sim->step_s;
     for (int kind = 0; kind < YK_MEMORY_KIND_COUNT; kind++) {
         bytes[kind] = observed->memory->permanent_bytes[kind];
@@ -109,7 +109,7 @@ static void memory_over_a_round_is_what_its_ops_hold(void **state)
 
 static void check_peak(const struct observed *observed)
 {
-    const struct yk_sim_rank *reported = &observed->sim->ranks[observed->rank];
+    const struct yk_sim_rank_result *reported = &observed->sim->ranks[observed->rank];
     struct yk_memory_peak most;
     double highest = 0;
     double sum = 0;
@@ -124,8 +124,8 @@ static void check_peak(const struct observed *observed)
         sum += reported->peak_by_kind[kind];
     }
     assert_true(reported->peak_bytes == highest && reported->peak_bytes == sum);
-    assert_ok(
-        yk_program_memory_peak(observed->made->program, observed->rank, observed->memory, &most));
+    assert_ok(yk_program_memory_find_peak(observed->made->program, observed->rank, observed->memory,
+                                          &most));
     assert_true(reported->peak_bytes <= most.bytes);
 }
 

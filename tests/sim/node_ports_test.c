@@ -42,11 +42,11 @@ static void a_way_is_as_wide_as_the_fastest_link_out_of_its_node(void **state)
     struct yk_node_ports ports;
     assert_ok(yk_arena_create(&arena));
     assert_ok(yk_node_ports_create(&cluster, arena, &ports));
-    assert_near(ports.bytes_per_s[yk_node_port_out(0)], 5);
-    assert_near(ports.bytes_per_s[yk_node_port_in(0)], 5);
-    assert_near(ports.bytes_per_s[yk_node_port_out(1)], 5);
-    assert_near(ports.bytes_per_s[yk_node_port_out(2)], 2);
-    assert_near(ports.bytes_per_s[yk_node_port_in(2)], 2);
+    assert_near(ports.bytes_per_s[yk_node_ports_outgoing_index(0)], 5);
+    assert_near(ports.bytes_per_s[yk_node_ports_incoming_index(0)], 5);
+    assert_near(ports.bytes_per_s[yk_node_ports_outgoing_index(1)], 5);
+    assert_near(ports.bytes_per_s[yk_node_ports_outgoing_index(2)], 2);
+    assert_near(ports.bytes_per_s[yk_node_ports_incoming_index(2)], 2);
     yk_arena_destroy(arena);
 }
 

@@ -18,7 +18,7 @@ static void assert_near(double actual, double expected)
 
 struct ran {
     struct hand_program *hand;
-    struct yk_sim *sim;
+    struct yk_sim_result *sim;
 };
 
 static struct ran run(const struct hand_spec *spec, double slowdown)
@@ -44,7 +44,7 @@ static void assert_op(const struct ran *ran, int32_t rank, int32_t op, double st
 static void assert_sums(const struct ran *ran, int32_t rank, double compute_s, double exposed_s,
                         double idle_s)
 {
-    const struct yk_sim_rank *reported = &ran->sim->ranks[rank];
+    const struct yk_sim_rank_result *reported = &ran->sim->ranks[rank];
     assert_near(reported->compute_s, compute_s);
     assert_near(reported->exposed_s, exposed_s);
     assert_near(reported->idle_s, idle_s);
@@ -462,8 +462,8 @@ static void assert_same(const struct ran *a, const struct ran *b)
 {
     assert_true(a->sim->step_s == b->sim->step_s);
     for (int32_t rank = 0; rank < a->hand->program.rank_count; rank++) {
-        const struct yk_sim_rank *one = &a->sim->ranks[rank];
-        const struct yk_sim_rank *other = &b->sim->ranks[rank];
+        const struct yk_sim_rank_result *one = &a->sim->ranks[rank];
+        const struct yk_sim_rank_result *other = &b->sim->ranks[rank];
         const size_t size = (size_t)a->hand->program.ranks[rank].op_count * sizeof(double);
         assert_true(one->compute_s == other->compute_s && one->exposed_s == other->exposed_s);
         assert_true(one->idle_s == other->idle_s && one->peak_bytes == other->peak_bytes);
@@ -498,7 +498,7 @@ static void ranks_of_unequal_parts_are_not_folded(void **state)
         .ranks = {0, 1, 2, 3, 4}, .count = 5, .parts = {0.1, 0.1, 0.4, 0.1, 0.3}};
     spec.group_count = 1;
     struct ran ran = run(&spec, 1);
-    const struct yk_sim_rank *ranks = ran.sim->ranks;
+    const struct yk_sim_rank_result *ranks = ran.sim->ranks;
     assert_near(ranks[0].end_s[7] - ranks[0].start_s[7], 0.03);
     assert_near(ranks[2].end_s[7] - ranks[2].start_s[7], 0.12);
     assert_near(ranks[4].end_s[7] - ranks[4].start_s[7], 0.09);
@@ -532,7 +532,7 @@ static void a_program_that_waits_on_itself_is_refused(void **state)
                                    .lists = {list, list}};
     struct hand_program *hand = hand_program_make(&spec);
     const struct yk_sim_options options = {0};
-    struct yk_sim *sim = NULL;
+    struct yk_sim_result *sim = NULL;
     assert_int_equal(yk_sim_run(&hand->program, hand->costs, &options, &sim), YK_ERROR_INPUT);
     assert_non_null(strstr(yk_status_message(), "the program waits on itself"));
     assert_null(sim);
@@ -545,7 +545,7 @@ static void a_slowdown_below_one_is_refused(void **state)
     const struct hand_spec spec = busy_spec();
     struct hand_program *hand = hand_program_make(&spec);
     const struct yk_sim_options options = {.slowdown = 0.9};
-    struct yk_sim *sim = NULL;
+    struct yk_sim_result *sim = NULL;
     assert_fails(yk_sim_run(&hand->program, hand->costs, &options, &sim), YK_ERROR_INPUT,
                  "computation beside communication takes 0.9 times as long: at least 1, please");
     hand_program_free(hand);

@@ -56,9 +56,9 @@ static struct measured make(double compute, double message)
     devices[1].type = "test";
     assert_non_null(mkdtemp(made.folder));
     snprintf(made.path, sizeof made.path, "%s/profile.db", made.folder);
-    assert_ok(yk_profile_create(made.path, &made.profile));
-    add_fact(made.profile, YK_PROFILE_COMPUTE_SLOWDOWN, compute);
-    add_fact(made.profile, YK_PROFILE_MESSAGE_SLOWDOWN, message);
+    assert_ok(yk_profile_open_or_create(made.path, &made.profile));
+    add_fact(made.profile, YK_PROFILE_FACT_COMPUTE_SLOWDOWN, compute);
+    add_fact(made.profile, YK_PROFILE_FACT_MESSAGE_SLOWDOWN, message);
     made.hand->sources.profile = made.profile;
     assert_ok(yk_layer_costs_create(&made.hand->sources, made.hand->cache, &made.costs));
     return made;
@@ -73,10 +73,10 @@ static void finish(struct measured *made)
     rmdir(made->folder);
 }
 
-static struct yk_sim *run(const struct measured *made, double slowdown)
+static struct yk_sim_result *run(const struct measured *made, double slowdown)
 {
     const struct yk_sim_options options = {.slowdown = slowdown};
-    struct yk_sim *sim = NULL;
+    struct yk_sim_result *sim = NULL;
     assert_ok(yk_sim_run(&made->hand->program, made->costs, &options, &sim));
     return sim;
 }
@@ -86,7 +86,7 @@ static void what_was_measured_slows_both(void **state)
 {
     (void)state;
     struct measured made = make(2, 3);
-    struct yk_sim *sim = run(&made, 0);
+    struct yk_sim_result *sim = run(&made, 0);
     assert_near(sim->ranks[0].end_s[1], 6);
     assert_near(sim->ranks[0].end_s[0], 7);
     assert_near(sim->step_s, 11);
@@ -103,7 +103,7 @@ static void what_was_measured_of_the_device_goes_before(void **state)
     const struct yk_device_measurements measurements[] = {{.communication_slowdown = 1.5},
                                                           {.communication_slowdown = 1.5}};
     made.hand->program.measurements = measurements;
-    struct yk_sim *sim = run(&made, 0);
+    struct yk_sim_result *sim = run(&made, 0);
     assert_near(sim->ranks[0].end_s[1], 6);
     assert_near(sim->ranks[0].end_s[0], 6);
     assert_near(sim->step_s, 10);
@@ -116,7 +116,7 @@ static void a_message_goes_faster_once_nobody_computes(void **state)
 {
     (void)state;
     struct measured made = make(1, 10);
-    struct yk_sim *sim = run(&made, 0);
+    struct yk_sim_result *sim = run(&made, 0);
     /* While the first layer computes, 4 s, the gather does 0.4 of its 2 s; the 1.6 left follow. */
     assert_near(sim->ranks[0].end_s[0], 4);
     assert_near(sim->ranks[0].end_s[1], 5.6);
@@ -129,7 +129,7 @@ static void a_slowdown_that_is_given_goes_before_the_measured(void **state)
 {
     (void)state;
     struct measured made = make(2, 1);
-    struct yk_sim *sim = run(&made, 1);
+    struct yk_sim_result *sim = run(&made, 1);
     assert_near(sim->step_s, 8);
     assert_near(sim->slowdown, 1);
     yk_sim_destroy(sim);

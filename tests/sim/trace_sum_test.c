@@ -22,14 +22,14 @@ static void assert_near(double actual, double expected, double step_s)
     }
 }
 
-static void check(const struct yk_sim *sim)
+static void check(const struct yk_sim_result *sim)
 {
     const int32_t ranks = sim->program->rank_count;
     struct yk_trace_breakdown sums[COMPILED_PLAN_RANKS];
     struct yk_trace *trace = NULL;
     assert_true(ranks <= COMPILED_PLAN_RANKS);
     assert_ok(yk_sim_make_trace(sim, &trace));
-    assert_near(yk_trace_breakdown_step_s(trace), sim->step_s, sim->step_s);
+    assert_near(yk_trace_breakdown_step_length_s(trace), sim->step_s, sim->step_s);
     assert_ok(yk_trace_breakdown(trace, sim->step_s, sums));
     for (int32_t rank = 0; rank < ranks; rank++) {
         assert_near(sums[rank].compute_s, sim->ranks[rank].compute_s, sim->step_s);
@@ -45,7 +45,7 @@ static void check_plans(struct yk_cluster *cluster, double slowdown, uint64_t se
     const struct yk_sim_options options = {.slowdown = slowdown};
     for (int trial = 0; trial < PLANS; trial++) {
         struct compiled_plan *made = compiled_plan_make(&random, cluster);
-        struct yk_sim *sim = NULL;
+        struct yk_sim_result *sim = NULL;
         assert_ok(yk_sim_run(made->program, made->costs, &options, &sim));
         check(sim);
         yk_sim_destroy(sim);

@@ -31,7 +31,7 @@ static void a_trace_has_the_ops_that_last_and_what_they_sent(void **state)
     };
     struct hand_program *hand = hand_program_make(&spec);
     const struct yk_sim_options options = {.slowdown = 1};
-    struct yk_sim *sim = NULL;
+    struct yk_sim_result *sim = NULL;
     struct yk_trace *trace = NULL;
     assert_ok(yk_sim_run(&hand->program, hand->costs, &options, &sim));
     assert_ok(yk_sim_make_trace(sim, &trace));

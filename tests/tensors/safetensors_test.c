@@ -20,9 +20,9 @@ static const char from_python[] =
     "\0\0\0\0\0\0\0?\0\0\x80?\0\0\xc0?\0\0\0@\0\0 @"
     "\x80?\0\xc0\x80>\0C\xff\x02\x03\xfc";
 
-static struct yk_safetensors *open_python_file(void)
+static struct yk_safetensors_file *open_python_file(void)
 {
-    struct yk_safetensors *file = NULL;
+    struct yk_safetensors_file *file = NULL;
     const char *path = support_scratch_write("a.safetensors", from_python, sizeof from_python - 1);
     assert_ok(yk_safetensors_open(path, &file));
     assert_string_equal(file->path, path);
@@ -32,10 +32,10 @@ static struct yk_safetensors *open_python_file(void)
 static void a_file_of_the_python_library_is_read(void **state)
 {
     (void)state;
-    struct yk_safetensors *file = open_python_file();
+    struct yk_safetensors_file *file = open_python_file();
     assert_int_equal(file->header->count, 5);
     assert_int_equal(file->size, 412);
-    const struct yk_tensor_entry *weight = yk_safetensors_find(file, "wte.weight");
+    const struct yk_tensor_file_entry *weight = yk_safetensors_find_tensor(file, "wte.weight");
     assert_non_null(weight);
     assert_int_equal(weight->type, YK_TENSOR_F32);
     assert_int_equal(weight->rank, 2);
@@ -43,37 +43,38 @@ static void a_file_of_the_python_library_is_read(void **state)
     assert_int_equal(weight->shape[1], 3);
     assert_int_equal(weight->bytes, 24);
     float values[6] = {0};
-    assert_ok(yk_safetensors_read(file, weight, 0, 24, values));
+    assert_ok(yk_safetensors_read_tensor_range(file, weight, 0, 24, values));
     for (int i = 0; i < 6; i++) {
         assert_true(values[i] == (float)i * 0.5f);
     }
     signed char ids[4] = {0};
-    assert_ok(yk_safetensors_read(file, yk_safetensors_find(file, "ids"), 0, 4, ids));
+    assert_ok(
+        yk_safetensors_read_tensor_range(file, yk_safetensors_find_tensor(file, "ids"), 0, 4, ids));
     assert_true(ids[0] == -1 && ids[1] == 2 && ids[2] == 3 && ids[3] == -4);
-    assert_null(yk_safetensors_find(file, "wte"));
+    assert_null(yk_safetensors_find_tensor(file, "wte"));
     yk_safetensors_close(file);
 }
 
 static void a_single_number_and_an_empty_tensor_are_tensors(void **state)
 {
     (void)state;
-    struct yk_safetensors *file = open_python_file();
-    const struct yk_tensor_entry *scale = yk_safetensors_find(file, "scale");
-    const struct yk_tensor_entry *none = yk_safetensors_find(file, "none");
+    struct yk_safetensors_file *file = open_python_file();
+    const struct yk_tensor_file_entry *scale = yk_safetensors_find_tensor(file, "scale");
+    const struct yk_tensor_file_entry *none = yk_safetensors_find_tensor(file, "none");
     uint16_t half = 0;
     assert_int_equal(scale->rank, 0);
-    assert_ok(yk_safetensors_read(file, scale, 0, 2, &half));
+    assert_ok(yk_safetensors_read_tensor_range(file, scale, 0, 2, &half));
     assert_int_equal(half, 0x4300); /* 3.5 */
     assert_int_equal(none->rank, 2);
     assert_int_equal(none->bytes, 0);
-    assert_ok(yk_safetensors_read(file, none, 0, 0, NULL));
+    assert_ok(yk_safetensors_read_tensor_range(file, none, 0, 0, NULL));
     yk_safetensors_close(file);
 }
 
 static void metadata_is_listed(void **state)
 {
     (void)state;
-    struct yk_safetensors *file = open_python_file();
+    struct yk_safetensors_file *file = open_python_file();
     assert_int_equal(file->header->metadata_count, 2);
     assert_string_equal(file->header->metadata[0].key, "format");
     assert_string_equal(file->header->metadata[0].value, "pt");
@@ -85,31 +86,34 @@ static void metadata_is_listed(void **state)
 static void a_part_of_a_tensor_can_be_read_and_not_more(void **state)
 {
     (void)state;
-    struct yk_safetensors *file = open_python_file();
-    const struct yk_tensor_entry *weight = yk_safetensors_find(file, "wte.weight");
+    struct yk_safetensors_file *file = open_python_file();
+    const struct yk_tensor_file_entry *weight = yk_safetensors_find_tensor(file, "wte.weight");
     float value = 0;
     char message[600];
-    assert_ok(yk_safetensors_read(file, weight, 20, 4, &value));
+    assert_ok(yk_safetensors_read_tensor_range(file, weight, 20, 4, &value));
     assert_true(value == 2.5f);
     snprintf(message, sizeof message,
              "%s: tensor \"wte.weight\" has 24 bytes, but 5 from byte 20 on are asked for",
              file->path);
-    assert_fails(yk_safetensors_read(file, weight, 20, 5, &value), YK_ERROR_INPUT, message);
-    assert_int_equal(yk_safetensors_read(file, weight, 1, UINT64_MAX, &value), YK_ERROR_INPUT);
+    assert_fails(yk_safetensors_read_tensor_range(file, weight, 20, 5, &value), YK_ERROR_INPUT,
+                 message);
+    assert_int_equal(yk_safetensors_read_tensor_range(file, weight, 1, UINT64_MAX, &value),
+                     YK_ERROR_INPUT);
     yk_safetensors_close(file);
 }
 
 static void a_file_cut_off_while_open_gives_an_error(void **state)
 {
     (void)state;
-    struct yk_safetensors *file = open_python_file();
+    struct yk_safetensors_file *file = open_python_file();
     char ids[4];
     char message[600];
     assert_int_equal(truncate(file->path, 410), 0);
     snprintf(message, sizeof message,
              "%s: the file ends 2 bytes too early; it was cut off while it was read", file->path);
-    assert_fails(yk_safetensors_read(file, yk_safetensors_find(file, "ids"), 0, 4, ids),
-                 YK_ERROR_INPUT, message);
+    assert_fails(
+        yk_safetensors_read_tensor_range(file, yk_safetensors_find_tensor(file, "ids"), 0, 4, ids),
+        YK_ERROR_INPUT, message);
     yk_safetensors_close(file);
 }
 
@@ -271,19 +275,20 @@ static void the_length_of_the_header_has_limits(void **state)
     static const unsigned char more[8] = {0x01, 0xe1, 0xf5, 0x05};
     static const unsigned char huge[8] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
     uint64_t length = 0;
-    assert_ok(yk_safetensors_header_length(two, 8, 10, "file", &length));
+    assert_ok(yk_safetensors_header_parse_length(two, 8, 10, "file", &length));
     assert_int_equal(length, 2);
-    assert_ok(yk_safetensors_header_length(most, 8, 100000008, "file", &length));
+    assert_ok(yk_safetensors_header_parse_length(most, 8, 100000008, "file", &length));
     assert_int_equal(length, 100000000);
-    assert_fails(yk_safetensors_header_length(two, 7, 7, "file", &length), YK_ERROR_INPUT,
+    assert_fails(yk_safetensors_header_parse_length(two, 7, 7, "file", &length), YK_ERROR_INPUT,
                  "file: 7 bytes are too few for a safetensors file, which begins with the 8 bytes "
                  "of its header's length");
-    assert_fails(yk_safetensors_header_length(two, 8, 9, "file", &length), YK_ERROR_INPUT,
+    assert_fails(yk_safetensors_header_parse_length(two, 8, 9, "file", &length), YK_ERROR_INPUT,
                  "file: the file is cut off inside its header: 1 bytes are missing");
-    assert_fails(yk_safetensors_header_length(more, 8, 200000000, "file", &length), YK_ERROR_INPUT,
+    assert_fails(yk_safetensors_header_parse_length(more, 8, 200000000, "file", &length),
+                 YK_ERROR_INPUT,
                  "file: a header of 100000001 bytes, where at most 100000000 are allowed; this is "
                  "no safetensors file");
-    assert_int_equal(yk_safetensors_header_length(huge, 8, 200000000, "file", &length),
+    assert_int_equal(yk_safetensors_header_parse_length(huge, 8, 200000000, "file", &length),
                      YK_ERROR_INPUT);
 }
 
@@ -295,8 +300,8 @@ static void no_beginning_of_a_file_is_accepted(void **state)
     for (size_t size = 0; size < sizeof from_python - 1; size++) {
         const struct yk_safetensors_header *header = NULL;
         uint64_t length = 0;
-        yk_status status = yk_safetensors_header_length((const unsigned char *)from_python, size,
-                                                        size, "file", &length);
+        yk_status status = yk_safetensors_header_parse_length((const unsigned char *)from_python,
+                                                              size, size, "file", &length);
         if (status == YK_OK) {
             status = yk_safetensors_header_parse(from_python + 8, (size_t)length, size, "file",
                                                  arena, &header);
@@ -311,7 +316,7 @@ static void a_file_cut_off_is_refused(void **state)
     (void)state;
     static const size_t sizes[] = {0, 7, 8, 200, 376, 411};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        struct yk_safetensors *file = NULL;
+        struct yk_safetensors_file *file = NULL;
         const char *path = support_scratch_write("cut.safetensors", from_python, sizes[i]);
         assert_int_equal(yk_safetensors_open(path, &file), YK_ERROR_INPUT);
     }
@@ -320,7 +325,7 @@ static void a_file_cut_off_is_refused(void **state)
 static void what_cannot_be_opened_is_named(void **state)
 {
     (void)state;
-    struct yk_safetensors *file = NULL;
+    struct yk_safetensors_file *file = NULL;
     char message[600];
     const char *path = support_scratch_path("missing.safetensors");
     snprintf(message, sizeof message, "cannot open %s: No such file or directory", path);

@@ -26,7 +26,7 @@ static struct yk_safetensors_writer *begin_two(const char *name)
     assert_ok(yk_safetensors_writer_declare_tensor(writer, "a", YK_TENSOR_F32, 2, square));
     assert_ok(yk_safetensors_writer_add_metadata(writer, "format", "pt"));
     assert_ok(yk_safetensors_writer_declare_tensor(writer, "b", YK_TENSOR_U8, 0, NULL));
-    assert_ok(yk_safetensors_writer_begin(writer));
+    assert_ok(yk_safetensors_writer_write_header(writer));
     return writer;
 }
 
@@ -77,7 +77,7 @@ static void chunks_of_any_size_make_the_same_file(void **state)
     struct yk_safetensors_writer *writer = create("big");
     struct yk_safetensors_file_checksum written = {0};
     assert_ok(yk_safetensors_writer_declare_tensor(writer, "x", YK_TENSOR_U8, 1, shape));
-    assert_ok(yk_safetensors_writer_begin(writer));
+    assert_ok(yk_safetensors_writer_write_header(writer));
     size_t at = 0;
     for (size_t i = 0; i < sizeof chunks / sizeof *chunks; i++) {
         assert_ok(yk_safetensors_writer_add_bytes(writer, bytes + at, chunks[i]));
@@ -87,10 +87,10 @@ static void chunks_of_any_size_make_the_same_file(void **state)
     assert_ok(yk_safetensors_writer_finish(writer, &written));
     yk_safetensors_writer_destroy(writer);
 
-    struct yk_safetensors *file = NULL;
+    struct yk_safetensors_file *file = NULL;
     struct yk_text text = {0};
     assert_ok(yk_safetensors_open(support_scratch_path("big"), &file));
-    assert_ok(yk_safetensors_read(file, &file->header->entries[0], 0, MANY, again));
+    assert_ok(yk_safetensors_read_tensor_range(file, &file->header->entries[0], 0, MANY, again));
     assert_memory_equal(bytes, again, MANY);
     assert_ok(yk_file_read_document(support_scratch_path("big"), &text));
     assert_int_equal(written.hash, yk_hash_bytes(text.bytes, text.length));
@@ -103,16 +103,16 @@ static void names_and_values_that_need_escapes_read_back(void **state)
 {
     (void)state;
     struct yk_safetensors_writer *writer = create("escapes");
-    struct yk_safetensors *file = NULL;
+    struct yk_safetensors_file *file = NULL;
     assert_ok(
         yk_safetensors_writer_declare_tensor(writer, "a\"\\\n\xed\x95\x9c", YK_TENSOR_U8, 0, NULL));
     assert_ok(yk_safetensors_writer_add_metadata(writer, "k\"", "<\t\x01>"));
-    assert_ok(yk_safetensors_writer_begin(writer));
+    assert_ok(yk_safetensors_writer_write_header(writer));
     assert_ok(yk_safetensors_writer_add_bytes(writer, "x", 1));
     assert_ok(yk_safetensors_writer_finish(writer, NULL));
     yk_safetensors_writer_destroy(writer);
     assert_ok(yk_safetensors_open(support_scratch_path("escapes"), &file));
-    assert_non_null(yk_safetensors_find(file, "a\"\\\n\xed\x95\x9c"));
+    assert_non_null(yk_safetensors_find_tensor(file, "a\"\\\n\xed\x95\x9c"));
     assert_string_equal(file->header->metadata[0].key, "k\"");
     assert_string_equal(file->header->metadata[0].value, "<\t\x01>");
     yk_safetensors_close(file);
@@ -177,7 +177,7 @@ static void declarations_that_make_no_sense_are_refused(void **state)
     assert_int_equal(yk_safetensors_writer_declare_tensor(writer, "\xff", YK_TENSOR_U8, 0, NULL),
                      YK_ERROR_INPUT);
     assert_int_equal(yk_safetensors_writer_add_bytes(writer, data, 1), YK_ERROR_INPUT);
-    assert_ok(yk_safetensors_writer_begin(writer));
+    assert_ok(yk_safetensors_writer_write_header(writer));
     snprintf(message, sizeof message, "%s: tensor \"d\" comes after the header is written",
              support_scratch_path("out"));
     assert_fails(yk_safetensors_writer_declare_tensor(writer, "d", YK_TENSOR_U8, 0, NULL),
@@ -205,7 +205,7 @@ static void a_disk_that_is_full_is_reported_with_path_and_reason(void **state)
     void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
     struct yk_safetensors_writer *writer = create("out");
     assert_ok(yk_safetensors_writer_declare_tensor(writer, "x", YK_TENSOR_U8, 1, shape));
-    assert_ok(yk_safetensors_writer_begin(writer));
+    assert_ok(yk_safetensors_writer_write_header(writer));
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
     const yk_status status = yk_safetensors_writer_add_bytes(writer, bytes, sizeof bytes);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
@@ -226,7 +226,7 @@ static void a_folder_that_is_not_there_is_reported(void **state)
     struct yk_safetensors_writer *writer = create("none/out");
     snprintf(message, sizeof message, "cannot write %s: No such file or directory",
              support_scratch_path("none/out"));
-    assert_fails(yk_safetensors_writer_begin(writer), YK_ERROR_SYSTEM, message);
+    assert_fails(yk_safetensors_writer_write_header(writer), YK_ERROR_SYSTEM, message);
     yk_safetensors_writer_destroy(writer);
 }
 

@@ -17,7 +17,7 @@ static void write_tensors(const char *path, const char *names)
         const char name[] = {*c, '\0'};
         assert_ok(yk_safetensors_writer_declare_tensor(writer, name, YK_TENSOR_U8, 0, NULL));
     }
-    assert_ok(yk_safetensors_writer_begin(writer));
+    assert_ok(yk_safetensors_writer_write_header(writer));
     assert_ok(yk_safetensors_writer_add_bytes(writer, names, strlen(names)));
     assert_ok(yk_safetensors_writer_finish(writer, NULL));
     yk_safetensors_writer_destroy(writer);
@@ -28,8 +28,8 @@ static void assert_holds(const struct yk_tensor_set *set, const char *name)
 {
     const struct yk_tensor_location *place = NULL;
     char value = '\0';
-    assert_ok(yk_tensor_set_require(set, name, &place));
-    assert_ok(yk_safetensors_read(place->file, place->entry, 0, 1, &value));
+    assert_ok(yk_tensor_set_find_tensor_or_fail(set, name, &place));
+    assert_ok(yk_safetensors_read_tensor_range(place->file, place->entry, 0, 1, &value));
     assert_int_equal(value, name[0]);
 }
 
@@ -83,7 +83,7 @@ static void an_index_joins_files(void **state)
     assert_holds(set, "a");
     assert_holds(set, "b");
     assert_holds(set, "c");
-    assert_null(yk_tensor_set_find(set, "z"));
+    assert_null(yk_tensor_set_find_tensor(set, "z"));
     yk_tensor_set_close(set);
 }
 
@@ -163,16 +163,18 @@ static void a_tensor_that_is_missing_is_named_with_the_nearest(void **state)
     char message[600];
     assert_ok(yk_safetensors_writer_create(support_scratch_path("model.safetensors"), &writer));
     assert_ok(yk_safetensors_writer_declare_tensor(writer, "wte.weight", YK_TENSOR_U8, 0, NULL));
-    assert_ok(yk_safetensors_writer_begin(writer));
+    assert_ok(yk_safetensors_writer_write_header(writer));
     assert_ok(yk_safetensors_writer_add_bytes(writer, "x", 1));
     assert_ok(yk_safetensors_writer_finish(writer, NULL));
     yk_safetensors_writer_destroy(writer);
     assert_ok(yk_tensor_set_open(support_scratch_folder(), &set));
     snprintf(message, sizeof message, "%s has no tensor \"wpe.weight\"; is it \"wte.weight\"?",
              support_scratch_folder());
-    assert_fails(yk_tensor_set_require(set, "wpe.weight", &place), YK_ERROR_INPUT, message);
+    assert_fails(yk_tensor_set_find_tensor_or_fail(set, "wpe.weight", &place), YK_ERROR_INPUT,
+                 message);
     snprintf(message, sizeof message, "%s has no tensor \"h.0.attn\"", support_scratch_folder());
-    assert_fails(yk_tensor_set_require(set, "h.0.attn", &place), YK_ERROR_INPUT, message);
+    assert_fails(yk_tensor_set_find_tensor_or_fail(set, "h.0.attn", &place), YK_ERROR_INPUT,
+                 message);
     yk_tensor_set_close(set);
 }
 

@@ -50,12 +50,12 @@ static void white_space_between_two_tokens_is_stripped_once(void **state)
                                                 .length = strlen(cases[i].text)};
         for (int k = 0; k < MAX; k++) {
             const struct span *span = &cases[i].spans[k];
-            assert_ok(yk_added_tokens_next(tokens, workspace, &search));
+            assert_ok(yk_added_tokens_find_next(tokens, workspace, &search));
             assert_int_equal(search.id, span->id);
             assert_int_equal(search.end, span->begin);
             assert_int_equal(search.done, span->end);
         }
-        assert_ok(yk_added_tokens_next(tokens, workspace, &search));
+        assert_ok(yk_added_tokens_find_next(tokens, workspace, &search));
         assert_int_equal(search.id, -1);
         assert_int_equal(search.begin, cases[i].spans[MAX - 1].end);
         assert_int_equal(search.end, search.length);

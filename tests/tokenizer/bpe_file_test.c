@@ -98,9 +98,9 @@ static void special_tokens_have_the_first_ids_and_their_roles(void **state)
     assert_ok(yk_tokenizer_read(file.bytes, file.length, "learned", &tokenizer));
     /* 6, 256, and 22 merges that make each word one token: 3 and 1, 8, 10. */
     assert_int_equal(yk_tokenizer_vocabulary_size(tokenizer), 284);
-    assert_int_equal(yk_tokenizer_role_id(tokenizer, YK_TOKEN_BEGIN), 0);
-    assert_int_equal(yk_tokenizer_role_id(tokenizer, YK_TOKEN_END), 1);
-    assert_int_equal(yk_tokenizer_role_id(tokenizer, YK_TOKEN_PAD), 5);
+    assert_int_equal(yk_tokenizer_id_of_role(tokenizer, YK_TOKEN_BEGIN), 0);
+    assert_int_equal(yk_tokenizer_id_of_role(tokenizer, YK_TOKEN_END), 1);
+    assert_int_equal(yk_tokenizer_id_of_role(tokenizer, YK_TOKEN_PAD), 5);
     assert_int_equal(yk_tokenizer_token_id(tokenizer, "!"), 6);
     yk_tokenizer_destroy(tokenizer);
     yk_text_free(&file);

@@ -24,7 +24,8 @@ static struct yk_token_map *make_map(const char *const *merged, int count)
     assert_ok(yk_token_map_create(&map));
     for (int byte = 0; byte < 256; byte++) {
         char letter[YK_UTF8_MAX_BYTES];
-        const size_t length = yk_utf8_encode(yk_byte_level_character((unsigned char)byte), letter);
+        const size_t length =
+            yk_utf8_encode(yk_byte_level_character_of_byte((unsigned char)byte), letter);
         assert_ok(yk_token_map_add(map, letter, length, byte));
     }
     for (int i = 0; i < count; i++) {
@@ -325,14 +326,17 @@ static void bytes_are_written_by_the_letters_of_gpt2(void **state)
                  {0x80, 0x122}, {0xa0, 0x142}, {0xa1, 0xa1},  {0xac, 0xac}, {0xad, 0x143},
                  {0xae, 0xae},  {0xff, 0xff},  {'\n', 0x10a}, {'\t', 0x109}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        assert_int_equal(yk_byte_level_character((unsigned char)known[i].byte), known[i].letter);
+        assert_int_equal(yk_byte_level_character_of_byte((unsigned char)known[i].byte),
+                         known[i].letter);
     }
     for (int byte = 0; byte < 256; byte++) {
-        assert_int_equal(yk_byte_level_byte(yk_byte_level_character((unsigned char)byte)), byte);
+        assert_int_equal(
+            yk_byte_level_byte_of_character(yk_byte_level_character_of_byte((unsigned char)byte)),
+            byte);
     }
-    assert_int_equal(yk_byte_level_byte(' '), -1);
-    assert_int_equal(yk_byte_level_byte(0xad), -1);
-    assert_int_equal(yk_byte_level_byte(0x144), -1);
+    assert_int_equal(yk_byte_level_byte_of_character(' '), -1);
+    assert_int_equal(yk_byte_level_byte_of_character(0xad), -1);
+    assert_int_equal(yk_byte_level_byte_of_character(0x144), -1);
 }
 
 int main(void)

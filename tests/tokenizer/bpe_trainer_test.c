@@ -39,7 +39,7 @@ static struct yk_word_counts *count_words(const char *pre_tokenizer, const char 
     assert_ok(yk_pre_tokenizer_read(json, &words));
     assert_ok(yk_regex_workspace_create(&workspace.regex));
     assert_ok(yk_word_counts_create(&counts));
-    assert_ok(yk_pre_tokenizer_run(words, &workspace, text, strlen(text), count_word, counts));
+    assert_ok(yk_pre_tokenizer_split(words, &workspace, text, strlen(text), count_word, counts));
     yk_regex_workspace_destroy(workspace.regex);
     yk_text_free(&workspace.prefixed);
     yk_pre_tokenizer_destroy(words);

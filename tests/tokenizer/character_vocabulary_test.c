@@ -20,10 +20,10 @@ static void characters_are_numbered_by_code_point(void **state)
         build("\xed\x95\x9c banane\n\xc3\xa9\xf0\x9f\x98\x80");
     assert_int_equal(yk_character_vocabulary_count(vocabulary), 9);
     for (int32_t i = 0; i < 9; i++) {
-        assert_int_equal(yk_character_vocabulary_id(vocabulary, sorted[i]), i);
+        assert_int_equal(yk_character_vocabulary_find_id(vocabulary, sorted[i]), i);
     }
-    assert_int_equal(yk_character_vocabulary_id(vocabulary, 'c'), -1);
-    assert_int_equal(yk_character_vocabulary_id(vocabulary, 0x1f601), -1);
+    assert_int_equal(yk_character_vocabulary_find_id(vocabulary, 'c'), -1);
+    assert_int_equal(yk_character_vocabulary_find_id(vocabulary, 0x1f601), -1);
     yk_character_vocabulary_destroy(vocabulary);
 }
 

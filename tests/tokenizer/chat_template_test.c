@@ -21,7 +21,7 @@ static void messages_follow_their_headers(void **state)
     int64_t first = 0;
     assert_ok(yk_tokenizer_encoder_create(tokenizer, &encoder));
     assert_ok(yk_chat_template_open(tokenizer, encoder, &chat));
-    yk_chat_template_add_begin(&chat, &ids);
+    yk_chat_template_add_begin_token(&chat, &ids);
     assert_ok(yk_chat_template_add_message(&chat, YK_CHAT_USER, "\n w0 w1 ", "test", &ids, &first));
     assert_int_equal(first, 4);
     assert_ok(yk_chat_template_add_message(&chat, YK_CHAT_ASSISTANT, "", "test", &ids, &first));

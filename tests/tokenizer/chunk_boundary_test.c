@@ -104,7 +104,7 @@ static int check_text(struct yk_tokenizer_encoder *encoder,
     int cuts = 0;
     encode(encoder, text->bytes, text->length, &whole);
     for (size_t length = 1; length <= text->length; length++) {
-        const size_t at = yk_chunk_boundary_find(cut, text->bytes, length);
+        const size_t at = yk_chunk_boundary_find_last(cut, text->bytes, length);
         assert_true(at < length);
         if (at == 0 || at == last) {
             continue;
@@ -216,7 +216,7 @@ static void a_text_with_no_spaces_is_cut_behind_a_line(void **state)
         assert_ok(yk_json_parse(file.bytes, file.length, &root));
         yk_chunk_boundary_from_pre_tokenizer(root, &cut);
         assert_true(cut.possible);
-        assert_int_equal(yk_chunk_boundary_find(&cut, words, strlen(words)), i == 0 ? 5 : 0);
+        assert_int_equal(yk_chunk_boundary_find_last(&cut, words, strlen(words)), i == 0 ? 5 : 0);
         yk_json_destroy(root);
         yk_text_free(&file);
     }
@@ -244,7 +244,7 @@ static void nothing_is_cut_of_which_nothing_is_known(void **state)
         assert_ok(yk_json_parse(file.bytes, file.length, &root));
         yk_chunk_boundary_from_json(root, &cut);
         assert_false(cut.possible);
-        assert_int_equal(yk_chunk_boundary_find(&cut, "a b c", 5), 0);
+        assert_int_equal(yk_chunk_boundary_find_last(&cut, "a b c", 5), 0);
         yk_json_destroy(root);
         yk_text_free(&file);
     }

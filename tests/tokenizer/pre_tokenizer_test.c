@@ -46,8 +46,8 @@ static void bert_cuts_texts_of_all_scripts_as_hugging_face_does(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const char *const *word = cases[i].words;
         if (!memchr(cases[i].text, 0, cases[i].length)) {
-            assert_ok(yk_pre_tokenizer_run(bert, &workspace, cases[i].text, cases[i].length,
-                                           compare_word, &word));
+            assert_ok(yk_pre_tokenizer_split(bert, &workspace, cases[i].text, cases[i].length,
+                                             compare_word, &word));
             assert_null(*word);
         }
     }
@@ -68,7 +68,7 @@ static void to_bert_a_zero_is_a_part_of_a_word(void **state)
     struct yk_pre_tokenizer_workspace workspace = {0};
     struct yk_text lengths = {0};
     /* BertPreTokenizer().pre_tokenize_str("a\0b c") has the words "a\0b" and "c". */
-    assert_ok(yk_pre_tokenizer_run(bert, &workspace, "a\0b c", 5, add_length, &lengths));
+    assert_ok(yk_pre_tokenizer_split(bert, &workspace, "a\0b c", 5, add_length, &lengths));
     assert_string_equal(yk_text_chars(&lengths), "3 1 ");
     yk_text_free(&lengths);
     yk_pre_tokenizer_destroy(bert);

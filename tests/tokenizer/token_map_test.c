@@ -25,12 +25,12 @@ static void tokens_and_ids_find_each_other(void **state)
     add(map, "the", 2);
     add(map, "", 0);
     assert_ok(yk_token_map_add(map, "a\0b", 3, 5));
-    assert_int_equal(yk_token_map_find(map, "the", 3), 2);
-    assert_int_equal(yk_token_map_find(map, "them", 4), -1);
-    assert_int_equal(yk_token_map_find(map, "th", 2), -1);
-    assert_int_equal(yk_token_map_find(map, "", 0), 0);
-    assert_int_equal(yk_token_map_find(map, "a\0b", 3), 5);
-    assert_int_equal(yk_token_map_find(map, "a\0c", 3), -1);
+    assert_int_equal(yk_token_map_find_id(map, "the", 3), 2);
+    assert_int_equal(yk_token_map_find_id(map, "them", 4), -1);
+    assert_int_equal(yk_token_map_find_id(map, "th", 2), -1);
+    assert_int_equal(yk_token_map_find_id(map, "", 0), 0);
+    assert_int_equal(yk_token_map_find_id(map, "a\0b", 3), 5);
+    assert_int_equal(yk_token_map_find_id(map, "a\0c", 3), -1);
     assert_string_equal(yk_token_map_token(map, 2, &length), "the");
     assert_int_equal(length, 3);
     assert_null(yk_token_map_token(map, 1, &length));
@@ -45,7 +45,7 @@ static void an_empty_map_holds_nothing(void **state)
 {
     (void)state;
     struct yk_token_map *map = create();
-    assert_int_equal(yk_token_map_find(map, "", 0), -1);
+    assert_int_equal(yk_token_map_find_id(map, "", 0), -1);
     assert_int_equal(yk_token_map_id_limit(map), 0);
     yk_token_map_destroy(map);
     yk_token_map_destroy(NULL);
@@ -66,7 +66,7 @@ static void many_tokens_are_all_found(void **state)
     for (int i = 0; i < COUNT; i++) {
         size_t length = 0;
         (void)snprintf(word, sizeof word, "w%d", i);
-        assert_int_equal(yk_token_map_find(map, word, strlen(word)), COUNT - 1 - i);
+        assert_int_equal(yk_token_map_find_id(map, word, strlen(word)), COUNT - 1 - i);
         assert_string_equal(yk_token_map_token(map, COUNT - 1 - i, &length), word);
         assert_int_equal(length, strlen(word));
     }

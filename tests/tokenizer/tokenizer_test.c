@@ -21,7 +21,7 @@ static struct yk_tokenizer *read_json(const char *json)
 }
 
 static struct yk_token_ids encode(const struct yk_tokenizer *tokenizer, const char *text,
-                                  enum yk_special_tokens framing)
+                                  enum yk_special_token_mode framing)
 {
     struct yk_tokenizer_encoder *encoder = NULL;
     struct yk_token_ids ids = {0};
@@ -32,7 +32,7 @@ static struct yk_token_ids encode(const struct yk_tokenizer *tokenizer, const ch
 }
 
 static void assert_ids(const struct yk_tokenizer *tokenizer, const char *text,
-                       enum yk_special_tokens framing, const int32_t *expected, int64_t count)
+                       enum yk_special_token_mode framing, const int32_t *expected, int64_t count)
 {
     struct yk_token_ids ids = encode(tokenizer, text, framing);
     assert_int_equal(ids.count, count);
@@ -73,9 +73,9 @@ static void a_tokenizer_describes_itself(void **state)
     assert_int_equal(yk_tokenizer_vocabulary_size(tokenizer), 4);
     assert_int_equal(yk_tokenizer_token_id(tokenizer, "ab"), 2);
     assert_int_equal(yk_tokenizer_token_id(tokenizer, "ba"), -1);
-    assert_null(yk_tokenizer_vocabulary(tokenizer));
+    assert_null(yk_tokenizer_character_vocabulary(tokenizer));
     for (int role = 0; role < YK_TOKEN_ROLE_COUNT; role++) {
-        assert_int_equal(yk_tokenizer_role_id(tokenizer, (enum yk_token_role)role), -1);
+        assert_int_equal(yk_tokenizer_id_of_role(tokenizer, (enum yk_token_role)role), -1);
     }
     yk_text_free(&words);
     yk_tokenizer_destroy(tokenizer);
@@ -93,7 +93,8 @@ static void roles_are_known_by_their_names(void **state)
         [YK_TOKEN_PAD] = 0,  [YK_TOKEN_UNKNOWN] = 1, [YK_TOKEN_BEGIN] = 2,    [YK_TOKEN_END] = 3,
         [YK_TOKEN_MASK] = 4, [YK_TOKEN_CLASS] = 2,   [YK_TOKEN_SEPARATOR] = 3};
     for (int role = 0; role < YK_TOKEN_ROLE_COUNT; role++) {
-        assert_int_equal(yk_tokenizer_role_id(tokenizer, (enum yk_token_role)role), expected[role]);
+        assert_int_equal(yk_tokenizer_id_of_role(tokenizer, (enum yk_token_role)role),
+                         expected[role]);
     }
     assert_int_equal(yk_tokenizer_vocabulary_size(tokenizer), 10);
     struct yk_text words = {0};
@@ -106,10 +107,10 @@ static void roles_are_known_by_their_names(void **state)
                           "{\"id\": 4, \"content\": \"<|begin_of_text|>\"},"
                           "{\"id\": 5, \"content\": \"<|end_of_text|>\"},"
                           "{\"id\": 6, \"content\": \"<|finetune_right_pad_id|>\"}]}");
-    assert_int_equal(yk_tokenizer_role_id(tokenizer, YK_TOKEN_BEGIN), 4);
-    assert_int_equal(yk_tokenizer_role_id(tokenizer, YK_TOKEN_END), 5);
-    assert_int_equal(yk_tokenizer_role_id(tokenizer, YK_TOKEN_PAD), 6);
-    assert_int_equal(yk_tokenizer_role_id(tokenizer, YK_TOKEN_CLASS), -1);
+    assert_int_equal(yk_tokenizer_id_of_role(tokenizer, YK_TOKEN_BEGIN), 4);
+    assert_int_equal(yk_tokenizer_id_of_role(tokenizer, YK_TOKEN_END), 5);
+    assert_int_equal(yk_tokenizer_id_of_role(tokenizer, YK_TOKEN_PAD), 6);
+    assert_int_equal(yk_tokenizer_id_of_role(tokenizer, YK_TOKEN_CLASS), -1);
     assert_int_equal(yk_tokenizer_vocabulary_size(tokenizer), 7);
     yk_tokenizer_destroy(tokenizer);
 }
@@ -135,8 +136,9 @@ static void characters_are_a_tokenizer_too(void **state)
     assert_string_equal(words.bytes, "characters, 3 tokens");
     assert_int_equal(yk_tokenizer_token_id(tokenizer, "b"), 2);
     assert_int_equal(yk_tokenizer_token_id(tokenizer, "ba"), -1);
-    assert_int_equal(yk_tokenizer_role_id(tokenizer, YK_TOKEN_END), -1);
-    assert_int_equal(yk_character_vocabulary_count(yk_tokenizer_vocabulary(tokenizer)), 3);
+    assert_int_equal(yk_tokenizer_id_of_role(tokenizer, YK_TOKEN_END), -1);
+    assert_int_equal(yk_character_vocabulary_count(yk_tokenizer_character_vocabulary(tokenizer)),
+                     3);
     assert_ids(tokenizer, "ba\n", YK_SPECIAL_TOKENS_ADD, (int32_t[]){2, 1, 0}, 3);
     assert_decoded(tokenizer, (int32_t[]){2, -1, 3, 1}, 4, true, "ba");
     assert_ok(yk_tokenizer_encoder_create(tokenizer, &encoder));
@@ -266,7 +268,7 @@ static void a_folder_gives_its_tokenizer(void **state)
     assert_string_equal(yk_tokenizer_file_name(tokenizer), "tokenizer.json");
     yk_tokenizer_destroy(tokenizer);
     assert_ok(yk_tokenizer_open(support_scratch_path("vocabulary.json"), &tokenizer));
-    assert_non_null(yk_tokenizer_vocabulary(tokenizer));
+    assert_non_null(yk_tokenizer_character_vocabulary(tokenizer));
     yk_tokenizer_destroy(tokenizer);
 }
 

@@ -18,7 +18,7 @@ static void words_are_counted_in_the_order_they_come(void **state)
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         assert_ok(yk_word_counts_add(counts, words[i], strlen(words[i])));
     }
-    assert_int_equal(yk_word_counts_count(counts), 4);
+    assert_int_equal(yk_word_counts_distinct_count(counts), 4);
     for (int32_t i = 0; i < 4; i++) {
         const struct yk_word_count word = yk_word_counts_at(counts, i);
         assert_int_equal(word.length, strlen(expected[i].word));
@@ -37,7 +37,7 @@ static void bytes_of_all_kinds_make_words(void **state)
     assert_ok(yk_word_counts_add(counts, "a\0c", 3));
     assert_ok(yk_word_counts_add(counts, "\xff", 1));
     assert_ok(yk_word_counts_add(counts, "a\0b", 3));
-    assert_int_equal(yk_word_counts_count(counts), 3);
+    assert_int_equal(yk_word_counts_distinct_count(counts), 3);
     assert_int_equal(yk_word_counts_at(counts, 0).times, 2);
     yk_word_counts_destroy(counts);
 }
@@ -57,7 +57,7 @@ static void many_words_are_distinguished(void **state)
             assert_ok(yk_word_counts_add(counts, word, (size_t)length));
         }
     }
-    assert_int_equal(yk_word_counts_count(counts), MANY);
+    assert_int_equal(yk_word_counts_distinct_count(counts), MANY);
     for (int i = 0; i < MANY; i++) {
         const struct yk_word_count there = yk_word_counts_at(counts, i);
         const int length = snprintf(word, sizeof word, "%d", i);
@@ -81,7 +81,7 @@ static void words_beyond_the_limit_are_refused(void **state)
     assert_fails(
         yk_word_counts_add(counts, "three", 5), YK_ERROR_INPUT,
         "more than 2 different words, for which there is not enough memory; use less text");
-    assert_int_equal(yk_word_counts_count(counts), 2);
+    assert_int_equal(yk_word_counts_distinct_count(counts), 2);
     yk_word_counts_destroy(counts);
 }
 

@@ -41,7 +41,7 @@ static void what_is_hidden_is_not_exposed_and_all_adds_up(void **state)
     add(trace, 0, YK_LANE_COPY, "load", 4, 6);
     assert_ok(yk_trace_breakdown(trace, 10, &breakdown));
     expect(&breakdown, 7, 1, 2);
-    assert_true(yk_trace_breakdown_step_s(trace) == 9);
+    assert_true(yk_trace_breakdown_step_length_s(trace) == 9);
     assert_ok(yk_trace_breakdown(trace, 9, &breakdown));
     expect(&breakdown, 7, 1, 1);
     yk_trace_destroy(trace);
@@ -59,7 +59,7 @@ static void what_leaves_the_step_is_counted_in_the_next(void **state)
     add(trace, 0, YK_LANE_COMM, "all_gather", -3, -2.25);
     assert_ok(yk_trace_breakdown(trace, 10, &breakdown));
     expect(&breakdown, 6.5, 0.25 + 2 + 1, 0.25);
-    assert_true(yk_trace_breakdown_begin_s(trace) == -3);
+    assert_true(yk_trace_breakdown_first_start_s(trace) == -3);
     yk_trace_destroy(trace);
 }
 
@@ -75,7 +75,7 @@ static void waiting_for_another_rank_is_idle(void **state)
     add(trace, 1, YK_LANE_COMPUTE, "backward", 0, 6);
     add(trace, 1, YK_LANE_COMM, "all_reduce", 6, 7);
     add(trace, 1, YK_LANE_COMPUTE, "update", 7, 8);
-    assert_ok(yk_trace_breakdown(trace, yk_trace_breakdown_step_s(trace), sums));
+    assert_ok(yk_trace_breakdown(trace, yk_trace_breakdown_step_length_s(trace), sums));
     expect(&sums[0], 3, 1, 4);
     expect(&sums[1], 7, 1, 0);
     yk_trace_destroy(trace);
@@ -136,14 +136,14 @@ static void a_trace_of_nothing_sums_to_nothing(void **state)
     (void)state;
     struct yk_trace *trace = make(1);
     struct yk_trace_breakdown breakdown;
-    assert_true(yk_trace_breakdown_step_s(trace) == 0);
-    assert_true(yk_trace_breakdown_begin_s(trace) == 0);
+    assert_true(yk_trace_breakdown_step_length_s(trace) == 0);
+    assert_true(yk_trace_breakdown_first_start_s(trace) == 0);
     assert_ok(yk_trace_breakdown(trace, 0, &breakdown));
     expect(&breakdown, 0, 0, 0);
     assert_ok(yk_trace_breakdown(trace, 2, &breakdown));
     expect(&breakdown, 0, 0, 2);
     add(trace, 0, YK_LANE_COMM, "c", 1, 3);
-    assert_true(yk_trace_breakdown_step_s(trace) == 3);
+    assert_true(yk_trace_breakdown_step_length_s(trace) == 3);
     yk_trace_destroy(trace);
 }
 

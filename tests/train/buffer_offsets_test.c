@@ -218,7 +218,7 @@ static bool draw_lifetime(struct yk_random *random, const struct yk_op_index *in
     const int32_t until = draw_op(random, index);
     const int32_t other_from = draw_op(random, index);
     const int32_t other_until = draw_op(random, index);
-    *out = yk_buffer_lifetime_new();
+    *out = yk_buffer_lifetime_make_empty();
     out->lag_iterations = from > until;
     if (!follows(index, from, until, out->lag_iterations)) {
         return false;
@@ -248,7 +248,7 @@ static void add_buffers(struct yk_random *random, const struct yk_op_index *inde
             continue;
         }
         lifetime.buffer = buffer;
-        yk_buffer_offsets_add(buffers, &lifetime, at, bytes);
+        yk_buffer_offsets_add_part(buffers, &lifetime, at, bytes);
         at += bytes;
         if (--parts == 0) {
             buffer++;
@@ -403,7 +403,8 @@ static bool try_rank(const struct yk_program *program, int32_t rank, uint64_t se
         assert_true(buffers.count > 0);
         assert_ok(yk_buffer_offsets_assign(&buffers, index, offsets, &bytes));
         less = expect_packed(index, &buffers, offsets, bytes);
-        assert_ok(yk_buffer_offsets_find_waits(&buffers, index, arena, &waits, &walk.wait_count));
+        assert_ok(
+            yk_buffer_offsets_find_reuse_waits(&buffers, index, arena, &waits, &walk.wait_count));
         walk.index = index;
         walk.buffers = &buffers;
         walk.offsets = offsets;
@@ -457,11 +458,11 @@ static void buffers_that_follow_each_other_share_memory(void **state)
     assert_ok(yk_op_index_make(facts, 0, arena, &index));
     for (int32_t i = 0; i < index->list->op_count && count < MAX_BUFFERS; i++) {
         if (index->list->ops[i].lane == YK_LANE_COMPUTE) {
-            struct yk_buffer_lifetime lifetime = yk_buffer_lifetime_new();
+            struct yk_buffer_lifetime lifetime = yk_buffer_lifetime_make_empty();
             lifetime.buffer = count++;
             yk_buffer_lifetime_add_begin(&lifetime, index->list, i);
             yk_buffer_lifetime_add_end(&lifetime, index->list, i);
-            yk_buffer_offsets_add(&buffers, &lifetime, 0, 64);
+            yk_buffer_offsets_add_part(&buffers, &lifetime, 0, 64);
         }
     }
     assert_true(count > 3);
@@ -492,13 +493,13 @@ static void bytes_that_cannot_be_counted_are_refused(void **state)
         size_t offsets[2] = {0};
         size_t bytes = 0;
         for (int j = 0; j < 2; j++) {
-            struct yk_buffer_lifetime lifetime = yk_buffer_lifetime_new();
+            struct yk_buffer_lifetime lifetime = yk_buffer_lifetime_make_empty();
             struct yk_random random = yk_random_from_seed(1);
             const int32_t op = draw_op(&random, index);
             lifetime.buffer = j;
             yk_buffer_lifetime_add_begin(&lifetime, index->list, op);
             yk_buffer_lifetime_add_end(&lifetime, index->list, op);
-            yk_buffer_offsets_add(&buffers, &lifetime, 0, sizes[i][j]);
+            yk_buffer_offsets_add_part(&buffers, &lifetime, 0, sizes[i][j]);
         }
         assert_int_equal(yk_buffer_offsets_assign(&buffers, index, offsets, &bytes),
                          YK_ERROR_INPUT);

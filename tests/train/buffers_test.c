@@ -60,7 +60,7 @@ struct step {
 static struct yk_plan *plan_of(struct step *step, const struct request *request,
                                const struct yk_workload *workload)
 {
-    const struct yk_model *model = yk_model_cache_whole_batch(step->cache);
+    const struct yk_model *model = yk_model_cache_get_whole_batch(step->cache);
     struct yk_plan *plan = NULL;
     assert_int_equal(yk_plan_create(step->arena, 1, 1, model->layer_count, &plan), YK_OK);
     plan->model_source = request->model;
@@ -103,14 +103,14 @@ static struct step open_step(const struct request *request)
     assert_int_equal(yk_program_compile(plan_of(&step, request, &workload), step.cluster,
                                         step.cache, &step.program),
                      YK_OK);
-    assert_int_equal(yk_net_create(yk_model_cache_whole_batch(step.cache), &options, &step.net),
+    assert_int_equal(yk_net_create(yk_model_cache_get_whole_batch(step.cache), &options, &step.net),
                      YK_OK);
     struct yk_program_facts *facts = NULL;
     struct yk_op_index *index = NULL;
     assert_int_equal(yk_program_facts_make(step.program, step.arena, &facts), YK_OK);
     assert_int_equal(yk_op_index_make(facts, 0, step.arena, &index), YK_OK);
-    assert_int_equal(yk_executor_buffers_assign(index, step.net, 0, step.arena, &step.buffers),
-                     YK_OK);
+    assert_int_equal(
+        yk_executor_buffers_assign_offsets(index, step.net, 0, step.arena, &step.buffers), YK_OK);
     return step;
 }
 
@@ -191,7 +191,7 @@ static void expect_inputs(const struct step *step, const struct canvas *canvas,
 {
     const struct yk_net_layer *layer = &step->net->layers[op->layer];
     const int32_t before[] = {layer->input, layer->memory};
-    const bool keeps = yk_model_cache_whole_batch(step->cache)->layers[op->layer].keeps_input;
+    const bool keeps = yk_model_cache_get_whole_batch(step->cache)->layers[op->layer].keeps_input;
     for (int i = 0; i < 2; i++) {
         if (before[i] >= 0 && (op->kind != YK_OP_BACKWARD || keeps)) {
             expect_painted(canvas, offsets_of(step, op, before[i])->output,
@@ -286,7 +286,7 @@ static void buffers_need_no_more_than_was_counted(void **state)
         struct yk_program_memory *memory = NULL;
         struct yk_memory_peak peak;
         assert_int_equal(yk_program_memory_count(step.program, 0, step.arena, &memory), YK_OK);
-        assert_int_equal(yk_program_memory_peak(step.program, 0, memory, &peak), YK_OK);
+        assert_int_equal(yk_program_memory_find_peak(step.program, 0, memory, &peak), YK_OK);
         double always = 0;
         for (int k = 0; k < YK_MEMORY_KIND_COUNT; k++) {
             always += memory->permanent_bytes[k];
@@ -338,7 +338,7 @@ static void samples_that_cannot_be_counted_are_refused(void **state)
     assert_int_equal(yk_op_index_make(facts, 0, step.arena, &index), YK_OK);
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         assert_int_equal(
-            yk_executor_buffers_assign(index, step.net, wrong[i], step.arena, &buffers),
+            yk_executor_buffers_assign_offsets(index, step.net, wrong[i], step.arena, &buffers),
             YK_ERROR_INPUT);
     }
     close_step(&step);

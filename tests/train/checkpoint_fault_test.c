@@ -167,7 +167,7 @@ static uint64_t tensor_bytes(const char *folder)
     DIR *listing = opendir(folder);
     assert_non_null(listing);
     for (struct dirent *entry = NULL; (entry = readdir(listing));) {
-        struct yk_safetensors *file = NULL;
+        struct yk_safetensors_file *file = NULL;
         char path[512];
         if (strstr(entry->d_name, ".safetensors")) {
             (void)snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);

@@ -160,11 +160,11 @@ static void replicated_layers_are_saved_in_slices(void **state)
         plan->groups[0].members[m].rank = m;
     }
     for (int32_t rank = 0; rank < 4; rank++) {
-        struct yk_partition *saves = NULL;
+        struct yk_layer_partition *saves = NULL;
         assert_ok(yk_rank_partitions_saved(program, rank, small.arena, &saves));
         assert_int_equal(saves[0].blocks, 1);
-        assert_int_equal(yk_partition_block_cut(10, 1, 0, saves[0].from), firsts[rank]);
-        assert_int_equal(yk_partition_block_cut(10, 1, 0, saves[0].to), firsts[rank + 1]);
+        assert_int_equal(yk_layer_partition_block_cut(10, 1, 0, saves[0].from), firsts[rank]);
+        assert_int_equal(yk_layer_partition_block_cut(10, 1, 0, saves[0].to), firsts[rank + 1]);
     }
     small_store_close(&small);
 }

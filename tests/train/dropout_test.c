@@ -30,8 +30,8 @@ static struct trained train(bool recompute, int32_t micro_batches, double dropou
     struct trained trained = {0};
     int32_t tokens[BATCH * SEQUENCE];
     assert_int_equal(yk_arena_create(&arena), YK_OK);
-    assert_int_equal(yk_model_config_read(config_json, strlen(config_json), "test", arena, &config),
-                     YK_OK);
+    assert_int_equal(
+        yk_model_config_parse(config_json, strlen(config_json), "test", arena, &config), YK_OK);
     struct trainer *trainer = trainer_open(&(struct trainer_request){
         .config = config,
         .batch = BATCH,
@@ -106,7 +106,7 @@ enum {
 
 static int visits[MAX_SITES];
 
-static void visit(const struct yk_dropout *dropout)
+static void visit(const struct yk_dropout_options *dropout)
 {
     assert_true(dropout->rate > 0);
     assert_in_range(dropout->site, 0, MAX_SITES - 1);
@@ -152,7 +152,7 @@ static void every_place_of_an_encoder_and_decoder_drops_for_itself(void **state)
     struct yk_backend watched = yk_backend_cpu;
     int projections = 0;
     assert_ok(yk_arena_create(&arena));
-    assert_ok(yk_model_config_read(marian_json, strlen(marian_json), "test", arena, &config));
+    assert_ok(yk_model_config_parse(marian_json, strlen(marian_json), "test", arena, &config));
     struct trainer *trainer = trainer_open(&(struct trainer_request){
         .config = config,
         .batch = BATCH,

@@ -86,7 +86,7 @@ static struct trained train(const struct how *how)
     const struct yk_model_config *config = NULL;
     struct trained trained = {0};
     assert_int_equal(yk_arena_create(&arena), YK_OK);
-    assert_int_equal(yk_model_config_read(how->model, strlen(how->model), "test", arena, &config),
+    assert_int_equal(yk_model_config_parse(how->model, strlen(how->model), "test", arena, &config),
                      YK_OK);
     struct trainer *trainer = trainer_open(&(struct trainer_request){
         .config = config,

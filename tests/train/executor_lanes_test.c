@@ -129,9 +129,9 @@ static void expect_places(const struct scene *scene)
 {
     for (int lane = 0; lane < YK_LANE_COUNT; lane++) {
         const struct walk *walk = &scene->walks[lane];
-        struct yk_lane_position place;
+        struct yk_lane_progress place;
         int64_t round = 0;
-        yk_executor_get_lane_position(&scene->executor, (enum yk_lane)lane, &place);
+        yk_executor_get_lane_progress(&scene->executor, (enum yk_lane)lane, &place);
         assert_int_equal(place.passed, walk->ended);
         assert_int_equal(place.op, walk->begun > walk->ended
                                        ? op_at(scene, lane, walk->ended, &round)
@@ -180,11 +180,11 @@ static void ask(void *user, enum yk_lane lane, int32_t op)
 {
     struct asked *asked = user;
     const struct yk_executor *executor = atomic_load(&asked->executor);
-    struct yk_lane_position place;
+    struct yk_lane_progress place;
     if (op == YK_OP_NONE) {
         return;
     }
-    yk_executor_get_lane_position(executor, lane, &place);
+    yk_executor_get_lane_progress(executor, lane, &place);
     const int32_t next =
         executor->lane_ops.ops[lane][place.passed % executor->lane_ops.count[lane]];
     atomic_fetch_add(&asked->wrong, place.op != YK_OP_NONE || next != op);
@@ -203,7 +203,7 @@ static void an_executor_reports_where_its_lanes_are(void **state)
     const struct yk_model_config *config = NULL;
     int32_t tokens[SAMPLES * SEQUENCE];
     assert_ok(yk_arena_create(&arena));
-    assert_ok(yk_model_config_read(json, strlen(json), "test", arena, &config));
+    assert_ok(yk_model_config_parse(json, strlen(json), "test", arena, &config));
     struct trainer *trainer = trainer_open(&(struct trainer_request){
         .config = config,
         .batch = SAMPLES,
@@ -225,8 +225,8 @@ static void an_executor_reports_where_its_lanes_are(void **state)
     }
     assert_ok(yk_executor_finish_steps(trainer->executor));
     for (int lane = 0; lane < YK_LANE_COUNT; lane++) {
-        struct yk_lane_position place;
-        yk_executor_get_lane_position(trainer->executor, (enum yk_lane)lane, &place);
+        struct yk_lane_progress place;
+        yk_executor_get_lane_progress(trainer->executor, (enum yk_lane)lane, &place);
         assert_int_equal(place.op, YK_OP_NONE);
         assert_int_equal(place.passed,
                          trainer->executor->rounds * trainer->executor->lane_ops.count[lane]);

@@ -59,7 +59,7 @@ static void shards_that_are_missing_or_of_others_are_refused(void **state)
 static void a_shard_that_is_not_here_is_not_sealed(void **state)
 {
     (void)state;
-    struct yk_manifest_file files[] = {
+    struct yk_manifest_listed_file files[] = {
         {.name = "shard-00001-of-00002.safetensors", .bytes = 5},
         {.name = "shard-00002-of-00002.safetensors", .bytes = 5},
     };
@@ -70,11 +70,13 @@ static void a_shard_that_is_not_here_is_not_sealed(void **state)
              "%s is not here as it was written; checkpoints must be in a folder that all ranks "
              "share",
              support_scratch_path(files[1].name));
-    assert_fails(yk_manifest_save(support_scratch_folder(), &known), YK_ERROR_SYSTEM, expected);
+    assert_fails(yk_manifest_save_and_sync(support_scratch_folder(), &known), YK_ERROR_SYSTEM,
+                 expected);
     support_scratch_write_text(files[1].name, "1234");
-    assert_fails(yk_manifest_save(support_scratch_folder(), &known), YK_ERROR_SYSTEM, expected);
+    assert_fails(yk_manifest_save_and_sync(support_scratch_folder(), &known), YK_ERROR_SYSTEM,
+                 expected);
     support_scratch_write_text(files[1].name, "12345");
-    assert_ok(yk_manifest_save(support_scratch_folder(), &known));
+    assert_ok(yk_manifest_save_and_sync(support_scratch_folder(), &known));
 }
 
 /* Ranks that share the work find a file that one of them alone would find. */
@@ -89,7 +91,7 @@ static void every_file_is_in_one_share(void **state)
         snprintf(name, sizeof name, "file-%d", i);
         support_scratch_write_text(name, "12345");
     }
-    assert_ok(yk_manifest_save(support_scratch_folder(), &known));
+    assert_ok(yk_manifest_save_and_sync(support_scratch_folder(), &known));
     for (int i = 0; i < 5; i++) {
         int found = 0;
         snprintf(name, sizeof name, "file-%d", i);
@@ -97,7 +99,7 @@ static void every_file_is_in_one_share(void **state)
         for (int32_t rank = 0; rank < 3; rank++) {
             struct yk_manifest manifest = {0};
             found += yk_manifest_verify(support_scratch_folder(),
-                                        (struct yk_manifest_file_share){rank, 3}, arena, &manifest,
+                                        (struct yk_manifest_hash_share){rank, 3}, arena, &manifest,
                                         NULL) == YK_ERROR_INPUT;
         }
         assert_int_equal(found, 1);

@@ -145,7 +145,7 @@ static void the_process_allocates_what_was_planned(void **state)
     step(trainer, 0);
     step(trainer, 1);
     assert_int_equal(yk_program_memory_count(trainer->program, 0, trainer->arena, &memory), YK_OK);
-    assert_int_equal(yk_program_memory_peak(trainer->program, 0, memory, &peak), YK_OK);
+    assert_int_equal(yk_program_memory_find_peak(trainer->program, 0, memory, &peak), YK_OK);
     const double trained = peak.bytes - peak.by_kind[YK_MEMORY_CONTEXT];
     const double max = 1.05 * peak.bytes + EXTRA_MIB * 1048576.0;
     if (!(peak_bytes() <= max) || !(peak_bytes() >= 0.95 * trained)) {

@@ -63,7 +63,7 @@ struct trial {
 static bool is_trainable(const struct yk_model_cache *cache)
 {
     struct yk_net *net = NULL;
-    const bool trainable = yk_net_create(yk_model_cache_whole_batch(cache),
+    const bool trainable = yk_net_create(yk_model_cache_get_whole_batch(cache),
                                          &(struct yk_net_options){0}, &net) == YK_OK;
     yk_net_destroy(net);
     return trainable;

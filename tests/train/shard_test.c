@@ -20,7 +20,7 @@ static void files_are_named_by_rank_and_ranks(void **state)
     int32_t ranks = -1;
     yk_shard_format_file_name(1, 4, name);
     assert_string_equal(name, "shard-00002-of-00004.safetensors");
-    assert_true(yk_shard_read_file_name(name, &rank, &ranks));
+    assert_true(yk_shard_parse_file_name(name, &rank, &ranks));
     assert_int_equal(rank, 1);
     assert_int_equal(ranks, 4);
 }
@@ -45,7 +45,7 @@ static void other_names_of_files_are_none_of_shards(void **state)
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         int32_t rank = 0;
         int32_t ranks = 0;
-        assert_false(yk_shard_read_file_name(names[i], &rank, &ranks));
+        assert_false(yk_shard_parse_file_name(names[i], &rank, &ranks));
     }
 }
 
@@ -54,9 +54,9 @@ static void slices_are_named_by_what_they_are_and_where_they_begin(void **state)
     (void)state;
     struct yk_text name = {0};
     struct yk_shard_slice slice;
-    yk_shard_add_slice_name(&name, YK_SHARD_MOMENT2, "a.b@c", 4096);
+    yk_shard_append_slice_name(&name, YK_SHARD_MOMENT2, "a.b@c", 4096);
     assert_string_equal(yk_text_chars(&name), "moment2.a.b@c@4096");
-    assert_true(yk_shard_read_slice_name(yk_text_chars(&name), &slice));
+    assert_true(yk_shard_parse_slice_name(yk_text_chars(&name), &slice));
     assert_int_equal(slice.kind, YK_SHARD_MOMENT2);
     assert_int_equal(slice.parameter_length, 5);
     assert_memory_equal(slice.parameter, "a.b@c", 5);
@@ -84,7 +84,7 @@ static void other_names_of_tensors_are_none_of_slices(void **state)
                                         "weights.a@+1"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         struct yk_shard_slice slice;
-        if (yk_shard_read_slice_name(names[i], &slice)) {
+        if (yk_shard_parse_slice_name(names[i], &slice)) {
             fail_msg("\"%s\" was taken for a piece", names[i]);
         }
     }
@@ -114,7 +114,7 @@ static void write_shard(int32_t rank, int32_t ranks, const struct row *rows,
             yk_safetensors_writer_declare_tensor(writer, rows[i].name, type, 1, &rows[i].count));
         all += rows[i].count * (int64_t)yk_tensor_dtype_bytes(type) / (int64_t)sizeof number;
     }
-    assert_ok(yk_safetensors_writer_begin(writer));
+    assert_ok(yk_safetensors_writer_write_header(writer));
     for (int64_t i = 0; i < all; i++, number++) {
         assert_ok(yk_safetensors_writer_add_bytes(writer, &number, sizeof number));
     }
@@ -144,7 +144,7 @@ static void a_range_is_read_from_all_shards_that_have_some_of_it(void **state)
         for (int64_t count = 1; count <= 10 - from; count++) {
             float numbers[10] = {0};
             const struct yk_parameter_range range = {from, count};
-            assert_ok(yk_shard_set_read(set, YK_SHARD_WEIGHTS, &ten, range, numbers));
+            assert_ok(yk_shard_set_read_range(set, YK_SHARD_WEIGHTS, &ten, range, numbers));
             assert_memory_equal(numbers, places + from, (size_t)count * sizeof numbers[0]);
         }
     }
@@ -222,8 +222,9 @@ static void parameters_that_the_model_does_not_have_are_refused(void **state)
     struct yk_shard_set *set = NULL;
     write_shard(0, 1, rows, YK_TENSOR_F32);
     assert_ok(yk_shard_set_open(support_scratch_folder(), 1, &set));
-    assert_int_equal(yk_shard_load(set, &(struct yk_shard_load){.model = true}, small.store),
-                     YK_ERROR_INPUT);
+    assert_int_equal(
+        yk_shard_set_load(set, &(struct yk_shard_set_load){.model = true}, small.store),
+        YK_ERROR_INPUT);
     assert_non_null(strstr(yk_status_message(), "-of-00001.safetensors: the model has no parameter "
                                                 "\"ten\""));
     yk_shard_set_close(set);

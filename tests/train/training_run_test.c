@@ -94,7 +94,7 @@ static void open_data(struct bench *bench)
     assert_int_equal(
         yk_corpus_open(&(struct yk_corpus_request){.path = path, .part = 1}, &bench->corpus),
         YK_OK);
-    yk_corpus_split(bench->corpus, 0.1, &training, &evaluation);
+    yk_corpus_split_train_eval(bench->corpus, 0.1, &training, &evaluation);
     assert_int_equal(yk_window_sampler_create(
                          &training, &(struct yk_sampler_options){.sequence = SEQUENCE, .seed = 5},
                          &bench->samples),
@@ -117,7 +117,7 @@ static void open_trainer(struct bench *bench, enum yk_precision precision, int32
                    (int)yk_tokenizer_vocabulary_size(yk_corpus_tokenizer(bench->corpus)),
                    (int)SEQUENCE);
     assert_int_equal(yk_arena_create(&bench->arena), YK_OK);
-    assert_int_equal(yk_model_config_read(json, strlen(json), "test", bench->arena, &config),
+    assert_int_equal(yk_model_config_parse(json, strlen(json), "test", bench->arena, &config),
                      YK_OK);
     bench->trainer = trainer_open(&(struct trainer_request){
         .config = config,

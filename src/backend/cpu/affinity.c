@@ -18,7 +18,7 @@ yk_status yk_cpu_affinity_init(struct yk_cpu_affinity *affinity,
     }
     const size_t bytes = (size_t)options->core_count * sizeof *affinity->cores;
     affinity->cores = malloc(bytes);
-    YK_TRY_MEMORY(affinity->cores);
+    YK_TRY_ALLOCATED(affinity->cores);
     memcpy(affinity->cores, options->cores, bytes);
     affinity->count = options->core_count;
     affinity->comm = options->comm_core;
@@ -80,7 +80,8 @@ static void pin_team(struct yk_cpu_affinity *affinity, int threads)
     pin(affinity, &affinity->cores[0], 1);
 }
 
-bool yk_cpu_affinity_pin_lane(struct yk_cpu_affinity *affinity, const char *lane, int *threads)
+bool yk_cpu_affinity_start_lane_threads(struct yk_cpu_affinity *affinity, const char *lane,
+                                        int *threads)
 {
     if (affinity->count == 0) {
         return yk_cpu_parallel_start_threads(*threads);

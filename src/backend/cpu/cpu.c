@@ -34,11 +34,11 @@ static yk_status open_device(const struct yk_backend_options *options,
                        (int)options->threads);
     }
     struct yk_backend_device *device = calloc(1, sizeof *device);
-    YK_TRY_MEMORY(device);
+    YK_TRY_ALLOCATED(device);
     device->threads = options->threads > 0 ? options->threads : count_cores();
     yk_status status = yk_cpu_blas_reserve_buffers(device->threads);
-    YK_THEN(yk_cpu_affinity_init(&device->affinity, options));
-    YK_TRY_OR(status, free(device));
+    YK_IF_OK(yk_cpu_affinity_init(&device->affinity, options));
+    YK_TRY_OR_CLEAN_UP(status, free(device));
     *out = device;
     return YK_OK;
 }
@@ -114,7 +114,7 @@ static void call_host(struct yk_backend_lane *lane, void (*function)(void *user)
         yk_cpu_lane_enqueue(lane, kernel, op, sizeof *op);                                         \
     }
 
-YK_CPU_OPS(ENQUEUE)
+YK_CPU_FOR_EACH_OP(ENQUEUE)
 
 #define ENTRY(name, kernel) .name = enqueue_##name,
 
@@ -141,4 +141,4 @@ const struct yk_backend yk_backend_cpu = {.name = "cpu",
                                           .copy = yk_cpu_memory_copy,
                                           .clear = yk_cpu_memory_clear,
                                           .call_host = call_host,
-                                          YK_CPU_OPS(ENTRY)};
+                                          YK_CPU_FOR_EACH_OP(ENTRY)};

@@ -26,7 +26,8 @@ void yk_cpu_affinity_destroy(struct yk_cpu_affinity *affinity);
 /* Starts and pins the threads of a lane. The thread of the lane must call this function before it
  * runs kernels. `*threads` is the number of threads. The function sets it to 1 for the lane "comm"
  * if threads are pinned. Returns false if the system cannot start the threads. */
-bool yk_cpu_affinity_pin_lane(struct yk_cpu_affinity *affinity, const char *lane, int *threads);
+bool yk_cpu_affinity_start_lane_threads(struct yk_cpu_affinity *affinity, const char *lane,
+                                        int *threads);
 
 /* ---- the device ---- */
 

@@ -152,7 +152,7 @@ static void start_sharing(int threads, const void *op)
     (void)threads;
     struct yk_backend_lane *const *lane = op;
     (*lane)->started =
-        yk_cpu_affinity_pin_lane((*lane)->affinity, (*lane)->name, &(*lane)->threads);
+        yk_cpu_affinity_start_lane_threads((*lane)->affinity, (*lane)->name, &(*lane)->threads);
 }
 
 static yk_status refuse_threads(int count, const char *name)
@@ -187,7 +187,7 @@ yk_status yk_cpu_lane_create(struct yk_backend_device *device, const char *name,
 {
     yk_status status;
     struct yk_backend_lane *lane = calloc(1, sizeof *lane);
-    YK_TRY_MEMORY(lane);
+    YK_TRY_ALLOCATED(lane);
     lane->threads = device->threads;
     lane->affinity = &device->affinity;
     YK_TRY_GOTO(counter_init(&lane->enqueued), free_lane);
@@ -226,8 +226,8 @@ yk_status yk_cpu_lane_event_create(struct yk_backend_device *device, struct yk_b
 {
     (void)device;
     struct yk_backend_event *event = calloc(1, sizeof *event);
-    YK_TRY_MEMORY(event);
-    YK_TRY_OR(counter_init(&event->happened), free(event));
+    YK_TRY_ALLOCATED(event);
+    YK_TRY_OR_CLEAN_UP(counter_init(&event->happened), free(event));
     *out = event;
     return YK_OK;
 }

@@ -26,7 +26,7 @@ static void close_device(struct yk_backend_device *device)
         yk_cuda_device_make_current(device);
         yk_cudnn_plan_cache_destroy(device->cudnn_cache);
         yk_cublas_destroy(device->cublas);
-        yk_cuda_event_clock_close(device);
+        yk_cuda_event_stop_clock(device);
         free(device);
     }
 }
@@ -36,7 +36,7 @@ static yk_status open_device(const struct yk_backend_options *options,
 {
     YK_TRY(yk_cuda_device_check_exists(options->index));
     struct yk_backend_device *device = calloc(1, sizeof *device);
-    YK_TRY_MEMORY(device);
+    YK_TRY_ALLOCATED(device);
     device->number = options->index;
     device->allowed_bytes = options->memory_bytes;
     device->side_streams = options->side_streams;
@@ -46,10 +46,10 @@ static yk_status open_device(const struct yk_backend_options *options,
         const cudaError_t error = cudaSetDevice(device->number);
         status = error == cudaSuccess ? YK_OK : yk_cuda_device_fail(device, error, "taking it");
     }
-    YK_THEN(yk_cuda_device_read_properties(device, options->comm_sm_count));
-    YK_THEN(yk_cuda_event_clock_open(device));
-    YK_THEN(yk_cublas_create(device, options->matmul_cache_path, &device->cublas));
-    YK_TRY_OR(status, close_device(device));
+    YK_IF_OK(yk_cuda_device_read_properties(device, options->comm_sm_count));
+    YK_IF_OK(yk_cuda_event_start_clock(device));
+    YK_IF_OK(yk_cublas_create(device, options->matmul_cache_path, &device->cublas));
+    YK_TRY_OR_CLEAN_UP(status, close_device(device));
     *out = device;
     return YK_OK;
 }
@@ -87,4 +87,4 @@ const struct yk_backend yk_backend_plugin = {.name = "cuda",
                                              .call_host = yk_cuda_graph_call_host,
                                              .begin_range = yk_cuda_graph_begin_range,
                                              .end_range = yk_cuda_graph_end_range,
-                                             YK_CUDA_OPS(ENTRY)};
+                                             YK_CUDA_FOR_EACH_OP(ENTRY)};

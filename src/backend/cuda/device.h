@@ -22,7 +22,7 @@ enum {
 struct yk_cuda_prefetch;
 struct yk_cublas;
 struct yk_cudnn_plan_cache;
-struct yk_cuda_graph_replay;
+struct yk_cuda_lane_graphs;
 
 enum yk_cuda_attention_method {
     YK_CUDA_ATTENTION_BEST,
@@ -63,7 +63,7 @@ struct yk_backend_lane {
     cudaEvent_t joins[YK_CUDA_SIDE_STREAM_COUNT]; /* the lane waits for these events; NULL before
                                                      the first use */
     struct yk_cuda_prefetch *prefetch;            /* NULL before the first prefetch */
-    struct yk_cuda_graph_replay *replay;          /* NULL before the first range */
+    struct yk_cuda_lane_graphs *replay;           /* NULL before the first range */
     yk_status status; /* status of the first failure; YK_OK if there was none */
     char message[YK_CUDA_LANE_MESSAGE_SIZE];
 };
@@ -127,8 +127,8 @@ void yk_cuda_event_wait(struct yk_backend_lane *lane, struct yk_backend_event *e
 yk_status yk_cuda_event_synchronize(struct yk_backend_event *event) YK_MUST_USE;
 bool yk_cuda_event_query(const struct yk_backend_event *event);
 double yk_cuda_event_time_s(const struct yk_backend_event *event);
-yk_status yk_cuda_event_clock_open(struct yk_backend_device *device) YK_MUST_USE;
-void yk_cuda_event_clock_close(struct yk_backend_device *device);
+yk_status yk_cuda_event_start_clock(struct yk_backend_device *device) YK_MUST_USE;
+void yk_cuda_event_stop_clock(struct yk_backend_device *device);
 
 /* ---- nvml.c: the NVIDIA Management Library ---- */
 

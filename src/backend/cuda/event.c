@@ -15,20 +15,20 @@ static cudaError_t record_anchor(struct yk_backend_device *device, cudaEvent_t e
     return error == cudaSuccess ? cudaEventSynchronize(event) : error;
 }
 
-yk_status yk_cuda_event_clock_open(struct yk_backend_device *device)
+yk_status yk_cuda_event_start_clock(struct yk_backend_device *device)
 {
     cudaError_t error = cudaStreamCreateWithFlags(&device->clock_stream, cudaStreamNonBlocking);
     (void)pthread_mutex_init(&device->clock_lock, NULL);
-    YK_CUDA_THEN(error, cudaEventCreate(&device->anchor));
+    YK_CUDA_IF_SUCCESS(error, cudaEventCreate(&device->anchor));
     /* The first record is slow, so the second one becomes the anchor. */
-    YK_CUDA_THEN(error, record_anchor(device, device->anchor));
+    YK_CUDA_IF_SUCCESS(error, record_anchor(device, device->anchor));
     const double before_s = yk_clock_now_s();
-    YK_CUDA_THEN(error, record_anchor(device, device->anchor));
+    YK_CUDA_IF_SUCCESS(error, record_anchor(device, device->anchor));
     device->anchor_s = (before_s + yk_clock_now_s()) / 2;
     return error == cudaSuccess ? YK_OK : yk_cuda_device_fail(device, error, "starting its clock");
 }
 
-void yk_cuda_event_clock_close(struct yk_backend_device *device)
+void yk_cuda_event_stop_clock(struct yk_backend_device *device)
 {
     if (device->anchor) {
         (void)cudaEventDestroy(device->anchor);
@@ -81,7 +81,7 @@ double yk_cuda_event_time_s(const struct yk_backend_event *event)
 yk_status yk_cuda_event_create(struct yk_backend_device *device, struct yk_backend_event **out)
 {
     struct yk_backend_event *event = calloc(1, sizeof *event);
-    YK_TRY_MEMORY(event);
+    YK_TRY_ALLOCATED(event);
     yk_cuda_device_make_current(device);
     event->device = device;
     const cudaError_t error = cudaEventCreate(&event->event);

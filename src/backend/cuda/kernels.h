@@ -14,7 +14,7 @@ extern "C" {
 
 /* Calls the macro OP(NAME, name, function) for every op of backend/ops.h. `function` enqueues the
  * op. */
-#define YK_CUDA_OPS(OP)                                                                            \
+#define YK_CUDA_FOR_EACH_OP(OP)                                                                    \
     OP(MATMUL, matmul, yk_cuda_matmul)                                                             \
     OP(ATTENTION, attention, yk_cuda_attention)                                                    \
     OP(ATTENTION_BACKWARD, attention_backward, yk_cuda_attention_backward)                         \
@@ -39,7 +39,7 @@ extern "C" {
 
 #define YK_CUDA_DECLARE(CAPITALS, name, function)                                                  \
     void function(struct yk_backend_lane *lane, const struct yk_##name##_op *op);
-YK_CUDA_OPS(YK_CUDA_DECLARE)
+YK_CUDA_FOR_EACH_OP(YK_CUDA_DECLARE)
 #undef YK_CUDA_DECLARE
 
 /* Dequantises on the lane itself and ignores op->order. */

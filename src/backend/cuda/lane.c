@@ -92,7 +92,7 @@ yk_status yk_cuda_lane_create(struct yk_backend_device *device, const char *name
                               struct yk_backend_lane **out)
 {
     struct yk_backend_lane *lane = calloc(1, sizeof *lane);
-    YK_TRY_MEMORY(lane);
+    YK_TRY_ALLOCATED(lane);
     yk_cuda_device_make_current(device);
     lane->device = device;
     (void)snprintf(lane->name, sizeof lane->name, "%s", name);

@@ -19,7 +19,7 @@ struct yk_backend_lane;
 
 /* If the variable `result` is 0, evaluates the expression and stores its value in `result`. 0 means
  * success in CUDA, cuBLASLt and cuDNN, so nothing is evaluated after a failure. */
-#define YK_CUDA_THEN(result, expression)                                                           \
+#define YK_CUDA_IF_SUCCESS(result, expression)                                                     \
     do {                                                                                           \
         if ((result) == 0) {                                                                       \
             (result) = (expression);                                                               \

@@ -35,9 +35,9 @@ yk_status yk_cuda_memory_allocate(struct yk_backend_device *device, size_t bytes
     if (error == cudaErrorMemoryAllocation) {
         return refuse(device, bytes);
     }
-    YK_CUDA_THEN(error, cudaMemset(memory, 0, asked));
+    YK_CUDA_IF_SUCCESS(error, cudaMemset(memory, 0, asked));
     /* Lanes do not wait for the memset, and a lane in capture must not be synchronized. */
-    YK_CUDA_THEN(error, cudaStreamSynchronize(cudaStreamLegacy));
+    YK_CUDA_IF_SUCCESS(error, cudaStreamSynchronize(cudaStreamLegacy));
     if (error != cudaSuccess) {
         (void)cudaFree(memory);
         return yk_cuda_device_fail(device, error, "taking memory");

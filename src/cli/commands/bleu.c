@@ -33,8 +33,8 @@ static const struct yk_operand operands[] = {
 };
 
 static const struct yk_option options[] = {
-    {YK_OPTION_ROW("lowercase", NULL, "Scoring options", "Compare without regard to case"), YK_FLAG,
-     TO(request.lowercase)},
+    {YK_OPTION_ROW("lowercase", NULL, "Scoring options", "Compare without regard to case"),
+     YK_FLAG_OPTION, TO(request.lowercase)},
     YK_JSON_OPTION(struct arguments, json),
 };
 

@@ -1,13 +1,13 @@
-#include "job/profiling/calibrate.h"
 #include "cli/options/command.h"
 #include "cli/options/plan_options.h"
+#include "job/profiling/calibrate_profile.h"
 
 enum {
     MAX_ROWS = 10000
 };
 
 struct arguments {
-    struct yk_calibrate_request request;
+    struct yk_calibrate_profile_request request;
     int64_t rows; /* of the table, at most */
     bool json;
     bool quiet;
@@ -16,11 +16,11 @@ struct arguments {
 static yk_status run(const void *given, struct yk_text *out)
 {
     const struct arguments *arguments = given;
-    struct yk_calibrate_result result = {0};
-    yk_status status = yk_calibrate_run(&arguments->request, &result);
-    YK_THEN(arguments->json ? yk_calibrate_write_json(&result, out)
-                            : yk_calibrate_write_text(&result, arguments->rows, out));
-    yk_calibrate_result_free(&result);
+    struct yk_calibrate_profile_result result = {0};
+    yk_status status = yk_calibrate_profile_run(&arguments->request, &result);
+    YK_IF_OK(arguments->json ? yk_calibrate_profile_write_json(&result, out)
+                             : yk_calibrate_profile_write_text(&result, arguments->rows, out));
+    yk_calibrate_profile_result_free(&result);
     return status;
 }
 
@@ -42,13 +42,13 @@ static const struct yk_option options[] = {
          "yoke profile has kept"),
      YK_INPUT_FILE_OPTION, TO(request.profile)},
     {YK_OPTION_ROW("dry-run", NULL, YK_OUTPUT_OPTION_GROUP, "Show what differs, and write nothing"),
-     YK_FLAG, TO(request.dry_run)},
+     YK_FLAG_OPTION, TO(request.dry_run)},
     {YK_OPTION_ROW("rows", "N", YK_OUTPUT_OPTION_GROUP,
                    "How many of the largest differences to list"),
      YK_INTEGER_OPTION(0, MAX_ROWS, "12"), TO(rows)},
     {YK_OPTION_ROW("json", NULL, YK_OUTPUT_OPTION_GROUP,
                    "Print JSON instead of text, with all sorts of ops"),
-     YK_FLAG, TO(json)},
+     YK_FLAG_OPTION, TO(json)},
     YK_QUIET_OPTION(struct arguments, quiet, "notes"),
 };
 

@@ -20,7 +20,7 @@ static const char *amount(double value, enum yk_unit unit, char out[YK_UNITS_BUF
 /* The number; "-" where it is not known. */
 static void add_count(struct yk_table *table, int count)
 {
-    yk_table_add(table, count > 0 ? "%d" : "-", count);
+    yk_table_add_cell(table, count > 0 ? "%d" : "-", count);
 }
 
 static yk_status add_host(const struct yk_topology *host, struct yk_text *out)
@@ -33,14 +33,14 @@ static yk_status add_host(const struct yk_topology *host, struct yk_text *out)
     struct yk_table *table = NULL;
     char words[YK_UNITS_BUFFER_SIZE];
     YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
-    yk_table_add(table, "%s", host->cpu_name);
+    yk_table_add_cell(table, "%s", host->cpu_name);
     add_count(table, host->package_count);
-    yk_table_add(table, "%d", host->core_count);
-    yk_table_add(table, "%d", host->thread_count);
+    yk_table_add_cell(table, "%d", host->core_count);
+    yk_table_add_cell(table, "%d", host->thread_count);
     for (int level = 0; level < YK_TOPOLOGY_CACHE_LEVELS; level++) {
-        yk_table_add(table, "%s", amount(host->cache_bytes[level], YK_UNIT_BYTES, words));
+        yk_table_add_cell(table, "%s", amount(host->cache_bytes[level], YK_UNIT_BYTES, words));
     }
-    yk_table_add(table, "%s", amount(host->memory_bytes, YK_UNIT_BYTES, words));
+    yk_table_add_cell(table, "%s", amount(host->memory_bytes, YK_UNIT_BYTES, words));
     return yk_table_write_and_destroy(table, out);
 }
 
@@ -49,21 +49,21 @@ static void add_gpu(struct yk_table *table, const struct yk_devices_result *devi
     const struct yk_nvml_gpu *gpu = &devices->machine.gpus[number];
     const char *type = devices->types[number];
     char words[YK_UNITS_BUFFER_SIZE];
-    yk_table_add(table, "gpu%d", number);
-    yk_table_add(table, "%s%s", gpu->name, gpu->mig ? " (cut by MIG)" : "");
-    yk_table_add(table, "%s", type ? type : "no datasheet");
-    yk_table_add(table, "%s", amount(gpu->memory_bytes, YK_UNIT_BYTES, words));
-    yk_table_add(table, "%d.%d", gpu->capability_major, gpu->capability_minor);
+    yk_table_add_cell(table, "gpu%d", number);
+    yk_table_add_cell(table, "%s%s", gpu->name, gpu->mig ? " (cut by MIG)" : "");
+    yk_table_add_cell(table, "%s", type ? type : "no datasheet");
+    yk_table_add_cell(table, "%s", amount(gpu->memory_bytes, YK_UNIT_BYTES, words));
+    yk_table_add_cell(table, "%d.%d", gpu->capability_major, gpu->capability_minor);
     add_count(table, gpu->sm_count);
     if (gpu->pcie_generation > 0) {
-        yk_table_add(table, "%d.0 x%d", gpu->pcie_generation, gpu->pcie_width);
+        yk_table_add_cell(table, "%d.0 x%d", gpu->pcie_generation, gpu->pcie_width);
     } else {
-        yk_table_add(table, "-");
+        yk_table_add_cell(table, "-");
     }
     if (gpu->nvlink_count > 0) {
-        yk_table_add(table, "%d links", gpu->nvlink_count);
+        yk_table_add_cell(table, "%d links", gpu->nvlink_count);
     } else {
-        yk_table_add(table, "-");
+        yk_table_add_cell(table, "-");
     }
 }
 
@@ -107,13 +107,14 @@ static yk_status run(const void *given, struct yk_text *out)
     struct yk_devices_result devices = {0};
     YK_TRY(yk_output_files_check_paths(&arguments->output, 1, 0));
     YK_TRY(yk_devices_discover(&devices));
-    YK_TRY(arguments->json ? yk_devices_write_cluster(&devices, out) : write_tables(&devices, out));
+    YK_TRY(arguments->json ? yk_devices_write_cluster_file(&devices, out)
+                           : write_tables(&devices, out));
     struct yk_output_files outputs = {0};
     if (arguments->output) {
         struct yk_text *file = yk_output_files_add(&outputs, arguments->output);
-        yk_output_files_record(&outputs, yk_devices_write_cluster(&devices, file));
+        yk_output_files_record_status(&outputs, yk_devices_write_cluster_file(&devices, file));
     }
-    return yk_terminal_print_after_failure(yk_output_files_write(&outputs), out);
+    return yk_terminal_print_unsaved_result(yk_output_files_write(&outputs), out);
 }
 
 #define TO(member) YK_OPTION_FIELD(struct arguments, member)
@@ -123,8 +124,8 @@ static const struct yk_option options[] = {
          "list", NULL, NULL,
          "Print the devices and links that yoke knows by name instead, with their datasheet "
          "numbers"),
-     YK_FLAG, TO(list)},
-    {YK_OPTION_ROW("json", NULL, NULL, "Print JSON: a cluster file"), YK_FLAG, TO(json)},
+     YK_FLAG_OPTION, TO(list)},
+    {YK_OPTION_ROW("json", NULL, NULL, "Print JSON: a cluster file"), YK_FLAG_OPTION, TO(json)},
     {YK_OPTION_ROW("output", "FILE", NULL, "Write the cluster file of this machine to FILE"),
      YK_OUTPUT_FILE_OPTION, TO(output)},
 };
@@ -143,5 +144,5 @@ const struct yk_command yk_command_devices = {
         "there is a driver. With --json it prints what it found as a cluster file; without a GPU "
         "that is one device of all cores.",
     YK_COMMAND_BASIC_MEMBERS(struct arguments),
-    YK_OPTION_ROWS(options),
+    YK_OPTION_ROWS_AND_COUNT(options),
 };

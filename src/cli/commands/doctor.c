@@ -36,16 +36,16 @@ static yk_status add_libraries(const struct yk_doctor_result *found, struct yk_t
     YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
     for (size_t i = 0; i < found->library_count; i++) {
         const struct yk_doctor_library *row = &found->libraries[i];
-        yk_table_add(table, "%s", row->name);
+        yk_table_add_cell(table, "%s", row->name);
         if (!row->found) {
-            yk_table_add(table, "missing");
+            yk_table_add_cell(table, "missing");
         } else if (row->compiled) {
-            yk_table_add(table, "%s (compiled with %s)", row->version, row->compiled);
+            yk_table_add_cell(table, "%s (compiled with %s)", row->version, row->compiled);
         } else {
-            yk_table_add(table, "%s", row->version);
+            yk_table_add_cell(table, "%s", row->version);
         }
-        yk_table_add(table, "%s", row->needed_for);
-        yk_table_add(table, "%s", row->package);
+        yk_table_add_cell(table, "%s", row->needed_for);
+        yk_table_add_cell(table, "%s", row->package);
     }
     return write_table(table, "Libraries", out);
 }
@@ -61,9 +61,9 @@ static yk_status add_plugins(const struct yk_doctor_result *found, struct yk_tex
     YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
     for (size_t i = 0; i < found->plugin_count; i++) {
         const struct yk_doctor_plugin *row = &found->plugins[i];
-        yk_table_add(table, "%s", row->plugin->file);
-        yk_table_add(table, "%s", row->found ? row->path : "not installed");
-        yk_table_add(table, "%s", row->plugin->needed_for);
+        yk_table_add_cell(table, "%s", row->plugin->file);
+        yk_table_add_cell(table, "%s", row->found ? row->path : "not installed");
+        yk_table_add_cell(table, "%s", row->plugin->needed_for);
     }
     return write_table(table, "Plug-ins", out);
 }
@@ -79,9 +79,9 @@ static yk_status add_backends(const struct yk_doctor_backend *backends, struct y
     YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
     for (size_t i = 0; i < YK_DOCTOR_BACKEND_COUNT; i++) {
         const struct yk_doctor_backend *backend = &backends[i];
-        yk_table_add(table, "%s", backend->name);
-        yk_table_add(table, "%s", yk_text_chars(&backend->device));
-        yk_table_add(table, "%s", backend->blas_found ? backend->blas_version : backend->blas);
+        yk_table_add_cell(table, "%s", backend->name);
+        yk_table_add_cell(table, "%s", yk_text_chars(&backend->device));
+        yk_table_add_cell(table, "%s", backend->blas_found ? backend->blas_version : backend->blas);
     }
     return write_table(table, "Backends", out);
 }
@@ -96,8 +96,8 @@ static yk_status add_versions(const struct yk_doctor_backend *backends, struct y
     YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
     for (size_t i = 0; i < YK_DOCTOR_BACKEND_COUNT; i++) {
         if (backends[i].usable) {
-            yk_table_add(table, "%s", backends[i].name);
-            yk_table_add(table, "%s", yk_text_chars(&backends[i].versions));
+            yk_table_add_cell(table, "%s", backends[i].name);
+            yk_table_add_cell(table, "%s", yk_text_chars(&backends[i].versions));
         }
     }
     return write_table(table, "Times that are measured hold for", out);
@@ -112,18 +112,18 @@ static yk_status add_devices(const struct yk_machine *machine, struct yk_text *o
     };
     struct yk_table *table = NULL;
     YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
-    yk_table_add(table, "%s", machine->host.cpu_name);
-    yk_table_add(table, "%s",
-                 machine->host.memory_bytes > 0
-                     ? YK_UNITS_TEXT(machine->host.memory_bytes, YK_UNIT_BYTES)
-                     : "unknown");
-    yk_table_add(table, "%d cores", machine->host.core_count);
+    yk_table_add_cell(table, "%s", machine->host.cpu_name);
+    yk_table_add_cell(table, "%s",
+                      machine->host.memory_bytes > 0
+                          ? YK_UNITS_FORMAT_TEMPORARY(machine->host.memory_bytes, YK_UNIT_BYTES)
+                          : "unknown");
+    yk_table_add_cell(table, "%d cores", machine->host.core_count);
     for (int i = 0; i < machine->gpu_count; i++) {
         const struct yk_nvml_gpu *gpu = &machine->gpus[i];
-        yk_table_add(table, "%s", gpu->name);
-        yk_table_add(table, "%s", YK_UNITS_TEXT(gpu->memory_bytes, YK_UNIT_BYTES));
-        yk_table_add(table, "compute capability %d.%d", gpu->capability_major,
-                     gpu->capability_minor);
+        yk_table_add_cell(table, "%s", gpu->name);
+        yk_table_add_cell(table, "%s", YK_UNITS_FORMAT_TEMPORARY(gpu->memory_bytes, YK_UNIT_BYTES));
+        yk_table_add_cell(table, "compute capability %d.%d", gpu->capability_major,
+                          gpu->capability_minor);
     }
     return write_table(table, "Devices", out);
 }
@@ -145,7 +145,7 @@ static void write_libraries(const struct yk_doctor_result *found, struct yk_json
     yk_json_write_begin_array(json, "libraries");
     for (size_t i = 0; i < found->library_count; i++) {
         const struct yk_doctor_library *row = &found->libraries[i];
-        yk_json_write_begin_row(json, 2);
+        yk_json_write_begin_object_on_line(json, 2);
         yk_json_write_string(json, "name", row->name);
         yk_json_write_string(json, "version", row->found ? row->version : NULL);
         if (row->compiled) {
@@ -164,7 +164,7 @@ static void write_plugins(const struct yk_doctor_result *found, struct yk_json_w
     yk_json_write_begin_array(json, "plugins");
     for (size_t i = 0; i < found->plugin_count; i++) {
         const struct yk_doctor_plugin *row = &found->plugins[i];
-        yk_json_write_begin_row(json, 2);
+        yk_json_write_begin_object_on_line(json, 2);
         yk_json_write_string(json, "name", row->plugin->file);
         yk_json_write_string(json, "path", row->found ? row->path : NULL);
         yk_json_write_string(json, "needed_for", row->plugin->needed_for);
@@ -181,7 +181,7 @@ static void write_backends(const struct yk_doctor_result *found, struct yk_json_
         const struct yk_doctor_backend *backend = &found->backends[i];
         const char *device = yk_text_chars(&backend->device);
         const char *versions = yk_text_chars(&backend->versions);
-        yk_json_write_begin_row(json, 2);
+        yk_json_write_begin_object_on_line(json, 2);
         yk_json_write_string(json, "name", backend->name);
         yk_json_write_string(json, "device", backend->usable ? device : NULL);
         if (!backend->usable) {
@@ -199,7 +199,7 @@ static void write_gpu(const struct yk_nvml_gpu *gpu, struct yk_json_writer *json
     char capability[32];
     (void)snprintf(capability, sizeof capability, "%d.%d", gpu->capability_major,
                    gpu->capability_minor);
-    yk_json_write_begin_row(json, 2);
+    yk_json_write_begin_object_on_line(json, 2);
     yk_json_write_string(json, "kind", "gpu");
     yk_json_write_string(json, "name", gpu->name);
     yk_json_write_string(json, "compute_capability", capability);
@@ -211,7 +211,7 @@ static void write_devices(const struct yk_machine *machine, struct yk_json_write
 {
     yk_json_write_newline(json, 1);
     yk_json_write_begin_array(json, "devices");
-    yk_json_write_begin_row(json, 2);
+    yk_json_write_begin_object_on_line(json, 2);
     yk_json_write_string(json, "kind", "cpu");
     yk_json_write_string(json, "name", machine->host.cpu_name);
     yk_json_write_integer(json, "cores", machine->host.core_count);
@@ -241,13 +241,13 @@ static yk_status run(const void *given, struct yk_text *out)
     const struct arguments *arguments = given;
     struct yk_doctor_result found = {0};
     yk_status status = yk_doctor_run(&found);
-    YK_THEN(arguments->json ? write_json(&found, out) : write_text(&found, out));
+    YK_IF_OK(arguments->json ? write_json(&found, out) : write_text(&found, out));
     yk_doctor_result_free(&found);
     return status;
 }
 
 static const struct yk_option options[] = {
-    {YK_OPTION_ROW("json", NULL, NULL, "Print JSON"), YK_FLAG,
+    {YK_OPTION_ROW("json", NULL, NULL, "Print JSON"), YK_FLAG_OPTION,
      YK_OPTION_FIELD(struct arguments, json)},
 };
 
@@ -262,5 +262,5 @@ const struct yk_command yk_command_doctor = {
                    "can train on, and the devices of this machine. Planning, and training on the "
                    "CPU, need none of those that may be missing.",
     YK_COMMAND_BASIC_MEMBERS(struct arguments),
-    YK_OPTION_ROWS(options),
+    YK_OPTION_ROWS_AND_COUNT(options),
 };

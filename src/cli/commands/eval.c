@@ -35,8 +35,8 @@ static yk_status run(const void *given, struct yk_text *out)
         return yk_fail(YK_ERROR_USAGE, "name what to evaluate on: --data text.txt");
     }
     yk_status status = yk_eval_run(&arguments->request, &result);
-    YK_THEN(arguments->json ? yk_eval_write_json(&result, out) : write_text(&result, out));
-    YK_THEN(yk_terminal_print_after_failure(yk_output_files_write(&result.outputs), out));
+    YK_IF_OK(arguments->json ? yk_eval_write_json(&result, out) : write_text(&result, out));
+    YK_IF_OK(yk_terminal_print_unsaved_result(yk_output_files_write(&result.outputs), out));
     yk_eval_result_free(&result);
     return status;
 }
@@ -58,7 +58,7 @@ static const struct yk_option options[] = {
      YK_INPUT_FILE_OPTION, TO(request.target)},
     {YK_OPTION_ROW("skip-faulty", NULL, YK_DATA_OPTION_GROUP,
                    "Leave out pairs and instructions that are empty or too long"),
-     YK_FLAG, TO(request.skip_faulty)},
+     YK_FLAG_OPTION, TO(request.skip_faulty)},
     {YK_OPTION_ROW("data-part", "PART", YK_DATA_OPTION_GROUP,
                    "Use only this much of it, from its beginning"),
      YK_PERCENT_OPTION(1, "100%"), TO(request.data_fraction)},

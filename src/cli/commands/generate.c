@@ -50,7 +50,7 @@ static const struct yk_option options[] = {
          "chat", NULL, TEXT_GROUP,
          "The prompt is what a user asks: print the answer of a model that was taught so, in "
          "Llama 3's form"),
-     YK_FLAG, TO(chat)},
+     YK_FLAG_OPTION, TO(chat)},
     {YK_OPTION_ROW("tokens", "N", TEXT_GROUP, "Write this many tokens"),
      YK_INTEGER_OPTION(1, 1 << 30, "200"), TO(tokens)},
     {YK_OPTION_ROW(

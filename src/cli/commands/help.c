@@ -17,7 +17,7 @@ static yk_status run(const void *given, struct yk_text *out)
 }
 
 static const struct yk_option options[] = {
-    {YK_OPTION_ROW("man", NULL, NULL, "Print the page of the manual, in roff"), YK_FLAG,
+    {YK_OPTION_ROW("man", NULL, NULL, "Print the page of the manual, in roff"), YK_FLAG_OPTION,
      YK_OPTION_FIELD(struct arguments, man)},
 };
 
@@ -25,7 +25,7 @@ static const struct yk_operand operands[] = {
     {
         .placeholder = "COMMAND",
         .help = "The command to explain; without it, yoke itself",
-        .choices = yk_command_choices,
+        .choices = yk_command_verb_choices,
         .offset = offsetof(struct arguments, verb),
     },
 };
@@ -40,6 +40,6 @@ const struct yk_command yk_command_help = {
     .summary = "explain yoke or one of its commands",
     .description = "Prints the help of a command, or its page of the manual.",
     YK_COMMAND_BASIC_MEMBERS(struct arguments),
-    YK_OPTION_ROWS(options),
+    YK_OPTION_ROWS_AND_COUNT(options),
     YK_OPERAND_TABLE(operands),
 };

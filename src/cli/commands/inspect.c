@@ -11,8 +11,8 @@ static yk_status run(const void *given, struct yk_text *out)
     const struct arguments *arguments = given;
     struct yk_inspect_result result = {0};
     yk_status status = yk_inspect_run(&arguments->request, &result);
-    YK_THEN(arguments->json ? yk_inspect_write_json(&result, out)
-                            : yk_inspect_write_text(&result, out));
+    YK_IF_OK(arguments->json ? yk_inspect_write_json(&result, out)
+                             : yk_inspect_write_text(&result, out));
     yk_inspect_result_free(&result);
     return status;
 }
@@ -29,7 +29,7 @@ static const struct yk_operand operands[] = {
 };
 
 static const struct yk_option options[] = {
-    {YK_OPTION_ROW("json", NULL, NULL, "Print JSON instead of text"), YK_FLAG,
+    {YK_OPTION_ROW("json", NULL, NULL, "Print JSON instead of text"), YK_FLAG_OPTION,
      YK_OPTION_FIELD(struct arguments, json)},
 };
 

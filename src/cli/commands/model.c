@@ -60,11 +60,11 @@ static void add_cells(struct yk_table *table, int64_t parameters, int64_t traina
                       const struct yk_model_summary_layer_cost *cost)
 {
     char word[YK_UNITS_BUFFER_SIZE];
-    yk_table_add(table, "%s", grouped(parameters, word));
-    yk_table_add(table, "%s", grouped(trainable, word));
-    yk_table_add(table, "%s", operations(cost->forward_flops, word));
-    yk_table_add(table, "%s", operations(cost->backward_flops, word));
-    yk_table_add(table, "%s", YK_UNITS_TEXT(cost->saved_bytes, YK_UNIT_BYTES));
+    yk_table_add_cell(table, "%s", grouped(parameters, word));
+    yk_table_add_cell(table, "%s", grouped(trainable, word));
+    yk_table_add_cell(table, "%s", operations(cost->forward_flops, word));
+    yk_table_add_cell(table, "%s", operations(cost->backward_flops, word));
+    yk_table_add_cell(table, "%s", YK_UNITS_FORMAT_TEMPORARY(cost->saved_bytes, YK_UNIT_BYTES));
 }
 
 static void add_row(struct yk_table *table, const struct yk_model_summary_result *result,
@@ -73,16 +73,17 @@ static void add_row(struct yk_table *table, const struct yk_model_summary_result
     const struct yk_layer *layer = &result->model->layers[first];
     const struct yk_model_summary_layer_cost *cost = &result->layers[first];
     if (count > 1) {
-        yk_table_add(table, "%s–%d", layer->name, count - 1);
-        yk_table_add(table, "×%d", count);
+        yk_table_add_cell(table, "%s–%d", layer->name, count - 1);
+        yk_table_add_cell(table, "×%d", count);
     } else {
-        yk_table_add(table, "%s", layer->name);
-        yk_table_add(table, "%s", "");
+        yk_table_add_cell(table, "%s", layer->name);
+        yk_table_add_cell(table, "%s", "");
     }
     add_cells(table, layer->parameters, layer->trainable, cost);
-    yk_table_add(table, "%s",
-                 cost->sent_bytes > 0 ? YK_UNITS_TEXT((double)cost->sent_bytes, YK_UNIT_BYTES)
-                                      : "–");
+    yk_table_add_cell(table, "%s",
+                      cost->sent_bytes > 0
+                          ? YK_UNITS_FORMAT_TEMPORARY((double)cost->sent_bytes, YK_UNIT_BYTES)
+                          : "–");
 }
 
 static yk_status add_table(const struct yk_model_summary_result *result, struct yk_text *out)
@@ -100,10 +101,10 @@ static yk_status add_table(const struct yk_model_summary_result *result, struct 
         add_row(table, result, first, count);
         first += count;
     }
-    yk_table_add(table, "total");
-    yk_table_add(table, "%s", "");
+    yk_table_add_cell(table, "total");
+    yk_table_add_cell(table, "%s", "");
     add_cells(table, model->parameters, model->trainable, &result->total);
-    yk_table_add(table, "%s", "");
+    yk_table_add_cell(table, "%s", "");
     return yk_table_write_and_destroy(table, out);
 }
 
@@ -168,7 +169,7 @@ static void write_layer(const struct yk_model_summary_result *result, int32_t nu
 {
     const struct yk_layer *layer = &result->model->layers[number];
     const struct yk_model_summary_layer_cost *cost = &result->layers[number];
-    yk_json_write_begin_row(json, 2);
+    yk_json_write_begin_object_on_line(json, 2);
     yk_json_write_string(json, "name", layer->name);
     yk_json_write_string(json, "kind", layer->kind);
     yk_json_write_string(json, "shape", layer->shape);
@@ -197,7 +198,7 @@ static void write_layer(const struct yk_model_summary_result *result, int32_t nu
 static void write_edge(const struct yk_model *model, const struct yk_layer_edge *edge,
                        struct yk_json_writer *json)
 {
-    yk_json_write_begin_row(json, 2);
+    yk_json_write_begin_object_on_line(json, 2);
     yk_json_write_string(json, "from", model->layers[edge->from].name);
     yk_json_write_string(json, "to", model->layers[edge->to].name);
     yk_json_write_integer(json, "bytes", edge->bytes);
@@ -262,8 +263,8 @@ static yk_status list_text(const struct yk_model_summary_result *result, struct 
     struct yk_table *table = NULL;
     YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
     for (int32_t i = 0; i < result->builtin_count; i++) {
-        yk_table_add(table, "%s", result->builtins[i].name);
-        yk_table_add(table, "%s", result->builtins[i].summary);
+        yk_table_add_cell(table, "%s", result->builtins[i].name);
+        yk_table_add_cell(table, "%s", result->builtins[i].summary);
     }
     const yk_status status = yk_table_write_and_destroy(table, out);
     yk_text_add(out,
@@ -278,7 +279,7 @@ static yk_status list_json(const struct yk_model_summary_result *result, struct 
     yk_json_write_begin_document(&json, "models");
     yk_json_write_begin_array(&json, "models");
     for (int32_t i = 0; i < result->builtin_count; i++) {
-        yk_json_write_begin_row(&json, 2);
+        yk_json_write_begin_object_on_line(&json, 2);
         yk_json_write_string(&json, "name", result->builtins[i].name);
         yk_json_write_string(&json, "summary", result->builtins[i].summary);
         yk_json_write_end_object(&json);
@@ -305,7 +306,7 @@ static yk_status run(const void *given, struct yk_text *out)
                        arguments->request.model);
     }
     yk_status status = yk_model_summary_run(&arguments->request, &result);
-    YK_THEN(write_result(&result, arguments->json, out));
+    YK_IF_OK(write_result(&result, arguments->json, out));
     yk_model_summary_result_free(&result);
     return status;
 }
@@ -314,10 +315,10 @@ static const struct yk_option options[] = {
     YK_WORKLOAD_OPTIONS(struct arguments, request.workload),
     {YK_OPTION_ROW("list", NULL, YK_OUTPUT_OPTION_GROUP,
                    "List the built-in models; the same as no MODEL"),
-     YK_FLAG, YK_OPTION_FIELD(struct arguments, list)},
+     YK_FLAG_OPTION, YK_OPTION_FIELD(struct arguments, list)},
     {YK_OPTION_ROW("json", NULL, YK_OUTPUT_OPTION_GROUP,
                    "Print JSON instead of text, every layer by itself"),
-     YK_FLAG, YK_OPTION_FIELD(struct arguments, json)},
+     YK_FLAG_OPTION, YK_OPTION_FIELD(struct arguments, json)},
 };
 
 static const struct yk_operand operands[] = {

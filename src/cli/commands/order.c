@@ -1,10 +1,10 @@
 #include "cli/options/command.h"
 #include "cli/options/plan_options.h"
 #include "cli/terminal_job.h"
-#include "job/planning/order_job.h"
+#include "job/planning/transfer_order_job.h"
 
 struct arguments {
-    struct yk_order_job_request request;
+    struct yk_transfer_order_job_request request;
     bool json;
     bool quiet;
 };
@@ -21,13 +21,13 @@ static bool method_choices(size_t number, struct yk_option_choice *out)
 static yk_status run(const void *given, struct yk_text *out)
 {
     const struct arguments *arguments = given;
-    struct yk_order_job_request request = arguments->request;
-    struct yk_order_job_result result = {0};
+    struct yk_transfer_order_job_request request = arguments->request;
+    struct yk_transfer_order_job_result result = {0};
     request.job = yk_terminal_job_handle_interrupt_after_begin();
-    yk_status status = yk_order_job_run(&request, &result);
-    YK_THEN(arguments->json ? yk_order_job_result_write_json(&result, out)
-                            : yk_order_job_result_write_text(&result, out));
-    yk_order_job_result_free(&result);
+    yk_status status = yk_transfer_order_job_run(&request, &result);
+    YK_IF_OK(arguments->json ? yk_transfer_order_job_write_json(&result, out)
+                             : yk_transfer_order_job_write_text(&result, out));
+    yk_transfer_order_job_result_free(&result);
     return status;
 }
 
@@ -40,7 +40,7 @@ static const struct yk_option options[] = {
      YK_OPTION_FIELD(struct arguments, request.budget_s)},
     {YK_OPTION_ROW("json", NULL, YK_OUTPUT_OPTION_GROUP,
                    "Print JSON instead of text, every slot by itself"),
-     YK_FLAG, YK_OPTION_FIELD(struct arguments, json)},
+     YK_FLAG_OPTION, YK_OPTION_FIELD(struct arguments, json)},
     YK_QUIET_OPTION(struct arguments, quiet, "notes"),
 };
 

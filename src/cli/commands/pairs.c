@@ -17,9 +17,9 @@ static yk_status run(const void *given, struct yk_text *out)
         return yk_fail(YK_ERROR_USAGE, "name what the files begin with: -o ui");
     }
     yk_status status = yk_pair_extraction_run(&arguments->request, &result);
-    YK_THEN(arguments->json
-                ? yk_pair_extraction_write_json(&result, arguments->request.language, out)
-                : yk_pair_extraction_write_text(&result, out));
+    YK_IF_OK(arguments->json
+                 ? yk_pair_extraction_write_json(&result, arguments->request.language, out)
+                 : yk_pair_extraction_write_text(&result, out));
     yk_pair_extraction_result_free(&result);
     return status;
 }

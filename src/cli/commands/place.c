@@ -28,9 +28,10 @@ static yk_status run(const void *given, struct yk_text *out)
     struct yk_placement_job_result result = {0};
     request.job = yk_terminal_job_handle_interrupt_after_begin();
     yk_status status = yk_placement_job_run(&request, &result);
-    YK_THEN(arguments->json ? yk_placement_output_write_json(&result.output, out)
-                            : yk_placement_output_write_text(&result.output, out));
-    YK_THEN(yk_terminal_print_after_failure(yk_placement_job_write_files(&request, &result), out));
+    YK_IF_OK(arguments->json ? yk_placement_comparison_write_json(&result.output, out)
+                             : yk_placement_comparison_write_text(&result.output, out));
+    YK_IF_OK(
+        yk_terminal_print_unsaved_result(yk_placement_job_write_files(&request, &result), out));
     yk_placement_job_result_free(&result);
     return status;
 }

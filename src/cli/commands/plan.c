@@ -21,9 +21,9 @@ static yk_status run(const void *given, struct yk_text *out)
     struct yk_plan_job_result result = {0};
     request.job = yk_terminal_job_handle_interrupt_after_begin();
     yk_status status = yk_plan_job_run(&request, &result);
-    YK_THEN(arguments->json ? yk_plan_output_write_json(result.planned, out)
-                            : yk_plan_output_write_text(result.planned, out));
-    YK_THEN(yk_terminal_print_after_failure(yk_plan_job_write_files(&request, &result), out));
+    YK_IF_OK(arguments->json ? yk_plan_output_write_json(result.planned, out)
+                             : yk_plan_output_write_text(result.planned, out));
+    YK_IF_OK(yk_terminal_print_unsaved_result(yk_plan_job_write_files(&request, &result), out));
     yk_plan_job_result_free(&result);
     return status;
 }

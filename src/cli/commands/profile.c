@@ -72,15 +72,16 @@ next_of(const struct yk_profiler *profiler, const struct yk_profiler_layer_row *
 
 static void add_time(struct yk_table *table, const struct yk_profiler_layer_row *row)
 {
-    yk_table_add(table, "%s", row ? YK_UNITS_TEXT(row->measurement.value, YK_UNIT_SECONDS) : "");
+    yk_table_add_cell(
+        table, "%s", row ? YK_UNITS_FORMAT_TEMPORARY(row->measurement.value, YK_UNIT_SECONDS) : "");
 }
 
 static void add_device(struct yk_table *table, const struct yk_profile_layer_key *layer)
 {
     if (layer->part < 1) {
-        yk_table_add(table, "%s %.3g%%", layer->device, 100 * layer->part);
+        yk_table_add_cell(table, "%s %.3g%%", layer->device, 100 * layer->part);
     } else {
-        yk_table_add(table, "%s", layer->device);
+        yk_table_add_cell(table, "%s", layer->device);
     }
 }
 
@@ -88,12 +89,12 @@ static void add_row(const struct yk_profiler *profiler, const struct yk_profiler
                     struct yk_table *table)
 {
     add_device(table, &row->layer);
-    yk_table_add(table, "%s", row->layer.shape);
-    yk_table_add(table, "%" PRId64, row->batch);
+    yk_table_add_cell(table, "%s", row->layer.shape);
+    yk_table_add_cell(table, "%" PRId64, row->batch);
     add_time(table, row);
     add_time(table, pass_of(profiler, row, "backward"));
     add_time(table, pass_of(profiler, row, "update"));
-    yk_table_add(table, "%.1f %%", 100 * row->measurement.spread);
+    yk_table_add_cell(table, "%.1f %%", 100 * row->measurement.spread);
 }
 
 static yk_status add_layers(const struct yk_profiler *profiler, struct yk_text *out)
@@ -129,15 +130,17 @@ static yk_status add_links(const struct yk_profiler *profiler, struct yk_text *o
     YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
     for (int32_t i = 0; i < profiler->link_count; i++) {
         const struct yk_profiler_link_row *row = &profiler->links[i];
-        yk_table_add(table, "%s", row->link.link);
-        yk_table_add(table, "%s", row->link.collective);
-        yk_table_add(table, "%d", (int)row->link.ranks);
-        yk_table_add(table, "%s", YK_UNITS_TEXT((double)row->bytes, YK_UNIT_BYTES));
-        yk_table_add(table, "%s", YK_UNITS_TEXT(row->measurement.value, YK_UNIT_SECONDS));
-        yk_table_add(
-            table, "%s",
-            YK_UNITS_TEXT((double)row->bytes / row->measurement.value, YK_UNIT_BYTES_PER_S));
-        yk_table_add(table, "%.1f %%", 100 * row->measurement.spread);
+        yk_table_add_cell(table, "%s", row->link.link);
+        yk_table_add_cell(table, "%s", row->link.collective);
+        yk_table_add_cell(table, "%d", (int)row->link.ranks);
+        yk_table_add_cell(table, "%s",
+                          YK_UNITS_FORMAT_TEMPORARY((double)row->bytes, YK_UNIT_BYTES));
+        yk_table_add_cell(table, "%s",
+                          YK_UNITS_FORMAT_TEMPORARY(row->measurement.value, YK_UNIT_SECONDS));
+        yk_table_add_cell(table, "%s",
+                          YK_UNITS_FORMAT_TEMPORARY((double)row->bytes / row->measurement.value,
+                                                    YK_UNIT_BYTES_PER_S));
+        yk_table_add_cell(table, "%.1f %%", 100 * row->measurement.spread);
     }
     return yk_table_write_and_destroy(table, out);
 }
@@ -146,16 +149,16 @@ static void add_facts(const struct yk_profiler *profiler, struct yk_text *out)
 {
     for (int32_t i = 0; i < profiler->fact_count; i++) {
         const struct yk_profiler_fact_row *row = &profiler->facts[i];
-        if (strcmp(row->fact.fact, YK_PROFILE_CONTEXT_BYTES) == 0) {
+        if (strcmp(row->fact.fact, YK_PROFILE_FACT_CONTEXT_BYTES) == 0) {
             if (!strstr(row->fact.subject, " with ")) {
                 continue; /* the same, for whatever other model */
             }
             yk_text_addf(out, "%s: a process holds %s besides what it trains\n", row->fact.subject,
-                         YK_UNITS_TEXT(row->measurement.value, YK_UNIT_BYTES));
+                         YK_UNITS_FORMAT_TEMPORARY(row->measurement.value, YK_UNIT_BYTES));
         } else {
             yk_text_addf(out, "%s: %s take%s %.3g times as long\n", row->fact.subject,
                          row->fact.fact,
-                         strcmp(row->fact.fact, YK_PROFILE_MESSAGE_SLOWDOWN) == 0 ? "" : "s",
+                         strcmp(row->fact.fact, YK_PROFILE_FACT_MESSAGE_SLOWDOWN) == 0 ? "" : "s",
                          row->measurement.value);
         }
     }
@@ -253,7 +256,7 @@ static yk_status write_imported_json(const struct yk_profile_import_result *resu
     yk_json_write_begin_array(&json, "imported");
     for (int32_t i = 0; i < result->file_count; i++) {
         const struct yk_profile_import_counts *counts = &result->files[i].counts;
-        yk_json_write_begin_row(&json, 2);
+        yk_json_write_begin_object_on_line(&json, 2);
         yk_json_write_string(&json, "file", result->files[i].path);
         yk_json_write_integer(&json, "new", counts->added);
         yk_json_write_integer(&json, "newer", counts->replaced);
@@ -298,7 +301,7 @@ static yk_status write_picture(const char *folder, const char *kind, int32_t num
     add_file_name(words, &path);
     yk_text_add(&path, ".svg");
     yk_status status = yk_text_status(&path);
-    YK_THEN(yk_file_write_nofollow(yk_text_chars(&path), picture));
+    YK_IF_OK(yk_file_write_nofollow(yk_text_chars(&path), picture));
     yk_text_free(&path);
     return status;
 }
@@ -311,7 +314,7 @@ static yk_status draw_links(const struct yk_profile_report *report, const char *
          i = next, number++) {
         struct yk_text picture = {0};
         status = yk_profile_figure_draw_link(report, i, arena, &picture, &next);
-        YK_THEN(
+        YK_IF_OK(
             write_picture(folder, "link", number, report->links[i].rows[0].link.link, &picture));
         yk_text_free(&picture);
     }
@@ -329,7 +332,7 @@ static yk_status draw_layers(const struct yk_profile_report *report, const char 
         yk_profile_describe_device(layer, &words);
         yk_text_addf(&words, " %s", layer->shape);
         status = yk_profile_figure_draw_layer(&report->layers[i], arena, &picture);
-        YK_THEN(write_picture(folder, "layer", i + 1, yk_text_chars(&words), &picture));
+        YK_IF_OK(write_picture(folder, "layer", i + 1, yk_text_chars(&words), &picture));
         yk_text_free(&words);
         yk_text_free(&picture);
     }
@@ -367,10 +370,10 @@ static yk_status output_measured(const struct arguments *arguments,
     struct yk_output_files outputs = {0};
     YK_TRY(arguments->json ? yk_profile_job_write_json(result, out) : write_measured(result, out));
     if (path) {
-        yk_output_files_record(
-            &outputs, yk_profile_job_write_cluster(result, yk_output_files_add(&outputs, path)));
+        yk_output_files_record_status(&outputs, yk_profile_job_write_cluster_file(
+                                                    result, yk_output_files_add(&outputs, path)));
     }
-    return yk_terminal_print_after_failure(yk_output_files_write(&outputs), out);
+    return yk_terminal_print_unsaved_result(yk_output_files_write(&outputs), out);
 }
 
 static yk_status measure(const struct arguments *arguments, struct yk_text *out)
@@ -402,7 +405,7 @@ static yk_status import(const struct arguments *arguments, struct yk_text *out)
     };
     struct yk_profile_import_result result = {0};
     yk_status status = yk_profile_import_run(&request, &result);
-    YK_THEN(arguments->json ? write_imported_json(&result, out) : write_imported(&result, out));
+    YK_IF_OK(arguments->json ? write_imported_json(&result, out) : write_imported(&result, out));
     yk_profile_import_result_free(&result);
     return status;
 }
@@ -416,15 +419,15 @@ static yk_status output_shown(const struct arguments *arguments,
     if (!arguments->svg) {
         return YK_OK;
     }
-    return yk_terminal_print_after_failure(write_pictures(report, arguments->svg, result->arena),
-                                           out);
+    return yk_terminal_print_unsaved_result(write_pictures(report, arguments->svg, result->arena),
+                                            out);
 }
 
 static yk_status show(const struct arguments *arguments, struct yk_text *out)
 {
     struct yk_profile_show_result result = {0};
     yk_status status = yk_profile_show_run(&arguments->request, &result);
-    YK_THEN(output_shown(arguments, &result, out));
+    YK_IF_OK(output_shown(arguments, &result, out));
     yk_profile_show_result_free(&result);
     return status;
 }
@@ -464,12 +467,12 @@ static const struct yk_option options[] = {
     {YK_OPTION_ROW("master", "HOST:PORT", YK_INPUT_OPTION_GROUP, YK_RANK_MASTER_OPTION_HELP),
      YK_TEXT_OPTION(NULL), TO(hand.master)},
     {YK_OPTION_ROW(
-         "batch", "N", YK_WORKLOAD_OPTION_GROUP,
+         "batch", "N", YK_WORKLOAD_OPTION_HEADING,
          "The most samples that a rank may take at once: 1, 2, 4 … up to it are measured"),
      YK_INTEGER_OPTION(1, YK_WORKLOAD_MAX_TOKENS, "8"), TO(request.workload.batch)},
     YK_SEQUENCE_OPTIONS(struct arguments, request.workload),
     {YK_OPTION_ROW(
-         "precision", "NAME", YK_WORKLOAD_OPTION_GROUP,
+         "precision", "NAME", YK_WORKLOAD_OPTION_HEADING,
          "What matrix products are done in: fp32, tf32, fp16, bf16, or several with commas; "
          "else fp32 on a CPU, bf16 on a GPU"),
      YK_TEXT_OPTION(NULL), TO(request.workload.precision)},
@@ -490,8 +493,8 @@ static const struct yk_option options[] = {
          "made in any case"),
      YK_SECONDS_OPTION("20s"), TO(request.seconds)},
     {YK_OPTION_ROW("again", NULL, MEASURING, "Also measure what is known already, and not stale"),
-     YK_FLAG, TO(request.again)},
-    {YK_OPTION_ROW("counters", NULL, MEASURING, YK_DEVICE_COUNTERS_OPTION_HELP), YK_FLAG,
+     YK_FLAG_OPTION, TO(request.again)},
+    {YK_OPTION_ROW("counters", NULL, MEASURING, YK_DEVICE_COUNTERS_OPTION_HELP), YK_FLAG_OPTION,
      TO(request.counters)},
     {YK_OPTION_ROW("import", "FILE", INSTEAD,
                    "Measure nothing; add what this profile of another machine knows; several with "
@@ -500,7 +503,7 @@ static const struct yk_option options[] = {
     {YK_OPTION_ROW(
          "show", NULL, INSTEAD,
          "Measure nothing; show what is known: tables, and curves of links with their knee"),
-     YK_FLAG, TO(show)},
+     YK_FLAG_OPTION, TO(show)},
     {YK_OPTION_ROW("svg", "FOLDER", INSTEAD, "With --show, also write the curves as pictures"),
      YK_OUTPUT_FILE_OPTION, TO(svg)},
     {YK_OPTION_ROW("profile", "FILE", YK_OUTPUT_OPTION_GROUP,

@@ -15,7 +15,7 @@ static yk_status run(const void *given, struct yk_text *out)
 }
 
 static const struct yk_option options[] = {
-    {YK_OPTION_ROW("version", NULL, NULL, "Show the version"), YK_FLAG,
+    {YK_OPTION_ROW("version", NULL, NULL, "Show the version"), YK_FLAG_OPTION,
      YK_OPTION_FIELD(struct arguments, version)},
 };
 
@@ -40,5 +40,5 @@ const struct yk_command yk_command_root = {
         "Results go to standard output; notes, progress and errors to standard error. Options are "
         "words: --name value or --name=value; -- ends them.",
     YK_COMMAND_BASIC_MEMBERS(struct arguments),
-    YK_OPTION_ROWS(options),
+    YK_OPTION_ROWS_AND_COUNT(options),
 };

@@ -1,12 +1,12 @@
-#include "job/planning/schedule.h"
 #include "cli/options/command.h"
 #include "cli/options/plan_options.h"
 #include "cli/terminal.h"
 #include "cli/terminal_job.h"
+#include "job/planning/schedule_job.h"
 #include "report/schedule/gantt.h"
 
 struct arguments {
-    struct yk_schedule_request request;
+    struct yk_schedule_job_request request;
     bool json;
     int64_t width;
     bool quiet;
@@ -22,22 +22,22 @@ static yk_status write_text(const struct arguments *arguments,
     struct yk_text summary = {0};
     yk_status status = yk_schedule_report_write_summary(report, &summary);
     /* The chart cleans the names in it: with the summary escaped, only its colours are left. */
-    yk_text_add_printable(out, yk_text_chars(&summary), summary.length);
+    yk_text_add_escaped_controls(out, yk_text_chars(&summary), summary.length);
     yk_text_add(out, "\n");
     yk_text_free(&summary);
-    YK_THEN(yk_gantt_text_write(report->schedule, &gantt, out));
+    YK_IF_OK(yk_gantt_text_write(report->schedule, &gantt, out));
     out->coloured = gantt.colour;
     return status;
 }
 
 /* What was found: of one scheduler its schedule, of all of them how they compare. */
-static yk_status show(const struct arguments *arguments, const struct yk_schedule_result *result,
-                      struct yk_text *out)
+static yk_status show(const struct arguments *arguments,
+                      const struct yk_schedule_job_result *result, struct yk_text *out)
 {
     const struct yk_schedule_report *report = &result->report;
     if (result->row_count > 0) {
-        return arguments->json ? yk_schedule_write_comparison_json(result, out)
-                               : yk_schedule_write_comparison_text(result, out);
+        return arguments->json ? yk_schedule_job_write_comparison_json(result, out)
+                               : yk_schedule_job_write_comparison_text(result, out);
     }
     return arguments->json ? yk_schedule_report_write_json(report, out)
                            : write_text(arguments, report, out);
@@ -46,13 +46,13 @@ static yk_status show(const struct arguments *arguments, const struct yk_schedul
 static yk_status run(const void *given, struct yk_text *out)
 {
     const struct arguments *arguments = given;
-    struct yk_schedule_request request = arguments->request;
-    struct yk_schedule_result result = {0};
+    struct yk_schedule_job_request request = arguments->request;
+    struct yk_schedule_job_result result = {0};
     request.job = yk_terminal_job_handle_interrupt_after_begin();
-    yk_status status = yk_schedule_run(&request, &result);
-    YK_THEN(show(arguments, &result, out));
-    YK_THEN(yk_terminal_print_after_failure(yk_schedule_write_files(&request, &result), out));
-    yk_schedule_result_free(&result);
+    yk_status status = yk_schedule_job_run(&request, &result);
+    YK_IF_OK(show(arguments, &result, out));
+    YK_IF_OK(yk_terminal_print_unsaved_result(yk_schedule_job_write_files(&request, &result), out));
+    yk_schedule_job_result_free(&result);
     return status;
 }
 
@@ -60,7 +60,7 @@ static yk_status run(const void *given, struct yk_text *out)
 
 static const struct yk_option options[] = {
     {YK_OPTION_ROW("algorithm", "NAME", YK_SEARCH_OPTION_GROUP, "How to find the schedule"),
-     YK_CHOICE_OPTION(yk_schedule_algorithm_choices, "heft"), TO(algorithm)},
+     YK_CHOICE_OPTION(yk_schedule_job_algorithm_choices, "heft"), TO(algorithm)},
     {YK_OPTION_ROW(
          "map", "FILE", YK_SEARCH_OPTION_GROUP,
          "Do not search: run each task where this JSON object of task (or group) names and "
@@ -74,7 +74,7 @@ static const struct yk_option options[] = {
         "result every time"),
     {YK_OPTION_ROW("example", NULL, YK_INPUT_OPTION_GROUP,
                    "Schedule a small graph that yoke brings along, instead of FILE"),
-     YK_FLAG, TO(example)},
+     YK_FLAG_OPTION, TO(example)},
     {YK_OPTION_ROW("devices", "N", YK_INPUT_OPTION_GROUP,
                    "How many devices there are, for files that do not say"),
      YK_INTEGER_OPTION(1, YK_GRAPH_MAX_DEVICES, NULL), TO(devices)},

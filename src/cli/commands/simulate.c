@@ -19,9 +19,9 @@ static yk_status run(const void *given, struct yk_text *out)
         return yk_fail(YK_ERROR_USAGE, "--program is text; leave out --json");
     }
     yk_status status = yk_simulate_run(request, &result);
-    YK_THEN(arguments->json ? yk_plan_output_write_json(result.planned, out)
-                            : yk_simulate_write_text(request, &result, out));
-    YK_THEN(yk_terminal_print_after_failure(yk_simulate_write_files(request, &result), out));
+    YK_IF_OK(arguments->json ? yk_plan_output_write_json(result.planned, out)
+                             : yk_simulate_write_text(request, &result, out));
+    YK_IF_OK(yk_terminal_print_unsaved_result(yk_simulate_write_files(request, &result), out));
     yk_simulate_result_free(&result);
     return status;
 }
@@ -36,11 +36,11 @@ static const struct yk_option options[] = {
     YK_PLAN_FILE_OPTIONS(struct arguments, request.planning),
     {YK_OPTION_ROW("program", NULL, YK_OUTPUT_OPTION_GROUP,
                    "Print the program: every rank's ops on every lane, with what each waits for"),
-     YK_FLAG, TO(program)},
+     YK_FLAG_OPTION, TO(program)},
     {YK_OPTION_ROW("times", NULL, YK_OUTPUT_OPTION_GROUP,
                    "Print how long every sort of op takes alone, and whether that was measured, "
                    "interpolated or estimated; JSON has it anyway"),
-     YK_FLAG, TO(times)},
+     YK_FLAG_OPTION, TO(times)},
     YK_JSON_OPTION(struct arguments, json),
     YK_TRACE_OPTION(struct arguments, request.trace, YK_TRACE_OPTION_HELP),
     YK_QUIET_OPTION(struct arguments, quiet, "notes"),

@@ -18,7 +18,7 @@ enum {
 static void add_files(int32_t files, int64_t bytes, struct yk_text *out)
 {
     yk_text_addf(out, "%" PRId32 " file%s, %s", files, yk_text_plural_suffix(files),
-                 YK_UNITS_TEXT((double)bytes, YK_UNIT_BYTES));
+                 YK_UNITS_FORMAT_TEMPORARY((double)bytes, YK_UNIT_BYTES));
 }
 
 static yk_status learned_text(const struct yk_tokenize_train_tokenizer_request *request,
@@ -31,7 +31,8 @@ static yk_status learned_text(const struct yk_tokenize_train_tokenizer_request *
     yk_text_addf(out, "  tokens  %" PRId32 ": %" PRId32 " special, %d bytes, %" PRId32 " learned\n",
                  result->tokens, result->special, YK_TOKENIZE_BYTE_TOKENS,
                  result->tokens - result->special - YK_TOKENIZE_BYTE_TOKENS);
-    yk_text_addf(out, "  took    %s\n", YK_UNITS_TEXT(result->seconds, YK_UNIT_SECONDS));
+    yk_text_addf(out, "  took    %s\n",
+                 YK_UNITS_FORMAT_TEMPORARY(result->seconds, YK_UNIT_SECONDS));
     if (result->tokens < request->tokens) {
         const int64_t times = result->min_times > 1 ? result->min_times : 1;
         yk_text_addf(out,
@@ -59,8 +60,9 @@ static yk_status learned_json(const struct yk_tokenize_train_tokenizer_request *
     return yk_json_write_end_document(&json);
 }
 
-static yk_status encoded_text(const struct yk_tokenize_encode_request *request,
-                              const struct yk_tokenize_encode_result *result, struct yk_text *out)
+static yk_status encoded_text(const struct yk_tokenize_write_shards_request *request,
+                              const struct yk_tokenize_write_shards_result *result,
+                              struct yk_text *out)
 {
     yk_text_addf(out, "%s\n\n  tokenizer  %s", request->output, yk_text_chars(&result->tokenizer));
     yk_text_add(out, "\n  text       ");
@@ -68,14 +70,16 @@ static yk_status encoded_text(const struct yk_tokenize_encode_request *request,
     yk_text_addf(out, "\n  tokens     %" PRId64 ", %.2f bytes of text each\n", result->tokens,
                  (double)result->bytes / (double)result->tokens);
     yk_text_addf(out, "  shards     %" PRId32 ", %s\n", result->shards,
-                 YK_UNITS_TEXT((double)result->shard_bytes, YK_UNIT_BYTES));
-    yk_text_addf(out, "  speed      %s\n",
-                 YK_UNITS_TEXT((double)result->bytes / result->seconds, YK_UNIT_BYTES_PER_S));
+                 YK_UNITS_FORMAT_TEMPORARY((double)result->shard_bytes, YK_UNIT_BYTES));
+    yk_text_addf(
+        out, "  speed      %s\n",
+        YK_UNITS_FORMAT_TEMPORARY((double)result->bytes / result->seconds, YK_UNIT_BYTES_PER_S));
     return yk_text_status(out);
 }
 
-static yk_status encoded_json(const struct yk_tokenize_encode_request *request,
-                              const struct yk_tokenize_encode_result *result, struct yk_text *out)
+static yk_status encoded_json(const struct yk_tokenize_write_shards_request *request,
+                              const struct yk_tokenize_write_shards_result *result,
+                              struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out};
     yk_json_write_begin_document(&json, "tokenized");
@@ -270,17 +274,17 @@ static struct yk_tokenize_input input_of(const struct arguments *arguments)
 
 static yk_status encode(const struct arguments *arguments, struct yk_text *out)
 {
-    const struct yk_tokenize_encode_request request = {
+    const struct yk_tokenize_write_shards_request request = {
         .input = input_of(arguments),
         .output = arguments->output,
         .shard_tokens = arguments->shard_tokens,
         .job = yk_terminal_job_handle_termination_after_begin(),
     };
-    struct yk_tokenize_encode_result result = {0};
-    yk_status status = yk_tokenize_encode(&request, &result);
-    YK_THEN(arguments->json ? encoded_json(&request, &result, out)
-                            : encoded_text(&request, &result, out));
-    yk_tokenize_encode_result_free(&result);
+    struct yk_tokenize_write_shards_result result = {0};
+    yk_status status = yk_tokenize_write_shards(&request, &result);
+    YK_IF_OK(arguments->json ? encoded_json(&request, &result, out)
+                             : encoded_text(&request, &result, out));
+    yk_tokenize_write_shards_result_free(&result);
     return status;
 }
 
@@ -295,12 +299,12 @@ static yk_status show(const struct arguments *arguments, struct yk_text *out)
 
 static yk_status decode(const struct arguments *arguments)
 {
-    const struct yk_tokenize_decode_request request = {
+    const struct yk_tokenize_decode_shard_request request = {
         .tokenizer = arguments->tokenizer,
         .shard = arguments->decode,
         .text = yk_terminal_print_data,
     };
-    return yk_tokenize_decode(&request);
+    return yk_tokenize_decode_shard(&request);
 }
 
 static yk_status run(const void *given, struct yk_text *out)
@@ -337,7 +341,7 @@ static const struct yk_option options[] = {
      YK_INPUT_FILE_OPTION, TO(tokenizer)},
     {YK_OPTION_ROW("append-end", NULL, TOKEN_GROUP,
                    "Put the token that ends a text behind each file"),
-     YK_FLAG, TO(append_end)},
+     YK_FLAG_OPTION, TO(append_end)},
     {YK_OPTION_ROW(
          "shard-tokens", "N", TOKEN_GROUP,
          "Put so many in each file of a series: NAME_000000.bin, NAME_000001.bin and so on"),
@@ -349,7 +353,7 @@ static const struct yk_option options[] = {
          "learn", "N", LEARN_GROUP,
          "Learn a byte-level BPE of N tokens in all, as vocab_size says to Hugging Face's "
          "BpeTrainer: the special ones, 256 bytes, and the most frequent pairs, joined"),
-     YK_INTEGER_OPTION(YK_TOKENIZE_BYTE_TOKENS, YK_TOKENIZE_MAX_TOKENS, NULL), TO(learn)},
+     YK_INTEGER_OPTION(YK_TOKENIZE_BYTE_TOKENS, YK_TOKENIZE_MAX_VOCABULARY, NULL), TO(learn)},
     {YK_OPTION_ROW(
          "special", "TOKENS", LEARN_GROUP,
          "Its special tokens: pairs (<pad>, <s> before a text, </s> behind it), llama3 (with "

@@ -1,15 +1,15 @@
-#include "job/planning/tradeoff.h"
 #include "cli/options/command.h"
 #include "cli/options/plan_options.h"
 #include "cli/terminal.h"
 #include "cli/terminal_job.h"
+#include "job/planning/memory_tradeoff_job.h"
 
 enum {
     MAX_POINTS = 200
 };
 
 struct arguments {
-    struct yk_tradeoff_request request;
+    struct yk_memory_tradeoff_job_request request;
     bool json;
     bool quiet;
 };
@@ -17,14 +17,15 @@ struct arguments {
 static yk_status run(const void *given, struct yk_text *out)
 {
     const struct arguments *arguments = given;
-    struct yk_tradeoff_request request = arguments->request;
-    struct yk_tradeoff_result result = {0};
+    struct yk_memory_tradeoff_job_request request = arguments->request;
+    struct yk_memory_tradeoff_job_result result = {0};
     request.job = yk_terminal_job_handle_interrupt_after_begin();
-    yk_status status = yk_tradeoff_run(&request, &result);
-    YK_THEN(arguments->json ? yk_tradeoff_result_write_json(&result, out)
-                            : yk_tradeoff_result_write_text(&result, out));
-    YK_THEN(yk_terminal_print_after_failure(yk_tradeoff_write_files(&request, &result), out));
-    yk_tradeoff_result_free(&result);
+    yk_status status = yk_memory_tradeoff_job_run(&request, &result);
+    YK_IF_OK(arguments->json ? yk_memory_tradeoff_job_write_json(&result, out)
+                             : yk_memory_tradeoff_job_write_text(&result, out));
+    YK_IF_OK(yk_terminal_print_unsaved_result(yk_memory_tradeoff_job_write_files(&request, &result),
+                                              out));
+    yk_memory_tradeoff_job_result_free(&result);
     return status;
 }
 

@@ -35,13 +35,14 @@ static void add_speed(const struct yk_train_result *result, struct yk_text *out)
     yk_text_addf(out, "  speed       %.0f tokens/s, MFU %.1f %% (exact %.1f)\n",
                  result->tokens_per_s, 100 * result->mfu, 100 * result->exact_mfu);
     yk_text_addf(out, "  step        %s measured, half of them faster; %s predicted (%.2f of it)\n",
-                 YK_UNITS_TEXT(result->median_step_s, YK_UNIT_SECONDS),
-                 YK_UNITS_TEXT(result->predicted_step_s, YK_UNIT_SECONDS),
+                 YK_UNITS_FORMAT_TEMPORARY(result->median_step_s, YK_UNIT_SECONDS),
+                 YK_UNITS_FORMAT_TEMPORARY(result->predicted_step_s, YK_UNIT_SECONDS),
                  result->predicted_step_s / result->median_step_s);
-    yk_text_addf(out, "  memory      %s at most %s; %s planned\n",
-                 YK_UNITS_TEXT(own ? result->device_bytes : result->peak_bytes, YK_UNIT_BYTES),
-                 own ? "in use on the GPU" : "in the whole process",
-                 YK_UNITS_TEXT(result->planned_bytes, YK_UNIT_BYTES));
+    yk_text_addf(
+        out, "  memory      %s at most %s; %s planned\n",
+        YK_UNITS_FORMAT_TEMPORARY(own ? result->device_bytes : result->peak_bytes, YK_UNIT_BYTES),
+        own ? "in use on the GPU" : "in the whole process",
+        YK_UNITS_FORMAT_TEMPORARY(result->planned_bytes, YK_UNIT_BYTES));
 }
 
 static void add_shares(const int64_t *shares, int32_t count, struct yk_text *out)
@@ -153,12 +154,12 @@ static void add_plan(const struct yk_train_start_report *start, struct yk_text *
     yk_text_addf(out, "plan: %" PRId64 " sample%s a step, %s; %s\n", predicted->batch,
                  yk_text_plural_suffix(predicted->batch), predicted->precision, start->plan);
     yk_text_addf(out, "predicted: %s a step ±%.0f %%, ",
-                 YK_UNITS_TEXT(predicted->predicted_step_s, YK_UNIT_SECONDS),
+                 YK_UNITS_FORMAT_TEMPORARY(predicted->predicted_step_s, YK_UNIT_SECONDS),
                  100 * predicted->predicted_error);
     yk_text_add_duration(predicted->predicted_s, out);
     yk_text_addf(out, " in all, %s of %s memory",
-                 YK_UNITS_TEXT(predicted->planned_bytes, YK_UNIT_BYTES),
-                 YK_UNITS_TEXT(predicted->limit_bytes, YK_UNIT_BYTES));
+                 YK_UNITS_FORMAT_TEMPORARY(predicted->planned_bytes, YK_UNIT_BYTES),
+                 YK_UNITS_FORMAT_TEMPORARY(predicted->limit_bytes, YK_UNIT_BYTES));
     if (start->resumed) {
         yk_text_addf(out, "\nresumed: %s", start->resumed);
     }
@@ -190,12 +191,12 @@ static void add_duration(double seconds, struct yk_text *out)
 
 static void add_step_speed(const struct yk_train_step_report *step, struct yk_text *out)
 {
-    yk_text_addf(out, "  %s  %.0f tokens/s", YK_UNITS_TEXT(step->seconds, YK_UNIT_SECONDS),
-                 step->tokens_per_s);
+    yk_text_addf(out, "  %s  %.0f tokens/s",
+                 YK_UNITS_FORMAT_TEMPORARY(step->seconds, YK_UNIT_SECONDS), step->tokens_per_s);
     if (step->seconds > 0) {
         yk_text_addf(out, "  MFU %.1f %% (exact %.1f)", 100 * step->mfu, 100 * step->exact_mfu);
         yk_text_addf(out, "  memory %s  predicted/measured %.2f",
-                     YK_UNITS_TEXT(step->memory_bytes, YK_UNIT_BYTES),
+                     YK_UNITS_FORMAT_TEMPORARY(step->memory_bytes, YK_UNIT_BYTES),
                      step->predicted_s / step->seconds);
     }
     if (step->slowest >= 0) {
@@ -249,7 +250,7 @@ static yk_status find_sources(void *given, struct yk_arena *arena, struct yk_opt
     if (yk_terminal_messages_already_printed()) {
         yk_log_set_sink(NULL, NULL);
     }
-    const yk_status status = yk_train_request_read_sources(given, arena, out);
+    const yk_status status = yk_train_request_read_option_sources(given, arena, out);
     yk_log_set_sink(yk_terminal_log_sink, NULL);
     return status;
 }
@@ -267,7 +268,7 @@ static yk_status write_result(const struct yk_train_request *request,
         return status;
     }
     YK_TRY(write_summary(request, result, out));
-    return yk_terminal_print_after_failure(status, out);
+    return yk_terminal_print_unsaved_result(status, out);
 }
 
 static yk_status run(const void *given, struct yk_text *out)

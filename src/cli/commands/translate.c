@@ -37,7 +37,7 @@ static yk_status write_all(const struct arguments *arguments,
         yk_text_add_bytes(yk_output_files_add(&outputs, arguments->output),
                           yk_text_chars(translated), translated->length);
     }
-    return yk_terminal_print_after_failure(yk_output_files_write(&outputs), out);
+    return yk_terminal_print_unsaved_result(yk_output_files_write(&outputs), out);
 }
 
 static yk_status run(const void *given, struct yk_text *out)
@@ -55,7 +55,7 @@ static yk_status run(const void *given, struct yk_text *out)
     request.user = &translated;
     request.job = yk_terminal_job_handle_termination_after_begin();
     yk_status status = yk_translate_run(&request, &result);
-    YK_THEN(write_all(arguments, &result, &translated, out));
+    YK_IF_OK(write_all(arguments, &result, &translated, out));
     yk_text_free(&translated);
     return status;
 }
@@ -92,7 +92,7 @@ static const struct yk_option options[] = {
          "computes and signs it"),
      YK_INPUT_FILE_OPTION, TO(request.reference)},
     YK_OUTPUT_OPTION(struct arguments, output, "FILE", "Write the translations to a file"),
-    {YK_OPTION_ROW("json", NULL, YK_OUTPUT_OPTION_GROUP, "Print the score as JSON"), YK_FLAG,
+    {YK_OPTION_ROW("json", NULL, YK_OUTPUT_OPTION_GROUP, "Print the score as JSON"), YK_FLAG_OPTION,
      TO(json)},
     YK_QUIET_OPTION(struct arguments, quiet, "notes"),
 };

@@ -40,7 +40,7 @@ static const struct yk_option options[] = {
          "merge", NULL, YK_OUTPUT_OPTION_GROUP,
          "Add adapters to the weights they adapt; else they become a folder of their own, as "
          "PEFT keeps them"),
-     YK_FLAG, TO(request.merge)},
+     YK_FLAG_OPTION, TO(request.merge)},
     {YK_OPTION_ROW("shard-size", "BYTES", YK_OUTPUT_OPTION_GROUP,
                    "Several files of at most this size, 5GB for one; else one file"),
      YK_BYTES_OPTION, TO(request.shard_bytes)},

@@ -4,7 +4,7 @@
 
 static struct yk_command_table known;
 
-void yk_command_register(const struct yk_command_table *list)
+void yk_command_register_table(const struct yk_command_table *list)
 {
     known = *list;
 }
@@ -30,7 +30,7 @@ const struct yk_command_exit_code *yk_command_get_exit_code(const struct yk_comm
                                                        : NULL;
 }
 
-struct yk_option_table yk_command_options(const struct yk_command *command)
+struct yk_option_table yk_command_option_table(const struct yk_command *command)
 {
     return command->table ? *command->table
                           : (struct yk_option_table){command->options, command->option_count};
@@ -46,7 +46,7 @@ const struct yk_command *yk_command_find(const char *name)
     return NULL;
 }
 
-bool yk_command_choices(size_t number, struct yk_option_choice *out)
+bool yk_command_verb_choices(size_t number, struct yk_option_choice *out)
 {
     if (number >= known.count) {
         return false;

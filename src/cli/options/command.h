@@ -67,7 +67,7 @@ struct yk_command {
     .examples = examples, .example_count = sizeof examples / sizeof examples[0],                   \
     .arguments_size = sizeof(type), .run = run
 #define YK_COMMAND_MEMBERS_NO_OPERANDS(type)                                                       \
-    YK_COMMAND_BASIC_MEMBERS(type), YK_OPTION_ROWS(options), YK_COMMAND_EXIT_CODES(exits)
+    YK_COMMAND_BASIC_MEMBERS(type), YK_OPTION_ROWS_AND_COUNT(options), YK_COMMAND_EXIT_CODES(exits)
 #define YK_COMMAND_MEMBERS(type) YK_COMMAND_MEMBERS_NO_OPERANDS(type), YK_OPERAND_TABLE(operands)
 
 /* All commands in the order of the help page. `root` is yoke without a verb. */
@@ -82,7 +82,7 @@ extern const struct yk_command_table yk_all_commands;
 
 /* Registers the table of commands. Must be called once, before any other function of this header.
  */
-void yk_command_register(const struct yk_command_table *list);
+void yk_command_register_table(const struct yk_command_table *list);
 /* Returns the registered table. */
 const struct yk_command_table *yk_command_table(void);
 
@@ -92,13 +92,13 @@ const struct yk_command_exit_code *yk_command_get_exit_code(const struct yk_comm
                                                             size_t number);
 
 /* Returns the options of a command, without --help. */
-struct yk_option_table yk_command_options(const struct yk_command *command);
+struct yk_option_table yk_command_option_table(const struct yk_command *command);
 
 /* Returns the command with this name, or NULL if there is none. */
 const struct yk_command *yk_command_find(const char *name);
 
 /* Writes verb `number` as a choice of an operand. Returns false after the last verb. */
-bool yk_command_choices(size_t number, struct yk_option_choice *out);
+bool yk_command_verb_choices(size_t number, struct yk_option_choice *out);
 
 /* Appends the name of a command, such as "yoke schedule", or "yoke" for the root. */
 void yk_command_write_name(const struct yk_command *command, struct yk_text *out);

@@ -20,20 +20,20 @@
 #define YK_JSON_OPTION(type, member)                                                               \
     {                                                                                              \
         YK_OPTION_ROW("json", NULL, YK_OUTPUT_OPTION_GROUP, "Print JSON instead of text"),                       \
-        YK_FLAG, YK_OPTION_FIELD(type, member),                                                              \
+        YK_FLAG_OPTION, YK_OPTION_FIELD(type, member),                                                              \
     }
 
 /* `what` is a string literal that says what --quiet suppresses, such as "notes". */
 #define YK_QUIET_OPTION(type, member, what)                                                        \
     {                                                                                              \
         YK_OPTION_ROW("quiet", NULL, YK_OUTPUT_OPTION_GROUP, "No " what " on standard error"),                   \
-        YK_FLAG, YK_OPTION_FIELD(type, member),                                                              \
+        YK_FLAG_OPTION, YK_OPTION_FIELD(type, member),                                                              \
     }
 
 #define YK_DEVICE_COUNTERS_OPTION(type, member)                                                           \
     {                                                                                              \
         YK_OPTION_ROW("counters", NULL, YK_OUTPUT_OPTION_GROUP, YK_DEVICE_COUNTERS_OPTION_HELP),                               \
-        YK_FLAG, YK_OPTION_FIELD(type, member),                                                              \
+        YK_FLAG_OPTION, YK_OPTION_FIELD(type, member),                                                              \
     }
 
 /* The option --output (-o). */

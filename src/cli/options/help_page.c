@@ -60,7 +60,7 @@ static size_t max_size(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-static void add_choices(const struct page *page, yk_option_choice_function choices, size_t indent)
+static void add_choices(const struct page *page, yk_option_choice_getter choices, size_t indent)
 {
     struct yk_option_choice choice = {0};
     size_t middle = 0;
@@ -72,7 +72,7 @@ static void add_choices(const struct page *page, yk_option_choice_function choic
     }
 }
 
-static bool has_descriptions(yk_option_choice_function choices)
+static bool has_descriptions(yk_option_choice_getter choices)
 {
     struct yk_option_choice choice = {0};
     return choices && choices(0, &choice) && choice.summary;
@@ -109,7 +109,7 @@ static void add_description(const struct page *page, const struct yk_command *co
 static void add_verbs(const struct page *page)
 {
     yk_text_add(page->out, "Commands:\n");
-    add_choices(page, yk_command_choices, 2);
+    add_choices(page, yk_command_verb_choices, 2);
     yk_text_add(page->out, "\n");
 }
 

@@ -111,7 +111,7 @@ static void add_sentence(struct yk_text *out, const char *words)
 }
 
 /* A list of names, with their summaries where they have any. */
-static void add_choices(yk_option_choice_function choices, struct yk_text *out)
+static void add_choices(yk_option_choice_getter choices, struct yk_text *out)
 {
     struct yk_option_choice choice = {0};
     if (!choices || !choices(0, &choice) || !choice.summary) {

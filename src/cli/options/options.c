@@ -28,7 +28,7 @@ static const struct yk_option help_option = {
 
 const struct yk_option *yk_options_get(const struct yk_command *command, size_t number)
 {
-    const struct yk_option_table table = yk_command_options(command);
+    const struct yk_option_table table = yk_command_option_table(command);
     if (number < table.count) {
         return &table.rows[number];
     }
@@ -54,7 +54,7 @@ void yk_options_write_help(const struct yk_option *option, struct yk_text *out)
     }
 }
 
-void yk_options_write_choices(yk_option_choice_function choices, struct yk_text *out)
+void yk_options_write_choices(yk_option_choice_getter choices, struct yk_text *out)
 {
     struct yk_option_choice choice = {0};
     for (size_t i = 0; choices(i, &choice); i++) {
@@ -82,7 +82,7 @@ static const char *suggest(const char *word, const struct yk_command *command)
     while (count < MAX_NAMES && (option = yk_options_get(command, count))) {
         names[count++] = option->name;
     }
-    return yk_option_nearest(word, names, count);
+    return yk_option_nearest_name(word, names, count);
 }
 
 static yk_status fail_unknown_option(const struct yk_command *command, const char *word)
@@ -104,23 +104,23 @@ static yk_status fail_unknown_option(const struct yk_command *command, const cha
     return status;
 }
 
-bool yk_option_is_file(const struct yk_option *option)
+bool yk_option_value_is_file(const struct yk_option *option)
 {
     return option->kind == YK_OPTION_OUTPUT_FILE || option->kind == YK_OPTION_INPUT_FILE;
 }
 
 static yk_status store(struct parser *parser, const struct yk_option *option, const char *word)
 {
-    const struct yk_option_table table = yk_command_options(parser->command);
+    const struct yk_option_table table = yk_command_option_table(parser->command);
     return parser->over_sources
-               ? yk_option_sources_store(&table, option, word, parser->arena, parser->arguments)
-               : yk_option_store(option, word, parser->arena, parser->arguments);
+               ? yk_option_sources_override(&table, option, word, parser->arena, parser->arguments)
+               : yk_option_parse_and_store(option, word, parser->arena, parser->arguments);
 }
 
 /* The option of a word such as -o; NULL when the command has none. */
 static const struct yk_option *find_letter(const struct yk_command *command, const char *word)
 {
-    const struct yk_option_table table = yk_command_options(command);
+    const struct yk_option_table table = yk_command_option_table(command);
     for (size_t i = 0; i < table.count; i++) {
         if (table.rows[i].letter && table.rows[i].letter == word[1] && !word[2]) {
             return &table.rows[i];
@@ -255,7 +255,7 @@ static yk_status read_sources(struct parser *parser)
     if (sources.count == 0) {
         return YK_OK;
     }
-    const struct yk_option_table table = yk_command_options(command);
+    const struct yk_option_table table = yk_command_option_table(command);
     YK_TRY(yk_option_sources_apply(&table, &sources, parser->arena, parser->arguments));
     parser->next = 0;
     parser->operands_read = 0;
@@ -277,8 +277,8 @@ yk_status yk_options_parse(const struct yk_command *command, char *const *words,
         .arena = arena,
         .arguments = arguments,
     };
-    const struct yk_option_table table = yk_command_options(command);
-    YK_TRY(yk_option_store_presets(&table, arena, arguments));
+    const struct yk_option_table table = yk_command_option_table(command);
+    YK_TRY(yk_option_store_defaults(&table, arena, arguments));
     YK_TRY(read_words(&parser));
     YK_TRY(check_operands(&parser));
     return command->sources ? read_sources(&parser) : YK_OK;

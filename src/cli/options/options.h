@@ -18,7 +18,7 @@
 struct yk_command;
 
 /* Returns whether the value of the option is a file name. Used by shell completion. */
-bool yk_option_is_file(const struct yk_option *option);
+bool yk_option_value_is_file(const struct yk_option *option);
 
 /* A positional argument. The type of its value is const char *, or struct yk_option_strings if
  * `many` is set. */
@@ -27,8 +27,8 @@ struct yk_operand {
     const char *help;
     bool required;
     bool many; /* accepts any number of arguments; only for the last operand */
-    yk_option_choice_function choices; /* allowed values; NULL means: the operand is a file */
-    size_t offset;                     /* offset of the value in the command's arguments */
+    yk_option_choice_getter choices; /* allowed values; NULL means: the operand is a file */
+    size_t offset;                   /* offset of the value in the command's arguments */
 };
 
 /* Initializes the members `operands` and `operand_count` of a struct yk_command. */
@@ -55,6 +55,6 @@ void yk_options_write_name(const struct yk_option *option, struct yk_text *out);
 void yk_options_write_help(const struct yk_option *option, struct yk_text *out);
 
 /* Appends the names of the choices, such as "fp32 tf32 fp16 bf16". */
-void yk_options_write_choices(yk_option_choice_function choices, struct yk_text *out);
+void yk_options_write_choices(yk_option_choice_getter choices, struct yk_text *out);
 
 #endif

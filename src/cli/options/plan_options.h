@@ -67,58 +67,58 @@
  * YK_ADAPTER_OPTIONS for adapters, and YK_WORKLOAD_OPTIONS for all members. */
 #define YK_SEQUENCE_OPTIONS(type, member)                                                          \
     {                                                                                              \
-        YK_OPTION_ROW("seq", "TOKENS", YK_WORKLOAD_OPTION_GROUP,                                                 \
+        YK_OPTION_ROW("seq", "TOKENS", YK_WORKLOAD_OPTION_HEADING,                                                 \
                "Length of a sample; else 1024, or what the model can take if that is less"),       \
         YK_INTEGER_OPTION(1, YK_WORKLOAD_MAX_TOKENS, NULL), YK_OPTION_FIELD(type, member.sequence),                 \
     },                                                                                             \
     {                                                                                              \
-        YK_OPTION_ROW("target-seq", "TOKENS", YK_WORKLOAD_OPTION_GROUP,                                          \
+        YK_OPTION_ROW("target-seq", "TOKENS", YK_WORKLOAD_OPTION_HEADING,                                          \
                "Length of what an encoder and decoder translate to; else that of the source"),     \
         YK_INTEGER_OPTION(1, YK_WORKLOAD_MAX_TOKENS, NULL), YK_OPTION_FIELD(type, member.target_sequence),          \
     }
 
 #define YK_ADAPTER_OPTIONS(type, member)                                                           \
     {                                                                                              \
-        YK_OPTION_ROW("lora", "RANK", YK_WORKLOAD_OPTION_GROUP,                                                  \
+        YK_OPTION_ROW("lora", "RANK", YK_WORKLOAD_OPTION_HEADING,                                                  \
                "Train only adapters of this rank, on all linears of the blocks"),                  \
         YK_INTEGER_OPTION(1, YK_WORKLOAD_MAX_LORA_RANK, NULL), YK_OPTION_FIELD(type, member.lora_rank),             \
     },                                                                                             \
     {                                                                                              \
-        YK_OPTION_ROW("nf4", NULL, YK_WORKLOAD_OPTION_GROUP,                                                     \
+        YK_OPTION_ROW("nf4", NULL, YK_WORKLOAD_OPTION_HEADING,                                                     \
                "Keep the frozen weights of the blocks in four bits, as QLoRA does"),               \
-        YK_FLAG, YK_OPTION_FIELD(type, member.nf4),                                                          \
+        YK_FLAG_OPTION, YK_OPTION_FIELD(type, member.nf4),                                                          \
     }
 
 #define YK_WORKLOAD_OPTIONS(type, member)                                                          \
     {                                                                                              \
-        YK_OPTION_ROW("batch", "N", YK_WORKLOAD_OPTION_GROUP, "Samples in a batch"),                             \
+        YK_OPTION_ROW("batch", "N", YK_WORKLOAD_OPTION_HEADING, "Samples in a batch"),                             \
         YK_INTEGER_OPTION(1, YK_WORKLOAD_MAX_TOKENS, "1"), YK_OPTION_FIELD(type, member.batch),                     \
     },                                                                                             \
     YK_SEQUENCE_OPTIONS(type, member),                                                             \
     {                                                                                              \
-        YK_OPTION_ROW("precision", "NAME", YK_WORKLOAD_OPTION_GROUP,                                             \
+        YK_OPTION_ROW("precision", "NAME", YK_WORKLOAD_OPTION_HEADING,                                             \
                "What matrix products are done in: fp32, tf32, fp16 or bf16"),                      \
         YK_CHOICE_OPTION(yk_workload_precision_choices, "bf16"), YK_OPTION_FIELD(type, member.precision),           \
     },                                                                                             \
     YK_ADAPTER_OPTIONS(type, member),                                                              \
     {                                                                                              \
-        YK_OPTION_ROW("recompute", NULL, YK_WORKLOAD_OPTION_GROUP,                                               \
+        YK_OPTION_ROW("recompute", NULL, YK_WORKLOAD_OPTION_HEADING,                                               \
                "Blocks save only their input and run forward again during backward"),              \
-        YK_FLAG, YK_OPTION_FIELD(type, member.recompute),                                                    \
+        YK_FLAG_OPTION, YK_OPTION_FIELD(type, member.recompute),                                                    \
     }
 
 #define YK_MICRO_BATCHES_OPTION(type, member, most_, help_)                                        \
     {                                                                                              \
-        YK_OPTION_ROW("micro-batches", "N", YK_WORKLOAD_OPTION_GROUP, help_),                                    \
+        YK_OPTION_ROW("micro-batches", "N", YK_WORKLOAD_OPTION_HEADING, help_),                                    \
         YK_INTEGER_OPTION(1, most_, NULL), YK_OPTION_FIELD(type, member),                                           \
     }
 
 #define YK_CLIP_OPTION(type, member)                                                               \
     {                                                                                              \
-        YK_OPTION_ROW("clip", NULL, YK_WORKLOAD_OPTION_GROUP,                                                    \
+        YK_OPTION_ROW("clip", NULL, YK_WORKLOAD_OPTION_HEADING,                                                    \
                "Gradients are clipped by their norm: no update before all ranks have agreed on "   \
                "it"),                                                                              \
-        YK_FLAG, YK_OPTION_FIELD(type, member),                                                              \
+        YK_FLAG_OPTION, YK_OPTION_FIELD(type, member),                                                              \
     }
 
 #define YK_BUDGET_OPTION(group_, type, member, seconds, help_)                                     \
@@ -132,7 +132,7 @@
         YK_INTEGER_OPTION(0, INT64_MAX, "1"), YK_OPTION_FIELD(type, member),                                        \
     }
 
-/* Options for the members of a struct yk_job_search_request. */
+/* Options for the members of a struct yk_job_search_options. */
 #define YK_SEARCH_OPTIONS(type, member, seconds, budget_help, moves_help)                          \
     YK_BUDGET_OPTION(YK_SEARCH_OPTION_GROUP, type, member.budget_s, seconds, budget_help),                \
     {                                                                                              \
@@ -153,7 +153,7 @@
 
 #define YK_TRACE_OPTION_HELP "Also write a trace that Perfetto and chrome://tracing open"
 
-/* Options for the members of a struct yk_output_drawing_paths. */
+/* Options for the members of a struct yk_schedule_drawing_paths. */
 #define YK_DRAWING_PATHS_OPTIONS(type, member, svg_help, html_help)                                     \
     YK_SVG_OPTION(type, member.svg, svg_help),                                                     \
     {                                                                                              \

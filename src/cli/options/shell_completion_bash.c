@@ -12,7 +12,7 @@ static void add_option_names(const struct yk_command *command, struct yk_text *o
 /* What may follow an option that takes a value. */
 static void add_values(const struct yk_command *command, struct yk_text *out)
 {
-    const struct yk_option_table table = yk_command_options(command);
+    const struct yk_option_table table = yk_command_option_table(command);
     for (size_t i = 0; i < table.count; i++) {
         const struct yk_option *option = &table.rows[i];
         if (option->kind == YK_OPTION_FLAG) {
@@ -24,7 +24,7 @@ static void add_values(const struct yk_command *command, struct yk_text *out)
             yk_options_write_choices(option->choices, out);
             yk_text_add(out, "'\n");
         } else {
-            yk_text_addf(out, "        files=%s\n", yk_option_is_file(option) ? "yes" : "");
+            yk_text_addf(out, "        files=%s\n", yk_option_value_is_file(option) ? "yes" : "");
         }
         yk_text_add(out, "        ;;\n");
     }
@@ -38,7 +38,7 @@ static void add_words(const struct yk_command *command, struct yk_text *out)
     add_option_names(command, out);
     yk_text_add(out, "'\n");
     if (command->operand_count > 0) {
-        const yk_option_choice_function choices = command->operands[0].choices;
+        const yk_option_choice_getter choices = command->operands[0].choices;
         yk_text_add(out, "        else\n            ");
         if (choices) {
             yk_text_add(out, "words='");
@@ -69,7 +69,7 @@ static void write_script(struct yk_text *out)
                      "    case $verb,$before in\n"
                      "    ,)\n"
                      "        words='");
-    yk_options_write_choices(yk_command_choices, out);
+    yk_options_write_choices(yk_command_verb_choices, out);
     yk_text_add(out, " ");
     add_option_names(yk_command_table()->root, out);
     yk_text_add(out, "'\n        ;;\n");

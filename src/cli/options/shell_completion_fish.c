@@ -12,7 +12,7 @@ static void add_quoted(struct yk_text *out, const char *words)
     yk_text_add(out, "'");
 }
 
-static void add_choices(yk_option_choice_function choices, struct yk_text *out)
+static void add_choices(yk_option_choice_getter choices, struct yk_text *out)
 {
     yk_text_add(out, " -a '");
     yk_options_write_choices(choices, out);
@@ -36,7 +36,7 @@ static void add_options(const struct yk_command *command, struct yk_text *out)
         begin(command, out);
         yk_text_addf(out, " -l %s", option->name);
         if (option->placeholder) {
-            yk_text_add(out, yk_option_is_file(option) ? " -r -F" : " -x");
+            yk_text_add(out, yk_option_value_is_file(option) ? " -r -F" : " -x");
         }
         if (option->choices) {
             add_choices(option->choices, out);

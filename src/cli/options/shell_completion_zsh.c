@@ -18,7 +18,7 @@ static void add_escaped(struct yk_text *out, const char *words)
 }
 
 /* The action of a specification: what completes the value. */
-static void add_choices(yk_option_choice_function choices, struct yk_text *out)
+static void add_choices(yk_option_choice_getter choices, struct yk_text *out)
 {
     yk_text_add(out, "(");
     yk_options_write_choices(choices, out);
@@ -34,7 +34,7 @@ static void add_option(const struct yk_option *option, struct yk_text *out)
         yk_text_addf(out, ":%s:", option->placeholder);
         if (option->choices) {
             add_choices(option->choices, out);
-        } else if (yk_option_is_file(option)) {
+        } else if (yk_option_value_is_file(option)) {
             yk_text_add(out, "_files");
         }
     }

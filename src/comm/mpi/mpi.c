@@ -131,7 +131,7 @@ static yk_status open_world(const struct yk_comm_options *options, struct yk_com
     yk_status status;
     struct lane_call lane_call = {0};
     struct yk_comm_world *world = calloc(1, sizeof *world);
-    YK_TRY_MEMORY(world);
+    YK_TRY_ALLOCATED(world);
     world->options = *options;
     const size_t asked = options->block_bytes > 0 ? options->block_bytes : BLOCK_BYTES;
     world->options.block_bytes = asked < SMALLEST_BLOCK_BYTES  ? SMALLEST_BLOCK_BYTES

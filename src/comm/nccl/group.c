@@ -86,7 +86,7 @@ yk_status yk_nccl_group_create(struct yk_comm_world *world, const int32_t *ranks
     if (status == YK_OK && !is_all) {
         status = split(world, me, count, &comm);
     }
-    YK_TRY_OR(status, free_group(group));
+    YK_TRY_OR_CLEAN_UP(status, free_group(group));
     if (group) {
         group->comm = comm;
         group->is_all = is_all;

@@ -56,7 +56,7 @@ static yk_status create_world(const struct yk_comm_options *options, struct yk_c
 {
     yk_status status;
     struct yk_comm_world *world = calloc(1, sizeof *world);
-    YK_TRY_MEMORY(world);
+    YK_TRY_ALLOCATED(world);
     world->options = *options;
     world->rank = options->bootstrap->rank;
     world->size = options->bootstrap->size;
@@ -137,8 +137,8 @@ static yk_status open_world(const struct yk_comm_options *options, struct yk_com
         return status;
     }
     world->options.bootstrap = NULL;
-    YK_THEN(yk_nccl_init_communicator(world, &id, (int)ceil(blocks)));
-    YK_THEN(yk_nccl_error_monitor_start(world));
+    YK_IF_OK(yk_nccl_init_communicator(world, &id, (int)ceil(blocks)));
+    YK_IF_OK(yk_nccl_error_monitor_start(world));
     if (status == YK_OK) {
         *out = world;
         return YK_OK;

@@ -158,9 +158,9 @@ static yk_status join(const struct yk_rendezvous_options *rendezvous, void *byte
         .failure = "nobody answers",
     };
     void *received = malloc(size > 0 ? size : 1);
-    YK_TRY_MEMORY(received);
+    YK_TRY_ALLOCATED(received);
     yk_status status = connect_until_accepted(rendezvous, &client, &connection);
-    YK_THEN(receive_bytes(rendezvous, &connection, received, size));
+    YK_IF_OK(receive_bytes(rendezvous, &connection, received, size));
     if (status == YK_OK) {
         memcpy(bytes, received, size);
     }

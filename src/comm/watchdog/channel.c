@@ -166,7 +166,7 @@ yk_status yk_watchdog_channel_accept_all_ranks(struct yk_watchdog_endpoint *endp
     memcpy(listener.sockets, endpoint->sockets, sizeof listener.sockets);
     endpoint->socket_count = 0;
     yk_status status = yk_rendezvous_listener_open(&listener);
-    YK_THEN(yk_rendezvous_listener_accept_all_ranks(&listener, yk_clock_now_s() + connect_s));
+    YK_IF_OK(yk_rendezvous_listener_accept_all_ranks(&listener, yk_clock_now_s() + connect_s));
     if (status == YK_OK && listener.missing > 0) {
         status = fail_missing(&listener);
     }

@@ -436,7 +436,7 @@ static yk_status make_watch(int32_t rank, int32_t size, const struct yk_watchdog
     watchdog->options.heartbeat_period_s = or_default(options->heartbeat_period_s, usual_beat_s);
     watchdog->options.heartbeat_timeout_s = or_default(options->heartbeat_timeout_s, usual_limit_s);
     watchdog->options.op_timeout_s = or_default(options->op_timeout_s, usual_limit_s);
-    YK_TRY_OR(allocate(watchdog, yk_clock_now_s()), free_watch(watchdog));
+    YK_TRY_OR_CLEAN_UP(allocate(watchdog, yk_clock_now_s()), free_watch(watchdog));
     *out = watchdog;
     return YK_OK;
 }
@@ -459,9 +459,9 @@ yk_status yk_watchdog_connect(int32_t rank, int32_t size, struct yk_watchdog_end
 {
     struct yk_watchdog *watchdog = NULL;
     yk_status status = make_watch(rank, size, options, &watchdog);
-    YK_THEN(rank == 0
-                ? yk_watchdog_channel_accept_all_ranks(endpoint, size, watchdog->links)
-                : yk_watchdog_channel_connect_to_rank0(endpoint, rank, size, &watchdog->links[0]));
+    YK_IF_OK(rank == 0
+                 ? yk_watchdog_channel_accept_all_ranks(endpoint, size, watchdog->links)
+                 : yk_watchdog_channel_connect_to_rank0(endpoint, rank, size, &watchdog->links[0]));
     yk_watchdog_channel_stop_listening(endpoint);
     if (status != YK_OK && watchdog) {
         free_watch(watchdog);
@@ -538,20 +538,20 @@ yk_status yk_watchdog_open(const struct yk_communicator *ranks,
     struct yk_watchdog *watchdog = NULL;
     struct yk_arena *arena = NULL;
     yk_status status = yk_arena_create(&arena);
-    YK_THEN(choose_addresses(ranks, options->address, arena, &addresses));
+    YK_IF_OK(choose_addresses(ranks, options->address, arena, &addresses));
     yk_arena_destroy(arena);
     if (status == YK_OK && ranks->rank == 0) {
         status = yk_watchdog_channel_listen(&addresses, &endpoint);
     }
     YK_TRY(yk_host_collective_agree_on_status(ranks, status));
     status = share_endpoint(ranks, &endpoint);
-    YK_TRY_OR(status, yk_watchdog_channel_stop_listening(&endpoint));
+    YK_TRY_OR_CLEAN_UP(status, yk_watchdog_channel_stop_listening(&endpoint));
     status = yk_watchdog_connect(ranks->rank, ranks->size, &endpoint, options, &watchdog);
     status = yk_host_collective_agree_on_status(ranks, status);
     if (status == YK_OK && watchdog) {
         status = yk_host_collective_agree_on_status(ranks, yk_watchdog_start(watchdog));
     }
-    YK_TRY_OR(status, yk_watchdog_close(watchdog));
+    YK_TRY_OR_CLEAN_UP(status, yk_watchdog_close(watchdog));
     *out = watchdog;
     return YK_OK;
 }

@@ -17,7 +17,8 @@ yk_status yk_devices_discover(struct yk_devices_result *out)
     return YK_OK;
 }
 
-yk_status yk_devices_write_cluster(const struct yk_devices_result *devices, struct yk_text *out)
+yk_status yk_devices_write_cluster_file(const struct yk_devices_result *devices,
+                                        struct yk_text *out)
 {
     struct yk_cluster *cluster = NULL;
     YK_TRY(yk_discover_make_cluster(&devices->machine, &cluster));
@@ -31,24 +32,26 @@ yk_status yk_devices_write_cluster(const struct yk_devices_result *devices, stru
 static void add_rate(struct yk_table *table, double flops)
 {
     if (flops > 0) {
-        yk_table_add(table, "%.5g", flops / 1e12);
+        yk_table_add_cell(table, "%.5g", flops / 1e12);
     } else {
-        yk_table_add(table, "-");
+        yk_table_add_cell(table, "-");
     }
 }
 
 static void add_sheet(struct yk_table *table, const struct yk_datasheet *sheet)
 {
-    yk_table_add(table, "%s", sheet->name);
-    yk_table_add(table, "%s%s", sheet->title, sheet->plan_only ? " (plan only)" : "");
-    yk_table_add(table, "%s", YK_UNITS_TEXT(sheet->memory_bytes, YK_UNIT_BYTES));
-    yk_table_add(table, "%s", YK_UNITS_TEXT(sheet->memory_bytes_per_s, YK_UNIT_BYTES_PER_S));
+    yk_table_add_cell(table, "%s", sheet->name);
+    yk_table_add_cell(table, "%s%s", sheet->title, sheet->plan_only ? " (plan only)" : "");
+    yk_table_add_cell(table, "%s", YK_UNITS_FORMAT_TEMPORARY(sheet->memory_bytes, YK_UNIT_BYTES));
+    yk_table_add_cell(table, "%s",
+                      YK_UNITS_FORMAT_TEMPORARY(sheet->memory_bytes_per_s, YK_UNIT_BYTES_PER_S));
     add_rate(table, sheet->vector_flops);
     add_rate(table, sheet->matrix_flops[YK_PRECISION_TF32]);
     add_rate(table, sheet->matrix_flops[YK_PRECISION_FP16]);
     add_rate(table, sheet->matrix_flops[YK_PRECISION_BF16]);
-    yk_table_add(table, "%s",
-                 sheet->peer_interconnect ? sheet->peer_interconnect : sheet->host_interconnect);
+    yk_table_add_cell(table, "%s",
+                      sheet->peer_interconnect ? sheet->peer_interconnect
+                                               : sheet->host_interconnect);
 }
 
 static yk_status add_devices(struct yk_text *out)
@@ -80,10 +83,11 @@ static yk_status add_links(struct yk_text *out)
     YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
     for (size_t i = 0; i < yk_interconnect_count; i++) {
         const struct yk_interconnect *link = &yk_interconnects[i];
-        yk_table_add(table, "%s", link->name);
-        yk_table_add(table, "%s", link->title);
-        yk_table_add(table, "%s", YK_UNITS_TEXT(link->bytes_per_s, YK_UNIT_BYTES_PER_S));
-        yk_table_add(table, "%s", YK_UNITS_TEXT(link->latency_s, YK_UNIT_SECONDS));
+        yk_table_add_cell(table, "%s", link->name);
+        yk_table_add_cell(table, "%s", link->title);
+        yk_table_add_cell(table, "%s",
+                          YK_UNITS_FORMAT_TEMPORARY(link->bytes_per_s, YK_UNIT_BYTES_PER_S));
+        yk_table_add_cell(table, "%s", YK_UNITS_FORMAT_TEMPORARY(link->latency_s, YK_UNIT_SECONDS));
     }
     yk_text_add(out, "\nLinks; bandwidths are one way, latencies are typical\n");
     return yk_table_write_and_destroy(table, out);
@@ -107,7 +111,7 @@ static void write_rates(struct yk_json_writer *json, const struct yk_datasheet *
 
 static void write_sheet(struct yk_json_writer *json, const struct yk_datasheet *sheet)
 {
-    yk_json_write_begin_row(json, 2);
+    yk_json_write_begin_object_on_line(json, 2);
     yk_json_write_string(json, "name", sheet->name);
     yk_json_write_string(json, "title", sheet->title);
     yk_json_write_string(json, "generation", yk_datasheet_generation_name(sheet->generation));
@@ -124,7 +128,7 @@ static void write_sheet(struct yk_json_writer *json, const struct yk_datasheet *
 
 static void write_link(struct yk_json_writer *json, const struct yk_interconnect *link)
 {
-    yk_json_write_begin_row(json, 2);
+    yk_json_write_begin_object_on_line(json, 2);
     yk_json_write_string(json, "name", link->name);
     yk_json_write_string(json, "title", link->title);
     yk_json_write_number(json, "latency_s", link->latency_s);

@@ -16,8 +16,8 @@ struct yk_devices_result {
 yk_status yk_devices_discover(struct yk_devices_result *out) YK_MUST_USE;
 
 /* Appends the machine in the format of a cluster file. */
-yk_status yk_devices_write_cluster(const struct yk_devices_result *devices,
-                                   struct yk_text *out) YK_MUST_USE;
+yk_status yk_devices_write_cluster_file(const struct yk_devices_result *devices,
+                                        struct yk_text *out) YK_MUST_USE;
 
 /* These functions append the built-in datasheets of devices and links. */
 yk_status yk_devices_write_datasheets_text(struct yk_text *out) YK_MUST_USE;

@@ -48,7 +48,7 @@ static yk_status declare(struct logits *outputs, int64_t V)
                                                 dimensions));
     YK_TRY(yk_safetensors_writer_declare_tensor(outputs->writer, "logits", YK_TENSOR_F32, 3,
                                                 dimensions));
-    return yk_safetensors_writer_begin(outputs->writer);
+    return yk_safetensors_writer_write_header(outputs->writer);
 }
 
 static yk_status write_rows(struct logits *outputs, int64_t V)
@@ -167,8 +167,8 @@ static yk_status measure_loss(struct evaluation *evaluation)
     YK_TRY(yk_dataset_create_sequential_sampler(evaluation->dataset, &cut, true, &sampler));
     yk_status status =
         evaluation->recorder ? yk_counter_recorder_start(evaluation->recorder) : YK_OK;
-    YK_THEN(yk_evaluate_mean_loss(evaluation->loaded.store, sampler, &how, &result->loss,
-                                  &result->tokens));
+    YK_IF_OK(yk_evaluate_mean_loss(evaluation->loaded.store, sampler, &how, &result->loss,
+                                   &result->tokens));
     yk_sampler_destroy(sampler);
     result->perplexity = exp(result->loss);
     return status;
@@ -203,7 +203,7 @@ static yk_status evaluate(struct evaluation *evaluation)
     YK_TRY(measure_loss(evaluation));
     YK_TRY(read_counters(evaluation));
     if (request->outputs) {
-        yk_output_files_record(&result->outputs, write_logits(evaluation));
+        yk_output_files_record_status(&result->outputs, write_logits(evaluation));
     }
     return isfinite(result->loss)
                ? YK_OK

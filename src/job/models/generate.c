@@ -49,7 +49,7 @@ static yk_status read_ids(struct generation *generation)
  * trained on text alone has hardly seen it. */
 static yk_status store_prompt(struct generation *generation, const struct yk_token_ids *ids)
 {
-    const int32_t begin = yk_tokenizer_role_id(generation->loaded.tokenizer, YK_TOKEN_BEGIN);
+    const int32_t begin = yk_tokenizer_id_of_role(generation->loaded.tokenizer, YK_TOKEN_BEGIN);
     YK_TRY(yk_token_ids_status(ids));
     if (begin >= 0 && (ids->count == 0 || ids->items[0] != begin)) {
         generation->ids[generation->count++] = begin;
@@ -74,7 +74,7 @@ static yk_status add_chat(const struct generation *generation, struct yk_tokeniz
     int64_t first = 0;
     yk_status status = yk_chat_template_open(generation->loaded.tokenizer, encoder, &chat);
     if (status == YK_OK) {
-        yk_chat_template_add_begin(&chat, out);
+        yk_chat_template_add_begin_token(&chat, out);
         status = yk_chat_template_add_message(&chat, YK_CHAT_USER, generation->request->prompt,
                                               "--prompt", out, &first);
     }
@@ -99,7 +99,7 @@ static yk_status read_prompt(struct generation *generation)
                            ? add_chat(generation, encoder, &ids)
                            : yk_tokenizer_encode(encoder, prompt, strlen(prompt), "--prompt",
                                                  YK_SPECIAL_TOKENS_NONE, &ids);
-    YK_THEN(store_prompt(generation, &ids));
+    YK_IF_OK(store_prompt(generation, &ids));
     /* The question is not printed. */
     generation->emitted = generation->request->chat ? generation->count : 0;
     yk_tokenizer_encoder_destroy(encoder);
@@ -165,7 +165,7 @@ static yk_status emit_text(struct generation *generation, bool last)
     for (int64_t i = 0; i < count && !tokenizer; i++) {
         yk_text_addf(&text, generation->emitted + i > 0 ? ",%d" : "%d", (int)ids[i]);
     }
-    YK_THEN(yk_text_status(&text));
+    YK_IF_OK(yk_text_status(&text));
     const bool torn = !last && count < MAX_TORN && ends_in_partial_character(&text);
     if (status == YK_OK && !torn) {
         generation->emitted = generation->count;
@@ -201,7 +201,7 @@ static bool reached_end_token(const struct generation *generation)
 {
     const struct yk_tokenizer *tokenizer = generation->loaded.tokenizer;
     const int32_t last = generation->ids[generation->count - 1];
-    return tokenizer && (last == yk_tokenizer_role_id(tokenizer, YK_TOKEN_END) ||
+    return tokenizer && (last == yk_tokenizer_id_of_role(tokenizer, YK_TOKEN_END) ||
                          last == yk_tokenizer_token_id(tokenizer, "<|eot_id|>"));
 }
 

@@ -73,7 +73,7 @@ static yk_status open_all(const char *path, struct yk_inspect_result *out)
 static void add_up(struct yk_inspect_result *out)
 {
     for (int32_t i = 0; i < out->set->count; i++) {
-        const struct yk_tensor_entry *entry = out->set->locations[i].entry;
+        const struct yk_tensor_file_entry *entry = out->set->locations[i].entry;
         double numbers = 1;
         for (int32_t k = 0; k < entry->rank; k++) {
             numbers *= (double)entry->shape[k];
@@ -105,7 +105,7 @@ static void add_options(const struct yk_json *options, struct yk_text *out)
     for (size_t i = 0; i < yk_train_option_table.count; i++) {
         const struct yk_option *option = &yk_train_option_table.rows[i];
         word.length = 0;
-        if (!yk_option_add_json_value(yk_json_get(options, option->name), &word) ||
+        if (!yk_option_format_json_value(yk_json_get_member(options, option->name), &word) ||
             is_preset(option, yk_text_chars(&word))) {
             continue;
         }
@@ -172,7 +172,7 @@ void yk_inspect_result_free(struct yk_inspect_result *result)
 }
 
 /* "48 x 144" */
-static void add_shape(const struct yk_tensor_entry *tensor, struct yk_text *out)
+static void add_shape(const struct yk_tensor_file_entry *tensor, struct yk_text *out)
 {
     for (int32_t i = 0; i < tensor->rank; i++) {
         yk_text_addf(out, "%s%" PRId64, i > 0 ? " x " : "", tensor->shape[i]);
@@ -191,20 +191,20 @@ static yk_status add_tensors(const struct yk_inspect_result *result, struct yk_t
     struct yk_text shape = {0};
     YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
     for (int32_t i = 0; i < result->set->count; i++) {
-        const struct yk_tensor_entry *tensor = result->set->locations[i].entry;
+        const struct yk_tensor_file_entry *tensor = result->set->locations[i].entry;
         shape.length = 0;
         add_shape(tensor, &shape);
-        yk_table_add(table, "%s", tensor->name);
-        yk_table_add(table, "%s", yk_tensor_dtype_name(tensor->type));
-        yk_table_add(table, "%s", tensor->rank > 0 ? yk_text_chars(&shape) : "one number");
-        yk_table_add(table, "%" PRIu64, tensor->bytes);
+        yk_table_add_cell(table, "%s", tensor->name);
+        yk_table_add_cell(table, "%s", yk_tensor_dtype_name(tensor->type));
+        yk_table_add_cell(table, "%s", tensor->rank > 0 ? yk_text_chars(&shape) : "one number");
+        yk_table_add_cell(table, "%" PRIu64, tensor->bytes);
     }
     const yk_status status = yk_table_write_and_destroy(table, out);
     yk_text_free(&shape);
     return status;
 }
 
-static void add_metadata(const struct yk_safetensors *file, struct yk_text *out)
+static void add_metadata(const struct yk_safetensors_file *file, struct yk_text *out)
 {
     for (int32_t i = 0; i < file->header->metadata_count; i++) {
         yk_text_addf(out, "%s says ", file->path);
@@ -255,11 +255,11 @@ static void add_sums(const struct yk_inspect_result *result, struct yk_text *out
     yk_text_addf(out, "\n%" PRId32 " tensor%s in %" PRId32 " file%s, %.0f numbers, %s\n",
                  result->set->count, yk_text_plural_suffix(result->set->count),
                  result->set->file_count, yk_text_plural_suffix(result->set->file_count),
-                 result->numbers, YK_UNITS_TEXT(result->bytes, YK_UNIT_BYTES));
+                 result->numbers, YK_UNITS_FORMAT_TEMPORARY(result->bytes, YK_UNIT_BYTES));
     if (result->optimizer) {
         yk_text_addf(out, "%s: %" PRId32 " tensors, %s\n", result->optimizer->path,
                      result->optimizer->header->count,
-                     YK_UNITS_TEXT((double)result->optimizer->size, YK_UNIT_BYTES));
+                     YK_UNITS_FORMAT_TEMPORARY((double)result->optimizer->size, YK_UNIT_BYTES));
     }
 }
 
@@ -310,9 +310,9 @@ static void write_checkpoint(const struct yk_checkpoint *checkpoint, struct yk_j
     yk_json_write_end_object(json);
 }
 
-static void write_file(const struct yk_safetensors *file, struct yk_json_writer *json)
+static void write_file(const struct yk_safetensors_file *file, struct yk_json_writer *json)
 {
-    yk_json_write_begin_row(json, 2);
+    yk_json_write_begin_object_on_line(json, 2);
     yk_json_write_string(json, "path", file->path);
     yk_json_write_integer(json, "bytes", (int64_t)file->size);
     yk_json_write_begin_object(json, "metadata");
@@ -323,9 +323,9 @@ static void write_file(const struct yk_safetensors *file, struct yk_json_writer 
     yk_json_write_end_object(json);
 }
 
-static void write_tensor(const struct yk_tensor_entry *tensor, struct yk_json_writer *json)
+static void write_tensor(const struct yk_tensor_file_entry *tensor, struct yk_json_writer *json)
 {
-    yk_json_write_begin_row(json, 2);
+    yk_json_write_begin_object_on_line(json, 2);
     yk_json_write_string(json, "name", tensor->name);
     yk_json_write_string(json, "type", yk_tensor_dtype_name(tensor->type));
     yk_json_write_integers(json, "shape", tensor->shape, tensor->rank);

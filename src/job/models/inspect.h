@@ -38,7 +38,7 @@ struct yk_inspect_result {
     /* Options of the run that differ from their defaults: " --batch 16 --nf4". NULL means: the
      * checkpoint was not saved by a run. */
     const char *options;
-    struct yk_safetensors *optimizer; /* file of the optimizer state; NULL means: none */
+    struct yk_safetensors_file *optimizer; /* file of the optimizer state; NULL means: none */
 };
 
 /* Fails if a file is truncated or damaged. The message names the file. */

@@ -20,8 +20,8 @@ static yk_status list_builtins(struct yk_model_summary_result *out)
 
 static double products(const struct yk_kernel_work_list *list)
 {
-    return yk_kernel_work_operations(list, YK_KERNEL_MATRIX) +
-           yk_kernel_work_operations(list, YK_KERNEL_ATTENTION);
+    return yk_kernel_work_sum_operations(list, YK_KERNEL_MATRIX) +
+           yk_kernel_work_sum_operations(list, YK_KERNEL_ATTENTION);
 }
 
 static int64_t sent_bytes(const struct yk_model *model, int32_t layer)
@@ -44,8 +44,10 @@ static yk_status count_costs(struct yk_model_summary_result *out)
         const struct yk_model_summary_layer_cost cost = {
             .forward_flops = products(&layer->forward),
             .backward_flops = products(&layer->backward),
-            .forward_vector_flops = yk_kernel_work_operations(&layer->forward, YK_KERNEL_VECTOR),
-            .backward_vector_flops = yk_kernel_work_operations(&layer->backward, YK_KERNEL_VECTOR),
+            .forward_vector_flops =
+                yk_kernel_work_sum_operations(&layer->forward, YK_KERNEL_VECTOR),
+            .backward_vector_flops =
+                yk_kernel_work_sum_operations(&layer->backward, YK_KERNEL_VECTOR),
             .saved_bytes = (double)layer->saved_bytes,
             .sent_bytes = sent_bytes(model, i),
         };
@@ -69,7 +71,7 @@ yk_status yk_model_summary_run(const struct yk_model_summary_request *request,
         return list_builtins(out);
     }
     YK_TRY(yk_model_config_open(request->model, out->arena, &config));
-    YK_TRY(yk_workload_resolve(&request->workload, config, &workload));
+    YK_TRY(yk_workload_from_request(&request->workload, config, &workload));
     YK_TRY(yk_model_build(config, &workload, out->arena, &out->model));
     out->architecture = config->architecture->name;
     out->causal = config->architecture != &yk_architecture_bert;

@@ -100,7 +100,7 @@ yk_status yk_pair_extraction_write_text(const struct yk_pair_extraction_result *
     yk_text_addf(out, "  catalogues          %" PRId32 "\n", pairs->broken);
     for (int i = YK_PAIR_ACCEPTED + 1; i < YK_PAIR_REJECT_REASON_COUNT; i++) {
         yk_text_addf(out, "  %-18s  %" PRId64 "\n",
-                     yk_pair_cleaning_reason_name((enum yk_pair_reject_reason)i),
+                     yk_pair_cleaning_reject_reason_name((enum yk_pair_reject_reason)i),
                      pairs->rejected[i]);
     }
     return yk_text_status(out);
@@ -111,7 +111,7 @@ static void write_rejected(enum yk_pair_reject_reason reason, int64_t count,
                            struct yk_json_writer *json)
 {
     char key[KEY_SIZE];
-    (void)snprintf(key, sizeof key, "%s", yk_pair_cleaning_reason_name(reason));
+    (void)snprintf(key, sizeof key, "%s", yk_pair_cleaning_reject_reason_name(reason));
     for (char *c = key; *c; c++) {
         *c = *c == ' ' ? '_' : *c;
     }

@@ -69,8 +69,8 @@ static yk_status check_series(const char *output, const char *const *inputs, siz
     return status;
 }
 
-yk_status yk_tokenize_output_check(const struct yk_tokenize_output *output,
-                                   const struct yk_text_files *files, struct yk_arena *arena)
+yk_status yk_tokenize_check_output_path(const struct yk_tokenize_output_path *output,
+                                        const struct yk_text_files *files, struct yk_arena *arena)
 {
     const char *tokenizer = output->tokenizer;
     const size_t file_count = (size_t)files->count;
@@ -120,7 +120,7 @@ static yk_status find_end(struct encoding *encoding)
     if (!encoding->input->append_end) {
         return YK_OK;
     }
-    encoding->end = yk_tokenizer_role_id(encoding->tokenizer, YK_TOKEN_END);
+    encoding->end = yk_tokenizer_id_of_role(encoding->tokenizer, YK_TOKEN_END);
     return encoding->end >= 0
                ? YK_OK
                : yk_fail(YK_ERROR_INPUT,
@@ -170,28 +170,30 @@ static yk_status walk(struct encoding *encoding,
                                            size_t length))
 {
     const struct yk_text_files_consumer consumer = {.consume = consume, .user = encoding};
-    return yk_text_files_read(&encoding->files, &encoding->cut, "encoding", &consumer,
-                              encoding->job, &encoding->bytes);
+    return yk_text_files_read_chunks(&encoding->files, &encoding->cut, "encoding", &consumer,
+                                     encoding->job, &encoding->bytes);
 }
 
 static yk_status write_chunk(void *user, const char *path, const char *text, size_t length)
 {
     struct encoding *encoding = user;
     YK_TRY(encode_chunk(encoding, path, text, length));
-    return yk_token_shard_writer_add(encoding->writer, encoding->ids.items, encoding->ids.count);
+    return yk_token_shard_writer_add_tokens(encoding->writer, encoding->ids.items,
+                                            encoding->ids.count);
 }
 
-static yk_status encode(struct encoding *encoding, const struct yk_tokenize_encode_request *request,
-                        struct yk_tokenize_encode_result *out)
+static yk_status encode(struct encoding *encoding,
+                        const struct yk_tokenize_write_shards_request *request,
+                        struct yk_tokenize_write_shards_result *out)
 {
     struct yk_token_shard_write_summary summary = {0};
     YK_TRY(open_all(encoding));
-    const struct yk_tokenize_output output = {
+    const struct yk_tokenize_output_path output = {
         .path = request->output,
         .is_series = request->shard_tokens > 0,
         .tokenizer = request->input.tokenizer,
     };
-    YK_TRY(yk_tokenize_output_check(&output, &encoding->files, encoding->arena));
+    YK_TRY(yk_tokenize_check_output_path(&output, &encoding->files, encoding->arena));
     const struct yk_token_shard_writer_request shards = {
         .path = request->output,
         .vocabulary = yk_tokenizer_vocabulary_size(encoding->tokenizer),
@@ -211,8 +213,8 @@ static yk_status encode(struct encoding *encoding, const struct yk_tokenize_enco
     return yk_text_status(&out->tokenizer);
 }
 
-yk_status yk_tokenize_encode(const struct yk_tokenize_encode_request *request,
-                             struct yk_tokenize_encode_result *out)
+yk_status yk_tokenize_write_shards(const struct yk_tokenize_write_shards_request *request,
+                                   struct yk_tokenize_write_shards_result *out)
 {
     struct encoding encoding = {.input = &request->input, .job = request->job};
     const yk_status status = encode(&encoding, request, out);
@@ -220,10 +222,10 @@ yk_status yk_tokenize_encode(const struct yk_tokenize_encode_request *request,
     return status;
 }
 
-void yk_tokenize_encode_result_free(struct yk_tokenize_encode_result *result)
+void yk_tokenize_write_shards_result_free(struct yk_tokenize_write_shards_result *result)
 {
     yk_text_free(&result->tokenizer);
-    *result = (struct yk_tokenize_encode_result){0};
+    *result = (struct yk_tokenize_write_shards_result){0};
 }
 
 static yk_status emit_token(const struct encoding *encoding, int32_t id)
@@ -234,8 +236,8 @@ static yk_status emit_token(const struct encoding *encoding, int32_t id)
         return request->token(request->user, id, NULL);
     }
     yk_status status = yk_tokenizer_decode(encoding->tokenizer, &id, 1, false, &text);
-    YK_THEN(yk_text_status(&text));
-    YK_THEN(request->token(request->user, id, yk_text_chars(&text)));
+    YK_IF_OK(yk_text_status(&text));
+    YK_IF_OK(request->token(request->user, id, yk_text_chars(&text)));
     yk_text_free(&text);
     return status;
 }
@@ -266,7 +268,7 @@ yk_status yk_tokenize_list_tokens(const struct yk_tokenize_list_tokens_request *
         .shown = request,
     };
     yk_status status = open_all(&encoding);
-    YK_THEN(walk(&encoding, show_chunk));
+    YK_IF_OK(walk(&encoding, show_chunk));
     close_all(&encoding);
     return status;
 }
@@ -278,7 +280,7 @@ enum {
 
 /* A shard on its way to text. */
 struct decoding {
-    const struct yk_tokenize_decode_request *request;
+    const struct yk_tokenize_decode_shard_request *request;
     struct yk_tokenizer *tokenizer;
     struct yk_token_shard *shard;
     struct yk_token_ids ids; /* that were read and not handed out */
@@ -303,12 +305,12 @@ static yk_status can_split_after(struct decoding *decoding, const int32_t *ids, 
     struct yk_text apart = {0};
     yk_status status = text_of(decoding, ids, 1);
     yk_text_add_bytes(&apart, yk_text_chars(&decoding->text), decoding->text.length);
-    YK_THEN(text_of(decoding, ids + 1, 1));
+    YK_IF_OK(text_of(decoding, ids + 1, 1));
     const bool plain = status == YK_OK && decoding->text.length > 0 &&
                        (unsigned char)decoding->text.bytes[0] < 0x80;
     yk_text_add_bytes(&apart, yk_text_chars(&decoding->text), decoding->text.length);
-    YK_THEN(text_of(decoding, ids, 2));
-    YK_THEN(yk_text_status(&apart));
+    YK_IF_OK(text_of(decoding, ids, 2));
+    YK_IF_OK(yk_text_status(&apart));
     *out = status == YK_OK && plain && decoding->text.length == apart.length &&
            memcmp(decoding->text.bytes, apart.bytes, apart.length) == 0;
     yk_text_free(&apart);
@@ -362,7 +364,7 @@ static yk_status decode(struct decoding *decoding)
     for (int64_t first = 0; first < total; first += CHUNK_TOKENS) {
         const int64_t left = total - first;
         const int64_t count = left < CHUNK_TOKENS ? left : CHUNK_TOKENS;
-        YK_TRY(yk_token_shard_read(decoding->shard, first, count, chunk));
+        YK_TRY(yk_token_shard_read_tokens(decoding->shard, first, count, chunk));
         YK_TRY(check_ids(decoding, first, chunk, count));
         yk_token_ids_add_all(&decoding->ids, chunk, count);
         YK_TRY(yk_token_ids_status(&decoding->ids));
@@ -377,12 +379,12 @@ static yk_status decode(struct decoding *decoding)
     return YK_OK;
 }
 
-yk_status yk_tokenize_decode(const struct yk_tokenize_decode_request *request)
+yk_status yk_tokenize_decode_shard(const struct yk_tokenize_decode_shard_request *request)
 {
     struct decoding decoding = {.request = request};
     yk_status status = yk_tokenizer_open(request->tokenizer, &decoding.tokenizer);
-    YK_THEN(yk_token_shard_open(request->shard, &decoding.shard));
-    YK_THEN(decode(&decoding));
+    YK_IF_OK(yk_token_shard_open(request->shard, &decoding.shard));
+    YK_IF_OK(decode(&decoding));
     yk_token_ids_free(&decoding.ids);
     yk_text_free(&decoding.text);
     yk_token_shard_close(decoding.shard);

@@ -19,7 +19,7 @@
 
 enum {
     YK_TOKENIZE_BYTE_TOKENS = 256, /* every trained tokenizer has one token for each byte */
-    YK_TOKENIZE_MAX_TOKENS = YK_TOKEN_MAP_MAX_TOKENS
+    YK_TOKENIZE_MAX_VOCABULARY = YK_TOKEN_MAP_MAX_TOKENS
 };
 
 /* Trains a byte-level BPE tokenizer. */
@@ -59,7 +59,7 @@ struct yk_tokenize_input {
 };
 
 /* Encodes text into token shards. */
-struct yk_tokenize_encode_request {
+struct yk_tokenize_write_shards_request {
     struct yk_tokenize_input input;
     const char *output;   /* path of the shard (.bin), or path prefix if there are several shards */
     int64_t shard_tokens; /* maximum number of tokens per shard; 0 means: only one shard */
@@ -67,7 +67,7 @@ struct yk_tokenize_encode_request {
 };
 
 /* Starts as {0}. */
-struct yk_tokenize_encode_result {
+struct yk_tokenize_write_shards_result {
     struct yk_text tokenizer; /* description: "byte-level BPE, 50257 tokens" */
     int32_t files;
     int64_t bytes; /* size of the text */
@@ -77,9 +77,9 @@ struct yk_tokenize_encode_result {
     double seconds;
 };
 
-yk_status yk_tokenize_encode(const struct yk_tokenize_encode_request *request,
-                             struct yk_tokenize_encode_result *out) YK_MUST_USE;
-void yk_tokenize_encode_result_free(struct yk_tokenize_encode_result *result);
+yk_status yk_tokenize_write_shards(const struct yk_tokenize_write_shards_request *request,
+                                   struct yk_tokenize_write_shards_result *out) YK_MUST_USE;
+void yk_tokenize_write_shards_result_free(struct yk_tokenize_write_shards_result *result);
 
 /* Encodes text and passes each token to a callback. */
 struct yk_tokenize_list_tokens_request {
@@ -100,17 +100,18 @@ yk_status
 yk_tokenize_list_tokens(const struct yk_tokenize_list_tokens_request *request) YK_MUST_USE;
 
 /* Decodes a shard and passes its text to a callback in chunks. */
-struct yk_tokenize_decode_request {
+struct yk_tokenize_decode_shard_request {
     const char *tokenizer;
     const char *shard;
     yk_status (*text)(void *user, const char *bytes, size_t length); /* if it fails, the job ends */
     void *user;
 };
 
-yk_status yk_tokenize_decode(const struct yk_tokenize_decode_request *request) YK_MUST_USE;
+yk_status
+yk_tokenize_decode_shard(const struct yk_tokenize_decode_shard_request *request) YK_MUST_USE;
 
 /* The output path of a tokenizer or of token shards. */
-struct yk_tokenize_output {
+struct yk_tokenize_output_path {
     const char *path;
     bool is_series;        /* `path` is a prefix of several files */
     const char *tokenizer; /* path of the tokenizer that the job reads; NULL means: none */
@@ -119,8 +120,8 @@ struct yk_tokenize_output {
 /* Checks the output path before any work is done. Fails if the output would overwrite the tokenizer
  * or an input file, or if the folder of the output is not writable. Allocates temporary lists in
  * `arena`. */
-yk_status yk_tokenize_output_check(const struct yk_tokenize_output *output,
-                                   const struct yk_text_files *files,
-                                   struct yk_arena *arena) YK_MUST_USE;
+yk_status yk_tokenize_check_output_path(const struct yk_tokenize_output_path *output,
+                                        const struct yk_text_files *files,
+                                        struct yk_arena *arena) YK_MUST_USE;
 
 #endif

@@ -71,7 +71,7 @@ static yk_status split_specials(struct learner *learner, const char *names)
     for (int32_t i = 0; i < count; i++) {
         const size_t length = strcspn(names, ",");
         specials[i] = yk_arena_copy_text(learner->arena, names, length);
-        YK_TRY_MEMORY(specials[i]);
+        YK_TRY_ALLOCATED(specials[i]);
         names += length + 1;
     }
     YK_TRY(check_specials(specials, count));
@@ -131,21 +131,21 @@ static yk_status prepare(struct learner *learner)
     const struct yk_tokenize_train_tokenizer_request *request = learner->request;
     YK_TRY(
         yk_text_files_list(request->files, request->file_count, learner->arena, &learner->files));
-    return yk_tokenize_output_check(&(struct yk_tokenize_output){.path = request->output},
-                                    &learner->files, learner->arena);
+    return yk_tokenize_check_output_path(&(struct yk_tokenize_output_path){.path = request->output},
+                                         &learner->files, learner->arena);
 }
 
 static yk_status count_word(void *counts, const char *word, size_t length)
 {
-    YK_TRY(yk_bpe_merge_word_check(length));
+    YK_TRY(yk_bpe_merge_word_check_length(length));
     return yk_word_counts_add(counts, word, length);
 }
 
 static yk_status count_words(void *user, const char *path, const char *text, size_t length)
 {
     struct learner *learner = user;
-    const yk_status status = yk_pre_tokenizer_run(learner->pre_tokenizer, &learner->workspace, text,
-                                                  length, count_word, learner->counts);
+    const yk_status status = yk_pre_tokenizer_split(learner->pre_tokenizer, &learner->workspace,
+                                                    text, length, count_word, learner->counts);
     return status == YK_OK ? YK_OK : yk_status_prefix(status, path);
 }
 
@@ -162,8 +162,8 @@ static yk_status learn(struct learner *learner)
         .stop = yk_job_stop_flag(learner->request->job),
         .min_times = learner->min_times,
     };
-    YK_TRY(yk_text_files_read(&learner->files, &learner->cut, "counting words", &consumer,
-                              learner->request->job, &learner->bytes));
+    YK_TRY(yk_text_files_read_chunks(&learner->files, &learner->cut, "counting words", &consumer,
+                                     learner->request->job, &learner->bytes));
     yk_status status = yk_bpe_trainer_train(&request, &learner->result);
     YK_TRY(status == YK_ERROR_STOPPED ? yk_text_files_fail_stopped() : status);
     struct yk_text file = {0};
@@ -182,7 +182,7 @@ static void count(const struct learner *learner, struct yk_tokenize_train_tokeni
         .merges = learner->result.rule_count,
         .files = learner->files.count,
         .bytes = learner->bytes,
-        .words = yk_word_counts_count(learner->counts),
+        .words = yk_word_counts_distinct_count(learner->counts),
         .min_times = learner->min_times,
         .seconds = learner->seconds,
     };

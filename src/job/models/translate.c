@@ -166,9 +166,9 @@ static yk_status find_tokens(struct translator *translator)
     const struct yk_special_token_ids *ids = &translator->loaded.model->config->ids;
     const struct yk_tokenizer *tokenizer = translator->loaded.tokenizer;
     const int32_t end =
-        ids->end >= 0 ? (int32_t)ids->end : yk_tokenizer_role_id(tokenizer, YK_TOKEN_END);
+        ids->end >= 0 ? (int32_t)ids->end : yk_tokenizer_id_of_role(tokenizer, YK_TOKEN_END);
     const int32_t pad =
-        ids->pad >= 0 ? (int32_t)ids->pad : yk_tokenizer_role_id(tokenizer, YK_TOKEN_PAD);
+        ids->pad >= 0 ? (int32_t)ids->pad : yk_tokenizer_id_of_role(tokenizer, YK_TOKEN_PAD);
     translator->options = (struct yk_beam_options){
         .width = (int32_t)translator->request->beams,
         .length_penalty = translator->request->length_penalty,
@@ -270,8 +270,8 @@ static yk_status score(const struct translator *translator, struct yk_bleu_score
         yk_text_add(&all, "\n");
     }
     yk_status status = yk_text_status(&all);
-    YK_THEN(yk_lines_split(yk_text_chars(&all), all.length, "the translation", &lines));
-    YK_THEN(yk_bleu_score_compute(lines, translator->request->reference, &options, out));
+    YK_IF_OK(yk_lines_split(yk_text_chars(&all), all.length, "the translation", &lines));
+    YK_IF_OK(yk_bleu_score_compute(lines, translator->request->reference, &options, out));
     yk_lines_destroy(lines);
     yk_text_free(&all);
     return status;

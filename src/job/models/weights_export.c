@@ -19,7 +19,7 @@ static yk_status save_tokenizer(const struct yk_weights_export_request *request,
                                loaded->arena, &path));
     yk_tokenizer_write(loaded->tokenizer, &text);
     yk_status status = yk_text_status(&text);
-    YK_THEN(yk_file_write_nofollow(path, &text));
+    YK_IF_OK(yk_file_write_nofollow(path, &text));
     yk_text_free(&text);
     return status;
 }
@@ -28,8 +28,8 @@ static yk_status save_tokenizer(const struct yk_weights_export_request *request,
 static yk_status check_not_input(const struct yk_weights_export_request *request,
                                  const struct yk_loaded_model *loaded, const char *base)
 {
-    if (yk_folder_is_same(request->output, loaded->checkpoint->path) ||
-        (base && yk_folder_is_same(request->output, base))) {
+    if (yk_folder_is_same_path(request->output, loaded->checkpoint->path) ||
+        (base && yk_folder_is_same_path(request->output, base))) {
         return yk_fail(YK_ERROR_USAGE, "%s is what is read; write into another folder",
                        request->output);
     }

@@ -58,7 +58,8 @@ static yk_status prepare(const struct yk_placement_job_request *request,
         .algorithm = request->algorithm,
         .search = yk_job_make_scheduler_options(&request->search, request->job),
     };
-    YK_TRY(yk_workload_resolve(&request->workload, out->request.config, &out->request.workload));
+    YK_TRY(
+        yk_workload_from_request(&request->workload, out->request.config, &out->request.workload));
     return request->map ? yk_planning_inputs_read_device_map(request->map, out->request.config,
                                                              planning->cluster->device_count,
                                                              planning->arena, &out->request.map)
@@ -89,13 +90,13 @@ yk_status yk_placement_job_run(const struct yk_placement_job_request *request,
     YK_TRY(check(request));
     YK_TRY(prepare(request, out));
     yk_job_report_begin(request->job);
-    const yk_status status = yk_placement_compare(&out->request, &out->placements);
+    const yk_status status = yk_placement_compare_algorithms(&out->request, &out->placements);
     yk_job_report_end(request->job);
     YK_TRY(status);
-    yk_job_log_interruption(request->job);
+    yk_job_log_if_stopped(request->job);
     warn_of_unused_times(out);
     const struct yk_placements *all = out->placements;
-    out->output = (struct yk_placement_output){
+    out->output = (struct yk_placement_comparison){
         .request = &out->request,
         .placements = all,
         .shown = all->winner < 0 ? NULL : &all->placements[all->winner],
@@ -121,7 +122,7 @@ static yk_status fail_no_fit(const struct yk_placement_job_result *result)
     yk_status status = yk_placement_memory_remedy_search(&result->request, &all->deadline, &remedy);
     if (status == YK_OK) {
         const char *violation =
-            yk_placement_output_describe_violation(&result->output, nearest, &words);
+            yk_placement_comparison_misfit_reason(&result->output, nearest, &words);
         const char *model = result->request.config->name;
         const char *way = nearest->name;
         const char *cure = yk_text_chars(&remedy);
@@ -195,8 +196,8 @@ static yk_status export_map(const struct yk_placement_job_request *request,
 }
 
 /* The page compares all placements; the picture and the trace are of the one shown. */
-static void draw(struct yk_output_drawing_paths drawings, const struct yk_placement_output *output,
-                 struct yk_output_files *outputs)
+static void draw(struct yk_schedule_drawing_paths drawings,
+                 const struct yk_placement_comparison *output, struct yk_output_files *outputs)
 {
     const struct yk_placement *shown = output->shown;
     const struct yk_schedule_report report = {
@@ -207,11 +208,12 @@ static void draw(struct yk_output_drawing_paths drawings, const struct yk_placem
         .kinds = shown->step->kinds,
     };
     if (drawings.html) {
-        yk_output_files_record(outputs, yk_placement_output_write_page(
-                                            output, yk_output_files_add(outputs, drawings.html)));
+        yk_output_files_record_status(outputs,
+                                      yk_placement_comparison_write_page(
+                                          output, yk_output_files_add(outputs, drawings.html)));
         drawings.html = NULL;
     }
-    yk_output_files_add_drawings(&drawings, &report, outputs);
+    yk_output_files_add_schedule_drawings(&drawings, &report, outputs);
 }
 
 yk_status yk_placement_job_write_files(const struct yk_placement_job_request *request,
@@ -222,7 +224,7 @@ yk_status yk_placement_job_write_files(const struct yk_placement_job_request *re
         return fail_no_fit(result);
     }
     draw(request->drawings, &result->output, &outputs);
-    yk_output_files_record(&outputs, export_map(request, result, &outputs));
+    yk_output_files_record_status(&outputs, export_map(request, result, &outputs));
     return yk_output_files_write(&outputs);
 }
 

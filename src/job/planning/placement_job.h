@@ -22,15 +22,15 @@ struct yk_placement_job_request {
     int64_t micro_batches; /* 0 means: the search chooses the number */
     const char *algorithm; /* run only this algorithm; NULL means: all */
     const char *map;       /* path of a device_map.json to compare with the algorithms */
-    struct yk_job_search_request search;
+    struct yk_job_search_options search;
     const char *export; /* "accelerate" means: export a device_map.json */
     const char *output; /* path of the export; NULL means: device_map.json */
     /* drawings.html compares all placements; drawings.svg and drawings.trace show the best one. */
-    struct yk_output_drawing_paths drawings;
+    struct yk_schedule_drawing_paths drawings;
 };
 
 /* The compared placements, and the request for which they were made. */
-struct yk_placement_output {
+struct yk_placement_comparison {
     const struct yk_placement_request *request;
     const struct yk_placements *placements;
     const struct yk_placement *shown; /* best or only placement, whose device map is printed */
@@ -41,7 +41,7 @@ struct yk_placement_job_result {
     struct yk_planning_inputs planning;
     struct yk_placement_request request;
     struct yk_placements *placements;
-    struct yk_placement_output output;
+    struct yk_placement_comparison output;
 };
 
 yk_status yk_placement_job_run(const struct yk_placement_job_request *request,
@@ -59,18 +59,18 @@ void yk_placement_job_result_free(struct yk_placement_job_result *result);
 bool yk_placement_job_algorithm_choices(size_t number, struct yk_option_choice *out);
 
 /* These functions append the comparison as text, as a JSON document, or as an HTML page. */
-yk_status yk_placement_output_write_text(const struct yk_placement_output *output,
-                                         struct yk_text *out) YK_MUST_USE;
-yk_status yk_placement_output_write_json(const struct yk_placement_output *output,
-                                         struct yk_text *out) YK_MUST_USE;
-yk_status yk_placement_output_write_page(const struct yk_placement_output *output,
-                                         struct yk_text *out) YK_MUST_USE;
+yk_status yk_placement_comparison_write_text(const struct yk_placement_comparison *output,
+                                             struct yk_text *out) YK_MUST_USE;
+yk_status yk_placement_comparison_write_json(const struct yk_placement_comparison *output,
+                                             struct yk_text *out) YK_MUST_USE;
+yk_status yk_placement_comparison_write_page(const struct yk_placement_comparison *output,
+                                             struct yk_text *out) YK_MUST_USE;
 
 /* Describes why a placement does not fit into memory ("gpu1 lacks 3.1GiB"), or why the algorithm
  * found no placement. Returns NULL if the placement fits. The returned string may point into `out`.
  */
-const char *yk_placement_output_describe_violation(const struct yk_placement_output *output,
-                                                   const struct yk_placement *placement,
-                                                   struct yk_text *out);
+const char *yk_placement_comparison_misfit_reason(const struct yk_placement_comparison *output,
+                                                  const struct yk_placement *placement,
+                                                  struct yk_text *out);
 
 #endif

@@ -154,7 +154,7 @@ static yk_status prepare(const struct yk_plan_job_request *request,
 {
     YK_TRY(yk_planning_inputs_open(&request->planning, planning));
     struct yk_plan_request *planned = &planning->request;
-    YK_TRY(yk_workload_resolve(&request->workload, planned->config, &planned->workload));
+    YK_TRY(yk_workload_from_request(&request->workload, planned->config, &planned->workload));
     YK_TRY(read_strategy(request, planned));
     if (request->workload.recompute) {
         planned->decisions &= ~(uint32_t)YK_DECIDE_RECOMPUTATION;
@@ -199,7 +199,7 @@ yk_status yk_plan_job_run(const struct yk_plan_job_request *request, struct yk_p
                                  : yk_planner_search(&out->planning.request, &out->planned);
     yk_job_report_end(request->job);
     if (status == YK_OK) {
-        yk_job_log_interruption(request->job);
+        yk_job_log_if_stopped(request->job);
     }
     return status;
 }
@@ -241,18 +241,19 @@ yk_status yk_plan_job_write_files(const struct yk_plan_job_request *request,
     if (!planned->plan) {
         return yk_planner_fail_no_plan_found(planned);
     }
-    YK_TRY(yk_planner_fail_plan_does_not_fit(planned));
+    YK_TRY(yk_planner_check_plan_fits(planned));
     if (request->output) {
-        struct yk_plan_file_context context = yk_planning_inputs_plan_context(&result->planning);
+        struct yk_plan_file_context context =
+            yk_planning_inputs_plan_file_context(&result->planning);
         context.path = request->output;
-        yk_output_files_record(&outputs,
-                               yk_plan_file_write(planned->plan, &context,
-                                                  yk_output_files_add(&outputs, request->output)));
+        yk_output_files_record_status(
+            &outputs, yk_plan_file_write(planned->plan, &context,
+                                         yk_output_files_add(&outputs, request->output)));
     }
     if (request->export) {
         const yk_status status = export_plan(request, planned, &outputs);
-        yk_output_files_record(&outputs,
-                               status == YK_OK ? status : yk_status_prefix(status, "not exported"));
+        yk_output_files_record_status(
+            &outputs, status == YK_OK ? status : yk_status_prefix(status, "not exported"));
     }
     return yk_output_files_write(&outputs);
 }

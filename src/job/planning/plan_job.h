@@ -27,7 +27,7 @@ struct yk_plan_job_request {
     const char *strategy;  /* sharding strategy of all layers, or "random" */
     const char *placement; /* placement algorithm (planner/placement/), which replaces the search */
     const char *map;       /* path of a device_map.json that replaces the search */
-    struct yk_job_search_request search; /* search.moves counts evaluated plans */
+    struct yk_job_search_options search; /* search.moves counts evaluated plans */
     const char *output;                  /* path of the plan file */
     const char *export;                  /* name of the exporter */
     const char *export_output; /* path of the export; NULL means: the exporter's default name */

@@ -16,7 +16,7 @@ enum {
 };
 
 /* Adds the largest speed-up of a device while others are idle, if there is any. */
-static void add_rest(const struct yk_sim *sim, struct yk_text *out)
+static void add_rest(const struct yk_sim_result *sim, struct yk_text *out)
 {
     double lowest = 1;
     for (int32_t rank = 0; rank < sim->program->rank_count; rank++) {
@@ -32,11 +32,11 @@ static void add_headlines(const struct yk_planner_outcome *planned, struct yk_te
     const struct yk_mfu mfu = yk_planner_predicted_mfu(planned);
     yk_text_addf(out, "  plan        %s\n", planned->summary);
     yk_text_addf(out, "  step        %s ±%.0f %%, %.0f tokens/s, MFU %.1f %% (exact %.1f)\n",
-                 YK_UNITS_TEXT(planned->evaluation.step_s, YK_UNIT_SECONDS),
+                 YK_UNITS_FORMAT_TEMPORARY(planned->evaluation.step_s, YK_UNIT_SECONDS),
                  100 * yk_error_band_relative_error(&planned->evaluation.band),
                  planned->tokens_per_s, 100 * mfu.formula, 100 * mfu.exact);
     yk_text_addf(out, "  bound       %s, which no plan beats; this one is %.1f %% above\n",
-                 YK_UNITS_TEXT(planned->bound_s, YK_UNIT_SECONDS),
+                 YK_UNITS_FORMAT_TEMPORARY(planned->bound_s, YK_UNIT_SECONDS),
                  100 * (planned->evaluation.step_s / planned->bound_s - 1));
     yk_text_addf(out, "  bottleneck  %s\n", planned->bottleneck);
     yk_text_addf(out, "  times       %s; %.3g times as long beside communication", planned->source,
@@ -66,10 +66,10 @@ static void add_search(const struct yk_planner_outcome *planned, struct yk_text 
 /* Whether two ranks share one row: they do the same work with the same times and memory. */
 static bool shows_alike(const struct yk_planner_outcome *planned, int32_t a, int32_t b)
 {
-    const struct yk_sim_rank *one = &planned->evaluation.sim->ranks[a];
-    const struct yk_sim_rank *other = &planned->evaluation.sim->ranks[b];
-    const struct yk_plan_group_member *left = yk_planner_find_member(planned->plan, a);
-    const struct yk_plan_group_member *right = yk_planner_find_member(planned->plan, b);
+    const struct yk_sim_rank_result *one = &planned->evaluation.sim->ranks[a];
+    const struct yk_sim_rank_result *other = &planned->evaluation.sim->ranks[b];
+    const struct yk_plan_group_member *left = yk_planner_find_rank_member(planned->plan, a);
+    const struct yk_plan_group_member *right = yk_planner_find_rank_member(planned->plan, b);
     return left && right && left->share == right->share &&
            left->shard_fraction == right->shard_fraction &&
            planned->evaluation.peaks[a].bytes == planned->evaluation.peaks[b].bytes &&
@@ -93,27 +93,30 @@ static void name_row(const struct yk_planner_outcome *planned, int32_t first, in
 static void add_device_row(const struct yk_planner_outcome *planned, int32_t first, int32_t last,
                            struct yk_table *table)
 {
-    const struct yk_sim_rank *simulated = &planned->evaluation.sim->ranks[first];
-    const struct yk_plan_group_member *member = yk_planner_find_member(planned->plan, first);
+    const struct yk_sim_rank_result *simulated = &planned->evaluation.sim->ranks[first];
+    const struct yk_plan_group_member *member = yk_planner_find_rank_member(planned->plan, first);
     const struct yk_device *device =
         &planned->context->cluster->devices[planned->plan->ranks[first].device];
     const double step_s = planned->evaluation.step_s;
     char words[WORDS_SIZE];
     name_row(planned, first, last, words);
-    yk_table_add(table, "%s", words);
+    yk_table_add_cell(table, "%s", words);
     if (device->type && device->fraction < 1) { /* as a cluster's line has it */
-        yk_table_add(table, "%s:%.3g%%", device->type, 100 * device->fraction);
+        yk_table_add_cell(table, "%s:%.3g%%", device->type, 100 * device->fraction);
     } else {
-        yk_table_add(table, "%s", device->type ? device->type : "");
+        yk_table_add_cell(table, "%s", device->type ? device->type : "");
     }
-    yk_table_add(table, "%lld", (long long)(member ? member->share : 0));
-    yk_table_add(table, "%.3f", member ? member->shard_fraction : 0);
-    yk_table_add(table, "%s", YK_UNITS_TEXT(planned->evaluation.peaks[first].bytes, YK_UNIT_BYTES));
-    yk_table_add(table, "%s",
-                 YK_UNITS_TEXT(planned->plan->ranks[first].limit_bytes, YK_UNIT_BYTES));
-    yk_table_add(table, "%.1f %%", 100 * simulated->compute_s / step_s);
-    yk_table_add(table, "%.1f %%", 100 * simulated->exposed_s / step_s);
-    yk_table_add(table, "%.1f %%", 100 * simulated->idle_s / step_s);
+    yk_table_add_cell(table, "%lld", (long long)(member ? member->share : 0));
+    yk_table_add_cell(table, "%.3f", member ? member->shard_fraction : 0);
+    yk_table_add_cell(
+        table, "%s",
+        YK_UNITS_FORMAT_TEMPORARY(planned->evaluation.peaks[first].bytes, YK_UNIT_BYTES));
+    yk_table_add_cell(
+        table, "%s",
+        YK_UNITS_FORMAT_TEMPORARY(planned->plan->ranks[first].limit_bytes, YK_UNIT_BYTES));
+    yk_table_add_cell(table, "%.1f %%", 100 * simulated->compute_s / step_s);
+    yk_table_add_cell(table, "%.1f %%", 100 * simulated->exposed_s / step_s);
+    yk_table_add_cell(table, "%.1f %%", 100 * simulated->idle_s / step_s);
 }
 
 static void add_memory_row(const struct yk_planner_outcome *planned, int32_t first, int32_t last,
@@ -121,13 +124,13 @@ static void add_memory_row(const struct yk_planner_outcome *planned, int32_t fir
 {
     char words[WORDS_SIZE];
     name_row(planned, first, last, words);
-    yk_table_add(table, "%s", words);
+    yk_table_add_cell(table, "%s", words);
     for (int32_t kind = 0; kind < YK_MEMORY_KIND_COUNT; kind++) {
-        yk_table_add(
-            table, "%s",
-            planned->evaluation.peaks[first].by_kind[kind] > 0
-                ? YK_UNITS_TEXT(planned->evaluation.peaks[first].by_kind[kind], YK_UNIT_BYTES)
-                : "-");
+        yk_table_add_cell(table, "%s",
+                          planned->evaluation.peaks[first].by_kind[kind] > 0
+                              ? YK_UNITS_FORMAT_TEMPORARY(
+                                    planned->evaluation.peaks[first].by_kind[kind], YK_UNIT_BYTES)
+                              : "-");
     }
 }
 
@@ -211,10 +214,11 @@ static yk_status add_layers(const struct yk_planner_outcome *planned, struct yk_
         }
         yk_explain_layer_range(planned->context->model, first, last, &words);
         name_group(planned, plan->layers[first].group, group);
-        yk_table_add(table, "%s", yk_text_chars(&words));
-        yk_table_add(table, "%s", yk_plan_strategy_name(yk_plan_effective_strategy(plan, first)));
-        yk_table_add(table, "%s", group);
-        yk_table_add(table, "%s", plan->layers[first].recompute ? "recomputed" : "");
+        yk_table_add_cell(table, "%s", yk_text_chars(&words));
+        yk_table_add_cell(table, "%s",
+                          yk_plan_strategy_name(yk_plan_effective_strategy(plan, first)));
+        yk_table_add_cell(table, "%s", group);
+        yk_table_add_cell(table, "%s", plan->layers[first].recompute ? "recomputed" : "");
         yk_text_free(&words);
     }
     const yk_status status = yk_table_write_and_destroy(table, out);
@@ -243,10 +247,10 @@ static yk_status add_alternatives(const struct yk_planner_outcome *planned, stru
             snprintf(more, sizeof more, "%.1f %%",
                      100 * (row->step_s / planned->evaluation.step_s - 1));
         }
-        yk_table_add(table, "%s", row->name);
-        yk_table_add(table, "%s", step);
-        yk_table_add(table, "%s", more);
-        yk_table_add(table, "%s", row->remark ? row->remark : "");
+        yk_table_add_cell(table, "%s", row->name);
+        yk_table_add_cell(table, "%s", step);
+        yk_table_add_cell(table, "%s", more);
+        yk_table_add_cell(table, "%s", row->remark ? row->remark : "");
     }
     return yk_table_write_and_destroy(table, out);
 }
@@ -328,20 +332,22 @@ static yk_status add_times(const struct yk_planner_outcome *planned,
         const struct yk_sim_op_class *class = &classes[i];
         const char *layer = layer_of(planned, class);
         const char *device = device_of(planned, class);
-        yk_table_add(table, "%s", yk_op_kind_name(class->kind));
-        yk_table_add(table, "%s", layer ? layer : "");
-        yk_table_add(table, "%s", device ? device : "");
-        yk_table_add(table, "%" PRId64, class->count);
+        yk_table_add_cell(table, "%s", yk_op_kind_name(class->kind));
+        yk_table_add_cell(table, "%s", layer ? layer : "");
+        yk_table_add_cell(table, "%s", device ? device : "");
+        yk_table_add_cell(table, "%" PRId64, class->count);
         if (class->samples > 0) {
-            yk_table_add(table, "%" PRId64, class->samples);
+            yk_table_add_cell(table, "%" PRId64, class->samples);
         } else {
-            yk_table_add(table, "%s", "");
+            yk_table_add_cell(table, "%s", "");
         }
-        yk_table_add(table, "%s",
-                     is_message(class) ? YK_UNITS_TEXT(class->bytes, YK_UNIT_BYTES) : "");
-        yk_table_add(table, "%s", YK_UNITS_TEXT(class->time.seconds, YK_UNIT_SECONDS));
-        yk_table_add(table, "±%.0f %%", 100 * class->time.error);
-        yk_table_add(table, "%s", yk_cost_origin_name(class->time.origin));
+        yk_table_add_cell(table, "%s",
+                          is_message(class) ? YK_UNITS_FORMAT_TEMPORARY(class->bytes, YK_UNIT_BYTES)
+                                            : "");
+        yk_table_add_cell(table, "%s",
+                          YK_UNITS_FORMAT_TEMPORARY(class->time.seconds, YK_UNIT_SECONDS));
+        yk_table_add_cell(table, "±%.0f %%", 100 * class->time.error);
+        yk_table_add_cell(table, "%s", yk_cost_origin_name(class->time.origin));
     }
     return yk_table_write_and_destroy(table, out);
 }
@@ -353,7 +359,7 @@ static void write_times(const struct yk_planner_outcome *planned,
     yk_json_write_begin_array(json, "times");
     for (int32_t i = 0; i < count; i++) {
         const struct yk_sim_op_class *class = &classes[i];
-        yk_json_write_begin_row(json, 0);
+        yk_json_write_begin_object_on_line(json, 0);
         yk_json_write_string(json, "op", yk_op_kind_name(class->kind));
         yk_json_write_string(json, "layer", layer_of(planned, class));
         yk_json_write_string(json, "device", device_of(planned, class));
@@ -395,10 +401,10 @@ static void write_device(const struct yk_planner_outcome *planned, int32_t rank,
                          struct yk_json_writer *json)
 {
     const struct yk_plan *plan = planned->plan;
-    const struct yk_sim_rank *simulated = &planned->evaluation.sim->ranks[rank];
+    const struct yk_sim_rank_result *simulated = &planned->evaluation.sim->ranks[rank];
     const struct yk_memory_peak *peak = &planned->evaluation.peaks[rank];
-    const struct yk_plan_group_member *member = yk_planner_find_member(plan, rank);
-    yk_json_write_begin_row(json, 0);
+    const struct yk_plan_group_member *member = yk_planner_find_rank_member(plan, rank);
+    yk_json_write_begin_object_on_line(json, 0);
     yk_json_write_string(json, "name",
                          planned->context->cluster->devices[plan->ranks[rank].device].name);
     yk_json_write_integer(json, "rank", rank);
@@ -426,7 +432,7 @@ static void write_layer(const struct yk_planner_outcome *planned, int32_t layer,
 {
     const struct yk_plan *plan = planned->plan;
     const struct yk_plan_group *group = &plan->groups[plan->layers[layer].group];
-    yk_json_write_begin_row(json, 0);
+    yk_json_write_begin_object_on_line(json, 0);
     yk_json_write_string(json, "name", planned->context->model->layers[layer].name);
     yk_json_write_string(json, "strategy",
                          yk_plan_strategy_name(yk_plan_effective_strategy(plan, layer)));
@@ -478,7 +484,7 @@ static void write_alternatives(const struct yk_planner_outcome *planned,
     yk_json_write_begin_array(json, "alternatives");
     for (int32_t i = 0; i < planned->alternative_count; i++) {
         const struct yk_plan_alternative *row = &planned->alternatives[i];
-        yk_json_write_begin_row(json, 0);
+        yk_json_write_begin_object_on_line(json, 0);
         yk_json_write_string(json, "name", row->name);
         yk_json_write_number(json, "step_s", row->step_s);
         yk_json_write_bool(json, "fits", row->fits);

@@ -9,7 +9,7 @@ static yk_status open_named(const char *model, const char *cluster, const char *
     YK_TRY(yk_model_config_open(model, out->arena, &out->request.config));
     YK_TRY(yk_cluster_open(cluster, &out->cluster));
     if (profile) {
-        YK_TRY(yk_profile_open(profile, &out->profile));
+        YK_TRY(yk_profile_open_for_reading(profile, &out->profile));
     }
     struct yk_device_measurements *measurements = NULL;
     YK_TRY(yk_device_measurements_read(out->profile, out->request.config->name, out->cluster,
@@ -37,7 +37,7 @@ yk_status yk_planning_inputs_open(const struct yk_planning_inputs_request *reque
     }
     const char *profile = NULL;
     YK_TRY(yk_arena_create(&out->arena));
-    YK_TRY(yk_profile_path_resolve(request->profile, out->arena, &profile));
+    YK_TRY(yk_profile_path_resolve_readable(request->profile, out->arena, &profile));
     YK_TRY(open_named(request->model, request->cluster, profile, out));
     out->request.memory_bytes = request->memory_bytes;
     out->request.slowdown = request->slowdown;
@@ -58,7 +58,7 @@ yk_status yk_planning_inputs_open_plan_file(const char *path,
     YK_TRY(yk_plan_file_read_source_paths(text, length, path, out->arena, &sources));
     profile = sources.profile; /* one that was made without a profile stays without */
     if (request->profile) {
-        YK_TRY(yk_profile_path_resolve(request->profile, out->arena, &profile));
+        YK_TRY(yk_profile_path_resolve_readable(request->profile, out->arena, &profile));
     }
     const yk_status status =
         open_named(request->model ? request->model : sources.model,
@@ -67,10 +67,10 @@ yk_status yk_planning_inputs_open_plan_file(const char *path,
         const bool named_here = request->model || request->cluster || request->profile;
         return named_here ? status : yk_status_prefix(status, path);
     }
-    struct yk_plan_file_context context = yk_planning_inputs_plan_context(out);
+    struct yk_plan_file_context context = yk_planning_inputs_plan_file_context(out);
     context.any_profile = request->any_profile;
     YK_TRY(yk_plan_file_read(text, length, path, &context, out->arena, plan));
-    yk_search_context_restore_request(*plan, &out->request);
+    yk_search_context_request_from_plan(*plan, &out->request);
     if (request->slowdown > 0) {
         out->request.slowdown = request->slowdown;
     }
@@ -86,7 +86,7 @@ void yk_planning_inputs_close(struct yk_planning_inputs *planning)
 }
 
 struct yk_plan_file_context
-yk_planning_inputs_plan_context(const struct yk_planning_inputs *planning)
+yk_planning_inputs_plan_file_context(const struct yk_planning_inputs *planning)
 {
     return (struct yk_plan_file_context){
         .config = planning->request.config,

@@ -50,7 +50,7 @@ void yk_planning_inputs_close(struct yk_planning_inputs *planning);
 
 /* Returns the context that is needed to read and write plan files. */
 struct yk_plan_file_context
-yk_planning_inputs_plan_context(const struct yk_planning_inputs *planning);
+yk_planning_inputs_plan_file_context(const struct yk_planning_inputs *planning);
 
 /* Reads a device_map.json and checks it against the model and the number of devices. */
 yk_status yk_planning_inputs_read_device_map(const char *path, const struct yk_model_config *config,

@@ -49,12 +49,12 @@ yk_status yk_simulate_write_files(const struct yk_simulate_request *request,
 {
     struct yk_trace *trace = NULL;
     struct yk_output_files outputs = {0};
-    YK_TRY(yk_planner_fail_plan_does_not_fit(result->planned));
+    YK_TRY(yk_planner_check_plan_fits(result->planned));
     if (!request->trace) {
         return YK_OK;
     }
     YK_TRY(yk_sim_make_trace(result->planned->evaluation.sim, &trace));
-    yk_output_files_record(
+    yk_output_files_record_status(
         &outputs, yk_chrome_trace_write(trace, yk_output_files_add(&outputs, request->trace)));
     yk_trace_destroy(trace);
     return yk_output_files_write(&outputs);

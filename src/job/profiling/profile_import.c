@@ -15,7 +15,7 @@ static yk_status list_files(const char *files, struct yk_profile_import_result *
     for (const char *word = files; word;) {
         const size_t length = strcspn(word, ",");
         const char *path = yk_arena_copy_text(out->arena, word, length);
-        YK_TRY_MEMORY(path);
+        YK_TRY_ALLOCATED(path);
         if (length == 0) {
             return yk_fail(YK_ERROR_USAGE, "--import: a file without a name; write A.db,B.db");
         }
@@ -28,7 +28,7 @@ static yk_status list_files(const char *files, struct yk_profile_import_result *
 static yk_status check(const char *path)
 {
     struct yk_profile *other = NULL;
-    YK_TRY(yk_profile_open(path, &other));
+    YK_TRY(yk_profile_open_for_reading(path, &other));
     yk_profile_close(other);
     return YK_OK;
 }
@@ -38,7 +38,7 @@ yk_status yk_profile_import_run(const struct yk_profile_import_request *request,
 {
     struct yk_profile *profile = NULL;
     YK_TRY(yk_arena_create(&out->arena));
-    YK_TRY(yk_profile_job_find_path(request->profile, out->arena, &out->path));
+    YK_TRY(yk_profile_job_output_path(request->profile, out->arena, &out->path));
     YK_TRY(list_files(request->files, out));
     for (int32_t i = 0; i < out->file_count; i++) {
         YK_TRY(check(out->files[i].path));

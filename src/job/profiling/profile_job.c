@@ -23,10 +23,10 @@ static yk_status read_workload(struct yk_profiling_state *profiling)
 {
     struct yk_workload_request workload = profiling->request->workload;
     workload.precision = yk_precision_name(profiling->targets[profiling->target].precision);
-    return yk_workload_resolve(&workload, profiling->config, &profiling->workload);
+    return yk_workload_from_request(&workload, profiling->config, &profiling->workload);
 }
 
-yk_status yk_profile_job_find_path(const char *profile, struct yk_arena *arena, const char **out)
+yk_status yk_profile_job_output_path(const char *profile, struct yk_arena *arena, const char **out)
 {
     if (profile && strcmp(profile, "none") == 0) {
         return yk_fail(YK_ERROR_USAGE, "--profile none: that is for commands that plan; name a "
@@ -55,8 +55,8 @@ static yk_status open_engine(struct yk_profiling_state *profiling)
     struct yk_backend_options options =
         yk_train_team_device_options(team, profiling->request->wire);
     options.threads = profiling->cluster->devices[yk_train_team_rank(team)].cores;
-    return yk_device_open_engine(&profiling->targets[profiling->target].choice, &options,
-                                 &profiling->context);
+    return yk_device_open_context(&profiling->targets[profiling->target].choice, &options,
+                                  &profiling->context);
 }
 
 /* A rank alone exchanges with itself, in the host's memory. */
@@ -115,7 +115,7 @@ static yk_status open_target(struct yk_profiling_state *profiling)
 {
     const struct yk_train_team *team = &profiling->team;
     YK_TRY(yk_train_team_combine_status(team, read_workload(profiling)));
-    YK_TRY(yk_profiling_make_cluster(profiling));
+    YK_TRY(yk_profiling_make_target_cluster(profiling));
     YK_TRY(yk_train_team_combine_status(team, open_device(profiling)));
     YK_TRY(open_ranks(profiling));
     YK_TRY(compare_cpus(profiling));
@@ -131,7 +131,7 @@ static void close_target(struct yk_profiling_state *profiling)
         context->backend->lane_destroy(profiling->lane);
     }
     profiling->lane = NULL;
-    yk_device_close_engine(&profiling->context);
+    yk_device_close_context(&profiling->context);
     yk_counter_recorder_close(profiling->counter_recorder);
     profiling->counter_recorder = NULL;
 }
@@ -328,10 +328,11 @@ static yk_status open_profiling(struct yk_profiling_state *profiling, int32_t ra
         return yk_fail(YK_ERROR_USAGE, "name a model: --model gpt-mini; yoke model lists them");
     }
     YK_TRY(yk_model_config_open(request->model, profiling->arena, &profiling->config));
-    YK_TRY(yk_profile_job_find_path(request->profile, profiling->arena, &profiling->result->path));
+    YK_TRY(
+        yk_profile_job_output_path(request->profile, profiling->arena, &profiling->result->path));
     YK_TRY(yk_rank_parse_slowdowns(request->slow, ranks, profiling->arena, &profiling->slowness));
     if (request->cluster) {
-        YK_TRY(yk_profiling_read_cluster(profiling, ranks));
+        YK_TRY(yk_profiling_open_cluster(profiling, ranks));
     }
     YK_TRY(yk_profiling_find_targets(profiling, ranks));
     return read_workload(profiling);
@@ -354,7 +355,7 @@ static yk_status measure_all(struct yk_profiling_state *profiling)
     yk_job_report_begin(job);
     const yk_status status = measure(profiling);
     yk_job_report_end(job);
-    YK_TRY_OR(status, yk_train_team_watch_abort_all(team, status));
+    YK_TRY_OR_CLEAN_UP(status, yk_train_team_watch_abort_all(team, status));
     return yk_train_team_combine_status(team, YK_OK);
 }
 
@@ -399,7 +400,7 @@ yk_status yk_profile_job_run(const struct yk_profile_job_request *request,
     YK_TRY(yk_arena_create(&out->arena));
     profiling.arena = out->arena;
     yk_status status = open_profiling(&profiling, request->launcher ? request->launcher->size : 1);
-    YK_THEN(measure_all(&profiling));
+    YK_IF_OK(measure_all(&profiling));
     if (status == YK_OK) {
         finish(&profiling);
     }
@@ -416,8 +417,8 @@ void yk_profile_job_result_free(struct yk_profile_job_result *result)
     *result = (struct yk_profile_job_result){0};
 }
 
-yk_status yk_profile_job_write_cluster(const struct yk_profile_job_result *result,
-                                       struct yk_text *out)
+yk_status yk_profile_job_write_cluster_file(const struct yk_profile_job_result *result,
+                                            struct yk_text *out)
 {
     return yk_cluster_write(result->cluster, out);
 }

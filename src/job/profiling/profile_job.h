@@ -68,13 +68,13 @@ yk_status yk_profile_job_write_json(const struct yk_profile_job_result *result,
                                     struct yk_text *out) YK_MUST_USE;
 
 /* Appends the devices in the format of a cluster file. */
-yk_status yk_profile_job_write_cluster(const struct yk_profile_job_result *result,
-                                       struct yk_text *out) YK_MUST_USE;
+yk_status yk_profile_job_write_cluster_file(const struct yk_profile_job_result *result,
+                                            struct yk_text *out) YK_MUST_USE;
 
 /* Sets `*out` to the path of the profile to write. This is `profile`, or the default profile if
  * `profile` is NULL. Fails if `profile` is "none". */
-yk_status yk_profile_job_find_path(const char *profile, struct yk_arena *arena,
-                                   const char **out) YK_MUST_USE;
+yk_status yk_profile_job_output_path(const char *profile, struct yk_arena *arena,
+                                     const char **out) YK_MUST_USE;
 
 /* ---- import: merges profiles of other machines into a profile of this machine ---- */
 
@@ -83,7 +83,7 @@ struct yk_profile_import_request {
     const char *profile; /* path of the profile to write; NULL means: the default profile */
 };
 
-struct yk_profile_import_file {
+struct yk_profile_imported_file {
     const char *path;
     struct yk_profile_import_counts counts;
 };
@@ -92,7 +92,7 @@ struct yk_profile_import_file {
 struct yk_profile_import_result {
     struct yk_arena *arena;
     const char *path; /* path of the profile that was written */
-    struct yk_profile_import_file *files;
+    struct yk_profile_imported_file *files;
     int32_t file_count;
 };
 

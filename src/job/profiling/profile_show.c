@@ -19,7 +19,7 @@ static yk_status add_shapes(struct showing *showing, const struct yk_model_confi
     struct yk_workload workload;
     const struct yk_model *model = NULL;
     request.precision = precision;
-    YK_TRY(yk_workload_resolve(&request, config, &workload));
+    YK_TRY(yk_workload_from_request(&request, config, &workload));
     YK_TRY(yk_model_build(config, &workload, showing->arena, &model));
     if (!showing->shapes) {
         YK_TRY_NEW(showing->arena, showing->shapes, YK_PRECISION_COUNT * model->layer_count);
@@ -75,7 +75,7 @@ static yk_status read_profile(const struct showing *showing, struct yk_profile_r
                        "measures",
                        path);
     }
-    YK_TRY(yk_profile_open(path, &profile));
+    YK_TRY(yk_profile_open_for_reading(path, &profile));
     const yk_status status = yk_profile_report_make(profile, &showing->filter, showing->arena, out);
     yk_profile_close(profile);
     return status;
@@ -87,7 +87,7 @@ yk_status yk_profile_show_run(const struct yk_profile_job_request *request,
     struct showing showing = {.request = request};
     YK_TRY(yk_arena_create(&out->arena));
     showing.arena = out->arena;
-    YK_TRY(yk_profile_job_find_path(request->profile, out->arena, &showing.filter.path));
+    YK_TRY(yk_profile_job_output_path(request->profile, out->arena, &showing.filter.path));
     showing.filter.now = (int64_t)time(NULL);
     showing.filter.device =
         request->device && strcmp(request->device, "all") != 0 ? request->device : NULL;

@@ -148,7 +148,7 @@ static yk_status share_machine(const double *slowness, int64_t ranks, struct yk_
         }
     }
     yk_status status = yk_text_status(&line);
-    YK_THEN(yk_cluster_parse(yk_text_chars(&line), out));
+    YK_IF_OK(yk_cluster_parse(yk_text_chars(&line), out));
     yk_text_free(&line);
     return status;
 }
@@ -174,11 +174,11 @@ static yk_status check_slowness(const struct yk_profiling_state *profiling)
 static yk_status name_gpu(struct yk_profiling_state *profiling, int32_t number)
 {
     const char *line = NULL;
-    YK_TRY(yk_device_gpu_cluster_spec(number, profiling->arena, &line));
+    YK_TRY(yk_device_gpu_as_cluster_option(number, profiling->arena, &line));
     return yk_cluster_parse(line, &profiling->cluster);
 }
 
-yk_status yk_profiling_read_cluster(struct yk_profiling_state *profiling, int32_t ranks)
+yk_status yk_profiling_open_cluster(struct yk_profiling_state *profiling, int32_t ranks)
 {
     const struct yk_profile_job_request *request = profiling->request;
     YK_TRY(yk_cluster_open(request->cluster, &profiling->cluster));
@@ -207,7 +207,7 @@ static yk_status check_gpu(struct yk_profiling_state *profiling, int32_t number)
         &profiling->cluster->devices[yk_train_team_rank(&profiling->team)];
     struct yk_cluster *here = NULL;
     const char *line = NULL;
-    YK_TRY(yk_device_gpu_cluster_spec(number, profiling->arena, &line));
+    YK_TRY(yk_device_gpu_as_cluster_option(number, profiling->arena, &line));
     YK_TRY(yk_cluster_parse(line, &here));
     const struct yk_device *found = &here->devices[0];
     const bool same = named->type && strcmp(named->type, found->type) == 0 &&
@@ -240,7 +240,7 @@ static yk_status build_local_cluster(struct yk_profiling_state *profiling, int64
                                    "--cluster which part of a device each is");
 }
 
-yk_status yk_profiling_make_cluster(struct yk_profiling_state *profiling)
+yk_status yk_profiling_make_target_cluster(struct yk_profiling_state *profiling)
 {
     const struct yk_profile_job_request *request = profiling->request;
     const struct yk_train_team *team = &profiling->team;
@@ -253,7 +253,7 @@ yk_status yk_profiling_make_cluster(struct yk_profiling_state *profiling)
     if (request->cluster || request->slow || ranks == 1) {
         return yk_train_team_combine_status(team, build_local_cluster(profiling, ranks));
     }
-    YK_TRY(yk_train_team_describe_devices(team, &profiling->targets[profiling->target].choice, 0,
-                                          profiling->arena, &line));
+    YK_TRY(yk_train_team_cluster_option(team, &profiling->targets[profiling->target].choice, 0,
+                                        profiling->arena, &line));
     return yk_train_team_combine_status(team, yk_cluster_parse(line, &profiling->cluster));
 }

@@ -56,10 +56,10 @@ yk_status yk_profiling_find_targets(struct yk_profiling_state *profiling,
                                     int32_t ranks) YK_MUST_USE;
 
 /* Opens the cluster of the request. Fails if it does not have one device per rank. */
-yk_status yk_profiling_read_cluster(struct yk_profiling_state *profiling,
+yk_status yk_profiling_open_cluster(struct yk_profiling_state *profiling,
                                     int32_t ranks) YK_MUST_USE;
 
 /* Builds the cluster of the current target: one device per rank. Called by all ranks. */
-yk_status yk_profiling_make_cluster(struct yk_profiling_state *profiling) YK_MUST_USE;
+yk_status yk_profiling_make_target_cluster(struct yk_profiling_state *profiling) YK_MUST_USE;
 
 #endif

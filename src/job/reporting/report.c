@@ -47,7 +47,7 @@ static yk_status find_tradeoff(struct reporting *reporting)
     }
     YK_TRY(status);
     reporting->chart_count =
-        yk_memory_tradeoff_charts(reporting->tradeoff, reporting->curves, reporting->charts);
+        yk_memory_tradeoff_fill_charts(reporting->tradeoff, reporting->curves, reporting->charts);
     if (yk_memory_tradeoff_is_cut_short(reporting->tradeoff)) {
         yk_log(YK_LOG_WARNING,
                "the budget cut the trade-off of the page short: %d of %d splits, %d of %d sizes of "
@@ -61,20 +61,20 @@ static yk_status find_tradeoff(struct reporting *reporting)
 static yk_status examine(struct reporting *reporting)
 {
     const struct yk_report_request *request = reporting->request;
-    const struct yk_job_search_request search = {.budget_s = request->budget_s};
+    const struct yk_job_search_options search = {.budget_s = request->budget_s};
     const struct yk_plan *plan = NULL;
     struct yk_planning_inputs *planning = &reporting->planning;
     YK_TRY(yk_planning_inputs_open_plan_file(request->plan, &request->planning, planning, &plan));
     planning->request.search = yk_job_make_scheduler_options(&search, request->job);
     yk_job_report_begin(request->job);
     yk_status status = yk_planner_evaluate(&planning->request, plan, true, &reporting->planned);
-    YK_THEN(find_tradeoff(reporting));
+    YK_IF_OK(find_tradeoff(reporting));
     yk_job_report_end(request->job);
     YK_TRY(status);
-    YK_TRY(yk_planner_fail_plan_does_not_fit(reporting->planned));
+    YK_TRY(yk_planner_check_plan_fits(reporting->planned));
     YK_TRY(yk_sim_make_trace(reporting->planned->evaluation.sim, &reporting->trace));
-    YK_TRY(yk_planner_outcome_result(reporting->planned, reporting->trace, planning->arena,
-                                     &reporting->report));
+    YK_TRY(yk_planner_outcome_to_plan_result(reporting->planned, reporting->trace, planning->arena,
+                                             &reporting->report));
     reporting->report.tradeoffs = reporting->charts;
     reporting->report.tradeoff_count = reporting->chart_count;
     return YK_OK;
@@ -100,17 +100,17 @@ static yk_status write_report(struct reporting *reporting)
     struct yk_output_files *outputs = &reporting->outputs;
     YK_TRY(examine(reporting));
     if (request->output) {
-        yk_output_files_record(
+        yk_output_files_record_status(
             outputs,
             yk_plan_page_write(&reporting->report, yk_output_files_add(outputs, request->output)));
     }
     if (request->trace) {
-        yk_output_files_record(
+        yk_output_files_record_status(
             outputs,
             yk_chrome_trace_write(reporting->trace, yk_output_files_add(outputs, request->trace)));
     }
     if (request->svg) {
-        yk_output_files_record(outputs, draw_pictures(reporting));
+        yk_output_files_record_status(outputs, draw_pictures(reporting));
     }
     return yk_output_files_write(outputs);
 }

@@ -26,7 +26,7 @@ static yk_status list_options(const struct yk_json *root, struct yk_arena *arena
                               const struct yk_run_report_option **out, int32_t *out_count)
 {
     struct yk_run_report_option *options = NULL;
-    struct yk_json_member member = {0};
+    struct yk_json_member_iterator member = {0};
     int32_t kept = 0;
     YK_TRY_NEW(arena, options, yk_json_member_count(root) + 1);
     while (yk_json_next_member(root, &member)) {
@@ -52,7 +52,7 @@ yk_status yk_run_options_read(const char *text, size_t length, const char *sourc
     if (status == YK_OK && !yk_json_is_object(root)) {
         status = yk_fail(YK_ERROR_INPUT, "this must be an object, not %s", yk_json_type_name(root));
     }
-    YK_THEN(list_options(root, arena, out, out_count));
+    YK_IF_OK(list_options(root, arena, out, out_count));
     yk_json_destroy(root);
     return status == YK_OK ? YK_OK : yk_status_prefix(status, source);
 }

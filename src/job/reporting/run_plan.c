@@ -18,7 +18,7 @@ void yk_run_plan_fill_rank(const struct yk_planner_outcome *planned, int32_t num
                            struct yk_run_rank *out)
 {
     const struct yk_plan *plan = planned->plan;
-    const struct yk_sim_rank *simulated = &planned->evaluation.sim->ranks[number];
+    const struct yk_sim_rank_result *simulated = &planned->evaluation.sim->ranks[number];
     if (!out->device) {
         out->device = planned->context->cluster->devices[plan->ranks[number].device].name;
     }

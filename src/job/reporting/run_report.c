@@ -58,7 +58,7 @@ static yk_status read_file(struct reading *reading, const char *name,
         return YK_OK;
     }
     yk_status status = yk_file_read_limited(path, YK_FILE_MAX_TRACE_BYTES, &text);
-    YK_THEN(read(reading, path, &text));
+    YK_IF_OK(read(reading, path, &text));
     yk_text_free(&text);
     return status;
 }
@@ -370,11 +370,11 @@ static void fill_steps(struct reading *reading)
     report->measured_step_s = reading->metrics.median_step_s;
     report->measured_low_s = reading->metrics.low_step_s;
     report->measured_high_s = reading->metrics.high_step_s;
-    report->predicted_step_s = isfinite(reading->summary.predicted_step_s)
-                                   ? reading->summary.predicted_step_s
-                               : reading->planned   ? reading->planned->evaluation.step_s
-                               : reading->predicted ? yk_trace_breakdown_step_s(reading->predicted)
-                                                    : NAN;
+    report->predicted_step_s =
+        isfinite(reading->summary.predicted_step_s) ? reading->summary.predicted_step_s
+        : reading->planned                          ? reading->planned->evaluation.step_s
+        : reading->predicted ? yk_trace_breakdown_step_length_s(reading->predicted)
+                             : NAN;
     if (reading->planned) {
         const struct yk_mfu mfu = yk_planner_mfu_at_throughput(reading->planned, 1);
         report->token_mfu = mfu.formula;
@@ -445,11 +445,11 @@ static yk_status draw(struct reading *reading, const struct yk_run_report_paths 
     if (paths->page) {
         struct yk_text *page = paths->nofollow ? yk_output_files_add_nofollow(&outputs, paths->page)
                                                : yk_output_files_add(&outputs, paths->page);
-        yk_output_files_record(&outputs, yk_run_page_write(&reading->report, page));
+        yk_output_files_record_status(&outputs, yk_run_page_write(&reading->report, page));
     }
     if (paths->svg_folder) {
         struct pictures pictures = {reading, paths->svg_folder, &outputs};
-        yk_output_files_record(
+        yk_output_files_record_status(
             &outputs, yk_run_page_write_pictures(&reading->report, NULL, open_picture, &pictures));
     }
     return yk_output_files_write(&outputs);

@@ -66,7 +66,7 @@ yk_status yk_train_folder_has_checkpoint(const char *folder, struct yk_arena *ar
     return YK_OK;
 }
 
-yk_status yk_train_folder_check_links(const char *folder, struct yk_arena *arena)
+yk_status yk_train_folder_check_no_links(const char *folder, struct yk_arena *arena)
 {
     static const char *const names[] = {
         "checkpoints",   "config.json", "counters.json",        "metrics.jsonl",
@@ -76,7 +76,7 @@ yk_status yk_train_folder_check_links(const char *folder, struct yk_arena *arena
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *path = NULL;
         YK_TRY(yk_folder_join_path(folder, names[i], arena, &path));
-        YK_TRY(yk_file_check_nofollow(path));
+        YK_TRY(yk_file_check_not_symlink(path));
     }
     return YK_OK;
 }
@@ -90,7 +90,7 @@ yk_status yk_train_folder_lock_acquire(struct yk_train_folder_lock *lock, const 
     }
     YK_TRY(yk_folder_join_path(folder, "lock", arena, &path));
     int descriptor = -1;
-    YK_TRY(yk_file_open_nofollow(path, O_RDWR, &descriptor));
+    YK_TRY(yk_file_open_nofollow_for_writing(path, O_RDWR, &descriptor));
     if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
         if (errno == EWOULDBLOCK) {
             (void)close(descriptor);

@@ -31,7 +31,7 @@ yk_status yk_train_folder_has_checkpoint(const char *folder, struct yk_arena *ar
                                          bool *out) YK_MUST_USE;
 
 /* Fails if a file in this folder that training would write is a symbolic link. */
-yk_status yk_train_folder_check_links(const char *folder, struct yk_arena *arena) YK_MUST_USE;
+yk_status yk_train_folder_check_no_links(const char *folder, struct yk_arena *arena) YK_MUST_USE;
 
 /* Locks the folder. Fails if another process holds the lock. Does nothing if `lock` is already
  * held. */

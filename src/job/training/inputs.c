@@ -39,7 +39,7 @@ static yk_status open_config(const struct yk_train_request *request, struct yk_a
 /* The tokenizer's id of a special token, if it has one; else `before`. */
 static int64_t fit_id(const struct yk_tokenizer *tokenizer, enum yk_token_role role, int64_t before)
 {
-    const int32_t id = yk_tokenizer_role_id(tokenizer, role);
+    const int32_t id = yk_tokenizer_id_of_role(tokenizer, role);
     return id >= 0 ? id : before;
 }
 
@@ -77,7 +77,7 @@ static yk_status fit_config(const struct yk_tokenizer *tokenizer, bool keeps_voc
 static yk_status fit_new_model(const struct yk_tokenizer *tokenizer, bool written,
                                struct yk_arena *arena, const struct yk_model_config **config)
 {
-    const bool by_character = yk_tokenizer_vocabulary(tokenizer) != NULL;
+    const bool by_character = yk_tokenizer_character_vocabulary(tokenizer) != NULL;
     return fit_config(tokenizer, written && !by_character, arena, config);
 }
 

@@ -74,7 +74,7 @@ static yk_status pack(const struct yk_training *training, struct yk_text *out)
                                     run->traced_s + clock.offset_s, counters.length};
     yk_text_add_bytes(out, (const char *)&figures, sizeof figures);
     yk_text_add_bytes(out, yk_text_chars(&counters), counters.length);
-    YK_THEN(run->trace ? yk_trace_bytes_pack(run->trace, out) : yk_text_status(out));
+    YK_IF_OK(run->trace ? yk_trace_bytes_pack(run->trace, out) : yk_text_status(out));
     yk_text_free(&counters);
     return status;
 }
@@ -132,8 +132,8 @@ static yk_status collect_sums(struct yk_training *training)
     const struct yk_plan *plan = training->plan.planned->plan;
     struct yk_trace_breakdown *sums = NULL;
     YK_TRY_NEW(training->arena, sums, plan->rank_count);
-    YK_TRY(yk_trace_breakdown(training->run.trace, yk_trace_breakdown_step_s(training->run.trace),
-                              sums));
+    YK_TRY(yk_trace_breakdown(training->run.trace,
+                              yk_trace_breakdown_step_length_s(training->run.trace), sums));
     for (int32_t r = 0; r < plan->rank_count; r++) {
         training->ranks[r].measured = sums[r];
     }

@@ -85,7 +85,8 @@ static yk_status describe_gpus(int32_t ranks, int32_t first, struct yk_arena *ar
     yk_status status = yk_device_count_gpus(&gpus);
     for (int32_t i = 0; i < ranks && status == YK_OK; i++) {
         const char *line = NULL;
-        status = yk_device_gpu_cluster_spec(gpus > 0 ? (first + i) % gpus : first, arena, &line);
+        status =
+            yk_device_gpu_as_cluster_option(gpus > 0 ? (first + i) % gpus : first, arena, &line);
         if (status == YK_OK) {
             yk_text_addf(&text, "%s1x%s", i > 0 ? " + " : "", line);
         }
@@ -107,13 +108,14 @@ static yk_status describe_cluster(const struct finding *finding, const char **ou
         return YK_OK;
     }
     if (!yk_train_team_is_single_rank(finding->team)) {
-        return yk_train_team_describe_devices(finding->team, device, threads, finding->arena, out);
+        return yk_train_team_cluster_option(finding->team, device, threads, finding->arena, out);
     }
     if (!device->gpu) {
         return describe_machine(threads, finding->ranks, finding->arena, out);
     }
-    return finding->ranks > 1 ? describe_gpus(finding->ranks, device->number, finding->arena, out)
-                              : yk_device_gpu_cluster_spec(device->number, finding->arena, out);
+    return finding->ranks > 1
+               ? describe_gpus(finding->ranks, device->number, finding->arena, out)
+               : yk_device_gpu_as_cluster_option(device->number, finding->arena, out);
 }
 
 static yk_status refuse_devices(const struct finding *finding, const char *source,
@@ -165,9 +167,9 @@ static yk_status check_devices(const struct finding *finding, const char *source
     return YK_OK;
 }
 
-yk_status yk_train_plan_resolve_workload(const struct yk_train_request *request,
-                                         const struct yk_model_config *config,
-                                         struct yk_workload *out)
+yk_status yk_train_plan_workload_from_request(const struct yk_train_request *request,
+                                              const struct yk_model_config *config,
+                                              struct yk_workload *out)
 {
     const struct yk_workload_request workload = {
         .batch = request->batch,
@@ -177,7 +179,7 @@ yk_status yk_train_plan_resolve_workload(const struct yk_train_request *request,
         .nf4 = request->nf4,
         .recompute = request->recompute,
     };
-    return yk_workload_resolve(&workload, config, out);
+    return yk_workload_from_request(&workload, config, out);
 }
 
 static yk_status open_cluster(const struct finding *finding, const char *source)
@@ -189,10 +191,10 @@ static yk_status open_cluster(const struct finding *finding, const char *source)
     YK_TRY(yk_cluster_open(source, &out->cluster));
     YK_TRY(check_devices(finding, source));
     if (first && (request->profile || !request->plan)) {
-        YK_TRY(yk_profile_path_resolve(request->profile, finding->arena, &profile));
+        YK_TRY(yk_profile_path_resolve_readable(request->profile, finding->arena, &profile));
     }
     if (profile) {
-        YK_TRY(yk_profile_open(profile, &out->profile));
+        YK_TRY(yk_profile_open_for_reading(profile, &out->profile));
     }
     out->request.cluster_source = source;
     out->request.profile_source = profile;
@@ -205,7 +207,7 @@ static void fill_request(const struct finding *finding, const struct yk_workload
 {
     const struct yk_train_request *request = finding->request;
     struct yk_train_plan *out = finding->out;
-    const struct yk_job_search_request search = {.moves = TRIALS, .seed = 1};
+    const struct yk_job_search_options search = {.moves = TRIALS, .seed = 1};
     struct yk_plan_request *asked = &out->request;
     out->sources = (struct yk_cost_sources){
         .cluster = out->cluster, .profile = out->profile, .measurements = out->measurements};
@@ -308,7 +310,7 @@ static yk_status read_plan(const struct finding *finding, const char *text, size
     YK_TRY(check_plan(finding->request, &out->request.workload, plan));
     out->request.slowdown = plan->options.slowdown;
     YK_TRY(yk_planner_evaluate(&out->request, plan, false, &out->planned));
-    return yk_planner_fail_plan_does_not_fit(out->planned);
+    return yk_planner_check_plan_fits(out->planned);
 }
 
 static yk_status read_file(const struct finding *finding)
@@ -408,7 +410,7 @@ static yk_status broadcast_plan(const struct finding *finding)
     yk_status status =
         team->ranks.rank == 0 ? write_for_other_ranks(finding->out, finding->arena, &text) : YK_OK;
     status = yk_train_team_combine_status(team, status);
-    YK_THEN(yk_host_collective_broadcast_text(&team->ranks, 0, &text));
+    YK_IF_OK(yk_host_collective_broadcast_text(&team->ranks, 0, &text));
     if (status == YK_OK && team->ranks.rank > 0) {
         status = read_plan(finding, yk_text_chars(&text), text.length, "the plan of rank 0");
     }

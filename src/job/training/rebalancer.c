@@ -26,7 +26,7 @@ enum {
 
 yk_status yk_train_rebalancer_open(struct yk_train_rebalancer *rebalancer)
 {
-    const struct yk_sim *sim = rebalancer->planned->evaluation.sim;
+    const struct yk_sim_result *sim = rebalancer->planned->evaluation.sim;
     const int32_t ranks = rebalancer->planned->plan->rank_count;
     YK_TRY_NEW(rebalancer->arena, rebalancer->planned_s, ranks);
     YK_TRY_NEW(rebalancer->arena, rebalancer->slow, ranks);
@@ -56,7 +56,7 @@ yk_train_rebalancer_current_plan(const struct yk_train_rebalancer *rebalancer)
     return changes > 0 ? rebalancer->found[changes - 1] : rebalancer->planned;
 }
 
-double yk_train_rebalancer_peak_bytes(const struct yk_train_rebalancer *rebalancer, int32_t rank)
+double yk_train_rebalancer_planned_peak(const struct yk_train_rebalancer *rebalancer, int32_t rank)
 {
     double most = rebalancer->planned->evaluation.peaks[rank].bytes;
     for (int32_t i = 0; i < rebalancer->changed_count; i++) {
@@ -75,7 +75,7 @@ static const struct yk_plan *plan_before(const struct yk_train_rebalancer *rebal
 /* Samples per step of a rank. */
 static int64_t share_at(const struct yk_plan *plan, int32_t rank)
 {
-    const struct yk_plan_group_member *member = yk_planner_find_member(plan, rank);
+    const struct yk_plan_group_member *member = yk_planner_find_rank_member(plan, rank);
     return member ? member->share : 0;
 }
 
@@ -178,7 +178,7 @@ static const struct yk_program *find_new_plan(struct yk_train_rebalancer *rebala
         return NULL;
     }
     if (plan_new_shares(rebalancer, compute_s, &found) != YK_OK || !found->plan ||
-        yk_planner_fail_plan_does_not_fit(found) != YK_OK) {
+        yk_planner_check_plan_fits(found) != YK_OK) {
         report(rebalancer, YK_LOG_WARNING, "step %" PRId64 ": samples stay as they are: %s", step,
                yk_status_message());
         yk_planner_outcome_destroy(found);

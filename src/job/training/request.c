@@ -38,7 +38,7 @@ static yk_status add_source(struct yk_option_sources *sources, struct yk_arena *
         .name = yk_arena_copy_text(arena, name, strlen(name)),
         .json = yk_arena_copy_text(arena, json, length),
     };
-    YK_TRY_MEMORY(source.name && source.json);
+    YK_TRY_ALLOCATED(source.name && source.json);
     sources->items[sources->count++] = source;
     return YK_OK;
 }
@@ -82,7 +82,7 @@ static yk_status add_resumed(const struct yk_train_request *request, const char 
 static void copy_member(const struct yk_json *object, const char *from, const char *to,
                         struct yk_json_writer *out)
 {
-    const struct yk_json *value = yk_json_get(object, from);
+    const struct yk_json *value = yk_json_get_member(object, from);
     double number = 0;
     bool flag = false;
     if (yk_json_number(value, &number) && number > 0) {
@@ -111,9 +111,9 @@ static void write_planned(const struct yk_json *plan, const struct yk_plan_sourc
     yk_json_write_string(&writer, "cluster", sources->cluster);
     copy_member(plan, "micro_batches", "micro-batches", &writer);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        copy_member(yk_json_get(plan, "workload"), names[i][0], names[i][1], &writer);
+        copy_member(yk_json_get_member(plan, "workload"), names[i][0], names[i][1], &writer);
     }
-    if (yk_json_boolean(yk_json_get(plan, "clip"), &clip) && !clip) {
+    if (yk_json_boolean(yk_json_get_member(plan, "clip"), &clip) && !clip) {
         yk_json_write_integer(&writer, "clip", 0);
     }
     yk_json_write_end_object(&writer);
@@ -158,8 +158,9 @@ static yk_status check_request(const struct yk_train_request *request)
     return YK_OK;
 }
 
-yk_status yk_train_request_read_sources(struct yk_train_request *request, struct yk_arena *arena,
-                                        struct yk_option_sources *out)
+yk_status yk_train_request_read_option_sources(struct yk_train_request *request,
+                                               struct yk_arena *arena,
+                                               struct yk_option_sources *out)
 {
     struct yk_train_request named = *request;
     const struct yk_option_source *file = NULL;
@@ -193,7 +194,7 @@ yk_status yk_train_request_read_sources(struct yk_train_request *request, struct
 static void add_option(const struct yk_json *options, const char *key, struct yk_text *out)
 {
     out->length = 0;
-    if (!yk_option_add_json_value(yk_json_get(options, key), out)) {
+    if (!yk_option_format_json_value(yk_json_get_member(options, key), out)) {
         yk_text_add(out, "not given");
     }
 }
@@ -254,9 +255,9 @@ yk_status yk_train_request_check_resumed(const struct yk_train_request *request,
     struct yk_json *before = NULL;
     struct yk_json *now = NULL;
     yk_status status = yk_option_source_write(&yk_train_option_table, request, &text);
-    YK_THEN(yk_json_parse(options_json, strlen(options_json), &before));
-    YK_THEN(yk_json_parse(yk_text_chars(&text), text.length, &now));
-    YK_THEN(compare(before, now, source));
+    YK_IF_OK(yk_json_parse(options_json, strlen(options_json), &before));
+    YK_IF_OK(yk_json_parse(yk_text_chars(&text), text.length, &now));
+    YK_IF_OK(compare(before, now, source));
     yk_json_destroy(before);
     yk_json_destroy(now);
     yk_text_free(&text);
@@ -273,7 +274,7 @@ static yk_status fail_unknown(const char *name)
         names[count] = yk_train_option_table.rows[count].name;
         count++;
     }
-    const char *meant = yk_option_nearest(name, names, count);
+    const char *meant = yk_option_nearest_name(name, names, count);
     return meant ? yk_fail(YK_ERROR_USAGE, "there is no setting \"%s\"; did you mean \"%s\"?", name,
                            meant)
                  : yk_fail(YK_ERROR_USAGE, "there is no setting \"%s\"", name);
@@ -283,7 +284,7 @@ static yk_status store_flag(const struct yk_option *option, const char *value,
                             struct yk_arena *arena, struct yk_train_request *out)
 {
     if (strcmp(value, "true") == 0) {
-        return yk_option_store(option, NULL, arena, out);
+        return yk_option_parse_and_store(option, NULL, arena, out);
     }
     if (strcmp(value, "false") != 0) {
         return yk_fail(YK_ERROR_USAGE, "--%s: true or false, not \"%s\"", option->name, value);
@@ -304,8 +305,9 @@ static yk_status store(const struct yk_train_option *given, bool over_sources,
     }
     const char *kept = NULL;
     YK_TRY(yk_arena_strdup(arena, given->value, &kept));
-    return over_sources ? yk_option_sources_store(&yk_train_option_table, option, kept, arena, out)
-                        : yk_option_store(option, kept, arena, out);
+    return over_sources
+               ? yk_option_sources_override(&yk_train_option_table, option, kept, arena, out)
+               : yk_option_parse_and_store(option, kept, arena, out);
 }
 
 yk_status yk_train_request_check_option(const struct yk_train_option *option)
@@ -324,14 +326,14 @@ static yk_status store_all(const struct yk_train_option *options, size_t count, 
     return YK_OK;
 }
 
-yk_status yk_train_request_make(const struct yk_train_option *options, size_t count,
-                                struct yk_arena *arena, struct yk_train_request *out)
+yk_status yk_train_request_from_options(const struct yk_train_option *options, size_t count,
+                                        struct yk_arena *arena, struct yk_train_request *out)
 {
     struct yk_train_request request = {0};
     struct yk_option_sources sources = {0};
-    YK_TRY(yk_option_store_presets(&yk_train_option_table, arena, &request));
+    YK_TRY(yk_option_store_defaults(&yk_train_option_table, arena, &request));
     YK_TRY(store_all(options, count, false, arena, &request));
-    YK_TRY(yk_train_request_read_sources(&request, arena, &sources));
+    YK_TRY(yk_train_request_read_option_sources(&request, arena, &sources));
     if (sources.count > 0) {
         YK_TRY(yk_option_sources_apply(&yk_train_option_table, &sources, arena, &request));
         YK_TRY(store_all(options, count, true, arena, &request));

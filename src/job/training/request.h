@@ -97,7 +97,7 @@ struct yk_train_request {
     bool counters;
 
     /* These members are not options. `resumed` is the path of the checkpoint to resume from, which
-     * yk_train_request_read_sources() sets. `job` and `progress` may be NULL. */
+     * yk_train_request_read_option_sources() sets. `job` and `progress` may be NULL. */
     const char *resumed;
     const struct yk_job_callbacks *job;
     const struct yk_train_progress_callbacks *progress;
@@ -122,8 +122,9 @@ yk_status yk_train_request_check_option(const struct yk_train_option *option) YK
  * line: the resumed run, the workload of the plan, and the file of --config. Allocates the sources
  * in the arena. Sets request->resumed.
  */
-yk_status yk_train_request_read_sources(struct yk_train_request *request, struct yk_arena *arena,
-                                        struct yk_option_sources *out) YK_MUST_USE;
+yk_status yk_train_request_read_option_sources(struct yk_train_request *request,
+                                               struct yk_arena *arena,
+                                               struct yk_option_sources *out) YK_MUST_USE;
 
 /* Checks the options that must not change when a run is resumed. Fails if one of them differs from
  * its value in `options_json`, the options that the run saved. `source` is the path of the file in
@@ -133,11 +134,12 @@ yk_status yk_train_request_check_resumed(const struct yk_train_request *request,
 
 /*
  * Makes a request from a list of options. First sets the defaults, then the values of the option
- * sources (yk_train_request_read_sources()), then `options`. A later value replaces an earlier
- * value. Values are copied into the arena. Fails in the same cases as
+ * sources (yk_train_request_read_option_sources()), then `options`. A later value replaces an
+ * earlier value. Values are copied into the arena. Fails in the same cases as
  * yk_train_request_check_option().
  */
-yk_status yk_train_request_make(const struct yk_train_option *options, size_t count,
-                                struct yk_arena *arena, struct yk_train_request *out) YK_MUST_USE;
+yk_status yk_train_request_from_options(const struct yk_train_option *options, size_t count,
+                                        struct yk_arena *arena,
+                                        struct yk_train_request *out) YK_MUST_USE;
 
 #endif

@@ -136,8 +136,8 @@ yk_status yk_train_summary_write_files(const struct yk_training *training,
                                        const struct yk_train_result *result)
 {
     struct yk_output_files outputs = {0};
-    yk_output_files_record(&outputs, write_files(training, result));
-    yk_output_files_record(&outputs, write_page(training));
+    yk_output_files_record_status(&outputs, write_files(training, result));
+    yk_output_files_record_status(&outputs, write_page(training));
     const yk_status status = yk_output_files_write(&outputs);
     yk_output_files_free(&outputs);
     return status;

@@ -239,7 +239,7 @@ static yk_status describe_own(const struct yk_train_team *team,
     char host[HOST_SIZE];
     if (choice->gpu) {
         const char *line = NULL;
-        YK_TRY(yk_device_gpu_cluster_spec(choice->number, arena, &line));
+        YK_TRY(yk_device_gpu_as_cluster_option(choice->number, arena, &line));
         yk_text_add(out, line);
     } else {
         YK_TRY(describe_cores(team, threads, out));
@@ -291,21 +291,21 @@ static yk_status join_line(const struct yk_host_collective_gathered_bytes *gathe
     return yk_text_status(out);
 }
 
-yk_status yk_train_team_describe_devices(const struct yk_train_team *team,
-                                         const struct yk_device_choice *choice, int64_t threads,
-                                         struct yk_arena *arena, const char **out)
+yk_status yk_train_team_cluster_option(const struct yk_train_team *team,
+                                       const struct yk_device_choice *choice, int64_t threads,
+                                       struct yk_arena *arena, const char **out)
 {
     struct yk_text text = {0};
     struct yk_host_collective_gathered_bytes *gathered = NULL;
     yk_status status =
         yk_train_team_combine_status(team, describe_own(team, choice, threads, arena, &text));
-    YK_THEN(yk_host_collective_gather(&team->ranks, yk_text_chars(&text), text.length, arena,
-                                      &gathered));
+    YK_IF_OK(yk_host_collective_gather(&team->ranks, yk_text_chars(&text), text.length, arena,
+                                       &gathered));
     text.length = 0;
-    YK_THEN(yk_train_team_combine_status(
+    YK_IF_OK(yk_train_team_combine_status(
         team, gathered ? join_line(gathered, team->ranks.size, arena, &text) : YK_OK));
-    YK_THEN(yk_host_collective_broadcast_text(&team->ranks, 0, &text));
-    YK_THEN(yk_text_move_to_arena(&text, arena, out));
+    YK_IF_OK(yk_host_collective_broadcast_text(&team->ranks, 0, &text));
+    YK_IF_OK(yk_text_move_to_arena(&text, arena, out));
     yk_text_free(&text);
     return status;
 }

@@ -40,7 +40,7 @@ struct yk_train_team {
     yk_status exit_status;            /* status with which this process is about to end */
     pthread_mutex_t lock;             /* protects `executor` and `positions` */
     const struct yk_executor *executor;
-    struct yk_lane_position positions[YK_LANE_COUNT]; /* positions at the last poll of the watch */
+    struct yk_lane_progress positions[YK_LANE_COUNT]; /* positions at the last poll of the watch */
 };
 
 struct yk_train_team_request {
@@ -108,9 +108,9 @@ yk_status yk_train_team_report_failure(const struct yk_train_team *team,
 
 /* Describes the devices of all ranks, grouped by machine, in the syntax of --cluster. All ranks get
  * the same text. */
-yk_status yk_train_team_describe_devices(const struct yk_train_team *team,
-                                         const struct yk_device_choice *choice, int64_t threads,
-                                         struct yk_arena *arena, const char **out) YK_MUST_USE;
+yk_status yk_train_team_cluster_option(const struct yk_train_team *team,
+                                       const struct yk_device_choice *choice, int64_t threads,
+                                       struct yk_arena *arena, const char **out) YK_MUST_USE;
 
 /* Lets rank 0 report the cores of each rank, or the transport between GPUs, as status lines. */
 yk_status yk_train_team_report_connections(const struct yk_train_team *team,

@@ -34,8 +34,8 @@ static void poll_lanes(void *user, struct yk_watchdog *watchdog)
     struct yk_train_team *team = user;
     (void)pthread_mutex_lock(&team->lock);
     for (int i = 0; team->executor && i < YK_LANE_COUNT; i++) {
-        struct yk_lane_position now;
-        yk_executor_get_lane_position(team->executor, (enum yk_lane)i, &now);
+        struct yk_lane_progress now;
+        yk_executor_get_lane_progress(team->executor, (enum yk_lane)i, &now);
         if (now.op != team->positions[i].op || now.passed != team->positions[i].passed) {
             team->positions[i] = now;
             yk_watchdog_set_current_op(watchdog, (enum yk_watchdog_lane)i, now.op);

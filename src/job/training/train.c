@@ -190,11 +190,11 @@ static yk_status finish(struct yk_training *training, const char *checkpoint, yk
                         struct yk_train_result *out)
 {
     yk_status status = yk_train_measurements_collect(training);
-    YK_THEN(yk_train_measurements_collect_op_times(training));
+    YK_IF_OK(yk_train_measurements_collect_op_times(training));
     if (status == YK_OK && yk_train_team_rank(&training->team) == 0) {
         out->stopped = trained != YK_OK;
         status = yk_train_summary_fill_measurements(training, checkpoint, out);
-        YK_THEN(yk_train_summary_write_files(training, out));
+        YK_IF_OK(yk_train_summary_write_files(training, out));
     }
     out->stopped = trained != YK_OK;
     YK_TRY(yk_train_team_combine_status(&training->team, status));
@@ -341,7 +341,7 @@ yk_status yk_train_run(const struct yk_train_request *request, struct yk_train_r
     out->rank = launcher.rank;
     out->size = launcher.size;
     yk_status status = yk_training_open(&training, &launcher);
-    YK_THEN(request->dry_run ? run_dry(&training, out) : train(&training, out));
+    YK_IF_OK(request->dry_run ? run_dry(&training, out) : train(&training, out));
     /* The result takes over the training's arena, which it points into. */
     out->arena = training.arena;
     training.arena = NULL;

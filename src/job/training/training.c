@@ -30,7 +30,7 @@ static struct yk_optimizer optimizer_of(const struct yk_train_request *request)
         .momentum = request->momentum,
     };
     /* The option table accepts only names of optimizers. */
-    (void)yk_optimizer_find(request->optimizer, &optimizer.kind);
+    (void)yk_optimizer_find_kind(request->optimizer, &optimizer.kind);
     return optimizer;
 }
 
@@ -48,7 +48,7 @@ struct yk_lr_schedule yk_training_lr_schedule(const struct yk_train_request *req
         .steps = steps,
     };
     schedule.min_lr = isnan(request->min_lr) ? schedule.max_lr / 10 : request->min_lr;
-    (void)yk_lr_schedule_find(request->lr_schedule, &schedule.kind);
+    (void)yk_lr_schedule_find_kind(request->lr_schedule, &schedule.kind);
     return schedule;
 }
 
@@ -150,7 +150,7 @@ static yk_status resolve_batch(struct yk_training *training)
         const int64_t usual = yk_model_data_default_sequence_length(training->inputs.kind);
         request->sequence = usual < config->positions ? usual : config->positions;
     }
-    YK_TRY(yk_train_plan_resolve_workload(request, config, &workload));
+    YK_TRY(yk_train_plan_workload_from_request(request, config, &workload));
     if (request->batch_tokens > 0 && request->batch_tokens < workload.sequence) {
         return yk_fail(YK_ERROR_USAGE,
                        "a step of %" PRId64 " tokens has no room for a sample of %" PRId64
@@ -208,7 +208,7 @@ static yk_status open_samplers_and_net(struct yk_training *training)
     const struct yk_train_request *request = &training->request;
     const struct yk_plan *plan = training->plan.planned->plan;
     struct yk_workload workload;
-    YK_TRY(yk_train_plan_resolve_workload(request, training->inputs.config, &workload));
+    YK_TRY(yk_train_plan_workload_from_request(request, training->inputs.config, &workload));
     YK_TRY(yk_train_inputs_open_samplers(&training->inputs, request, &workload,
                                          plan ? plan->micro_batches : 1));
     if (yk_train_team_rank(&training->team) == 0) {
@@ -231,7 +231,7 @@ yk_status yk_training_open(struct yk_training *training, const struct yk_launche
     YK_TRY(yk_train_team_combine_status(team, open_folder(training)));
     YK_TRY(yk_train_team_combine_status(team, open_checkpoint(training)));
     YK_TRY(yk_train_team_combine_status(team, open_data(training)));
-    YK_TRY(yk_train_plan_resolve_workload(request, training->inputs.config, &workload));
+    YK_TRY(yk_train_plan_workload_from_request(request, training->inputs.config, &workload));
     YK_TRY(yk_train_plan_find(request, team, training->inputs.config, &workload,
                               training->config_path, training->arena, &training->plan));
     return yk_train_team_combine_status(team, open_samplers_and_net(training));
@@ -247,13 +247,13 @@ static yk_status open_engine(struct yk_training *training)
     options.attention = request->attention;
     options.side_streams = request->qkv && strcmp(request->qkv, "streams") == 0;
     options.graphs = request->graphs && strcmp(request->graphs, "on") == 0;
-    return yk_device_open_engine(&training->plan.device, &options, &training->context);
+    return yk_device_open_context(&training->plan.device, &options, &training->context);
 }
 
 static yk_status open_store(struct yk_training *training)
 {
     const struct yk_program *program = training->plan.planned->evaluation.program;
-    struct yk_partition *partitions = NULL;
+    struct yk_layer_partition *partitions = NULL;
     int32_t *order = NULL;
     YK_TRY(open_engine(training));
     YK_TRY(yk_rank_partitions_stored(program, yk_train_team_rank(&training->team), training->arena,
@@ -358,7 +358,7 @@ static yk_status begin_folder(struct yk_training *training)
     }
     YK_TRY(yk_folder_create(training->folder));
     YK_TRY(yk_train_folder_lock_acquire(&training->lock, training->folder, training->arena));
-    YK_TRY(yk_train_folder_check_links(training->folder, training->arena));
+    YK_TRY(yk_train_folder_check_no_links(training->folder, training->arena));
     if (!training->checkpoint) {
         YK_TRY(check_no_run(training));
     }
@@ -372,7 +372,7 @@ yk_status yk_training_prepare(struct yk_training *training)
     const struct yk_train_team *team = &training->team;
     const char *base = NULL;
     YK_TRY(yk_train_team_combine_status(team, open_store(training)));
-    YK_TRY(yk_train_team_combine_status(team, yk_train_weights_base_path(training, &base)));
+    YK_TRY(yk_train_team_combine_status(team, yk_train_weights_frozen_base_path(training, &base)));
     YK_TRY(yk_option_source_write(&yk_train_option_table, &training->request,
                                   &training->options_json));
     YK_TRY(yk_train_team_combine_status(team, begin_folder(training)));
@@ -388,7 +388,7 @@ const struct yk_planner_outcome *yk_training_current_plan(const struct yk_traini
 
 double yk_training_planned_peak_bytes(const struct yk_training *training, int32_t rank)
 {
-    return training->rebalancer ? yk_train_rebalancer_peak_bytes(training->rebalancer, rank)
+    return training->rebalancer ? yk_train_rebalancer_planned_peak(training->rebalancer, rank)
                                 : training->plan.planned->evaluation.peaks[rank].bytes;
 }
 
@@ -399,7 +399,7 @@ void yk_training_close(struct yk_training *training)
     yk_text_free(&training->options_json);
     yk_parameter_store_destroy(training->store);
     yk_net_destroy(training->net);
-    yk_device_close_engine(&training->context);
+    yk_device_close_context(&training->context);
     yk_train_plan_close(&training->plan);
     yk_train_inputs_close(&training->inputs);
     yk_checkpoint_close(training->checkpoint);

@@ -89,6 +89,7 @@ yk_status yk_train_weights_initialize(struct yk_training *training) YK_MUST_USE;
 /* Sets `*out` to the path of the frozen base weights, which checkpoints save together with the
  * adapters. NULL means: there are no adapters, or the base weights have no path. The path does not
  * change when a run is resumed. */
-yk_status yk_train_weights_base_path(struct yk_training *training, const char **out) YK_MUST_USE;
+yk_status yk_train_weights_frozen_base_path(struct yk_training *training,
+                                            const char **out) YK_MUST_USE;
 
 #endif

@@ -126,7 +126,7 @@ static yk_status open_lane(const struct yk_device_choice *choice, struct yk_trai
 {
     const struct yk_backend_options options = {0};
     struct yk_device_context *context = &wire->context;
-    YK_TRY(yk_device_open_engine(choice, &options, context));
+    YK_TRY(yk_device_open_context(choice, &options, context));
     context->backend->lane_destroy(context->lane);
     context->lane = NULL;
     return context->backend->lane_create(context->device, "comm", &context->lane);
@@ -191,6 +191,6 @@ yk_status yk_train_transport_open_by_rendezvous(const struct yk_launcher *launch
 void yk_train_transport_close(struct yk_train_transport *wire)
 {
     yk_communicator_close(&wire->ranks);
-    yk_device_close_engine(&wire->context);
+    yk_device_close_context(&wire->context);
     *wire = (struct yk_train_transport){0};
 }

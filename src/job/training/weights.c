@@ -124,7 +124,7 @@ yk_status yk_train_weights_initialize(struct yk_training *training)
     return request->adapter ? yk_adapter_load(store, request->adapter) : YK_OK;
 }
 
-yk_status yk_train_weights_base_path(struct yk_training *training, const char **out)
+yk_status yk_train_weights_frozen_base_path(struct yk_training *training, const char **out)
 {
     const struct yk_train_request *request = &training->request;
     char *whole =

@@ -57,7 +57,7 @@ yk_status yk_batch_sweep_create(const struct yk_measure_team *team,
     sweep->batches = batches;
     sweep->batch_count = batch_count;
     sweep->callbacks = callbacks;
-    YK_TRY_OR(open_sizes(sweep), yk_batch_sweep_destroy(sweep));
+    YK_TRY_OR_CLEAN_UP(open_sizes(sweep), yk_batch_sweep_destroy(sweep));
     *out = sweep;
     return YK_OK;
 }
@@ -195,7 +195,7 @@ yk_status yk_batch_sweep_layer_times(const struct yk_batch_sweep *sweep,
     for (int32_t i = 0; i < sweep->batch_count && status == YK_OK; i++) {
         status = add_size(&sweep->sizes[i], yk_measure_team_uses_host_cores(sweep->team), i, times);
     }
-    YK_TRY_OR(status, yk_layer_times_destroy(times));
+    YK_TRY_OR_CLEAN_UP(status, yk_layer_times_destroy(times));
     *out = times;
     return YK_OK;
 }

@@ -31,7 +31,7 @@ yk_status yk_benchmark_model_create(const struct yk_benchmark_model_request *req
     /* A rate of 0: times do not depend on it, and nothing can grow without bound. */
     model->optimizer = (struct yk_optimizer){
         .kind = YK_OPTIMIZER_ADAMW, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8};
-    YK_TRY_OR(set_up_model(model), yk_benchmark_model_destroy(model));
+    YK_TRY_OR_CLEAN_UP(set_up_model(model), yk_benchmark_model_destroy(model));
     *out = model;
     return YK_OK;
 }
@@ -53,7 +53,7 @@ static yk_status make_plan(const struct yk_benchmark_plan *made,
                            const struct yk_model_config *config, const struct yk_cluster *cluster,
                            struct yk_arena *arena, struct yk_plan **out)
 {
-    const struct yk_model *model = yk_model_cache_whole_batch(made->cache);
+    const struct yk_model *model = yk_model_cache_get_whole_batch(made->cache);
     struct yk_plan *plan = NULL;
     YK_TRY(yk_plan_create(arena, 1, 1, model->layer_count, &plan));
     plan->model_source = config->name;
@@ -89,7 +89,7 @@ yk_status yk_benchmark_plan_make(const struct yk_model_config *config,
 {
     struct yk_benchmark_plan made = {.workload = *workload};
     made.workload.batch = samples * YK_BENCHMARK_MICRO_BATCHES;
-    YK_TRY_OR(make(config, cluster, arena, &made), yk_benchmark_plan_free(&made));
+    YK_TRY_OR_CLEAN_UP(make(config, cluster, arena, &made), yk_benchmark_plan_free(&made));
     *out = made;
     return YK_OK;
 }
@@ -107,7 +107,7 @@ yk_status yk_benchmark_plan_peak_bytes(const struct yk_benchmark_plan *plan, str
     struct yk_program_memory *memory = NULL;
     struct yk_memory_peak peak;
     YK_TRY(yk_program_memory_count(plan->program, 0, arena, &memory));
-    YK_TRY(yk_program_memory_peak(plan->program, 0, memory, &peak));
+    YK_TRY(yk_program_memory_find_peak(plan->program, 0, memory, &peak));
     *out = peak.bytes;
     return YK_OK;
 }
@@ -119,7 +119,7 @@ struct yk_benchmark {
     struct yk_benchmark_model *model;
     struct yk_benchmark_plan plan;
     struct yk_executor *executor;
-    struct yk_batch batch;
+    struct yk_rank_batch batch;
     struct yk_benchmark_step_times round;
     struct yk_op_interval *times; /* (ops) of the round */
     double *from_s;               /* (ops) of the round, with pauses */
@@ -164,12 +164,12 @@ static yk_status make_batch(struct yk_benchmark *benchmark)
 {
     const struct yk_workload *workload = &benchmark->plan.workload;
     struct yk_random random = yk_random_from_seed(1);
-    struct yk_batch *batch = &benchmark->batch;
+    struct yk_rank_batch *batch = &benchmark->batch;
     const int64_t samples = workload->batch / YK_BENCHMARK_MICRO_BATCHES;
     batch->slice_count = YK_BENCHMARK_MICRO_BATCHES;
     YK_TRY_NEW(benchmark->arena, batch->slices, batch->slice_count);
     for (int32_t m = 0; m < batch->slice_count; m++) {
-        struct yk_batch_slice *slice = &batch->slices[m];
+        struct yk_rank_micro_batch *slice = &batch->slices[m];
         YK_TRY(make_slice(benchmark, workload, samples, &random, &slice->own));
         slice->all = samples;
         slice->own.first_sample = batch->units;
@@ -202,7 +202,7 @@ yk_status yk_benchmark_create(struct yk_benchmark_model *model, int64_t samples,
     struct yk_benchmark *benchmark = NULL;
     YK_TRY_NEW_WITH_ARENA(benchmark);
     benchmark->model = model;
-    YK_TRY_OR(set_up(benchmark, samples), yk_benchmark_destroy(benchmark));
+    YK_TRY_OR_CLEAN_UP(set_up(benchmark, samples), yk_benchmark_destroy(benchmark));
     *out = benchmark;
     return YK_OK;
 }

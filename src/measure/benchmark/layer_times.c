@@ -75,7 +75,7 @@ yk_status yk_layer_times_create(const struct yk_model *model, const int64_t *bat
     YK_TRY_NEW_WITH_ARENA(times);
     times->model = model;
     times->batch_count = batch_count;
-    YK_TRY_OR(begin(times, batches), yk_layer_times_destroy(times));
+    YK_TRY_OR_CLEAN_UP(begin(times, batches), yk_layer_times_destroy(times));
     *out = times;
     return YK_OK;
 }

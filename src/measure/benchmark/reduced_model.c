@@ -13,7 +13,7 @@ static yk_status find_bytes(const struct yk_reduced_model_request *request,
     struct yk_benchmark_plan plan = {0};
     yk_status status =
         yk_benchmark_plan_make(config, &request->workload, request->cluster, samples, arena, &plan);
-    YK_THEN(yk_benchmark_plan_peak_bytes(&plan, arena, out));
+    YK_IF_OK(yk_benchmark_plan_peak_bytes(&plan, arena, out));
     yk_benchmark_plan_free(&plan);
     return status;
 }

@@ -100,9 +100,9 @@ static yk_status watch_thread(struct yk_cpu_counters *cpu, pid_t thread)
             }
             continue;
         }
-        YK_TRY_OR(yk_array_grow((void **)&cpu->watches, &cpu->watch_capacity, cpu->watch_count,
-                                sizeof cpu->watches[0]),
-                  (void)close(file));
+        YK_TRY_OR_CLEAN_UP(yk_array_grow((void **)&cpu->watches, &cpu->watch_capacity,
+                                         cpu->watch_count, sizeof cpu->watches[0]),
+                           (void)close(file));
         cpu->watches[cpu->watch_count++] = (struct watch){.file = file, .event = event};
     }
     return YK_OK;
@@ -132,10 +132,10 @@ static yk_status watch_threads(struct yk_cpu_counters *cpu)
 yk_status yk_cpu_counters_open(struct yk_cpu_counters **out)
 {
     struct yk_cpu_counters *cpu = calloc(1, sizeof *cpu);
-    YK_TRY_MEMORY(cpu);
+    YK_TRY_ALLOCATED(cpu);
     cpu->statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
     cpu->page_bytes = sysconf(_SC_PAGESIZE);
-    YK_TRY_OR(watch_threads(cpu), yk_cpu_counters_close(cpu));
+    YK_TRY_OR_CLEAN_UP(watch_threads(cpu), yk_cpu_counters_close(cpu));
     *out = cpu;
     return YK_OK;
 }

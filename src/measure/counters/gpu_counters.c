@@ -253,7 +253,7 @@ static yk_status find_source(struct yk_gpu_counters *gpu, const struct yk_nvml_f
         return YK_OK;
     }
     struct yk_nvml_gpu *gpus = calloc(YK_DISCOVER_MAX_GPUS, sizeof gpus[0]);
-    YK_TRY_MEMORY(gpus);
+    YK_TRY_ALLOCATED(gpus);
     const int count = yk_nvml_list_gpus(&gpu->nvml, gpus, YK_DISCOVER_MAX_GPUS);
     if (count < 0) {
         yk_text_add(&gpu->why, "NVML: the driver does not answer");
@@ -268,8 +268,8 @@ yk_status yk_gpu_counters_open(const struct yk_nvml_functions *nvml, int32_t num
                                struct yk_gpu_counters **out)
 {
     struct yk_gpu_counters *gpu = calloc(1, sizeof *gpu);
-    YK_TRY_MEMORY(gpu);
-    YK_TRY_OR(find_source(gpu, nvml, number), yk_gpu_counters_close(gpu));
+    YK_TRY_ALLOCATED(gpu);
+    YK_TRY_OR_CLEAN_UP(find_source(gpu, nvml, number), yk_gpu_counters_close(gpu));
     *out = gpu;
     return YK_OK;
 }

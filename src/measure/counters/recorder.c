@@ -52,7 +52,7 @@ yk_status yk_counter_recorder_open(const struct yk_counter_sampler_options *opti
                                    struct yk_counter_recorder **out)
 {
     struct yk_counter_recorder *recorder = calloc(1, sizeof *recorder);
-    YK_TRY_MEMORY(recorder);
+    YK_TRY_ALLOCATED(recorder);
     recorder->last_began_s = NAN;
     recorder->last_done_s = NAN;
     recorder->intervals = malloc(MAX_INTERVALS * sizeof *recorder->intervals);
@@ -60,8 +60,8 @@ yk_status yk_counter_recorder_open(const struct yk_counter_sampler_options *opti
     recorder->steps.all = malloc(MAX_SPANS * sizeof *recorder->steps.all);
     const bool room = recorder->intervals && recorder->spans.all && recorder->steps.all;
     yk_status status = room ? YK_OK : yk_fail_out_of_memory();
-    YK_THEN(yk_counter_sampler_open(options, &recorder->sampler));
-    YK_TRY_OR(status, yk_counter_recorder_close(recorder));
+    YK_IF_OK(yk_counter_sampler_open(options, &recorder->sampler));
+    YK_TRY_OR_CLEAN_UP(status, yk_counter_recorder_close(recorder));
     *out = recorder;
     return YK_OK;
 }
@@ -198,7 +198,8 @@ void yk_counter_recorder_add_step(struct yk_counter_recorder *recorder,
             const bool passes =
                 phase == YK_COUNTER_PHASE_FORWARD || phase == YK_COUNTER_PHASE_BACKWARD;
             const char *kind =
-                passes ? yk_model_cache_whole_batch(program->cache)->layers[op->layer].kind : NULL;
+                passes ? yk_model_cache_get_whole_batch(program->cache)->layers[op->layer].kind
+                       : NULL;
             add_interval(recorder, &(struct interval){time->start_s, time->end_s, (int16_t)phase,
                                                       number_of_kind(recorder, kind)});
         }
@@ -547,7 +548,7 @@ yk_status yk_counter_recorder_report(const struct yk_counter_recorder *recorder,
                      lag_s < 0 ? "late" : "early");
     }
     yk_status status = yk_text_status(&text);
-    YK_THEN(yk_arena_strdup(arena, yk_text_chars(&text), &out->source));
+    YK_IF_OK(yk_arena_strdup(arena, yk_text_chars(&text), &out->source));
     yk_text_free(&text);
     return status;
 }

@@ -66,8 +66,8 @@ struct yk_counter_readings {
 };
 
 /* Like yk_counter_recorder_report(), but for the readings `given`, which come from another source.
- * `*lag_s` is the offset that was added to their times (yk_counters_fit_lag()). The caller sets the
- * description of the source. */
+ * `*lag_s` is the offset that was added to their times (yk_counters_fit_lag()). The caller
+ * sets the description of the source. */
 yk_status yk_counter_recorder_report_readings(const struct yk_counter_recorder *recorder,
                                               const struct yk_counter_readings *given,
                                               double traced_s, struct yk_arena *arena,

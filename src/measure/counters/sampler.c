@@ -75,7 +75,7 @@ yk_status yk_counter_sampler_open(const struct yk_counter_sampler_options *optio
 {
     yk_status status = YK_OK;
     struct yk_counter_sampler *sampler = calloc(1, sizeof *sampler);
-    YK_TRY_MEMORY(sampler);
+    YK_TRY_ALLOCATED(sampler);
     /* Pages that no reading reaches cost nothing. */
     sampler->readings = malloc(sizeof sampler->readings[0] * YK_COUNTER_SAMPLER_MAX_READINGS);
     if (!sampler->readings) {

@@ -123,7 +123,7 @@ yk_status yk_comm_benchmark_create(const struct yk_measure_team *team,
     benchmark->work = yk_measure_team_device_communicator(team);
     benchmark->type = group->type;
     benchmark->width = yk_comm_data_type_bytes(group->type);
-    YK_TRY_OR(set_up(benchmark, group, max_bytes), yk_comm_benchmark_destroy(benchmark));
+    YK_TRY_OR_CLEAN_UP(set_up(benchmark, group, max_bytes), yk_comm_benchmark_destroy(benchmark));
     *out = benchmark;
     return YK_OK;
 }
@@ -297,7 +297,7 @@ yk_status yk_comm_benchmark_create_warmed_up(const struct yk_measure_team *team,
     }
     const struct yk_comm_benchmark_group group = {ranks, count, type};
     YK_TRY(yk_comm_benchmark_create(team, &group, WARM_BYTES, &benchmark));
-    YK_TRY_OR(exchange_all(benchmark), yk_comm_benchmark_destroy(benchmark));
+    YK_TRY_OR_CLEAN_UP(exchange_all(benchmark), yk_comm_benchmark_destroy(benchmark));
     *out = benchmark;
     return YK_OK;
 }

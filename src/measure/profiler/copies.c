@@ -35,8 +35,8 @@ struct run {
     double *all; /* (ranks, rows, NUMBERS) */
 };
 
-static const char *const directions[DIRECTIONS] = {YK_PROFILE_KEY_TO_DEVICE,
-                                                   YK_PROFILE_KEY_FROM_DEVICE};
+static const char *const directions[DIRECTIONS] = {YK_PROFILE_KEY_COPY_TO_DEVICE,
+                                                   YK_PROFILE_KEY_COPY_FROM_DEVICE};
 
 static void list_sizes(struct run *run, int64_t max_bytes)
 {
@@ -218,7 +218,7 @@ static yk_status measure(struct run *run, struct yk_arena *arena)
     }
     YK_TRY_NEW(arena, run->all, (int64_t)run->team->host_communicator->size * ROWS * NUMBERS);
     yk_status status = open_copies(run);
-    YK_THEN(run_rounds(run));
+    YK_IF_OK(run_rounds(run));
     if (status == YK_OK && !run->profiler->stopped) {
         status = add_rows(run);
     }

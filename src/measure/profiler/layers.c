@@ -206,7 +206,7 @@ static yk_status add_context(const struct run *run, int32_t rank, const double *
     const int32_t rows = run->times->count + 1;
     char subject[YK_PROFILE_KEY_SIZE];
     const struct yk_profiler_fact_row row = {
-        .fact = {.subject = subject, .fact = YK_PROFILE_CONTEXT_BYTES},
+        .fact = {.subject = subject, .fact = YK_PROFILE_FACT_CONTEXT_BYTES},
         .measurement = mean_of(run, rank, all, rows, rows - 1),
     };
     if (!(row.measurement.value > 0)) {

@@ -63,7 +63,7 @@ static bool name_group(const struct list *list, struct yk_link_group *group)
     const struct yk_ring_devices members = {group->ranks, group->count};
     double slowest_s = 0;
     const int32_t slowest =
-        yk_communication_slowest_rank(cluster, &members, USUAL_PART_BYTES, &slowest_s);
+        yk_communication_slowest_ring_link(cluster, &members, USUAL_PART_BYTES, &slowest_s);
     return yk_profile_key_link(cluster, NULL, group->ranks[slowest],
                                group->ranks[(slowest + 1) % group->count], group->link);
 }

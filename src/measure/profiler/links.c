@@ -69,7 +69,7 @@ static yk_status is_known(const struct run *run, const struct yk_profile_link_ke
         found += known ? 1 : 0;
     }
     if (!known && found > 0) {
-        YK_TRY(yk_profile_find_link(profile, link, &curve));
+        YK_TRY(yk_profile_find_link_times(profile, link, &curve));
     }
     for (int32_t i = 0; i < curve.count; i++) {
         known = known || (curve.points[i].size == (double)run->sizes[found - 1] &&
@@ -278,7 +278,7 @@ static yk_status run_repeat(struct run *run, const struct repeat *repeat)
         yk_comm_data_type_from_precision(run->request->workload.precision)};
     yk_status status = yk_comm_benchmark_create(run->team, &group, run->sizes[run->size_count - 1],
                                                 &run->exchanges);
-    YK_THEN(run_rounds(run, repeat));
+    YK_IF_OK(run_rounds(run, repeat));
     yk_comm_benchmark_destroy(run->exchanges);
     run->exchanges = NULL;
     return status;
@@ -301,7 +301,7 @@ static yk_status measure_group(struct run *run, double seconds)
         };
         status = run_repeat(run, &repeat);
     }
-    YK_THEN(add_rows(run));
+    YK_IF_OK(add_rows(run));
     free_curves(run);
     return status;
 }

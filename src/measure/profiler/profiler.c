@@ -117,8 +117,9 @@ yk_status yk_profiler_profile_has_layer(const struct yk_profiler *profiler,
                                         const char *versions, bool *out)
 {
     *out = false;
-    return profiler->profile ? yk_profile_has_layer(profiler->profile, layer, batch, versions, out)
-                             : YK_OK;
+    return profiler->profile
+               ? yk_profile_has_layer_time(profiler->profile, layer, batch, versions, out)
+               : YK_OK;
 }
 
 bool yk_profiler_has_link_row(const struct yk_profiler *profiler,
@@ -140,8 +141,9 @@ yk_status yk_profiler_profile_has_link(const struct yk_profiler *profiler,
                                        const char *versions, bool *out)
 {
     *out = false;
-    return profiler->profile ? yk_profile_has_link(profiler->profile, link, bytes, versions, out)
-                             : YK_OK;
+    return profiler->profile
+               ? yk_profile_has_link_time(profiler->profile, link, bytes, versions, out)
+               : YK_OK;
 }
 
 yk_status yk_profiler_profile_has_fact(const struct yk_profiler *profiler,
@@ -169,13 +171,13 @@ static yk_status write_rows(const struct yk_profiler *profiler, struct yk_profil
     for (int32_t i = 0; i < profiler->layer_count; i++) {
         const struct yk_profiler_layer_row *row = &profiler->layers[i];
         if (!row->is_saved) {
-            YK_TRY(yk_profile_add_layer(profile, &row->layer, row->batch, &row->measurement));
+            YK_TRY(yk_profile_add_layer_time(profile, &row->layer, row->batch, &row->measurement));
         }
     }
     for (int32_t i = 0; i < profiler->link_count; i++) {
         const struct yk_profiler_link_row *row = &profiler->links[i];
         if (!row->is_saved) {
-            YK_TRY(yk_profile_add_link(profile, &row->link, row->bytes, &row->measurement));
+            YK_TRY(yk_profile_add_link_time(profile, &row->link, row->bytes, &row->measurement));
         }
     }
     for (int32_t i = 0; i < profiler->fact_count; i++) {

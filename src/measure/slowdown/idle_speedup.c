@@ -64,7 +64,7 @@ yk_status yk_idle_speedup_is_known(const struct yk_profiler *profiler,
     }
     find_kinds(request->cluster, team->host_communicator->size, &kinds);
     for (int32_t i = 0; i < kinds.count; i++) {
-        const struct yk_profile_fact_key fact = {kinds.subjects[i], YK_PROFILE_IDLE_SPEEDUP};
+        const struct yk_profile_fact_key fact = {kinds.subjects[i], YK_PROFILE_FACT_IDLE_SPEEDUP};
         bool knows = false;
         YK_TRY(yk_profiler_profile_has_fact(profiler, &fact, request->versions, &knows));
         known += knows ? 1 : 0;
@@ -142,7 +142,7 @@ static yk_status add_facts(struct yk_profiler *profiler, const struct yk_measure
                                              (int64_t)MAX_KINDS * NUMBERS));
     for (int32_t i = 0; i < kinds->count; i++) {
         const struct yk_profiler_fact_row row = {
-            .fact = {kinds->subjects[i], YK_PROFILE_IDLE_SPEEDUP},
+            .fact = {kinds->subjects[i], YK_PROFILE_FACT_IDLE_SPEEDUP},
             .measurement = {.value = numbers[i][0],
                             .spread = numbers[i][1],
                             .samples = (int64_t)numbers[i][2],

@@ -86,8 +86,8 @@ enum {
 static yk_status is_known(const struct yk_profiler *profiler,
                           const struct yk_profiler_request *request, const char *link, bool *out)
 {
-    const struct yk_profile_fact_key facts[] = {{link, YK_PROFILE_COMPUTE_SLOWDOWN},
-                                                {link, YK_PROFILE_MESSAGE_SLOWDOWN}};
+    const struct yk_profile_fact_key facts[] = {{link, YK_PROFILE_FACT_COMPUTE_SLOWDOWN},
+                                                {link, YK_PROFILE_FACT_MESSAGE_SLOWDOWN}};
     bool found = true;
     for (int f = 0; f < 2 && found; f++) {
         const struct yk_profiler_fact_row *row = yk_profiler_find_fact_row(profiler, &facts[f]);
@@ -129,7 +129,7 @@ static yk_status add(struct yk_profiler *profiler, const struct yk_profiler_requ
 {
     char subject[YK_PROFILE_KEY_SIZE];
     struct yk_profiler_fact_row row = {
-        .fact = {subject, YK_PROFILE_COMPUTE_SLOWDOWN},
+        .fact = {subject, YK_PROFILE_FACT_COMPUTE_SLOWDOWN},
         .measurement = {.value = numbers[0],
                         .spread = numbers[1],
                         .samples = (int64_t)numbers[2],
@@ -413,12 +413,12 @@ static yk_status measure_group(struct run *run, double seconds)
     run->is_member = me == group.ranks[0] || me == group.ranks[1];
     yk_status status =
         yk_comm_benchmark_create(run->team, &group, run->message_bytes, &run->exchanges);
-    YK_THEN(run_rounds(run, seconds));
+    YK_IF_OK(run_rounds(run, seconds));
     if (status == YK_OK && run->is_member) {
         status = compare(run);
     }
-    YK_THEN(add_fact(run, &run->compute, YK_PROFILE_COMPUTE_SLOWDOWN));
-    YK_THEN(add_fact(run, &run->message, YK_PROFILE_MESSAGE_SLOWDOWN));
+    YK_IF_OK(add_fact(run, &run->compute, YK_PROFILE_FACT_COMPUTE_SLOWDOWN));
+    YK_IF_OK(add_fact(run, &run->message, YK_PROFILE_FACT_MESSAGE_SLOWDOWN));
     if (status == YK_OK && !yk_measure_team_uses_host_cores(run->team)) {
         const struct yk_profile_measurement own =
             yk_timings_summarize(&run->compute, run->request->versions);

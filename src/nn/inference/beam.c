@@ -67,7 +67,7 @@ yk_status yk_beam_create(const struct yk_beam_options *options, int64_t sentence
     beam->longest = longest;
     beam->stride = longest + 2;
     beam->vocabulary = vocabulary;
-    YK_TRY_OR(allocate(beam, sentences), yk_beam_destroy(beam));
+    YK_TRY_OR_CLEAN_UP(allocate(beam, sentences), yk_beam_destroy(beam));
     *out = beam;
     return YK_OK;
 }
@@ -272,8 +272,8 @@ yk_status yk_beam_search(struct yk_beam *beam, struct yk_inference *inference,
     begin(beam, input);
     yk_status status = yk_inference_encode(inference, input->tokens, input->lengths,
                                            input->sentences, input->sequence);
-    YK_THEN(yk_inference_select_encoder_outputs(inference, beam->from,
-                                                input->sentences * beam->options.width));
+    YK_IF_OK(yk_inference_select_encoder_outputs(inference, beam->from,
+                                                 input->sentences * beam->options.width));
     for (int64_t length = 1; status == YK_OK && beam->open_count > 0; length++) {
         status = step(beam, inference, length);
         if (status == YK_OK && input->stop && atomic_load(input->stop)) {

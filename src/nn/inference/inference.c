@@ -149,8 +149,8 @@ yk_status yk_inference_create_in_memory(const struct yk_parameter_store *store,
     inference->max = *max;
     carve(inference, &allocator);
     yk_status status = choose_slots(inference);
-    YK_THEN(yk_position_tables_fill(store, longest(inference), &inference->position_tables));
-    YK_TRY_OR(status, yk_inference_destroy(inference));
+    YK_IF_OK(yk_position_tables_fill(store, longest(inference), &inference->position_tables));
+    YK_TRY_OR_CLEAN_UP(status, yk_inference_destroy(inference));
     *out = inference;
     return YK_OK;
 }
@@ -162,8 +162,8 @@ yk_status yk_inference_create(const struct yk_parameter_store *store,
     void *memory = NULL;
     YK_TRY(context->backend->allocate(context->device, yk_inference_memory_bytes(store, max),
                                       &memory));
-    YK_TRY_OR(yk_inference_create_in_memory(store, max, memory, out),
-              context->backend->free(context->device, memory));
+    YK_TRY_OR_CLEAN_UP(yk_inference_create_in_memory(store, max, memory, out),
+                       context->backend->free(context->device, memory));
     (*out)->own = memory;
     return YK_OK;
 }
@@ -257,7 +257,7 @@ yk_status yk_inference_run(struct yk_inference *inference, const int32_t *tokens
                            int64_t sequence)
 {
     int32_t *lengths = malloc((size_t)samples * sizeof *lengths);
-    YK_TRY_MEMORY(lengths);
+    YK_TRY_ALLOCATED(lengths);
     for (int64_t i = 0; i < samples; i++) {
         lengths[i] = (int32_t)sequence;
     }
@@ -272,8 +272,8 @@ yk_status yk_inference_encode(struct yk_inference *inference, const int32_t *tok
     return run_source(inference, tokens, lengths, samples, sequence, false);
 }
 
-yk_status yk_inference_run_loss(struct yk_inference *inference, const struct yk_sample_slice *slice,
-                                double *out)
+yk_status yk_inference_sum_losses(struct yk_inference *inference,
+                                  const struct yk_sample_slice *slice, double *out)
 {
     const struct yk_device_context *context = &inference->store->context;
     const int64_t rows = slice->samples * slice->sequence;
@@ -290,7 +290,7 @@ yk_status yk_inference_run_loss(struct yk_inference *inference, const struct yk_
     }
     context->backend->clear(context->lane, inference->loss, sizeof *inference->loss);
     enqueue(inference, true, true, true);
-    return yk_device_context_copy(context, out, inference->loss, sizeof *out);
+    return yk_device_context_copy_and_wait(context, out, inference->loss, sizeof *out);
 }
 
 yk_status yk_inference_select_encoder_outputs(struct yk_inference *inference, const int32_t *from,
@@ -345,7 +345,8 @@ static yk_status download(const struct yk_inference *inference, int64_t row, int
                                    .to_type = YK_PRECISION_FP32,
                                });
     }
-    return yk_device_context_copy(context, out, inference->wide, (size_t)(rows * V) * sizeof *out);
+    return yk_device_context_copy_and_wait(context, out, inference->wide,
+                                           (size_t)(rows * V) * sizeof *out);
 }
 
 yk_status yk_inference_get_logits(const struct yk_inference *inference, int64_t sample,

@@ -45,8 +45,8 @@ yk_status yk_inference_run(struct yk_inference *inference, const int32_t *tokens
 
 /* Runs the net on a slice and writes the sum of the losses to `out`. Negative targets have no
  * loss. */
-yk_status yk_inference_run_loss(struct yk_inference *inference, const struct yk_sample_slice *slice,
-                                double *out) YK_MUST_USE;
+yk_status yk_inference_sum_losses(struct yk_inference *inference,
+                                  const struct yk_sample_slice *slice, double *out) YK_MUST_USE;
 
 /* Runs the encoder on tokens (samples, sequence). `lengths` (samples) are the numbers of tokens
  * without padding. */

@@ -47,7 +47,7 @@ struct yk_attention_saved {
 struct yk_attention_shape yk_attention_causal_shape(const struct yk_model_config *config);
 
 /* Returns the width of a row of `q`. */
-int64_t yk_attention_row_width(const struct yk_attention_shape *shape);
+int64_t yk_attention_query_row_width(const struct yk_attention_shape *shape);
 
 void yk_attention_allocate_saved(const struct yk_net *net, int32_t layer,
                                  const struct yk_attention_shape *shape,
@@ -65,7 +65,7 @@ void yk_attention_forward(const struct yk_layer_pass *pass, const struct yk_atte
  * workspace->narrow. */
 void yk_attention_backward(const struct yk_layer_pass *pass, const struct yk_attention_shape *shape,
                            const struct yk_attention_saved *saved,
-                           const struct yk_residual_workspace *workspace, const void *x,
+                           const struct yk_backward_workspace *workspace, const void *x,
                            const void *gradient, const void *add, void *dx);
 
 #endif

@@ -82,17 +82,17 @@ static float scale_of(const struct yk_model_config *config)
 static void look_up(const struct yk_layer_pass *pass, const void *shift, void *out)
 {
     const struct yk_model_config *config = pass->net->config;
-    const struct yk_layer_pass owner = yk_layer_pass_weights_owner(pass);
+    const struct yk_layer_pass owner = yk_layer_pass_of_weights_owner(pass);
     pass->store->context.backend->embedding(
         pass->lane,
         &(struct yk_embedding_op){
-            .rows = yk_layer_pass_rows(pass),
+            .rows = yk_layer_pass_token_count(pass),
             .width = config->width,
             .sequence = pass->batch.sequence,
             .vocabulary = vocabulary_of(pass),
             .tokens = pass->tokens,
-            .table = yk_layer_pass_weights(&owner, TOKENS),
-            .positions = has_positions(config) ? yk_layer_pass_weights(&owner, POSITIONS)
+            .table = yk_layer_pass_parameter_weights(&owner, TOKENS),
+            .positions = has_positions(config) ? yk_layer_pass_parameter_weights(&owner, POSITIONS)
                                                : pass->position_tables.sinusoidal,
             .shift = shift,
             .out = out,
@@ -106,19 +106,19 @@ static void look_up(const struct yk_layer_pass *pass, const void *shift, void *o
 static void look_up_backward(const struct yk_layer_pass *pass)
 {
     const struct yk_model_config *config = pass->net->config;
-    const struct yk_layer_pass owner = yk_layer_pass_weights_owner(pass);
+    const struct yk_layer_pass owner = yk_layer_pass_of_weights_owner(pass);
     pass->store->context.backend->embedding_backward(
         pass->lane,
         &(struct yk_embedding_backward_op){
-            .rows = yk_layer_pass_rows(pass),
+            .rows = yk_layer_pass_token_count(pass),
             .width = config->width,
             .sequence = pass->batch.sequence,
             .vocabulary = vocabulary_of(pass),
             .tokens = pass->tokens,
             .d_out = pass->output_gradient,
-            .d_table = yk_layer_pass_gradients(&owner, TOKENS),
+            .d_table = yk_layer_pass_parameter_gradient(&owner, TOKENS),
             .d_positions =
-                has_positions(config) ? yk_layer_pass_gradients(&owner, POSITIONS) : NULL,
+                has_positions(config) ? yk_layer_pass_parameter_gradient(&owner, POSITIONS) : NULL,
             .scale = scale_of(config),
             .table_type = pass->net->workload.precision,
             .out_type = pass->net->workload.precision,
@@ -133,14 +133,14 @@ static void forward(const struct yk_layer_pass *pass)
 
 static void backward(const struct yk_layer_pass *pass)
 {
-    const struct yk_layer_pass owner = yk_layer_pass_weights_owner(pass);
-    if (yk_layer_pass_gradients(&owner, TOKENS)) {
+    const struct yk_layer_pass owner = yk_layer_pass_of_weights_owner(pass);
+    if (yk_layer_pass_parameter_gradient(&owner, TOKENS)) {
         yk_residual_dropout_in_place(pass, YK_DROPOUT_EMBEDDING, pass->output_gradient);
         look_up_backward(pass);
     }
 }
 
-const struct yk_layer_kind yk_layer_embedding = {
+const struct yk_layer_kind yk_layer_kind_embedding = {
     .name = "embed",
     .reads_tokens = true,
     .list = list,
@@ -201,8 +201,8 @@ static void bert_measure(const struct yk_net *net, int32_t layer,
 static void bert_forward(const struct yk_layer_pass *pass)
 {
     struct yk_bump_allocator allocator = {.base = pass->saved};
-    const struct saved saved = carve_saved(pass->net, yk_layer_pass_rows(pass), &allocator);
-    look_up(pass, yk_layer_pass_weights(pass, SEGMENTS), saved.sum); /* row 0 */
+    const struct saved saved = carve_saved(pass->net, yk_layer_pass_token_count(pass), &allocator);
+    look_up(pass, yk_layer_pass_parameter_weights(pass, SEGMENTS), saved.sum); /* row 0 */
     yk_norm_forward(pass, &saved.norm, saved.sum, pass->output);
     yk_residual_dropout_in_place(pass, YK_DROPOUT_EMBEDDING, pass->output);
 }
@@ -212,27 +212,27 @@ static void bert_backward(const struct yk_layer_pass *pass)
     const int64_t C = pass->net->config->width;
     const enum yk_precision type = pass->net->workload.precision;
     struct yk_bump_allocator allocator = {.base = pass->saved};
-    const struct saved saved = carve_saved(pass->net, yk_layer_pass_rows(pass), &allocator);
+    const struct saved saved = carve_saved(pass->net, yk_layer_pass_token_count(pass), &allocator);
     void *gradient = pass->output_gradient;
-    if (!yk_layer_pass_gradients(pass, TOKENS)) {
+    if (!yk_layer_pass_parameter_gradient(pass, TOKENS)) {
         return;
     }
     yk_residual_dropout_in_place(pass, YK_DROPOUT_EMBEDDING, gradient);
     yk_norm_backward(pass, &saved.norm, saved.sum, gradient, NULL, gradient);
     look_up_backward(pass);
-    pass->store->context.backend->sum_rows(pass->lane,
-                                           &(struct yk_sum_rows_op){
-                                               .rows = yk_layer_pass_rows(pass),
-                                               .columns = C,
-                                               .from = gradient,
-                                               .stride = C,
-                                               .to = yk_layer_pass_gradients(pass, SEGMENTS),
-                                               .from_type = type,
-                                               .to_type = type,
-                                           });
+    pass->store->context.backend->sum_rows(
+        pass->lane, &(struct yk_sum_rows_op){
+                        .rows = yk_layer_pass_token_count(pass),
+                        .columns = C,
+                        .from = gradient,
+                        .stride = C,
+                        .to = yk_layer_pass_parameter_gradient(pass, SEGMENTS),
+                        .from_type = type,
+                        .to_type = type,
+                    });
 }
 
-const struct yk_layer_kind yk_layer_bert_embedding = {
+const struct yk_layer_kind yk_layer_kind_bert_embedding = {
     .name = "bert-embed",
     .reads_tokens = true,
     .list = bert_list,

@@ -35,17 +35,17 @@ static void *carve_logits(const struct yk_net *net, int32_t layer, int64_t rows,
 static void forward_logits(const struct yk_layer_pass *pass, const struct logits *io, float *losses)
 {
     const struct yk_backend *backend = pass->store->context.backend;
-    const struct yk_layer_pass owner = yk_layer_pass_weights_owner(pass);
+    const struct yk_layer_pass owner = yk_layer_pass_of_weights_owner(pass);
     const int64_t C = pass->net->config->width;
     const int64_t V = vocabulary_of(pass->net);
     const enum yk_precision type = pass->net->layers[pass->layer].precision;
     struct yk_matmul_op op = {
-        .m = yk_layer_pass_rows(pass),
+        .m = yk_layer_pass_token_count(pass),
         .n = V,
         .k = C,
         .a = io->x,
         .a_stride = C,
-        .b = yk_layer_pass_weights(&owner, 0),
+        .b = yk_layer_pass_parameter_weights(&owner, 0),
         .b_stride = C,
         .b_transposed = true,
         .c = io->logits,
@@ -56,7 +56,7 @@ static void forward_logits(const struct yk_layer_pass *pass, const struct logits
         .c_type = type,
     };
     if (io->bias >= 0) {
-        op.bias = yk_layer_pass_weights(pass, io->bias);
+        op.bias = yk_layer_pass_parameter_weights(pass, io->bias);
         op.bias_type = yk_layer_pass_parameter_type(pass, io->bias);
     }
     backend->matmul(pass->lane, &op);
@@ -64,7 +64,7 @@ static void forward_logits(const struct yk_layer_pass *pass, const struct logits
         backend->cross_entropy(
             pass->lane,
             &(struct yk_cross_entropy_op){
-                .rows = yk_layer_pass_rows(pass),
+                .rows = yk_layer_pass_token_count(pass),
                 .classes = V,
                 .stride = stride_of(pass->net),
                 .logits = io->logits,
@@ -80,11 +80,11 @@ static void forward_logits(const struct yk_layer_pass *pass, const struct logits
 
 static void bias_backward(const struct yk_layer_pass *pass, const struct logits *io)
 {
-    void *to = io->bias >= 0 ? yk_layer_pass_gradients(pass, io->bias) : NULL;
+    void *to = io->bias >= 0 ? yk_layer_pass_parameter_gradient(pass, io->bias) : NULL;
     if (to) {
         pass->store->context.backend->sum_rows(
             pass->lane, &(struct yk_sum_rows_op){
-                            .rows = yk_layer_pass_rows(pass),
+                            .rows = yk_layer_pass_token_count(pass),
                             .columns = vocabulary_of(pass->net),
                             .from = io->logits,
                             .stride = stride_of(pass->net),
@@ -98,16 +98,16 @@ static void bias_backward(const struct yk_layer_pass *pass, const struct logits 
 static void backward_logits(const struct yk_layer_pass *pass, const struct logits *io, void *dx)
 {
     const struct yk_backend *backend = pass->store->context.backend;
-    const struct yk_layer_pass owner = yk_layer_pass_weights_owner(pass);
+    const struct yk_layer_pass owner = yk_layer_pass_of_weights_owner(pass);
     const int64_t C = pass->net->config->width;
     const int64_t V = vocabulary_of(pass->net);
     struct yk_matmul_op op = {
-        .m = yk_layer_pass_rows(pass),
+        .m = yk_layer_pass_token_count(pass),
         .n = C,
         .k = V,
         .a = io->logits,
         .a_stride = stride_of(pass->net),
-        .b = yk_layer_pass_weights(&owner, 0),
+        .b = yk_layer_pass_parameter_weights(&owner, 0),
         .b_stride = C,
         .c = dx,
         .c_stride = C,
@@ -117,7 +117,7 @@ static void backward_logits(const struct yk_layer_pass *pass, const struct logit
         .c_type = io->x_type,
     };
     backend->matmul(pass->lane, &op);
-    op.c = yk_layer_pass_gradients(&owner, 0);
+    op.c = yk_layer_pass_parameter_gradient(&owner, 0);
     if (op.c) {
         op.k = op.m;
         op.m = V;
@@ -184,7 +184,7 @@ static void backward(const struct yk_layer_pass *pass)
     backward_logits(pass, &io, pass->input_gradient);
 }
 
-const struct yk_layer_kind yk_layer_head = {
+const struct yk_layer_kind yk_layer_kind_head = {
     .name = "head",
     .list = list,
     .measure = measure,
@@ -290,7 +290,7 @@ static void bert_forward(const struct yk_layer_pass *pass)
 {
     struct yk_bump_allocator allocator = {.base = pass->saved};
     const struct saved saved =
-        carve_saved(pass->net, pass->layer, yk_layer_pass_rows(pass), &allocator);
+        carve_saved(pass->net, pass->layer, yk_layer_pass_token_count(pass), &allocator);
     const struct logits io = bert_logits_of(pass, &saved);
     yk_projection_forward(pass, TRANSFORM,
                           &(struct yk_projection_forward){
@@ -312,12 +312,12 @@ static void activation_backward(const struct yk_layer_pass *pass, const struct s
     const int64_t C = pass->net->config->width;
     pass->store->context.backend->matmul(
         pass->lane, &(struct yk_matmul_op){
-                        .m = yk_layer_pass_rows(pass),
+                        .m = yk_layer_pass_token_count(pass),
                         .n = C,
                         .k = 1,
                         .a = saved->normed,
                         .a_stride = C,
-                        .b = yk_layer_pass_weights(pass, saved->norm.weight),
+                        .b = yk_layer_pass_parameter_weights(pass, saved->norm.weight),
                         .b_stride = C,
                         .c = gradient,
                         .c_stride = C,
@@ -335,7 +335,7 @@ static void activation_backward(const struct yk_layer_pass *pass, const struct s
 
 static void bert_backward(const struct yk_layer_pass *pass)
 {
-    const int64_t rows = yk_layer_pass_rows(pass);
+    const int64_t rows = yk_layer_pass_token_count(pass);
     struct yk_bump_allocator allocator = {.base = pass->saved};
     struct yk_bump_allocator workspace = {.base = pass->workspace};
     const struct saved saved = carve_saved(pass->net, pass->layer, rows, &allocator);
@@ -349,7 +349,7 @@ static void bert_backward(const struct yk_layer_pass *pass)
                                .x = pass->input, .dy = gradient, .dx = pass->input_gradient});
 }
 
-const struct yk_layer_kind yk_layer_bert_head = {
+const struct yk_layer_kind yk_layer_kind_bert_head = {
     .name = "bert-head",
     .list = bert_list,
     .measure = bert_measure,

@@ -3,9 +3,10 @@
 #include <string.h>
 
 const struct yk_layer_kind *const yk_layer_kinds[] = {
-    &yk_layer_embedding,  &yk_layer_bert_embedding, &yk_layer_gpt_block,     &yk_layer_llama_block,
-    &yk_layer_bert_block, &yk_layer_encoder_block,  &yk_layer_decoder_block, &yk_layer_norm,
-    &yk_layer_head,       &yk_layer_bert_head,
+    &yk_layer_kind_embedding,     &yk_layer_kind_bert_embedding, &yk_layer_kind_gpt_block,
+    &yk_layer_kind_llama_block,   &yk_layer_kind_bert_block,     &yk_layer_kind_encoder_block,
+    &yk_layer_kind_decoder_block, &yk_layer_kind_norm,           &yk_layer_kind_head,
+    &yk_layer_kind_bert_head,
 };
 const size_t yk_layer_kind_count = sizeof yk_layer_kinds / sizeof yk_layer_kinds[0];
 

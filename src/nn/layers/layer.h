@@ -34,16 +34,16 @@ struct yk_layer_kind {
     void (*backward)(const struct yk_layer_pass *pass);
 };
 
-extern const struct yk_layer_kind yk_layer_embedding;
-extern const struct yk_layer_kind yk_layer_bert_embedding;
-extern const struct yk_layer_kind yk_layer_gpt_block;
-extern const struct yk_layer_kind yk_layer_llama_block;
-extern const struct yk_layer_kind yk_layer_bert_block;
-extern const struct yk_layer_kind yk_layer_encoder_block;
-extern const struct yk_layer_kind yk_layer_decoder_block;
-extern const struct yk_layer_kind yk_layer_norm;
-extern const struct yk_layer_kind yk_layer_head;
-extern const struct yk_layer_kind yk_layer_bert_head;
+extern const struct yk_layer_kind yk_layer_kind_embedding;
+extern const struct yk_layer_kind yk_layer_kind_bert_embedding;
+extern const struct yk_layer_kind yk_layer_kind_gpt_block;
+extern const struct yk_layer_kind yk_layer_kind_llama_block;
+extern const struct yk_layer_kind yk_layer_kind_bert_block;
+extern const struct yk_layer_kind yk_layer_kind_encoder_block;
+extern const struct yk_layer_kind yk_layer_kind_decoder_block;
+extern const struct yk_layer_kind yk_layer_kind_norm;
+extern const struct yk_layer_kind yk_layer_kind_head;
+extern const struct yk_layer_kind yk_layer_kind_bert_head;
 
 extern const struct yk_layer_kind *const yk_layer_kinds[];
 extern const size_t yk_layer_kind_count;

@@ -4,20 +4,20 @@ enum {
     PLACES = 8 /* maximum places of dropout in a layer */
 };
 
-struct yk_layer_pass yk_layer_pass_weights_owner(const struct yk_layer_pass *pass)
+struct yk_layer_pass yk_layer_pass_of_weights_owner(const struct yk_layer_pass *pass)
 {
     struct yk_layer_pass other = *pass;
     other.layer = yk_layer_pass_layer(pass)->weights_owner;
     return other;
 }
 
-void *yk_layer_pass_weights(const struct yk_layer_pass *pass, int32_t parameter)
+void *yk_layer_pass_parameter_weights(const struct yk_layer_pass *pass, int32_t parameter)
 {
     return pass->store->layers[pass->layer].weights +
            yk_layer_pass_layer(pass)->parameters[parameter].offset;
 }
 
-void *yk_layer_pass_gradients(const struct yk_layer_pass *pass, int32_t parameter)
+void *yk_layer_pass_parameter_gradient(const struct yk_layer_pass *pass, int32_t parameter)
 {
     const struct yk_parameter *found = &yk_layer_pass_layer(pass)->parameters[parameter];
     const int64_t width = yk_precision_bytes(pass->net->workload.precision);
@@ -32,9 +32,9 @@ enum yk_precision yk_layer_pass_parameter_type(const struct yk_layer_pass *pass,
                : pass->net->workload.precision;
 }
 
-struct yk_dropout yk_layer_pass_dropout(const struct yk_layer_pass *pass, uint64_t place)
+struct yk_dropout_options yk_layer_pass_dropout(const struct yk_layer_pass *pass, uint64_t place)
 {
-    return (struct yk_dropout){
+    return (struct yk_dropout_options){
         .rate = pass->training ? (float)pass->net->options.dropout : 0,
         .seed = pass->net->options.seed,
         .site = (uint64_t)pass->layer * PLACES + place,

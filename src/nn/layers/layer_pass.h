@@ -54,25 +54,25 @@ static inline const struct yk_net_layer *yk_layer_pass_layer(const struct yk_lay
 }
 
 /* Returns the number of tokens, B·T. */
-static inline int64_t yk_layer_pass_rows(const struct yk_layer_pass *pass)
+static inline int64_t yk_layer_pass_token_count(const struct yk_layer_pass *pass)
 {
     return pass->batch.samples * pass->batch.sequence;
 }
 
 /* Returns the same pass for the layer that owns the weights. This is another layer if the layer of
  * the pass shares its weights. */
-struct yk_layer_pass yk_layer_pass_weights_owner(const struct yk_layer_pass *pass);
+struct yk_layer_pass yk_layer_pass_of_weights_owner(const struct yk_layer_pass *pass);
 
 /* Returns the address of a parameter's weights. */
-void *yk_layer_pass_weights(const struct yk_layer_pass *pass, int32_t parameter);
+void *yk_layer_pass_parameter_weights(const struct yk_layer_pass *pass, int32_t parameter);
 /* Returns the address of a parameter's gradient, or NULL if the parameter is frozen. */
-void *yk_layer_pass_gradients(const struct yk_layer_pass *pass, int32_t parameter);
+void *yk_layer_pass_parameter_gradient(const struct yk_layer_pass *pass, int32_t parameter);
 
 /* Returns the precision of a parameter that is not NF4. */
 enum yk_precision yk_layer_pass_parameter_type(const struct yk_layer_pass *pass, int32_t parameter);
 
 /* Returns the dropout at one of the layer's places (0 to 7, see enum yk_dropout_site): its rate,
  * and the seed and site that determine its random numbers. */
-struct yk_dropout yk_layer_pass_dropout(const struct yk_layer_pass *pass, uint64_t place);
+struct yk_dropout_options yk_layer_pass_dropout(const struct yk_layer_pass *pass, uint64_t place);
 
 #endif

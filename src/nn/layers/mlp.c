@@ -50,7 +50,7 @@ void yk_mlp_forward(const struct yk_layer_pass *pass, const struct yk_mlp_saved 
     if (gated) {
         pass->store->context.backend->swiglu(pass->lane,
                                              &(struct yk_swiglu_op){
-                                                 .rows = yk_layer_pass_rows(pass),
+                                                 .rows = yk_layer_pass_token_count(pass),
                                                  .width = pass->net->config->feed_forward_width,
                                                  .gate_up = saved->up,
                                                  .out = saved->active,
@@ -68,7 +68,7 @@ void yk_mlp_forward(const struct yk_layer_pass *pass, const struct yk_mlp_saved 
 }
 
 void yk_mlp_backward(const struct yk_layer_pass *pass, const struct yk_mlp_saved *saved,
-                     const struct yk_residual_workspace *workspace, const void *x,
+                     const struct yk_backward_workspace *workspace, const void *x,
                      const void *gradient, const void *add, void *dx)
 {
     const bool gated = is_gated(pass);
@@ -91,7 +91,7 @@ void yk_mlp_backward(const struct yk_layer_pass *pass, const struct yk_mlp_saved
     if (gated) {
         pass->store->context.backend->swiglu_backward(
             pass->lane, &(struct yk_swiglu_backward_op){
-                            .rows = yk_layer_pass_rows(pass),
+                            .rows = yk_layer_pass_token_count(pass),
                             .width = pass->net->config->feed_forward_width,
                             .gate_up = saved->up,
                             .d_out = workspace->wide,

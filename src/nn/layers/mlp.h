@@ -34,7 +34,7 @@ void yk_mlp_forward(const struct yk_layer_pass *pass, const struct yk_mlp_saved 
 /* Computes dx = add + the gradient of x, where `gradient` is the gradient of `to`. `add` and `dx`
  * may equal `gradient`. */
 void yk_mlp_backward(const struct yk_layer_pass *pass, const struct yk_mlp_saved *saved,
-                     const struct yk_residual_workspace *workspace, const void *x,
+                     const struct yk_backward_workspace *workspace, const void *x,
                      const void *gradient, const void *add, void *dx);
 
 /* Returns the activation of the config as the epilogue of a matrix product, or its derivative if

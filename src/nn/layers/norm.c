@@ -17,20 +17,21 @@ void yk_norm_forward(const struct yk_layer_pass *pass, const struct yk_norm *nor
                      void *y)
 {
     pass->store->context.backend->norm(
-        pass->lane, &(struct yk_norm_op){
-                        .rows = yk_layer_pass_rows(pass),
-                        .width = pass->net->config->width,
-                        .x = x,
-                        .y = y,
-                        .weight = yk_layer_pass_weights(pass, norm->weight),
-                        .bias = norm->mean ? yk_layer_pass_weights(pass, norm->weight + 1) : NULL,
-                        .mean = norm->mean,
-                        .rstd = norm->rstd,
-                        .epsilon = (float)pass->net->config->norm_epsilon,
-                        .x_type = norm->type,
-                        .y_type = norm->type,
-                        .weight_type = yk_layer_pass_parameter_type(pass, norm->weight),
-                    });
+        pass->lane,
+        &(struct yk_norm_op){
+            .rows = yk_layer_pass_token_count(pass),
+            .width = pass->net->config->width,
+            .x = x,
+            .y = y,
+            .weight = yk_layer_pass_parameter_weights(pass, norm->weight),
+            .bias = norm->mean ? yk_layer_pass_parameter_weights(pass, norm->weight + 1) : NULL,
+            .mean = norm->mean,
+            .rstd = norm->rstd,
+            .epsilon = (float)pass->net->config->norm_epsilon,
+            .x_type = norm->type,
+            .y_type = norm->type,
+            .weight_type = yk_layer_pass_parameter_type(pass, norm->weight),
+        });
 }
 
 void yk_norm_backward(const struct yk_layer_pass *pass, const struct yk_norm *norm, const void *x,
@@ -39,15 +40,15 @@ void yk_norm_backward(const struct yk_layer_pass *pass, const struct yk_norm *no
     pass->store->context.backend->norm_backward(
         pass->lane,
         &(struct yk_norm_backward_op){
-            .rows = yk_layer_pass_rows(pass),
+            .rows = yk_layer_pass_token_count(pass),
             .width = pass->net->config->width,
             .x = x,
             .dy = dy,
             .dx = dx,
             .add = add,
-            .weight = yk_layer_pass_weights(pass, norm->weight),
-            .d_weight = yk_layer_pass_gradients(pass, norm->weight),
-            .d_bias = norm->mean ? yk_layer_pass_gradients(pass, norm->weight + 1) : NULL,
+            .weight = yk_layer_pass_parameter_weights(pass, norm->weight),
+            .d_weight = yk_layer_pass_parameter_gradient(pass, norm->weight),
+            .d_bias = norm->mean ? yk_layer_pass_parameter_gradient(pass, norm->weight + 1) : NULL,
             .mean = norm->mean,
             .rstd = norm->rstd,
             .x_type = norm->type,
@@ -79,18 +80,18 @@ static void measure(const struct yk_net *net, int32_t layer, const struct yk_bat
 static void forward(const struct yk_layer_pass *pass)
 {
     struct yk_bump_allocator allocator = {.base = pass->saved};
-    const struct yk_norm norm = carve(pass->net, yk_layer_pass_rows(pass), &allocator);
+    const struct yk_norm norm = carve(pass->net, yk_layer_pass_token_count(pass), &allocator);
     yk_norm_forward(pass, &norm, pass->input, pass->output);
 }
 
 static void backward(const struct yk_layer_pass *pass)
 {
     struct yk_bump_allocator allocator = {.base = pass->saved};
-    const struct yk_norm norm = carve(pass->net, yk_layer_pass_rows(pass), &allocator);
+    const struct yk_norm norm = carve(pass->net, yk_layer_pass_token_count(pass), &allocator);
     yk_norm_backward(pass, &norm, pass->input, pass->output_gradient, NULL, pass->input_gradient);
 }
 
-const struct yk_layer_kind yk_layer_norm = {
+const struct yk_layer_kind yk_layer_kind_norm = {
     .name = "norm",
     .list = list,
     .measure = measure,

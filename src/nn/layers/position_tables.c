@@ -86,7 +86,8 @@ static yk_status round_sinusoidal(const struct yk_parameter_store *store, int64_
     const struct yk_device_context *context = &store->context;
     void *wide = NULL;
     YK_TRY(context->backend->allocate(context->device, (size_t)count * sizeof *made, &wide));
-    yk_status status = yk_device_context_copy(context, wide, made, (size_t)count * sizeof *made);
+    yk_status status =
+        yk_device_context_copy_and_wait(context, wide, made, (size_t)count * sizeof *made);
     if (status == YK_OK) {
         context->backend->cast(context->lane, &(struct yk_cast_op){
                                                   .count = count,
@@ -108,12 +109,12 @@ static yk_status fill_table(const struct yk_parameter_store *store,
                             int64_t longest, int64_t count, void *to)
 {
     float *table = calloc((size_t)count, sizeof *table);
-    YK_TRY_MEMORY(table);
+    YK_TRY_ALLOCATED(table);
     compute_table(store->net->config, longest, table);
-    const yk_status status =
-        compute_table == yk_position_tables_compute_rotary
-            ? yk_device_context_copy(&store->context, to, table, (size_t)count * sizeof *table)
-            : round_sinusoidal(store, count, table, to);
+    const yk_status status = compute_table == yk_position_tables_compute_rotary
+                                 ? yk_device_context_copy_and_wait(&store->context, to, table,
+                                                                   (size_t)count * sizeof *table)
+                                 : round_sinusoidal(store, count, table, to);
     free(table);
     return status;
 }

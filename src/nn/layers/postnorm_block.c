@@ -103,13 +103,13 @@ static void list_decoder(struct yk_parameter_list *parameters)
 
 static bool is_decoder(const struct yk_net *net, int32_t layer)
 {
-    return net->layers[layer].kind == &yk_layer_decoder_block;
+    return net->layers[layer].kind == &yk_layer_kind_decoder_block;
 }
 
 static struct yk_attention_shape self_shape(const struct yk_net *net, int32_t layer)
 {
     const struct yk_model_config *config = net->config;
-    const bool encoder = net->layers[layer].kind == &yk_layer_encoder_block;
+    const bool encoder = net->layers[layer].kind == &yk_layer_kind_encoder_block;
     struct yk_attention_shape shape = yk_attention_causal_shape(config);
     shape.heads = encoder ? config->encoder_heads : config->heads;
     shape.kv_heads = shape.heads;
@@ -196,11 +196,11 @@ static struct forward_workspace carve_forward(const struct yk_net *net, int32_t 
 
 static void carve_backward(const struct yk_net *net, int32_t layer,
                            const struct yk_batch_shape *batch, struct yk_bump_allocator *allocator,
-                           struct yk_residual_workspace *out)
+                           struct yk_backward_workspace *out)
 {
     const int64_t C = net->config->width;
     const int64_t F = net->layers[layer].projections[YK_MLP_PROJECTION_UP].out;
-    const struct yk_residual_workspace_widths widths = {
+    const struct yk_backward_workspace_widths widths = {
         .wide = F > 3 * C ? F : 3 * C,
         .narrow = C,
         .memory = is_decoder(net, layer) ? 2 * C : 0,
@@ -215,7 +215,7 @@ static void measure(const struct yk_net *net, int32_t layer, const struct yk_bat
     struct yk_bump_allocator forward_carver = {0};
     struct yk_bump_allocator backward_carver = {0};
     struct saved saved;
-    struct yk_residual_workspace workspace;
+    struct yk_backward_workspace workspace;
     carve_saved(net, layer, batch, &saved_carver, &saved);
     (void)carve_forward(net, layer, batch->samples * batch->sequence, &forward_carver);
     carve_backward(net, layer, batch, &backward_carver, &workspace);
@@ -231,7 +231,7 @@ static void forward(const struct yk_layer_pass *pass)
     struct yk_bump_allocator workspace_carver = {.base = pass->workspace};
     carve_saved(pass->net, pass->layer, &pass->batch, &allocator, &saved);
     const struct forward_workspace workspace =
-        carve_forward(pass->net, pass->layer, yk_layer_pass_rows(pass), &workspace_carver);
+        carve_forward(pass->net, pass->layer, yk_layer_pass_token_count(pass), &workspace_carver);
     const struct sum *before = &saved.after_self;
     yk_attention_forward(pass, &self, &saved.self, pass->input, pass->input, workspace.weights,
                          before->sum);
@@ -261,7 +261,7 @@ static void backward(const struct yk_layer_pass *pass)
     const struct yk_attention_shape self = self_shape(pass->net, pass->layer);
     const bool decoder = is_decoder(pass->net, pass->layer);
     struct saved saved;
-    struct yk_residual_workspace workspace;
+    struct yk_backward_workspace workspace;
     struct yk_bump_allocator allocator = {.base = pass->saved};
     struct yk_bump_allocator workspace_carver = {.base = pass->workspace};
     void *gradient = pass->output_gradient;
@@ -287,6 +287,8 @@ static void backward(const struct yk_layer_pass *pass)
         .forward = forward, .backward = backward,                                                  \
     }
 
-const struct yk_layer_kind yk_layer_bert_block = POSTNORM_BLOCK("bert-block", list_bert);
-const struct yk_layer_kind yk_layer_encoder_block = POSTNORM_BLOCK("encoder-block", list_encoder);
-const struct yk_layer_kind yk_layer_decoder_block = POSTNORM_BLOCK("decoder-block", list_decoder);
+const struct yk_layer_kind yk_layer_kind_bert_block = POSTNORM_BLOCK("bert-block", list_bert);
+const struct yk_layer_kind yk_layer_kind_encoder_block =
+    POSTNORM_BLOCK("encoder-block", list_encoder);
+const struct yk_layer_kind yk_layer_kind_decoder_block =
+    POSTNORM_BLOCK("decoder-block", list_decoder);

@@ -86,12 +86,12 @@ static void carve_saved(const struct yk_net *net, int32_t layer, const struct yk
 
 static void carve_workspace(const struct yk_net *net, int32_t layer,
                             const struct yk_batch_shape *batch, struct yk_bump_allocator *allocator,
-                            struct yk_residual_workspace *out)
+                            struct yk_backward_workspace *out)
 {
     const struct yk_model_config *config = net->config;
     const struct yk_attention_shape shape = yk_attention_causal_shape(config);
-    const struct yk_residual_workspace_widths widths = {
-        .wide = yk_number_max(config->feed_forward_width, yk_attention_row_width(&shape)),
+    const struct yk_backward_workspace_widths widths = {
+        .wide = yk_number_max(config->feed_forward_width, yk_attention_query_row_width(&shape)),
         .narrow = yk_number_max(config->width, config->heads * config->head_size),
     };
     yk_residual_allocate_workspace(net, layer, batch, &widths, allocator, out);
@@ -104,7 +104,7 @@ static void measure(const struct yk_net *net, int32_t layer, const struct yk_bat
     struct yk_bump_allocator forward_carver = {0};
     struct yk_bump_allocator backward_carver = {0};
     struct saved saved;
-    struct yk_residual_workspace workspace;
+    struct yk_backward_workspace workspace;
     carve_saved(net, layer, batch, &saved_carver, &saved);
     (void)yk_projection_allocate_dequantised(net, layer, &forward_carver);
     carve_workspace(net, layer, batch, &backward_carver, &workspace);
@@ -131,7 +131,7 @@ static void backward(const struct yk_layer_pass *pass)
 {
     const struct yk_attention_shape shape = yk_attention_causal_shape(pass->net->config);
     struct saved saved;
-    struct yk_residual_workspace workspace;
+    struct yk_backward_workspace workspace;
     struct yk_bump_allocator allocator = {.base = pass->saved};
     struct yk_bump_allocator workspace_carver = {.base = pass->workspace};
     carve_saved(pass->net, pass->layer, &pass->batch, &allocator, &saved);
@@ -153,5 +153,5 @@ static void backward(const struct yk_layer_pass *pass)
         .forward = forward, .backward = backward,                                                  \
     }
 
-const struct yk_layer_kind yk_layer_gpt_block = PRENORM_BLOCK("gpt-block", list_gpt);
-const struct yk_layer_kind yk_layer_llama_block = PRENORM_BLOCK("llama-block", list_llama);
+const struct yk_layer_kind yk_layer_kind_gpt_block = PRENORM_BLOCK("gpt-block", list_gpt);
+const struct yk_layer_kind yk_layer_kind_llama_block = PRENORM_BLOCK("llama-block", list_llama);

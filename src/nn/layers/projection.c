@@ -61,7 +61,7 @@ static const void *weights_of(const struct yk_layer_pass *pass, int32_t number, 
     const struct yk_parameter *first = &yk_layer_pass_layer(pass)->parameters[projection->weight];
     *type = yk_layer_pass_parameter_type(pass, projection->weight);
     if (first->format != YK_PARAMETER_NF4) {
-        return yk_layer_pass_weights(pass, projection->weight);
+        return yk_layer_pass_parameter_weights(pass, projection->weight);
     }
     char *place = (char *)scratch +
                   (number % 2 ? dequantised_size(layer, false) : 0) * yk_precision_bytes(*type);
@@ -75,8 +75,8 @@ static const void *weights_of(const struct yk_layer_pass *pass, int32_t number, 
                      : begins ? YK_DEQUANTISE_IN_ORDER
                               : YK_DEQUANTISE_PREFETCH,
         };
-        (void)yk_ops_nf4_layout(yk_layer_pass_weights(pass, projection->weight + i), op.count,
-                                &op.from);
+        (void)yk_ops_nf4_set_pointers(yk_layer_pass_parameter_weights(pass, projection->weight + i),
+                                      op.count, &op.from);
         pass->store->context.backend->dequantise(pass->lane, &op);
         done += op.count;
     }
@@ -90,7 +90,7 @@ static void *column(const void *base, int64_t at, enum yk_precision type)
 
 static int64_t rows_of(const struct yk_layer_pass *pass, int64_t rows)
 {
-    return rows > 0 ? rows : yk_layer_pass_rows(pass);
+    return rows > 0 ? rows : yk_layer_pass_token_count(pass);
 }
 
 /* inner = x · Aᵀ, for all parts at once. */
@@ -98,30 +98,30 @@ static void make_inner(const struct yk_layer_pass *pass, const struct yk_project
                        int64_t rows, const void *x, void *inner)
 {
     const enum yk_precision type = pass->net->workload.precision;
-    pass->store->context.backend->matmul(pass->lane,
-                                         &(struct yk_matmul_op){
-                                             .m = rows,
-                                             .n = inner_width(pass->net, projection),
-                                             .k = projection->in,
-                                             .a = x,
-                                             .a_stride = projection->in,
-                                             .b = yk_layer_pass_weights(pass, projection->a),
-                                             .b_stride = projection->in,
-                                             .b_transposed = true,
-                                             .c = inner,
-                                             .c_stride = inner_width(pass->net, projection),
-                                             .scale = 1,
-                                             .a_type = type,
-                                             .b_type = type,
-                                             .c_type = type,
-                                         });
+    pass->store->context.backend->matmul(
+        pass->lane, &(struct yk_matmul_op){
+                        .m = rows,
+                        .n = inner_width(pass->net, projection),
+                        .k = projection->in,
+                        .a = x,
+                        .a_stride = projection->in,
+                        .b = yk_layer_pass_parameter_weights(pass, projection->a),
+                        .b_stride = projection->in,
+                        .b_transposed = true,
+                        .c = inner,
+                        .c_stride = inner_width(pass->net, projection),
+                        .scale = 1,
+                        .a_type = type,
+                        .b_type = type,
+                        .c_type = type,
+                    });
 }
 
 void yk_projection_recompute_lora_inner(const struct yk_layer_pass *pass, int32_t projection,
                                         const void *x, void *inner)
 {
-    make_inner(pass, &yk_layer_pass_layer(pass)->projections[projection], yk_layer_pass_rows(pass),
-               x, inner);
+    make_inner(pass, &yk_layer_pass_layer(pass)->projections[projection],
+               yk_layer_pass_token_count(pass), x, inner);
 }
 
 /* y = scale · inner · Bᵀ + add, for each part. */
@@ -136,24 +136,25 @@ static void adapt(const struct yk_layer_pass *pass, const struct yk_projection *
     make_inner(pass, projection, rows, io->x, io->inner);
     int64_t done = 0;
     for (int32_t i = 0; i < projection->parts; i++) {
-        backend->matmul(pass->lane, &(struct yk_matmul_op){
-                                        .m = rows,
-                                        .n = projection->part_out[i],
-                                        .k = rank,
-                                        .a = column(io->inner, i * rank, type),
-                                        .a_stride = width,
-                                        .b = yk_layer_pass_weights(pass, projection->b + i),
-                                        .b_stride = rank,
-                                        .b_transposed = true,
-                                        .c = column(io->y, done, type),
-                                        .c_stride = projection->out,
-                                        .add = io->add ? column(io->add, done, type) : NULL,
-                                        .add_stride = projection->out,
-                                        .scale = yk_net_adapter_scale(pass->net),
-                                        .a_type = type,
-                                        .b_type = type,
-                                        .c_type = type,
-                                    });
+        backend->matmul(pass->lane,
+                        &(struct yk_matmul_op){
+                            .m = rows,
+                            .n = projection->part_out[i],
+                            .k = rank,
+                            .a = column(io->inner, i * rank, type),
+                            .a_stride = width,
+                            .b = yk_layer_pass_parameter_weights(pass, projection->b + i),
+                            .b_stride = rank,
+                            .b_transposed = true,
+                            .c = column(io->y, done, type),
+                            .c_stride = projection->out,
+                            .add = io->add ? column(io->add, done, type) : NULL,
+                            .add_stride = projection->out,
+                            .scale = yk_net_adapter_scale(pass->net),
+                            .a_type = type,
+                            .b_type = type,
+                            .c_type = type,
+                        });
         done += projection->part_out[i];
     }
 }
@@ -185,7 +186,7 @@ void yk_projection_forward(const struct yk_layer_pass *pass, int32_t number,
     };
     op.b = weights_of(pass, number, number == 0, io->weights, &op.b_type);
     if (projection->bias >= 0) {
-        op.bias = yk_layer_pass_weights(pass, projection->bias);
+        op.bias = yk_layer_pass_parameter_weights(pass, projection->bias);
         op.bias_type = yk_layer_pass_parameter_type(pass, projection->bias);
     }
     if (projection->a >= 0) {
@@ -216,7 +217,7 @@ static void adapt_parts_back(const struct yk_layer_pass *pass,
             .a_transposed = true,
             .b = column(io->inner, i * rank, type),
             .b_stride = width,
-            .c = yk_layer_pass_gradients(pass, projection->b + i),
+            .c = yk_layer_pass_parameter_gradient(pass, projection->b + i),
             .c_stride = rank,
             .accumulate = true,
             .scale = yk_net_adapter_scale(pass->net),
@@ -228,7 +229,7 @@ static void adapt_parts_back(const struct yk_layer_pass *pass,
         op.m = rows;
         op.k = projection->part_out[i];
         op.a_transposed = false;
-        op.b = yk_layer_pass_weights(pass, projection->b + i);
+        op.b = yk_layer_pass_parameter_weights(pass, projection->b + i);
         op.b_stride = rank;
         op.c = column(io->d_inner, i * rank, type);
         op.c_stride = width;
@@ -254,7 +255,7 @@ static void adapt_back(const struct yk_layer_pass *pass, const struct yk_project
         .a_transposed = true,
         .b = io->x,
         .b_stride = projection->in,
-        .c = yk_layer_pass_gradients(pass, projection->a),
+        .c = yk_layer_pass_parameter_gradient(pass, projection->a),
         .c_stride = projection->in,
         .accumulate = true,
         .scale = 1,
@@ -268,7 +269,7 @@ static void adapt_back(const struct yk_layer_pass *pass, const struct yk_project
         op.m = op.k;
         op.k = width;
         op.a_transposed = false;
-        op.b = yk_layer_pass_weights(pass, projection->a);
+        op.b = yk_layer_pass_parameter_weights(pass, projection->a);
         op.c = io->dx;
         op.accumulate = false;
         op.add = io->add;
@@ -293,7 +294,7 @@ static void train_weights(const struct yk_layer_pass *pass, const struct yk_proj
         .a_transposed = true,
         .b = projection->transposed ? io->dy : io->x,
         .b_stride = projection->transposed ? projection->out : projection->in,
-        .c = yk_layer_pass_gradients(pass, projection->weight),
+        .c = yk_layer_pass_parameter_gradient(pass, projection->weight),
         .c_stride = projection->transposed ? projection->out : projection->in,
         .accumulate = true,
         .scale = 1,
@@ -303,7 +304,7 @@ static void train_weights(const struct yk_layer_pass *pass, const struct yk_proj
     };
     if (projection->bias >= 0 && !io->bias_summed) {
         op.sums_of = projection->transposed ? YK_MATMUL_ROW_SUM_B : YK_MATMUL_ROW_SUM_A;
-        op.row_sums = yk_layer_pass_gradients(pass, projection->bias);
+        op.row_sums = yk_layer_pass_parameter_gradient(pass, projection->bias);
         op.sums_type = type;
     }
     backend->matmul(pass->lane, &op);
@@ -313,7 +314,7 @@ void *yk_projection_bias_gradient(const struct yk_layer_pass *pass, int32_t numb
 {
     const struct yk_projection *projection = &yk_layer_pass_layer(pass)->projections[number];
     return projection->bias >= 0 && projection->a < 0
-               ? yk_layer_pass_gradients(pass, projection->bias)
+               ? yk_layer_pass_parameter_gradient(pass, projection->bias)
                : NULL;
 }
 

@@ -13,9 +13,9 @@ static bool drops(const struct yk_layer_pass *pass)
 
 void yk_residual_allocate_workspace(const struct yk_net *net, int32_t layer,
                                     const struct yk_batch_shape *batch,
-                                    const struct yk_residual_workspace_widths *widths,
+                                    const struct yk_backward_workspace_widths *widths,
                                     struct yk_bump_allocator *allocator,
-                                    struct yk_residual_workspace *out)
+                                    struct yk_backward_workspace *out)
 {
     const size_t size = (size_t)yk_precision_bytes(net->workload.precision);
     const int64_t rows = batch->samples * batch->sequence;
@@ -36,7 +36,7 @@ static void drop(const struct yk_layer_pass *pass, enum yk_dropout_site place, c
 {
     pass->store->context.backend->dropout(pass->lane,
                                           &(struct yk_dropout_op){
-                                              .rows = yk_layer_pass_rows(pass),
+                                              .rows = yk_layer_pass_token_count(pass),
                                               .width = pass->net->config->width,
                                               .sequence = pass->batch.sequence,
                                               .from = from,

@@ -18,8 +18,8 @@ enum yk_dropout_site {
 };
 
 /* The workspace of a block's backward pass, which holds gradients of intermediate results. The
- * widths are members of struct yk_residual_workspace_widths. */
-struct yk_residual_workspace {
+ * widths are members of struct yk_backward_workspace_widths. */
+struct yk_backward_workspace {
     void *wide;    /* (rows, wide) */
     void *narrow;  /* (rows, narrow) */
     void *memory;  /* (B·S, memory) gradients of the keys and values of cross-attention; otherwise
@@ -30,7 +30,7 @@ struct yk_residual_workspace {
     void *weights; /* memory for dequantised weights */
 };
 
-struct yk_residual_workspace_widths {
+struct yk_backward_workspace_widths {
     int64_t wide;   /* width of the widest output of a projection */
     int64_t narrow; /* width of the widest input of a projection */
     int64_t memory; /* 2K in a decoder, where K is the width of all key heads; otherwise 0 */
@@ -38,9 +38,9 @@ struct yk_residual_workspace_widths {
 
 void yk_residual_allocate_workspace(const struct yk_net *net, int32_t layer,
                                     const struct yk_batch_shape *batch,
-                                    const struct yk_residual_workspace_widths *widths,
+                                    const struct yk_backward_workspace_widths *widths,
                                     struct yk_bump_allocator *allocator,
-                                    struct yk_residual_workspace *out);
+                                    struct yk_backward_workspace *out);
 
 /* Computes to = stream + dropout(projection of x). */
 void yk_residual_add_projection(const struct yk_layer_pass *pass, int32_t projection,

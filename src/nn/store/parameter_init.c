@@ -58,7 +58,7 @@ static yk_status init_exactly(const struct yk_parameter_store *store, int32_t la
     struct yk_random random = yk_random_from_seed(seed ^ name_hash(parameter));
     const double scale = is_random(parameter) ? parameter->init_std : 1;
     float *numbers = calloc((size_t)parameter->count, sizeof *numbers);
-    YK_TRY_MEMORY(numbers);
+    YK_TRY_ALLOCATED(numbers);
     for (int64_t i = 0; i < parameter->count; i++) {
         numbers[i] = (float)(scale * draw_one(&random, parameter->init));
     }
@@ -87,7 +87,7 @@ static yk_status init_from_pool(const struct yk_parameter_store *store, int32_t 
     if (!*pool) {
         *pool = draw_pool(pools->seed, parameter->init);
     }
-    YK_TRY_MEMORY(*pool);
+    YK_TRY_ALLOCATED(*pool);
     for (int64_t i = 0; i < given; i++) {
         pools->scaled[i] = (float)parameter->init_std * (*pool)[(from + i) % POOL];
     }
@@ -112,7 +112,7 @@ static yk_status init_all(const struct yk_parameter_store *store,
                           enum yk_parameter_store_init which, struct pools *pools)
 {
     for (struct yk_net_parameter_cursor at = {0}; yk_net_next_parameter(store->net, &at);) {
-        const bool kept = store->layers[at.layer].partition.kind != YK_PARTITION_ABSENT;
+        const bool kept = store->layers[at.layer].partition.kind != YK_LAYER_PARTITION_ABSENT;
         if (kept && (which != YK_PARAMETER_STORE_INIT_ADAPTERS || at.parameter->adapter)) {
             YK_TRY(init_one(store, at.layer, at.parameter, which, pools));
         }

@@ -38,14 +38,15 @@ int64_t yk_parameter_store_copy_range(const struct yk_parameter_store *store, in
     const struct yk_parameter_store_layer *kept = &store->layers[layer];
     const int64_t width = element_bytes(store, parameter, array);
     const int64_t first =
-        yk_partition_layer_range(store->net, layer, parameter).first + range.first;
+        yk_layer_partition_parameter_range(store->net, layer, parameter).first + range.first;
     const bool whole = array == YK_PARAMETER_STORE_ARRAY_WEIGHTS &&
-                       kept->partition.kind != YK_PARTITION_FULLY_SHARDED;
-    const struct yk_partition_span *spans = parameter->trained ? kept->spans : kept->frozen_spans;
+                       kept->partition.kind != YK_LAYER_PARTITION_FULLY_SHARDED;
+    const struct yk_layer_partition_span *spans =
+        parameter->trained ? kept->spans : kept->frozen_spans;
     int64_t copied = 0;
     for (int32_t i = 0; i < (whole ? 1 : kept->span_count); i++) {
-        struct yk_partition_span span = {first, range.count, 0};
-        if (!whole && !yk_partition_span_intersect(&spans[i], first, range.count, &span)) {
+        struct yk_layer_partition_span span = {first, range.count, 0};
+        if (!whole && !yk_layer_partition_span_intersect(&spans[i], first, range.count, &span)) {
             continue;
         }
         char *here = whole ? kept->weights + parameter->offset + range.first * width
@@ -63,7 +64,7 @@ static yk_status read_array(const struct yk_parameter_store *store, int32_t laye
                             enum yk_parameter_store_array array, struct yk_parameter_range range,
                             void *out)
 {
-    const bool none = store->layers[layer].partition.kind == YK_PARTITION_ABSENT;
+    const bool none = store->layers[layer].partition.kind == YK_LAYER_PARTITION_ABSENT;
     const int64_t copied =
         none ? 0 : yk_parameter_store_copy_range(store, layer, parameter, array, range, out, true);
     YK_TRY(store->context.backend->lane_synchronize(store->context.lane));
@@ -81,7 +82,7 @@ static yk_status write_array(const struct yk_parameter_store *store, int32_t lay
                              enum yk_parameter_store_array array, struct yk_parameter_range range,
                              const void *from)
 {
-    if (store->layers[layer].partition.kind == YK_PARTITION_ABSENT) {
+    if (store->layers[layer].partition.kind == YK_LAYER_PARTITION_ABSENT) {
         return YK_OK;
     }
     (void)yk_parameter_store_copy_range(store, layer, parameter, array, range,
@@ -96,7 +97,7 @@ static yk_status convert_half(const struct yk_parameter_store *store, int32_t la
 {
     const enum yk_precision precision = store->net->workload.precision;
     uint16_t *scratch = malloc((size_t)(range.count + 1) * sizeof *scratch);
-    YK_TRY_MEMORY(scratch);
+    YK_TRY_ALLOCATED(scratch);
     yk_status status = YK_OK;
     if (from) {
         yk_cpu_convert_from_fp32(precision, from, range.count, scratch, 0);
@@ -128,7 +129,7 @@ static enum yk_parameter_store_array find_array(const struct yk_parameter_store 
 
 static bool is_half(const struct yk_parameter_store *store, const struct yk_parameter *parameter)
 {
-    return parameter->trained && yk_net_is_half(store->net);
+    return parameter->trained && yk_net_is_16_bit(store->net);
 }
 
 yk_status yk_parameter_store_read_range(const struct yk_parameter_store *store, int32_t layer,

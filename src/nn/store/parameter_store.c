@@ -5,14 +5,16 @@
 /* ---- spans ---- */
 
 /* Finds the kept span of each block of `count` elements. Returns the number of kept elements. */
-static int64_t find_spans(const struct yk_partition *partition, int64_t count,
-                          struct yk_partition_span *out)
+static int64_t find_spans(const struct yk_layer_partition *partition, int64_t count,
+                          struct yk_layer_partition_span *out)
 {
     int64_t at = 0;
     for (int32_t b = 0; b < partition->blocks; b++) {
-        const int64_t first = yk_partition_block_cut(count, partition->blocks, b, partition->from);
-        const int64_t end = yk_partition_block_cut(count, partition->blocks, b, partition->to);
-        out[b] = (struct yk_partition_span){first, end - first, at};
+        const int64_t first =
+            yk_layer_partition_block_cut(count, partition->blocks, b, partition->from);
+        const int64_t end =
+            yk_layer_partition_block_cut(count, partition->blocks, b, partition->to);
+        out[b] = (struct yk_layer_partition_span){first, end - first, at};
         at += end - first;
     }
     return at;
@@ -22,21 +24,21 @@ static yk_status find_kept(const struct yk_parameter_store *store, int32_t numbe
 {
     const struct yk_net_layer *layer = &store->net->layers[number];
     struct yk_parameter_store_layer *kept = &store->layers[number];
-    struct yk_partition partition = kept->partition;
-    if (partition.kind == YK_PARTITION_ABSENT) {
+    struct yk_layer_partition partition = kept->partition;
+    if (partition.kind == YK_LAYER_PARTITION_ABSENT) {
         return YK_OK;
     }
-    if (partition.kind == YK_PARTITION_WHOLE) {
-        partition =
-            (struct yk_partition){.kind = YK_PARTITION_WHOLE, .blocks = 1, .from = 0, .to = 1};
+    if (partition.kind == YK_LAYER_PARTITION_WHOLE) {
+        partition = (struct yk_layer_partition){
+            .kind = YK_LAYER_PARTITION_WHOLE, .blocks = 1, .from = 0, .to = 1};
     }
     YK_TRY_NEW(store->arena, kept->spans, partition.blocks);
     YK_TRY_NEW(store->arena, kept->frozen_spans, partition.blocks);
     kept->span_count = partition.blocks;
     kept->kept = find_spans(&partition, layer->trained, kept->spans);
-    (void)find_spans(&partition,
-                     (int64_t)(layer->weight_bytes - yk_net_trained_bytes(store->net, number)),
-                     kept->frozen_spans);
+    (void)find_spans(
+        &partition, (int64_t)(layer->weight_bytes - yk_net_layer_trained_bytes(store->net, number)),
+        kept->frozen_spans);
     return YK_OK;
 }
 
@@ -44,7 +46,7 @@ static yk_status find_kept(const struct yk_parameter_store *store, int32_t numbe
 
 static int64_t frozen_kept(const struct yk_parameter_store_layer *kept)
 {
-    const struct yk_partition_span *last = &kept->frozen_spans[kept->span_count - 1];
+    const struct yk_layer_partition_span *last = &kept->frozen_spans[kept->span_count - 1];
     return last->at + last->count;
 }
 
@@ -53,10 +55,10 @@ static void carve_weights(const struct yk_parameter_store *store, int32_t number
 {
     const struct yk_net_layer *layer = &store->net->layers[number];
     struct yk_parameter_store_layer *kept = &store->layers[number];
-    if (layer->weight_bytes == 0 || kept->partition.kind == YK_PARTITION_ABSENT) {
+    if (layer->weight_bytes == 0 || kept->partition.kind == YK_LAYER_PARTITION_ABSENT) {
         return;
     }
-    if (kept->partition.kind != YK_PARTITION_FULLY_SHARDED) {
+    if (kept->partition.kind != YK_LAYER_PARTITION_FULLY_SHARDED) {
         kept->weights = yk_bump_allocate(allocator, (int64_t)layer->weight_bytes, 1);
         return;
     }
@@ -70,7 +72,7 @@ static void carve_weights(const struct yk_parameter_store *store, int32_t number
 static bool is_trained(const struct yk_parameter_store *store, int32_t layer)
 {
     return store->optimizer != YK_OPTIMIZER_NONE && store->net->layers[layer].trained > 0 &&
-           store->layers[layer].partition.kind != YK_PARTITION_ABSENT;
+           store->layers[layer].partition.kind != YK_LAYER_PARTITION_ABSENT;
 }
 
 static void carve_gradients(const struct yk_parameter_store *store, int32_t layer,
@@ -78,7 +80,7 @@ static void carve_gradients(const struct yk_parameter_store *store, int32_t laye
 {
     const size_t width = (size_t)yk_precision_bytes(store->net->workload.precision);
     struct yk_parameter_store_layer *kept = &store->layers[layer];
-    if (kept->partition.kind == YK_PARTITION_WHOLE) {
+    if (kept->partition.kind == YK_LAYER_PARTITION_WHOLE) {
         kept->gradients = yk_bump_allocate(allocator, kept->kept, width);
     } else {
         kept->gradient_part = yk_bump_allocate(allocator, kept->kept, width);
@@ -93,8 +95,9 @@ static void carve_state(const struct yk_parameter_store *store, int32_t layer,
     kept->moment2 = store->optimizer == YK_OPTIMIZER_ADAMW
                         ? yk_bump_allocate(allocator, kept->kept, sizeof(float))
                         : NULL;
-    kept->master =
-        yk_net_is_half(store->net) ? yk_bump_allocate(allocator, kept->kept, sizeof(float)) : NULL;
+    kept->master = yk_net_is_16_bit(store->net)
+                       ? yk_bump_allocate(allocator, kept->kept, sizeof(float))
+                       : NULL;
 }
 
 static void carve_all(struct yk_parameter_store *store, const int32_t *order,
@@ -121,9 +124,10 @@ static yk_status set_up(struct yk_parameter_store *store,
     struct yk_bump_allocator allocator = {0};
     YK_TRY_NEW(store->arena, store->layers, store->net->layer_count);
     for (int32_t l = 0; l < store->net->layer_count; l++) {
-        store->layers[l].partition = layout && layout->partitions
-                                         ? layout->partitions[l]
-                                         : (struct yk_partition){.kind = YK_PARTITION_WHOLE};
+        store->layers[l].partition =
+            layout && layout->partitions
+                ? layout->partitions[l]
+                : (struct yk_layer_partition){.kind = YK_LAYER_PARTITION_WHOLE};
         YK_TRY(find_kept(store, l));
     }
     carve_all(store, order, &allocator);
@@ -145,7 +149,7 @@ yk_status yk_parameter_store_create(const struct yk_net *net,
     store->context = *context;
     store->net = net;
     store->optimizer = optimizer;
-    YK_TRY_OR(set_up(store, layout), yk_parameter_store_destroy(store));
+    YK_TRY_OR_CLEAN_UP(set_up(store, layout), yk_parameter_store_destroy(store));
     *out = store;
     return YK_OK;
 }
@@ -170,6 +174,6 @@ bool yk_parameter_store_has_state(const struct yk_parameter_store *store, int32_
     case YK_STATE_MOMENT2:
         return kept->moment2 != NULL;
     default:
-        return kept->partition.kind != YK_PARTITION_ABSENT;
+        return kept->partition.kind != YK_LAYER_PARTITION_ABSENT;
     }
 }

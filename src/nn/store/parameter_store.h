@@ -1,7 +1,7 @@
 /*
  * Parameter store: the weights, gradients and optimizer state of a net on one device. Layers may be
  * partitioned among the stores of several ranks: the kept elements of a layer are those that this
- * store has (nn/store/partition.h).
+ * store has (nn/store/layer_partition.h).
  *
  * A store owns one allocation of device memory. Callers that enqueue work must order the accesses
  * to the same memory.
@@ -12,7 +12,7 @@
 #include "backend/backend.h"
 #include "base/arena.h"
 #include "nn/net.h"
-#include "nn/store/partition.h"
+#include "nn/store/layer_partition.h"
 
 #include <stdbool.h>
 
@@ -24,8 +24,8 @@ struct yk_device_context {
 };
 
 /* Copies between host and device, and waits until the copy is done. */
-static inline yk_status yk_device_context_copy(const struct yk_device_context *context, void *to,
-                                               const void *from, size_t bytes)
+static inline yk_status yk_device_context_copy_and_wait(const struct yk_device_context *context,
+                                                        void *to, const void *from, size_t bytes)
 {
     context->backend->copy(context->lane, to, from, bytes);
     return context->backend->lane_synchronize(context->lane);
@@ -41,7 +41,7 @@ enum yk_optimizer_kind {
  * sharded layer, the executor sets `weights` to the gathered weights and `gradients` to a gradient
  * buffer. */
 struct yk_parameter_store_layer {
-    struct yk_partition partition;
+    struct yk_layer_partition partition;
     char *weights; /* weights of the whole layer */
     char *part; /* (kept) trained weights of a sharded layer; frozen bytes follow at `frozen_at` */
     char *gradients;     /* gradients of the whole layer, in the precision of the training run */
@@ -50,10 +50,10 @@ struct yk_parameter_store_layer {
     float *moment1;      /* (kept) first moment of AdamW, or velocity of SGD */
     float *moment2;      /* (kept) second moment of AdamW */
     int64_t kept;        /* number of trained elements whose state this store keeps */
-    struct yk_partition_span *spans;        /* (span_count) kept spans of the trained numbers */
-    struct yk_partition_span *frozen_spans; /* (span_count) kept spans of the frozen bytes */
-    int32_t span_count;                     /* 1 if the layer is not sharded */
-    size_t frozen_at;                       /* byte offset in `part` */
+    struct yk_layer_partition_span *spans; /* (span_count) kept spans of the trained numbers */
+    struct yk_layer_partition_span *frozen_spans; /* (span_count) kept spans of the frozen bytes */
+    int32_t span_count;                           /* 1 if the layer is not sharded */
+    size_t frozen_at;                             /* byte offset in `part` */
 };
 
 struct yk_parameter_store {
@@ -70,7 +70,7 @@ struct yk_parameter_store {
  * `partitions` is NULL, the store keeps every layer whole. If the layout or `order` is NULL, the
  * gradients are in the order of the net. */
 struct yk_parameter_store_layout {
-    const struct yk_partition *partitions; /* (L) */
+    const struct yk_layer_partition *partitions; /* (L) */
     const int32_t *order; /* (L) layer numbers in the order of the layers' gradients in memory */
 };
 

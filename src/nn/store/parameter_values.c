@@ -21,7 +21,7 @@ static bool is_plain_fp32(const struct yk_parameter_store *store,
                           const struct yk_parameter *parameter)
 {
     return parameter->format == YK_PARAMETER_FP32 ||
-           (parameter->format == YK_PARAMETER_PLAIN && !yk_net_is_half(store->net));
+           (parameter->format == YK_PARAMETER_PLAIN && !yk_net_is_16_bit(store->net));
 }
 
 /* Converts a stored parameter to fp32. */
@@ -33,7 +33,7 @@ static void convert_to_fp32(const struct yk_parameter_store *store, int32_t laye
     if (parameter->format == YK_PARAMETER_NF4) {
         struct yk_dequantise_op op = {
             .count = parameter->count, .to = to, .type = YK_PRECISION_FP32};
-        (void)yk_ops_nf4_layout(at, parameter->count, &op.from);
+        (void)yk_ops_nf4_set_pointers(at, parameter->count, &op.from);
         backend->dequantise(store->context.lane, &op);
     } else {
         backend->cast(store->context.lane, &(struct yk_cast_op){
@@ -53,16 +53,16 @@ yk_status yk_parameter_store_read_values(const struct yk_parameter_store *store,
     const size_t bytes = (size_t)parameter->count * sizeof *out;
     void *scratch = NULL;
     if (has_master(store, layer, parameter)) {
-        return yk_device_context_copy(context, out, store->layers[layer].master + parameter->first,
-                                      bytes);
+        return yk_device_context_copy_and_wait(
+            context, out, store->layers[layer].master + parameter->first, bytes);
     }
     if (is_plain_fp32(store, parameter)) {
-        return yk_device_context_copy(context, out,
-                                      store->layers[layer].weights + parameter->offset, bytes);
+        return yk_device_context_copy_and_wait(
+            context, out, store->layers[layer].weights + parameter->offset, bytes);
     }
     YK_TRY(allocate_fp32(store, parameter, &scratch));
     convert_to_fp32(store, layer, parameter, scratch);
-    const yk_status status = yk_device_context_copy(context, out, scratch, bytes);
+    const yk_status status = yk_device_context_copy_and_wait(context, out, scratch, bytes);
     context->backend->free(context->device, scratch);
     return status;
 }
@@ -73,7 +73,7 @@ static void copy_kept(const struct yk_parameter_store *store, int32_t layer,
                       const void *from)
 {
     const struct yk_parameter_range all = {
-        0, yk_partition_layer_range(store->net, layer, parameter).count};
+        0, yk_layer_partition_parameter_range(store->net, layer, parameter).count};
     (void)yk_parameter_store_copy_range(store, layer, parameter, array, all,
                                         (void *)(uintptr_t)from, false);
 }
@@ -86,7 +86,7 @@ static void convert_from_fp32(const struct yk_parameter_store *store,
     if (parameter->format == YK_PARAMETER_NF4) {
         struct yk_quantise_op op = {
             .count = parameter->count, .from = from, .type = YK_PRECISION_FP32};
-        (void)yk_ops_nf4_layout(to, parameter->count, &op.to);
+        (void)yk_ops_nf4_set_pointers(to, parameter->count, &op.to);
         backend->quantise(store->context.lane, &op);
     } else {
         backend->cast(store->context.lane, &(struct yk_cast_op){
@@ -137,7 +137,7 @@ static yk_status convert(const struct yk_parameter_store *store, int32_t layer,
                          const struct yk_parameter *parameter, const float *numbers, int64_t given)
 {
     const struct yk_device_context *context = &store->context;
-    const bool whole = store->layers[layer].partition.kind != YK_PARTITION_FULLY_SHARDED;
+    const bool whole = store->layers[layer].partition.kind != YK_LAYER_PARTITION_FULLY_SHARDED;
     void *scratch = NULL;
     void *stored = NULL;
     yk_status status = allocate_fp32(store, parameter, &scratch);
@@ -159,7 +159,7 @@ yk_status yk_parameter_store_write_values(const struct yk_parameter_store *store
                                           const struct yk_parameter *parameter,
                                           const float *numbers)
 {
-    if (store->layers[layer].partition.kind == YK_PARTITION_ABSENT) {
+    if (store->layers[layer].partition.kind == YK_LAYER_PARTITION_ABSENT) {
         return YK_OK;
     }
     if (!is_plain_fp32(store, parameter)) {
@@ -174,7 +174,7 @@ yk_status yk_parameter_store_write_repeated_values(const struct yk_parameter_sto
                                                    const struct yk_parameter *parameter,
                                                    const float *numbers, int64_t given)
 {
-    return store->layers[layer].partition.kind == YK_PARTITION_ABSENT
+    return store->layers[layer].partition.kind == YK_LAYER_PARTITION_ABSENT
                ? YK_OK
                : convert(store, layer, parameter, numbers, given);
 }
@@ -193,7 +193,7 @@ static yk_status are_finite(const struct yk_parameter_store *store, const void *
                                                                  .to = scratch,
                                                                  .type = type,
                                                              });
-    YK_TRY(yk_device_context_copy(&store->context, &sum, scratch, sizeof sum));
+    YK_TRY(yk_device_context_copy_and_wait(&store->context, &sum, scratch, sizeof sum));
     *out = isfinite(sum);
     return YK_OK;
 }
@@ -206,9 +206,9 @@ static yk_status check_part(const struct yk_parameter_store *store, int32_t laye
     const struct yk_parameter_store_layer *kept = &store->layers[layer];
     const enum yk_precision type = store->net->workload.precision;
     for (int32_t i = 0; i < kept->span_count && *out; i++) {
-        struct yk_partition_span span;
-        if (parameter->trained && yk_partition_span_intersect(&kept->spans[i], parameter->first,
-                                                              parameter->count, &span)) {
+        struct yk_layer_partition_span span;
+        if (parameter->trained && yk_layer_partition_span_intersect(
+                                      &kept->spans[i], parameter->first, parameter->count, &span)) {
             YK_TRY(are_finite(store, part + span.at * yk_precision_bytes(type), span.count, type,
                               scratch, out));
         }
@@ -222,11 +222,11 @@ static yk_status check_one(const struct yk_parameter_store *store, int32_t layer
                            bool *out)
 {
     const struct yk_parameter_store_layer *kept = &store->layers[layer];
-    const enum yk_partition_kind kind = kept->partition.kind;
+    const enum yk_layer_partition_kind kind = kept->partition.kind;
     const int64_t width = yk_precision_bytes(store->net->workload.precision);
     const bool full = parameter->format == YK_PARAMETER_FP32;
     *out = true;
-    if (kind == YK_PARTITION_ABSENT || (gradient && !parameter->trained)) {
+    if (kind == YK_LAYER_PARTITION_ABSENT || (gradient && !parameter->trained)) {
         return YK_OK;
     }
     if (gradient && kept->gradient_part) {
@@ -236,7 +236,7 @@ static yk_status check_one(const struct yk_parameter_store *store, int32_t layer
         return are_finite(store, kept->gradients + parameter->first * width, parameter->count,
                           store->net->workload.precision, scratch, out);
     }
-    if (!gradient && kind == YK_PARTITION_FULLY_SHARDED) {
+    if (!gradient && kind == YK_LAYER_PARTITION_FULLY_SHARDED) {
         return parameter->trained ? check_part(store, layer, parameter, kept->part, scratch, out)
                                   : YK_OK;
     }

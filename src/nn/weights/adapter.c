@@ -55,14 +55,14 @@ static yk_status load_tensors(struct yk_parameter_store *store, const struct yk_
         if (!parameter->adapter) {
             continue;
         }
-        const struct yk_tensor_location *place = yk_tensor_set_find(set, parameter->name);
+        const struct yk_tensor_location *place = yk_tensor_set_find_tensor(set, parameter->name);
         if (!place) {
             return yk_fail(YK_ERROR_INPUT,
                            "%s has no \"%s\"; adapters must be on all linears of all blocks",
                            set->path, parameter->name);
         }
         YK_TRY(yk_weights_check_tensor(place, parameter));
-        YK_TRY(yk_weights_read_tensor(place, 0, parameter->count, scratch));
+        YK_TRY(yk_weights_read_tensor_range(place, 0, parameter->count, scratch));
         YK_TRY(yk_parameter_store_write_values(store, at.layer, parameter, scratch));
     }
     return YK_OK;
@@ -77,9 +77,9 @@ yk_status yk_adapter_load(struct yk_parameter_store *store, const char *folder)
     YK_TRY(check_config(store->net, folder));
     YK_TRY(yk_arena_create(&arena));
     yk_status status = yk_folder_join_path(folder, TENSORS, arena, &path);
-    YK_THEN(yk_tensor_set_open(path, &set));
-    YK_THEN(yk_weights_allocate_tensor(store->net, &scratch));
-    YK_THEN(load_tensors(store, set, scratch));
+    YK_IF_OK(yk_tensor_set_open(path, &set));
+    YK_IF_OK(yk_weights_allocate_largest_tensor(store->net, &scratch));
+    YK_IF_OK(load_tensors(store, set, scratch));
     free(scratch);
     yk_tensor_set_close(set);
     yk_arena_destroy(arena);
@@ -97,7 +97,7 @@ static yk_status walk_adapters(const void *user, struct yk_safetensors_writer *w
     for (struct yk_net_parameter_cursor at = {0}; yk_net_next_parameter(net, &at);) {
         if (at.parameter->adapter) {
             YK_TRY(declares ? yk_weights_declare_tensor(writer, net, at.parameter)
-                            : yk_weights_add_device_tensor(
+                            : yk_weights_append_device_tensor(
                                   writer, &store->context,
                                   store->layers[at.layer].weights + at.parameter->offset,
                                   yk_net_parameter_bytes(net, at.parameter)));
@@ -115,9 +115,9 @@ static yk_status save(const struct yk_parameter_store *store, const char *folder
     YK_TRY(yk_folder_join_path(folder, CONFIG, arena, &config));
     YK_TRY(yk_folder_join_path(folder, TENSORS, arena, &tensors));
     yk_status status = yk_adapter_config_write(store->net, base, &text);
-    YK_THEN(yk_file_write_nofollow(config, &text));
+    YK_IF_OK(yk_file_write_nofollow(config, &text));
     yk_text_free(&text);
-    YK_THEN(yk_weights_write_tensor_file(tensors, walk_adapters, store, NULL));
+    YK_IF_OK(yk_weights_write_tensor_file(tensors, walk_adapters, store, NULL));
     return status;
 }
 

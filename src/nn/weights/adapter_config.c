@@ -55,7 +55,7 @@ static yk_status refuse_kinds(const struct yk_json *root)
         "alora_invocation_tokens",
     };
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        if (!is_unset(yk_json_get(root, keys[i]))) {
+        if (!is_unset(yk_json_get_member(root, keys[i]))) {
             return yk_fail(YK_ERROR_INPUT,
                            "\"%s\" is set; only plain LoRA adapters, without it, can be used",
                            keys[i]);
@@ -67,8 +67,8 @@ static yk_status refuse_kinds(const struct yk_json *root)
 static yk_status read_root(const struct yk_json *root, struct yk_arena *arena,
                            struct yk_adapter_config *out)
 {
-    const char *type = yk_json_string(yk_json_get(root, "peft_type"));
-    const struct yk_json *alpha = yk_json_get(root, "lora_alpha");
+    const char *type = yk_json_string(yk_json_get_member(root, "peft_type"));
+    const struct yk_json *alpha = yk_json_get_member(root, "lora_alpha");
     if (!yk_json_is_object(root)) {
         return yk_fail(YK_ERROR_INPUT, "an adapter_config.json is an object, not %s",
                        yk_json_type_name(root));
@@ -78,7 +78,7 @@ static yk_status read_root(const struct yk_json *root, struct yk_arena *arena,
                        type ? "\"" : "", type ? type : "missing", type ? "\"" : "");
     }
     YK_TRY(refuse_kinds(root));
-    if (!yk_json_get(root, "r")) {
+    if (!yk_json_get_member(root, "r")) {
         return yk_fail(YK_ERROR_INPUT, "\"r\" is missing; it gives the rank of the adapters");
     }
     YK_TRY(yk_json_get_integer(root, "r", 1, MAX_RANK, &out->rank));
@@ -86,8 +86,8 @@ static yk_status read_root(const struct yk_json *root, struct yk_arena *arena,
     if (alpha && (!yk_json_number(alpha, &out->alpha) || !(out->alpha > 0))) {
         return yk_fail(YK_ERROR_INPUT, "\"lora_alpha\" must be a number above 0");
     }
-    return yk_arena_strdup(arena, yk_json_string(yk_json_get(root, "base_model_name_or_path")),
-                           &out->base);
+    return yk_arena_strdup(
+        arena, yk_json_string(yk_json_get_member(root, "base_model_name_or_path")), &out->base);
 }
 
 yk_status yk_adapter_config_parse(const char *text, size_t length, struct yk_arena *arena,

@@ -51,7 +51,7 @@ static yk_status older_name(const char *name, struct yk_arena *arena, const char
         if (ends_in(name, suffixes[i].now)) {
             const size_t kept = strlen(name) - strlen(suffixes[i].now);
             char *older = yk_arena_allocate(arena, strlen(name) + 1, 1);
-            YK_TRY_MEMORY(older);
+            YK_TRY_ALLOCATED(older);
             (void)snprintf(older, strlen(name) + 1, "%.*s%s", (int)kept, name, suffixes[i].then);
             *out = older;
         }
@@ -133,9 +133,11 @@ static yk_status find(const struct yk_net *net, const struct yk_tensor_set *set,
     *out = NULL;
     YK_TRY(list_names(net, parameter, arena, names));
     for (int32_t i = 0; !*out && names[i]; i++) {
-        *out = yk_tensor_set_find(set, names[i]);
+        *out = yk_tensor_set_find_tensor(set, names[i]);
     }
-    return *out || parameter->optional ? YK_OK : yk_tensor_set_require(set, parameter->name, out);
+    return *out || parameter->optional
+               ? YK_OK
+               : yk_tensor_set_find_tensor_or_fail(set, parameter->name, out);
 }
 
 /* A non-finite number would spread to all weights in the first step. */
@@ -162,8 +164,8 @@ static yk_status check_copy(const struct yk_tensor_set *set, const struct yk_par
     YK_TRY(yk_weights_check_tensor(copy, parameter));
     for (int64_t done = 0; done < parameter->count; done += CHUNK) {
         const int64_t length = parameter->count - done < CHUNK ? parameter->count - done : CHUNK;
-        YK_TRY(yk_weights_read_tensor(place, done, length, ours));
-        YK_TRY(yk_weights_read_tensor(copy, done, length, theirs));
+        YK_TRY(yk_weights_read_tensor_range(place, done, length, ours));
+        YK_TRY(yk_weights_read_tensor_range(copy, done, length, theirs));
         if (memcmp(ours, theirs, (size_t)length * sizeof *ours) != 0) {
             return yk_fail(YK_ERROR_INPUT,
                            "%s: \"%s\" and \"%s\" differ, but the config ties them; set "
@@ -180,7 +182,7 @@ static yk_status check_copies(const struct yk_net *net, const struct yk_tensor_s
 {
     const char *name = NULL;
     for (int32_t i = 0; (name = copy_name(net, parameter->name, i)); i++) {
-        const struct yk_tensor_location *copy = yk_tensor_set_find(set, name);
+        const struct yk_tensor_location *copy = yk_tensor_set_find_tensor(set, name);
         if (copy && copy != place) {
             YK_TRY(check_copy(set, parameter, place, copy));
         }
@@ -193,16 +195,16 @@ static yk_status load_numbers(struct yk_parameter_store *store,
                               const struct yk_tensor_location *place, int32_t layer,
                               const struct yk_parameter *parameter, float *scratch)
 {
-    const struct yk_partition *partition = &store->layers[layer].partition;
+    const struct yk_layer_partition *partition = &store->layers[layer].partition;
     struct yk_parameter_range range = {0, parameter->count};
-    if (partition->kind != YK_PARTITION_FULLY_SHARDED || !parameter->trained) {
-        YK_TRY(yk_weights_read_tensor(place, 0, parameter->count, scratch));
+    if (partition->kind != YK_LAYER_PARTITION_FULLY_SHARDED || !parameter->trained) {
+        YK_TRY(yk_weights_read_tensor_range(place, 0, parameter->count, scratch));
         YK_TRY(check_finite(place, scratch, range));
         return yk_parameter_store_write_values(store, layer, parameter, scratch);
     }
     for (int32_t b = 0;
-         yk_partition_next_range(partition, store->net, layer, parameter, &b, &range);) {
-        YK_TRY(yk_weights_read_tensor(place, range.first, range.count, scratch));
+         yk_layer_partition_next_range(partition, store->net, layer, parameter, &b, &range);) {
+        YK_TRY(yk_weights_read_tensor_range(place, range.first, range.count, scratch));
         YK_TRY(check_finite(place, scratch, range));
         YK_TRY(yk_parameter_store_write_range(store, layer, parameter, YK_STATE_WEIGHTS, range,
                                               scratch));
@@ -221,7 +223,7 @@ static yk_status load_parameter(struct yk_parameter_store *store, const struct y
         return yk_parameter_store_write_values(store, layer, parameter, scratch);
     }
     YK_TRY(yk_weights_check_tensor(place, parameter));
-    if (store->layers[layer].partition.kind == YK_PARTITION_ABSENT) {
+    if (store->layers[layer].partition.kind == YK_LAYER_PARTITION_ABSENT) {
         return YK_OK;
     }
     YK_TRY(check_copies(store->net, set, parameter, place));
@@ -276,7 +278,7 @@ static yk_status note_others(const struct yk_tensor_set *set, const struct yk_ne
         yk_log(YK_LOG_NOTE, "%s: %d tensors that the model does not have are left out: %s%s",
                set->path, others, yk_text_chars(&listed), others > LISTED ? " …" : "");
     }
-    YK_THEN(yk_text_status(&listed));
+    YK_IF_OK(yk_text_status(&listed));
     yk_text_free(&listed);
     yk_name_index_destroy(names);
     return status;
@@ -288,10 +290,10 @@ yk_status yk_weights_load(struct yk_parameter_store *store, const char *path)
     struct yk_arena *arena = NULL; /* names */
     float *scratch = NULL;
     YK_TRY(yk_tensor_set_open(path, &set));
-    yk_status status = yk_weights_allocate_tensor(store->net, &scratch);
-    YK_THEN(yk_arena_create(&arena));
-    YK_THEN(load_parameters(store, set, arena, scratch));
-    YK_THEN(note_others(set, store->net, arena));
+    yk_status status = yk_weights_allocate_largest_tensor(store->net, &scratch);
+    YK_IF_OK(yk_arena_create(&arena));
+    YK_IF_OK(load_parameters(store, set, arena, scratch));
+    YK_IF_OK(note_others(set, store->net, arena));
     yk_arena_destroy(arena);
     free(scratch);
     yk_tensor_set_close(set);

@@ -103,10 +103,10 @@ static yk_status merge(const struct yk_parameter_store *store, int32_t layer, in
     const int64_t out = b->shape[0];
     const float scale = yk_net_adapter_scale(net);
     float *halves = malloc((size_t)(a->count + 2 * b->count) * sizeof *halves);
-    YK_TRY_MEMORY(halves);
+    YK_TRY_ALLOCATED(halves);
     float *b_numbers = halves + a->count;
     yk_status status = yk_parameter_store_read_values(store, layer, a, halves);
-    YK_THEN(yk_parameter_store_read_values(store, layer, b, b_numbers));
+    YK_IF_OK(yk_parameter_store_read_values(store, layer, b, b_numbers));
     if (status == YK_OK && projection->transposed) {
         float *transposed = b_numbers + b->count; /* (rank, out) */
         transpose(b_numbers, out, rank, transposed);
@@ -135,7 +135,7 @@ static const struct yk_parameter *next(struct walk *walk)
     const struct yk_parameter *parameter = walk->at.parameter;
     const uint64_t bytes =
         (uint64_t)parameter->count *
-        (uint64_t)yk_precision_bytes(yk_weights_tensor_precision(walk->net, parameter));
+        (uint64_t)yk_precision_bytes(yk_weights_saved_tensor_precision(walk->net, parameter));
     if (walk->max_bytes > 0 && walk->in_file > 0 && walk->in_file + bytes > walk->max_bytes) {
         walk->file++;
         walk->in_file = 0;
@@ -161,7 +161,7 @@ static yk_status write_parameter(const struct save *save, const struct walk *wal
     const struct yk_parameter_store *store = save->store;
     const struct yk_net *net = store->net;
     if (parameter->format != YK_PARAMETER_NF4 && !save->merged) {
-        return yk_weights_add_device_tensor(
+        return yk_weights_append_device_tensor(
             writer, &store->context, store->layers[walk->at.layer].weights + parameter->offset,
             yk_net_parameter_bytes(net, parameter));
     }
@@ -169,8 +169,8 @@ static yk_status write_parameter(const struct save *save, const struct walk *wal
     if (save->merged) {
         YK_TRY(merge(store, walk->at.layer, walk->at.next - 1, save->scratch));
     }
-    return yk_weights_add_tensor(writer, save->scratch, parameter->count,
-                                 yk_weights_tensor_precision(net, parameter));
+    return yk_weights_append_tensor_numbers(writer, save->scratch, parameter->count,
+                                            yk_weights_saved_tensor_precision(net, parameter));
 }
 
 struct file {
@@ -263,7 +263,7 @@ static yk_status write_config(const struct save *save)
     const struct yk_net *net = save->store->net;
     struct yk_text text = {0};
     yk_status status = yk_model_config_write(net->config, net->workload.precision, &text);
-    YK_THEN(write_text(save, "config.json", &text));
+    YK_IF_OK(write_text(save, "config.json", &text));
     yk_text_free(&text);
     return status;
 }
@@ -279,11 +279,11 @@ yk_status yk_weights_save(const struct yk_parameter_store *store, const char *fo
     save.total = walk.total;
     YK_TRY(yk_arena_create(&save.arena));
     yk_status status = write_config(&save);
-    YK_THEN(yk_weights_allocate_tensor(store->net, &save.scratch));
+    YK_IF_OK(yk_weights_allocate_largest_tensor(store->net, &save.scratch));
     for (int32_t file = 0; status == YK_OK && file < save.files; file++) {
         status = write_file(&save, file);
     }
-    YK_THEN(write_index(&save));
+    YK_IF_OK(write_index(&save));
     free(save.scratch);
     yk_arena_destroy(save.arena);
     return status;

@@ -23,8 +23,8 @@ static enum yk_tensor_dtype dtype_of(enum yk_precision precision)
     }
 }
 
-enum yk_precision yk_weights_tensor_precision(const struct yk_net *net,
-                                              const struct yk_parameter *parameter)
+enum yk_precision yk_weights_saved_tensor_precision(const struct yk_net *net,
+                                                    const struct yk_parameter *parameter)
 {
     return parameter->format == YK_PARAMETER_FP32 ? YK_PRECISION_FP32 : net->workload.precision;
 }
@@ -56,7 +56,7 @@ static yk_status fail_shape(const struct yk_tensor_location *place,
 yk_status yk_weights_check_tensor(const struct yk_tensor_location *place,
                                   const struct yk_parameter *parameter)
 {
-    const struct yk_tensor_entry *entry = place->entry;
+    const struct yk_tensor_file_entry *entry = place->entry;
     bool same = entry->rank == parameter->rank;
     for (int32_t i = 0; same && i < parameter->rank; i++) {
         same = entry->shape[i] == parameter->shape[i];
@@ -90,20 +90,20 @@ static void convert(enum yk_tensor_dtype type, const void *from, int64_t count, 
     }
 }
 
-yk_status yk_weights_read_tensor(const struct yk_tensor_location *place, int64_t first,
-                                 int64_t count, float *out)
+yk_status yk_weights_read_tensor_range(const struct yk_tensor_location *place, int64_t first,
+                                       int64_t count, float *out)
 {
-    const struct yk_tensor_entry *entry = place->entry;
+    const struct yk_tensor_file_entry *entry = place->entry;
     const uint64_t size = yk_tensor_dtype_bytes(entry->type);
     if (entry->type == YK_TENSOR_F32) {
-        return yk_safetensors_read(place->file, entry, (uint64_t)first * size,
-                                   (uint64_t)count * size, out);
+        return yk_safetensors_read_tensor_range(place->file, entry, (uint64_t)first * size,
+                                                (uint64_t)count * size, out);
     }
     double chunk[CHUNK];
     for (int64_t done = 0; done < count; done += CHUNK) {
         const int64_t length = count - done < CHUNK ? count - done : CHUNK;
-        YK_TRY(yk_safetensors_read(place->file, entry, (uint64_t)(first + done) * size,
-                                   (uint64_t)length * size, chunk));
+        YK_TRY(yk_safetensors_read_tensor_range(place->file, entry, (uint64_t)(first + done) * size,
+                                                (uint64_t)length * size, chunk));
         convert(entry->type, chunk, length, out + done);
     }
     return YK_OK;
@@ -118,9 +118,9 @@ yk_status yk_weights_write_tensor_file(const char *path,
     struct yk_safetensors_writer *writer = NULL;
     YK_TRY(yk_safetensors_writer_create(path, &writer));
     yk_status status = walk(user, writer, true);
-    YK_THEN(yk_safetensors_writer_begin(writer));
-    YK_THEN(walk(user, writer, false));
-    YK_THEN(yk_safetensors_writer_finish(writer, out));
+    YK_IF_OK(yk_safetensors_writer_write_header(writer));
+    YK_IF_OK(walk(user, writer, false));
+    YK_IF_OK(yk_safetensors_writer_finish(writer, out));
     yk_safetensors_writer_destroy(writer);
     return status;
 }
@@ -129,12 +129,13 @@ yk_status yk_weights_declare_tensor(struct yk_safetensors_writer *writer, const 
                                     const struct yk_parameter *parameter)
 {
     return yk_safetensors_writer_declare_tensor(
-        writer, parameter->name, dtype_of(yk_weights_tensor_precision(net, parameter)),
+        writer, parameter->name, dtype_of(yk_weights_saved_tensor_precision(net, parameter)),
         parameter->rank, parameter->shape);
 }
 
-yk_status yk_weights_add_tensor(struct yk_safetensors_writer *writer, const float *numbers,
-                                int64_t count, enum yk_precision precision)
+yk_status yk_weights_append_tensor_numbers(struct yk_safetensors_writer *writer,
+                                           const float *numbers, int64_t count,
+                                           enum yk_precision precision)
 {
     if (dtype_of(precision) == YK_TENSOR_F32) {
         return yk_safetensors_writer_add_bytes(writer, numbers, (size_t)count * sizeof *numbers);
@@ -148,23 +149,24 @@ yk_status yk_weights_add_tensor(struct yk_safetensors_writer *writer, const floa
     return YK_OK;
 }
 
-yk_status yk_weights_add_device_tensor(struct yk_safetensors_writer *writer,
-                                       const struct yk_device_context *context, const void *memory,
-                                       uint64_t bytes)
+yk_status yk_weights_append_device_tensor(struct yk_safetensors_writer *writer,
+                                          const struct yk_device_context *context,
+                                          const void *memory, uint64_t bytes)
 {
     yk_status status = YK_OK;
     char *chunk = malloc(bytes < CHUNK_BYTES ? (size_t)bytes + 1 : CHUNK_BYTES);
-    YK_TRY_MEMORY(chunk);
+    YK_TRY_ALLOCATED(chunk);
     for (uint64_t done = 0; status == YK_OK && done < bytes; done += CHUNK_BYTES) {
         const size_t length = (size_t)(bytes - done < CHUNK_BYTES ? bytes - done : CHUNK_BYTES);
-        status = yk_device_context_copy(context, chunk, (const char *)memory + done, length);
-        YK_THEN(yk_safetensors_writer_add_bytes(writer, chunk, length));
+        status =
+            yk_device_context_copy_and_wait(context, chunk, (const char *)memory + done, length);
+        YK_IF_OK(yk_safetensors_writer_add_bytes(writer, chunk, length));
     }
     free(chunk);
     return status;
 }
 
-yk_status yk_weights_allocate_tensor(const struct yk_net *net, float **out)
+yk_status yk_weights_allocate_largest_tensor(const struct yk_net *net, float **out)
 {
     int64_t max = 1;
     for (struct yk_net_parameter_cursor at = {0}; yk_net_next_parameter(net, &at);) {

@@ -276,7 +276,7 @@ static bool serves_again(const struct path *path)
         const int32_t slot = slot_at(path, distance);
         int32_t reach = 0;
         if (leaving >= 0 &&
-            ((*yk_transfer_order_state_blocks(state, leaving, slot) == 0 &&
+            ((*yk_transfer_order_state_block_count_at(state, leaving, slot) == 0 &&
               !(label && label->op == leaving)) ||
              !yk_transfer_order_state_may_move(state, leaving, slot, path->direction, &reach))) {
             return false;

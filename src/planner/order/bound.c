@@ -9,7 +9,7 @@
 /* Seconds that a layer's gradients and its forward gather take. */
 static double gap_s(const struct yk_transfer_order_layer *layer)
 {
-    if (layer->choice == YK_TRANSFER_ORDER_LOCAL) {
+    if (layer->choice == YK_TRANSFER_ORDER_NO_COMMUNICATION) {
         return 0;
     }
     return layer->scatter_s +
@@ -93,7 +93,7 @@ static double exposed_at_end(const struct yk_transfer_order_problem *problem)
     double max_s = 0;
     for (int32_t i = 0; i < problem->layer_count; i++) {
         const struct yk_transfer_order_layer *layer = &problem->layers[i];
-        scatters_s += layer->choice == YK_TRANSFER_ORDER_LOCAL ? 0 : layer->scatter_s;
+        scatters_s += layer->choice == YK_TRANSFER_ORDER_NO_COMMUNICATION ? 0 : layer->scatter_s;
         gathers_s += yk_transfer_order_has_reduce_scatter(layer->choice) ? layer->gather_s : 0;
         max_scatters_s = fmax(max_scatters_s, scatters_s);
         max_gathers_s = fmax(max_gathers_s, gathers_s);
@@ -142,9 +142,9 @@ static double cheapest_gap(const struct yk_transfer_order_problem *problem,
     const struct yk_transfer_order_slot_window scatter =
         yk_transfer_order_reduce_window(problem, layer);
     const struct yk_transfer_order_slot_window forward =
-        yk_transfer_order_forward_window(problem, layer);
+        yk_transfer_order_forward_gather_window(problem, layer);
     const double weight_bytes =
-        yk_transfer_order_counts_weights(described->choice) ? described->weight_bytes : 0;
+        yk_transfer_order_counts_weight_memory(described->choice) ? described->weight_bytes : 0;
     double scattered = INFINITY;
     double both = INFINITY;
     for (int32_t k = 0; k < gap.length; k++) {
@@ -169,7 +169,7 @@ static double cheapest_inside(const struct yk_transfer_order_problem *problem,
 {
     const struct yk_transfer_order_layer *described = &problem->layers[layer];
     const struct yk_transfer_order_slot_window backward =
-        yk_transfer_order_backward_window(problem, layer);
+        yk_transfer_order_backward_gather_window(problem, layer);
     const int32_t last = yk_transfer_order_backward_slot(problem, layer);
     const bool may_keep = described->choice == YK_TRANSFER_ORDER_UNDECIDED ||
                           described->choice == YK_TRANSFER_ORDER_KEPT;
@@ -202,12 +202,12 @@ yk_status yk_transfer_order_bound_from_prices(const struct yk_transfer_order_pro
     for (int32_t i = 0; i < problem->layer_count; i++) {
         const struct yk_transfer_order_layer *layer = &problem->layers[i];
         const int32_t backward = yk_transfer_order_backward_slot(problem, i);
-        if (layer->choice == YK_TRANSFER_ORDER_LOCAL) {
+        if (layer->choice == YK_TRANSFER_ORDER_NO_COMMUNICATION) {
             continue;
         }
         sum_s += cheapest_gap(problem, &prices, i);
         sum_s += layer->gradient_bytes * memory_prices[backward];
-        if (yk_transfer_order_counts_weights(layer->choice)) {
+        if (yk_transfer_order_counts_weight_memory(layer->choice)) {
             sum_s += layer->weight_bytes * (memory_prices[i] + memory_prices[backward]);
             sum_s += cheapest_inside(problem, &prices, i);
         }

@@ -45,7 +45,7 @@ static double fixed_change(const struct yk_transfer_order_formulation *program, 
     double bytes = 0;
     if (slot > n && slot <= 2 * n) {
         const struct yk_transfer_order_layer *layer = &problem->layers[2 * n - slot];
-        bytes += layer->choice == YK_TRANSFER_ORDER_LOCAL ? 0 : layer->gradient_bytes;
+        bytes += layer->choice == YK_TRANSFER_ORDER_NO_COMMUNICATION ? 0 : layer->gradient_bytes;
     }
     if (slot >= 1 && slot <= n) {
         const struct yk_transfer_order_layer *layer = &problem->layers[slot - 1];
@@ -55,7 +55,7 @@ static double fixed_change(const struct yk_transfer_order_formulation *program, 
     }
     if (slot > n + 1 && slot <= 2 * n + 1) {
         const struct yk_transfer_order_layer *layer = &problem->layers[2 * n + 1 - slot];
-        bytes -= yk_transfer_order_counts_weights(layer->choice) ? layer->weight_bytes : 0;
+        bytes -= yk_transfer_order_counts_weight_memory(layer->choice) ? layer->weight_bytes : 0;
     }
     return bytes;
 }
@@ -205,7 +205,7 @@ static yk_status add_layer(struct yk_transfer_order_formulation *program, int32_
         yk_transfer_order_slot_windows(program->problem, layer);
     const double blocks = described->blocks;
     const double weight_bytes =
-        yk_transfer_order_counts_weights(described->choice) ? described->weight_bytes : 0;
+        yk_transfer_order_counts_weight_memory(described->choice) ? described->weight_bytes : 0;
     const struct transfer scatter = {layer, false, windows.scatter, described->scatter_s / blocks,
                                      described->gradient_bytes / blocks};
     struct transfer gather = {layer, true, windows.forward, described->gather_s / blocks,
@@ -237,7 +237,7 @@ static yk_status build(struct yk_transfer_order_formulation *program, struct yk_
     YK_TRY_NEW(arena, program->block_columns, cells);
     YK_TRY_NEW(arena, program->link_rows, program->slots);
     YK_TRY_NEW(arena, program->memory_rows, program->slots);
-    yk_number_fill(program->block_columns, cells, NONE);
+    yk_number_fill_array(program->block_columns, cells, NONE);
     YK_TRY(add_slots(program));
     for (int32_t i = 0; i < n; i++) {
         program->kept_columns[i] = NONE;
@@ -260,7 +260,7 @@ yk_transfer_order_formulation_create(const struct yk_transfer_order_problem *pro
     YK_TRY(yk_milp_create(&program->milp));
     const yk_status status = build(program, arena);
     program->form = NULL;
-    YK_TRY_OR(status, yk_transfer_order_formulation_destroy(program));
+    YK_TRY_OR_CLEAN_UP(status, yk_transfer_order_formulation_destroy(program));
     *out = program;
     return YK_OK;
 }
@@ -285,7 +285,7 @@ static void add_order(const struct yk_transfer_order_formulation *program,
         for (int32_t t = 0; t < program->slots; t++) {
             const int32_t column = program->block_columns[(int64_t)op * program->slots + t];
             if (column != NONE) {
-                values[column] = *yk_transfer_order_blocks(order, program->slots, op, t);
+                values[column] = *yk_transfer_order_block_count_at(order, program->slots, op, t);
             }
         }
     }
@@ -301,7 +301,7 @@ static yk_status begin_with(const struct yk_transfer_order_formulation *program,
     YK_TRY_NEW(arena, values, yk_milp_column_count(program->milp));
     YK_TRY_NEW(arena, load_s, program->slots);
     YK_TRY_NEW(arena, used_bytes, program->slots);
-    yk_transfer_order_link_times(program->problem, order, load_s);
+    yk_transfer_order_slot_link_times(program->problem, order, load_s);
     yk_transfer_order_slot_memory(program->problem, order, used_bytes);
     for (int32_t t = 0; t < program->slots; t++) {
         values[program->slot_columns[t]] = fmax(program->problem->compute_s[t], load_s[t]);
@@ -326,8 +326,8 @@ yk_status yk_transfer_order_formulation_solve(struct yk_transfer_order_formulati
     return yk_milp_solve(program->milp, &with_start, arena, out);
 }
 
-void yk_transfer_order_formulation_read(const struct yk_transfer_order_formulation *program,
-                                        const double *values, struct yk_transfer_order *out)
+void yk_transfer_order_formulation_to_order(const struct yk_transfer_order_formulation *program,
+                                            const double *values, struct yk_transfer_order *out)
 {
     const struct yk_transfer_order_problem *problem = program->problem;
     for (int32_t i = 0; i < problem->layer_count; i++) {
@@ -338,7 +338,7 @@ void yk_transfer_order_formulation_read(const struct yk_transfer_order_formulati
     for (int32_t op = 0; op < 2 * problem->layer_count; op++) {
         for (int32_t t = 0; t < program->slots; t++) {
             const int32_t column = program->block_columns[(int64_t)op * program->slots + t];
-            *yk_transfer_order_blocks(out, program->slots, op, t) =
+            *yk_transfer_order_block_count_at(out, program->slots, op, t) =
                 column == NONE ? 0 : (int32_t)lround(values[column]);
         }
     }

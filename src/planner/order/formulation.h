@@ -37,8 +37,8 @@ yk_status yk_transfer_order_formulation_solve(struct yk_transfer_order_formulati
 
 /* Converts an integer solution to an order. Does not set `step_s`, `bound_s` and `method` of the
  * order. */
-void yk_transfer_order_formulation_read(const struct yk_transfer_order_formulation *program,
-                                        const double *values, struct yk_transfer_order *out);
+void yk_transfer_order_formulation_to_order(const struct yk_transfer_order_formulation *program,
+                                            const double *values, struct yk_transfer_order *out);
 
 /* Computes a lower bound of the step time from `prices`, the dual values of the relaxed program. */
 yk_status yk_transfer_order_formulation_bound(const struct yk_transfer_order_formulation *program,

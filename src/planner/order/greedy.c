@@ -51,7 +51,7 @@ static bool is_hopeless(const struct search *search)
     double sum_s = 0;
     for (int32_t i = 0; i < problem->layer_count; i++) {
         const struct yk_transfer_order_layer *layer = &problem->layers[i];
-        sum_s += layer->choice == YK_TRANSFER_ORDER_LOCAL ? 0 : layer->scatter_s;
+        sum_s += layer->choice == YK_TRANSFER_ORDER_NO_COMMUNICATION ? 0 : layer->scatter_s;
         sum_s += yk_transfer_order_has_reduce_scatter(layer->choice) ? layer->gather_s : 0;
         if (layer->choice == YK_TRANSFER_ORDER_FULLY_SHARDED ||
             (layer->choice == YK_TRANSFER_ORDER_UNDECIDED && !search->kept[i])) {
@@ -239,7 +239,7 @@ static void try_random(struct search *search)
 static void finish(struct search *search)
 {
     if (search->best->step_s > search->bound_s + search->tolerance_s) {
-        yk_transfer_order_state_set(search->state, search->best);
+        yk_transfer_order_state_set_order(search->state, search->best);
         int64_t work = MAX_WORK;
         yk_transfer_order_balancer_run(search->balancer, search->state,
                                        YK_TRANSFER_ORDER_BALANCER_WIDE, &work);

@@ -71,7 +71,7 @@ static int64_t allow_around(struct search *search, int32_t margin)
     memset(search->allowed, 0,
            2 * (size_t)search->problem->layer_count * (size_t)slots * sizeof *search->allowed);
     for (int32_t i = 0; i < 2 * search->problem->layer_count; i++) {
-        const int32_t *blocks = yk_transfer_order_blocks(order, slots, i, 0);
+        const int32_t *blocks = yk_transfer_order_block_count_at(order, slots, i, 0);
         bool *allowed = &search->allowed[(int64_t)i * slots];
         for (int32_t t = 0; t < slots; t++) {
             for (int32_t k = -reach; blocks[t] > 0 && k <= reach; k++) {
@@ -135,7 +135,7 @@ static yk_status offer(struct search *search, struct yk_transfer_order *order)
         return YK_OK; /* valid only within the solver's tolerances */
     }
     YK_TRY(yk_transfer_order_state_create(search->problem, search->work, &state));
-    yk_transfer_order_state_set(state, order);
+    yk_transfer_order_state_set_order(state, order);
     YK_TRY(yk_transfer_order_balancer_create(state, search->work, &balancer));
     yk_transfer_order_balancer_run(balancer, state, YK_TRANSFER_ORDER_BALANCER_WIDE, &work);
     YK_TRY(yk_transfer_order_sort_gathers(search->problem, state->order, search->work));
@@ -171,7 +171,7 @@ static yk_status solve_integer(struct search *search)
         search->best->bound_s = fmax(search->best->bound_s, result.bound * (1 - proven));
     }
     if (status == YK_OK && result.values) {
-        yk_transfer_order_formulation_read(program, result.values, found);
+        yk_transfer_order_formulation_to_order(program, result.values, found);
         status = offer(search, found);
     }
     yk_transfer_order_formulation_destroy(program);

@@ -128,7 +128,7 @@ static yk_status set_room(const struct context *context, int32_t rank)
 static enum yk_transfer_order_strategy choice_of(const struct context *context, int32_t layer,
                                                  bool open)
 {
-    const struct yk_program_layer *message = &context->program->layers[layer];
+    const struct yk_program_layer_messages *message = &context->program->layers[layer];
     const bool has_weights = message->weight_bytes > 0;
     /* A layer that has no backward pass is not gathered for it. */
     const bool has_backward = context->context->model->layers[layer].backward.count > 0;
@@ -137,33 +137,35 @@ static enum yk_transfer_order_strategy choice_of(const struct context *context, 
         open && has_backward && message->weights_owner == layer && message->last_user == layer;
     switch (yk_plan_effective_strategy(context->plan, layer)) {
     case YK_SHARDING_KEPT_AFTER_FORWARD:
-        return !has_weights ? YK_TRANSFER_ORDER_LOCAL
+        return !has_weights ? YK_TRANSFER_ORDER_NO_COMMUNICATION
                : decides    ? YK_TRANSFER_ORDER_UNDECIDED
                             : YK_TRANSFER_ORDER_KEPT;
     case YK_SHARDING_FULLY_SHARDED:
-        if (has_weights && (!has_backward || yk_message_layout_is_kept(context->program, layer))) {
+        if (has_weights &&
+            (!has_backward || yk_message_layout_keeps_weights(context->program, layer))) {
             return YK_TRANSFER_ORDER_KEPT;
         }
-        return !has_weights ? YK_TRANSFER_ORDER_LOCAL
+        return !has_weights ? YK_TRANSFER_ORDER_NO_COMMUNICATION
                : decides    ? YK_TRANSFER_ORDER_UNDECIDED
                             : YK_TRANSFER_ORDER_FULLY_SHARDED;
     case YK_SHARDING_SHARDED_STATE:
         return message->gradient_bytes > 0 ? YK_TRANSFER_ORDER_SHARDED_STATE
-                                           : YK_TRANSFER_ORDER_LOCAL;
+                                           : YK_TRANSFER_ORDER_NO_COMMUNICATION;
     case YK_SHARDING_REPLICATED:
     case YK_SHARDING_STRATEGY_COUNT:
     default:
-        return YK_TRANSFER_ORDER_LOCAL; /* add_buckets() changes the last of each bucket */
+        return YK_TRANSFER_ORDER_NO_COMMUNICATION; /* add_buckets() changes the last of each bucket
+                                                    */
     }
 }
 
 static yk_status set_layer(const struct context *context, int32_t layer, bool open)
 {
-    const struct yk_program_layer *message = &context->program->layers[layer];
+    const struct yk_program_layer_messages *message = &context->program->layers[layer];
     struct yk_transfer_order_layer *layer_problem = &context->problem->layers[layer];
     *layer_problem =
         (struct yk_transfer_order_layer){.choice = choice_of(context, layer, open), .blocks = 1};
-    if (layer_problem->choice == YK_TRANSFER_ORDER_LOCAL) {
+    if (layer_problem->choice == YK_TRANSFER_ORDER_NO_COMMUNICATION) {
         return YK_OK;
     }
     const bool gathered = layer_problem->choice != YK_TRANSFER_ORDER_SHARDED_STATE;
@@ -213,7 +215,7 @@ static yk_status build_problem(struct context *context, bool open)
     }
     context->ring = (struct yk_ring_devices){.devices = devices, .count = group->member_count};
     context->problem->layer_count = plan->layer_count;
-    context->problem->barrier = yk_plan_has_barrier(plan);
+    context->problem->barrier = yk_plan_has_update_barrier(plan);
     for (int32_t t = 0; t < slots; t++) {
         context->problem->room_bytes[t] = INFINITY;
     }

@@ -42,7 +42,7 @@ static yk_status read_number(const struct yk_json *node, const char *key, double
 static yk_status read_whole(const struct yk_json *root, const char *key, int32_t max, int32_t *out)
 {
     double number = 0;
-    YK_TRY(read_number(yk_json_get(root, key), key, INFINITY, &number));
+    YK_TRY(read_number(yk_json_get_member(root, key), key, INFINITY, &number));
     if (number < 1 || number > max || floor(number) != number) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a whole number from 1 to %d, not %g", key,
                        max, number);
@@ -54,7 +54,7 @@ static yk_status read_whole(const struct yk_json *root, const char *key, int32_t
 static yk_status read_list(const struct yk_json *root, const char *key, int32_t count,
                            const char *of, double max, struct yk_arena *arena, double **out)
 {
-    const struct yk_json *list = yk_json_get(root, key);
+    const struct yk_json *list = yk_json_get_member(root, key);
     double *numbers = NULL;
     if (!list) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" is missing", key);
@@ -70,7 +70,7 @@ static yk_status read_list(const struct yk_json *root, const char *key, int32_t 
     YK_TRY_NEW(arena, numbers, count);
     for (size_t i = 0; i < (size_t)count; i++) {
         const yk_status status = read_number(yk_json_array_at(list, i), key, max, &numbers[i]);
-        YK_TRY(yk_json_add_location(status, key, i, NULL));
+        YK_TRY(yk_json_prefix_error_location(status, key, i, NULL));
     }
     *out = numbers;
     return YK_OK;
@@ -115,10 +115,10 @@ static yk_status read_problem(const struct yk_json *root, struct yk_arena *arena
     YK_TRY(read_list(root, "compute_s", slots, "slot", max_seconds, arena, &problem->compute_s));
     YK_TRY(
         read_list(root, "activation_bytes", slots, "slot", max_bytes, arena, &problem->room_bytes));
-    YK_TRY(
-        read_number(yk_json_get(root, "static_bytes"), "static_bytes", max_bytes, &static_bytes));
-    YK_TRY(
-        read_number(yk_json_get(root, "memory_bytes"), "memory_bytes", max_bytes, &memory_bytes));
+    YK_TRY(read_number(yk_json_get_member(root, "static_bytes"), "static_bytes", max_bytes,
+                       &static_bytes));
+    YK_TRY(read_number(yk_json_get_member(root, "memory_bytes"), "memory_bytes", max_bytes,
+                       &memory_bytes));
     YK_TRY(yk_json_get_bool(root, "barrier", &problem->barrier));
     for (int32_t t = 0; t < slots; t++) {
         problem->room_bytes[t] = memory_bytes - static_bytes - problem->room_bytes[t];
@@ -132,7 +132,7 @@ yk_status yk_transfer_order_problem_read(const char *text, size_t length, const 
 {
     struct yk_transfer_order_problem *problem = NULL;
     YK_TRY_NEW(arena, problem, 1);
-    YK_TRY_JSON(root, text, length, source, read_problem(root, arena, problem));
+    YK_TRY_WITH_PARSED_JSON(root, text, length, source, read_problem(root, arena, problem));
     *out = problem;
     return YK_OK;
 }

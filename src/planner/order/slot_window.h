@@ -50,12 +50,12 @@ yk_transfer_order_slot_window_last(struct yk_transfer_order_slot_window window, 
 /* Returns true if the layer's gradients are reduce-scattered. */
 static inline bool yk_transfer_order_has_reduce_scatter(enum yk_transfer_order_strategy choice)
 {
-    return choice != YK_TRANSFER_ORDER_REPLICATED && choice != YK_TRANSFER_ORDER_LOCAL;
+    return choice != YK_TRANSFER_ORDER_REPLICATED && choice != YK_TRANSFER_ORDER_NO_COMMUNICATION;
 }
 
 /* Returns true if the parameters of the layer count as memory of slots, because all of them are in
  * memory only in some slots. */
-static inline bool yk_transfer_order_counts_weights(enum yk_transfer_order_strategy choice)
+static inline bool yk_transfer_order_counts_weight_memory(enum yk_transfer_order_strategy choice)
 {
     return choice == YK_TRANSFER_ORDER_UNDECIDED || choice == YK_TRANSFER_ORDER_KEPT ||
            choice == YK_TRANSFER_ORDER_FULLY_SHARDED;
@@ -78,7 +78,7 @@ yk_transfer_order_reduce_window(const struct yk_transfer_order_problem *problem,
     struct yk_transfer_order_slot_window window =
         yk_transfer_order_between_steps_window(problem, layer);
     const enum yk_transfer_order_strategy choice = problem->layers[layer].choice;
-    if (choice == YK_TRANSFER_ORDER_LOCAL) {
+    if (choice == YK_TRANSFER_ORDER_NO_COMMUNICATION) {
         window.length = 0;
     } else if (problem->barrier) {
         window.length =
@@ -92,7 +92,8 @@ yk_transfer_order_reduce_window(const struct yk_transfer_order_problem *problem,
 /* Returns the window of the gathers before the next forward. They cannot be in the first slot after
  * backward, because the reduce-scatter needs an earlier slot than the gather. */
 static inline struct yk_transfer_order_slot_window
-yk_transfer_order_forward_window(const struct yk_transfer_order_problem *problem, int32_t layer)
+yk_transfer_order_forward_gather_window(const struct yk_transfer_order_problem *problem,
+                                        int32_t layer)
 {
     struct yk_transfer_order_slot_window window =
         yk_transfer_order_between_steps_window(problem, layer);
@@ -112,7 +113,8 @@ yk_transfer_order_forward_window(const struct yk_transfer_order_problem *problem
 /* Returns the window of the gathers before backward. It is empty if the layer cannot be
  * fully-sharded. */
 static inline struct yk_transfer_order_slot_window
-yk_transfer_order_backward_window(const struct yk_transfer_order_problem *problem, int32_t layer)
+yk_transfer_order_backward_gather_window(const struct yk_transfer_order_problem *problem,
+                                         int32_t layer)
 {
     const enum yk_transfer_order_strategy choice = problem->layers[layer].choice;
     if (choice != YK_TRANSFER_ORDER_UNDECIDED && choice != YK_TRANSFER_ORDER_FULLY_SHARDED) {
@@ -134,15 +136,15 @@ yk_transfer_order_slot_windows(const struct yk_transfer_order_problem *problem, 
 {
     return (struct yk_transfer_order_slot_windows){
         yk_transfer_order_reduce_window(problem, layer),
-        yk_transfer_order_forward_window(problem, layer),
-        yk_transfer_order_backward_window(problem, layer),
+        yk_transfer_order_forward_gather_window(problem, layer),
+        yk_transfer_order_backward_gather_window(problem, layer),
     };
 }
 
 /* Returns a pointer to the number of blocks of an op in a slot. Op 2i is the reduce-scatter or
  * all-reduce of layer i, op 2i + 1 are its all-gathers. */
-static inline int32_t *yk_transfer_order_blocks(const struct yk_transfer_order *order,
-                                                int32_t slots, int32_t op, int32_t slot)
+static inline int32_t *yk_transfer_order_block_count_at(const struct yk_transfer_order *order,
+                                                        int32_t slots, int32_t op, int32_t slot)
 {
     return &((op & 1) != 0 ? order->gathers : order->scatters)[(int64_t)(op >> 1) * slots + slot];
 }

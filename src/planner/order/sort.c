@@ -24,8 +24,8 @@ static bool has_same_blocks(const struct yk_transfer_order_layer *a,
 {
     return a->gather_s / a->blocks == b->gather_s / b->blocks &&
            a->weight_bytes / a->blocks == b->weight_bytes / b->blocks &&
-           yk_transfer_order_counts_weights(a->choice) ==
-               yk_transfer_order_counts_weights(b->choice);
+           yk_transfer_order_counts_weight_memory(a->choice) ==
+               yk_transfer_order_counts_weight_memory(b->choice);
 }
 
 static int32_t *cell(const struct sorting *sorting, int32_t layer, int32_t slot)
@@ -87,8 +87,8 @@ static void sort_forward(const struct sorting *sorting, int32_t size)
         for (int32_t i = 0; i < n && sorting->counts[t] > 0; i++) {
             const int32_t gathered = problem->layers[i].blocks - sorting->left[i];
             if (sorting->left[i] > 0 &&
-                yk_transfer_order_slot_window_contains(yk_transfer_order_forward_window(problem, i),
-                                                       sorting->slots, t)) {
+                yk_transfer_order_slot_window_contains(
+                    yk_transfer_order_forward_gather_window(problem, i), sorting->slots, t)) {
                 assign(sorting, i, t, sorting->scattered[i] - gathered);
             }
         }

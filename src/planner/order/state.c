@@ -14,7 +14,7 @@ static void describe(struct yk_transfer_order_state *state)
     struct yk_transfer_order_op *op = state->ops;
     for (int32_t i = 0; i < problem->layer_count; i++) {
         const struct yk_transfer_order_layer *layer = &problem->layers[i];
-        const bool counted = yk_transfer_order_counts_weights(layer->choice);
+        const bool counted = yk_transfer_order_counts_weight_memory(layer->choice);
         *op++ = (struct yk_transfer_order_op){layer->scatter_s / layer->blocks,
                                               layer->gradient_bytes / layer->blocks};
         *op++ = (struct yk_transfer_order_op){layer->gather_s / layer->blocks,
@@ -55,7 +55,8 @@ static void set_present(struct yk_transfer_order_state *state, int32_t op, int32
 {
     uint64_t *word = &state->present[(int64_t)slot * state->word_count + op / WORD_BITS];
     const uint64_t bit = (uint64_t)1 << (op % WORD_BITS);
-    *word = *yk_transfer_order_state_blocks(state, op, slot) > 0 ? *word | bit : *word & ~bit;
+    *word =
+        *yk_transfer_order_state_block_count_at(state, op, slot) > 0 ? *word | bit : *word & ~bit;
 }
 
 /* Computes everything that follows from the order's blocks. */
@@ -80,12 +81,12 @@ static void derive(struct yk_transfer_order_state *state)
     }
     for (int32_t op = 0; op < state->op_count; op++) {
         for (int32_t t = 0; t < state->slots; t++) {
-            if (*yk_transfer_order_state_blocks(state, op, t) > 0) {
+            if (*yk_transfer_order_state_block_count_at(state, op, t) > 0) {
                 set_present(state, op, t);
             }
         }
     }
-    yk_transfer_order_link_times(problem, state->order, state->load_s);
+    yk_transfer_order_slot_link_times(problem, state->order, state->load_s);
     yk_transfer_order_slot_memory(problem, state->order, state->used_bytes);
 }
 
@@ -125,8 +126,8 @@ void yk_transfer_order_state_set_on_demand(struct yk_transfer_order_state *state
     derive(state);
 }
 
-void yk_transfer_order_state_set(struct yk_transfer_order_state *state,
-                                 const struct yk_transfer_order *order)
+void yk_transfer_order_state_set_order(struct yk_transfer_order_state *state,
+                                       const struct yk_transfer_order *order)
 {
     yk_transfer_order_copy(state->problem, order, state->order);
     derive(state);
@@ -179,8 +180,8 @@ void yk_transfer_order_state_move(struct yk_transfer_order_state *state, int32_t
     const int64_t row = (int64_t)layer * state->slots;
     const int32_t to = yk_transfer_order_shift_slot(state->slots, slot, direction);
     const struct yk_transfer_order_op *moved = &state->ops[op];
-    (*yk_transfer_order_state_blocks(state, op, slot))--;
-    (*yk_transfer_order_state_blocks(state, op, to))++;
+    (*yk_transfer_order_state_block_count_at(state, op, slot))--;
+    (*yk_transfer_order_state_block_count_at(state, op, to))++;
     set_present(state, op, slot);
     set_present(state, op, to);
     state->load_s[slot] -= moved->block_s;

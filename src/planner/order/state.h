@@ -9,7 +9,7 @@
 #include "planner/order/slot_window.h"
 #include "planner/order/transfer_order.h"
 
-/* A collective of a layer; yk_transfer_order_blocks() explains the numbers of ops. */
+/* A collective of a layer; yk_transfer_order_block_count_at() explains the numbers of ops. */
 struct yk_transfer_order_op {
     double block_s;     /* link time of one block */
     double block_bytes; /* memory of one block */
@@ -45,8 +45,8 @@ yk_status yk_transfer_order_state_create(const struct yk_transfer_order_problem 
 void yk_transfer_order_state_set_on_demand(struct yk_transfer_order_state *state, const bool *kept);
 
 /* Copies an order into the state. The order must be valid. */
-void yk_transfer_order_state_set(struct yk_transfer_order_state *state,
-                                 const struct yk_transfer_order *order);
+void yk_transfer_order_state_set_order(struct yk_transfer_order_state *state,
+                                       const struct yk_transfer_order *order);
 
 double yk_transfer_order_state_step_s(const struct yk_transfer_order_state *state);
 
@@ -64,10 +64,11 @@ static inline bool yk_transfer_order_op_is_all_gather(int32_t op)
     return (op & 1) != 0;
 }
 
-static inline int32_t *yk_transfer_order_state_blocks(const struct yk_transfer_order_state *state,
-                                                      int32_t op, int32_t slot)
+static inline int32_t *
+yk_transfer_order_state_block_count_at(const struct yk_transfer_order_state *state, int32_t op,
+                                       int32_t slot)
 {
-    return yk_transfer_order_blocks(state->order, state->slots, op, slot);
+    return yk_transfer_order_block_count_at(state->order, state->slots, op, slot);
 }
 
 /*

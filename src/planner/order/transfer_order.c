@@ -48,8 +48,8 @@ void yk_transfer_order_copy(const struct yk_transfer_order_problem *problem,
     to->method = from->method;
 }
 
-void yk_transfer_order_link_times(const struct yk_transfer_order_problem *problem,
-                                  const struct yk_transfer_order *order, double *out_s)
+void yk_transfer_order_slot_link_times(const struct yk_transfer_order_problem *problem,
+                                       const struct yk_transfer_order *order, double *out_s)
 {
     const int32_t slots = yk_transfer_order_slot_count(problem);
     memset(out_s, 0, (size_t)slots * sizeof *out_s);
@@ -112,10 +112,10 @@ void yk_transfer_order_slot_memory(const struct yk_transfer_order_problem *probl
     memset(out_bytes, 0, (size_t)yk_transfer_order_slot_count(problem) * sizeof *out_bytes);
     for (int32_t i = 0; i < problem->layer_count; i++) {
         const enum yk_transfer_order_strategy choice = problem->layers[i].choice;
-        if (choice != YK_TRANSFER_ORDER_LOCAL) {
+        if (choice != YK_TRANSFER_ORDER_NO_COMMUNICATION) {
             add_gradients(problem, order, i, out_bytes);
         }
-        if (yk_transfer_order_counts_weights(choice)) {
+        if (yk_transfer_order_counts_weight_memory(choice)) {
             add_weights(problem, order, i, out_bytes);
         }
     }
@@ -152,12 +152,13 @@ yk_status yk_transfer_order_check_memory(const struct yk_transfer_order_problem 
         return YK_OK;
     }
     yk_transfer_order_slot_name(problem, worst, name);
-    return yk_fail(YK_ERROR_NO_FIT,
-                   "%s lacks %s of memory beyond the %s there is for gathered parameters and "
-                   "gradients",
-                   name,
-                   YK_UNITS_TEXT(used_bytes[worst] - problem->room_bytes[worst], YK_UNIT_BYTES),
-                   YK_UNITS_TEXT(fmax(0, problem->room_bytes[worst]), YK_UNIT_BYTES));
+    return yk_fail(
+        YK_ERROR_NO_FIT,
+        "%s lacks %s of memory beyond the %s there is for gathered parameters and "
+        "gradients",
+        name,
+        YK_UNITS_FORMAT_TEMPORARY(used_bytes[worst] - problem->room_bytes[worst], YK_UNIT_BYTES),
+        YK_UNITS_FORMAT_TEMPORARY(fmax(0, problem->room_bytes[worst]), YK_UNIT_BYTES));
 }
 
 /* An order with its problem. */
@@ -286,7 +287,7 @@ static yk_status check_memory(const struct place *place, struct yk_arena *arena,
     YK_TRY_NEW(arena, sums, place->slots);
     yk_transfer_order_slot_memory(place->problem, place->order, sums);
     YK_TRY(yk_transfer_order_check_memory(place->problem, sums));
-    yk_transfer_order_link_times(place->problem, place->order, sums);
+    yk_transfer_order_slot_link_times(place->problem, place->order, sums);
     *out_s = yk_transfer_order_step_s(place->problem, sums);
     return YK_OK;
 }
@@ -365,11 +366,11 @@ static void add_gathers(struct list *list, int32_t slot)
         const int32_t use = yk_transfer_order_shift_slot(list->place->slots, slot, k);
         if (use < n && !yk_transfer_order_slot_is_before_backward(problem, use, slot)) {
             add_transfer(list, YK_TRANSFER_ALL_GATHER, use,
-                         yk_transfer_order_forward_window(problem, use), slot);
+                         yk_transfer_order_forward_gather_window(problem, use), slot);
         } else if (use > n && use <= 2 * n &&
                    yk_transfer_order_slot_is_before_backward(problem, 2 * n - use, slot)) {
             add_transfer(list, YK_TRANSFER_ALL_GATHER, 2 * n - use,
-                         yk_transfer_order_backward_window(problem, 2 * n - use), slot);
+                         yk_transfer_order_backward_gather_window(problem, 2 * n - use), slot);
         }
     }
 }

@@ -42,9 +42,9 @@ enum yk_transfer_order_strategy {
     YK_TRANSFER_ORDER_UNDECIDED, /* the solver decides between kept and fully-sharded */
     YK_TRANSFER_ORDER_KEPT,
     YK_TRANSFER_ORDER_FULLY_SHARDED,
-    YK_TRANSFER_ORDER_SHARDED_STATE, /* the parameters are not counted as memory of a slot */
-    YK_TRANSFER_ORDER_REPLICATED,    /* one all-reduce */
-    YK_TRANSFER_ORDER_LOCAL,         /* no communication */
+    YK_TRANSFER_ORDER_SHARDED_STATE,    /* the parameters are not counted as memory of a slot */
+    YK_TRANSFER_ORDER_REPLICATED,       /* one all-reduce */
+    YK_TRANSFER_ORDER_NO_COMMUNICATION, /* no communication */
 };
 
 struct yk_transfer_order_layer {
@@ -120,8 +120,8 @@ void yk_transfer_order_copy(const struct yk_transfer_order_problem *problem,
                             const struct yk_transfer_order *from, struct yk_transfer_order *to);
 
 /* Computes the communication time of every slot, (2n + 3). */
-void yk_transfer_order_link_times(const struct yk_transfer_order_problem *problem,
-                                  const struct yk_transfer_order *order, double *out_s);
+void yk_transfer_order_slot_link_times(const struct yk_transfer_order_problem *problem,
+                                       const struct yk_transfer_order *order, double *out_s);
 
 /* Computes the bytes of gathered parameters and of gradients in every slot, (2n + 3). */
 void yk_transfer_order_slot_memory(const struct yk_transfer_order_problem *problem,

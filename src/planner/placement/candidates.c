@@ -23,8 +23,8 @@ yk_status yk_placement_candidates_create(const struct yk_step_graph *step,
     struct yk_placement_candidates candidates = {
         .step = step, .step_s = INFINITY, .on_all_s = INFINITY, .deadline = deadline};
     yk_status status = yk_schedule_create(step->graph, &candidates.best);
-    YK_THEN(yk_schedule_create(step->graph, &candidates.trial));
-    YK_TRY_OR(status, yk_placement_candidates_free(&candidates));
+    YK_IF_OK(yk_schedule_create(step->graph, &candidates.trial));
+    YK_TRY_OR_CLEAN_UP(status, yk_placement_candidates_free(&candidates));
     *out = candidates;
     return YK_OK;
 }
@@ -60,11 +60,11 @@ static void consider(struct yk_placement_candidates *candidates, const struct yk
     }
 }
 
-yk_status yk_placement_candidates_consider(struct yk_placement_candidates *candidates,
+yk_status yk_placement_candidates_evaluate(struct yk_placement_candidates *candidates,
                                            const struct yk_schedule *schedule)
 {
     struct yk_placement_memory_fit fit;
-    YK_TRY(yk_placement_evaluate_memory(schedule, &fit));
+    YK_TRY(yk_placement_evaluate_memory_fit(schedule, &fit));
     consider(candidates, schedule, &fit);
     return YK_OK;
 }
@@ -139,7 +139,7 @@ static yk_status consider_copies(struct yk_placement_candidates *candidates, str
             return YK_OK;
         }
         busy[first] = first_end;
-        yk_number_fill(&devices[(int64_t)m * L], L, first);
+        yk_number_fill_array(&devices[(int64_t)m * L], L, first);
     }
     return consider_map(candidates, devices);
 }
@@ -157,7 +157,7 @@ static yk_status consider_schedulers(struct yk_placement_candidates *candidates)
         }
         const yk_status status = quick[i]->run(quick[i], &options, candidates->trial);
         if (status == YK_OK) {
-            YK_TRY(yk_placement_candidates_consider(candidates, candidates->trial));
+            YK_TRY(yk_placement_candidates_evaluate(candidates, candidates->trial));
         } else if (status != YK_ERROR_NO_FIT) {
             return status;
         }
@@ -252,7 +252,7 @@ static yk_status refine(struct yk_placement_candidates *candidates, struct yk_ar
     return go_down(&descent);
 }
 
-yk_status yk_placement_candidates_refine(struct yk_placement_candidates *candidates)
+yk_status yk_placement_candidates_refine_cuts(struct yk_placement_candidates *candidates)
 {
     if (candidates->fit.fits) {
         YK_TRY_WITH_TEMPORARY_ARENA(arena, refine(candidates, arena));
@@ -269,9 +269,10 @@ static yk_status consider_stages(struct yk_placement_candidates *candidates, str
     /* In a small step, the first few cuts are improved by local search. */
     const int64_t size = (int64_t)step->graph->task_count * step->graph->device_count;
     const int32_t refined = size <= MAX_REFINED ? MAX_DESCENTS : 0;
-    struct yk_pipeline_stages_list cuts = {0};
+    struct yk_pipeline_stages_cuts cuts = {0};
     int32_t *devices = NULL;
-    YK_TRY(yk_pipeline_stages_propose(step, max_cuts(step), candidates->deadline, arena, &cuts));
+    YK_TRY(
+        yk_pipeline_stages_propose_cuts(step, max_cuts(step), candidates->deadline, arena, &cuts));
     YK_TRY_NEW(arena, devices, (int64_t)M * L);
     for (int32_t i = 0; i < cuts.count && !is_over(candidates); i++) {
         for (int32_t k = 0; k < M * L; k++) {
@@ -289,7 +290,7 @@ static yk_status consider_stages(struct yk_placement_candidates *candidates, str
         }
     }
     for (int32_t p = 0; p < step->graph->device_count && !is_over(candidates); p++) {
-        yk_number_fill(devices, (int64_t)M * L, p);
+        yk_number_fill_array(devices, (int64_t)M * L, p);
         if (is_first_of_its_kind(step, p)) {
             YK_TRY(consider_map(candidates, devices));
         }
@@ -303,10 +304,10 @@ yk_status yk_placement_candidates_add_undivided(struct yk_placement_candidates *
     return YK_OK;
 }
 
-yk_status yk_placement_candidates_select(const struct yk_cost_sources *whole,
-                                         const int32_t *numbers, int32_t count,
-                                         struct yk_arena *arena,
-                                         struct yk_placement_candidates_subset *out)
+yk_status yk_placement_candidates_select_devices(const struct yk_cost_sources *whole,
+                                                 const int32_t *numbers, int32_t count,
+                                                 struct yk_arena *arena,
+                                                 struct yk_placement_candidates_subcluster *out)
 {
     struct yk_device_measurements *measurements = NULL;
     YK_TRY_NEW(arena, out->devices, count);
@@ -352,24 +353,24 @@ static yk_status translate(const struct subset *subset, const struct yk_schedule
         priorities[task] = n - k;
     }
     const struct yk_assignment assignment = {.devices = devices, .priorities = priorities};
-    YK_TRY(yk_assignment_schedule(&assignment, candidates->trial));
-    return yk_placement_candidates_consider(candidates, candidates->trial);
+    YK_TRY(yk_assignment_make_schedule(&assignment, candidates->trial));
+    return yk_placement_candidates_evaluate(candidates, candidates->trial);
 }
 
 static yk_status consider_subset(const struct subset *subset,
                                  struct yk_placement_candidates *candidates)
 {
-    struct yk_placement_candidates_subset selected;
+    struct yk_placement_candidates_subcluster selected;
     struct yk_step_graph_spec spec = candidates->step->spec;
     struct yk_step_graph *step = NULL;
     struct yk_placement_candidates own = {0};
-    YK_TRY(yk_placement_candidates_select(spec.cost_sources, subset->numbers, subset->count,
-                                          subset->arena, &selected));
+    YK_TRY(yk_placement_candidates_select_devices(spec.cost_sources, subset->numbers, subset->count,
+                                                  subset->arena, &selected));
     spec.cost_sources = &selected.sources;
     YK_TRY(yk_step_graph_create(&spec, &step));
     yk_status status = yk_placement_candidates_create(step, candidates->deadline, &own);
-    YK_THEN(yk_placement_candidates_add_undivided(&own));
-    YK_THEN(yk_placement_candidates_add_divided(&own));
+    YK_IF_OK(yk_placement_candidates_add_undivided(&own));
+    YK_IF_OK(yk_placement_candidates_add_divided(&own));
     candidates->trials += own.trials;
     if (status == YK_OK && isfinite(own.step_s)) {
         status = translate(subset, own.best, candidates);

@@ -34,7 +34,7 @@ void yk_placement_candidates_free(struct yk_placement_candidates *candidates);
 
 /* Evaluates `schedule` and copies it to `best` if it is better. It must be a schedule of the same
  * step. */
-yk_status yk_placement_candidates_consider(struct yk_placement_candidates *candidates,
+yk_status yk_placement_candidates_evaluate(struct yk_placement_candidates *candidates,
                                            const struct yk_schedule *schedule) YK_MUST_USE;
 
 /* Adds undivided maps: promising pipelines, and for each device the map that places all layers on
@@ -52,10 +52,11 @@ yk_status yk_placement_candidates_add_nodes(struct yk_placement_candidates *cand
 
 /* Moves the cuts between the stages of the best map as long as this shortens the step. The best map
  * must be undivided. */
-yk_status yk_placement_candidates_refine(struct yk_placement_candidates *candidates) YK_MUST_USE;
+yk_status
+yk_placement_candidates_refine_cuts(struct yk_placement_candidates *candidates) YK_MUST_USE;
 
 /* A cluster that consists of selected devices of another cluster. */
-struct yk_placement_candidates_subset {
+struct yk_placement_candidates_subcluster {
     struct yk_device *devices; /* (count) devices of `cluster` */
     struct yk_link *links;     /* (count, count) links of `cluster` */
     struct yk_cluster cluster;
@@ -64,15 +65,15 @@ struct yk_placement_candidates_subset {
 
 /* Creates a cluster of the devices with the indices `numbers` in the cluster of `whole`, in that
  * order. An index may occur twice. Arrays are in `arena`. */
-yk_status yk_placement_candidates_select(const struct yk_cost_sources *whole,
-                                         const int32_t *numbers, int32_t count,
-                                         struct yk_arena *arena,
-                                         struct yk_placement_candidates_subset *out) YK_MUST_USE;
+yk_status
+yk_placement_candidates_select_devices(const struct yk_cost_sources *whole, const int32_t *numbers,
+                                       int32_t count, struct yk_arena *arena,
+                                       struct yk_placement_candidates_subcluster *out) YK_MUST_USE;
 
 /* Returns true if two devices have the same times and the same memory. */
 bool yk_pipeline_stages_devices_are_equal(const struct yk_step_graph *step, int32_t a, int32_t b);
 
-struct yk_pipeline_stages_list {
+struct yk_pipeline_stages_cuts {
     int32_t count;
     int32_t *devices; /* (count, L) the device of each layer, for each cut */
 };
@@ -87,8 +88,9 @@ struct yk_pipeline_stages_list {
  * Returns the cuts with the shortest estimated step, at most `max`, in `arena`. The list is empty
  * if no cut fits. If the deadline passes, returns the cuts that were found before it.
  */
-yk_status yk_pipeline_stages_propose(const struct yk_step_graph *step, int32_t max,
-                                     const struct yk_deadline *deadline, struct yk_arena *arena,
-                                     struct yk_pipeline_stages_list *out) YK_MUST_USE;
+yk_status yk_pipeline_stages_propose_cuts(const struct yk_step_graph *step, int32_t max,
+                                          const struct yk_deadline *deadline,
+                                          struct yk_arena *arena,
+                                          struct yk_pipeline_stages_cuts *out) YK_MUST_USE;
 
 #endif

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-yk_status yk_placement_evaluate_memory(const struct yk_schedule *schedule,
-                                       struct yk_placement_memory_fit *out)
+yk_status yk_placement_evaluate_memory_fit(const struct yk_schedule *schedule,
+                                           struct yk_placement_memory_fit *out)
 {
     const struct yk_graph *graph = schedule->graph;
     struct yk_placement_memory_fit report = {.fits = true};
@@ -90,11 +90,11 @@ static yk_status try_order(struct trials *trials, const int64_t *priorities, int
     struct yk_placement_memory_fit fit = {0};
     set_gates(trials, in_flight);
     const struct yk_assignment assignment = {trials->task_devices, priorities, trials->gates};
-    YK_TRY(yk_assignment_schedule(&assignment, trials->trial));
+    YK_TRY(yk_assignment_make_schedule(&assignment, trials->trial));
     if (trials->best_fit.fits && trials->trial->makespan >= trials->best->makespan) {
         return YK_OK; /* counting memory is slow, and it cannot be the best */
     }
-    YK_TRY(yk_placement_evaluate_memory(trials->trial, &fit));
+    YK_TRY(yk_placement_evaluate_memory_fit(trials->trial, &fit));
     if (!trials->found ||
         yk_placement_evaluate_is_better(&fit, (double)trials->trial->makespan, &trials->best_fit,
                                         (double)trials->best->makespan)) {
@@ -178,7 +178,7 @@ yk_status yk_placement_evaluate_device_map(const struct yk_step_graph *step, con
     struct yk_arena *arena = NULL;
     YK_TRY(yk_arena_create(&arena));
     yk_status status = yk_schedule_create(step->graph, &trials.trial);
-    YK_THEN(try_orders(&trials, devices, arena));
+    YK_IF_OK(try_orders(&trials, devices, arena));
     yk_schedule_destroy(trials.trial);
     yk_arena_destroy(arena);
     *out = trials.best_fit;

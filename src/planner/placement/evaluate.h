@@ -29,8 +29,8 @@ static inline bool yk_placement_evaluate_is_better(const struct yk_placement_mem
     return a->fits ? a_s < b_s : a->missing_bytes < b->missing_bytes;
 }
 
-yk_status yk_placement_evaluate_memory(const struct yk_schedule *schedule,
-                                       struct yk_placement_memory_fit *out) YK_MUST_USE;
+yk_status yk_placement_evaluate_memory_fit(const struct yk_schedule *schedule,
+                                           struct yk_placement_memory_fit *out) YK_MUST_USE;
 
 /*
  * Finds a schedule for a device map: the shortest schedule that fits or, if none fits, the schedule

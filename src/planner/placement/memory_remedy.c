@@ -85,7 +85,7 @@ static yk_status step_with(const struct yk_placement_request *request,
     trial.micro_batches =
         trial.micro_batches < MANY_MICRO_BATCHES ? trial.micro_batches : MANY_MICRO_BATCHES;
     trial.search.progress = NULL;
-    YK_TRY(yk_placement_compare(&trial, &placements));
+    YK_TRY(yk_placement_compare_algorithms(&trial, &placements));
     *out = placements->winner < 0 ? INFINITY : placements->placements[0].step_s;
     yk_placements_destroy(placements);
     return YK_OK;
@@ -107,7 +107,7 @@ static void name_device(const struct yk_cluster *cluster, char out[NAME_SIZE])
 /* Adds a copy of the device with the most memory. Its link to the original is a link that the
  * original has. */
 static yk_status add_device(const struct yk_cost_sources *whole, struct yk_arena *arena,
-                            struct yk_placement_candidates_subset *out)
+                            struct yk_placement_candidates_subcluster *out)
 {
     const struct yk_device *devices = whole->cluster->devices;
     const int32_t P = whole->cluster->device_count;
@@ -122,7 +122,7 @@ static yk_status add_device(const struct yk_cost_sources *whole, struct yk_arena
         widest = devices[p].memory_bytes > devices[widest].memory_bytes ? p : widest;
     }
     numbers[P] = widest;
-    YK_TRY(yk_placement_candidates_select(whole, numbers, P + 1, arena, out));
+    YK_TRY(yk_placement_candidates_select_devices(whole, numbers, P + 1, arena, out));
     name_device(whole->cluster, name);
     out->devices[P].name = name;
     if (P > 1) {
@@ -137,7 +137,7 @@ static yk_status try_another_device(const struct yk_placement_request *request,
                                     const struct yk_deadline *deadline, struct yk_arena *arena,
                                     double *out)
 {
-    struct yk_placement_candidates_subset larger;
+    struct yk_placement_candidates_subcluster larger;
     struct yk_placement_request changed = *request;
     *out = INFINITY;
     if (request->cost_sources->cluster->device_count >= YK_CLUSTER_MAX_DEVICES) {
@@ -184,6 +184,6 @@ yk_status yk_placement_memory_remedy_search(const struct yk_placement_request *r
     yk_text_addf(out, "%s: %s (%s a step)",
                  yk_deadline_has_passed(deadline) ? "the cheapest remedy found in that time"
                                                   : "cheapest remedy",
-                 cheapest, YK_UNITS_TEXT(cheapest_s, YK_UNIT_SECONDS));
+                 cheapest, YK_UNITS_FORMAT_TEMPORARY(cheapest_s, YK_UNIT_SECONDS));
     return yk_text_status(out);
 }

@@ -99,7 +99,7 @@ static yk_status finish(struct context *context, struct yk_schedule *schedule,
     const struct yk_cluster *cluster = context->request->cost_sources->cluster;
     placement->schedule = schedule;
     placement->step_s = yk_placement_evaluate_step_s(placement->step, schedule);
-    YK_TRY(yk_placement_evaluate_memory(schedule, &placement->fit));
+    YK_TRY(yk_placement_evaluate_memory_fit(schedule, &placement->fit));
     if (!placement->fit.fits) {
         /* In the graph, a device smaller than its driver context has no memory. */
         const int32_t device = placement->fit.device;
@@ -127,7 +127,7 @@ static yk_status finish(struct context *context, struct yk_schedule *schedule,
 /* Whether a module, or one inside it, has parameters. */
 static bool has_parameters(const struct yk_module_tree *modules, const char *name)
 {
-    const int32_t module = yk_module_tree_find(modules, name);
+    const int32_t module = yk_module_tree_find_module(modules, name);
     for (int32_t i = 0; module != YK_MODULE_NONE && i < modules->tensor_count; i++) {
         const struct yk_module_tensor *tensor = &modules->tensors[i];
         if (!tensor->buffer && tensor->module >= module &&
@@ -181,8 +181,8 @@ static yk_status apply_map(struct context *context, const struct yk_device_map *
         }
     }
     YK_TRY(yk_schedule_create(step->graph, &schedule));
-    YK_TRY_OR(yk_placement_evaluate_device_map(step, devices, schedule, &fit),
-              yk_schedule_destroy(schedule));
+    YK_TRY_OR_CLEAN_UP(yk_placement_evaluate_device_map(step, devices, schedule, &fit),
+                       yk_schedule_destroy(schedule));
     return finish(context, schedule, placement);
 }
 
@@ -238,7 +238,7 @@ static yk_status consider_others(const struct context *context,
     for (int32_t i = 0; i < context->out->count; i++) {
         const struct yk_placement *placement = &context->out->placements[i];
         if (placement->step == candidates->step && placement->schedule && !placement->divided) {
-            YK_TRY(yk_placement_candidates_consider(candidates, placement->schedule));
+            YK_TRY(yk_placement_candidates_evaluate(candidates, placement->schedule));
         }
     }
     return YK_OK;
@@ -279,8 +279,8 @@ static yk_status search_micro_batches(struct context *context, filler fill,
         yk_status status = fill(&candidates);
         context->out->trials += candidates.trials;
         context->out->cut_short |= yk_deadline_has_passed(&context->deadline);
-        YK_THEN(consider_others(context, &candidates));
-        YK_TRY_OR(status, yk_placement_candidates_free(&candidates));
+        YK_IF_OK(consider_others(context, &candidates));
+        YK_TRY_OR_CLEAN_UP(status, yk_placement_candidates_free(&candidates));
         if (isfinite(candidates.step_s)) {
             keep_better(choice, &candidates);
         } else {
@@ -317,8 +317,8 @@ static yk_status explain(struct context *context, const struct best_candidate *c
             &note,
             "the best way found that uses all of them takes %s (%d micro-batch%s), %.1f %% "
             "longer",
-            YK_UNITS_TEXT(choice->on_all_s, YK_UNIT_SECONDS), choice->on_all_micro_batches,
-            choice->on_all_micro_batches == 1 ? "" : "es",
+            YK_UNITS_FORMAT_TEMPORARY(choice->on_all_s, YK_UNIT_SECONDS),
+            choice->on_all_micro_batches, choice->on_all_micro_batches == 1 ? "" : "es",
             100 * (choice->on_all_s / choice->candidates.step_s - 1));
     }
     return yk_text_move_to_arena(&note, context->out->arena, &context->out->note);
@@ -337,7 +337,7 @@ static yk_status anneal(struct context *context, struct yk_placement_candidates 
     yk_schedule_copy(candidates->best, candidates->trial);
     YK_TRY(yk_anneal_run(search, fmin(left_s, annealing_part * search->budget_s), bound,
                          candidates->trial));
-    return yk_placement_candidates_consider(candidates, candidates->trial);
+    return yk_placement_candidates_evaluate(candidates, candidates->trial);
 }
 
 static yk_status copy_best(struct context *context, const struct best_candidate *choice,
@@ -360,7 +360,7 @@ static yk_status search_pipeline(struct context *context, double part)
     begin_phase(context, part);
     YK_TRY(search_micro_batches(context, yk_placement_candidates_add_undivided, choice));
     const int64_t before = choice->candidates.trials;
-    YK_TRY(yk_placement_candidates_refine(&choice->candidates));
+    YK_TRY(yk_placement_candidates_refine_cuts(&choice->candidates));
     context->out->trials += choice->candidates.trials - before;
     context->out->cut_short |= yk_deadline_has_passed(&context->deadline);
     return YK_OK;
@@ -386,7 +386,7 @@ static yk_status search(struct context *context, struct best_candidate *choice,
     const struct yk_placement_candidates *pipeline = &context->pipeline.candidates;
     begin_phase(context, candidates_part);
     YK_TRY(yk_placement_candidates_create(pipeline->step, &context->deadline, &choice->candidates));
-    YK_TRY(yk_placement_candidates_consider(&choice->candidates, pipeline->best));
+    YK_TRY(yk_placement_candidates_evaluate(&choice->candidates, pipeline->best));
     YK_TRY(search_micro_batches(context, fill_divided, choice));
     begin_phase(context, 1);
     YK_TRY(anneal(context, &choice->candidates));
@@ -530,8 +530,8 @@ static yk_status compare(struct context *context)
     return YK_OK;
 }
 
-yk_status yk_placement_compare(const struct yk_placement_request *request,
-                               struct yk_placements **out)
+yk_status yk_placement_compare_algorithms(const struct yk_placement_request *request,
+                                          struct yk_placements **out)
 {
     struct yk_placements *placements = NULL;
     YK_TRY_NEW_WITH_ARENA(placements);
@@ -545,7 +545,7 @@ yk_status yk_placement_compare(const struct yk_placement_request *request,
     placements->deadline = context.deadline;
     const yk_status status = compare(&context);
     yk_placement_candidates_free(&context.pipeline.candidates);
-    YK_TRY_OR(status, yk_placements_destroy(placements));
+    YK_TRY_OR_CLEAN_UP(status, yk_placements_destroy(placements));
     *out = placements;
     return YK_OK;
 }

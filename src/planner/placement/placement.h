@@ -77,8 +77,8 @@ const char *yk_placement_algorithm_name(size_t number);
 
 /* Runs the requested algorithms and compares their placements. If no placement fits, `winner` is
  * -1, and the function succeeds. */
-yk_status yk_placement_compare(const struct yk_placement_request *request,
-                               struct yk_placements **out) YK_MUST_USE;
+yk_status yk_placement_compare_algorithms(const struct yk_placement_request *request,
+                                          struct yk_placements **out) YK_MUST_USE;
 void yk_placements_destroy(struct yk_placements *placements);
 
 /* Returns the fastest placement that fits and has one device per layer. Returns NULL if there is

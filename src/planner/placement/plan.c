@@ -74,7 +74,7 @@ yk_status yk_placement_plan_search(const struct yk_plan_request *request, const 
         .search = request->search,
     };
     struct yk_placements *placements = NULL;
-    YK_TRY(yk_placement_compare(&placement_request, &placements));
+    YK_TRY(yk_placement_compare_algorithms(&placement_request, &placements));
     *out = (struct yk_placement_plan){.trials = placements->trials,
                                       .cut_short = placements->cut_short};
     const yk_status status = plan_of(request, &placements->placements[0], arena, &out->plan);

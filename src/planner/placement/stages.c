@@ -288,7 +288,7 @@ static yk_status write_down(const struct search *search, struct proposal *propos
         const struct cell *cell = &search->cells[(int64_t)state * (L + 1) + layer];
         device = choose_device(search, cell->kind, device, used);
         used[device] = true;
-        yk_number_fill(&devices[layer], cell->end - layer, device);
+        yk_number_fill_array(&devices[layer], cell->end - layer, device);
         layer = cell->end;
         state -= search->kinds[cell->kind].stride;
     }
@@ -373,7 +373,7 @@ static yk_status prepare(struct search *search)
     return YK_OK;
 }
 
-static bool is_known(const struct yk_pipeline_stages_list *list, const int32_t *devices,
+static bool is_known(const struct yk_pipeline_stages_cuts *list, const int32_t *devices,
                      int32_t layers)
 {
     for (int32_t i = 0; i < list->count; i++) {
@@ -385,9 +385,10 @@ static bool is_known(const struct yk_pipeline_stages_list *list, const int32_t *
     return false;
 }
 
-yk_status yk_pipeline_stages_propose(const struct yk_step_graph *step, int32_t max,
-                                     const struct yk_deadline *deadline, struct yk_arena *arena,
-                                     struct yk_pipeline_stages_list *out)
+yk_status yk_pipeline_stages_propose_cuts(const struct yk_step_graph *step, int32_t max,
+                                          const struct yk_deadline *deadline,
+                                          struct yk_arena *arena,
+                                          struct yk_pipeline_stages_cuts *out)
 {
     struct search search = {.step = step, .deadline = deadline, .arena = arena};
     struct proposal *proposals = NULL;
@@ -402,7 +403,7 @@ yk_status yk_pipeline_stages_propose(const struct yk_step_graph *step, int32_t m
     }
     qsort(proposals, (size_t)count, sizeof *proposals, by_estimate);
     const int32_t L = step->layer_count;
-    struct yk_pipeline_stages_list list = {0};
+    struct yk_pipeline_stages_cuts list = {0};
     YK_TRY_NEW(arena, list.devices, (int64_t)max * L);
     /* The best proposal with the most devices is evaluated, too. */
     const int32_t widest = widest_of(proposals, count);

@@ -23,7 +23,7 @@ static yk_status describe_models(struct making *making)
     YK_TRY_NEW(step->arena, making->models, step->micro_batch_count);
     for (int32_t m = 0; m < step->micro_batch_count; m++) {
         struct yk_workload workload = step->spec.workload;
-        workload.batch = yk_number_even_part(workload.batch, step->micro_batch_count, m);
+        workload.batch = yk_number_even_part_size(workload.batch, step->micro_batch_count, m);
         if (m > 0 && workload.batch == making->models[m - 1]->workload.batch) {
             making->models[m] = making->models[m - 1];
         } else {
@@ -108,8 +108,8 @@ static yk_status add_to_group(struct making *making, struct yk_step_graph_task t
     struct yk_text group = {0};
     yk_text_addf(&group, "%s, micro-batch %d", layer, task.micro_batch + 1);
     yk_status status = yk_text_status(&group);
-    YK_THEN(yk_graph_builder_set_last_task_group(making->builder, group.bytes));
-    YK_THEN(yk_graph_builder_set_group_store(making->builder, group.bytes, layer));
+    YK_IF_OK(yk_graph_builder_set_last_task_group(making->builder, group.bytes));
+    YK_IF_OK(yk_graph_builder_set_group_store(making->builder, group.bytes, layer));
     yk_text_free(&group);
     return status;
 }
@@ -129,7 +129,7 @@ static yk_status add_task(struct making *making, struct yk_step_graph_task task,
     struct yk_text name = {0};
     name_task(step, task, &name);
     yk_status status = yk_text_status(&name);
-    YK_THEN(yk_graph_builder_add_task(making->builder, name.bytes, making->costs));
+    YK_IF_OK(yk_graph_builder_add_task(making->builder, name.bytes, making->costs));
     yk_text_free(&name);
     YK_TRY(status);
     if (task.pass != YK_COST_PASS_UPDATE) {
@@ -203,9 +203,9 @@ static yk_status join(const struct making *making, int32_t from, int32_t to, dou
     name_task(making->step, making->step->tasks[from], &names[0]);
     name_task(making->step, making->step->tasks[to], &names[1]);
     yk_status status = yk_text_status(&names[0]);
-    YK_THEN(yk_text_status(&names[1]));
+    YK_IF_OK(yk_text_status(&names[1]));
     if (status == YK_OK) {
-        const struct yk_graph_edge_spec edge = {
+        const struct yk_graph_builder_edge edge = {
             .from = names[0].bytes,
             .to = names[1].bytes,
             .cost = NAN,
@@ -274,7 +274,7 @@ yk_status yk_step_graph_create(const struct yk_step_graph_spec *spec, struct yk_
     struct making making = {.step = step};
     const yk_status status = make_graph(&making);
     yk_graph_builder_destroy(making.builder);
-    YK_TRY_OR(status, yk_step_graph_destroy(step));
+    YK_TRY_OR_CLEAN_UP(status, yk_step_graph_destroy(step));
     *out = step;
     return YK_OK;
 }

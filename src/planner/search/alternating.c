@@ -45,8 +45,8 @@ struct context {
 static yk_status whole_s(const struct context *context, int32_t device, double *out_s)
 {
     const struct yk_search_context *study = context->context;
-    return yk_search_context_layers_seconds(study, device, study->request->workload.batch, NULL,
-                                            out_s);
+    return yk_search_context_all_layers_seconds(study, device, study->request->workload.batch, NULL,
+                                                out_s);
 }
 
 /* Selects the fastest device and up to MAX_HELPERS others, sorted by speed. */
@@ -156,7 +156,7 @@ static yk_status make_plan(const struct context *context, int32_t cut, struct yk
     for (int32_t i = 0; i < context->helper_count; i++) {
         devices[i + 1] = context->helpers[i];
     }
-    qsort(devices, (size_t)count, sizeof devices[0], yk_number_compare_elements);
+    qsort(devices, (size_t)count, sizeof devices[0], yk_number_compare_int32);
     YK_TRY(yk_search_context_create_plan(context->context, devices, count, 2, arena, &plan));
     plan->micro_batches = 2;
     plan->pipeline = YK_PIPELINE_NESTED;

@@ -50,7 +50,7 @@ static yk_status describe(const struct context *context, const struct yk_plan_se
     } else if (own->nearest) {
         yk_text_addf(&text, "%s lacks %s",
                      context->search->context->cluster->devices[own->missing_device].name,
-                     YK_UNITS_TEXT(own->missing_bytes, YK_UNIT_BYTES));
+                     YK_UNITS_FORMAT_TEMPORARY(own->missing_bytes, YK_UNIT_BYTES));
     } else {
         yk_text_add(&text, "too large for any split of the batch");
     }
@@ -136,7 +136,7 @@ static yk_status add_split(struct context *context, const char *name,
     split.block_bytes = ddp_bucket_bytes;
     YK_TRY(yk_plan_search_create(context->search->context, &own));
     yk_status status = try_splits(context, &split, &own);
-    YK_THEN(add_row(context, name, &own));
+    YK_IF_OK(add_row(context, name, &own));
     yk_plan_search_free(&own);
     return status;
 }
@@ -186,7 +186,7 @@ static yk_status add_splits(struct context *context)
             context->strategies[l] = YK_SHARDING_REPLICATED;
         }
     }
-    yk_data_parallel_tie_strategies(model, context->strategies);
+    yk_data_parallel_sync_tied_strategies(model, context->strategies);
     split.prefetch = deepspeed_prefetch(model);
     split.bucket_bytes = deepspeed_bucket_bytes;
     return add_split(context, "DeepSpeed-like", split);
@@ -253,10 +253,10 @@ static yk_status add_placement(struct context *context, const char *name, const 
     struct yk_placements *placements = NULL;
     struct yk_plan_search own = {0};
     YK_TRY(yk_deadline_check(&study->deadline));
-    YK_TRY(yk_placement_compare(&request, &placements));
+    YK_TRY(yk_placement_compare_algorithms(&request, &placements));
     const struct yk_placement *placement = &placements->placements[0];
     yk_status status = yk_plan_search_create(context->search->context, &own);
-    YK_THEN(add_placement_row(context, name, placement, &own));
+    YK_IF_OK(add_placement_row(context, name, placement, &own));
     yk_plan_search_free(&own);
     yk_placements_destroy(placements);
     return status;

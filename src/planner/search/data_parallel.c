@@ -57,8 +57,8 @@ static yk_status share_s(void *user, int32_t rank, int64_t samples, double *out_
         }
         double *pass_s = &splitting->pass_s[rank * (batch + 1) + sizes[i]];
         if (isnan(*pass_s)) {
-            YK_TRY(yk_search_context_layers_seconds(splitting->context, split->devices[rank],
-                                                    sizes[i], split->recompute, pass_s));
+            YK_TRY(yk_search_context_all_layers_seconds(splitting->context, split->devices[rank],
+                                                        sizes[i], split->recompute, pass_s));
         }
         seconds += (double)counts[i] * *pass_s;
     }
@@ -127,7 +127,7 @@ static yk_status find_shares(struct splitting *splitting, int64_t *shares)
     YK_TRY_NEW(splitting->arena, min, split->count);
     if (split->even_shares) {
         for (int32_t i = 0; i < split->count; i++) {
-            shares[i] = yk_number_even_part(batch, split->count, i);
+            shares[i] = yk_number_even_part_size(batch, split->count, i);
         }
         return YK_OK;
     }
@@ -285,8 +285,8 @@ yk_status yk_data_parallel_choose_block_bytes(const struct yk_search_context *co
     return YK_OK;
 }
 
-void yk_data_parallel_tie_strategies(const struct yk_model *model,
-                                     enum yk_sharding_strategy *strategies)
+void yk_data_parallel_sync_tied_strategies(const struct yk_model *model,
+                                           enum yk_sharding_strategy *strategies)
 {
     for (int32_t l = 0; l < model->layer_count; l++) {
         const int32_t owner = model->layers[l].shares_weights_of;
@@ -294,9 +294,9 @@ void yk_data_parallel_tie_strategies(const struct yk_model *model,
     }
 }
 
-void yk_data_parallel_uniform_strategies(const struct yk_search_context *context,
-                                         enum yk_sharding_strategy strategy,
-                                         enum yk_sharding_strategy *out)
+void yk_data_parallel_set_uniform_strategies(const struct yk_search_context *context,
+                                             enum yk_sharding_strategy strategy,
+                                             enum yk_sharding_strategy *out)
 {
     const struct yk_model *model = context->model;
     for (int32_t l = 0; l < model->layer_count; l++) {
@@ -304,7 +304,7 @@ void yk_data_parallel_uniform_strategies(const struct yk_search_context *context
             yk_model_layer_state_bytes(model, &model->layers[l]);
         out[l] = state.weight_bytes < small_bytes ? YK_SHARDING_REPLICATED : strategy;
     }
-    yk_data_parallel_tie_strategies(model, out);
+    yk_data_parallel_sync_tied_strategies(model, out);
 }
 
 static yk_status order_and_consider(struct yk_plan_search *search, struct yk_plan *plan,
@@ -346,8 +346,8 @@ static yk_status try_in(struct yk_plan_search *search, const struct yk_data_para
     return YK_OK;
 }
 
-yk_status yk_data_parallel_consider(struct yk_plan_search *search,
-                                    const struct yk_data_parallel_spec *split)
+yk_status yk_data_parallel_evaluate_plans(struct yk_plan_search *search,
+                                          const struct yk_data_parallel_spec *split)
 {
     struct yk_data_parallel_spec ignores_memory = *split;
     ignores_memory.ignores_memory = true;
@@ -373,7 +373,7 @@ static void draw_strategies(const struct context *context)
         context->strategies[l] =
             (enum yk_sharding_strategy)yk_random_below(&random, YK_SHARDING_STRATEGY_COUNT);
     }
-    yk_data_parallel_tie_strategies(study->model, context->strategies);
+    yk_data_parallel_sync_tied_strategies(study->model, context->strategies);
 }
 
 /* Tries the families that the request allows, for one number of micro-batches. */
@@ -385,7 +385,7 @@ static yk_status try_families(struct context *context)
     if (request->random_strategies) {
         draw_strategies(context);
         context->split.no_sync = true;
-        return yk_data_parallel_consider(context->search, &context->split);
+        return yk_data_parallel_evaluate_plans(context->search, &context->split);
     }
     for (size_t f = 0; f < sizeof families / sizeof families[0]; f++) {
         const struct family *family = &families[f];
@@ -396,12 +396,12 @@ static yk_status try_families(struct context *context)
         }
         context->split.no_sync = family->no_sync;
         context->split.max_s = context->search->best_s;
-        yk_data_parallel_uniform_strategies(study, family->strategy, context->strategies);
+        yk_data_parallel_set_uniform_strategies(study, family->strategy, context->strategies);
         for (int32_t l = 0; l < study->model->layer_count && fixed != YK_SHARDING_STRATEGY_COUNT;
              l++) {
             context->strategies[l] = fixed;
         }
-        YK_TRY(yk_data_parallel_consider(context->search, &context->split));
+        YK_TRY(yk_data_parallel_evaluate_plans(context->search, &context->split));
     }
     return YK_OK;
 }
@@ -444,7 +444,7 @@ static yk_status try_set(void *user, const struct yk_device_set *set, struct yk_
     };
     YK_TRY(yk_data_parallel_choose_block_bytes(study, set->devices, set->count,
                                                &context->split.block_bytes));
-    for (int32_t M = 1; M > 0; M = yk_plan_move_next_micro_batches(batch, M)) {
+    for (int32_t M = 1; M > 0; M = yk_plan_move_next_micro_batch_count(batch, M)) {
         context->split.micro_batches = asked > 0 ? asked : M;
         if (!yk_plan_search_has_budget(context->search)) {
             break;
@@ -458,7 +458,7 @@ static yk_status try_set(void *user, const struct yk_device_set *set, struct yk_
 }
 
 yk_status yk_plan_search_data_parallel(struct yk_plan_search *search,
-                                       enum yk_plan_search_devices devices)
+                                       enum yk_plan_search_device_choice devices)
 {
     struct context context = {.search = search};
     return yk_plan_search_for_each_device_set(search, devices, try_set, &context);

@@ -239,7 +239,7 @@ static yk_status line_up(const struct yk_search_context *context, const struct y
     YK_TRY_NEW(arena, line, set->count);
     for (int32_t i = 0; i < set->count; i++) {
         double seconds = 0;
-        YK_TRY(yk_search_context_layers_seconds(context, set->devices[i], 1, NULL, &seconds));
+        YK_TRY(yk_search_context_all_layers_seconds(context, set->devices[i], 1, NULL, &seconds));
         line[i] = (struct line){.device = set->devices[i],
                                 .group = group_number(context, set, i, grouping),
                                 .key = sense * seconds};

@@ -88,7 +88,7 @@ static yk_status member_s(const struct context *context, const struct yk_plan *p
     *out_s = 0;
     for (int32_t m = 0; m < plan->micro_batches; m++) {
         int64_t first = 0;
-        const int64_t samples = yk_plan_member_samples(plan, group, member, m, &first);
+        const int64_t samples = yk_plan_member_sample_range(plan, group, member, m, &first);
         if (samples != known) {
             known = samples;
             known_s = 0;

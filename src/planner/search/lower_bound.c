@@ -152,7 +152,7 @@ static yk_status solve(const struct bounding *bounding, double *out_s)
     struct yk_milp_result result;
     YK_TRY(yk_milp_create(&milp));
     yk_status status = build_program(bounding, milp);
-    YK_THEN(yk_milp_solve(milp, &options, bounding->arena, &result));
+    YK_IF_OK(yk_milp_solve(milp, &options, bounding->arena, &result));
     yk_milp_destroy(milp);
     YK_TRY(status);
     *out_s = result.outcome == YK_MILP_OPTIMAL ? result.objective : fmax(0, result.bound);

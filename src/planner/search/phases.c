@@ -26,7 +26,7 @@ yk_status yk_plan_search_phase_explore_request(const struct yk_plan_request *req
     if (status == YK_OK) {
         status =
             pipelines_first ? yk_plan_search_pipelines(&search, YK_PLAN_SEARCH_ALL_DEVICES) : YK_OK;
-        YK_THEN(yk_plan_search_phase_explore(&search));
+        YK_IF_OK(yk_plan_search_phase_explore(&search));
         status = status == YK_ERROR_STOPPED ? YK_OK : status;
         *out_known = search.best || yk_plan_search_has_budget(&search);
         *out_s = search.best ? search.best_s : NAN;
@@ -92,7 +92,7 @@ static yk_status change_balance(struct refining *refining)
         struct yk_data_parallel_spec split;
         YK_TRY(split_of_best(refining, &split));
         split.room_balance = balances[i];
-        YK_TRY(yk_data_parallel_consider(refining->search, &split));
+        YK_TRY(yk_data_parallel_evaluate_plans(refining->search, &split));
     }
     return YK_OK;
 }
@@ -123,7 +123,7 @@ static yk_status change_recomputation(struct refining *refining)
         for (int32_t l = 0; l < refining->search->best->layer_count; l++) {
             refining->recompute[l] = refining->search->context->recomputes[l] && left-- > 0;
         }
-        YK_TRY(yk_data_parallel_consider(refining->search, &split));
+        YK_TRY(yk_data_parallel_evaluate_plans(refining->search, &split));
         if (refining->search->best_s < before_s) {
             high = half;
         } else {
@@ -151,8 +151,9 @@ static yk_status upgrade(struct refining *refining, enum yk_sharding_strategy st
                 refining->strategies[l] = strategy;
             }
         }
-        yk_data_parallel_tie_strategies(refining->search->context->model, refining->strategies);
-        YK_TRY(yk_data_parallel_consider(refining->search, &split));
+        yk_data_parallel_sync_tied_strategies(refining->search->context->model,
+                                              refining->strategies);
+        YK_TRY(yk_data_parallel_evaluate_plans(refining->search, &split));
         if (refining->search->best_s < before_s) {
             low = half;
         } else {
@@ -282,7 +283,7 @@ static yk_status move_cut(struct refining *refining, int32_t layer, int32_t grou
     const double before_s = refining->search->best_s;
     YK_TRY(yk_plan_copy(refining->search->best, refining->arena, &plan));
     plan->layers[layer].group = group;
-    yk_plan_tie_layers(plan, refining->search->context->model);
+    yk_plan_sync_tied_layers(plan, refining->search->context->model);
     YK_TRY(yk_plan_search_evaluate(refining->search, plan, NULL));
     *out_better = refining->search->best_s < before_s;
     return YK_OK;
@@ -332,7 +333,7 @@ yk_status yk_plan_search_phase_refine(struct yk_plan_search *search)
     YK_TRY(yk_arena_create(&refining.arena));
     yk_status status = search->best ? refine(&refining) : YK_OK;
     const struct yk_plan *before = search->best;
-    YK_THEN(yk_local_search_run(search));
+    YK_IF_OK(yk_local_search_run(search));
     if (status == YK_OK && search->best != before) {
         status = change_order(&refining);
     }

@@ -51,9 +51,9 @@ static yk_status micro_batch_s(void *user, int32_t rank, int64_t samples, double
     const struct cutting *cutting = user;
     const int32_t device = cutting->spec->devices[cutting->first_device[cutting->group] + rank];
     *out_s = 0;
-    return samples == 0
-               ? YK_OK
-               : yk_search_context_layers_seconds(cutting->context, device, samples, NULL, out_s);
+    return samples == 0 ? YK_OK
+                        : yk_search_context_all_layers_seconds(cutting->context, device, samples,
+                                                               NULL, out_s);
 }
 
 /* Divides a micro-batch among a group; YK_ERROR_NO_FIT if the batch is not divisible. */
@@ -260,7 +260,7 @@ static yk_status make_plan(const struct cutting *cutting, struct yk_plan **out)
         plan->layers[l].strategy = spec->strategy;
         plan->layers[l].recompute = spec->recompute && cutting->context->recomputes[l];
     }
-    yk_plan_tie_layers(plan, cutting->context->model);
+    yk_plan_sync_tied_layers(plan, cutting->context->model);
     *out = plan;
     return YK_OK;
 }
@@ -377,7 +377,7 @@ static yk_status try_groups(struct yk_plan_search *search,
     const bool open = yk_search_context_decides(context, YK_DECIDE_RECOMPUTATION);
     const int32_t asked = request->micro_batches;
     for (int32_t M = 1; M > 0 && yk_plan_search_has_budget(search);
-         M = yk_plan_move_next_micro_batches(request->workload.batch, M)) {
+         M = yk_plan_move_next_micro_batch_count(request->workload.batch, M)) {
         struct pipeline_spec spec = {
             .devices = grouping->devices,
             .sizes = grouping->sizes,
@@ -416,7 +416,7 @@ static yk_status try_set(void *user, const struct yk_device_set *set, struct yk_
 }
 
 yk_status yk_plan_search_pipelines(struct yk_plan_search *search,
-                                   enum yk_plan_search_devices devices)
+                                   enum yk_plan_search_device_choice devices)
 {
     return yk_search_context_decides(search->context, YK_DECIDE_PLACEMENT) &&
                    !search->context->request->random_strategies

@@ -18,7 +18,7 @@ static yk_status count_memory(const struct yk_program *program, struct yk_arena 
         } else {
             struct yk_program_memory *memory = NULL;
             YK_TRY(yk_program_memory_count(program, r, arena, &memory));
-            YK_TRY(yk_program_memory_peak(program, r, memory, &evaluation->peaks[r]));
+            YK_TRY(yk_program_memory_find_peak(program, r, memory, &evaluation->peaks[r]));
         }
         const double missing = evaluation->peaks[r].bytes - program->plan->ranks[r].limit_bytes;
         if (missing > evaluation->missing_bytes) {
@@ -75,8 +75,8 @@ yk_status yk_plan_evaluation_shuffle_program(struct yk_search_context *context, 
     struct yk_plan_evaluation shuffled = {.plan = evaluation->plan, .step_s = NAN};
     YK_TRY(yk_program_shuffle(evaluation->program, seed, &shuffled.program));
     shuffled.peaks = calloc((size_t)evaluation->plan->rank_count, sizeof *shuffled.peaks);
-    YK_TRY_OR(shuffled.peaks ? run_shuffled(context, &shuffled) : yk_fail_out_of_memory(),
-              yk_plan_evaluation_free(&shuffled));
+    YK_TRY_OR_CLEAN_UP(shuffled.peaks ? run_shuffled(context, &shuffled) : yk_fail_out_of_memory(),
+                       yk_plan_evaluation_free(&shuffled));
     yk_plan_evaluation_free(evaluation);
     *evaluation = shuffled;
     return YK_OK;
@@ -97,13 +97,13 @@ yk_status yk_plan_evaluation_run(struct yk_search_context *context, const struct
         }
     }
     evaluation.peaks = calloc((size_t)plan->rank_count, sizeof *evaluation.peaks);
-    YK_TRY_MEMORY(evaluation.peaks);
+    YK_TRY_ALLOCATED(evaluation.peaks);
     if (evaluation.refused) {
         evaluation.missing_bytes = INFINITY;
         *out = evaluation;
         return YK_OK;
     }
-    YK_TRY_OR(run(context, effort, &evaluation), yk_plan_evaluation_free(&evaluation));
+    YK_TRY_OR_CLEAN_UP(run(context, effort, &evaluation), yk_plan_evaluation_free(&evaluation));
     if (effort != YK_PLAN_EVALUATION_KEEP_SIMULATION) {
         yk_sim_destroy(evaluation.sim);
         yk_program_destroy(evaluation.program);

@@ -21,7 +21,7 @@ struct yk_plan_evaluation {
     double missing_bytes; /* memory that this rank lacks */
     struct yk_memory_peak *peaks; /* (ranks) */
     struct yk_program *program;   /* NULL unless YK_PLAN_EVALUATION_KEEP_SIMULATION */
-    struct yk_sim *sim;           /* NULL unless YK_PLAN_EVALUATION_KEEP_SIMULATION */
+    struct yk_sim_result *sim;    /* NULL unless YK_PLAN_EVALUATION_KEEP_SIMULATION */
 };
 
 enum yk_plan_evaluation_level {

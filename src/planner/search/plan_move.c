@@ -88,7 +88,7 @@ static enum yk_plan_move_result change_layers(const struct yk_search_context *co
         plan->layers[l].strategy = strategy;
         plan->layers[l].recompute = plan->layers[l].recompute != toggle;
     }
-    yk_plan_tie_layers(plan, context->model);
+    yk_plan_sync_tied_layers(plan, context->model);
     return YK_PLAN_MOVE_APPLIED;
 }
 
@@ -105,7 +105,7 @@ static bool alternation_is_full(const struct yk_plan *plan, int32_t group)
     for (int32_t m = 0; m < plan->micro_batches && yk_plan_has_alternating_members(plan); m++) {
         const int32_t last = plan->groups[group].member_count - 1;
         int64_t first = 0;
-        full = full && yk_plan_member_samples(plan, group, last, m, &first) + first > 0;
+        full = full && yk_plan_member_sample_range(plan, group, last, m, &first) + first > 0;
     }
     return full;
 }
@@ -165,11 +165,11 @@ static enum yk_plan_move_result change_cuts(const struct yk_search_context *cont
     }
     plan->layers[moving].group = there;
     plan->layers[moving].strategy = strategy;
-    yk_plan_tie_layers(plan, context->model);
+    yk_plan_sync_tied_layers(plan, context->model);
     return yk_plan_count_group_layers(plan, here) > 0 ? YK_PLAN_MOVE_APPLIED : YK_PLAN_MOVE_INVALID;
 }
 
-int32_t yk_plan_move_next_micro_batches(int64_t batch, int32_t micro_batches)
+int32_t yk_plan_move_next_micro_batch_count(int64_t batch, int32_t micro_batches)
 {
     const int64_t max = batch < MAX_MICRO_BATCHES ? batch : MAX_MICRO_BATCHES;
     for (int32_t M = micro_batches + 1; M <= max; M++) {
@@ -183,7 +183,8 @@ int32_t yk_plan_move_next_micro_batches(int64_t batch, int32_t micro_batches)
 static int32_t previous_micro_batches(int64_t batch, int32_t micro_batches)
 {
     int32_t previous = 0;
-    for (int32_t M = 1; M > 0 && M < micro_batches; M = yk_plan_move_next_micro_batches(batch, M)) {
+    for (int32_t M = 1; M > 0 && M < micro_batches;
+         M = yk_plan_move_next_micro_batch_count(batch, M)) {
         previous = M;
     }
     return previous;
@@ -221,8 +222,9 @@ static enum yk_plan_move_result change_micro_batches(const struct yk_search_cont
         yk_plan_has_alternating_members(plan)) {
         return YK_PLAN_MOVE_PAST_LAST;
     }
-    plan->micro_batches = number == 0 ? previous_micro_batches(batch, plan->micro_batches)
-                                      : yk_plan_move_next_micro_batches(batch, plan->micro_batches);
+    plan->micro_batches = number == 0
+                              ? previous_micro_batches(batch, plan->micro_batches)
+                              : yk_plan_move_next_micro_batch_count(batch, plan->micro_batches);
     return plan->micro_batches > 0 && fit_shares(plan) ? YK_PLAN_MOVE_APPLIED
                                                        : YK_PLAN_MOVE_INVALID;
 }
@@ -304,7 +306,7 @@ static yk_status add_device(const struct yk_search_context *context, int32_t num
     YK_TRY_NEW(arena, members, n + 1);
     memcpy(ranks, plan->ranks, (size_t)plan->rank_count * sizeof *ranks);
     memcpy(members, plan->groups[g].members, (size_t)n * sizeof *members);
-    ranks[plan->rank_count] = yk_search_context_rank(context, device);
+    ranks[plan->rank_count] = yk_search_context_make_rank(context, device);
     members[n] = (struct yk_plan_group_member){.rank = plan->rank_count};
     plan->ranks = ranks;
     plan->rank_count++;
@@ -331,10 +333,10 @@ static enum yk_plan_move_result exchange_devices(const struct yk_search_context 
     }
     for (int32_t i = 0; i < plan->rank_count; i++) {
         if (plan->ranks[i].device == device) {
-            plan->ranks[i] = yk_search_context_rank(context, own);
+            plan->ranks[i] = yk_search_context_make_rank(context, own);
         }
     }
-    plan->ranks[r] = yk_search_context_rank(context, device);
+    plan->ranks[r] = yk_search_context_make_rank(context, device);
     return YK_PLAN_MOVE_APPLIED;
 }
 

@@ -128,7 +128,7 @@ yk_status yk_plan_search_evaluate(struct yk_plan_search *search, const struct yk
 }
 
 yk_status yk_plan_search_for_each_device_set(
-    struct yk_plan_search *search, enum yk_plan_search_devices devices,
+    struct yk_plan_search *search, enum yk_plan_search_device_choice devices,
     yk_status (*try)(void *user, const struct yk_device_set *set, struct yk_arena *arena),
     void *user)
 {

@@ -65,7 +65,7 @@ yk_status yk_plan_search_keep_if_best(struct yk_plan_search *search, const struc
 /* Returns false if the budget of the phase is spent. While no plan fits, the budget is larger. */
 bool yk_plan_search_has_budget(const struct yk_plan_search *search);
 
-enum yk_plan_search_devices {
+enum yk_plan_search_device_choice {
     YK_PLAN_SEARCH_ALL_DEVICES,  /* all devices that the request allows */
     YK_PLAN_SEARCH_SOME_DEVICES, /* proper subsets of these devices */
 };
@@ -73,15 +73,15 @@ enum yk_plan_search_devices {
 /* Calls `try` for every device set until the budget is spent. The `arena` of all calls is the same
  * and is destroyed after the last call. */
 yk_status yk_plan_search_for_each_device_set(
-    struct yk_plan_search *search, enum yk_plan_search_devices devices,
+    struct yk_plan_search *search, enum yk_plan_search_device_choice devices,
     yk_status (*try)(void *user, const struct yk_device_set *set, struct yk_arena *arena),
     void *user) YK_MUST_USE;
 
 /* Each of these functions searches one family of plans. */
 yk_status yk_plan_search_data_parallel(struct yk_plan_search *search,
-                                       enum yk_plan_search_devices devices) YK_MUST_USE;
+                                       enum yk_plan_search_device_choice devices) YK_MUST_USE;
 yk_status yk_plan_search_pipelines(struct yk_plan_search *search,
-                                   enum yk_plan_search_devices devices) YK_MUST_USE;
+                                   enum yk_plan_search_device_choice devices) YK_MUST_USE;
 
 /* Searches plans with alternating members (plan/plan.h): the fastest device computes its own
  * samples, while slower devices compute some layers for the other samples. Such plans are useful if
@@ -133,7 +133,7 @@ bool yk_plan_move_save_memory(const struct yk_search_context *context, int32_t v
 
 /* Returns the next larger number of micro-batches to try, which is a divisor of the batch or a
  * power of two. Returns 0 after the last number. */
-int32_t yk_plan_move_next_micro_batches(int64_t batch, int32_t micro_batches);
+int32_t yk_plan_move_next_micro_batch_count(int64_t batch, int32_t micro_batches);
 
 /* Improves the best plan with changes that are specific to its family, with local search from all
  * starting points, and with the integer program for its transfer order. */

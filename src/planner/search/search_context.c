@@ -25,7 +25,7 @@ static yk_status start(struct yk_search_context *context)
     const struct yk_plan_request *request = context->request;
     YK_TRY(yk_model_cache_create(request->config, &request->workload, &context->cache));
     YK_TRY(yk_layer_costs_create(request->cost_sources, context->cache, &context->costs));
-    context->model = yk_model_cache_whole_batch(context->cache);
+    context->model = yk_model_cache_get_whole_batch(context->cache);
     YK_TRY_NEW(context->arena, context->limit_bytes, context->cluster->device_count);
     YK_TRY(find_recomputed(context));
     for (int32_t p = 0; p < context->cluster->device_count; p++) {
@@ -47,7 +47,7 @@ yk_status yk_search_context_create(const struct yk_plan_request *request,
     context->deadline.clock = request->search.clock;
     context->started_s = yk_deadline_now_s(&context->deadline.clock);
     yk_search_context_begin_phase(context, 1, 1);
-    YK_TRY_OR(start(context), yk_search_context_destroy(context));
+    YK_TRY_OR_CLEAN_UP(start(context), yk_search_context_destroy(context));
     *out = context;
     return YK_OK;
 }
@@ -105,10 +105,10 @@ void yk_search_context_report_progress(const struct yk_search_context *context, 
     }
 }
 
-static struct yk_plan_options options_of(const struct yk_search_context *context)
+static struct yk_plan_restrictions options_of(const struct yk_search_context *context)
 {
     const struct yk_plan_request *request = context->request;
-    return (struct yk_plan_options){
+    return (struct yk_plan_restrictions){
         .memory_bytes = request->memory_bytes,
         .micro_batches = request->micro_batches,
         .recompute = request->workload.recompute,
@@ -123,9 +123,10 @@ static struct yk_plan_options options_of(const struct yk_search_context *context
     };
 }
 
-void yk_search_context_restore_request(const struct yk_plan *plan, struct yk_plan_request *request)
+void yk_search_context_request_from_plan(const struct yk_plan *plan,
+                                         struct yk_plan_request *request)
 {
-    const struct yk_plan_options *options = &plan->options;
+    const struct yk_plan_restrictions *options = &plan->options;
     request->workload = plan->workload;
     request->workload.recompute = options->recompute;
     request->clip = plan->clip;
@@ -159,7 +160,7 @@ yk_status yk_search_context_create_plan(const struct yk_search_context *context,
     plan->block_bytes = plain_block_bytes;
     plan->bucket_bytes = plain_block_bytes;
     for (int32_t i = 0; i < count; i++) {
-        plan->ranks[i] = yk_search_context_rank(context, devices[i]);
+        plan->ranks[i] = yk_search_context_make_rank(context, devices[i]);
     }
     for (int32_t l = 0; l < plan->layer_count; l++) {
         plan->layers[l].recompute = request->workload.recompute && context->recomputes[l];
@@ -182,8 +183,9 @@ yk_status yk_search_context_layer_seconds(const struct yk_search_context *contex
     return YK_OK;
 }
 
-yk_status yk_search_context_layers_seconds(const struct yk_search_context *context, int32_t device,
-                                           int64_t samples, const bool *recompute, double *out_s)
+yk_status yk_search_context_all_layers_seconds(const struct yk_search_context *context,
+                                               int32_t device, int64_t samples,
+                                               const bool *recompute, double *out_s)
 {
     double seconds = 0;
     for (int32_t l = 0; l < context->model->layer_count; l++) {

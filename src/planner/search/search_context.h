@@ -36,7 +36,8 @@ struct yk_plan_request {
 
 /* Copies workload, clipping and restrictions from a plan to a request. `excluded_devices` of the
  * request then points into the plan. */
-void yk_search_context_restore_request(const struct yk_plan *plan, struct yk_plan_request *request);
+void yk_search_context_request_from_plan(const struct yk_plan *plan,
+                                         struct yk_plan_request *request);
 
 struct yk_search_context {
     struct yk_arena *arena; /* owns the arrays */
@@ -103,8 +104,8 @@ static inline bool yk_search_context_devices_are_equal(const struct yk_search_co
 }
 
 /* Returns a rank on the device, with the memory limit of the device. */
-static inline struct yk_plan_rank yk_search_context_rank(const struct yk_search_context *context,
-                                                         int32_t device)
+static inline struct yk_plan_rank
+yk_search_context_make_rank(const struct yk_search_context *context, int32_t device)
 {
     return (struct yk_plan_rank){.device = device, .limit_bytes = context->limit_bytes[device]};
 }
@@ -142,8 +143,8 @@ yk_status yk_search_context_layer_seconds(const struct yk_search_context *contex
 
 /* Computes the seconds of forward and backward of all layers together. `recompute` (L) may be NULL.
  */
-yk_status yk_search_context_layers_seconds(const struct yk_search_context *context, int32_t device,
-                                           int64_t samples, const bool *recompute,
-                                           double *out_s) YK_MUST_USE;
+yk_status yk_search_context_all_layers_seconds(const struct yk_search_context *context,
+                                               int32_t device, int64_t samples,
+                                               const bool *recompute, double *out_s) YK_MUST_USE;
 
 #endif

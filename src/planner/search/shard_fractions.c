@@ -56,7 +56,8 @@ static yk_status refuse(int32_t count, double state_bytes, const double *room_by
     return yk_fail(YK_ERROR_NO_FIT,
                    "%s of sharded state do not fit into the %s that are left for it; recompute, "
                    "take fewer samples or more devices",
-                   YK_UNITS_TEXT(state_bytes, YK_UNIT_BYTES), YK_UNITS_TEXT(sum, YK_UNIT_BYTES));
+                   YK_UNITS_FORMAT_TEMPORARY(state_bytes, YK_UNIT_BYTES),
+                   YK_UNITS_FORMAT_TEMPORARY(sum, YK_UNIT_BYTES));
 }
 
 yk_status yk_shard_fractions_find(int32_t count, double state_bytes, const double *room_bytes,
@@ -192,7 +193,7 @@ yk_status yk_shard_fractions_fit_plan(struct yk_search_context *context, struct 
             status = yk_plan_evaluation_run(context, plan, effort, &evaluation);
         }
     }
-    YK_TRY_OR(status, yk_plan_evaluation_free(&evaluation));
+    YK_TRY_OR_CLEAN_UP(status, yk_plan_evaluation_free(&evaluation));
     *out = evaluation;
     return YK_OK;
 }

@@ -21,8 +21,8 @@ static yk_status check_order(const struct yk_program_facts *facts, int32_t rank)
     struct yk_precedences precedences = {0};
     YK_TRY(yk_arena_create(&arena));
     yk_status status = yk_op_index_make(facts, rank, arena, &index);
-    YK_THEN(yk_precedences_find(index, arena, &precedences));
-    YK_THEN(yk_precedences_check(&precedences));
+    YK_IF_OK(yk_precedences_find(index, arena, &precedences));
+    YK_IF_OK(yk_precedences_check(&precedences));
     yk_precedences_free(&precedences);
     yk_arena_destroy(arena);
     return status;
@@ -44,7 +44,7 @@ static yk_status check_memory(const struct yk_program *program, int32_t rank,
     struct yk_program_memory *memory = NULL;
     struct yk_memory_peak peak;
     YK_TRY(yk_program_memory_count(program, rank, arena, &memory));
-    YK_TRY(yk_program_memory_peak(program, rank, memory, &peak));
+    YK_TRY(yk_program_memory_find_peak(program, rank, memory, &peak));
     if (peak.bytes <= limit) {
         return YK_OK;
     }

@@ -108,7 +108,7 @@ static yk_status check_samples(const struct forming *forming)
         return YK_OK;
     }
     const int32_t group = plan->layers[op->layer].group;
-    const int64_t planned = yk_plan_member_samples(
+    const int64_t planned = yk_plan_member_sample_range(
         plan, group, yk_program_facts_member_index(plan, group, forming->rank), op->micro_batch,
         &first);
     return op->samples == planned

@@ -122,7 +122,7 @@ static yk_status check_order(const struct matching *matching, const int32_t *fir
 {
     const struct yk_program *program = matching->program;
     const struct yk_op_list *list = &program->ranks[rank];
-    yk_number_fill(last, program->rank_count, -1);
+    yk_number_fill_array(last, program->rank_count, -1);
     for (int32_t i = 0; i < list->op_count; i++) {
         const struct yk_op *op = &list->ops[i];
         const bool concerns = group >= 0 ? op->match != YK_OP_NO_MATCH && op->group == group

@@ -54,17 +54,17 @@ yk_status yk_precedences_add_with_lag(struct yk_precedences *precedences, int32_
 
 /* Adds the precedences of messages: a message between groups arrives before the layers that use it
  * run. */
-yk_status yk_precedences_find_messages(struct yk_precedences *precedences,
-                                       struct yk_arena *arena) YK_MUST_USE;
+yk_status yk_precedences_add_for_messages(struct yk_precedences *precedences,
+                                          struct yk_arena *arena) YK_MUST_USE;
 
 /* Adds the precedences of weights: weights are gathered and updated before a pass uses them. */
-yk_status yk_precedences_find_weights(struct yk_precedences *precedences,
-                                      struct yk_arena *arena) YK_MUST_USE;
+yk_status yk_precedences_add_for_weights(struct yk_precedences *precedences,
+                                         struct yk_arena *arena) YK_MUST_USE;
 
 /* Adds the precedences of gradients: first gradients are reduced, then the ranks exchange their
  * norm (the agree op), then weights are updated. */
-yk_status yk_precedences_find_gradients(struct yk_precedences *precedences,
-                                        struct yk_arena *arena) YK_MUST_USE;
+yk_status yk_precedences_add_for_gradients(struct yk_precedences *precedences,
+                                           struct yk_arena *arena) YK_MUST_USE;
 
 /* Adds all precedences: those of the three functions above, and those between passes and their
  * inputs. `*out` must be {0} before the call. */

@@ -120,7 +120,7 @@ yk_status yk_precedences_find(const struct yk_op_index *index, struct yk_arena *
 {
     out->index = index;
     YK_TRY(find_passes(out));
-    YK_TRY(yk_precedences_find_messages(out, arena));
-    YK_TRY(yk_precedences_find_gradients(out, arena));
-    return yk_precedences_find_weights(out, arena);
+    YK_TRY(yk_precedences_add_for_messages(out, arena));
+    YK_TRY(yk_precedences_add_for_gradients(out, arena));
+    return yk_precedences_add_for_weights(out, arena);
 }

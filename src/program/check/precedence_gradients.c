@@ -165,7 +165,7 @@ static yk_status order_agreement(const struct summing *summing)
 {
     const struct yk_op_index *index = summing->index;
     const struct yk_program_facts *facts = index->facts;
-    if (!yk_plan_has_barrier(facts->plan)) {
+    if (!yk_plan_has_update_barrier(facts->plan)) {
         return YK_OK;
     }
     if (index->agree == YK_OP_NONE) {
@@ -190,7 +190,8 @@ static yk_status order_agreement(const struct summing *summing)
     return YK_OK;
 }
 
-yk_status yk_precedences_find_gradients(struct yk_precedences *precedences, struct yk_arena *arena)
+yk_status yk_precedences_add_for_gradients(struct yk_precedences *precedences,
+                                           struct yk_arena *arena)
 {
     const struct yk_op_index *index = precedences->index;
     const struct yk_program_facts *facts = index->facts;

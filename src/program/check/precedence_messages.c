@@ -6,7 +6,7 @@ struct passage {
     const struct yk_op_index *index;
     struct yk_precedences *precedences;
     bool *used;        /* (ops) messages that belong to a crossing */
-    int64_t *sent;     /* (members + 1) see yk_plan_sample_ranges() */
+    int64_t *sent;     /* (members + 1) see yk_plan_group_sample_ranges() */
     int64_t *received; /* (members + 1) */
     int32_t producer;
     int32_t from_group;
@@ -179,8 +179,8 @@ static yk_status order_passage(const struct passage *passage)
     if (producer < 0 && consumer < 0) {
         return YK_OK;
     }
-    yk_plan_sample_ranges(plan, passage->from_group, passage->micro_batch, passage->sent);
-    yk_plan_sample_ranges(plan, passage->to_group, passage->micro_batch, passage->received);
+    yk_plan_group_sample_ranges(plan, passage->from_group, passage->micro_batch, passage->sent);
+    yk_plan_group_sample_ranges(plan, passage->to_group, passage->micro_batch, passage->received);
     for (int32_t j = 0; producer >= 0 && j < to->member_count; j++) {
         const int64_t samples = overlap(passage, producer, j);
         if (samples > 0) {
@@ -196,7 +196,8 @@ static yk_status order_passage(const struct passage *passage)
     return YK_OK;
 }
 
-yk_status yk_precedences_find_messages(struct yk_precedences *precedences, struct yk_arena *arena)
+yk_status yk_precedences_add_for_messages(struct yk_precedences *precedences,
+                                          struct yk_arena *arena)
 {
     const struct yk_op_index *index = precedences->index;
     const struct yk_program_facts *facts = index->facts;

@@ -276,7 +276,7 @@ static yk_status order_update(const struct residency *residency)
         YK_TRY(yk_precedences_add(residency->precedences, update, i, 1,
                                   YK_PRECEDENCE_GATHER_AFTER_UPDATE));
     }
-    if (yk_message_layout_is_gathered(index->facts->program, residency->layer)) {
+    if (yk_message_layout_gathers_weights(index->facts->program, residency->layer)) {
         return YK_OK;
     }
     for (int32_t i = 0; i < residency->use_count; i++) {
@@ -288,7 +288,7 @@ static yk_status order_update(const struct residency *residency)
     return YK_OK;
 }
 
-yk_status yk_precedences_find_weights(struct yk_precedences *precedences, struct yk_arena *arena)
+yk_status yk_precedences_add_for_weights(struct yk_precedences *precedences, struct yk_arena *arena)
 {
     const struct yk_op_index *index = precedences->index;
     const struct yk_program_facts *facts = index->facts;
@@ -302,7 +302,7 @@ yk_status yk_precedences_find_weights(struct yk_precedences *precedences, struct
         }
         residency.layer = l;
         find_uses(&residency);
-        YK_TRY(yk_message_layout_is_gathered(facts->program, l)
+        YK_TRY(yk_message_layout_gathers_weights(facts->program, l)
                    ? order_gathered(&residency, arena)
                    : order_resident(&residency,
                                     yk_message_layout_is_gathered_after_update(facts->program, l)));

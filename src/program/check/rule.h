@@ -40,7 +40,8 @@ enum {
 /* Fails with YK_ERROR_INPUT and the message "<rule>: <op> on <device> <format …>". If `op` is NULL,
  * the message is "<rule>: <device> <format …>". */
 yk_status yk_rule_fail(const struct yk_program *program, int32_t rank, const char *rule,
-                       const struct yk_op *op, const char *format, ...) YK_MUST_USE YK_PRINTF(5, 6);
+                       const struct yk_op *op, const char *format, ...) YK_MUST_USE
+    YK_PRINTF_LIKE(5, 6);
 
 /* Writes the description of an op, truncated to the size of `out`. */
 void yk_rule_describe_op(const struct yk_program *program, const struct yk_op *op,

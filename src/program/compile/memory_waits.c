@@ -29,7 +29,7 @@ static bool is_ready(const struct reordering *reordering, int32_t number)
 
 static void find_lanes(struct reordering *reordering)
 {
-    yk_number_fill(reordering->heads, YK_LANE_COUNT, -1);
+    yk_number_fill_array(reordering->heads, YK_LANE_COUNT, -1);
     for (int32_t i = reordering->list->op_count - 1; i >= 0; i--) {
         int32_t *head = &reordering->heads[reordering->list->ops[i].lane];
         reordering->next_of_lane[i] = *head;
@@ -113,7 +113,7 @@ static bool wait_everywhere(struct limiting *limiting, int32_t op, int32_t round
         /* The list of a rank outside the group has at most the agree op. */
         if (op < program->ranks[r].op_count && other < program->ranks[r].op_count &&
             is_distinct(program, r)) {
-            yk_op_waits_extend(&program->ranks[r], op, other, lag);
+            yk_op_waits_add(&program->ranks[r], op, other, lag);
         }
     }
     return true;

@@ -116,7 +116,7 @@ static void find_needs(struct tracking *tracking, const struct yk_op *op)
         break;
     case YK_OP_UPDATE:
         need(tracking, tracking->reduced[op->layer]);
-        if (yk_plan_has_barrier(tracking->program->plan)) {
+        if (yk_plan_has_update_barrier(tracking->program->plan)) {
             need(tracking, tracking->agreed);
         }
         break;
@@ -236,7 +236,7 @@ static yk_status start(struct tracking *tracking)
 }
 
 /* Two iterations: ops of the second one that need ops of the first get waits with lag 1. */
-yk_status yk_op_waits_make(const struct yk_program_facts *facts, int32_t rank)
+yk_status yk_op_waits_add_data_waits(const struct yk_program_facts *facts, int32_t rank)
 {
     struct tracking tracking = {
         .facts = facts, .program = facts->program, .list = &facts->program->ranks[rank]};
@@ -255,7 +255,7 @@ yk_status yk_op_waits_make(const struct yk_program_facts *facts, int32_t rank)
     return status;
 }
 
-void yk_op_waits_extend(struct yk_op_list *rank, int32_t op, int32_t other, int32_t lag)
+void yk_op_waits_add(struct yk_op_list *rank, int32_t op, int32_t other, int32_t lag)
 {
     struct yk_op *waiting = &rank->ops[op];
     for (int32_t w = 0; w < waiting->wait_count; w++) {

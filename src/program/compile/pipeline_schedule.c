@@ -40,7 +40,7 @@ static double operations_of(const struct yk_model *model, const struct yk_pipeli
     for (int32_t i = 0; i < segment->layer_count; i++) {
         const struct yk_kernel_work_list *works = &model->layers[segment->first_layer + i].forward;
         for (int32_t class = 0; class < YK_KERNEL_CLASS_COUNT; class ++) {
-            operations += yk_kernel_work_operations(works, (enum yk_kernel_class) class);
+            operations += yk_kernel_work_sum_operations(works, (enum yk_kernel_class) class);
         }
     }
     return operations;
@@ -49,7 +49,7 @@ static double operations_of(const struct yk_model *model, const struct yk_pipeli
 /* The ticks of a segment are proportional to its fraction of the group's operations. */
 static void set_ticks(const struct yk_program *program, struct yk_pipeline_schedule *table)
 {
-    const struct yk_model *model = yk_model_cache_whole_batch(program->cache);
+    const struct yk_model *model = yk_model_cache_get_whole_batch(program->cache);
     for (int32_t k = 0; k < table->segment_count; k++) {
         struct yk_pipeline_segment *segment = &table->segments[k];
         double all = 0;
@@ -85,8 +85,8 @@ static bool has_samples(const struct scheduling *scheduling, int32_t group, int3
                         int32_t micro_batch)
 {
     int64_t first = 0;
-    return yk_plan_member_samples(scheduling->program->plan, group, member, micro_batch, &first) >
-           0;
+    return yk_plan_member_sample_range(scheduling->program->plan, group, member, micro_batch,
+                                       &first) > 0;
 }
 
 /* The time when all ranks with samples in a pass are free and the previous pass of the group has

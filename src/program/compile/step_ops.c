@@ -79,7 +79,7 @@ struct yk_step_ops_entry yk_step_ops_block_entry(const struct yk_program *progra
                                                  int32_t first_block, int32_t block_count)
 {
     struct yk_step_ops_entry entry = yk_step_ops_entry(program, kind, layer, 0);
-    const struct yk_program_layer *message = &program->layers[layer];
+    const struct yk_program_layer_messages *message = &program->layers[layer];
     const bool all =
         kind == YK_OP_ALL_GATHER && !yk_message_layout_is_gathered_after_update(program, layer);
     entry.op.group = entry.group;
@@ -110,7 +110,7 @@ yk_status yk_step_ops_add_agree(const struct yk_program *program, int64_t time,
     struct yk_step_ops_entry entry = yk_step_ops_entry(program, YK_OP_AGREE, YK_LAYER_NONE, 0);
     entry.time = time;
     entry.op.bytes = YK_OP_AGREE_BYTES;
-    return yk_plan_has_barrier(program->plan) ? yk_step_ops_add(step_ops, entry) : YK_OK;
+    return yk_plan_has_update_barrier(program->plan) ? yk_step_ops_add(step_ops, entry) : YK_OK;
 }
 
 static bool reads_samples(const struct yk_program_facts *facts, int32_t group)

@@ -115,7 +115,7 @@ static yk_status close_weights(struct writing *writing, int32_t layer, const str
 static yk_status use_weights(struct writing *writing, int32_t layer, const struct use *use)
 {
     const struct yk_program *program = writing->program;
-    if (!yk_message_layout_is_gathered(program, layer)) {
+    if (!yk_message_layout_gathers_weights(program, layer)) {
         return YK_OK;
     }
     if (!writing->resident[layer]) {
@@ -127,7 +127,7 @@ static yk_status use_weights(struct writing *writing, int32_t layer, const struc
     writing->used[layer]++;
     writing->begun[layer] += use->kind == YK_OP_FORWARD && use->layer == layer ? 1 : 0;
     const bool wanted =
-        yk_message_layout_is_kept(program, layer) &&
+        yk_message_layout_keeps_weights(program, layer) &&
         writing->used[layer] < writing->begun[layer] * writing->uses_of_batch[layer];
     return wanted ? YK_OK : close_weights(writing, layer, use);
 }
@@ -188,7 +188,7 @@ static yk_status add_reductions(struct writing *writing)
 static yk_status add_updates(struct writing *writing, int32_t group)
 {
     const struct yk_program *program = writing->program;
-    const bool barrier = yk_plan_has_barrier(program->plan);
+    const bool barrier = yk_plan_has_update_barrier(program->plan);
     const int64_t end = barrier ? writing->table.end : writing->uses[writing->use_count - 1].end;
     for (int32_t l = program->plan->layer_count - 1; l >= 0; l--) {
         if (program->plan->layers[l].group != group || program->layers[l].gradient_bytes <= 0) {
@@ -237,8 +237,8 @@ static yk_status add_send(struct writing *writing, int64_t time, struct yk_step_
     const int64_t *received = writing->begins[1];
     entry.time = time;
     entry.group = -1;
-    yk_plan_sample_ranges(plan, from_group, entry.op.micro_batch, writing->begins[0]);
-    yk_plan_sample_ranges(plan, to_group, entry.op.micro_batch, writing->begins[1]);
+    yk_plan_group_sample_ranges(plan, from_group, entry.op.micro_batch, writing->begins[0]);
+    yk_plan_group_sample_ranges(plan, to_group, entry.op.micro_batch, writing->begins[1]);
     for (int32_t i = 0, first = 0; i < from->member_count; i++) {
         while (first < to->member_count && received[first + 1] <= sent[i]) {
             first++; /* receives nothing from this member or a later one */

@@ -81,10 +81,10 @@ static yk_status add_releases(const struct slotting *slotting)
     const struct yk_program *program = slotting->program;
     for (int32_t l = 0; l < program->plan->layer_count; l++) {
         const int32_t last = last_use_slot(slotting->facts, l);
-        if (!yk_message_layout_is_gathered(program, l)) {
+        if (!yk_message_layout_gathers_weights(program, l)) {
             continue;
         }
-        if (!yk_message_layout_is_kept(program, l) && last != l) {
+        if (!yk_message_layout_keeps_weights(program, l) && last != l) {
             YK_TRY(add_release(slotting, l, l, false));
         }
         YK_TRY(add_release(slotting, l, last, last != l));
@@ -144,7 +144,7 @@ static int32_t slot_of(const struct slotting *slotting, const struct yk_plan_tra
         scattered < 0) {
         return transfer->slot;
     }
-    const int32_t soonest = yk_plan_has_barrier(plan) ? slots - 1 - backward : scattered + 1;
+    const int32_t soonest = yk_plan_has_update_barrier(plan) ? slots - 1 - backward : scattered + 1;
     const int32_t planned = after_backward(plan, transfer->layer, transfer->slot);
     return planned < soonest ? (backward + soonest) % slots : transfer->slot;
 }
@@ -158,7 +158,7 @@ static yk_status add_transfer(struct slotting *slotting, struct yk_plan_transfer
     entry.op.step = step_of(plan, &transfer);
     entry.op.backward = is_for_backward(plan, &transfer);
     /* In one slot, transfers keep the order of the plan; reductions precede an agreement. */
-    entry.phase = yk_plan_has_barrier(plan) && transfer.kind != YK_TRANSFER_ALL_GATHER
+    entry.phase = yk_plan_has_update_barrier(plan) && transfer.kind != YK_TRANSFER_ALL_GATHER
                       ? YK_STEP_PHASE_REDUCE
                       : YK_STEP_PHASE_ALL_GATHER;
     note(slotting, &transfer);
@@ -221,7 +221,7 @@ static yk_status add_update(const struct slotting *slotting, int32_t layer)
     const int32_t gather = slotting->first_gather[layer];
     const bool late = slotting->last_reduction[layer] > end;
     struct yk_step_ops_entry entry = yk_step_ops_entry(slotting->program, YK_OP_UPDATE, layer, 0);
-    entry.time = yk_plan_has_barrier(plan) ? slots - 1 : slots;
+    entry.time = yk_plan_has_update_barrier(plan) ? slots - 1 : slots;
     if (late || (gather >= 0 && gather <= end)) {
         const int32_t after = gather >= 0 ? gather : after_backward(plan, layer, layer);
         entry.time = (after + backward_slot(plan, layer)) % slots;
@@ -249,8 +249,8 @@ yk_status yk_step_ops_from_slots(const struct yk_program_facts *facts, struct yk
     const int64_t begin = 0;
     YK_TRY_NEW(arena, slotting.last_reduction, L);
     YK_TRY_NEW(arena, slotting.first_gather, L);
-    yk_number_fill(slotting.last_reduction, L, -1);
-    yk_number_fill(slotting.first_gather, L, -1);
+    yk_number_fill_array(slotting.last_reduction, L, -1);
+    yk_number_fill_array(slotting.first_gather, L, -1);
     YK_TRY(add_passes(&slotting));
     YK_TRY(add_releases(&slotting));
     YK_TRY(add_transfers(&slotting));

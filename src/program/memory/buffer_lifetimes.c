@@ -18,7 +18,7 @@ struct finding {
     int32_t *last_send[2];
 };
 
-struct yk_buffer_lifetime yk_buffer_lifetime_new(void)
+struct yk_buffer_lifetime yk_buffer_lifetime_make_empty(void)
 {
     return (struct yk_buffer_lifetime){
         .crossing = -1,
@@ -84,7 +84,7 @@ static void add(struct finding *finding, struct yk_buffer_lifetime lifetime)
 static struct yk_buffer_lifetime new_activation(enum yk_buffer_kind kind, int32_t layer,
                                                 int32_t micro_batch, int64_t samples)
 {
-    struct yk_buffer_lifetime lifetime = yk_buffer_lifetime_new();
+    struct yk_buffer_lifetime lifetime = yk_buffer_lifetime_make_empty();
     lifetime.kind = kind;
     lifetime.memory = YK_MEMORY_ACTIVATIONS;
     lifetime.layer = layer;
@@ -121,7 +121,7 @@ static int64_t samples_in(const struct yk_op_index *index, int32_t group, int32_
     int64_t first = 0;
     const int32_t member = index->members[group];
     return member >= 0
-               ? yk_plan_member_samples(index->facts->plan, group, member, micro_batch, &first)
+               ? yk_plan_member_sample_range(index->facts->plan, group, member, micro_batch, &first)
                : 0;
 }
 
@@ -331,7 +331,7 @@ static struct yk_buffer_lifetime new_message(const struct finding *finding,
                                              int32_t number)
 {
     const struct yk_op *op = &finding->list->ops[number];
-    struct yk_buffer_lifetime lifetime = yk_buffer_lifetime_new();
+    struct yk_buffer_lifetime lifetime = yk_buffer_lifetime_make_empty();
     lifetime.kind = kind;
     lifetime.memory = memory;
     lifetime.layer = op->layer;
@@ -436,7 +436,7 @@ static void find_all(struct finding *finding)
         for (int32_t m = 0; m < facts->M; m++) {
             add_pass(finding, l, m);
         }
-        if (yk_message_layout_is_gathered(facts->program, l)) {
+        if (yk_message_layout_gathers_weights(facts->program, l)) {
             add_weights(finding, l);
         }
         if (yk_message_layout_is_reduce_scattered(facts->program, l)) {

@@ -71,13 +71,13 @@ struct yk_buffer_lifetimes {
     int32_t buffer_count;
 };
 
-/* Finds all lifetimes of a rank. The array is in `arena`. An index of yk_op_index_make_lookup() is
- * sufficient. */
+/* Finds all lifetimes of a rank. The array is in `arena`. An index of
+ * yk_op_index_make_lookup() is sufficient. */
 yk_status yk_buffer_lifetimes_find(const struct yk_op_index *index, struct yk_arena *arena,
                                    struct yk_buffer_lifetimes *out) YK_MUST_USE;
 
 /* Returns a lifetime without begin and end ops. */
-struct yk_buffer_lifetime yk_buffer_lifetime_new(void);
+struct yk_buffer_lifetime yk_buffer_lifetime_make_empty(void);
 
 /* Add a begin op or an end op. YK_OP_NONE changes nothing. */
 void yk_buffer_lifetime_add_begin(struct yk_buffer_lifetime *lifetime,

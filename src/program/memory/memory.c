@@ -15,7 +15,7 @@ enum {
 static void count_state(const struct yk_program *program, int32_t layer, double part,
                         double *always)
 {
-    const struct yk_program_layer *message = &program->layers[layer];
+    const struct yk_program_layer_messages *message = &program->layers[layer];
     const enum yk_sharding_strategy strategy = yk_plan_effective_strategy(program->plan, layer);
     const double weights =
         strategy == YK_SHARDING_REPLICATED || strategy == YK_SHARDING_SHARDED_STATE ? 1 : part;
@@ -59,7 +59,7 @@ static void count_always(const struct yk_program *program, int32_t rank, double 
             }
             for (int32_t m = 0; m < plan->micro_batches; m++) {
                 int64_t first = 0;
-                const int64_t samples = yk_plan_member_samples(plan, g, i, m, &first);
+                const int64_t samples = yk_plan_member_sample_range(plan, g, i, m, &first);
                 max_samples = samples > max_samples ? samples : max_samples;
             }
             for (int32_t l = 0; l < plan->layer_count; l++) {
@@ -86,7 +86,7 @@ static void count_always(const struct yk_program *program, int32_t rank, double 
 static yk_status find_outputs(const struct yk_model *model, struct yk_arena *arena, int32_t **out)
 {
     YK_TRY_NEW(arena, *out, model->layer_count);
-    yk_number_fill(*out, model->layer_count, -1);
+    yk_number_fill_array(*out, model->layer_count, -1);
     for (int32_t e = 0; e < model->edge_count; e++) {
         int32_t *largest = &(*out)[model->edges[e].from];
         *largest =
@@ -170,8 +170,9 @@ yk_status yk_program_memory_count(const struct yk_program *program, int32_t rank
     return YK_OK;
 }
 
-yk_status yk_program_memory_peak(const struct yk_program *program, int32_t rank,
-                                 const struct yk_program_memory *memory, struct yk_memory_peak *out)
+yk_status yk_program_memory_find_peak(const struct yk_program *program, int32_t rank,
+                                      const struct yk_program_memory *memory,
+                                      struct yk_memory_peak *out)
 {
     struct yk_memory_sweep *sweep = NULL;
     struct yk_memory_peak peak = {.bytes = -1, .compute_op = -1, .comm_op = -1};

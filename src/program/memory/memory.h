@@ -32,8 +32,8 @@ yk_status yk_program_memory_count(const struct yk_program *program, int32_t rank
                                   struct yk_program_memory **out) YK_MUST_USE;
 
 /* Finds the peak of a rank. */
-yk_status yk_program_memory_peak(const struct yk_program *program, int32_t rank,
-                                 const struct yk_program_memory *memory,
-                                 struct yk_memory_peak *out) YK_MUST_USE;
+yk_status yk_program_memory_find_peak(const struct yk_program *program, int32_t rank,
+                                      const struct yk_program_memory *memory,
+                                      struct yk_memory_peak *out) YK_MUST_USE;
 
 #endif

@@ -140,7 +140,7 @@ static yk_status find_deltas(struct yk_memory_sweep *sweep)
     YK_TRY_NEW(sweep->arena, sweep->deltas,
                (int64_t)DELTAS * (ROUNDS + 1) * memory->lifetime_count + 1);
     YK_TRY_NEW(sweep->arena, sweep->deltas_at, yk_memory_sweep_end_point(sweep) + 1);
-    yk_number_fill(sweep->deltas_at, yk_memory_sweep_end_point(sweep) + 1, -1);
+    yk_number_fill_array(sweep->deltas_at, yk_memory_sweep_end_point(sweep) + 1, -1);
     for (int32_t i = 0; i < memory->lifetime_count; i++) {
         /* A buffer that ends in the first iteration may have begun in the one before. */
         for (int32_t round = -memory->lifetimes[i].lag_iterations;
@@ -178,7 +178,7 @@ yk_status yk_memory_sweep_create(const struct yk_op_list *list,
     sweep->list = list;
     sweep->memory = memory;
     sweep->point = -1;
-    YK_TRY_OR(start(sweep), yk_memory_sweep_destroy(sweep));
+    YK_TRY_OR_CLEAN_UP(start(sweep), yk_memory_sweep_destroy(sweep));
     *out = sweep;
     return YK_OK;
 }

@@ -49,7 +49,7 @@ static struct picture lay_out(const struct yk_equal_ranks_sets *sets, const stru
         double times[TIMES];
         times_of(sets, &sets->all[f], times);
         picture.max_s = fmax(picture.max_s, times[0] + times[1] + times[2]);
-        widest = fmax(widest, yk_label_width_pixels(sets->all[f].name));
+        widest = fmax(widest, yk_label_estimate_width_pixels(sets->all[f].name));
     }
     picture.left = narrow ? MARGIN : MARGIN + fmin(widest, MAX_NAME) + 12;
     picture.row = picture.above + picture.bar + (dense ? 6 : 10);
@@ -64,7 +64,7 @@ static void draw_times(const struct picture *picture, const struct yk_equal_rank
     for (int i = 0; i < TIMES; i++) {
         const double pixels =
             picture->max_s > 0 ? times[i] / picture->max_s * (picture->right - picture->left) : 0;
-        const char *text = YK_UNITS_TEXT(times[i], YK_UNIT_SECONDS);
+        const char *text = YK_UNITS_FORMAT_TEMPORARY(times[i], YK_UNIT_SECONDS);
         char kind[24];
         if (times[i] <= 0) {
             continue;
@@ -74,9 +74,9 @@ static void draw_times(const struct picture *picture, const struct yk_equal_rank
         yk_text_add(out, " rx=\"2\"><title>");
         yk_text_add_xml_escaped(out, set->name);
         yk_text_addf(out, ": %s %s</title></rect>\n", time_names[i], text);
-        if (yk_label_width_pixels(text) + 6 <= pixels) {
-            yk_figure_text(&picture->figure, i < 2 ? "small ink middle" : "small middle",
-                           x + pixels / 2, y + picture->bar / 2 + 4, text);
+        if (yk_label_estimate_width_pixels(text) + 6 <= pixels) {
+            yk_figure_draw_text(&picture->figure, i < 2 ? "small ink middle" : "small middle",
+                                x + pixels / 2, y + picture->bar / 2 + 4, text);
         }
         x += pixels;
     }
@@ -94,23 +94,23 @@ static yk_status draw(const void *subject, struct yk_figure frame)
     double y = frame.standalone ? YK_FIGURE_HEADING_HEIGHT : 0;
     const double legend = y + picture.row * sets->count + 4;
     picture.figure.height =
-        legend + yk_figure_legend(NULL, entries, TIMES, picture.left, 0, picture.right) + 6;
+        legend + yk_figure_draw_legend(NULL, entries, TIMES, picture.left, 0, picture.right) + 6;
     yk_figure_begin(&picture.figure, "Compute, exposed communication and idle time by device");
     for (int32_t f = 0; f < sets->count; f++) {
         double times[TIMES];
         times_of(sets, &sets->all[f], times);
         if (picture.above > 0) {
-            yk_figure_truncated_text(&picture.figure, "strong", picture.left, y + 13,
-                                     sets->all[f].name,
-                                     YK_FIGURE_BOLD_FRACTION * (picture.right - picture.left));
+            yk_figure_draw_truncated_text(&picture.figure, "strong", picture.left, y + 13,
+                                          sets->all[f].name,
+                                          YK_FIGURE_BOLD_FRACTION * (picture.right - picture.left));
         } else {
-            yk_figure_truncated_text(&picture.figure, "end", picture.left - 10,
-                                     y + picture.bar / 2 + 4, sets->all[f].name, MAX_NAME);
+            yk_figure_draw_truncated_text(&picture.figure, "end", picture.left - 10,
+                                          y + picture.bar / 2 + 4, sets->all[f].name, MAX_NAME);
         }
         draw_times(&picture, &sets->all[f], times, y + picture.above);
         y += picture.row;
     }
-    yk_figure_legend(&picture.figure, entries, TIMES, picture.left, legend, picture.right);
+    yk_figure_draw_legend(&picture.figure, entries, TIMES, picture.left, legend, picture.right);
     yk_figure_end(&picture.figure);
     return YK_OK;
 }

@@ -189,8 +189,8 @@ static struct speeds speeds_between(const struct groups *groups)
 
 static void add_speeds(const char *before, struct speeds speeds, char *out, size_t room)
 {
-    const char *low = YK_UNITS_TEXT(speeds.low, YK_UNIT_BYTES_PER_S);
-    const char *high = YK_UNITS_TEXT(speeds.high, YK_UNIT_BYTES_PER_S);
+    const char *low = YK_UNITS_FORMAT_TEMPORARY(speeds.low, YK_UNIT_BYTES_PER_S);
+    const char *high = YK_UNITS_FORMAT_TEMPORARY(speeds.high, YK_UNIT_BYTES_PER_S);
     if (strcmp(low, high) == 0) {
         snprintf(out, room, "%sall %s", before, low);
     } else {
@@ -270,18 +270,19 @@ static void draw_chip(const struct picture *picture, int32_t number, double x, d
     const struct group *group = &picture->groups->all[number];
     const struct yk_device *device = &picture->groups->cluster->devices[group->device];
     char text[YK_UNITS_BUFFER_SIZE + YK_NUMBER_BUFFER_SIZE + 48];
-    snprintf(text, sizeof text, "%s%s%s%s%s", YK_UNITS_TEXT(device->memory_bytes, YK_UNIT_BYTES),
+    snprintf(text, sizeof text, "%s%s%s%s%s",
+             YK_UNITS_FORMAT_TEMPORARY(device->memory_bytes, YK_UNIT_BYTES),
              group->count > 1 ? " each" : "", device->fraction < 1 ? ", " : "",
              device->fraction < 1 ? YK_LABEL_PERCENT(device->fraction, 1) : "",
              group->used ? "" : ", not used");
-    yk_figure_line(&picture->figure, "wire", x - 12, y + CHIP_HEIGHT / 2.0, x,
-                   y + CHIP_HEIGHT / 2.0);
+    yk_figure_draw_line(&picture->figure, "wire", x - 12, y + CHIP_HEIGHT / 2.0, x,
+                        y + CHIP_HEIGHT / 2.0);
     yk_figure_begin_rect(&picture->figure, group->used ? "chip" : "chip unused", x, y, width,
                          CHIP_HEIGHT);
     yk_text_add(picture->figure.out, " rx=\"6\"/>\n");
-    yk_figure_truncated_text(&picture->figure, "strong", x + 10, y + 17, group->name,
-                             YK_FIGURE_BOLD_FRACTION * (width - 20));
-    yk_figure_truncated_text(&picture->figure, "small soft", x + 10, y + 33, text, width - 20);
+    yk_figure_draw_truncated_text(&picture->figure, "strong", x + 10, y + 17, group->name,
+                                  YK_FIGURE_BOLD_FRACTION * (width - 20));
+    yk_figure_draw_truncated_text(&picture->figure, "small soft", x + 10, y + 33, text, width - 20);
 }
 
 static void draw_box(const struct picture *picture, const struct box *box, double x, double y)
@@ -297,15 +298,15 @@ static void draw_box(const struct picture *picture, const struct box *box, doubl
     } else {
         snprintf(text, sizeof text, "node %d", box->node);
     }
-    yk_figure_text(figure, "soft", x + 12, y + 18, text);
+    yk_figure_draw_text(figure, "soft", x + 12, y + 18, text);
     y += HEAD_HEIGHT;
     if (speeds.high > 0) {
         const double last = y + (CHIP_HEIGHT + CHIP_GAP) * (box->group_count - 1);
-        yk_figure_line(figure, "wire", x + 14, y + CHIP_HEIGHT / 2.0, x + 14,
-                       last + CHIP_HEIGHT + 10);
+        yk_figure_draw_line(figure, "wire", x + 14, y + CHIP_HEIGHT / 2.0, x + 14,
+                            last + CHIP_HEIGHT + 10);
         add_speeds("links ", speeds, text, sizeof text);
-        yk_figure_truncated_text(figure, "small", x + 22, last + CHIP_HEIGHT + 18, text,
-                                 picture->box_width - 34);
+        yk_figure_draw_truncated_text(figure, "small", x + 22, last + CHIP_HEIGHT + 18, text,
+                                      picture->box_width - 34);
     }
     for (int32_t i = 0; i < box->group_count; i++) {
         draw_chip(picture, box->first + i, x + 26, y, picture->box_width - 36);
@@ -325,7 +326,7 @@ static double draw_nodes(const struct picture *picture, double y, bool measures)
             picture->left + (end - b) * (picture->box_width + GAP) - GAP - picture->box_width;
         const double wire = y + HEAD_HEIGHT / 2.0;
         if (joined && !measures) {
-            yk_figure_line(&picture->figure, "wire", MARGIN, wire, right + 4, wire);
+            yk_figure_draw_line(&picture->figure, "wire", MARGIN, wire, right + 4, wire);
         }
         for (int32_t i = b; i < end && !measures; i++) {
             draw_box(picture, &picture->boxes[i],
@@ -336,8 +337,8 @@ static double draw_nodes(const struct picture *picture, double y, bool measures)
     if (joined && !measures) {
         char text[2 * YK_UNITS_BUFFER_SIZE + 24];
         add_speeds("between nodes ", picture->between, text, sizeof text);
-        yk_figure_line(&picture->figure, "wire", MARGIN, first, MARGIN, y + 4);
-        yk_figure_text(&picture->figure, "small", MARGIN + 8, y + 8, text);
+        yk_figure_draw_line(&picture->figure, "wire", MARGIN, first, MARGIN, y + 4);
+        yk_figure_draw_text(&picture->figure, "small", MARGIN + 8, y + 8, text);
     }
     return y + (joined ? 18 : 0);
 }
@@ -359,16 +360,17 @@ static void draw_matrix(const struct picture *picture, double y)
     for (int32_t a = 0; a < groups->count; a++) {
         const double x = left + CELL_WIDTH * (a + 1);
         const double line = y + CELL_HEIGHT * (a + 1) + 14;
-        yk_figure_truncated_text(&picture->figure, "small soft end", x, y + 14,
-                                 groups->cluster->devices[groups->all[a].device].name,
-                                 CELL_WIDTH - 4);
-        yk_figure_truncated_text(&picture->figure, "small", MARGIN, line, groups->all[a].name,
-                                 left - MARGIN);
+        yk_figure_draw_truncated_text(&picture->figure, "small soft end", x, y + 14,
+                                      groups->cluster->devices[groups->all[a].device].name,
+                                      CELL_WIDTH - 4);
+        yk_figure_draw_truncated_text(&picture->figure, "small", MARGIN, line, groups->all[a].name,
+                                      left - MARGIN);
         for (int32_t b = 0; b < groups->count; b++) {
             const struct yk_link *link = link_of(groups, a, b);
-            yk_figure_text(&picture->figure, "small end", left + CELL_WIDTH * (b + 1), line,
-                           link ? YK_UNITS_TEXT(link->bytes_per_s, YK_UNIT_BYTES_PER_S)
-                                : "\xe2\x80\x93");
+            yk_figure_draw_text(
+                &picture->figure, "small end", left + CELL_WIDTH * (b + 1), line,
+                link ? YK_UNITS_FORMAT_TEMPORARY(link->bytes_per_s, YK_UNIT_BYTES_PER_S)
+                     : "\xe2\x80\x93");
         }
     }
 }
@@ -382,14 +384,16 @@ static void draw(struct picture *picture)
     const double room = picture->figure.width - 2.0 * MARGIN;
     const double below = nodes + (matrix ? CELL_HEIGHT * (picture->groups->count + 1) + 8 : 0);
     picture->figure.height =
-        below + 6 + (assumption ? 14 + yk_figure_paragraph(NULL, "", 0, 0, assumption, room) : 0);
+        below + 6 +
+        (assumption ? 14 + yk_figure_draw_paragraph(NULL, "", 0, 0, assumption, room) : 0);
     yk_figure_begin(&picture->figure, "Devices by node, and the links between them");
     draw_nodes(picture, top, false);
     if (matrix) {
         draw_matrix(picture, nodes);
     }
     if (assumption) {
-        yk_figure_paragraph(&picture->figure, "small soft", MARGIN, below + 14, assumption, room);
+        yk_figure_draw_paragraph(&picture->figure, "small soft", MARGIN, below + 14, assumption,
+                                 room);
     }
     yk_figure_end(&picture->figure);
 }

@@ -105,8 +105,8 @@ static bool same_membership(const struct yk_plan *plan, int32_t a, int32_t b)
 
 static bool same_device(const struct yk_plan_result *result, int32_t a, int32_t b)
 {
-    const struct yk_device *one = yk_equal_ranks_device(result, a);
-    const struct yk_device *other = yk_equal_ranks_device(result, b);
+    const struct yk_device *one = yk_equal_ranks_device_of_rank(result, a);
+    const struct yk_device *other = yk_equal_ranks_device_of_rank(result, b);
     return strcmp(one->type ? one->type : "", other->type ? other->type : "") == 0 &&
            one->memory_bytes == other->memory_bytes && one->fraction == other->fraction &&
            result->plan->ranks[a].limit_bytes == result->plan->ranks[b].limit_bytes;
@@ -131,8 +131,8 @@ yk_status yk_equal_ranks_device_name(const struct yk_device *device, int32_t cou
     return yk_text_move_to_arena(&text, arena, out);
 }
 
-void yk_equal_ranks_add_ranges(const int32_t *set_of, int32_t ranks, int32_t set,
-                               struct yk_text *out)
+void yk_equal_ranks_write_rank_ranges(const int32_t *set_of, int32_t ranks, int32_t set,
+                                      struct yk_text *out)
 {
     for (int32_t r = 0; r < ranks; r++) {
         if (set_of[r] != set) {
@@ -150,9 +150,9 @@ void yk_equal_ranks_add_ranges(const int32_t *set_of, int32_t ranks, int32_t set
 static yk_status name_set(const struct search *search, const int32_t *set_of, int32_t number,
                           struct yk_equal_ranks_set *set)
 {
-    const struct yk_device *device = yk_equal_ranks_device(search->result, set->rank);
+    const struct yk_device *device = yk_equal_ranks_device_of_rank(search->result, set->rank);
     struct yk_text numbers = {0};
-    yk_equal_ranks_add_ranges(set_of, search->result->plan->rank_count, number, &numbers);
+    yk_equal_ranks_write_rank_ranges(set_of, search->result->plan->rank_count, number, &numbers);
     YK_TRY(yk_text_move_to_arena(&numbers, search->arena, &set->numbers));
     return yk_equal_ranks_device_name(device, set->count, search->arena, &set->name);
 }

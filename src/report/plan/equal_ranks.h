@@ -35,8 +35,8 @@ yk_status yk_equal_ranks_find(const struct yk_plan_result *result, struct yk_are
 
 /* Adds the numbers of all ranks r with set_of[r] == set, as ranges: "0 to 31, 40". `ranks` is the
  * number of ranks. */
-void yk_equal_ranks_add_ranges(const int32_t *set_of, int32_t ranks, int32_t set,
-                               struct yk_text *out);
+void yk_equal_ranks_write_rank_ranges(const int32_t *set_of, int32_t ranks, int32_t set,
+                                      struct yk_text *out);
 
 /* Returns the name and the type of a device, "gpu1 rtx3090", or only the name if it contains the
  * type. If `count` is more than 1, returns a text for that many devices of this type: "a100 ×32".
@@ -49,8 +49,8 @@ yk_status yk_equal_ranks_device_name(const struct yk_device *device, int32_t cou
 const struct yk_plan_group_member *yk_equal_ranks_find_member(const struct yk_plan *plan,
                                                               int32_t group, int32_t rank);
 
-static inline const struct yk_device *yk_equal_ranks_device(const struct yk_plan_result *result,
-                                                            int32_t rank)
+static inline const struct yk_device *
+yk_equal_ranks_device_of_rank(const struct yk_plan_result *result, int32_t rank)
 {
     return &result->cluster->devices[result->plan->ranks[rank].device];
 }

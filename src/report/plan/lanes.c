@@ -5,7 +5,7 @@ static yk_status add(const void *subject, struct yk_text *out)
 {
     const struct yk_equal_ranks_sets *sets = subject;
     const int32_t written = yk_time_chart_count_csv_groups(&sets->chart);
-    yk_time_chart_add_chart(&sets->chart, "Ops of every device and lane over time", out);
+    yk_time_chart_add_to_page(&sets->chart, "Ops of every device and lane over time", out);
     yk_text_add(out,
                 "<p class=\"note live\" hidden>Point at an op, tap it, or use the arrow "
                 "keys. Ctrl and the wheel zoom (the wheel alone once the chart is clicked), so "
@@ -34,7 +34,7 @@ static yk_status write_csv(const void *subject, struct yk_text *out)
                 yk_csv_add_text(out, sets->all[f].numbers);
                 yk_csv_add_text(out, sets->all[f].name);
                 yk_csv_add_text(out, row->name);
-                yk_time_chart_add_csv_bar(&row->bars[i], out);
+                yk_time_chart_add_csv_cells(&row->bars[i], out);
                 yk_csv_end_row(out);
             }
         }
@@ -45,7 +45,7 @@ static yk_status write_csv(const void *subject, struct yk_text *out)
 static yk_status draw(const void *subject, struct yk_figure frame)
 {
     const struct yk_equal_ranks_sets *sets = subject;
-    yk_time_chart_draw(&sets->chart, frame);
+    yk_time_chart_draw_svg(&sets->chart, frame);
     return YK_OK;
 }
 

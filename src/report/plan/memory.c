@@ -120,8 +120,8 @@ static void draw_scale(const struct picture *picture)
         const double y = y_of(picture, tick * axis.step);
         char label[YK_UNITS_BUFFER_SIZE];
         yk_figure_axis_tick_label(&axis, tick, label);
-        yk_figure_line(&picture->figure, "grid", LEFT, y, picture->right, y);
-        yk_figure_text(&picture->figure, "small soft end", LEFT - 8, y + 4, label);
+        yk_figure_draw_line(&picture->figure, "grid", LEFT, y, picture->right, y);
+        yk_figure_draw_text(&picture->figure, "small soft end", LEFT - 8, y + 4, label);
     }
 }
 
@@ -132,9 +132,10 @@ static void draw_limit(const struct picture *picture)
     if (!isfinite(picture->limit_bytes)) {
         return;
     }
-    snprintf(text, sizeof text, "limit %s", YK_UNITS_TEXT(picture->limit_bytes, YK_UNIT_BYTES));
-    yk_figure_line(&picture->figure, "limit", LEFT, y, picture->right, y);
-    yk_figure_text(&picture->figure, "small warn end", picture->right, y - 4, text);
+    snprintf(text, sizeof text, "limit %s",
+             YK_UNITS_FORMAT_TEMPORARY(picture->limit_bytes, YK_UNIT_BYTES));
+    yk_figure_draw_line(&picture->figure, "limit", LEFT, y, picture->right, y);
+    yk_figure_draw_text(&picture->figure, "small warn end", picture->right, y - 4, text);
 }
 
 static void draw(const struct picture *picture, const struct yk_equal_ranks_set *set,
@@ -148,18 +149,18 @@ static void draw(const struct picture *picture, const struct yk_equal_ranks_set 
     picture->figure.out->failed |= title.failed;
     yk_text_free(&title);
     draw_scale(picture);
-    yk_figure_time_grid(&picture->figure, &axis, LEFT, picture->right, picture->top,
-                        picture->bottom);
+    yk_figure_draw_vertical_grid(&picture->figure, &axis, LEFT, picture->right, picture->top,
+                                 picture->bottom);
     for (int k = 0; k < YK_MEMORY_KIND_COUNT && picture->column_count > 0; k++) {
         if (holds(picture->rank, k)) {
             draw_kind(picture, k);
         }
     }
-    yk_figure_line(&picture->figure, "axis", LEFT, picture->bottom, picture->right,
-                   picture->bottom);
+    yk_figure_draw_line(&picture->figure, "axis", LEFT, picture->bottom, picture->right,
+                        picture->bottom);
     draw_limit(picture);
-    yk_figure_legend(&picture->figure, entries, entry_count, LEFT, picture->bottom + 8,
-                     picture->right);
+    yk_figure_draw_legend(&picture->figure, entries, entry_count, LEFT, picture->bottom + 8,
+                          picture->right);
     yk_figure_end(&picture->figure);
 }
 
@@ -200,8 +201,8 @@ static yk_status draw_in(struct yk_arena *arena, const struct yk_equal_ranks_set
             snprintf(entries[count++].name, sizeof entries->name, "%s", name);
         }
     }
-    picture.figure.height =
-        picture.bottom + 8 + yk_figure_legend(NULL, entries, count, LEFT, 0, picture.right) + 8;
+    picture.figure.height = picture.bottom + 8 +
+                            yk_figure_draw_legend(NULL, entries, count, LEFT, 0, picture.right) + 8;
     draw(&picture, set, entries, count);
     return yk_text_status(frame.out);
 }
@@ -210,8 +211,8 @@ static yk_status draw_rank(struct yk_arena *arena, const struct yk_equal_ranks_s
                            int32_t rank, struct yk_figure frame)
 {
     struct yk_equal_ranks_set set = {.rank = rank};
-    YK_TRY(
-        yk_equal_ranks_device_name(yk_equal_ranks_device(sets->result, rank), 1, arena, &set.name));
+    YK_TRY(yk_equal_ranks_device_name(yk_equal_ranks_device_of_rank(sets->result, rank), 1, arena,
+                                      &set.name));
     return draw_in(arena, sets, &set, frame);
 }
 
@@ -241,7 +242,8 @@ yk_status yk_plan_memory_write_picture(const struct yk_plan_result *result, int3
 static yk_status add_still_memory(const struct yk_equal_ranks_sets *sets, struct yk_text *out)
 {
     for (int32_t f = 0; f < sets->count && f < MAX_STILL; f++) {
-        yk_page_add_text("<div class=\"still chart\">\n<h3>", sets->all[f].name, "</h3>\n", out);
+        yk_page_add_escaped_text("<div class=\"still chart\">\n<h3>", sets->all[f].name, "</h3>\n",
+                                 out);
         YK_TRY_WITH_TEMPORARY_ARENA(arena, draw_in(arena, sets, &sets->all[f],
                                                    yk_page_make_figure(YK_FIGURE_FULL_WIDTH, out)));
         yk_text_add(out, "</div>\n");

@@ -37,9 +37,9 @@ static void add_figures(const struct yk_plan_result *result, struct yk_text *out
              result->cluster->device_count);
     yk_page_add_headline_number("devices used", text, out);
     yk_page_end_headline_numbers(out);
-    yk_page_add_text("<div class=\"binds\"><strong>What limits it</strong>\n<p>",
-                     result->bottleneck, "</p>\n", out);
-    yk_page_add_text("<p class=\"note\">", result->source, "</p>\n</div>\n", out);
+    yk_page_add_escaped_text("<div class=\"binds\"><strong>What limits it</strong>\n<p>",
+                             result->bottleneck, "</p>\n", out);
+    yk_page_add_escaped_text("<p class=\"note\">", result->source, "</p>\n</div>\n", out);
 }
 
 static yk_status write_page(const struct yk_plan_result *result, struct yk_arena *arena,
@@ -65,7 +65,7 @@ yk_status yk_plan_page_write(const struct yk_plan_result *result, struct yk_text
 }
 
 static yk_status write_pictures(const struct yk_plan_result *result, const char *name,
-                                yk_chart_open_file open, void *argument, struct yk_arena *arena)
+                                yk_chart_open_picture open, void *argument, struct yk_arena *arena)
 {
     struct yk_equal_ranks_sets sets;
     YK_TRY(yk_equal_ranks_find(result, arena, &sets));
@@ -73,7 +73,7 @@ static yk_status write_pictures(const struct yk_plan_result *result, const char 
 }
 
 yk_status yk_plan_page_write_pictures(const struct yk_plan_result *result, const char *name,
-                                      yk_chart_open_file open, void *argument)
+                                      yk_chart_open_picture open, void *argument)
 {
     YK_TRY_WITH_TEMPORARY_ARENA(arena, write_pictures(result, name, open, argument, arena));
     return YK_OK;

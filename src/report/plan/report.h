@@ -18,7 +18,7 @@ yk_status yk_plan_page_write(const struct yk_plan_result *result, struct yk_text
 /* Writes the picture with the name `name` ("lanes", "memory", "bars", "cluster", "split" or
  * "memory-of-devices"), or all pictures if `name` is NULL; see yk_chart_write_svg(). */
 yk_status yk_plan_page_write_pictures(const struct yk_plan_result *result, const char *name,
-                                      yk_chart_open_file open, void *argument) YK_MUST_USE;
+                                      yk_chart_open_picture open, void *argument) YK_MUST_USE;
 
 /* Writes the memory of a rank over time as an SVG file: the kinds of memory stacked, and the limit.
  */

@@ -8,7 +8,7 @@
 
 static void add_text_cell(const char *text, struct yk_text *out)
 {
-    yk_page_add_text("<td class=\"left\">", text, "</td>", out);
+    yk_page_add_escaped_text("<td class=\"left\">", text, "</td>", out);
 }
 
 /* Adds a cell with the shares of a rank in its groups, or its parts if `shares` is false. Equal
@@ -77,7 +77,7 @@ static yk_status add_devices(const void *subject, struct yk_text *out)
 
 static const char *name_of_rank(const struct yk_plan_result *result, int32_t rank)
 {
-    return yk_equal_ranks_device(result, rank)->name;
+    return yk_equal_ranks_device_of_rank(result, rank)->name;
 }
 
 /* Adds a cell with the devices of a group: "all N", up to four names, or the first and the last. */
@@ -186,7 +186,7 @@ static void add_ratio(double step_s, double plan_s, struct yk_text *out)
 
 static void add_remark(const char *text, struct yk_text *out)
 {
-    yk_page_add_text("<td class=\"remark\">", text ? text : "", "</td></tr>\n", out);
+    yk_page_add_escaped_text("<td class=\"remark\">", text ? text : "", "</td></tr>\n", out);
 }
 
 static yk_status add_alternatives(const void *subject, struct yk_text *out)

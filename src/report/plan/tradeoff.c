@@ -80,9 +80,9 @@ static void draw_axes(const struct picture *picture)
     const struct yk_plot *plot = &picture->plot;
     const struct yk_figure_axis axis = yk_figure_axis_make(plot->y.high, YK_UNIT_SECONDS, 1);
     yk_plot_draw_axes(plot, axis.scale, axis.unit, 5);
-    yk_figure_truncated_text(&plot->figure, "middle", (plot->left + plot->right) / 2,
-                             plot->bottom + 35, picture->tradeoff->x_label,
-                             plot->right - plot->left);
+    yk_figure_draw_truncated_text(&plot->figure, "middle", (plot->left + plot->right) / 2,
+                                  plot->bottom + 35, picture->tradeoff->x_label,
+                                  plot->right - plot->left);
 }
 
 /* A point's shape around the origin: it distinguishes curves, too. */
@@ -173,8 +173,8 @@ static void draw_level(const struct picture *picture, const char *kind, const ch
     bool at_left = false;
     int32_t min = INT32_MAX;
     char text[YK_UNITS_BUFFER_SIZE + 24];
-    snprintf(text, sizeof text, "%s %s", name, YK_UNITS_TEXT(seconds, YK_UNIT_SECONDS));
-    const double pixels = yk_label_width_pixels(text);
+    snprintf(text, sizeof text, "%s %s", name, YK_UNITS_FORMAT_TEMPORARY(seconds, YK_UNIT_SECONDS));
+    const double pixels = yk_label_estimate_width_pixels(text);
     for (int place = 0; place < 4; place++) {
         const bool below = place >= 2;
         const bool left = place % 2 == 1;
@@ -187,18 +187,18 @@ static void draw_level(const struct picture *picture, const char *kind, const ch
             at_left = left;
         }
     }
-    yk_figure_line(&picture->plot.figure, kind, LEFT, y, picture->plot.right, y);
-    yk_figure_text(&picture->plot.figure, at_left ? "small halo" : "small halo end",
-                   at_left ? LEFT + 6 : picture->plot.right - 2, base, text);
+    yk_figure_draw_line(&picture->plot.figure, kind, LEFT, y, picture->plot.right, y);
+    yk_figure_draw_text(&picture->plot.figure, at_left ? "small halo" : "small halo end",
+                        at_left ? LEFT + 6 : picture->plot.right - 2, base, text);
 }
 
 static void draw_low_bound(const struct picture *picture)
 {
     char text[YK_UNITS_BUFFER_SIZE + 32];
     snprintf(text, sizeof text, "lower bound %s, below \xe2\x86\x93",
-             YK_UNITS_TEXT(picture->tradeoff->bound_s, YK_UNIT_SECONDS));
-    yk_figure_text(&picture->plot.figure, "small halo end", picture->plot.right - 2,
-                   picture->plot.bottom - 5, text);
+             YK_UNITS_FORMAT_TEMPORARY(picture->tradeoff->bound_s, YK_UNIT_SECONDS));
+    yk_figure_draw_text(&picture->plot.figure, "small halo end", picture->plot.right - 2,
+                        picture->plot.bottom - 5, text);
 }
 
 static void draw_levels(const struct picture *picture)
@@ -257,13 +257,14 @@ static void draw_chosen(const struct picture *picture)
     const double x = x_of(picture, tradeoff->chosen_x);
     const double y = y_of(picture, tradeoff->chosen_s);
     char text[YK_UNITS_BUFFER_SIZE + 8];
-    snprintf(text, sizeof text, "chosen %s", YK_UNITS_TEXT(tradeoff->chosen_s, YK_UNIT_SECONDS));
-    const double half = yk_label_width_pixels(text) / 2 / YK_FIGURE_BOLD_FRACTION;
+    snprintf(text, sizeof text, "chosen %s",
+             YK_UNITS_FORMAT_TEMPORARY(tradeoff->chosen_s, YK_UNIT_SECONDS));
+    const double half = yk_label_estimate_width_pixels(text) / 2 / YK_FIGURE_BOLD_FRACTION;
     const double middle = fmax(LEFT + half, fmin(x, picture->plot.right - half));
     yk_text_addf(picture->plot.figure.out,
                  "<circle class=\"chosen\" cx=\"%.2f\" cy=\"%.2f\" r=\"8\"/>\n", x, y);
-    yk_figure_text(&picture->plot.figure, "strong halo middle", middle,
-                   place_text(picture, middle - half, middle + half, y), text);
+    yk_figure_draw_text(&picture->plot.figure, "strong halo middle", middle,
+                        place_text(picture, middle - half, middle + half, y), text);
 }
 
 /* Returns the height. With `measures` it draws nothing. */
@@ -273,8 +274,8 @@ static double draw_legend(const struct picture *picture, double top, bool measur
     double x = LEFT;
     double y = top;
     for (int32_t c = 0; c < tradeoff->curve_count; c++) {
-        const double room =
-            fmin(yk_label_width_pixels(tradeoff->curves[c].name), picture->plot.right - LEFT - 30);
+        const double room = fmin(yk_label_estimate_width_pixels(tradeoff->curves[c].name),
+                                 picture->plot.right - LEFT - 30);
         if (x > LEFT && x + room + 30 > picture->plot.right) {
             x = LEFT;
             y += LEGEND_HEIGHT;
@@ -282,11 +283,11 @@ static double draw_legend(const struct picture *picture, double top, bool measur
         if (!measures) {
             char kind[16];
             snprintf(kind, sizeof kind, "curve s%d", (int)(c % STYLES));
-            yk_figure_line(&picture->plot.figure, kind, x, y + 9, x + 20, y + 9);
+            yk_figure_draw_line(&picture->plot.figure, kind, x, y + 9, x + 20, y + 9);
             add_point(picture, c % STYLES, x + 10, y + 9);
             yk_text_add(picture->plot.figure.out, "/>");
-            yk_figure_truncated_text(&picture->plot.figure, "soft", x + 26, y + 13,
-                                     tradeoff->curves[c].name, room);
+            yk_figure_draw_truncated_text(&picture->plot.figure, "soft", x + 26, y + 13,
+                                          tradeoff->curves[c].name, room);
         }
         x += room + 44;
     }
@@ -308,7 +309,7 @@ static void draw(const struct yk_plan_tradeoff_chart *tradeoff, struct yk_figure
     const double legend = picture.plot.bottom + 44;
     const double text = legend + draw_legend(&picture, legend, true) + 18;
     picture.plot.figure.height =
-        text + yk_figure_paragraph(NULL, "soft", 14, text, tradeoff->definition, room) - 4;
+        text + yk_figure_draw_paragraph(NULL, "soft", 14, text, tradeoff->definition, room) - 4;
     yk_figure_begin(&picture.plot.figure, tradeoff->title);
     draw_axes(&picture);
     draw_levels(&picture);
@@ -317,7 +318,7 @@ static void draw(const struct yk_plan_tradeoff_chart *tradeoff, struct yk_figure
     }
     draw_chosen(&picture);
     draw_legend(&picture, legend, false);
-    yk_figure_paragraph(&picture.plot.figure, "soft", 14, text, tradeoff->definition, room);
+    yk_figure_draw_paragraph(&picture.plot.figure, "soft", 14, text, tradeoff->definition, room);
     yk_figure_end(&picture.plot.figure);
 }
 

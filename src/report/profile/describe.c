@@ -50,13 +50,13 @@ void yk_profile_describe_knee(const struct yk_profile_report_link_curve *link, s
         yk_text_add(out, "no knee: one size tells none");
         return;
     }
-    yk_text_addf(out, "knee %s", YK_UNITS_TEXT(saturation->bytes, YK_UNIT_BYTES));
+    yk_text_addf(out, "knee %s", YK_UNITS_FORMAT_TEMPORARY(saturation->bytes, YK_UNIT_BYTES));
     if (isfinite(saturation->uncertainty) && saturation->uncertainty >= 1.05) {
         yk_text_addf(out, ", give or take a factor of %.3g", saturation->uncertainty);
     }
     yk_text_addf(out, ": %.0f %% of %s, latency %s", 100 * YK_SATURATION_SIZE_BANDWIDTH_FRACTION,
-                 YK_UNITS_TEXT(saturation->plateau_bytes_per_s, YK_UNIT_BYTES_PER_S),
-                 YK_UNITS_TEXT(saturation->latency_s, YK_UNIT_SECONDS));
+                 YK_UNITS_FORMAT_TEMPORARY(saturation->plateau_bytes_per_s, YK_UNIT_BYTES_PER_S),
+                 YK_UNITS_FORMAT_TEMPORARY(saturation->latency_s, YK_UNIT_SECONDS));
     if (!saturation->reached) {
         yk_text_add(out, "; not reached by what was measured");
     } else if (saturation->exceeds_measured_sizes) {
@@ -71,14 +71,14 @@ void yk_profile_describe_fact(const struct yk_profile_fact_row *row, struct yk_t
 {
     const double value = row->measurement.value;
     yk_text_addf(out, "%s: ", row->fact.subject);
-    if (strcmp(row->fact.fact, YK_PROFILE_CONTEXT_BYTES) == 0) {
+    if (strcmp(row->fact.fact, YK_PROFILE_FACT_CONTEXT_BYTES) == 0) {
         yk_text_addf(out, "a process holds %s besides what it trains",
-                     YK_UNITS_TEXT(value, YK_UNIT_BYTES));
-    } else if (strcmp(row->fact.fact, YK_PROFILE_COMPUTE_SLOWDOWN) == 0) {
+                     YK_UNITS_FORMAT_TEMPORARY(value, YK_UNIT_BYTES));
+    } else if (strcmp(row->fact.fact, YK_PROFILE_FACT_COMPUTE_SLOWDOWN) == 0) {
         yk_text_addf(out, "computation takes %.3g times as long beside messages", value);
-    } else if (strcmp(row->fact.fact, YK_PROFILE_IDLE_SPEEDUP) == 0) {
+    } else if (strcmp(row->fact.fact, YK_PROFILE_FACT_IDLE_SPEEDUP) == 0) {
         yk_text_addf(out, "computation takes %.3g times as long while others rest", value);
-    } else if (strcmp(row->fact.fact, YK_PROFILE_MESSAGE_SLOWDOWN) == 0) {
+    } else if (strcmp(row->fact.fact, YK_PROFILE_FACT_MESSAGE_SLOWDOWN) == 0) {
         yk_text_addf(out, "messages take %.3g times as long beside computation", value);
     } else {
         yk_text_addf(out, "%s: %.4g", row->fact.fact, value);

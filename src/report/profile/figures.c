@@ -83,9 +83,9 @@ static void draw_grid(const struct yk_plot *plot, enum yk_unit unit)
                 continue;
             }
             const double y = yk_plot_y_pixel(plot, at);
-            yk_figure_line(&plot->figure, "grid", plot->left, y, plot->right, y);
-            yk_figure_text(&plot->figure, "small soft end", plot->left - 8, y + 4,
-                           YK_UNITS_TEXT(pow(10, decade) * steps[s], unit));
+            yk_figure_draw_line(&plot->figure, "grid", plot->left, y, plot->right, y);
+            yk_figure_draw_text(&plot->figure, "small soft end", plot->left - 8, y + 4,
+                                YK_UNITS_FORMAT_TEMPORARY(pow(10, decade) * steps[s], unit));
         }
     }
 }
@@ -103,10 +103,10 @@ static void draw_sizes(const struct yk_plot *plot, const struct series *series, 
         } else {
             snprintf(label, sizeof label, "%.0f", size);
         }
-        const double half = yk_label_width_pixels(label) / 2;
-        yk_figure_line(&plot->figure, "axis", x, plot->bottom, x, plot->bottom + 4);
+        const double half = yk_label_estimate_width_pixels(label) / 2;
+        yk_figure_draw_line(&plot->figure, "axis", x, plot->bottom, x, plot->bottom + 4);
         if (x - half > end) {
-            yk_figure_text(&plot->figure, "small soft middle", x, plot->bottom + 17, label);
+            yk_figure_draw_text(&plot->figure, "small soft middle", x, plot->bottom + 17, label);
             end = x + half + 4;
         }
     }
@@ -119,7 +119,7 @@ static void draw_axes(const struct yk_plot *plot, const struct series *series, e
 {
     draw_grid(plot, unit);
     draw_sizes(plot, series, bytes);
-    yk_figure_line(&plot->figure, "axis", plot->left, plot->bottom, plot->right, plot->bottom);
+    yk_figure_draw_line(&plot->figure, "axis", plot->left, plot->bottom, plot->right, plot->bottom);
 }
 
 /* Curve, bars and points in colour number `colour`. */
@@ -134,9 +134,9 @@ static void draw_series(const struct yk_plot *plot, const struct series *series,
         const double x = yk_plot_x_pixel(plot, series->sizes[i]);
         const double high = yk_plot_y_pixel(plot, series->values[i] + bar_above(series, i));
         const double low = yk_plot_y_pixel(plot, series->values[i] - bar_below(series, i));
-        yk_figure_line(&plot->figure, bar, x, high, x, low);
-        yk_figure_line(&plot->figure, bar, x - 4, high, x + 4, high);
-        yk_figure_line(&plot->figure, bar, x - 4, low, x + 4, low);
+        yk_figure_draw_line(&plot->figure, bar, x, high, x, low);
+        yk_figure_draw_line(&plot->figure, bar, x - 4, high, x + 4, high);
+        yk_figure_draw_line(&plot->figure, bar, x - 4, low, x + 4, low);
     }
     for (int32_t i = 0; i < series->count; i++) {
         yk_text_addf(plot->figure.out,
@@ -181,9 +181,9 @@ static void draw_update(const struct yk_plot *plot, const struct series *series)
         const double y = yk_plot_y_pixel(plot, series->values[0]);
         char text[YK_UNITS_BUFFER_SIZE + 12];
         snprintf(text, sizeof text, "update %s",
-                 YK_UNITS_TEXT(pow(10, series->values[0]), YK_UNIT_SECONDS));
-        yk_figure_line(&plot->figure, "low", plot->left, y, plot->right, y);
-        yk_figure_text(&plot->figure, "small halo end", plot->right - 4, y - 5, text);
+                 YK_UNITS_FORMAT_TEMPORARY(pow(10, series->values[0]), YK_UNIT_SECONDS));
+        yk_figure_draw_line(&plot->figure, "low", plot->left, y, plot->right, y);
+        yk_figure_draw_text(&plot->figure, "small halo end", plot->right - 4, y - 5, text);
     }
 }
 
@@ -193,12 +193,12 @@ static void draw_layer(const struct yk_plot *plot, const struct series series[PA
                                                            {"curve s1", "backward", true}};
     const bool longer = series[1].count > series[0].count;
     draw_axes(plot, &series[longer ? 1 : 0], YK_UNIT_SECONDS, false);
-    yk_figure_text(&plot->figure, "small soft end", plot->right, plot->bottom + 33, "samples");
+    yk_figure_draw_text(&plot->figure, "small soft end", plot->right, plot->bottom + 33, "samples");
     draw_update(plot, &series[2]);
     for (int p = 0; p < 2; p++) {
         draw_series(plot, &series[p], p);
     }
-    yk_figure_legend(&plot->figure, legend, 2, plot->left, plot->bottom + 37, plot->right);
+    yk_figure_draw_legend(&plot->figure, legend, 2, plot->left, plot->bottom + 37, plot->right);
 }
 
 yk_status yk_profile_figure_draw_layer(const struct yk_profile_report_layer_group *layer,
@@ -288,15 +288,15 @@ static void draw_level(const struct yk_plot *plot, double value, enum yk_unit un
 {
     const double y = yk_plot_y_pixel(plot, log10(value));
     char text[YK_UNITS_BUFFER_SIZE + 12];
-    snprintf(text, sizeof text, "%s %s", name, YK_UNITS_TEXT(value, unit));
-    yk_figure_line(&plot->figure, "low", plot->left, y, plot->right, y);
-    yk_figure_text(&plot->figure, "small halo", plot->left + 6, y + 14, text);
+    snprintf(text, sizeof text, "%s %s", name, YK_UNITS_FORMAT_TEMPORARY(value, unit));
+    yk_figure_draw_line(&plot->figure, "low", plot->left, y, plot->right, y);
+    yk_figure_draw_text(&plot->figure, "small halo", plot->left + 6, y + 14, text);
 }
 
 static void draw_knee_line(const struct yk_plot *plot, double bytes)
 {
     const double x = yk_plot_x_pixel(plot, log2(bytes));
-    yk_figure_line(&plot->figure, "limit", x, plot->top, x, plot->bottom);
+    yk_figure_draw_line(&plot->figure, "limit", x, plot->top, x, plot->bottom);
 }
 
 /* The name stands right of the knee, or left of it if it does not fit. */
@@ -306,10 +306,11 @@ static void draw_knee(const struct yk_plot *plot, const struct yk_saturation_siz
     const double y = yk_plot_y_pixel(
         plot, log10(YK_SATURATION_SIZE_BANDWIDTH_FRACTION * saturation->plateau_bytes_per_s));
     char text[YK_UNITS_BUFFER_SIZE + 8];
-    snprintf(text, sizeof text, "knee %s", YK_UNITS_TEXT(saturation->bytes, YK_UNIT_BYTES));
-    const bool fits = x + 6 + yk_label_width_pixels(text) < plot->right;
-    yk_figure_text(&plot->figure, fits ? "small strong halo" : "small strong halo end",
-                   fits ? x + 6 : x - 6, plot->bottom - 8, text);
+    snprintf(text, sizeof text, "knee %s",
+             YK_UNITS_FORMAT_TEMPORARY(saturation->bytes, YK_UNIT_BYTES));
+    const bool fits = x + 6 + yk_label_estimate_width_pixels(text) < plot->right;
+    yk_figure_draw_text(&plot->figure, fits ? "small strong halo" : "small strong halo end",
+                        fits ? x + 6 : x - 6, plot->bottom - 8, text);
     yk_text_addf(plot->figure.out, "<circle class=\"chosen\" cx=\"%.2f\" cy=\"%.2f\" r=\"7\"/>\n",
                  x, y);
 }
@@ -319,7 +320,8 @@ static void draw_rates(const struct row *row)
     const struct yk_plot plot = chart_of(row, false);
     const struct yk_saturation_size *saturation = &row->link->saturation;
     const bool shows_knee = row->link->has_knee && log2(saturation->bytes) <= plot.x.high;
-    yk_figure_text(&plot.figure, "small soft", plot.left, plot.top - 6, "bandwidth over each link");
+    yk_figure_draw_text(&plot.figure, "small soft", plot.left, plot.top - 6,
+                        "bandwidth over each link");
     draw_axes(&plot, &row->rates, YK_UNIT_BYTES_PER_S, true);
     if (row->link->has_knee) {
         draw_level(&plot, saturation->plateau_bytes_per_s, YK_UNIT_BYTES_PER_S, "plateau");
@@ -337,7 +339,7 @@ static void draw_times(const struct row *row)
 {
     const struct yk_plot plot = chart_of(row, true);
     const struct yk_saturation_size *saturation = &row->link->saturation;
-    yk_figure_text(&plot.figure, "small soft", plot.left, plot.top - 6, "time");
+    yk_figure_draw_text(&plot.figure, "small soft", plot.left, plot.top - 6, "time");
     draw_axes(&plot, &row->times, YK_UNIT_SECONDS, true);
     if (row->link->has_knee && saturation->latency_s > 0) {
         draw_level(&plot, saturation->latency_s, YK_UNIT_SECONDS, "latency");
@@ -361,12 +363,13 @@ static yk_status draw_row(struct row *row, struct yk_arena *arena)
         add_point(&row->times, bytes, measurement->value, measurement->spread);
     }
     yk_profile_describe_collective(&link->rows[0].link, &text);
-    yk_figure_text(&row->figure, "strong", 14, row->top + 16, yk_text_chars(&text));
+    yk_figure_draw_text(&row->figure, "strong", 14, row->top + 16, yk_text_chars(&text));
     yk_text_free(&text);
     text = (struct yk_text){0};
     yk_profile_describe_knee(link, &text);
-    yk_figure_truncated_text(&row->figure, "soft", LEFT + 130, row->top + 16, yk_text_chars(&text),
-                             row->figure.width - LEFT - 130 - RIGHT_MARGIN);
+    yk_figure_draw_truncated_text(&row->figure, "soft", LEFT + 130, row->top + 16,
+                                  yk_text_chars(&text),
+                                  row->figure.width - LEFT - 130 - RIGHT_MARGIN);
     row->figure.out->failed |= text.failed;
     yk_text_free(&text);
     draw_rates(row);

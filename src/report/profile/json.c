@@ -25,7 +25,7 @@ void yk_profile_json_begin_table(const char *name, struct yk_json_writer *json)
 void yk_profile_json_begin_layer(const struct yk_profile_layer_key *layer, int64_t batch,
                                  struct yk_json_writer *json)
 {
-    yk_json_write_begin_row(json, 2);
+    yk_json_write_begin_object_on_line(json, 2);
     yk_json_write_string(json, "device", layer->device);
     yk_json_write_number(json, "part", layer->part);
     yk_json_write_string(json, "shape", layer->shape);
@@ -36,7 +36,7 @@ void yk_profile_json_begin_layer(const struct yk_profile_layer_key *layer, int64
 
 void yk_profile_json_begin_link(const struct yk_profile_link_key *link, struct yk_json_writer *json)
 {
-    yk_json_write_begin_row(json, 2);
+    yk_json_write_begin_object_on_line(json, 2);
     yk_json_write_string(json, "link", link->link);
     yk_json_write_string(json, "message", link->collective);
     yk_json_write_integer(json, "ranks", link->ranks);
@@ -44,7 +44,7 @@ void yk_profile_json_begin_link(const struct yk_profile_link_key *link, struct y
 
 void yk_profile_json_begin_fact(const struct yk_profile_fact_key *fact, struct yk_json_writer *json)
 {
-    yk_json_write_begin_row(json, 2);
+    yk_json_write_begin_object_on_line(json, 2);
     yk_json_write_string(json, "subject", fact->subject);
     yk_json_write_string(json, "fact", fact->fact);
 }

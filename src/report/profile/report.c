@@ -69,7 +69,7 @@ static yk_status append(struct reading *reading, void **rows, int32_t *capacity,
     if (*count == *capacity) {
         *capacity = 2 * *capacity + 64;
         void *grown = yk_arena_allocate(reading->arena, (size_t)*capacity, size);
-        YK_TRY_MEMORY(grown);
+        YK_TRY_ALLOCATED(grown);
         if (*count > 0) {
             memcpy(grown, *rows, (size_t)*count * size);
         }
@@ -169,7 +169,7 @@ static yk_status find_knee(struct yk_profile_report_link_curve *link, struct yk_
                                               measurement->spread};
     }
     const struct yk_profile_curve curve = {points, link->count};
-    link->has_knee = yk_saturation_size_find(
+    link->has_knee = yk_saturation_size_from_curve(
         &curve, yk_saturation_size_link_fraction(what->collective, what->ranks), &link->saturation);
     return YK_OK;
 }
@@ -197,7 +197,7 @@ yk_status yk_profile_report_make(struct yk_profile *profile,
     struct yk_profile_report report = {.path = request->path, .now = request->now};
     struct reading reading = {.request = request, .arena = arena, .report = &report};
     const struct yk_profile_visitor visitor = {&reading, add_layer, add_link, add_fact};
-    YK_TRY(yk_profile_visit(profile, &visitor));
+    YK_TRY(yk_profile_visit_rows(profile, &visitor));
     YK_TRY(sort_layers(&report, arena));
     YK_TRY(sort_links(&report, arena));
     *out = report;

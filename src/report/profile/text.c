@@ -115,8 +115,9 @@ static void write_axis(const struct yk_profile_report_link_curve *link, const st
     if (link->has_knee) {
         char text[YK_UNITS_BUFFER_SIZE + 8];
         const int knee = column_of(canvas, log2(link->saturation.bytes));
-        const int length = snprintf(text, sizeof text, " knee %s ",
-                                    YK_UNITS_TEXT(link->saturation.bytes, YK_UNIT_BYTES));
+        const int length =
+            snprintf(text, sizeof text, " knee %s ",
+                     YK_UNITS_FORMAT_TEMPORARY(link->saturation.bytes, YK_UNIT_BYTES));
         const bool fits_after = knee + 1 + length <= canvas->columns;
         axis[knee] = '^';
         if (fits_after || knee >= length) {
@@ -148,7 +149,7 @@ static void write_sizes(const struct yk_profile_report_link_curve *link,
     int at = 0;
     yk_text_add_repeated(out, " ", LABEL_COLUMNS + 2);
     for (int32_t i = canvas->first; i < link->count; i++) {
-        const char *text = YK_UNITS_TEXT((double)link->rows[i].bytes, YK_UNIT_BYTES);
+        const char *text = YK_UNITS_FORMAT_TEMPORARY((double)link->rows[i].bytes, YK_UNIT_BYTES);
         const int length = (int)strlen(text);
         const int middle = column_of(canvas, x_of(link, i)) - length / 2;
         const int start = middle > 0 ? middle : 0;
@@ -249,20 +250,21 @@ static void add_batch(const struct yk_profile_report_layer_group *layer, int64_t
     static const char *const passes[] = {"forward", "backward", "update"};
     double spread = 0;
     int64_t runs = INT64_MAX;
-    yk_table_add(table, "%s", layer->rows[0].layer.shape);
-    yk_table_add(table, "%" PRId64, layer->rows[0].layer.sequence);
-    yk_table_add(table, "%" PRId64, batch);
+    yk_table_add_cell(table, "%s", layer->rows[0].layer.shape);
+    yk_table_add_cell(table, "%" PRId64, layer->rows[0].layer.sequence);
+    yk_table_add_cell(table, "%" PRId64, batch);
     for (size_t p = 0; p < sizeof passes / sizeof passes[0]; p++) {
         const struct yk_profile_layer_row *row = row_of(layer, passes[p], batch);
-        yk_table_add(table, "%s",
-                     row ? YK_UNITS_TEXT(row->measurement.value, YK_UNIT_SECONDS) : "");
+        yk_table_add_cell(table, "%s",
+                          row ? YK_UNITS_FORMAT_TEMPORARY(row->measurement.value, YK_UNIT_SECONDS)
+                              : "");
         if (row) {
             spread = fmax(spread, row->measurement.spread);
             runs = row->measurement.samples < runs ? row->measurement.samples : runs;
         }
     }
-    yk_table_add(table, "%.1f %%", 100 * spread);
-    yk_table_add(table, "%" PRId64, runs);
+    yk_table_add_cell(table, "%.1f %%", 100 * spread);
+    yk_table_add_cell(table, "%" PRId64, runs);
 }
 
 /* Adds a row for every batch size of the layer, smallest first. */
@@ -336,12 +338,15 @@ static yk_status add_link(const struct yk_profile_report *report,
     YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
     for (int32_t i = 0; i < link->count; i++) {
         const struct yk_profile_measurement *measurement = &link->rows[i].measurement;
-        yk_table_add(table, "%s", YK_UNITS_TEXT((double)link->rows[i].bytes, YK_UNIT_BYTES));
-        yk_table_add(table, "%s", YK_UNITS_TEXT(measurement->value, YK_UNIT_SECONDS));
-        yk_table_add(table, "%s",
-                     YK_UNITS_TEXT(yk_profile_report_bandwidth(link, i), YK_UNIT_BYTES_PER_S));
-        yk_table_add(table, "%.1f %%", 100 * measurement->spread);
-        yk_table_add(table, "%" PRId64, measurement->samples);
+        yk_table_add_cell(table, "%s",
+                          YK_UNITS_FORMAT_TEMPORARY((double)link->rows[i].bytes, YK_UNIT_BYTES));
+        yk_table_add_cell(table, "%s",
+                          YK_UNITS_FORMAT_TEMPORARY(measurement->value, YK_UNIT_SECONDS));
+        yk_table_add_cell(
+            table, "%s",
+            YK_UNITS_FORMAT_TEMPORARY(yk_profile_report_bandwidth(link, i), YK_UNIT_BYTES_PER_S));
+        yk_table_add_cell(table, "%.1f %%", 100 * measurement->spread);
+        yk_table_add_cell(table, "%" PRId64, measurement->samples);
     }
     return yk_table_write_and_destroy(table, out);
 }

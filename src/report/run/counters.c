@@ -105,7 +105,7 @@ static bool is_shown(const struct yk_run_lanes *lanes, int32_t rank)
             return true;
         }
     }
-    return lanes->chart.group_count == 0 && rank < YK_RUN_LANES_MAX_UNMERGED;
+    return lanes->chart.group_count == 0 && rank < YK_RUN_LANES_MAX_UNMERGED_RANKS;
 }
 
 /* Whether a rank that is shown has readings of the step, and the page has the lanes of the step. */
@@ -174,10 +174,10 @@ static void draw_plot(const struct picture *picture, const struct yk_counter_ser
     for (int32_t c = 0; c < plot->count; c++) {
         draw_line(picture, line, plot, c, max, top);
     }
-    yk_figure_text(&picture->figure, "small end", LEFT - 8, top + height_of(plot) / 2 - 3,
-                   plot->title);
-    yk_figure_text(&picture->figure, "small soft end", LEFT - 8, top + height_of(plot) / 2 + 11,
-                   text);
+    yk_figure_draw_text(&picture->figure, "small end", LEFT - 8, top + height_of(plot) / 2 - 3,
+                        plot->title);
+    yk_figure_draw_text(&picture->figure, "small soft end", LEFT - 8,
+                        top + height_of(plot) / 2 + 11, text);
 }
 
 /* Calls `pass` for every plot of a rank; NULL: nothing. Returns the height of the rank. */
@@ -218,8 +218,9 @@ static double walk(const struct picture *picture, const struct yk_run_report *re
             const struct yk_counter_rank_data *rank = &report->counters->all[r];
             const double height = walk_rank(picture, rank, top, pass);
             if (pass == draw_plot && height > 0) {
-                yk_figure_truncated_text(&picture->figure, "strong", 14, top + 14, rank->device,
-                                         YK_FIGURE_BOLD_FRACTION * (picture->right - 28));
+                yk_figure_draw_truncated_text(&picture->figure, "strong", 14, top + 14,
+                                              rank->device,
+                                              YK_FIGURE_BOLD_FRACTION * (picture->right - 28));
             }
             top += height;
         }
@@ -236,7 +237,7 @@ static void draw_legend(const struct picture *picture, double y)
         snprintf(entries[c].name, sizeof entries[c].name, "%s",
                  yk_counter_name(plots[0].counters[c]));
     }
-    yk_figure_legend(&picture->figure, entries, LINES, LEFT, y, picture->right);
+    yk_figure_draw_legend(&picture->figure, entries, LINES, LEFT, y, picture->right);
 }
 
 static double end_of_run(const struct yk_run_report *report)
@@ -279,7 +280,7 @@ static void draw_counters(const struct yk_run_report *report, const struct yk_ru
     const int parts = (int)fmax(1, (picture.right - LEFT) / 90);
     const struct yk_figure_axis axis = yk_figure_axis_make(picture.span_s, YK_UNIT_SECONDS, parts);
     (void)walk(&picture, report, lanes, top, draw_track);
-    yk_figure_time_grid(&picture.figure, &axis, LEFT, picture.right, top, bottom);
+    yk_figure_draw_vertical_grid(&picture.figure, &axis, LEFT, picture.right, top, bottom);
     (void)walk(&picture, report, lanes, top, draw_plot);
     if (legend) {
         draw_legend(&picture, bottom - 2);
@@ -316,7 +317,7 @@ static void add_readings(const struct yk_counter_rank_data *rank, int32_t number
             yk_csv_add_integer(out, line);
             yk_csv_add_seconds(out, reading->begin_s + shift_s);
             yk_csv_add_seconds(out, reading->end_s + shift_s);
-            yk_csv_add_rounded(out, reading->values[counter]);
+            yk_csv_add_rounded_number(out, reading->values[counter]);
             yk_csv_end_row(out);
         }
     }
@@ -351,7 +352,7 @@ static void add_rows_csv(int32_t number, const struct yk_counter_rank_data *rank
         yk_csv_add_text(out, rows->all[i].name);
         yk_csv_add_seconds(out, rows->all[i].seconds);
         for (int c = 0; c < YK_COUNTER_COUNT; c++) {
-            yk_csv_add_rounded(out, rows->all[i].values[c]);
+            yk_csv_add_rounded_number(out, rows->all[i].values[c]);
         }
         yk_csv_end_row(out);
     }
@@ -447,7 +448,7 @@ static void add_rank(const struct yk_counter_rank_data *rank, struct yk_text *ou
     for (int32_t i = 0; i < rank->phases.count; i++) {
         whole_s = fmax(whole_s, rank->phases.all[i].seconds);
     }
-    yk_page_add_text("<h3>", rank->device, "</h3>\n", out);
+    yk_page_add_escaped_text("<h3>", rank->device, "</h3>\n", out);
     add_table(rank, &rank->phases, "phase", whole_s, out);
     add_table(rank, &rank->kinds, "kind of layer", whole_s, out);
     yk_text_add(out, "<p class=\"note\">");
@@ -488,7 +489,7 @@ static void add_lines(const struct yk_run_report *report, const struct yk_run_la
                      "name is the top of its lines; of PCIe and NVLink the first is to the device, "
                      "the second from it.</p>\n");
     add_lines_csv(report, lanes, &csv);
-    yk_page_add_csv("counters", &csv, out);
+    yk_page_add_csv_table("counters", &csv, out);
     yk_text_free(&csv);
 }
 
@@ -523,7 +524,7 @@ static yk_status add(const void *subject, struct yk_text *out)
                 "to which is what explains all of them best; n/a in a row: they cannot tell it "
                 "from others.</p>\n");
     add_averages_csv(report, &csv);
-    yk_page_add_csv("counter-averages", &csv, out);
+    yk_page_add_csv_table("counter-averages", &csv, out);
     yk_text_free(&csv);
     if (has_run_lines(report)) {
         yk_text_add(out, "<h3>Over the whole run</h3>\n<div class=\"chart\">\n");

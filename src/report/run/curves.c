@@ -104,9 +104,10 @@ void yk_run_curves_add_hover_area(const struct yk_plot *plot, const char *label)
     yk_text_add_number(out, plot->x.low);
     yk_text_add(out, "\" data-high=\"");
     yk_text_add_number(out, plot->x.high);
-    yk_page_add_text("\" tabindex=\"0\" role=\"application\" aria-roledescription=\"chart\" "
-                     "aria-label=\"",
-                     label, ". Arrow keys go from step to step.\"/>\n", out);
+    yk_page_add_escaped_text(
+        "\" tabindex=\"0\" role=\"application\" aria-roledescription=\"chart\" "
+        "aria-label=\"",
+        label, ". Arrow keys go from step to step.\"/>\n", out);
 }
 
 static void draw_evaluations(const struct yk_run_report *report, const struct yk_plot *plot)
@@ -131,16 +132,16 @@ static void draw_loss_legend(const struct yk_run_report *report, const struct yk
 {
     const struct yk_figure *figure = &plot->figure;
     double x = plot->left;
-    yk_figure_line(figure, "curve thin s0", x, y + 9, x + 20, y + 9);
-    yk_figure_text(figure, "soft", x + 26, y + 13, "every step");
-    x += 26 + yk_label_width_pixels("every step") + 14;
-    yk_figure_line(figure, "curve s0", x, y + 9, x + 20, y + 9);
-    yk_figure_text(figure, "soft", x + 26, y + 13, "smoothed");
-    x += 26 + yk_label_width_pixels("smoothed") + 14;
+    yk_figure_draw_line(figure, "curve thin s0", x, y + 9, x + 20, y + 9);
+    yk_figure_draw_text(figure, "soft", x + 26, y + 13, "every step");
+    x += 26 + yk_label_estimate_width_pixels("every step") + 14;
+    yk_figure_draw_line(figure, "curve s0", x, y + 9, x + 20, y + 9);
+    yk_figure_draw_text(figure, "soft", x + 26, y + 13, "smoothed");
+    x += 26 + yk_label_estimate_width_pixels("smoothed") + 14;
     if (report->evaluation_count > 0) {
         yk_text_addf(figure->out, "<circle class=\"dot s1\" cx=\"%.2f\" cy=\"%.2f\" r=\"4\"/>",
                      x + 8, y + 9);
-        yk_figure_text(figure, "soft", x + 18, y + 13, "evaluation");
+        yk_figure_draw_text(figure, "soft", x + 18, y + 13, "evaluation");
     }
 }
 
@@ -161,7 +162,7 @@ static yk_status draw_loss(const void *subject, struct yk_figure frame)
     yk_plot_range_pad(&plot.y, 0.04);
     yk_figure_begin(&plot.figure, "Loss by step");
     yk_plot_draw_axes(&plot, 1, "", 6);
-    yk_figure_text(&plot.figure, "small soft end", plot.right, plot.bottom + 33, "step");
+    yk_figure_draw_text(&plot.figure, "small soft end", plot.right, plot.bottom + 33, "step");
     yk_plot_draw_curve(&plot, "curve thin s0", curves->step, curves->loss, curves->count);
     yk_plot_draw_curve(&plot, "curve s0", curves->step, curves->smooth_loss, curves->count);
     draw_evaluations(report, &plot);
@@ -185,8 +186,8 @@ static void draw_small(const struct yk_run_curves *curves, const double *values,
     snprintf(label, sizeof label, "%.64s by step", title);
     yk_figure_begin(&plot.figure, label);
     yk_plot_draw_axes(&plot, 1, "", 4);
-    yk_figure_text(&plot.figure, "strong", plot.left, plot.top - 9, title);
-    yk_figure_text(&plot.figure, "soft end", plot.right, plot.top - 9, text);
+    yk_figure_draw_text(&plot.figure, "strong", plot.left, plot.top - 9, title);
+    yk_figure_draw_text(&plot.figure, "soft end", plot.right, plot.top - 9, text);
     yk_plot_draw_curve(&plot, "curve fine s0", curves->step, values, curves->count);
     yk_run_curves_add_hover_area(&plot, label);
     yk_figure_end(&plot.figure);
@@ -205,7 +206,7 @@ static void add_step(const struct yk_run_report_step *step, double smooth_loss,
                              step->tokens_per_s};
     yk_csv_add_integer(out, step->step);
     yk_csv_add_number(out, step->loss);
-    yk_csv_add_rounded(out, smooth_loss);
+    yk_csv_add_rounded_number(out, smooth_loss);
     for (size_t v = 0; v < sizeof values / sizeof *values; v++) {
         yk_csv_add_number(out, values[v]);
     }

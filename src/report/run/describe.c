@@ -146,7 +146,7 @@ void yk_run_describe_time(const struct yk_run_report *report, const struct yk_ru
 {
     const bool measured = isfinite(ranks->measured_step_s);
     const double step_s = measured ? ranks->measured_step_s : ranks->predicted_step_s;
-    const int32_t slowest = yk_run_ranks_slowest(ranks);
+    const int32_t slowest = yk_run_ranks_find_slowest(ranks);
     if (slowest >= 0 && step_s > 0) {
         add_bound(ranks, slowest, measured, step_s, out);
         add_idle(ranks, slowest, measured, step_s, out);

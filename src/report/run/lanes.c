@@ -27,13 +27,13 @@ struct traces {
 static yk_status sort(const struct yk_run_report *report, struct yk_arena *arena,
                       struct traces *out)
 {
-    out->traces[YK_RUN_PREDICTED] = report->predicted;
-    out->traces[YK_RUN_MEASURED] = report->measured;
+    out->traces[YK_RUN_TRACE_PREDICTED] = report->predicted;
+    out->traces[YK_RUN_TRACE_MEASURED] = report->measured;
     for (int t = 0; t < YK_RUN_TRACE_COUNT; t++) {
         if (out->traces[t]) {
             const int32_t count = yk_trace_rank_count(out->traces[t]);
             out->rank_count = count > out->rank_count ? count : out->rank_count;
-            out->shift_s = fmax(out->shift_s, -yk_trace_breakdown_begin_s(out->traces[t]));
+            out->shift_s = fmax(out->shift_s, -yk_trace_breakdown_first_start_s(out->traces[t]));
         }
     }
     for (int t = 0; t < YK_RUN_TRACE_COUNT && out->rank_count > 0; t++) {
@@ -64,7 +64,7 @@ static bool same_lane(const struct yk_time_chart_row *a, const struct yk_time_ch
 
 static bool same_rank(const struct traces *both, int32_t a, int32_t b)
 {
-    const struct yk_time_chart_row *lanes = both->lanes[YK_RUN_PREDICTED];
+    const struct yk_time_chart_row *lanes = both->lanes[YK_RUN_TRACE_PREDICTED];
     for (int32_t l = 0; l < YK_LANE_COUNT; l++) {
         if (!same_lane(&lanes[a * YK_LANE_COUNT + l], &lanes[b * YK_LANE_COUNT + l])) {
             return false;
@@ -76,7 +76,7 @@ static bool same_rank(const struct traces *both, int32_t a, int32_t b)
 static yk_status merge(struct yk_arena *arena, struct traces *both)
 {
     const bool merges =
-        both->rank_count > YK_RUN_LANES_MAX_UNMERGED && both->lanes[YK_RUN_PREDICTED];
+        both->rank_count > YK_RUN_LANES_MAX_UNMERGED_RANKS && both->lanes[YK_RUN_TRACE_PREDICTED];
     YK_TRY_NEW(arena, both->first_of, (int64_t)both->rank_count + 1);
     YK_TRY_NEW(arena, both->shown, (int64_t)both->rank_count + 1);
     YK_TRY_NEW(arena, both->alike, (int64_t)both->rank_count + 1);
@@ -101,9 +101,10 @@ static yk_status name(const struct traces *both, int32_t first, const char *numb
     struct yk_text text = {0};
     yk_text_add(&text, both->ranks->ranks[both->shown[first]].device);
     if (both->alike[first] > 1) {
-        yk_text_addf(
-            &text, both->traces[YK_RUN_MEASURED] ? ", slowest of ranks %s" : ", as all of ranks %s",
-            numbers);
+        yk_text_addf(&text,
+                     both->traces[YK_RUN_TRACE_MEASURED] ? ", slowest of ranks %s"
+                                                         : ", as all of ranks %s",
+                     numbers);
     }
     return yk_text_move_to_arena(&text, arena, out);
 }
@@ -122,9 +123,9 @@ static yk_status fill_lane(const struct traces *both, int32_t first, int32_t lan
         if (both->lanes[t]) {
             out->rows[t] = both->lanes[t][rank * YK_LANE_COUNT + lane];
         }
-        out->rows[t].name = t == YK_RUN_PREDICTED ? "predicted" : "measured";
+        out->rows[t].name = t == YK_RUN_TRACE_PREDICTED ? "predicted" : "measured";
     }
-    yk_equal_ranks_add_ranges(both->first_of, both->rank_count, first, &text);
+    yk_equal_ranks_write_rank_ranges(both->first_of, both->rank_count, first, &text);
     YK_TRY(yk_text_move_to_arena(&text, arena, &out->numbers));
     YK_TRY(name(both, first, out->numbers, arena, &out->device));
     yk_text_addf(&text, "%s, %s", out->device, out->lane);
@@ -173,8 +174,8 @@ yk_status yk_run_lanes_make(const struct yk_run_report *report, const struct yk_
     return list_groups(all, count, arena, &out->chart.groups);
 }
 
-void yk_run_lanes_sum_kinds(const struct yk_run_report *report,
-                            struct yk_run_op_kind_times out[YK_OP_STYLE_COUNT])
+void yk_run_lanes_sum_op_kinds(const struct yk_run_report *report,
+                               struct yk_run_op_kind_times out[YK_OP_STYLE_COUNT])
 {
     const struct yk_trace *traces[YK_RUN_TRACE_COUNT] = {report->predicted, report->measured};
     for (int32_t k = 0; k < YK_OP_STYLE_COUNT; k++) {
@@ -215,7 +216,7 @@ static bool applies(const void *subject)
 static yk_status draw(const void *subject, struct yk_figure frame)
 {
     const struct yk_run_page_data *page = subject;
-    yk_time_chart_draw(&page->lanes.chart, frame);
+    yk_time_chart_draw_svg(&page->lanes.chart, frame);
     return YK_OK;
 }
 
@@ -223,8 +224,8 @@ static yk_status add(const void *subject, struct yk_text *out)
 {
     const struct yk_run_page_data *page = subject;
     const int32_t written = yk_time_chart_count_csv_groups(&page->lanes.chart);
-    yk_time_chart_add_chart(&page->lanes.chart,
-                            "Ops of every lane over time, as predicted and as measured", out);
+    yk_time_chart_add_to_page(&page->lanes.chart,
+                              "Ops of every lane over time, as predicted and as measured", out);
     yk_text_add(out,
                 "<p class=\"note live\" hidden>What was measured is the last step. Point at an "
                 "op, tap it, or use the arrow keys: where the other row has it, too, both are "
@@ -254,7 +255,7 @@ static yk_status write_csv(const void *subject, struct yk_text *out)
                 yk_csv_add_text(out, lane->numbers);
                 yk_csv_add_text(out, lane->device);
                 yk_csv_add_text(out, lane->lane);
-                yk_time_chart_add_csv_bar(&lane->rows[t].bars[i], out);
+                yk_time_chart_add_csv_cells(&lane->rows[t].bars[i], out);
                 yk_csv_add_text(out, lane->rows[t].name);
                 yk_csv_end_row(out);
             }

@@ -3,7 +3,7 @@
  * each kind of op.
  *
  * Every lane of every rank is a group of two rows, "predicted" and "measured". Lanes without events
- * are left out. If there are more than YK_RUN_LANES_MAX_UNMERGED ranks, ranks with equal
+ * are left out. If there are more than YK_RUN_LANES_MAX_UNMERGED_RANKS ranks, ranks with equal
  * predictions are merged into one group, which shows the rank with the longest measured
  * computation.
  *
@@ -18,12 +18,12 @@
 #include "report/run/ranks.h"
 
 enum {
-    YK_RUN_LANES_MAX_UNMERGED = 8
+    YK_RUN_LANES_MAX_UNMERGED_RANKS = 8
 };
 
 enum {
-    YK_RUN_PREDICTED,
-    YK_RUN_MEASURED,
+    YK_RUN_TRACE_PREDICTED,
+    YK_RUN_TRACE_MEASURED,
     YK_RUN_TRACE_COUNT,
 };
 
@@ -54,7 +54,7 @@ struct yk_run_op_kind_times {
     double seconds[YK_RUN_TRACE_COUNT];
 };
 
-void yk_run_lanes_sum_kinds(const struct yk_run_report *report,
-                            struct yk_run_op_kind_times out[YK_OP_STYLE_COUNT]);
+void yk_run_lanes_sum_op_kinds(const struct yk_run_report *report,
+                               struct yk_run_op_kind_times out[YK_OP_STYLE_COUNT]);
 
 #endif

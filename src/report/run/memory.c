@@ -45,10 +45,10 @@ static void add_mark(const struct picture *picture, const char *kind, const char
     const double x = x_of(picture, bytes);
     char text[YK_UNITS_BUFFER_SIZE + 24];
     snprintf(text, sizeof text, "%s %s", name, YK_LABEL_WITH_UNIT(bytes, YK_UNIT_BYTES));
-    const double half = yk_label_width_pixels(text) / 2;
-    yk_figure_line(&picture->figure, kind, x, top, x, bottom);
-    yk_figure_text(&picture->figure, "small halo middle",
-                   fmax(MARGIN + half, fmin(x, picture->right - half)), base, text);
+    const double half = yk_label_estimate_width_pixels(text) / 2;
+    yk_figure_draw_line(&picture->figure, kind, x, top, x, bottom);
+    yk_figure_draw_text(&picture->figure, "small halo middle",
+                        fmax(MARGIN + half, fmin(x, picture->right - half)), base, text);
 }
 
 static void draw_stack(const struct picture *picture, const struct yk_run_report_memory *memory,
@@ -69,9 +69,9 @@ static void draw_stack(const struct picture *picture, const struct yk_run_report
         snprintf(kind, sizeof kind, "memory-%s", name);
         yk_figure_begin_rect(&picture->figure, kind, x, y, fmax(pixels - 1, 0.75), BAR_HEIGHT);
         yk_text_addf(out, " rx=\"2\"><title>%s: %s predicted</title></rect>\n", name, text);
-        if (yk_label_width_pixels(text) + 6 <= pixels) {
-            yk_figure_text(&picture->figure, "small ink middle", x + pixels / 2,
-                           y + BAR_HEIGHT / 2.0 + 4, text);
+        if (yk_label_estimate_width_pixels(text) + 6 <= pixels) {
+            yk_figure_draw_text(&picture->figure, "small ink middle", x + pixels / 2,
+                                y + BAR_HEIGHT / 2.0 + 4, text);
         }
         before += bytes;
     }
@@ -83,8 +83,8 @@ static void draw_device(const struct picture *picture, const struct yk_run_repor
     const double top = y + NAME_HEIGHT + MARK_HEIGHT;
     const double bottom = top + BAR_HEIGHT;
     char text[YK_UNITS_BUFFER_SIZE + 16];
-    yk_figure_truncated_text(&picture->figure, "strong", MARGIN, y + 14, memory->device,
-                             YK_FIGURE_BOLD_FRACTION * (picture->right - MARGIN) * 0.6);
+    yk_figure_draw_truncated_text(&picture->figure, "strong", MARGIN, y + 14, memory->device,
+                                  YK_FIGURE_BOLD_FRACTION * (picture->right - MARGIN) * 0.6);
     yk_figure_begin_rect(&picture->figure, "track", MARGIN, top, picture->right - MARGIN,
                          BAR_HEIGHT);
     yk_text_add(picture->figure.out, "/>\n");
@@ -94,7 +94,7 @@ static void draw_device(const struct picture *picture, const struct yk_run_repor
     } else if (isfinite(memory->limit_bytes)) {
         snprintf(text, sizeof text, "limit %s",
                  YK_LABEL_WITH_UNIT(memory->limit_bytes, YK_UNIT_BYTES));
-        yk_figure_text(&picture->figure, "small soft end", picture->right, y + 14, text);
+        yk_figure_draw_text(&picture->figure, "small soft end", picture->right, y + 14, text);
     }
     if (isfinite(memory->measured_bytes)) {
         add_mark(picture, "step", "measured", memory->measured_bytes, top - 5, bottom + 5, top - 8);
@@ -152,13 +152,13 @@ static yk_status draw(const void *subject, struct yk_figure frame)
     const int parts = (int)fmax(1, (picture.right - MARGIN) / 90);
     const struct yk_figure_axis axis = yk_figure_axis_make(picture.max_bytes, YK_UNIT_BYTES, parts);
     picture.figure.height =
-        bottom + yk_figure_legend(NULL, entries, kinds, MARGIN, 0, picture.right) + 8;
+        bottom + yk_figure_draw_legend(NULL, entries, kinds, MARGIN, 0, picture.right) + 8;
     yk_figure_begin(&picture.figure, "Memory, as predicted and as measured");
-    yk_figure_time_grid(&picture.figure, &axis, MARGIN, picture.right, top, bottom);
+    yk_figure_draw_vertical_grid(&picture.figure, &axis, MARGIN, picture.right, top, bottom);
     for (int32_t i = 0; i < report->memory_count; i++) {
         draw_device(&picture, &report->memory[i], top + DEVICE_HEIGHT * i);
     }
-    yk_figure_legend(&picture.figure, entries, kinds, MARGIN, bottom + 2, picture.right);
+    yk_figure_draw_legend(&picture.figure, entries, kinds, MARGIN, bottom + 2, picture.right);
     yk_figure_end(&picture.figure);
     return YK_OK;
 }

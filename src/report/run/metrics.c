@@ -17,7 +17,7 @@ static const double MAX_STEP = 9007199254740992.0;
 static double number_of(const struct yk_json *object, const char *key)
 {
     double value = NAN;
-    (void)yk_json_number(yk_json_get(object, key), &value);
+    (void)yk_json_number(yk_json_get_member(object, key), &value);
     return value;
 }
 
@@ -25,7 +25,7 @@ static double number_of(const struct yk_json *object, const char *key)
 static yk_status read_list(const struct yk_json *line, const char *key, struct yk_arena *arena,
                            const double **out, int32_t *out_count)
 {
-    const struct yk_json *list = yk_json_get(line, key);
+    const struct yk_json *list = yk_json_get_member(line, key);
     const size_t count = yk_json_array_count(list);
     double *values = NULL;
     *out = NULL;
@@ -65,24 +65,24 @@ static yk_status read_rebalancing(const struct yk_json *line, int64_t step, stru
 static yk_status read_line(const struct yk_json *line, struct yk_arena *arena,
                            struct yk_run_metrics *out)
 {
-    const char *const place = yk_json_get(line, "step") ? "step" : "rebalanced";
+    const char *const place = yk_json_get_member(line, "step") ? "step" : "rebalanced";
     const double step = number_of(line, place);
     struct yk_run_report_step *read = &out->steps[out->step_count];
     bool skipped = false;
     if (!(step >= 0 && step <= MAX_STEP && step == floor(step))) {
         return yk_fail(YK_ERROR_INPUT, "\"step\" must be a whole number");
     }
-    if (yk_json_get(line, "rebalanced")) {
+    if (yk_json_get_member(line, "rebalanced")) {
         return read_rebalancing(line, (int64_t)step, arena, out);
     }
-    if (yk_json_get(line, "evaluation_loss")) {
+    if (yk_json_get_member(line, "evaluation_loss")) {
         out->evaluations[out->evaluation_count++] = (struct yk_run_report_evaluation){
             .step = (int64_t)step,
             .loss = number_of(line, "evaluation_loss"),
         };
         return YK_OK;
     }
-    (void)yk_json_boolean(yk_json_get(line, "skipped"), &skipped);
+    (void)yk_json_boolean(yk_json_get_member(line, "skipped"), &skipped);
     *read = (struct yk_run_report_step){
         .step = (int64_t)step,
         .loss = number_of(line, "loss"),
@@ -151,7 +151,7 @@ yk_status yk_run_metrics_read(const char *text, size_t length, const char *sourc
         const char *end = memchr(text, '\n', length);
         struct yk_json *json = NULL;
         yk_status status = yk_json_parse(text, (size_t)(end - text), &json);
-        YK_THEN(read_line(json, arena, &metrics));
+        YK_IF_OK(read_line(json, arena, &metrics));
         yk_json_destroy(json);
         if (status != YK_OK) {
             char place[32];

@@ -115,7 +115,7 @@ static void add_time_description(const struct yk_run_report *report,
         for (const char *line = text.bytes; *line; line += strcspn(line, "\n") + 1) {
             sentence.length = 0;
             yk_text_add_bytes(&sentence, line, strcspn(line, "\n"));
-            yk_page_add_text("<p>", yk_text_chars(&sentence), "</p>\n", out);
+            yk_page_add_escaped_text("<p>", yk_text_chars(&sentence), "</p>\n", out);
         }
         yk_text_add(out, "</div>\n");
     }
@@ -131,9 +131,9 @@ static yk_status make(const struct yk_run_report *report, struct yk_arena *arena
     YK_TRY(yk_run_ranks_make(report, arena, &out->ranks));
     YK_TRY(yk_run_lanes_make(report, &out->ranks, arena, &out->lanes));
     YK_TRY(yk_run_curves_make(report, arena, &out->curves));
-    yk_run_lanes_sum_kinds(report, out->kinds);
-    return yk_run_ranks_find_differences(report, MAX_DIFFERENCES, arena, &out->differences,
-                                         &out->difference_count);
+    yk_run_lanes_sum_op_kinds(report, out->kinds);
+    return yk_run_ranks_find_op_differences(report, MAX_DIFFERENCES, arena, &out->differences,
+                                            &out->difference_count);
 }
 
 static yk_status write_page(const struct yk_run_report *report, struct yk_arena *arena,
@@ -165,7 +165,7 @@ yk_status yk_run_page_write(const struct yk_run_report *report, struct yk_text *
 }
 
 static yk_status write_pictures(const struct yk_run_report *report, const char *name,
-                                yk_chart_open_file open, void *argument, struct yk_arena *arena)
+                                yk_chart_open_picture open, void *argument, struct yk_arena *arena)
 {
     struct yk_run_page_data page;
     YK_TRY(make(report, arena, &page));
@@ -173,7 +173,7 @@ static yk_status write_pictures(const struct yk_run_report *report, const char *
 }
 
 yk_status yk_run_page_write_pictures(const struct yk_run_report *report, const char *name,
-                                     yk_chart_open_file open, void *argument)
+                                     yk_chart_open_picture open, void *argument)
 {
     YK_TRY_WITH_TEMPORARY_ARENA(arena, write_pictures(report, name, open, argument, arena));
     return YK_OK;

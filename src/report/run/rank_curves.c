@@ -206,12 +206,12 @@ static void draw_rebalancings(const struct picture *picture)
         for (int32_t r = 0; r < change->share_count && change->share_count <= MAX_SHARES; r++) {
             yk_text_addf(&text, r > 0 ? " / %g" : " to %g", change->shares[r]);
         }
-        const double half = yk_label_width_pixels(yk_text_chars(&text)) / 2;
+        const double half = yk_label_estimate_width_pixels(yk_text_chars(&text)) / 2;
         const double middle = fmax(plot->left + half, fmin(x, plot->right - half));
-        yk_figure_line(&plot->figure, "step", x, plot->top - 6, x, plot->bottom);
+        yk_figure_draw_line(&plot->figure, "step", x, plot->top - 6, x, plot->bottom);
         if (middle - half >= free_from) {
-            yk_figure_text(&plot->figure, "small halo middle", middle, plot->top - 10,
-                           yk_text_chars(&text));
+            yk_figure_draw_text(&plot->figure, "small halo middle", middle, plot->top - 10,
+                                yk_text_chars(&text));
             free_from = middle + half + 8;
         }
         plot->figure.out->failed |= text.failed;
@@ -230,7 +230,7 @@ static double draw_legend(const struct picture *picture, const struct yk_figure 
         const char *device = rank < picture->ranks->count ? picture->ranks->ranks[rank].device : "";
         if (i < picture->coloured) {
             snprintf(entries[i].name, sizeof entries[i].name, "%.*s (rank %d)",
-                     (int)yk_text_prefix_length(device, 20), device, (int)rank);
+                     (int)yk_text_fitting_prefix_length(device, 20), device, (int)rank);
         } else {
             snprintf(entries[i].name, sizeof entries[i].name, "%s",
                      last ? "predicted" : "least and most of the others");
@@ -239,7 +239,8 @@ static double draw_legend(const struct picture *picture, const struct yk_figure 
                    entries[i].kind);
         entries[i].is_line = true;
     }
-    return yk_figure_legend(figure, entries, count, picture->plot.left, top, picture->plot.right);
+    return yk_figure_draw_legend(figure, entries, count, picture->plot.left, top,
+                                 picture->plot.right);
 }
 
 static yk_status draw(const void *subject, struct yk_figure frame)
@@ -259,7 +260,7 @@ static yk_status draw(const void *subject, struct yk_figure frame)
     yk_figure_begin(&plot->figure, "Computation of every rank by step");
     const struct yk_figure_axis axis = yk_figure_axis_make(plot->y.high, YK_UNIT_SECONDS, 1);
     yk_plot_draw_axes(plot, axis.scale, axis.unit, 5);
-    yk_figure_text(&plot->figure, "small soft end", plot->right, plot->bottom + 33, "step");
+    yk_figure_draw_text(&plot->figure, "small soft end", plot->right, plot->bottom + 33, "step");
     if (picture.count > picture.coloured) {
         draw_others(&picture, false);
         draw_others(&picture, true);

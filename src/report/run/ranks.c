@@ -33,7 +33,7 @@ static yk_status sum_trace(const struct yk_trace *trace, bool measured, struct y
         *out_step_s = ranks->count > 0 ? first->compute_s + first->exposed_s + first->idle_s : NAN;
         return YK_OK;
     }
-    *out_step_s = yk_trace_breakdown_step_s(trace);
+    *out_step_s = yk_trace_breakdown_step_length_s(trace);
     YK_TRY_NEW(arena, sums, (int64_t)yk_trace_rank_count(trace) + 1);
     YK_TRY(yk_trace_breakdown(trace, *out_step_s, sums));
     for (int32_t r = 0; r < yk_trace_rank_count(trace); r++) {
@@ -94,7 +94,7 @@ yk_status yk_run_ranks_make(const struct yk_run_report *report, struct yk_arena 
     return YK_OK;
 }
 
-int32_t yk_run_ranks_slowest(const struct yk_run_ranks *ranks)
+int32_t yk_run_ranks_find_slowest(const struct yk_run_ranks *ranks)
 {
     const bool measured = isfinite(ranks->measured_step_s);
     int32_t slowest = -1;
@@ -124,7 +124,7 @@ static yk_status add_ops(const struct yk_trace *trace, bool measured, struct yk_
                          struct yk_run_op_difference *out)
 {
     double *from_s = NULL;
-    YK_TRY(yk_trace_arrivals_find(trace, arena, &from_s));
+    YK_TRY(yk_trace_arrivals_find_transfer_starts(trace, arena, &from_s));
     for (int32_t i = 0; i < yk_trace_event_count(trace); i++) {
         const struct yk_trace_event *event = yk_trace_event_at(trace, i);
         out[i] = (struct yk_run_op_difference){.op = event->op, .rank = event->rank};
@@ -175,9 +175,9 @@ static int32_t choose_ranks(struct yk_run_op_difference *ops, int32_t count)
     return kept;
 }
 
-yk_status yk_run_ranks_find_differences(const struct yk_run_report *report, int32_t max,
-                                        struct yk_arena *arena, struct yk_run_op_difference **out,
-                                        int32_t *out_count)
+yk_status yk_run_ranks_find_op_differences(const struct yk_run_report *report, int32_t max,
+                                           struct yk_arena *arena,
+                                           struct yk_run_op_difference **out, int32_t *out_count)
 {
     struct yk_run_op_difference *ops = NULL;
     *out = NULL;

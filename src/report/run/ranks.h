@@ -30,7 +30,7 @@ static inline const struct yk_trace_breakdown *yk_run_ranks_times(const struct y
 
 /* Returns the rank with the longest computation time. Uses the measured times, or the predicted
  * times if there are no measured times. Returns -1 if there are neither. */
-int32_t yk_run_ranks_slowest(const struct yk_run_ranks *ranks);
+int32_t yk_run_ranks_find_slowest(const struct yk_run_ranks *ranks);
 
 /* The total time of all ops with one name, on the rank where the measured and the predicted total
  * differ most. The time of a collective or of a message between two ranks starts when the last of
@@ -44,9 +44,10 @@ struct yk_run_op_difference {
 
 /* Finds the `max` largest differences and sorts them, largest first. Finds none if the predicted or
  * the measured trace is missing. */
-yk_status yk_run_ranks_find_differences(const struct yk_run_report *report, int32_t max,
-                                        struct yk_arena *arena, struct yk_run_op_difference **out,
-                                        int32_t *out_count) YK_MUST_USE;
+yk_status yk_run_ranks_find_op_differences(const struct yk_run_report *report, int32_t max,
+                                           struct yk_arena *arena,
+                                           struct yk_run_op_difference **out,
+                                           int32_t *out_count) YK_MUST_USE;
 
 /* Appends sentences that say how the time of a step is spent and how much this differs from the
  * prediction. The text is plain, with one or two sentences per line. Appends nothing if no times

@@ -99,6 +99,6 @@ yk_status yk_run_page_write(const struct yk_run_report *report, struct yk_text *
 /* Writes the picture with the name `name` ("loss", "ranks", "lanes", "counters" or "memory"), or
  * all pictures if `name` is NULL; see yk_chart_write_svg(). */
 yk_status yk_run_page_write_pictures(const struct yk_run_report *report, const char *name,
-                                     yk_chart_open_file open, void *argument) YK_MUST_USE;
+                                     yk_chart_open_picture open, void *argument) YK_MUST_USE;
 
 #endif

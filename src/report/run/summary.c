@@ -74,9 +74,10 @@ static yk_status read_rank(const struct yk_json *node, int32_t number, struct yk
         return yk_fail(YK_ERROR_INPUT, "rank %d stands where %d should be", (int)rank, (int)number);
     }
     *out = yk_run_summary_unknown_rank();
-    YK_TRY(yk_arena_strdup(arena, yk_json_string(yk_json_get(node, "device")), &out->device));
+    YK_TRY(
+        yk_arena_strdup(arena, yk_json_string(yk_json_get_member(node, "device")), &out->device));
     for (int f = 0; f < FIGURE_COUNT; f++) {
-        const struct yk_json *value = yk_json_get(node, figures[f].name);
+        const struct yk_json *value = yk_json_get_member(node, figures[f].name);
         double *place = (double *)(void *)((char *)out + figures[f].place);
         if (!value || yk_json_is_null(value)) {
             continue;
@@ -96,14 +97,14 @@ static yk_status read_root(const struct yk_json *root, struct yk_arena *arena,
     if (!yk_json_is_object(root)) {
         return yk_fail(YK_ERROR_INPUT, "this must be an object, not %s", yk_json_type_name(root));
     }
-    (void)yk_json_number(yk_json_get(root, "peak_bytes"), &out->peak_bytes);
+    (void)yk_json_number(yk_json_get_member(root, "peak_bytes"), &out->peak_bytes);
     /* Of a device with memory of its own, that is what was planned for. */
-    (void)yk_json_number(yk_json_get(root, "device_bytes"), &out->peak_bytes);
-    (void)yk_json_number(yk_json_get(root, "predicted_step_s"), &out->predicted_step_s);
+    (void)yk_json_number(yk_json_get_member(root, "device_bytes"), &out->peak_bytes);
+    (void)yk_json_number(yk_json_get_member(root, "predicted_step_s"), &out->predicted_step_s);
     YK_TRY(yk_json_get_list(root, "ranks", &list));
     YK_TRY_NEW(arena, out->ranks, yk_json_array_count(list) + 1);
     for (size_t i = 0; i < yk_json_array_count(list); i++) {
-        YK_TRY(yk_json_add_location(
+        YK_TRY(yk_json_prefix_error_location(
             read_rank(yk_json_array_at(list, i), (int32_t)i, arena, &out->ranks[i]), "ranks", i,
             NULL));
     }
@@ -115,7 +116,7 @@ yk_status yk_run_summary_read(const char *text, size_t length, const char *sourc
                               struct yk_arena *arena, struct yk_run_summary *out)
 {
     struct yk_run_summary summary = {.peak_bytes = NAN, .predicted_step_s = NAN};
-    YK_TRY_JSON(root, text, length, source, read_root(root, arena, &summary));
+    YK_TRY_WITH_PARSED_JSON(root, text, length, source, read_root(root, arena, &summary));
     *out = summary;
     return YK_OK;
 }

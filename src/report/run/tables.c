@@ -26,13 +26,14 @@ static void add_comparison(double predicted, double measured, enum yk_unit unit,
 static void add_kind(int32_t number, const struct yk_run_op_kind_times *kind, bool predicted,
                      bool measured, struct yk_text *out)
 {
-    const double predicted_s = predicted ? kind->seconds[YK_RUN_PREDICTED] : NAN;
-    const double measured_s = measured ? kind->seconds[YK_RUN_MEASURED] : NAN;
+    const double predicted_s = predicted ? kind->seconds[YK_RUN_TRACE_PREDICTED] : NAN;
+    const double measured_s = measured ? kind->seconds[YK_RUN_TRACE_MEASURED] : NAN;
     const char *name = yk_op_style_name(number);
     yk_text_addf(out, "<tr><th scope=\"row\"><i class=\"op-%s\" aria-hidden=\"true\"></i>%s</th>",
                  name, name);
-    yk_page_add_cell(YK_LABEL_COUNT(kind->count[measured ? YK_RUN_MEASURED : YK_RUN_PREDICTED]),
-                     out);
+    yk_page_add_cell(
+        YK_LABEL_COUNT(kind->count[measured ? YK_RUN_TRACE_MEASURED : YK_RUN_TRACE_PREDICTED]),
+        out);
     add_comparison(predicted_s, measured_s, YK_UNIT_SECONDS, out);
     yk_text_add(out, "</tr>\n");
 }
@@ -55,7 +56,8 @@ static yk_status add_kinds(const void *subject, struct yk_text *out)
                      "<th scope=\"col\">measured</th><th scope=\"col\">ratio</th></tr></thead>\n"
                      "<tbody>\n");
     for (int32_t k = 0; k < YK_OP_STYLE_COUNT; k++) {
-        if (kinds[k].count[YK_RUN_PREDICTED] > 0 || kinds[k].count[YK_RUN_MEASURED] > 0) {
+        if (kinds[k].count[YK_RUN_TRACE_PREDICTED] > 0 ||
+            kinds[k].count[YK_RUN_TRACE_MEASURED] > 0) {
             add_kind(k, &kinds[k], report->predicted != NULL, report->measured != NULL, out);
         }
     }
@@ -71,7 +73,8 @@ static yk_status write_kinds_csv(const void *subject, struct yk_text *out)
     const struct yk_run_op_kind_times *kinds = page->kinds;
     yk_text_add(out, "kind,predicted_count,predicted_s,measured_count,measured_s\n");
     for (int32_t k = 0; k < YK_OP_STYLE_COUNT; k++) {
-        if (kinds[k].count[YK_RUN_PREDICTED] == 0 && kinds[k].count[YK_RUN_MEASURED] == 0) {
+        if (kinds[k].count[YK_RUN_TRACE_PREDICTED] == 0 &&
+            kinds[k].count[YK_RUN_TRACE_MEASURED] == 0) {
             continue;
         }
         yk_csv_add_text(out, yk_op_style_name(k));
@@ -132,7 +135,7 @@ static yk_status add_ranks(const void *subject, struct yk_text *out)
             {rank->predicted.idle_s, rank->measured.idle_s},
         };
         yk_text_addf(out, "<tr><th scope=\"row\"><span class=\"rank\">%d", (int)r);
-        yk_page_add_text("</span>", rank->device, "</th>", out);
+        yk_page_add_escaped_text("</span>", rank->device, "</th>", out);
         yk_page_add_cell(isfinite(rank->share) ? YK_LABEL_NUMBER(rank->share) : NOTHING, out);
         for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
             add_comparison(times[i][0], times[i][1], YK_UNIT_SECONDS, out);
@@ -203,8 +206,8 @@ static yk_status add_differences(const void *subject, struct yk_text *out)
         yk_text_addf(out, "<tr><th scope=\"row\"><i class=\"op-%s\" aria-hidden=\"true\"></i>",
                      yk_op_style_name(yk_op_style_find(difference->op)));
         yk_text_add_xml_escaped(out, difference->op);
-        yk_page_add_text("</th><td class=\"left\">", ranks->ranks[difference->rank].device, "</td>",
-                         out);
+        yk_page_add_escaped_text("</th><td class=\"left\">", ranks->ranks[difference->rank].device,
+                                 "</td>", out);
         add_comparison(difference->predicted_s, difference->measured_s, YK_UNIT_SECONDS, out);
         yk_text_add(out, "</tr>\n");
     }
@@ -262,8 +265,8 @@ static yk_status add_options(const void *subject, struct yk_text *out)
     }
     yk_text_add(out, "</tbody>\n</table>\n</div>\n");
     if (report->checkpoint) {
-        yk_page_add_text("<p class=\"note\">Newest checkpoint: ", report->checkpoint, "</p>\n",
-                         out);
+        yk_page_add_escaped_text("<p class=\"note\">Newest checkpoint: ", report->checkpoint,
+                                 "</p>\n", out);
     }
     return YK_OK;
 }
@@ -284,8 +287,8 @@ const struct yk_chart yk_run_chart_options = {
 static yk_status add_sample(const void *subject, struct yk_text *out)
 {
     const struct yk_run_page_data *page = subject;
-    yk_page_add_text("<pre class=\"sample\" tabindex=\"0\">", page->report->sample, "</pre>\n",
-                     out);
+    yk_page_add_escaped_text("<pre class=\"sample\" tabindex=\"0\">", page->report->sample,
+                             "</pre>\n", out);
     return YK_OK;
 }
 

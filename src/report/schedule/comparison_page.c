@@ -9,11 +9,12 @@ static void add_row(const struct yk_comparison_page *page, int32_t number, struc
 {
     const struct yk_comparison_page_row *row = &page->rows[number];
     yk_text_add(out, number == page->winner ? "<tr class=\"winner\">" : "<tr>");
-    yk_page_add_text("<th scope=\"row\">", row->name, "</th>", out);
+    yk_page_add_escaped_text("<th scope=\"row\">", row->name, "</th>", out);
     for (int32_t c = 0; c < page->column_count; c++) {
         yk_page_add_cell(row->cells[c], out);
     }
-    yk_page_add_text("<td class=\"remark\">", row->remark ? row->remark : "", "</td></tr>\n", out);
+    yk_page_add_escaped_text("<td class=\"remark\">", row->remark ? row->remark : "",
+                             "</td></tr>\n", out);
 }
 
 static void add_table(const struct yk_comparison_page *page, struct yk_text *out)
@@ -21,7 +22,7 @@ static void add_table(const struct yk_comparison_page *page, struct yk_text *out
     yk_page_begin_section("Side by side", out);
     yk_text_add(out, "<div class=\"wide\"><table>\n<thead><tr><th></th>");
     for (int32_t c = 0; c < page->column_count; c++) {
-        yk_page_add_text("<th>", page->columns[c], "</th>", out);
+        yk_page_add_escaped_text("<th>", page->columns[c], "</th>", out);
     }
     yk_text_add(out, "<th></th></tr></thead>\n<tbody>\n");
     for (int32_t i = 0; i < page->row_count; i++) {
@@ -29,7 +30,7 @@ static void add_table(const struct yk_comparison_page *page, struct yk_text *out
     }
     yk_text_add(out, "</tbody></table></div>\n");
     for (int32_t i = 0; i < page->note_count; i++) {
-        yk_page_add_text("<p class=\"note\">", page->notes[i], "</p>\n", out);
+        yk_page_add_escaped_text("<p class=\"note\">", page->notes[i], "</p>\n", out);
     }
     yk_page_end_section(out);
 }
@@ -60,7 +61,7 @@ static yk_status add_chart(const struct yk_comparison_page_row *row, double span
     YK_TRY(yk_gantt_make_time_chart(row->schedule, &options, arena, &chart));
     yk_page_begin_section(row->name, out);
     yk_text_add(out, "<div class=\"chart\">\n");
-    yk_time_chart_draw(&chart, yk_page_make_figure(YK_FIGURE_FULL_WIDTH, out));
+    yk_time_chart_draw_svg(&chart, yk_page_make_figure(YK_FIGURE_FULL_WIDTH, out));
     yk_text_add(out, "</div>\n");
     yk_page_end_section(out);
     return YK_OK;

@@ -3,7 +3,7 @@
 #include "report/label.h"
 #include "sched/schedule.h"
 
-void yk_schedule_describe_size(const struct yk_graph *graph, struct yk_text *out)
+void yk_schedule_describe_graph_size(const struct yk_graph *graph, struct yk_text *out)
 {
     yk_text_addf(out, "%s task%s on %d device%s", YK_LABEL_COUNT(graph->task_count),
                  yk_text_plural_suffix(graph->task_count), graph->device_count,
@@ -32,7 +32,7 @@ static void add_data(const struct yk_schedule *schedule, int32_t task,
     const bool same = from == schedule->devices[task];
     yk_text_addf(out, "waits for %s%s %s %s, which %s at %s", same ? "" : "data of ",
                  graph->tasks[wait->task].name, same ? "on" : "from", graph->devices[from].name,
-                 same ? "finishes" : "arrives", YK_LABEL_TIME(graph, wait->arrival));
+                 same ? "finishes" : "arrives", YK_LABEL_GRAPH_TIME(graph, wait->arrival));
 }
 
 void yk_schedule_describe_wait(const struct yk_schedule *schedule, int32_t task,
@@ -49,15 +49,16 @@ void yk_schedule_describe_wait(const struct yk_schedule *schedule, int32_t task,
         break;
     case YK_TASK_WAIT_DEVICE:
         yk_text_addf(out, "%s is busy with %s until %s", device, graph->tasks[wait->task].name,
-                     YK_LABEL_TIME(graph, wait->arrival));
+                     YK_LABEL_GRAPH_TIME(graph, wait->arrival));
         break;
     case YK_TASK_WAIT_MEMORY:
         yk_text_addf(out, "waits for memory on %s until %s ends at %s", device,
-                     graph->tasks[wait->task].name, YK_LABEL_TIME(graph, schedule->starts[task]));
+                     graph->tasks[wait->task].name,
+                     YK_LABEL_GRAPH_TIME(graph, schedule->starts[task]));
         break;
     case YK_TASK_WAIT_SCHEDULER:
         yk_text_addf(out, "could start at %s, but was left for later",
-                     YK_LABEL_TIME(graph, wait->arrival));
+                     YK_LABEL_GRAPH_TIME(graph, wait->arrival));
         break;
     }
 }

@@ -6,7 +6,7 @@ static int32_t colour_of(const struct yk_graph *graph, const int32_t *kinds, int
 {
     const int32_t group = graph->tasks[task].group;
     const int32_t kind = kinds ? kinds[task] : group == YK_GRAPH_NO_GROUP ? task : group;
-    return kind % YK_TIME_CHART_TASK_COLOURS;
+    return kind % YK_TIME_CHART_TASK_COLOUR_COUNT;
 }
 
 static yk_status make_rows(struct yk_schedule *schedule, const int32_t *kinds,

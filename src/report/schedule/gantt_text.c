@@ -218,7 +218,7 @@ static int add_device_name(const char *name, int columns, struct yk_text *out)
         add_name(out, name, strlen(name));
         return (int)used;
     }
-    const size_t length = yk_text_prefix_length(name, (size_t)columns - 1);
+    const size_t length = yk_text_fitting_prefix_length(name, (size_t)columns - 1);
     add_name(out, name, length);
     yk_text_add(out, "\xe2\x80\xa6");
     return (int)(used - yk_text_display_width(name + length)) + 1;

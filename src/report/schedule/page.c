@@ -94,7 +94,7 @@ static void add_task(const struct yk_schedule *schedule, int32_t task,
 {
     struct yk_text why = {0};
     yk_schedule_describe_wait(schedule, task, wait, &why);
-    yk_json_write_begin_row(json, 0);
+    yk_json_write_begin_object_on_line(json, 0);
     yk_json_write_string(json, "name", schedule->graph->tasks[task].name);
     yk_json_write_string(json, "why", yk_text_chars(&why));
     yk_json_write_integer(json, "after", wait->task);
@@ -109,7 +109,7 @@ static yk_status add_tasks(struct yk_schedule *schedule, struct yk_arena *arena,
 {
     struct yk_task_wait *waits = NULL;
     YK_TRY_NEW(arena, waits, schedule->graph->task_count);
-    YK_TRY(yk_task_wait_explain(schedule, waits));
+    YK_TRY(yk_task_wait_find_reasons(schedule, waits));
     yk_json_write_newline(json, 0);
     yk_json_write_begin_array(json, "tasks");
     for (int32_t i = 0; i < schedule->graph->task_count; i++) {
@@ -136,7 +136,7 @@ static yk_status add_data(struct yk_schedule *schedule, const struct yk_time_cha
     const bool detailed = is_detailed(schedule->graph);
     struct yk_json_writer json = {.text = out};
     yk_text_add(out, "<script type=\"application/json\" id=\"schedule\">");
-    yk_json_write_begin_row(&json, 0);
+    yk_json_write_begin_object_on_line(&json, 0);
     add_device_names(schedule->graph, &json);
     add_bars(chart, detailed, &json);
     if (detailed) {
@@ -151,7 +151,7 @@ static void add_head(const struct yk_schedule_report *report, struct yk_text *ou
 {
     static const char *const styles[] = {yk_web_charts_css, yk_web_schedule_css, NULL};
     struct yk_text lead = {0};
-    yk_schedule_describe_size(report->schedule->graph, &lead);
+    yk_schedule_describe_graph_size(report->schedule->graph, &lead);
     yk_text_add(&lead, ": ");
     yk_schedule_describe_gap(report, &lead);
     out->failed |= lead.failed;
@@ -165,10 +165,10 @@ static void add_figures(const struct yk_schedule_report *report, struct yk_text 
     const int64_t bound = report->lower_bound;
     yk_page_begin_headline_numbers(out);
     yk_page_add_headline_number("algorithm", report->algorithm, out);
-    yk_page_add_headline_number("makespan", YK_LABEL_TIME(schedule->graph, schedule->makespan),
-                                out);
-    yk_page_add_headline_number("lower bound",
-                                bound > 0 ? YK_LABEL_TIME(schedule->graph, bound) : "none", out);
+    yk_page_add_headline_number("makespan",
+                                YK_LABEL_GRAPH_TIME(schedule->graph, schedule->makespan), out);
+    yk_page_add_headline_number(
+        "lower bound", bound > 0 ? YK_LABEL_GRAPH_TIME(schedule->graph, bound) : "none", out);
     yk_page_add_headline_number(
         "gap",
         bound > 0 ? YK_LABEL_PERCENT((double)(schedule->makespan - bound), (double)bound)
@@ -194,7 +194,7 @@ static yk_status add_chart(const struct yk_schedule_report *report, struct yk_ar
                          "share a bar, and what each task waits for is left out of the page. The "
                          "JSON of this schedule has every task.</p>\n");
     }
-    yk_time_chart_add_chart(&chart, options.title, out);
+    yk_time_chart_add_to_page(&chart, options.title, out);
     yk_text_add(out, "<div id=\"details\" aria-live=\"polite\"></div>\n");
     yk_page_end_section(out);
     return add_data(schedule, &chart, arena, out);
@@ -208,14 +208,14 @@ static void add_device(const struct yk_schedule *schedule, int32_t device,
     const char *share = YK_LABEL_PERCENT((double)stats->busy, (double)schedule->makespan);
     yk_page_begin_row(graph->devices[device].name, out);
     yk_page_add_cell(YK_LABEL_COUNT(stats->tasks), out);
-    yk_page_add_cell(YK_LABEL_TIME(graph, stats->busy), out);
+    yk_page_add_cell(YK_LABEL_GRAPH_TIME(graph, stats->busy), out);
     yk_text_addf(out, "<td><span class=\"meter\" style=\"--part:%s\"></span>%s</td>", share, share);
-    yk_page_add_cell(YK_LABEL_TIME(graph, schedule->makespan - stats->busy), out);
+    yk_page_add_cell(YK_LABEL_GRAPH_TIME(graph, schedule->makespan - stats->busy), out);
     if (graph->limited) {
-        yk_page_add_cell(YK_UNITS_TEXT((double)stats->peak_bytes, YK_UNIT_BYTES), out);
+        yk_page_add_cell(YK_UNITS_FORMAT_TEMPORARY((double)stats->peak_bytes, YK_UNIT_BYTES), out);
         yk_page_add_cell(limit_bytes == YK_GRAPH_UNLIMITED_MEMORY
                              ? "none"
-                             : YK_UNITS_TEXT((double)limit_bytes, YK_UNIT_BYTES),
+                             : YK_UNITS_FORMAT_TEMPORARY((double)limit_bytes, YK_UNIT_BYTES),
                          out);
     }
     yk_text_add(out, "</tr>\n");

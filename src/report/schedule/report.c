@@ -17,10 +17,10 @@ static void add_headline(const struct yk_schedule_report *report, struct yk_text
 {
     const struct yk_graph *graph = report->schedule->graph;
     yk_text_addf(out, "%s, scheduled by %s: ", report->source, report->algorithm);
-    yk_schedule_describe_size(graph, out);
-    yk_text_addf(out, "\nmakespan %s", YK_LABEL_TIME(graph, report->schedule->makespan));
+    yk_schedule_describe_graph_size(graph, out);
+    yk_text_addf(out, "\nmakespan %s", YK_LABEL_GRAPH_TIME(graph, report->schedule->makespan));
     if (report->lower_bound > 0) {
-        yk_text_addf(out, ", lower bound %s", YK_LABEL_TIME(graph, report->lower_bound));
+        yk_text_addf(out, ", lower bound %s", YK_LABEL_GRAPH_TIME(graph, report->lower_bound));
     }
     yk_text_add(out, ": ");
     yk_schedule_describe_gap(report, out);
@@ -32,17 +32,19 @@ static void add_device(struct yk_table *table, const struct yk_schedule *schedul
 {
     const struct yk_graph *graph = schedule->graph;
     const int64_t limit_bytes = graph->devices[device].memory_bytes;
-    yk_table_add(table, "%s", graph->devices[device].name);
-    yk_table_add(table, "%s", YK_LABEL_COUNT(stats->tasks));
-    yk_table_add(table, "%s", YK_LABEL_TIME(graph, stats->busy));
-    yk_table_add(table, "%s", YK_LABEL_PERCENT((double)stats->busy, (double)schedule->makespan));
-    yk_table_add(table, "%s", YK_LABEL_TIME(graph, schedule->makespan - stats->busy));
+    yk_table_add_cell(table, "%s", graph->devices[device].name);
+    yk_table_add_cell(table, "%s", YK_LABEL_COUNT(stats->tasks));
+    yk_table_add_cell(table, "%s", YK_LABEL_GRAPH_TIME(graph, stats->busy));
+    yk_table_add_cell(table, "%s",
+                      YK_LABEL_PERCENT((double)stats->busy, (double)schedule->makespan));
+    yk_table_add_cell(table, "%s", YK_LABEL_GRAPH_TIME(graph, schedule->makespan - stats->busy));
     if (graph->limited) {
-        yk_table_add(table, "%s", YK_UNITS_TEXT((double)stats->peak_bytes, YK_UNIT_BYTES));
-        yk_table_add(table, "%s",
-                     limit_bytes == YK_GRAPH_UNLIMITED_MEMORY
-                         ? "none"
-                         : YK_UNITS_TEXT((double)limit_bytes, YK_UNIT_BYTES));
+        yk_table_add_cell(table, "%s",
+                          YK_UNITS_FORMAT_TEMPORARY((double)stats->peak_bytes, YK_UNIT_BYTES));
+        yk_table_add_cell(table, "%s",
+                          limit_bytes == YK_GRAPH_UNLIMITED_MEMORY
+                              ? "none"
+                              : YK_UNITS_FORMAT_TEMPORARY((double)limit_bytes, YK_UNIT_BYTES));
     }
 }
 
@@ -168,10 +170,10 @@ yk_status yk_schedule_report_make_trace(const struct yk_schedule_report *report,
     struct yk_arena *arena = NULL;
     struct yk_trace *trace = NULL;
     yk_status status = yk_arena_create(&arena);
-    YK_THEN(yk_trace_create(&trace));
-    YK_THEN(fill_trace(report->schedule, arena, trace));
+    YK_IF_OK(yk_trace_create(&trace));
+    YK_IF_OK(fill_trace(report->schedule, arena, trace));
     yk_arena_destroy(arena);
-    YK_TRY_OR(status, yk_trace_destroy(trace));
+    YK_TRY_OR_CLEAN_UP(status, yk_trace_destroy(trace));
     *out = trace;
     return YK_OK;
 }
@@ -197,8 +199,8 @@ static yk_status draw(const struct yk_schedule_report *report, struct yk_arena *
     yk_text_addf(&title, "%s, scheduled by %s", report->source, report->algorithm);
     YK_TRY(yk_text_move_to_arena(&title, arena, &options.title));
     YK_TRY(yk_gantt_make_time_chart(report->schedule, &options, arena, &chart));
-    yk_time_chart_draw(&chart,
-                       (struct yk_figure){.width = SVG_WIDTH, .standalone = true, .out = out});
+    yk_time_chart_draw_svg(&chart,
+                           (struct yk_figure){.width = SVG_WIDTH, .standalone = true, .out = out});
     return yk_text_status(out);
 }
 

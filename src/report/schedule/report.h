@@ -45,7 +45,7 @@ yk_status yk_schedule_report_write_chrome_trace(const struct yk_schedule_report 
 /* ---- phrases and figures (describe.c) ---- */
 
 /* Adds "1,234 tasks on 3 devices". */
-void yk_schedule_describe_size(const struct yk_graph *graph, struct yk_text *out);
+void yk_schedule_describe_graph_size(const struct yk_graph *graph, struct yk_text *out);
 
 /* Adds how far the makespan is from the lower bound: "at most 19.4% longer than the shortest
  * possible". */

@@ -89,8 +89,8 @@ static void search_prices(struct pricing *pricing)
     }
 }
 
-yk_status yk_dual_prices_equal(const struct yk_graph *graph, struct yk_arena *arena,
-                               struct yk_dual_prices *out)
+yk_status yk_dual_prices_set_equal(const struct yk_graph *graph, struct yk_arena *arena,
+                                   struct yk_dual_prices *out)
 {
     YK_TRY_NEW(arena, out->of_device, graph->device_count);
     out->sum = graph->device_count;

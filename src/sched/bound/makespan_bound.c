@@ -70,7 +70,7 @@ static yk_status bound_work(const struct yk_graph *graph, struct yk_arena *arena
     struct yk_dual_prices equal;
     struct yk_dual_prices found;
     yk_dual_priced_ticks *priced = NULL;
-    YK_TRY(yk_dual_prices_equal(graph, arena, &equal));
+    YK_TRY(yk_dual_prices_set_equal(graph, arena, &equal));
     YK_TRY(yk_dual_prices_search(graph, arena, &found));
     YK_TRY_NEW(arena, priced, graph->task_count);
     qsort(windows, (size_t)graph->task_count, sizeof *windows, by_falling_after);

@@ -48,8 +48,8 @@ struct yk_dual_prices {
 typedef __int128 yk_dual_priced_ticks; /* ticks times prices */
 
 /* Gives every device the same price. The array lives in `arena`. */
-yk_status yk_dual_prices_equal(const struct yk_graph *graph, struct yk_arena *arena,
-                               struct yk_dual_prices *out) YK_MUST_USE;
+yk_status yk_dual_prices_set_equal(const struct yk_graph *graph, struct yk_arena *arena,
+                                   struct yk_dual_prices *out) YK_MUST_USE;
 
 /* Searches for prices with a large work bound. Devices with too much work become expensive. */
 yk_status yk_dual_prices_search(const struct yk_graph *graph, struct yk_arena *arena,

@@ -75,7 +75,7 @@ struct contest {
  */
 static yk_status consider(struct contest *contest, yk_status status)
 {
-    YK_THEN(yk_schedule_memory_check(contest->trial));
+    YK_IF_OK(yk_schedule_memory_check(contest->trial));
     if (status == YK_OK &&
         (!contest->found || contest->trial->makespan < contest->best->makespan)) {
         yk_schedule_copy(contest->trial, contest->best);

@@ -15,11 +15,11 @@ struct path {
 /* From `task` along the edge that gives it its upward rank; -1 at the end of the path. */
 static int32_t next_on_path(const struct yk_graph *graph, const int64_t *upward, int32_t task)
 {
-    const int64_t rest = upward[task] - yk_task_rank_mean_cost(graph, task);
+    const int64_t rest = upward[task] - yk_task_rank_scaled_mean_cost(graph, task);
     int32_t next = -1;
     for (int32_t e = graph->out_first[task]; e < graph->out_first[task + 1]; e++) {
         const struct yk_graph_edge *edge = &graph->edges[e];
-        if (yk_task_rank_mean_transfer(graph, edge) + upward[edge->to] == rest &&
+        if (yk_task_rank_scaled_mean_transfer(graph, edge) + upward[edge->to] == rest &&
             (next < 0 || edge->to < next)) {
             next = edge->to;
         }

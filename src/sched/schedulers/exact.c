@@ -56,7 +56,8 @@ static yk_status keep(struct search *search)
 {
     const struct yk_partial_schedule *partial = search->partial;
     struct yk_schedule *found = search->found;
-    yk_schedule_fill(found, partial->order, partial->devices, partial->starts, partial->finishes);
+    yk_schedule_set_arrays(found, partial->order, partial->devices, partial->starts,
+                           partial->finishes);
     found->makespan = yk_partial_schedule_makespan(partial);
     const yk_status status = yk_schedule_memory_check(found);
     if (status == YK_OK) {
@@ -93,7 +94,7 @@ static yk_status follow(struct search *search, int64_t bound)
     }
     struct yk_partial_schedule_step *steps =
         calloc((size_t)left * (size_t)partial->graph->device_count, sizeof *steps);
-    YK_TRY_MEMORY(steps);
+    YK_TRY_ALLOCATED(steps);
     yk_status status = YK_OK;
     const int32_t count = yk_partial_schedule_list_steps(partial, search->best->makespan, steps);
     if (partial->timed_out) {
@@ -107,7 +108,8 @@ static yk_status follow(struct search *search, int64_t bound)
             break;
         }
         yk_partial_schedule_place(partial, &steps[i]);
-        status = yk_partial_schedule_is_dominated(partial) ? YK_OK : follow(search, steps[i].bound);
+        status =
+            yk_partial_schedule_dominated_or_add(partial) ? YK_OK : follow(search, steps[i].bound);
         yk_partial_schedule_undo(partial, &steps[i]);
         if (status != YK_OK) {
             break;

@@ -135,7 +135,7 @@ static yk_status attempt(struct attempts *attempts, const int32_t *order, const 
         yk_memory_aware_builder_place(attempts->fit, order[k], slot);
         yk_scheduler_report_progress(attempts->options, "heft-memory", k, n);
     }
-    yk_schedule_builder_finish(attempts->builder);
+    yk_schedule_builder_set_makespan(attempts->builder);
     const struct yk_schedule *schedule = attempts->builder->schedule;
     if (!attempts->found || schedule->makespan < attempts->best->makespan) {
         yk_schedule_copy(schedule, attempts->best);

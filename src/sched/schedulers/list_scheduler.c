@@ -18,7 +18,7 @@ static yk_status place_all(const struct yk_list_scheduler_rule *rule, const char
         yk_schedule_builder_place(builder, order[k], rule->choose(builder, state, order[k]));
         yk_scheduler_report_progress(options, name, k, n);
     }
-    yk_schedule_builder_finish(builder);
+    yk_schedule_builder_set_makespan(builder);
     return YK_OK;
 }
 

@@ -112,7 +112,8 @@ static const int64_t *child_ready(struct yk_schedule_builder *builder,
     const struct yk_graph_incoming_edge input = {edge->cost, edge->from, child->edge};
     memcpy(families->child_ready, &families->rows[(int64_t)child->task * P],
            (size_t)P * sizeof *families->child_ready);
-    yk_schedule_builder_add_input(graph, &input, slot.device, slot.finish, families->child_ready);
+    yk_schedule_builder_raise_ready_times(graph, &input, slot.device, slot.finish,
+                                          families->child_ready);
     return families->child_ready;
 }
 
@@ -169,8 +170,9 @@ static void update_children(const struct yk_graph *graph, const struct families 
     for (int32_t e = graph->out_first[task]; e < graph->out_first[task + 1]; e++) {
         const struct yk_graph_edge *edge = &graph->edges[e];
         const struct yk_graph_incoming_edge input = {edge->cost, edge->from, e};
-        yk_schedule_builder_add_input(graph, &input, slot.device, slot.finish,
-                                      &families->rows[(int64_t)edge->to * graph->device_count]);
+        yk_schedule_builder_raise_ready_times(
+            graph, &input, slot.device, slot.finish,
+            &families->rows[(int64_t)edge->to * graph->device_count]);
     }
 }
 

@@ -413,8 +413,8 @@ static void *run_chain(void *argument)
     struct yk_anneal_state *state = NULL;
     struct generator generator = {0};
     yk_status status = yk_anneal_state_create(chain->best, &state);
-    YK_THEN(make_generator(state, &generator));
-    YK_THEN(search(chain, state, &generator));
+    YK_IF_OK(make_generator(state, &generator));
+    YK_IF_OK(search(chain, state, &generator));
     yk_anneal_state_destroy(state);
     if (status != YK_OK) {
         /* The error message is stored in this thread, which is about to end. */

@@ -95,8 +95,8 @@ yk_status yk_anneal_state_create(const struct yk_schedule *schedule, struct yk_a
     YK_TRY_NEW_WITH_ARENA(state);
     state->graph = schedule->graph;
     yk_status status = allocate_arrays(state);
-    YK_THEN(yk_anneal_state_load_schedule(state, schedule));
-    YK_TRY_OR(status, yk_anneal_state_destroy(state));
+    YK_IF_OK(yk_anneal_state_load_schedule(state, schedule));
+    YK_TRY_OR_CLEAN_UP(status, yk_anneal_state_destroy(state));
     *out = state;
     return YK_OK;
 }
@@ -222,7 +222,7 @@ static int64_t decode_by_fitting(struct yk_anneal_state *state, int64_t limit)
         }
         yk_memory_aware_builder_place(scratch->fit, task, slot);
     }
-    yk_schedule_builder_finish(builder);
+    yk_schedule_builder_set_makespan(builder);
     memcpy(state->starts, scratch->schedule->starts, (size_t)graph->task_count * sizeof(int64_t));
     memcpy(state->finishes, scratch->schedule->finishes,
            (size_t)graph->task_count * sizeof(int64_t));
@@ -270,6 +270,6 @@ yk_status yk_anneal_state_sort_by_start(struct yk_anneal_state *state)
 void yk_anneal_state_write_schedule(const struct yk_anneal_state *state,
                                     struct yk_schedule *schedule)
 {
-    yk_schedule_fill(schedule, state->order, state->devices, state->starts, state->finishes);
+    yk_schedule_set_arrays(schedule, state->order, state->devices, state->starts, state->finishes);
     schedule->makespan = state->makespan;
 }

@@ -78,8 +78,8 @@ static void begin(struct yk_partial_schedule *partial)
     }
 }
 
-static yk_status price_tasks(struct yk_partial_schedule_work *work, const struct yk_graph *graph,
-                             struct yk_arena *arena)
+static yk_status price_tasks(struct yk_partial_schedule_priced_work *work,
+                             const struct yk_graph *graph, struct yk_arena *arena)
 {
     YK_TRY_NEW(arena, work->cheapest, graph->task_count);
     for (int32_t i = 0; i < graph->task_count; i++) {
@@ -97,7 +97,7 @@ yk_status yk_partial_schedule_create(const struct yk_graph *graph, int64_t max_s
     partial->graph = graph;
     partial->granularity = yk_makespan_bound_granularity(graph);
     YK_TRY(allocate_arrays(partial, arena, max_states));
-    YK_TRY(yk_dual_prices_equal(graph, arena, &partial->works[0].prices));
+    YK_TRY(yk_dual_prices_set_equal(graph, arena, &partial->works[0].prices));
     YK_TRY(yk_dual_prices_search(graph, arena, &partial->works[1].prices));
     for (int i = 0; i < YK_PARTIAL_SCHEDULE_PRICE_SETS; i++) {
         YK_TRY(price_tasks(&partial->works[i], graph, arena));
@@ -235,7 +235,7 @@ static int64_t bound_task(struct yk_partial_schedule *partial, int32_t task)
 }
 
 /* Each device is busy with the placed tasks until `idle_from`; the unplaced work comes on top. */
-static int64_t bound_work(const struct yk_partial_schedule_work *work,
+static int64_t bound_work(const struct yk_partial_schedule_priced_work *work,
                           const struct yk_partial_schedule *partial)
 {
     yk_dual_priced_ticks sum = work->left;
@@ -266,7 +266,7 @@ static int64_t bound_rest(struct yk_partial_schedule *partial, int64_t limit)
                : (bound + partial->granularity - 1) / partial->granularity * partial->granularity;
 }
 
-bool yk_partial_schedule_is_dominated(struct yk_partial_schedule *partial)
+bool yk_partial_schedule_dominated_or_add(struct yk_partial_schedule *partial)
 {
     const struct yk_graph *graph = partial->graph;
     const int32_t P = graph->device_count;
@@ -282,7 +282,7 @@ bool yk_partial_schedule_is_dominated(struct yk_partial_schedule *partial)
         const int32_t device = partial->devices[i];
         int32_t code = 0; /* not placed */
         if (device == YK_SCHEDULE_NO_DEVICE) {
-            const int32_t assigned = yk_group_devices_of_task(&partial->groups, i);
+            const int32_t assigned = yk_group_devices_device_of_task(&partial->groups, i);
             code = assigned == YK_SCHEDULE_NO_DEVICE ? 0 : 2 + P + assigned;
         } else if (partial->unused[i] > 0) {
             code = 2 + device;
@@ -294,7 +294,7 @@ bool yk_partial_schedule_is_dominated(struct yk_partial_schedule *partial)
         }
         partial->key[i] = (uint16_t)code;
     }
-    return yk_visited_states_dominate(partial->visited, partial->key, partial->times, count);
+    return yk_visited_states_dominate_or_add(partial->visited, partial->key, partial->times, count);
 }
 
 int64_t yk_partial_schedule_makespan(const struct yk_partial_schedule *partial)

@@ -25,7 +25,7 @@ struct yk_partial_schedule_step {
 };
 
 /* The work of the unplaced tasks, priced with one set of dual prices (makespan_bound.h). */
-struct yk_partial_schedule_work {
+struct yk_partial_schedule_priced_work {
     struct yk_dual_prices prices;
     yk_dual_priced_ticks *cheapest; /* (n) price of each task on its cheapest device */
     yk_dual_priced_ticks left;      /* sum of `cheapest` over the unplaced tasks */
@@ -55,7 +55,7 @@ struct yk_partial_schedule {
     struct yk_group_devices groups;
     int64_t *free_bytes;   /* (P) free memory: the limit minus the resident bytes of groups */
     int64_t *needed_bytes; /* (n) memory of the task and resident bytes of all its edges */
-    struct yk_partial_schedule_work works[YK_PARTIAL_SCHEDULE_PRICE_SETS];
+    struct yk_partial_schedule_priced_work works[YK_PARTIAL_SCHEDULE_PRICE_SETS];
     int32_t *twin;    /* (P) the first device with the same costs, links and memory */
     uint16_t *key;    /* (n) temporary: the key of the state */
     int64_t *times;   /* (n + P) temporary: the times of the state */
@@ -78,7 +78,7 @@ void yk_partial_schedule_undo(struct yk_partial_schedule *partial,
 
 /* Returns true if a visited state dominates this state. Otherwise adds this state to the visited
  * states and returns false. */
-bool yk_partial_schedule_is_dominated(struct yk_partial_schedule *partial);
+bool yk_partial_schedule_dominated_or_add(struct yk_partial_schedule *partial);
 
 /* Lists the steps whose bound is less than `limit`, smallest bound first, and returns their number.
  * `out` must have space for all unplaced tasks on all devices. */
@@ -105,7 +105,7 @@ yk_status yk_visited_states_create(struct yk_arena *arena, int32_t key_length, i
 
 /* Returns true if a visited state dominates this state. Otherwise adds this state to the table and
  * returns false. */
-bool yk_visited_states_dominate(struct yk_visited_states *visited, const uint16_t *key,
-                                const int64_t *times, int32_t time_count);
+bool yk_visited_states_dominate_or_add(struct yk_visited_states *visited, const uint16_t *key,
+                                       const int64_t *times, int32_t time_count);
 
 #endif

@@ -59,8 +59,8 @@ static bool no_later(const int64_t *a, const int64_t *b, size_t count)
     return true;
 }
 
-bool yk_visited_states_dominate(struct yk_visited_states *visited, const uint16_t *key,
-                                const int64_t *times, int32_t time_count)
+bool yk_visited_states_dominate_or_add(struct yk_visited_states *visited, const uint16_t *key,
+                                       const int64_t *times, int32_t time_count)
 {
     const size_t count = (size_t)time_count;
     const uint64_t hash = hash_of(key, visited->key_length);

@@ -39,7 +39,7 @@ yk_status yk_device_timeline_create(struct yk_arena *arena, int32_t task_count,
 
 void yk_device_timeline_clear(struct yk_device_timeline *timeline)
 {
-    yk_number_fill(timeline->roots, timeline->device_count, NONE);
+    yk_number_fill_array(timeline->roots, timeline->device_count, NONE);
 }
 
 static void update(void *all, int32_t number)
@@ -78,7 +78,7 @@ static bool is_before(const void *nodes, int32_t number, int64_t key)
     return comes_before(nodes, number, (int32_t)key);
 }
 
-static const struct yk_treap treap = {
+static const struct yk_treap_callbacks treap = {
     .node_size = sizeof(struct node),
     .is_before = is_before,
     .update = update,

@@ -21,7 +21,7 @@ void yk_group_devices_clear(struct yk_group_devices *groups)
         groups->devices[g] = YK_GROUP_DEVICES_NO_DEVICE;
         groups->placed[g] = 0;
     }
-    yk_number_fill(groups->users, (int64_t)graph->store_count * graph->device_count, 0);
+    yk_number_fill_array(groups->users, (int64_t)graph->store_count * graph->device_count, 0);
 }
 
 /* The count of the users of the group's store on `device`, or NULL when it has no store. */

@@ -36,7 +36,8 @@ void yk_group_devices_remove_task(struct yk_group_devices *groups, int32_t task,
 
 /* Returns the device of the task's group. Returns YK_GROUP_DEVICES_NO_DEVICE if no task of the
  * group is placed, or if the task has no group. */
-static inline int32_t yk_group_devices_of_task(const struct yk_group_devices *groups, int32_t task)
+static inline int32_t yk_group_devices_device_of_task(const struct yk_group_devices *groups,
+                                                      int32_t task)
 {
     const int32_t group = groups->graph->tasks[task].group;
     return group == YK_GRAPH_NO_GROUP ? YK_GROUP_DEVICES_NO_DEVICE : groups->devices[group];
@@ -47,7 +48,7 @@ static inline int32_t yk_group_devices_of_task(const struct yk_group_devices *gr
 static inline bool yk_group_devices_allow_task(const struct yk_group_devices *groups, int32_t task,
                                                int32_t device)
 {
-    const int32_t assigned = yk_group_devices_of_task(groups, task);
+    const int32_t assigned = yk_group_devices_device_of_task(groups, task);
     return assigned == YK_GROUP_DEVICES_NO_DEVICE || assigned == device;
 }
 

@@ -112,8 +112,8 @@ static bool inputs_can_wait(const struct yk_memory_aware_builder *builder, const
         const bool last = k + 1 == need->arrival_count;
         const int64_t until = last ? start : builder->arrivals[k + 1].produced;
         waiting += builder->arrivals[k].bytes;
-        if (yk_memory_usage_excess_end(builder->usage, device, builder->arrivals[k].produced, until,
-                                       need->limit - waiting) >= 0) {
+        if (yk_memory_usage_last_excess_end(builder->usage, device, builder->arrivals[k].produced,
+                                            until, need->limit - waiting) >= 0) {
             return false;
         }
     }
@@ -132,7 +132,8 @@ bool yk_memory_aware_builder_slot_on_device(struct yk_memory_aware_builder *buil
     const struct yk_memory_usage *usage = builder->usage;
     const bool has_length = yk_graph_task_cost(builder->builder->graph, task, device) > 0;
     if ((has_length && need.running > need.limit) ||
-        yk_memory_usage_excess_end(usage, device, 0, YK_MEMORY_USAGE_FOREVER, need.limit) >= 0) {
+        yk_memory_usage_last_excess_end(usage, device, 0, YK_MEMORY_USAGE_FOREVER, need.limit) >=
+            0) {
         return false;
     }
     for (;;) {
@@ -142,11 +143,11 @@ bool yk_memory_aware_builder_slot_on_device(struct yk_memory_aware_builder *buil
         if (!inputs_can_wait(builder, &need, device, slot.start)) {
             return false;
         }
-        int64_t crowded_until = yk_memory_usage_excess_end(
+        int64_t crowded_until = yk_memory_usage_last_excess_end(
             usage, device, slot.finish, YK_MEMORY_USAGE_FOREVER, need.limit - need.after);
         if (crowded_until < 0) {
-            crowded_until = yk_memory_usage_excess_end(usage, device, slot.start, slot.finish,
-                                                       need.limit - need.running);
+            crowded_until = yk_memory_usage_last_excess_end(usage, device, slot.start, slot.finish,
+                                                            need.limit - need.running);
         }
         if (crowded_until < 0) {
             *out = slot;
@@ -241,6 +242,6 @@ yk_status yk_memory_aware_builder_fail_no_slot(struct yk_memory_aware_builder *b
         "no room for task \"%s\": on device \"%s\", the nearest to fit, it would need %s "
         "more than the %s there are; give that device more memory or add a device",
         graph->tasks[task].name, graph->devices[nearest].name,
-        YK_UNITS_TEXT((double)min_missing, YK_UNIT_BYTES),
-        YK_UNITS_TEXT((double)graph->devices[nearest].memory_bytes, YK_UNIT_BYTES));
+        YK_UNITS_FORMAT_TEMPORARY((double)min_missing, YK_UNIT_BYTES),
+        YK_UNITS_FORMAT_TEMPORARY((double)graph->devices[nearest].memory_bytes, YK_UNIT_BYTES));
 }

@@ -100,7 +100,7 @@ static bool is_before(const void *steps, int32_t number, int64_t time)
     return ((const struct step *)steps)[number].time < time;
 }
 
-static const struct yk_treap treap = {
+static const struct yk_treap_callbacks treap = {
     .node_size = sizeof(struct step),
     .is_before = is_before,
     .update = update,
@@ -185,8 +185,8 @@ static int64_t last_above(const struct question *question, int32_t root, int64_t
     return NONE;
 }
 
-int64_t yk_memory_usage_excess_end(const struct yk_memory_usage *usage, int32_t device,
-                                   int64_t from, int64_t until, int64_t limit)
+int64_t yk_memory_usage_last_excess_end(const struct yk_memory_usage *usage, int32_t device,
+                                        int64_t from, int64_t until, int64_t limit)
 {
     if (from >= until) {
         return NONE;

@@ -30,7 +30,7 @@ void yk_memory_usage_add(struct yk_memory_usage *usage, int32_t device, int64_t 
 
 /* Returns the end of the last time span in [from, until) in which the usage exceeds `limit`. This
  * end may be later than `until`. Returns -1 if the usage never exceeds `limit` in the interval. */
-int64_t yk_memory_usage_excess_end(const struct yk_memory_usage *usage, int32_t device,
-                                   int64_t from, int64_t until, int64_t limit);
+int64_t yk_memory_usage_last_excess_end(const struct yk_memory_usage *usage, int32_t device,
+                                        int64_t from, int64_t until, int64_t limit);
 
 #endif

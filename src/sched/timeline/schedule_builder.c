@@ -19,7 +19,7 @@ yk_status yk_schedule_builder_create(struct yk_schedule *schedule, struct yk_sch
     YK_TRY_NEW_WITH_ARENA(builder);
     builder->graph = schedule->graph;
     builder->schedule = schedule;
-    YK_TRY_OR(allocate_arrays(builder), yk_arena_destroy(builder->arena));
+    YK_TRY_OR_CLEAN_UP(allocate_arrays(builder), yk_arena_destroy(builder->arena));
     yk_schedule_builder_clear(builder);
     *out = builder;
     return YK_OK;
@@ -35,14 +35,15 @@ void yk_schedule_builder_destroy(struct yk_schedule_builder *builder)
 void yk_schedule_builder_clear(struct yk_schedule_builder *builder)
 {
     yk_device_timeline_clear(builder->timeline);
-    yk_number_fill(builder->schedule->devices, builder->graph->task_count, YK_SCHEDULE_NO_DEVICE);
+    yk_number_fill_array(builder->schedule->devices, builder->graph->task_count,
+                         YK_SCHEDULE_NO_DEVICE);
     yk_group_devices_clear(&builder->groups);
     builder->placed_count = 0;
 }
 
-void yk_schedule_builder_add_input(const struct yk_graph *graph,
-                                   const struct yk_graph_incoming_edge *input, int32_t source,
-                                   int64_t finish, int64_t *ready)
+void yk_schedule_builder_raise_ready_times(const struct yk_graph *graph,
+                                           const struct yk_graph_incoming_edge *input,
+                                           int32_t source, int64_t finish, int64_t *ready)
 {
     const int32_t P = graph->device_count;
     const int64_t at_source = yk_number_max(ready[source], finish);
@@ -73,8 +74,8 @@ const int64_t *yk_schedule_builder_ready_times(struct yk_schedule_builder *build
         const struct yk_graph_incoming_edge *edge = &graph->inputs[k];
         const int32_t source = builder->schedule->devices[edge->from];
         if (source != YK_SCHEDULE_NO_DEVICE) {
-            yk_schedule_builder_add_input(graph, edge, source,
-                                          builder->schedule->finishes[edge->from], ready);
+            yk_schedule_builder_raise_ready_times(graph, edge, source,
+                                                  builder->schedule->finishes[edge->from], ready);
         }
     }
     return ready;
@@ -160,7 +161,7 @@ void yk_schedule_builder_undo(struct yk_schedule_builder *builder)
     yk_group_devices_remove_task(&builder->groups, task, device);
 }
 
-void yk_schedule_builder_finish(struct yk_schedule_builder *builder)
+void yk_schedule_builder_set_makespan(struct yk_schedule_builder *builder)
 {
     assert(builder->placed_count == builder->graph->task_count);
     struct yk_schedule *schedule = builder->schedule;

@@ -49,9 +49,9 @@ static inline bool yk_schedule_builder_allows_device(const struct yk_schedule_bu
 
 /* For each device p, raises ready[p] to the time when the data of `edge` arrives on this device, if
  * it is less. The data is produced on the device `source` at the time `finish`. */
-void yk_schedule_builder_add_input(const struct yk_graph *graph,
-                                   const struct yk_graph_incoming_edge *input, int32_t source,
-                                   int64_t finish, int64_t *ready);
+void yk_schedule_builder_raise_ready_times(const struct yk_graph *graph,
+                                           const struct yk_graph_incoming_edge *input,
+                                           int32_t source, int64_t finish, int64_t *ready);
 
 /* Returns, for each device (P), the time when all inputs of `task` have arrived on this device.
  * Ignores inputs that are not placed. The array is valid until the next call. */
@@ -80,6 +80,6 @@ void yk_schedule_builder_place(struct yk_schedule_builder *builder, int32_t task
 void yk_schedule_builder_undo(struct yk_schedule_builder *builder);
 
 /* Computes the makespan. All tasks must be placed. */
-void yk_schedule_builder_finish(struct yk_schedule_builder *builder);
+void yk_schedule_builder_set_makespan(struct yk_schedule_builder *builder);
 
 #endif

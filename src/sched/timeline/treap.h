@@ -3,7 +3,7 @@
  * right, and by pseudo-random priority from top to bottom. The nodes are structs in an array of the
  * caller. The first member of a node is a struct yk_treap_links. The number of a node is its index
  * in the array. All functions are inline, because schedulers call them in their inner loops. Each
- * caller passes one constant struct yk_treap, which describes its nodes. A treap is not
+ * caller passes one constant struct yk_treap_callbacks, which describes its nodes. A treap is not
  * thread-safe.
  */
 #ifndef YK_SCHED_TIMELINE_TREAP_H
@@ -22,7 +22,7 @@ struct yk_treap_links {
     int32_t right;
 };
 
-struct yk_treap {
+struct yk_treap_callbacks {
     size_t node_size;
     bool (*is_before)(const void *nodes, int32_t number, int64_t key);
     /* Recomputes what a node stores about its subtree from the children of the node. */
@@ -41,13 +41,14 @@ static inline uint32_t yk_treap_priority(int32_t number)
     return x ^ (x >> 16);
 }
 
-static inline struct yk_treap_links *yk_treap_links_of(const struct yk_treap *treap, void *nodes,
-                                                       int32_t number)
+static inline struct yk_treap_links *yk_treap_links_of(const struct yk_treap_callbacks *treap,
+                                                       void *nodes, int32_t number)
 {
     return (struct yk_treap_links *)((char *)nodes + (size_t)number * treap->node_size);
 }
 
-static inline void yk_treap_pass_down(const struct yk_treap *treap, void *nodes, int32_t number)
+static inline void yk_treap_pass_down(const struct yk_treap_callbacks *treap, void *nodes,
+                                      int32_t number)
 {
     if (treap->pass_down) {
         treap->pass_down(nodes, number);
@@ -55,7 +56,7 @@ static inline void yk_treap_pass_down(const struct yk_treap *treap, void *nodes,
 }
 
 /* Splits a tree into the tree of the nodes before `key` and the tree of the other nodes. */
-static inline void yk_treap_split(const struct yk_treap *treap, void *nodes, int32_t root,
+static inline void yk_treap_split(const struct yk_treap_callbacks *treap, void *nodes, int32_t root,
                                   int64_t key, int32_t *before, int32_t *after)
 {
     if (root == YK_TREAP_NONE) {
@@ -75,8 +76,8 @@ static inline void yk_treap_split(const struct yk_treap *treap, void *nodes, int
 }
 
 /* Joins two trees and returns the root. All nodes of `before` must come before those of `after`. */
-static inline int32_t yk_treap_join(const struct yk_treap *treap, void *nodes, int32_t before,
-                                    int32_t after)
+static inline int32_t yk_treap_join(const struct yk_treap_callbacks *treap, void *nodes,
+                                    int32_t before, int32_t after)
 {
     if (before == YK_TREAP_NONE || after == YK_TREAP_NONE) {
         return before == YK_TREAP_NONE ? after : before;

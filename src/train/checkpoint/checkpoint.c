@@ -25,7 +25,7 @@
 struct source {
     const char *path;
     bool own; /* written by yoke; else in Hugging Face format */
-    struct yk_manifest_file_share share;
+    struct yk_manifest_hash_share share;
 };
 
 void yk_checkpoint_close(struct yk_checkpoint *checkpoint)
@@ -53,8 +53,8 @@ static yk_status read_config(struct yk_checkpoint *checkpoint, const char *folde
     struct yk_model_config *config = NULL;
     yk_status status =
         read_file(folder, YK_CHECKPOINT_CONFIG_FILE, checkpoint->arena, &path, &text);
-    YK_THEN(
-        yk_model_config_read(yk_text_chars(&text), text.length, path, checkpoint->arena, &read));
+    YK_IF_OK(
+        yk_model_config_parse(yk_text_chars(&text), text.length, path, checkpoint->arena, &read));
     yk_text_free(&text);
     YK_TRY(status);
     YK_TRY_NEW(checkpoint->arena, config, 1);
@@ -85,7 +85,7 @@ static yk_status read_tokenizer(struct yk_checkpoint *checkpoint, const char *fo
     const char *path = NULL;
     struct yk_text text = {0};
     yk_status status = read_file(folder, name, checkpoint->arena, &path, &text);
-    YK_THEN(yk_tokenizer_read(yk_text_chars(&text), text.length, path, &checkpoint->tokenizer));
+    YK_IF_OK(yk_tokenizer_read(yk_text_chars(&text), text.length, path, &checkpoint->tokenizer));
     yk_text_free(&text);
     return status;
 }
@@ -134,10 +134,10 @@ static yk_status read_dtype(struct yk_checkpoint *checkpoint, const char *folder
     struct yk_json *root = NULL;
     yk_status status =
         read_file(folder, YK_CHECKPOINT_CONFIG_FILE, checkpoint->arena, &path, &text);
-    YK_THEN(yk_json_parse(yk_text_chars(&text), text.length, &root));
+    YK_IF_OK(yk_json_parse(yk_text_chars(&text), text.length, &root));
     if (status == YK_OK) {
-        const struct yk_json *newer = yk_json_get(root, "dtype");
-        const char *name = yk_json_string(newer ? newer : yk_json_get(root, "torch_dtype"));
+        const struct yk_json *newer = yk_json_get_member(root, "dtype");
+        const char *name = yk_json_string(newer ? newer : yk_json_get_member(root, "torch_dtype"));
         if (name && strcmp(name, "bfloat16") == 0) {
             checkpoint->workload.precision = YK_PRECISION_BF16;
         } else if (name && strcmp(name, "float16") == 0) {
@@ -204,8 +204,8 @@ static yk_status read_checkpoint(const struct source *source, struct yk_checkpoi
     YK_TRY_NEW_WITH_ARENA(checkpoint);
     *hash = 0;
     yk_status status = yk_arena_strdup(checkpoint->arena, source->path, &checkpoint->path);
-    YK_THEN(source->own ? open_own(checkpoint, source, hash) : open_other(checkpoint));
-    YK_TRY_OR(status, yk_checkpoint_close(checkpoint));
+    YK_IF_OK(source->own ? open_own(checkpoint, source, hash) : open_other(checkpoint));
+    YK_TRY_OR_CLEAN_UP(status, yk_checkpoint_close(checkpoint));
     *out = checkpoint;
     return YK_OK;
 }
@@ -330,7 +330,7 @@ static yk_status open_offer(const struct yk_communicator *ranks, const char *off
     if (status == YK_OK && yk_communicator_size(ranks) > 1) {
         status = compare_hashes(ranks, source.path, hash);
     }
-    YK_TRY_OR(status, yk_checkpoint_close(checkpoint));
+    YK_TRY_OR_CLEAN_UP(status, yk_checkpoint_close(checkpoint));
     *out = checkpoint;
     return YK_OK;
 }
@@ -397,7 +397,7 @@ yk_status yk_checkpoint_open_on_ranks(const char *path, const struct yk_communic
         status = find_candidates(path, &candidates);
     }
     status = yk_host_collective_agree_on_status(ranks, status);
-    YK_THEN(open_first_whole(path, ranks, &candidates, &texts, out));
+    YK_IF_OK(open_first_whole(path, ranks, &candidates, &texts, out));
     yk_text_free(&texts.offer);
     yk_text_free(&texts.faults);
     yk_arena_destroy(candidates.arena);

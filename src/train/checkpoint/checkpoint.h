@@ -41,7 +41,7 @@
  * YK_PARAMETER_STORE_INIT_REPEATED and the seed of the checkpoint. */
 #define YK_CHECKPOINT_RANDOM_BASE_MODEL "random"
 
-struct yk_checkpoint_state {
+struct yk_checkpoint_progress {
     int64_t step;    /* number of steps done */
     int64_t updates; /* number of steps that were not skipped */
     int64_t samples; /* position in the data: units read from the sampler */
@@ -54,14 +54,14 @@ struct yk_checkpoint_state {
 /* The data that a checkpoint saves. */
 struct yk_checkpoint_content {
     const struct yk_parameter_store *store;
-    struct yk_checkpoint_state state;
+    struct yk_checkpoint_progress state;
     const struct yk_tokenizer *tokenizer; /* may be NULL */
     const char *options_json;             /* a JSON object */
     const char *base_model; /* base model of the adapters; NULL means: unknown, or no adapters */
     const struct yk_communicator *ranks; /* ranks that save together; NULL means: only one rank */
     /* (L) the part of each layer that this rank saves, see yk_rank_partitions_saved(); not used
      * if only one rank saves. */
-    const struct yk_partition *saves;
+    const struct yk_layer_partition *saves;
 };
 
 /* Writes the checkpoint folder/step-NNNNNNNN, appends its path to `out`, and removes all
@@ -91,7 +91,7 @@ struct yk_checkpoint {
     struct yk_workload workload; /* workload of the saved training run */
     double lora_alpha;
     const char *base_model;
-    struct yk_checkpoint_state state;
+    struct yk_checkpoint_progress state;
     struct yk_tokenizer *tokenizer; /* NULL means: no tokenizer, or its type is not supported */
     /* NULL means: not a checkpoint, but a folder in Hugging Face format. */
     const char *options_json;

@@ -93,7 +93,7 @@ bool yk_checkpoint_folder_has_adapter(const char *folder)
 }
 
 /* Some file systems cannot sync a folder and fail with EINVAL. */
-yk_status yk_checkpoint_folder_sync(const char *path)
+yk_status yk_checkpoint_folder_sync_path(const char *path)
 {
     const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0) {

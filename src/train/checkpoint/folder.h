@@ -54,7 +54,7 @@ bool yk_checkpoint_folder_has_weights(const char *folder);
 bool yk_checkpoint_folder_has_adapter(const char *folder);
 
 /* Waits until a file or folder is stored on the disk. */
-yk_status yk_checkpoint_folder_sync(const char *path) YK_MUST_USE;
+yk_status yk_checkpoint_folder_sync_path(const char *path) YK_MUST_USE;
 
 /* Removes a folder and its contents. Ignores errors. */
 void yk_checkpoint_folder_remove(const char *path);

@@ -48,7 +48,7 @@ void yk_manifest_write(const struct yk_manifest *manifest, struct yk_text *out)
     yk_json_write_begin_array(&json, "files");
     json.line_indent = 0;
     for (int32_t i = 0; i < manifest->count; i++) {
-        const struct yk_manifest_file *file = &manifest->files[i];
+        const struct yk_manifest_listed_file *file = &manifest->files[i];
         char hash[HASH_DIGITS + 1];
         (void)snprintf(hash, sizeof hash, "%016" PRIx64, file->hash);
         yk_json_write_newline(&json, 4);
@@ -72,15 +72,15 @@ static bool read_hash(const char *digits, uint64_t *out)
 }
 
 static yk_status read_file(const struct yk_json *node, struct yk_arena *arena,
-                           struct yk_manifest_file *out)
+                           struct yk_manifest_listed_file *out)
 {
     static const char *const known[] = {"name", "bytes", "xxh3"};
     const char *name = NULL;
     const char *digits = NULL;
     int64_t bytes = -1;
     YK_TRY(yk_json_check_object(node, known, sizeof known / sizeof known[0]));
-    YK_TRY(yk_json_read_nonempty_string(yk_json_get(node, "name"), "name", &name));
-    YK_TRY(yk_json_read_nonempty_string(yk_json_get(node, "xxh3"), "xxh3", &digits));
+    YK_TRY(yk_json_read_nonempty_string(yk_json_get_member(node, "name"), "name", &name));
+    YK_TRY(yk_json_read_nonempty_string(yk_json_get_member(node, "xxh3"), "xxh3", &digits));
     YK_TRY(yk_json_get_integer(node, "bytes", 0, MAX_BYTES, &bytes));
     if (name[0] == '.' || strchr(name, '/')) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" is no plain name of a file beside the manifest",
@@ -101,7 +101,7 @@ static yk_status check_shards(const struct yk_manifest *manifest)
         const char *name = manifest->files[i].name;
         int32_t rank = 0;
         int32_t ranks = 0;
-        if (!yk_shard_read_file_name(name, &rank, &ranks)) {
+        if (!yk_shard_parse_file_name(name, &rank, &ranks)) {
             continue;
         }
         if (ranks != manifest->ranks || rank != shards) {
@@ -126,7 +126,7 @@ static yk_status read_root(const struct yk_json *root, struct yk_arena *arena,
     int64_t ranks = 0;
     YK_TRY(yk_json_check_document(root, "checkpoint", known, sizeof known / sizeof known[0]));
     YK_TRY(yk_json_get_integer(root, "step", 0, MAX_BYTES, &out->step));
-    if (yk_json_get(root, "ranks")) {
+    if (yk_json_get_member(root, "ranks")) {
         YK_TRY(yk_json_get_integer(root, "ranks", 2, YK_SHARD_MAX_RANKS, &ranks));
     }
     out->ranks = (int32_t)ranks;
@@ -138,7 +138,7 @@ static yk_status read_root(const struct yk_json *root, struct yk_arena *arena,
     YK_TRY_NEW(arena, out->files, count + 1);
     for (; out->count < (int32_t)count; out->count++) {
         const size_t number = (size_t)out->count;
-        YK_TRY(yk_json_add_location(
+        YK_TRY(yk_json_prefix_error_location(
             read_file(yk_json_array_at(files, number), arena, &out->files[number]), "files", number,
             NULL));
     }
@@ -166,7 +166,7 @@ yk_status yk_manifest_parse(const char *bytes, size_t length, struct yk_arena *a
     YK_TRY(yk_json_parse(bytes, length, &root));
     yk_status status = read_root(root, arena, &manifest);
     yk_json_destroy(root);
-    YK_THEN(check_form(&manifest, bytes, length));
+    YK_IF_OK(check_form(&manifest, bytes, length));
     if (status == YK_OK) {
         *out = manifest;
     }
@@ -174,7 +174,7 @@ yk_status yk_manifest_parse(const char *bytes, size_t length, struct yk_arena *a
 }
 
 static yk_status hash_open(int descriptor, const char *path, struct yk_hash *hash, char *chunk,
-                           struct yk_manifest_file *out)
+                           struct yk_manifest_listed_file *out)
 {
     out->bytes = 0;
     for (;;) {
@@ -195,14 +195,15 @@ static yk_status hash_open(int descriptor, const char *path, struct yk_hash *has
     return YK_OK;
 }
 
-static yk_status hash_file(const char *path, struct yk_manifest_file *out)
+static yk_status hash_file(const char *path, struct yk_manifest_listed_file *out)
 {
     struct yk_hash *hash = NULL;
     YK_TRY(yk_hash_create(&hash));
     char *chunk = malloc(CHUNK_BYTES);
     int descriptor = -1;
-    yk_status status = chunk ? yk_file_open(path, false, &descriptor) : yk_fail_out_of_memory();
-    YK_THEN(hash_open(descriptor, path, hash, chunk, out));
+    yk_status status =
+        chunk ? yk_file_open_for_reading(path, false, &descriptor) : yk_fail_out_of_memory();
+    YK_IF_OK(hash_open(descriptor, path, hash, chunk, out));
     if (descriptor >= 0) {
         close(descriptor);
     }
@@ -213,8 +214,8 @@ static yk_status hash_file(const char *path, struct yk_manifest_file *out)
 
 static int by_name(const void *a, const void *b)
 {
-    const struct yk_manifest_file *left = a;
-    const struct yk_manifest_file *right = b;
+    const struct yk_manifest_listed_file *left = a;
+    const struct yk_manifest_listed_file *right = b;
     return strcmp(left->name, right->name);
 }
 
@@ -225,10 +226,10 @@ static yk_status add_file(const char *folder, const char *name, struct yk_arena 
     if (manifest->count == MAX_FILES) {
         return yk_fail(YK_ERROR_SYSTEM, "%s holds too many files", folder);
     }
-    struct yk_manifest_file *file = &manifest->files[manifest->count++];
+    struct yk_manifest_listed_file *file = &manifest->files[manifest->count++];
     YK_TRY(yk_arena_strdup(arena, name, &file->name));
     YK_TRY(yk_folder_join_path(folder, file->name, arena, &path));
-    YK_TRY(yk_checkpoint_folder_sync(path));
+    YK_TRY(yk_checkpoint_folder_sync_path(path));
     return hash_file(path, file);
 }
 
@@ -239,7 +240,7 @@ static yk_status add_known(const char *folder, const struct yk_manifest *known,
     struct stat info;
     const char *path = NULL;
     for (int32_t i = 0; i < known->count; i++) {
-        const struct yk_manifest_file *file = &known->files[i];
+        const struct yk_manifest_listed_file *file = &known->files[i];
         YK_TRY(yk_folder_join_path(folder, file->name, arena, &path));
         if (stat(path, &info) != 0 || (uint64_t)info.st_size != file->bytes) {
             return yk_fail(YK_ERROR_SYSTEM,
@@ -285,18 +286,18 @@ static yk_status save(const char *folder, const struct yk_manifest *known, struc
     qsort(manifest.files, (size_t)manifest.count, sizeof *manifest.files, by_name);
     yk_manifest_write(&manifest, &text);
     yk_status status = yk_file_write_nofollow(path, &text);
-    YK_THEN(yk_checkpoint_folder_sync(path));
+    YK_IF_OK(yk_checkpoint_folder_sync_path(path));
     yk_text_free(&text);
     return status;
 }
 
-yk_status yk_manifest_save(const char *folder, const struct yk_manifest *known)
+yk_status yk_manifest_save_and_sync(const char *folder, const struct yk_manifest *known)
 {
     YK_TRY_WITH_TEMPORARY_ARENA(arena, save(folder, known, arena));
     return YK_OK;
 }
 
-static yk_status check_size(const char *path, const struct yk_manifest_file *file)
+static yk_status check_size(const char *path, const struct yk_manifest_listed_file *file)
 {
     struct stat info;
     if (stat(path, &info) != 0) {
@@ -309,9 +310,9 @@ static yk_status check_size(const char *path, const struct yk_manifest_file *fil
     return YK_OK;
 }
 
-static yk_status check_hash(const char *path, const struct yk_manifest_file *file)
+static yk_status check_hash(const char *path, const struct yk_manifest_listed_file *file)
 {
-    struct yk_manifest_file found = {0};
+    struct yk_manifest_listed_file found = {0};
     YK_TRY(hash_file(path, &found));
     if (found.hash != file->hash || found.bytes != file->bytes) {
         return yk_fail(YK_ERROR_INPUT, "%s does not hold what was saved: its hash differs", path);
@@ -320,9 +321,9 @@ static yk_status check_hash(const char *path, const struct yk_manifest_file *fil
 }
 
 static yk_status check_files(const char *folder, const struct yk_manifest *manifest,
-                             struct yk_manifest_file_share share, struct yk_arena *arena,
+                             struct yk_manifest_hash_share share, struct yk_arena *arena,
                              yk_status (*check)(const char *path,
-                                                const struct yk_manifest_file *file))
+                                                const struct yk_manifest_listed_file *file))
 {
     for (int32_t i = share.rank; i < manifest->count; i += share.ranks) {
         const char *path = NULL;
@@ -332,10 +333,10 @@ static yk_status check_files(const char *folder, const struct yk_manifest *manif
     return YK_OK;
 }
 
-yk_status yk_manifest_verify(const char *folder, struct yk_manifest_file_share share,
+yk_status yk_manifest_verify(const char *folder, struct yk_manifest_hash_share share,
                              struct yk_arena *arena, struct yk_manifest *out, uint64_t *hash)
 {
-    static const struct yk_manifest_file_share everything = {.rank = 0, .ranks = 1};
+    static const struct yk_manifest_hash_share everything = {.rank = 0, .ranks = 1};
     const char *path = NULL;
     struct yk_text text = {0};
     YK_TRY(yk_folder_join_path(folder, YK_CHECKPOINT_MANIFEST_FILE, arena, &path));

@@ -26,7 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct yk_manifest_file {
+struct yk_manifest_listed_file {
     const char *name;
     uint64_t bytes;
     uint64_t hash;
@@ -34,8 +34,8 @@ struct yk_manifest_file {
 
 struct yk_manifest {
     int64_t step;
-    int32_t ranks;                  /* number of shards among the files; 0 means: no shards */
-    struct yk_manifest_file *files; /* sorted by name */
+    int32_t ranks; /* number of shards among the files; 0 means: no shards */
+    struct yk_manifest_listed_file *files; /* sorted by name */
     int32_t count;
 };
 
@@ -44,10 +44,11 @@ struct yk_manifest {
  * manifest too. `known` contains the step, the number of ranks, and the files that other ranks have
  * already synced and hashed. These files are not read again; only their sizes are checked.
  */
-yk_status yk_manifest_save(const char *folder, const struct yk_manifest *known) YK_MUST_USE;
+yk_status yk_manifest_save_and_sync(const char *folder,
+                                    const struct yk_manifest *known) YK_MUST_USE;
 
 /* The files that this rank hashes: every file whose index modulo `ranks` is `rank`. */
-struct yk_manifest_file_share {
+struct yk_manifest_hash_share {
     int32_t rank;
     int32_t ranks; /* 1 means: all files */
 };
@@ -56,7 +57,7 @@ struct yk_manifest_file_share {
  * `share`. The error message contains the name of the first file that differs. `hash` may be NULL;
  * otherwise it receives the hash of the manifest itself, which is equal on all ranks that see the
  * same folder. */
-yk_status yk_manifest_verify(const char *folder, struct yk_manifest_file_share share,
+yk_status yk_manifest_verify(const char *folder, struct yk_manifest_hash_share share,
                              struct yk_arena *arena, struct yk_manifest *out,
                              uint64_t *hash) YK_MUST_USE;
 

@@ -59,8 +59,8 @@ static yk_status write_text(const struct places *places, const char *name, yk_st
                             struct yk_text *text)
 {
     const char *path = NULL;
-    YK_THEN(yk_folder_join_path(places->partial, name, places->arena, &path));
-    YK_THEN(yk_file_write_nofollow(path, text));
+    YK_IF_OK(yk_folder_join_path(places->partial, name, places->arena, &path));
+    YK_IF_OK(yk_file_write_nofollow(path, text));
     yk_text_free(text);
     return status;
 }
@@ -125,7 +125,7 @@ static yk_status write_shard(const struct yk_checkpoint_content *content,
     const char *path = NULL;
     yk_shard_format_file_name(content->ranks->rank, content->ranks->size, name);
     YK_TRY(yk_folder_join_path(places->partial, name, places->arena, &path));
-    return yk_shard_write(content->store, content->saves, saves_frozen(content), path, out);
+    return yk_shard_write_file(content->store, content->saves, saves_frozen(content), path, out);
 }
 
 static yk_status write_numbers(const struct yk_checkpoint_content *content,
@@ -163,7 +163,7 @@ static yk_status write_small_files(const struct yk_checkpoint_content *content,
 /* Reads what a rank reported about its shard. */
 static yk_status read_shard_report(const struct yk_host_collective_gathered_bytes *said,
                                    int32_t rank, int32_t ranks, struct yk_arena *arena,
-                                   struct yk_manifest_file *out)
+                                   struct yk_manifest_listed_file *out)
 {
     struct yk_safetensors_file_checksum written;
     char name[YK_SHARD_FILE_NAME_SIZE];
@@ -171,7 +171,7 @@ static yk_status read_shard_report(const struct yk_host_collective_gathered_byte
         return yk_fail(YK_ERROR_LOST, "rank %" PRId32 " does not say what it has written", rank);
     }
     memcpy(&written, said->bytes, sizeof written);
-    *out = (struct yk_manifest_file){.bytes = written.bytes, .hash = written.hash};
+    *out = (struct yk_manifest_listed_file){.bytes = written.bytes, .hash = written.hash};
     yk_shard_format_file_name(rank, ranks, name);
     return yk_arena_strdup(arena, name, &out->name);
 }
@@ -190,7 +190,7 @@ static yk_status write_manifest(const struct yk_checkpoint_content *content,
                                      &known.files[known.count]));
         }
     }
-    return yk_manifest_save(places->partial, &known);
+    return yk_manifest_save_and_sync(places->partial, &known);
 }
 
 /* A folder cannot be renamed onto another one. An existing checkpoint of the same step is renamed
@@ -209,7 +209,7 @@ static yk_status move_into_place(const char *folder, const struct places *places
         (void)rename(places->old, places->final);
         return status;
     }
-    return yk_checkpoint_folder_sync(folder);
+    return yk_checkpoint_folder_sync_path(folder);
 }
 
 /* Renames the checkpoint first, so that a partly removed one is not read as a checkpoint. */
@@ -272,7 +272,7 @@ static void remove_older(const char *folder, int64_t saved, int32_t keep)
 
 static yk_status begin(const char *folder, const struct places *places)
 {
-    YK_TRY(yk_file_check_nofollow(folder));
+    YK_TRY(yk_file_check_not_symlink(folder));
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
         return fail_at(folder);
     }
@@ -293,7 +293,7 @@ static yk_status finish(const char *folder, const struct yk_checkpoint_content *
     }
     YK_TRY(write_small_files(content, places));
     YK_TRY(write_manifest(content, places, said));
-    YK_TRY(yk_checkpoint_folder_sync(places->partial));
+    YK_TRY(yk_checkpoint_folder_sync_path(places->partial));
     return move_into_place(folder, places);
 }
 
@@ -307,8 +307,8 @@ static yk_status save(const char *folder, const struct yk_checkpoint_content *co
         status = begin(folder, places);
     }
     status = yk_host_collective_agree_on_status(ranks, status);
-    YK_THEN(yk_host_collective_agree_on_status(ranks, write_numbers(content, places, &own)));
-    YK_THEN(yk_host_collective_agree_on_status(ranks, finish(folder, content, places, &own)));
+    YK_IF_OK(yk_host_collective_agree_on_status(ranks, write_numbers(content, places, &own)));
+    YK_IF_OK(yk_host_collective_agree_on_status(ranks, finish(folder, content, places, &own)));
     if (status != YK_OK && is_first(content) && places->partial) {
         yk_checkpoint_folder_remove(places->partial);
     }
@@ -355,7 +355,7 @@ static uint64_t bytes_of(const struct yk_checkpoint_content *content,
     const struct yk_net *net = content->store->net;
     const bool sharded = !is_alone(content);
     const uint64_t count = (uint64_t)parameter->count;
-    const int64_t width = yk_precision_bytes(yk_weights_tensor_precision(net, parameter));
+    const int64_t width = yk_precision_bytes(yk_weights_saved_tensor_precision(net, parameter));
     uint64_t bytes = parameter->trained ? count * FP32_BYTES * moments : 0;
     if (sharded && parameter->trained) {
         return bytes + count * FP32_BYTES;

@@ -26,7 +26,7 @@ void yk_shard_format_file_name(int32_t rank, int32_t ranks, char out[YK_SHARD_FI
                    rank + 1, ranks);
 }
 
-bool yk_shard_read_file_name(const char *name, int32_t *rank, int32_t *ranks)
+bool yk_shard_parse_file_name(const char *name, int32_t *rank, int32_t *ranks)
 {
     char again[YK_SHARD_FILE_NAME_SIZE];
     int64_t number = 0;
@@ -48,8 +48,8 @@ const char *yk_shard_kind_name(enum yk_shard_kind kind)
     return kind_names[kind];
 }
 
-void yk_shard_add_slice_name(struct yk_text *out, enum yk_shard_kind kind, const char *parameter,
-                             int64_t first)
+void yk_shard_append_slice_name(struct yk_text *out, enum yk_shard_kind kind, const char *parameter,
+                                int64_t first)
 {
     yk_text_addf(out, "%s.%s@%" PRId64, kind_names[kind], parameter, first);
 }
@@ -65,7 +65,7 @@ static bool read_kind(const char *name, size_t length, enum yk_shard_kind *out)
     return false;
 }
 
-bool yk_shard_read_slice_name(const char *name, struct yk_shard_slice *out)
+bool yk_shard_parse_slice_name(const char *name, struct yk_shard_slice *out)
 {
     const char *point = strchr(name, '.');
     const char *at = strrchr(name, '@');
@@ -91,15 +91,15 @@ static enum yk_shard_kind kind_of_precision(enum yk_precision precision)
                                             : YK_SHARD_FP32;
 }
 
-enum yk_shard_kind yk_shard_frozen_kind(const struct yk_net *net,
-                                        const struct yk_parameter *parameter)
+enum yk_shard_kind yk_shard_kind_of_frozen_parameter(const struct yk_net *net,
+                                                     const struct yk_parameter *parameter)
 {
     return parameter->format == YK_PARAMETER_NF4    ? YK_SHARD_NF4
            : parameter->format == YK_PARAMETER_FP32 ? YK_SHARD_FP32
                                                     : kind_of_precision(net->workload.precision);
 }
 
-int64_t yk_shard_element_count(enum yk_shard_kind kind, int64_t count)
+int64_t yk_shard_kind_element_count(enum yk_shard_kind kind, int64_t count)
 {
     switch (kind) {
     case YK_SHARD_FP32:
@@ -108,7 +108,7 @@ int64_t yk_shard_element_count(enum yk_shard_kind kind, int64_t count)
     case YK_SHARD_FP16:
         return count * (int64_t)sizeof(uint16_t);
     case YK_SHARD_NF4:
-        return (int64_t)yk_ops_nf4_layout(NULL, count, NULL);
+        return (int64_t)yk_ops_nf4_set_pointers(NULL, count, NULL);
     default:
         return count;
     }
@@ -123,7 +123,7 @@ enum {
 /* What is written. */
 struct writing {
     const struct yk_parameter_store *store;
-    const struct yk_partition *saves; /* (L) */
+    const struct yk_layer_partition *saves; /* (L) */
     bool frozen;
     char *chunk; /* (CHUNK_BYTES) */
 };
@@ -132,10 +132,10 @@ static yk_status declare(struct yk_safetensors_writer *writer, const struct yk_p
                          enum yk_shard_kind kind, struct yk_parameter_range range)
 {
     struct yk_text name = {0};
-    yk_shard_add_slice_name(&name, kind, parameter->name, range.first);
+    yk_shard_append_slice_name(&name, kind, parameter->name, range.first);
     yk_status status = yk_text_status(&name);
-    YK_THEN(yk_safetensors_writer_declare_tensor(
-        writer, name.bytes, yk_shard_is_frozen(kind) ? YK_TENSOR_U8 : YK_TENSOR_F32, 1,
+    YK_IF_OK(yk_safetensors_writer_declare_tensor(
+        writer, name.bytes, yk_shard_kind_is_frozen(kind) ? YK_TENSOR_U8 : YK_TENSOR_F32, 1,
         &range.count));
     yk_text_free(&name);
     return status;
@@ -145,13 +145,14 @@ static yk_status add(const struct writing *writing, struct yk_safetensors_writer
                      int32_t layer, const struct yk_parameter *parameter, enum yk_shard_kind kind,
                      struct yk_parameter_range range)
 {
-    const int64_t width = yk_shard_element_bytes(kind);
+    const int64_t width = yk_shard_kind_element_bytes(kind);
     const int64_t max = CHUNK_BYTES / width;
     for (int64_t done = 0; done < range.count; done += max) {
         const int64_t count = yk_number_min(range.count - done, max);
         const struct yk_parameter_range slice = {range.first + done, count};
         YK_TRY(yk_parameter_store_read_range(writing->store, layer, parameter,
-                                             yk_shard_state_tensor(kind), slice, writing->chunk));
+                                             yk_shard_kind_state_tensor(kind), slice,
+                                             writing->chunk));
         YK_TRY(yk_safetensors_writer_add_bytes(writer, writing->chunk, (size_t)(count * width)));
     }
     return YK_OK;
@@ -161,10 +162,11 @@ static bool has_kind(const struct writing *writing, int32_t layer,
                      const struct yk_parameter *parameter, enum yk_shard_kind kind)
 {
     if (!parameter->trained) {
-        return writing->frozen && kind == yk_shard_frozen_kind(writing->store->net, parameter);
+        return writing->frozen &&
+               kind == yk_shard_kind_of_frozen_parameter(writing->store->net, parameter);
     }
-    return !yk_shard_is_frozen(kind) &&
-           yk_parameter_store_has_state(writing->store, layer, yk_shard_state_tensor(kind));
+    return !yk_shard_kind_is_frozen(kind) &&
+           yk_parameter_store_has_state(writing->store, layer, yk_shard_kind_state_tensor(kind));
 }
 
 /* Ordered by kind, so that fp32 tensors come before byte tensors. */
@@ -175,11 +177,11 @@ static yk_status walk_slices(const void *user, struct yk_safetensors_writer *wri
     for (int i = 0; i < YK_SHARD_KIND_COUNT; i++) {
         const enum yk_shard_kind kind = (enum yk_shard_kind)i;
         for (struct yk_net_parameter_cursor at = {0}; yk_net_next_parameter(net, &at);) {
-            const struct yk_partition *saved = &writing->saves[at.layer];
+            const struct yk_layer_partition *saved = &writing->saves[at.layer];
             struct yk_parameter_range range;
             for (int32_t b = 0;
                  has_kind(writing, at.layer, at.parameter, kind) &&
-                 yk_partition_next_range(saved, net, at.layer, at.parameter, &b, &range);) {
+                 yk_layer_partition_next_range(saved, net, at.layer, at.parameter, &b, &range);) {
                 YK_TRY(declares ? declare(writer, at.parameter, kind, range)
                                 : add(writing, writer, at.layer, at.parameter, kind, range));
             }
@@ -188,8 +190,9 @@ static yk_status walk_slices(const void *user, struct yk_safetensors_writer *wri
     return YK_OK;
 }
 
-yk_status yk_shard_write(const struct yk_parameter_store *store, const struct yk_partition *saves,
-                         bool frozen, const char *path, struct yk_safetensors_file_checksum *out)
+yk_status yk_shard_write_file(const struct yk_parameter_store *store,
+                              const struct yk_layer_partition *saves, bool frozen, const char *path,
+                              struct yk_safetensors_file_checksum *out)
 {
     const struct writing writing = {
         .store = store,
@@ -197,7 +200,7 @@ yk_status yk_shard_write(const struct yk_parameter_store *store, const struct yk
         .frozen = frozen,
         .chunk = malloc(CHUNK_BYTES),
     };
-    YK_TRY_MEMORY(writing.chunk);
+    YK_TRY_ALLOCATED(writing.chunk);
     const yk_status status = yk_weights_write_tensor_file(path, walk_slices, &writing, out);
     free(writing.chunk);
     return status;

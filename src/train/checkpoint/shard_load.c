@@ -13,7 +13,7 @@ enum {
 
 struct load {
     const struct yk_shard_set *set;
-    const struct yk_shard_load *what;
+    const struct yk_shard_set_load *what;
     struct yk_parameter_store *store;
     void *chunk; /* (CHUNK_BYTES) */
 };
@@ -26,7 +26,7 @@ static yk_status find_kind(const struct load *load, const struct yk_parameter *p
     bool found = false;
     for (int i = 0; i < YK_SHARD_KIND_COUNT; i++) {
         const enum yk_shard_kind kind = (enum yk_shard_kind)i;
-        const bool weights = kind == YK_SHARD_WEIGHTS || yk_shard_is_frozen(kind);
+        const bool weights = kind == YK_SHARD_WEIGHTS || yk_shard_kind_is_frozen(kind);
         if (!weights || !yk_shard_set_has_slice(load->set, kind, parameter)) {
             continue;
         }
@@ -73,17 +73,17 @@ static yk_status load_range(const struct load *load, int32_t layer,
                             const struct yk_parameter *parameter, enum yk_shard_kind kind,
                             struct yk_parameter_range range)
 {
-    const int64_t max = CHUNK_BYTES / yk_shard_element_bytes(kind);
+    const int64_t max = CHUNK_BYTES / yk_shard_kind_element_bytes(kind);
     for (int64_t done = 0; done < range.count; done += max) {
         const int64_t left = range.count - done;
         const struct yk_parameter_range slice = {range.first + done, left < max ? left : max};
-        YK_TRY(yk_shard_set_read(load->set, kind, parameter, slice, load->chunk));
+        YK_TRY(yk_shard_set_read_range(load->set, kind, parameter, slice, load->chunk));
         if (kind == YK_SHARD_WEIGHTS) {
             YK_TRY(check_finite(parameter, load->chunk, slice));
             round_numbers(load, load->chunk, slice.count);
         }
-        YK_TRY(yk_parameter_store_write_range(load->store, layer, parameter,
-                                              yk_shard_state_tensor(kind), slice, load->chunk));
+        YK_TRY(yk_parameter_store_write_range(
+            load->store, layer, parameter, yk_shard_kind_state_tensor(kind), slice, load->chunk));
     }
     return YK_OK;
 }
@@ -93,13 +93,13 @@ static yk_status load_ranges(const struct load *load, int32_t layer,
                              const struct yk_parameter *parameter, enum yk_shard_kind kind,
                              bool whole)
 {
-    const struct yk_partition *partition = &load->store->layers[layer].partition;
-    struct yk_parameter_range range = {0, yk_shard_element_count(kind, parameter->count)};
+    const struct yk_layer_partition *partition = &load->store->layers[layer].partition;
+    struct yk_parameter_range range = {0, yk_shard_kind_element_count(kind, parameter->count)};
     if (whole) {
         return load_range(load, layer, parameter, kind, range);
     }
-    for (int32_t b = 0;
-         yk_partition_next_range(partition, load->store->net, layer, parameter, &b, &range);) {
+    for (int32_t b = 0; yk_layer_partition_next_range(partition, load->store->net, layer, parameter,
+                                                      &b, &range);) {
         YK_TRY(load_range(load, layer, parameter, kind, range));
     }
     return YK_OK;
@@ -110,18 +110,18 @@ static yk_status load_ranges(const struct load *load, int32_t layer,
 static yk_status decode_nf4(const struct yk_device_context *context, const void *stored,
                             int64_t count, float *out)
 {
-    const size_t bytes = (size_t)yk_shard_element_count(YK_SHARD_NF4, count);
+    const size_t bytes = (size_t)yk_shard_kind_element_count(YK_SHARD_NF4, count);
     void *from = NULL;
     void *to = NULL;
     struct yk_dequantise_op op = {.count = count, .type = YK_PRECISION_FP32};
     yk_status status = context->backend->allocate(context->device, bytes, &from);
-    YK_THEN(context->backend->allocate(context->device, (size_t)count * sizeof *out, &to));
+    YK_IF_OK(context->backend->allocate(context->device, (size_t)count * sizeof *out, &to));
     if (status == YK_OK) {
-        (void)yk_ops_nf4_layout(from, count, &op.from);
+        (void)yk_ops_nf4_set_pointers(from, count, &op.from);
         op.to = to;
         context->backend->copy(context->lane, from, stored, bytes);
         context->backend->dequantise(context->lane, &op);
-        status = yk_device_context_copy(context, out, to, (size_t)count * sizeof *out);
+        status = yk_device_context_copy_and_wait(context, out, to, (size_t)count * sizeof *out);
     }
     context->backend->free(context->device, to);
     context->backend->free(context->device, from);
@@ -148,19 +148,19 @@ static yk_status decode(const struct load *load, enum yk_shard_kind kind, const 
 static yk_status load_converted(const struct load *load, int32_t layer,
                                 const struct yk_parameter *parameter, enum yk_shard_kind kind)
 {
-    const struct yk_parameter_range all = {0, yk_shard_element_count(kind, parameter->count)};
-    void *stored = malloc((size_t)(all.count * yk_shard_element_bytes(kind)));
+    const struct yk_parameter_range all = {0, yk_shard_kind_element_count(kind, parameter->count)};
+    void *stored = malloc((size_t)(all.count * yk_shard_kind_element_bytes(kind)));
     float *numbers = malloc((size_t)parameter->count * sizeof *numbers);
     yk_status status = stored && numbers ? YK_OK : yk_fail_out_of_memory();
-    YK_THEN(yk_shard_set_read(load->set, kind, parameter, all, stored));
-    YK_THEN(decode(load, kind, stored, parameter->count, numbers));
+    YK_IF_OK(yk_shard_set_read_range(load->set, kind, parameter, all, stored));
+    YK_IF_OK(decode(load, kind, stored, parameter->count, numbers));
     if (status == YK_OK) {
         status = check_finite(parameter, numbers, (struct yk_parameter_range){0, parameter->count});
     }
     if (status == YK_OK && kind == YK_SHARD_WEIGHTS) {
         round_numbers(load, numbers, parameter->count);
     }
-    YK_THEN(yk_parameter_store_write_values(load->store, layer, parameter, numbers));
+    YK_IF_OK(yk_parameter_store_write_values(load->store, layer, parameter, numbers));
     free(numbers);
     free(stored);
     return status;
@@ -172,17 +172,17 @@ static yk_status load_weights(const struct load *load, int32_t layer,
                               const struct yk_parameter *parameter)
 {
     const struct yk_net *net = load->store->net;
-    const enum yk_partition_kind keep = load->store->layers[layer].partition.kind;
+    const enum yk_layer_partition_kind keep = load->store->layers[layer].partition.kind;
     enum yk_shard_kind kind =
-        parameter->trained ? YK_SHARD_WEIGHTS : yk_shard_frozen_kind(net, parameter);
+        parameter->trained ? YK_SHARD_WEIGHTS : yk_shard_kind_of_frozen_parameter(net, parameter);
     const enum yk_shard_kind own = kind;
     YK_TRY(find_kind(load, parameter, &kind));
     YK_TRY(yk_shard_set_check_parameter(load->set, kind, parameter));
-    if (keep == YK_PARTITION_ABSENT) {
+    if (keep == YK_LAYER_PARTITION_ABSENT) {
         return YK_OK;
     }
     return kind == own
-               ? load_ranges(load, layer, parameter, kind, keep != YK_PARTITION_FULLY_SHARDED)
+               ? load_ranges(load, layer, parameter, kind, keep != YK_LAYER_PARTITION_FULLY_SHARDED)
                : load_converted(load, layer, parameter, kind);
 }
 
@@ -191,7 +191,7 @@ static yk_status load_state(const struct load *load, int32_t layer,
 {
     for (int i = YK_SHARD_MOMENT1; i <= YK_SHARD_MOMENT2; i++) {
         const enum yk_shard_kind kind = (enum yk_shard_kind)i;
-        if (!yk_parameter_store_has_state(load->store, layer, yk_shard_state_tensor(kind))) {
+        if (!yk_parameter_store_has_state(load->store, layer, yk_shard_kind_state_tensor(kind))) {
             continue;
         }
         if (!yk_shard_set_has_slice(load->set, kind, parameter)) {
@@ -209,7 +209,7 @@ static yk_status load_state(const struct load *load, int32_t layer,
 static yk_status load_parameter(const struct load *load, int32_t layer,
                                 const struct yk_parameter *parameter)
 {
-    const struct yk_shard_load *what = load->what;
+    const struct yk_shard_set_load *what = load->what;
     if (parameter->adapter ? what->adapters : what->model) {
         YK_TRY(load_weights(load, layer, parameter));
     }
@@ -226,8 +226,8 @@ static yk_status load_all(const struct load *load)
     return YK_OK;
 }
 
-yk_status yk_shard_load(const struct yk_shard_set *set, const struct yk_shard_load *what,
-                        struct yk_parameter_store *store)
+yk_status yk_shard_set_load(const struct yk_shard_set *set, const struct yk_shard_set_load *what,
+                            struct yk_parameter_store *store)
 {
     const struct load load = {
         .set = set,

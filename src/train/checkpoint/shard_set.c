@@ -14,14 +14,14 @@ struct slice {
     enum yk_shard_kind kind;
     int64_t first;
     int64_t count;
-    const struct yk_safetensors *file;
-    const struct yk_tensor_entry *entry;
+    const struct yk_safetensors_file *file;
+    const struct yk_tensor_file_entry *entry;
 };
 
 struct yk_shard_set {
     struct yk_arena *arena;
     const char *folder;
-    struct yk_safetensors **files;
+    struct yk_safetensors_file **files;
     int32_t file_count;
     struct slice *slices; /* by parameter, kind and first number */
     int32_t slice_count;
@@ -41,16 +41,17 @@ static int in_order(const void *a, const void *b)
     return kinds != 0 ? kinds : yk_number_compare(left->first, right->first);
 }
 
-static yk_status add_slice(struct yk_shard_set *set, const struct yk_safetensors *file,
-                           const struct yk_tensor_entry *entry)
+static yk_status add_slice(struct yk_shard_set *set, const struct yk_safetensors_file *file,
+                           const struct yk_tensor_file_entry *entry)
 {
     struct slice *slice = &set->slices[set->slice_count];
     struct yk_shard_slice name = {0};
-    if (!yk_shard_read_slice_name(entry->name, &name)) {
+    if (!yk_shard_parse_slice_name(entry->name, &name)) {
         return yk_fail(YK_ERROR_INPUT, "%s: \"%s\" does not name a piece of a parameter",
                        file->path, entry->name);
     }
-    const enum yk_tensor_dtype type = yk_shard_is_frozen(name.kind) ? YK_TENSOR_U8 : YK_TENSOR_F32;
+    const enum yk_tensor_dtype type =
+        yk_shard_kind_is_frozen(name.kind) ? YK_TENSOR_U8 : YK_TENSOR_F32;
     if (entry->type != type || entry->rank != 1 || entry->shape[0] < 1 ||
         entry->shape[0] > INT64_MAX - name.first) {
         return yk_fail(YK_ERROR_INPUT, "%s: \"%s\" is no row of %s", file->path, entry->name,
@@ -105,9 +106,9 @@ yk_status yk_shard_set_open(const char *folder, int32_t ranks, struct yk_shard_s
     struct yk_shard_set *set = NULL;
     YK_TRY_NEW_WITH_ARENA(set);
     yk_status status = yk_arena_strdup(set->arena, folder, &set->folder);
-    YK_THEN(open_files(set, ranks));
-    YK_THEN(add_slices(set));
-    YK_TRY_OR(status, yk_shard_set_close(set));
+    YK_IF_OK(open_files(set, ranks));
+    YK_IF_OK(add_slices(set));
+    YK_TRY_OR_CLEAN_UP(status, yk_shard_set_close(set));
     *out = set;
     return YK_OK;
 }
@@ -184,14 +185,14 @@ static yk_status fail_missing(const struct yk_shard_set *set, enum yk_shard_kind
                               const char *parameter, int64_t first, int64_t end)
 {
     return yk_fail(YK_ERROR_INPUT, "%s: no shard has %s %" PRId64 " to %" PRId64 " of \"%s\" (%s)",
-                   set->folder, yk_shard_is_frozen(kind) ? "bytes" : "numbers", first, end - 1,
+                   set->folder, yk_shard_kind_is_frozen(kind) ? "bytes" : "numbers", first, end - 1,
                    parameter, yk_shard_kind_name(kind));
 }
 
 yk_status yk_shard_set_check_parameter(const struct yk_shard_set *set, enum yk_shard_kind kind,
                                        const struct yk_parameter *parameter)
 {
-    const int64_t elements = yk_shard_element_count(kind, parameter->count);
+    const int64_t elements = yk_shard_kind_element_count(kind, parameter->count);
     const char *name = parameter->name;
     const struct slice *slice = NULL;
     int64_t end = 0;
@@ -214,11 +215,11 @@ yk_status yk_shard_set_check_parameter(const struct yk_shard_set *set, enum yk_s
     return end == elements ? YK_OK : fail_missing(set, kind, name, end, elements);
 }
 
-yk_status yk_shard_set_read(const struct yk_shard_set *set, enum yk_shard_kind kind,
-                            const struct yk_parameter *parameter, struct yk_parameter_range range,
-                            void *out)
+yk_status yk_shard_set_read_range(const struct yk_shard_set *set, enum yk_shard_kind kind,
+                                  const struct yk_parameter *parameter,
+                                  struct yk_parameter_range range, void *out)
 {
-    const int64_t width = yk_shard_element_bytes(kind);
+    const int64_t width = yk_shard_kind_element_bytes(kind);
     /* The last slice that begins at or before the range. */
     int32_t i = find(set, kind, parameter->name, range.first + 1) - 1;
     for (int64_t done = 0; done < range.count; i++) {
@@ -230,8 +231,9 @@ yk_status yk_shard_set_read(const struct yk_shard_set *set, enum yk_shard_kind k
         const int64_t from = range.first + done - slice->first;
         const int64_t left = range.count - done;
         const int64_t count = slice->count - from < left ? slice->count - from : left;
-        YK_TRY(yk_safetensors_read(slice->file, slice->entry, (uint64_t)(from * width),
-                                   (uint64_t)(count * width), (char *)out + done * width));
+        YK_TRY(yk_safetensors_read_tensor_range(slice->file, slice->entry, (uint64_t)(from * width),
+                                                (uint64_t)(count * width),
+                                                (char *)out + done * width));
         done += count;
     }
     return YK_OK;

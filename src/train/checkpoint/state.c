@@ -45,7 +45,7 @@ static void write_workload(const struct yk_net *net, struct yk_json_writer *json
     json->line_indent = 2;
 }
 
-static void write_progress(const struct yk_checkpoint_state *state, struct yk_json_writer *json)
+static void write_progress(const struct yk_checkpoint_progress *state, struct yk_json_writer *json)
 {
     char seed[SEED_SIZE];
     (void)snprintf(seed, sizeof seed, "%" PRIu64, state->seed);
@@ -97,26 +97,26 @@ static bool read_seed(const char *digits, uint64_t *out)
 static yk_status need_integer(const struct yk_json *object, const char *key, int64_t max,
                               int64_t *out)
 {
-    if (!yk_json_get(object, key)) {
+    if (!yk_json_get_member(object, key)) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" is missing", key);
     }
     return yk_json_get_integer(object, key, 0, max, out);
 }
 
-static yk_status read_position(const struct yk_json *root, struct yk_checkpoint_state *out)
+static yk_status read_position(const struct yk_json *root, struct yk_checkpoint_progress *out)
 {
-    const struct yk_json *scaler = yk_json_get(root, "scaler");
+    const struct yk_json *scaler = yk_json_get_member(root, "scaler");
     YK_TRY(need_integer(root, "step", MAX_INTEGER, &out->step));
     YK_TRY(need_integer(root, "updates", MAX_INTEGER, &out->updates));
     YK_TRY(need_integer(root, "samples", MAX_INTEGER, &out->samples));
-    if (yk_json_get(root, "epoch")) {
+    if (yk_json_get_member(root, "epoch")) {
         YK_TRY(yk_json_get_integer(root, "epoch", 0, MAX_INTEGER, &out->epoch));
     }
     YK_TRY(need_integer(root, "bad", MAX_BAD, &out->bad));
-    if (!read_seed(yk_json_string(yk_json_get(root, "seed")), &out->seed)) {
+    if (!read_seed(yk_json_string(yk_json_get_member(root, "seed")), &out->seed)) {
         return yk_fail(YK_ERROR_INPUT, "\"seed\" must be a string of digits, below 2^64");
     }
-    if (!yk_json_number(yk_json_get(scaler, "scale"), &out->scaler.scale)) {
+    if (!yk_json_number(yk_json_get_member(scaler, "scale"), &out->scaler.scale)) {
         return yk_fail(YK_ERROR_INPUT, "\"scaler\" has no number \"scale\"");
     }
     return need_integer(scaler, "clean", MAX_INTEGER, &out->scaler.clean);
@@ -124,15 +124,15 @@ static yk_status read_position(const struct yk_json *root, struct yk_checkpoint_
 
 static yk_status read_workload(const struct yk_json *node, struct yk_workload *out, double *alpha)
 {
-    const char *precision = yk_json_string(yk_json_get(node, "precision"));
+    const char *precision = yk_json_string(yk_json_get_member(node, "precision"));
     if (!precision || !yk_precision_find(precision, &out->precision)) {
         return yk_fail(YK_ERROR_INPUT, "\"workload\" has no known \"precision\"");
     }
     YK_TRY(need_integer(node, "batch", MAX_INTEGER, &out->batch));
     YK_TRY(need_integer(node, "sequence", MAX_INTEGER, &out->sequence));
     YK_TRY(need_integer(node, "lora_rank", MAX_INTEGER, &out->lora_rank));
-    if (!yk_json_number(yk_json_get(node, "lora_alpha"), alpha) ||
-        !yk_json_boolean(yk_json_get(node, "nf4"), &out->nf4)) {
+    if (!yk_json_number(yk_json_get_member(node, "lora_alpha"), alpha) ||
+        !yk_json_boolean(yk_json_get_member(node, "nf4"), &out->nf4)) {
         return yk_fail(YK_ERROR_INPUT, "\"workload\" has no \"lora_alpha\" or no \"nf4\"");
     }
     return YK_OK;
@@ -164,10 +164,10 @@ static yk_status read_root(const struct yk_json *root, struct yk_arena *arena,
     const char *name = NULL;
     YK_TRY(yk_json_check_document(root, "state", known, sizeof known / sizeof known[0]));
     YK_TRY(read_position(root, &out->state));
-    YK_TRY(read_workload(yk_json_get(root, "workload"), &out->workload, &out->lora_alpha));
-    YK_TRY(yk_json_read_nonempty_string(yk_json_get(root, "model"), "model", &name));
+    YK_TRY(read_workload(yk_json_get_member(root, "workload"), &out->workload, &out->lora_alpha));
+    YK_TRY(yk_json_read_nonempty_string(yk_json_get_member(root, "model"), "model", &name));
     YK_TRY(yk_arena_strdup(arena, name, model));
-    return yk_arena_strdup(arena, yk_json_string(yk_json_get(root, "base_model")),
+    return yk_arena_strdup(arena, yk_json_string(yk_json_get_member(root, "base_model")),
                            &out->base_model);
 }
 

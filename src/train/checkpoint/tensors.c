@@ -55,7 +55,7 @@ static yk_status visit_state(const struct visit *visit, int32_t layer,
         name.length = 0;
         yk_text_addf(&name, "%s%s", prefixes[kind], parameter->name);
         status = yk_text_status(&name);
-        YK_THEN(visit->state(visit, layer, parameter, (enum kind)kind, name.bytes));
+        YK_IF_OK(visit->state(visit, layer, parameter, (enum kind)kind, name.bytes));
     }
     yk_text_free(&name);
     return status;
@@ -65,7 +65,7 @@ static yk_status visit_all(const struct visit *visit)
 {
     const struct yk_net *net = visit->store->net;
     for (struct yk_net_parameter_cursor at = {0}; yk_net_next_parameter(net, &at);) {
-        if (visit->store->layers[at.layer].partition.kind == YK_PARTITION_ABSENT) {
+        if (visit->store->layers[at.layer].partition.kind == YK_LAYER_PARTITION_ABSENT) {
             continue;
         }
         if (visit->state && at.parameter->trained) {
@@ -88,8 +88,8 @@ static yk_status save_state(const struct visit *visit, int32_t layer,
     return visit->declares
                ? yk_safetensors_writer_declare_tensor(visit->writer, name, YK_TENSOR_F32,
                                                       parameter->rank, parameter->shape)
-               : yk_weights_add_device_tensor(visit->writer, &visit->store->context, numbers,
-                                              (uint64_t)parameter->count * sizeof *numbers);
+               : yk_weights_append_device_tensor(visit->writer, &visit->store->context, numbers,
+                                                 (uint64_t)parameter->count * sizeof *numbers);
 }
 
 /* Reads a range of a parameter's state into the store. Ranges of frozen parameters are bytes. */
@@ -102,9 +102,10 @@ static yk_status read_range(const struct visit *visit, int32_t layer,
         const struct yk_parameter_range part = {range.first + done,
                                                 yk_number_min(range.count - done, max)};
         YK_TRY(parameter->trained
-                   ? yk_weights_read_tensor(place, part.first, part.count, visit->scratch)
-                   : yk_safetensors_read(place->file, place->entry, (uint64_t)part.first,
-                                         (uint64_t)part.count, visit->scratch));
+                   ? yk_weights_read_tensor_range(place, part.first, part.count, visit->scratch)
+                   : yk_safetensors_read_tensor_range(place->file, place->entry,
+                                                      (uint64_t)part.first, (uint64_t)part.count,
+                                                      visit->scratch));
         YK_TRY(yk_parameter_store_write_range(visit->store, layer, parameter, state_of[kind], part,
                                               visit->scratch));
     }
@@ -117,13 +118,13 @@ static yk_status read_kept(const struct visit *visit, int32_t layer,
                            const struct yk_parameter *parameter, enum kind kind,
                            const struct yk_tensor_location *place, int64_t count)
 {
-    const struct yk_partition *partition = &visit->store->layers[layer].partition;
+    const struct yk_layer_partition *partition = &visit->store->layers[layer].partition;
     struct yk_parameter_range range = {0, count};
-    if (kind == MASTER && partition->kind != YK_PARTITION_FULLY_SHARDED) {
+    if (kind == MASTER && partition->kind != YK_LAYER_PARTITION_FULLY_SHARDED) {
         return read_range(visit, layer, parameter, kind, place, range);
     }
-    for (int32_t b = 0;
-         yk_partition_next_range(partition, visit->store->net, layer, parameter, &b, &range);) {
+    for (int32_t b = 0; yk_layer_partition_next_range(partition, visit->store->net, layer,
+                                                      parameter, &b, &range);) {
         YK_TRY(read_range(visit, layer, parameter, kind, place, range));
     }
     return YK_OK;
@@ -134,7 +135,7 @@ static yk_status read_kept(const struct visit *visit, int32_t layer,
 static yk_status read_state(const struct visit *visit, int32_t layer,
                             const struct yk_parameter *parameter, enum kind kind, const char *name)
 {
-    const struct yk_tensor_location *place = yk_tensor_set_find(visit->set, name);
+    const struct yk_tensor_location *place = yk_tensor_set_find_tensor(visit->set, name);
     if (!yk_parameter_store_has_state(visit->store, layer, state_of[kind]) ||
         (!place && kind == MASTER)) {
         return YK_OK;
@@ -156,7 +157,7 @@ static yk_status save_frozen(const struct visit *visit, int32_t layer,
     return visit->declares
                ? yk_safetensors_writer_declare_tensor(visit->writer, parameter->name, YK_TENSOR_U8,
                                                       1, &bytes)
-               : yk_weights_add_device_tensor(
+               : yk_weights_append_device_tensor(
                      visit->writer, &visit->store->context,
                      visit->store->layers[layer].weights + parameter->offset, (uint64_t)bytes);
 }
@@ -166,7 +167,7 @@ static yk_status read_frozen(const struct visit *visit, int32_t layer,
 {
     const struct yk_tensor_location *place = NULL;
     const uint64_t bytes = yk_net_parameter_bytes(visit->store->net, parameter);
-    YK_TRY(yk_tensor_set_require(visit->set, parameter->name, &place));
+    YK_TRY(yk_tensor_set_find_tensor_or_fail(visit->set, parameter->name, &place));
     if (place->entry->type != YK_TENSOR_U8 || place->entry->bytes != bytes) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s: \"%s\" has %" PRIu64 " bytes, but in NF4 the model's has %" PRIu64,
@@ -189,7 +190,7 @@ static yk_status load(struct visit read, const char *path)
     struct yk_tensor_set *set = NULL;
     yk_status status = yk_tensor_set_open(path, &set);
     read.set = set;
-    YK_THEN(visit_all(&read));
+    YK_IF_OK(visit_all(&read));
     yk_tensor_set_close(set);
     free(read.scratch);
     return status;
@@ -205,7 +206,7 @@ yk_status yk_checkpoint_save_optimizer_tensors(const struct yk_parameter_store *
 yk_status yk_checkpoint_load_optimizer_tensors(struct yk_parameter_store *store, const char *path)
 {
     float *scratch = NULL;
-    YK_TRY(yk_weights_allocate_tensor(store->net, &scratch));
+    YK_TRY(yk_weights_allocate_largest_tensor(store->net, &scratch));
     return load((struct visit){.store = store, .scratch = scratch, .state = read_state}, path);
 }
 
@@ -219,6 +220,6 @@ yk_status yk_checkpoint_save_frozen_tensors(const struct yk_parameter_store *sto
 yk_status yk_checkpoint_load_frozen_tensors(struct yk_parameter_store *store, const char *path)
 {
     float *scratch = malloc(CHUNK_BYTES);
-    YK_TRY_MEMORY(scratch);
+    YK_TRY_ALLOCATED(scratch);
     return load((struct visit){.store = store, .scratch = scratch, .frozen = read_frozen}, path);
 }

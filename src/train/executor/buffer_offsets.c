@@ -31,8 +31,8 @@ static yk_status fail_uncounted(void)
                    "a step holds more bytes than can be counted; take a smaller batch or sequence");
 }
 
-void yk_buffer_offsets_add(struct yk_buffer_offsets *offsets,
-                           const struct yk_buffer_lifetime *lifetime, size_t at, size_t bytes)
+void yk_buffer_offsets_add_part(struct yk_buffer_offsets *offsets,
+                                const struct yk_buffer_lifetime *lifetime, size_t at, size_t bytes)
 {
     size_t end = 0;
     if (bytes == 0 || offsets->failed) {
@@ -444,7 +444,7 @@ static yk_status find_lower_bound(const struct yk_buffer_offsets *offsets,
         memory.lifetimes[i] = offsets->parts[i].lifetime;
         memory.lifetimes[i].bytes = (double)offsets->parts[i].bytes;
     }
-    YK_TRY(yk_program_memory_peak(index->facts->program, index->rank, &memory, &peak));
+    YK_TRY(yk_program_memory_find_peak(index->facts->program, index->rank, &memory, &peak));
     *out = peak.bytes;
     return YK_OK;
 }
@@ -611,9 +611,10 @@ static int32_t drop_waits(const struct yk_op_list *list, struct yk_buffer_reuse_
     return kept;
 }
 
-yk_status yk_buffer_offsets_find_waits(const struct yk_buffer_offsets *offsets,
-                                       const struct yk_op_index *index, struct yk_arena *arena,
-                                       struct yk_buffer_reuse_wait **out, int32_t *out_count)
+yk_status yk_buffer_offsets_find_reuse_waits(const struct yk_buffer_offsets *offsets,
+                                             const struct yk_op_index *index,
+                                             struct yk_arena *arena,
+                                             struct yk_buffer_reuse_wait **out, int32_t *out_count)
 {
     int32_t count = 0;
     YK_TRY_NEW(arena, *out,

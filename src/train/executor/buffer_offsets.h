@@ -36,8 +36,8 @@ struct yk_buffer_offsets {
 void yk_buffer_offsets_free(struct yk_buffer_offsets *offsets);
 
 /* Adds a part. Parts of the same buffer must not overlap. A part of 0 bytes is ignored. */
-void yk_buffer_offsets_add(struct yk_buffer_offsets *offsets,
-                           const struct yk_buffer_lifetime *lifetime, size_t at, size_t bytes);
+void yk_buffer_offsets_add_part(struct yk_buffer_offsets *offsets,
+                                const struct yk_buffer_lifetime *lifetime, size_t at, size_t bytes);
 
 /* Writes the offset of each buffer to out[buffer number], and the size of the allocation to
  * `out_bytes`. Does not change the elements of `out` whose buffers have no parts. Sorts the
@@ -57,9 +57,10 @@ struct yk_buffer_reuse_wait {
 /* Finds the waits that are needed because the next round uses the same memory again. `lag` is 1, or
  * 0 if the buffer lives until the next round. An op waits only for ops that were enqueued before
  * it, so the waits cannot deadlock. The waits are sorted by op and are in the arena. */
-yk_status yk_buffer_offsets_find_waits(const struct yk_buffer_offsets *offsets,
-                                       const struct yk_op_index *index, struct yk_arena *arena,
-                                       struct yk_buffer_reuse_wait **out,
-                                       int32_t *out_count) YK_MUST_USE;
+yk_status yk_buffer_offsets_find_reuse_waits(const struct yk_buffer_offsets *offsets,
+                                             const struct yk_op_index *index,
+                                             struct yk_arena *arena,
+                                             struct yk_buffer_reuse_wait **out,
+                                             int32_t *out_count) YK_MUST_USE;
 
 #endif

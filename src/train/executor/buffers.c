@@ -2,7 +2,7 @@
 
 #include "base/number.h"
 #include "nn/bump_allocator.h"
-#include "nn/store/partition.h"
+#include "nn/store/layer_partition.h"
 
 #include <inttypes.h>
 
@@ -62,7 +62,7 @@ static size_t bucket_bytes(const struct assignment *assignment,
     struct yk_bump_allocator allocator = {0};
     for (int32_t i = 0; i < bucket->layer_count; i++) {
         (void)yk_bump_allocate(
-            &allocator, (int64_t)yk_net_trained_bytes(assignment->net, bucket->layers[i]), 1);
+            &allocator, (int64_t)yk_net_layer_trained_bytes(assignment->net, bucket->layers[i]), 1);
     }
     return allocator.used;
 }
@@ -75,10 +75,11 @@ static void add_blocks(struct assignment *assignment, const struct yk_buffer_lif
     const struct yk_op *op = &assignment->index->list->ops[lifetime->op];
     const int32_t all = assignment->program->layers[op->layer].block_count;
     const int32_t blocks = all > 1 ? all : 1;
-    const int64_t first = yk_partition_block_first(count, blocks, op->first_block);
-    const int64_t end = yk_partition_block_first(count, blocks, op->first_block + op->block_count);
-    yk_buffer_offsets_add(&assignment->offsets, lifetime, at + (size_t)first * width,
-                          (size_t)(end - first) * width);
+    const int64_t first = yk_layer_partition_block_first(count, blocks, op->first_block);
+    const int64_t end =
+        yk_layer_partition_block_first(count, blocks, op->first_block + op->block_count);
+    yk_buffer_offsets_add_part(&assignment->offsets, lifetime, at + (size_t)first * width,
+                               (size_t)(end - first) * width);
 }
 
 /* Trained parameters come first, frozen ones after them. Each block has a part of both. */
@@ -86,9 +87,9 @@ static void add_weights(struct assignment *assignment, const struct yk_buffer_li
 {
     const struct yk_op *op = &assignment->index->list->ops[lifetime->op];
     const struct yk_net_layer *layer = &assignment->net->layers[op->layer];
-    const size_t trained = yk_net_trained_bytes(assignment->net, op->layer);
+    const size_t trained = yk_net_layer_trained_bytes(assignment->net, op->layer);
     if (op->block_count >= assignment->program->layers[op->layer].block_count) {
-        yk_buffer_offsets_add(&assignment->offsets, lifetime, 0, layer->weight_bytes);
+        yk_buffer_offsets_add_part(&assignment->offsets, lifetime, 0, layer->weight_bytes);
         return;
     }
     add_blocks(assignment, lifetime, 0, layer->trained,
@@ -127,7 +128,8 @@ static void add_lifetime(struct assignment *assignment, const struct yk_buffer_l
         add_blocks(assignment, lifetime, 0, assignment->net->layers[lifetime->layer].trained,
                    (size_t)yk_precision_bytes(assignment->net->workload.precision));
     } else {
-        yk_buffer_offsets_add(&assignment->offsets, lifetime, 0, whole_bytes(assignment, lifetime));
+        yk_buffer_offsets_add_part(&assignment->offsets, lifetime, 0,
+                                   whole_bytes(assignment, lifetime));
     }
 }
 
@@ -160,7 +162,7 @@ static void record_pass(const struct assignment *assignment,
 static void record_crossing(const struct assignment *assignment,
                             const struct yk_buffer_lifetime *lifetime, size_t offset)
 {
-    struct yk_crossing_offsets *crossing =
+    struct yk_crossing_buffer_offsets *crossing =
         &assignment->out->crossings[(int64_t)lifetime->crossing * assignment->index->facts->M +
                                     lifetime->micro_batch];
     if (lifetime->kind == YK_BUFFER_INPUT) {
@@ -180,7 +182,7 @@ static void find_direct(const struct assignment *assignment)
         const int32_t producer = facts->crossings[c].producer;
         for (int32_t m = 0; m < facts->M && yk_op_index_holds_layer(assignment->index, producer);
              m++) {
-            struct yk_crossing_offsets *crossing =
+            struct yk_crossing_buffer_offsets *crossing =
                 &assignment->out->crossings[(int64_t)c * facts->M + m];
             if (yk_buffer_lifetimes_receives_in_place(assignment->index, producer, m)) {
                 crossing->direct = true;
@@ -199,13 +201,13 @@ static void find_direct(const struct assignment *assignment)
 static yk_status record_weights(const struct assignment *assignment, struct yk_arena *arena)
 {
     const struct yk_op_list *list = assignment->index->list;
-    struct yk_op_buffers *ops = assignment->out->ops;
+    struct yk_op_parameter_buffers *ops = assignment->out->ops;
     int32_t *released = NULL; /* (ops) the buffer that a release ends */
     int32_t *next = NULL;     /* (L) the buffer that the next release ends */
     YK_TRY_NEW(arena, released, list->op_count + 1);
     YK_TRY_NEW(arena, next, assignment->index->facts->L);
-    yk_number_fill(released, list->op_count, YK_BUFFER_NONE);
-    yk_number_fill(next, assignment->index->facts->L, YK_BUFFER_NONE);
+    yk_number_fill_array(released, list->op_count, YK_BUFFER_NONE);
+    yk_number_fill_array(next, assignment->index->facts->L, YK_BUFFER_NONE);
     for (int32_t i = 0; i < assignment->lifetimes.count; i++) {
         const struct yk_buffer_lifetime *lifetime = &assignment->lifetimes.items[i];
         if (lifetime->kind == YK_BUFFER_GATHERED_WEIGHTS) {
@@ -236,7 +238,7 @@ static void record_gradient(const struct assignment *assignment, int32_t layer, 
     for (int32_t u = layer; u >= 0; u = yk_program_facts_next_weight_user(index->facts, layer, u)) {
         const int32_t back = index->backward[yk_op_index_cell(index, u, micro_batch)];
         if (back >= 0) {
-            struct yk_op_buffers *op = &assignment->out->ops[back];
+            struct yk_op_parameter_buffers *op = &assignment->out->ops[back];
             *(u == layer ? &op->gradient : &op->leader_gradient) = buffer;
             *(u == layer ? &op->gradient_at : &op->leader_gradient_at) = at;
         }
@@ -272,13 +274,13 @@ static bool adds(const struct yk_op_index *index, int32_t bucket, int32_t number
 static void record_bucket(const struct assignment *assignment,
                           const struct yk_buffer_lifetime *lifetime)
 {
-    struct yk_op_buffers *op = &assignment->out->ops[lifetime->op];
+    struct yk_op_parameter_buffers *op = &assignment->out->ops[lifetime->op];
     const int32_t number = assignment->index->list->ops[lifetime->op].bucket;
     const struct yk_gradient_bucket *bucket = &assignment->program->buckets[number];
     struct yk_bump_allocator allocator = {0};
     for (int32_t i = 0; i < bucket->layer_count; i++) {
         const int32_t layer = bucket->layers[i];
-        const size_t bytes = yk_net_trained_bytes(assignment->net, layer);
+        const size_t bytes = yk_net_layer_trained_bytes(assignment->net, layer);
         record_gradient(assignment, layer, lifetime->micro_batch, lifetime->buffer, allocator.used);
         op->reduced_bytes = allocator.used + bytes;
         (void)yk_bump_allocate(&allocator, (int64_t)bytes, 1);
@@ -295,7 +297,7 @@ static void find_clear(const struct assignment *assignment, int32_t layer, int32
     const struct yk_op_index *index = assignment->index;
     const int32_t op = yk_op_index_first_backward(index, layer, first, last);
     if (op != YK_OP_NONE) {
-        struct yk_op_buffers *buffers = &assignment->out->ops[op];
+        struct yk_op_parameter_buffers *buffers = &assignment->out->ops[op];
         const bool leader = index->list->ops[op].layer != layer;
         *(leader ? &buffers->clears_leader : &buffers->clears_gradient) = true;
     }
@@ -327,10 +329,10 @@ static yk_status set_up(struct assignment *assignment, struct yk_arena *arena)
     YK_TRY_NEW(arena, out->crossings, (int64_t)facts->crossing_count * facts->M + 1);
     YK_TRY_NEW(arena, out->ops, ops + 1);
     for (int32_t i = 0; i < ops; i++) {
-        out->ops[i] = (struct yk_op_buffers){.weights = YK_BUFFER_NONE,
-                                             .leader_weights = YK_BUFFER_NONE,
-                                             .gradient = YK_BUFFER_NONE,
-                                             .leader_gradient = YK_BUFFER_NONE};
+        out->ops[i] = (struct yk_op_parameter_buffers){.weights = YK_BUFFER_NONE,
+                                                       .leader_weights = YK_BUFFER_NONE,
+                                                       .gradient = YK_BUFFER_NONE,
+                                                       .leader_gradient = YK_BUFFER_NONE};
     }
     YK_TRY(yk_buffer_lifetimes_find(assignment->index, arena, &assignment->lifetimes));
     YK_TRY_NEW(arena, out->offsets, assignment->lifetimes.buffer_count + 1);
@@ -365,16 +367,17 @@ static yk_status assign(struct assignment *assignment, struct yk_arena *arena)
     }
     YK_TRY(yk_buffer_offsets_assign(&assignment->offsets, assignment->index, out->offsets,
                                     &out->bytes));
-    YK_TRY(yk_buffer_offsets_find_waits(&assignment->offsets, assignment->index, arena, &out->waits,
-                                        &out->wait_count));
+    YK_TRY(yk_buffer_offsets_find_reuse_waits(&assignment->offsets, assignment->index, arena,
+                                              &out->waits, &out->wait_count));
     YK_TRY(record_weights(assignment, arena));
     record_all(assignment);
     return YK_OK;
 }
 
-yk_status yk_executor_buffers_assign(const struct yk_op_index *index, const struct yk_net *net,
-                                     int64_t spare_samples, struct yk_arena *arena,
-                                     struct yk_executor_buffers *out)
+yk_status yk_executor_buffers_assign_offsets(const struct yk_op_index *index,
+                                             const struct yk_net *net, int64_t spare_samples,
+                                             struct yk_arena *arena,
+                                             struct yk_executor_buffers *out)
 {
     struct assignment assignment = {
         .spare_samples = spare_samples,

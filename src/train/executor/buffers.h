@@ -41,7 +41,7 @@ struct yk_layer_buffer_offsets {
  * that reads the output use `input` and `input_gradient`. Ranks of the layer's own group receive
  * the gradient at `returned`.
  */
-struct yk_crossing_offsets {
+struct yk_crossing_buffer_offsets {
     size_t input;
     size_t input_gradient;
     size_t returned;
@@ -52,7 +52,7 @@ struct yk_crossing_offsets {
 /* The buffers with the weights and gradients that an op uses outside the store. Each is the number
  * of a buffer, or YK_BUFFER_NONE. If a layer shares the weights of another layer, that other layer
  * is its leader. */
-struct yk_op_buffers {
+struct yk_op_parameter_buffers {
     int32_t weights;        /* gathered weights of the op's layer */
     int32_t leader_weights; /* gathered weights of the leader of the op's layer */
     int32_t gradient; /* gradients of the op's layer, or of its bucket, before they are exchanged */
@@ -69,19 +69,20 @@ struct yk_op_buffers {
 };
 
 struct yk_executor_buffers {
-    struct yk_layer_buffer_offsets *passes; /* (L, M) */
-    struct yk_crossing_offsets *crossings;  /* (crossings, M) */
-    struct yk_op_buffers *ops;              /* (ops of the rank) the buffers of each op */
-    size_t *offsets;                        /* (buffers) byte offset of each buffer */
-    size_t bytes;                           /* size of the allocation */
-    struct yk_buffer_reuse_wait *waits;     /* sorted by op */
+    struct yk_layer_buffer_offsets *passes;       /* (L, M) */
+    struct yk_crossing_buffer_offsets *crossings; /* (crossings, M) */
+    struct yk_op_parameter_buffers *ops;          /* (ops of the rank) the buffers of each op */
+    size_t *offsets;                              /* (buffers) byte offset of each buffer */
+    size_t bytes;                                 /* size of the allocation */
+    struct yk_buffer_reuse_wait *waits;           /* sorted by op */
     int32_t wait_count;
 };
 
 /* Assigns an offset to every buffer. `spare_samples` is the number of samples that a micro-batch
  * may have in addition to the planned number. */
-yk_status yk_executor_buffers_assign(const struct yk_op_index *index, const struct yk_net *net,
-                                     int64_t spare_samples, struct yk_arena *arena,
-                                     struct yk_executor_buffers *out) YK_MUST_USE;
+yk_status yk_executor_buffers_assign_offsets(const struct yk_op_index *index,
+                                             const struct yk_net *net, int64_t spare_samples,
+                                             struct yk_arena *arena,
+                                             struct yk_executor_buffers *out) YK_MUST_USE;
 
 #endif

@@ -17,12 +17,12 @@ struct creation {
 static yk_status find_firsts(const struct creation *creation, const struct yk_plan_group *group,
                              int64_t count, int32_t blocks, int32_t block, int64_t **out)
 {
-    const int64_t base = yk_partition_block_first(count, blocks, block);
+    const int64_t base = yk_layer_partition_block_first(count, blocks, block);
     const int32_t n = group->member_count;
     YK_TRY_NEW(creation->arena, *out, n + 1);
     for (int32_t i = 0; i <= n; i++) {
-        (*out)[i] = yk_partition_block_cut(count, blocks, block,
-                                           yk_rank_partitions_member_begin(group, i)) -
+        (*out)[i] = yk_layer_partition_block_cut(count, blocks, block,
+                                                 yk_rank_partitions_begin_fraction(group, i)) -
                     base;
     }
     return YK_OK;
@@ -37,8 +37,8 @@ static int32_t blocks_of(const struct creation *creation, int32_t layer)
 /* Adds the all-gather of one block of an array of `count` elements into `whole`. This rank's part
  * is in `part`; NULL: it is already in `whole`. */
 static yk_status gather_block(struct creation *creation, int32_t layer, int32_t block,
-                              int64_t count, int64_t size, const struct yk_partition_span *span,
-                              void *part, void *whole)
+                              int64_t count, int64_t size,
+                              const struct yk_layer_partition_span *span, void *part, void *whole)
 {
     const int32_t blocks = blocks_of(creation, layer);
     const int32_t group = creation->plan->layers[layer].group;
@@ -50,7 +50,7 @@ static yk_status gather_block(struct creation *creation, int32_t layer, int32_t 
     creation->out->gathers[creation->out->gather_count++] = (struct yk_comm_all_gather){
         .group = creation->out->groups[group],
         .own = part ? (char *)part + span->at * size : (char *)whole + span->first * size,
-        .whole = (char *)whole + yk_partition_block_first(count, blocks, block) * size,
+        .whole = (char *)whole + yk_layer_partition_block_first(count, blocks, block) * size,
         .offsets = firsts,
         .element_bytes = (size_t)size,
     };
@@ -58,12 +58,12 @@ static yk_status gather_block(struct creation *creation, int32_t layer, int32_t 
 }
 
 static yk_status add_gather(struct creation *creation, const struct yk_op *op,
-                            const struct yk_op_buffers *buffers)
+                            const struct yk_op_parameter_buffers *buffers)
 {
     const struct yk_parameter_store_layer *kept = &creation->store->layers[op->layer];
     const struct yk_net_layer *layer = &creation->store->net->layers[op->layer];
     const int64_t trained = layer->trained * creation->width;
-    const bool sharded = kept->partition.kind == YK_PARTITION_FULLY_SHARDED;
+    const bool sharded = kept->partition.kind == YK_LAYER_PARTITION_FULLY_SHARDED;
     char *whole =
         sharded ? creation->request->memory + creation->request->buffers->offsets[buffers->weights]
                 : kept->weights;
@@ -112,7 +112,7 @@ static yk_status add_scatter(struct creation *creation, const struct yk_op_list 
         YK_TRY(find_firsts(creation, &creation->plan->groups[group], count, blocks, b, &firsts));
         creation->out->scatters[creation->out->scatter_count++] = (struct yk_comm_reduce_scatter){
             .group = creation->out->groups[group],
-            .whole = whole + yk_partition_block_first(count, blocks, b) * creation->width,
+            .whole = whole + yk_layer_partition_block_first(count, blocks, b) * creation->width,
             .own = kept->gradient_part + kept->spans[b].at * creation->width,
             .accumulate = is_added(list, number, b),
             .offsets = firsts,
@@ -138,7 +138,7 @@ static struct yk_comm_all_reduce reduce_of(const struct creation *creation, int3
 /* Contiguous gradients of a bucket are reduced together, including the alignment gaps between them,
  * which nothing reads. */
 static void add_reduce(struct creation *creation, const struct yk_op *op,
-                       const struct yk_op_buffers *buffers)
+                       const struct yk_op_parameter_buffers *buffers)
 {
     const struct yk_gradient_bucket *bucket = &creation->program->buckets[op->bucket];
     struct yk_comm_all_reduce *last = NULL;
@@ -252,10 +252,10 @@ void yk_collectives_destroy(struct yk_collectives *collectives)
     *collectives = (struct yk_collectives){0};
 }
 
-void yk_collectives_enqueue(const struct yk_collectives *collectives, const struct yk_op_list *list,
-                            int32_t op)
+void yk_collectives_enqueue_op(const struct yk_collectives *collectives,
+                               const struct yk_op_list *list, int32_t op)
 {
-    const struct yk_collective_span *span = &collectives->of[op];
+    const struct yk_op_collectives_range *span = &collectives->of[op];
     const enum yk_op_kind kind = list->ops[op].kind;
     for (int32_t i = span->first; i < span->first + span->count; i++) {
         if (kind == YK_OP_ALL_GATHER) {

@@ -17,7 +17,7 @@
 
 /* The collectives of one op: `count` consecutive elements of the array for the op's kind, from
  * element `first` on. */
-struct yk_collective_span {
+struct yk_op_collectives_range {
     int32_t first;
     int32_t count;
 };
@@ -30,7 +30,7 @@ struct yk_collectives {
     int32_t gather_count;
     int32_t scatter_count;
     int32_t reduce_count;
-    struct yk_collective_span *of; /* (ops) the collectives of each op */
+    struct yk_op_collectives_range *of; /* (ops) the collectives of each op */
     struct yk_comm_group **groups; /* (groups of the plan) communicator group of each; NULL if a
                                       group of the plan has one member */
     int32_t group_count;
@@ -52,8 +52,8 @@ yk_status yk_collectives_create(const struct yk_collectives_request *request,
 void yk_collectives_destroy(struct yk_collectives *collectives);
 
 /* Enqueues the collectives of an op on the comm lane. */
-void yk_collectives_enqueue(const struct yk_collectives *collectives, const struct yk_op_list *list,
-                            int32_t op);
+void yk_collectives_enqueue_op(const struct yk_collectives *collectives,
+                               const struct yk_op_list *list, int32_t op);
 
 /* Computes the order in which a store should lay out the gradients of the layers, so that the
  * gradients of a bucket are contiguous. `out` receives (L) layer numbers in the arena. */

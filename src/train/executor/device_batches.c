@@ -9,20 +9,20 @@ static bool decodes(const struct yk_device_batches *batches)
     return batches->net->config->encoder_layers > 0;
 }
 
-yk_status yk_device_batches_init(const struct yk_plan *plan, int32_t rank, int64_t spare,
-                                 const struct yk_net *net, struct yk_arena *arena,
-                                 struct yk_device_batches *out)
+yk_status yk_device_batches_compute_sizes(const struct yk_plan *plan, int32_t rank, int64_t spare,
+                                          const struct yk_net *net, struct yk_arena *arena,
+                                          struct yk_device_batches *out)
 {
     const struct yk_workload *workload = &plan->workload;
     const int64_t positions = net->config->positions;
-    struct yk_batch_share *shares = NULL;
+    struct yk_micro_batch_share *shares = NULL;
     *out = (struct yk_device_batches){.net = net, .sequence = workload->sequence};
     out->target_sequence =
         workload->target_sequence > 0 ? workload->target_sequence : workload->sequence;
     out->longest = decodes(out) && positions > out->sequence ? positions : out->sequence;
     YK_TRY_NEW(arena, out->first, plan->micro_batches + 1);
     YK_TRY_NEW(arena, shares, plan->micro_batches);
-    yk_batch_prefetcher_find_shares(plan, rank, shares);
+    yk_batch_prefetcher_compute_shares(plan, rank, shares);
     for (int32_t m = 0; m < plan->micro_batches; m++) {
         out->first[m + 1] = out->first[m] + shares[m].count + (shares[m].count > 0 ? spare : 0);
     }
@@ -46,8 +46,8 @@ void yk_device_batches_allocate(struct yk_device_batches *batches,
                                 &batches->position_tables);
 }
 
-yk_status yk_device_batches_check(const struct yk_device_batches *batches,
-                                  const struct yk_batch *batch)
+yk_status yk_device_batches_check_fits(const struct yk_device_batches *batches,
+                                       const struct yk_rank_batch *batch)
 {
     for (int32_t m = 0; m < batch->slice_count; m++) {
         const struct yk_sample_slice *slice = &batch->slices[m].own;
@@ -66,9 +66,10 @@ yk_status yk_device_batches_check(const struct yk_device_batches *batches,
     return YK_OK;
 }
 
-void yk_device_batches_load(const struct yk_device_batches *batches,
-                            const struct yk_backend *backend, struct yk_backend_lane *lane,
-                            int32_t slot, int32_t micro_batch, const struct yk_sample_slice *slice)
+void yk_device_batches_load_tokens(const struct yk_device_batches *batches,
+                                   const struct yk_backend *backend, struct yk_backend_lane *lane,
+                                   int32_t slot, int32_t micro_batch,
+                                   const struct yk_sample_slice *slice)
 {
     const int64_t row = batches->first[micro_batch] * batches->sequence;
     const int64_t target = batches->first[micro_batch] * batches->target_sequence;

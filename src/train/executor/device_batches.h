@@ -38,21 +38,22 @@ struct yk_device_batches {
 
 /* Computes the sizes for one rank of a plan. Each micro-batch that is not empty gets space for
  * `spare` samples in addition to the planned ones. `first` is allocated in the arena. */
-yk_status yk_device_batches_init(const struct yk_plan *plan, int32_t rank, int64_t spare,
-                                 const struct yk_net *net, struct yk_arena *arena,
-                                 struct yk_device_batches *out) YK_MUST_USE;
+yk_status yk_device_batches_compute_sizes(const struct yk_plan *plan, int32_t rank, int64_t spare,
+                                          const struct yk_net *net, struct yk_arena *arena,
+                                          struct yk_device_batches *out) YK_MUST_USE;
 
 void yk_device_batches_allocate(struct yk_device_batches *batches,
                                 struct yk_bump_allocator *allocator);
 
 /* Fails if a slice does not fit into the space of its micro-batch. */
-yk_status yk_device_batches_check(const struct yk_device_batches *batches,
-                                  const struct yk_batch *batch) YK_MUST_USE;
+yk_status yk_device_batches_check_fits(const struct yk_device_batches *batches,
+                                       const struct yk_rank_batch *batch) YK_MUST_USE;
 
 /* Enqueues copies of a slice's tokens and targets to the device. */
-void yk_device_batches_load(const struct yk_device_batches *batches,
-                            const struct yk_backend *backend, struct yk_backend_lane *lane,
-                            int32_t slot, int32_t micro_batch, const struct yk_sample_slice *slice);
+void yk_device_batches_load_tokens(const struct yk_device_batches *batches,
+                                   const struct yk_backend *backend, struct yk_backend_lane *lane,
+                                   int32_t slot, int32_t micro_batch,
+                                   const struct yk_sample_slice *slice);
 
 /* Enqueues a copy of a slice's lengths to the device. Every rank needs the lengths, even a rank
  * that has only middle layers and loads no tokens. */

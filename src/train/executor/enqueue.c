@@ -16,7 +16,7 @@ struct replaced {
 static struct replaced point_store(const struct yk_executor *executor, int32_t number)
 {
     const struct yk_op *op = &executor->list->ops[number];
-    const struct yk_op_buffers *buffers = &executor->buffers.ops[number];
+    const struct yk_op_parameter_buffers *buffers = &executor->buffers.ops[number];
     struct yk_parameter_store_layer *own = &executor->store->layers[op->layer];
     struct yk_parameter_store_layer *leader =
         &executor->store->layers[executor->program->layers[op->layer].weights_owner];
@@ -52,15 +52,15 @@ static void clear_gradient(const struct yk_executor *executor, int32_t layer)
 {
     executor->backend->clear(executor->lanes[YK_LANE_COMPUTE],
                              executor->store->layers[layer].gradients,
-                             yk_net_trained_bytes(executor->store->net, layer));
+                             yk_net_layer_trained_bytes(executor->store->net, layer));
 }
 
 static void run_pass(struct yk_executor *executor, int32_t number, int64_t step)
 {
     const struct yk_op *op = &executor->list->ops[number];
-    const struct yk_step_slot *slot = yk_executor_slot(executor, step);
-    const struct yk_batch *batch = slot->step.batch;
-    const struct yk_batch_slice *slice = &batch->slices[op->micro_batch];
+    const struct yk_step_slot *slot = yk_executor_step_slot(executor, step);
+    const struct yk_rank_batch *batch = slot->step.batch;
+    const struct yk_rank_micro_batch *slice = &batch->slices[op->micro_batch];
     const struct yk_net_layer *layer = &executor->store->net->layers[op->layer];
     const struct yk_layer_buffer_offsets *offsets =
         &executor->buffers.passes[yk_op_index_cell(executor->index, op->layer, op->micro_batch)];
@@ -68,7 +68,7 @@ static void run_pass(struct yk_executor *executor, int32_t number, int64_t step)
     char *base = executor->buffer_memory;
     int64_t begin = 0;
     const int64_t samples =
-        yk_executor_route_rows(executor, slice, op->layer, op->micro_batch, &begin);
+        yk_executor_route_sample_count(executor, slice, op->layer, op->micro_batch, &begin);
     if (samples == 0) {
         return;
     }
@@ -88,9 +88,9 @@ static void run_pass(struct yk_executor *executor, int32_t number, int64_t step)
     };
     yk_device_batches_fill_pass(&executor->batches, (int32_t)(step % YK_EXECUTOR_STEP_SLOTS),
                                 op->micro_batch, &slice->own, begin, samples, &made);
-    yk_executor_route_input(executor, number, slice, &made);
+    yk_executor_route_set_inputs(executor, number, slice, &made);
     if (op->kind == YK_OP_BACKWARD) {
-        yk_executor_route_gradient(executor, number, slice);
+        yk_executor_route_sum_gradients(executor, number, slice);
         made.workspace = base + offsets->backward_work;
         layer->kind->backward(&made);
     } else {
@@ -101,13 +101,13 @@ static void run_pass(struct yk_executor *executor, int32_t number, int64_t step)
 static void enqueue_pass(struct yk_executor *executor, int32_t number, int64_t step)
 {
     const struct yk_op *op = &executor->list->ops[number];
-    const struct yk_op_buffers *buffers = &executor->buffers.ops[number];
+    const struct yk_op_parameter_buffers *buffers = &executor->buffers.ops[number];
     const struct replaced replaced = point_store(executor, number);
     if (executor->is_first[number]) {
         yk_device_batches_load_lengths(
             &executor->batches, executor->backend, executor->lanes[YK_LANE_COMPUTE],
             (int32_t)(step % YK_EXECUTOR_STEP_SLOTS), op->micro_batch,
-            &yk_executor_slot(executor, step)->step.batch->slices[op->micro_batch].own);
+            &yk_executor_step_slot(executor, step)->step.batch->slices[op->micro_batch].own);
     }
     if (buffers->clears_gradient) {
         clear_gradient(executor, op->layer);
@@ -129,7 +129,7 @@ static void enqueue_pass(struct yk_executor *executor, int32_t number, int64_t s
 static void accumulate_reduced(struct yk_executor *executor, int32_t number)
 {
     const struct yk_op *op = &executor->list->ops[number];
-    const struct yk_op_buffers *buffers = &executor->buffers.ops[number];
+    const struct yk_op_parameter_buffers *buffers = &executor->buffers.ops[number];
     const struct yk_gradient_bucket *bucket = &executor->program->buckets[op->bucket];
     const struct yk_net *net = executor->store->net;
     struct yk_backend_lane *lane = executor->lanes[op->lane];
@@ -170,8 +170,9 @@ static void sum_squares(const struct yk_executor *executor, int32_t layer, doubl
     int64_t count = kept->kept;
     const char *from = kept->gradient_part;
     if (!from) {
-        first = yk_partition_block_first(net->layers[layer].trained, members, member);
-        count = yk_partition_block_first(net->layers[layer].trained, members, member + 1) - first;
+        first = yk_layer_partition_block_first(net->layers[layer].trained, members, member);
+        count =
+            yk_layer_partition_block_first(net->layers[layer].trained, members, member + 1) - first;
         from = kept->gradients + first * width;
     }
     executor->backend->sum_squares(executor->lanes[YK_LANE_COMPUTE],
@@ -186,13 +187,14 @@ static void sum_squares(const struct yk_executor *executor, int32_t layer, doubl
 static void enqueue_update(struct yk_executor *executor, int32_t number, int64_t step)
 {
     const struct yk_op *op = &executor->list->ops[number];
-    const struct yk_step_slot *slot = yk_executor_slot(executor, step);
+    const struct yk_step_slot *slot = yk_executor_step_slot(executor, step);
     if (!executor->barrier) {
-        sum_squares(executor, op->layer, &slot->report[YK_STEP_REPORT_SUMS + op->layer]);
+        sum_squares(executor, op->layer,
+                    &slot->report[YK_STEP_REPORT_GRADIENT_SQUARES + op->layer]);
     }
-    yk_optimizer_update(executor->optimizer, executor->store, executor->lanes[op->lane], op->layer,
-                        slot->step.lr, slot->step.updates,
-                        executor->barrier ? slot->gradient_norm : NULL);
+    yk_optimizer_update_layer(executor->optimizer, executor->store, executor->lanes[op->lane],
+                              op->layer, slot->step.lr, slot->step.updates,
+                              executor->barrier ? slot->gradient_norm : NULL);
 }
 
 /* ---- results of a step ---- */
@@ -203,13 +205,14 @@ static void write_host_report(void *user)
 {
     const struct yk_step_slot *slot = user;
     slot->host_report[YK_STEP_HOST_REPORT_STOP] = atomic_load(&slot->executor->stop) ? 1 : 0;
-    slot->host_report[YK_STEP_HOST_REPORT_SECONDS] = atomic_load(&slot->executor->computed_s);
+    slot->host_report[YK_STEP_HOST_REPORT_COMPUTE_S] = atomic_load(&slot->executor->computed_s);
 }
 
 static void add_host_report(struct yk_executor *executor, struct yk_step_slot *slot,
                             struct yk_backend_lane *lane)
 {
-    double *seconds = slot->report + YK_STEP_REPORT_SUMS + executor->facts->L + executor->rank;
+    double *seconds =
+        slot->report + YK_STEP_REPORT_GRADIENT_SQUARES + executor->facts->L + executor->rank;
     if (executor->is_accelerator) {
         write_host_report(slot); /* an accelerator does not wait for the host */
     } else {
@@ -218,7 +221,7 @@ static void add_host_report(struct yk_executor *executor, struct yk_step_slot *s
     executor->backend->copy(lane, slot->report + YK_STEP_REPORT_STOP,
                             slot->host_report + YK_STEP_HOST_REPORT_STOP,
                             sizeof *slot->host_report);
-    executor->backend->copy(lane, seconds, slot->host_report + YK_STEP_HOST_REPORT_SECONDS,
+    executor->backend->copy(lane, seconds, slot->host_report + YK_STEP_HOST_REPORT_COMPUTE_S,
                             sizeof *slot->host_report);
 }
 
@@ -230,7 +233,7 @@ static void finish_report(struct yk_executor *executor, struct yk_step_slot *slo
         executor->options.ranks->comm->all_reduce(&slot->exchange);
     }
     executor->backend->clip_norm(lane, &(struct yk_clip_norm_op){
-                                           .sums = slot->report + YK_STEP_REPORT_SUMS,
+                                           .sums = slot->report + YK_STEP_REPORT_GRADIENT_SQUARES,
                                            .count = executor->facts->L,
                                            .unscale = (float)(1 / slot->step.loss_scale),
                                            .clip = (float)slot->step.clip,
@@ -245,7 +248,7 @@ static void finish_report(struct yk_executor *executor, struct yk_step_slot *slo
 
 void yk_executor_enqueue_report(struct yk_executor *executor, int64_t step)
 {
-    struct yk_step_slot *slot = yk_executor_slot(executor, step);
+    struct yk_step_slot *slot = yk_executor_step_slot(executor, step);
     struct yk_backend_lane *lane =
         executor->lanes[executor->ranks > 1 ? YK_LANE_COMM : YK_LANE_COMPUTE];
     if (executor->ranks > 1) {
@@ -258,13 +261,13 @@ void yk_executor_enqueue_report(struct yk_executor *executor, int64_t step)
 /* Sums the squares on the compute lane, then over all ranks. */
 static void enqueue_agreement(struct yk_executor *executor, int32_t number, int64_t step)
 {
-    struct yk_step_slot *slot = yk_executor_slot(executor, step);
+    struct yk_step_slot *slot = yk_executor_step_slot(executor, step);
     struct yk_backend_lane *lane = executor->lanes[executor->list->ops[number].lane];
     executor->backend->event_record(lane, executor->reduced);
     executor->backend->event_wait(executor->lanes[YK_LANE_COMPUTE], executor->reduced);
     for (int32_t l = 0; l < executor->facts->L; l++) {
         if (executor->index->update[l] != YK_OP_NONE) {
-            sum_squares(executor, l, &slot->report[YK_STEP_REPORT_SUMS + l]);
+            sum_squares(executor, l, &slot->report[YK_STEP_REPORT_GRADIENT_SQUARES + l]);
         }
     }
     executor->backend->event_record(executor->lanes[YK_LANE_COMPUTE], executor->summed);
@@ -285,13 +288,14 @@ static bool computes_loss(const struct yk_op *op)
 static void enqueue_work(struct yk_executor *executor, int32_t number, int64_t step)
 {
     const struct yk_op *op = &executor->list->ops[number];
-    const struct yk_batch *batch = yk_executor_slot(executor, step)->step.batch;
+    const struct yk_rank_batch *batch = yk_executor_step_slot(executor, step)->step.batch;
     switch (op->kind) {
     case YK_OP_LOAD:
         if (executor->is_first[number]) {
-            yk_device_batches_load(&executor->batches, executor->backend, executor->lanes[op->lane],
-                                   (int32_t)(step % YK_EXECUTOR_STEP_SLOTS), op->micro_batch,
-                                   &batch->slices[op->micro_batch].own);
+            yk_device_batches_load_tokens(&executor->batches, executor->backend,
+                                          executor->lanes[op->lane],
+                                          (int32_t)(step % YK_EXECUTOR_STEP_SLOTS), op->micro_batch,
+                                          &batch->slices[op->micro_batch].own);
         }
         break;
     case YK_OP_FORWARD:
@@ -301,15 +305,15 @@ static void enqueue_work(struct yk_executor *executor, int32_t number, int64_t s
         break;
     case YK_OP_ALL_GATHER:
     case YK_OP_REDUCE_SCATTER:
-        yk_collectives_enqueue(&executor->collectives, executor->list, number);
+        yk_collectives_enqueue_op(&executor->collectives, executor->list, number);
         break;
     case YK_OP_ALL_REDUCE:
-        yk_collectives_enqueue(&executor->collectives, executor->list, number);
+        yk_collectives_enqueue_op(&executor->collectives, executor->list, number);
         accumulate_reduced(executor, number);
         break;
     case YK_OP_SEND:
     case YK_OP_RECV:
-        yk_executor_route_message(executor, number, &batch->slices[op->micro_batch]);
+        yk_executor_route_enqueue_message(executor, number, &batch->slices[op->micro_batch]);
         break;
     case YK_OP_AGREE:
         enqueue_agreement(executor, number, step);
@@ -373,7 +377,7 @@ static void slow_down(void *user)
 
 static void report_begin(void *user)
 {
-    const struct yk_op_callback *callback = user;
+    const struct yk_op_callback_argument *callback = user;
     callback->executor->options.op_began(callback->executor->options.user, callback->lane,
                                          callback->op);
 }
@@ -381,7 +385,7 @@ static void report_begin(void *user)
 /* A lane that waits for another lane is in no op. */
 static void report_end(void *user)
 {
-    const struct yk_op_callback *callback = user;
+    const struct yk_op_callback_argument *callback = user;
     callback->executor->options.op_began(callback->executor->options.user, callback->lane,
                                          YK_OP_NONE);
 }
@@ -436,7 +440,7 @@ void yk_executor_enqueue_round(struct yk_executor *executor, int64_t step, int64
         const int64_t for_step = step + op->step;
         const bool works = for_step >= first && for_step <= last;
         /* An op without work is still enqueued, because other ops may be ordered through it. */
-        const bool evaluating = works && yk_executor_slot(executor, for_step)->evaluating;
+        const bool evaluating = works && yk_executor_step_slot(executor, for_step)->evaluating;
         enqueue_op(executor, i, for_step, works && (!evaluating || computes_loss(op)));
         atomic_fetch_add_explicit(&executor->enqueued, 1, memory_order_release);
     }

@@ -90,7 +90,8 @@ static yk_status create_events(struct yk_executor *executor)
     }
     YK_TRY_NEW(executor->arena, executor->callbacks, executor->list->op_count + 1);
     for (int32_t i = 0; i < executor->list->op_count; i++) {
-        executor->callbacks[i] = (struct yk_op_callback){executor, executor->list->ops[i].lane, i};
+        executor->callbacks[i] =
+            (struct yk_op_callback_argument){executor, executor->list->ops[i].lane, i};
     }
     for (int i = 0; i < YK_EXECUTOR_STEP_SLOTS; i++) {
         struct yk_step_slot *slot = &executor->slots[i];
@@ -160,7 +161,7 @@ static yk_status find_facts(struct yk_executor *executor)
     YK_TRY(yk_program_facts_make(executor->program, executor->arena, &facts));
     executor->facts = facts;
     YK_TRY(yk_op_index_make(facts, executor->rank, executor->arena, &executor->index));
-    executor->report_count = YK_STEP_REPORT_SUMS + facts->L + executor->ranks;
+    executor->report_count = YK_STEP_REPORT_GRADIENT_SQUARES + facts->L + executor->ranks;
     find_update_rules(executor);
     return yk_executor_find_routes(executor);
 }
@@ -169,11 +170,11 @@ static yk_status set_up(struct yk_executor *executor)
 {
     const struct yk_net *net = executor->store->net;
     YK_TRY(find_facts(executor));
-    YK_TRY(yk_device_batches_init(executor->program->plan, executor->rank,
-                                  executor->options.spare_samples, net, executor->arena,
-                                  &executor->batches));
-    YK_TRY(yk_executor_buffers_assign(executor->index, net, executor->options.spare_samples,
-                                      executor->arena, &executor->buffers));
+    YK_TRY(yk_device_batches_compute_sizes(executor->program->plan, executor->rank,
+                                           executor->options.spare_samples, net, executor->arena,
+                                           &executor->batches));
+    YK_TRY(yk_executor_buffers_assign_offsets(executor->index, net, executor->options.spare_samples,
+                                              executor->arena, &executor->buffers));
     YK_TRY(index_waits(executor));
     YK_TRY(allocate(executor));
     YK_TRY(create_lanes(executor));
@@ -221,7 +222,7 @@ yk_status yk_executor_create(const struct yk_program *program, struct yk_paramet
         .sequence_step = -1,
     };
     executor->list = &program->ranks[executor->rank];
-    YK_TRY_OR(set_up(executor), yk_executor_destroy(executor));
+    YK_TRY_OR_CLEAN_UP(set_up(executor), yk_executor_destroy(executor));
     if (options->watch) {
         options->watch(options->user, executor);
     }

@@ -40,7 +40,7 @@
 #include <stdint.h>
 
 /* This rank's samples of one micro-batch, on the host. */
-struct yk_batch_slice {
+struct yk_rank_micro_batch {
     struct yk_sample_slice own; /* its `loss_targets` and `token_count` are totals over all ranks */
     int64_t all;                /* number of samples of the micro-batch on all ranks together */
     int64_t first;              /* index of this rank's first sample in the micro-batch */
@@ -51,7 +51,8 @@ struct yk_batch_slice {
 };
 
 /* Returns the index of the actual sample that corresponds to sample `planned` of the plan. */
-static inline int64_t yk_batch_slice_sample_at(const struct yk_batch_slice *slice, int64_t planned)
+static inline int64_t yk_rank_micro_batch_actual_sample(const struct yk_rank_micro_batch *slice,
+                                                        int64_t planned)
 {
     if (slice->planned > 0) {
         return planned * slice->all / slice->planned;
@@ -60,16 +61,16 @@ static inline int64_t yk_batch_slice_sample_at(const struct yk_batch_slice *slic
 }
 
 /* This rank's samples of one step. */
-struct yk_batch {
+struct yk_rank_batch {
     int32_t slice_count; /* one slice for each micro-batch */
-    struct yk_batch_slice *slices;
+    struct yk_rank_micro_batch *slices;
     int64_t loss_targets;    /* number of targets with a loss, in all slices of all ranks */
     int64_t unpadded_tokens; /* number of tokens without padding, in all slices of all ranks */
     int64_t units;           /* number of units that were taken from the sampler */
 };
 
 struct yk_step_options {
-    const struct yk_batch *batch; /* must not change until the step has ended */
+    const struct yk_rank_batch *batch; /* must not change until the step has ended */
     double lr;
     int64_t updates; /* number of optimizer updates before this step */
     double loss_scale;
@@ -118,7 +119,7 @@ struct yk_executor_options {
     /* Called on the thread of a lane when an op begins, and with op −1 when the op ends. Not called
      * if the device is an accelerator. May be NULL. */
     void (*op_began)(void *user, enum yk_lane lane, int32_t op);
-    /* Called with the executor as soon as yk_executor_get_lane_position() may be used, and with
+    /* Called with the executor as soon as yk_executor_get_lane_progress() may be used, and with
      * NULL before the executor is destroyed. May be NULL. */
     void (*watch)(void *user, const struct yk_executor *executor);
     void *user;
@@ -139,12 +140,12 @@ void yk_executor_destroy(struct yk_executor *executor);
  * must not have more tokens than its micro-batch has space for. At most
  * yk_executor_max_steps_in_flight() steps may be in flight. */
 yk_status yk_executor_begin_step(struct yk_executor *executor, const struct yk_step_options *step,
-                                 const struct yk_batch *next) YK_MUST_USE;
+                                 const struct yk_rank_batch *next) YK_MUST_USE;
 int32_t yk_executor_max_steps_in_flight(const struct yk_executor *executor);
 
 /* Sets `*skipped` to whether the step that began last skips its update. Waits only if the program
  * has a barrier. */
-yk_status yk_executor_step_skipped(struct yk_executor *executor, bool *skipped) YK_MUST_USE;
+yk_status yk_executor_last_step_is_skipped(struct yk_executor *executor, bool *skipped) YK_MUST_USE;
 
 /* Waits for the oldest step in flight and returns its result. */
 yk_status yk_executor_end_step(struct yk_executor *executor,
@@ -156,7 +157,7 @@ yk_status yk_executor_finish_steps(struct yk_executor *executor) YK_MUST_USE;
 
 /* Computes the sum of the losses of a batch over all ranks, without training. No step may be in
  * flight. */
-yk_status yk_executor_evaluate_step(struct yk_executor *executor, const struct yk_batch *batch,
+yk_status yk_executor_evaluate_step(struct yk_executor *executor, const struct yk_rank_batch *batch,
                                     double *out_loss) YK_MUST_USE;
 
 /* Asks all ranks to stop. The result of a later step has `stopped` set on all ranks. Any thread may
@@ -164,14 +165,14 @@ yk_status yk_executor_evaluate_step(struct yk_executor *executor, const struct y
 void yk_executor_request_stop(struct yk_executor *executor);
 
 /* The progress of a lane. */
-struct yk_lane_position {
+struct yk_lane_progress {
     int64_t passed; /* number of ops that have ended since the executor was created */
     int32_t op; /* number of the running op; −1 means: the lane is idle or waits for another lane */
 };
 
 /* Finds out which op a lane is running. Does not block. Any thread may call it. */
-void yk_executor_get_lane_position(const struct yk_executor *executor, enum yk_lane lane,
-                                   struct yk_lane_position *out);
+void yk_executor_get_lane_progress(const struct yk_executor *executor, enum yk_lane lane,
+                                   struct yk_lane_progress *out);
 
 /* Reads the times when the ops of a round ran. `back` 0 means: the round of the step that ended
  * last; `back` n means: n rounds earlier. Waits for ops of the round that have not ended. `ops`

@@ -23,15 +23,15 @@ enum {
     YK_EXECUTOR_STEP_SLOTS = YK_DEVICE_BATCHES_STEP_SLOTS,
     YK_EXECUTOR_ROUND_SLOTS = 4, /* one more than the number of rounds that can be enqueued before
                                     the first of them is reported */
-    /* Indices in a step's report, which is an array of numbers. From YK_STEP_REPORT_SUMS on it
-     * contains the sum of squares of each layer's gradients, and then the compute seconds of each
-     * rank. */
+    /* Indices in a step's report, which is an array of numbers. From
+     * YK_STEP_REPORT_GRADIENT_SQUARES on it contains the sum of squares of each layer's gradients,
+     * and then the compute seconds of each rank. */
     YK_STEP_REPORT_LOSS = 0,
     YK_STEP_REPORT_STOP = 1,
-    YK_STEP_REPORT_SUMS = 2,
+    YK_STEP_REPORT_GRADIENT_SQUARES = 2,
     /* Indices in the part of the report that the host writes. */
     YK_STEP_HOST_REPORT_STOP = 0,
-    YK_STEP_HOST_REPORT_SECONDS = 1,
+    YK_STEP_HOST_REPORT_COMPUTE_S = 1,
     YK_STEP_HOST_REPORT_COUNT = 2,
 };
 
@@ -64,7 +64,7 @@ struct yk_step_slot {
 
 /* A message between groups of ranks: the crossing to which it belongs, and the samples [first, end)
  * that it carries. Samples are numbered as in the micro-batch of the plan. */
-struct yk_op_message {
+struct yk_crossing_message {
     int32_t crossing;
     int64_t first;
     int64_t end;
@@ -72,7 +72,7 @@ struct yk_op_message {
 };
 
 /* The argument of the functions that a lane calls on the host. */
-struct yk_op_callback {
+struct yk_op_callback_argument {
     struct yk_executor *executor;
     enum yk_lane lane;
     int32_t op;
@@ -100,7 +100,7 @@ struct yk_executor {
     bool owns_comm_lane;
     bool is_accelerator; /* lanes run on a device of their own and never wait for the host */
     struct yk_op_events *events[YK_EXECUTOR_ROUND_SLOTS]; /* (ops) each */
-    struct yk_op_callback *callbacks;                     /* (ops) */
+    struct yk_op_callback_argument *callbacks;            /* (ops) */
     const char **names; /* (ops) for profilers; NULL if the backend has no profiler ranges */
     struct yk_op_slowdown *slowdowns[YK_EXECUTOR_ROUND_SLOTS]; /* (ops) each */
     struct yk_backend_event *reduced; /* event: all gradients are reduced */
@@ -112,7 +112,7 @@ struct yk_executor {
                             it overwrites that gradient */
     bool *is_first; /* (ops) the op is the first forward pass of its micro-batch on this rank, or
                        its first load */
-    struct yk_op_message *messages;                               /* (ops) */
+    struct yk_crossing_message *messages;                         /* (ops) */
     struct yk_comm_send_recv *transfers[YK_EXECUTOR_ROUND_SLOTS]; /* (ops) each */
     int32_t *input_crossings; /* (L, 2) the crossings of a layer's input and of its memory (the
                                  encoder's output); −1 means: none */
@@ -144,30 +144,31 @@ struct yk_executor {
     _Atomic double computed_s; /* compute time of this rank in the step that ended last */
 };
 
-static inline struct yk_step_slot *yk_executor_slot(struct yk_executor *executor, int64_t step)
+static inline struct yk_step_slot *yk_executor_step_slot(struct yk_executor *executor, int64_t step)
 {
     return &executor->slots[step % YK_EXECUTOR_STEP_SLOTS];
 }
 
 /* Returns the number of samples of `slice` that this rank's group computes for a layer. Sets
  * `*begin` to the index of the first of these samples in the slice. */
-int64_t yk_executor_route_rows(const struct yk_executor *executor,
-                               const struct yk_batch_slice *slice, int32_t layer,
-                               int32_t micro_batch, int64_t *begin);
+int64_t yk_executor_route_sample_count(const struct yk_executor *executor,
+                                       const struct yk_rank_micro_batch *slice, int32_t layer,
+                                       int32_t micro_batch, int64_t *begin);
 
 /* Sets the addresses at which a pass reads its inputs and writes their gradients. Copies outputs
  * that this rank computed as a member of another group. */
-void yk_executor_route_input(struct yk_executor *executor, int32_t number,
-                             const struct yk_batch_slice *slice, struct yk_layer_pass *pass);
+void yk_executor_route_set_inputs(struct yk_executor *executor, int32_t number,
+                                  const struct yk_rank_micro_batch *slice,
+                                  struct yk_layer_pass *pass);
 
 /* Sums the gradients of an output from all groups that read the output. Must run before the
  * backward pass of the layer that computes the output. */
-void yk_executor_route_gradient(struct yk_executor *executor, int32_t number,
-                                const struct yk_batch_slice *slice);
+void yk_executor_route_sum_gradients(struct yk_executor *executor, int32_t number,
+                                     const struct yk_rank_micro_batch *slice);
 
 /* Enqueues a message between groups on the comm lane, in the current round. */
-void yk_executor_route_message(struct yk_executor *executor, int32_t number,
-                               const struct yk_batch_slice *slice);
+void yk_executor_route_enqueue_message(struct yk_executor *executor, int32_t number,
+                                       const struct yk_rank_micro_batch *slice);
 
 /* Finds the crossings and messages of all ops. Called once. */
 yk_status yk_executor_find_routes(struct yk_executor *executor) YK_MUST_USE;

@@ -13,14 +13,14 @@ static const struct yk_op_events *events_at(const struct yk_executor *executor, 
 /* The ops of a lane end in order, so a binary search finds the first that has not ended. It covers
  * the rounds whose events cannot have been reused yet. If the host enqueues a whole round during
  * the search, the result may be an op of the new round. */
-void yk_executor_get_lane_position(const struct yk_executor *executor, enum yk_lane lane,
-                                   struct yk_lane_position *out)
+void yk_executor_get_lane_progress(const struct yk_executor *executor, enum yk_lane lane,
+                                   struct yk_lane_progress *out)
 {
     const struct yk_backend *backend = executor->backend;
     const int64_t enqueued = atomic_load_explicit(&executor->enqueued, memory_order_acquire);
     const int32_t ops = executor->list->op_count;
     const int64_t count = executor->lane_ops.count[lane];
-    *out = (struct yk_lane_position){.op = YK_OP_NONE};
+    *out = (struct yk_lane_progress){.op = YK_OP_NONE};
     if (count == 0 || enqueued == 0) {
         return;
     }

@@ -15,7 +15,7 @@ static struct sample_range samples_of(const struct yk_executor *executor, int32_
 {
     int64_t first = 0;
     const int64_t count =
-        yk_plan_member_samples(executor->program->plan, group, member, micro_batch, &first);
+        yk_plan_member_sample_range(executor->program->plan, group, member, micro_batch, &first);
     return (struct sample_range){first, first + count};
 }
 
@@ -34,7 +34,7 @@ static struct sample_range intersect(struct sample_range a, struct sample_range 
 /* The samples of a crossing that both this rank and the message's peer have. False: the message
  * cannot belong to the crossing. */
 static bool find_common(const struct yk_executor *executor, const struct yk_op *op,
-                        int32_t crossing, struct yk_op_message *out)
+                        int32_t crossing, struct yk_crossing_message *out)
 {
     const struct yk_program_facts *facts = executor->facts;
     const int32_t reader = facts->crossings[crossing].group;
@@ -50,7 +50,7 @@ static bool find_common(const struct yk_executor *executor, const struct yk_op *
     const struct sample_range own = own_samples(executor, here, op->micro_batch);
     const struct sample_range common =
         intersect(own, samples_of(executor, there, peer, op->micro_batch));
-    *out = (struct yk_op_message){crossing, common.first, common.end, own.first};
+    *out = (struct yk_crossing_message){crossing, common.first, common.end, own.first};
     return out->end - out->first == op->samples;
 }
 
@@ -98,7 +98,7 @@ static int32_t choose_message(const struct yk_op_index *index, const struct yk_o
 }
 
 static yk_status choose_crossing(struct yk_executor *executor, int32_t number,
-                                 struct yk_op_message *out)
+                                 struct yk_crossing_message *out)
 {
     const struct yk_op *op = &executor->list->ops[number];
     const struct yk_program_facts *facts = executor->facts;
@@ -130,10 +130,10 @@ static yk_status choose_crossing(struct yk_executor *executor, int32_t number,
 static yk_status find_message(struct yk_executor *executor, int32_t number)
 {
     const struct yk_op *op = &executor->list->ops[number];
-    struct yk_op_message *out = &executor->messages[number];
+    struct yk_crossing_message *out = &executor->messages[number];
     int32_t count = 0;
     for (int32_t c = 0; c < executor->facts->crossing_count; c++) {
-        struct yk_op_message candidate;
+        struct yk_crossing_message candidate;
         if (find_common(executor, op, c, &candidate)) {
             *out = candidate;
             count++;
@@ -145,7 +145,7 @@ static yk_status find_message(struct yk_executor *executor, int32_t number)
 static void find_readers(struct yk_executor *executor)
 {
     const struct yk_program_facts *facts = executor->facts;
-    yk_number_fill(executor->first_reader, (int64_t)facts->crossing_count * facts->M, -1);
+    yk_number_fill_array(executor->first_reader, (int64_t)facts->crossing_count * facts->M, -1);
     for (int32_t i = executor->list->op_count; i-- > 0;) {
         const struct yk_op *op = &executor->list->ops[i];
         for (int which = 0; op->kind == YK_OP_FORWARD && which < 2; which++) {
@@ -253,21 +253,21 @@ static const struct yk_layer_buffer_offsets *pass_offsets(const struct yk_execut
     return &executor->buffers.passes[(int64_t)layer * executor->facts->M + micro_batch];
 }
 
-static const struct yk_crossing_offsets *crossing_offsets(const struct yk_executor *executor,
-                                                          int32_t crossing, int32_t micro_batch)
+static const struct yk_crossing_buffer_offsets *
+crossing_offsets(const struct yk_executor *executor, int32_t crossing, int32_t micro_batch)
 {
     return &executor->buffers.crossings[(int64_t)crossing * executor->facts->M + micro_batch];
 }
 
-int64_t yk_executor_route_rows(const struct yk_executor *executor,
-                               const struct yk_batch_slice *slice, int32_t layer,
-                               int32_t micro_batch, int64_t *begin)
+int64_t yk_executor_route_sample_count(const struct yk_executor *executor,
+                                       const struct yk_rank_micro_batch *slice, int32_t layer,
+                                       int32_t micro_batch, int64_t *begin)
 {
     const int32_t group = executor->program->plan->layers[layer].group;
     const struct sample_range own = own_samples(executor, group, micro_batch);
-    const int64_t from = yk_batch_slice_sample_at(slice, own.first);
+    const int64_t from = yk_rank_micro_batch_actual_sample(slice, own.first);
     *begin = from - slice->first;
-    return yk_batch_slice_sample_at(slice, own.end) - from;
+    return yk_rank_micro_batch_actual_sample(slice, own.end) - from;
 }
 
 /* A byte range of a buffer. */
@@ -277,18 +277,19 @@ struct strip {
 };
 
 /* The rows of some samples in a buffer whose first sample is `from`. A sample has `bytes` bytes. */
-static struct strip strip_of(const struct yk_batch_slice *slice, int64_t from,
+static struct strip strip_of(const struct yk_rank_micro_batch *slice, int64_t from,
                              struct sample_range samples, int64_t bytes)
 {
-    const int64_t base = yk_batch_slice_sample_at(slice, from);
-    const int64_t begin = yk_batch_slice_sample_at(slice, samples.first);
-    return (struct strip){(size_t)((begin - base) * bytes),
-                          (size_t)((yk_batch_slice_sample_at(slice, samples.end) - begin) * bytes)};
+    const int64_t base = yk_rank_micro_batch_actual_sample(slice, from);
+    const int64_t begin = yk_rank_micro_batch_actual_sample(slice, samples.first);
+    return (struct strip){
+        (size_t)((begin - base) * bytes),
+        (size_t)((yk_rank_micro_batch_actual_sample(slice, samples.end) - begin) * bytes)};
 }
 
 /* Copies the output that this rank computed in one of its groups and reads in another. */
 static void copy_local(struct yk_executor *executor, int32_t number, int32_t crossing,
-                       const struct yk_batch_slice *slice)
+                       const struct yk_rank_micro_batch *slice)
 {
     const struct yk_op *op = &executor->list->ops[number];
     const int32_t m = op->micro_batch;
@@ -317,13 +318,14 @@ static void copy_local(struct yk_executor *executor, int32_t number, int32_t cro
 
 /* Finds where an op reads the output of layer `from`, and where it writes the gradient. */
 static void find_input(struct yk_executor *executor, int32_t number, int32_t from, int32_t which,
-                       const struct yk_batch_slice *slice, const void **output, void **gradient)
+                       const struct yk_rank_micro_batch *slice, const void **output,
+                       void **gradient)
 {
     const struct yk_op *op = &executor->list->ops[number];
     const int32_t crossing = executor->input_crossings[2 * op->layer + which];
     char *base = executor->buffer_memory;
     if (crossing >= 0) {
-        const struct yk_crossing_offsets *offsets =
+        const struct yk_crossing_buffer_offsets *offsets =
             crossing_offsets(executor, crossing, op->micro_batch);
         copy_local(executor, number, crossing, slice);
         *output = base + offsets->input;
@@ -336,8 +338,9 @@ static void find_input(struct yk_executor *executor, int32_t number, int32_t fro
     }
 }
 
-void yk_executor_route_input(struct yk_executor *executor, int32_t number,
-                             const struct yk_batch_slice *slice, struct yk_layer_pass *pass)
+void yk_executor_route_set_inputs(struct yk_executor *executor, int32_t number,
+                                  const struct yk_rank_micro_batch *slice,
+                                  struct yk_layer_pass *pass)
 {
     const struct yk_op *op = &executor->list->ops[number];
     const struct yk_net_layer *layer = &executor->store->net->layers[op->layer];
@@ -387,12 +390,13 @@ static void add_or_copy(struct yk_executor *executor, char *to, const char *from
 /* Adds or copies the gradients from one group that read the output: those that its other members
  * sent, and this rank's own. */
 static void collect_gradient(struct yk_executor *executor, int32_t crossing, int32_t micro_batch,
-                             const struct yk_batch_slice *slice, bool add)
+                             const struct yk_rank_micro_batch *slice, bool add)
 {
     const struct yk_group_crossing *at = &executor->facts->crossings[crossing];
     const struct yk_plan *plan = executor->program->plan;
     const int32_t group = plan->layers[at->producer].group;
-    const struct yk_crossing_offsets *offsets = crossing_offsets(executor, crossing, micro_batch);
+    const struct yk_crossing_buffer_offsets *offsets =
+        crossing_offsets(executor, crossing, micro_batch);
     const int64_t bytes = row_bytes(executor, at->producer, &slice->own);
     char *gradient = executor->buffer_memory +
                      pass_offsets(executor, at->producer, micro_batch)->output_gradient;
@@ -412,8 +416,8 @@ static void collect_gradient(struct yk_executor *executor, int32_t crossing, int
     }
 }
 
-void yk_executor_route_gradient(struct yk_executor *executor, int32_t number,
-                                const struct yk_batch_slice *slice)
+void yk_executor_route_sum_gradients(struct yk_executor *executor, int32_t number,
+                                     const struct yk_rank_micro_batch *slice)
 {
     const struct yk_op *op = &executor->list->ops[number];
     const struct yk_program_facts *facts = executor->facts;
@@ -430,12 +434,12 @@ void yk_executor_route_gradient(struct yk_executor *executor, int32_t number,
     }
 }
 
-void yk_executor_route_message(struct yk_executor *executor, int32_t number,
-                               const struct yk_batch_slice *slice)
+void yk_executor_route_enqueue_message(struct yk_executor *executor, int32_t number,
+                                       const struct yk_rank_micro_batch *slice)
 {
     const struct yk_op *op = &executor->list->ops[number];
-    const struct yk_op_message *message = &executor->messages[number];
-    const struct yk_crossing_offsets *offsets =
+    const struct yk_crossing_message *message = &executor->messages[number];
+    const struct yk_crossing_buffer_offsets *offsets =
         crossing_offsets(executor, message->crossing, op->micro_batch);
     const struct strip strip =
         strip_of(slice, message->from, (struct sample_range){message->first, message->end},

@@ -14,7 +14,7 @@ static yk_status check(const struct yk_executor *executor)
 static void open_slot(struct yk_executor *executor, int64_t number,
                       const struct yk_step_options *step, bool evaluating)
 {
-    struct yk_step_slot *slot = yk_executor_slot(executor, number);
+    struct yk_step_slot *slot = yk_executor_step_slot(executor, number);
     slot->step = *step;
     slot->evaluating = evaluating;
 }
@@ -23,7 +23,7 @@ static void open_slot(struct yk_executor *executor, int64_t number,
  * step that belong to the previous round. */
 static void enqueue_step(struct yk_executor *executor, int64_t number)
 {
-    struct yk_step_slot *slot = yk_executor_slot(executor, number);
+    struct yk_step_slot *slot = yk_executor_step_slot(executor, number);
     struct yk_backend_lane *lane = executor->lanes[YK_LANE_COMPUTE];
     slot->began_s = NAN;
     if (executor->sequence_step < 0) {
@@ -40,14 +40,14 @@ static void enqueue_step(struct yk_executor *executor, int64_t number)
 }
 
 yk_status yk_executor_begin_step(struct yk_executor *executor, const struct yk_step_options *step,
-                                 const struct yk_batch *next)
+                                 const struct yk_rank_batch *next)
 {
     const int64_t number = executor->begun;
     if (step->clip > 0 && !executor->barrier) {
         return yk_fail(YK_ERROR_INPUT, "the plan was made without clipping; plan with --clip");
     }
-    YK_TRY(yk_device_batches_check(&executor->batches, step->batch));
-    YK_TRY(yk_device_batches_check(&executor->batches, next));
+    YK_TRY(yk_device_batches_check_fits(&executor->batches, step->batch));
+    YK_TRY(yk_device_batches_check_fits(&executor->batches, next));
     YK_TRY(check(executor));
     open_slot(executor, number, step, false);
     open_slot(executor, number + 1, &(struct yk_step_options){.batch = next, .loss_scale = 1},
@@ -62,9 +62,9 @@ yk_status yk_executor_begin_step(struct yk_executor *executor, const struct yk_s
     return YK_OK;
 }
 
-yk_status yk_executor_step_skipped(struct yk_executor *executor, bool *skipped)
+yk_status yk_executor_last_step_is_skipped(struct yk_executor *executor, bool *skipped)
 {
-    struct yk_step_slot *slot = yk_executor_slot(executor, executor->begun - 1);
+    struct yk_step_slot *slot = yk_executor_step_slot(executor, executor->begun - 1);
     *skipped = false;
     if (executor->barrier) {
         YK_TRY(executor->backend->event_synchronize(slot->reported));
@@ -76,7 +76,7 @@ yk_status yk_executor_step_skipped(struct yk_executor *executor, bool *skipped)
 
 yk_status yk_executor_end_step(struct yk_executor *executor, struct yk_step_result *out)
 {
-    struct yk_step_slot *slot = yk_executor_slot(executor, executor->ended);
+    struct yk_step_slot *slot = yk_executor_step_slot(executor, executor->ended);
     YK_TRY(executor->backend->event_synchronize(slot->reported));
     YK_TRY(executor->backend->event_synchronize(slot->done));
     YK_TRY(check(executor));
@@ -89,7 +89,7 @@ yk_status yk_executor_end_step(struct yk_executor *executor, struct yk_step_resu
         .stopped = executor->ranks > 1 ? slot->read[YK_STEP_REPORT_STOP] > 0
                                        : atomic_load(&executor->stop),
         .seconds = done_s - began_s,
-        .compute_s = slot->read + YK_STEP_REPORT_SUMS + executor->facts->L,
+        .compute_s = slot->read + YK_STEP_REPORT_GRADIENT_SQUARES + executor->facts->L,
     };
     if (executor->ranks > 1) {
         atomic_store(&executor->computed_s, yk_executor_timeline_compute_s(executor, slot->round));
@@ -128,12 +128,12 @@ yk_status yk_executor_finish_steps(struct yk_executor *executor)
     return finish_lanes(executor);
 }
 
-yk_status yk_executor_evaluate_step(struct yk_executor *executor, const struct yk_batch *batch,
+yk_status yk_executor_evaluate_step(struct yk_executor *executor, const struct yk_rank_batch *batch,
                                     double *out_loss)
 {
     const int64_t number = executor->begun;
-    struct yk_step_slot *slot = yk_executor_slot(executor, number);
-    YK_TRY(yk_device_batches_check(&executor->batches, batch));
+    struct yk_step_slot *slot = yk_executor_step_slot(executor, number);
+    YK_TRY(yk_device_batches_check_fits(&executor->batches, batch));
     open_slot(executor, number, &(struct yk_step_options){.batch = batch, .loss_scale = 1}, true);
     executor->begun++;
     executor->ended++;

@@ -96,7 +96,7 @@ yk_status yk_op_timeline_to_trace(const struct yk_op_timeline *timeline, struct 
         status = add_event(timeline, &timeline->ops[i], &name, trace);
     }
     yk_text_free(&name);
-    YK_TRY_OR(status, yk_trace_destroy(trace));
+    YK_TRY_OR_CLEAN_UP(status, yk_trace_destroy(trace));
     *out = trace;
     return YK_OK;
 }

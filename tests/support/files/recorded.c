@@ -21,7 +21,7 @@ struct yk_json *recorded_read(const char *path)
 
 const struct yk_json *recorded_get(const struct yk_json *node, const char *key)
 {
-    const struct yk_json *member = yk_json_get(node, key);
+    const struct yk_json *member = yk_json_get_member(node, key);
     assert_non_null(member);
     return member;
 }

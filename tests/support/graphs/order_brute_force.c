@@ -194,7 +194,7 @@ static void list_options(const struct layer *layer)
     struct spots scatters = {{0}};
     struct option nothing = {.load_s = {0}};
     layer->options->count = 0;
-    if (layer->described->choice == YK_TRANSFER_ORDER_LOCAL) {
+    if (layer->described->choice == YK_TRANSFER_ORDER_NO_COMMUNICATION) {
         keep_option(layer, &nothing);
         return;
     }
@@ -283,7 +283,7 @@ bool order_brute_exceeds(const struct yk_transfer_order_problem *problem,
             find_spots(&layer, order->scatters, layer.backward, layer.gap);
         const struct spots forward = find_spots(&layer, order->gathers, layer.backward, layer.gap);
         const struct spots inside = find_spots(&layer, order->gathers, layer.forward, layer.inside);
-        if (choice != YK_TRANSFER_ORDER_LOCAL) {
+        if (choice != YK_TRANSFER_ORDER_NO_COMMUNICATION) {
             add_gap(&layer, &scatters, choice == YK_TRANSFER_ORDER_REPLICATED ? NULL : &forward,
                     &sum);
         }

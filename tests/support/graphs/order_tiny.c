@@ -59,7 +59,7 @@ void order_tiny_random(struct order_tiny *tiny, struct yk_random *random)
         const double part = yk_random_below(random, 4) == 0 ? 0.125 : 1;
         tiny->layers[i] = (struct yk_transfer_order_layer){
             .choice = mixed ? (enum yk_transfer_order_strategy)yk_random_below(
-                                  random, YK_TRANSFER_ORDER_LOCAL + 1)
+                                  random, YK_TRANSFER_ORDER_NO_COMMUNICATION + 1)
                             : YK_TRANSFER_ORDER_UNDECIDED,
             .blocks = (int32_t)(1 + yk_random_below(random, ORDER_BRUTE_BLOCKS)),
             .gather_s = gather_s,

@@ -1,5 +1,5 @@
 /* Paper graphs: the two published ten-task examples, as JSON. The first is also
- * yk_graph_example_json.
+ * yk_graph_heft_example_json.
  */
 #ifndef YK_TESTS_PAPER_GRAPHS_H
 #define YK_TESTS_PAPER_GRAPHS_H

@@ -104,7 +104,7 @@ static void add_edges(struct drawing *drawing)
         for (int64_t k = draw(drawing, 4); k > 0; k--) {
             /* Half of the edges come from nearby, which makes long paths. */
             const int64_t reach = draw(drawing, 2) == 0 && i > 3 ? 3 : i;
-            struct yk_graph_edge_spec edge = {
+            struct yk_graph_builder_edge edge = {
                 .from =
                     name_of(from, sizeof from, "t", drawing->numbers[i - 1 - draw(drawing, reach)]),
                 .to = name_of(to, sizeof to, "t", drawing->numbers[i]),

@@ -81,7 +81,7 @@ yk_status op_bench_open(const struct yk_backend *backend, const struct yk_backen
                         struct op_bench *out) YK_MUST_USE;
 void op_bench_close(struct op_bench *bench);
 
-void op_bench_begin(struct op_bench *bench, const char *format, ...) YK_PRINTF(2, 3);
+void op_bench_begin(struct op_bench *bench, const char *format, ...) YK_PRINTF_LIKE(2, 3);
 /* Checks that nothing else was touched and gives the case's memory back. */
 void op_bench_end(struct op_bench *bench);
 
@@ -145,6 +145,6 @@ void op_expect_exactly(struct op_bench *bench, struct op_array *array, const cha
 void op_expect_anything(struct op_array *array);
 
 /* Notes a failure of the case. */
-void op_complain(struct op_bench *bench, const char *format, ...) YK_PRINTF(2, 3);
+void op_complain(struct op_bench *bench, const char *format, ...) YK_PRINTF_LIKE(2, 3);
 
 #endif

@@ -27,7 +27,7 @@ void reference_store(enum yk_precision type, double value, void *to, int64_t at)
 void reference_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
 
 /* What number `place` of a sample is multiplied by: 0, or 1 / (1 − rate). */
-double reference_kept(const struct yk_dropout *dropout, int64_t sample, int64_t place);
+double reference_kept(const struct yk_dropout_options *dropout, int64_t sample, int64_t place);
 
 /* ---- products ---- */
 

@@ -131,7 +131,7 @@ void reference_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t
     memcpy(out, x, sizeof x);
 }
 
-double reference_kept(const struct yk_dropout *dropout, int64_t sample, int64_t place)
+double reference_kept(const struct yk_dropout_options *dropout, int64_t sample, int64_t place)
 {
     const uint32_t counter[4] = {(uint32_t)(place / 4), (uint32_t)sample, (uint32_t)dropout->site,
                                  (uint32_t)(dropout->site >> 32)};

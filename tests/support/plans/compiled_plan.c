@@ -110,7 +110,7 @@ struct compiled_plan *compiled_plan_make(struct yk_random *random, const struct 
     }
     made->plan->workload = workload;
     fill_plan(random, made->plan);
-    assert_ok(yk_plan_check(made->plan, yk_model_cache_whole_batch(made->cache)));
+    assert_ok(yk_plan_check(made->plan, yk_model_cache_get_whole_batch(made->cache)));
     assert_ok(yk_program_compile(made->plan, cluster, made->cache, &made->program));
     return made;
 }

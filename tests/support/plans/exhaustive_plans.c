@@ -73,7 +73,7 @@ static void find_rooms(const struct looking *looking, double *rooms)
             int64_t first = 0;
             int64_t max = 0;
             for (int32_t m = 0; m < plan->micro_batches; m++) {
-                const int64_t samples = yk_plan_member_samples(plan, g, i, m, &first);
+                const int64_t samples = yk_plan_member_sample_range(plan, g, i, m, &first);
                 max = samples > max ? samples : max;
             }
             rooms[rank] = plan->ranks[rank].limit_bytes -
@@ -264,7 +264,7 @@ static double compute_s(const struct looking *looking)
             double busy_s = 0;
             for (int32_t m = 0; m < plan->micro_batches; m++) {
                 int64_t first = 0;
-                const int64_t samples = yk_plan_member_samples(plan, g, i, m, &first);
+                const int64_t samples = yk_plan_member_sample_range(plan, g, i, m, &first);
                 for (int32_t l = 0; l < plan->layer_count; l++) {
                     double forward_s = 0;
                     double backward_s = 0;

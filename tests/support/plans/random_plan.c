@@ -185,7 +185,7 @@ static void pick_scalars(struct yk_random *random, struct yk_plan *plan)
 static void pick_options(struct yk_random random, const struct yk_cluster *cluster,
                          struct yk_arena *arena, struct yk_plan *plan)
 {
-    struct yk_plan_options *options = &plan->options;
+    struct yk_plan_restrictions *options = &plan->options;
     options->memory_bytes = chance(&random, 2) ? 0 : pick_bytes(&random, 1e11);
     options->micro_batches = chance(&random, 2) ? 0 : plan->micro_batches;
     options->recompute = chance(&random, 2);
@@ -246,7 +246,7 @@ static bool same_text(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-static bool same_options(const struct yk_plan_options *a, const struct yk_plan_options *b)
+static bool same_options(const struct yk_plan_restrictions *a, const struct yk_plan_restrictions *b)
 {
     const size_t size = (size_t)a->device_count * sizeof *a->excluded_devices;
     return a->memory_bytes == b->memory_bytes && a->micro_batches == b->micro_batches &&

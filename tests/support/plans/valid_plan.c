@@ -65,7 +65,7 @@ static void pick_sizes(struct yk_random *random, int64_t batch, struct sound_pla
         .lora_rank = chance(random, 3) ? 2 : 0,
     };
     workload.nf4 = workload.lora_rank > 0 && chance(random, 2);
-    assert_ok(yk_model_config_read(text, strlen(text), "small.json", sound->arena, &config));
+    assert_ok(yk_model_config_parse(text, strlen(text), "small.json", sound->arena, &config));
     assert_ok(yk_model_cache_create(config, &workload, &sound->cache));
 }
 
@@ -238,7 +238,7 @@ static struct window pick_window(const struct ordering *ordering, int32_t layer)
     struct window window = {
         .begin = 2 * ordering->L - layer + 1, .end = ordering->slots + layer, /* the next forward */
     };
-    window.turn = yk_plan_has_barrier(ordering->plan)
+    window.turn = yk_plan_has_update_barrier(ordering->plan)
                       ? last
                       : pick(ordering->random, window.begin + 1, window.end - 1);
     return window;
@@ -346,7 +346,7 @@ struct sound_plan sound_plan_make(uint64_t seed)
     assert_ok(yk_arena_create(&sound.arena));
     assert_ok(yk_cluster_parse("1xrtx6000ada + 2xrtx3090 + 1xa100-40gb @ 10GB/s", &sound.cluster));
     pick_sizes(&random, batch, &sound);
-    const struct yk_model *model = yk_model_cache_whole_batch(sound.cache);
+    const struct yk_model *model = yk_model_cache_get_whole_batch(sound.cache);
     assert_ok(yk_plan_create(sound.arena, ranks, groups, model->layer_count, &sound.plan));
     sound.plan->model_source = "small.json";
     sound.plan->cluster_source = "line";

@@ -182,7 +182,7 @@ const char *pretend_run(const struct yk_program *program, uint64_t seed)
     struct pretend pretend = {
         .program = program,
         .plan = program->plan,
-        .model = yk_model_cache_whole_batch(program->cache),
+        .model = yk_model_cache_get_whole_batch(program->cache),
         .random = yk_random_from_seed(seed),
         .L = program->plan->layer_count,
         .M = program->plan->micro_batches,

@@ -34,9 +34,9 @@ static int64_t count_common(const struct pretend *pretend, int32_t rank, int32_t
         int64_t first = 0;
         int64_t other_first = 0;
         const int64_t count =
-            yk_plan_member_samples(pretend->plan, group, member, micro_batch, &first);
-        const int64_t used =
-            yk_plan_member_samples(pretend->plan, other, other_member, micro_batch, &other_first);
+            yk_plan_member_sample_range(pretend->plan, group, member, micro_batch, &first);
+        const int64_t used = yk_plan_member_sample_range(pretend->plan, other, other_member,
+                                                         micro_batch, &other_first);
         for (int64_t s = first; s < first + count; s++) {
             common += s >= other_first && s < other_first + used ? 1 : 0;
         }
@@ -225,7 +225,7 @@ static void start_update(struct pretend *pretend, int32_t rank, int32_t step,
     if (!is_ready(pretend, rank, step, op->layer)) {
         pretend_complain(pretend, rank, op, "lacks its gradient");
     }
-    if (yk_plan_has_barrier(pretend->plan) && actor->agreed != step + 1) {
+    if (yk_plan_has_update_barrier(pretend->plan) && actor->agreed != step + 1) {
         pretend_complain(pretend, rank, op, "comes before the agreement");
     }
     if (actor->layers[op->layer].own != step) {

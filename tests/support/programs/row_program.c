@@ -86,7 +86,7 @@ static void make_plan(struct hand_program *hand, const struct hand_spec *spec)
     const int32_t group_count = spec->group_count > 0 ? spec->group_count : 1;
     assert_ok(yk_plan_create(hand->arena, spec->rank_count, group_count, HAND_LAYERS, &hand->plan));
     struct yk_plan *plan = hand->plan;
-    plan->workload = yk_model_cache_whole_batch(hand->cache)->workload;
+    plan->workload = yk_model_cache_get_whole_batch(hand->cache)->workload;
     plan->micro_batches = 1;
     plan->prefetch = 1;
     plan->block_bytes = 1e9;
@@ -170,8 +170,8 @@ static void make_program(struct hand_program *hand, const struct hand_spec *spec
         .layers = allocate_zeroed(hand->arena, HAND_LAYERS, sizeof *program->layers),
     };
     for (int32_t i = 0; i < HAND_LAYERS; i++) {
-        program->layers[i] =
-            (struct yk_program_layer){.weights_owner = i, .last_user = i, .block_count = 1};
+        program->layers[i] = (struct yk_program_layer_messages){
+            .weights_owner = i, .last_user = i, .block_count = 1};
     }
     for (int32_t i = 0; i < spec->rank_count; i++) {
         int32_t same = 0;

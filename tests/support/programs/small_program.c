@@ -23,7 +23,7 @@ static void describe(const struct small_spec *spec, int64_t batch, struct small_
     };
     assert_ok(yk_arena_create(&small->arena));
     assert_ok(yk_cluster_parse("8xrtx3090 @ 10GB/s", &small->cluster));
-    assert_ok(yk_model_config_read(text, strlen(text), "small.json", small->arena, &config));
+    assert_ok(yk_model_config_parse(text, strlen(text), "small.json", small->arena, &config));
     assert_ok(yk_model_cache_create(config, &workload, &small->cache));
 }
 
@@ -51,7 +51,7 @@ struct small_program small_program_make(const struct small_spec *spec)
     const int32_t groups = spec->groups > 0 ? spec->groups : 1;
     const int32_t micro_batches = spec->micro_batches > 0 ? spec->micro_batches : 1;
     describe(spec, (int64_t)2 * micro_batches * spec->ranks / groups, &small);
-    const struct yk_model *model = yk_model_cache_whole_batch(small.cache);
+    const struct yk_model *model = yk_model_cache_get_whole_batch(small.cache);
     assert_int_equal(model->layer_count, SMALL_LAYERS);
     assert_ok(yk_plan_create(small.arena, spec->ranks, groups, SMALL_LAYERS, &small.plan));
     small.plan->workload = model->workload;

@@ -12,8 +12,8 @@ static const struct yk_model_config *read_config(struct yk_arena *arena,
     const struct yk_model_config *config = NULL;
     struct yk_text text = {0};
     if (options->config) {
-        assert_ok(
-            yk_model_config_read(options->config, strlen(options->config), "tiny", arena, &config));
+        assert_ok(yk_model_config_parse(options->config, strlen(options->config), "tiny", arena,
+                                        &config));
         return config;
     }
     yk_text_addf(&text,
@@ -22,7 +22,7 @@ static const struct yk_model_config *read_config(struct yk_arena *arena,
                  TINY_VOCABULARY, TINY_WIDTH, (int)options->blocks, TINY_POSITIONS,
                  options->tied ? "true" : "false");
     assert_ok(yk_text_status(&text));
-    assert_ok(yk_model_config_read(text.bytes, text.length, "tiny", arena, &config));
+    assert_ok(yk_model_config_parse(text.bytes, text.length, "tiny", arena, &config));
     yk_text_free(&text);
     return config;
 }
@@ -61,7 +61,7 @@ struct tiny_step tiny_step_make(struct tiny_options options)
     };
     tiny.config = read_config(tiny.arena, &options);
     assert_ok(yk_model_cache_create(tiny.config, &workload, &tiny.cache));
-    tiny.model = yk_model_cache_whole_batch(tiny.cache);
+    tiny.model = yk_model_cache_get_whole_batch(tiny.cache);
     assert_ok(yk_plan_create(tiny.arena, ranks, options.groups > 0 ? options.groups : 1,
                              tiny.model->layer_count, &tiny.plan));
     tiny.plan->workload = workload;
@@ -140,7 +140,7 @@ static double most_of(const struct tiny_step *tiny, int32_t rank, enum yk_memory
             some.lifetimes[some.lifetime_count++] = lifetime;
         }
     }
-    assert_ok(yk_program_memory_peak(tiny->program, rank, &some, &peak));
+    assert_ok(yk_program_memory_find_peak(tiny->program, rank, &some, &peak));
     return peak.bytes;
 }
 

@@ -47,7 +47,8 @@ static void add_edges(struct yk_graph_builder *builder)
         char to[8];
         snprintf(from, sizeof from, "%.0f", paper_edges[e][0]);
         snprintf(to, sizeof to, "%.0f", paper_edges[e][1]);
-        const struct yk_graph_edge_spec edge = {.from = from, .to = to, .cost = paper_edges[e][2]};
+        const struct yk_graph_builder_edge edge = {
+            .from = from, .to = to, .cost = paper_edges[e][2]};
         assert_int_equal(yk_graph_builder_add_edge(builder, &edge), YK_OK);
     }
 }

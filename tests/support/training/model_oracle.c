@@ -70,7 +70,7 @@ static double compare_logits(const struct training_case *c,
     double loss = 0;
     assert_non_null(logits);
     assert_ok(yk_inference_create(trainer->store, &shape, &inference));
-    assert_ok(yk_inference_run_loss(inference, &slice, &loss));
+    assert_ok(yk_inference_sum_losses(inference, &slice, &loss));
     for (int64_t row = 0; row < rows; row++) {
         const int64_t sequence = rows / slice.samples;
         assert_ok(

@@ -55,7 +55,7 @@ struct yk_program *sharded_program(const struct yk_net *net, int32_t ranks, uint
             layer->weights_owner == l ? l * groups / L : plan->layers[layer->weights_owner].group;
         plan->layers[l].strategy =
             (enum yk_sharding_strategy)yk_random_below(&random, YK_SHARDING_STRATEGY_COUNT);
-        program->layers[l] = (struct yk_program_layer){
+        program->layers[l] = (struct yk_program_layer_messages){
             .weights_owner = layer->weights_owner,
             .block_count = 1 + (int32_t)yk_random_below(&random, MAX_BLOCKS),
             .weight_bytes = (double)layer->weight_bytes,
@@ -89,8 +89,8 @@ static bool meet_weights(const struct yk_parameter_store *whole,
         return meet(from->weights, kept->weights, store->net->layers[layer].weight_bytes, fill);
     }
     for (int32_t i = 0; kept->part && i < kept->span_count; i++) {
-        const struct yk_partition_span *span = &kept->spans[i];
-        const struct yk_partition_span *bytes = &kept->frozen_spans[i];
+        const struct yk_layer_partition_span *span = &kept->spans[i];
+        const struct yk_layer_partition_span *bytes = &kept->frozen_spans[i];
         same = meet(from->weights + span->first * width, kept->part + span->at * width,
                     (size_t)(span->count * width), fill) &&
                meet(frozen + bytes->first, kept->part + kept->frozen_at + bytes->at,
@@ -105,7 +105,7 @@ static bool meet_state(const float *whole, float *kept,
 {
     bool same = true;
     for (int32_t i = 0; kept && i < layer->span_count; i++) {
-        const struct yk_partition_span *span = &layer->spans[i];
+        const struct yk_layer_partition_span *span = &layer->spans[i];
         same =
             meet(whole + span->first, kept + span->at, (size_t)span->count * sizeof *kept, fill) &&
             same;
@@ -147,8 +147,8 @@ struct job {
 };
 
 static yk_status save(const struct job *job, const struct yk_communicator *ranks,
-                      const struct yk_parameter_store *store, const struct yk_partition *saves,
-                      int64_t step)
+                      const struct yk_parameter_store *store,
+                      const struct yk_layer_partition *saves, int64_t step)
 {
     struct yk_text path = {0};
     const struct yk_checkpoint_content content = {
@@ -165,7 +165,8 @@ static yk_status save(const struct job *job, const struct yk_communicator *ranks
 }
 
 static yk_status save_all(const struct job *job, const struct yk_communicator *ranks, int32_t rank,
-                          const struct yk_parameter_store *store, const struct yk_partition *saves)
+                          const struct yk_parameter_store *store,
+                          const struct yk_layer_partition *saves)
 {
     for (int64_t step = job->step;; step++) {
         small_store_fill(&job->whole[rank], (uint64_t)step);
@@ -199,8 +200,8 @@ static yk_status load(struct job *job, const struct yk_communicator *ranks, int3
 static yk_status do_job(struct job *job, const struct yk_communicator *ranks, int32_t rank)
 {
     const struct small_store *whole = &job->whole[rank];
-    struct yk_partition *partitions = NULL;
-    struct yk_partition *saves = NULL;
+    struct yk_layer_partition *partitions = NULL;
+    struct yk_layer_partition *saves = NULL;
     struct yk_parameter_store *store = NULL;
     YK_TRY(yk_rank_partitions_stored(job->program, rank, whole->arena, &partitions));
     YK_TRY(yk_rank_partitions_saved(job->program, rank, whole->arena, &saves));

@@ -78,9 +78,10 @@ static yk_status fetch_slice(const struct yk_sampler *sampler, int64_t number,
     return YK_OK;
 }
 
-static const struct yk_sampler_kind sample_kind = {.destroy = destroy,
-                                                   .fetch_sample = fetch_sample};
-static const struct yk_sampler_kind slice_kind = {.destroy = destroy, .fetch_slice = fetch_slice};
+static const struct yk_sampler_callbacks sample_kind = {.destroy = destroy,
+                                                        .fetch_sample = fetch_sample};
+static const struct yk_sampler_callbacks slice_kind = {.destroy = destroy,
+                                                       .fetch_slice = fetch_slice};
 
 int64_t rank_run_rows(const struct yk_program *program)
 {
@@ -90,7 +91,7 @@ int64_t rank_run_rows(const struct yk_program *program)
         int64_t all = 0;
         for (int32_t i = 0; i < plan->groups[0].member_count; i++) {
             int64_t first = 0;
-            all += yk_plan_member_samples(plan, 0, i, m, &first);
+            all += yk_plan_member_sample_range(plan, 0, i, m, &first);
         }
         fewest = all < fewest ? all : fewest;
     }
@@ -101,7 +102,7 @@ static yk_status make_sampler(const struct rank_run_request *request, struct yk_
 {
     const struct yk_program *program = request->program;
     const struct yk_plan *plan = program->plan;
-    const struct yk_model *model = yk_model_cache_whole_batch(program->cache);
+    const struct yk_model *model = yk_model_cache_get_whole_batch(program->cache);
     struct yk_sampler *sampler = calloc(1, sizeof *sampler);
     if (!sampler) {
         return yk_fail_out_of_memory();
@@ -146,7 +147,7 @@ struct rank {
 static yk_status open_store(struct rank *rank)
 {
     const struct yk_program *program = rank->crew->request->program;
-    struct yk_partition *partitions = NULL;
+    struct yk_layer_partition *partitions = NULL;
     int32_t *order = NULL;
     YK_TRY(yk_rank_partitions_stored(program, rank->ranks.rank, rank->arena, &partitions));
     YK_TRY(yk_collectives_gradient_order(program, rank->arena, &order));
@@ -197,7 +198,7 @@ static yk_status open_rank(struct rank *rank)
     const struct rank_run_request *request = rank->crew->request;
     const struct yk_plan *plan = request->program->plan;
     const struct yk_backend_options options = {.threads = 1};
-    struct yk_batch_share *cuts = NULL;
+    struct yk_micro_batch_share *cuts = NULL;
     const struct yk_communicator *work = NULL;
     rank->backend = yk_backend_cpu;
     if (request->apart) {
@@ -223,7 +224,7 @@ static yk_status open_rank(struct rank *rank)
                                       .spare_samples = spare_samples(rank->crew)},
         &rank->executor));
     YK_TRY_NEW(rank->arena, cuts, plan->micro_batches);
-    yk_batch_prefetcher_find_shares(plan, rank->ranks.rank, cuts);
+    yk_batch_prefetcher_compute_shares(plan, rank->ranks.rank, cuts);
     return yk_batch_prefetcher_create(rank->crew->sampler, &rank->context, plan->micro_batches,
                                       cuts, &rank->prefetcher);
 }
@@ -255,9 +256,9 @@ static yk_status end_step(struct rank *rank, int64_t number)
 
 static yk_status evaluate(struct rank *rank)
 {
-    const struct yk_batch *batch = NULL;
+    const struct yk_rank_batch *batch = NULL;
     double loss = 0;
-    YK_TRY(yk_batch_prefetcher_next(rank->prefetcher, 500, INT64_MAX, &batch));
+    YK_TRY(yk_batch_prefetcher_read_batch(rank->prefetcher, 500, INT64_MAX, &batch));
     YK_TRY(yk_executor_evaluate_step(rank->executor, batch, &loss));
     if (rank->ranks.rank == 0) {
         rank->crew->result->evaluated = loss;
@@ -269,15 +270,15 @@ static yk_status train(struct rank *rank)
 {
     const struct rank_run_request *request = rank->crew->request;
     struct yk_random breaks = yk_random_from_seed(request->seed);
-    const struct yk_batch *now = NULL;
+    const struct yk_rank_batch *now = NULL;
     int64_t next_unit = 0;
     int64_t ended = 0;
-    YK_TRY(yk_batch_prefetcher_next(rank->prefetcher, next_unit, INT64_MAX, &now));
+    YK_TRY(yk_batch_prefetcher_read_batch(rank->prefetcher, next_unit, INT64_MAX, &now));
     next_unit += now->units;
     for (int64_t s = 0; s < request->steps; s++) {
-        const struct yk_batch *next = NULL;
+        const struct yk_rank_batch *next = NULL;
         bool skipped = false;
-        YK_TRY(yk_batch_prefetcher_next(rank->prefetcher, next_unit, INT64_MAX, &next));
+        YK_TRY(yk_batch_prefetcher_read_batch(rank->prefetcher, next_unit, INT64_MAX, &next));
         next_unit += next->units;
         const struct yk_step_options step = {
             .batch = now,
@@ -287,7 +288,7 @@ static yk_status train(struct rank *rank)
             .clip = request->program->plan->clip ? request->clip : 0,
         };
         YK_TRY(yk_executor_begin_step(rank->executor, &step, next));
-        YK_TRY(yk_executor_step_skipped(rank->executor, &skipped));
+        YK_TRY(yk_executor_last_step_is_skipped(rank->executor, &skipped));
         now = next;
         if (s + 1 == request->steps || yk_random_below(&breaks, 4) == 0) {
             YK_TRY(yk_executor_finish_steps(rank->executor));
@@ -314,12 +315,12 @@ static yk_status hand_in(struct rank *rank)
         const int32_t member =
             yk_program_facts_member_index(plan, plan->layers[l].group, rank->ranks.rank);
         for (int32_t i = 0; i < kept->span_count && net->layers[l].trained > 0; i++) {
-            struct yk_partition_span span = kept->spans[i];
-            if (kept->partition.kind == YK_PARTITION_WHOLE) {
-                span.first =
-                    yk_partition_block_first(net->layers[l].trained, group->member_count, member);
-                span.count = yk_partition_block_first(net->layers[l].trained, group->member_count,
-                                                      member + 1) -
+            struct yk_layer_partition_span span = kept->spans[i];
+            if (kept->partition.kind == YK_LAYER_PARTITION_WHOLE) {
+                span.first = yk_layer_partition_block_first(net->layers[l].trained,
+                                                            group->member_count, member);
+                span.count = yk_layer_partition_block_first(net->layers[l].trained,
+                                                            group->member_count, member + 1) -
                              span.first;
                 span.at = span.first;
             }
@@ -411,7 +412,7 @@ static yk_status count_memory(struct crew *crew)
         status = yk_program_memory_count(program, r, arena, &memory);
         if (status == YK_OK) {
             add_spare(crew, memory);
-            status = yk_program_memory_peak(program, r, memory, &peak);
+            status = yk_program_memory_find_peak(program, r, memory, &peak);
         }
         if (status == YK_OK) {
             crew->memory[r].counted = peak.bytes - memory->permanent_bytes[YK_MEMORY_CONTEXT];
@@ -425,7 +426,7 @@ static yk_status set_up(struct crew *crew)
 {
     const struct yk_program *program = crew->request->program;
     struct rank_run_result *result = crew->result;
-    YK_TRY(yk_net_create(yk_model_cache_whole_batch(program->cache),
+    YK_TRY(yk_net_create(yk_model_cache_get_whole_batch(program->cache),
                          &(struct yk_net_options){.seed = 3}, &crew->net));
     YK_TRY(make_sampler(crew->request, &crew->sampler));
     crew->first_of = calloc((size_t)crew->net->layer_count, sizeof *crew->first_of);
@@ -470,7 +471,7 @@ yk_status rank_run_alone(const struct yk_program *program, struct yk_arena *aren
                          struct yk_program **out)
 {
     const struct yk_plan *of = program->plan;
-    const bool slices = yk_model_cache_whole_batch(program->cache)->config->encoder_layers > 0;
+    const bool slices = yk_model_cache_get_whole_batch(program->cache)->config->encoder_layers > 0;
     struct yk_plan *plan = NULL;
     YK_TRY(yk_plan_create(arena, 1, 1, of->layer_count, &plan));
     plan->model_source = of->model_source;

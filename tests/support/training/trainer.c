@@ -7,7 +7,7 @@
 static void make_plan(struct trainer *trainer, const struct trainer_request *request,
                       const struct yk_workload *workload)
 {
-    const struct yk_model *model = yk_model_cache_whole_batch(trainer->cache);
+    const struct yk_model *model = yk_model_cache_get_whole_batch(trainer->cache);
     struct yk_plan *plan = NULL;
     assert_int_equal(yk_plan_create(trainer->arena, 1, 1, model->layer_count, &plan), YK_OK);
     plan->model_source = "test";
@@ -80,9 +80,9 @@ struct trainer *trainer_open(const struct trainer_request *request)
     assert_int_equal(
         yk_program_compile(trainer->plan, trainer->cluster, trainer->cache, &trainer->program),
         YK_OK);
-    assert_int_equal(
-        yk_net_create(yk_model_cache_whole_batch(trainer->cache), &request->options, &trainer->net),
-        YK_OK);
+    assert_int_equal(yk_net_create(yk_model_cache_get_whole_batch(trainer->cache),
+                                   &request->options, &trainer->net),
+                     YK_OK);
     make_room(trainer);
     make_engine(trainer, request);
     assert_int_equal(yk_parameter_store_create(trainer->net, &trainer->context,
@@ -130,13 +130,14 @@ struct yk_step_result trainer_step_on(struct trainer *trainer, const struct yk_s
     const int32_t M = trainer->plan->micro_batches;
     const int64_t width = whole->target_sequence > 0 ? whole->target_sequence : whole->sequence;
     struct yk_step_result result;
-    struct yk_batch_slice *slices = trainer->slices;
-    struct yk_batch batch = {.slice_count = M, .slices = slices};
+    struct yk_rank_micro_batch *slices = trainer->slices;
+    struct yk_rank_batch batch = {.slice_count = M, .slices = slices};
     int64_t done = 0;
     for (int32_t m = 0; m < M; m++) {
         int64_t first = 0;
-        const int64_t samples = yk_plan_member_samples(trainer->plan, 0, 0, m, &first);
-        slices[m] = (struct yk_batch_slice){.own = part_of(whole, done, samples), .all = samples};
+        const int64_t samples = yk_plan_member_sample_range(trainer->plan, 0, 0, m, &first);
+        slices[m] =
+            (struct yk_rank_micro_batch){.own = part_of(whole, done, samples), .all = samples};
         done += samples;
     }
     for (int64_t i = 0; i < whole->samples * width; i++) {
@@ -186,7 +187,7 @@ float *trainer_gradient(struct trainer *trainer, const char *name, int64_t *coun
                                               .from_type = type,
                                               .to_type = YK_PRECISION_FP32,
                                           });
-    assert_ok(yk_device_context_copy(context, numbers, there, bytes));
+    assert_ok(yk_device_context_copy_and_wait(context, numbers, there, bytes));
     context->backend->free(context->device, there);
     *count = parameter->count;
     return numbers;

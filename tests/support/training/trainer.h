@@ -45,8 +45,8 @@ struct trainer {
     struct yk_parameter_store *store;
     struct yk_executor *executor;
     struct yk_optimizer optimizer;
-    struct yk_batch_slice *slices; /* (M) room for those of a step */
-    int32_t *lengths;              /* (B) of samples that are all there */
+    struct yk_rank_micro_batch *slices; /* (M) room for those of a step */
+    int32_t *lengths;                   /* (B) of samples that are all there */
 };
 
 struct trainer *trainer_open(const struct trainer_request *request);

@@ -27,7 +27,7 @@ static void *allocate(const struct training_case *c, int64_t count, size_t size)
 static double number_at(const struct yk_json *object, const char *key)
 {
     double number = 0;
-    if (!yk_json_number(yk_json_get(object, key), &number)) {
+    if (!yk_json_number(yk_json_get_member(object, key), &number)) {
         print_error("there is no number \"%s\"\n", key);
         fail();
     }
@@ -36,7 +36,7 @@ static double number_at(const struct yk_json *object, const char *key)
 
 static const char *string_at(const struct yk_json *object, const char *key)
 {
-    const char *string = yk_json_string(yk_json_get(object, key));
+    const char *string = yk_json_string(yk_json_get_member(object, key));
     if (!string) {
         print_error("there is no string \"%s\"\n", key);
         fail();
@@ -112,23 +112,23 @@ static struct yk_lr_schedule read_rate(const struct yk_json *json, int64_t steps
 static void read_options(struct training_case *c, const struct yk_json *json)
 {
     struct training_case_options *options = &c->options;
-    const struct yk_json *lora = yk_json_get(json, "lora");
+    const struct yk_json *lora = yk_json_get_member(json, "lora");
     options->steps = (int64_t)number_at(json, "steps");
     options->batch = (int64_t)number_at(json, "batch");
     options->sequence = (int64_t)number_at(json, "sequence");
-    if (yk_json_get(json, "target_sequence")) {
+    if (yk_json_get_member(json, "target_sequence")) {
         options->target_sequence = (int64_t)number_at(json, "target_sequence");
     }
     options->accumulation = (int64_t)number_at(json, "accumulation");
-    options->optimizer = read_optimizer(yk_json_get(json, "optimizer"));
-    options->rate = read_rate(yk_json_get(json, "rate"), options->steps);
+    options->optimizer = read_optimizer(yk_json_get_member(json, "optimizer"));
+    options->rate = read_rate(yk_json_get_member(json, "rate"), options->steps);
     options->clip = number_at(json, "clip");
     options->smoothing = number_at(json, "smoothing");
     if (yk_json_is_object(lora)) {
         options->lora_rank = (int64_t)number_at(lora, "rank");
         options->lora_alpha = number_at(lora, "alpha");
     }
-    assert_true(yk_json_boolean(yk_json_get(json, "nf4"), &options->nf4));
+    assert_true(yk_json_boolean(yk_json_get_member(json, "nf4"), &options->nf4));
     assert_true(yk_precision_find(string_at(json, "precision"), &options->precision));
 }
 
@@ -151,24 +151,24 @@ static void read_json(struct training_case *c)
     training_case_path(c->name, ".json", &path);
     assert_ok(yk_file_read_document(yk_text_chars(&path), &text));
     assert_ok(yk_json_parse(text.bytes, text.length, &json));
-    read_options(c, yk_json_get(json, "settings"));
-    read_spread(c, yk_json_get(json, "spread"));
+    read_options(c, yk_json_get_member(json, "settings"));
+    read_spread(c, yk_json_get_member(json, "spread"));
     c->config_text = object_text(c, text.bytes, "config");
     c->adapter_text = object_text(c, text.bytes, "adapter_config");
     assert_non_null(c->config_text);
-    assert_ok(yk_model_config_read(c->config_text, strlen(c->config_text), c->name, c->arena,
-                                   &c->config));
+    assert_ok(yk_model_config_parse(c->config_text, strlen(c->config_text), c->name, c->arena,
+                                    &c->config));
     yk_json_destroy(json);
     yk_text_free(&text);
     yk_text_free(&path);
 }
 
-static void read_tensor(const struct training_case *c, const struct yk_safetensors *file,
-                        const struct yk_tensor_entry *entry, struct training_tensor *out)
+static void read_tensor(const struct training_case *c, const struct yk_safetensors_file *file,
+                        const struct yk_tensor_file_entry *entry, struct training_tensor *out)
 {
     const uint64_t size = yk_tensor_dtype_bytes(entry->type);
     void *numbers = allocate(c, (int64_t)entry->bytes, 1);
-    assert_ok(yk_safetensors_read(file, entry, 0, entry->bytes, numbers));
+    assert_ok(yk_safetensors_read_tensor_range(file, entry, 0, entry->bytes, numbers));
     out->name = yk_arena_copy_text(c->arena, entry->name, strlen(entry->name));
     assert_non_null(out->name);
     out->type = entry->type;
@@ -183,7 +183,7 @@ static void read_tensor(const struct training_case *c, const struct yk_safetenso
 static void read_tensors(struct training_case *c)
 {
     struct yk_text path = {0};
-    struct yk_safetensors *file = NULL;
+    struct yk_safetensors_file *file = NULL;
     training_case_path(c->name, ".safetensors", &path);
     assert_ok(yk_safetensors_open(yk_text_chars(&path), &file));
     c->tensor_count = file->header->count;

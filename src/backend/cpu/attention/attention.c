@@ -23,9 +23,9 @@ struct softmax {
 };
 
 struct scratch {
-    float rows[YK_CPU_TILE_KEY_ELEMENTS]; /* keys before transposition, then values (keys, size) */
-    float keys[YK_CPU_TILE_KEY_ELEMENTS]; /* (keys / 8, size, 8) */
-    float out[YK_CPU_TILE_KEY_ELEMENTS];  /* (queries, size), before the division by sums */
+    float rows[YK_CPU_TILE_ELEMENTS_MAX]; /* keys before transposition, then values (keys, size) */
+    float keys[YK_CPU_TILE_ELEMENTS_MAX]; /* (keys / 8, size, 8) */
+    float out[YK_CPU_TILE_ELEMENTS_MAX];  /* (queries, size), before the division by sums */
     float query_rows[TILE * YK_CPU_HEAD_SIZE_MAX];
     float queries[TILE * YK_CPU_HEAD_SIZE_MAX]; /* (size, 8) */
     float scores[YK_CPU_TILE_KEYS_MAX * TILE];  /* (keys, 8) */
@@ -128,7 +128,7 @@ static void run_tile(const struct yk_cpu_attention_head *head, int64_t t, int64_
     }
     yk_cpu_attention_head_load_rows(head, &rows, t, TILE, scratch->query_rows);
     yk_cpu_attention_head_transpose_rows(scratch->query_rows, TILE, size, scratch->queries);
-    yk_cpu_tile_multiply(&(struct yk_cpu_tile_product){
+    yk_cpu_tile_multiply(&(struct yk_cpu_tile_products){
         .a = scratch->keys,
         .a_stride = TILE,
         .a_step = size * TILE,
@@ -150,7 +150,7 @@ static void run_tile(const struct yk_cpu_attention_head *head, int64_t t, int64_
             out[r * size + c] *= change[r];
         }
     }
-    yk_cpu_tile_multiply(&(struct yk_cpu_tile_product){
+    yk_cpu_tile_multiply(&(struct yk_cpu_tile_products){
         .a = scratch->scores,
         .a_stride = TILE,
         .b = scratch->rows,

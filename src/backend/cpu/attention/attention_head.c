@@ -31,7 +31,7 @@ struct yk_cpu_attention_head yk_cpu_attention_head_make(const struct yk_attentio
 int64_t yk_cpu_attention_head_tile_rows(int64_t padded_size)
 {
     const int64_t rows =
-        YK_CPU_TILE_KEY_ELEMENTS / padded_size / YK_CPU_TILE_SIZE * YK_CPU_TILE_SIZE;
+        YK_CPU_TILE_ELEMENTS_MAX / padded_size / YK_CPU_TILE_SIZE * YK_CPU_TILE_SIZE;
     return rows < YK_CPU_TILE_KEYS_MAX ? rows : YK_CPU_TILE_KEYS_MAX;
 }
 
@@ -113,7 +113,7 @@ const float *yk_cpu_attention_head_dropout_factors(const struct yk_cpu_attention
                                                    float *buffer)
 {
     const struct yk_attention_op *op = head->op;
-    const struct yk_dropout *dropout = &op->dropout;
+    const struct yk_dropout_options *dropout = &op->dropout;
     const int64_t place = (head->head * op->queries + t) * op->keys + first;
     const int64_t blocks = (place + count + 3) / 4 - place / 4;
     const uint32_t block = (uint32_t)(place / 4);

@@ -13,7 +13,7 @@
 enum {
     YK_CPU_HEAD_SIZE_MAX = 1024,
     YK_CPU_TILE_KEYS_MAX = 128,         /* maximum number of keys per tile */
-    YK_CPU_TILE_KEY_ELEMENTS = 1 << 14, /* maximum number of elements per tile; 64 KiB of fp32 */
+    YK_CPU_TILE_ELEMENTS_MAX = 1 << 14, /* maximum number of elements per tile; 64 KiB of fp32 */
 };
 
 #define YK_CPU_LOG2_E 1.44269504088896341F

@@ -30,13 +30,13 @@ enum {
 };
 
 struct scratch {
-    float key_rows[YK_CPU_TILE_KEY_ELEMENTS];   /* (keys, size) */
-    float value_rows[YK_CPU_TILE_KEY_ELEMENTS]; /* (keys, size), before transposition */
-    float keys[YK_CPU_TILE_KEY_ELEMENTS];       /* (keys / 8, size, 8) */
-    float values[YK_CPU_TILE_KEY_ELEMENTS];     /* (keys / 8, size, 8) */
-    float d_keys[YK_CPU_TILE_KEY_ELEMENTS];     /* (keys, size), times log2 e */
-    float d_values[YK_CPU_TILE_KEY_ELEMENTS];
-    float d_queries[YK_CPU_TILE_KEY_ELEMENTS]; /* (queries, size), used by run_query_tile() */
+    float key_rows[YK_CPU_TILE_ELEMENTS_MAX];   /* (keys, size) */
+    float value_rows[YK_CPU_TILE_ELEMENTS_MAX]; /* (keys, size), before transposition */
+    float keys[YK_CPU_TILE_ELEMENTS_MAX];       /* (keys / 8, size, 8) */
+    float values[YK_CPU_TILE_ELEMENTS_MAX];     /* (keys / 8, size, 8) */
+    float d_keys[YK_CPU_TILE_ELEMENTS_MAX];     /* (keys, size), times log2 e */
+    float d_values[YK_CPU_TILE_ELEMENTS_MAX];
+    float d_queries[YK_CPU_TILE_ELEMENTS_MAX]; /* (queries, size), used by run_query_tile() */
     float query_rows[GROUP_NUMBERS];           /* (queries, size), times scale · log2 e */
     float d_out_rows[GROUP_NUMBERS];
     float out_rows[GROUP_NUMBERS];
@@ -196,7 +196,7 @@ static void score_eight(const struct yk_cpu_attention_head *head, const struct k
     const int64_t size = head->size;
     float *powers = scratch->powers + at * YK_CPU_TILE_KEYS_MAX;
     float *d_scores = scratch->d_scores + at * YK_CPU_TILE_KEYS_MAX;
-    struct yk_cpu_tile_product product = {
+    struct yk_cpu_tile_products product = {
         .a = scratch->queries + at * size,
         .a_stride = TILE,
         .b = scratch->keys,
@@ -227,7 +227,7 @@ static void find_d_queries(const struct yk_cpu_attention_head *head, int64_t at,
         yk_cpu_tile_transpose(scratch->d_scores + at * YK_CPU_TILE_KEYS_MAX + s,
                               YK_CPU_TILE_KEYS_MAX, scratch->d_scores_transposed + s * TILE, TILE);
     }
-    yk_cpu_tile_multiply(&(struct yk_cpu_tile_product){
+    yk_cpu_tile_multiply(&(struct yk_cpu_tile_products){
         .a = scratch->d_scores_transposed,
         .a_stride = TILE,
         .b = scratch->key_rows,
@@ -260,7 +260,7 @@ static void find_d_keys(const struct yk_cpu_attention_head *head, const struct k
         if (from == group->queries) {
             return;
         }
-        struct yk_cpu_tile_product product = {
+        struct yk_cpu_tile_products product = {
             .a = scratch->powers + from * YK_CPU_TILE_KEYS_MAX + s,
             .a_stride = YK_CPU_TILE_KEYS_MAX,
             .b = scratch->d_out_rows + from * size,

@@ -34,7 +34,7 @@ static inline float power(float x)
 {
     int32_t n;
     const float bounded = x < -104.0F ? -104.0F : x;
-    const float less_one = yk_cpu_exp_reduce_range(bounded, &n);
+    const float less_one = yk_cpu_expm1_after_range_reduction(bounded, &n);
     const float whole = yk_cpu_exp2_of_integer(n < -127 ? -127 : n); /* 0 below 2^-126 */
     return less_one * whole + whole;
 }
@@ -55,7 +55,7 @@ static struct row sum_row(const struct yk_cross_entropy_op *op, int64_t start)
     for (int64_t first = 0; first < op->classes; first += YK_CPU_FP32_BUFFER_SIZE) {
         const int64_t count = yk_number_min(YK_CPU_FP32_BUFFER_SIZE, op->classes - first);
         const float *logits =
-            yk_cpu_fp32_input(op->type, op->logits, start + first, count, scratch);
+            yk_cpu_fp32_buffer_for_reading(op->type, op->logits, start + first, count, scratch);
         const float largest = yk_cpu_reduce_max(logits, count);
         row.largest = largest > row.largest ? largest : row.largest;
         if (op->smoothing != 0.0F) {
@@ -83,7 +83,8 @@ static void write_gradient(const struct yk_cross_entropy_op *op, int64_t start, 
     float scratch[YK_CPU_FP32_BUFFER_SIZE];
     for (int64_t first = 0; first < op->classes; first += YK_CPU_FP32_BUFFER_SIZE) {
         const int64_t count = yk_number_min(YK_CPU_FP32_BUFFER_SIZE, op->classes - first);
-        float *gradient = yk_cpu_fp32_in_out(op->type, op->logits, start + first, count, scratch);
+        float *gradient =
+            yk_cpu_fp32_buffer_for_update(op->type, op->logits, start + first, count, scratch);
         if (!keeps_powers(op)) {
             to_powers(row->largest, count, gradient);
         }
@@ -93,7 +94,7 @@ static void write_gradient(const struct yk_cross_entropy_op *op, int64_t start, 
         if (target >= first && target < first + count) {
             gradient[target - first] -= op->factor * (1.0F - op->smoothing);
         }
-        yk_cpu_fp32_store_back(op->type, gradient, count, op->logits, start + first);
+        yk_cpu_fp32_buffer_store_back(op->type, gradient, count, op->logits, start + first);
     }
 }
 

@@ -42,7 +42,7 @@ static void run_round(uint32_t key0, uint32_t key1, uint32_t *restrict x0, uint3
 /* What WORDS numbers of a sample from 4 · `counter` are multiplied by: 0 or the scale. */
 static void find_factors(const struct drop *drop, uint32_t sample, uint32_t counter, float *factors)
 {
-    const struct yk_dropout *dropout = &drop->op->dropout;
+    const struct yk_dropout_options *dropout = &drop->op->dropout;
     const uint32_t limit = drop->limit;
     const float scale = drop->scale;
     uint32_t key0 = (uint32_t)dropout->seed;
@@ -115,12 +115,12 @@ static void drop_chunk(const void *work, int64_t chunk)
         return;
     }
     find_chunk_factors(drop, sample, first, count, factors);
-    const float *from = yk_cpu_fp32_input(op->type, op->from, at, count, from_scratch);
+    const float *from = yk_cpu_fp32_buffer_for_reading(op->type, op->from, at, count, from_scratch);
     const float *add =
-        op->add ? yk_cpu_fp32_input(op->type, op->add, at, count, add_scratch) : NULL;
-    float *to = yk_cpu_fp32_output(op->type, op->to, at, from_scratch);
+        op->add ? yk_cpu_fp32_buffer_for_reading(op->type, op->add, at, count, add_scratch) : NULL;
+    float *to = yk_cpu_fp32_buffer_for_writing(op->type, op->to, at, from_scratch);
     apply_factors(from, factors, add, count, to);
-    yk_cpu_fp32_store_back(op->type, to, count, op->to, at);
+    yk_cpu_fp32_buffer_store_back(op->type, to, count, op->to, at);
 }
 
 void yk_cpu_dropout(int threads, const void *op)

@@ -12,7 +12,8 @@ static void cast_chunk(const void *work, int64_t chunk)
     for (int64_t first = chunk * YK_CPU_CHUNK_SIZE; first < end; first += YK_CPU_FP32_BUFFER_SIZE) {
         const int64_t count = yk_number_min(YK_CPU_FP32_BUFFER_SIZE, end - first);
         if (yk_cpu_fp32_needs_conversion(op->to_type)) {
-            const float *from = yk_cpu_fp32_input(op->from_type, op->from, first, count, scratch);
+            const float *from =
+                yk_cpu_fp32_buffer_for_reading(op->from_type, op->from, first, count, scratch);
             yk_cpu_convert_from_fp32(op->to_type, from, count, op->to, first);
         } else {
             yk_cpu_convert_to_fp32(op->from_type, op->from, first, count, (float *)op->to + first);
@@ -34,12 +35,13 @@ static void add_chunk(const void *work, int64_t chunk)
     float to_scratch[YK_CPU_FP32_BUFFER_SIZE];
     for (int64_t first = chunk * YK_CPU_CHUNK_SIZE; first < end; first += YK_CPU_FP32_BUFFER_SIZE) {
         const int64_t count = yk_number_min(YK_CPU_FP32_BUFFER_SIZE, end - first);
-        const float *from = yk_cpu_fp32_input(op->type, op->from, first, count, from_scratch);
-        float *to = yk_cpu_fp32_in_out(op->type, op->to, first, count, to_scratch);
+        const float *from =
+            yk_cpu_fp32_buffer_for_reading(op->type, op->from, first, count, from_scratch);
+        float *to = yk_cpu_fp32_buffer_for_update(op->type, op->to, first, count, to_scratch);
         for (int64_t i = 0; i < count; i++) {
             to[i] += from[i];
         }
-        yk_cpu_fp32_store_back(op->type, to, count, op->to, first);
+        yk_cpu_fp32_buffer_store_back(op->type, to, count, op->to, first);
     }
 }
 

@@ -14,7 +14,8 @@ static void add_to(const struct yk_embedding_op *op, const void *added, int64_t 
                    float *row)
 {
     float scratch[YK_CPU_FP32_BUFFER_SIZE];
-    const float *numbers = yk_cpu_fp32_input(op->table_type, added, at, count, scratch);
+    const float *numbers =
+        yk_cpu_fp32_buffer_for_reading(op->table_type, added, at, count, scratch);
     for (int64_t i = 0; i < count; i++) {
         row[i] += numbers[i];
     }
@@ -30,9 +31,9 @@ static void embed_row(const void *work, int64_t row)
     for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER_SIZE) {
         const int64_t count = yk_number_min(YK_CPU_FP32_BUFFER_SIZE, op->width - first);
         const int64_t out_at = row * op->width + first;
-        const float *entry = yk_cpu_fp32_input(op->table_type, op->table, token * op->width + first,
-                                               count, entry_scratch);
-        float *out = yk_cpu_fp32_output(op->out_type, op->out, out_at, out_scratch);
+        const float *entry = yk_cpu_fp32_buffer_for_reading(
+            op->table_type, op->table, token * op->width + first, count, entry_scratch);
+        float *out = yk_cpu_fp32_buffer_for_writing(op->out_type, op->out, out_at, out_scratch);
         for (int64_t i = 0; i < count; i++) {
             out[i] = op->scale * entry[i];
         }
@@ -42,7 +43,7 @@ static void embed_row(const void *work, int64_t row)
         if (op->shift) {
             add_to(op, op->shift, first, count, out);
         }
-        yk_cpu_fp32_store_back(op->out_type, out, count, op->out, out_at);
+        yk_cpu_fp32_buffer_store_back(op->out_type, out, count, op->out, out_at);
     }
 }
 
@@ -98,7 +99,7 @@ static void add_row(const struct yk_embedding_backward_op *op, int64_t at, int64
                     float *sum)
 {
     float scratch[YK_CPU_FP32_BUFFER_SIZE];
-    const float *row = yk_cpu_fp32_input(op->out_type, op->d_out, at, count, scratch);
+    const float *row = yk_cpu_fp32_buffer_for_reading(op->out_type, op->d_out, at, count, scratch);
     for (int64_t i = 0; i < count; i++) {
         sum[i] += row[i];
     }
@@ -117,8 +118,8 @@ static void sum_chain(const struct window *window, int64_t chain)
         for (int16_t row = start; row >= 0; row = window->next[row]) {
             add_row(op, (window->first + row) * op->width + first, count, sum);
         }
-        yk_cpu_fp32_add(op->table_type, op->scale, sum, count, op->d_table,
-                        token * op->width + first);
+        yk_cpu_fp32_add_scaled(op->table_type, op->scale, sum, count, op->d_table,
+                               token * op->width + first);
     }
 }
 
@@ -157,8 +158,8 @@ static void sum_position(const void *work, int64_t position)
         for (int64_t row = position; row < op->rows; row += op->sequence) {
             add_row(op, row * op->width + first, count, sum);
         }
-        yk_cpu_fp32_add(op->table_type, 1.0F, sum, count, op->d_positions,
-                        position * op->width + first);
+        yk_cpu_fp32_add_scaled(op->table_type, 1.0F, sum, count, op->d_positions,
+                               position * op->width + first);
     }
 }
 

@@ -7,7 +7,7 @@
 #define YK_BACKEND_CPU_KERNELS_KERNELS_H
 
 /* Calls the macro OP(name, kernel) for every op. */
-#define YK_CPU_OPS(OP)                                                                             \
+#define YK_CPU_FOR_EACH_OP(OP)                                                                     \
     OP(matmul, yk_cpu_matmul)                                                                      \
     OP(attention, yk_cpu_attention)                                                                \
     OP(attention_backward, yk_cpu_attention_backward)                                              \
@@ -31,7 +31,7 @@
     OP(dequantise, yk_cpu_nf4_dequantise)
 
 #define YK_CPU_DECLARE(name, kernel) void kernel(int threads, const void *op);
-YK_CPU_OPS(YK_CPU_DECLARE)
+YK_CPU_FOR_EACH_OP(YK_CPU_DECLARE)
 #undef YK_CPU_DECLARE
 
 #endif

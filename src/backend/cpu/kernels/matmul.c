@@ -169,7 +169,8 @@ static void apply_epilogue(const struct yk_matmul_op *op, int64_t i, int64_t j, 
     const bool in_place = x == (float *)op->c + place;
     if (op->accumulate) {
         if (!in_place) {
-            add_to(x, yk_cpu_fp32_input(op->c_type, op->c, place, count, buffer), count);
+            add_to(x, yk_cpu_fp32_buffer_for_reading(op->c_type, op->c, place, count, buffer),
+                   count);
         }
     } else {
         const int64_t aux_place = i * op->aux_stride + j;
@@ -177,12 +178,14 @@ static void apply_epilogue(const struct yk_matmul_op *op, int64_t i, int64_t j, 
             add_to(x, bias, count);
         }
         if (op->add && !(in_place && op->add == op->c)) {
-            add_to(x, yk_cpu_fp32_input(op->c_type, op->add, i * op->add_stride + j, count, buffer),
+            add_to(x,
+                   yk_cpu_fp32_buffer_for_reading(op->c_type, op->add, i * op->add_stride + j,
+                                                  count, buffer),
                    count);
         }
         const float *aux = NULL;
         if (op->epilogue >= YK_EPILOGUE_GELU_BACKWARD) {
-            aux = yk_cpu_fp32_input(op->c_type, op->aux, aux_place, count, buffer);
+            aux = yk_cpu_fp32_buffer_for_reading(op->c_type, op->aux, aux_place, count, buffer);
         } else if (op->aux && op->epilogue != YK_EPILOGUE_RELU &&
                    op->epilogue != YK_EPILOGUE_NONE) {
             yk_cpu_convert_from_fp32(op->c_type, x, count, op->aux, aux_place);
@@ -416,7 +419,7 @@ void yk_cpu_matmul(int threads, const void *op)
         multiply_all(threads, matmul);
     }
     if (matmul->sums_of != YK_MATMUL_ROW_SUM_NONE) {
-        const struct yk_sum_rows_op sums = yk_ops_matmul_row_sum(matmul);
+        const struct yk_sum_rows_op sums = yk_ops_row_sum_op_of_matmul(matmul);
         yk_cpu_sum_rows(threads, &sums);
     }
 }

@@ -9,7 +9,7 @@
 #include <math.h>
 
 static const float values_of_codes[YK_NF4_VALUE_COUNT] = {YK_NF4_VALUE_CODEBOOK};
-static const float bounds[YK_NF4_VALUE_COUNT - 1] = {YK_NF4_CODE_BOUNDS};
+static const float bounds[YK_NF4_VALUE_COUNT - 1] = {YK_NF4_VALUE_MIDPOINTS};
 static const float scale_values[YK_NF4_SCALE_VALUE_COUNT] = {YK_NF4_SCALE_CODEBOOK};
 
 /* Blocks whose scales are stored together make a group. */
@@ -62,7 +62,7 @@ static int64_t group_scales(const struct yk_quantise_op *op, int64_t group, floa
         const int64_t count = yk_number_min(YK_NF4_BLOCK_SIZE, end - first);
         float scratch[YK_NF4_BLOCK_SIZE];
         scales[blocks] = yk_cpu_reduce_abs_max(
-            yk_cpu_fp32_input(op->type, op->from, first, count, scratch), count);
+            yk_cpu_fp32_buffer_for_reading(op->type, op->from, first, count, scratch), count);
         blocks++;
     }
     return blocks;
@@ -95,7 +95,7 @@ static void quantise_group(const void *work, int64_t group)
         const int64_t first = group * GROUP + block * YK_NF4_BLOCK_SIZE;
         const int64_t count = yk_number_min(YK_NF4_BLOCK_SIZE, op->count - first);
         float scratch[YK_NF4_BLOCK_SIZE];
-        const float *x = yk_cpu_fp32_input(op->type, op->from, first, count, scratch);
+        const float *x = yk_cpu_fp32_buffer_for_reading(op->type, op->from, first, count, scratch);
         code_block(x, count, scales[block], op->to.codes + first / 2);
         scales[block] -= mean;
     }
@@ -104,7 +104,7 @@ static void quantise_group(const void *work, int64_t group)
     op->to.scale_scales[group] = largest;
     for (int64_t block = 0; block < blocks; block++) {
         op->to.scales[group * YK_NF4_SCALE_BLOCK_SIZE + block] =
-            yk_nf4_code_of_scale(scale_values, scales[block] * unit);
+            yk_nf4_nearest_scale_code(scale_values, scales[block] * unit);
     }
 }
 

@@ -11,23 +11,23 @@
 
 /* ---- forward ---- */
 
-static float row_mean(const struct yk_norm_op *op, struct yk_cpu_fp32_reader *x)
+static float row_mean(const struct yk_norm_op *op, struct yk_cpu_fp32_row_reader *x)
 {
     double sum = 0;
     for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER_SIZE) {
         const int64_t count = yk_number_min(YK_CPU_FP32_BUFFER_SIZE, op->width - first);
-        sum += (double)yk_cpu_reduce_sum(yk_cpu_fp32_reader_read(x, first, count), count);
+        sum += (double)yk_cpu_reduce_sum(yk_cpu_fp32_row_reader_read_chunk(x, first, count), count);
     }
     return (float)(sum / (double)op->width);
 }
 
-static float row_rstd(const struct yk_norm_op *op, struct yk_cpu_fp32_reader *x, float mean)
+static float row_rstd(const struct yk_norm_op *op, struct yk_cpu_fp32_row_reader *x, float mean)
 {
     double sum = 0;
     for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER_SIZE) {
         const int64_t count = yk_number_min(YK_CPU_FP32_BUFFER_SIZE, op->width - first);
-        sum += (double)yk_cpu_reduce_squared_deviations(yk_cpu_fp32_reader_read(x, first, count),
-                                                        count, mean);
+        sum += (double)yk_cpu_reduce_squared_deviations(
+            yk_cpu_fp32_row_reader_read_chunk(x, first, count), count, mean);
     }
     return (float)(1.0 / sqrt(sum / (double)op->width + (double)op->epsilon));
 }
@@ -51,15 +51,15 @@ static void norm_rows(const void *work, int64_t chunk)
     const struct yk_norm_op *op = work;
     const int64_t chunk_rows = yk_cpu_rows_per_chunk(op->width);
     const int64_t end = yk_number_min(op->rows, (chunk + 1) * chunk_rows);
-    struct yk_cpu_fp32_reader x;
-    struct yk_cpu_fp32_reader weight;
-    struct yk_cpu_fp32_reader bias;
+    struct yk_cpu_fp32_row_reader x;
+    struct yk_cpu_fp32_row_reader weight;
+    struct yk_cpu_fp32_row_reader bias;
     float scratch[YK_CPU_FP32_BUFFER_SIZE];
-    yk_cpu_fp32_reader_init(&weight, op->weight_type, op->weight, 0);
-    yk_cpu_fp32_reader_init(&bias, op->weight_type, op->bias, 0);
+    yk_cpu_fp32_row_reader_init(&weight, op->weight_type, op->weight, 0);
+    yk_cpu_fp32_row_reader_init(&bias, op->weight_type, op->bias, 0);
     for (int64_t row = chunk * chunk_rows; row < end; row++) {
         const int64_t start = row * op->width;
-        yk_cpu_fp32_reader_init(&x, op->x_type, op->x, start);
+        yk_cpu_fp32_row_reader_init(&x, op->x_type, op->x, start);
         const float mean = op->bias ? row_mean(op, &x) : 0.0F;
         const float rstd = row_rstd(op, &x, mean);
         if (op->bias) {
@@ -68,11 +68,12 @@ static void norm_rows(const void *work, int64_t chunk)
         op->rstd[row] = rstd;
         for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER_SIZE) {
             const int64_t count = yk_number_min(YK_CPU_FP32_BUFFER_SIZE, op->width - first);
-            float *y = yk_cpu_fp32_output(op->y_type, op->y, start + first, scratch);
-            scale_chunk(yk_cpu_fp32_reader_read(&x, first, count), mean, rstd,
-                        yk_cpu_fp32_reader_read(&weight, first, count),
-                        op->bias ? yk_cpu_fp32_reader_read(&bias, first, count) : NULL, count, y);
-            yk_cpu_fp32_store_back(op->y_type, y, count, op->y, start + first);
+            float *y = yk_cpu_fp32_buffer_for_writing(op->y_type, op->y, start + first, scratch);
+            scale_chunk(yk_cpu_fp32_row_reader_read_chunk(&x, first, count), mean, rstd,
+                        yk_cpu_fp32_row_reader_read_chunk(&weight, first, count),
+                        op->bias ? yk_cpu_fp32_row_reader_read_chunk(&bias, first, count) : NULL,
+                        count, y);
+            yk_cpu_fp32_buffer_store_back(op->y_type, y, count, op->y, start + first);
         }
     }
 }
@@ -112,18 +113,19 @@ struct backward {
 struct backward_row {
     float mean;
     float rstd;
-    struct yk_cpu_fp32_reader x;
-    struct yk_cpu_fp32_reader dy;
-    struct yk_cpu_fp32_reader add;
-    struct yk_cpu_fp32_reader weight;
+    struct yk_cpu_fp32_row_reader x;
+    struct yk_cpu_fp32_row_reader dy;
+    struct yk_cpu_fp32_row_reader add;
+    struct yk_cpu_fp32_row_reader weight;
 };
 
 static void sum_backward_row(const struct backward *backward, struct backward_row *backward_row,
                              float *weight_sums, float *bias_sums)
 {
-    const float *x = yk_cpu_fp32_reader_read(&backward_row->x, backward->first, backward->columns);
+    const float *x =
+        yk_cpu_fp32_row_reader_read_chunk(&backward_row->x, backward->first, backward->columns);
     const float *dy =
-        yk_cpu_fp32_reader_read(&backward_row->dy, backward->first, backward->columns);
+        yk_cpu_fp32_row_reader_read_chunk(&backward_row->dy, backward->first, backward->columns);
     const float mean = backward_row->mean;
     const float rstd = backward_row->rstd;
     for (int64_t i = 0; i < backward->columns; i++) {
@@ -136,11 +138,11 @@ static void sum_backward_row(const struct backward *backward, struct backward_ro
 static void sum_chunk(const float *x, const float *dy, const float *weight, float mean,
                       int64_t count, double *sum, double *product)
 {
-    float sums[YK_CPU_REDUCE_WIDTH] = {0};
-    float products[YK_CPU_REDUCE_WIDTH] = {0};
-    const int64_t whole = count - count % YK_CPU_REDUCE_WIDTH;
-    for (int64_t first = 0; first < whole; first += YK_CPU_REDUCE_WIDTH) {
-        for (int i = 0; i < YK_CPU_REDUCE_WIDTH; i++) {
+    float sums[YK_CPU_REDUCE_PARTIAL_SUM_COUNT] = {0};
+    float products[YK_CPU_REDUCE_PARTIAL_SUM_COUNT] = {0};
+    const int64_t whole = count - count % YK_CPU_REDUCE_PARTIAL_SUM_COUNT;
+    for (int64_t first = 0; first < whole; first += YK_CPU_REDUCE_PARTIAL_SUM_COUNT) {
+        for (int i = 0; i < YK_CPU_REDUCE_PARTIAL_SUM_COUNT; i++) {
             const float g = dy[first + i] * weight[first + i];
             sums[i] += g;
             products[i] += g * (x[first + i] - mean);
@@ -181,23 +183,24 @@ static void pass_row(const struct yk_norm_backward_op *op, struct backward_row *
     double product = 0;
     for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER_SIZE) {
         const int64_t count = yk_number_min(YK_CPU_FP32_BUFFER_SIZE, op->width - first);
-        sum_chunk(yk_cpu_fp32_reader_read(&backward_row->x, first, count),
-                  yk_cpu_fp32_reader_read(&backward_row->dy, first, count),
-                  yk_cpu_fp32_reader_read(&backward_row->weight, first, count), backward_row->mean,
-                  count, &sum, &product);
+        sum_chunk(yk_cpu_fp32_row_reader_read_chunk(&backward_row->x, first, count),
+                  yk_cpu_fp32_row_reader_read_chunk(&backward_row->dy, first, count),
+                  yk_cpu_fp32_row_reader_read_chunk(&backward_row->weight, first, count),
+                  backward_row->mean, count, &sum, &product);
     }
     const float g_mean = op->mean ? (float)(sum / (double)op->width) : 0.0F;
     const float gn_mean = (float)(product / (double)op->width) * backward_row->rstd;
     float scratch[YK_CPU_FP32_BUFFER_SIZE];
     for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER_SIZE) {
         const int64_t count = yk_number_min(YK_CPU_FP32_BUFFER_SIZE, op->width - first);
-        float *dx = yk_cpu_fp32_output(op->x_type, op->dx, start + first, scratch);
-        pass_chunk(backward_row, yk_cpu_fp32_reader_read(&backward_row->x, first, count),
-                   yk_cpu_fp32_reader_read(&backward_row->dy, first, count),
-                   yk_cpu_fp32_reader_read(&backward_row->weight, first, count),
-                   op->add ? yk_cpu_fp32_reader_read(&backward_row->add, first, count) : NULL,
+        float *dx = yk_cpu_fp32_buffer_for_writing(op->x_type, op->dx, start + first, scratch);
+        pass_chunk(backward_row, yk_cpu_fp32_row_reader_read_chunk(&backward_row->x, first, count),
+                   yk_cpu_fp32_row_reader_read_chunk(&backward_row->dy, first, count),
+                   yk_cpu_fp32_row_reader_read_chunk(&backward_row->weight, first, count),
+                   op->add ? yk_cpu_fp32_row_reader_read_chunk(&backward_row->add, first, count)
+                           : NULL,
                    g_mean, gn_mean, count, dx);
-        yk_cpu_fp32_store_back(op->x_type, dx, count, op->dx, start + first);
+        yk_cpu_fp32_buffer_store_back(op->x_type, dx, count, op->dx, start + first);
     }
 }
 
@@ -207,7 +210,7 @@ static void backward_group(const void *work, int64_t group)
     const struct yk_norm_backward_op *op = backward->op;
     const int64_t end = yk_number_min(op->rows, (group + 1) * backward->group_rows);
     struct backward_row backward_row;
-    yk_cpu_fp32_reader_init(&backward_row.weight, op->weight_type, op->weight, 0);
+    yk_cpu_fp32_row_reader_init(&backward_row.weight, op->weight_type, op->weight, 0);
     if (backward->sums) {
         memset(backward->sums[group], 0, sizeof backward->sums[group]);
     }
@@ -215,9 +218,9 @@ static void backward_group(const void *work, int64_t group)
         const int64_t start = r * op->width;
         backward_row.mean = op->mean ? op->mean[r] : 0.0F;
         backward_row.rstd = op->rstd[r];
-        yk_cpu_fp32_reader_init(&backward_row.x, op->x_type, op->x, start);
-        yk_cpu_fp32_reader_init(&backward_row.dy, op->y_type, op->dy, start);
-        yk_cpu_fp32_reader_init(&backward_row.add, op->x_type, op->add, start);
+        yk_cpu_fp32_row_reader_init(&backward_row.x, op->x_type, op->x, start);
+        yk_cpu_fp32_row_reader_init(&backward_row.dy, op->y_type, op->dy, start);
+        yk_cpu_fp32_row_reader_init(&backward_row.add, op->x_type, op->add, start);
         /* Sums come first, because dx may be dy itself. */
         if (backward->sums) {
             sum_backward_row(backward, &backward_row, backward->sums[group][0],
@@ -242,7 +245,8 @@ static void add_sums(struct backward *backward, int64_t groups, int which, void 
             total[i] += more[i];
         }
     }
-    yk_cpu_fp32_add(backward->op->weight_type, 1.0F, total, backward->columns, to, backward->first);
+    yk_cpu_fp32_add_scaled(backward->op->weight_type, 1.0F, total, backward->columns, to,
+                           backward->first);
 }
 
 void yk_cpu_norm_backward(int threads, const void *op)

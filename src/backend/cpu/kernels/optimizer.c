@@ -32,10 +32,11 @@ static void update_chunk(const void *work, int64_t chunk)
     float weight_scratch[YK_CPU_FP32_BUFFER_SIZE];
     for (int64_t first = chunk * YK_CPU_CHUNK_SIZE; first < end; first += YK_CPU_FP32_BUFFER_SIZE) {
         const int64_t count = yk_number_min(YK_CPU_FP32_BUFFER_SIZE, end - first);
-        const float *gradients =
-            yk_cpu_fp32_input(update->type, update->gradients, first, count, gradient_scratch);
-        float *weights = update->master ? update->master + first
-                                        : yk_cpu_fp32_in_out(update->type, update->weights, first,
+        const float *gradients = yk_cpu_fp32_buffer_for_reading(update->type, update->gradients,
+                                                                first, count, gradient_scratch);
+        float *weights = update->master
+                             ? update->master + first
+                             : yk_cpu_fp32_buffer_for_update(update->type, update->weights, first,
                                                              count, weight_scratch);
         update->rule(update->optimizer, factor, gradients, first, count, weights);
         if (weights != (float *)update->weights + first) {

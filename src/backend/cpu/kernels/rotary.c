@@ -26,11 +26,11 @@ static void rotate_head(const struct yk_rotary_op *op, int64_t start, const floa
     for (int64_t first = 0; first < half; first += YK_CPU_FP32_BUFFER_SIZE) {
         const int64_t count = yk_number_min(YK_CPU_FP32_BUFFER_SIZE, half - first);
         const int64_t at = start + first;
-        float *x = yk_cpu_fp32_in_out(op->type, op->data, at, count, x_scratch);
-        float *y = yk_cpu_fp32_in_out(op->type, op->data, at + half, count, y_scratch);
+        float *x = yk_cpu_fp32_buffer_for_update(op->type, op->data, at, count, x_scratch);
+        float *y = yk_cpu_fp32_buffer_for_update(op->type, op->data, at + half, count, y_scratch);
         rotate_pairs(cos_sin + 2 * first, sign, count, x, y);
-        yk_cpu_fp32_store_back(op->type, x, count, op->data, at);
-        yk_cpu_fp32_store_back(op->type, y, count, op->data, at + half);
+        yk_cpu_fp32_buffer_store_back(op->type, x, count, op->data, at);
+        yk_cpu_fp32_buffer_store_back(op->type, y, count, op->data, at + half);
     }
 }
 

@@ -44,7 +44,8 @@ static void sum_part(const void *work, int64_t part)
     double sum = 0;
     for (int64_t first = part * squares->part_size; first < end; first += YK_CPU_FP32_BUFFER_SIZE) {
         const int64_t count = yk_number_min(YK_CPU_FP32_BUFFER_SIZE, end - first);
-        sum += sum_chunk(yk_cpu_fp32_input(op->type, op->from, first, count, scratch), count);
+        sum += sum_chunk(yk_cpu_fp32_buffer_for_reading(op->type, op->from, first, count, scratch),
+                         count);
     }
     squares->sums[part] = sum;
 }
@@ -109,14 +110,15 @@ static void sum_group(const void *work, int64_t group)
     int64_t row = group * panel->group_rows;
     for (; row + TOGETHER <= end; row += TOGETHER) {
         for (int i = 0; i < TOGETHER; i++) {
-            rows[i] = yk_cpu_fp32_input(op->from_type, op->from,
-                                        (row + i) * op->stride + panel->first, columns, scratch[i]);
+            rows[i] = yk_cpu_fp32_buffer_for_reading(op->from_type, op->from,
+                                                     (row + i) * op->stride + panel->first, columns,
+                                                     scratch[i]);
         }
         add_four(rows[0], rows[1], rows[2], rows[3], columns, sums);
     }
     for (; row < end; row++) {
-        const float *last = yk_cpu_fp32_input(op->from_type, op->from,
-                                              row * op->stride + panel->first, columns, scratch[0]);
+        const float *last = yk_cpu_fp32_buffer_for_reading(
+            op->from_type, op->from, row * op->stride + panel->first, columns, scratch[0]);
         for (int64_t i = 0; i < columns; i++) {
             sums[i] += last[i];
         }
@@ -133,7 +135,7 @@ static void add_groups(const struct panel *panel, int64_t groups)
             total[i] += panel->sums[group][i];
         }
     }
-    yk_cpu_fp32_add(op->to_type, 1.0F, total, columns, op->to, panel->first);
+    yk_cpu_fp32_add_scaled(op->to_type, 1.0F, total, columns, op->to, panel->first);
 }
 
 void yk_cpu_sum_rows(int threads, const void *op)

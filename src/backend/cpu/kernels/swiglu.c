@@ -27,12 +27,13 @@ static void swiglu_row(const void *work, int64_t row)
         const int64_t count = yk_number_min(YK_CPU_FP32_BUFFER_SIZE, op->width - first);
         const int64_t at = 2 * row * op->width + first;
         const int64_t out_at = row * op->width + first;
-        const float *gate = yk_cpu_fp32_input(op->type, op->gate_up, at, count, gate_scratch);
-        const float *up =
-            yk_cpu_fp32_input(op->type, op->gate_up, at + op->width, count, up_scratch);
-        float *out = yk_cpu_fp32_output(op->type, op->out, out_at, gate_scratch);
+        const float *gate =
+            yk_cpu_fp32_buffer_for_reading(op->type, op->gate_up, at, count, gate_scratch);
+        const float *up = yk_cpu_fp32_buffer_for_reading(op->type, op->gate_up, at + op->width,
+                                                         count, up_scratch);
+        float *out = yk_cpu_fp32_buffer_for_writing(op->type, op->out, out_at, gate_scratch);
         swiglu_chunk(gate, up, count, out);
-        yk_cpu_fp32_store_back(op->type, out, count, op->out, out_at);
+        yk_cpu_fp32_buffer_store_back(op->type, out, count, op->out, out_at);
     }
 }
 
@@ -66,10 +67,12 @@ static void swiglu_backward_row(const void *work, int64_t row)
         const int64_t count = yk_number_min(YK_CPU_FP32_BUFFER_SIZE, op->width - first);
         const int64_t at = 2 * row * op->width + first;
         const int64_t up_at = at + op->width;
-        const float *gate = yk_cpu_fp32_input(op->type, op->gate_up, at, count, gate_scratch);
-        const float *up = yk_cpu_fp32_input(op->type, op->gate_up, up_at, count, up_scratch);
-        const float *d_out =
-            yk_cpu_fp32_input(op->type, op->d_out, row * op->width + first, count, d_scratch);
+        const float *gate =
+            yk_cpu_fp32_buffer_for_reading(op->type, op->gate_up, at, count, gate_scratch);
+        const float *up =
+            yk_cpu_fp32_buffer_for_reading(op->type, op->gate_up, up_at, count, up_scratch);
+        const float *d_out = yk_cpu_fp32_buffer_for_reading(
+            op->type, op->d_out, row * op->width + first, count, d_scratch);
         swiglu_backward_chunk(gate, up, d_out, count, d_gate, d_up);
         yk_cpu_convert_from_fp32(op->type, d_gate, count, op->d_gate_up, at);
         yk_cpu_convert_from_fp32(op->type, d_up, count, op->d_gate_up, up_at);

@@ -21,7 +21,7 @@ static inline bool yk_cpu_fp32_needs_conversion(enum yk_precision type)
 
 /* Reads one row in chunks. A chunk may be read several times. The last chunk that was read stays
  * converted in `scratch`. */
-struct yk_cpu_fp32_reader {
+struct yk_cpu_fp32_row_reader {
     enum yk_precision type;
     const void *base;
     bool holds;   /* whether `scratch` holds a chunk */
@@ -31,8 +31,9 @@ struct yk_cpu_fp32_reader {
 
 /* Prepares to read the row that starts at element `first` of `base`. `base` may be NULL if the row
  * is never read. */
-static inline void yk_cpu_fp32_reader_init(struct yk_cpu_fp32_reader *reader,
-                                           enum yk_precision type, const void *base, int64_t first)
+static inline void yk_cpu_fp32_row_reader_init(struct yk_cpu_fp32_row_reader *reader,
+                                               enum yk_precision type, const void *base,
+                                               int64_t first)
 {
     reader->type = type;
     reader->base = base ? yk_cpu_element_address(type, base, first) : NULL;
@@ -42,8 +43,8 @@ static inline void yk_cpu_fp32_reader_init(struct yk_cpu_fp32_reader *reader,
 
 /* Returns `count` elements of the row as fp32, starting at element `first`. Calls with the same
  * `first` must have the same `count`. */
-static inline const float *yk_cpu_fp32_reader_read(struct yk_cpu_fp32_reader *reader, int64_t first,
-                                                   int64_t count)
+static inline const float *yk_cpu_fp32_row_reader_read_chunk(struct yk_cpu_fp32_row_reader *reader,
+                                                             int64_t first, int64_t count)
 {
     if (!yk_cpu_fp32_needs_conversion(reader->type)) {
         return (const float *)reader->base + first;
@@ -58,8 +59,9 @@ static inline const float *yk_cpu_fp32_reader_read(struct yk_cpu_fp32_reader *re
 
 /* Returns `count` elements of `from` as fp32, starting at element `first`. Uses `scratch` only if
  * the elements must be converted. */
-static inline const float *yk_cpu_fp32_input(enum yk_precision type, const void *from,
-                                             int64_t first, int64_t count, float *scratch)
+static inline const float *yk_cpu_fp32_buffer_for_reading(enum yk_precision type, const void *from,
+                                                          int64_t first, int64_t count,
+                                                          float *scratch)
 {
     if (!yk_cpu_fp32_needs_conversion(type)) {
         return (const float *)from + first;
@@ -69,24 +71,24 @@ static inline const float *yk_cpu_fp32_input(enum yk_precision type, const void 
 }
 
 /* Returns a buffer for new elements of `to`, starting at element `first`. After writing to the
- * buffer, call yk_cpu_fp32_store_back(). */
-static inline float *yk_cpu_fp32_output(enum yk_precision type, void *to, int64_t first,
-                                        float *scratch)
+ * buffer, call yk_cpu_fp32_buffer_store_back(). */
+static inline float *yk_cpu_fp32_buffer_for_writing(enum yk_precision type, void *to, int64_t first,
+                                                    float *scratch)
 {
     return yk_cpu_fp32_needs_conversion(type) ? scratch : (float *)to + first;
 }
 
-/* Like yk_cpu_fp32_output(), but the buffer holds the current elements. */
-static inline float *yk_cpu_fp32_in_out(enum yk_precision type, void *to, int64_t first,
-                                        int64_t count, float *scratch)
+/* Like yk_cpu_fp32_buffer_for_writing(), but the buffer holds the current elements. */
+static inline float *yk_cpu_fp32_buffer_for_update(enum yk_precision type, void *to, int64_t first,
+                                                   int64_t count, float *scratch)
 {
-    return (float *)(uintptr_t)yk_cpu_fp32_input(type, to, first, count, scratch);
+    return (float *)(uintptr_t)yk_cpu_fp32_buffer_for_reading(type, to, first, count, scratch);
 }
 
-/* Converts a buffer of yk_cpu_fp32_output() or yk_cpu_fp32_in_out() to `type` and stores it in
- * `to`. Does nothing for fp32. */
-static inline void yk_cpu_fp32_store_back(enum yk_precision type, const float *buffer,
-                                          int64_t count, void *to, int64_t first)
+/* Converts a buffer of yk_cpu_fp32_buffer_for_writing() or yk_cpu_fp32_buffer_for_update() to
+ * `type` and stores it in `to`. Does nothing for fp32. */
+static inline void yk_cpu_fp32_buffer_store_back(enum yk_precision type, const float *buffer,
+                                                 int64_t count, void *to, int64_t first)
 {
     if (yk_cpu_fp32_needs_conversion(type)) {
         yk_cpu_convert_from_fp32(type, buffer, count, to, first);
@@ -95,15 +97,15 @@ static inline void yk_cpu_fp32_store_back(enum yk_precision type, const float *b
 
 /* to[first + i] += scale · x[i], computed in fp32 and rounded once. `count` must be at most
  * YK_CPU_FP32_BUFFER_SIZE. */
-static inline void yk_cpu_fp32_add(enum yk_precision type, float scale, const float *x,
-                                   int64_t count, void *to, int64_t first)
+static inline void yk_cpu_fp32_add_scaled(enum yk_precision type, float scale, const float *x,
+                                          int64_t count, void *to, int64_t first)
 {
     float scratch[YK_CPU_FP32_BUFFER_SIZE];
-    float *sum = yk_cpu_fp32_in_out(type, to, first, count, scratch);
+    float *sum = yk_cpu_fp32_buffer_for_update(type, to, first, count, scratch);
     for (int64_t i = 0; i < count; i++) {
         sum[i] += scale * x[i];
     }
-    yk_cpu_fp32_store_back(type, sum, count, to, first);
+    yk_cpu_fp32_buffer_store_back(type, sum, count, to, first);
 }
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * Philox4x32-10: random numbers as a function of a key and a counter (Salmon, Moraes, Dror and
  * Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011). The function has no state, so any
- * thread may call it. struct yk_dropout in backend/ops.h defines how dropout uses it.
+ * thread may call it. struct yk_dropout_options in backend/ops.h defines how dropout uses it.
  */
 #ifndef YK_BACKEND_CPU_MATH_PHILOX_H
 #define YK_BACKEND_CPU_MATH_PHILOX_H

@@ -12,13 +12,13 @@
 #include <stdint.h>
 
 enum {
-    YK_CPU_REDUCE_WIDTH = 16,
+    YK_CPU_REDUCE_PARTIAL_SUM_COUNT = 16,
 };
 
-/* Returns the sum of YK_CPU_REDUCE_WIDTH partial sums. Overwrites the partial sums. */
+/* Returns the sum of YK_CPU_REDUCE_PARTIAL_SUM_COUNT partial sums. Overwrites the partial sums. */
 static inline float yk_cpu_reduce_partial_sums(float *parts)
 {
-    for (int half = YK_CPU_REDUCE_WIDTH / 2; half > 0; half /= 2) {
+    for (int half = YK_CPU_REDUCE_PARTIAL_SUM_COUNT / 2; half > 0; half /= 2) {
         for (int i = 0; i < half; i++) {
             parts[i] += parts[i + half];
         }
@@ -28,10 +28,10 @@ static inline float yk_cpu_reduce_partial_sums(float *parts)
 
 static inline float yk_cpu_reduce_sum(const float *x, int64_t count)
 {
-    float parts[YK_CPU_REDUCE_WIDTH] = {0};
-    const int64_t whole = count - count % YK_CPU_REDUCE_WIDTH;
-    for (int64_t first = 0; first < whole; first += YK_CPU_REDUCE_WIDTH) {
-        for (int i = 0; i < YK_CPU_REDUCE_WIDTH; i++) {
+    float parts[YK_CPU_REDUCE_PARTIAL_SUM_COUNT] = {0};
+    const int64_t whole = count - count % YK_CPU_REDUCE_PARTIAL_SUM_COUNT;
+    for (int64_t first = 0; first < whole; first += YK_CPU_REDUCE_PARTIAL_SUM_COUNT) {
+        for (int i = 0; i < YK_CPU_REDUCE_PARTIAL_SUM_COUNT; i++) {
             parts[i] += x[first + i];
         }
     }
@@ -44,10 +44,10 @@ static inline float yk_cpu_reduce_sum(const float *x, int64_t count)
 /* Returns Σ (x − centre)². */
 static inline float yk_cpu_reduce_squared_deviations(const float *x, int64_t count, float centre)
 {
-    float parts[YK_CPU_REDUCE_WIDTH] = {0};
-    const int64_t whole = count - count % YK_CPU_REDUCE_WIDTH;
-    for (int64_t first = 0; first < whole; first += YK_CPU_REDUCE_WIDTH) {
-        for (int i = 0; i < YK_CPU_REDUCE_WIDTH; i++) {
+    float parts[YK_CPU_REDUCE_PARTIAL_SUM_COUNT] = {0};
+    const int64_t whole = count - count % YK_CPU_REDUCE_PARTIAL_SUM_COUNT;
+    for (int64_t first = 0; first < whole; first += YK_CPU_REDUCE_PARTIAL_SUM_COUNT) {
+        for (int i = 0; i < YK_CPU_REDUCE_PARTIAL_SUM_COUNT; i++) {
             const float away = x[first + i] - centre;
             parts[i] += away * away;
         }

@@ -72,7 +72,7 @@ static inline yk_cpu_simd_vector yk_cpu_simd_exp2(yk_cpu_simd_vector x)
 #define YK_CPU_ERF_SPLIT 0.9F
 
 /* Splits x = n · ln 2 + rest with |rest| ≤ ln 2 / 2. Returns e^rest − 1. Requires |x| ≤ 180. */
-static inline float yk_cpu_exp_reduce_range(float x, int32_t *n)
+static inline float yk_cpu_expm1_after_range_reduction(float x, int32_t *n)
 {
     /* Adding 1.5 · 2^23 rounds to an integer, which is then in the low bits of the sum. */
     const float shift = 0x1.8p23F;
@@ -101,7 +101,7 @@ static inline float yk_cpu_exp(float x)
     int32_t n;
     float bounded = x < -104.0F ? -104.0F : x;   /* for smaller x the result is 0 */
     bounded = bounded > 89.0F ? 89.0F : bounded; /* for larger x the result is ∞ */
-    const float less_one = yk_cpu_exp_reduce_range(bounded, &n);
+    const float less_one = yk_cpu_expm1_after_range_reduction(bounded, &n);
     /* 2^n is split into two factors, so that n = 128 and results smaller than 2^-126 are correct
      * too. */
     const int32_t half = n >> 1;

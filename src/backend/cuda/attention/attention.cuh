@@ -75,15 +75,15 @@ YK_DEVICE int yk_attention_visible_keys(const struct yk_attention_head &head, in
 /* Returns the address of the part of a row that belongs to a head. The matrix has `length` rows per
  * sample. */
 template <typename T>
-YK_DEVICE T *yk_attention_row(const void *base, int64_t sample, int64_t length, int64_t row,
-                              int64_t stride, int64_t head, int64_t size)
+YK_DEVICE T *yk_attention_head_row_address(const void *base, int64_t sample, int64_t length,
+                                           int64_t row, int64_t stride, int64_t head, int64_t size)
 {
     return const_cast<T *>(static_cast<const T *>(base)) + (sample * length + row) * stride +
            head * size;
 }
 
 /* Returns the dropout index of query t and key 0: the number e of this element within the sample
- * (struct yk_dropout). */
+ * (struct yk_dropout_options). */
 YK_DEVICE uint64_t yk_attention_dropout_index(const struct yk_attention_op &op,
                                               const struct yk_attention_head &head, int t)
 {
@@ -93,8 +93,8 @@ YK_DEVICE uint64_t yk_attention_dropout_index(const struct yk_attention_op &op,
 YK_DEVICE uint4 yk_attention_dropout_random(const struct yk_attention_op &op, int64_t sample,
                                             uint64_t quad)
 {
-    return yk_philox_dropout(op.dropout.seed, op.dropout.site, op.dropout.first_sample + sample,
-                             quad);
+    return yk_philox_dropout_words(op.dropout.seed, op.dropout.site,
+                                   op.dropout.first_sample + sample, quad);
 }
 
 YK_DEVICE float yk_attention_dropout_factor(const struct yk_attention_kernel_arguments &task,

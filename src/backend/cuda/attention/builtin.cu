@@ -156,8 +156,8 @@ bool yk_cuda_attention_builtin_clear_key_gradients(struct yk_backend_lane *lane,
     cudaError_t error = cudaSuccess;
     if (rows > 0 && width > 0) {
         error = cudaMemset2DAsync(op->dk, (size_t)op->dk_stride * number, 0, width, rows, stream);
-        YK_CUDA_THEN(error, cudaMemset2DAsync(op->dv, (size_t)op->dv_stride * number, 0, width,
-                                              rows, stream));
+        YK_CUDA_IF_SUCCESS(error, cudaMemset2DAsync(op->dv, (size_t)op->dv_stride * number, 0,
+                                                    width, rows, stream));
     }
     return yk_cuda_lane_check(lane, error, "attention_backward");
 }

@@ -156,8 +156,9 @@ static bool count_queries(struct plan *plan, const struct yk_cudnn_attention_sha
         counts[i] = (int32_t)shape->queries;
     }
     cudaError_t error = cudaMalloc((void **)&plan->query_counts, bytes);
-    YK_CUDA_THEN(error, cudaMemcpy(plan->query_counts, counts, bytes, cudaMemcpyHostToDevice));
-    YK_CUDA_THEN(error, cudaStreamSynchronize(NULL));
+    YK_CUDA_IF_SUCCESS(error,
+                       cudaMemcpy(plan->query_counts, counts, bytes, cudaMemcpyHostToDevice));
+    YK_CUDA_IF_SUCCESS(error, cudaStreamSynchronize(NULL));
     free(counts);
     return error == cudaSuccess;
 }
@@ -399,7 +400,7 @@ static void point_at(const struct yk_attention_op *op, int64_t first, const floa
     pointers[YK_CUDNN_K] = sample(op->k, first, op->keys, op->k_stride);
     pointers[YK_CUDNN_V] = sample(op->v, first, op->keys, op->v_stride);
     pointers[YK_CUDNN_OUT] = sample(op->out, first, op->queries, op->out_stride);
-    pointers[YK_CUDNN_SUMS] =
+    pointers[YK_CUDNN_LOG_SUM_EXP] =
         op->log_sum_exp ? op->log_sum_exp + first * op->heads * op->queries : NULL;
     pointers[YK_CUDNN_KEY_COUNTS] = op->lengths ? unconst(op->lengths + first) : NULL;
     pointers[YK_CUDNN_SCALE] = unconst(scale);

@@ -47,7 +47,7 @@ static int rows(const struct graph *graph, int64_t count, int64_t heads, int64_t
     if (transposed) {
         swap_rows_and_columns(&tensor);
     }
-    return yk_cudnn_builder_tensor(graph->builder, &tensor);
+    return yk_cudnn_builder_add_tensor(graph->builder, &tensor);
 }
 
 static int query_rows(const struct graph *graph, int64_t stride)
@@ -70,7 +70,7 @@ static int per_query(const struct graph *graph, enum yk_cudnn_tensor_storage pla
         .type = CUDNN_DATA_FLOAT,
         .place = place,
     };
-    return yk_cudnn_builder_tensor(graph->builder, &tensor);
+    return yk_cudnn_builder_add_tensor(graph->builder, &tensor);
 }
 
 /* (count, 1, 1, 1) */
@@ -79,7 +79,7 @@ static int list(const struct graph *graph, int64_t count, cudnnDataType_t type,
 {
     const struct yk_cudnn_tensor tensor = {
         .sizes = {count, 1, 1, 1}, .strides = {1, 1, 1, 1}, .type = type, .place = place};
-    return yk_cudnn_builder_tensor(graph->builder, &tensor);
+    return yk_cudnn_builder_add_tensor(graph->builder, &tensor);
 }
 
 static int per_sample(const struct graph *graph)
@@ -98,13 +98,13 @@ static int scores(const struct graph *graph, cudnnDataType_t type)
     const struct yk_cudnn_attention_shape *shape = graph->shape;
     const int64_t sizes[YK_CUDNN_TENSOR_RANK] = {shape->batch, shape->heads, shape->queries,
                                                  shape->keys};
-    return yk_cudnn_builder_virtual_tensor(graph->builder, sizes, type);
+    return yk_cudnn_builder_add_virtual_tensor(graph->builder, sizes, type);
 }
 
 /* A new tensor, mode(x, b); `b` may be YK_CUDNN_NO_TENSOR. */
 static int apply(const struct graph *graph, cudnnPointwiseMode_t mode, int x, int b)
 {
-    return yk_cudnn_builder_pointwise_new(graph->builder, mode, x, b);
+    return yk_cudnn_builder_add_pointwise_new(graph->builder, mode, x, b);
 }
 
 /* What both passes take: q, k, v, the scale and what the masks need. */
@@ -116,7 +116,7 @@ static void add_inputs(const struct graph *graph)
     ids[YK_CUDNN_K] = key_rows(graph, shape->k_stride, true);
     ids[YK_CUDNN_V] = key_rows(graph, shape->v_stride, shape->backward != 0);
     ids[YK_CUDNN_OUT] = query_rows(graph, shape->out_stride);
-    ids[YK_CUDNN_SUMS] =
+    ids[YK_CUDNN_LOG_SUM_EXP] =
         per_query(graph, shape->sums ? YK_CUDNN_IN_DEVICE_MEMORY : YK_CUDNN_VIRTUAL);
     ids[YK_CUDNN_SCALE] = value(graph);
     if (shape->lengths) {
@@ -148,21 +148,21 @@ static int score(const struct graph *graph)
     struct yk_cudnn_builder *builder = graph->builder;
     const int *ids = graph->ids;
     const int product = scores(graph, CUDNN_DATA_FLOAT);
-    yk_cudnn_builder_matmul(builder, ids[YK_CUDNN_Q], ids[YK_CUDNN_K], lengths_of_scores(graph),
-                            product);
+    yk_cudnn_builder_add_matmul(builder, ids[YK_CUDNN_Q], ids[YK_CUDNN_K], lengths_of_scores(graph),
+                                product);
     const int scaled = apply(graph, CUDNN_POINTWISE_MUL, product, ids[YK_CUDNN_SCALE]);
     if (!graph->shape->lengths) {
         return scaled;
     }
-    const int row = yk_cudnn_builder_index(builder, scaled, ROWS);
-    const int column = yk_cudnn_builder_index(builder, scaled, COLUMNS);
-    const int in_rows =
-        yk_cudnn_builder_compare(builder, CUDNN_POINTWISE_CMP_LT, row, ids[YK_CUDNN_QUERY_COUNTS]);
-    const int in_columns =
-        yk_cudnn_builder_compare(builder, CUDNN_POINTWISE_CMP_LT, column, ids[YK_CUDNN_KEY_COUNTS]);
+    const int row = yk_cudnn_builder_add_index(builder, scaled, ROWS);
+    const int column = yk_cudnn_builder_add_index(builder, scaled, COLUMNS);
+    const int in_rows = yk_cudnn_builder_add_compare(builder, CUDNN_POINTWISE_CMP_LT, row,
+                                                     ids[YK_CUDNN_QUERY_COUNTS]);
+    const int in_columns = yk_cudnn_builder_add_compare(builder, CUDNN_POINTWISE_CMP_LT, column,
+                                                        ids[YK_CUDNN_KEY_COUNTS]);
     const int in =
-        yk_cudnn_builder_compare(builder, CUDNN_POINTWISE_LOGICAL_AND, in_rows, in_columns);
-    return yk_cudnn_builder_select(builder, scaled, ids[YK_CUDNN_MASK_LENGTHS], in);
+        yk_cudnn_builder_add_compare(builder, CUDNN_POINTWISE_LOGICAL_AND, in_rows, in_columns);
+    return yk_cudnn_builder_add_select(builder, scaled, ids[YK_CUDNN_MASK_LENGTHS], in);
 }
 
 /* Of the keys up to its own, where T = S. */
@@ -172,10 +172,10 @@ static int mask_future(const struct graph *graph, int x)
     if (!graph->shape->causal) {
         return x;
     }
-    const int row = yk_cudnn_builder_index(builder, x, ROWS);
-    const int column = yk_cudnn_builder_index(builder, x, COLUMNS);
-    const int visible = yk_cudnn_builder_compare(builder, CUDNN_POINTWISE_CMP_GE, row, column);
-    return yk_cudnn_builder_select(builder, x, graph->ids[YK_CUDNN_MASK_CAUSAL], visible);
+    const int row = yk_cudnn_builder_add_index(builder, x, ROWS);
+    const int column = yk_cudnn_builder_add_index(builder, x, COLUMNS);
+    const int visible = yk_cudnn_builder_add_compare(builder, CUDNN_POINTWISE_CMP_GE, row, column);
+    return yk_cudnn_builder_add_select(builder, x, graph->ids[YK_CUDNN_MASK_CAUSAL], visible);
 }
 
 static void build_forward(const struct graph *graph)
@@ -184,17 +184,18 @@ static void build_forward(const struct graph *graph)
     const int *ids = graph->ids;
     const int masked = mask_future(graph, score(graph));
     const int highest = per_query(graph, YK_CUDNN_VIRTUAL);
-    yk_cudnn_builder_reduce(builder, CUDNN_REDUCE_TENSOR_MAX, masked, highest);
+    yk_cudnn_builder_add_reduce(builder, CUDNN_REDUCE_TENSOR_MAX, masked, highest);
     const int lowered = apply(graph, CUDNN_POINTWISE_SUB, masked, highest);
     const int power = apply(graph, CUDNN_POINTWISE_EXP, lowered, YK_CUDNN_NO_TENSOR);
     const int sum = per_query(graph, YK_CUDNN_VIRTUAL);
-    yk_cudnn_builder_reduce(builder, CUDNN_REDUCE_TENSOR_ADD, power, sum);
+    yk_cudnn_builder_add_reduce(builder, CUDNN_REDUCE_TENSOR_ADD, power, sum);
     const int log = apply(graph, CUDNN_POINTWISE_LOG, sum, YK_CUDNN_NO_TENSOR);
-    yk_cudnn_builder_pointwise(builder, CUDNN_POINTWISE_ADD, highest, log, ids[YK_CUDNN_SUMS]);
+    yk_cudnn_builder_add_pointwise(builder, CUDNN_POINTWISE_ADD, highest, log,
+                                   ids[YK_CUDNN_LOG_SUM_EXP]);
     const int chance = scores(graph, stored_type(graph));
-    yk_cudnn_builder_pointwise(builder, CUDNN_POINTWISE_DIV, power, sum, chance);
-    yk_cudnn_builder_matmul(builder, chance, ids[YK_CUDNN_V], lengths_of_queries(graph),
-                            ids[YK_CUDNN_OUT]);
+    yk_cudnn_builder_add_pointwise(builder, CUDNN_POINTWISE_DIV, power, sum, chance);
+    yk_cudnn_builder_add_matmul(builder, chance, ids[YK_CUDNN_V], lengths_of_queries(graph),
+                                ids[YK_CUDNN_OUT]);
 }
 
 /* ---- backward ---- */
@@ -206,8 +207,8 @@ static int transpose(const struct graph *graph, int x)
     swap_rows_and_columns(&tensor);
     tensor.type = stored_type(graph);
     tensor.place = YK_CUDNN_VIRTUAL;
-    const int y = yk_cudnn_builder_tensor(graph->builder, &tensor);
-    yk_cudnn_builder_reshape(graph->builder, x, y);
+    const int y = yk_cudnn_builder_add_tensor(graph->builder, &tensor);
+    yk_cudnn_builder_add_reshape(graph->builder, x, y);
     return y;
 }
 
@@ -223,14 +224,15 @@ static void add_key_gradient(const struct graph *graph, int x, int b, int gradie
     };
     const int transposed = transpose(graph, x);
     if (shape->heads == shape->kv_heads) {
-        yk_cudnn_builder_matmul(builder, transposed, b, lengths, gradient);
+        yk_cudnn_builder_add_matmul(builder, transposed, b, lengths, gradient);
         return;
     }
     const int64_t sizes[YK_CUDNN_TENSOR_RANK] = {shape->batch, shape->heads, shape->keys,
                                                  shape->head_size};
-    const int of_every_head = yk_cudnn_builder_virtual_tensor(builder, sizes, stored_type(graph));
-    yk_cudnn_builder_matmul(builder, transposed, b, lengths, of_every_head);
-    yk_cudnn_builder_reduce(builder, CUDNN_REDUCE_TENSOR_ADD, of_every_head, gradient);
+    const int of_every_head =
+        yk_cudnn_builder_add_virtual_tensor(builder, sizes, stored_type(graph));
+    yk_cudnn_builder_add_matmul(builder, transposed, b, lengths, of_every_head);
+    yk_cudnn_builder_add_reduce(builder, CUDNN_REDUCE_TENSOR_ADD, of_every_head, gradient);
 }
 
 /* dq (B, heads, T, D) = d_score · k, straight to its place or by way of fp32. */
@@ -242,7 +244,7 @@ static void add_query_gradient(const struct graph *graph, int d_score)
     const struct yk_cudnn_matmul_lengths lengths = lengths_of_queries(graph);
     const int keys = transpose(graph, ids[YK_CUDNN_K]);
     if (shape->repeatable) {
-        yk_cudnn_builder_matmul(builder, d_score, keys, lengths, ids[YK_CUDNN_DQ]);
+        yk_cudnn_builder_add_matmul(builder, d_score, keys, lengths, ids[YK_CUDNN_DQ]);
         return;
     }
     const int64_t row = shape->head_size;
@@ -253,10 +255,10 @@ static void add_query_gradient(const struct graph *graph, int d_score)
         .type = CUDNN_DATA_FLOAT,
         .place = YK_CUDNN_IN_DEVICE_MEMORY,
     };
-    ids[YK_CUDNN_DQ_SUMS] = yk_cudnn_builder_tensor(builder, &sums);
-    yk_cudnn_builder_matmul(builder, d_score, keys, lengths, ids[YK_CUDNN_DQ_SUMS]);
-    yk_cudnn_builder_pointwise(builder, CUDNN_POINTWISE_IDENTITY, ids[YK_CUDNN_DQ_SUMS],
-                               YK_CUDNN_NO_TENSOR, ids[YK_CUDNN_DQ]);
+    ids[YK_CUDNN_DQ_SUMS] = yk_cudnn_builder_add_tensor(builder, &sums);
+    yk_cudnn_builder_add_matmul(builder, d_score, keys, lengths, ids[YK_CUDNN_DQ_SUMS]);
+    yk_cudnn_builder_add_pointwise(builder, CUDNN_POINTWISE_IDENTITY, ids[YK_CUDNN_DQ_SUMS],
+                                   YK_CUDNN_NO_TENSOR, ids[YK_CUDNN_DQ]);
 }
 
 /* delta = the sum of out · d_out over a row: what the softmax takes off every gradient. */
@@ -265,9 +267,9 @@ static void add_delta(const struct graph *graph)
     const int *ids = graph->ids;
     const int product = apply(graph, CUDNN_POINTWISE_MUL, ids[YK_CUDNN_D_OUT], ids[YK_CUDNN_OUT]);
     const int sum = per_query(graph, YK_CUDNN_VIRTUAL);
-    yk_cudnn_builder_reduce(graph->builder, CUDNN_REDUCE_TENSOR_ADD, product, sum);
-    yk_cudnn_builder_pointwise(graph->builder, CUDNN_POINTWISE_MUL, sum, ids[YK_CUDNN_ONE],
-                               ids[YK_CUDNN_DELTA]);
+    yk_cudnn_builder_add_reduce(graph->builder, CUDNN_REDUCE_TENSOR_ADD, product, sum);
+    yk_cudnn_builder_add_pointwise(graph->builder, CUDNN_POINTWISE_MUL, sum, ids[YK_CUDNN_ONE],
+                                   ids[YK_CUDNN_DELTA]);
 }
 
 /*
@@ -290,14 +292,14 @@ static void build_backward(const struct graph *graph)
     ids[YK_CUDNN_ONE] = value(graph);
     add_delta(graph);
 
-    const int lowered = apply(graph, CUDNN_POINTWISE_SUB, score(graph), ids[YK_CUDNN_SUMS]);
+    const int lowered = apply(graph, CUDNN_POINTWISE_SUB, score(graph), ids[YK_CUDNN_LOG_SUM_EXP]);
     const int chance =
         apply(graph, CUDNN_POINTWISE_EXP, mask_future(graph, lowered), YK_CUDNN_NO_TENSOR);
     add_key_gradient(graph, chance, ids[YK_CUDNN_D_OUT], ids[YK_CUDNN_DV]);
 
     const int product = scores(graph, CUDNN_DATA_FLOAT);
-    yk_cudnn_builder_matmul(graph->builder, ids[YK_CUDNN_D_OUT], ids[YK_CUDNN_V],
-                            lengths_of_scores(graph), product);
+    yk_cudnn_builder_add_matmul(graph->builder, ids[YK_CUDNN_D_OUT], ids[YK_CUDNN_V],
+                                lengths_of_scores(graph), product);
     const int less = apply(graph, CUDNN_POINTWISE_SUB, product, ids[YK_CUDNN_DELTA]);
     const int weighed = apply(graph, CUDNN_POINTWISE_MUL, less, chance);
     const int d_score = apply(graph, CUDNN_POINTWISE_MUL, weighed, ids[YK_CUDNN_SCALE]);

@@ -43,7 +43,7 @@ enum yk_cudnn_attention_tensor {
     YK_CUDNN_K,
     YK_CUDNN_V,
     YK_CUDNN_OUT,
-    YK_CUDNN_SUMS,
+    YK_CUDNN_LOG_SUM_EXP,
     YK_CUDNN_D_OUT,
     YK_CUDNN_DQ,
     YK_CUDNN_DK,

@@ -72,7 +72,8 @@ static void end_operation(struct yk_cudnn_builder *builder, cudnnBackendDescript
     }
 }
 
-int yk_cudnn_builder_tensor(struct yk_cudnn_builder *builder, const struct yk_cudnn_tensor *tensor)
+int yk_cudnn_builder_add_tensor(struct yk_cudnn_builder *builder,
+                                const struct yk_cudnn_tensor *tensor)
 {
     const int id = builder->tensor_count > 0 ? builder->tensor_count : 1;
     if (id == YK_CUDNN_MAX_TENSORS) {
@@ -106,8 +107,9 @@ int yk_cudnn_builder_tensor(struct yk_cudnn_builder *builder, const struct yk_cu
     return id;
 }
 
-int yk_cudnn_builder_virtual_tensor(struct yk_cudnn_builder *builder,
-                                    const int64_t sizes[YK_CUDNN_TENSOR_RANK], cudnnDataType_t type)
+int yk_cudnn_builder_add_virtual_tensor(struct yk_cudnn_builder *builder,
+                                        const int64_t sizes[YK_CUDNN_TENSOR_RANK],
+                                        cudnnDataType_t type)
 {
     struct yk_cudnn_tensor tensor = {.type = type, .place = YK_CUDNN_VIRTUAL};
     int64_t stride = 1;
@@ -116,11 +118,11 @@ int yk_cudnn_builder_virtual_tensor(struct yk_cudnn_builder *builder,
         tensor.strides[i] = stride;
         stride *= sizes[i];
     }
-    return yk_cudnn_builder_tensor(builder, &tensor);
+    return yk_cudnn_builder_add_tensor(builder, &tensor);
 }
 
-void yk_cudnn_builder_matmul(struct yk_cudnn_builder *builder, int a, int b,
-                             struct yk_cudnn_matmul_lengths lengths, int y)
+void yk_cudnn_builder_add_matmul(struct yk_cudnn_builder *builder, int a, int b,
+                                 struct yk_cudnn_matmul_lengths lengths, int y)
 {
     const cudnnDataType_t type = CUDNN_DATA_FLOAT;
     const cudnnBackendDescriptor_t computation = create(builder, CUDNN_BACKEND_MATMUL_DESCRIPTOR);
@@ -167,8 +169,8 @@ static void add_pointwise(struct yk_cudnn_builder *builder, const struct pointwi
     end_operation(builder, made);
 }
 
-void yk_cudnn_builder_pointwise(struct yk_cudnn_builder *builder, cudnnPointwiseMode_t mode, int x,
-                                int b, int y)
+void yk_cudnn_builder_add_pointwise(struct yk_cudnn_builder *builder, cudnnPointwiseMode_t mode,
+                                    int x, int b, int y)
 {
     const struct pointwise op = {.mode = mode, .type = CUDNN_DATA_FLOAT, .x = x, .b = b, .y = y};
     add_pointwise(builder, &op);
@@ -177,33 +179,33 @@ void yk_cudnn_builder_pointwise(struct yk_cudnn_builder *builder, cudnnPointwise
 /* Adds the op with a new output tensor, which has the sizes of x and the type op.type. */
 static int add_operation(struct yk_cudnn_builder *builder, struct pointwise op)
 {
-    op.y = yk_cudnn_builder_virtual_tensor(builder, builder->tensors[op.x].sizes, op.type);
+    op.y = yk_cudnn_builder_add_virtual_tensor(builder, builder->tensors[op.x].sizes, op.type);
     add_pointwise(builder, &op);
     return op.y;
 }
 
-int yk_cudnn_builder_pointwise_new(struct yk_cudnn_builder *builder, cudnnPointwiseMode_t mode,
-                                   int x, int b)
+int yk_cudnn_builder_add_pointwise_new(struct yk_cudnn_builder *builder, cudnnPointwiseMode_t mode,
+                                       int x, int b)
 {
     return add_operation(
         builder, (struct pointwise){.mode = mode, .type = CUDNN_DATA_FLOAT, .x = x, .b = b});
 }
 
-int yk_cudnn_builder_index(struct yk_cudnn_builder *builder, int x, int64_t axis)
+int yk_cudnn_builder_add_index(struct yk_cudnn_builder *builder, int x, int64_t axis)
 {
     const cudnnPointwiseMode_t mode = CUDNN_POINTWISE_GEN_INDEX;
     return add_operation(
         builder, (struct pointwise){.mode = mode, .type = CUDNN_DATA_INT32, .axis = axis, .x = x});
 }
 
-int yk_cudnn_builder_compare(struct yk_cudnn_builder *builder, cudnnPointwiseMode_t mode, int x,
-                             int b)
+int yk_cudnn_builder_add_compare(struct yk_cudnn_builder *builder, cudnnPointwiseMode_t mode, int x,
+                                 int b)
 {
     return add_operation(
         builder, (struct pointwise){.mode = mode, .type = CUDNN_DATA_BOOLEAN, .x = x, .b = b});
 }
 
-int yk_cudnn_builder_select(struct yk_cudnn_builder *builder, int x, int b, int mask)
+int yk_cudnn_builder_add_select(struct yk_cudnn_builder *builder, int x, int b, int mask)
 {
     const struct pointwise op = {.mode = CUDNN_POINTWISE_BINARY_SELECT,
                                  .type = CUDNN_DATA_FLOAT,
@@ -213,8 +215,8 @@ int yk_cudnn_builder_select(struct yk_cudnn_builder *builder, int x, int b, int 
     return add_operation(builder, op);
 }
 
-void yk_cudnn_builder_reduce(struct yk_cudnn_builder *builder, cudnnReduceTensorOp_t mode, int x,
-                             int y)
+void yk_cudnn_builder_add_reduce(struct yk_cudnn_builder *builder, cudnnReduceTensorOp_t mode,
+                                 int x, int y)
 {
     const cudnnDataType_t type = CUDNN_DATA_FLOAT;
     const cudnnBackendDescriptor_t computation =
@@ -230,7 +232,7 @@ void yk_cudnn_builder_reduce(struct yk_cudnn_builder *builder, cudnnReduceTensor
     end_operation(builder, made);
 }
 
-void yk_cudnn_builder_reshape(struct yk_cudnn_builder *builder, int x, int y)
+void yk_cudnn_builder_add_reshape(struct yk_cudnn_builder *builder, int x, int y)
 {
     const cudnnBackendDescriptor_t made =
         create(builder, CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR);
@@ -282,12 +284,13 @@ static bool is_repeatable(cudnnBackendDescriptor_t config)
     }
     cudnnBackendNumericalNote_t notes[CUDNN_NUMERICAL_NOTE_TYPE_COUNT];
     int64_t count = 0;
-    YK_CUDA_THEN(status, cudnnBackendGetAttribute(config, CUDNN_ATTR_ENGINECFG_ENGINE,
-                                                  CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &count,
-                                                  (void *)&engine));
-    YK_CUDA_THEN(status, cudnnBackendGetAttribute(engine, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE,
-                                                  CUDNN_TYPE_NUMERICAL_NOTE,
-                                                  CUDNN_NUMERICAL_NOTE_TYPE_COUNT, &count, notes));
+    YK_CUDA_IF_SUCCESS(status, cudnnBackendGetAttribute(config, CUDNN_ATTR_ENGINECFG_ENGINE,
+                                                        CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &count,
+                                                        (void *)&engine));
+    YK_CUDA_IF_SUCCESS(status,
+                       cudnnBackendGetAttribute(engine, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE,
+                                                CUDNN_TYPE_NUMERICAL_NOTE,
+                                                CUDNN_NUMERICAL_NOTE_TYPE_COUNT, &count, notes));
     bool repeatable = status == CUDNN_STATUS_SUCCESS;
     for (int64_t i = 0; repeatable && i < count; i++) {
         repeatable = notes[i] != CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC;
@@ -310,10 +313,10 @@ static cudnnBackendDescriptor_t try_config(struct yk_cudnn_builder *builder,
     cudnnStatus_t status =
         cudnnBackendSetAttribute(plan, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG,
                                  CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, (const void *)&config);
-    YK_CUDA_THEN(status, cudnnBackendFinalize(plan));
-    YK_CUDA_THEN(status,
-                 cudnnBackendGetAttribute(plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE,
-                                          CUDNN_TYPE_INT64, 1, &count, &builder->workspace_bytes));
+    YK_CUDA_IF_SUCCESS(status, cudnnBackendFinalize(plan));
+    YK_CUDA_IF_SUCCESS(
+        status, cudnnBackendGetAttribute(plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE,
+                                         CUDNN_TYPE_INT64, 1, &count, &builder->workspace_bytes));
     if (status != CUDNN_STATUS_SUCCESS || builder->workspace_bytes > max_workspace) {
         cudnnBackendDestroyDescriptor(plan);
         return NULL;
@@ -356,12 +359,12 @@ static cudnnBackendDescriptor_t ask_heuristics(cudnnBackendDescriptor_t graph,
 {
     cudnnBackendDescriptor_t made = NULL;
     cudnnStatus_t status = cudnnBackendCreateDescriptor(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR, &made);
-    YK_CUDA_THEN(status,
-                 cudnnBackendSetAttribute(made, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH,
-                                          CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, (const void *)&graph));
-    YK_CUDA_THEN(status, cudnnBackendSetAttribute(made, CUDNN_ATTR_ENGINEHEUR_MODE,
-                                                  CUDNN_TYPE_HEUR_MODE, 1, &mode));
-    YK_CUDA_THEN(status, cudnnBackendFinalize(made));
+    YK_CUDA_IF_SUCCESS(status, cudnnBackendSetAttribute(made, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH,
+                                                        CUDNN_TYPE_BACKEND_DESCRIPTOR, 1,
+                                                        (const void *)&graph));
+    YK_CUDA_IF_SUCCESS(status, cudnnBackendSetAttribute(made, CUDNN_ATTR_ENGINEHEUR_MODE,
+                                                        CUDNN_TYPE_HEUR_MODE, 1, &mode));
+    YK_CUDA_IF_SUCCESS(status, cudnnBackendFinalize(made));
     if (status != CUDNN_STATUS_SUCCESS && made) {
         cudnnBackendDestroyDescriptor(made);
         made = NULL;
@@ -395,16 +398,16 @@ bool yk_cudnn_builder_run_plan(struct yk_cudnn_builder *builder, cudnnHandle_t h
     cudnnBackendDescriptor_t pack = NULL;
     cudnnStatus_t status =
         cudnnBackendCreateDescriptor(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, &pack);
-    YK_CUDA_THEN(status, cudnnBackendSetAttribute(pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS,
-                                                  CUDNN_TYPE_INT64, count, ids));
-    YK_CUDA_THEN(status,
-                 cudnnBackendSetAttribute(pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS,
-                                          CUDNN_TYPE_VOID_PTR, count, (const void *)pointers));
-    YK_CUDA_THEN(status,
-                 cudnnBackendSetAttribute(pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE,
-                                          CUDNN_TYPE_VOID_PTR, 1, (const void *)&workspace));
-    YK_CUDA_THEN(status, cudnnBackendFinalize(pack));
-    YK_CUDA_THEN(status, cudnnBackendExecute(handle, builder->plan, pack));
+    YK_CUDA_IF_SUCCESS(status, cudnnBackendSetAttribute(pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS,
+                                                        CUDNN_TYPE_INT64, count, ids));
+    YK_CUDA_IF_SUCCESS(status, cudnnBackendSetAttribute(pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS,
+                                                        CUDNN_TYPE_VOID_PTR, count,
+                                                        (const void *)pointers));
+    YK_CUDA_IF_SUCCESS(status,
+                       cudnnBackendSetAttribute(pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE,
+                                                CUDNN_TYPE_VOID_PTR, 1, (const void *)&workspace));
+    YK_CUDA_IF_SUCCESS(status, cudnnBackendFinalize(pack));
+    YK_CUDA_IF_SUCCESS(status, cudnnBackendExecute(handle, builder->plan, pack));
     (void)check(builder, status);
     if (pack) {
         cudnnBackendDestroyDescriptor(pack);

@@ -63,36 +63,37 @@ struct yk_cudnn_matmul_lengths {
 };
 
 /* Adds a tensor to the graph and returns its id. */
-int yk_cudnn_builder_tensor(struct yk_cudnn_builder *builder, const struct yk_cudnn_tensor *tensor);
+int yk_cudnn_builder_add_tensor(struct yk_cudnn_builder *builder,
+                                const struct yk_cudnn_tensor *tensor);
 /* Adds a contiguous virtual tensor to the graph and returns its id. */
-int yk_cudnn_builder_virtual_tensor(struct yk_cudnn_builder *builder,
-                                    const int64_t sizes[YK_CUDNN_TENSOR_RANK],
-                                    cudnnDataType_t type);
+int yk_cudnn_builder_add_virtual_tensor(struct yk_cudnn_builder *builder,
+                                        const int64_t sizes[YK_CUDNN_TENSOR_RANK],
+                                        cudnnDataType_t type);
 
 /* Adds the op y = a · b over the last two axes. */
-void yk_cudnn_builder_matmul(struct yk_cudnn_builder *builder, int a, int b,
-                             struct yk_cudnn_matmul_lengths lengths, int y);
+void yk_cudnn_builder_add_matmul(struct yk_cudnn_builder *builder, int a, int b,
+                                 struct yk_cudnn_matmul_lengths lengths, int y);
 /* Adds the op y = mode(x, b). `b` is YK_CUDNN_NO_TENSOR if the function `mode` has one argument. */
-void yk_cudnn_builder_pointwise(struct yk_cudnn_builder *builder, cudnnPointwiseMode_t mode, int x,
-                                int b, int y);
+void yk_cudnn_builder_add_pointwise(struct yk_cudnn_builder *builder, cudnnPointwiseMode_t mode,
+                                    int x, int b, int y);
 /* Adds the op y = mode(x, b) with a new virtual fp32 tensor y, which has the sizes of x. Returns
  * y. */
-int yk_cudnn_builder_pointwise_new(struct yk_cudnn_builder *builder, cudnnPointwiseMode_t mode,
-                                   int x, int b);
+int yk_cudnn_builder_add_pointwise_new(struct yk_cudnn_builder *builder, cudnnPointwiseMode_t mode,
+                                       int x, int b);
 /* Returns a new tensor of int32 that holds the index of each element of x along the axis. */
-int yk_cudnn_builder_index(struct yk_cudnn_builder *builder, int x, int64_t axis);
+int yk_cudnn_builder_add_index(struct yk_cudnn_builder *builder, int x, int64_t axis);
 /* Returns a new tensor of booleans: the result of the comparison for each element. */
-int yk_cudnn_builder_compare(struct yk_cudnn_builder *builder, cudnnPointwiseMode_t mode, int x,
-                             int b);
+int yk_cudnn_builder_add_compare(struct yk_cudnn_builder *builder, cudnnPointwiseMode_t mode, int x,
+                                 int b);
 /* Returns a new tensor with the elements of x where the mask is true, and of b where the mask is
  * false. */
-int yk_cudnn_builder_select(struct yk_cudnn_builder *builder, int x, int b, int mask);
+int yk_cudnn_builder_add_select(struct yk_cudnn_builder *builder, int x, int b, int mask);
 /* Adds an op that reduces x to y. The op reduces along each axis on which y is smaller than x. On
  * this axis, y has size 1 or, if it is the axis of heads, fewer heads than x. */
-void yk_cudnn_builder_reduce(struct yk_cudnn_builder *builder, cudnnReduceTensorOp_t mode, int x,
-                             int y);
+void yk_cudnn_builder_add_reduce(struct yk_cudnn_builder *builder, cudnnReduceTensorOp_t mode,
+                                 int x, int y);
 /* Adds an op that reads x with the sizes and strides of y. It is used for transposition. */
-void yk_cudnn_builder_reshape(struct yk_cudnn_builder *builder, int x, int y);
+void yk_cudnn_builder_add_reshape(struct yk_cudnn_builder *builder, int x, int y);
 
 /* Finalizes the graph and makes a plan. Tries plans in the order of cuDNN's heuristics and takes
  * the first one whose workspace is not too large. If `repeatable` is true, the plan must also

@@ -31,8 +31,8 @@ template <typename T>
 static __device__ rows<T> rows_of(const void *base, int64_t stride, int64_t sample, int64_t length,
                                   int first, int end, int64_t head, int64_t size)
 {
-    return {yk_attention_row<T>(base, sample, length, first, stride, head, size), stride,
-            min(end - first, static_cast<int>(TILE))};
+    return {yk_attention_head_row_address<T>(base, sample, length, first, stride, head, size),
+            stride, min(end - first, static_cast<int>(TILE))};
 }
 
 /* Loads DEPTH columns, from `first` on, of 64 rows as (DEPTH, TILE), without bank conflicts. */
@@ -305,8 +305,8 @@ static __global__ void __launch_bounds__(THREADS)
     float shares[4];
     end_softmax(op, own.place, own.first, highest, sums, shares);
     store(out, shares,
-          yk_attention_row<T>(op.out, head.sample, own.queries, own.first, op.out_stride, head.head,
-                              own.size),
+          yk_attention_head_row_address<T>(op.out, head.sample, own.queries, own.first,
+                                           op.out_stride, head.head, own.size),
           op.out_stride, own.queries - own.first, own.column, own.size);
 }
 
@@ -445,12 +445,12 @@ static __global__ void __launch_bounds__(THREADS)
     const float ones[4] = {1.0F, 1.0F, 1.0F, 1.0F};
     const float scales[4] = {op.scale, op.scale, op.scale, op.scale};
     store(dk, scales,
-          yk_attention_row<T>(arguments.op.dk, sample, keys, s, arguments.op.dk_stride, kv_head,
-                              size),
+          yk_attention_head_row_address<T>(arguments.op.dk, sample, keys, s, arguments.op.dk_stride,
+                                           kv_head, size),
           arguments.op.dk_stride, keys - s, column, size);
     store(dv, ones,
-          yk_attention_row<T>(arguments.op.dv, sample, keys, s, arguments.op.dv_stride, kv_head,
-                              size),
+          yk_attention_head_row_address<T>(arguments.op.dv, sample, keys, s, arguments.op.dv_stride,
+                                           kv_head, size),
           arguments.op.dv_stride, keys - s, column, size);
 }
 
@@ -477,8 +477,8 @@ static __global__ void __launch_bounds__(THREADS)
     }
     const float scales[4] = {op.scale, op.scale, op.scale, op.scale};
     store(dq, scales,
-          yk_attention_row<T>(arguments.op.dq, head.sample, own.queries, own.first,
-                              arguments.op.dq_stride, head.head, own.size),
+          yk_attention_head_row_address<T>(arguments.op.dq, head.sample, own.queries, own.first,
+                                           arguments.op.dq_stride, head.head, own.size),
           arguments.op.dq_stride, own.queries - own.first, own.column, own.size);
 }
 

@@ -43,7 +43,7 @@ YK_DEVICE void mask(const struct yk_attention_head &head, int t, int s, float (&
     for (int i = 0; i < M * 2; i++) {
         const int m = i / 2;
         const int r = i % 2;
-        const int visible = yk_tile_visible_keys(head, t + m * 16 + r * 8, s);
+        const int visible = yk_tile_visible_column_limit(head, t + m * 16 + r * 8, s);
 #pragma unroll
         for (int n = 0; n < N; n++) {
 #pragma unroll
@@ -100,8 +100,8 @@ template <typename T, int D>
 YK_DEVICE void load_queries(const struct yk_attention_op &op, const struct yk_attention_head &head,
                             int first, uint32_t to)
 {
-    const T *q =
-        yk_attention_row<T>(op.q, head.sample, op.queries, first, op.q_stride, head.head, D);
+    const T *q = yk_attention_head_row_address<T>(op.q, head.sample, op.queries, first, op.q_stride,
+                                                  head.head, D);
     yk_tile_load_async<T, D, ROWS>(to, q, op.q_stride, static_cast<int>(op.queries) - first);
 }
 
@@ -130,10 +130,10 @@ YK_DEVICE void finish(const struct yk_attention_op &op, const struct yk_attentio
             }
         }
     }
-    yk_tile_store<T, D, M>(
-        out, shares, scratch,
-        yk_attention_row<T>(op.out, head.sample, queries, t, op.out_stride, head.head, D),
-        op.out_stride, queries - t);
+    yk_tile_store<T, D, M>(out, shares, scratch,
+                           yk_attention_head_row_address<T>(op.out, head.sample, queries, t,
+                                                            op.out_stride, head.head, D),
+                           op.out_stride, queries - t);
 }
 
 /* Adds the keys of a stage, from s on, to the output of the warp's queries, from t on. */
@@ -145,15 +145,15 @@ YK_DEVICE void add_stage(const struct yk_attention_kernel_arguments &task,
     constexpr int keys = layout<D>::keys;
     float scores[M][keys / 8][4];
     uint32_t powers[M][keys / 16][4];
-    yk_tile_scores<T, D>(q, stage, scores);
+    yk_tile_multiply_by_transpose<T, D>(q, stage, scores);
     if (s + keys > yk_attention_visible_keys(head, t)) {
         mask(head, t, s, scores);
     }
     exponentiate<D>(task.power_scale, scores, softmax, out);
     if (DROP) {
-        yk_tile_dropout(task, head, t, s, scores);
+        yk_tile_apply_dropout(task, head, t, s, scores);
     }
-    yk_tile_pack<T>(scores, powers);
+    yk_tile_pack_as_left_operand<T>(scores, powers);
     yk_tile_multiply_add<T, D>(powers, stage + layout<D>::tile_bytes, out);
 }
 
@@ -172,8 +172,9 @@ static __global__ void __launch_bounds__(YK_TENSOR_CORE_BLOCK_THREADS, 2)
     uint32_t here = base + L::query_bytes;
     uint32_t other = here + 2 * L::tile_bytes;
     load_queries<T, D>(op, head, own.first, base);
-    yk_tile_load_keys<T, D, L::keys>(op, head, 0, here, here + L::tile_bytes);
-    const yk_tile_in_shared<D, M> stored = {base + own.warp_row * D * 2, yk_tile_lane_left<D>()};
+    yk_tile_load_keys_and_values<T, D, L::keys>(op, head, 0, here, here + L::tile_bytes);
+    const yk_tile_in_shared_memory<D, M> stored = {base + own.warp_row * D * 2,
+                                                   yk_tile_lane_offset_left<D>()};
     yk_tile_in_registers<D, M> held;
     struct softmax softmax;
     float out[M][D / 8][4];
@@ -186,7 +187,8 @@ static __global__ void __launch_bounds__(YK_TENSOR_CORE_BLOCK_THREADS, 2)
     }
     for (int s = 0; s < own.end; s += L::keys) {
         if (s + L::keys < own.end) {
-            yk_tile_load_keys<T, D, L::keys>(op, head, s + L::keys, other, other + L::tile_bytes);
+            yk_tile_load_keys_and_values<T, D, L::keys>(op, head, s + L::keys, other,
+                                                        other + L::tile_bytes);
         }
         if (s < own.warp_end && L::holds) {
             add_stage<T, D, DROP>(arguments, head, t, s, here, held, softmax, out);
@@ -226,7 +228,7 @@ static void enqueue(struct yk_backend_lane *lane,
 void yk_cuda_attention_tensor_core(struct yk_backend_lane *lane,
                                    const struct yk_attention_kernel_arguments *arguments)
 {
-    yk_tile_dispatch_type(arguments->op, [&](auto number, auto size) {
+    yk_tile_dispatch_type_and_head_size(arguments->op, [&](auto number, auto size) {
         using T = decltype(number);
         constexpr int d = decltype(size)::value;
         arguments->op.dropout.rate > 0 ? enqueue<T, d, true>(lane, arguments)

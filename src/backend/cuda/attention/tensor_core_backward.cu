@@ -36,13 +36,15 @@ YK_DEVICE void load_query_rows(const struct yk_attention_backward_kernel_argumen
 {
     const struct yk_attention_op &op = task.forward.op;
     const int left = static_cast<int>(op.queries) - t;
+    yk_tile_load_async<T, D, ROWS>(q,
+                                   yk_attention_head_row_address<const T>(
+                                       op.q, head.sample, op.queries, t, op.q_stride, head.head, D),
+                                   op.q_stride, left);
     yk_tile_load_async<T, D, ROWS>(
-        q, yk_attention_row<const T>(op.q, head.sample, op.queries, t, op.q_stride, head.head, D),
-        op.q_stride, left);
-    yk_tile_load_async<T, D, ROWS>(d_out,
-                                   yk_attention_row<const T>(task.op.d_out, head.sample, op.queries,
-                                                             t, op.out_stride, head.head, D),
-                                   op.out_stride, left);
+        d_out,
+        yk_attention_head_row_address<const T>(task.op.d_out, head.sample, op.queries, t,
+                                               op.out_stride, head.head, D),
+        op.out_stride, left);
 }
 
 /* Multiplies the rows of a warp by `scale` and writes them to memory. */
@@ -100,8 +102,8 @@ YK_DEVICE void load_queries(const struct yk_attention_backward_kernel_arguments 
     const float *from = threadIdx.x < passing ? op.log_sum_exp : task.products;
     if (threadIdx.x < 2 * passing) {
         from += (head.sample * op.heads + head.head) * op.queries + t;
-        yk_tile_copy_word(to + 2 * tile_bytes + threadIdx.x * 4, from + (at < left ? at : 0),
-                          at < left);
+        yk_tile_copy_4_bytes_async(to + 2 * tile_bytes + threadIdx.x * 4,
+                                   from + (at < left ? at : 0), at < left);
     }
 }
 
@@ -148,8 +150,9 @@ YK_DEVICE void differentiate_transposed(const struct yk_attention_kernel_argumen
 template <typename T, int D, bool DROP>
 YK_DEVICE void add_stage(const struct yk_attention_kernel_arguments &task,
                          const struct yk_attention_head &head, int s, int t,
-                         const unsigned char *stage, const yk_tile_in_shared<D, layout<D>::m> &k,
-                         const yk_tile_in_shared<D, layout<D>::m> &v,
+                         const unsigned char *stage,
+                         const yk_tile_in_shared_memory<D, layout<D>::m> &k,
+                         const yk_tile_in_shared_memory<D, layout<D>::m> &v,
                          float (&dk)[layout<D>::m][D / 8][4], float (&dv)[layout<D>::m][D / 8][4])
 {
     using L = layout<D>;
@@ -166,13 +169,13 @@ YK_DEVICE void add_stage(const struct yk_attention_kernel_arguments &task,
         float d_scores[L::m][N][4];
         uint32_t left[L::m][N / 2][4];
         uint32_t d_left[L::m][N / 2][4];
-        yk_tile_scores<T, D>(k, rows, scores);
-        yk_tile_scores<T, D>(v, rows + L::tile_bytes, d_scores);
+        yk_tile_multiply_by_transpose<T, D>(k, rows, scores);
+        yk_tile_multiply_by_transpose<T, D>(v, rows + L::tile_bytes, d_scores);
         const bool whole = s + L::warp_rows <= yk_attention_visible_keys(head, t + c);
         differentiate_transposed<DROP>(task, head, s, t + c, whole, sums + c, sums + L::passing + c,
                                        scores, d_scores);
-        yk_tile_pack<T>(scores, left);
-        yk_tile_pack<T>(d_scores, d_left);
+        yk_tile_pack_as_left_operand<T>(scores, left);
+        yk_tile_pack_as_left_operand<T>(d_scores, d_left);
         yk_tile_multiply_add<T, D>(left, rows + L::tile_bytes, dv);
         yk_tile_multiply_add<T, D>(d_left, rows, dk);
     }
@@ -192,14 +195,15 @@ YK_DEVICE void add_all(const struct yk_attention_backward_kernel_arguments &task
     const int first_query = max(first - head.shift, 0) / L::passing * L::passing;
     const uint32_t base = yk_shared_address(shared);
     const uint32_t warp_rows = base + warp_row * D * 2;
-    const yk_tile_in_shared<D, L::m> k = {warp_rows, yk_tile_lane_left<D>()};
-    const yk_tile_in_shared<D, L::m> v = {warp_rows + L::own_bytes, yk_tile_lane_left<D>()};
+    const yk_tile_in_shared_memory<D, L::m> k = {warp_rows, yk_tile_lane_offset_left<D>()};
+    const yk_tile_in_shared_memory<D, L::m> v = {warp_rows + L::own_bytes,
+                                                 yk_tile_lane_offset_left<D>()};
     int here = 2 * L::own_bytes;
     int other = here + L::stage_bytes;
     if (first >= head.length || first_query >= queries) {
         return;
     }
-    yk_tile_load_keys<T, D, L::rows>(op, head, first, base, base + L::own_bytes);
+    yk_tile_load_keys_and_values<T, D, L::rows>(op, head, first, base, base + L::own_bytes);
     load_queries<T, D>(task, head, first_query, base + here);
     for (int h = 0; h < group; h++) {
         for (int t = first_query; t < queries; t += L::passing) {
@@ -248,12 +252,12 @@ static __global__ void __launch_bounds__(YK_TENSOR_CORE_BLOCK_THREADS, 2)
     const int64_t row = first + warp_row;
     unsigned char *scratch = shared + warp_row * D * 2;
     store_rows<T, D>(dk, op.scale, scratch,
-                     yk_attention_row<T>(arguments.op.dk, sample, op.keys, row,
-                                         arguments.op.dk_stride, kv_head, D),
+                     yk_attention_head_row_address<T>(arguments.op.dk, sample, op.keys, row,
+                                                      arguments.op.dk_stride, kv_head, D),
                      arguments.op.dk_stride, left);
     store_rows<T, D>(dv, 1.0F, scratch + L::own_bytes,
-                     yk_attention_row<T>(arguments.op.dv, sample, op.keys, row,
-                                         arguments.op.dv_stride, kv_head, D),
+                     yk_attention_head_row_address<T>(arguments.op.dv, sample, op.keys, row,
+                                                      arguments.op.dv_stride, kv_head, D),
                      arguments.op.dv_stride, left);
 #endif
 }
@@ -270,7 +274,7 @@ YK_DEVICE void differentiate(float power_scale, const struct yk_attention_head &
     for (int m = 0; m < M; m++) {
 #pragma unroll
         for (int r = 0; r < 2; r++) {
-            const int visible = yk_tile_visible_keys(head, t + m * 16 + r * 8, s);
+            const int visible = yk_tile_visible_column_limit(head, t + m * 16 + r * 8, s);
 #pragma unroll
             for (int i = 0; i < N * 2; i++) {
                 const int j = 2 * r + i % 2;
@@ -292,7 +296,8 @@ YK_DEVICE void load_first(const struct yk_attention_backward_kernel_arguments &t
     using L = layout<D>;
     const uint32_t keys = base + 2 * L::own_bytes;
     load_query_rows<T, D, L::rows>(task, head, first, base, base + L::own_bytes);
-    yk_tile_load_keys<T, D, L::passing>(task.forward.op, head, 0, keys, keys + L::tile_bytes);
+    yk_tile_load_keys_and_values<T, D, L::passing>(task.forward.op, head, 0, keys,
+                                                   keys + L::tile_bytes);
 }
 
 /* What a warp keeps in registers: its rows of q and d_out, and the sums of its rows. */
@@ -310,7 +315,7 @@ YK_DEVICE void load_own(const struct yk_attention_backward_kernel_arguments &tas
 {
     using L = layout<D>;
     const struct yk_attention_op &op = task.forward.op;
-    const uint32_t lane = yk_tile_lane_left<D>();
+    const uint32_t lane = yk_tile_lane_offset_left<D>();
 #pragma unroll
     for (int i = 0; i < L::m * 2; i++) {
         const int row = t + i * 8 + threadIdx.x % 32 / 4;
@@ -318,8 +323,8 @@ YK_DEVICE void load_own(const struct yk_attention_backward_kernel_arguments &tas
         out.bases[i / 2][i % 2] = row < op.queries ? op.log_sum_exp[at] * YK_LOG2_E : 0.0F;
         out.products[i / 2][i % 2] = row < op.queries ? task.products[at] : 0.0F;
     }
-    yk_tile_to_registers(yk_tile_in_shared<D, L::m>{rows, lane}, out.q);
-    yk_tile_to_registers(yk_tile_in_shared<D, L::m>{rows + L::own_bytes, lane}, out.d_out);
+    yk_tile_to_registers(yk_tile_in_shared_memory<D, L::m>{rows, lane}, out.q);
+    yk_tile_to_registers(yk_tile_in_shared_memory<D, L::m>{rows + L::own_bytes, lane}, out.d_out);
 }
 
 /* What the keys s … of a stage, of which the warp sees those before `end`, add to dQ. */
@@ -336,15 +341,15 @@ YK_DEVICE void add_stage(const struct yk_attention_kernel_arguments &task,
         float scores[L::m][N][4];
         float d_scores[L::m][N][4];
         uint32_t left[L::m][N / 2][4];
-        yk_tile_scores<T, D>(held.q, rows, scores);
-        yk_tile_scores<T, D>(held.d_out, rows + L::tile_bytes, d_scores);
+        yk_tile_multiply_by_transpose<T, D>(held.q, rows, scores);
+        yk_tile_multiply_by_transpose<T, D>(held.d_out, rows + L::tile_bytes, d_scores);
         if (DROP) {
-            yk_tile_dropout(task, head, t, s + c, d_scores);
+            yk_tile_apply_dropout(task, head, t, s + c, d_scores);
         }
         const bool whole = s + c + SUB <= yk_attention_visible_keys(head, t);
         differentiate(task.power_scale, head, t, s + c, whole, held.bases, held.products, scores,
                       d_scores);
-        yk_tile_pack<T>(d_scores, left);
+        yk_tile_pack_as_left_operand<T>(d_scores, left);
         yk_tile_multiply_add<T, D>(left, rows, dq);
     }
 }
@@ -373,8 +378,8 @@ static __global__ void __launch_bounds__(YK_TENSOR_CORE_BLOCK_THREADS, 2)
     load_own(arguments, head, t, base + own.warp_row * D * 2, held);
     for (int s = 0; s < own.end; s += L::passing) {
         if (s + L::passing < own.end) {
-            yk_tile_load_keys<T, D, L::passing>(op, head, s + L::passing, other,
-                                                other + L::tile_bytes);
+            yk_tile_load_keys_and_values<T, D, L::passing>(op, head, s + L::passing, other,
+                                                           other + L::tile_bytes);
         }
         add_stage<T, D, DROP>(arguments.forward, head, t, s, own.warp_end, here, held, dq);
         const uint32_t worked_on = here;
@@ -384,8 +389,8 @@ static __global__ void __launch_bounds__(YK_TENSOR_CORE_BLOCK_THREADS, 2)
         __syncthreads();
     }
     store_rows<T, D>(dq, op.scale, shared + own.warp_row * D * 2,
-                     yk_attention_row<T>(arguments.op.dq, head.sample, queries, t,
-                                         arguments.op.dq_stride, head.head, D),
+                     yk_attention_head_row_address<T>(arguments.op.dq, head.sample, queries, t,
+                                                      arguments.op.dq_stride, head.head, D),
                      arguments.op.dq_stride, queries - t);
 #endif
 }
@@ -394,7 +399,7 @@ void yk_cuda_attention_tensor_core_backward(
     struct yk_backend_lane *lane, const struct yk_attention_backward_kernel_arguments *arguments)
 {
     const struct yk_attention_op &op = arguments->forward.op;
-    yk_tile_dispatch_type(op, [&](auto number, auto size) {
+    yk_tile_dispatch_type_and_head_size(op, [&](auto number, auto size) {
         using T = decltype(number);
         constexpr int d = decltype(size)::value;
         const bool drops = op.dropout.rate > 0;

@@ -39,15 +39,15 @@ YK_DEVICE uint32_t yk_shared_address(const void *pointer)
 }
 
 /* Starts an asynchronous copy of 16 bytes. If `there` is false, writes zeros and reads nothing. */
-YK_DEVICE void yk_tile_copy(uint32_t to, const void *from, bool there)
+YK_DEVICE void yk_tile_copy_16_bytes_async(uint32_t to, const void *from, bool there)
 {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to),
                  "l"(__cvta_generic_to_global(from)), "r"(there ? 16 : 0)
                  : "memory");
 }
 
-/* Like yk_tile_copy(), but copies 4 bytes. */
-YK_DEVICE void yk_tile_copy_word(uint32_t to, const void *from, bool there)
+/* Like yk_tile_copy_16_bytes_async(), but copies 4 bytes. */
+YK_DEVICE void yk_tile_copy_4_bytes_async(uint32_t to, const void *from, bool there)
 {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to),
                  "l"(__cvta_generic_to_global(from)), "r"(there ? 4 : 0)
@@ -135,13 +135,13 @@ template <int D> YK_DEVICE uint32_t yk_tile_offset(int row, int chunk)
  * four matrices is below the first; in a right operand, the second matrix is to the right of the
  * first. To start at column 16k instead, XOR the offset with 32k. To start at row 8r instead, add
  * 16rD. */
-template <int D> YK_DEVICE uint32_t yk_tile_lane_left(void)
+template <int D> YK_DEVICE uint32_t yk_tile_lane_offset_left(void)
 {
     const int lane = threadIdx.x % 32;
     return yk_tile_offset<D>(lane & 15, lane >> 4);
 }
 
-template <int D> YK_DEVICE uint32_t yk_tile_lane_right(void)
+template <int D> YK_DEVICE uint32_t yk_tile_lane_offset_right(void)
 {
     const int lane = threadIdx.x % 32;
     return yk_tile_offset<D>((lane & 7) + (lane >> 4) * 8, (lane >> 3) & 1);
@@ -159,7 +159,8 @@ YK_DEVICE void yk_tile_load_async(uint32_t to, const T *from, int64_t stride, in
 #pragma unroll
     for (int i = 0; i < ROWS / step; i++) {
         const int row = first + i * step;
-        yk_tile_copy(to + yk_tile_offset<D>(row, chunk), row < count ? mine : from, row < count);
+        yk_tile_copy_16_bytes_async(to + yk_tile_offset<D>(row, chunk), row < count ? mine : from,
+                                    row < count);
         mine += step * stride;
     }
 }
@@ -178,9 +179,9 @@ template <int D, int M> struct yk_tile_in_registers {
     }
 };
 
-template <int D, int M> struct yk_tile_in_shared {
+template <int D, int M> struct yk_tile_in_shared_memory {
     uint32_t rows; /* address of the first row of this warp */
-    uint32_t lane; /* result of yk_tile_lane_left() */
+    uint32_t lane; /* result of yk_tile_lane_offset_left() */
 
     __device__ __forceinline__ void get(int k, uint32_t (&out)[M][4]) const
     {
@@ -192,7 +193,7 @@ template <int D, int M> struct yk_tile_in_shared {
 };
 
 template <int D, int M>
-YK_DEVICE void yk_tile_to_registers(const yk_tile_in_shared<D, M> &stored,
+YK_DEVICE void yk_tile_to_registers(const yk_tile_in_shared_memory<D, M> &stored,
                                     yk_tile_in_registers<D, M> &held)
 {
 #pragma unroll
@@ -203,16 +204,18 @@ YK_DEVICE void yk_tile_to_registers(const yk_tile_in_shared<D, M> &stored,
 
 /* Starts the copy of ROWS rows of k and of v to two tiles, starting at key s. */
 template <typename T, int D, int ROWS>
-YK_DEVICE void yk_tile_load_keys(const struct yk_attention_op &op,
-                                 const struct yk_attention_head &head, int s, uint32_t k,
-                                 uint32_t v)
+YK_DEVICE void yk_tile_load_keys_and_values(const struct yk_attention_op &op,
+                                            const struct yk_attention_head &head, int s, uint32_t k,
+                                            uint32_t v)
 {
-    yk_tile_load_async<T, D, ROWS>(
-        k, yk_attention_row<const T>(op.k, head.sample, op.keys, s, op.k_stride, head.kv_head, D),
-        op.k_stride, head.length - s);
-    yk_tile_load_async<T, D, ROWS>(
-        v, yk_attention_row<const T>(op.v, head.sample, op.keys, s, op.v_stride, head.kv_head, D),
-        op.v_stride, head.length - s);
+    yk_tile_load_async<T, D, ROWS>(k,
+                                   yk_attention_head_row_address<const T>(
+                                       op.k, head.sample, op.keys, s, op.k_stride, head.kv_head, D),
+                                   op.k_stride, head.length - s);
+    yk_tile_load_async<T, D, ROWS>(v,
+                                   yk_attention_head_row_address<const T>(
+                                       op.v, head.sample, op.keys, s, op.v_stride, head.kv_head, D),
+                                   op.v_stride, head.length - s);
 }
 
 template <int M, int N> YK_DEVICE void yk_tile_clear(float (&numbers)[M][N][4])
@@ -225,9 +228,9 @@ template <int M, int N> YK_DEVICE void yk_tile_clear(float (&numbers)[M][N][4])
 
 /* to (M · 16, N · 8) = left (M · 16, D) · rowsᵀ, with rows (N · 8, D). */
 template <typename T, int D, int M, int N, typename LEFT>
-YK_DEVICE void yk_tile_scores(const LEFT &left, uint32_t rows, float (&to)[M][N][4])
+YK_DEVICE void yk_tile_multiply_by_transpose(const LEFT &left, uint32_t rows, float (&to)[M][N][4])
 {
-    const uint32_t lane = yk_tile_lane_right<D>();
+    const uint32_t lane = yk_tile_lane_offset_right<D>();
     yk_tile_clear(to);
 #pragma unroll
     for (int k = 0; k < D / 16; k++) {
@@ -248,7 +251,8 @@ YK_DEVICE void yk_tile_scores(const LEFT &left, uint32_t rows, float (&to)[M][N]
 
 /* Converts the result of a product to the left operand of the next product. */
 template <typename T, int M, int N>
-YK_DEVICE void yk_tile_pack(const float (&from)[M][N][4], uint32_t (&to)[M][N / 2][4])
+YK_DEVICE void yk_tile_pack_as_left_operand(const float (&from)[M][N][4],
+                                            uint32_t (&to)[M][N / 2][4])
 {
 #pragma unroll
     for (int m = 0; m < M; m++) {
@@ -265,7 +269,7 @@ template <typename T, int D, int M, int K>
 YK_DEVICE void yk_tile_multiply_add(const uint32_t (&left)[M][K][4], uint32_t rows,
                                     float (&to)[M][D / 8][4])
 {
-    const uint32_t lane = yk_tile_lane_left<D>();
+    const uint32_t lane = yk_tile_lane_offset_left<D>();
 #pragma unroll
     for (int k = 0; k < K; k++) {
 #pragma unroll
@@ -284,7 +288,7 @@ YK_DEVICE void yk_tile_multiply_add(const uint32_t (&left)[M][K][4], uint32_t ro
 /* Returns a limit for the columns of the first row of this lane, which is query t + g. The columns
  * of the tile are the keys from s on. Column 8n + j of the lane is visible if 8n + j is less than
  * the limit. */
-YK_DEVICE int yk_tile_visible_keys(const struct yk_attention_head &head, int t, int s)
+YK_DEVICE int yk_tile_visible_column_limit(const struct yk_attention_head &head, int t, int s)
 {
     const int lane = threadIdx.x % 32;
     return yk_attention_visible_keys(head, t + lane / 4) - s - lane % 4 * 2;
@@ -352,9 +356,9 @@ YK_DEVICE void yk_tile_dropout_factors(const struct yk_attention_kernel_argument
 /* Multiplies elements by their dropout factors. Rows are the queries from t on, and columns are the
  * keys from s on. */
 template <int M, int N>
-YK_DEVICE void yk_tile_dropout(const struct yk_attention_kernel_arguments &task,
-                               const struct yk_attention_head &head, int t, int s,
-                               float (&numbers)[M][N][4])
+YK_DEVICE void yk_tile_apply_dropout(const struct yk_attention_kernel_arguments &task,
+                                     const struct yk_attention_head &head, int t, int s,
+                                     float (&numbers)[M][N][4])
 {
     const int lane = threadIdx.x % 32;
     const uint64_t step = static_cast<uint64_t>(task.op.keys) * 8;
@@ -452,7 +456,7 @@ YK_DEVICE void yk_tile_store(const float (&numbers)[M][D / 8][4], const float (&
 /* Calls enqueue(number, size). `number` has the type of the op's elements, and `size` is the head
  * size as a std::integral_constant. */
 template <typename ENQUEUE>
-static auto yk_tile_dispatch_type(const struct yk_attention_op &op, ENQUEUE enqueue)
+static auto yk_tile_dispatch_type_and_head_size(const struct yk_attention_op &op, ENQUEUE enqueue)
 {
     const std::integral_constant<int, 64> small;
     const std::integral_constant<int, 128> large;

@@ -150,7 +150,7 @@ enum {
 struct variant {
     uint64_t hash; /* of the list; before the capture, only hash and length are stored */
     size_t length; /* 0 means: unused */
-    int64_t used;  /* value of yk_cuda_graph_replay.now at the last use */
+    int64_t used;  /* value of yk_cuda_lane_graphs.now at the last use */
     int32_t runs;
     bool refused; /* the capture or the launch failed */
     struct graph *graph;
@@ -163,7 +163,7 @@ struct range {
     struct variant variants[VARIANTS];
 };
 
-struct yk_cuda_graph_replay {
+struct yk_cuda_lane_graphs {
     struct yk_cuda_op_list list;
     struct range *collecting;          /* NULL means: ops run at once */
     int32_t depth;                     /* nesting of ranges; the outermost one is collected */
@@ -178,7 +178,7 @@ struct yk_cuda_graph_replay {
 /* ---- destroy ---- */
 
 /* Call it only when the lane is idle. */
-static void destroy_retired(struct yk_cuda_graph_replay *replay)
+static void destroy_retired(struct yk_cuda_lane_graphs *replay)
 {
     for (int32_t i = 0; i < replay->retired_count; i++) {
         destroy_graph(replay->retired[i]);
@@ -188,7 +188,7 @@ static void destroy_retired(struct yk_cuda_graph_replay *replay)
 }
 
 /* Call it only when the lane is idle. */
-static void destroy(struct yk_cuda_graph_replay *replay)
+static void destroy(struct yk_cuda_lane_graphs *replay)
 {
     if (!replay) {
         return;
@@ -205,7 +205,7 @@ static void destroy(struct yk_cuda_graph_replay *replay)
 
 /* ---- graphs ---- */
 
-static void retire(struct yk_cuda_graph_replay *replay, struct variant *variant)
+static void retire(struct yk_cuda_lane_graphs *replay, struct variant *variant)
 {
     if (variant->graph) {
         replay->retired[replay->retired_count++] = variant->graph;
@@ -216,7 +216,7 @@ static void retire(struct yk_cuda_graph_replay *replay, struct variant *variant)
 /* Returns false if the list must run op by op. */
 static bool launch(struct yk_backend_lane *lane, struct variant *variant)
 {
-    struct yk_cuda_graph_replay *replay = lane->replay;
+    struct yk_cuda_lane_graphs *replay = lane->replay;
     if (variant->graph && !is_current(variant->graph, lane)) {
         retire(replay, variant);
     }
@@ -240,7 +240,7 @@ static bool launch(struct yk_backend_lane *lane, struct variant *variant)
 /* ---- ranges ---- */
 
 /* Returns NULL if there are too many ranges. */
-static struct range *find_range(struct yk_cuda_graph_replay *replay, const char *name)
+static struct range *find_range(struct yk_cuda_lane_graphs *replay, const char *name)
 {
     size_t at = (size_t)yk_hash_bytes(&name, sizeof name) % RANGE_SLOTS;
     while (replay->ranges[at] && replay->ranges[at]->name != name) {
@@ -267,7 +267,7 @@ static void miss(struct range *range)
 }
 
 /* Finds the variant of the collected list. A new list replaces the least recently used variant. */
-static struct variant *find_variant(struct yk_cuda_graph_replay *replay, struct range *range)
+static struct variant *find_variant(struct yk_cuda_lane_graphs *replay, struct range *range)
 {
     const struct yk_cuda_op_list *list = &replay->list;
     const uint64_t hash = yk_hash_bytes(list->bytes, list->length);
@@ -289,7 +289,7 @@ static struct variant *find_variant(struct yk_cuda_graph_replay *replay, struct 
 /* Ends the collection and runs the collected ops. */
 static void run_collected(struct yk_backend_lane *lane)
 {
-    struct yk_cuda_graph_replay *replay = lane->replay;
+    struct yk_cuda_lane_graphs *replay = lane->replay;
     struct range *range = replay->collecting;
     replay->collecting = NULL;
     if (replay->list.count >= MIN_OPS && yk_cuda_lane_is_ok(lane)) {
@@ -306,7 +306,7 @@ static void run_collected(struct yk_backend_lane *lane)
 /* Ends the collection early: runs the collected ops one by one. */
 static void interrupt(struct yk_backend_lane *lane)
 {
-    struct yk_cuda_graph_replay *replay = lane->replay;
+    struct yk_cuda_lane_graphs *replay = lane->replay;
     if (replay && replay->collecting) {
         miss(replay->collecting);
         replay->collecting = NULL;
@@ -334,7 +334,7 @@ void yk_cuda_graph_begin_range(struct yk_backend_lane *lane, const char *name)
     if (lane->device->graphs && !lane->replay) {
         lane->replay = calloc(1, sizeof *lane->replay);
     }
-    struct yk_cuda_graph_replay *replay = lane->replay;
+    struct yk_cuda_lane_graphs *replay = lane->replay;
     if (!replay || replay->depth++ > 0) {
         return;
     }
@@ -350,7 +350,7 @@ void yk_cuda_graph_begin_range(struct yk_backend_lane *lane, const char *name)
 
 void yk_cuda_graph_end_range(struct yk_backend_lane *lane)
 {
-    struct yk_cuda_graph_replay *replay = lane->replay;
+    struct yk_cuda_lane_graphs *replay = lane->replay;
     if (replay && replay->depth > 0 && --replay->depth == 0 && replay->collecting) {
         run_collected(lane);
     }
@@ -361,7 +361,7 @@ void yk_cuda_graph_end_range(struct yk_backend_lane *lane)
 static bool collect(struct yk_backend_lane *lane, enum yk_cuda_op_kind kind, const void *op,
                     size_t bytes)
 {
-    struct yk_cuda_graph_replay *replay = lane->replay;
+    struct yk_cuda_lane_graphs *replay = lane->replay;
     if (!replay || !replay->collecting) {
         return false;
     }
@@ -379,7 +379,7 @@ static bool collect(struct yk_backend_lane *lane, enum yk_cuda_op_kind kind, con
             function(lane, op);                                                                    \
         }                                                                                          \
     }
-YK_CUDA_OPS(COLLECT)
+YK_CUDA_FOR_EACH_OP(COLLECT)
 
 void yk_cuda_graph_copy(struct yk_backend_lane *lane, void *to, const void *from, size_t bytes)
 {

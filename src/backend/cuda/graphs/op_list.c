@@ -32,12 +32,12 @@ static void clear_padding(enum yk_cuda_op_kind kind, void *op)
     switch (kind) {
     case YK_CUDA_OP_COPY_OR_CLEAR:
         break;
-        YK_CUDA_OPS(CLEAR)
+        YK_CUDA_FOR_EACH_OP(CLEAR)
     }
 }
 
 /* With a rate of 0 the sample numbers change in every step but have no effect. */
-static void normalise_dropout(struct yk_dropout *dropout)
+static void normalise_dropout(struct yk_dropout_options *dropout)
 {
     if (dropout->rate == 0) {
         memset(dropout, 0, sizeof *dropout);
@@ -79,7 +79,7 @@ bool yk_cuda_op_list_add(struct yk_cuda_op_list *list, enum yk_cuda_op_kind kind
     _Static_assert(sizeof(struct yk_##name##_op) % sizeof(int64_t) == 0 &&                         \
                        _Alignof(struct yk_##name##_op) <= sizeof(int64_t),                         \
                    "ops stay aligned in a list");
-YK_CUDA_OPS(KEEPS_ALIGNED)
+YK_CUDA_FOR_EACH_OP(KEEPS_ALIGNED)
 
 static void run_bytes(struct yk_backend_lane *lane, const struct yk_cuda_copy_or_clear_op *bytes)
 {
@@ -101,7 +101,7 @@ static void run_op(struct yk_backend_lane *lane, enum yk_cuda_op_kind kind, cons
     case YK_CUDA_OP_COPY_OR_CLEAR:
         run_bytes(lane, op);
         break;
-        YK_CUDA_OPS(RUN)
+        YK_CUDA_FOR_EACH_OP(RUN)
     }
 }
 

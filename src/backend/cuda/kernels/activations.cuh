@@ -32,13 +32,13 @@ template <typename T> __device__ __forceinline__ float yk_silu_derivative(float 
 /* gelu(x) = x · Φ(x) (Hendrycks and Gimpel 2016). The tanh form approximates Φ(x) with (1 + tanh u)
  * / 2 = s(2 u) with u = √(2/π) (x + 0.044715 x³). */
 #define YK_TWICE_ROOT_TWO_OVER_PI 1.59576912160573071F
-#define YK_GELU_CUBE 0.044715F
+#define YK_GELU_CUBIC_COEFFICIENT 0.044715F
 #define YK_ROOT_HALF 0.70710678118654752F
 #define YK_ROOT_TWO_PI_INVERSE 0.39894228040143268F
 
 template <typename T> __device__ __forceinline__ float yk_gelu_cdf(float x)
 {
-    const float third = YK_TWICE_ROOT_TWO_OVER_PI * YK_GELU_CUBE;
+    const float third = YK_TWICE_ROOT_TWO_OVER_PI * YK_GELU_CUBIC_COEFFICIENT;
     return yk_sigmoid<T>(x * (x * x * third + YK_TWICE_ROOT_TWO_OVER_PI));
 }
 
@@ -51,7 +51,7 @@ template <typename T> __device__ __forceinline__ float yk_gelu(float x)
 template <typename T> __device__ __forceinline__ float yk_gelu_derivative(float x)
 {
     const float gate = yk_gelu_cdf<T>(x);
-    const float third = 3.0F * YK_GELU_CUBE * YK_TWICE_ROOT_TWO_OVER_PI;
+    const float third = 3.0F * YK_GELU_CUBIC_COEFFICIENT * YK_TWICE_ROOT_TWO_OVER_PI;
     const float twice_slope_of_u = x * x * third + YK_TWICE_ROOT_TWO_OVER_PI;
     return gate + x * gate * (1.0F - gate) * twice_slope_of_u;
 }

@@ -8,7 +8,7 @@
 
 #include "backend/cuda/kernels/elements.cuh"
 
-YK_DEVICE void yk_async_copy(uint4 *to, const uint4 *from)
+YK_DEVICE void yk_async_copy_16_bytes(uint4 *to, const uint4 *from)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
@@ -21,7 +21,7 @@ YK_DEVICE void yk_async_copy(uint4 *to, const uint4 *from)
 }
 
 /* Makes a group of all copies since the last commit. */
-YK_DEVICE void yk_async_copy_commit(void)
+YK_DEVICE void yk_async_copy_commit_group(void)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     asm volatile("cp.async.commit_group;" ::: "memory");

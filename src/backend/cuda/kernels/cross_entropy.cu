@@ -235,10 +235,10 @@ YK_DEVICE int turn_over(const struct logit_row<T> &line, const struct logit_row<
         for (int unit = 0; unit < UNITS; unit++) {
             const int at = first + unit * threads;
             if (at < fetched) {
-                yk_async_copy(shelf + at, next.wides() + at);
+                yk_async_copy_16_bytes(shelf + at, next.wides() + at);
             }
         }
-        yk_async_copy_commit();
+        yk_async_copy_commit_group();
         groups++;
 #pragma unroll
         for (int unit = 0; unit < UNITS; unit++) {
@@ -356,13 +356,13 @@ static cudaError_t launch_rows(cudaStream_t stream, const struct yk_cross_entrop
 {
     const struct shape shape = shape_of(op, properties, op->classes / yk_vector_16_bytes<T>::count);
     /* The same every time: other lanes may be at it. */
-    cudaError_t error =
-        yk_set_shared_memory(reinterpret_cast<const void *>(cross_entropy_rows<T>),
-                             static_cast<int64_t>(properties->shared_bytes) - RESERVED_BYTES);
+    cudaError_t error = yk_allow_dynamic_shared_memory(
+        reinterpret_cast<const void *>(cross_entropy_rows<T>),
+        static_cast<int64_t>(properties->shared_bytes) - RESERVED_BYTES);
     const size_t bytes = static_cast<size_t>(shape.kept) * 16;
     int together = 0; /* blocks of a processor */
-    YK_CUDA_THEN(error, cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-                            &together, cross_entropy_rows<T>, shape.threads, bytes));
+    YK_CUDA_IF_SUCCESS(error, cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                                  &together, cross_entropy_rows<T>, shape.threads, bytes));
     if (error == cudaSuccess) {
         const int64_t most =
             static_cast<int64_t>(properties->processors) * (together > 0 ? together : 1);

@@ -51,9 +51,10 @@ YK_DEVICE void find_factors(const struct drop &op, int64_t sample, int64_t place
     for (int i = 0; i < N; i += 4) {
         uint4 words = make_uint4(~0U, ~0U, ~0U, ~0U);
         if (op.limit > 0) {
-            const struct yk_dropout &dropout = op.op.dropout;
-            words = yk_philox_dropout(dropout.seed, dropout.site, dropout.first_sample + sample,
-                                      static_cast<uint64_t>(place) / 4 + i / 4);
+            const struct yk_dropout_options &dropout = op.op.dropout;
+            words =
+                yk_philox_dropout_words(dropout.seed, dropout.site, dropout.first_sample + sample,
+                                        static_cast<uint64_t>(place) / 4 + i / 4);
         }
         factors[i] = words.x < op.limit ? 0.0F : op.scale;
         factors[i + 1] = words.y < op.limit ? 0.0F : op.scale;
@@ -76,7 +77,7 @@ YK_DEVICE void store_group(const group<T, WIDE> &from, const group<T, WIDE> &add
         for (int i = 0; i < N; i++) {
             x[i] = adds ? x[i] * factors[i] + y[i] : x[i] * factors[i];
         }
-        yk_store_packed<N>(to, yk_pack_from<T>(x));
+        yk_store_packed<N>(to, yk_pack_floats<T>(x));
     } else {
 #pragma unroll
         for (int i = 0; i < N; i++) {

@@ -180,7 +180,7 @@ __device__ __forceinline__ void yk_unpack(const yk_packed_vector<T, N> &pack, fl
 }
 
 template <typename T, int N>
-__device__ __forceinline__ yk_packed_vector<T, N> yk_pack_from(const float (&x)[N])
+__device__ __forceinline__ yk_packed_vector<T, N> yk_pack_floats(const float (&x)[N])
 {
     yk_packed_vector<T, N> pack;
     if constexpr (N == 1) {
@@ -272,12 +272,13 @@ template <typename F> YK_DEVICE void yk_dispatch_type_on_device(enum yk_precisio
 
 /* Allows a kernel to use up to `bytes` bytes of dynamic shared memory, and asks CUDA to prefer
  * shared memory to L1 cache. */
-static inline cudaError_t yk_set_shared_memory(const void *kernel, int64_t bytes)
+static inline cudaError_t yk_allow_dynamic_shared_memory(const void *kernel, int64_t bytes)
 {
     cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                              static_cast<int>(bytes));
-    YK_CUDA_THEN(error, cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
-                                             cudaSharedmemCarveoutMaxShared));
+    YK_CUDA_IF_SUCCESS(error,
+                       cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                            cudaSharedmemCarveoutMaxShared));
     return error;
 }
 

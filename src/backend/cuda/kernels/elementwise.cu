@@ -33,7 +33,7 @@ static __global__ void __launch_bounds__(THREADS)
         }
     }
     for (int64_t edge = first_edge(); edge < span.edges; edge += edge_step()) {
-        const int64_t at = yk_vector_span_edge(span, edge);
+        const int64_t at = yk_vector_span_edge_index(span, edge);
         to[at] = yk_from_float<To>(yk_to_float(from[at]));
     }
 }
@@ -47,7 +47,7 @@ void yk_cuda_elementwise_cast(struct yk_backend_lane *lane, const struct yk_cast
     const yk_vector_span span =
         yk_vector_span_make(op->count, {{op->from, yk_precision_bytes(op->from_type)},
                                         {op->to, yk_precision_bytes(op->to_type)}});
-    const unsigned blocks = yk_vector_span_blocks(span, THREADS, UNITS);
+    const unsigned blocks = yk_vector_span_block_count(span, THREADS, UNITS);
     yk_dispatch_type(op->from_type, [&](auto from) {
         yk_dispatch_type(op->to_type, [&](auto to) {
             using From = decltype(from);
@@ -82,7 +82,7 @@ static __global__ void __launch_bounds__(THREADS)
         }
     }
     for (int64_t edge = first_edge(); edge < span.edges; edge += edge_step()) {
-        const int64_t at = yk_vector_span_edge(span, edge);
+        const int64_t at = yk_vector_span_edge_index(span, edge);
         to[at] = yk_from_float<T>(yk_to_float(to[at]) + yk_to_float(from[at]));
     }
 }
@@ -96,7 +96,7 @@ void yk_cuda_elementwise_add(struct yk_backend_lane *lane, const struct yk_add_o
     const int64_t bytes = yk_precision_bytes(op->type);
     const yk_vector_span span =
         yk_vector_span_make(op->count, {{op->from, bytes}, {op->to, bytes}});
-    const unsigned blocks = yk_vector_span_blocks(span, THREADS, UNITS);
+    const unsigned blocks = yk_vector_span_block_count(span, THREADS, UNITS);
     yk_dispatch_type(op->type, [&](auto number) {
         using T = decltype(number);
         add_span<<<blocks, THREADS, 0, stream>>>(static_cast<const T *>(op->from),

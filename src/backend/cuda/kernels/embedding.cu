@@ -390,7 +390,7 @@ static __global__ void __launch_bounds__(JOIN_THREADS)
         sum = make_float4(sum.x + one.x, sum.y + one.y, sum.z + one.z, sum.w + one.w);
     }
     float total[4];
-    yk_unpack_quarter(sum, total);
+    yk_unpack_group_of_four(sum, total);
     for (int i = 0; i < 4 && column + i < op.width; i++) {
         yk_typed_add(op.table_type, op.d_table, token * op.width + column + i, op.scale * total[i]);
     }

@@ -5,7 +5,7 @@
 #include "backend/nf4_codebook.h"
 
 static __device__ const float yk_nf4_values[YK_NF4_VALUE_COUNT] = {YK_NF4_VALUE_CODEBOOK};
-static __constant__ const float yk_nf4_bounds[YK_NF4_VALUE_COUNT - 1] = {YK_NF4_CODE_BOUNDS};
+static __constant__ const float yk_nf4_bounds[YK_NF4_VALUE_COUNT - 1] = {YK_NF4_VALUE_MIDPOINTS};
 static __device__ const float yk_nf4_scale_values[YK_NF4_SCALE_VALUE_COUNT] = {
     YK_NF4_SCALE_CODEBOOK};
 
@@ -143,7 +143,7 @@ static __global__ void __launch_bounds__(THREADS)
         to.scale_scales[blockIdx.x] = largest;
     }
     if (block < blocks) {
-        to.scales[block] = yk_nf4_code_of_scale(values, away * inverse(largest));
+        to.scales[block] = yk_nf4_nearest_scale_code(values, away * inverse(largest));
     }
 }
 

@@ -10,28 +10,28 @@ enum {
     REGISTER_BLOCKS = 4, /* of an SM */
     SLOW_BLOCKS = 8,
     WEIGHT_BYTES = 48 << 10, /* of shared memory for weights and biases, at most */
-    STAGE_BYTES = YK_THREAD_CHUNKS * YK_TEAM_THREADS * 16,
+    STAGE_BYTES = YK_WARP_TEAM_MAX_CHUNKS_PER_THREAD * YK_WARP_TEAM_BLOCK_THREADS * 16,
     RESERVED_BYTES = 2048, /* shared memory of a block for its sums, and what the system keeps */
 };
 
 /* What a thread of a team holds of a row: chunks place, place + step … below count. */
 template <typename T> struct row_registers {
-    yk_vector_16_bytes<T> chunks[YK_THREAD_CHUNKS];
+    yk_vector_16_bytes<T> chunks[YK_WARP_TEAM_MAX_CHUNKS_PER_THREAD];
 };
 
 /* Asks for what a thread holds of a row; it lies in shared memory at stage[0], stage[threads] …. */
 template <typename T> YK_DEVICE void fetch(const T *x, int place, int step, int count, uint4 *stage)
 {
 #pragma unroll
-    for (int i = 0; i < YK_THREAD_CHUNKS; i++) {
+    for (int i = 0; i < YK_WARP_TEAM_MAX_CHUNKS_PER_THREAD; i++) {
         const int chunk = place + i * step;
         if (chunk < count) {
-            yk_async_copy(
-                stage + i * YK_TEAM_THREADS,
+            yk_async_copy_16_bytes(
+                stage + i * YK_WARP_TEAM_BLOCK_THREADS,
                 reinterpret_cast<const uint4 *>(x + chunk * yk_vector_16_bytes<T>::count));
         }
     }
-    yk_async_copy_commit();
+    yk_async_copy_commit_group();
 }
 
 template <typename T>
@@ -39,10 +39,10 @@ YK_DEVICE void load_registers(const uint4 *stage, int place, int step, int count
                               struct row_registers<T> &out)
 {
 #pragma unroll
-    for (int i = 0; i < YK_THREAD_CHUNKS; i++) {
+    for (int i = 0; i < YK_WARP_TEAM_MAX_CHUNKS_PER_THREAD; i++) {
         if (place + i * step < count) {
-            out.chunks[i] =
-                *reinterpret_cast<const yk_vector_16_bytes<T> *>(stage + i * YK_TEAM_THREADS);
+            out.chunks[i] = *reinterpret_cast<const yk_vector_16_bytes<T> *>(
+                stage + i * YK_WARP_TEAM_BLOCK_THREADS);
         }
     }
 }
@@ -54,7 +54,7 @@ YK_DEVICE float sum_registers(const struct row_registers<T> &row_registers, int 
 {
     float sum = 0;
 #pragma unroll
-    for (int i = 0; i < YK_THREAD_CHUNKS; i++) {
+    for (int i = 0; i < YK_WARP_TEAM_MAX_CHUNKS_PER_THREAD; i++) {
         if (place + i * step < count) {
 #pragma unroll
             for (int j = 0; j < yk_vector_16_bytes<T>::count; j++) {
@@ -76,10 +76,10 @@ YK_DEVICE yk_vector_16_bytes<T> scale_chunk(const yk_vector_16_bytes<T> &x, floa
         float from[4];
         float weight[4];
         float bias[4] = {0, 0, 0, 0};
-        yk_unpack_quarter(x, quarter, from);
-        yk_unpack_quarter(weights[quarter * chunks], weight);
+        yk_unpack_group_of_four(x, quarter, from);
+        yk_unpack_group_of_four(weights[quarter * chunks], weight);
         if (biases) {
-            yk_unpack_quarter(biases[quarter * chunks], bias);
+            yk_unpack_group_of_four(biases[quarter * chunks], bias);
         }
 #pragma unroll
         for (int i = 0; i < 4; i++) {
@@ -93,20 +93,21 @@ YK_DEVICE yk_vector_16_bytes<T> scale_chunk(const yk_vector_16_bytes<T> &x, floa
 /* x and y are of type T. The block's teams go from row to row together; `prefetch` rows, 0 or 1,
  * are copied before they are needed. */
 template <typename T>
-static __global__ void __launch_bounds__(YK_TEAM_THREADS, REGISTER_BLOCKS)
+static __global__ void __launch_bounds__(YK_WARP_TEAM_BLOCK_THREADS, REGISTER_BLOCKS)
     register_rows(struct yk_norm_op op, int team_warps, int prefetch)
 {
     constexpr int N = yk_vector_16_bytes<T>::count;
     /* The stages, then weights and, where there are, biases, width of each. */
     extern __shared__ float4 shared[];
-    __shared__ float scratch[2][YK_TEAM_WARPS][1];
+    __shared__ float scratch[2][YK_WARP_TEAM_MAX_WARPS][1];
     const int width = static_cast<int>(op.width);
     const int chunks = width / N;
-    float4 *weights = shared + (1 + prefetch) * YK_THREAD_CHUNKS * YK_TEAM_THREADS;
+    float4 *weights =
+        shared + (1 + prefetch) * YK_WARP_TEAM_MAX_CHUNKS_PER_THREAD * YK_WARP_TEAM_BLOCK_THREADS;
     const float4 *biases = op.bias ? weights + width / 4 : nullptr;
     uint4 *stages = reinterpret_cast<uint4 *>(shared) + threadIdx.x;
     const int team_threads = team_warps * 32;
-    const int teams = YK_TEAM_THREADS / team_threads;
+    const int teams = YK_WARP_TEAM_BLOCK_THREADS / team_threads;
     const int team = threadIdx.x / team_threads;
     const int place = threadIdx.x % team_threads;
     const int64_t step = static_cast<int64_t>(gridDim.x) * teams;
@@ -115,9 +116,9 @@ static __global__ void __launch_bounds__(YK_TEAM_THREADS, REGISTER_BLOCKS)
         fetch(static_cast<const T *>(op.x) + (first + team) * width, place, team_threads,
               first + team < op.rows ? chunks : 0, stages);
     }
-    yk_stage_weights<N>(op.weight_type, op.weight, width, weights);
+    yk_copy_weights_to_shared_memory<N>(op.weight_type, op.weight, width, weights);
     if (op.bias) {
-        yk_stage_weights<N>(op.weight_type, op.bias, width, weights + width / 4);
+        yk_copy_weights_to_shared_memory<N>(op.weight_type, op.bias, width, weights + width / 4);
     }
     __syncthreads();
     int turn = 0;
@@ -128,21 +129,23 @@ static __global__ void __launch_bounds__(YK_TEAM_THREADS, REGISTER_BLOCKS)
         struct row_registers<T> row_registers;
         fetch(static_cast<const T *>(op.x) + next * width, place, team_threads,
               next < op.rows ? chunks : 0,
-              stages + (stage ^ prefetch) * YK_THREAD_CHUNKS * YK_TEAM_THREADS);
+              stages + (stage ^ prefetch) * YK_WARP_TEAM_MAX_CHUNKS_PER_THREAD *
+                           YK_WARP_TEAM_BLOCK_THREADS);
         yk_async_copy_wait_all_but(prefetch);
-        load_registers(stages + stage * YK_THREAD_CHUNKS * YK_TEAM_THREADS, place, team_threads,
-                       count, row_registers);
+        load_registers(stages +
+                           stage * YK_WARP_TEAM_MAX_CHUNKS_PER_THREAD * YK_WARP_TEAM_BLOCK_THREADS,
+                       place, team_threads, count, row_registers);
         float mean = 0;
         if (op.bias) {
             float sum[1] = {sum_registers(row_registers, place, team_threads, count,
                                           [](float x) { return x; })};
-            yk_team_sums(sum, team_warps, scratch[turn++ & 1]);
+            yk_warp_team_sums(sum, team_warps, scratch[turn++ & 1]);
             mean = sum[0] / static_cast<float>(width);
         }
         const auto squared_distance = [mean](float x) { return (x - mean) * (x - mean); };
         float spread[1] = {
             sum_registers(row_registers, place, team_threads, count, squared_distance)};
-        yk_team_sums(spread, team_warps, scratch[turn++ & 1]);
+        yk_warp_team_sums(spread, team_warps, scratch[turn++ & 1]);
         const float rstd = 1.0F / sqrtf(spread[0] / static_cast<float>(width) + op.epsilon);
         if (place == 0 && count > 0) {
             op.rstd[row] = rstd;
@@ -152,7 +155,7 @@ static __global__ void __launch_bounds__(YK_TEAM_THREADS, REGISTER_BLOCKS)
         }
         T *y = static_cast<T *>(op.y) + row * width;
 #pragma unroll
-        for (int i = 0; i < YK_THREAD_CHUNKS; i++) {
+        for (int i = 0; i < YK_WARP_TEAM_MAX_CHUNKS_PER_THREAD; i++) {
             const int chunk = place + i * team_threads;
             if (chunk < count) {
                 yk_store_16_bytes(y + chunk * N,
@@ -164,27 +167,27 @@ static __global__ void __launch_bounds__(YK_TEAM_THREADS, REGISTER_BLOCKS)
 }
 
 /* Any types, widths and addresses; a block a row, whose threads are one team. */
-static __global__ void __launch_bounds__(YK_TEAM_THREADS) walk_rows(struct yk_norm_op op)
+static __global__ void __launch_bounds__(YK_WARP_TEAM_BLOCK_THREADS) walk_rows(struct yk_norm_op op)
 {
-    __shared__ float scratch[2][YK_TEAM_WARPS][1];
+    __shared__ float scratch[2][YK_WARP_TEAM_MAX_WARPS][1];
     int turn = 0;
     for (int64_t row = blockIdx.x; row < op.rows; row += gridDim.x) {
         const int64_t start = row * op.width;
         float mean = 0;
         if (op.bias) {
             float sum[1] = {0};
-            for (int64_t i = threadIdx.x; i < op.width; i += YK_TEAM_THREADS) {
+            for (int64_t i = threadIdx.x; i < op.width; i += YK_WARP_TEAM_BLOCK_THREADS) {
                 sum[0] += yk_typed_load_one(op.x_type, op.x, start + i);
             }
-            yk_team_sums(sum, YK_TEAM_WARPS, scratch[turn++ & 1]);
+            yk_warp_team_sums(sum, YK_WARP_TEAM_MAX_WARPS, scratch[turn++ & 1]);
             mean = sum[0] / static_cast<float>(op.width);
         }
         float spread[1] = {0};
-        for (int64_t i = threadIdx.x; i < op.width; i += YK_TEAM_THREADS) {
+        for (int64_t i = threadIdx.x; i < op.width; i += YK_WARP_TEAM_BLOCK_THREADS) {
             const float distance = yk_typed_load_one(op.x_type, op.x, start + i) - mean;
             spread[0] += distance * distance;
         }
-        yk_team_sums(spread, YK_TEAM_WARPS, scratch[turn++ & 1]);
+        yk_warp_team_sums(spread, YK_WARP_TEAM_MAX_WARPS, scratch[turn++ & 1]);
         const float rstd = 1.0F / sqrtf(spread[0] / static_cast<float>(op.width) + op.epsilon);
         if (threadIdx.x == 0) {
             op.rstd[row] = rstd;
@@ -192,7 +195,7 @@ static __global__ void __launch_bounds__(YK_TEAM_THREADS) walk_rows(struct yk_no
                 op.mean[row] = mean;
             }
         }
-        for (int64_t i = threadIdx.x; i < op.width; i += YK_TEAM_THREADS) {
+        for (int64_t i = threadIdx.x; i < op.width; i += YK_WARP_TEAM_BLOCK_THREADS) {
             const float x = yk_typed_load_one(op.x_type, op.x, start + i);
             const float weight = yk_typed_load_one(op.weight_type, op.weight, i);
             const float bias = op.bias ? yk_typed_load_one(op.weight_type, op.bias, i) : 0.0F;
@@ -213,23 +216,23 @@ static bool launch_registers(struct yk_backend_lane *lane, const struct yk_norm_
         op->width * (op->bias ? 2 : 1) * static_cast<int64_t>(sizeof(float));
     const int64_t scratch = static_cast<int64_t>(properties->shared_bytes);
     if (!yk_is_16_byte_aligned<T>(op->x, op->width) ||
-        !yk_is_16_byte_aligned<T>(op->y, op->width) || chunks > YK_TEAM_CHUNKS ||
+        !yk_is_16_byte_aligned<T>(op->y, op->width) || chunks > YK_WARP_TEAM_MAX_CHUNKS ||
         weight_bytes > WEIGHT_BYTES || weight_bytes + STAGE_BYTES + RESERVED_BYTES > scratch) {
         return false;
     }
     const int prefetch =
         REGISTER_BLOCKS * (weight_bytes + 2 * STAGE_BYTES + RESERVED_BYTES) <= scratch ? 1 : 0;
-    const int team_warps = yk_team_warps(chunks, YK_THREAD_CHUNKS);
-    const int64_t blocks = yk_ceil_div(op->rows, YK_TEAM_WARPS / team_warps);
+    const int team_warps = yk_warp_team_warp_count(chunks, YK_WARP_TEAM_MAX_CHUNKS_PER_THREAD);
+    const int64_t blocks = yk_ceil_div(op->rows, YK_WARP_TEAM_MAX_WARPS / team_warps);
     const int64_t max_blocks = static_cast<int64_t>(properties->processors) * REGISTER_BLOCKS;
     const unsigned grid = static_cast<unsigned>(blocks < max_blocks ? blocks : max_blocks);
     const size_t bytes = static_cast<size_t>(weight_bytes + (1 + prefetch) * STAGE_BYTES);
     /* The same every time: other lanes may be at it. */
-    const cudaError_t error = yk_set_shared_memory(
+    const cudaError_t error = yk_allow_dynamic_shared_memory(
         reinterpret_cast<const void *>(register_rows<T>),
         yk_number_min(scratch - RESERVED_BYTES, WEIGHT_BYTES + 2 * STAGE_BYTES));
     if (yk_cuda_lane_check(lane, error, "norm")) {
-        register_rows<T><<<grid, YK_TEAM_THREADS, bytes, yk_cuda_lane_stream(lane)>>>(
+        register_rows<T><<<grid, YK_WARP_TEAM_BLOCK_THREADS, bytes, yk_cuda_lane_stream(lane)>>>(
             *op, team_warps, prefetch);
     }
     return true;
@@ -249,8 +252,8 @@ void yk_cuda_norm(struct yk_backend_lane *lane, const struct yk_norm_op *op)
     if (!row_registers) {
         const int64_t max_blocks =
             static_cast<int64_t>(yk_cuda_lane_properties(lane)->processors) * SLOW_BLOCKS;
-        walk_rows<<<static_cast<unsigned>(yk_number_min(op->rows, max_blocks)), YK_TEAM_THREADS, 0,
-                    yk_cuda_lane_stream(lane)>>>(*op);
+        walk_rows<<<static_cast<unsigned>(yk_number_min(op->rows, max_blocks)),
+                    YK_WARP_TEAM_BLOCK_THREADS, 0, yk_cuda_lane_stream(lane)>>>(*op);
     }
     yk_cuda_lane_check(lane, cudaGetLastError(), "norm");
 }

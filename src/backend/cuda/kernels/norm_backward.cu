@@ -28,7 +28,7 @@ static inline void add_column_sums(struct yk_backend_lane *lane,
     const struct yk_partial_sums sums = {
         partials,       op->width, static_cast<int32_t>(groups), 2, {op->d_weight, op->d_bias},
         op->weight_type};
-    yk_add_partial_sums(yk_cuda_lane_stream(lane), &sums);
+    yk_partial_sums_enqueue(yk_cuda_lane_stream(lane), &sums);
 }
 
 /* ---- rows in shared memory ---- */
@@ -80,7 +80,8 @@ template <int CHUNKS> struct row_stages {
 
     __device__ __forceinline__ uint4 *at(int stage, int what, int i) const
     {
-        return places + ((stage * FETCHED + what) * CHUNKS + i) * YK_TEAM_THREADS + threadIdx.x;
+        return places + ((stage * FETCHED + what) * CHUNKS + i) * YK_WARP_TEAM_BLOCK_THREADS +
+               threadIdx.x;
     }
 
     template <typename T>
@@ -103,15 +104,17 @@ YK_DEVICE void fetch_row(const struct yk_norm_backward_op &op, int64_t row,
         const int chunk = position.place + i * position.step;
         if (chunk < count) {
             const int64_t at = start + chunk;
-            yk_async_copy(row_stages.at(stage, X, i), static_cast<const uint4 *>(op.x) + at);
-            yk_async_copy(row_stages.at(stage, DY, i), static_cast<const uint4 *>(op.dy) + at);
+            yk_async_copy_16_bytes(row_stages.at(stage, X, i),
+                                   static_cast<const uint4 *>(op.x) + at);
+            yk_async_copy_16_bytes(row_stages.at(stage, DY, i),
+                                   static_cast<const uint4 *>(op.dy) + at);
             if (op.add) {
-                yk_async_copy(row_stages.at(stage, ADD, i),
-                              static_cast<const uint4 *>(op.add) + at);
+                yk_async_copy_16_bytes(row_stages.at(stage, ADD, i),
+                                       static_cast<const uint4 *>(op.add) + at);
             }
         }
     }
-    yk_async_copy_commit();
+    yk_async_copy_commit_group();
 }
 
 /* The weights of a thread's columns, one by one: they may lie anywhere. */
@@ -192,7 +195,7 @@ YK_DEVICE void backward_row(const struct yk_norm_backward_op &op, int64_t row,
                                sums.weight[i], sums.bias[i]);
         }
     }
-    yk_team_sums(row_sums, position.step / 32, scratch);
+    yk_warp_team_sums(row_sums, position.step / 32, scratch);
     const float g_mean = op.mean ? row_sums[ROW_G] / static_cast<float>(op.width) : 0.0F;
     const float gn_mean = row_sums[ROW_GN] / static_cast<float>(op.width);
     /* It is read again: registers are for what stays. */
@@ -246,16 +249,16 @@ YK_DEVICE void leave(const float (&sums)[CHUNKS][yk_vector_16_bytes<T>::count],
 /* x, dy and dx are of type T. The block's teams go from row to row together; `prefetch` rows, 0 or
  * 1, are copied before they are needed. */
 template <typename T, int CHUNKS, bool SUMS>
-static __global__ void __launch_bounds__(YK_TEAM_THREADS, REGISTER_BLOCKS)
+static __global__ void __launch_bounds__(YK_WARP_TEAM_BLOCK_THREADS, REGISTER_BLOCKS)
     register_rows(struct yk_norm_backward_op op, int team_warps, int prefetch, float *partials)
 {
     extern __shared__ float4 shared[];
-    __shared__ float scratch[2][YK_TEAM_WARPS][ROW_SUMS];
+    __shared__ float scratch[2][YK_WARP_TEAM_MAX_WARPS][ROW_SUMS];
     const int width = static_cast<int>(op.width);
     const int threads = team_warps * 32;
     const struct position position = {
         width / yk_vector_16_bytes<T>::count, static_cast<int>(threadIdx.x) % threads, threads,
-        static_cast<int>(threadIdx.x) / threads, YK_TEAM_THREADS / threads};
+        static_cast<int>(threadIdx.x) / threads, YK_WARP_TEAM_BLOCK_THREADS / threads};
     struct row_stages<CHUNKS> row_stages;
     row_stages.places = reinterpret_cast<uint4 *>(shared);
     const int64_t step = static_cast<int64_t>(gridDim.x) * position.teams;
@@ -294,10 +297,10 @@ static bool load_registers(struct yk_backend_lane *lane, const struct yk_norm_ba
     const struct yk_cuda_device_properties *properties = yk_cuda_lane_properties(lane);
     const auto kernel = register_rows<T, CHUNKS, SUMS>;
     const int64_t scratch = static_cast<int64_t>(properties->shared_bytes);
-    const int64_t stage_bytes = FETCHED * CHUNKS * YK_TEAM_THREADS * 16;
+    const int64_t stage_bytes = FETCHED * CHUNKS * YK_WARP_TEAM_BLOCK_THREADS * 16;
     const int prefetch = REGISTER_BLOCKS * (2 * stage_bytes + RESERVED_BYTES) <= scratch ? 1 : 0;
     const int64_t bytes = (1 + prefetch) * stage_bytes;
-    const int64_t blocks = yk_ceil_div(op->rows, YK_TEAM_WARPS / team_warps);
+    const int64_t blocks = yk_ceil_div(op->rows, YK_WARP_TEAM_MAX_WARPS / team_warps);
     const int64_t max_blocks = static_cast<int64_t>(properties->processors) * REGISTER_BLOCKS;
     const unsigned grid = static_cast<unsigned>(blocks < max_blocks ? blocks : max_blocks);
     float *partials = nullptr;
@@ -309,13 +312,13 @@ static bool load_registers(struct yk_backend_lane *lane, const struct yk_norm_ba
         partials = static_cast<float *>(yk_cuda_lane_scratch(lane, grid * sums_bytes));
     }
     if ((SUMS && !partials) ||
-        !yk_cuda_lane_check(lane,
-                            yk_set_shared_memory(reinterpret_cast<const void *>(kernel), bytes),
-                            "norm_backward")) {
+        !yk_cuda_lane_check(
+            lane, yk_allow_dynamic_shared_memory(reinterpret_cast<const void *>(kernel), bytes),
+            "norm_backward")) {
         return true;
     }
-    kernel<<<grid, YK_TEAM_THREADS, static_cast<size_t>(bytes), yk_cuda_lane_stream(lane)>>>(
-        *op, team_warps, prefetch, partials);
+    kernel<<<grid, YK_WARP_TEAM_BLOCK_THREADS, static_cast<size_t>(bytes),
+             yk_cuda_lane_stream(lane)>>>(*op, team_warps, prefetch, partials);
     if (SUMS) {
         add_column_sums(lane, op, partials, grid);
     }
@@ -327,13 +330,14 @@ static bool backward_registers(struct yk_backend_lane *lane, const struct yk_nor
 {
     const int64_t chunks = op->width / yk_vector_16_bytes<T>::count;
     if (!op->d_weight && !op->d_bias) {
-        return load_registers<T, YK_THREAD_CHUNKS, false>(lane, op,
-                                                          yk_team_warps(chunks, YK_THREAD_CHUNKS));
+        return load_registers<T, YK_WARP_TEAM_MAX_CHUNKS_PER_THREAD, false>(
+            lane, op, yk_warp_team_warp_count(chunks, YK_WARP_TEAM_MAX_CHUNKS_PER_THREAD));
     }
-    if (chunks > YK_TEAM_THREADS * SUM_CHUNKS) {
-        return load_registers<T, YK_THREAD_CHUNKS, true>(lane, op, YK_TEAM_WARPS);
+    if (chunks > YK_WARP_TEAM_BLOCK_THREADS * SUM_CHUNKS) {
+        return load_registers<T, YK_WARP_TEAM_MAX_CHUNKS_PER_THREAD, true>(lane, op,
+                                                                           YK_WARP_TEAM_MAX_WARPS);
     }
-    const int team_warps = yk_team_warps(chunks, SUM_CHUNKS);
+    const int team_warps = yk_warp_team_warp_count(chunks, SUM_CHUNKS);
     return chunks > team_warps * 32 * (SUM_CHUNKS - 1)
                ? load_registers<T, SUM_CHUNKS, true>(lane, op, team_warps)
                : load_registers<T, SUM_CHUNKS - 1, true>(lane, op, team_warps);
@@ -350,7 +354,7 @@ static bool run_registers(struct yk_backend_lane *lane, const struct yk_norm_bac
                             yk_is_16_byte_aligned<T>(op->dy, op->width) &&
                             yk_is_16_byte_aligned<T>(op->dx, op->width) &&
                             yk_is_16_byte_aligned<T>(op->add, op->width) &&
-                            op->width / yk_vector_16_bytes<T>::count <= YK_TEAM_CHUNKS &&
+                            op->width / yk_vector_16_bytes<T>::count <= YK_WARP_TEAM_MAX_CHUNKS &&
                             backward_registers<T>(lane, op);
         });
     }
@@ -401,26 +405,27 @@ static __global__ void __launch_bounds__(COLUMN_LANES *COLUMN_STEPS)
 }
 
 /* dx: a block a row, whose threads are one team. */
-static __global__ void __launch_bounds__(YK_TEAM_THREADS) walk_rows(struct yk_norm_backward_op op)
+static __global__ void __launch_bounds__(YK_WARP_TEAM_BLOCK_THREADS)
+    walk_rows(struct yk_norm_backward_op op)
 {
-    __shared__ float scratch[2][YK_TEAM_WARPS][ROW_SUMS];
+    __shared__ float scratch[2][YK_WARP_TEAM_MAX_WARPS][ROW_SUMS];
     int turn = 0;
     for (int64_t row = blockIdx.x; row < op.rows; row += gridDim.x) {
         const int64_t start = row * op.width;
         const float mean = op.mean ? op.mean[row] : 0.0F;
         const float rstd = op.rstd[row];
         float sums[ROW_SUMS] = {0, 0};
-        for (int64_t i = threadIdx.x; i < op.width; i += YK_TEAM_THREADS) {
+        for (int64_t i = threadIdx.x; i < op.width; i += YK_WARP_TEAM_BLOCK_THREADS) {
             const float n = (yk_typed_load_one(op.x_type, op.x, start + i) - mean) * rstd;
             const float g = yk_typed_load_one(op.y_type, op.dy, start + i) *
                             yk_typed_load_one(op.weight_type, op.weight, i);
             sums[ROW_G] += g;
             sums[ROW_GN] += g * n;
         }
-        yk_team_sums(sums, YK_TEAM_WARPS, scratch[turn++ & 1]);
+        yk_warp_team_sums(sums, YK_WARP_TEAM_MAX_WARPS, scratch[turn++ & 1]);
         const float g_mean = op.mean ? sums[ROW_G] / static_cast<float>(op.width) : 0.0F;
         const float gn_mean = sums[ROW_GN] / static_cast<float>(op.width);
-        for (int64_t i = threadIdx.x; i < op.width; i += YK_TEAM_THREADS) {
+        for (int64_t i = threadIdx.x; i < op.width; i += YK_WARP_TEAM_BLOCK_THREADS) {
             const float n = (yk_typed_load_one(op.x_type, op.x, start + i) - mean) * rstd;
             const float g = yk_typed_load_one(op.y_type, op.dy, start + i) *
                             yk_typed_load_one(op.weight_type, op.weight, i);
@@ -453,7 +458,7 @@ static void backward_slow(struct yk_backend_lane *lane, const struct yk_norm_bac
     }
     const int64_t grid =
         yk_number_min(op->rows, yk_cuda_lane_properties(lane)->processors * SLOW_BLOCKS);
-    walk_rows<<<static_cast<unsigned>(grid), YK_TEAM_THREADS, 0, stream>>>(*op);
+    walk_rows<<<static_cast<unsigned>(grid), YK_WARP_TEAM_BLOCK_THREADS, 0, stream>>>(*op);
 }
 
 void yk_cuda_norm_backward(struct yk_backend_lane *lane, const struct yk_norm_backward_op *op)

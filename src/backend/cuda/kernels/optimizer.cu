@@ -59,7 +59,7 @@ static __global__ void __launch_bounds__(UPDATE_THREADS)
         const int64_t at = span.head + 4 * (first + unit * UPDATE_THREADS);
         if (first + unit * UPDATE_THREADS < span.fours) {
             g[unit] = yk_load_packed<4>(gradients + at);
-            w[unit] = yk_load_four_once(op.master + at);
+            w[unit] = yk_load_four_streaming(op.master + at);
             states[unit] = rule.load_four(op, at);
         }
     }
@@ -69,7 +69,7 @@ static __global__ void __launch_bounds__(UPDATE_THREADS)
         if (first + unit * UPDATE_THREADS < span.fours) {
             rule.four(factor, yk_unpack_four(g[unit]), w[unit], states[unit]);
             rule.store_four(op, at, states[unit]);
-            yk_store_four_once(op.master + at, w[unit]);
+            yk_store_four_streaming(op.master + at, w[unit]);
             if (copied) {
                 yk_store_four(weights + at, w[unit]);
             }
@@ -78,7 +78,7 @@ static __global__ void __launch_bounds__(UPDATE_THREADS)
     const int64_t threads = static_cast<int64_t>(gridDim.x) * UPDATE_THREADS;
     for (int64_t edge = static_cast<int64_t>(blockIdx.x) * UPDATE_THREADS + threadIdx.x;
          edge < span.edges; edge += threads) {
-        update_edge<T>(op, rule, factor, yk_vector_span_edge(span, edge));
+        update_edge<T>(op, rule, factor, yk_vector_span_edge_index(span, edge));
     }
 }
 
@@ -102,7 +102,7 @@ static void launch_update(struct yk_backend_lane *lane, const typename RULE::op 
     if (!given.master) { /* 16 bits without a master are taken one by one */
         span = {0, 0, op->count};
     }
-    const unsigned blocks = yk_vector_span_blocks(span, UPDATE_THREADS, UPDATE_UNITS);
+    const unsigned blocks = yk_vector_span_block_count(span, UPDATE_THREADS, UPDATE_UNITS);
     yk_dispatch_type(op->type, [&](auto number) {
         using T = decltype(number);
         update_span<T><<<blocks, UPDATE_THREADS, 0, stream>>>(given, rule, span);
@@ -171,14 +171,14 @@ struct adamw {
 
     __device__ __forceinline__ state<float4> load_four(const op &op, int64_t at) const
     {
-        return {yk_load_four_once(op.moment1 + at), yk_load_four_once(op.moment2 + at)};
+        return {yk_load_four_streaming(op.moment1 + at), yk_load_four_streaming(op.moment2 + at)};
     }
 
     __device__ __forceinline__ void store_four(const op &op, int64_t at,
                                                const state<float4> &s) const
     {
-        yk_store_four_once(op.moment1 + at, s.m);
-        yk_store_four_once(op.moment2 + at, s.v);
+        yk_store_four_streaming(op.moment1 + at, s.m);
+        yk_store_four_streaming(op.moment2 + at, s.v);
     }
 };
 
@@ -248,13 +248,13 @@ struct sgd {
 
     __device__ __forceinline__ float4 load_four(const op &op, int64_t at) const
     {
-        return reads ? yk_load_four_once(op.velocity + at) : make_float4(0, 0, 0, 0);
+        return reads ? yk_load_four_streaming(op.velocity + at) : make_float4(0, 0, 0, 0);
     }
 
     __device__ __forceinline__ void store_four(const op &op, int64_t at, const float4 &b) const
     {
         if (moves) {
-            yk_store_four_once(op.velocity + at, b);
+            yk_store_four_streaming(op.velocity + at, b);
         }
     }
 };

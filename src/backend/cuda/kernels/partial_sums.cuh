@@ -62,7 +62,8 @@ __launch_bounds__(YK_PARTIAL_SUMS_COLUMNS_PER_BLOCK *YK_PARTIAL_SUMS_THREADS_PER
     }
 }
 
-static inline void yk_add_partial_sums(cudaStream_t stream, const struct yk_partial_sums *partials)
+static inline void yk_partial_sums_enqueue(cudaStream_t stream,
+                                           const struct yk_partial_sums *partials)
 {
     const dim3 grid(
         static_cast<unsigned>(yk_ceil_div(partials->columns, YK_PARTIAL_SUMS_COLUMNS_PER_BLOCK)),

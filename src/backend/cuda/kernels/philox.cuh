@@ -1,6 +1,6 @@
 /*
  * Philox4x32-10 on the device: the same random numbers as backend/cpu/math/philox.h. struct
- * yk_dropout in backend/ops.h defines how dropout uses them.
+ * yk_dropout_options in backend/ops.h defines how dropout uses them.
  */
 #ifndef YK_BACKEND_CUDA_KERNELS_PHILOX_CUH
 #define YK_BACKEND_CUDA_KERNELS_PHILOX_CUH
@@ -25,7 +25,7 @@ YK_DEVICE uint4 yk_philox(uint64_t seed, uint4 x)
 }
 
 /* Returns the four random words for elements 4 · quad to 4 · quad + 3 of a sample. */
-YK_DEVICE uint4 yk_philox_dropout(uint64_t seed, uint64_t site, int64_t sample, uint64_t quad)
+YK_DEVICE uint4 yk_philox_dropout_words(uint64_t seed, uint64_t site, int64_t sample, uint64_t quad)
 {
     return yk_philox(seed,
                      make_uint4(static_cast<uint32_t>(quad), static_cast<uint32_t>(sample),

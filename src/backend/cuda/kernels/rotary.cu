@@ -41,8 +41,8 @@ YK_DEVICE void turn(float sign, const float (&cosine)[N], const float (&sine)[N]
         x[i] = was * cosine[i] - sign * y[i] * sine[i];
         y[i] = y[i] * cosine[i] + sign * was * sine[i];
     }
-    low = yk_pack_from<T>(x);
-    high = yk_pack_from<T>(y);
+    low = yk_pack_floats<T>(x);
+    high = yk_pack_floats<T>(y);
 }
 
 /* The thread's pairs in every blockDim.y-th head of one row; `row` is where the first head has

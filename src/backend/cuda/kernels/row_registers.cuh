@@ -59,8 +59,8 @@ YK_DEVICE void yk_typed_add(enum yk_precision type, void *base, int64_t at, floa
 /* Converts elements 4 · quarter to 4 · quarter + 3 of a vector to fp32. In this file a quarter is
  * four elements. */
 template <typename T>
-__device__ __forceinline__ void yk_unpack_quarter(const yk_vector_16_bytes<T> &wide, int quarter,
-                                                  float (&out)[4])
+__device__ __forceinline__ void yk_unpack_group_of_four(const yk_vector_16_bytes<T> &wide,
+                                                        int quarter, float (&out)[4])
 {
 #pragma unroll
     for (int i = 0; i < 4; i++) {
@@ -68,7 +68,7 @@ __device__ __forceinline__ void yk_unpack_quarter(const yk_vector_16_bytes<T> &w
     }
 }
 
-YK_DEVICE void yk_unpack_quarter(const float4 &from, float (&out)[4])
+YK_DEVICE void yk_unpack_group_of_four(const float4 &from, float (&out)[4])
 {
     out[0] = from.x;
     out[1] = from.y;
@@ -83,8 +83,8 @@ YK_DEVICE void yk_unpack_quarter(const float4 &from, float (&out)[4])
  * bank conflicts.
  */
 template <int N>
-__device__ __forceinline__ void yk_stage_weights(enum yk_precision type, const void *from,
-                                                 int width, float4 *to)
+__device__ __forceinline__ void
+yk_copy_weights_to_shared_memory(enum yk_precision type, const void *from, int width, float4 *to)
 {
     yk_dispatch_type_on_device(type, [&](auto number) {
         const auto *weights = static_cast<const decltype(number) *>(from);
@@ -98,19 +98,23 @@ __device__ __forceinline__ void yk_stage_weights(enum yk_precision type, const v
 }
 
 /*
- * A team of 1, 2, 4 or 8 warps holds one row in registers. A thread holds at most YK_THREAD_CHUNKS
- * chunks. A block has YK_TEAM_THREADS threads and one or more teams.
+ * A team of 1, 2, 4 or 8 warps holds one row in registers. A thread holds at most
+ * YK_WARP_TEAM_MAX_CHUNKS_PER_THREAD chunks. A block has YK_WARP_TEAM_BLOCK_THREADS threads and one
+ * or more teams.
  */
 enum {
-    YK_TEAM_THREADS = 256,
-    YK_TEAM_WARPS = YK_TEAM_THREADS / 32, /* number of warps of the largest team */
-    YK_THREAD_CHUNKS = 4,
-    YK_TEAM_CHUNKS = YK_TEAM_THREADS * YK_THREAD_CHUNKS, /* number of chunks of the longest row */
+    YK_WARP_TEAM_BLOCK_THREADS = 256,
+    YK_WARP_TEAM_MAX_WARPS =
+        YK_WARP_TEAM_BLOCK_THREADS / 32, /* number of warps of the largest team */
+    YK_WARP_TEAM_MAX_CHUNKS_PER_THREAD = 4,
+    YK_WARP_TEAM_MAX_CHUNKS =
+        YK_WARP_TEAM_BLOCK_THREADS *
+        YK_WARP_TEAM_MAX_CHUNKS_PER_THREAD, /* number of chunks of the longest row */
 };
 
 /* Returns the number of warps of a team for a row of `chunks` chunks, if a thread holds at most
  * `held` chunks. */
-static inline int yk_team_warps(int64_t chunks, int held)
+static inline int yk_warp_team_warp_count(int64_t chunks, int held)
 {
     int warps = 1;
     while (warps * 32 * held < chunks) {
@@ -124,7 +128,8 @@ static inline int yk_team_warps(int64_t chunks, int held)
  * next call must use other shared memory, because this function has no barrier after its last
  * read. */
 template <int N>
-__device__ __forceinline__ void yk_team_sums(float (&sums)[N], int team_warps, float (*shared)[N])
+__device__ __forceinline__ void yk_warp_team_sums(float (&sums)[N], int team_warps,
+                                                  float (*shared)[N])
 {
     const int lane = threadIdx.x % 32;
     const int warp = threadIdx.x / 32;

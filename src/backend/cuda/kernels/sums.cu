@@ -41,7 +41,7 @@ static __global__ void __launch_bounds__(THREADS)
         }
     }
     for (int64_t edge = thread; edge < span.edges; edge += threads) {
-        sum0 += square(yk_to_float(from[yk_vector_span_edge(span, edge)]));
+        sum0 += square(yk_to_float(from[yk_vector_span_edge_index(span, edge)]));
     }
     const double sum = yk_block_sum(sum0 + sum1);
     if (threadIdx.x == 0) {
@@ -72,7 +72,7 @@ void yk_cuda_sum_squares(struct yk_backend_lane *lane, const struct yk_sum_squar
         yk_vector_span_make(op->count, {{op->from, yk_precision_bytes(op->type)}});
     const unsigned most =
         static_cast<unsigned>(yk_cuda_lane_properties(lane)->processors) * RESIDENT;
-    const unsigned needed = yk_vector_span_blocks(span, THREADS, UNITS);
+    const unsigned needed = yk_vector_span_block_count(span, THREADS, UNITS);
     const unsigned blocks = needed < most ? needed : most;
     double *sums = op->to;
     if (blocks != 1) { /* of no numbers, too, the second kernel writes the sum */
@@ -199,7 +199,7 @@ static void sum_groups(struct yk_backend_lane *lane, const struct yk_sum_rows_op
     if (groups > 1) {
         const struct yk_partial_sums sums = {
             partials, op->columns, static_cast<int32_t>(groups), 1, {op->to, nullptr}, op->to_type};
-        yk_add_partial_sums(stream, &sums);
+        yk_partial_sums_enqueue(stream, &sums);
     }
 }
 

@@ -42,7 +42,7 @@ template <typename T, int N> struct gate {
         for (int j = 0; j < N; j++) {
             u[j] *= yk_silu<T>(g[j]);
         }
-        yk_store_packed<N>(out + row * width + column, yk_pack_from<T>(u));
+        yk_store_packed<N>(out + row * width + column, yk_pack_floats<T>(u));
     }
 };
 
@@ -81,8 +81,8 @@ template <typename T, int N> struct swiglu_backward {
             g[j] = d_silu * u[j] * (1.0F + g[j] * (1.0F - s));
         }
         T *to = d_gate_up + 2 * row * width + column;
-        yk_store_packed<N>(to, yk_pack_from<T>(g));
-        yk_store_packed<N>(to + width, yk_pack_from<T>(x));
+        yk_store_packed<N>(to, yk_pack_floats<T>(g));
+        yk_store_packed<N>(to + width, yk_pack_floats<T>(x));
     }
 };
 

@@ -49,14 +49,15 @@ static inline yk_vector_span yk_vector_span_make(int64_t count,
 }
 
 /* Returns the number of blocks for a kernel in which each thread processes `fours` groups. */
-static inline unsigned yk_vector_span_blocks(const yk_vector_span &span, int threads, int fours)
+static inline unsigned yk_vector_span_block_count(const yk_vector_span &span, int threads,
+                                                  int fours)
 {
     const int64_t most = span.fours > span.edges ? span.fours : span.edges;
     return static_cast<unsigned>(yk_ceil_div(most, static_cast<int64_t>(threads) * fours));
 }
 
 /* Returns the index in the array of an edge element. */
-YK_DEVICE int64_t yk_vector_span_edge(const yk_vector_span &span, int64_t edge)
+YK_DEVICE int64_t yk_vector_span_edge_index(const yk_vector_span &span, int64_t edge)
 {
     return edge < span.head ? edge : edge + 4 * span.fours;
 }
@@ -92,16 +93,16 @@ __device__ __forceinline__ float4 yk_unpack_four(const yk_packed_four<T> &four)
 template <typename T> __device__ __forceinline__ void yk_store_four(T *to, const float4 &four)
 {
     const float x[4] = {four.x, four.y, four.z, four.w};
-    yk_store_packed<4>(to, yk_pack_from<T>(x));
+    yk_store_packed<4>(to, yk_pack_floats<T>(x));
 }
 
 /* Load or store with a streaming cache hint, for fp32 data that is not used again soon. */
-YK_DEVICE float4 yk_load_four_once(const float *from)
+YK_DEVICE float4 yk_load_four_streaming(const float *from)
 {
     return __ldcs(reinterpret_cast<const float4 *>(from));
 }
 
-YK_DEVICE void yk_store_four_once(float *to, const float4 &four)
+YK_DEVICE void yk_store_four_streaming(float *to, const float4 &four)
 {
     __stcs(reinterpret_cast<float4 *>(to), four);
 }

@@ -95,7 +95,8 @@ static void begin_trial(const struct yk_cublas_matmul_arguments *arguments)
         poison(op->aux, op->aux_stride, op, arguments->stream);
     }
     if (arguments->sums) {
-        (void)cudaMemsetAsync(arguments->sums, 0xff, YK_GEMM_ROW_SUM_BYTES / 2, arguments->stream);
+        (void)cudaMemsetAsync(arguments->sums, 0xff, YK_GEMM_ROW_SUM_SCRATCH_BYTES / 2,
+                              arguments->stream);
     }
     (void)cudaMemsetAsync(trial->checked, 0, sizeof *trial->checked, arguments->stream);
 }
@@ -148,7 +149,7 @@ static float try_variants(struct yk_cublas *cublas, struct trial *trial,
     const struct yk_cublas_matmul_arguments arguments =
         yk_gemm_cublas_arguments(gemm, gemm->lane->scratch, sums);
     float best = YK_CUBLAS_NO_ALGORITHM_RUNS;
-    gemm->op.row_sums = sums + YK_GEMM_ROW_SUM_BYTES / 2;
+    gemm->op.row_sums = sums + YK_GEMM_ROW_SUM_SCRATCH_BYTES / 2;
     for (int i = YK_MATMUL_FUSION_ALL; i <= YK_MATMUL_FUSION_NONE; i++) {
         struct yk_matmul_shape reduced = gemm->shape;
         struct yk_matmul_algorithm_choice other = {0};
@@ -156,9 +157,9 @@ static float try_variants(struct yk_cublas *cublas, struct trial *trial,
             continue;
         }
         gemm->variant = (enum yk_matmul_fusion)i;
-        yk_matmul_shape_apply_fusion(&reduced, gemm->variant);
+        yk_matmul_shape_remove_unfused(&reduced, gemm->variant);
         struct yk_cublas_matmul_arguments reduced_call =
-            yk_cublas_matmul_arguments_reduce(&arguments, &reduced);
+            yk_cublas_arguments_for_shape(&arguments, &reduced);
         reduced_call.rest = run_rest;
         if (gemm->op.c != gemm->op.aux) { /* else a trial would overwrite its own input */
             reduced_call.begin = begin_trial;

@@ -133,7 +133,7 @@ void yk_cuda_matmul_check(struct yk_backend_lane *lane, const struct yk_matmul_o
     }
     check_numbers<<<blocks, 32 * WARPS, 0, stream>>>(done, wide, tiles, from_zero, out);
     if (sums) {
-        check_sums<<<SUM_SAMPLES / WARPS, 32 * WARPS, 0, stream>>>(yk_ops_matmul_row_sum(op),
+        check_sums<<<SUM_SAMPLES / WARPS, 32 * WARPS, 0, stream>>>(yk_ops_row_sum_op_of_matmul(op),
                                                                    op->c_type, sums, out);
     }
 }

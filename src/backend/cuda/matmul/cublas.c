@@ -45,7 +45,7 @@ yk_status yk_cublas_create(struct yk_backend_device *device, const char *path,
 {
     char origin[ORIGIN_SIZE];
     struct yk_cublas *cublas = calloc(1, sizeof *cublas);
-    YK_TRY_MEMORY(cublas);
+    YK_TRY_ALLOCATED(cublas);
     /* The fastest algorithm depends on the number of SMs. */
     (void)snprintf(origin, sizeof origin,
                    "yoke products 8, %s, %d SMs and %d, cuBLASLt %zu, shapes of %zu bytes",
@@ -68,8 +68,8 @@ yk_status yk_cublas_create(struct yk_backend_device *device, const char *path,
     if (status == YK_OK && !cublas->entry) {
         status = yk_fail_out_of_memory();
     }
-    YK_THEN(yk_matmul_cache_open(path, origin, &cublas->cache));
-    YK_TRY_OR(status, yk_cublas_destroy(cublas));
+    YK_IF_OK(yk_matmul_cache_open(path, origin, &cublas->cache));
+    YK_TRY_OR_CLEAN_UP(status, yk_cublas_destroy(cublas));
     *out = cublas;
     return YK_OK;
 }
@@ -195,7 +195,7 @@ static struct entry *find_or_add(struct yk_cublas *cublas, const struct yk_matmu
         entry = find_entry(cublas, shape);
     }
     struct yk_matmul_shape made = *shape;
-    yk_matmul_shape_apply_fusion(&made, (enum yk_matmul_fusion)choice->variant);
+    yk_matmul_shape_remove_unfused(&made, (enum yk_matmul_fusion)choice->variant);
     if (yk_matmul_shape_create_descriptors(&made, cublas->context.target_processors,
                                            &entry->descriptors) != CUBLAS_STATUS_SUCCESS) {
         return NULL;
@@ -229,8 +229,8 @@ static bool run_proposed(struct yk_cublas *cublas, struct entry *entry,
 }
 
 struct yk_cublas_matmul_arguments
-yk_cublas_matmul_arguments_reduce(const struct yk_cublas_matmul_arguments *arguments,
-                                  const struct yk_matmul_shape *reduced)
+yk_cublas_arguments_for_shape(const struct yk_cublas_matmul_arguments *arguments,
+                              const struct yk_matmul_shape *reduced)
 {
     struct yk_cublas_matmul_arguments used = *arguments;
     used.add = reduced->add_stride > 0 ? arguments->add : NULL;
@@ -250,7 +250,7 @@ bool yk_cublas_enqueue_matmul(struct yk_cublas *cublas, const struct yk_matmul_s
     bool done = false;
     if (entry) {
         const struct yk_cublas_matmul_arguments used =
-            yk_cublas_matmul_arguments_reduce(arguments, &entry->descriptors.shape);
+            yk_cublas_arguments_for_shape(arguments, &entry->descriptors.shape);
         *out = (enum yk_matmul_fusion)entry->choice.variant;
         done =
             yk_matmul_algorithm_set_pointers(&entry->descriptors, &used) == CUBLAS_STATUS_SUCCESS &&

@@ -48,10 +48,10 @@ bool yk_cublas_enqueue_matmul(struct yk_cublas *cublas, const struct yk_matmul_s
                               enum yk_matmul_fusion *out);
 
 /* Returns a copy of `arguments` without the pointers that the shape `reduced` does not use.
- * yk_matmul_shape_apply_fusion() makes a shape of this kind. */
+ * yk_matmul_shape_remove_unfused() makes a shape of this kind. */
 struct yk_cublas_matmul_arguments
-yk_cublas_matmul_arguments_reduce(const struct yk_cublas_matmul_arguments *arguments,
-                                  const struct yk_matmul_shape *reduced);
+yk_cublas_arguments_for_shape(const struct yk_cublas_matmul_arguments *arguments,
+                              const struct yk_matmul_shape *reduced);
 
 /* benchmark.c: measures the times of the `count` algorithms in `found`. Returns the milliseconds of
  * the fastest correct algorithm, or YK_CUBLAS_NO_ALGORITHM_RUNS, or

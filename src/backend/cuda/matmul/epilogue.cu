@@ -49,11 +49,11 @@ YK_DEVICE void end_pack(const struct yk_matmul_op &op, int64_t row, int64_t colu
     }
     if (writes_aux(op)) {
         yk_store_packed<N>(static_cast<T *>(op.aux) + row * op.aux_stride + column,
-                           yk_pack_from<T>(x));
+                           yk_pack_floats<T>(x));
     }
     yk_unpack(aux, y);
     yk_apply_epilogue<T>(op.epilogue, y, x);
-    yk_store_packed<N>(static_cast<T *>(op.c) + row * op.c_stride + column, yk_pack_from<T>(x));
+    yk_store_packed<N>(static_cast<T *>(op.c) + row * op.c_stride + column, yk_pack_floats<T>(x));
 }
 
 template <typename T, int N>

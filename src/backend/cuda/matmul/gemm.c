@@ -116,7 +116,7 @@ struct yk_gemm yk_gemm_make(struct yk_backend_lane *lane, const struct yk_matmul
     const enum yk_cublas_epilogue work = op->accumulate ? YK_CUBLAS_EPILOGUE_NONE : work_of(op);
     gemm.shape = shape_of(op, work);
     if (gemm.op.sums_of != YK_MATMUL_ROW_SUM_NONE &&
-        sums_count(op) * (int64_t)sizeof(float) > YK_GEMM_ROW_SUM_BYTES / 2) {
+        sums_count(op) * (int64_t)sizeof(float) > YK_GEMM_ROW_SUM_SCRATCH_BYTES / 2) {
         gemm.shape.sums_of = YK_MATMUL_ROW_SUM_NONE;
     }
     return gemm;
@@ -147,7 +147,7 @@ void yk_gemm_enqueue_row_sum(struct yk_backend_lane *lane, const struct yk_matmu
     if (op->sums_of == YK_MATMUL_ROW_SUM_NONE) {
         return;
     }
-    const struct yk_sum_rows_op sums = yk_ops_matmul_row_sum(op);
+    const struct yk_sum_rows_op sums = yk_ops_row_sum_op_of_matmul(op);
     yk_cuda_sum_rows(lane, &sums);
 }
 
@@ -173,7 +173,7 @@ void yk_gemm_enqueue_unfused(const struct yk_gemm *gemm)
 {
     struct yk_matmul_shape done = gemm->shape;
     struct yk_matmul_op left = gemm->op;
-    yk_matmul_shape_apply_fusion(&done, gemm->variant);
+    yk_matmul_shape_remove_unfused(&done, gemm->variant);
     if (done.work != YK_CUBLAS_EPILOGUE_NONE) {
         left.epilogue = YK_EPILOGUE_NONE;
         left.bias = NULL;

@@ -11,7 +11,7 @@
 #include "backend/ops.h"
 
 enum {
-    YK_GEMM_ROW_SUM_BYTES = 1 << 20, /* scratch memory for row sums, after the workspace */
+    YK_GEMM_ROW_SUM_SCRATCH_BYTES = 1 << 20, /* scratch memory for row sums, after the workspace */
 };
 
 struct yk_gemm {
@@ -29,7 +29,7 @@ static inline enum yk_precision yk_gemm_stored_type(enum yk_precision type)
 }
 
 /* Fills the struct, except `variant`. `workspace` has YK_CUBLAS_WORKSPACE_BYTES +
- * YK_GEMM_ROW_SUM_BYTES bytes. */
+ * YK_GEMM_ROW_SUM_SCRATCH_BYTES bytes. */
 struct yk_gemm yk_gemm_make(struct yk_backend_lane *lane, const struct yk_matmul_op *op,
                             void *workspace);
 

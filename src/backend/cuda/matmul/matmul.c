@@ -32,7 +32,8 @@ static bool is_supported(const struct yk_backend_lane *lane, const struct yk_mat
 
 static void multiply(struct yk_backend_lane *lane, const struct yk_matmul_op *op)
 {
-    char *workspace = yk_cuda_lane_scratch(lane, YK_CUBLAS_WORKSPACE_BYTES + YK_GEMM_ROW_SUM_BYTES);
+    char *workspace =
+        yk_cuda_lane_scratch(lane, YK_CUBLAS_WORKSPACE_BYTES + YK_GEMM_ROW_SUM_SCRATCH_BYTES);
     if (!workspace) {
         return;
     }
@@ -92,13 +93,14 @@ static void multiply_wide(struct yk_backend_lane *lane, const struct yk_matmul_o
     const size_t a_bytes = half_a ? pad(op->m * op->k) : 0;
     const size_t b_bytes = half_b ? pad(op->k * op->n) : 0;
     const size_t c_bytes = aside ? pad(op->m * op->n) : 0;
-    char *scratch = yk_cuda_lane_scratch(lane, YK_CUBLAS_WORKSPACE_BYTES + YK_GEMM_ROW_SUM_BYTES +
-                                                   a_bytes + b_bytes + c_bytes);
+    char *scratch =
+        yk_cuda_lane_scratch(lane, YK_CUBLAS_WORKSPACE_BYTES + YK_GEMM_ROW_SUM_SCRATCH_BYTES +
+                                       a_bytes + b_bytes + c_bytes);
     if (!scratch) {
         return;
     }
     struct yk_matmul_op wide = *op;
-    char *at = scratch + YK_CUBLAS_WORKSPACE_BYTES + YK_GEMM_ROW_SUM_BYTES;
+    char *at = scratch + YK_CUBLAS_WORKSPACE_BYTES + YK_GEMM_ROW_SUM_SCRATCH_BYTES;
     const bool coarse = half_a || half_b || aside || op->a_type == YK_PRECISION_TF32;
     const enum yk_precision type = coarse && lane->device->properties.capability >= TF32_CAPABILITY
                                        ? YK_PRECISION_TF32

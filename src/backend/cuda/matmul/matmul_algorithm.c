@@ -357,9 +357,9 @@ cublasStatus_t yk_matmul_algorithm_set_pointers(const struct yk_matmul_descripto
             descriptors->work, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &vector, sizeof vector);
     }
     if (arguments->aux) {
-        YK_CUDA_THEN(status, cublasLtMatmulDescSetAttribute(
-                                 descriptors->work, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER,
-                                 &arguments->aux, sizeof arguments->aux));
+        YK_CUDA_IF_SUCCESS(status, cublasLtMatmulDescSetAttribute(
+                                       descriptors->work, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER,
+                                       &arguments->aux, sizeof arguments->aux));
     }
     return status;
 }

@@ -45,7 +45,7 @@ static yk_status grow(struct yk_matmul_cache *cache)
 {
     const size_t capacity = cache->capacity > 0 ? 2 * cache->capacity : FIRST_CAPACITY;
     struct entry *entries = calloc(capacity, sizeof *entries);
-    YK_TRY_MEMORY(entries);
+    YK_TRY_ALLOCATED(entries);
     for (size_t i = 0; i < cache->capacity; i++) {
         if (cache->entries[i].used) {
             *find_entry(entries, capacity, &cache->entries[i].shape) = cache->entries[i];
@@ -140,14 +140,14 @@ void yk_matmul_cache_append_line(const char *path, const char *line, size_t leng
 yk_status yk_matmul_cache_open(const char *path, const char *origin, struct yk_matmul_cache **out)
 {
     struct yk_matmul_cache *cache = calloc(1, sizeof *cache);
-    YK_TRY_MEMORY(cache);
+    YK_TRY_ALLOCATED(cache);
     yk_status status = YK_OK;
     cache->origin = yk_hash_bytes(origin, strlen(origin));
     if (path) {
         cache->path = strdup(path);
         status = cache->path ? read_file(cache) : yk_fail_out_of_memory();
     }
-    YK_TRY_OR(status, yk_matmul_cache_close(cache));
+    YK_TRY_OR_CLEAN_UP(status, yk_matmul_cache_close(cache));
     *out = cache;
     return YK_OK;
 }

@@ -37,7 +37,7 @@ static cublasLtEpilogue_t epilogue_of(const struct yk_matmul_shape *shape)
     }
 }
 
-void yk_matmul_shape_apply_fusion(struct yk_matmul_shape *shape, enum yk_matmul_fusion variant)
+void yk_matmul_shape_remove_unfused(struct yk_matmul_shape *shape, enum yk_matmul_fusion variant)
 {
     if (variant != YK_MATMUL_FUSION_ALL) {
         shape->sums_of = YK_MATMUL_ROW_SUM_NONE;
@@ -58,14 +58,14 @@ static cublasStatus_t describe_work(const struct yk_matmul_shape *shape, cublasL
     const cublasLtEpilogue_t epilogue = epilogue_of(shape);
     cublasStatus_t status =
         cublasLtMatmulDescSetAttribute(work, CUBLASLT_MATMUL_DESC_TRANSA, &first, sizeof first);
-    YK_CUDA_THEN(status, cublasLtMatmulDescSetAttribute(work, CUBLASLT_MATMUL_DESC_TRANSB, &second,
-                                                        sizeof second));
-    YK_CUDA_THEN(status, cublasLtMatmulDescSetAttribute(work, CUBLASLT_MATMUL_DESC_EPILOGUE,
-                                                        &epilogue, sizeof epilogue));
+    YK_CUDA_IF_SUCCESS(status, cublasLtMatmulDescSetAttribute(work, CUBLASLT_MATMUL_DESC_TRANSB,
+                                                              &second, sizeof second));
+    YK_CUDA_IF_SUCCESS(status, cublasLtMatmulDescSetAttribute(work, CUBLASLT_MATMUL_DESC_EPILOGUE,
+                                                              &epilogue, sizeof epilogue));
     if (shape->aux_stride > 0) {
-        YK_CUDA_THEN(status,
-                     cublasLtMatmulDescSetAttribute(work, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD,
-                                                    &shape->aux_stride, sizeof shape->aux_stride));
+        YK_CUDA_IF_SUCCESS(
+            status, cublasLtMatmulDescSetAttribute(work, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD,
+                                                   &shape->aux_stride, sizeof shape->aux_stride));
     }
     return status;
 }
@@ -81,14 +81,14 @@ static cublasStatus_t describe_matrices(const struct yk_matmul_shape *shape,
     cublasStatus_t status =
         cublasLtMatrixLayoutCreate(&descriptors->b, type, shape->b_transposed ? k : n,
                                    shape->b_transposed ? n : k, shape->b_stride);
-    YK_CUDA_THEN(status,
-                 cublasLtMatrixLayoutCreate(&descriptors->a, type, shape->a_transposed ? m : k,
-                                            shape->a_transposed ? k : m, shape->a_stride));
-    YK_CUDA_THEN(status,
-                 cublasLtMatrixLayoutCreate(&descriptors->c, c_type, n, m, shape->c_stride));
-    YK_CUDA_THEN(status, cublasLtMatrixLayoutCreate(&descriptors->add, c_type, n, m,
-                                                    shape->add_stride > 0 ? shape->add_stride
-                                                                          : shape->c_stride));
+    YK_CUDA_IF_SUCCESS(
+        status, cublasLtMatrixLayoutCreate(&descriptors->a, type, shape->a_transposed ? m : k,
+                                           shape->a_transposed ? k : m, shape->a_stride));
+    YK_CUDA_IF_SUCCESS(status,
+                       cublasLtMatrixLayoutCreate(&descriptors->c, c_type, n, m, shape->c_stride));
+    YK_CUDA_IF_SUCCESS(status, cublasLtMatrixLayoutCreate(&descriptors->add, c_type, n, m,
+                                                          shape->add_stride > 0 ? shape->add_stride
+                                                                                : shape->c_stride));
     return status;
 }
 
@@ -100,13 +100,13 @@ cublasStatus_t yk_matmul_shape_create_descriptors(const struct yk_matmul_shape *
     const cublasComputeType_t computed =
         shape->a_type == YK_PRECISION_TF32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
     cublasStatus_t status = cublasLtMatmulDescCreate(&out->work, computed, CUDA_R_32F);
-    YK_CUDA_THEN(status, describe_work(shape, out->work));
+    YK_CUDA_IF_SUCCESS(status, describe_work(shape, out->work));
     if (processors > 0) {
-        YK_CUDA_THEN(status,
-                     cublasLtMatmulDescSetAttribute(out->work, CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET,
-                                                    &processors, sizeof processors));
+        YK_CUDA_IF_SUCCESS(
+            status, cublasLtMatmulDescSetAttribute(out->work, CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET,
+                                                   &processors, sizeof processors));
     }
-    YK_CUDA_THEN(status, describe_matrices(shape, out));
+    YK_CUDA_IF_SUCCESS(status, describe_matrices(shape, out));
     if (status != CUBLAS_STATUS_SUCCESS) {
         yk_matmul_shape_destroy_descriptors(out);
     }

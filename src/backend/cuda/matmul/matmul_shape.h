@@ -53,7 +53,7 @@ struct yk_matmul_shape {
 };
 
 /* Removes from the shape all parts that the variant does not fuse. */
-void yk_matmul_shape_apply_fusion(struct yk_matmul_shape *shape, enum yk_matmul_fusion variant);
+void yk_matmul_shape_remove_unfused(struct yk_matmul_shape *shape, enum yk_matmul_fusion variant);
 
 /* The cuBLASLt descriptors of one shape. The pointers in the descriptors are set before each
  * matmul. */

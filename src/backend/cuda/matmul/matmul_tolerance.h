@@ -40,8 +40,8 @@ struct yk_matmul_expected_element {
 
 /* Returns the error that rounding of intermediate values may cause. */
 YK_HOST_OR_DEVICE_FUNCTION float
-yk_matmul_tolerance_rounding(enum yk_precision type,
-                             const struct yk_matmul_expected_element *number)
+yk_matmul_tolerance_rounding_error(enum yk_precision type,
+                                   const struct yk_matmul_expected_element *number)
 {
     if (type == YK_PRECISION_FP32 || type == YK_PRECISION_TF32) {
         return 0.0F;
@@ -57,7 +57,7 @@ yk_matmul_tolerance_check(enum yk_precision type, float made,
     const float max =
         fmaxf(fabsf(number->expected), fmaxf(fabsf(number->product), fabsf(number->before)));
     const float off = YK_MATMUL_TOLERANCE_RELATIVE * (fabsf(number->expected) + number->amount) +
-                      yk_matmul_tolerance_rounding(type, number);
+                      yk_matmul_tolerance_rounding_error(type, number);
     if (!isfinite(number->product + number->before + number->expected + number->amount) ||
         (type == YK_PRECISION_FP16 && max + off >= YK_MATMUL_TOLERANCE_FP16_MAX)) {
         return YK_MATMUL_TOLERANCE_UNDECIDED;

@@ -1,8 +1,8 @@
 /* Trade-off job: compares ways to divide free memory between parameters that are kept from the
  * forward pass to the backward pass and parameters that are gathered before they are needed
  * (planner/tradeoff.h). Writes charts and plans. */
-#ifndef YK_JOB_PLANNING_TRADEOFF_H
-#define YK_JOB_PLANNING_TRADEOFF_H
+#ifndef YK_JOB_PLANNING_MEMORY_TRADEOFF_JOB_H
+#define YK_JOB_PLANNING_MEMORY_TRADEOFF_JOB_H
 
 #include "base/status.h"
 #include "base/text.h"
@@ -12,7 +12,7 @@
 #include "planner/tradeoff.h"
 
 /* A string that is not given is NULL. */
-struct yk_tradeoff_request {
+struct yk_memory_tradeoff_job_request {
     const struct yk_job_callbacks *job;
     struct yk_planning_inputs_request planning;
     struct yk_workload_request workload;
@@ -25,7 +25,7 @@ struct yk_tradeoff_request {
 };
 
 /* Starts as {0}. Do not copy or move the struct: its members point to each other. */
-struct yk_tradeoff_result {
+struct yk_memory_tradeoff_job_result {
     struct yk_planning_inputs planning;
     struct yk_memory_tradeoff *tradeoff;
     struct yk_plan_chart_curve curves[3];
@@ -33,8 +33,8 @@ struct yk_tradeoff_result {
     int32_t chart_count; /* number of charts that have points */
 };
 
-yk_status yk_tradeoff_run(const struct yk_tradeoff_request *request,
-                          struct yk_tradeoff_result *out) YK_MUST_USE;
+yk_status yk_memory_tradeoff_job_run(const struct yk_memory_tradeoff_job_request *request,
+                                     struct yk_memory_tradeoff_job_result *out) YK_MUST_USE;
 
 /*
  * Writes the charts and the plans. Creates the folder of the plans if it does not exist. The folder
@@ -42,14 +42,15 @@ yk_status yk_tradeoff_run(const struct yk_tradeoff_request *request,
  * with a plan that fits. NNN is the percentage of memory that is reserved for scheduling
  * (planner/tradeoff.h), with three digits before the decimal point (split-012.5.json).
  */
-yk_status yk_tradeoff_write_files(const struct yk_tradeoff_request *request,
-                                  const struct yk_tradeoff_result *result) YK_MUST_USE;
+yk_status
+yk_memory_tradeoff_job_write_files(const struct yk_memory_tradeoff_job_request *request,
+                                   const struct yk_memory_tradeoff_job_result *result) YK_MUST_USE;
 
-void yk_tradeoff_result_free(struct yk_tradeoff_result *result);
+void yk_memory_tradeoff_job_result_free(struct yk_memory_tradeoff_job_result *result);
 
-yk_status yk_tradeoff_result_write_text(const struct yk_tradeoff_result *result,
-                                        struct yk_text *out) YK_MUST_USE;
-yk_status yk_tradeoff_result_write_json(const struct yk_tradeoff_result *result,
-                                        struct yk_text *out) YK_MUST_USE;
+yk_status yk_memory_tradeoff_job_write_text(const struct yk_memory_tradeoff_job_result *result,
+                                            struct yk_text *out) YK_MUST_USE;
+yk_status yk_memory_tradeoff_job_write_json(const struct yk_memory_tradeoff_job_result *result,
+                                            struct yk_text *out) YK_MUST_USE;
 
 #endif

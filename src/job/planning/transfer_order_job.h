@@ -1,14 +1,14 @@
 /* Order job: reads an order problem from a file and finds an order of its collectives
  * (planner/order/transfer_order.h). */
-#ifndef YK_JOB_PLANNING_ORDER_JOB_H
-#define YK_JOB_PLANNING_ORDER_JOB_H
+#ifndef YK_JOB_PLANNING_TRANSFER_ORDER_JOB_H
+#define YK_JOB_PLANNING_TRANSFER_ORDER_JOB_H
 
 #include "base/status.h"
 #include "base/text.h"
 #include "job/job.h"
 #include "planner/order/transfer_order.h"
 
-struct yk_order_job_request {
+struct yk_transfer_order_job_request {
     const struct yk_job_callbacks *job;
     const char *file;   /* path of the problem; "-" means: standard input */
     const char *method; /* "greedy" or "milp" */
@@ -16,7 +16,7 @@ struct yk_order_job_request {
 };
 
 /* Starts as {0}. The strings belong to the request. */
-struct yk_order_job_result {
+struct yk_transfer_order_job_result {
     struct yk_arena *arena; /* owns the problem, the order and the arrays */
     struct yk_transfer_order_problem *problem;
     struct yk_transfer_order *order;
@@ -29,16 +29,16 @@ struct yk_order_job_result {
     double *used_bytes; /* (slots) memory used in each slot */
 };
 
-yk_status yk_order_job_run(const struct yk_order_job_request *request,
-                           struct yk_order_job_result *out) YK_MUST_USE;
-void yk_order_job_result_free(struct yk_order_job_result *result);
+yk_status yk_transfer_order_job_run(const struct yk_transfer_order_job_request *request,
+                                    struct yk_transfer_order_job_result *out) YK_MUST_USE;
+void yk_transfer_order_job_result_free(struct yk_transfer_order_job_result *result);
 
 /* Appends a table. Consecutive slots share one row if they do the same for consecutive layers. */
-yk_status yk_order_job_result_write_text(const struct yk_order_job_result *result,
-                                         struct yk_text *out) YK_MUST_USE;
+yk_status yk_transfer_order_job_write_text(const struct yk_transfer_order_job_result *result,
+                                           struct yk_text *out) YK_MUST_USE;
 
 /* Appends a JSON document that describes each slot. */
-yk_status yk_order_job_result_write_json(const struct yk_order_job_result *result,
-                                         struct yk_text *out) YK_MUST_USE;
+yk_status yk_transfer_order_job_write_json(const struct yk_transfer_order_job_result *result,
+                                           struct yk_text *out) YK_MUST_USE;
 
 #endif

@@ -1,4 +1,4 @@
-#include "job/planning/tradeoff.h"
+#include "job/planning/memory_tradeoff_job.h"
 
 #include "base/file.h"
 #include "base/folder.h"
@@ -27,22 +27,23 @@ static void format_percent(const struct yk_memory_tradeoff *tradeoff, double par
     snprintf(out, PERCENT_SIZE, "%0*.*f", digits + (whole ? 0 : 2), whole ? 0 : 1, 100 * part);
 }
 
-static yk_status prepare(const struct yk_tradeoff_request *request,
+static yk_status prepare(const struct yk_memory_tradeoff_job_request *request,
                          struct yk_planning_inputs *planning)
 {
-    const struct yk_job_search_request search = {.budget_s = request->budget_s};
+    const struct yk_job_search_options search = {.budget_s = request->budget_s};
     const char *const paths[] = {request->planning.model, request->planning.cluster,
                                  request->planning.profile, request->svg, request->memory_svg};
     YK_TRY(yk_output_files_check_paths(paths, sizeof paths / sizeof paths[0], 3));
     YK_TRY(yk_planning_inputs_open(&request->planning, planning));
-    YK_TRY(yk_workload_resolve(&request->workload, planning->request.config,
-                               &planning->request.workload));
+    YK_TRY(yk_workload_from_request(&request->workload, planning->request.config,
+                                    &planning->request.workload));
     planning->request.clip = request->clip;
     planning->request.search = yk_job_make_scheduler_options(&search, request->job);
     return YK_OK;
 }
 
-yk_status yk_tradeoff_run(const struct yk_tradeoff_request *request, struct yk_tradeoff_result *out)
+yk_status yk_memory_tradeoff_job_run(const struct yk_memory_tradeoff_job_request *request,
+                                     struct yk_memory_tradeoff_job_result *out)
 {
     const struct yk_memory_tradeoff_options options = {.points = (int32_t)request->points,
                                                        .milp_s = request->budget_s};
@@ -55,14 +56,14 @@ yk_status yk_tradeoff_run(const struct yk_tradeoff_request *request, struct yk_t
         return yk_fail(YK_ERROR_INPUT, "%s", yk_status_message());
     }
     YK_TRY(status);
-    out->chart_count = yk_memory_tradeoff_charts(out->tradeoff, out->curves, out->charts);
+    out->chart_count = yk_memory_tradeoff_fill_charts(out->tradeoff, out->curves, out->charts);
     return YK_OK;
 }
 
 static yk_status write_plan(const struct yk_planning_inputs *planning, const struct yk_plan *plan,
                             const char *folder, const char *name)
 {
-    struct yk_plan_file_context context = yk_planning_inputs_plan_context(planning);
+    struct yk_plan_file_context context = yk_planning_inputs_plan_file_context(planning);
     struct yk_text path = {0};
     struct yk_text text = {0};
     yk_text_addf(&path, "%s/%s.json", folder, name);
@@ -71,7 +72,7 @@ static yk_status write_plan(const struct yk_planning_inputs *planning, const str
         context.path = yk_text_chars(&path);
         status = yk_plan_file_write(plan, &context, &text);
     }
-    YK_THEN(yk_file_write_nofollow(yk_text_chars(&path), &text));
+    YK_IF_OK(yk_file_write_nofollow(yk_text_chars(&path), &text));
     yk_text_free(&path);
     yk_text_free(&text);
     return status;
@@ -93,14 +94,14 @@ static yk_status write_plans(const struct yk_planning_inputs *planning,
     return tradeoff->joint ? write_plan(planning, tradeoff->joint, folder, "joint") : YK_OK;
 }
 
-yk_status yk_tradeoff_write_files(const struct yk_tradeoff_request *request,
-                                  const struct yk_tradeoff_result *result)
+yk_status yk_memory_tradeoff_job_write_files(const struct yk_memory_tradeoff_job_request *request,
+                                             const struct yk_memory_tradeoff_job_result *result)
 {
     const char *const paths[] = {request->svg, request->memory_svg};
     struct yk_output_files outputs = {0};
     for (int32_t i = 0; i < 2; i++) {
         if (paths[i] && i < result->chart_count) {
-            yk_output_files_record(
+            yk_output_files_record_status(
                 &outputs, yk_plan_tradeoff_write_picture(&result->charts[i],
                                                          yk_output_files_add(&outputs, paths[i])));
         } else if (paths[i]) {
@@ -109,17 +110,17 @@ yk_status yk_tradeoff_write_files(const struct yk_tradeoff_request *request,
         }
     }
     if (request->plans) {
-        yk_output_files_record(&outputs,
-                               write_plans(&result->planning, result->tradeoff, request->plans));
+        yk_output_files_record_status(
+            &outputs, write_plans(&result->planning, result->tradeoff, request->plans));
     }
     return yk_output_files_write(&outputs);
 }
 
-void yk_tradeoff_result_free(struct yk_tradeoff_result *result)
+void yk_memory_tradeoff_job_result_free(struct yk_memory_tradeoff_job_result *result)
 {
     yk_memory_tradeoff_destroy(result->tradeoff);
     yk_planning_inputs_close(&result->planning);
-    *result = (struct yk_tradeoff_result){0};
+    *result = (struct yk_memory_tradeoff_job_result){0};
 }
 
 static const char *format_time(double seconds, char out[YK_UNITS_BUFFER_SIZE])
@@ -141,7 +142,7 @@ static void add_bar(double seconds, double min_s, double max_s, struct yk_table 
         const double part = (seconds - min_s) / (max_s - min_s);
         yk_text_add_repeated(&bar, "▪", 1 + (size_t)(part * (LONGEST - 1)));
     }
-    yk_table_add(table, "%s", yk_text_chars(&bar));
+    yk_table_add_cell(table, "%s", yk_text_chars(&bar));
     yk_text_free(&bar);
 }
 
@@ -180,9 +181,9 @@ static void add_split_point(const struct yk_memory_tradeoff *tradeoff, int32_t p
 {
     char percent[PERCENT_SIZE];
     format_percent(tradeoff, tradeoff->scheduling_fraction[point], 1, percent);
-    yk_table_add(table, "%s %%", percent);
-    yk_table_add(table, "%d", tradeoff->kept[point]);
-    yk_table_add(table, "%s", TIME_TEXT(tradeoff->split_s[point]));
+    yk_table_add_cell(table, "%s %%", percent);
+    yk_table_add_cell(table, "%d", tradeoff->kept[point]);
+    yk_table_add_cell(table, "%s", TIME_TEXT(tradeoff->split_s[point]));
 }
 
 static yk_status add_split(const struct yk_memory_tradeoff *tradeoff, struct yk_text *out)
@@ -200,9 +201,10 @@ static yk_status add_split(const struct yk_memory_tradeoff *tradeoff, struct yk_
 static void add_memory_point(const struct yk_memory_tradeoff *tradeoff, int32_t point,
                              struct yk_table *table)
 {
-    yk_table_add(table, "%s", YK_UNITS_TEXT(tradeoff->memory_bytes[point], YK_UNIT_BYTES));
-    yk_table_add(table, "%s", TIME_TEXT(tradeoff->joint_of_memory_s[point]));
-    yk_table_add(table, "%s", TIME_TEXT(tradeoff->ahead_of_memory_s[point]));
+    yk_table_add_cell(table, "%s",
+                      YK_UNITS_FORMAT_TEMPORARY(tradeoff->memory_bytes[point], YK_UNIT_BYTES));
+    yk_table_add_cell(table, "%s", TIME_TEXT(tradeoff->joint_of_memory_s[point]));
+    yk_table_add_cell(table, "%s", TIME_TEXT(tradeoff->ahead_of_memory_s[point]));
 }
 
 static yk_status add_memory(const struct yk_memory_tradeoff *tradeoff, struct yk_text *out)
@@ -217,8 +219,8 @@ static yk_status add_memory(const struct yk_memory_tradeoff *tradeoff, struct yk
                      add_memory_point, out);
 }
 
-yk_status yk_tradeoff_result_write_text(const struct yk_tradeoff_result *result,
-                                        struct yk_text *out)
+yk_status yk_memory_tradeoff_job_write_text(const struct yk_memory_tradeoff_job_result *result,
+                                            struct yk_text *out)
 {
     const struct yk_planning_inputs *planning = &result->planning;
     const struct yk_memory_tradeoff *tradeoff = result->tradeoff;
@@ -234,7 +236,7 @@ yk_status yk_tradeoff_result_write_text(const struct yk_tradeoff_result *result,
         yk_text_addf(out, "%s\n", planning->cluster->assumption);
     }
     yk_text_addf(out, "\n%s\n%s Here that is %s.\n\n", charts[0].title, charts[0].definition,
-                 YK_UNITS_TEXT(tradeoff->free_bytes, YK_UNIT_BYTES));
+                 YK_UNITS_FORMAT_TEMPORARY(tradeoff->free_bytes, YK_UNIT_BYTES));
     YK_TRY(add_split(tradeoff, out));
     yk_text_addf(out, "\n  best split   %s %% for scheduling: %s\n", percent,
                  TIME_TEXT(charts[0].chosen_s));
@@ -274,8 +276,8 @@ static void add_split_json(const struct yk_memory_tradeoff *tradeoff, struct yk_
     yk_json_write_end_array(json);
 }
 
-yk_status yk_tradeoff_result_write_json(const struct yk_tradeoff_result *result,
-                                        struct yk_text *out)
+yk_status yk_memory_tradeoff_job_write_json(const struct yk_memory_tradeoff_job_result *result,
+                                            struct yk_text *out)
 {
     const struct yk_memory_tradeoff *tradeoff = result->tradeoff;
     const struct yk_cluster *cluster = result->planning.cluster;

@@ -16,9 +16,9 @@ enum {
     NAME_COLUMNS = 24,      /* for the layers of a run */
 };
 
-const char *yk_placement_output_describe_violation(const struct yk_placement_output *output,
-                                                   const struct yk_placement *placement,
-                                                   struct yk_text *out)
+const char *yk_placement_comparison_misfit_reason(const struct yk_placement_comparison *output,
+                                                  const struct yk_placement *placement,
+                                                  struct yk_text *out)
 {
     out->length = 0;
     if (!placement->schedule) {
@@ -29,7 +29,8 @@ const char *yk_placement_output_describe_violation(const struct yk_placement_out
             &output->request->cost_sources->cluster->devices[placement->fit.device];
         yk_units_format(device->memory_bytes, YK_UNIT_BYTES, memory);
         yk_text_addf(out, "%s lacks %s of memory beyond its %s", device->name,
-                     YK_UNITS_TEXT((double)placement->fit.missing_bytes, YK_UNIT_BYTES), memory);
+                     YK_UNITS_FORMAT_TEMPORARY((double)placement->fit.missing_bytes, YK_UNIT_BYTES),
+                     memory);
     } else {
         return NULL;
     }
@@ -37,7 +38,7 @@ const char *yk_placement_output_describe_violation(const struct yk_placement_out
 }
 
 /* "94 %" more than the winner; "" for the winner itself, or where there is nothing to compare. */
-static void add_difference(const struct yk_placement_output *output,
+static void add_difference(const struct yk_placement_comparison *output,
                            const struct yk_placement *placement, char *words, size_t size)
 {
     const struct yk_placements *all = output->placements;
@@ -51,7 +52,7 @@ static void add_difference(const struct yk_placement_output *output,
     }
 }
 
-static void format_memory(const struct yk_placement_output *output,
+static void format_memory(const struct yk_placement_comparison *output,
                           const struct yk_placement *placement, int32_t device, char *words,
                           size_t size)
 {
@@ -61,12 +62,12 @@ static void format_memory(const struct yk_placement_output *output,
     }
     const double limit = output->request->cost_sources->cluster->devices[device].memory_bytes;
     snprintf(words, size, "%s (%.0f %%)",
-             YK_UNITS_TEXT((double)placement->peak_bytes[device], YK_UNIT_BYTES),
+             YK_UNITS_FORMAT_TEMPORARY((double)placement->peak_bytes[device], YK_UNIT_BYTES),
              100 * (double)placement->peak_bytes[device] / limit);
 }
 
 /* The device whose memory is fullest. */
-static int32_t fullest(const struct yk_placement_output *output,
+static int32_t fullest(const struct yk_placement_comparison *output,
                        const struct yk_placement *placement)
 {
     const struct yk_cluster *cluster = output->request->cost_sources->cluster;
@@ -80,29 +81,30 @@ static int32_t fullest(const struct yk_placement_output *output,
     return device;
 }
 
-static void add_row(struct yk_table *table, const struct yk_placement_output *output,
+static void add_row(struct yk_table *table, const struct yk_placement_comparison *output,
                     const struct yk_placement *placement)
 {
     const int32_t P = output->request->cost_sources->cluster->device_count;
     char words[64];
-    yk_table_add(table, "%s", placement->name);
-    yk_table_add(table, "%d", placement->step->micro_batch_count);
-    yk_table_add(table, "%s",
-                 placement->schedule ? YK_UNITS_TEXT(placement->step_s, YK_UNIT_SECONDS) : "-");
+    yk_table_add_cell(table, "%s", placement->name);
+    yk_table_add_cell(table, "%d", placement->step->micro_batch_count);
+    yk_table_add_cell(
+        table, "%s",
+        placement->schedule ? YK_UNITS_FORMAT_TEMPORARY(placement->step_s, YK_UNIT_SECONDS) : "-");
     add_difference(output, placement, words, sizeof words);
-    yk_table_add(table, "%s", words);
-    yk_table_add(table, "%s", YK_UNITS_TEXT(placement->bound_s, YK_UNIT_SECONDS));
+    yk_table_add_cell(table, "%s", words);
+    yk_table_add_cell(table, "%s", YK_UNITS_FORMAT_TEMPORARY(placement->bound_s, YK_UNIT_SECONDS));
     if (P > MAX_MEMORY_COLUMNS) {
         format_memory(output, placement, fullest(output, placement), words, sizeof words);
-        yk_table_add(table, "%s", words);
+        yk_table_add_cell(table, "%s", words);
     }
     for (int32_t p = 0; P <= MAX_MEMORY_COLUMNS && p < P; p++) {
         format_memory(output, placement, p, words, sizeof words);
-        yk_table_add(table, "%s", words);
+        yk_table_add_cell(table, "%s", words);
     }
 }
 
-static yk_status add_table(const struct yk_placement_output *output, struct yk_text *out)
+static yk_status add_table(const struct yk_placement_comparison *output, struct yk_text *out)
 {
     const struct yk_cluster *cluster = output->request->cost_sources->cluster;
     const int32_t P = cluster->device_count;
@@ -137,7 +139,7 @@ static bool same_devices(const struct yk_placement *placement, int32_t a, int32_
 }
 
 /* "gpu0", or "gpu0 for micro-batches 1–3, gpu1 for 4". */
-static void add_devices(const struct yk_placement_output *output,
+static void add_devices(const struct yk_placement_comparison *output,
                         const struct yk_placement *placement, int32_t layer, struct yk_text *out)
 {
     const struct yk_device *devices = output->request->cost_sources->cluster->devices;
@@ -174,8 +176,8 @@ static int32_t end_of_run(const struct yk_placement *placement, int32_t first)
 }
 
 /* Runs of layers on the same devices, one line each. */
-static void add_runs(const struct yk_placement_output *output, const struct yk_placement *placement,
-                     struct yk_text *out)
+static void add_runs(const struct yk_placement_comparison *output,
+                     const struct yk_placement *placement, struct yk_text *out)
 {
     const struct yk_layer *layers = placement->step->model->layers;
     for (int32_t first = 0; first < placement->step->layer_count;) {
@@ -198,7 +200,7 @@ static void add_runs(const struct yk_placement_output *output, const struct yk_p
 
 /* Where the micro-batches are scattered too widely to be listed: what each device in use has of
  * them; a note tells how many are idle. */
-static void add_shares(const struct yk_placement_output *output,
+static void add_shares(const struct yk_placement_comparison *output,
                        const struct yk_placement *placement, struct yk_text *out)
 {
     const struct yk_cluster *cluster = output->request->cost_sources->cluster;
@@ -223,8 +225,8 @@ static void add_shares(const struct yk_placement_output *output,
     yk_text_add(out, "  (the device of every layer and micro-batch: --json)\n");
 }
 
-static void add_map(const struct yk_placement_output *output, const struct yk_placement *placement,
-                    struct yk_text *out)
+static void add_map(const struct yk_placement_comparison *output,
+                    const struct yk_placement *placement, struct yk_text *out)
 {
     int32_t runs = 0;
     for (int32_t l = 0; l < placement->step->layer_count; l = end_of_run(placement, l) + 1) {
@@ -238,16 +240,16 @@ static void add_map(const struct yk_placement_output *output, const struct yk_pl
 }
 
 /* A layer on several devices is more than other tools' maps can say: name the best without. */
-static void add_undivided(const struct yk_placement_output *output, struct yk_text *out)
+static void add_undivided(const struct yk_placement_comparison *output, struct yk_text *out)
 {
     const struct yk_placement *fastest = yk_placements_best_undivided(output->placements);
     if (output->shown->divided && fastest) {
         yk_text_addf(out, "with one device a layer, %s is the fastest: %s a step\n", fastest->name,
-                     YK_UNITS_TEXT(fastest->step_s, YK_UNIT_SECONDS));
+                     YK_UNITS_FORMAT_TEMPORARY(fastest->step_s, YK_UNIT_SECONDS));
     }
 }
 
-static void add_source(const struct yk_placement_output *output, struct yk_text *out)
+static void add_source(const struct yk_placement_comparison *output, struct yk_text *out)
 {
     const struct yk_cluster *cluster = output->request->cost_sources->cluster;
     yk_text_add(out, "times: ");
@@ -263,8 +265,8 @@ static void add_source(const struct yk_placement_output *output, struct yk_text 
     }
 }
 
-yk_status yk_placement_output_write_text(const struct yk_placement_output *output,
-                                         struct yk_text *out)
+yk_status yk_placement_comparison_write_text(const struct yk_placement_comparison *output,
+                                             struct yk_text *out)
 {
     const struct yk_placements *all = output->placements;
     struct yk_text words = {0};
@@ -282,7 +284,7 @@ yk_status yk_placement_output_write_text(const struct yk_placement_output *outpu
     yk_text_add(out, "\n");
     for (int32_t i = 0; i < all->count; i++) {
         const char *violation =
-            yk_placement_output_describe_violation(output, &all->placements[i], &words);
+            yk_placement_comparison_misfit_reason(output, &all->placements[i], &words);
         if (violation) {
             yk_text_addf(out, "%s %s: %s\n", all->placements[i].name,
                          all->placements[i].schedule ? "does not fit" : "comes to nothing",
@@ -297,7 +299,7 @@ yk_status yk_placement_output_write_text(const struct yk_placement_output *outpu
     if (all->winner >= 0) {
         const struct yk_placement *winner = &all->placements[all->winner];
         yk_text_addf(out, "%s is the fastest that fits, %s ±%.0f %% a step:\n", winner->name,
-                     YK_UNITS_TEXT(winner->step_s, YK_UNIT_SECONDS),
+                     YK_UNITS_FORMAT_TEMPORARY(winner->step_s, YK_UNIT_SECONDS),
                      100 * yk_error_band_relative_error(&winner->step->band));
     }
     if (output->shown && output->shown->devices) {
@@ -312,7 +314,7 @@ yk_status yk_placement_output_write_text(const struct yk_placement_output *outpu
     return yk_text_status(out);
 }
 
-static void write_peaks(const struct yk_placement_output *output,
+static void write_peaks(const struct yk_placement_comparison *output,
                         const struct yk_placement *placement, struct yk_json_writer *json)
 {
     const struct yk_cluster *cluster = output->request->cost_sources->cluster;
@@ -349,12 +351,12 @@ static void write_divided(const struct yk_placement *placement, struct yk_json_w
     yk_json_write_end_object(json);
 }
 
-static void write_placement(const struct yk_placement_output *output,
+static void write_placement(const struct yk_placement_comparison *output,
                             const struct yk_placement *placement, struct yk_json_writer *json)
 {
     const bool fits = placement->schedule && placement->fit.fits;
     struct yk_text words = {0};
-    yk_json_write_begin_row(json, 0);
+    yk_json_write_begin_object_on_line(json, 0);
     yk_json_write_string(json, "name", placement->name);
     yk_json_write_integer(json, "micro_batches", placement->step->micro_batch_count);
     yk_json_write_number(json, "step_s", placement->step_s);
@@ -365,7 +367,7 @@ static void write_placement(const struct yk_placement_output *output,
     yk_json_write_bool(json, "fits", fits);
     if (!fits) {
         yk_json_write_string(json, "violation",
-                             yk_placement_output_describe_violation(output, placement, &words));
+                             yk_placement_comparison_misfit_reason(output, placement, &words));
     }
     if (placement->remark) {
         yk_json_write_string(json, "remark", placement->remark);
@@ -393,8 +395,8 @@ static void write_devices(const struct yk_cluster *cluster, struct yk_json_write
     yk_json_write_end_array(json);
 }
 
-yk_status yk_placement_output_write_json(const struct yk_placement_output *output,
-                                         struct yk_text *out)
+yk_status yk_placement_comparison_write_json(const struct yk_placement_comparison *output,
+                                             struct yk_text *out)
 {
     const struct yk_placements *all = output->placements;
     const struct yk_cluster *cluster = output->request->cost_sources->cluster;
@@ -431,14 +433,15 @@ static const char *const titles[COLUMNS] = {"micro-batches", "step", "lower boun
 
 /* Cells live as long as the arena. */
 struct page {
-    const struct yk_placement_output *output;
+    const struct yk_placement_comparison *output;
     struct yk_arena *arena;
 };
 
 static yk_status keep_seconds(const struct page *page, double seconds, const char **out)
 {
-    return yk_arena_strdup(page->arena,
-                           isfinite(seconds) ? YK_UNITS_TEXT(seconds, YK_UNIT_SECONDS) : "-", out);
+    return yk_arena_strdup(
+        page->arena, isfinite(seconds) ? YK_UNITS_FORMAT_TEMPORARY(seconds, YK_UNIT_SECONDS) : "-",
+        out);
 }
 
 /* "gpu1, 93 %". */
@@ -477,7 +480,7 @@ static yk_status fill_row(const struct page *page, const struct yk_placement *pl
         .kinds = placement->step->kinds,
         .lower_bound = llround(placement->bound_s * placement->step->graph->ticks_per_unit),
     };
-    const char *violation = yk_placement_output_describe_violation(page->output, placement, &words);
+    const char *violation = yk_placement_comparison_misfit_reason(page->output, placement, &words);
     const yk_status status =
         violation ? yk_arena_strdup(page->arena, violation, &row->remark) : YK_OK;
     yk_text_free(&words);
@@ -529,8 +532,8 @@ static yk_status write_page(const struct page *page, struct yk_text *out)
     return status;
 }
 
-yk_status yk_placement_output_write_page(const struct yk_placement_output *output,
-                                         struct yk_text *out)
+yk_status yk_placement_comparison_write_page(const struct yk_placement_comparison *output,
+                                             struct yk_text *out)
 {
     YK_TRY_WITH_TEMPORARY_ARENA(arena, write_page(&(struct page){output, arena}, out));
     return YK_OK;

@@ -1,4 +1,4 @@
-#include "job/planning/schedule.h"
+#include "job/planning/schedule_job.h"
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -22,7 +22,7 @@ static bool is_about_one_scheduler(yk_status status)
 }
 
 /* Keeps the schedule if it is the shortest so far, else destroys it. */
-static void keep_best(struct yk_schedule_result *result, const char *algorithm,
+static void keep_best(struct yk_schedule_job_result *result, const char *algorithm,
                       struct yk_schedule *schedule)
 {
     struct yk_schedule_report *report = &result->report;
@@ -37,9 +37,9 @@ static void keep_best(struct yk_schedule_result *result, const char *algorithm,
     report->algorithm = algorithm;
 }
 
-static yk_status run_row(struct yk_schedule_result *result,
+static yk_status run_row(struct yk_schedule_job_result *result,
                          const struct yk_scheduler_options *options,
-                         struct yk_schedule_comparison_row *row)
+                         struct yk_schedule_job_comparison_row *row)
 {
     struct yk_schedule *schedule = NULL;
     const double begin_s = yk_clock_now_s();
@@ -57,12 +57,12 @@ static yk_status run_row(struct yk_schedule_result *result,
 /* Runs all schedulers. A scheduler that finds no schedule gets a row with the reason. Fails only if
  * no scheduler finds a schedule, or on a system error. */
 static yk_status compare_schedulers(const struct yk_scheduler_options *options,
-                                    struct yk_schedule_result *out)
+                                    struct yk_schedule_job_result *out)
 {
     yk_status failure = YK_OK;
     YK_TRY_NEW(out->arena, out->rows, yk_scheduler_count);
     for (size_t i = 0; i < yk_scheduler_count; i++) {
-        struct yk_schedule_comparison_row *row = &out->rows[out->row_count++];
+        struct yk_schedule_job_comparison_row *row = &out->rows[out->row_count++];
         row->scheduler = yk_schedulers[i];
         const yk_status status = run_row(out, options, row);
         if (status != YK_OK && !is_about_one_scheduler(status)) {
@@ -73,8 +73,8 @@ static yk_status compare_schedulers(const struct yk_scheduler_options *options,
     return out->schedule ? YK_OK : yk_status_prefix(failure, "no algorithm finds a schedule");
 }
 
-static const char *verdict_of(const struct yk_schedule_result *result,
-                              const struct yk_schedule_comparison_row *row)
+static const char *verdict_of(const struct yk_schedule_job_result *result,
+                              const struct yk_schedule_job_comparison_row *row)
 {
     if (row->makespan > result->schedule->makespan) {
         return "";
@@ -82,23 +82,23 @@ static const char *verdict_of(const struct yk_schedule_result *result,
     return row->makespan <= result->report.lower_bound ? "shortest possible" : "shortest";
 }
 
-static void add_row(const struct yk_schedule_result *result,
-                    const struct yk_schedule_comparison_row *row, struct yk_table *table)
+static void add_row(const struct yk_schedule_job_result *result,
+                    const struct yk_schedule_job_comparison_row *row, struct yk_table *table)
 {
     const bool found = !row->failure;
     const double bound = (double)result->report.lower_bound;
-    yk_table_add(table, "%s", row->scheduler->name);
-    yk_table_add(table, "%s", found ? YK_LABEL_TIME(result->graph, row->makespan) : "-");
-    yk_table_add(table, "%s",
-                 found
-                     ? YK_LABEL_PERCENT((double)(row->makespan - result->report.lower_bound), bound)
-                     : "-");
-    yk_table_add(table, "%s", YK_UNITS_TEXT(row->seconds, YK_UNIT_SECONDS));
-    yk_table_add(table, "%s", found ? verdict_of(result, row) : row->failure);
+    yk_table_add_cell(table, "%s", row->scheduler->name);
+    yk_table_add_cell(table, "%s", found ? YK_LABEL_GRAPH_TIME(result->graph, row->makespan) : "-");
+    yk_table_add_cell(
+        table, "%s",
+        found ? YK_LABEL_PERCENT((double)(row->makespan - result->report.lower_bound), bound)
+              : "-");
+    yk_table_add_cell(table, "%s", YK_UNITS_FORMAT_TEMPORARY(row->seconds, YK_UNIT_SECONDS));
+    yk_table_add_cell(table, "%s", found ? verdict_of(result, row) : row->failure);
 }
 
-yk_status yk_schedule_write_comparison_text(const struct yk_schedule_result *result,
-                                            struct yk_text *out)
+yk_status yk_schedule_job_write_comparison_text(const struct yk_schedule_job_result *result,
+                                                struct yk_text *out)
 {
     static const struct yk_table_column columns[] = {
         {"algorithm", YK_TABLE_LEFT}, {"makespan", YK_TABLE_RIGHT}, {"gap", YK_TABLE_RIGHT},
@@ -111,17 +111,18 @@ yk_status yk_schedule_write_comparison_text(const struct yk_schedule_result *res
         add_row(result, &result->rows[i], table);
     }
     yk_text_addf(out, "%s: ", result->report.source);
-    yk_schedule_describe_size(graph, out);
+    yk_schedule_describe_graph_size(graph, out);
     yk_text_addf(out, "; no schedule is shorter than %s\n\n",
-                 YK_LABEL_TIME(graph, result->report.lower_bound));
+                 YK_LABEL_GRAPH_TIME(graph, result->report.lower_bound));
     return yk_table_write_and_destroy(table, out);
 }
 
-static void add_object(const struct yk_schedule_result *result,
-                       const struct yk_schedule_comparison_row *row, struct yk_json_writer *json)
+static void add_object(const struct yk_schedule_job_result *result,
+                       const struct yk_schedule_job_comparison_row *row,
+                       struct yk_json_writer *json)
 {
     const double bound = (double)result->report.lower_bound;
-    yk_json_write_begin_row(json, 1);
+    yk_json_write_begin_object_on_line(json, 1);
     yk_json_write_string(json, "algorithm", row->scheduler->name);
     if (row->failure) {
         yk_json_write_string(json, "error", row->failure);
@@ -134,8 +135,8 @@ static void add_object(const struct yk_schedule_result *result,
     yk_json_write_end_object(json);
 }
 
-yk_status yk_schedule_write_comparison_json(const struct yk_schedule_result *result,
-                                            struct yk_text *out)
+yk_status yk_schedule_job_write_comparison_json(const struct yk_schedule_job_result *result,
+                                                struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out};
     yk_json_write_begin_object(&json, NULL);
@@ -152,7 +153,7 @@ yk_status yk_schedule_write_comparison_json(const struct yk_schedule_result *res
 
 #define ALL "all"
 
-bool yk_schedule_algorithm_choices(size_t number, struct yk_option_choice *out)
+bool yk_schedule_job_algorithm_choices(size_t number, struct yk_option_choice *out)
 {
     if (number > yk_scheduler_count) {
         return false;
@@ -164,7 +165,7 @@ bool yk_schedule_algorithm_choices(size_t number, struct yk_option_choice *out)
     return true;
 }
 
-static const char *source_of(const struct yk_schedule_request *request)
+static const char *source_of(const struct yk_schedule_job_request *request)
 {
     if (request->example) {
         return "example";
@@ -172,7 +173,7 @@ static const char *source_of(const struct yk_schedule_request *request)
     return strcmp(request->file, "-") == 0 ? "standard input" : request->file;
 }
 
-static yk_status read_graph(const struct yk_schedule_request *request, struct yk_arena *arena,
+static yk_status read_graph(const struct yk_schedule_job_request *request, struct yk_arena *arena,
                             struct yk_graph **out)
 {
     if (request->example && request->file) {
@@ -190,7 +191,7 @@ static yk_status read_graph(const struct yk_schedule_request *request, struct yk
         .latency_s = request->latency_s,
         .bandwidth_bytes_per_s = request->bandwidth_bytes_per_s,
     };
-    const char *text = yk_graph_example_json;
+    const char *text = yk_graph_heft_example_json;
     size_t length = strlen(text);
     if (!request->example) {
         YK_TRY(yk_file_read_document_to_arena(request->file, arena, &text, &length));
@@ -207,22 +208,22 @@ static yk_status schedule_by_map(const char *path, const struct yk_graph *graph,
     int32_t *devices = NULL;
     YK_TRY_NEW(arena, devices, graph->task_count);
     YK_TRY(yk_file_read_document_to_arena(path, arena, &text, &length));
-    YK_TRY(yk_assignment_read(text, length, path, graph, devices));
-    YK_TRY(yk_assignment_schedule(&(struct yk_assignment){.devices = devices}, schedule));
+    YK_TRY(yk_assignment_read_devices(text, length, path, graph, devices));
+    YK_TRY(yk_assignment_make_schedule(&(struct yk_assignment){.devices = devices}, schedule));
     return yk_schedule_memory_check(schedule);
 }
 
-static yk_status find_schedule(const struct yk_schedule_request *request,
+static yk_status find_schedule(const struct yk_schedule_job_request *request,
                                const struct yk_scheduler_options *options,
-                               struct yk_schedule_result *out)
+                               struct yk_schedule_job_result *out)
 {
     struct yk_schedule *schedule = NULL;
     out->report.source = source_of(request);
     YK_TRY(yk_makespan_bound_compute(out->graph, &out->report.lower_bound));
     if (request->map) {
         YK_TRY(yk_schedule_create(out->graph, &schedule));
-        YK_TRY_OR(schedule_by_map(request->map, out->graph, out->arena, schedule),
-                  yk_schedule_destroy(schedule));
+        YK_TRY_OR_CLEAN_UP(schedule_by_map(request->map, out->graph, out->arena, schedule),
+                           yk_schedule_destroy(schedule));
         keep_best(out, "map", schedule);
         return YK_OK;
     }
@@ -240,7 +241,8 @@ static yk_status find_schedule(const struct yk_schedule_request *request,
     return YK_OK;
 }
 
-yk_status yk_schedule_run(const struct yk_schedule_request *request, struct yk_schedule_result *out)
+yk_status yk_schedule_job_run(const struct yk_schedule_job_request *request,
+                              struct yk_schedule_job_result *out)
 {
     const char *const paths[] = {request->file, request->map, request->drawings.svg,
                                  request->drawings.html, request->drawings.trace};
@@ -252,22 +254,22 @@ yk_status yk_schedule_run(const struct yk_schedule_request *request, struct yk_s
     yk_job_report_begin(request->job);
     const yk_status status = find_schedule(request, &options, out);
     yk_job_report_end(request->job);
-    yk_job_log_interruption(request->job);
+    yk_job_log_if_stopped(request->job);
     return status == YK_ERROR_NO_FIT ? yk_status_prefix(status, source_of(request)) : status;
 }
 
-yk_status yk_schedule_write_files(const struct yk_schedule_request *request,
-                                  const struct yk_schedule_result *result)
+yk_status yk_schedule_job_write_files(const struct yk_schedule_job_request *request,
+                                      const struct yk_schedule_job_result *result)
 {
     struct yk_output_files outputs = {0};
-    yk_output_files_add_drawings(&request->drawings, &result->report, &outputs);
+    yk_output_files_add_schedule_drawings(&request->drawings, &result->report, &outputs);
     return yk_output_files_write(&outputs);
 }
 
-void yk_schedule_result_free(struct yk_schedule_result *result)
+void yk_schedule_job_result_free(struct yk_schedule_job_result *result)
 {
     yk_schedule_destroy(result->schedule);
     yk_graph_destroy(result->graph);
     yk_arena_destroy(result->arena);
-    *result = (struct yk_schedule_result){0};
+    *result = (struct yk_schedule_job_result){0};
 }

@@ -2,8 +2,8 @@
  * Calibrate: compares the measured op times of a finished run with the predicted op times, and
  * corrects the profile.
  */
-#ifndef YK_JOB_PROFILING_CALIBRATE_H
-#define YK_JOB_PROFILING_CALIBRATE_H
+#ifndef YK_JOB_PROFILING_CALIBRATE_PROFILE_H
+#define YK_JOB_PROFILING_CALIBRATE_PROFILE_H
 
 #include "base/arena.h"
 #include "base/status.h"
@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct yk_calibrate_request {
+struct yk_calibrate_profile_request {
     const char *run; /* path of the run folder */
     /* NULL means: the profile of the run's plan or, if it has none, the default. */
     const char *profile;
@@ -21,7 +21,7 @@ struct yk_calibrate_request {
 };
 
 /* Starts as {0}; owns what it points to. */
-struct yk_calibrate_result {
+struct yk_calibrate_profile_result {
     struct yk_arena *arena;
     const char *run;
     const char *profile; /* path of the calibrated profile */
@@ -35,15 +35,15 @@ struct yk_calibrate_result {
 };
 
 /* Fails if the run cannot be used for calibration. The message says why. */
-yk_status yk_calibrate_run(const struct yk_calibrate_request *request,
-                           struct yk_calibrate_result *out) YK_MUST_USE;
-void yk_calibrate_result_free(struct yk_calibrate_result *result);
+yk_status yk_calibrate_profile_run(const struct yk_calibrate_profile_request *request,
+                                   struct yk_calibrate_profile_result *out) YK_MUST_USE;
+void yk_calibrate_profile_result_free(struct yk_calibrate_profile_result *result);
 
 /* Appends a text that lists the first `rows` classes of ops. */
-yk_status yk_calibrate_write_text(const struct yk_calibrate_result *result, int64_t rows,
-                                  struct yk_text *out) YK_MUST_USE;
+yk_status yk_calibrate_profile_write_text(const struct yk_calibrate_profile_result *result,
+                                          int64_t rows, struct yk_text *out) YK_MUST_USE;
 /* Appends a JSON document that lists all classes of ops. */
-yk_status yk_calibrate_write_json(const struct yk_calibrate_result *result,
-                                  struct yk_text *out) YK_MUST_USE;
+yk_status yk_calibrate_profile_write_json(const struct yk_calibrate_profile_result *result,
+                                          struct yk_text *out) YK_MUST_USE;
 
 #endif

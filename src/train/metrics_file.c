@@ -1,4 +1,4 @@
-#include "train/metrics.h"
+#include "train/metrics_file.h"
 
 #include "base/file.h"
 #include "base/json.h"
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct yk_metrics {
+struct yk_metrics_file {
     struct yk_arena *arena;
     int file;
     const char *path;
@@ -24,7 +24,7 @@ static int64_t step_of(const char *line, size_t length)
     struct yk_json *json = NULL;
     double step = -1;
     if (yk_json_parse(line, length, &json) == YK_OK) {
-        (void)yk_json_number(yk_json_get(json, "step"), &step);
+        (void)yk_json_number(yk_json_get_member(json, "step"), &step);
         yk_json_destroy(json);
     }
     return (int64_t)step;
@@ -38,7 +38,7 @@ static yk_status truncate_after(const char *path, int64_t step)
     if (access(path, F_OK) != 0) {
         return YK_OK;
     }
-    YK_TRY(yk_file_check_nofollow(path));
+    YK_TRY(yk_file_check_not_symlink(path));
     yk_status status = yk_file_read_limited(path, YK_FILE_MAX_TRACE_BYTES, &before);
     const char *line = yk_text_chars(&before);
     while (status == YK_OK && *line) {
@@ -50,27 +50,27 @@ static yk_status truncate_after(const char *path, int64_t step)
         }
         line += length + (line[length] == '\n');
     }
-    YK_THEN(yk_text_status(&after));
-    YK_THEN(yk_file_write_nofollow(path, &after));
+    YK_IF_OK(yk_text_status(&after));
+    YK_IF_OK(yk_file_write_nofollow(path, &after));
     yk_text_free(&before);
     yk_text_free(&after);
     return status;
 }
 
-yk_status yk_metrics_open(const char *path, int64_t step, struct yk_metrics **out)
+yk_status yk_metrics_file_open(const char *path, int64_t step, struct yk_metrics_file **out)
 {
-    struct yk_metrics *metrics = NULL;
+    struct yk_metrics_file *metrics = NULL;
     YK_TRY(truncate_after(path, step));
     YK_TRY_NEW_WITH_ARENA(metrics);
     metrics->file = -1;
     yk_status status = yk_arena_strdup(metrics->arena, path, &metrics->path);
-    YK_THEN(yk_file_open_nofollow(path, O_WRONLY | O_APPEND, &metrics->file));
-    YK_TRY_OR(status, yk_metrics_close(metrics));
+    YK_IF_OK(yk_file_open_nofollow_for_writing(path, O_WRONLY | O_APPEND, &metrics->file));
+    YK_TRY_OR_CLEAN_UP(status, yk_metrics_file_close(metrics));
     *out = metrics;
     return YK_OK;
 }
 
-void yk_metrics_close(struct yk_metrics *metrics)
+void yk_metrics_file_close(struct yk_metrics_file *metrics)
 {
     if (metrics) {
         if (metrics->file >= 0) {
@@ -81,7 +81,7 @@ void yk_metrics_close(struct yk_metrics *metrics)
 }
 
 /* Opens the file again if it was removed or replaced. */
-static yk_status reopen_if_replaced(struct yk_metrics *metrics)
+static yk_status reopen_if_replaced(struct yk_metrics_file *metrics)
 {
     struct stat own;
     struct stat named;
@@ -91,7 +91,7 @@ static yk_status reopen_if_replaced(struct yk_metrics *metrics)
         return YK_OK;
     }
     int file = -1;
-    YK_TRY(yk_file_open_nofollow(metrics->path, O_WRONLY | O_APPEND, &file));
+    YK_TRY(yk_file_open_nofollow_for_writing(metrics->path, O_WRONLY | O_APPEND, &file));
     (void)close(metrics->file);
     metrics->file = file;
     yk_log(YK_LOG_WARNING,
@@ -112,13 +112,13 @@ static struct yk_json_writer begin_line(struct yk_text *text, int64_t step)
 
 /* Ends the line, writes it and frees its text. A partial write is undone, so that a reader never
  * sees an incomplete line. */
-static yk_status write_line(struct yk_metrics *metrics, struct yk_json_writer *json)
+static yk_status write_line(struct yk_metrics_file *metrics, struct yk_json_writer *json)
 {
     struct yk_text *text = json->text;
     yk_json_write_end_object(json);
     yk_text_add(text, "\n");
     yk_status status = yk_text_status(text);
-    YK_THEN(reopen_if_replaced(metrics));
+    YK_IF_OK(reopen_if_replaced(metrics));
     if (status == YK_OK) {
         const off_t before = lseek(metrics->file, 0, SEEK_END);
         const ssize_t written = write(metrics->file, text->bytes, text->length);
@@ -132,7 +132,8 @@ static yk_status write_line(struct yk_metrics *metrics, struct yk_json_writer *j
     return status;
 }
 
-yk_status yk_metrics_write_step(struct yk_metrics *metrics, const struct yk_step_metrics *step)
+yk_status yk_metrics_file_add_step(struct yk_metrics_file *metrics,
+                                   const struct yk_step_metrics *step)
 {
     struct yk_text text = {0};
     struct yk_json_writer json = begin_line(&text, step->step);
@@ -157,8 +158,8 @@ yk_status yk_metrics_write_step(struct yk_metrics *metrics, const struct yk_step
     return write_line(metrics, &json);
 }
 
-yk_status yk_metrics_write_evaluation(struct yk_metrics *metrics, int64_t step, double loss,
-                                      int64_t tokens)
+yk_status yk_metrics_file_add_evaluation(struct yk_metrics_file *metrics, int64_t step, double loss,
+                                         int64_t tokens)
 {
     struct yk_text text = {0};
     struct yk_json_writer json = begin_line(&text, step);
@@ -167,8 +168,8 @@ yk_status yk_metrics_write_evaluation(struct yk_metrics *metrics, int64_t step, 
     return write_line(metrics, &json);
 }
 
-yk_status yk_metrics_write_shares(struct yk_metrics *metrics, int64_t step,
-                                  const struct yk_plan *plan)
+yk_status yk_metrics_file_add_rank_shares(struct yk_metrics_file *metrics, int64_t step,
+                                          const struct yk_plan *plan)
 {
     struct yk_text text = {0};
     struct yk_json_writer json = begin_line(&text, step);

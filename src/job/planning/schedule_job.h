@@ -1,7 +1,7 @@
 /* Schedule job: schedules a task graph on devices with one scheduler, or compares all schedulers.
  */
-#ifndef YK_JOB_PLANNING_SCHEDULE_H
-#define YK_JOB_PLANNING_SCHEDULE_H
+#ifndef YK_JOB_PLANNING_SCHEDULE_JOB_H
+#define YK_JOB_PLANNING_SCHEDULE_JOB_H
 
 #include "base/option.h"
 #include "base/status.h"
@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct yk_schedule_comparison_row {
+struct yk_schedule_job_comparison_row {
     const struct yk_scheduler *scheduler;
     const char *failure; /* reason why the scheduler found no schedule; NULL means: it found one */
     int64_t makespan;    /* in ticks of the graph */
@@ -23,7 +23,7 @@ struct yk_schedule_comparison_row {
 };
 
 /* A string that is not given is NULL. */
-struct yk_schedule_request {
+struct yk_schedule_job_request {
     const struct yk_job_callbacks *job;
     const char *file;      /* path of the graph; "-" means: standard input */
     bool example;          /* use the built-in example graph instead of a file */
@@ -35,37 +35,37 @@ struct yk_schedule_request {
     struct yk_option_numbers speeds;
     double bandwidth_bytes_per_s;
     double latency_s;
-    struct yk_job_search_request search;
-    struct yk_output_drawing_paths drawings;
+    struct yk_job_search_options search;
+    struct yk_schedule_drawing_paths drawings;
 };
 
 /* Starts as {0}; owns what it points to. */
-struct yk_schedule_result {
+struct yk_schedule_job_result {
     struct yk_arena *arena;
     struct yk_graph *graph;
     struct yk_schedule *schedule; /* if `algorithm` is "all": the first of the shortest schedules */
     struct yk_schedule_report report; /* report about `schedule` */
     /* One row for each scheduler if `algorithm` is "all". */
-    struct yk_schedule_comparison_row *rows;
+    struct yk_schedule_job_comparison_row *rows;
     size_t row_count;
 };
 
-yk_status yk_schedule_run(const struct yk_schedule_request *request,
-                          struct yk_schedule_result *out) YK_MUST_USE;
+yk_status yk_schedule_job_run(const struct yk_schedule_job_request *request,
+                              struct yk_schedule_job_result *out) YK_MUST_USE;
 
-yk_status yk_schedule_write_files(const struct yk_schedule_request *request,
-                                  const struct yk_schedule_result *result) YK_MUST_USE;
+yk_status yk_schedule_job_write_files(const struct yk_schedule_job_request *request,
+                                      const struct yk_schedule_job_result *result) YK_MUST_USE;
 
-void yk_schedule_result_free(struct yk_schedule_result *result);
+void yk_schedule_job_result_free(struct yk_schedule_job_result *result);
 
 /* These functions append the rows of the comparison. They append nothing if there are no rows. */
-yk_status yk_schedule_write_comparison_text(const struct yk_schedule_result *result,
-                                            struct yk_text *out) YK_MUST_USE;
-yk_status yk_schedule_write_comparison_json(const struct yk_schedule_result *result,
-                                            struct yk_text *out) YK_MUST_USE;
+yk_status yk_schedule_job_write_comparison_text(const struct yk_schedule_job_result *result,
+                                                struct yk_text *out) YK_MUST_USE;
+yk_status yk_schedule_job_write_comparison_json(const struct yk_schedule_job_result *result,
+                                                struct yk_text *out) YK_MUST_USE;
 
 /* Lists the choices for `algorithm`. Sets `out` to choice `number`, or returns false if
  * `number` is too large. */
-bool yk_schedule_algorithm_choices(size_t number, struct yk_option_choice *out);
+bool yk_schedule_job_algorithm_choices(size_t number, struct yk_option_choice *out);
 
 #endif

@@ -1,4 +1,4 @@
-#include "job/planning/order_job.h"
+#include "job/planning/transfer_order_job.h"
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -12,8 +12,8 @@
 #include <math.h>
 #include <string.h>
 
-static yk_status find_order(const struct yk_order_job_request *request,
-                            struct yk_order_job_result *out)
+static yk_status find_order(const struct yk_transfer_order_job_request *request,
+                            struct yk_transfer_order_job_result *out)
 {
     const struct yk_transfer_order_options options = {
         .budget_s = request->budget_s,
@@ -28,13 +28,13 @@ static yk_status find_order(const struct yk_order_job_request *request,
     out->seconds = yk_clock_now_s() - begin_s;
     yk_job_report_end(request->job);
     if (status == YK_OK) {
-        yk_job_log_interruption(request->job);
+        yk_job_log_if_stopped(request->job);
     }
     return status == YK_ERROR_NO_FIT ? yk_status_prefix(status, out->source) : status;
 }
 
-yk_status yk_order_job_run(const struct yk_order_job_request *request,
-                           struct yk_order_job_result *out)
+yk_status yk_transfer_order_job_run(const struct yk_transfer_order_job_request *request,
+                                    struct yk_transfer_order_job_result *out)
 {
     const char *text = NULL;
     size_t length = 0;
@@ -49,15 +49,15 @@ yk_status yk_order_job_run(const struct yk_order_job_request *request,
                                             &out->transfer_count));
     YK_TRY_NEW(out->arena, out->load_s, slots);
     YK_TRY_NEW(out->arena, out->used_bytes, slots);
-    yk_transfer_order_link_times(out->problem, out->order, out->load_s);
+    yk_transfer_order_slot_link_times(out->problem, out->order, out->load_s);
     yk_transfer_order_slot_memory(out->problem, out->order, out->used_bytes);
     return YK_OK;
 }
 
-void yk_order_job_result_free(struct yk_order_job_result *result)
+void yk_transfer_order_job_result_free(struct yk_transfer_order_job_result *result)
 {
     yk_arena_destroy(result->arena);
-    *result = (struct yk_order_job_result){0};
+    *result = (struct yk_transfer_order_job_result){0};
 }
 
 /* Slots whose sums differ by less count as equal in a run. */
@@ -92,7 +92,8 @@ static int32_t direction_of(const struct yk_transfer_order_problem *problem, int
     return slot < n ? 1 : (slot > n && slot <= 2 * n ? -1 : 0);
 }
 
-static int32_t count_transfers(const struct yk_order_job_result *result, int32_t from, int32_t slot)
+static int32_t count_transfers(const struct yk_transfer_order_job_result *result, int32_t from,
+                               int32_t slot)
 {
     int32_t count = 0;
     while (from + count < result->transfer_count && result->transfers[from + count].slot == slot) {
@@ -107,7 +108,7 @@ static bool is_alike(double a, double b)
 }
 
 /* Whether the slot after the run does the same with the layers after. */
-static bool continues_run(const struct yk_order_job_result *result, const struct run *run)
+static bool continues_run(const struct yk_transfer_order_job_result *result, const struct run *run)
 {
     const struct yk_transfer_order_problem *problem = result->problem;
     const int32_t next = run->last + 1;
@@ -133,7 +134,7 @@ static bool continues_run(const struct yk_order_job_result *result, const struct
 }
 
 /* "all_gather 3 … 20 (6 of 8)", "all_gather 31 for backward". */
-static void add_transfer(const struct yk_order_job_result *result,
+static void add_transfer(const struct yk_transfer_order_job_result *result,
                          const struct yk_plan_transfer *transfer, int32_t further,
                          struct yk_text *words)
 {
@@ -151,7 +152,8 @@ static void add_transfer(const struct yk_order_job_result *result,
 }
 
 /* The slot of the run whose memory is fullest. */
-static int32_t fullest(const struct yk_order_job_result *result, int32_t first, int32_t last)
+static int32_t fullest(const struct yk_transfer_order_job_result *result, int32_t first,
+                       int32_t last)
 {
     int32_t slot = first;
     for (int32_t t = first; t <= last; t++) {
@@ -165,10 +167,11 @@ static int32_t fullest(const struct yk_order_job_result *result, int32_t first, 
 
 static void add_seconds(struct yk_table *table, double seconds)
 {
-    yk_table_add(table, "%s", seconds > 0 ? YK_UNITS_TEXT(seconds, YK_UNIT_SECONDS) : "");
+    yk_table_add_cell(table, "%s",
+                      seconds > 0 ? YK_UNITS_FORMAT_TEMPORARY(seconds, YK_UNIT_SECONDS) : "");
 }
 
-static void add_row(const struct yk_order_job_result *result, const struct run *run,
+static void add_row(const struct yk_transfer_order_job_result *result, const struct run *run,
                     struct yk_table *table)
 {
     const struct yk_transfer_order_problem *problem = result->problem;
@@ -185,22 +188,24 @@ static void add_row(const struct yk_order_job_result *result, const struct run *
         const int32_t n = problem->layer_count;
         yk_text_addf(&words, " … %d", run->last < n ? run->last : 2 * n - run->last);
     }
-    yk_table_add(table, "%s", yk_text_chars(&words));
+    yk_table_add_cell(table, "%s", yk_text_chars(&words));
     add_seconds(table, compute_s);
     add_seconds(table, load_s);
     add_seconds(table, exposed_s > alike * load_s ? exposed_s : 0);
-    yk_table_add(table, "%s", YK_UNITS_TEXT(result->used_bytes[tightest], YK_UNIT_BYTES));
-    yk_table_add(table, "%s", YK_UNITS_TEXT(problem->room_bytes[tightest], YK_UNIT_BYTES));
+    yk_table_add_cell(table, "%s",
+                      YK_UNITS_FORMAT_TEMPORARY(result->used_bytes[tightest], YK_UNIT_BYTES));
+    yk_table_add_cell(table, "%s",
+                      YK_UNITS_FORMAT_TEMPORARY(problem->room_bytes[tightest], YK_UNIT_BYTES));
     words.length = 0;
     for (int32_t k = 0; k < run->count; k++) {
         yk_text_add(&words, k > 0 ? ", " : "");
         add_transfer(result, &result->transfers[run->transfer + k], further, &words);
     }
-    yk_table_add(table, "%s", run->count > 0 ? yk_text_chars(&words) : "");
+    yk_table_add_cell(table, "%s", run->count > 0 ? yk_text_chars(&words) : "");
     yk_text_free(&words);
 }
 
-static yk_status add_table(const struct yk_order_job_result *result, struct yk_text *out)
+static yk_status add_table(const struct yk_transfer_order_job_result *result, struct yk_text *out)
 {
     static const struct yk_table_column columns[] = {
         {"slots", YK_TABLE_LEFT},        {"compute", YK_TABLE_RIGHT}, {"link", YK_TABLE_RIGHT},
@@ -223,7 +228,7 @@ static yk_status add_table(const struct yk_order_job_result *result, struct yk_t
 }
 
 /* "layers 0, 3 … 7 and so on", or "no layer". */
-static void add_kept(const struct yk_order_job_result *result, struct yk_text *out)
+static void add_kept(const struct yk_transfer_order_job_result *result, struct yk_text *out)
 {
     const bool *kept = result->order->kept;
     const int32_t n = result->problem->layer_count;
@@ -251,7 +256,7 @@ static void add_kept(const struct yk_order_job_result *result, struct yk_text *o
     }
 }
 
-static void add_summary(const struct yk_order_job_result *result, struct yk_text *out)
+static void add_summary(const struct yk_transfer_order_job_result *result, struct yk_text *out)
 {
     const struct yk_transfer_order *order = result->order;
     const double gap = gap_of(order);
@@ -259,14 +264,14 @@ static void add_summary(const struct yk_order_job_result *result, struct yk_text
     for (int32_t t = 0; t < yk_transfer_order_slot_count(result->problem); t++) {
         compute_s += result->problem->compute_s[t];
     }
-    const char *bound = YK_UNITS_TEXT(order->bound_s, YK_UNIT_SECONDS);
+    const char *bound = YK_UNITS_FORMAT_TEMPORARY(order->bound_s, YK_UNIT_SECONDS);
     yk_text_addf(out, "%s, ordered by %s: %d layers%s\n", result->source, order->method,
                  result->problem->layer_count,
                  result->problem->barrier ? ", with a barrier before the update" : "");
     yk_text_addf(out, "step %s: %s of computation, %s of communication exposed\n",
-                 YK_UNITS_TEXT(order->step_s, YK_UNIT_SECONDS),
-                 YK_UNITS_TEXT(compute_s, YK_UNIT_SECONDS),
-                 YK_UNITS_TEXT(fmax(0, order->step_s - compute_s), YK_UNIT_SECONDS));
+                 YK_UNITS_FORMAT_TEMPORARY(order->step_s, YK_UNIT_SECONDS),
+                 YK_UNITS_FORMAT_TEMPORARY(compute_s, YK_UNIT_SECONDS),
+                 YK_UNITS_FORMAT_TEMPORARY(fmax(0, order->step_s - compute_s), YK_UNIT_SECONDS));
     if (gap <= alike) {
         yk_text_addf(out, "bound %s: no order is faster\n", bound);
     } else {
@@ -276,15 +281,16 @@ static void add_summary(const struct yk_order_job_result *result, struct yk_text
     add_kept(result, out);
 }
 
-yk_status yk_order_job_result_write_text(const struct yk_order_job_result *result,
-                                         struct yk_text *out)
+yk_status yk_transfer_order_job_write_text(const struct yk_transfer_order_job_result *result,
+                                           struct yk_text *out)
 {
     add_summary(result, out);
     yk_text_add(out, "\n");
     return add_table(result, out);
 }
 
-static void add_kept_json(const struct yk_order_job_result *result, struct yk_json_writer *json)
+static void add_kept_json(const struct yk_transfer_order_job_result *result,
+                          struct yk_json_writer *json)
 {
     yk_json_write_begin_array(json, "kept");
     for (int32_t i = 0; i < result->problem->layer_count; i++) {
@@ -295,7 +301,7 @@ static void add_kept_json(const struct yk_order_job_result *result, struct yk_js
     yk_json_write_end_array(json);
 }
 
-static void add_transfer_json(const struct yk_order_job_result *result,
+static void add_transfer_json(const struct yk_transfer_order_job_result *result,
                               const struct yk_plan_transfer *transfer, struct yk_json_writer *json)
 {
     const bool backward =
@@ -308,14 +314,15 @@ static void add_transfer_json(const struct yk_order_job_result *result,
     yk_json_write_end_object(json);
 }
 
-static void add_slots_json(const struct yk_order_job_result *result, struct yk_json_writer *json)
+static void add_slots_json(const struct yk_transfer_order_job_result *result,
+                           struct yk_json_writer *json)
 {
     int32_t next = 0;
     yk_json_write_begin_array(json, "order");
     for (int32_t t = 0; t < yk_transfer_order_slot_count(result->problem); t++) {
         char name[YK_TRANSFER_ORDER_SLOT_NAME_SIZE];
         yk_transfer_order_slot_name(result->problem, t, name);
-        yk_json_write_begin_row(json, 0);
+        yk_json_write_begin_object_on_line(json, 0);
         yk_json_write_string(json, "name", name);
         yk_json_write_number(json, "compute_s", result->problem->compute_s[t]);
         yk_json_write_number(json, "comm_s", result->load_s[t]);
@@ -331,8 +338,8 @@ static void add_slots_json(const struct yk_order_job_result *result, struct yk_j
     yk_json_write_end_array(json);
 }
 
-yk_status yk_order_job_result_write_json(const struct yk_order_job_result *result,
-                                         struct yk_text *out)
+yk_status yk_transfer_order_job_write_json(const struct yk_transfer_order_job_result *result,
+                                           struct yk_text *out)
 {
     const struct yk_transfer_order *order = result->order;
     struct yk_json_writer json = {.text = out};

@@ -1,4 +1,4 @@
-#include "job/profiling/calibrate.h"
+#include "job/profiling/calibrate_profile.h"
 
 #include "base/file.h"
 #include "base/folder.h"
@@ -90,7 +90,7 @@ static yk_status read_file(struct finished_run *run, const char *name, reader re
     const char *path = NULL;
     YK_TRY(yk_folder_join_path(run->folder, name, run->arena, &path));
     yk_status status = yk_file_read_limited(path, YK_FILE_MAX_TRACE_BYTES, &text);
-    YK_THEN(read(run, path, &text));
+    YK_IF_OK(read(run, path, &text));
     yk_text_free(&text);
     return status;
 }
@@ -176,8 +176,8 @@ static yk_status examine(struct finished_run *run, struct yk_planner_outcome **o
 {
     struct yk_planner_outcome *planned = NULL;
     YK_TRY(yk_planner_evaluate(&run->planning.request, run->plan, false, &planned));
-    YK_TRY_OR(run->shuffle > 0 ? yk_planner_shuffle_program(planned, run->shuffle) : YK_OK,
-              yk_planner_outcome_destroy(planned));
+    YK_TRY_OR_CLEAN_UP(run->shuffle > 0 ? yk_planner_shuffle_program(planned, run->shuffle) : YK_OK,
+                       yk_planner_outcome_destroy(planned));
     *out = planned;
     return YK_OK;
 }
@@ -258,12 +258,12 @@ static const double odd_part = 0.1;
 
 static yk_status copy_layer(void *user, const struct yk_profile_layer_row *row)
 {
-    return yk_profile_add_layer(user, &row->layer, row->batch, &row->measurement);
+    return yk_profile_add_layer_time(user, &row->layer, row->batch, &row->measurement);
 }
 
 static yk_status copy_link(void *user, const struct yk_profile_link_row *row)
 {
-    return yk_profile_add_link(user, &row->link, row->bytes, &row->measurement);
+    return yk_profile_add_link_time(user, &row->link, row->bytes, &row->measurement);
 }
 
 static yk_status copy_fact(void *user, const struct yk_profile_fact_row *row)
@@ -275,7 +275,7 @@ static yk_status copy(struct yk_profile *from, struct yk_profile *to)
 {
     const struct yk_profile_visitor visitor = {to, copy_layer, copy_link, copy_fact};
     YK_TRY(yk_profile_begin_transaction(to));
-    YK_TRY(yk_profile_visit(from, &visitor));
+    YK_TRY(yk_profile_visit_rows(from, &visitor));
     return yk_profile_commit(to);
 }
 
@@ -285,10 +285,10 @@ static yk_status predict(struct finished_run *run, const struct yk_calibration *
                          double *out_s)
 {
     struct yk_profile *tried = NULL;
-    YK_TRY(yk_profile_create(":memory:", &tried));
+    YK_TRY(yk_profile_open_or_create(":memory:", &tried));
     yk_status status = run->planning.profile ? copy(run->planning.profile, tried) : YK_OK;
-    YK_THEN(yk_profiler_write_rows(&calibration->rows, tried));
-    YK_THEN(predict_step(run, tried, out_s));
+    YK_IF_OK(yk_profiler_write_rows(&calibration->rows, tried));
+    YK_IF_OK(predict_step(run, tried, out_s));
     yk_profile_close(tried);
     return status;
 }
@@ -311,12 +311,12 @@ static void note_other_profile(const struct finished_run *run)
         yk_log(YK_LOG_NOTE,
                "the run was planned with other times, which predicted %s a step; what is shown as "
                "predicted is by %s",
-               YK_UNITS_TEXT(run->predicted_step_s, YK_UNIT_SECONDS),
+               YK_UNITS_FORMAT_TEMPORARY(run->predicted_step_s, YK_UNIT_SECONDS),
                run->has_profile ? run->profile : "datasheets");
     }
 }
 
-static void warn_unexplained(const struct yk_calibrate_result *result)
+static void warn_unexplained(const struct yk_calibrate_profile_result *result)
 {
     const double measured_s = result->measured_step_s;
     if (fabs(result->calibrated_step_s - measured_s) > odd_part * measured_s) {
@@ -326,8 +326,8 @@ static void warn_unexplained(const struct yk_calibrate_result *result)
     }
 }
 
-static yk_status calibrate(const struct yk_calibrate_request *request, struct finished_run *run,
-                           struct yk_calibrate_result *out)
+static yk_status calibrate(const struct yk_calibrate_profile_request *request,
+                           struct finished_run *run, struct yk_calibrate_profile_result *out)
 {
     YK_TRY(open_run(request->run, request->profile, !request->dry_run, run));
     const struct yk_calibration_request wanted = {
@@ -356,8 +356,8 @@ static yk_status calibrate(const struct yk_calibrate_request *request, struct fi
     return YK_OK;
 }
 
-yk_status yk_calibrate_run(const struct yk_calibrate_request *request,
-                           struct yk_calibrate_result *out)
+yk_status yk_calibrate_profile_run(const struct yk_calibrate_profile_request *request,
+                                   struct yk_calibrate_profile_result *out)
 {
     struct finished_run run = {0};
     const yk_status status = calibrate(request, &run, out);
@@ -368,11 +368,11 @@ yk_status yk_calibrate_run(const struct yk_calibrate_request *request,
     return status;
 }
 
-void yk_calibrate_result_free(struct yk_calibrate_result *result)
+void yk_calibrate_profile_result_free(struct yk_calibrate_profile_result *result)
 {
     yk_calibration_free(&result->calibration);
     yk_arena_destroy(result->arena);
-    *result = (struct yk_calibrate_result){0};
+    *result = (struct yk_calibrate_profile_result){0};
 }
 
 /* "forward gpt-block, 8 samples"; "gather 1.2MiB". */
@@ -380,7 +380,7 @@ static void describe(const struct yk_calibration_class *op, struct yk_text *out)
 {
     yk_text_add(out, yk_op_kind_name(op->kind));
     if (!op->layer) {
-        yk_text_addf(out, " %s", YK_UNITS_TEXT((double)op->size, YK_UNIT_BYTES));
+        yk_text_addf(out, " %s", YK_UNITS_FORMAT_TEMPORARY((double)op->size, YK_UNIT_BYTES));
         return;
     }
     yk_text_addf(out, " %s", op->layer);
@@ -392,35 +392,35 @@ static void describe(const struct yk_calibration_class *op, struct yk_text *out)
 static void add_percent(double part, struct yk_table *table)
 {
     if (isfinite(part) && fabs(part) < 0.0005) {
-        yk_table_add(table, "0 %%");
+        yk_table_add_cell(table, "0 %%");
     } else if (isfinite(part)) {
-        yk_table_add(table, "%+.*f %%", fabs(part) < 0.0995 ? 1 : 0, 100 * part);
+        yk_table_add_cell(table, "%+.*f %%", fabs(part) < 0.0995 ? 1 : 0, 100 * part);
     } else {
-        yk_table_add(table, "new");
+        yk_table_add_cell(table, "new");
     }
 }
 
 static void add_seconds(double seconds, struct yk_table *table)
 {
-    yk_table_add(table, "%s", YK_UNITS_TEXT(seconds, YK_UNIT_SECONDS));
+    yk_table_add_cell(table, "%s", YK_UNITS_FORMAT_TEMPORARY(seconds, YK_UNIT_SECONDS));
 }
 
-static void add_row(const struct yk_calibrate_result *result, const struct yk_calibration_class *op,
-                    struct yk_table *table)
+static void add_row(const struct yk_calibrate_profile_result *result,
+                    const struct yk_calibration_class *op, struct yk_table *table)
 {
     struct yk_text name = {0};
     describe(op, &name);
-    yk_table_add(table, "%s", yk_text_chars(&name));
+    yk_table_add_cell(table, "%s", yk_text_chars(&name));
     yk_text_free(&name);
-    yk_table_add(table, "%s", op->profile_key);
-    yk_table_add(table, "%d", (int)op->times);
+    yk_table_add_cell(table, "%s", op->profile_key);
+    yk_table_add_cell(table, "%d", (int)op->times);
     add_seconds(op->predicted_s, table);
     add_seconds(op->measured_s, table);
     add_percent(op->predicted_s > 0 ? op->measured_s / op->predicted_s - 1 : NAN, table);
     add_percent(op->difference_s / result->measured_step_s, table);
 }
 
-static yk_status write_table(const struct yk_calibrate_result *result, int64_t rows,
+static yk_status write_table(const struct yk_calibrate_profile_result *result, int64_t rows,
                              struct yk_text *out)
 {
     static const struct yk_table_column columns[] = {
@@ -442,14 +442,14 @@ static yk_status write_table(const struct yk_calibrate_result *result, int64_t r
     return status;
 }
 
-static void write_steps(const struct yk_calibrate_result *result, struct yk_text *out)
+static void write_steps(const struct yk_calibrate_profile_result *result, struct yk_text *out)
 {
     yk_text_addf(out, "  step        %s measured, half of them faster; %s predicted (%.2f of it)\n",
-                 YK_UNITS_TEXT(result->measured_step_s, YK_UNIT_SECONDS),
-                 YK_UNITS_TEXT(result->predicted_step_s, YK_UNIT_SECONDS),
+                 YK_UNITS_FORMAT_TEMPORARY(result->measured_step_s, YK_UNIT_SECONDS),
+                 YK_UNITS_FORMAT_TEMPORARY(result->predicted_step_s, YK_UNIT_SECONDS),
                  result->predicted_step_s / result->measured_step_s);
     yk_text_addf(out, "  calibrated  %s %s predicted (%.2f of it)\n",
-                 YK_UNITS_TEXT(result->calibrated_step_s, YK_UNIT_SECONDS),
+                 YK_UNITS_FORMAT_TEMPORARY(result->calibrated_step_s, YK_UNIT_SECONDS),
                  result->written ? "is now" : "would be",
                  result->calibrated_step_s / result->measured_step_s);
 }
@@ -462,7 +462,7 @@ static void write_slowdown(double slowdown, bool estimated, const char *what, st
     }
 }
 
-static void write_profile(const struct yk_calibrate_result *result, struct yk_text *out)
+static void write_profile(const struct yk_calibrate_profile_result *result, struct yk_text *out)
 {
     const int32_t layers = result->calibration.rows.layer_count;
     const int32_t links = result->calibration.rows.link_count;
@@ -482,8 +482,8 @@ static void write_profile(const struct yk_calibrate_result *result, struct yk_te
     }
 }
 
-yk_status yk_calibrate_write_text(const struct yk_calibrate_result *result, int64_t rows,
-                                  struct yk_text *out)
+yk_status yk_calibrate_profile_write_text(const struct yk_calibrate_profile_result *result,
+                                          int64_t rows, struct yk_text *out)
 {
     yk_text_addf(out, "%s: %" PRId64 " step%s of %d rank%s beside the prediction\n\n", result->run,
                  result->steps, yk_text_plural_suffix(result->steps), (int)result->ranks,
@@ -527,7 +527,8 @@ static void write_op(const struct yk_calibration_class *op, struct yk_json_write
     yk_json_write_end_object(json);
 }
 
-yk_status yk_calibrate_write_json(const struct yk_calibrate_result *result, struct yk_text *out)
+yk_status yk_calibrate_profile_write_json(const struct yk_calibrate_profile_result *result,
+                                          struct yk_text *out)
 {
     const struct yk_calibration *calibration = &result->calibration;
     struct yk_json_writer json = {.text = out};

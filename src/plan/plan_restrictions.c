@@ -8,7 +8,7 @@ enum {
     RANDOM = YK_SHARDING_STRATEGY_COUNT, /* the choice after the strategies */
 };
 
-static yk_status read_strategy(const struct yk_json *node, struct yk_plan_options *out)
+static yk_status read_strategy(const struct yk_json *node, struct yk_plan_restrictions *out)
 {
     const char *names[YK_SHARDING_STRATEGY_COUNT + 1];
     int chosen = -1;
@@ -54,7 +54,7 @@ static yk_status read_decisions(const struct yk_json *node, uint32_t *undecided)
 
 static yk_status read_slowdown(const struct yk_json *node, double *out)
 {
-    const struct yk_json *member = yk_json_get(node, "slowdown");
+    const struct yk_json *member = yk_json_get_member(node, "slowdown");
     if (member && (!yk_json_number(member, out) || !(*out >= 1))) {
         return yk_fail(YK_ERROR_INPUT, "\"slowdown\" must be a number of at least 1");
     }
@@ -63,7 +63,7 @@ static yk_status read_slowdown(const struct yk_json *node, double *out)
 
 /* The file lists the devices that may be used; the options list the others. */
 static yk_status read_devices(const struct yk_json *node, const struct yk_name_index *devices,
-                              struct yk_arena *arena, struct yk_plan_options *out)
+                              struct yk_arena *arena, struct yk_plan_restrictions *out)
 {
     const struct yk_json *list = NULL;
     bool *left_out = NULL;
@@ -79,7 +79,7 @@ static yk_status read_devices(const struct yk_json *node, const struct yk_name_i
     memset(left_out, true, (size_t)out->device_count * sizeof *left_out);
     for (size_t i = 0; i < yk_json_array_count(list); i++) {
         const char *name = NULL;
-        YK_TRY(yk_json_add_location(
+        YK_TRY(yk_json_prefix_error_location(
             yk_json_read_nonempty_string(yk_json_array_at(list, i), "device", &name), "devices", i,
             NULL));
         const int32_t device = yk_name_index_find(devices, name);
@@ -94,7 +94,7 @@ static yk_status read_devices(const struct yk_json *node, const struct yk_name_i
 
 static yk_status read_all(const struct yk_json *node, int32_t max,
                           const struct yk_name_index *devices, struct yk_arena *arena,
-                          struct yk_plan_options *out)
+                          struct yk_plan_restrictions *out)
 {
     static const char *const known[] = {"memory",   "micro_batches", "recompute", "only",
                                         "strategy", "slowdown",      "devices"};
@@ -108,20 +108,20 @@ static yk_status read_all(const struct yk_json *node, int32_t max,
     return read_devices(node, devices, arena, out);
 }
 
-yk_status yk_plan_options_read(const struct yk_json *root, int64_t batch,
-                               const struct yk_name_index *devices, struct yk_arena *arena,
-                               struct yk_plan_options *out)
+yk_status yk_plan_restrictions_read(const struct yk_json *root, int64_t batch,
+                                    const struct yk_name_index *devices, struct yk_arena *arena,
+                                    struct yk_plan_restrictions *out)
 {
     const int32_t max = batch < INT32_MAX ? (int32_t)batch : INT32_MAX;
-    const struct yk_json *node = yk_json_get(root, "request");
+    const struct yk_json *node = yk_json_get_member(root, "request");
     if (!node) {
         return YK_OK;
     }
     return yk_status_prefix(read_all(node, max, devices, arena, out), "request");
 }
 
-static void write_lists(const struct yk_plan_options *options, const struct yk_cluster *cluster,
-                        struct yk_json_writer *json)
+static void write_lists(const struct yk_plan_restrictions *options,
+                        const struct yk_cluster *cluster, struct yk_json_writer *json)
 {
     if (options->undecided) {
         yk_json_write_begin_array(json, "only");
@@ -143,15 +143,15 @@ static void write_lists(const struct yk_plan_options *options, const struct yk_c
     }
 }
 
-static bool is_empty(const struct yk_plan_options *options)
+static bool is_empty(const struct yk_plan_restrictions *options)
 {
     return !(options->memory_bytes > 0) && options->micro_batches <= 0 && !options->recompute &&
            !options->one_strategy && !options->random_strategies && !(options->slowdown > 0) &&
            !options->undecided && !options->excluded_devices;
 }
 
-void yk_plan_options_write(const struct yk_plan_options *options, const struct yk_cluster *cluster,
-                           struct yk_json_writer *json)
+void yk_plan_restrictions_write(const struct yk_plan_restrictions *options,
+                                const struct yk_cluster *cluster, struct yk_json_writer *json)
 {
     if (is_empty(options)) {
         return;

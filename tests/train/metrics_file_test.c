@@ -1,5 +1,5 @@
 /* The lines of a run, and what is left of them when it goes on from an earlier step. */
-#include "train/metrics.h"
+#include "train/metrics_file.h"
 
 #include "base/file.h"
 #include "base/log.h"
@@ -24,15 +24,15 @@ static void open_bench(struct bench *bench)
 
 static void write_steps(const struct bench *bench, int64_t after, int64_t until)
 {
-    struct yk_metrics *metrics = NULL;
-    assert_int_equal(yk_metrics_open(bench->path, after, &metrics), YK_OK);
+    struct yk_metrics_file *metrics = NULL;
+    assert_int_equal(yk_metrics_file_open(bench->path, after, &metrics), YK_OK);
     for (int64_t s = after + 1; s <= until; s++) {
         const struct yk_step_metrics step = {
             .step = s, .loss = s == 2 ? NAN : 1.5, .norm = 2, .lr = 0.25, .loss_scale = 1};
-        assert_int_equal(yk_metrics_write_step(metrics, &step), YK_OK);
+        assert_int_equal(yk_metrics_file_add_step(metrics, &step), YK_OK);
     }
-    assert_int_equal(yk_metrics_write_evaluation(metrics, until, 3, 77), YK_OK);
-    yk_metrics_close(metrics);
+    assert_int_equal(yk_metrics_file_add_evaluation(metrics, until, 3, 77), YK_OK);
+    yk_metrics_file_close(metrics);
 }
 
 static void expect_file(const struct bench *bench, const char *expected)
@@ -84,18 +84,18 @@ static void a_file_that_is_removed_meanwhile_is_missed_and_made_anew(void **stat
 {
     (void)state;
     struct bench bench;
-    struct yk_metrics *metrics = NULL;
+    struct yk_metrics_file *metrics = NULL;
     char warning[512] = "";
     char expected[512];
     open_bench(&bench);
     yk_log_set_sink(keep_warning, warning);
-    assert_int_equal(yk_metrics_open(bench.path, 0, &metrics), YK_OK);
+    assert_int_equal(yk_metrics_file_open(bench.path, 0, &metrics), YK_OK);
     struct yk_step_metrics step = {.step = 1, .loss = 1.5, .norm = 2, .lr = 0.25, .loss_scale = 1};
-    assert_int_equal(yk_metrics_write_step(metrics, &step), YK_OK);
+    assert_int_equal(yk_metrics_file_add_step(metrics, &step), YK_OK);
     assert_string_equal(warning, "");
     assert_int_equal(unlink(bench.path), 0);
     step.step = 2;
-    assert_int_equal(yk_metrics_write_step(metrics, &step), YK_OK);
+    assert_int_equal(yk_metrics_file_add_step(metrics, &step), YK_OK);
     (void)snprintf(expected, sizeof expected,
                    "%s was removed or replaced while it was written; what it held is lost, and it "
                    "goes on with the next line",
@@ -103,9 +103,9 @@ static void a_file_that_is_removed_meanwhile_is_missed_and_made_anew(void **stat
     assert_string_equal(warning, expected);
     warning[0] = '\0';
     step.step = 3;
-    assert_int_equal(yk_metrics_write_step(metrics, &step), YK_OK);
+    assert_int_equal(yk_metrics_file_add_step(metrics, &step), YK_OK);
     assert_string_equal(warning, "");
-    yk_metrics_close(metrics);
+    yk_metrics_file_close(metrics);
     yk_log_set_sink(NULL, NULL);
     expect_file(&bench, STEP("2", "1.5") STEP("3", "1.5"));
     outside_remove(bench.folder);
@@ -114,8 +114,9 @@ static void a_file_that_is_removed_meanwhile_is_missed_and_made_anew(void **stat
 static void a_folder_that_is_not_there_is_refused(void **state)
 {
     (void)state;
-    struct yk_metrics *metrics = NULL;
-    assert_int_equal(yk_metrics_open("/nonexistent/metrics.jsonl", 0, &metrics), YK_ERROR_SYSTEM);
+    struct yk_metrics_file *metrics = NULL;
+    assert_int_equal(yk_metrics_file_open("/nonexistent/metrics.jsonl", 0, &metrics),
+                     YK_ERROR_SYSTEM);
 }
 
 int main(void)
