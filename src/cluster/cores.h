@@ -36,8 +36,7 @@ struct yk_cores_request {
 
 /* The cores assigned to one rank. */
 struct yk_cores_assignment {
-    int32_t
-        *compute; /* (compute_count) core numbers; thread i runs on compute[i mod compute_count] */
+    int32_t *compute; /* (compute_count) cores; thread i uses compute[i mod compute_count] */
     int32_t compute_count;
     int32_t comm_core;           /* core of the thread that runs the comm lane */
     bool is_comm_core_exclusive; /* no compute thread uses comm_core */

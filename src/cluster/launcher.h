@@ -12,8 +12,7 @@
 #include <stdint.h>
 
 enum {
-    YK_LAUNCHER_ADDRESS_SIZE =
-        256, /* maximum size of a host name or numeric address, with its zero byte */
+    YK_LAUNCHER_ADDRESS_SIZE = 256,   /* maximum size, with the zero byte */
     YK_LAUNCHER_DEFAULT_PORT = 29500, /* the same default as in torchrun */
 };
 
@@ -25,8 +24,7 @@ struct yk_launcher {
     int32_t local_size;     /* number of ranks on this machine */
     bool is_bound_to_cores; /* the launcher has bound this process to cores */
     bool uses_rendezvous; /* the ranks connect with a rendezvous (comm/rendezvous), not with MPI */
-    char address[YK_LAUNCHER_ADDRESS_SIZE]; /* address of rank 0 for the rendezvous; "" without one
-                                             */
+    char address[YK_LAUNCHER_ADDRESS_SIZE]; /* address of rank 0 for a rendezvous, or "" */
     int32_t port;
 };
 

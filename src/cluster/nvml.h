@@ -17,12 +17,11 @@ enum {
     YK_NVML_CLOCK_SM = 1, /* nvmlClockType_t */
     YK_NVML_PCIE_OUT = 0, /* nvmlPcieUtilCounter_t: bytes that the GPU sends */
     YK_NVML_PCIE_IN = 1,
-    YK_NVML_FIELD_NVLINK_OUT = 138, /* KiB since the start of the counter */
+    YK_NVML_FIELD_NVLINK_OUT = 138, /* total KiB so far */
     YK_NVML_FIELD_NVLINK_IN = 139,
-    YK_NVML_FIELD_POWER =
-        186, /* current power in mW; nvmlDeviceGetPowerUsage() is an average over one second */
-    YK_NVML_GPM_VERSION = 1, /* version of nvmlGpmSupport_t and nvmlGpmMetricsGet_t */
-    YK_NVML_GPM_SM = 2,      /* nvmlGpmMetricId_t, in percent */
+    YK_NVML_FIELD_POWER = 186, /* current mW; nvmlDeviceGetPowerUsage() is a mean of 1 s */
+    YK_NVML_GPM_VERSION = 1,   /* version of nvmlGpmSupport_t and nvmlGpmMetricsGet_t */
+    YK_NVML_GPM_SM = 2,        /* nvmlGpmMetricId_t, in percent */
     YK_NVML_GPM_OCCUPANCY = 3,
     YK_NVML_GPM_TENSOR = 5,
     YK_NVML_GPM_DRAM = 10,
@@ -102,8 +101,7 @@ struct yk_nvml_functions {
     int (*pcie_width)(void *device, unsigned *out);
     int (*clock_now)(void *device, unsigned domain, unsigned *mhz);
     int (*power)(void *device, unsigned *milliwatts);
-    int (*pcie_traffic)(void *device, unsigned counter,
-                        unsigned *kilobytes_per_s); /* over the last 20 ms */
+    int (*pcie_traffic)(void *device, unsigned counter, unsigned *kilobytes_per_s); /* over 20 ms */
     int (*fields)(void *device, int count, struct yk_nvml_field_value *fields);
     int (*by_uuid)(const char *uuid, void **out);
     int (*instance_number)(void *instance, unsigned *out);
