@@ -62,9 +62,9 @@ struct yoke_layer_edge {
 };
 
 /* Opens a model. If `word` ends in ".json" or contains '/', it is the path of a Hugging Face
- * config.json or of a folder that contains one. Otherwise it is the name of a built-in model. A
- * published name such as "meta-llama/Meta-Llama-3-8B" also finds the built-in model. `workload` may
- * be NULL. */
+ * config.json or of a folder that contains one. Otherwise it is the name of a built-in model.
+ * Exception: the published name of a built-in model, such as "meta-llama/Meta-Llama-3-8B", opens
+ * that model although it contains a slash. `workload` may be NULL. */
 YOKE_API yoke_status yoke_model_open(const char *word, const struct yoke_workload *workload,
                                      yoke_model **out) YOKE_MUST_USE;
 

@@ -376,7 +376,7 @@ struct yk_quantise_op {
 enum yk_dequantise_order {
     YK_DEQUANTISE_IN_ORDER, /* in order, like every other op */
     /* In parallel with the ops that were enqueued after the previous dequantise op. Those ops must
-     * not use the output of this op. */
+     * neither read nor write the output memory of this op. */
     YK_DEQUANTISE_PREFETCH,
     YK_DEQUANTISE_WITH_PREVIOUS, /* like the previous dequantise op */
 };

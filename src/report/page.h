@@ -70,7 +70,7 @@ void yk_page_begin_row(const char *name, struct yk_text *out);
 void yk_page_add_cell(const char *text, struct yk_text *out);
 void yk_page_add_unit_cell(double value, enum yk_unit unit, struct yk_text *out);
 
-/* Adds a cell that shows which percentage of `whole` `part` is, as a bar and as a number. */
+/* Adds a cell that shows `part` as a percentage of `whole`, as a bar and as a number. */
 void yk_page_add_percent_cell(double part, double whole, struct yk_text *out);
 void yk_page_end_table(struct yk_text *out);
 

@@ -50,9 +50,8 @@ struct yk_bounded_fit_solution {
     double spread; /* residual deviation of a row of weight 1; INFINITY means: too few rows */
     int64_t degrees_of_freedom;                  /* rows minus unknowns that are in a row */
     double lengths[YK_BOUNDED_FIT_MAX_UNKNOWNS]; /* (count) norm of each column */
-    double lower[YK_BOUNDED_FIT_MAX_UNKNOWNS *
-                 YK_BOUNDED_FIT_MAX_UNKNOWNS]; /* Cholesky factor of the products of the
-                                columns, scaled to norm 1 */
+    /* Cholesky factor of the products of the columns; each column is first scaled to norm 1. */
+    double lower[YK_BOUNDED_FIT_MAX_UNKNOWNS * YK_BOUNDED_FIT_MAX_UNKNOWNS];
     const struct yk_bounded_fit *fit;
 };
 

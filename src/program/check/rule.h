@@ -23,14 +23,14 @@
 
 #include "program/program_facts.h"
 
-/* Checks the rule formed for one rank. If it is satisfied, the fields of the rank's ops are valid
+/* Checks the rule "formed" for one rank. If it is satisfied, the fields of the rank's ops are valid
  * indices. */
 yk_status yk_rule_check_form(const struct yk_program_facts *facts, int32_t rank) YK_MUST_USE;
 
-/* Checks the rules matched and collective. All ranks must satisfy formed. */
+/* Checks the rules "matched" and "collective". All ranks must satisfy "formed". */
 yk_status yk_rule_check_match(const struct yk_program *program) YK_MUST_USE;
 
-/* Checks the rule acyclic. All ranks must satisfy formed and matched. */
+/* Checks the rule "acyclic". All ranks must satisfy "formed" and "matched". */
 yk_status yk_rule_check_acyclic(const struct yk_program *program) YK_MUST_USE;
 
 enum {
@@ -62,7 +62,7 @@ struct yk_rule_block_range {
     int32_t op;
 };
 
-/* The first block of a set that no message or more than one message contains. */
+/* The first block that is in no message of a set, or in more than one. */
 struct yk_rule_block_error {
     int32_t block;
     int32_t op;    /* the message that contains the block; −1 means: no message contains it */

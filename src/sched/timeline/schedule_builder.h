@@ -47,8 +47,8 @@ static inline bool yk_schedule_builder_allows_device(const struct yk_schedule_bu
            yk_graph_task_can_run_on(builder->graph, task, device);
 }
 
-/* For each device p, raises ready[p] to the time when the data of `edge` arrives on this device, if
- * it is less. The data is produced on the device `source` at the time `finish`. */
+/* The data of `input` is produced on the device `source` at the time `finish`. For each device p:
+ * if ready[p] is earlier than the time when the data arrives on p, sets ready[p] to that time. */
 void yk_schedule_builder_raise_ready_times(const struct yk_graph *graph,
                                            const struct yk_graph_incoming_edge *input,
                                            int32_t source, int64_t finish, int64_t *ready);

@@ -10,8 +10,9 @@
  * cannot contain them.
  *
  * The functions at the end of this header implement members of struct yk_backend. They wrap the
- * functions with similar names in device.h and kernels.h, which run an op at once and which other
- * ops call. A lane owns its graphs. Only one thread at a time may use a lane.
+ * functions with similar names in device.h and kernels.h. Those functions run an op immediately;
+ * ops that consist of other ops call them directly. A lane owns its graphs. Only one thread at a
+ * time may use a lane.
  */
 #ifndef YK_BACKEND_CUDA_GRAPHS_CUDA_GRAPH_H
 #define YK_BACKEND_CUDA_GRAPHS_CUDA_GRAPH_H

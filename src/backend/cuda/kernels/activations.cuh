@@ -1,7 +1,8 @@
 /*
  * Activations: activation functions, their derivatives and the epilogues of matmuls, in fp32. The
  * formulas are those of backend/cpu/kernels/matmul.c. T is the type of the result. If T has 16
- * bits, fast intrinsics are used. Their error is at most 1e-6, relative to the largest value.
+ * bits, fast intrinsics are used. Their error is at most 1e-6 times the largest absolute value of
+ * the result.
  */
 #ifndef YK_BACKEND_CUDA_KERNELS_ACTIVATIONS_CUH
 #define YK_BACKEND_CUDA_KERNELS_ACTIVATIONS_CUH

@@ -1,8 +1,9 @@
 /*
  * Block cluster trust: which sizes of thread block clusters compute correct results on the SMs of
  * this process. Under MPS a process may have only a part of the GPU's SMs, and cuBLASLt algorithms
- * with large clusters can then compute wrong results. For example, results with clusters of 4
- * blocks are wrong on 52 of an H200's 132 SMs, although 52 is a multiple of 4. The result of each
+ * with large clusters can then compute wrong results. For example, if a
+ * process has 52 of the 132 SMs of an H200, results with clusters of 4 blocks are wrong, although
+ * 52 is a multiple of 4. The result of each
  * check of an algorithm is recorded here. If the results with a cluster size were wrong several
  * times and never correct, algorithms with this cluster size are no longer proposed. This header
  * does not include CUDA headers.

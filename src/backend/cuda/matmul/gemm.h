@@ -42,8 +42,8 @@ void yk_gemm_enqueue_unfused(const struct yk_gemm *gemm);
 /* Enqueues only the row sums of the op. */
 void yk_gemm_enqueue_row_sum(struct yk_backend_lane *lane, const struct yk_matmul_op *op);
 
-/* Enqueues bias, add, epilogue and row sums. c must already hold the product. If op->add is c
- * itself, c must already hold the sum of the product and its old value. */
+/* Enqueues bias, add, epilogue and row sums. c must already hold the product or, if op->add
+ * is c itself, the product plus the old value of c. */
 void yk_gemm_enqueue_epilogue(struct yk_backend_lane *lane, const struct yk_matmul_op *op);
 
 /* autotune.c: a yk_cublas_autotune_function. `user` is a struct yk_gemm. Chooses the fastest

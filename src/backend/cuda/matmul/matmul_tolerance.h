@@ -20,7 +20,9 @@
 enum yk_matmul_tolerance_result {
     YK_MATMUL_WITHIN_TOLERANCE,
     YK_MATMUL_BEYOND_TOLERANCE,
-    YK_MATMUL_TOLERANCE_UNDECIDED, /* zero would pass too, or the value is too large */
+    /* The expected value is so small that 0 would also be within the tolerance, or it is too large
+     * for the type. */
+    YK_MATMUL_TOLERANCE_UNDECIDED,
 };
 
 /* The expected value of one element, computed in fp32. */
