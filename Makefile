@@ -21,7 +21,7 @@ build: ## build the program, build/release/yoke, and the library (what plain `ma
 	@tools/setup build
 	@tools/build release yoke libyoke
 
-run: build ## build, plan and train a small GPT here, let it write, and make the run's page
+run: build ## build, plan and train a small GPT here, generate text, and make the run's page
 	@rm -rf $(RUN)
 	build/release/yoke train $(TRAIN)
 	build/release/yoke generate $(RUN) --prompt "/* " --tokens 400 --temperature 0.7 | tee $(RUN)/sample.txt
