@@ -16,8 +16,7 @@
 /* --quiet means the same to all commands that have it. */
 static bool is_quiet(const struct yk_command *command, const void *arguments)
 {
-    const struct yk_option_table table = yk_command_option_table(command);
-    const struct yk_option *quiet = yk_option_find(&table, "quiet");
+    const struct yk_option *quiet = yk_option_find(command->options, "quiet");
     return quiet && *(const bool *)((const char *)arguments + quiet->offset);
 }
 
@@ -51,7 +50,7 @@ static yk_status fail_unknown_command(const char *word)
 static yk_status run(int count, char *const *words, struct yk_text *out)
 {
     if (words[0][0] == '-') {
-        return run_command(yk_command_table()->root, words, count, out);
+        return run_command(yk_all_commands.root, words, count, out);
     }
     const struct yk_command *command = yk_command_find(words[0]);
     if (!command) {
@@ -110,7 +109,6 @@ int main(int argc, char **argv)
 {
     prepare_memory();
     yk_terminal_prepare_streams();
-    yk_command_register_table(&yk_all_commands);
     yk_log_set_sink(yk_terminal_log_sink, NULL);
     if (argc < 2) {
         return (int)show_short_help();

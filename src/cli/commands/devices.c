@@ -144,5 +144,5 @@ const struct yk_command yk_command_devices = {
         "there is a driver. With --json it prints what it found as a cluster file; without a GPU "
         "that is one device of all cores.",
     YK_COMMAND_BASIC_MEMBERS(struct arguments),
-    YK_OPTION_ROWS_AND_COUNT(options),
+    YK_COMMAND_OPTION_TABLE(options),
 };

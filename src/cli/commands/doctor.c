@@ -262,5 +262,5 @@ const struct yk_command yk_command_doctor = {
                    "can train on, and the devices of this machine. Planning, and training on the "
                    "CPU, need none of those that may be missing.",
     YK_COMMAND_BASIC_MEMBERS(struct arguments),
-    YK_OPTION_ROWS_AND_COUNT(options),
+    YK_COMMAND_OPTION_TABLE(options),
 };

@@ -388,7 +388,7 @@ static yk_status measure(const struct arguments *arguments, struct yk_text *out)
         return yk_command_launch_ranks(arguments->ranks);
     }
     request.launcher = &launcher;
-    request.job = yk_terminal_job_handle_termination_after_begin();
+    request.job = yk_terminal_job_get_callbacks(YK_TERMINAL_JOB_TERMINATION);
     yk_status status = yk_profile_job_run(&request, &result);
     if (status == YK_OK && result.rank == 0) {
         status = output_measured(arguments, &result, out);

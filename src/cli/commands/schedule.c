@@ -48,7 +48,7 @@ static yk_status run(const void *given, struct yk_text *out)
     const struct arguments *arguments = given;
     struct yk_schedule_job_request request = arguments->request;
     struct yk_schedule_job_result result = {0};
-    request.job = yk_terminal_job_handle_interrupt_after_begin();
+    request.job = yk_terminal_job_get_callbacks(YK_TERMINAL_JOB_INTERRUPT);
     yk_status status = yk_schedule_job_run(&request, &result);
     YK_IF_OK(show(arguments, &result, out));
     YK_IF_OK(yk_terminal_print_unsaved_result(yk_schedule_job_write_files(&request, &result), out));

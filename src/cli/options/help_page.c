@@ -205,7 +205,7 @@ yk_status yk_help_page_write(const struct yk_command *command, int width, struct
 yk_status yk_help_page_write_short(int width, struct yk_text *out)
 {
     const struct page page = page_of(width, out);
-    add_usage(&page, yk_command_table()->root);
+    add_usage(&page, yk_all_commands.root);
     add_verbs(&page);
     yk_text_add(out, "\"yoke help COMMAND\" tells more; \"yoke schedule --example\" shows what it "
                      "does.\n");

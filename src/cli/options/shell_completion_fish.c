@@ -1,5 +1,4 @@
-#include "cli/options/command.h"
-#include "cli/options/shell_completion.h"
+#include "cli/options/help_page.h"
 
 /* Adds `words` in single quotes, where fish gives a meaning to the quote and the backslash only. */
 static void add_quoted(struct yk_text *out, const char *words)
@@ -64,16 +63,16 @@ static void write_script(struct yk_text *out)
 {
     yk_text_add(out, "# Completion of yoke's command line for fish.\n"
                      "complete -c yoke -f\n");
-    for (size_t i = 0; i < yk_command_table()->count; i++) {
-        begin(yk_command_table()->root, out);
-        yk_text_addf(out, " -a %s -d ", yk_command_table()->verbs[i]->name);
-        add_quoted(out, yk_command_table()->verbs[i]->summary);
+    for (size_t i = 0; i < yk_all_commands.count; i++) {
+        begin(yk_all_commands.root, out);
+        yk_text_addf(out, " -a %s -d ", yk_all_commands.verbs[i]->name);
+        add_quoted(out, yk_all_commands.verbs[i]->summary);
         yk_text_add(out, "\n");
     }
-    add_options(yk_command_table()->root, out);
-    for (size_t i = 0; i < yk_command_table()->count; i++) {
-        add_options(yk_command_table()->verbs[i], out);
-        add_operands(yk_command_table()->verbs[i], out);
+    add_options(yk_all_commands.root, out);
+    for (size_t i = 0; i < yk_all_commands.count; i++) {
+        add_options(yk_all_commands.verbs[i], out);
+        add_operands(yk_all_commands.verbs[i], out);
     }
 }
 
