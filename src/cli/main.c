@@ -41,16 +41,16 @@ static yk_status run_command(const struct yk_command *command, char *const *word
 static yk_status fail_unknown_command(const char *word)
 {
     const char *meant = yk_option_nearest_choice(word, yk_command_verb_choices);
-    return meant ? yk_fail(YK_ERROR_USAGE, "there is no command \"%s\"; did you mean \"%s\"?", word,
-                           meant)
-                 : yk_fail(YK_ERROR_USAGE, "there is no command \"%s\"; yoke --help lists them",
-                           word);
+    return yk_fail(YK_ERROR_USAGE,
+                   meant ? "there is no command \"%s\"; did you mean \"%s\"?"
+                         : "there is no command \"%s\"; yoke --help lists them",
+                   word, meant);
 }
 
 static yk_status run(int count, char *const *words, struct yk_text *out)
 {
     if (words[0][0] == '-') {
-        return run_command(yk_all_commands.root, words, count, out);
+        return run_command(yk_command_get_table()->root, words, count, out);
     }
     const struct yk_command *command = yk_command_find(words[0]);
     if (!command) {
@@ -109,6 +109,7 @@ int main(int argc, char **argv)
 {
     prepare_memory();
     yk_terminal_prepare_streams();
+    yk_command_register_table(&yk_all_commands);
     yk_log_set_sink(yk_terminal_log_sink, NULL);
     if (argc < 2) {
         return (int)show_short_help();

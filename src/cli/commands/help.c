@@ -11,7 +11,7 @@ static yk_status run(const void *given, struct yk_text *out)
 {
     const struct arguments *arguments = given;
     const struct yk_command *command =
-        arguments->verb ? yk_command_find(arguments->verb) : yk_all_commands.root;
+        arguments->verb ? yk_command_find(arguments->verb) : yk_command_get_table()->root;
     return arguments->man ? yk_man_page_write(command, out)
                           : yk_help_page_write(command, yk_terminal_output_columns(), out);
 }

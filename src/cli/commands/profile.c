@@ -76,19 +76,11 @@ static void add_time(struct yk_table *table, const struct yk_profiler_layer_row 
         table, "%s", row ? YK_UNITS_FORMAT_TEMPORARY(row->measurement.value, YK_UNIT_SECONDS) : "");
 }
 
-static void add_device(struct yk_table *table, const struct yk_profile_layer_key *layer)
-{
-    if (layer->part < 1) {
-        yk_table_add_cell(table, "%s %.3g%%", layer->device, 100 * layer->part);
-    } else {
-        yk_table_add_cell(table, "%s", layer->device);
-    }
-}
-
 static void add_row(const struct yk_profiler *profiler, const struct yk_profiler_layer_row *row,
                     struct yk_table *table)
 {
-    add_device(table, &row->layer);
+    yk_table_add_cell(table, row->layer.part < 1 ? "%s %.3g%%" : "%s", row->layer.device,
+                      100 * row->layer.part);
     yk_table_add_cell(table, "%s", row->layer.shape);
     yk_table_add_cell(table, "%" PRId64, row->batch);
     add_time(table, row);

@@ -2,6 +2,18 @@
 
 #include <string.h>
 
+static const struct yk_command_table *registered;
+
+void yk_command_register_table(const struct yk_command_table *table)
+{
+    registered = table;
+}
+
+const struct yk_command_table *yk_command_get_table(void)
+{
+    return registered;
+}
+
 const struct yk_command_exit_code *yk_command_get_exit_code(const struct yk_command *command,
                                                             size_t number)
 {
@@ -20,9 +32,9 @@ const struct yk_command_exit_code *yk_command_get_exit_code(const struct yk_comm
 
 const struct yk_command *yk_command_find(const char *name)
 {
-    for (size_t i = 0; i < yk_all_commands.count; i++) {
-        if (strcmp(yk_all_commands.verbs[i]->name, name) == 0) {
-            return yk_all_commands.verbs[i];
+    for (size_t i = 0; i < registered->count; i++) {
+        if (strcmp(registered->verbs[i]->name, name) == 0) {
+            return registered->verbs[i];
         }
     }
     return NULL;
@@ -30,11 +42,11 @@ const struct yk_command *yk_command_find(const char *name)
 
 bool yk_command_verb_choices(size_t number, struct yk_option_choice *out)
 {
-    if (number >= yk_all_commands.count) {
+    if (number >= registered->count) {
         return false;
     }
-    *out = (struct yk_option_choice){yk_all_commands.verbs[number]->name,
-                                     yk_all_commands.verbs[number]->summary};
+    *out = (struct yk_option_choice){registered->verbs[number]->name,
+                                     registered->verbs[number]->summary};
     return true;
 }
 

@@ -83,6 +83,11 @@ struct yk_command_table {
 /* The table of all commands, in commands/commands.c. */
 extern const struct yk_command_table yk_all_commands;
 
+/* Registers the table of commands. Must be called once, before any other function of this header,
+ * which cannot use yk_all_commands because commands use these functions. */
+void yk_command_register_table(const struct yk_command_table *table);
+const struct yk_command_table *yk_command_get_table(void);
+
 /* Returns exit code `number` of a command, or NULL after the last one. The exit codes that all
  * commands share come first. */
 const struct yk_command_exit_code *yk_command_get_exit_code(const struct yk_command *command,

@@ -93,11 +93,10 @@ static yk_status fail_unknown_option(const struct yk_command *command, const cha
     struct yk_text name = {0};
     yk_text_add_bytes(&name, word, length);
     const char *meant = length > dashes ? suggest(yk_text_chars(&name) + dashes, command) : NULL;
-    const yk_status status =
-        meant ? yk_fail(YK_ERROR_USAGE, "%s has no option %s; did you mean --%s?",
-                        yk_text_chars(&place), yk_text_chars(&name), meant)
-              : yk_fail(YK_ERROR_USAGE, "%s has no option %s; see %s --help", yk_text_chars(&place),
-                        yk_text_chars(&name), yk_text_chars(&place));
+    const yk_status status = yk_fail(
+        YK_ERROR_USAGE,
+        meant ? "%s has no option %s; did you mean --%s?" : "%s has no option %s; see %s --help",
+        yk_text_chars(&place), yk_text_chars(&name), meant ? meant : yk_text_chars(&place));
     yk_text_free(&name);
     yk_text_free(&place);
     return status;

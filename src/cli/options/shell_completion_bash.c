@@ -69,11 +69,11 @@ static void write_script(struct yk_text *out)
                      "        words='");
     yk_options_write_choices(yk_command_verb_choices, out);
     yk_text_add(out, " ");
-    add_option_names(yk_all_commands.root, out);
+    add_option_names(yk_command_get_table()->root, out);
     yk_text_add(out, "'\n        ;;\n");
-    for (size_t i = 0; i < yk_all_commands.count; i++) {
-        add_values(yk_all_commands.verbs[i], out);
-        add_words(yk_all_commands.verbs[i], out);
+    for (size_t i = 0; i < yk_command_get_table()->count; i++) {
+        add_values(yk_command_get_table()->verbs[i], out);
+        add_words(yk_command_get_table()->verbs[i], out);
     }
     yk_text_add(out, "    esac\n"
                      "    if [[ -n $files ]]; then\n"
