@@ -121,9 +121,6 @@ struct yk_option_table {
 #define YK_BYTES_OPTION .kind = YK_OPTION_QUANTITY, .unit = YK_UNIT_BYTES
 /* NOLINTNEXTLINE(bugprone-macro-parentheses): a type and a member cannot stand in parentheses */
 #define YK_OPTION_FIELD(type_, member_) .offset = offsetof(type_, member_)
-/* Initializes the members `options` and `option_count` of a struct with an array of rows. */
-#define YK_OPTION_ROWS_AND_COUNT(rows_)                                                            \
-    .options = (rows_), .option_count = sizeof(rows_) / sizeof((rows_)[0])
 
 /* Returns the name of the choice that begins with `word`, if there is exactly one. Otherwise
  * returns the nearest name, or NULL if no name is similar enough. */

@@ -191,7 +191,34 @@ void yk_text_add_json_string(struct yk_text *text, const char *words)
 
 void yk_text_add_xml_escaped(struct yk_text *text, const char *words)
 {
-    for (const char *c = words; *c; c++) {
+    yk_text_add_xml_escaped_bytes(text, words, strlen(words));
+}
+
+void yk_text_add_folded(struct yk_text *text, const char *words, size_t column, size_t indent,
+                        size_t width)
+{
+    bool first = true;
+    while (*words) {
+        const size_t length = strcspn(words, " ");
+        if (!first && column + 1 + length > width) {
+            yk_text_add(text, "\n");
+            yk_text_add_repeated(text, " ", indent);
+            column = indent;
+        } else if (!first) {
+            yk_text_add(text, " ");
+            column++;
+        }
+        yk_text_add_bytes(text, words, length);
+        column += length;
+        words += length + (words[length] == ' ');
+        first = false;
+    }
+    yk_text_add(text, "\n");
+}
+
+void yk_text_add_xml_escaped_bytes(struct yk_text *text, const char *bytes, size_t length)
+{
+    for (const char *c = bytes; c < bytes + length; c++) {
         switch (*c) {
         case '<':
             yk_text_add(text, "&lt;");

@@ -68,6 +68,12 @@ void yk_text_add_escaped_line(struct yk_text *text, const char *words);
 /* Appends a string and escapes the special characters of XML and HTML. The result is valid in
  * content and in attributes. */
 void yk_text_add_xml_escaped(struct yk_text *text, const char *words);
+void yk_text_add_xml_escaped_bytes(struct yk_text *text, const char *bytes, size_t length);
+
+/* Appends words and a newline. Breaks lines at spaces, so that they are at most `width` columns
+ * wide. The first line already has `column` columns; the others begin with `indent` spaces. */
+void yk_text_add_folded(struct yk_text *text, const char *words, size_t column, size_t indent,
+                        size_t width);
 
 /* Returns the width of a UTF-8 string on a terminal, in columns. A wide East Asian character takes
  * two columns. */

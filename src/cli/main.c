@@ -16,8 +16,7 @@
 /* --quiet means the same to all commands that have it. */
 static bool is_quiet(const struct yk_command *command, const void *arguments)
 {
-    const struct yk_option_table table = yk_command_option_table(command);
-    const struct yk_option *quiet = yk_option_find(&table, "quiet");
+    const struct yk_option *quiet = yk_option_find(command->options, "quiet");
     return quiet && *(const bool *)((const char *)arguments + quiet->offset);
 }
 
@@ -42,16 +41,16 @@ static yk_status run_command(const struct yk_command *command, char *const *word
 static yk_status fail_unknown_command(const char *word)
 {
     const char *meant = yk_option_nearest_choice(word, yk_command_verb_choices);
-    return meant ? yk_fail(YK_ERROR_USAGE, "there is no command \"%s\"; did you mean \"%s\"?", word,
-                           meant)
-                 : yk_fail(YK_ERROR_USAGE, "there is no command \"%s\"; yoke --help lists them",
-                           word);
+    return yk_fail(YK_ERROR_USAGE,
+                   meant ? "there is no command \"%s\"; did you mean \"%s\"?"
+                         : "there is no command \"%s\"; yoke --help lists them",
+                   word, meant);
 }
 
 static yk_status run(int count, char *const *words, struct yk_text *out)
 {
     if (words[0][0] == '-') {
-        return run_command(yk_command_table()->root, words, count, out);
+        return run_command(yk_command_get_table()->root, words, count, out);
     }
     const struct yk_command *command = yk_command_find(words[0]);
     if (!command) {

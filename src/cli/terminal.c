@@ -195,11 +195,9 @@ static void write_progress(const char *what, double done, double passed_s)
                   100 * done);
     if (done > 0.02 && done < 1) {
         const double left_s = passed_s * (1 - done) / done;
-        if (left_s < 100) {
-            (void)fprintf(stderr, ", %.0f s left", left_s);
-        } else {
-            (void)fprintf(stderr, ", %.0f min left", left_s / 60);
-        }
+        const bool minutes = left_s >= 100;
+        (void)fprintf(stderr, ", %.0f %s left", minutes ? left_s / 60 : left_s,
+                      minutes ? "min" : "s");
     }
 }
 

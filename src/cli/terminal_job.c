@@ -8,6 +8,7 @@
 
 static atomic_bool interrupted;
 static atomic_bool by_mpirun;
+static enum yk_terminal_job_signals caught_at_begin;
 
 /* The second signal has its usual meaning: it waits until this handler is left. But mpirun, which
  * passes USR1 on, ends the other ranks by TERM as soon as one has left, and by KILL a second later:
@@ -23,7 +24,7 @@ static void on_signal(int number)
     }
 }
 
-static void handle_signal(int number)
+static void catch_signal(int number)
 {
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
@@ -31,29 +32,22 @@ static void handle_signal(int number)
 }
 
 /* TERM is how batch systems ask a program to end; mpirun hands USR1 to its ranks. */
-static void handle_termination(void)
+void yk_terminal_job_catch_signals(enum yk_terminal_job_signals signals)
 {
-    handle_signal(SIGTERM);
-    handle_signal(SIGUSR1);
-    handle_signal(SIGINT);
+    if (signals == YK_TERMINAL_JOB_TERMINATION) {
+        catch_signal(SIGTERM);
+        catch_signal(SIGUSR1);
+    }
+    if (signals != YK_TERMINAL_JOB_NO_SIGNALS) {
+        catch_signal(SIGINT);
+    }
 }
 
 static void begin(void *user)
 {
     (void)user;
+    yk_terminal_job_catch_signals(caught_at_begin);
     yk_terminal_progress_begin();
-}
-
-static void begin_interruptible(void *user)
-{
-    handle_signal(SIGINT);
-    begin(user);
-}
-
-static void begin_terminable(void *user)
-{
-    handle_termination();
-    begin(user);
 }
 
 static void end(void *user)
@@ -88,7 +82,7 @@ static void exit_process(void *user, yk_status status)
     _exit((int)status);
 }
 
-static struct yk_job_callbacks terminal = {
+static const struct yk_job_callbacks terminal = {
     .begin = begin,
     .progress = yk_terminal_show_progress,
     .end = end,
@@ -99,31 +93,8 @@ static struct yk_job_callbacks terminal = {
     .stop = &interrupted,
 };
 
-const struct yk_job_callbacks *yk_terminal_job_handle_interrupt(void)
+const struct yk_job_callbacks *yk_terminal_job_get_callbacks(enum yk_terminal_job_signals at_begin)
 {
-    handle_signal(SIGINT);
-    return &terminal;
-}
-
-const struct yk_job_callbacks *yk_terminal_job_handle_termination(void)
-{
-    handle_termination();
-    return &terminal;
-}
-
-const struct yk_job_callbacks *yk_terminal_job_handle_interrupt_after_begin(void)
-{
-    terminal.begin = begin_interruptible;
-    return &terminal;
-}
-
-const struct yk_job_callbacks *yk_terminal_job_handle_termination_after_begin(void)
-{
-    terminal.begin = begin_terminable;
-    return &terminal;
-}
-
-const struct yk_job_callbacks *yk_terminal_job_default_signals(void)
-{
+    caught_at_begin = at_begin;
     return &terminal;
 }

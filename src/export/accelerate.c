@@ -1,4 +1,3 @@
-
 #include "base/arena.h"
 #include "base/json_write.h"
 #include "export/data_parallel.h"

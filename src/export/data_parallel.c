@@ -1,6 +1,7 @@
 #include "export/data_parallel.h"
 
 #include "export/text.h"
+#include "program/program_facts.h"
 
 #include <inttypes.h>
 
@@ -10,21 +11,13 @@ const char *yk_data_parallel_member_device_name(const struct yk_export_job *job,
     return job->cluster->devices[job->plan->ranks[member->rank].device].name;
 }
 
-static bool is_member(const struct yk_plan_group *group, int32_t rank)
-{
-    bool found = false;
-    for (int32_t i = 0; i < group->member_count; i++) {
-        found = found || group->members[i].rank == rank;
-    }
-    return found;
-}
-
 void yk_data_parallel_add_rank_notes(const struct yk_export_job *job)
 {
     const struct yk_plan *plan = job->plan;
     const struct yk_plan_group *group = job->group;
     for (int32_t i = 0; i < plan->rank_count; i++) {
-        yk_export_text_add_note_if(job, !is_member(group, i), "%s holds no layer, and is left out.",
+        const int32_t member = yk_program_facts_member_index(plan, plan->layers[0].group, i);
+        yk_export_text_add_note_if(job, member < 0, "%s holds no layer, and is left out.",
                                    job->cluster->devices[plan->ranks[i].device].name);
     }
     for (int32_t i = 0; i < group->member_count; i++) {

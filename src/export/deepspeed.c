@@ -86,21 +86,18 @@ static void add_stage(struct yk_json_writer *json, const struct yk_plan *plan,
 static void add_precision(struct yk_json_writer *json, const struct yk_plan *plan)
 {
     const enum yk_precision precision = plan->workload.precision;
-    if (precision == YK_PRECISION_BF16) {
-        yk_json_write_begin_object(json, "bf16");
-        json->line_indent = 0;
-        yk_json_write_bool(json, "enabled", true);
-        yk_json_write_end_object(json);
-        json->line_indent = 2;
-    } else if (precision == YK_PRECISION_FP16) {
-        yk_json_write_begin_object(json, "fp16");
-        json->line_indent = 0;
-        yk_json_write_bool(json, "enabled", true);
+    if (precision != YK_PRECISION_BF16 && precision != YK_PRECISION_FP16) {
+        return;
+    }
+    yk_json_write_begin_object(json, yk_precision_name(precision));
+    json->line_indent = 0;
+    yk_json_write_bool(json, "enabled", true);
+    if (precision == YK_PRECISION_FP16) {
         yk_json_write_integer(json, "initial_scale_power", 16);
         yk_json_write_integer(json, "loss_scale_window", 2000);
-        yk_json_write_end_object(json);
-        json->line_indent = 2;
     }
+    yk_json_write_end_object(json);
+    json->line_indent = 2;
 }
 
 static bool has_unequal_shares(const struct yk_plan_group *group)

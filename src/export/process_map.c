@@ -30,6 +30,7 @@ static void add_rank(struct yk_process_map *map, const struct yk_cluster *cluste
     map->ranks[rank] = (struct yk_process_map_rank){
         .device = of, .device_index = index_in_node(cluster, device), .node = node};
     map->has_cpus = map->has_cpus || of->is_cpu;
+    map->has_gpus = map->has_gpus || !of->is_cpu;
     map->has_parts = map->has_parts || (!of->is_cpu && of->fraction < 1);
 }
 

@@ -29,6 +29,7 @@ struct yk_process_map {
     int32_t rank_count;
     int32_t node_count;
     bool has_cpus;
+    bool has_gpus;
     bool has_parts; /* some ranks use only a fraction of a GPU */
 };
 

@@ -213,19 +213,9 @@ static bool has_mixed_node(const struct yk_process_map *map)
     return mixed;
 }
 
-static bool has_gpus(const struct yk_process_map *map)
-{
-    bool found = false;
-    for (int32_t i = 0; i < map->rank_count; i++) {
-        found = found || !map->ranks[i].device->is_cpu;
-    }
-    return found;
-}
-
 static void add_notes(const struct yk_export_job *job, const struct yk_process_map *map)
 {
-    const bool gpus = has_gpus(map);
-    yk_export_text_add_note_if(job, gpus,
+    yk_export_text_add_note_if(job, map->has_gpus,
                                "Types of GPUs after --gres are the plan's names; yours may differ "
                                "(scontrol show node).");
     yk_export_text_add_note(job, "Time, account and partition are yours to add.");
@@ -233,7 +223,7 @@ static void add_notes(const struct yk_export_job *job, const struct yk_process_m
                                "A node has devices of several types: Slurm does not promise that "
                                "LOCAL_RANK 0 is the first that is asked for. Hold nvidia-smi "
                                "against the devices of the plan.");
-    yk_export_text_add_note_if(job, map->has_cpus && gpus,
+    yk_export_text_add_note_if(job, map->has_cpus && map->has_gpus,
                                "CPUs are asked for as a component of their own, which may be "
                                "another node than the plan's.");
     yk_process_map_add_notes(job, map);

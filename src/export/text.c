@@ -1,5 +1,7 @@
 #include "export/text.h"
 
+#include "base/utf8.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
@@ -33,36 +35,15 @@ void yk_export_text_add_note_if(const struct yk_export_job *job, bool applies, c
     va_end(arguments);
 }
 
-/* The bytes of the character that begins at `c`, or 0 when it is none. Overlong forms and
- * surrogates are none. */
-static size_t character(const unsigned char *c)
-{
-    const size_t length = c[0] < 0x80                   ? 1
-                          : c[0] >= 0xc2 && c[0] < 0xe0 ? 2
-                          : c[0] >= 0xe0 && c[0] < 0xf0 ? 3
-                          : c[0] >= 0xf0 && c[0] < 0xf5 ? 4
-                                                        : 0;
-    for (size_t i = 1; i < length; i++) {
-        if ((c[i] & 0xc0) != 0x80) {
-            return 0;
-        }
-    }
-    const bool refused = (c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xed && c[1] >= 0xa0) ||
-                         (c[0] == 0xf0 && c[1] < 0x90) || (c[0] == 0xf4 && c[1] >= 0x90);
-    return length > 1 && refused ? 0 : length;
-}
-
 void yk_export_text_add_sanitized(struct yk_text *out, const char *text)
 {
-    const unsigned char *c = (const unsigned char *)text;
-    while (*c) {
-        const size_t length = character(c);
-        if (length == 0 || *c < 0x20 || *c == 0x7f) {
-            yk_text_add(out, "?");
-        } else {
-            yk_text_add_bytes(out, (const char *)c, length);
-        }
-        c += length > 0 ? length : 1;
+    const char *end = text + strlen(text);
+    while (text < end) {
+        uint32_t character = 0;
+        const size_t length = yk_utf8_decode(text, (size_t)(end - text), &character);
+        const bool safe = length > 0 && character >= 0x20 && character != 0x7f;
+        yk_text_add_bytes(out, safe ? text : "?", safe ? length : 1);
+        text += length > 0 ? length : 1;
     }
 }
 

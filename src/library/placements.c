@@ -44,9 +44,7 @@ static yk_status fill(struct yoke_placements *handle)
         handle->placements[i] = record(&found->placements[i]);
     }
     yk_error_band_describe(&found->steps[0]->band, &words);
-    yk_status status = yk_text_status(&words);
-    YK_IF_OK(yk_arena_strdup(found->arena, yk_text_chars(&words), &source));
-    yk_text_free(&words);
+    YK_TRY(yk_text_move_to_arena(&words, found->arena, &source));
     handle->info = (struct yoke_placements_info){
         .count = found->count,
         .winner = found->winner,
@@ -55,7 +53,7 @@ static yk_status fill(struct yoke_placements *handle)
         .trials = found->trials,
         .cut_short = found->cut_short,
     };
-    return status;
+    return YK_OK;
 }
 
 static yk_status compare(struct yoke_placements *handle)

@@ -85,13 +85,10 @@ void yk_label_add_truncated(struct yk_text *text, const char *label, double pixe
         yk_text_add_xml_escaped(text, label);
         return;
     }
-    struct yk_text cut = {0};
     const double columns = fmax(0, floor(pixels / PIXELS_PER_COLUMN) - 1);
-    yk_text_add_bytes(&cut, label, yk_text_fitting_prefix_length(label, (size_t)columns));
-    yk_text_add(&cut, "\xe2\x80\xa6");
-    yk_text_add_xml_escaped(text, yk_text_chars(&cut));
-    text->failed |= cut.failed;
-    yk_text_free(&cut);
+    yk_text_add_xml_escaped_bytes(text, label,
+                                  yk_text_fitting_prefix_length(label, (size_t)columns));
+    yk_text_add(text, "\xe2\x80\xa6");
 }
 
 double yk_label_axis_step(double span, int parts)

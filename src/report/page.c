@@ -40,11 +40,7 @@ const char *yk_page_fill_template(const char *part, const struct yk_page_placeho
         if (!slot) {
             return part;
         }
-        if (slot->markup) {
-            yk_text_add(out, slot->value);
-        } else {
-            yk_text_add_xml_escaped(out, slot->value);
-        }
+        yk_text_add_xml_escaped(out, slot->value);
     }
     yk_text_add(out, part);
     return part + strlen(part);
@@ -60,7 +56,7 @@ static void add_all(const char *const *texts, struct yk_text *out)
 void yk_page_begin(const char *title, const char *lead, const char *const *styles,
                    struct yk_text *out)
 {
-    const struct yk_page_placeholder slots[] = {{"title", title, false}, {"lead", lead, false}};
+    const struct yk_page_placeholder slots[] = {{"title", title}, {"lead", lead}};
     const size_t count = sizeof slots / sizeof *slots;
     const char *rest = yk_page_fill_template(yk_web_page_html, slots, count, out);
     yk_text_add(out, yk_web_page_css);
@@ -144,25 +140,22 @@ void yk_page_end_table(struct yk_text *out)
 /* Adds lines in blocks, so that a browser lays out only the visible blocks. */
 static void add_lines(const struct yk_text *lines, struct yk_text *out)
 {
-    struct yk_text block = {0};
     for (size_t at = 0; at < lines->length;) {
         size_t end = at;
         for (int i = 0; i < LINES_IN_BLOCK && end < lines->length; i++) {
             const char *newline = memchr(lines->bytes + end, '\n', lines->length - end);
             end = newline ? (size_t)(newline - lines->bytes) + 1 : lines->length;
         }
-        block.length = 0;
-        yk_text_add_bytes(&block, lines->bytes + at, end - at);
-        yk_page_add_escaped_text("<code>", yk_text_chars(&block), "</code>", out);
+        yk_text_add(out, "<code>");
+        yk_text_add_xml_escaped_bytes(out, lines->bytes + at, end - at);
+        yk_text_add(out, "</code>");
         at = end;
     }
-    out->failed |= block.failed;
-    yk_text_free(&block);
 }
 
 void yk_page_add_csv_table(const char *id, const struct yk_text *csv, struct yk_text *out)
 {
-    const struct yk_page_placeholder slot = {"id", id, false};
+    const struct yk_page_placeholder slot = {"id", id};
     const char *rest = yk_page_fill_template(yk_web_numbers_html, &slot, 1, out);
     add_lines(csv, out);
     yk_text_add(out, rest);
@@ -171,7 +164,7 @@ void yk_page_add_csv_table(const char *id, const struct yk_text *csv, struct yk_
 
 void yk_page_add_canvas(const char *id, const char *label, struct yk_text *out)
 {
-    const struct yk_page_placeholder slots[] = {{"id", id, false}, {"label", label, false}};
+    const struct yk_page_placeholder slots[] = {{"id", id}, {"label", label}};
     (void)yk_page_fill_template(yk_web_chart_html, slots, sizeof slots / sizeof *slots, out);
 }
 

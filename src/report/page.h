@@ -30,7 +30,6 @@ enum {
 struct yk_page_placeholder {
     const char *name;
     const char *value;
-    bool markup; /* true means: `value` is HTML and is not escaped */
 };
 
 /* Adds the template `part`, with the values of its placeholders, up to the first placeholder that

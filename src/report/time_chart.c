@@ -52,15 +52,15 @@ static int compare_events(const void *left, const void *right)
 {
     const struct numbered *a = left;
     const struct numbered *b = right;
-    if (a->event->rank != b->event->rank) {
-        return a->event->rank < b->event->rank ? -1 : 1;
-    }
-    if (a->event->lane != b->event->lane) {
-        return a->event->lane < b->event->lane ? -1 : 1;
-    }
+    const int by_rank = yk_number_compare(a->event->rank, b->event->rank);
+    const int by_lane = yk_number_compare(a->event->lane, b->event->lane);
     const int by_start = compare_doubles(a->event->start_s, b->event->start_s);
     const int by_end = compare_doubles(a->event->end_s, b->event->end_s);
-    return by_start ? by_start : by_end ? by_end : a->number < b->number ? -1 : 1;
+    return by_rank    ? by_rank
+           : by_lane  ? by_lane
+           : by_start ? by_start
+           : by_end   ? by_end
+                      : yk_number_compare(a->number, b->number);
 }
 
 /* Events of the first ranks, by rank, lane and time; `first` (ranks × lanes + 1) says where the
@@ -543,11 +543,11 @@ static void add_timeline(const struct yk_time_chart *chart, struct yk_text *out)
     char end[YK_NUMBER_BUFFER_SIZE];
     char bound[YK_NUMBER_BUFFER_SIZE];
     const struct yk_page_placeholder slots[] = {
-        {"span", span, false},
-        {"end", end, false},
-        {"end-name", chart->end_name ? chart->end_name : "", false},
-        {"bound", bound, false},
-        {"unit", chart->tasks ? "" : "s", false},
+        {"span", span},
+        {"end", end},
+        {"end-name", chart->end_name ? chart->end_name : ""},
+        {"bound", bound},
+        {"unit", chart->tasks ? "" : "s"},
     };
     yk_number_format(chart->span, span);
     yk_number_format(isfinite(chart->end) ? chart->end : -1, end);

@@ -133,7 +133,7 @@ static void links_are_those_of_groups(void **state)
     const struct fixture_plan_options options = {.ranks = 9, .layers = 1};
     struct fixture_plan fixture = fixture_plan_make(&options);
     struct yk_text text = {0};
-    const struct yk_equal_ranks_sets sets = {.result = &fixture.report};
+    const struct yk_equal_ranks_sets sets = {.result = &fixture.report, .arena = fixture.arena};
     assert_ok(yk_plan_chart_cluster.write_csv(&sets, &text));
     assert_string_equal(text.bytes, "from,from_count,to,to_count,latency_s,bytes_per_s\n"
                                     "gpu0,5,gpu0,5,0.00001,32000000000\n"

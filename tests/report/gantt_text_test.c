@@ -13,8 +13,7 @@
 static struct yk_text draw(struct fixture_schedule *fixture, int width, bool colour)
 {
     struct yk_text text = {0};
-    const struct yk_gantt_text_options options = {width, colour};
-    assert_int_equal(yk_gantt_text_write(fixture->schedule, &options, &text), YK_OK);
+    assert_int_equal(yk_gantt_text_write(fixture->schedule, width, colour, &text), YK_OK);
     return text;
 }
 

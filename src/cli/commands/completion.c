@@ -1,5 +1,4 @@
-#include "cli/options/command.h"
-#include "cli/options/shell_completion.h"
+#include "cli/options/help_page.h"
 
 #include <string.h>
 
@@ -55,4 +54,5 @@ const struct yk_command yk_command_completion = {
     .description = "The script knows every command, its options and the values they can take.",
     YK_COMMAND_BASIC_MEMBERS(struct arguments),
     YK_OPERAND_TABLE(operands),
+    .options = &(const struct yk_option_table){0},
 };

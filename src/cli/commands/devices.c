@@ -55,16 +55,9 @@ static void add_gpu(struct yk_table *table, const struct yk_devices_result *devi
     yk_table_add_cell(table, "%s", amount(gpu->memory_bytes, YK_UNIT_BYTES, words));
     yk_table_add_cell(table, "%d.%d", gpu->capability_major, gpu->capability_minor);
     add_count(table, gpu->sm_count);
-    if (gpu->pcie_generation > 0) {
-        yk_table_add_cell(table, "%d.0 x%d", gpu->pcie_generation, gpu->pcie_width);
-    } else {
-        yk_table_add_cell(table, "-");
-    }
-    if (gpu->nvlink_count > 0) {
-        yk_table_add_cell(table, "%d links", gpu->nvlink_count);
-    } else {
-        yk_table_add_cell(table, "-");
-    }
+    yk_table_add_cell(table, gpu->pcie_generation > 0 ? "%d.0 x%d" : "-", gpu->pcie_generation,
+                      gpu->pcie_width);
+    yk_table_add_cell(table, gpu->nvlink_count > 0 ? "%d links" : "-", gpu->nvlink_count);
 }
 
 static yk_status add_gpus(const struct yk_devices_result *devices, struct yk_text *out)
@@ -144,5 +137,5 @@ const struct yk_command yk_command_devices = {
         "there is a driver. With --json it prints what it found as a cluster file; without a GPU "
         "that is one device of all cores.",
     YK_COMMAND_BASIC_MEMBERS(struct arguments),
-    YK_OPTION_ROWS_AND_COUNT(options),
+    YK_COMMAND_OPTION_TABLE(options),
 };

@@ -37,13 +37,11 @@ static yk_status add_libraries(const struct yk_doctor_result *found, struct yk_t
     for (size_t i = 0; i < found->library_count; i++) {
         const struct yk_doctor_library *row = &found->libraries[i];
         yk_table_add_cell(table, "%s", row->name);
-        if (!row->found) {
-            yk_table_add_cell(table, "missing");
-        } else if (row->compiled) {
-            yk_table_add_cell(table, "%s (compiled with %s)", row->version, row->compiled);
-        } else {
-            yk_table_add_cell(table, "%s", row->version);
-        }
+        yk_table_add_cell(table,
+                          !row->found     ? "missing"
+                          : row->compiled ? "%s (compiled with %s)"
+                                          : "%s",
+                          row->version, row->compiled);
         yk_table_add_cell(table, "%s", row->needed_for);
         yk_table_add_cell(table, "%s", row->package);
     }
@@ -262,5 +260,5 @@ const struct yk_command yk_command_doctor = {
                    "can train on, and the devices of this machine. Planning, and training on the "
                    "CPU, need none of those that may be missing.",
     YK_COMMAND_BASIC_MEMBERS(struct arguments),
-    YK_OPTION_ROWS_AND_COUNT(options),
+    YK_COMMAND_OPTION_TABLE(options),
 };

@@ -77,7 +77,8 @@ static const struct yk_option options[] = {
      YK_OUTPUT_FILE_OPTION, TO(request.outputs)},
     {YK_OPTION_ROW("output-samples", "N", YK_OUTPUT_OPTION_GROUP, "How many samples those are"),
      YK_INTEGER_OPTION(1, YK_WORKLOAD_MAX_TOKENS, "4"), TO(request.output_samples)},
-    YK_DEVICE_COUNTERS_OPTION(struct arguments, request.counters),
+    {YK_OPTION_ROW("counters", NULL, YK_OUTPUT_OPTION_GROUP, YK_DEVICE_COUNTERS_OPTION_HELP),
+     YK_FLAG_OPTION, TO(request.counters)},
     YK_JSON_OPTION(struct arguments, json),
     YK_QUIET_OPTION(struct arguments, quiet, "notes"),
 };

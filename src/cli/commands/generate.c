@@ -22,7 +22,8 @@ static yk_status run(const void *given, struct yk_text *out)
     }
     request.text = print;
     request.user = &printed;
-    request.job = yk_terminal_job_handle_interrupt();
+    yk_terminal_job_catch_signals(YK_TERMINAL_JOB_INTERRUPT);
+    request.job = yk_terminal_job_get_callbacks(YK_TERMINAL_JOB_NO_SIGNALS);
     const yk_status status = yk_generate_run(&request, &result);
     if (status != YK_OK) {
         if (printed) {

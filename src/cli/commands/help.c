@@ -11,7 +11,7 @@ static yk_status run(const void *given, struct yk_text *out)
 {
     const struct arguments *arguments = given;
     const struct yk_command *command =
-        arguments->verb ? yk_command_find(arguments->verb) : yk_command_table()->root;
+        arguments->verb ? yk_command_find(arguments->verb) : yk_command_get_table()->root;
     return arguments->man ? yk_man_page_write(command, out)
                           : yk_help_page_write(command, yk_terminal_output_columns(), out);
 }
@@ -40,6 +40,6 @@ const struct yk_command yk_command_help = {
     .summary = "explain yoke or one of its commands",
     .description = "Prints the help of a command, or its page of the manual.",
     YK_COMMAND_BASIC_MEMBERS(struct arguments),
-    YK_OPTION_ROWS_AND_COUNT(options),
+    YK_COMMAND_OPTION_TABLE(options),
     YK_OPERAND_TABLE(operands),
 };

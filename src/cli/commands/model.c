@@ -4,30 +4,10 @@
 #include "cli/options/command.h"
 #include "cli/options/plan_options.h"
 #include "job/models/model_summary.h"
+#include "report/label.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
-
-enum {
-    NUMBER_SIZE = 32
-};
-
-/* 124439808 as "124,439,808". */
-static const char *grouped(int64_t number, char out[NUMBER_SIZE])
-{
-    char digits[NUMBER_SIZE];
-    const int length = snprintf(digits, sizeof digits, "%" PRId64, number);
-    char *end = out;
-    for (int i = 0; i < length; i++) {
-        if (i > 0 && (length - i) % 3 == 0) {
-            *end++ = ',';
-        }
-        *end++ = digits[i];
-    }
-    *end = '\0';
-    return out;
-}
 
 /* Operations, not operations per second: "1.25TFLOP". */
 static const char *operations(double count, char out[YK_UNITS_BUFFER_SIZE])
@@ -60,8 +40,8 @@ static void add_cells(struct yk_table *table, int64_t parameters, int64_t traina
                       const struct yk_model_summary_layer_cost *cost)
 {
     char word[YK_UNITS_BUFFER_SIZE];
-    yk_table_add_cell(table, "%s", grouped(parameters, word));
-    yk_table_add_cell(table, "%s", grouped(trainable, word));
+    yk_table_add_cell(table, "%s", YK_LABEL_COUNT(parameters));
+    yk_table_add_cell(table, "%s", YK_LABEL_COUNT(trainable));
     yk_table_add_cell(table, "%s", operations(cost->forward_flops, word));
     yk_table_add_cell(table, "%s", operations(cost->backward_flops, word));
     yk_table_add_cell(table, "%s", YK_UNITS_FORMAT_TEMPORARY(cost->saved_bytes, YK_UNIT_BYTES));
@@ -112,12 +92,10 @@ static yk_status add_table(const struct yk_model_summary_result *result, struct 
 static void add_heading(const struct yk_model *model, struct yk_text *out)
 {
     const struct yk_workload *workload = &model->workload;
-    char batch[NUMBER_SIZE];
-    char length[NUMBER_SIZE];
-    yk_text_addf(out, "%s: %s × %s tokens", model->config->name, grouped(workload->batch, batch),
-                 grouped(workload->sequence, length));
+    yk_text_addf(out, "%s: %s × %s tokens", model->config->name, YK_LABEL_COUNT(workload->batch),
+                 YK_LABEL_COUNT(workload->sequence));
     if (workload->target_sequence > 0) {
-        yk_text_addf(out, " to %s", grouped(workload->target_sequence, length));
+        yk_text_addf(out, " to %s", YK_LABEL_COUNT(workload->target_sequence));
     }
     yk_text_addf(out, ", %s", yk_precision_name(workload->precision));
     if (workload->lora_rank > 0) {
@@ -133,10 +111,11 @@ static void add_sentences(const struct yk_model_summary_result *result, struct y
     const struct yk_model_summary_layer_cost *total = &result->total;
     char first[YK_UNITS_BUFFER_SIZE];
     char second[YK_UNITS_BUFFER_SIZE];
-    yk_text_addf(out, "\n%s parameters", grouped(model->parameters, first));
+    yk_text_addf(out, "\n%s parameters", YK_LABEL_COUNT(model->parameters));
     if (model->trainable < model->parameters) {
-        yk_text_addf(out, ": %s frozen", grouped(model->parameters - model->trainable, first));
-        yk_text_addf(out, " and %s in adapters", grouped(model->trainable, first));
+        yk_text_addf(out, ": %s frozen and %s in adapters",
+                     YK_LABEL_COUNT(model->parameters - model->trainable),
+                     YK_LABEL_COUNT(model->trainable));
     }
     for (int32_t i = 0; i < model->layer_count; i++) {
         const struct yk_layer *layer = &model->layers[i];
@@ -145,9 +124,9 @@ static void add_sentences(const struct yk_model_summary_result *result, struct y
                          model->layers[layer->shares_weights_of].name);
         }
     }
-    yk_text_addf(out, ".\nA step takes %s",
-                 operations(total->forward_flops + total->backward_flops, first));
-    yk_text_addf(out, " and %s of vector work beside.\n", operations(vector_flops(total), second));
+    yk_text_addf(out, ".\nA step takes %s and %s of vector work beside.\n",
+                 operations(total->forward_flops + total->backward_flops, first),
+                 operations(vector_flops(total), second));
     yk_text_add(out, "A product (m, k) × (k, n) is 2mkn operations. ");
     yk_text_add(out, result->causal
                          ? "Causal attention is halved: T(T+1)/2 pairs of positions count.\n"

@@ -76,19 +76,11 @@ static void add_time(struct yk_table *table, const struct yk_profiler_layer_row 
         table, "%s", row ? YK_UNITS_FORMAT_TEMPORARY(row->measurement.value, YK_UNIT_SECONDS) : "");
 }
 
-static void add_device(struct yk_table *table, const struct yk_profile_layer_key *layer)
-{
-    if (layer->part < 1) {
-        yk_table_add_cell(table, "%s %.3g%%", layer->device, 100 * layer->part);
-    } else {
-        yk_table_add_cell(table, "%s", layer->device);
-    }
-}
-
 static void add_row(const struct yk_profiler *profiler, const struct yk_profiler_layer_row *row,
                     struct yk_table *table)
 {
-    add_device(table, &row->layer);
+    yk_table_add_cell(table, row->layer.part < 1 ? "%s %.3g%%" : "%s", row->layer.device,
+                      100 * row->layer.part);
     yk_table_add_cell(table, "%s", row->layer.shape);
     yk_table_add_cell(table, "%" PRId64, row->batch);
     add_time(table, row);
@@ -388,7 +380,7 @@ static yk_status measure(const struct arguments *arguments, struct yk_text *out)
         return yk_command_launch_ranks(arguments->ranks);
     }
     request.launcher = &launcher;
-    request.job = yk_terminal_job_handle_termination_after_begin();
+    request.job = yk_terminal_job_get_callbacks(YK_TERMINAL_JOB_TERMINATION);
     yk_status status = yk_profile_job_run(&request, &result);
     if (status == YK_OK && result.rank == 0) {
         status = output_measured(arguments, &result, out);

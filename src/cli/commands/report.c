@@ -13,7 +13,7 @@ static yk_status run(const void *given, struct yk_text *out)
     const struct arguments *arguments = given;
     struct yk_report_request request = arguments->request;
     (void)out;
-    request.job = yk_terminal_job_handle_interrupt_after_begin();
+    request.job = yk_terminal_job_get_callbacks(YK_TERMINAL_JOB_INTERRUPT);
     return yk_report_run(&request);
 }
 

@@ -40,5 +40,5 @@ const struct yk_command yk_command_root = {
         "Results go to standard output; notes, progress and errors to standard error. Options are "
         "words: --name value or --name=value; -- ends them.",
     YK_COMMAND_BASIC_MEMBERS(struct arguments),
-    YK_OPTION_ROWS_AND_COUNT(options),
+    YK_COMMAND_OPTION_TABLE(options),
 };

@@ -15,18 +15,15 @@ struct arguments {
 static yk_status write_text(const struct arguments *arguments,
                             const struct yk_schedule_report *report, struct yk_text *out)
 {
-    const struct yk_gantt_text_options gantt = {
-        .width = arguments->width > 0 ? (int)arguments->width : yk_terminal_output_columns(),
-        .colour = yk_terminal_uses_colour(),
-    };
+    const int width = arguments->width > 0 ? (int)arguments->width : yk_terminal_output_columns();
     struct yk_text summary = {0};
     yk_status status = yk_schedule_report_write_summary(report, &summary);
     /* The chart cleans the names in it: with the summary escaped, only its colours are left. */
     yk_text_add_escaped_controls(out, yk_text_chars(&summary), summary.length);
     yk_text_add(out, "\n");
     yk_text_free(&summary);
-    YK_IF_OK(yk_gantt_text_write(report->schedule, &gantt, out));
-    out->coloured = gantt.colour;
+    YK_IF_OK(yk_gantt_text_write(report->schedule, width, yk_terminal_uses_colour(), out));
+    out->coloured = yk_terminal_uses_colour();
     return status;
 }
 
@@ -48,7 +45,7 @@ static yk_status run(const void *given, struct yk_text *out)
     const struct arguments *arguments = given;
     struct yk_schedule_job_request request = arguments->request;
     struct yk_schedule_job_result result = {0};
-    request.job = yk_terminal_job_handle_interrupt_after_begin();
+    request.job = yk_terminal_job_get_callbacks(YK_TERMINAL_JOB_INTERRUPT);
     yk_status status = yk_schedule_job_run(&request, &result);
     YK_IF_OK(show(arguments, &result, out));
     YK_IF_OK(yk_terminal_print_unsaved_result(yk_schedule_job_write_files(&request, &result), out));

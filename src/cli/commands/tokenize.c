@@ -154,32 +154,6 @@ static yk_status end_file(void *user)
     return yk_text_status(listing->out);
 }
 
-static yk_status write_tokens(const struct yk_tokenize_list_tokens_request *request, bool json,
-                              struct yk_text *out)
-{
-    struct listing listing = {.out = out, .json = {.text = out}, .as_json = json};
-    struct yk_tokenize_list_tokens_request filled = *request;
-    filled.texts = json;
-    filled.begin = begin_file;
-    filled.token = add_token;
-    filled.end = end_file;
-    filled.user = &listing;
-    if (json) {
-        yk_json_write_begin_document(&listing.json, "tokens");
-        yk_json_write_begin_array(&listing.json, "texts");
-    }
-    const yk_status status = yk_tokenize_list_tokens(&filled);
-    if (status == YK_ERROR_STOPPED && listing.printed) {
-        return yk_fail(YK_ERROR_STOPPED, "stopped; the tokens are not complete");
-    }
-    YK_TRY(status);
-    if (json) {
-        yk_json_write_end_array(&listing.json);
-        return yk_json_write_end_document(&listing.json);
-    }
-    return yk_text_status(out);
-}
-
 struct arguments {
     struct yk_option_strings files;
     const char *tokenizer;
@@ -254,7 +228,7 @@ static yk_status learn(const struct arguments *arguments, struct yk_text *out)
         .special = arguments->special,
         .min_times = arguments->min_times,
         .output = arguments->output,
-        .job = yk_terminal_job_handle_termination_after_begin(),
+        .job = yk_terminal_job_get_callbacks(YK_TERMINAL_JOB_TERMINATION),
     };
     struct yk_tokenize_train_tokenizer_result result = {0};
     YK_TRY(yk_tokenize_train_tokenizer(&request, &result));
@@ -278,7 +252,7 @@ static yk_status encode(const struct arguments *arguments, struct yk_text *out)
         .input = input_of(arguments),
         .output = arguments->output,
         .shard_tokens = arguments->shard_tokens,
-        .job = yk_terminal_job_handle_termination_after_begin(),
+        .job = yk_terminal_job_get_callbacks(YK_TERMINAL_JOB_TERMINATION),
     };
     struct yk_tokenize_write_shards_result result = {0};
     yk_status status = yk_tokenize_write_shards(&request, &result);
@@ -290,11 +264,30 @@ static yk_status encode(const struct arguments *arguments, struct yk_text *out)
 
 static yk_status show(const struct arguments *arguments, struct yk_text *out)
 {
+    struct listing listing = {.out = out, .json = {.text = out}, .as_json = arguments->json};
     const struct yk_tokenize_list_tokens_request request = {
         .input = input_of(arguments),
-        .job = yk_terminal_job_handle_termination_after_begin(),
+        .texts = arguments->json,
+        .begin = begin_file,
+        .token = add_token,
+        .end = end_file,
+        .user = &listing,
+        .job = yk_terminal_job_get_callbacks(YK_TERMINAL_JOB_TERMINATION),
     };
-    return write_tokens(&request, arguments->json, out);
+    if (arguments->json) {
+        yk_json_write_begin_document(&listing.json, "tokens");
+        yk_json_write_begin_array(&listing.json, "texts");
+    }
+    const yk_status status = yk_tokenize_list_tokens(&request);
+    if (status == YK_ERROR_STOPPED && listing.printed) {
+        return yk_fail(YK_ERROR_STOPPED, "stopped; the tokens are not complete");
+    }
+    YK_TRY(status);
+    if (arguments->json) {
+        yk_json_write_end_array(&listing.json);
+        return yk_json_write_end_document(&listing.json);
+    }
+    return yk_text_status(out);
 }
 
 static yk_status decode(const struct arguments *arguments)

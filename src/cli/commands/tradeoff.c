@@ -19,7 +19,7 @@ static yk_status run(const void *given, struct yk_text *out)
     const struct arguments *arguments = given;
     struct yk_memory_tradeoff_job_request request = arguments->request;
     struct yk_memory_tradeoff_job_result result = {0};
-    request.job = yk_terminal_job_handle_interrupt_after_begin();
+    request.job = yk_terminal_job_get_callbacks(YK_TERMINAL_JOB_INTERRUPT);
     yk_status status = yk_memory_tradeoff_job_run(&request, &result);
     YK_IF_OK(arguments->json ? yk_memory_tradeoff_job_write_json(&result, out)
                              : yk_memory_tradeoff_job_write_text(&result, out));

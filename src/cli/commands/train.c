@@ -109,8 +109,9 @@ enum {
 static void on_phase(void *user, enum yk_train_job_phase phase)
 {
     (void)user;
-    (void)(phase == YK_TRAIN_JOB_PHASE_PLANNING ? yk_terminal_job_handle_interrupt()
-                                                : yk_terminal_job_handle_termination());
+    yk_terminal_job_catch_signals(phase == YK_TRAIN_JOB_PHASE_PLANNING
+                                      ? YK_TERMINAL_JOB_INTERRUPT
+                                      : YK_TERMINAL_JOB_TERMINATION);
 }
 
 static void show(struct lines *lines, bool keep)
@@ -292,7 +293,7 @@ static yk_status run(const void *given, struct yk_text *out)
         .evaluation = on_evaluation,
         .checkpoint = on_checkpoint,
     };
-    request.job = yk_terminal_job_default_signals();
+    request.job = yk_terminal_job_get_callbacks(YK_TERMINAL_JOB_NO_SIGNALS);
     request.progress = &progress;
     const yk_status status = write_result(&request, &result, yk_train_run(&request, &result), out);
     yk_text_free(&lines.line);
@@ -338,7 +339,7 @@ const struct yk_command yk_command_train = {
         "it at once; --resume goes on as if it had never stopped.",
     YK_COMMAND_BASIC_MEMBERS(struct yk_train_request),
     YK_COMMAND_EXIT_CODES(exits),
-    .table = &yk_train_option_table,
+    .options = &yk_train_option_table,
     .by_ranks = true,
     .sources = find_sources,
 };

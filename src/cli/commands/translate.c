@@ -53,7 +53,7 @@ static yk_status run(const void *given, struct yk_text *out)
     YK_TRY(yk_output_files_check_paths(paths, sizeof paths / sizeof paths[0], 2));
     request.line = add_line;
     request.user = &translated;
-    request.job = yk_terminal_job_handle_termination_after_begin();
+    request.job = yk_terminal_job_get_callbacks(YK_TERMINAL_JOB_TERMINATION);
     yk_status status = yk_translate_run(&request, &result);
     YK_IF_OK(write_all(arguments, &result, &translated, out));
     yk_text_free(&translated);

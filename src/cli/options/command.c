@@ -2,16 +2,16 @@
 
 #include <string.h>
 
-static struct yk_command_table known;
+static const struct yk_command_table *registered;
 
-void yk_command_register_table(const struct yk_command_table *list)
+void yk_command_register_table(const struct yk_command_table *table)
 {
-    known = *list;
+    registered = table;
 }
 
-const struct yk_command_table *yk_command_table(void)
+const struct yk_command_table *yk_command_get_table(void)
 {
-    return &known;
+    return registered;
 }
 
 const struct yk_command_exit_code *yk_command_get_exit_code(const struct yk_command *command,
@@ -30,17 +30,11 @@ const struct yk_command_exit_code *yk_command_get_exit_code(const struct yk_comm
                                                        : NULL;
 }
 
-struct yk_option_table yk_command_option_table(const struct yk_command *command)
-{
-    return command->table ? *command->table
-                          : (struct yk_option_table){command->options, command->option_count};
-}
-
 const struct yk_command *yk_command_find(const char *name)
 {
-    for (size_t i = 0; i < known.count; i++) {
-        if (strcmp(known.verbs[i]->name, name) == 0) {
-            return known.verbs[i];
+    for (size_t i = 0; i < registered->count; i++) {
+        if (strcmp(registered->verbs[i]->name, name) == 0) {
+            return registered->verbs[i];
         }
     }
     return NULL;
@@ -48,10 +42,11 @@ const struct yk_command *yk_command_find(const char *name)
 
 bool yk_command_verb_choices(size_t number, struct yk_option_choice *out)
 {
-    if (number >= known.count) {
+    if (number >= registered->count) {
         return false;
     }
-    *out = (struct yk_option_choice){known.verbs[number]->name, known.verbs[number]->summary};
+    *out = (struct yk_option_choice){registered->verbs[number]->name,
+                                     registered->verbs[number]->summary};
     return true;
 }
 

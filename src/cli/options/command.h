@@ -38,9 +38,7 @@ struct yk_command {
     const char *description; /* paragraphs separated by empty lines */
     const struct yk_command_example *examples;
     size_t example_count;
-    const struct yk_option *options;
-    size_t option_count;
-    const struct yk_option_table *table; /* if not NULL, replaces options and option_count */
+    const struct yk_option_table *options; /* without --help, which all commands have */
     const struct yk_operand *operands;
     size_t operand_count;
     const struct yk_command_exit_code *exits; /* exit codes that not all commands have */
@@ -56,6 +54,11 @@ struct yk_command {
     yk_status (*run)(const void *arguments, struct yk_text *out);
 };
 
+#define YK_COMMAND_OPTION_TABLE(rows_)                                                             \
+    .options = &(const struct yk_option_table)                                                     \
+    {                                                                                              \
+        (rows_), sizeof(rows_) / sizeof((rows_)[0])                                                \
+    }
 #define YK_COMMAND_EXIT_CODES(rows_)                                                               \
     .exits = (rows_), .exit_count = sizeof(rows_) / sizeof((rows_)[0])
 
@@ -67,7 +70,7 @@ struct yk_command {
     .examples = examples, .example_count = sizeof examples / sizeof examples[0],                   \
     .arguments_size = sizeof(type), .run = run
 #define YK_COMMAND_MEMBERS_NO_OPERANDS(type)                                                       \
-    YK_COMMAND_BASIC_MEMBERS(type), YK_OPTION_ROWS_AND_COUNT(options), YK_COMMAND_EXIT_CODES(exits)
+    YK_COMMAND_BASIC_MEMBERS(type), YK_COMMAND_OPTION_TABLE(options), YK_COMMAND_EXIT_CODES(exits)
 #define YK_COMMAND_MEMBERS(type) YK_COMMAND_MEMBERS_NO_OPERANDS(type), YK_OPERAND_TABLE(operands)
 
 /* All commands in the order of the help page. `root` is yoke without a verb. */
@@ -80,19 +83,15 @@ struct yk_command_table {
 /* The table of all commands, in commands/commands.c. */
 extern const struct yk_command_table yk_all_commands;
 
-/* Registers the table of commands. Must be called once, before any other function of this header.
- */
-void yk_command_register_table(const struct yk_command_table *list);
-/* Returns the registered table. */
-const struct yk_command_table *yk_command_table(void);
+/* Registers the table of commands. Must be called once, before any other function of this header,
+ * which cannot use yk_all_commands because commands use these functions. */
+void yk_command_register_table(const struct yk_command_table *table);
+const struct yk_command_table *yk_command_get_table(void);
 
 /* Returns exit code `number` of a command, or NULL after the last one. The exit codes that all
  * commands share come first. */
 const struct yk_command_exit_code *yk_command_get_exit_code(const struct yk_command *command,
                                                             size_t number);
-
-/* Returns the options of a command, without --help. */
-struct yk_option_table yk_command_option_table(const struct yk_command *command);
 
 /* Returns the command with this name, or NULL if there is none. */
 const struct yk_command *yk_command_find(const char *name);

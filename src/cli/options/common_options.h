@@ -1,8 +1,8 @@
 /*
  * Common options: rows of option tables and operand tables that several commands share. `type` is
  * the struct that receives the value (the command's arguments or its job request). `member` is the
- * member of this struct that receives the value. A file that uses YK_DEVICE_OPTION or
- * YK_DEVICE_COUNTERS_OPTION includes job/device.h or job/device_counters.h.
+ * member of this struct that receives the value. A file that uses YK_LOADED_MODEL_OPTIONS includes
+ * job/device.h.
  */
 #ifndef YK_CLI_OPTIONS_COMMON_OPTIONS_H
 #define YK_CLI_OPTIONS_COMMON_OPTIONS_H
@@ -30,29 +30,11 @@
         YK_FLAG_OPTION, YK_OPTION_FIELD(type, member),                                                              \
     }
 
-#define YK_DEVICE_COUNTERS_OPTION(type, member)                                                           \
-    {                                                                                              \
-        YK_OPTION_ROW("counters", NULL, YK_OUTPUT_OPTION_GROUP, YK_DEVICE_COUNTERS_OPTION_HELP),                               \
-        YK_FLAG_OPTION, YK_OPTION_FIELD(type, member),                                                              \
-    }
-
 /* The option --output (-o). */
 #define YK_OUTPUT_OPTION(type, member, placeholder_, help_)                                        \
     {                                                                                              \
         YK_OPTION_ROW("output", placeholder_, YK_OUTPUT_OPTION_GROUP, help_),                                    \
         .letter = 'o', YK_OUTPUT_FILE_OPTION, YK_OPTION_FIELD(type, member),                                               \
-    }
-
-#define YK_DEVICE_OPTION(group_, type, member)                                                     \
-    {                                                                                              \
-        YK_OPTION_ROW("device", "DEVICE", group_, YK_DEVICE_OPTION_HELP),                                        \
-        YK_TEXT_OPTION("auto"), YK_OPTION_FIELD(type, member),                                                      \
-    }
-
-#define YK_THREADS_OPTION(group_, type, member)                                                    \
-    {                                                                                              \
-        YK_OPTION_ROW("threads", "N", group_, "Compute with so many threads; else one for each core"),    \
-        YK_INTEGER_OPTION(1, 4096, NULL), YK_OPTION_FIELD(type, member),                                            \
     }
 
 /* Options of a command that loads a trained model. `member` is a struct yk_loaded_model_request. */
@@ -62,8 +44,15 @@
                "The weights that an adapter is for, if not where they were"),                      \
         YK_INPUT_FILE_OPTION, YK_OPTION_FIELD(type, member.weights),                                                     \
     },                                                                                             \
-    YK_DEVICE_OPTION(YK_LOADED_MODEL_OPTION_GROUP, type, member.device),                                  \
-    YK_THREADS_OPTION(YK_LOADED_MODEL_OPTION_GROUP, type, member.threads)
+    {                                                                                              \
+        YK_OPTION_ROW("device", "DEVICE", YK_LOADED_MODEL_OPTION_GROUP, YK_DEVICE_OPTION_HELP),    \
+        YK_TEXT_OPTION("auto"), YK_OPTION_FIELD(type, member.device),                              \
+    },                                                                                             \
+    {                                                                                              \
+        YK_OPTION_ROW("threads", "N", YK_LOADED_MODEL_OPTION_GROUP,                                \
+               "Compute with so many threads; else one for each core"),                            \
+        YK_INTEGER_OPTION(1, 4096, NULL), YK_OPTION_FIELD(type, member.threads),                   \
+    }
 
 /* The operand with the path of the trained model. */
 #define YK_LOADED_MODEL_OPERAND(type, member)                                                      \

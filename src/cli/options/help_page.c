@@ -16,29 +16,6 @@ struct page {
     size_t width;
 };
 
-/* Adds `words`, broken at spaces so that each line after `indent` columns fits the page. The caller
- * has written `column` columns of the first line. */
-static void add_folded(const struct page *page, const char *words, size_t column, size_t indent)
-{
-    bool first = true;
-    while (*words) {
-        const size_t length = strcspn(words, " ");
-        if (!first && column + 1 + length > page->width) {
-            yk_text_add(page->out, "\n");
-            yk_text_add_repeated(page->out, " ", indent);
-            column = indent;
-        } else if (!first) {
-            yk_text_add(page->out, " ");
-            column++;
-        }
-        yk_text_add_bytes(page->out, words, length);
-        column += length;
-        words += length + (words[length] == ' ');
-        first = false;
-    }
-    yk_text_add(page->out, "\n");
-}
-
 /* A row of two columns: `left` at `indent`, `right` folded at `middle`. */
 static void add_row(const struct page *page, const char *left, const char *right, size_t indent,
                     size_t middle)
@@ -52,7 +29,7 @@ static void add_row(const struct page *page, const char *left, const char *right
     } else {
         yk_text_add_repeated(page->out, " ", middle - column);
     }
-    add_folded(page, right, middle, middle);
+    yk_text_add_folded(page->out, right, middle, middle, page->width);
 }
 
 static size_t max_size(size_t a, size_t b)
@@ -83,7 +60,7 @@ static void add_examples(const struct page *page, const struct yk_command *comma
     yk_text_add(page->out, command->example_count > 1 ? "Examples:\n" : "Example:\n");
     for (size_t i = 0; i < command->example_count; i++) {
         yk_text_addf(page->out, "  %s\n      ", command->examples[i].line);
-        add_folded(page, command->examples[i].what, 6, 6);
+        yk_text_add_folded(page->out, command->examples[i].what, 6, 6, page->width);
     }
     yk_text_add(page->out, "\n");
 }
@@ -100,7 +77,7 @@ static void add_description(const struct page *page, const struct yk_command *co
     const char *text = command->description;
     struct yk_text paragraph = {0};
     while (yk_command_next_paragraph(&text, &paragraph)) {
-        add_folded(page, yk_text_chars(&paragraph), 0, 0);
+        yk_text_add_folded(page->out, yk_text_chars(&paragraph), 0, 0, page->width);
         yk_text_add(page->out, "\n");
     }
     yk_text_free(&paragraph);
@@ -205,7 +182,7 @@ yk_status yk_help_page_write(const struct yk_command *command, int width, struct
 yk_status yk_help_page_write_short(int width, struct yk_text *out)
 {
     const struct page page = page_of(width, out);
-    add_usage(&page, yk_command_table()->root);
+    add_usage(&page, yk_command_get_table()->root);
     add_verbs(&page);
     yk_text_add(out, "\"yoke help COMMAND\" tells more; \"yoke schedule --example\" shows what it "
                      "does.\n");

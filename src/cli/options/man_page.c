@@ -130,9 +130,9 @@ static void add_choices(yk_option_choice_getter choices, struct yk_text *out)
 static void add_commands(struct yk_text *out)
 {
     yk_text_add(out, ".SH COMMANDS\n");
-    for (size_t i = 0; i < yk_command_table()->count; i++) {
-        yk_text_addf(out, ".TP\n\\fByoke\\-%s\\fR(1)\n", yk_command_table()->verbs[i]->name);
-        add_sentence(out, yk_command_table()->verbs[i]->summary);
+    for (size_t i = 0; i < yk_command_get_table()->count; i++) {
+        yk_text_addf(out, ".TP\n\\fByoke\\-%s\\fR(1)\n", yk_command_get_table()->verbs[i]->name);
+        add_sentence(out, yk_command_get_table()->verbs[i]->summary);
     }
 }
 
@@ -212,10 +212,10 @@ static void add_see_also(const struct yk_command *command, struct yk_text *out)
         yk_text_add(out, "\\fByoke\\fR(1)");
         separator = ",\n";
     }
-    for (size_t i = 0; i < yk_command_table()->count; i++) {
-        if (yk_command_table()->verbs[i] != command) {
+    for (size_t i = 0; i < yk_command_get_table()->count; i++) {
+        if (yk_command_get_table()->verbs[i] != command) {
             yk_text_addf(out, "%s\\fByoke\\-%s\\fR(1)", separator,
-                         yk_command_table()->verbs[i]->name);
+                         yk_command_get_table()->verbs[i]->name);
             separator = ",\n";
         }
     }

@@ -28,11 +28,10 @@ static const struct yk_option help_option = {
 
 const struct yk_option *yk_options_get(const struct yk_command *command, size_t number)
 {
-    const struct yk_option_table table = yk_command_option_table(command);
-    if (number < table.count) {
-        return &table.rows[number];
+    if (number < command->options->count) {
+        return &command->options->rows[number];
     }
-    return number == table.count ? &help_option : NULL;
+    return number == command->options->count ? &help_option : NULL;
 }
 
 void yk_options_write_name(const struct yk_option *option, struct yk_text *out)
@@ -94,11 +93,10 @@ static yk_status fail_unknown_option(const struct yk_command *command, const cha
     struct yk_text name = {0};
     yk_text_add_bytes(&name, word, length);
     const char *meant = length > dashes ? suggest(yk_text_chars(&name) + dashes, command) : NULL;
-    const yk_status status =
-        meant ? yk_fail(YK_ERROR_USAGE, "%s has no option %s; did you mean --%s?",
-                        yk_text_chars(&place), yk_text_chars(&name), meant)
-              : yk_fail(YK_ERROR_USAGE, "%s has no option %s; see %s --help", yk_text_chars(&place),
-                        yk_text_chars(&name), yk_text_chars(&place));
+    const yk_status status = yk_fail(
+        YK_ERROR_USAGE,
+        meant ? "%s has no option %s; did you mean --%s?" : "%s has no option %s; see %s --help",
+        yk_text_chars(&place), yk_text_chars(&name), meant ? meant : yk_text_chars(&place));
     yk_text_free(&name);
     yk_text_free(&place);
     return status;
@@ -111,19 +109,19 @@ bool yk_option_value_is_file(const struct yk_option *option)
 
 static yk_status store(struct parser *parser, const struct yk_option *option, const char *word)
 {
-    const struct yk_option_table table = yk_command_option_table(parser->command);
     return parser->over_sources
-               ? yk_option_sources_override(&table, option, word, parser->arena, parser->arguments)
+               ? yk_option_sources_override(parser->command->options, option, word, parser->arena,
+                                            parser->arguments)
                : yk_option_parse_and_store(option, word, parser->arena, parser->arguments);
 }
 
 /* The option of a word such as -o; NULL when the command has none. */
 static const struct yk_option *find_letter(const struct yk_command *command, const char *word)
 {
-    const struct yk_option_table table = yk_command_option_table(command);
-    for (size_t i = 0; i < table.count; i++) {
-        if (table.rows[i].letter && table.rows[i].letter == word[1] && !word[2]) {
-            return &table.rows[i];
+    for (size_t i = 0; i < command->options->count; i++) {
+        const struct yk_option *option = &command->options->rows[i];
+        if (option->letter && option->letter == word[1] && !word[2]) {
+            return option;
         }
     }
     return NULL;
@@ -255,8 +253,7 @@ static yk_status read_sources(struct parser *parser)
     if (sources.count == 0) {
         return YK_OK;
     }
-    const struct yk_option_table table = yk_command_option_table(command);
-    YK_TRY(yk_option_sources_apply(&table, &sources, parser->arena, parser->arguments));
+    YK_TRY(yk_option_sources_apply(command->options, &sources, parser->arena, parser->arguments));
     parser->next = 0;
     parser->operands_read = 0;
     parser->over_sources = true;
@@ -277,8 +274,7 @@ yk_status yk_options_parse(const struct yk_command *command, char *const *words,
         .arena = arena,
         .arguments = arguments,
     };
-    const struct yk_option_table table = yk_command_option_table(command);
-    YK_TRY(yk_option_store_defaults(&table, arena, arguments));
+    YK_TRY(yk_option_store_defaults(command->options, arena, arguments));
     YK_TRY(read_words(&parser));
     YK_TRY(check_operands(&parser));
     return command->sources ? read_sources(&parser) : YK_OK;

@@ -1,5 +1,4 @@
-#include "cli/options/command.h"
-#include "cli/options/shell_completion.h"
+#include "cli/options/help_page.h"
 
 static void add_option_names(const struct yk_command *command, struct yk_text *out)
 {
@@ -12,9 +11,8 @@ static void add_option_names(const struct yk_command *command, struct yk_text *o
 /* What may follow an option that takes a value. */
 static void add_values(const struct yk_command *command, struct yk_text *out)
 {
-    const struct yk_option_table table = yk_command_option_table(command);
-    for (size_t i = 0; i < table.count; i++) {
-        const struct yk_option *option = &table.rows[i];
+    for (size_t i = 0; i < command->options->count; i++) {
+        const struct yk_option *option = &command->options->rows[i];
         if (option->kind == YK_OPTION_FLAG) {
             continue;
         }
@@ -71,11 +69,11 @@ static void write_script(struct yk_text *out)
                      "        words='");
     yk_options_write_choices(yk_command_verb_choices, out);
     yk_text_add(out, " ");
-    add_option_names(yk_command_table()->root, out);
+    add_option_names(yk_command_get_table()->root, out);
     yk_text_add(out, "'\n        ;;\n");
-    for (size_t i = 0; i < yk_command_table()->count; i++) {
-        add_values(yk_command_table()->verbs[i], out);
-        add_words(yk_command_table()->verbs[i], out);
+    for (size_t i = 0; i < yk_command_get_table()->count; i++) {
+        add_values(yk_command_get_table()->verbs[i], out);
+        add_words(yk_command_get_table()->verbs[i], out);
     }
     yk_text_add(out, "    esac\n"
                      "    if [[ -n $files ]]; then\n"

@@ -1,5 +1,4 @@
-#include "cli/options/command.h"
-#include "cli/options/shell_completion.h"
+#include "cli/options/help_page.h"
 
 /* Adds `words` in single quotes, where fish gives a meaning to the quote and the backslash only. */
 static void add_quoted(struct yk_text *out, const char *words)
@@ -22,11 +21,10 @@ static void add_choices(yk_option_choice_getter choices, struct yk_text *out)
 /* The beginning of a line that holds only after the command's verb, or before any. */
 static void begin(const struct yk_command *command, struct yk_text *out)
 {
-    if (command->name) {
-        yk_text_addf(out, "complete -c yoke -n '__fish_seen_subcommand_from %s'", command->name);
-    } else {
-        yk_text_add(out, "complete -c yoke -n __fish_use_subcommand");
-    }
+    yk_text_addf(out,
+                 command->name ? "complete -c yoke -n '__fish_seen_subcommand_from %s'"
+                               : "complete -c yoke -n __fish_use_subcommand",
+                 command->name);
 }
 
 static void add_options(const struct yk_command *command, struct yk_text *out)
@@ -64,16 +62,16 @@ static void write_script(struct yk_text *out)
 {
     yk_text_add(out, "# Completion of yoke's command line for fish.\n"
                      "complete -c yoke -f\n");
-    for (size_t i = 0; i < yk_command_table()->count; i++) {
-        begin(yk_command_table()->root, out);
-        yk_text_addf(out, " -a %s -d ", yk_command_table()->verbs[i]->name);
-        add_quoted(out, yk_command_table()->verbs[i]->summary);
+    for (size_t i = 0; i < yk_command_get_table()->count; i++) {
+        begin(yk_command_get_table()->root, out);
+        yk_text_addf(out, " -a %s -d ", yk_command_get_table()->verbs[i]->name);
+        add_quoted(out, yk_command_get_table()->verbs[i]->summary);
         yk_text_add(out, "\n");
     }
-    add_options(yk_command_table()->root, out);
-    for (size_t i = 0; i < yk_command_table()->count; i++) {
-        add_options(yk_command_table()->verbs[i], out);
-        add_operands(yk_command_table()->verbs[i], out);
+    add_options(yk_command_get_table()->root, out);
+    for (size_t i = 0; i < yk_command_get_table()->count; i++) {
+        add_options(yk_command_get_table()->verbs[i], out);
+        add_operands(yk_command_get_table()->verbs[i], out);
     }
 }
 

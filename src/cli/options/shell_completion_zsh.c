@@ -1,5 +1,4 @@
-#include "cli/options/command.h"
-#include "cli/options/shell_completion.h"
+#include "cli/options/help_page.h"
 
 #include <string.h>
 
@@ -69,9 +68,9 @@ static void write_script(struct yk_text *out)
                      "_yoke() {\n"
                      "    if ((CURRENT == 2)) && [[ $PREFIX != -* ]]; then\n"
                      "        local -a commands=(\n");
-    for (size_t i = 0; i < yk_command_table()->count; i++) {
-        yk_text_addf(out, "            '%s:", yk_command_table()->verbs[i]->name);
-        add_escaped(out, yk_command_table()->verbs[i]->summary);
+    for (size_t i = 0; i < yk_command_get_table()->count; i++) {
+        yk_text_addf(out, "            '%s:", yk_command_get_table()->verbs[i]->name);
+        add_escaped(out, yk_command_get_table()->verbs[i]->summary);
         yk_text_add(out, "'\n");
     }
     yk_text_add(out, "        )\n"
@@ -80,7 +79,7 @@ static void write_script(struct yk_text *out)
                      "    elif ((CURRENT == 2)); then\n"
                      "        _arguments -S");
     const struct yk_option *option = NULL;
-    for (size_t i = 0; (option = yk_options_get(yk_command_table()->root, i)); i++) {
+    for (size_t i = 0; (option = yk_options_get(yk_command_get_table()->root, i)); i++) {
         add_option(option, out);
     }
     yk_text_add(out, "\n        return\n"
@@ -89,8 +88,8 @@ static void write_script(struct yk_text *out)
                      "    shift words\n"
                      "    ((CURRENT--))\n"
                      "    case $verb in\n");
-    for (size_t i = 0; i < yk_command_table()->count; i++) {
-        add_command(yk_command_table()->verbs[i], out);
+    for (size_t i = 0; i < yk_command_get_table()->count; i++) {
+        add_command(yk_command_get_table()->verbs[i], out);
     }
     yk_text_add(out, "    esac\n"
                      "}\n"

@@ -50,46 +50,34 @@ static bool alike(const struct yk_cluster *cluster, const bool *used, int32_t a,
     return true;
 }
 
-/* The devices in the order of their nodes. */
-static void order_devices(const struct yk_cluster *cluster, int32_t *out)
-{
-    int32_t count = 0;
-    for (int32_t node = 0; node < cluster->node_count; node++) {
-        for (int32_t d = 0; d < cluster->device_count; d++) {
-            if (cluster->devices[d].node == node) {
-                out[count++] = d;
-            }
-        }
-    }
-}
-
 static yk_status find_groups(const struct yk_plan_result *result, struct yk_arena *arena,
                              struct groups *out)
 {
     const struct yk_cluster *cluster = result->cluster;
     struct group *groups = NULL;
-    int32_t *order = NULL;
     bool *used = NULL;
     int32_t count = 0;
     YK_TRY_NEW(arena, groups, cluster->device_count);
-    YK_TRY_NEW(arena, order, cluster->device_count);
     YK_TRY_NEW(arena, used, cluster->device_count);
     for (int32_t r = 0; r < result->plan->rank_count; r++) {
         used[result->plan->ranks[r].device] = true;
     }
-    order_devices(cluster, order);
-    for (int32_t i = 0; i < cluster->device_count; i++) {
-        const int32_t d = order[i];
-        int32_t s = count - 1;
-        while (s >= 0 && !alike(cluster, used, groups[s].device, d)) {
-            s--;
+    for (int32_t node = 0; node < cluster->node_count; node++) {
+        for (int32_t d = 0; d < cluster->device_count; d++) {
+            if (cluster->devices[d].node != node) {
+                continue;
+            }
+            int32_t s = count - 1;
+            while (s >= 0 && !alike(cluster, used, groups[s].device, d)) {
+                s--;
+            }
+            if (s < 0) {
+                s = count++;
+                groups[s] = (struct group){.device = d, .used = used[d]};
+            }
+            groups[s].last = d;
+            groups[s].count++;
         }
-        if (s < 0) {
-            s = count++;
-            groups[s] = (struct group){.device = d, .used = used[d]};
-        }
-        groups[s].last = d;
-        groups[s].count++;
     }
     for (int32_t s = 0; s < count; s++) {
         YK_TRY(yk_equal_ranks_device_name(&cluster->devices[groups[s].device], groups[s].count,
@@ -191,11 +179,7 @@ static void add_speeds(const char *before, struct speeds speeds, char *out, size
 {
     const char *low = YK_UNITS_FORMAT_TEMPORARY(speeds.low, YK_UNIT_BYTES_PER_S);
     const char *high = YK_UNITS_FORMAT_TEMPORARY(speeds.high, YK_UNIT_BYTES_PER_S);
-    if (strcmp(low, high) == 0) {
-        snprintf(out, room, "%sall %s", before, low);
-    } else {
-        snprintf(out, room, "%s%s to %s", before, low, high);
-    }
+    snprintf(out, room, strcmp(low, high) == 0 ? "%sall %s" : "%s%s to %s", before, low, high);
 }
 
 static bool same_group(const struct groups *groups, int32_t a, int32_t b)
@@ -292,12 +276,8 @@ static void draw_box(const struct picture *picture, const struct box *box, doubl
     char text[2 * YK_UNITS_BUFFER_SIZE + 24];
     yk_figure_begin_rect(figure, "box", x, y, picture->box_width, box_height(picture, box));
     yk_text_add(figure->out, " rx=\"10\"/>\n");
-    if (box->node_count > 1) {
-        snprintf(text, sizeof text, "nodes %d to %d, alike", box->node,
-                 box->node + box->node_count - 1);
-    } else {
-        snprintf(text, sizeof text, "node %d", box->node);
-    }
+    snprintf(text, sizeof text, box->node_count > 1 ? "nodes %d to %d, alike" : "node %d",
+             box->node, box->node + box->node_count - 1);
     yk_figure_draw_text(figure, "soft", x + 12, y + 18, text);
     y += HEAD_HEIGHT;
     if (speeds.high > 0) {
@@ -375,7 +355,7 @@ static void draw_matrix(const struct picture *picture, double y)
     }
 }
 
-static void draw(struct picture *picture)
+static void draw_picture(struct picture *picture)
 {
     const bool matrix = has_matrix(picture);
     const double top = picture->figure.standalone ? YK_FIGURE_HEADING_HEIGHT : 2;
@@ -398,22 +378,22 @@ static void draw(struct picture *picture)
     yk_figure_end(&picture->figure);
 }
 
-static yk_status draw_in(struct yk_arena *arena, const struct yk_plan_result *result,
-                         struct yk_figure frame)
+static yk_status draw(const void *subject, struct yk_figure frame)
 {
+    const struct yk_equal_ranks_sets *sets = subject;
     struct groups groups;
     struct picture picture = {.figure = frame, .groups = &groups};
-    YK_TRY(find_groups(result, arena, &groups));
+    YK_TRY(find_groups(sets->result, sets->arena, &groups));
     picture.inside = speeds_inside(&groups, -1);
     picture.between = speeds_between(&groups);
-    YK_TRY(make_boxes(&picture, arena));
+    YK_TRY(make_boxes(&picture, sets->arena));
     picture.left = MARGIN + (picture.between.high > 0 ? TRUNK : 0);
     const double room = frame.width - MARGIN - picture.left;
     const double columns = fmin(floor((room + GAP) / (MIN_BOX + GAP)), picture.box_count);
     picture.columns = (int32_t)fmax(1, columns);
     picture.box_width =
         fmin(picture.box_count > 1 ? 320 : 460, (room + GAP) / picture.columns - GAP);
-    draw(&picture);
+    draw_picture(&picture);
     return yk_text_status(frame.out);
 }
 
@@ -424,11 +404,11 @@ static void add_group(struct yk_text *out, const struct groups *groups, int32_t 
     yk_csv_add_integer(out, group->count);
 }
 
-static yk_status add_links(const struct yk_plan_result *result, struct yk_arena *arena,
-                           struct yk_text *out)
+static yk_status write_csv(const void *subject, struct yk_text *out)
 {
+    const struct yk_equal_ranks_sets *sets = subject;
     struct groups groups;
-    YK_TRY(find_groups(result, arena, &groups));
+    YK_TRY(find_groups(sets->result, sets->arena, &groups));
     yk_text_add(out, "from,from_count,to,to_count,latency_s,bytes_per_s\n");
     for (int32_t a = 0; a < groups.count; a++) {
         for (int32_t b = a; b < groups.count; b++) {
@@ -445,25 +425,11 @@ static yk_status add_links(const struct yk_plan_result *result, struct yk_arena 
     return yk_text_status(out);
 }
 
-static yk_status draw_cluster(const void *subject, struct yk_figure frame)
-{
-    const struct yk_equal_ranks_sets *sets = subject;
-    YK_TRY_WITH_TEMPORARY_ARENA(arena, draw_in(arena, sets->result, frame));
-    return YK_OK;
-}
-
-static yk_status write_csv(const void *subject, struct yk_text *out)
-{
-    const struct yk_equal_ranks_sets *sets = subject;
-    YK_TRY_WITH_TEMPORARY_ARENA(arena, add_links(sets->result, arena, out));
-    return YK_OK;
-}
-
 const struct yk_chart yk_plan_chart_cluster = {
     .name = "cluster",
     .title = "Cluster",
     .row_class = "pair",
-    .draw = draw_cluster,
+    .draw = draw,
     .width = YK_CHART_HALF_WIDTH,
     .file_width = 760,
     .csv_name = "links",

@@ -1,5 +1,7 @@
 #include "report/plan/equal_ranks.h"
 
+#include "program/program_facts.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -15,11 +17,6 @@ struct search {
     double span_s;
 };
 
-static struct yk_time_chart_row lane_of(const struct search *search, int32_t rank, int32_t lane)
-{
-    return search->lanes[rank * YK_LANE_COUNT + lane];
-}
-
 static bool same_number(double a, double b, double max)
 {
     return fabs(a - b) <= ROUNDING * max || a == b || (isnan(a) && isnan(b));
@@ -28,14 +25,14 @@ static bool same_number(double a, double b, double max)
 static bool same_events(const struct search *search, int32_t a, int32_t b)
 {
     for (int32_t l = 0; l < YK_LANE_COUNT; l++) {
-        const struct yk_time_chart_row left = lane_of(search, a, l);
-        const struct yk_time_chart_row right = lane_of(search, b, l);
-        if (left.count != right.count) {
+        const struct yk_time_chart_row *left = &search->lanes[a * YK_LANE_COUNT + l];
+        const struct yk_time_chart_row *right = &search->lanes[b * YK_LANE_COUNT + l];
+        if (left->count != right->count) {
             return false;
         }
-        for (int32_t i = 0; i < left.count; i++) {
-            const struct yk_time_chart_bar *one = &left.bars[i];
-            const struct yk_time_chart_bar *other = &right.bars[i];
+        for (int32_t i = 0; i < left->count; i++) {
+            const struct yk_time_chart_bar *one = &left->bars[i];
+            const struct yk_time_chart_bar *other = &right->bars[i];
             if (!same_number(one->start, other->start, search->span_s) ||
                 !same_number(one->end, other->end, search->span_s) || one->bytes != other->bytes ||
                 strcmp(one->label, other->label) != 0) {
@@ -81,12 +78,8 @@ static bool same_figures(const struct search *search, int32_t a, int32_t b)
 const struct yk_plan_group_member *yk_equal_ranks_find_member(const struct yk_plan *plan,
                                                               int32_t group, int32_t rank)
 {
-    for (int32_t m = 0; m < plan->groups[group].member_count; m++) {
-        if (plan->groups[group].members[m].rank == rank) {
-            return &plan->groups[group].members[m];
-        }
-    }
-    return NULL;
+    const int32_t index = yk_program_facts_member_index(plan, group, rank);
+    return index >= 0 ? &plan->groups[group].members[index] : NULL;
 }
 
 static bool same_membership(const struct yk_plan *plan, int32_t a, int32_t b)
@@ -209,9 +202,7 @@ yk_status yk_equal_ranks_find(const struct yk_plan_result *result, struct yk_are
         }
         if (f == count) {
             sets[count++].rank = r;
-            for (int32_t l = 0; l < YK_LANE_COUNT; l++) {
-                sets[f].lanes[l] = lane_of(&search, r, l);
-            }
+            memcpy(sets[f].lanes, &search.lanes[r * YK_LANE_COUNT], sizeof sets[f].lanes);
         }
         sets[f].count++;
         set_of[r] = f;
@@ -226,6 +217,7 @@ yk_status yk_equal_ranks_find(const struct yk_plan_result *result, struct yk_are
     }
     *out = (struct yk_equal_ranks_sets){
         .result = result,
+        .arena = arena,
         .all = sets,
         .count = count,
         .span_s = search.span_s,

@@ -24,6 +24,7 @@ struct yk_equal_ranks_set {
 /* All sets of a plan. This is the subject of the plan's charts (chart.h). */
 struct yk_equal_ranks_sets {
     const struct yk_plan_result *result;
+    struct yk_arena *arena;               /* owns the sets; charts allocate from it, too */
     const struct yk_equal_ranks_set *all; /* sorted by rank */
     int32_t count;
     double span_s; /* length of the step, or the end of the last event if this is later */

@@ -173,8 +173,8 @@ static double fullest_of(const struct yk_plan_result_rank *rank)
     return max;
 }
 
-static yk_status draw_in(struct yk_arena *arena, const struct yk_equal_ranks_sets *sets,
-                         const struct yk_equal_ranks_set *set, struct yk_figure frame)
+static yk_status draw_set(const struct yk_equal_ranks_sets *sets,
+                          const struct yk_equal_ranks_set *set, struct yk_figure frame)
 {
     const struct yk_plan_result_rank *rank = &sets->result->ranks[set->rank];
     struct picture picture = {
@@ -192,7 +192,7 @@ static yk_status draw_in(struct yk_arena *arena, const struct yk_equal_ranks_set
     picture.max_bytes =
         1.08 * (isfinite(picture.limit_bytes) ? fmax(picture.limit_bytes, fullest) : fullest);
     picture.max_bytes = picture.max_bytes > 0 ? picture.max_bytes : 1;
-    YK_TRY_NEW(arena, picture.columns, 2 * (int64_t)rank->moment_count + 1);
+    YK_TRY_NEW(sets->arena, picture.columns, 2 * (int64_t)rank->moment_count + 1);
     sample_columns(&picture);
     for (int k = 0; k < YK_MEMORY_KIND_COUNT; k++) {
         const char *name = yk_memory_kind_name((enum yk_memory_kind)k);
@@ -207,13 +207,13 @@ static yk_status draw_in(struct yk_arena *arena, const struct yk_equal_ranks_set
     return yk_text_status(frame.out);
 }
 
-static yk_status draw_rank(struct yk_arena *arena, const struct yk_equal_ranks_sets *sets,
-                           int32_t rank, struct yk_figure frame)
+static yk_status draw_rank(const struct yk_equal_ranks_sets *sets, int32_t rank,
+                           struct yk_figure frame)
 {
     struct yk_equal_ranks_set set = {.rank = rank};
-    YK_TRY(yk_equal_ranks_device_name(yk_equal_ranks_device_of_rank(sets->result, rank), 1, arena,
-                                      &set.name));
-    return draw_in(arena, sets, &set, frame);
+    YK_TRY(yk_equal_ranks_device_name(yk_equal_ranks_device_of_rank(sets->result, rank), 1,
+                                      sets->arena, &set.name));
+    return draw_set(sets, &set, frame);
 }
 
 static yk_status write_rank(struct yk_arena *arena, const struct yk_plan_result *result,
@@ -222,7 +222,7 @@ static yk_status write_rank(struct yk_arena *arena, const struct yk_plan_result 
     struct yk_equal_ranks_sets sets;
     YK_TRY(yk_equal_ranks_find(result, arena, &sets));
     return draw_rank(
-        arena, &sets, rank,
+        &sets, rank,
         (struct yk_figure){.width = YK_FIGURE_FULL_WIDTH, .standalone = true, .out = out});
 }
 
@@ -244,8 +244,7 @@ static yk_status add_still_memory(const struct yk_equal_ranks_sets *sets, struct
     for (int32_t f = 0; f < sets->count && f < MAX_STILL; f++) {
         yk_page_add_escaped_text("<div class=\"still chart\">\n<h3>", sets->all[f].name, "</h3>\n",
                                  out);
-        YK_TRY_WITH_TEMPORARY_ARENA(arena, draw_in(arena, sets, &sets->all[f],
-                                                   yk_page_make_figure(YK_FIGURE_FULL_WIDTH, out)));
+        YK_TRY(draw_set(sets, &sets->all[f], yk_page_make_figure(YK_FIGURE_FULL_WIDTH, out)));
         yk_text_add(out, "</div>\n");
     }
     return YK_OK;
@@ -325,9 +324,7 @@ static yk_status write_csv(const void *subject, struct yk_text *out)
 
 static yk_status draw_first(const void *subject, struct yk_figure frame)
 {
-    const struct yk_equal_ranks_sets *sets = subject;
-    YK_TRY_WITH_TEMPORARY_ARENA(arena, draw_rank(arena, sets, 0, frame));
-    return YK_OK;
+    return draw_rank(subject, 0, frame);
 }
 
 const struct yk_chart yk_plan_chart_memory = {

@@ -180,11 +180,13 @@ static void draw_plot(const struct picture *picture, const struct yk_counter_ser
                         top + height_of(plot) / 2 + 11, text);
 }
 
+/* Draws a part of one plot of a rank. */
+typedef void plot_pass(const struct picture *picture, const struct yk_counter_series *line,
+                       const struct plot *plot, double top);
+
 /* Calls `pass` for every plot of a rank; NULL: nothing. Returns the height of the rank. */
-static double
-walk_rank(const struct picture *picture, const struct yk_counter_rank_data *rank, double top,
-          void (*pass)(const struct picture *picture, const struct yk_counter_series *line,
-                       const struct plot *plot, double top))
+static double walk_rank(const struct picture *picture, const struct yk_counter_rank_data *rank,
+                        double top, plot_pass *pass)
 {
     const struct yk_counter_series *line = line_of(picture, rank);
     double height = NAME_HEIGHT;
@@ -209,9 +211,7 @@ static void draw_track(const struct picture *picture, const struct yk_counter_se
 
 /* The same for all ranks that are shown, from `top` on. Returns the y of their end. */
 static double walk(const struct picture *picture, const struct yk_run_report *report,
-                   const struct yk_run_lanes *lanes, double top,
-                   void (*pass)(const struct picture *picture, const struct yk_counter_series *line,
-                                const struct plot *plot, double top))
+                   const struct yk_run_lanes *lanes, double top, plot_pass *pass)
 {
     for (int32_t r = 0; r < report->counters->count; r++) {
         if (is_shown(lanes, r)) {
@@ -409,21 +409,21 @@ static void add_table(const struct yk_counter_rank_data *rank,
                       const struct yk_counter_averages *rows, const char *head, double whole_s,
                       struct yk_text *out)
 {
+    struct yk_page_column columns[YK_COUNTER_COUNT + 3] = {{head, false}, {"of time", false}};
+    int32_t count = 2;
+    char label[64];
     if (rows->count == 0) {
         return;
     }
-    yk_text_addf(out,
-                 "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Counters by "
-                 "%s\"><table>\n<thead><tr><th scope=\"col\">%s</th><th scope=\"col\">of time</th>",
-                 head, head);
     for (int c = 0; c < YK_COUNTER_COUNT; c++) {
         if (has_column(rank, rows, (enum yk_counter)c)) {
-            yk_text_addf(out, "<th scope=\"col\">%s</th>", yk_counter_name((enum yk_counter)c));
+            columns[count++].name = yk_counter_name((enum yk_counter)c);
         }
     }
-    yk_text_add(out, "</tr></thead>\n<tbody>\n");
+    snprintf(label, sizeof label, "Counters by %s", head);
+    yk_page_begin_table(label, columns, out);
     add_table_rows(rank, rows, whole_s, out);
-    yk_text_add(out, "</tbody>\n</table></div>\n");
+    yk_page_end_table(out);
 }
 
 /* Lists the counters that such devices have, but that could not be read. */

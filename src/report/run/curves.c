@@ -130,14 +130,12 @@ static void draw_evaluations(const struct yk_run_report *report, const struct yk
 static void draw_loss_legend(const struct yk_run_report *report, const struct yk_plot *plot,
                              double y)
 {
+    static const struct yk_figure_legend_entry entries[] = {{"curve thin s0", "every step", true},
+                                                            {"curve s0", "smoothed", true}};
     const struct yk_figure *figure = &plot->figure;
-    double x = plot->left;
-    yk_figure_draw_line(figure, "curve thin s0", x, y + 9, x + 20, y + 9);
-    yk_figure_draw_text(figure, "soft", x + 26, y + 13, "every step");
-    x += 26 + yk_label_estimate_width_pixels("every step") + 14;
-    yk_figure_draw_line(figure, "curve s0", x, y + 9, x + 20, y + 9);
-    yk_figure_draw_text(figure, "soft", x + 26, y + 13, "smoothed");
-    x += 26 + yk_label_estimate_width_pixels("smoothed") + 14;
+    const double x = plot->left + 40 + yk_label_estimate_width_pixels(entries[0].name) + 40 +
+                     yk_label_estimate_width_pixels(entries[1].name);
+    yk_figure_draw_legend(figure, entries, 2, plot->left, y, plot->right);
     if (report->evaluation_count > 0) {
         yk_text_addf(figure->out, "<circle class=\"dot s1\" cx=\"%.2f\" cy=\"%.2f\" r=\"4\"/>",
                      x + 8, y + 9);

@@ -95,20 +95,6 @@ static yk_status merge(struct yk_arena *arena, struct traces *both)
     return YK_OK;
 }
 
-static yk_status name(const struct traces *both, int32_t first, const char *numbers,
-                      struct yk_arena *arena, const char **out)
-{
-    struct yk_text text = {0};
-    yk_text_add(&text, both->ranks->ranks[both->shown[first]].device);
-    if (both->alike[first] > 1) {
-        yk_text_addf(&text,
-                     both->traces[YK_RUN_TRACE_MEASURED] ? ", slowest of ranks %s"
-                                                         : ", as all of ranks %s",
-                     numbers);
-    }
-    return yk_text_move_to_arena(&text, arena, out);
-}
-
 static yk_status fill_lane(const struct traces *both, int32_t first, int32_t lane,
                            struct yk_arena *arena, struct yk_run_lane *out)
 {
@@ -127,21 +113,16 @@ static yk_status fill_lane(const struct traces *both, int32_t first, int32_t lan
     }
     yk_equal_ranks_write_rank_ranges(both->first_of, both->rank_count, first, &text);
     YK_TRY(yk_text_move_to_arena(&text, arena, &out->numbers));
-    YK_TRY(name(both, first, out->numbers, arena, &out->device));
+    yk_text_add(&text, both->ranks->ranks[rank].device);
+    if (out->count > 1) {
+        yk_text_addf(&text,
+                     both->traces[YK_RUN_TRACE_MEASURED] ? ", slowest of ranks %s"
+                                                         : ", as all of ranks %s",
+                     out->numbers);
+    }
+    YK_TRY(yk_text_move_to_arena(&text, arena, &out->device));
     yk_text_addf(&text, "%s, %s", out->device, out->lane);
     return yk_text_move_to_arena(&text, arena, &out->name);
-}
-
-static yk_status list_groups(const struct yk_run_lane *all, int32_t count, struct yk_arena *arena,
-                             const struct yk_time_chart_group **out)
-{
-    struct yk_time_chart_group *groups = NULL;
-    YK_TRY_NEW(arena, groups, (int64_t)count + 1);
-    for (int32_t i = 0; i < count; i++) {
-        groups[i] = (struct yk_time_chart_group){all[i].name, all[i].rows, YK_RUN_TRACE_COUNT};
-    }
-    *out = groups;
-    return YK_OK;
 }
 
 yk_status yk_run_lanes_make(const struct yk_run_report *report, const struct yk_run_ranks *ranks,
@@ -149,11 +130,13 @@ yk_status yk_run_lanes_make(const struct yk_run_report *report, const struct yk_
 {
     struct traces both = {.ranks = ranks};
     struct yk_run_lane *all = NULL;
+    struct yk_time_chart_group *groups = NULL;
     struct yk_text title = {0};
     int32_t count = 0;
     YK_TRY(sort(report, arena, &both));
     YK_TRY(merge(arena, &both));
     YK_TRY_NEW(arena, all, (int64_t)both.rank_count * YK_LANE_COUNT + 1);
+    YK_TRY_NEW(arena, groups, (int64_t)both.rank_count * YK_LANE_COUNT + 1);
     *out = (struct yk_run_lanes){.all = all, .shift_s = both.shift_s};
     for (int32_t i = 0; i < both.rank_count * YK_LANE_COUNT; i++) {
         const int32_t rank = i / YK_LANE_COUNT;
@@ -163,15 +146,18 @@ yk_status yk_run_lanes_make(const struct yk_run_report *report, const struct yk_
             count += all[count].rows[0].count > 0 || all[count].rows[1].count > 0;
         }
     }
+    for (int32_t i = 0; i < count; i++) {
+        groups[i] = (struct yk_time_chart_group){all[i].name, all[i].rows, YK_RUN_TRACE_COUNT};
+    }
     out->chart = (struct yk_time_chart){
         .span = both.end_s,
         .end = NAN,
         .bound = NAN,
+        .groups = groups,
         .group_count = count,
     };
     yk_text_addf(&title, "Ops over time: %s", report->title);
-    YK_TRY(yk_text_move_to_arena(&title, arena, &out->chart.title));
-    return list_groups(all, count, arena, &out->chart.groups);
+    return yk_text_move_to_arena(&title, arena, &out->chart.title);
 }
 
 void yk_run_lanes_sum_op_kinds(const struct yk_run_report *report,

@@ -20,9 +20,8 @@ static void add_head(const struct yk_run_page_data *page, struct yk_text *out)
     const struct yk_run_report *report = page->report;
     static const char *const styles[] = {yk_web_charts_css, yk_web_run_css, NULL};
     struct yk_text lead = {0};
-    yk_text_add(&lead, report->model ? report->model : "");
-    yk_text_add(&lead, report->model && report->data ? " " : "");
-    yk_text_add(&lead, report->data ? report->data : "");
+    yk_text_addf(&lead, "%s%s%s", report->model ? report->model : "",
+                 report->model && report->data ? " " : "", report->data ? report->data : "");
     out->failed |= lead.failed;
     yk_page_begin(report->title, yk_text_chars(&lead), styles, out);
     yk_text_free(&lead);
@@ -108,20 +107,18 @@ static void add_time_description(const struct yk_run_report *report,
                                  const struct yk_run_ranks *ranks, struct yk_text *out)
 {
     struct yk_text text = {0};
-    struct yk_text sentence = {0};
     yk_run_describe_time(report, ranks, &text);
     if (text.length > 0) {
         yk_text_add(out, "<div class=\"binds\"><strong>Where the time goes</strong>\n");
         for (const char *line = text.bytes; *line; line += strcspn(line, "\n") + 1) {
-            sentence.length = 0;
-            yk_text_add_bytes(&sentence, line, strcspn(line, "\n"));
-            yk_page_add_escaped_text("<p>", yk_text_chars(&sentence), "</p>\n", out);
+            yk_text_add(out, "<p>");
+            yk_text_add_xml_escaped_bytes(out, line, strcspn(line, "\n"));
+            yk_text_add(out, "</p>\n");
         }
         yk_text_add(out, "</div>\n");
     }
-    out->failed |= text.failed || sentence.failed;
+    out->failed |= text.failed;
     yk_text_free(&text);
-    yk_text_free(&sentence);
 }
 
 static yk_status make(const struct yk_run_report *report, struct yk_arena *arena,

@@ -17,11 +17,6 @@ static double to_nanoseconds(double seconds)
     return round(seconds * 1e9) / 1e9;
 }
 
-static struct yk_trace_breakdown *sum_of(struct yk_run_rank *rank, bool measured)
-{
-    return measured ? &rank->measured : &rank->predicted;
-}
-
 /* Sets the sums of every rank from the trace, and the length of the step. With no trace, the ranks
  * keep their sums, and the step is as long as those of the first rank together. */
 static yk_status sum_trace(const struct yk_trace *trace, bool measured, struct yk_arena *arena,
@@ -29,7 +24,7 @@ static yk_status sum_trace(const struct yk_trace *trace, bool measured, struct y
 {
     struct yk_trace_breakdown *sums = NULL;
     if (!trace) {
-        const struct yk_trace_breakdown *first = sum_of(&ranks->ranks[0], measured);
+        const struct yk_trace_breakdown *first = yk_run_ranks_times(ranks, 0, measured);
         *out_step_s = ranks->count > 0 ? first->compute_s + first->exposed_s + first->idle_s : NAN;
         return YK_OK;
     }
@@ -37,7 +32,7 @@ static yk_status sum_trace(const struct yk_trace *trace, bool measured, struct y
     YK_TRY_NEW(arena, sums, (int64_t)yk_trace_rank_count(trace) + 1);
     YK_TRY(yk_trace_breakdown(trace, *out_step_s, sums));
     for (int32_t r = 0; r < yk_trace_rank_count(trace); r++) {
-        *sum_of(&ranks->ranks[r], measured) = (struct yk_trace_breakdown){
+        *yk_run_ranks_times(ranks, r, measured) = (struct yk_trace_breakdown){
             .compute_s = to_nanoseconds(sums[r].compute_s),
             .exposed_s = to_nanoseconds(sums[r].exposed_s),
             .idle_s = to_nanoseconds(sums[r].idle_s),

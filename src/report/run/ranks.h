@@ -22,8 +22,8 @@ yk_status yk_run_ranks_make(const struct yk_run_report *report, struct yk_arena 
                             struct yk_run_ranks *out) YK_MUST_USE;
 
 /* Returns the measured times of the rank if `measured`, otherwise the predicted times. */
-static inline const struct yk_trace_breakdown *yk_run_ranks_times(const struct yk_run_ranks *ranks,
-                                                                  int32_t rank, bool measured)
+static inline struct yk_trace_breakdown *yk_run_ranks_times(const struct yk_run_ranks *ranks,
+                                                            int32_t rank, bool measured)
 {
     return measured ? &ranks->ranks[rank].measured : &ranks->ranks[rank].predicted;
 }

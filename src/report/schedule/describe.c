@@ -62,26 +62,3 @@ void yk_schedule_describe_wait(const struct yk_schedule *schedule, int32_t task,
         break;
     }
 }
-
-yk_status yk_schedule_describe_devices(const struct yk_schedule *schedule, struct yk_arena *arena,
-                                       struct yk_schedule_device_stats **out)
-{
-    const struct yk_graph *graph = schedule->graph;
-    struct yk_schedule_device_stats *stats = NULL;
-    YK_TRY_NEW(arena, stats, graph->device_count);
-    for (int32_t i = 0; i < graph->task_count; i++) {
-        struct yk_schedule_device_stats *device = &stats[schedule->devices[i]];
-        device->tasks++;
-        device->busy += schedule->finishes[i] - schedule->starts[i];
-    }
-    if (graph->limited) {
-        int64_t *peaks = NULL;
-        YK_TRY_NEW(arena, peaks, graph->device_count);
-        YK_TRY(yk_schedule_memory_peaks(schedule, peaks));
-        for (int32_t p = 0; p < graph->device_count; p++) {
-            stats[p].peak_bytes = peaks[p];
-        }
-    }
-    *out = stats;
-    return YK_OK;
-}

@@ -24,14 +24,9 @@ yk_status yk_gantt_make_time_chart(struct yk_schedule *schedule,
                                    const struct yk_gantt_options *options, struct yk_arena *arena,
                                    struct yk_time_chart *out) YK_MUST_USE;
 
-struct yk_gantt_text_options {
-    int width;   /* number of columns of the terminal */
-    bool colour; /* true means: use terminal colour codes; false means: put tasks in brackets */
-};
-
-/* Writes the chart as text. Control characters in names become question marks. */
-yk_status yk_gantt_text_write(struct yk_schedule *schedule,
-                              const struct yk_gantt_text_options *options,
+/* Writes the chart as text of at most `width` columns, with terminal colour codes if `colour`,
+ * otherwise with tasks in brackets. Control characters in names become question marks. */
+yk_status yk_gantt_text_write(struct yk_schedule *schedule, int width, bool colour,
                               struct yk_text *out) YK_MUST_USE;
 
 #endif

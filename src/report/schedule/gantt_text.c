@@ -160,6 +160,7 @@ static void add_busy(struct row *row, int32_t task)
     }
 }
 
+/* Shows how busy the device is, and not its tasks, of which there are too many. No spaces trail. */
 static void write_busy(struct row *row, struct yk_text *out)
 {
     memset(row->busy, 0, (size_t)row->columns * sizeof *row->busy);
@@ -177,19 +178,6 @@ static void write_busy(struct row *row, struct yk_text *out)
         yk_text_add(out, busy < 1.0 / 3 ? "." : busy < 2.0 / 3 ? ":" : "#");
         blanks = 0;
     }
-}
-
-/* Writes the row without trailing spaces. True when it shows how busy the device is and not its
- * tasks, because there are too many. */
-static bool write_row(struct row *row, struct yk_text *out)
-{
-    const bool crowded = !spread(row);
-    if (crowded) {
-        write_busy(row, out);
-    } else {
-        write_tasks(row, out);
-    }
-    return crowded;
 }
 
 /* ---- the chart ---- */
@@ -307,25 +295,6 @@ static void write_axis(const struct axis *axis, int margin, struct yk_text *out)
     yk_text_add(out, "\n");
 }
 
-/* Words of a sentence on as many lines as the width needs. */
-static void write_wrapped(const char *sentence, int width, struct yk_text *out)
-{
-    int column = 0;
-    while (*sentence) {
-        const int length = (int)strcspn(sentence, " ");
-        if (column > 0 && column + 1 + length > width) {
-            yk_text_add(out, "\n");
-            column = 0;
-        }
-        yk_text_add(out, column > 0 ? " " : "");
-        column += length + (column > 0 ? 1 : 0);
-        yk_text_add_bytes(out, sentence, (size_t)length);
-        sentence += length;
-        sentence += strspn(sentence, " ");
-    }
-    yk_text_add(out, "\n");
-}
-
 static yk_status write_chart(struct yk_schedule *schedule, struct yk_arena *arena, int width,
                              bool colour, struct yk_text *out)
 {
@@ -344,7 +313,12 @@ static yk_status write_chart(struct yk_schedule *schedule, struct yk_arena *aren
         const int used = add_device_name(graph->devices[p].name, names, out);
         if (row.count > 0) {
             yk_text_add_repeated(out, " ", (size_t)(names + 1 - used));
-            any_crowded |= write_row(&row, out);
+            if (spread(&row)) {
+                write_tasks(&row, out);
+            } else {
+                write_busy(&row, out);
+                any_crowded = true;
+            }
         }
         yk_text_add(out, "\n");
     }
@@ -352,17 +326,18 @@ static yk_status write_chart(struct yk_schedule *schedule, struct yk_arena *aren
         choose_axis(yk_graph_ticks_to_time(graph, schedule->makespan), columns);
     write_axis(&axis, names + 1, out);
     if (any_crowded) {
-        write_wrapped("in rows drawn with . : # the sign shows how busy the device is: up to a "
-                      "third of the time, up to two thirds, more",
-                      width, out);
+        yk_text_add_folded(out,
+                           "in rows drawn with . : # the sign shows how busy the device is: up to "
+                           "a third of the time, up to two thirds, more",
+                           0, 0, (size_t)width);
     }
     return yk_text_status(out);
 }
 
-yk_status yk_gantt_text_write(struct yk_schedule *schedule,
-                              const struct yk_gantt_text_options *options, struct yk_text *out)
+yk_status yk_gantt_text_write(struct yk_schedule *schedule, int width, bool colour,
+                              struct yk_text *out)
 {
-    const int width = options->width > MIN_WIDTH ? options->width : MIN_WIDTH;
-    YK_TRY_WITH_TEMPORARY_ARENA(arena, write_chart(schedule, arena, width, options->colour, out));
+    const int columns = width > MIN_WIDTH ? width : MIN_WIDTH;
+    YK_TRY_WITH_TEMPORARY_ARENA(arena, write_chart(schedule, arena, columns, colour, out));
     return YK_OK;
 }

@@ -225,7 +225,7 @@ static yk_status add_devices(const struct yk_schedule *schedule, struct yk_arena
                              struct yk_text *out)
 {
     struct yk_schedule_device_stats *stats = NULL;
-    YK_TRY(yk_schedule_describe_devices(schedule, arena, &stats));
+    YK_TRY(yk_schedule_report_compute_device_stats(schedule, arena, &stats));
     yk_page_begin_section("Devices", out);
     yk_text_add(out, "<div class=\"wide\"><table>\n<thead><tr><th>device</th><th>tasks</th>"
                      "<th>busy</th><th>share</th><th>idle</th>");

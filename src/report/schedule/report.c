@@ -13,6 +13,30 @@ enum {
 
 /* ---- text ---- */
 
+yk_status yk_schedule_report_compute_device_stats(const struct yk_schedule *schedule,
+                                                  struct yk_arena *arena,
+                                                  struct yk_schedule_device_stats **out)
+{
+    const struct yk_graph *graph = schedule->graph;
+    struct yk_schedule_device_stats *stats = NULL;
+    YK_TRY_NEW(arena, stats, graph->device_count);
+    for (int32_t i = 0; i < graph->task_count; i++) {
+        struct yk_schedule_device_stats *device = &stats[schedule->devices[i]];
+        device->tasks++;
+        device->busy += schedule->finishes[i] - schedule->starts[i];
+    }
+    if (graph->limited) {
+        int64_t *peaks = NULL;
+        YK_TRY_NEW(arena, peaks, graph->device_count);
+        YK_TRY(yk_schedule_memory_peaks(schedule, peaks));
+        for (int32_t p = 0; p < graph->device_count; p++) {
+            stats[p].peak_bytes = peaks[p];
+        }
+    }
+    *out = stats;
+    return YK_OK;
+}
+
 static void add_headline(const struct yk_schedule_report *report, struct yk_text *out)
 {
     const struct yk_graph *graph = report->schedule->graph;
@@ -63,7 +87,7 @@ static yk_status write_summary(const struct yk_schedule_report *report, struct y
     const struct yk_graph *graph = report->schedule->graph;
     struct yk_schedule_device_stats *stats = NULL;
     struct yk_table *table = NULL;
-    YK_TRY(yk_schedule_describe_devices(report->schedule, arena, &stats));
+    YK_TRY(yk_schedule_report_compute_device_stats(report->schedule, arena, &stats));
     add_headline(report, out);
     YK_TRY(yk_table_create(columns, graph->limited ? WITH_MEMORY : NO_MEMORY, &table));
     for (int32_t p = 0; p < graph->device_count; p++) {

@@ -42,7 +42,18 @@ yk_status yk_schedule_report_make_trace(const struct yk_schedule_report *report,
 yk_status yk_schedule_report_write_chrome_trace(const struct yk_schedule_report *report,
                                                 struct yk_text *out) YK_MUST_USE;
 
-/* ---- phrases and figures (describe.c) ---- */
+struct yk_schedule_device_stats {
+    int32_t tasks;      /* number of tasks */
+    int64_t busy;       /* time in which the device runs tasks, in ticks */
+    int64_t peak_bytes; /* 0 if no device of the graph has a memory limit */
+};
+
+/* Computes one element for each device. `out` lives in the arena. */
+yk_status
+yk_schedule_report_compute_device_stats(const struct yk_schedule *schedule, struct yk_arena *arena,
+                                        struct yk_schedule_device_stats **out) YK_MUST_USE;
+
+/* ---- phrases (describe.c) ---- */
 
 /* Adds "1,234 tasks on 3 devices". */
 void yk_schedule_describe_graph_size(const struct yk_graph *graph, struct yk_text *out);
@@ -54,15 +65,5 @@ void yk_schedule_describe_gap(const struct yk_schedule_report *report, struct yk
 /* Adds why `task` does not start earlier: "waits for data of 4 from P2, which arrives at 27". */
 void yk_schedule_describe_wait(const struct yk_schedule *schedule, int32_t task,
                                const struct yk_task_wait *wait, struct yk_text *out);
-
-struct yk_schedule_device_stats {
-    int32_t tasks;      /* number of tasks */
-    int64_t busy;       /* time in which the device runs tasks, in ticks */
-    int64_t peak_bytes; /* 0 if no device of the graph has a memory limit */
-};
-
-/* Computes one element for each device. `out` lives in the arena. */
-yk_status yk_schedule_describe_devices(const struct yk_schedule *schedule, struct yk_arena *arena,
-                                       struct yk_schedule_device_stats **out) YK_MUST_USE;
 
 #endif
