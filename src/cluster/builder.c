@@ -59,16 +59,6 @@ assume_within_node(const struct yk_device *a, const struct yk_device *b, struct 
     return link;
 }
 
-static const struct yk_interconnect *assume_link(const struct yk_device *a,
-                                                 const struct yk_device *b, struct assumed *assumed)
-{
-    if (a->node == b->node) {
-        return assume_within_node(a, b, assumed);
-    }
-    assumed->network = yk_interconnect_find(NETWORK);
-    return assumed->network;
-}
-
 /* "PCIe 4.0 x16 of rtx3090, 32GB/s". */
 static void add_link(struct yk_text *out, const struct yk_interconnect *link,
                      const struct yk_device *device)
@@ -109,12 +99,17 @@ static yk_status assume_links(struct yk_cluster_builder *builder, const char **o
     struct assumed assumed = {0};
     for (int32_t a = 0; a < count; a++) {
         for (int32_t b = a + 1; b < count; b++) {
-            if (!(builder->links[(int64_t)a * count + b].bytes_per_s > 0)) {
-                const struct yk_interconnect *link =
-                    assume_link(&builder->devices[a], &builder->devices[b], &assumed);
-                yk_cluster_builder_set_link(builder, a, b,
-                                            (struct yk_link){link->latency_s, link->bytes_per_s});
+            if (builder->links[(int64_t)a * count + b].bytes_per_s > 0) {
+                continue;
             }
+            const bool is_one_node = builder->devices[a].node == builder->devices[b].node;
+            const struct yk_interconnect *link =
+                is_one_node
+                    ? assume_within_node(&builder->devices[a], &builder->devices[b], &assumed)
+                    : yk_interconnect_find(NETWORK);
+            assumed.network = is_one_node ? assumed.network : link;
+            yk_cluster_builder_set_link(builder, a, b,
+                                        (struct yk_link){link->latency_s, link->bytes_per_s});
         }
     }
     *out = NULL;
@@ -175,8 +170,7 @@ yk_status yk_cluster_builder_add_device(struct yk_cluster_builder *builder,
     if (builder->device_count >= YK_CLUSTER_MAX_DEVICES) {
         return yk_fail(YK_ERROR_INPUT, "more than %d devices", YK_CLUSTER_MAX_DEVICES);
     }
-    YK_TRY(yk_array_grow((void **)&builder->devices, &builder->device_capacity,
-                         builder->device_count, sizeof *builder->devices));
+    YK_TRY_GROW_ARRAY(builder->devices, builder->device_capacity, builder->device_count);
     struct yk_device *added = &builder->devices[builder->device_count];
     *added = *device;
     const int number = (int)builder->kind_counts[device->is_cpu]++;

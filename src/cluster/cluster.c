@@ -479,11 +479,8 @@ void yk_cluster_destroy(struct yk_cluster *cluster)
 
 static bool is_file(const char *word)
 {
-    static const char suffix[] = ".json";
-    const size_t length = strlen(word);
-    const size_t suffix_length = sizeof suffix - 1;
-    return strcmp(word, "-") == 0 || access(word, F_OK) == 0 ||
-           (length >= suffix_length && strcmp(word + length - suffix_length, suffix) == 0);
+    return strcmp(word, "-") == 0 || access(word, F_OK) == 0 || strcmp(word, ".json") == 0 ||
+           yk_text_ends_with(word, ".json");
 }
 
 yk_status yk_cluster_open(const char *word, struct yk_cluster **out)

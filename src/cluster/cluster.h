@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum {
     YK_CLUSTER_MAX_DEVICES = 1024
@@ -55,6 +56,15 @@ struct yk_device {
     const struct yk_measured_layer_time *measured;
     int32_t measured_count;
 };
+
+/* Returns whether two devices have the same type, fraction and number of cores; false if a device
+ * has no type. */
+static inline bool yk_device_has_equal_hardware(const struct yk_device *a,
+                                                const struct yk_device *b)
+{
+    return a->fraction == b->fraction && a->cores == b->cores && a->type && b->type &&
+           strcmp(a->type, b->type) == 0;
+}
 
 struct yk_link {
     double latency_s;

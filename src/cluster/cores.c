@@ -150,11 +150,6 @@ yk_status yk_cores_assign(const struct yk_cores_request *request,
     return YK_OK;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    return yk_number_compare(*(const int32_t *)a, *(const int32_t *)b);
-}
-
 /* "0-3,8" */
 static void add_ranges(const int32_t *numbers, int32_t count, struct yk_text *out)
 {
@@ -164,7 +159,7 @@ static void add_ranges(const int32_t *numbers, int32_t count, struct yk_text *ou
         return;
     }
     memcpy(sorted, numbers, (size_t)count * sizeof *sorted);
-    qsort(sorted, (size_t)count, sizeof *sorted, compare_numbers);
+    qsort(sorted, (size_t)count, sizeof *sorted, yk_number_compare_int32);
     for (int32_t i = 0; i < count;) {
         int32_t last = i;
         while (last + 1 < count && sorted[last + 1] <= sorted[last] + 1) {

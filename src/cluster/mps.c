@@ -35,7 +35,7 @@ bool yk_mps_load(struct yk_mps_cuda_driver *out)
     return library != NULL;
 }
 
-struct yk_mps_environment yk_mps_environment(void)
+struct yk_mps_environment yk_mps_read_environment(void)
 {
     return (struct yk_mps_environment){
         .percent = getenv("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE"),

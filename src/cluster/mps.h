@@ -27,7 +27,7 @@ struct yk_mps_environment {
 /* Loads the CUDA driver library. Returns false if there is none. */
 bool yk_mps_load(struct yk_mps_cuda_driver *out);
 
-struct yk_mps_environment yk_mps_environment(void);
+struct yk_mps_environment yk_mps_read_environment(void);
 
 /* Returns the fraction of the SMs of CUDA device `number` that this process may use. `whole` is the
  * number of SMs of the GPU; 0 means: unknown. The driver gives the number of SMs. If `driver` is

@@ -275,15 +275,6 @@ static yk_status parse_device(struct parser *parser, struct yk_device *out)
     return YK_OK;
 }
 
-static yk_status add_device(struct parser *parser, struct level *level, struct yk_device *device)
-{
-    if (level->node < 0) {
-        level->node = parser->builder.node_count;
-    }
-    device->node = level->node;
-    return yk_cluster_builder_add_device(&parser->builder, device);
-}
-
 static yk_status parse_cluster(struct parser *parser);
 
 /* A cluster ended too early: a group continues with more, but a link comes last. */
@@ -326,8 +317,11 @@ static yk_status parse_group(struct parser *parser, struct level *level)
     }
     const size_t start = parser->line.at;
     YK_TRY(parse_device(parser, &device));
+    level->node = level->node < 0 ? parser->builder.node_count : level->node;
+    device.node = level->node;
     for (int32_t i = 0; i < count; i++) {
-        YK_TRY(add_column(&parser->line, start, add_device(parser, level, &device)));
+        YK_TRY(add_column(&parser->line, start,
+                          yk_cluster_builder_add_device(&parser->builder, &device)));
     }
     return YK_OK;
 }
@@ -379,8 +373,7 @@ static yk_status parse_cluster(struct parser *parser)
         YK_TRY(parse_link(parser, &level.link));
     }
     level.end = parser->builder.device_count;
-    YK_TRY(yk_array_grow((void **)&parser->levels, &parser->level_capacity, parser->level_count,
-                         sizeof level));
+    YK_TRY_GROW_ARRAY(parser->levels, parser->level_capacity, parser->level_count);
     parser->levels[parser->level_count++] = level;
     return YK_OK;
 }
@@ -406,21 +399,16 @@ static yk_status link_devices(struct parser *parser)
     return YK_OK;
 }
 
-static yk_status parse_line(struct parser *parser)
-{
-    YK_TRY(parse_cluster(parser));
-    if (peek(&parser->line)) {
-        return fail_unfinished(parser, "the end of the line");
-    }
-    return link_devices(parser);
-}
-
 yk_status yk_cluster_parse(const char *line, struct yk_cluster **out)
 {
     struct parser parser = {0};
     YK_TRY(yk_cluster_builder_begin(&parser.builder));
     parser.line = (struct line){.text = line, .arena = parser.builder.arena};
-    yk_status status = parse_line(&parser);
+    yk_status status = parse_cluster(&parser);
+    if (status == YK_OK && peek(&parser.line)) {
+        status = fail_unfinished(&parser, "the end of the line");
+    }
+    YK_IF_OK(link_devices(&parser));
     YK_IF_OK(yk_cluster_builder_finish(&parser.builder, line, 0, out));
     free(parser.levels);
     yk_cluster_builder_free(&parser.builder);

@@ -116,6 +116,9 @@ static int list(const char *text, const struct yk_nvml_gpu *gpus, int count,
     const char *prefix = NULL; /* of all entries; "": numbers */
     struct entry entry;
     int shown = 0;
+    for (; !text && shown < count && shown < MAX; shown++) {
+        out[shown] = first_of(gpus, shown);
+    }
     while (shown < MAX && next_entry(&rest, &entry)) {
         if (!prefix) {
             prefix = begins(&entry, GPU_PREFIX)        ? GPU_PREFIX
@@ -140,20 +143,11 @@ static int list(const char *text, const struct yk_nvml_gpu *gpus, int count,
     return shown;
 }
 
-static int list_all(const struct yk_nvml_gpu *gpus, int count, struct yk_visible_device out[MAX])
-{
-    int shown = 0;
-    for (int i = 0; i < count && i < MAX; i++) {
-        out[shown++] = first_of(gpus, i);
-    }
-    return shown;
-}
-
 struct yk_visible_device
 yk_visible_devices_resolve(const char *text, const struct yk_nvml_gpu *gpus, int count, int number)
 {
     struct yk_visible_device shown[MAX];
-    const int devices = text ? list(text, gpus, count, shown) : list_all(gpus, count, shown);
+    const int devices = list(text, gpus, count, shown);
     for (int i = 0; i < devices; i++) {
         /* Beside an instance nothing else is shown. */
         if (shown[i].instance >= 0) {

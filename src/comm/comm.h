@@ -31,6 +31,7 @@
 #include "base/precision.h"
 #include "base/status.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -195,6 +196,27 @@ extern const struct yk_comm_backend yk_comm_host_staging;
  * because MPI and NCCL cannot be unloaded. If loading fails, the error message says what to
  * install. */
 yk_status yk_comm_load_plugin(const char *path, const struct yk_comm_backend **out) YK_MUST_USE;
+
+enum {
+    YK_FIRST_FAILURE_MESSAGE_SIZE = 1024
+};
+
+/* The first failure of a world, with its message, for comm backends. Initialise it to {0}. Later
+ * failures are ignored. Any thread may set or check the failure. */
+struct yk_first_failure {
+    atomic_int state;
+    yk_status status; /* status and sentence are valid if yk_first_failure_is_set() */
+    char sentence[YK_FIRST_FAILURE_MESSAGE_SIZE];
+};
+
+/* Sets the failure, unless one is set already. */
+void yk_first_failure_set(struct yk_first_failure *failure, yk_status status, const char *format,
+                          ...) YK_PRINTF_LIKE(3, 4);
+
+bool yk_first_failure_is_set(const struct yk_first_failure *failure);
+
+/* Fails with the status and the message that were set, or returns YK_OK if there is no failure. */
+yk_status yk_first_failure_check(const struct yk_first_failure *failure) YK_MUST_USE;
 
 static inline enum yk_comm_data_type yk_comm_data_type_from_precision(enum yk_precision precision)
 {

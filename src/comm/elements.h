@@ -27,6 +27,14 @@ static inline bool yk_comm_data_type_is_16_bit(enum yk_comm_data_type type)
     return type == YK_COMM_BF16 || type == YK_COMM_FP16;
 }
 
+/* Returns the type in which numbers are sent and summed: fp32 for 16-bit numbers if `sum_in_fp32`
+ * is true, otherwise `type`. */
+static inline enum yk_comm_data_type yk_comm_data_type_on_wire(enum yk_comm_data_type type,
+                                                               bool sum_in_fp32)
+{
+    return sum_in_fp32 && yk_comm_data_type_is_16_bit(type) ? YK_COMM_FP32 : type;
+}
+
 /* Returns a pointer to element `at` of the array `row`. */
 static inline void *yk_comm_elements_pointer_at(enum yk_comm_data_type type, const void *row,
                                                 int64_t at)

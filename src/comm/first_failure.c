@@ -1,4 +1,4 @@
-#include "comm/first_failure.h"
+#include "comm/comm.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -64,18 +64,12 @@ yk_status yk_host_collective_barrier(const struct yk_communicator *ranks)
     return yk_host_collective_all_reduce_sum(ranks, &nothing, 1);
 }
 
-static yk_status broadcast(const struct yk_communicator *ranks, int32_t from, void *bytes,
-                           size_t size)
+yk_status yk_host_collective_broadcast(const struct yk_communicator *ranks, int32_t from,
+                                       void *bytes, size_t size)
 {
     const struct yk_comm_broadcast op = {ranks->world_group, bytes, size, from};
     ranks->comm->broadcast(&op);
     return yk_communicator_synchronize(ranks);
-}
-
-yk_status yk_host_collective_broadcast(const struct yk_communicator *ranks, void *bytes,
-                                       size_t size)
-{
-    return broadcast(ranks, 0, bytes, size);
 }
 
 yk_status yk_host_collective_broadcast_text(const struct yk_communicator *ranks, int32_t from,
@@ -84,7 +78,7 @@ yk_status yk_host_collective_broadcast_text(const struct yk_communicator *ranks,
     uint64_t length = ranks->rank == from ? text->length : 0;
     YK_TRY(yk_host_collective_agree_on_status(ranks,
                                               ranks->rank == from ? yk_text_status(text) : YK_OK));
-    YK_TRY(broadcast(ranks, from, &length, sizeof length));
+    YK_TRY(yk_host_collective_broadcast(ranks, from, &length, sizeof length));
     char *bytes = malloc((size_t)length + 1);
     yk_status status =
         yk_host_collective_agree_on_status(ranks, bytes ? YK_OK : yk_fail_out_of_memory());
@@ -95,7 +89,7 @@ yk_status yk_host_collective_broadcast_text(const struct yk_communicator *ranks,
     if (ranks->rank == from && length > 0) {
         memcpy(bytes, text->bytes, (size_t)length);
     }
-    status = broadcast(ranks, from, bytes, (size_t)length);
+    status = yk_host_collective_broadcast(ranks, from, bytes, (size_t)length);
     if (status == YK_OK && ranks->rank != from) {
         yk_text_free(text);
         *text = (struct yk_text){0};
@@ -117,19 +111,6 @@ static yk_status allocate_bytes(const struct yk_communicator *ranks, const int64
         YK_TRY_NEW(arena, parts[i].bytes, parts[i].size + 1);
     }
     *out = parts;
-    return YK_OK;
-}
-
-/* One after another, in the order of the ranks. */
-static yk_status receive_all(const struct yk_communicator *ranks,
-                             const struct yk_host_collective_gathered_bytes *parts)
-{
-    for (int32_t i = 1; i < ranks->size; i++) {
-        const struct yk_comm_send_recv op = {ranks->world, parts[i].bytes, parts[i].size, i,
-                                             NUMBER};
-        ranks->comm->recv(&op);
-        YK_TRY(yk_communicator_synchronize(ranks));
-    }
     return YK_OK;
 }
 
@@ -157,7 +138,12 @@ yk_status yk_host_collective_gather(const struct yk_communicator *ranks, const v
     if (size > 0) {
         memcpy(parts[0].bytes, bytes, size);
     }
-    YK_TRY(receive_all(ranks, parts));
+    for (int32_t i = 1; i < ranks->size; i++) { /* one after another */
+        const struct yk_comm_send_recv op = {ranks->world, parts[i].bytes, parts[i].size, i,
+                                             NUMBER};
+        ranks->comm->recv(&op);
+        YK_TRY(yk_communicator_synchronize(ranks));
+    }
     *out = parts;
     return YK_OK;
 }

@@ -25,9 +25,9 @@ yk_status yk_host_collective_barrier(const struct yk_communicator *ranks) YK_MUS
 yk_status yk_host_collective_broadcast_text(const struct yk_communicator *ranks, int32_t from,
                                             struct yk_text *text) YK_MUST_USE;
 
-/* Copies `size` bytes of rank 0 to all ranks. `size` must be equal on all ranks. */
-yk_status yk_host_collective_broadcast(const struct yk_communicator *ranks, void *bytes,
-                                       size_t size) YK_MUST_USE;
+/* Copies `size` bytes of rank `from` to all ranks. `size` must be equal on all ranks. */
+yk_status yk_host_collective_broadcast(const struct yk_communicator *ranks, int32_t from,
+                                       void *bytes, size_t size) YK_MUST_USE;
 
 /* The bytes that one rank passed to the gather. */
 struct yk_host_collective_gathered_bytes {

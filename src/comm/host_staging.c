@@ -1,4 +1,3 @@
-#include "comm/first_failure.h"
 #include "comm/host_collective.h"
 #include "comm/parts.h"
 
@@ -12,8 +11,8 @@ enum {
 struct yk_comm_world {
     struct yk_comm_options options; /* block_bytes resolved */
     const struct yk_communicator *through;
-    char *stages[2]; /* blocks of the host's memory: one is exchanged while another is copied */
-    char *sums[2];   /* likewise, for the result of a reduce_scatter */
+    void *stages[2]; /* blocks of the host's memory: one is exchanged while another is copied */
+    void *sums[2];   /* likewise, for the result of a reduce_scatter */
     int64_t done;    /* how far the exchange has come whose turn it is on the lane */
     bool in_flight;  /* `inner` is on the other world's lane */
     union {
@@ -85,8 +84,9 @@ static bool is_on_device(const struct yk_comm_world *world, const void *memory)
 }
 
 /* On the lane: waits for the op of the other world. */
-static void end_inner(struct yk_comm_world *world)
+static void end_inner(void *user)
 {
+    struct yk_comm_world *world = user;
     if (world->in_flight) {
         const yk_status status = yk_communicator_synchronize(world->through);
         world->in_flight = false;
@@ -103,11 +103,6 @@ static bool begin_inner(struct yk_comm_world *world)
     end_inner(world);
     world->in_flight = !yk_first_failure_is_set(&world->failure);
     return world->in_flight;
-}
-
-static void call_end(void *user)
-{
-    end_inner(user);
 }
 
 /* A block of `by` of `all` elements has begun. After the last block `done` is 0 again, for the next
@@ -137,7 +132,7 @@ static void enqueue_blocks(struct yk_comm_world *world, int64_t blocks,
         }
     }
     if (blocks > 1) {
-        enqueue_call(world, call_end, world);
+        enqueue_call(world, end_inner, world);
     }
     if (blocks > 0 && copies->copy_back) {
         copies->copy_back(buffers, blocks - 1);
@@ -522,15 +517,6 @@ static void free_world(struct yk_comm_world *world)
     }
 }
 
-static yk_status allocate_block(const struct yk_comm_world *world, char **out)
-{
-    const struct yk_comm_options *options = &world->options;
-    void *memory = NULL;
-    YK_TRY(options->backend->allocate_host(options->device, options->block_bytes, &memory));
-    *out = memory;
-    return YK_OK;
-}
-
 static yk_status make_world(const struct yk_comm_options *options, struct yk_comm_world **out)
 {
     yk_status status;
@@ -542,8 +528,10 @@ static yk_status make_world(const struct yk_comm_options *options, struct yk_com
     world->options.block_bytes = asked < smallest ? smallest : asked / 8 * 8;
     world->through = options->host_communicator;
     for (int i = 0; i < 2; i++) {
-        YK_TRY_GOTO(allocate_block(world, &world->stages[i]), undo);
-        YK_TRY_GOTO(allocate_block(world, &world->sums[i]), undo);
+        const size_t bytes = world->options.block_bytes;
+        YK_TRY_GOTO(options->backend->allocate_host(options->device, bytes, &world->stages[i]),
+                    undo);
+        YK_TRY_GOTO(options->backend->allocate_host(options->device, bytes, &world->sums[i]), undo);
     }
     *out = world;
     return YK_OK;

@@ -1,5 +1,4 @@
 #include "comm/elements.h"
-#include "comm/first_failure.h"
 
 #include <stdlib.h>
 

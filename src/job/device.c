@@ -117,7 +117,7 @@ static double find_part(int32_t number, const struct yk_nvml_gpu *gpu, int insta
                         double *memory_bytes)
 {
     const struct yk_nvml_mig_instance *cut = instance >= 0 ? &gpu->instances[instance] : NULL;
-    const struct yk_mps_environment words = yk_mps_environment();
+    const struct yk_mps_environment words = yk_mps_read_environment();
     const int whole = cut ? cut->sm_count : gpu->sm_count;
     const double of_gpu = cut && cut->sm_count > 0 && gpu->sm_count > cut->sm_count
                               ? (double)cut->sm_count / gpu->sm_count
@@ -216,7 +216,7 @@ static yk_status open_engine(const struct yk_device_choice *choice,
     struct yk_backend_options filled = *options;
     YK_TRY(find_backend(choice, &out->backend));
     if (choice->gpu) {
-        const struct yk_mps_environment words = yk_mps_environment();
+        const struct yk_mps_environment words = yk_mps_read_environment();
         const double allowed = yk_mps_memory_limit_bytes(&words, choice->number, INFINITY);
         filled.index = choice->number;
         filled.memory_bytes = isinf(allowed) ? 0 : (size_t)allowed;

@@ -132,20 +132,15 @@ static void describe_message(const struct state *state, int32_t rank, const stru
         yk_profile_key_link(cluster, state->request->program->measurements, from, to, name);
 }
 
-static bool are_same(const struct yk_calibration_class *a, const struct yk_calibration_class *b)
-{
-    const bool same_shape =
-        a->shape && b->shape ? strcmp(a->shape, b->shape) == 0 : a->shape == b->shape;
-    return a->kind == b->kind && a->size == b->size && a->ranks == b->ranks && same_shape &&
-           strcmp(a->profile_key, b->profile_key) == 0;
-}
-
 /* Devices that are different parts of one kind have different times. */
 static bool is_like(const struct state *state, const struct yk_calibration_class *a,
                     const struct yk_calibration_class *b)
 {
     const struct yk_device *devices = state->request->program->cluster->devices;
-    return are_same(a, b) &&
+    const bool same_shape =
+        a->shape && b->shape ? strcmp(a->shape, b->shape) == 0 : a->shape == b->shape;
+    return a->kind == b->kind && a->size == b->size && a->ranks == b->ranks && same_shape &&
+           strcmp(a->profile_key, b->profile_key) == 0 &&
            (a->ranks > 0 || devices[a->device].fraction == devices[b->device].fraction);
 }
 
@@ -198,8 +193,7 @@ static yk_status find_class(struct state *state, int32_t rank, const struct yk_o
     YK_TRY(yk_arena_strdup(state->arena, class.profile_key, &class.profile_key));
     YK_TRY(yk_arena_strdup(state->arena, class.layer, &class.layer));
     YK_TRY(yk_arena_strdup(state->arena, class.shape, &class.shape));
-    YK_TRY(yk_array_grow((void **)&made->classes, &made->class_capacity, made->class_count,
-                         sizeof class));
+    YK_TRY_GROW_ARRAY(made->classes, made->class_capacity, made->class_count);
     *out = made->class_count;
     made->classes[made->class_count++] = class;
     return YK_OK;
@@ -324,27 +318,21 @@ static yk_status estimate(const struct state *state, const struct sums *sums, bo
     return status;
 }
 
-static bool has_messages(const struct yk_calibration *made)
-{
-    for (int32_t i = 0; i < made->class_count; i++) {
-        if (is_message(&made->classes[i])) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* The link that all messages take; NULL where there are several, or none that has a name. */
-static const char *find_link(const struct yk_calibration *made)
+static const char *find_link(const struct yk_calibration *made, bool *has_messages)
 {
     const char *link = NULL;
+    *has_messages = false;
     for (int32_t i = 0; i < made->class_count; i++) {
         const struct yk_calibration_class *class = &made->classes[i];
-        if (is_message(class) &&
-            (!class->is_known || (link && strcmp(link, class->profile_key) != 0))) {
+        if (!is_message(class)) {
+            continue;
+        }
+        *has_messages = true;
+        if (!class->is_known || (link && strcmp(link, class->profile_key) != 0)) {
             return NULL;
         }
-        link = is_message(class) ? class->profile_key : link;
+        link = class->profile_key;
     }
     return link;
 }
@@ -378,10 +366,11 @@ static yk_status add_fact(struct state *state, const char *link, const char *nam
 static yk_status find_slowdowns(struct state *state, struct sums *sums)
 {
     struct yk_calibration *made = state->out;
-    const char *link = find_link(made);
+    bool has_messages = false;
+    const char *link = find_link(made, &has_messages);
     struct yk_profile_measurement compute = {0};
     struct yk_profile_measurement message = {0};
-    made->compute_slowdown = has_messages(made) ? state->request->sim->slowdown : NAN;
+    made->compute_slowdown = has_messages ? state->request->sim->slowdown : NAN;
     made->message_slowdown = NAN;
     YK_TRY(find_known(state, &made->message_slowdown));
     if (!link) {
@@ -523,44 +512,37 @@ static yk_status compute_rows(struct state *state)
 
 /* ---- the whole ---- */
 
-static void add_op(struct state *state, int32_t rank, int32_t op,
-                   struct yk_calibration_class *class)
-{
-    const struct yk_sim_rank_result *simulated = &state->request->sim->ranks[rank];
-    class->count++;
-    class->predicted_s += simulated->end_s[op] - simulated->start_s[op];
-    class->measured_s += state->request->measured->ranks[rank].ops[op].seconds;
-}
-
 /* The ops of a rank, and for each class how often it has it. */
 static yk_status add_rank(struct state *state, int32_t rank)
 {
     const struct yk_op_list *list = &state->request->program->ranks[rank];
+    const struct yk_sim_rank_result *simulated = &state->request->sim->ranks[rank];
     int32_t *class_of = NULL;
+    int32_t *times = NULL;
     YK_TRY_NEW(state->arena, class_of, (int64_t)list->op_count + 1);
     for (int32_t i = 0; i < list->op_count; i++) {
         YK_TRY(find_class(state, rank, &list->ops[i], &class_of[i]));
-        if (class_of[i] >= 0) {
-            add_op(state, rank, i, &state->out->classes[class_of[i]]);
-        }
     }
-    state->class_of[rank] = class_of;
-    int32_t *times = NULL;
     YK_TRY_NEW(state->arena, times, (int64_t)state->out->class_count + 1);
     for (int32_t i = 0; i < list->op_count; i++) {
         if (class_of[i] >= 0) {
             struct yk_calibration_class *class = &state->out->classes[class_of[i]];
+            class->count++;
+            class->predicted_s += simulated->end_s[i] - simulated->start_s[i];
+            class->measured_s += state->request->measured->ranks[rank].ops[i].seconds;
             times[class_of[i]]++;
             class->times = times[class_of[i]] > class->times ? times[class_of[i]] : class->times;
         }
     }
+    state->class_of[rank] = class_of;
     return YK_OK;
 }
 
-static void find_means(struct yk_calibration *made)
+static void finish_means(struct yk_calibration *made)
 {
     for (int32_t i = 0; i < made->class_count; i++) {
         struct yk_calibration_class *class = &made->classes[i];
+        class->place = i;
         class->predicted_s /= class->count;
         class->measured_s /= class->count;
         class->difference_s = class->times * (class->measured_s - class->predicted_s);
@@ -576,35 +558,25 @@ static int compare_classes(const void *a, const void *b)
     return difference_s < 0 ? -1 : difference_s > 0 ? 1 : left->place - right->place;
 }
 
-static yk_status calibrate(struct state *state)
-{
-    const struct yk_calibration_request *request = state->request;
-    struct yk_calibration *made = state->out;
-    YK_TRY(check(request));
-    YK_TRY(yk_profiler_init(&made->rows));
-    YK_TRY(yk_collective_rings_create(request->program->plan, request->sources, state->arena,
-                                      &state->rings));
-    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
-    YK_TRY_NEW(state->arena, state->class_of, request->program->rank_count);
-    for (int32_t r = 0; r < request->program->rank_count; r++) {
-        YK_TRY(add_rank(state, r));
-    }
-    find_means(made);
-    YK_TRY(compute_rows(state));
-    for (int32_t i = 0; i < made->class_count; i++) {
-        made->classes[i].place = i;
-    }
-    if (made->class_count > 0) {
-        qsort(made->classes, (size_t)made->class_count, sizeof *made->classes, compare_classes);
-    }
-    return YK_OK;
-}
-
 yk_status yk_calibration_compute(const struct yk_calibration_request *request,
                                  struct yk_arena *arena, struct yk_calibration *out)
 {
     struct state state = {.request = request, .arena = arena, .out = out};
-    return calibrate(&state);
+    YK_TRY(check(request));
+    YK_TRY(yk_profiler_init(&out->rows));
+    YK_TRY(
+        yk_collective_rings_create(request->program->plan, request->sources, arena, &state.rings));
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
+    YK_TRY_NEW(arena, state.class_of, request->program->rank_count);
+    for (int32_t r = 0; r < request->program->rank_count; r++) {
+        YK_TRY(add_rank(&state, r));
+    }
+    finish_means(out);
+    YK_TRY(compute_rows(&state));
+    if (out->class_count > 0) {
+        qsort(out->classes, (size_t)out->class_count, sizeof *out->classes, compare_classes);
+    }
+    return YK_OK;
 }
 
 void yk_calibration_free(struct yk_calibration *calibration)

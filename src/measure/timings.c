@@ -11,8 +11,7 @@ static const double nearly = 0.97;
 
 yk_status yk_timings_add(struct yk_timings *timings, double seconds)
 {
-    YK_TRY(yk_array_grow((void **)&timings->seconds, &timings->capacity, timings->count,
-                         sizeof *timings->seconds));
+    YK_TRY_GROW_ARRAY(timings->seconds, timings->capacity, timings->count);
     timings->seconds[timings->count++] = seconds;
     return YK_OK;
 }

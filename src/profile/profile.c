@@ -51,49 +51,104 @@ static const char *cpu_of(const struct yk_profile *profile, const char *subject)
     return "";
 }
 
-/* SQL conditions for the key of a row. Parameters: 1 to 6 for a layer, 1 to 4 for a link, 1 to 3
- * for a fact; the CPU is the last. Parts within 0.5 % are equal. */
+/* SQL conditions for the key of a row. Parts within 0.5 % are equal. */
 #define WHERE_LAYER                                                                                \
     "device = ?1 AND abs(part - ?2) <= 0.005 * part AND shape = ?3 AND sequence = ?4 "             \
     "AND pass = ?5 AND cpu = ?6"
 #define WHERE_LINK "link = ?1 AND collective = ?2 AND ranks = ?3 AND cpu = ?4"
 #define WHERE_FACT "subject = ?1 AND fact = ?2 AND cpu = ?3"
 
-/* The next three functions prepare `sql` and bind these parameters. */
-static yk_status query_layer(const struct yk_profile *profile, const char *sql,
-                             const struct yk_profile_layer_key *layer, const char *cpu,
-                             struct yk_sqlite_statement **out)
+/* A table and its queries. The parameters of a query are the columns of the key, the CPU and, in
+ * the last three queries of a table of times, the size: a batch size or a number of bytes. The key
+ * is a struct yk_profile_layer_key, yk_profile_link_key or yk_profile_fact_key. */
+struct table {
+    void (*bind_key)(struct yk_sqlite_statement *statement, const void *key);
+    int cpu_number;           /* number of the parameter for the CPU */
+    bool has_size;            /* false for facts */
+    const char *find_version; /* finds the row if it has the versions of the last parameter */
+    const char *find_time;    /* finds when the row was measured */
+    const char *insert;       /* inserts a row, or replaces the row with the same key */
+};
+
+static void bind_layer_key(struct yk_sqlite_statement *statement, const void *key)
+{
+    const struct yk_profile_layer_key *layer = key;
+    yk_sqlite_bind_text(statement, 1, layer->device);
+    yk_sqlite_bind_real(statement, 2, layer->part);
+    yk_sqlite_bind_text(statement, 3, layer->shape);
+    yk_sqlite_bind_integer(statement, 4, layer->sequence);
+    yk_sqlite_bind_text(statement, 5, layer->pass);
+}
+
+static void bind_link_key(struct yk_sqlite_statement *statement, const void *key)
+{
+    const struct yk_profile_link_key *link = key;
+    yk_sqlite_bind_text(statement, 1, link->link);
+    yk_sqlite_bind_text(statement, 2, link->collective);
+    yk_sqlite_bind_integer(statement, 3, link->ranks);
+}
+
+static void bind_fact_key(struct yk_sqlite_statement *statement, const void *key)
+{
+    const struct yk_profile_fact_key *fact = key;
+    yk_sqlite_bind_text(statement, 1, fact->subject);
+    yk_sqlite_bind_text(statement, 2, fact->fact);
+}
+
+static const struct table layers = {
+    .bind_key = bind_layer_key,
+    .cpu_number = 6,
+    .has_size = true,
+    .find_version = "SELECT 1 FROM layers WHERE " WHERE_LAYER " AND batch = ?7 AND versions = ?8",
+    .find_time = "SELECT measured_at FROM layers WHERE " WHERE_LAYER
+                 " AND batch = ?7 ORDER BY abs(part - ?2)",
+    .insert = "INSERT OR REPLACE INTO layers (device, part, shape, sequence, pass, cpu, batch, "
+              "seconds, " YK_PROFILE_MEASUREMENT_COLUMNS
+              ") VALUES (?1, coalesce((SELECT part FROM layers WHERE " WHERE_LAYER
+              " AND batch = ?7 ORDER BY abs(part - ?2) LIMIT 1), ?2), "
+              "?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+};
+static const struct table links = {
+    .bind_key = bind_link_key,
+    .cpu_number = 4,
+    .has_size = true,
+    .find_version = "SELECT 1 FROM links WHERE " WHERE_LINK " AND bytes = ?5 AND versions = ?6",
+    .find_time = "SELECT measured_at FROM links WHERE " WHERE_LINK " AND bytes = ?5",
+    .insert = "INSERT OR REPLACE INTO links (link, collective, ranks, cpu, bytes, "
+              "seconds, " YK_PROFILE_MEASUREMENT_COLUMNS
+              ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+};
+static const struct table facts = {
+    .bind_key = bind_fact_key,
+    .cpu_number = 3,
+    .find_version = "SELECT 1 FROM facts WHERE " WHERE_FACT " AND versions = ?4",
+    .find_time = "SELECT measured_at FROM facts WHERE " WHERE_FACT,
+    .insert =
+        "INSERT OR REPLACE INTO facts (subject, fact, cpu, value, " YK_PROFILE_MEASUREMENT_COLUMNS
+        ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+};
+
+/* Prepares `sql` and binds the key and the CPU. */
+static yk_status query(const struct yk_profile *profile, const struct table *table, const char *sql,
+                       const void *key, const char *cpu, struct yk_sqlite_statement **out)
 {
     YK_TRY(yk_sqlite_prepare(profile->sqlite, sql, out));
-    yk_sqlite_bind_text(*out, 1, layer->device);
-    yk_sqlite_bind_real(*out, 2, layer->part);
-    yk_sqlite_bind_text(*out, 3, layer->shape);
-    yk_sqlite_bind_integer(*out, 4, layer->sequence);
-    yk_sqlite_bind_text(*out, 5, layer->pass);
-    yk_sqlite_bind_text(*out, 6, cpu);
+    table->bind_key(*out, key);
+    yk_sqlite_bind_text(*out, table->cpu_number, cpu);
     return YK_OK;
 }
 
-static yk_status query_link(const struct yk_profile *profile, const char *sql,
-                            const struct yk_profile_link_key *link, const char *cpu,
-                            struct yk_sqlite_statement **out)
+/* Does the same and binds the size, if rows have one. `*next` is the number of the next parameter.
+ */
+static yk_status query_row(const struct yk_profile *profile, const struct table *table,
+                           const char *sql, const void *key, int64_t size, const char *cpu,
+                           int *next, struct yk_sqlite_statement **out)
 {
-    YK_TRY(yk_sqlite_prepare(profile->sqlite, sql, out));
-    yk_sqlite_bind_text(*out, 1, link->link);
-    yk_sqlite_bind_text(*out, 2, link->collective);
-    yk_sqlite_bind_integer(*out, 3, link->ranks);
-    yk_sqlite_bind_text(*out, 4, cpu);
-    return YK_OK;
-}
-
-static yk_status query_fact(const struct yk_profile *profile, const char *sql,
-                            const struct yk_profile_fact_key *fact, const char *cpu,
-                            struct yk_sqlite_statement **out)
-{
-    YK_TRY(yk_sqlite_prepare(profile->sqlite, sql, out));
-    yk_sqlite_bind_text(*out, 1, fact->subject);
-    yk_sqlite_bind_text(*out, 2, fact->fact);
-    yk_sqlite_bind_text(*out, 3, cpu);
+    YK_TRY(query(profile, table, sql, key, cpu, out));
+    *next = table->cpu_number + 1;
+    if (table->has_size) {
+        yk_sqlite_bind_integer(*out, (*next)++, size);
+    }
     return YK_OK;
 }
 
@@ -137,67 +192,6 @@ yk_status yk_profile_begin_transaction(struct yk_profile *profile)
 yk_status yk_profile_commit(struct yk_profile *profile)
 {
     return yk_sqlite_commit(profile->sqlite);
-}
-
-/* The order of rows in lists and visits. */
-#define LAYER_ORDER "device, cpu, part, shape, sequence, pass, batch"
-#define LINK_ORDER "link, cpu, collective, ranks, bytes"
-#define FACT_ORDER "subject, cpu, fact"
-
-/* The versions, with the CPU if there is one. */
-#define VERSIONS "CASE cpu WHEN '' THEN versions ELSE versions || ' on ' || cpu END"
-
-static void add_value(struct yk_text *out, const struct yk_sqlite_statement *statement, int column)
-{
-    yk_text_add(out, column > 0 ? " " : "");
-    if (yk_sqlite_column_is_real(statement, column)) {
-        yk_text_add_number(out, yk_sqlite_column_real(statement, column));
-    } else {
-        yk_text_add_json_string(out, yk_sqlite_column_text(statement, column));
-    }
-}
-
-/* Calls `visit` for each row, until it fails. */
-static yk_status each_row(struct yk_profile *profile, const char *sql,
-                          yk_status (*visit)(const struct yk_sqlite_statement *row, void *argument),
-                          void *argument)
-{
-    struct yk_sqlite_statement *statement = NULL;
-    bool found = false;
-    YK_TRY(yk_sqlite_prepare(profile->sqlite, sql, &statement));
-    yk_status status = yk_sqlite_step(statement, &found);
-    while (status == YK_OK && found) {
-        status = visit(statement, argument);
-        YK_IF_OK(yk_sqlite_step(statement, &found));
-    }
-    yk_sqlite_finalize(statement);
-    return status;
-}
-
-static yk_status list_row(const struct yk_sqlite_statement *row, void *argument)
-{
-    struct yk_text *out = argument;
-    for (int i = 0; i < yk_sqlite_column_count(row); i++) {
-        add_value(out, row, i);
-    }
-    yk_text_add(out, "\n");
-    return yk_text_status(out);
-}
-
-yk_status yk_profile_write_rows_as_text(struct yk_profile *profile, struct yk_text *out)
-{
-    YK_TRY(each_row(profile,
-                    "SELECT 'layer', device, part, shape, sequence, pass, batch, seconds, spread, "
-                    "samples, " VERSIONS " FROM layers ORDER BY " LAYER_ORDER,
-                    list_row, out));
-    YK_TRY(each_row(profile,
-                    "SELECT 'link', link, collective, ranks, bytes, seconds, spread, "
-                    "samples, " VERSIONS " FROM links ORDER BY " LINK_ORDER,
-                    list_row, out));
-    return each_row(profile,
-                    "SELECT 'fact', subject, fact, value, spread, samples, " VERSIONS
-                    " FROM facts ORDER BY " FACT_ORDER,
-                    list_row, out);
 }
 
 /* The point of a row of (size, seconds, spread). */
@@ -247,10 +241,10 @@ yk_status yk_profile_find_layer_times(struct yk_profile *profile,
                                       struct yk_profile_curve *out)
 {
     struct yk_sqlite_statement *statement = NULL;
-    YK_TRY(query_layer(profile,
-                       "SELECT batch, seconds, spread FROM layers WHERE " WHERE_LAYER
-                       " ORDER BY batch, abs(part - ?2)",
-                       layer, cpu_of(profile, layer->device), &statement));
+    YK_TRY(query(profile, &layers,
+                 "SELECT batch, seconds, spread FROM layers WHERE " WHERE_LAYER
+                 " ORDER BY batch, abs(part - ?2)",
+                 layer, cpu_of(profile, layer->device), &statement));
     return read_points(profile, statement, out);
 }
 
@@ -302,9 +296,9 @@ yk_status yk_profile_find_link_times(struct yk_profile *profile,
                                      struct yk_profile_curve *out)
 {
     struct yk_sqlite_statement *statement = NULL;
-    YK_TRY(query_link(
-        profile, "SELECT bytes, seconds, spread FROM links WHERE " WHERE_LINK " ORDER BY bytes",
-        link, cpu_of(profile, link->link), &statement));
+    YK_TRY(query(profile, &links,
+                 "SELECT bytes, seconds, spread FROM links WHERE " WHERE_LINK " ORDER BY bytes",
+                 link, cpu_of(profile, link->link), &statement));
     return read_points(profile, statement, out);
 }
 
@@ -314,8 +308,8 @@ yk_status yk_profile_find_fact(struct yk_profile *profile, const struct yk_profi
     struct yk_sqlite_statement *statement = NULL;
     bool found = false;
     *out = NAN;
-    YK_TRY(query_fact(profile, "SELECT value FROM facts WHERE " WHERE_FACT, fact,
-                      cpu_of(profile, fact->subject), &statement));
+    YK_TRY(query(profile, &facts, "SELECT value FROM facts WHERE " WHERE_FACT, fact,
+                 cpu_of(profile, fact->subject), &statement));
     const yk_status status = yk_sqlite_step(statement, &found);
     const double value = found ? yk_sqlite_column_real(statement, 0) : NAN;
     yk_sqlite_finalize(statement);
@@ -327,12 +321,18 @@ yk_status yk_profile_find_fact(struct yk_profile *profile, const struct yk_profi
     return status;
 }
 
-/* Whether there is a row of such a size with the versions: arguments `number` and the next. */
-static yk_status has_size(struct yk_sqlite_statement *statement, int number, int64_t size,
-                          const char *versions, bool *out)
+static yk_status has_row(struct yk_profile *profile, const struct table *table, const void *key,
+                         const char *subject, int64_t size, const char *versions, bool *out)
 {
-    yk_sqlite_bind_integer(statement, number, size);
-    yk_sqlite_bind_text(statement, number + 1, versions);
+    struct yk_sqlite_statement *statement = NULL;
+    int next = 0;
+    *out = false;
+    if (!profile) {
+        return YK_OK;
+    }
+    YK_TRY(query_row(profile, table, table->find_version, key, size, cpu_of(profile, subject),
+                     &next, &statement));
+    yk_sqlite_bind_text(statement, next, versions);
     return yk_sqlite_step_and_finalize(statement, out);
 }
 
@@ -340,33 +340,20 @@ yk_status yk_profile_has_layer_time(struct yk_profile *profile,
                                     const struct yk_profile_layer_key *layer, int64_t batch,
                                     const char *versions, bool *out)
 {
-    struct yk_sqlite_statement *statement = NULL;
-    YK_TRY(query_layer(
-        profile, "SELECT 1 FROM layers WHERE " WHERE_LAYER " AND batch = ?7 AND versions = ?8",
-        layer, cpu_of(profile, layer->device), &statement));
-    return has_size(statement, 7, batch, versions, out);
+    return has_row(profile, &layers, layer, layer->device, batch, versions, out);
 }
 
 yk_status yk_profile_has_link_time(struct yk_profile *profile,
                                    const struct yk_profile_link_key *link, int64_t bytes,
                                    const char *versions, bool *out)
 {
-    struct yk_sqlite_statement *statement = NULL;
-    YK_TRY(query_link(profile,
-                      "SELECT 1 FROM links WHERE " WHERE_LINK " AND bytes = ?5 AND versions = ?6",
-                      link, cpu_of(profile, link->link), &statement));
-    return has_size(statement, 5, bytes, versions, out);
+    return has_row(profile, &links, link, link->link, bytes, versions, out);
 }
 
 yk_status yk_profile_has_fact(struct yk_profile *profile, const struct yk_profile_fact_key *fact,
                               const char *versions, bool *out)
 {
-    struct yk_sqlite_statement *statement = NULL;
-    *out = false;
-    YK_TRY(query_fact(profile, "SELECT 1 FROM facts WHERE " WHERE_FACT " AND versions = ?4", fact,
-                      cpu_of(profile, fact->subject), &statement));
-    yk_sqlite_bind_text(statement, 4, versions);
-    return yk_sqlite_step_and_finalize(statement, out);
+    return has_row(profile, &facts, fact, fact->subject, 0, versions, out);
 }
 
 yk_status yk_profile_find_nearest_sequences(struct yk_profile *profile,
@@ -375,13 +362,13 @@ yk_status yk_profile_find_nearest_sequences(struct yk_profile *profile,
 {
     struct yk_sqlite_statement *statement = NULL;
     bool found = false;
-    YK_TRY(query_layer(
-        profile,
-        "SELECT coalesce(max(CASE WHEN sequence < ?4 THEN sequence END), 0), "
-        "coalesce(min(CASE WHEN sequence > ?4 THEN sequence END), 0) FROM layers "
-        "WHERE device = ?1 AND abs(part - ?2) <= 0.005 * part AND shape = ?3 AND pass = ?5 "
-        "AND cpu = ?6 AND sequence > 0",
-        layer, cpu_of(profile, layer->device), &statement));
+    YK_TRY(
+        query(profile, &layers,
+              "SELECT coalesce(max(CASE WHEN sequence < ?4 THEN sequence END), 0), "
+              "coalesce(min(CASE WHEN sequence > ?4 THEN sequence END), 0) FROM layers "
+              "WHERE device = ?1 AND abs(part - ?2) <= 0.005 * part AND shape = ?3 AND pass = ?5 "
+              "AND cpu = ?6 AND sequence > 0",
+              layer, cpu_of(profile, layer->device), &statement));
     const yk_status status = yk_sqlite_step(statement, &found);
     const int64_t below = found ? yk_sqlite_column_integer(statement, 0) : 0;
     const int64_t above = found ? yk_sqlite_column_integer(statement, 1) : 0;
@@ -398,102 +385,14 @@ yk_status yk_profile_find_nearest_sequences(struct yk_profile *profile,
     return status;
 }
 
-/* The columns from `first` on: the value, YK_PROFILE_MEASUREMENT_COLUMNS and the CPU. */
-static struct yk_profile_measurement measurement_of(const struct yk_sqlite_statement *statement,
-                                                    int first)
+static yk_status write_row(struct yk_profile *profile, const struct table *table, const void *key,
+                           int64_t size, const struct yk_profile_measurement *measurement)
 {
-    return (struct yk_profile_measurement){
-        .value = yk_sqlite_column_real(statement, first),
-        .spread = yk_sqlite_column_real(statement, first + 1),
-        .samples = yk_sqlite_column_integer(statement, first + 2),
-        .versions = yk_sqlite_column_text(statement, first + 3),
-        .min = yk_sqlite_column_real(statement, first + 4),
-        .max = yk_sqlite_column_real(statement, first + 5),
-        .measured_at = yk_sqlite_column_integer(statement, first + 6),
-        .host = yk_sqlite_column_text(statement, first + 7),
-        .cpu = yk_sqlite_column_text(statement, first + 8),
-    };
-}
-
-struct visit {
-    const struct yk_profile *profile;
-    const struct yk_profile_visitor *visitor;
-};
-
-static yk_status visit_layer(const struct yk_sqlite_statement *statement, void *argument)
-{
-    const struct visit *visit = argument;
-    const struct yk_profile_layer_row row = {
-        .layer = {.device = yk_sqlite_column_text(statement, 0),
-                  .part = yk_sqlite_column_real(statement, 1),
-                  .shape = yk_sqlite_column_text(statement, 2),
-                  .sequence = yk_sqlite_column_integer(statement, 3),
-                  .pass = yk_sqlite_column_text(statement, 4)},
-        .batch = yk_sqlite_column_integer(statement, 5),
-        .measurement = measurement_of(statement, 6),
-    };
-    return visit->visitor->layer(visit->visitor->argument, &row);
-}
-
-static yk_status visit_link(const struct yk_sqlite_statement *statement, void *argument)
-{
-    const struct visit *visit = argument;
-    const int64_t ranks = yk_sqlite_column_integer(statement, 2);
-    const struct yk_profile_link_row row = {
-        .link = {.link = yk_sqlite_column_text(statement, 0),
-                 .collective = yk_sqlite_column_text(statement, 1),
-                 .ranks = (int32_t)ranks},
-        .bytes = yk_sqlite_column_integer(statement, 3),
-        .measurement = measurement_of(statement, 4),
-    };
-    if (ranks <= 0 || ranks > INT32_MAX) {
-        return yk_fail(YK_ERROR_INPUT, "%s: %s: %lld ranks cannot be",
-                       yk_sqlite_path(visit->profile->sqlite), row.link.link, (long long)ranks);
-    }
-    return visit->visitor->link(visit->visitor->argument, &row);
-}
-
-static yk_status visit_fact(const struct yk_sqlite_statement *statement, void *argument)
-{
-    const struct visit *visit = argument;
-    const struct yk_profile_fact_row row = {
-        .fact = {.subject = yk_sqlite_column_text(statement, 0),
-                 .fact = yk_sqlite_column_text(statement, 1)},
-        .measurement = measurement_of(statement, 2),
-    };
-    return visit->visitor->fact(visit->visitor->argument, &row);
-}
-
-yk_status yk_profile_visit_rows(struct yk_profile *profile,
-                                const struct yk_profile_visitor *visitor)
-{
-    struct visit visit = {profile, visitor};
-    if (visitor->layer) {
-        YK_TRY(each_row(profile,
-                        "SELECT device, part, shape, sequence, pass, batch, "
-                        "seconds, " YK_PROFILE_MEASUREMENT_COLUMNS
-                        ", cpu FROM layers ORDER BY " LAYER_ORDER,
-                        visit_layer, &visit));
-    }
-    if (visitor->link) {
-        YK_TRY(each_row(
-            profile,
-            "SELECT link, collective, ranks, bytes, seconds, " YK_PROFILE_MEASUREMENT_COLUMNS
-            ", cpu FROM links ORDER BY " LINK_ORDER,
-            visit_link, &visit));
-    }
-    return visitor->fact ? each_row(profile,
-                                    "SELECT subject, fact, value, " YK_PROFILE_MEASUREMENT_COLUMNS
-                                    ", cpu FROM facts ORDER BY " FACT_ORDER,
-                                    visit_fact, &visit)
-                         : YK_OK;
-}
-
-/* Binds the measurement from number `first` on, and runs the statement, which ends with that. */
-static yk_status insert(struct yk_sqlite_statement *statement, int first,
-                        const struct yk_profile_measurement *measurement)
-{
+    struct yk_sqlite_statement *statement = NULL;
+    int first = 0;
     bool found = false;
+    YK_TRY(
+        query_row(profile, table, table->insert, key, size, measurement->cpu, &first, &statement));
     yk_sqlite_bind_real(statement, first, measurement->value);
     yk_sqlite_bind_real(statement, first + 1, measurement->spread);
     yk_sqlite_bind_integer(statement, first + 2, measurement->samples);
@@ -505,48 +404,10 @@ static yk_status insert(struct yk_sqlite_statement *statement, int first,
     return yk_sqlite_step_and_finalize(statement, &found);
 }
 
-/* The next three functions insert the row, or replace the row with the same key. */
-static yk_status write_layer_row(struct yk_profile *profile, const struct yk_profile_layer_row *row)
-{
-    struct yk_sqlite_statement *statement = NULL;
-    YK_TRY(query_layer(
-        profile,
-        "INSERT OR REPLACE INTO layers (device, part, shape, sequence, pass, cpu, batch, "
-        "seconds, " YK_PROFILE_MEASUREMENT_COLUMNS
-        ") VALUES (?1, coalesce((SELECT part FROM layers WHERE " WHERE_LAYER
-        " AND batch = ?7 ORDER BY abs(part - ?2) LIMIT 1), ?2), "
-        "?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
-        &row->layer, row->measurement.cpu, &statement));
-    yk_sqlite_bind_integer(statement, 7, row->batch);
-    return insert(statement, 8, &row->measurement);
-}
-
-static yk_status write_link_row(struct yk_profile *profile, const struct yk_profile_link_row *row)
-{
-    struct yk_sqlite_statement *statement = NULL;
-    YK_TRY(query_link(profile,
-                      "INSERT OR REPLACE INTO links (link, collective, ranks, cpu, bytes, "
-                      "seconds, " YK_PROFILE_MEASUREMENT_COLUMNS
-                      ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                      &row->link, row->measurement.cpu, &statement));
-    yk_sqlite_bind_integer(statement, 5, row->bytes);
-    return insert(statement, 6, &row->measurement);
-}
-
-static yk_status write_fact_row(struct yk_profile *profile, const struct yk_profile_fact_row *row)
-{
-    struct yk_sqlite_statement *statement = NULL;
-    YK_TRY(query_fact(
-        profile,
-        "INSERT OR REPLACE INTO facts (subject, fact, cpu, value, " YK_PROFILE_MEASUREMENT_COLUMNS
-        ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        &row->fact, row->measurement.cpu, &statement));
-    return insert(statement, 4, &row->measurement);
-}
-
-/* The measurement of the subject with what its maker left to be filled in. */
-static struct yk_profile_measurement complete(const struct yk_profile *profile, const char *subject,
-                                              const struct yk_profile_measurement *given)
+/* Writes a row, after setting the members that the caller of yk_profile_add_…() may leave unset. */
+static yk_status add_row(struct yk_profile *profile, const struct table *table, const void *key,
+                         const char *subject, int64_t size,
+                         const struct yk_profile_measurement *given)
 {
     struct yk_profile_measurement made = *given;
     if (made.min == 0 && made.max == 0) {
@@ -559,32 +420,27 @@ static struct yk_profile_measurement complete(const struct yk_profile *profile, 
     made.measured_at = made.measured_at != 0 ? made.measured_at : (int64_t)time(NULL);
     made.host = made.host ? made.host : profile->host;
     made.cpu = made.cpu ? made.cpu : cpu_of(profile, subject);
-    return made;
+    return write_row(profile, table, key, size, &made);
 }
 
 yk_status yk_profile_add_layer_time(struct yk_profile *profile,
                                     const struct yk_profile_layer_key *layer, int64_t batch,
                                     const struct yk_profile_measurement *measurement)
 {
-    const struct yk_profile_layer_row row = {*layer, batch,
-                                             complete(profile, layer->device, measurement)};
-    return write_layer_row(profile, &row);
+    return add_row(profile, &layers, layer, layer->device, batch, measurement);
 }
 
 yk_status yk_profile_add_link_time(struct yk_profile *profile,
                                    const struct yk_profile_link_key *link, int64_t bytes,
                                    const struct yk_profile_measurement *measurement)
 {
-    const struct yk_profile_link_row row = {*link, bytes,
-                                            complete(profile, link->link, measurement)};
-    return write_link_row(profile, &row);
+    return add_row(profile, &links, link, link->link, bytes, measurement);
 }
 
 yk_status yk_profile_add_fact(struct yk_profile *profile, const struct yk_profile_fact_key *fact,
                               const struct yk_profile_measurement *measurement)
 {
-    const struct yk_profile_fact_row row = {*fact, complete(profile, fact->subject, measurement)};
-    return write_fact_row(profile, &row);
+    return add_row(profile, &facts, fact, fact->subject, 0, measurement);
 }
 
 struct importing {
@@ -593,20 +449,23 @@ struct importing {
     struct yk_profile_import_counts counts;
 };
 
-/* Decides whether to write an imported row. The query finds when the known row was measured. */
-static yk_status is_wanted(struct importing *importing, struct yk_sqlite_statement *statement,
-                           int64_t measured_at, bool *out)
+/* Writes an imported row, unless the known row is as new. */
+static yk_status import_row(struct importing *importing, const struct table *table, const void *key,
+                            int64_t size, const struct yk_profile_measurement *measurement)
 {
+    struct yk_sqlite_statement *statement = NULL;
+    int next = 0;
     bool found = false;
+    YK_TRY(query_row(importing->profile, table, table->find_time, key, size, measurement->cpu,
+                     &next, &statement));
     const yk_status status = yk_sqlite_step(statement, &found);
-    const bool newer = found && measured_at > yk_sqlite_column_integer(statement, 0);
+    const bool newer = found && measurement->measured_at > yk_sqlite_column_integer(statement, 0);
     yk_sqlite_finalize(statement);
     YK_TRY(status);
     importing->counts.added += !found;
     importing->counts.replaced += newer;
     importing->counts.left += found && !newer;
-    *out = !found || newer;
-    return YK_OK;
+    return !found || newer ? write_row(importing->profile, table, key, size, measurement) : YK_OK;
 }
 
 static yk_status check_time(const struct importing *importing, int64_t size, double seconds)
@@ -619,59 +478,31 @@ static yk_status check_time(const struct importing *importing, int64_t size, dou
 
 static yk_status import_layer(void *argument, const struct yk_profile_layer_row *row)
 {
-    struct importing *importing = argument;
-    struct yk_sqlite_statement *statement = NULL;
-    bool wanted = false;
-    YK_TRY(check_time(importing, row->batch, row->measurement.value));
-    YK_TRY(query_layer(importing->profile,
-                       "SELECT measured_at FROM layers WHERE " WHERE_LAYER
-                       " AND batch = ?7 ORDER BY abs(part - ?2)",
-                       &row->layer, row->measurement.cpu, &statement));
-    yk_sqlite_bind_integer(statement, 7, row->batch);
-    YK_TRY(is_wanted(importing, statement, row->measurement.measured_at, &wanted));
-    return wanted ? write_layer_row(importing->profile, row) : YK_OK;
+    YK_TRY(check_time(argument, row->batch, row->measurement.value));
+    return import_row(argument, &layers, &row->layer, row->batch, &row->measurement);
 }
 
 static yk_status import_link(void *argument, const struct yk_profile_link_row *row)
 {
-    struct importing *importing = argument;
-    struct yk_sqlite_statement *statement = NULL;
-    bool wanted = false;
-    YK_TRY(check_time(importing, row->bytes, row->measurement.value));
-    YK_TRY(query_link(importing->profile,
-                      "SELECT measured_at FROM links WHERE " WHERE_LINK " AND bytes = ?5",
-                      &row->link, row->measurement.cpu, &statement));
-    yk_sqlite_bind_integer(statement, 5, row->bytes);
-    YK_TRY(is_wanted(importing, statement, row->measurement.measured_at, &wanted));
-    return wanted ? write_link_row(importing->profile, row) : YK_OK;
+    YK_TRY(check_time(argument, row->bytes, row->measurement.value));
+    return import_row(argument, &links, &row->link, row->bytes, &row->measurement);
 }
 
 static yk_status import_fact(void *argument, const struct yk_profile_fact_row *row)
 {
-    struct importing *importing = argument;
-    struct yk_sqlite_statement *statement = NULL;
-    bool wanted = false;
+    const struct importing *importing = argument;
     if (!isfinite(row->measurement.value)) {
         return yk_fail(YK_ERROR_INPUT, "%s: %s: %s of %g cannot be", importing->path,
                        row->fact.subject, row->fact.fact, row->measurement.value);
     }
-    YK_TRY(query_fact(importing->profile, "SELECT measured_at FROM facts WHERE " WHERE_FACT,
-                      &row->fact, row->measurement.cpu, &statement));
-    YK_TRY(is_wanted(importing, statement, row->measurement.measured_at, &wanted));
-    return wanted ? write_fact_row(importing->profile, row) : YK_OK;
-}
-
-static yk_status import_rows(struct importing *importing, struct yk_profile *other)
-{
-    const struct yk_profile_visitor visitor = {importing, import_layer, import_link, import_fact};
-    YK_TRY(yk_profile_visit_rows(other, &visitor));
-    return yk_sqlite_commit(importing->profile->sqlite);
+    return import_row(argument, &facts, &row->fact, 0, &row->measurement);
 }
 
 yk_status yk_profile_import(struct yk_profile *profile, const char *path,
                             struct yk_profile_import_counts *out)
 {
     struct importing importing = {.profile = profile, .path = path};
+    const struct yk_profile_visitor visitor = {&importing, import_layer, import_link, import_fact};
     struct yk_profile *other = NULL;
     if (yk_folder_is_same_path(yk_sqlite_path(profile->sqlite), path)) {
         return yk_fail(YK_ERROR_INPUT,
@@ -680,7 +511,8 @@ yk_status yk_profile_import(struct yk_profile *profile, const char *path,
     YK_TRY(yk_profile_open_for_reading(path, &other));
     yk_status status = yk_sqlite_begin_transaction(profile->sqlite);
     if (status == YK_OK) {
-        status = import_rows(&importing, other);
+        status = yk_profile_visit_rows(other, &visitor);
+        YK_IF_OK(yk_sqlite_commit(profile->sqlite));
         if (status != YK_OK) {
             yk_sqlite_rollback(profile->sqlite);
         }

@@ -45,6 +45,7 @@
  * Other files of this folder:
  *   sqlite     wrapper of SQLite
  *   schema     the tables and their versions
+ *   rows       visits all rows
  *   recreate   replaces a damaged file with a new one
  */
 #ifndef YK_PROFILE_PROFILE_H
@@ -194,7 +195,8 @@ yk_status yk_profile_find_link_times(struct yk_profile *profile,
 yk_status yk_profile_find_fact(struct yk_profile *profile, const struct yk_profile_fact_key *fact,
                                double *out) YK_MUST_USE;
 
-/* Find out whether a row exists that was measured with these versions of driver and libraries. */
+/* Find out whether a row exists that was measured with these versions of driver and libraries.
+ * `profile` NULL means: a profile without rows. */
 yk_status yk_profile_has_layer_time(struct yk_profile *profile,
                                     const struct yk_profile_layer_key *layer, int64_t batch,
                                     const char *versions, bool *out) YK_MUST_USE;

@@ -1,7 +1,6 @@
 /* The comm over NCCL, with threads for ranks and for NCCL (fake_nccl/nccl.h). */
 #include "support/support.h"
 
-#include "comm/first_failure.h"
 #include "comm/host_collective.h"
 #include "fake_nccl/fake_nccl.h"
 #include "support/exchanges/exchange_table.h"

@@ -180,10 +180,12 @@ static yk_status add_besides(const struct yk_measure_team *team,
     static const double found[][RANKS] = {{1.125, 1.25}, {1.0625, 1.5}};
     int32_t ranks[RANKS] = {0, 1};
     const struct yk_link_group pair = {.ranks = ranks, .count = RANKS};
+    profiler->team = team;
+    profiler->request = request;
     for (int i = 0; i < 2; i++) {
         const struct yk_profile_measurement own = {.value = found[i][team->host_communicator->rank],
                                                    .samples = 5};
-        YK_TRY(yk_slowdown_pairs_add_devices(profiler, team, request, &pair, &own));
+        YK_TRY(yk_slowdown_pairs_add_devices(profiler, &pair, &own));
     }
     return YK_OK;
 }

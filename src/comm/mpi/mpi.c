@@ -30,10 +30,10 @@ static void enqueue_call(const struct yk_comm_world *world, void (*function)(voi
 }
 
 static yk_status call_on_lane(struct yk_comm_world *world, void (*function)(void *user),
-                              struct lane_call *lane_call)
+                              uint64_t number)
 {
-    *lane_call = (struct lane_call){.world = world, .number = lane_call->number};
-    enqueue_call(world, function, lane_call);
+    const struct lane_call lane_call = {world, number};
+    enqueue_call(world, function, &lane_call);
     YK_TRY(world->options.backend->lane_synchronize(world->options.lane));
     return yk_first_failure_check(&world->failure);
 }
@@ -101,7 +101,7 @@ static void send_eagerly(void)
 
 static void run_open(void *user)
 {
-    struct yk_comm_world *world = ((struct lane_call *)user)->world;
+    struct yk_comm_world *world = ((const struct lane_call *)user)->world;
     int initialised = 0;
     (void)MPI_Initialized(&initialised);
     if (initialised) {
@@ -129,7 +129,6 @@ static void free_world(struct yk_comm_world *world)
 static yk_status open_world(const struct yk_comm_options *options, struct yk_comm_world **out)
 {
     yk_status status;
-    struct lane_call lane_call = {0};
     struct yk_comm_world *world = calloc(1, sizeof *world);
     YK_TRY_ALLOCATED(world);
     world->options = *options;
@@ -142,7 +141,7 @@ static yk_status open_world(const struct yk_comm_options *options, struct yk_com
                                                     &world->stages[i]),
                     undo);
     }
-    YK_TRY_GOTO(call_on_lane(world, run_open, &lane_call), undo);
+    YK_TRY_GOTO(call_on_lane(world, run_open, 0), undo);
     *out = world;
     return YK_OK;
 undo:
@@ -152,7 +151,7 @@ undo:
 
 static void run_close(void *user)
 {
-    struct yk_comm_world *world = ((struct lane_call *)user)->world;
+    struct yk_comm_world *world = ((const struct lane_call *)user)->world;
     if (!yk_first_failure_is_set(&world->failure) && atomic_load(&world->exit_request) == 0) {
         (void)MPI_Comm_free(&world->comm);
         (void)MPI_Finalize();
@@ -162,9 +161,8 @@ static void run_close(void *user)
 /* After a failure MPI is left as it is: MPI_Finalize would wait for those that do not answer. */
 static void close_world(struct yk_comm_world *world)
 {
-    struct lane_call lane_call = {0};
     if (world) {
-        (void)!call_on_lane(world, run_close, &lane_call);
+        (void)!call_on_lane(world, run_close, 0);
         free_world(world);
     }
 }
@@ -224,8 +222,7 @@ static yk_status create_group(struct yk_comm_world *world, const int32_t *ranks,
                               struct yk_comm_group **out)
 {
     int32_t me = -1;
-    struct lane_call lane_call = {.number = yk_hash_bytes(ranks, (size_t)count * sizeof *ranks)};
-    YK_TRY(call_on_lane(world, run_group, &lane_call));
+    YK_TRY(call_on_lane(world, run_group, yk_hash_bytes(ranks, (size_t)count * sizeof *ranks)));
     const int32_t tag = world->groups++ % YK_MPI_COLLECTIVE_TAG_COUNT;
     for (int32_t i = 0; i < count; i++) {
         if (ranks[i] < 0 || ranks[i] >= world->size) {

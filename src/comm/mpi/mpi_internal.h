@@ -9,7 +9,6 @@
 #define YK_COMM_MPI_MPI_INTERNAL_H
 
 #include "comm/comm.h"
-#include "comm/first_failure.h"
 
 #include <mpi.h>
 #include <stdatomic.h>

@@ -72,10 +72,9 @@ bool yk_mpi_ring_all_gather(const struct yk_comm_all_gather *op)
     return true;
 }
 
-/* What sums travel as: fp32 for 16-bit numbers that are summed wide. */
 static enum yk_comm_data_type wire_type(const struct yk_comm_reduce_scatter *op)
 {
-    return op->sum_in_fp32 && yk_comm_data_type_is_16_bit(op->type) ? YK_COMM_FP32 : op->type;
+    return yk_comm_data_type_on_wire(op->type, op->sum_in_fp32);
 }
 
 /* The numbers of `whole` as they travel: in `room`, or where they are. */

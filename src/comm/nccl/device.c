@@ -97,7 +97,7 @@ static ncclResult_t all_gather_padded(const struct yk_comm_group *group, const v
 
 static ncclResult_t reduce_scatter_padded(const struct yk_comm_group *group, const void *whole,
                                           void *out, const int64_t *firsts,
-                                          enum yk_comm_data_type type, ncclDataType_t as)
+                                          enum yk_comm_data_type type)
 {
     struct yk_comm_world *world = group->world;
     const size_t size = yk_comm_data_type_bytes(type);
@@ -112,9 +112,10 @@ static ncclResult_t reduce_scatter_padded(const struct yk_comm_group *group, con
                                  yk_comm_elements_pointer_at(type, whole, firsts[i] + at),
                                  (size_t)yk_comm_parts_block_count(firsts, i, at, block) * size);
         }
-        result = !is_usable(world) ? ncclRemoteError
-                                   : ncclReduceScatter(world->stage, mine, (size_t)room, as,
-                                                       ncclSum, group->comm, world->stream);
+        result = !is_usable(world)
+                     ? ncclRemoteError
+                     : ncclReduceScatter(world->stage, mine, (size_t)room, type_of(type), ncclSum,
+                                         group->comm, world->stream);
         if (result == ncclSuccess) {
             yk_nccl_staging_copy(world, yk_comm_elements_pointer_at(type, out, at), mine,
                                  (size_t)yk_comm_parts_block_count(firsts, group->me, at, block) *
@@ -234,11 +235,11 @@ bool yk_nccl_device_reduce_scatter(const struct yk_comm_group *group, const void
     if (!is_usable(group->world)) {
         return false;
     }
-    const ncclResult_t result =
-        are_equal(group, firsts) ? reduce_scatter_equal(group, whole, out, firsts, type)
-        : suits_padding(group, whole, firsts, yk_comm_data_type_bytes(type))
-            ? reduce_scatter_padded(group, whole, out, firsts, type, type_of(type))
-            : reduce_scatter_unequal(group, whole, out, firsts, type);
+    const ncclResult_t result = are_equal(group, firsts)
+                                    ? reduce_scatter_equal(group, whole, out, firsts, type)
+                                : suits_padding(group, whole, firsts, yk_comm_data_type_bytes(type))
+                                    ? reduce_scatter_padded(group, whole, out, firsts, type)
+                                    : reduce_scatter_unequal(group, whole, out, firsts, type);
     return note(group, result, "scatter");
 }
 

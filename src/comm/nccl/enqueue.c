@@ -23,12 +23,6 @@ void yk_nccl_enqueue_unlock(struct yk_comm_world *world)
     (void)pthread_mutex_unlock(&world->use);
 }
 
-/* The data type in which numbers are sent and summed: fp32 for 16-bit numbers if `wide`. */
-static enum yk_comm_data_type wire_type_of(enum yk_comm_data_type type, bool wide)
-{
-    return wide && yk_comm_data_type_is_16_bit(type) ? YK_COMM_FP32 : type;
-}
-
 /* ---- reduce ---- */
 
 static void all_reduce_in_blocks(const struct yk_comm_all_reduce *op,
@@ -49,7 +43,7 @@ static void all_reduce_in_blocks(const struct yk_comm_all_reduce *op,
 void yk_nccl_enqueue_all_reduce(const struct yk_comm_all_reduce *op)
 {
     struct yk_comm_world *world = op->group->world;
-    const enum yk_comm_data_type wire_type = wire_type_of(op->type, op->sum_in_fp32);
+    const enum yk_comm_data_type wire_type = yk_comm_data_type_on_wire(op->type, op->sum_in_fp32);
     if (op->count == 0 || !yk_nccl_enqueue_lock(world)) {
         return;
     }
@@ -269,7 +263,7 @@ static void reduce_scatter_directly(const struct yk_comm_reduce_scatter *op)
 void yk_nccl_enqueue_reduce_scatter(const struct yk_comm_reduce_scatter *op)
 {
     const struct yk_comm_group *group = op->group;
-    const enum yk_comm_data_type wire_type = wire_type_of(op->type, op->sum_in_fp32);
+    const enum yk_comm_data_type wire_type = yk_comm_data_type_on_wire(op->type, op->sum_in_fp32);
     if (op->offsets[group->members] == op->offsets[0] || !yk_nccl_enqueue_lock(group->world)) {
         return;
     }

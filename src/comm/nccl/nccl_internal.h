@@ -15,7 +15,6 @@
 
 #include "comm/comm.h"
 #include "comm/elements.h"
-#include "comm/first_failure.h"
 #include "comm/parts.h"
 
 #include <nccl.h>

@@ -20,18 +20,6 @@ static const double sending_s = 0.1; /* how long a verdict may take to reach the
 static const double stuck_beats =
     4; /* after which an inspection that has not ended tells nothing */
 
-/* The thread that asks what lanes are in, where they cannot note it themselves. It may be stuck in
- * an answer while the watch goes on. */
-struct inspector {
-    const struct yk_watchdog_options *options;
-    struct yk_watchdog *watchdog;
-    pthread_t thread;
-    bool runs;
-    int wake; /* an eventfd */
-    atomic_bool closing;
-    _Atomic double since_s; /* the clock when an inspection began that has not ended; 0: none */
-};
-
 /* Another rank, as this one sees it. */
 struct member {
     struct yk_watchdog_channel_receive_buffer buffer;
@@ -46,10 +34,14 @@ struct yk_watchdog {
     /* What a lane is in: how many ops it was in before, and 1 more than the op. */
     atomic_uint_fast64_t notes[YK_WATCHDOG_LANE_COUNT];
     atomic_bool closing;
-    int wake; /* an eventfd */
+    int wake; /* an eventfd, which can be read from when `closing` is set */
+    /* The thread that asks what lanes are in, where they cannot note it themselves. It may be stuck
+     * in an answer while the watch goes on. */
+    pthread_t inspector;
+    bool inspects;                     /* that thread runs */
+    _Atomic double inspecting_since_s; /* when an inspection began that has not ended; 0: none */
     pthread_t thread;
     bool runs; /* the thread */
-    struct inspector inspector;
     /* The thread's alone. */
     uint64_t last_notes[YK_WATCHDOG_LANE_COUNT]; /* notes as last looked at */
     double changed_s[YK_WATCHDOG_LANE_COUNT];    /* and the clock when they changed */
@@ -60,7 +52,7 @@ struct yk_watchdog {
     struct pollfd *pollers; /* (size + 1) */
 };
 
-/* ---- the inspector ---- */
+/* ---- threads ---- */
 
 /* Starts a thread that no signal is for; false where the system refuses it. */
 static bool start_thread(pthread_t *thread, const char *name, void *(*run)(void *), void *argument)
@@ -79,52 +71,37 @@ static bool start_thread(pthread_t *thread, const char *name, void *(*run)(void 
 
 static void *run_inspector(void *argument)
 {
-    struct inspector *inspector = argument;
-    struct pollfd poller = {.fd = inspector->wake, .events = POLLIN};
-    while (!atomic_load(&inspector->closing)) {
-        atomic_store(&inspector->since_s, yk_clock_now_s());
-        inspector->options->poll_current_ops(inspector->options->user, inspector->watchdog);
-        atomic_store(&inspector->since_s, 0);
-        (void)poll(&poller, 1, (int)(inspector->options->heartbeat_period_s * 1e3) + 1);
+    struct yk_watchdog *watchdog = argument;
+    const struct yk_watchdog_options *options = &watchdog->options;
+    struct pollfd poller = {.fd = watchdog->wake, .events = POLLIN};
+    while (!atomic_load(&watchdog->closing)) {
+        atomic_store(&watchdog->inspecting_since_s, yk_clock_now_s());
+        options->poll_current_ops(options->user, watchdog);
+        atomic_store(&watchdog->inspecting_since_s, 0);
+        (void)poll(&poller, 1, (int)(options->heartbeat_period_s * 1e3) + 1);
     }
     return NULL;
 }
 
-/* Nothing to do where the options have no inspect(). They must stay where they are. */
-static bool inspector_start(struct inspector *inspector, const struct yk_watchdog_options *options,
-                            struct yk_watchdog *watchdog)
+/* Whether what the inspector noted last is too old to be of use. */
+static bool is_inspector_stuck(const struct yk_watchdog *watchdog, double now_s)
 {
-    *inspector = (struct inspector){.options = options, .watchdog = watchdog, .wake = -1};
-    if (!options->poll_current_ops) {
-        return true;
-    }
-    inspector->wake = eventfd(0, EFD_CLOEXEC);
-    inspector->runs =
-        inspector->wake >= 0 && start_thread(&inspector->thread, "look", run_inspector, inspector);
-    if (!inspector->runs && inspector->wake >= 0) {
-        (void)close(inspector->wake);
-    }
-    return inspector->runs;
+    const double since_s = atomic_load(&watchdog->inspecting_since_s);
+    return since_s > 0 && now_s - since_s > stuck_beats * watchdog->options.heartbeat_period_s;
 }
 
-/* What was never started may stop. */
-static void inspector_stop(struct inspector *inspector)
+/* Threads that were never started may stop. */
+static void stop_threads(struct yk_watchdog *watchdog)
 {
     const uint64_t one = 1;
-    if (inspector->runs) {
-        atomic_store(&inspector->closing, true);
-        (void)!write(inspector->wake, &one, sizeof one);
-        (void)pthread_join(inspector->thread, NULL);
-        (void)close(inspector->wake);
-        inspector->runs = false;
+    atomic_store(&watchdog->closing, true);
+    (void)!write(watchdog->wake, &one, sizeof one);
+    if (watchdog->inspects) {
+        (void)pthread_join(watchdog->inspector, NULL);
     }
-}
-
-/* Whether what was noted last is too old to be of use. */
-static bool inspector_is_stuck(const struct inspector *inspector, double now_s)
-{
-    const double since_s = atomic_load(&inspector->since_s);
-    return since_s > 0 && now_s - since_s > stuck_beats * inspector->options->heartbeat_period_s;
+    if (watchdog->runs) {
+        (void)pthread_join(watchdog->thread, NULL);
+    }
 }
 
 /* ---- the watch ---- */
@@ -145,7 +122,7 @@ void yk_watchdog_set_current_op(struct yk_watchdog *watchdog, enum yk_watchdog_l
 static void update_own_state(struct yk_watchdog *watchdog, double now_s)
 {
     struct yk_watchdog_rank_state *own = &watchdog->states[watchdog->rank];
-    const bool is_stuck = inspector_is_stuck(&watchdog->inspector, now_s);
+    const bool is_stuck = is_inspector_stuck(watchdog, now_s);
     for (int i = 0; i < YK_WATCHDOG_LANE_COUNT; i++) {
         const uint64_t word = atomic_load_explicit(&watchdog->notes[i], memory_order_relaxed);
         if (word != watchdog->last_notes[i]) {
@@ -293,14 +270,11 @@ static bool receive_from_all(struct yk_watchdog *watchdog, double until_s,
     for (int32_t i = 0; i < watchdog->size; i++) {
         watchdog->pollers[i] = (struct pollfd){.fd = watchdog->links[i], .events = POLLIN};
     }
-    watchdog->pollers[watchdog->size] = (struct pollfd){.fd = watchdog->wake, .events = POLLIN};
+    watchdog->pollers[watchdog->size] = (struct pollfd){
+        .fd = atomic_load(&watchdog->closing) ? -1 : watchdog->wake, .events = POLLIN};
     if (poll(watchdog->pollers, (nfds_t)watchdog->size + 1,
              left_s > 0 ? (int)(left_s * 1e3) + 1 : 0) <= 0) {
         return false;
-    }
-    uint64_t woken = 0;
-    if (watchdog->pollers[watchdog->size].revents != 0) {
-        (void)!read(watchdog->wake, &woken, sizeof woken);
     }
     const double now_s = yk_clock_now_s();
     for (int32_t i = 0; i < watchdog->size; i++) {
@@ -441,11 +415,15 @@ static yk_status make_watch(int32_t rank, int32_t size, const struct yk_watchdog
     return YK_OK;
 }
 
-static yk_status start_threads(struct yk_watchdog *watchdog)
+yk_status yk_watchdog_start(struct yk_watchdog *watchdog)
 {
-    if (!inspector_start(&watchdog->inspector, &watchdog->options, watchdog) ||
-        !start_thread(&watchdog->thread, "watch", run_watch, watchdog)) {
-        inspector_stop(&watchdog->inspector);
+    const bool must_inspect = watchdog->options.poll_current_ops != NULL;
+    forgive_silence(watchdog, yk_clock_now_s());
+    watchdog->inspects =
+        must_inspect && start_thread(&watchdog->inspector, "look", run_inspector, watchdog);
+    watchdog->runs = watchdog->inspects == must_inspect &&
+                     start_thread(&watchdog->thread, "watch", run_watch, watchdog);
+    if (!watchdog->runs) {
         send_goodbye(watchdog);
         return yk_fail(YK_ERROR_SYSTEM,
                        "the system refuses a thread for the watch over ranks: raise the limit "
@@ -471,27 +449,12 @@ yk_status yk_watchdog_connect(int32_t rank, int32_t size, struct yk_watchdog_end
     return status;
 }
 
-yk_status yk_watchdog_start(struct yk_watchdog *watchdog)
-{
-    forgive_silence(watchdog, yk_clock_now_s());
-    YK_TRY(start_threads(watchdog));
-    watchdog->runs = true;
-    return YK_OK;
-}
-
 void yk_watchdog_close(struct yk_watchdog *watchdog)
 {
-    const uint64_t one = 1;
-    if (!watchdog) {
-        return;
+    if (watchdog) {
+        stop_threads(watchdog);
+        free_watch(watchdog);
     }
-    if (watchdog->runs) {
-        inspector_stop(&watchdog->inspector);
-        atomic_store(&watchdog->closing, true);
-        (void)!write(watchdog->wake, &one, sizeof one);
-        (void)pthread_join(watchdog->thread, NULL);
-    }
-    free_watch(watchdog);
 }
 
 /* ---- opening it ---- */
@@ -522,7 +485,7 @@ static yk_status share_endpoint(const struct yk_communicator *ranks,
 {
     struct yk_watchdog_endpoint copy = *endpoint;
     copy.socket_count = 0;
-    YK_TRY(yk_host_collective_broadcast(ranks, &copy, sizeof copy));
+    YK_TRY(yk_host_collective_broadcast(ranks, 0, &copy, sizeof copy));
     if (ranks->rank != 0) {
         *endpoint = copy;
     }

@@ -135,7 +135,7 @@ static yk_status open_lane(const struct yk_device_choice *choice, struct yk_trai
 static yk_status exchange_with_all(void *user, yk_status mine, void *bytes, size_t size)
 {
     YK_TRY(yk_host_collective_agree_on_status(user, mine));
-    return yk_host_collective_broadcast(user, bytes, size);
+    return yk_host_collective_broadcast(user, 0, bytes, size);
 }
 
 yk_status yk_train_transport_open_over_mpi(const struct yk_communicator *met,

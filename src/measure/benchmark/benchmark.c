@@ -73,23 +73,18 @@ static yk_status make_plan(const struct yk_benchmark_plan *made,
     return yk_plan_check(plan, model);
 }
 
-static yk_status make(const struct yk_model_config *config, const struct yk_cluster *cluster,
-                      struct yk_arena *arena, struct yk_benchmark_plan *made)
-{
-    struct yk_plan *plan = NULL;
-    YK_TRY(yk_model_cache_create(config, &made->workload, &made->cache));
-    YK_TRY(make_plan(made, config, cluster, arena, &plan));
-    return yk_program_compile(plan, cluster, made->cache, &made->program);
-}
-
 yk_status yk_benchmark_plan_make(const struct yk_model_config *config,
                                  const struct yk_workload *workload,
                                  const struct yk_cluster *cluster, int64_t samples,
                                  struct yk_arena *arena, struct yk_benchmark_plan *out)
 {
     struct yk_benchmark_plan made = {.workload = *workload};
+    struct yk_plan *plan = NULL;
     made.workload.batch = samples * YK_BENCHMARK_MICRO_BATCHES;
-    YK_TRY_OR_CLEAN_UP(make(config, cluster, arena, &made), yk_benchmark_plan_free(&made));
+    yk_status status = yk_model_cache_create(config, &made.workload, &made.cache);
+    YK_IF_OK(make_plan(&made, config, cluster, arena, &plan));
+    YK_IF_OK(yk_program_compile(plan, cluster, made.cache, &made.program));
+    YK_TRY_OR_CLEAN_UP(status, yk_benchmark_plan_free(&made));
     *out = made;
     return YK_OK;
 }

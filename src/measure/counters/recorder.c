@@ -359,23 +359,6 @@ struct labels {
     int32_t count;
 };
 
-/* Everything outside of what is known is unknown; what is in it comes after. */
-static yk_status begin_spans(const struct yk_counter_recorder *recorder,
-                             const struct span_list *known, struct yk_arena *arena,
-                             struct labels *out)
-{
-    double since_s = -INFINITY;
-    YK_TRY_NEW(arena, out->all, (int64_t)recorder->interval_count + known->count + 1);
-    for (int32_t i = 0; i < known->count; i++) {
-        out->all[out->count++] =
-            (struct yk_counter_part_span){since_s, known->all[i].begin_s, YK_COUNTER_UNKNOWN_PART};
-        since_s = known->all[i].end_s;
-    }
-    out->all[out->count++] =
-        (struct yk_counter_part_span){since_s, INFINITY, YK_COUNTER_UNKNOWN_PART};
-    return YK_OK;
-}
-
 /* Passes are parts by kind of layer, forward and backward: those differ. What has no kind comes
  * behind them, by its phase. */
 static int32_t part_of(const struct yk_counter_recorder *recorder, int32_t phase, int32_t kind)
@@ -413,11 +396,20 @@ static yk_status list_groups(const struct yk_counter_recorder *recorder, struct 
     return YK_OK;
 }
 
+/* Everything outside of what is known is unknown; what is in it comes after. */
 static yk_status list_spans(const struct yk_counter_recorder *recorder,
                             const struct span_list *known, struct yk_arena *arena,
                             struct labels *out)
 {
-    YK_TRY(begin_spans(recorder, known, arena, out));
+    double since_s = -INFINITY;
+    YK_TRY_NEW(arena, out->all, (int64_t)recorder->interval_count + known->count + 1);
+    for (int32_t i = 0; i < known->count; i++) {
+        out->all[out->count++] =
+            (struct yk_counter_part_span){since_s, known->all[i].begin_s, YK_COUNTER_UNKNOWN_PART};
+        since_s = known->all[i].end_s;
+    }
+    out->all[out->count++] =
+        (struct yk_counter_part_span){since_s, INFINITY, YK_COUNTER_UNKNOWN_PART};
     for (int32_t i = 0; i < recorder->interval_count; i++) {
         const struct interval *interval = &recorder->intervals[i];
         out->all[out->count++] = (struct yk_counter_part_span){

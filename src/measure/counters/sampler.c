@@ -35,28 +35,22 @@ struct yk_counter_sampler {
 };
 
 /* Waiting is by the clock of base/clock.h. */
-static yk_status create_wake(struct yk_counter_sampler *sampler)
+static void create_wake(struct yk_counter_sampler *sampler)
 {
     pthread_condattr_t attributes;
-    if (pthread_condattr_init(&attributes) != 0) {
-        return yk_fail_out_of_memory();
-    }
-    int error = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    error = error ? error : pthread_cond_init(&sampler->wake, &attributes);
+    (void)pthread_condattr_init(&attributes);
+    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&sampler->wake, &attributes);
     (void)pthread_condattr_destroy(&attributes);
-    if (error != 0) {
-        return yk_fail_out_of_memory();
-    }
-    if (pthread_mutex_init(&sampler->mutex, NULL) != 0) {
-        (void)pthread_cond_destroy(&sampler->wake);
-        return yk_fail_out_of_memory();
-    }
-    return YK_OK;
+    (void)pthread_mutex_init(&sampler->mutex, NULL);
 }
 
 static yk_status open_source(struct yk_counter_sampler *sampler,
                              const struct yk_counter_sampler_options *options)
 {
+    /* Pages that no reading reaches cost nothing. */
+    sampler->readings = malloc(sizeof sampler->readings[0] * YK_COUNTER_SAMPLER_MAX_READINGS);
+    YK_TRY_ALLOCATED(sampler->readings);
     if (options->gpu) {
         YK_TRY(yk_gpu_counters_open(options->nvml, options->number, &sampler->gpu));
         sampler->period_s = yk_gpu_counters_period_s(sampler->gpu);
@@ -73,28 +67,12 @@ static yk_status open_source(struct yk_counter_sampler *sampler,
 yk_status yk_counter_sampler_open(const struct yk_counter_sampler_options *options,
                                   struct yk_counter_sampler **out)
 {
-    yk_status status = YK_OK;
     struct yk_counter_sampler *sampler = calloc(1, sizeof *sampler);
     YK_TRY_ALLOCATED(sampler);
-    /* Pages that no reading reaches cost nothing. */
-    sampler->readings = malloc(sizeof sampler->readings[0] * YK_COUNTER_SAMPLER_MAX_READINGS);
-    if (!sampler->readings) {
-        status = yk_fail_out_of_memory();
-        goto free_sampler;
-    }
-    YK_TRY_GOTO(create_wake(sampler), free_readings);
-    YK_TRY_GOTO(open_source(sampler, options), free_wake);
+    create_wake(sampler);
+    YK_TRY_OR_CLEAN_UP(open_source(sampler, options), yk_counter_sampler_close(sampler));
     *out = sampler;
     return YK_OK;
-
-free_wake:
-    (void)pthread_cond_destroy(&sampler->wake);
-    (void)pthread_mutex_destroy(&sampler->mutex);
-free_readings:
-    free(sampler->readings);
-free_sampler:
-    free(sampler);
-    return status;
 }
 
 void yk_counter_sampler_close(struct yk_counter_sampler *sampler)

@@ -113,7 +113,7 @@ static yk_status run_rounds(struct run *run)
     const struct yk_profiler_callbacks *callbacks = &run->request->callbacks;
     for (int32_t round = 0; round < WARM_UP_ROUNDS + ROUNDS; round++) {
         bool stops = false;
-        YK_TRY(yk_profiler_is_stopped(run->profiler, run->team, run->request, &stops));
+        YK_TRY(yk_profiler_is_stopped(run->profiler, &stops));
         if (stops) {
             return YK_OK;
         }
@@ -197,9 +197,9 @@ static yk_status is_known(const struct run *run, bool *out)
                 .link = name, .collective = directions[row / run->size_count], .ranks = 1};
             bool found = yk_profiler_has_link_row(run->profiler, &link, run->request->versions);
             if (!found && !run->request->remeasure) {
-                YK_TRY(yk_profiler_profile_has_link(run->profiler, &link,
-                                                    run->sizes[row % run->size_count],
-                                                    run->request->versions, &found));
+                YK_TRY(yk_profile_has_link_time(run->profiler->profile, &link,
+                                                run->sizes[row % run->size_count],
+                                                run->request->versions, &found));
             }
             known = found ? known : 0;
         }
@@ -232,6 +232,8 @@ yk_status yk_profiler_measure_copies_up_to(struct yk_profiler *profiler,
                                            int64_t max_bytes)
 {
     struct run run = {.profiler = profiler, .team = team, .request = request};
+    profiler->team = team;
+    profiler->request = request;
     list_sizes(&run, max_bytes);
     YK_TRY_WITH_TEMPORARY_ARENA(arena, measure(&run, arena));
     return YK_OK;

@@ -9,7 +9,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 enum {
     REPEATS = 3, /* of each number of samples */
@@ -137,8 +136,8 @@ static yk_status is_known(const struct run *run, const struct yk_model *model, i
             };
             const bool update = i % 3 == 2;
             if (!update || model->layers[i / 3].trainable > 0) {
-                YK_TRY(yk_profiler_profile_has_layer(run->profiler, &wanted, update ? 1 : batch,
-                                                     request->versions, &known));
+                YK_TRY(yk_profile_has_layer_time(run->profiler->profile, &wanted,
+                                                 update ? 1 : batch, request->versions, &known));
             }
         }
     }
@@ -171,12 +170,6 @@ static yk_status choose_batches(struct run *run, int64_t max)
 
 /* ---- rows ---- */
 
-static bool same_device(const struct yk_device *a, const struct yk_device *b)
-{
-    return a->fraction == b->fraction && a->cores == b->cores && a->type && b->type &&
-           strcmp(a->type, b->type) == 0;
-}
-
 /* The mean over the ranks whose devices are like that of `rank`; (size, count, NUMBERS). */
 static struct yk_profile_measurement mean_of(const struct run *run, int32_t rank, const double *all,
                                              int32_t count, int32_t number)
@@ -186,7 +179,7 @@ static struct yk_profile_measurement mean_of(const struct run *run, int32_t rank
     int32_t ranks = 0;
     for (int32_t r = 0; r < run->team->host_communicator->size; r++) {
         const double *made = &all[((int64_t)r * count + number) * NUMBERS];
-        if (same_device(&devices[rank], &devices[r])) {
+        if (yk_device_has_equal_hardware(&devices[rank], &devices[r])) {
             mean.value += made[0];
             mean.spread = fmax(mean.spread, made[1]);
             mean.samples += (int64_t)made[2];
@@ -272,7 +265,7 @@ static yk_status gather_all(const struct run *run)
     YK_TRY(yk_measure_team_all_gather(run->team, own, (int32_t)count, all));
     for (int32_t rank = 0; rank < run->team->host_communicator->size; rank++) {
         int32_t first = 0;
-        while (!same_device(&devices[first], &devices[rank]) && first < rank) {
+        while (!yk_device_has_equal_hardware(&devices[first], &devices[rank]) && first < rank) {
             first++;
         }
         if (first == rank) {
@@ -330,7 +323,7 @@ static yk_status run_all(struct run *run)
     const int32_t repeats = REPEATS * run->batch_count;
     for (int32_t repeat = 0; repeat < repeats; repeat++) {
         bool stops = false;
-        YK_TRY(yk_profiler_is_stopped(run->profiler, run->team, run->request, &stops));
+        YK_TRY(yk_profiler_is_stopped(run->profiler, &stops));
         if (stops) {
             return YK_OK;
         }
@@ -349,9 +342,9 @@ static yk_status measure_slowdowns(const struct run *run)
     YK_TRY(yk_slowdown_choose_batch(run->team, run->sweep, run->batch_count, &batch));
     struct yk_benchmark *benchmark = yk_batch_sweep_get_benchmark(run->sweep, batch);
     YK_TRY(yk_benchmark_allocate_memory(benchmark));
-    yk_status status = yk_slowdown_measure(run->profiler, run->team, run->request, benchmark);
+    yk_status status = yk_slowdown_measure(run->profiler, benchmark);
     if (status == YK_OK && !run->profiler->stopped) {
-        status = yk_idle_speedup_measure(run->profiler, run->team, run->request, benchmark);
+        status = yk_idle_speedup_measure(run->profiler, benchmark);
     }
     yk_benchmark_free_memory(benchmark);
     YK_TRY(status);
@@ -363,8 +356,8 @@ static yk_status choose_step(struct run *run, int64_t max)
 {
     struct yk_slowdown_pairs pairs;
     bool idle_known = false;
-    YK_TRY(yk_slowdown_pairs_find(run->profiler, run->team, run->request, run->arena, &pairs));
-    YK_TRY(yk_idle_speedup_is_known(run->profiler, run->team, run->request, &idle_known));
+    YK_TRY(yk_slowdown_pairs_find(run->profiler, run->arena, &pairs));
+    YK_TRY(yk_idle_speedup_is_known(run->profiler, &idle_known));
     if (!pairs.all_known || !idle_known) {
         run->batches[run->batch_count++] = max;
     }
@@ -403,6 +396,8 @@ yk_status yk_profiler_measure_layers(struct yk_profiler *profiler,
                                      const struct yk_profiler_request *request)
 {
     struct run run = {.profiler = profiler, .team = team, .request = request};
+    profiler->team = team;
+    profiler->request = request;
     const yk_status status = measure(&run);
     yk_batch_sweep_destroy(run.sweep);
     yk_benchmark_model_destroy(run.model);

@@ -50,12 +50,6 @@ static bool is_known(const struct list *list, const struct yk_link_group *group)
     return false;
 }
 
-static bool is_uneven(const struct yk_device *a, const struct yk_device *b)
-{
-    return a->fraction != b->fraction || a->cores != b->cores || !a->type || !b->type ||
-           strcmp(a->type, b->type) != 0;
-}
-
 /* By the link that costs would look up: the slowest of the ring. */
 static bool name_group(const struct list *list, struct yk_link_group *group)
 {
@@ -76,14 +70,14 @@ static yk_status add(struct list *list, int32_t first, int32_t stride, int32_t c
         group.ranks[i] = list->order[first + i * stride];
     }
     const struct yk_device *devices = list->cluster->devices;
-    group.both_directions =
-        count == 2 && is_uneven(&devices[group.ranks[0]], &devices[group.ranks[1]]);
+    group.both_directions = count == 2 && !yk_device_has_equal_hardware(&devices[group.ranks[0]],
+                                                                        &devices[group.ranks[1]]);
     if (!name_group(list, &group) || is_known(list, &group)) {
         return YK_OK;
     }
     YK_TRY_NEW(list->arena, group.ranks, count);
     memcpy(group.ranks, list->ranks, (size_t)count * sizeof *group.ranks);
-    YK_TRY(yk_array_grow((void **)&list->groups, &list->capacity, list->count, sizeof group));
+    YK_TRY_GROW_ARRAY(list->groups, list->capacity, list->count);
     list->groups[list->count++] = group;
     return YK_OK;
 }
@@ -116,12 +110,14 @@ static yk_status add_all(struct list *list)
     return YK_OK;
 }
 
-static yk_status hand_over(const struct list *list, struct yk_link_group **out)
+static yk_status list_groups(struct list *list, struct yk_link_group **out, int32_t *out_count)
 {
+    YK_TRY(add_all(list));
     YK_TRY_NEW(list->arena, *out, list->count);
     for (int32_t i = 0; i < list->count; i++) {
         (*out)[i] = list->groups[i];
     }
+    *out_count = list->count;
     return YK_OK;
 }
 
@@ -129,11 +125,7 @@ yk_status yk_link_groups_list(const struct yk_cluster *cluster, struct yk_arena 
                               struct yk_link_group **out, int32_t *out_count)
 {
     struct list list = {.cluster = cluster, .arena = arena};
-    yk_status status = add_all(&list);
-    if (status == YK_OK) {
-        status = hand_over(&list, out);
-        *out_count = status == YK_OK ? list.count : 0;
-    }
+    const yk_status status = list_groups(&list, out, out_count);
     free(list.groups);
     return status;
 }

@@ -64,8 +64,8 @@ static yk_status is_known(const struct run *run, const struct yk_profile_link_ke
     int32_t found = 0;
     bool known = profile && !run->request->remeasure;
     while (known && found < run->size_count) {
-        YK_TRY(yk_profiler_profile_has_link(run->profiler, link, run->sizes[found],
-                                            run->request->versions, &known));
+        YK_TRY(yk_profile_has_link_time(profile, link, run->sizes[found], run->request->versions,
+                                        &known));
         found += known ? 1 : 0;
     }
     if (!known && found > 0) {
@@ -201,7 +201,7 @@ static yk_status run_rounds(struct run *run, const struct repeat *repeat)
         bool stops = false;
         double passed_s = 0;
         YK_TRY(yk_measure_team_max(run->team, yk_clock_now_s() - began_s, &passed_s));
-        YK_TRY(yk_profiler_is_stopped(run->profiler, run->team, run->request, &stops));
+        YK_TRY(yk_profiler_is_stopped(run->profiler, &stops));
         if (stops || (round >= repeat->min_rounds && passed_s > repeat->seconds)) {
             break;
         }
@@ -329,6 +329,8 @@ yk_status yk_profiler_measure_links(struct yk_profiler *profiler,
                                     const struct yk_profiler_request *request, int64_t max_bytes)
 {
     struct run run = {.profiler = profiler, .team = team, .request = request};
+    profiler->team = team;
+    profiler->request = request;
     run.size_count = yk_comm_benchmark_list_sizes(max_bytes, run.sizes);
     YK_TRY_WITH_TEMPORARY_ARENA(arena, measure(&run, arena));
     return YK_OK;

@@ -53,17 +53,16 @@ yk_status yk_profiler_add_layer(struct yk_profiler *profiler,
     YK_TRY(copy(profiler, &row.layer.shape));
     YK_TRY(copy(profiler, &row.layer.pass));
     YK_TRY(copy(profiler, &row.measurement.versions));
-    YK_TRY(yk_array_grow((void **)&profiler->layers, &profiler->layer_capacity, place, sizeof row));
+    YK_TRY_GROW_ARRAY(profiler->layers, profiler->layer_capacity, place);
     profiler->layers[place] = row;
     profiler->layer_count += place == profiler->layer_count ? 1 : 0;
     return YK_OK;
 }
 
-static bool is_same_link(const struct yk_profiler_link_row *a, const struct yk_profiler_link_row *b)
+static bool is_same_link(const struct yk_profile_link_key *a, const struct yk_profile_link_key *b)
 {
-    return a->bytes == b->bytes && a->link.ranks == b->link.ranks &&
-           strcmp(a->link.collective, b->link.collective) == 0 &&
-           strcmp(a->link.link, b->link.link) == 0;
+    return a->ranks == b->ranks && strcmp(a->collective, b->collective) == 0 &&
+           strcmp(a->link, b->link) == 0;
 }
 
 yk_status yk_profiler_add_link(struct yk_profiler *profiler,
@@ -71,13 +70,15 @@ yk_status yk_profiler_add_link(struct yk_profiler *profiler,
 {
     struct yk_profiler_link_row row = *link;
     int32_t place = 0;
-    while (place < profiler->link_count && !is_same_link(&profiler->links[place], link)) {
+    while (place < profiler->link_count &&
+           (profiler->links[place].bytes != link->bytes ||
+            !is_same_link(&profiler->links[place].link, &link->link))) {
         place++;
     }
     YK_TRY(copy(profiler, &row.link.link));
     YK_TRY(copy(profiler, &row.link.collective));
     YK_TRY(copy(profiler, &row.measurement.versions));
-    YK_TRY(yk_array_grow((void **)&profiler->links, &profiler->link_capacity, place, sizeof row));
+    YK_TRY_GROW_ARRAY(profiler->links, profiler->link_capacity, place);
     profiler->links[place] = row;
     profiler->link_count += place == profiler->link_count ? 1 : 0;
     return YK_OK;
@@ -104,7 +105,7 @@ yk_status yk_profiler_add_fact(struct yk_profiler *profiler,
     YK_TRY(copy(profiler, &row.fact.subject));
     YK_TRY(copy(profiler, &row.fact.fact));
     YK_TRY(copy(profiler, &row.measurement.versions));
-    YK_TRY(yk_array_grow((void **)&profiler->facts, &profiler->fact_capacity, place, sizeof row));
+    YK_TRY_GROW_ARRAY(profiler->facts, profiler->fact_capacity, place);
     profiler->facts[place] = row;
     profiler->fact_count += place == profiler->fact_count ? 1 : 0;
     return YK_OK;
@@ -112,55 +113,24 @@ yk_status yk_profiler_add_fact(struct yk_profiler *profiler,
 
 /* ---- the profile ---- */
 
-yk_status yk_profiler_profile_has_layer(const struct yk_profiler *profiler,
-                                        const struct yk_profile_layer_key *layer, int64_t batch,
-                                        const char *versions, bool *out)
-{
-    *out = false;
-    return profiler->profile
-               ? yk_profile_has_layer_time(profiler->profile, layer, batch, versions, out)
-               : YK_OK;
-}
-
 bool yk_profiler_has_link_row(const struct yk_profiler *profiler,
                               const struct yk_profile_link_key *link, const char *versions)
 {
     for (int32_t i = 0; i < profiler->link_count; i++) {
         const struct yk_profiler_link_row *row = &profiler->links[i];
-        if (row->link.ranks == link->ranks && strcmp(row->link.link, link->link) == 0 &&
-            strcmp(row->link.collective, link->collective) == 0 &&
-            strcmp(row->measurement.versions, versions) == 0) {
+        if (is_same_link(&row->link, link) && strcmp(row->measurement.versions, versions) == 0) {
             return true;
         }
     }
     return false;
 }
 
-yk_status yk_profiler_profile_has_link(const struct yk_profiler *profiler,
-                                       const struct yk_profile_link_key *link, int64_t bytes,
-                                       const char *versions, bool *out)
+yk_status yk_profiler_is_stopped(struct yk_profiler *profiler, bool *out)
 {
-    *out = false;
-    return profiler->profile
-               ? yk_profile_has_link_time(profiler->profile, link, bytes, versions, out)
-               : YK_OK;
-}
-
-yk_status yk_profiler_profile_has_fact(const struct yk_profiler *profiler,
-                                       const struct yk_profile_fact_key *fact, const char *versions,
-                                       bool *out)
-{
-    *out = false;
-    return profiler->profile ? yk_profile_has_fact(profiler->profile, fact, versions, out) : YK_OK;
-}
-
-yk_status yk_profiler_is_stopped(struct yk_profiler *profiler, const struct yk_measure_team *team,
-                                 const struct yk_profiler_request *request, bool *out)
-{
-    const struct yk_profiler_callbacks *callbacks = &request->callbacks;
+    const struct yk_profiler_callbacks *callbacks = &profiler->request->callbacks;
     double stops = 0;
-    YK_TRY(yk_measure_team_max(team, callbacks->stop && callbacks->stop(callbacks->user) ? 1 : 0,
-                               &stops));
+    YK_TRY(yk_measure_team_max(
+        profiler->team, callbacks->stop && callbacks->stop(callbacks->user) ? 1 : 0, &stops));
     profiler->stopped = profiler->stopped || stops > 0;
     *out = profiler->stopped;
     return YK_OK;
@@ -196,8 +166,12 @@ yk_status yk_profiler_write_rows(const struct yk_profiler *profiler, struct yk_p
     return yk_profile_commit(profile);
 }
 
-static void mark_saved(struct yk_profiler *profiler)
+yk_status yk_profiler_save_rows(struct yk_profiler *profiler)
 {
+    if (!profiler->profile) {
+        return YK_OK;
+    }
+    YK_TRY(yk_profiler_write_rows(profiler, profiler->profile));
     for (int32_t i = 0; i < profiler->layer_count; i++) {
         profiler->layers[i].is_saved = true;
     }
@@ -207,15 +181,6 @@ static void mark_saved(struct yk_profiler *profiler)
     for (int32_t i = 0; i < profiler->fact_count; i++) {
         profiler->facts[i].is_saved = true;
     }
-}
-
-yk_status yk_profiler_save_rows(struct yk_profiler *profiler)
-{
-    if (!profiler->profile) {
-        return YK_OK;
-    }
-    YK_TRY(yk_profiler_write_rows(profiler, profiler->profile));
-    mark_saved(profiler);
     return YK_OK;
 }
 

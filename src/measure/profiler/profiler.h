@@ -77,6 +77,9 @@ struct yk_profiler_fact_row {
 struct yk_profiler {
     struct yk_arena *arena;     /* owns all strings */
     struct yk_profile *profile; /* only on rank 0; NULL means: rows are not saved */
+    /* The arguments of the yk_profiler_measure_…() function that is running. */
+    const struct yk_measure_team *team;
+    const struct yk_profiler_request *request;
     struct yk_profiler_layer_row *layers;
     struct yk_profiler_link_row *links;
     struct yk_profiler_fact_row *facts;
@@ -146,21 +149,8 @@ yk_status yk_profiler_write_rows(const struct yk_profiler *profiler,
 /* Writes the unsaved rows to profiler->profile in one transaction, and marks them as saved. */
 yk_status yk_profiler_save_rows(struct yk_profiler *profiler) YK_MUST_USE;
 
-/* Set `*out` to whether the profile has this measurement, made with these software versions. `*out`
- * is false on all ranks but rank 0, because only rank 0 has the profile. */
-yk_status yk_profiler_profile_has_layer(const struct yk_profiler *profiler,
-                                        const struct yk_profile_layer_key *layer, int64_t batch,
-                                        const char *versions, bool *out) YK_MUST_USE;
-yk_status yk_profiler_profile_has_link(const struct yk_profiler *profiler,
-                                       const struct yk_profile_link_key *link, int64_t bytes,
-                                       const char *versions, bool *out) YK_MUST_USE;
-yk_status yk_profiler_profile_has_fact(const struct yk_profiler *profiler,
-                                       const struct yk_profile_fact_key *fact, const char *versions,
-                                       bool *out) YK_MUST_USE;
-
 /* Sets `*out` to whether the stop callback of any rank returned true. */
-yk_status yk_profiler_is_stopped(struct yk_profiler *profiler, const struct yk_measure_team *team,
-                                 const struct yk_profiler_request *request, bool *out) YK_MUST_USE;
+yk_status yk_profiler_is_stopped(struct yk_profiler *profiler, bool *out) YK_MUST_USE;
 
 /*
  * Returns the 75th percentile of the spreads of all layer and link rows. A spread is half the

@@ -52,10 +52,10 @@ static void find_kinds(const struct yk_cluster *cluster, int32_t ranks, struct k
 }
 
 /* What rank 0, which has the profile, says. */
-yk_status yk_idle_speedup_is_known(const struct yk_profiler *profiler,
-                                   const struct yk_measure_team *team,
-                                   const struct yk_profiler_request *request, bool *out)
+yk_status yk_idle_speedup_is_known(const struct yk_profiler *profiler, bool *out)
 {
+    const struct yk_measure_team *team = profiler->team;
+    const struct yk_profiler_request *request = profiler->request;
     struct kinds kinds;
     double known = 0;
     *out = yk_measure_team_uses_host_cores(team) || team->host_communicator->size < 2;
@@ -66,7 +66,7 @@ yk_status yk_idle_speedup_is_known(const struct yk_profiler *profiler,
     for (int32_t i = 0; i < kinds.count; i++) {
         const struct yk_profile_fact_key fact = {kinds.subjects[i], YK_PROFILE_FACT_IDLE_SPEEDUP};
         bool knows = false;
-        YK_TRY(yk_profiler_profile_has_fact(profiler, &fact, request->versions, &knows));
+        YK_TRY(yk_profile_has_fact(profiler->profile, &fact, request->versions, &knows));
         known += knows ? 1 : 0;
     }
     YK_TRY(yk_measure_team_max(team, known, &known));
@@ -110,43 +110,31 @@ static yk_status run_steps(struct yk_benchmark *benchmark, double seconds, struc
     return YK_OK;
 }
 
-/* One of each kind by itself, or all of them (`kind` -1). */
-static yk_status run_repeat(const struct yk_measure_team *team, const struct kinds *kinds,
-                            int32_t kind, struct yk_benchmark *benchmark, double seconds,
-                            struct yk_timings *out)
-{
-    YK_TRY(yk_host_collective_barrier(team->host_communicator));
-    if (kind < 0 || kinds->ranks[kind] == team->host_communicator->rank) {
-        YK_TRY(run_steps(benchmark, seconds, out));
-    }
-    return YK_OK;
-}
-
 /* The same facts for all ranks, of what the first of each kind has found. */
-static yk_status add_facts(struct yk_profiler *profiler, const struct yk_measure_team *team,
-                           const struct yk_profiler_request *request, const struct kinds *kinds,
+static yk_status add_facts(struct yk_profiler *profiler, const struct kinds *kinds,
                            struct yk_timings *alone, struct yk_timings *all)
 {
-    const struct yk_profile_measurement by_itself = yk_timings_summarize(alone, request->versions);
-    const struct yk_profile_measurement together = yk_timings_summarize(all, request->versions);
+    const struct yk_communicator *ranks = profiler->team->host_communicator;
+    const char *versions = profiler->request->versions;
+    const struct yk_profile_measurement by_itself = yk_timings_summarize(alone, versions);
+    const struct yk_profile_measurement together = yk_timings_summarize(all, versions);
     double numbers[MAX_KINDS][NUMBERS] = {{0}};
     for (int32_t i = 0; i < kinds->count; i++) {
         const double times = yk_idle_speedup_time_ratio(by_itself.value, together.value);
-        if (kinds->ranks[i] == team->host_communicator->rank && !isnan(times)) {
+        if (kinds->ranks[i] == ranks->rank && !isnan(times)) {
             numbers[i][0] = times;
             numbers[i][1] = fmax(by_itself.spread, together.spread);
             numbers[i][2] = (double)by_itself.samples;
         }
     }
-    YK_TRY(yk_host_collective_all_reduce_sum(team->host_communicator, &numbers[0][0],
-                                             (int64_t)MAX_KINDS * NUMBERS));
+    YK_TRY(yk_host_collective_all_reduce_sum(ranks, &numbers[0][0], (int64_t)MAX_KINDS * NUMBERS));
     for (int32_t i = 0; i < kinds->count; i++) {
         const struct yk_profiler_fact_row row = {
             .fact = {kinds->subjects[i], YK_PROFILE_FACT_IDLE_SPEEDUP},
             .measurement = {.value = numbers[i][0],
                             .spread = numbers[i][1],
                             .samples = (int64_t)numbers[i][2],
-                            .versions = request->versions},
+                            .versions = versions},
         };
         if (row.measurement.value > 0) {
             YK_TRY(yk_profiler_add_fact(profiler, &row));
@@ -155,37 +143,39 @@ static yk_status add_facts(struct yk_profiler *profiler, const struct yk_measure
     return YK_OK;
 }
 
-static yk_status measure(struct yk_profiler *profiler, const struct yk_measure_team *team,
-                         const struct yk_profiler_request *request, const struct kinds *kinds,
+/* All ranks compute (`kind` -1), then one of each kind by itself. */
+static yk_status measure(struct yk_profiler *profiler, const struct kinds *kinds,
                          struct yk_benchmark *benchmark, struct yk_timings timings[2])
 {
-    const double seconds = fmin(usual_s, request->seconds) / REPEATS / (kinds->count + 1);
+    const struct yk_communicator *ranks = profiler->team->host_communicator;
+    const double seconds = fmin(usual_s, profiler->request->seconds) / REPEATS / (kinds->count + 1);
     for (int32_t repeat = 0; repeat < REPEATS; repeat++) {
         for (int32_t kind = -1; kind < kinds->count; kind++) {
             bool stops = false;
-            YK_TRY(yk_profiler_is_stopped(profiler, team, request, &stops));
+            YK_TRY(yk_profiler_is_stopped(profiler, &stops));
             if (stops) {
                 return YK_OK;
             }
-            YK_TRY(run_repeat(team, kinds, kind, benchmark, seconds, &timings[kind < 0 ? 1 : 0]));
+            YK_TRY(yk_host_collective_barrier(ranks));
+            if (kind < 0 || kinds->ranks[kind] == ranks->rank) {
+                YK_TRY(run_steps(benchmark, seconds, &timings[kind < 0 ? 1 : 0]));
+            }
         }
     }
-    return add_facts(profiler, team, request, kinds, &timings[0], &timings[1]);
+    return add_facts(profiler, kinds, &timings[0], &timings[1]);
 }
 
-yk_status yk_idle_speedup_measure(struct yk_profiler *profiler, const struct yk_measure_team *team,
-                                  const struct yk_profiler_request *request,
-                                  struct yk_benchmark *benchmark)
+yk_status yk_idle_speedup_measure(struct yk_profiler *profiler, struct yk_benchmark *benchmark)
 {
     struct kinds kinds;
     bool known = false;
     struct yk_timings timings[2] = {{0}, {0}}; /* alone, all at work */
-    YK_TRY(yk_idle_speedup_is_known(profiler, team, request, &known));
+    YK_TRY(yk_idle_speedup_is_known(profiler, &known));
     if (known) {
         return YK_OK;
     }
-    find_kinds(request->cluster, team->host_communicator->size, &kinds);
-    const yk_status status = measure(profiler, team, request, &kinds, benchmark, timings);
+    find_kinds(profiler->request->cluster, profiler->team->host_communicator->size, &kinds);
+    const yk_status status = measure(profiler, &kinds, benchmark, timings);
     yk_timings_free(&timings[0]);
     yk_timings_free(&timings[1]);
     return status;

@@ -83,9 +83,9 @@ enum {
     NUMBERS = 3, /* of a measurement, as they are gathered */
 };
 
-static yk_status is_known(const struct yk_profiler *profiler,
-                          const struct yk_profiler_request *request, const char *link, bool *out)
+static yk_status is_known(const struct yk_profiler *profiler, const char *link, bool *out)
 {
+    const struct yk_profiler_request *request = profiler->request;
     const struct yk_profile_fact_key facts[] = {{link, YK_PROFILE_FACT_COMPUTE_SLOWDOWN},
                                                 {link, YK_PROFILE_FACT_MESSAGE_SLOWDOWN}};
     bool found = true;
@@ -94,28 +94,27 @@ static yk_status is_known(const struct yk_profiler *profiler,
         /* With these versions, for an earlier precision or model. */
         found = row && strcmp(row->measurement.versions, request->versions) == 0;
         if (!found && !request->remeasure) {
-            YK_TRY(yk_profiler_profile_has_fact(profiler, &facts[f], request->versions, &found));
+            YK_TRY(yk_profile_has_fact(profiler->profile, &facts[f], request->versions, &found));
         }
     }
     *out = found;
     return YK_OK;
 }
 
-yk_status yk_slowdown_pairs_find(const struct yk_profiler *profiler,
-                                 const struct yk_measure_team *team,
-                                 const struct yk_profiler_request *request, struct yk_arena *arena,
+yk_status yk_slowdown_pairs_find(const struct yk_profiler *profiler, struct yk_arena *arena,
                                  struct yk_slowdown_pairs *out)
 {
     int32_t count = 0;
     *out = (struct yk_slowdown_pairs){.all_known = true};
-    YK_TRY(yk_link_groups_list(request->cluster, arena, &out->groups, &count));
+    YK_TRY(yk_link_groups_list(profiler->request->cluster, arena, &out->groups, &count));
     while (out->count < count && out->count < YK_SLOWDOWN_MAX_PAIRS &&
            out->groups[out->count].count == 2) {
         bool known = false;
-        YK_TRY(is_known(profiler, request, out->groups[out->count].link, &known));
+        YK_TRY(is_known(profiler, out->groups[out->count].link, &known));
         out->known[out->count++] = known ? 1 : 0;
     }
-    YK_TRY(yk_host_collective_all_reduce_max(team->host_communicator, out->known, out->count));
+    YK_TRY(yk_host_collective_all_reduce_max(profiler->team->host_communicator, out->known,
+                                             out->count));
     for (int32_t i = 0; i < out->count; i++) {
         out->all_known = out->all_known && out->known[i] > 0;
     }
@@ -124,8 +123,8 @@ yk_status yk_slowdown_pairs_find(const struct yk_profiler *profiler,
 
 /* ---- devices ---- */
 
-static yk_status add(struct yk_profiler *profiler, const struct yk_profiler_request *request,
-                     const struct yk_device *device, const double numbers[NUMBERS])
+static yk_status add(struct yk_profiler *profiler, const struct yk_device *device,
+                     const double numbers[NUMBERS])
 {
     char subject[YK_PROFILE_KEY_SIZE];
     struct yk_profiler_fact_row row = {
@@ -133,7 +132,7 @@ static yk_status add(struct yk_profiler *profiler, const struct yk_profiler_requ
         .measurement = {.value = numbers[0],
                         .spread = numbers[1],
                         .samples = (int64_t)numbers[2],
-                        .versions = request->versions},
+                        .versions = profiler->request->versions},
     };
     if (!yk_profile_key_device(device, NULL, subject) || !(numbers[0] >= 1)) {
         return YK_OK;
@@ -146,23 +145,21 @@ static yk_status add(struct yk_profiler *profiler, const struct yk_profiler_requ
 }
 
 yk_status yk_slowdown_pairs_add_devices(struct yk_profiler *profiler,
-                                        const struct yk_measure_team *team,
-                                        const struct yk_profiler_request *request,
                                         const struct yk_link_group *pair,
                                         const struct yk_profile_measurement *own)
 {
+    const struct yk_communicator *ranks = profiler->team->host_communicator;
     double numbers[PAIR][NUMBERS] = {{0}};
     for (int end = 0; end < PAIR && own->samples > 0; end++) {
-        if (team->host_communicator->rank == pair->ranks[end]) {
+        if (ranks->rank == pair->ranks[end]) {
             numbers[end][0] = own->value;
             numbers[end][1] = own->spread;
             numbers[end][2] = (double)own->samples;
         }
     }
-    YK_TRY(yk_host_collective_all_reduce_sum(team->host_communicator, &numbers[0][0],
-                                             (int64_t)PAIR * NUMBERS));
+    YK_TRY(yk_host_collective_all_reduce_sum(ranks, &numbers[0][0], (int64_t)PAIR * NUMBERS));
     for (int end = 0; end < PAIR; end++) {
-        YK_TRY(add(profiler, request, &request->cluster->devices[pair->ranks[end]], numbers[end]));
+        YK_TRY(add(profiler, &profiler->request->cluster->devices[pair->ranks[end]], numbers[end]));
     }
     return YK_OK;
 }
@@ -191,7 +188,6 @@ struct run {
     const struct yk_op_list *list;
     const struct yk_link_group *group;
     struct yk_comm_benchmark *exchanges;
-    bool is_member;
     int64_t message_bytes;
     int32_t row; /* messages */
     double begin_s[YK_COMM_BENCHMARK_MAX_SERIES];
@@ -305,7 +301,7 @@ static yk_status run_rounds(struct run *run, double seconds)
         bool stops = false;
         double passed_s = 0;
         YK_TRY(yk_measure_team_max(run->team, yk_clock_now_s() - began_s, &passed_s));
-        YK_TRY(yk_profiler_is_stopped(run->profiler, run->team, run->request, &stops));
+        YK_TRY(yk_profiler_is_stopped(run->profiler, &stops));
         if (stops || (run->round_count >= MIN_ROUNDS && passed_s > seconds)) {
             break;
         }
@@ -410,11 +406,10 @@ static yk_status measure_group(struct run *run, double seconds)
         yk_comm_data_type_from_precision(run->request->workload.precision)};
     const int32_t me = run->team->host_communicator->rank;
     run->round_count = 0;
-    run->is_member = me == group.ranks[0] || me == group.ranks[1];
     yk_status status =
         yk_comm_benchmark_create(run->team, &group, run->message_bytes, &run->exchanges);
     YK_IF_OK(run_rounds(run, seconds));
-    if (status == YK_OK && run->is_member) {
+    if (status == YK_OK && (me == group.ranks[0] || me == group.ranks[1])) {
         status = compare(run);
     }
     YK_IF_OK(add_fact(run, &run->compute, YK_PROFILE_FACT_COMPUTE_SLOWDOWN));
@@ -423,8 +418,7 @@ static yk_status measure_group(struct run *run, double seconds)
         const struct yk_profile_measurement own =
             yk_timings_summarize(&run->compute, run->request->versions);
         status = run->round_count >= MIN_ROUNDS
-                     ? yk_slowdown_pairs_add_devices(run->profiler, run->team, run->request,
-                                                     run->group, &own)
+                     ? yk_slowdown_pairs_add_devices(run->profiler, run->group, &own)
                      : YK_OK;
     }
     yk_timings_free(&run->compute);
@@ -438,7 +432,7 @@ static yk_status measure_group(struct run *run, double seconds)
 static yk_status measure(struct run *run)
 {
     struct yk_slowdown_pairs pairs;
-    YK_TRY(yk_slowdown_pairs_find(run->profiler, run->team, run->request, run->arena, &pairs));
+    YK_TRY(yk_slowdown_pairs_find(run->profiler, run->arena, &pairs));
     for (int32_t i = 0; i < MAX_ROUNDS; i++) {
         YK_TRY_NEW(run->arena, run->sweep[i].alone_begin_s, run->list->op_count);
         YK_TRY_NEW(run->arena, run->sweep[i].alone_end_s, run->list->op_count);
@@ -452,19 +446,17 @@ static yk_status measure(struct run *run)
     return YK_OK;
 }
 
-yk_status yk_slowdown_measure(struct yk_profiler *profiler, const struct yk_measure_team *team,
-                              const struct yk_profiler_request *request,
-                              struct yk_benchmark *benchmark)
+yk_status yk_slowdown_measure(struct yk_profiler *profiler, struct yk_benchmark *benchmark)
 {
     struct run *run = NULL;
     YK_TRY_NEW_WITH_ARENA(run);
     run->profiler = profiler;
-    run->team = team;
-    run->request = request;
+    run->team = profiler->team;
+    run->request = profiler->request;
     run->benchmark = benchmark;
     run->list = &yk_benchmark_program(benchmark)->ranks[0];
     run->message_bytes =
-        yk_measure_team_uses_host_cores(team) ? MESSAGE_BYTES : DEVICE_MESSAGE_BYTES;
+        yk_measure_team_uses_host_cores(run->team) ? MESSAGE_BYTES : DEVICE_MESSAGE_BYTES;
     const yk_status status = measure(run);
     yk_arena_destroy(run->arena);
     return status;

@@ -5,7 +5,8 @@
  * A step and a series of messages are timed separately and then at the same time, repeatedly. Only
  * the ops of the step that overlap with messages are used. The work that is done during the overlap
  * is the time that these ops take alone, minus the time that they ran before and after the overlap.
- * All ranks must call the functions that measure in the same order.
+ * All ranks must call the functions that measure in the same order. They are part of
+ * yk_profiler_measure_layers(), which sets profiler->team and profiler->request.
  */
 #ifndef YK_MEASURE_SLOWDOWN_SLOWDOWN_H
 #define YK_MEASURE_SLOWDOWN_SLOWDOWN_H
@@ -46,8 +47,7 @@ bool yk_slowdown_find_overlapped_ops(const struct yk_op_list *list, const double
 /* Measures the slowdown of computation and the slowdown of messages, and saves them in the profile.
  * They are measured on one pair of ranks for every kind of link whose slowdowns are not in the
  * profile yet. The memory of `benchmark` must be allocated. */
-yk_status yk_slowdown_measure(struct yk_profiler *profiler, const struct yk_measure_team *team,
-                              const struct yk_profiler_request *request,
+yk_status yk_slowdown_measure(struct yk_profiler *profiler,
                               struct yk_benchmark *benchmark) YK_MUST_USE;
 
 /* Chooses one of the `batch_count` batch sizes of the sweep for the measurement; `*out` is its
@@ -70,17 +70,13 @@ struct yk_slowdown_pairs {
 };
 
 /* Chooses the pairs, and finds those whose slowdowns are already in the profile. */
-yk_status yk_slowdown_pairs_find(const struct yk_profiler *profiler,
-                                 const struct yk_measure_team *team,
-                                 const struct yk_profiler_request *request, struct yk_arena *arena,
+yk_status yk_slowdown_pairs_find(const struct yk_profiler *profiler, struct yk_arena *arena,
                                  struct yk_slowdown_pairs *out) YK_MUST_USE;
 
 /* Adds the slowdown of computation of each device of the pair to the profile, because messages slow
  * a small GPU more than a large one. `own` is the measurement of this rank; on ranks outside the
  * pair it has no samples. If a device is in several pairs, the largest slowdown is used. */
 yk_status yk_slowdown_pairs_add_devices(struct yk_profiler *profiler,
-                                        const struct yk_measure_team *team,
-                                        const struct yk_profiler_request *request,
                                         const struct yk_link_group *pair,
                                         const struct yk_profile_measurement *own) YK_MUST_USE;
 
@@ -101,15 +97,11 @@ double yk_idle_speedup_time_ratio(double alone_s, double with_others_s);
 /* Sets `*out` to whether nothing needs to be measured. This is so if there is only one rank, if the
  * devices are CPUs, or if the profile has the ratio of all device types and request->remeasure is
  * false. */
-yk_status yk_idle_speedup_is_known(const struct yk_profiler *profiler,
-                                   const struct yk_measure_team *team,
-                                   const struct yk_profiler_request *request,
-                                   bool *out) YK_MUST_USE;
+yk_status yk_idle_speedup_is_known(const struct yk_profiler *profiler, bool *out) YK_MUST_USE;
 
 /* Measures the ratio for every type of device that has its own memory, unless it is known. The
  * memory of `benchmark` must be allocated. */
-yk_status yk_idle_speedup_measure(struct yk_profiler *profiler, const struct yk_measure_team *team,
-                                  const struct yk_profiler_request *request,
+yk_status yk_idle_speedup_measure(struct yk_profiler *profiler,
                                   struct yk_benchmark *benchmark) YK_MUST_USE;
 
 #endif

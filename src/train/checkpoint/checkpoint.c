@@ -303,7 +303,7 @@ static yk_status compare_hashes(const struct yk_communicator *ranks, const char 
                                 uint64_t hash)
 {
     uint64_t first = hash;
-    yk_status status = yk_host_collective_broadcast(ranks, &first, sizeof first);
+    yk_status status = yk_host_collective_broadcast(ranks, 0, &first, sizeof first);
     if (status == YK_OK && first != hash) {
         status = yk_fail(YK_ERROR_INPUT,
                          "%s holds another checkpoint here than for rank 0; it must be a folder "

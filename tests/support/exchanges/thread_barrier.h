@@ -7,7 +7,7 @@
 #ifndef YK_TESTS_SUPPORT_EXCHANGES_THREAD_BARRIER_H
 #define YK_TESTS_SUPPORT_EXCHANGES_THREAD_BARRIER_H
 
-#include "comm/first_failure.h"
+#include "comm/comm.h"
 
 #include <pthread.h>
 #include <stdbool.h>
