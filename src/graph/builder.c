@@ -188,20 +188,11 @@ yk_status yk_graph_builder_add_task(struct yk_graph_builder *builder, const char
     return YK_OK;
 }
 
-static struct task_record *last_task(struct yk_graph_builder *builder)
-{
-    return &builder->tasks[yk_name_index_count(builder->task_names) - 1];
-}
-
-static const char *last_task_name(const struct yk_graph_builder *builder)
-{
-    return yk_name_index_name(builder->task_names, yk_name_index_count(builder->task_names) - 1);
-}
-
 yk_status yk_graph_builder_set_last_task_memory(struct yk_graph_builder *builder, double bytes)
 {
-    YK_TRY(check_bytes("task", last_task_name(builder), "memory", bytes));
-    last_task(builder)->memory_bytes = bytes;
+    const int32_t last = yk_name_index_count(builder->task_names) - 1;
+    YK_TRY(check_bytes("task", yk_name_index_name(builder->task_names, last), "memory", bytes));
+    builder->tasks[last].memory_bytes = bytes;
     return YK_OK;
 }
 
@@ -230,7 +221,8 @@ static yk_status store_of(struct yk_graph_builder *builder, const char *name, in
 
 yk_status yk_graph_builder_set_last_task_group(struct yk_graph_builder *builder, const char *group)
 {
-    return group_of(builder, group, &last_task(builder)->group);
+    const int32_t last = yk_name_index_count(builder->task_names) - 1;
+    return group_of(builder, group, &builder->tasks[last].group);
 }
 
 yk_status yk_graph_builder_set_group_resident_bytes(struct yk_graph_builder *builder,
@@ -468,13 +460,6 @@ static yk_status convert_links(const struct yk_graph_builder *builder, struct yk
         graph->links = NULL;
     }
     return YK_OK;
-}
-
-static yk_status convert_to_ticks(const struct yk_graph_builder *builder, struct yk_graph *graph)
-{
-    YK_TRY(choose_ticks(builder, graph));
-    YK_TRY(convert_costs(builder, graph));
-    return convert_links(builder, graph);
 }
 
 static int64_t edge_ticks(const struct yk_graph *graph, const struct edge_record *record)
@@ -732,7 +717,9 @@ static yk_status fill_graph(struct yk_graph_builder *builder, struct yk_graph *g
     YK_TRY(check_runnable(builder, graph));
     YK_TRY(check_links(builder, graph));
     YK_TRY(check_sum_of_bytes(builder, graph));
-    YK_TRY(convert_to_ticks(builder, graph));
+    YK_TRY(choose_ticks(builder, graph));
+    YK_TRY(convert_costs(builder, graph));
+    YK_TRY(convert_links(builder, graph));
     YK_TRY(sort_edges(builder, graph));
     return sort_tasks(graph);
 }
