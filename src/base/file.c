@@ -247,63 +247,24 @@ static bool is_special(const char *path)
     return lstat(path, &info) == 0 && !S_ISREG(info.st_mode);
 }
 
-/* Writes a temporary file in the folder of `path` and stores its name in `aside`. Removes it on
- * failure. */
+/* Writes a temporary file in the folder of `path` and stores its name in `aside`. */
 static yk_status stage(const char *path, const struct yk_text *text, struct yk_text *aside)
 {
     yk_text_addf(aside, "%s.XXXXXX", path);
     YK_TRY(yk_text_status(aside));
     const int descriptor = mkstemp(aside->bytes);
-    FILE *stream = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
-    yk_status status = YK_OK;
-    if (stream) {
-        set_mode(descriptor, path);
-        status = write_stream(stream, path, text);
-    } else {
-        status = fail_to_open(path);
-        if (descriptor >= 0) {
-            close(descriptor);
-        }
+    if (descriptor < 0) {
+        aside->length = 0; /* there is no file to remove */
+        return fail_to_open(path);
     }
-    if (status != YK_OK && descriptor >= 0) {
-        unlink(aside->bytes);
+    FILE *stream = fdopen(descriptor, "wb");
+    if (!stream) {
+        const yk_status status = fail_to_open(path);
+        close(descriptor);
+        return status;
     }
-    if (status != YK_OK) {
-        yk_text_free(aside);
-    }
-    return status;
-}
-
-/* Removes a temporary file that was not renamed. */
-static void drop(struct yk_text *aside)
-{
-    if (aside->length > 0) {
-        unlink(aside->bytes);
-    }
-    yk_text_free(aside);
-}
-
-static yk_status move_into_place(const char *path, struct yk_text *aside)
-{
-    const yk_status status = rename(aside->bytes, path) == 0 ? YK_OK : fail_to_open(path);
-    if (status == YK_OK) {
-        aside->length = 0;
-    }
-    drop(aside);
-    return status;
-}
-
-static yk_status write_aside(const char *path, const struct yk_text *text)
-{
-    struct yk_text aside = {0};
-    YK_TRY(stage(path, text, &aside));
-    return move_into_place(path, &aside);
-}
-
-yk_status yk_file_write(const char *path, const struct yk_text *text)
-{
-    YK_TRY(yk_text_status(text));
-    return is_special(path) ? write_in_place(path, text) : write_aside(path, text);
+    set_mode(descriptor, path);
+    return write_stream(stream, path, text);
 }
 
 /* Writes all temporary files and all special files before it renames the first one. */
@@ -323,7 +284,10 @@ static yk_status write_all(const char *const *paths, const struct yk_text *const
     }
     for (size_t i = 0; i < count; i++) {
         if (asides[i].length > 0) {
-            YK_TRY(move_into_place(paths[i], &asides[i]));
+            if (rename(asides[i].bytes, paths[i]) != 0) {
+                return fail_to_open(paths[i]);
+            }
+            asides[i].length = 0;
         }
     }
     return YK_OK;
@@ -336,10 +300,18 @@ yk_status yk_file_write_several(const char *const *paths, const struct yk_text *
     YK_TRY_ALLOCATED(asides);
     const yk_status status = write_all(paths, texts, count, asides);
     for (size_t i = 0; i < count; i++) {
-        drop(&asides[i]);
+        if (asides[i].length > 0) { /* not renamed */
+            unlink(asides[i].bytes);
+        }
+        yk_text_free(&asides[i]);
     }
     free(asides);
     return status;
+}
+
+yk_status yk_file_write(const char *path, const struct yk_text *text)
+{
+    return yk_file_write_several(&path, &text, 1);
 }
 
 static yk_status fail_linked(const char *path)
@@ -375,5 +347,5 @@ yk_status yk_file_write_nofollow(const char *path, const struct yk_text *text)
     YK_TRY(yk_text_status(text));
     YK_TRY(yk_file_check_not_symlink(path));
     return is_special(path) ? yk_fail(YK_ERROR_SYSTEM, "%s is not a regular file", path)
-                            : write_aside(path, text);
+                            : yk_file_write(path, text);
 }

@@ -1,6 +1,6 @@
 #include "base/log.h"
 
-#include "base/control_character.h"
+#include "base/utf8.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -30,7 +30,7 @@ void yk_log(enum yk_log_level level, const char *format, ...)
         va_start(arguments, format);
         vsnprintf(line, sizeof line, format, arguments);
         va_end(arguments);
-        yk_control_character_mask(line, strlen(line));
+        yk_utf8_replace_control_characters(line, strlen(line));
         current_sink(current_user, level, line);
     }
     (void)pthread_rwlock_unlock(&lock);

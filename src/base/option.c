@@ -311,17 +311,6 @@ bool yk_option_format_json_value(const struct yk_json *value, struct yk_text *ou
     return true;
 }
 
-static yk_status apply_flag(const struct yk_option *option, const struct yk_json *value,
-                            struct yk_arena *arena, void *arguments)
-{
-    bool on = false;
-    if (!yk_json_boolean(value, &on)) {
-        return yk_fail(YK_ERROR_INPUT, "\"%s\" is true or false, not %s", option->name,
-                       yk_json_type_name(value));
-    }
-    return on ? yk_option_parse_and_store(option, NULL, arena, arguments) : YK_OK;
-}
-
 static yk_status apply_value(const struct yk_option *option, const struct yk_json *value,
                              struct yk_arena *arena, void *arguments)
 {
@@ -334,10 +323,15 @@ static yk_status apply_value(const struct yk_option *option, const struct yk_jso
         return yk_fail(YK_ERROR_INPUT, "\"%s\" is null; give it a value, or leave it out",
                        option->name);
     }
-    if (option->kind == YK_OPTION_FLAG) {
-        return apply_flag(option, value, arena, arguments);
+    const bool is_boolean = yk_json_boolean(value, &flag);
+    if (option->kind == YK_OPTION_FLAG && !is_boolean) {
+        return yk_fail(YK_ERROR_INPUT, "\"%s\" is true or false, not %s", option->name,
+                       yk_json_type_name(value));
     }
-    if (yk_json_boolean(value, &flag) || !yk_option_format_json_value(value, &word)) {
+    if (option->kind == YK_OPTION_FLAG) {
+        return flag ? yk_option_parse_and_store(option, NULL, arena, arguments) : YK_OK;
+    }
+    if (is_boolean || !yk_option_format_json_value(value, &word)) {
         yk_text_free(&word);
         return yk_fail(YK_ERROR_INPUT, "\"%s\" is a number or a string, not %s", option->name,
                        yk_json_type_name(value));
@@ -427,37 +421,7 @@ yk_status yk_option_sources_override(const struct yk_option_table *table,
     return yk_option_parse_and_store(option, word, arena, arguments);
 }
 
-/* Begins a member on a new line. The caller adds its value. */
-static void add_key(const struct yk_option *option, struct yk_json_writer *out)
-{
-    yk_json_write_newline(out, 1);
-    yk_json_write_key(out, option->name);
-}
-
-static void add_number(const struct yk_option *option, double value, const char *unit,
-                       struct yk_json_writer *out)
-{
-    add_key(option, out);
-    if (option->kind == YK_OPTION_PERCENT) {
-        yk_text_addf(out->text, "\"%.12g%%\"", 100 * value);
-    } else if (unit) {
-        yk_text_add(out->text, "\"");
-        yk_text_add_number(out->text, value);
-        yk_text_addf(out->text, "%s\"", unit);
-    } else {
-        yk_text_add_number(out->text, value);
-    }
-}
-
-static void add_integer(const struct yk_option *option, int64_t value, struct yk_json_writer *out)
-{
-    const bool exact = value <= EXACT_INTEGER && value >= -EXACT_INTEGER;
-    add_key(option, out);
-    yk_text_addf(out->text, exact ? "%" PRId64 : "\"%" PRId64 "\"", value);
-}
-
-/* The unit in which a quantity is written. */
-static const char *unit_of(const struct yk_option *option)
+static void write_number(const struct yk_option *option, double value, struct yk_json_writer *json)
 {
     static const char *const units[] = {
         [YK_UNIT_BYTES] = "B",
@@ -465,18 +429,40 @@ static const char *unit_of(const struct yk_option *option)
         [YK_UNIT_SECONDS] = "s",
         [YK_UNIT_FLOPS] = "FLOPS",
     };
-    return option->kind == YK_OPTION_QUANTITY ? units[option->unit] : NULL;
+    char digits[YK_NUMBER_BUFFER_SIZE];
+    char word[YK_NUMBER_BUFFER_SIZE + 8];
+    if (option->kind == YK_OPTION_PERCENT) {
+        snprintf(word, sizeof word, "%.12g%%", 100 * value);
+        yk_json_write_string(json, option->name, word);
+    } else if (option->kind == YK_OPTION_QUANTITY) {
+        yk_number_format(value, digits);
+        snprintf(word, sizeof word, "%s%s", digits, units[option->unit]);
+        yk_json_write_string(json, option->name, word);
+    } else {
+        yk_json_write_number(json, option->name, value);
+    }
 }
 
-static void add_option(const struct yk_option *option, const void *arguments,
-                       struct yk_json_writer *out)
+static void write_integer(const struct yk_option *option, int64_t value,
+                          struct yk_json_writer *json)
+{
+    char word[YK_NUMBER_BUFFER_SIZE];
+    if (value <= EXACT_INTEGER && value >= -EXACT_INTEGER) {
+        yk_json_write_integer(json, option->name, value);
+    } else {
+        snprintf(word, sizeof word, "%" PRId64, value);
+        yk_json_write_string(json, option->name, word);
+    }
+}
+
+static void write_option(const struct yk_option *option, const void *arguments,
+                         struct yk_json_writer *json)
 {
     const void *field = (const char *)arguments + option->offset;
     switch (option->kind) {
     case YK_OPTION_FLAG:
         if (*(const bool *)field) {
-            add_key(option, out);
-            yk_text_add(out->text, "true");
+            yk_json_write_bool(json, option->name, true);
         }
         return;
     case YK_OPTION_TEXT:
@@ -484,26 +470,25 @@ static void add_option(const struct yk_option *option, const void *arguments,
     case YK_OPTION_INPUT_FILE:
     case YK_OPTION_CHOICE:
         if (*(const char *const *)field) {
-            add_key(option, out);
-            yk_text_add_json_string(out->text, *(const char *const *)field);
+            yk_json_write_string(json, option->name, *(const char *const *)field);
         }
         return;
     case YK_OPTION_INTEGER:
         if (option->default_value || *(const int64_t *)field != option->missing_value) {
-            add_integer(option, *(const int64_t *)field, out);
+            write_integer(option, *(const int64_t *)field, json);
         }
         return;
     case YK_OPTION_QUANTITY:
     case YK_OPTION_SECONDS:
     case YK_OPTION_FACTOR:
         if (*(const double *)field > 0) {
-            add_number(option, *(const double *)field, unit_of(option), out);
+            write_number(option, *(const double *)field, json);
         }
         return;
     case YK_OPTION_NUMBER:
     case YK_OPTION_PERCENT:
         if (!isnan(*(const double *)field)) {
-            add_number(option, *(const double *)field, unit_of(option), out);
+            write_number(option, *(const double *)field, json);
         }
         return;
     case YK_OPTION_NUMBERS: /* no command with option sources has one */
@@ -516,9 +501,10 @@ yk_status yk_option_source_write(const struct yk_option_table *table, const void
 {
     struct yk_json_writer json = {.text = out, .spaced = true};
     yk_json_write_begin_document(&json, "run");
+    json.line_indent = 1;
     for (size_t i = 0; i < table->count; i++) {
         if (!table->rows[i].not_saved) {
-            add_option(&table->rows[i], arguments, &json);
+            write_option(&table->rows[i], arguments, &json);
         }
     }
     return yk_json_write_end_document(&json);

@@ -1,6 +1,6 @@
 #include "base/status.h"
 
-#include "base/control_character.h"
+#include "base/utf8.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ yk_status(yk_fail)(yk_status status, const char *format, ...)
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     /* It may contain names from files, which must not control the terminal. */
-    yk_control_character_mask(message, strlen(message));
+    yk_utf8_replace_control_characters(message, strlen(message));
     memcpy(last_message, message, sizeof last_message);
     return status;
 }

@@ -7,7 +7,7 @@
  *
  * Files of this folder:
  *   memory, errors   arena, array, priority_queue, status, plugin_file (with plugin/status.c)
- *   text             text, table, utf8, control_character, number, units, nearest_name, name_index
+ *   text             text, table, utf8, number, units, nearest_name, name_index
  *   files            file, folder, hash, sha256, json (reading), json_write
  *   options          option
  *   machine          system, clock, deadline, log, random, precision

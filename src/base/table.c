@@ -1,6 +1,6 @@
 #include "base/table.h"
 
-#include "base/control_character.h"
+#include "base/utf8.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ void yk_table_add_cell(struct yk_table *table, const char *format, ...)
     va_end(arguments);
     /* Cells may contain names from files, which must not control the terminal or end the cell. */
     if (table->cells.length > begin) {
-        yk_control_character_mask(table->cells.bytes + begin, table->cells.length - begin);
+        yk_utf8_replace_control_characters(table->cells.bytes + begin, table->cells.length - begin);
     }
     yk_text_add_bytes(&table->cells, "", 1);
     table->cell_count++;

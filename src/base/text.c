@@ -1,11 +1,10 @@
 #include "base/text.h"
 
-#include "base/control_character.h"
 #include "base/number.h"
 #include "base/units.h"
-#include "base/utf8.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -129,7 +128,7 @@ static void add_escaped(struct yk_text *text, const char *bytes, size_t length, 
 {
     size_t begin = 0; /* of the bytes that are not added yet */
     for (size_t i = 0; i < length; i++) {
-        const size_t control = yk_control_character_length(bytes + i, length - i);
+        const size_t control = yk_utf8_control_character_length(bytes + i, length - i);
         if (control == 0 || (bytes[i] && strchr(kept, bytes[i]))) {
             continue;
         }
@@ -152,38 +151,21 @@ void yk_text_add_escaped_line(struct yk_text *text, const char *words)
     add_escaped(text, words, strlen(words), "");
 }
 
-/* Adds a character that has no short escape. Returns how many bytes more than one it consumed. */
-static size_t add_json_character(struct yk_text *text, const char *c)
-{
-    const size_t control = yk_control_character_length(c, c[1] ? 2 : 1);
-    if (control == 0 && *c != '<') {
-        yk_text_add_bytes(text, c, 1);
-        return 0;
-    }
-    const size_t more = control > 1 ? control - 1 : 0;
-    yk_text_addf(text, "\\u%04x", (unsigned)(unsigned char)c[more]);
-    return more;
-}
-
 void yk_text_add_json_string(struct yk_text *text, const char *words)
 {
+    static const char *const escapes[UCHAR_MAX + 1] = {
+        ['"'] = "\\\"", ['\\'] = "\\\\", ['\n'] = "\\n", ['\t'] = "\\t", ['<'] = "\\u003c",
+    };
     yk_text_add(text, "\"");
     for (const char *c = words; *c; c++) {
-        switch (*c) {
-        case '"':
-            yk_text_add(text, "\\\"");
-            break;
-        case '\\':
-            yk_text_add(text, "\\\\");
-            break;
-        case '\n':
-            yk_text_add(text, "\\n");
-            break;
-        case '\t':
-            yk_text_add(text, "\\t");
-            break;
-        default:
-            c += add_json_character(text, c);
+        const size_t control = yk_utf8_control_character_length(c, c[1] ? 2 : 1);
+        if (escapes[(unsigned char)*c]) {
+            yk_text_add(text, escapes[(unsigned char)*c]);
+        } else if (control == 0) {
+            yk_text_add_bytes(text, c, 1);
+        } else {
+            c += control - 1;
+            yk_text_addf(text, "\\u%04x", (unsigned)(unsigned char)*c);
         }
     }
     yk_text_add(text, "\"");
@@ -218,30 +200,17 @@ void yk_text_add_folded(struct yk_text *text, const char *words, size_t column, 
 
 void yk_text_add_xml_escaped_bytes(struct yk_text *text, const char *bytes, size_t length)
 {
+    static const char *const escapes[UCHAR_MAX + 1] = {
+        ['<'] = "&lt;", ['>'] = "&gt;", ['&'] = "&amp;", ['"'] = "&quot;", ['\''] = "&#39;",
+    };
     for (const char *c = bytes; c < bytes + length; c++) {
-        switch (*c) {
-        case '<':
-            yk_text_add(text, "&lt;");
-            break;
-        case '>':
-            yk_text_add(text, "&gt;");
-            break;
-        case '&':
-            yk_text_add(text, "&amp;");
-            break;
-        case '"':
-            yk_text_add(text, "&quot;");
-            break;
-        case '\'':
-            yk_text_add(text, "&#39;");
-            break;
-        default:
+        if (escapes[(unsigned char)*c]) {
+            yk_text_add(text, escapes[(unsigned char)*c]);
+        } else if ((unsigned char)*c < 0x20 && *c != '\t' && *c != '\n') {
             /* XML 1.0 forbids control characters other than tab and newline, even escaped. */
-            if ((unsigned char)*c < 0x20 && *c != '\t' && *c != '\n') {
-                yk_text_add(text, "\xef\xbf\xbd");
-            } else {
-                yk_text_add_bytes(text, c, 1);
-            }
+            yk_text_add(text, "\xef\xbf\xbd");
+        } else {
+            yk_text_add_bytes(text, c, 1);
         }
     }
 }
@@ -303,6 +272,17 @@ bool yk_text_ends_with(const char *words, const char *suffix)
     const size_t length = strlen(words);
     const size_t wanted = strlen(suffix);
     return length > wanted && strcmp(words + length - wanted, suffix) == 0;
+}
+
+yk_status yk_text_fail_invalid_utf8(const char *source, struct yk_utf8_line_column place, char byte)
+{
+    if (byte == '\0') {
+        return yk_fail(YK_ERROR_INPUT, "%s:%" PRId64 ":%" PRId64 ": a zero byte: this is no text",
+                       source, place.line, place.column);
+    }
+    return yk_fail(YK_ERROR_INPUT,
+                   "%s:%" PRId64 ":%" PRId64 ": byte 0x%02x is not UTF-8; convert the text first",
+                   source, place.line, place.column, (unsigned)(unsigned char)byte);
 }
 
 /* From here on, only the exponent and two decimals are shown. */

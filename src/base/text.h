@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
+#include "base/utf8.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -85,6 +86,11 @@ size_t yk_text_fitting_prefix_length(const char *words, size_t columns);
 
 /* Returns whether `words` ends with `suffix` and is longer than `suffix`. */
 bool yk_text_ends_with(const char *words, const char *suffix);
+
+/* Fails. The error message says that `byte`, at the position `place` of `source`, is a zero byte or
+ * is not UTF-8. */
+yk_status yk_text_fail_invalid_utf8(const char *source, struct yk_utf8_line_column place,
+                                    char byte) YK_MUST_USE;
 
 /* Returns "" if `count` is 1, otherwise "s". */
 const char *yk_text_plural_suffix(int64_t count);

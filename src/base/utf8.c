@@ -1,8 +1,7 @@
 #include "base/utf8.h"
 
-#include <inttypes.h>
-
 #include <stdbool.h>
+#include <string.h>
 
 /* The smallest character for each length in bytes: a longer encoding than necessary is invalid. */
 static const uint32_t min_character[YK_UTF8_MAX_BYTES + 1] = {0, 0, 0x80, 0x800, 0x10000};
@@ -87,13 +86,23 @@ struct yk_utf8_line_column yk_utf8_line_and_column(const char *bytes, size_t at)
     return place;
 }
 
-yk_status yk_utf8_fail_invalid(const char *source, struct yk_utf8_line_column place, char byte)
+size_t yk_utf8_control_character_length(const char *bytes, size_t length)
 {
-    if (byte == '\0') {
-        return yk_fail(YK_ERROR_INPUT, "%s:%" PRId64 ":%" PRId64 ": a zero byte: this is no text",
-                       source, place.line, place.column);
+    if (length == 0) {
+        return 0;
     }
-    return yk_fail(YK_ERROR_INPUT,
-                   "%s:%" PRId64 ":%" PRId64 ": byte 0x%02x is not UTF-8; convert the text first",
-                   source, place.line, place.column, (unsigned)(unsigned char)byte);
+    const unsigned char first = (unsigned char)bytes[0];
+    if (first < 0x20 || first == 0x7f) {
+        return 1;
+    }
+    /* 0xc2 is always the first byte of a character. */
+    return first == 0xc2 && length > 1 && ((unsigned char)bytes[1] & 0xe0) == 0x80 ? 2 : 0;
+}
+
+void yk_utf8_replace_control_characters(char *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        const size_t control = yk_utf8_control_character_length(bytes + i, length - i);
+        memset(bytes + i, '?', control);
+    }
 }

@@ -1,9 +1,7 @@
-/* UTF-8: strict encoding and decoding (RFC 3629), and positions in a text. Any thread may call
- * these functions. */
+/* UTF-8: strict encoding and decoding (RFC 3629), positions in a text, and control characters. Any
+ * thread may call these functions. */
 #ifndef YK_BASE_UTF8_H
 #define YK_BASE_UTF8_H
-
-#include "base/status.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -36,9 +34,16 @@ struct yk_utf8_line_column {
 /* Returns the position of byte `at`. The bytes before `at` must be valid UTF-8. */
 struct yk_utf8_line_column yk_utf8_line_and_column(const char *bytes, size_t at);
 
-/* Fails. The error message says that `byte`, at the position `place` of `source`, is a zero byte or
- * is not UTF-8. */
-yk_status yk_utf8_fail_invalid(const char *source, struct yk_utf8_line_column place,
-                               char byte) YK_MUST_USE;
+/*
+ * Control characters: C0, DEL, and C1 (U+0080 to U+009F, two bytes). They can move the cursor of a
+ * terminal or change its state. Text from files is therefore checked before it is printed.
+ *
+ * Returns the length in bytes of the control character at the beginning of `bytes`, or 0 if `bytes`
+ * does not begin with a control character.
+ */
+size_t yk_utf8_control_character_length(const char *bytes, size_t length);
+
+/* Replaces every byte of a control character with '?'. */
+void yk_utf8_replace_control_characters(char *bytes, size_t length);
 
 #endif

@@ -123,9 +123,9 @@ yk_status yk_communication_collective_time(const struct yk_cost_sources *sources
                         part_bytes * n, rounds * round_s, out);
 }
 
-yk_status yk_communication_copy_time(const struct yk_cost_sources *sources, int32_t device,
-                                     enum yk_copy_direction direction, double bytes,
-                                     struct yk_cost_time *out)
+yk_status yk_communication_copy_to_device_time(const struct yk_cost_sources *sources,
+                                               int32_t device, double bytes,
+                                               struct yk_cost_time *out)
 {
     char name[YK_PROFILE_KEY_SIZE];
     bool found = false;
@@ -135,12 +135,7 @@ yk_status yk_communication_copy_time(const struct yk_cost_sources *sources, int3
                              sources->measurements ? &sources->measurements[device] : NULL, name)) {
         return YK_OK;
     }
-    const struct yk_profile_link_key wanted = {
-        .link = name,
-        .collective = direction == YK_COPY_TO_DEVICE ? YK_PROFILE_KEY_COPY_TO_DEVICE
-                                                     : YK_PROFILE_KEY_COPY_FROM_DEVICE,
-        .ranks = 1,
-    };
+    const struct yk_profile_link_key wanted = {name, YK_PROFILE_KEY_COPY_TO_DEVICE, 1};
     return find_in_profile(sources, &wanted, bytes, out, &found);
 }
 

@@ -55,16 +55,11 @@ yk_status yk_communication_collective_time(const struct yk_cost_sources *sources
                                            double largest_part_bytes,
                                            struct yk_cost_time *out) YK_MUST_USE;
 
-enum yk_copy_direction {
-    YK_COPY_TO_DEVICE,
-    YK_COPY_FROM_DEVICE,
-};
-
-/* Computes the time to copy `bytes` between a device and the memory of its host. The time is 0 if
- * the profile has no measurement of such copies. */
-yk_status yk_communication_copy_time(const struct yk_cost_sources *sources, int32_t device,
-                                     enum yk_copy_direction direction, double bytes,
-                                     struct yk_cost_time *out) YK_MUST_USE;
+/* Computes the time to copy `bytes` from the memory of the host to a device. The time is 0 if the
+ * profile has no measurement of such copies. */
+yk_status yk_communication_copy_to_device_time(const struct yk_cost_sources *sources,
+                                               int32_t device, double bytes,
+                                               struct yk_cost_time *out) YK_MUST_USE;
 
 /* Slowdown factors while computation and communication overlap. Each is at least 1; NAN means: not
  * measured. */

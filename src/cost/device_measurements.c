@@ -20,6 +20,19 @@ static const double gpu_context_bytes = 0.7 * 1024 * 1024 * 1024;
 static const double same_part = 0.01;
 static const double rounding = 0.0005; /* of a printed fraction such as 69.7 % */
 
+/* `*out` is NAN if it was not measured. */
+static yk_status find_fact(struct yk_profile *profile, const struct yk_device *device,
+                           const struct yk_device_measurements *measurements, const char *what,
+                           double *out)
+{
+    char name[YK_PROFILE_KEY_SIZE];
+    const struct yk_profile_fact_key fact = {name, what};
+    *out = NAN;
+    return yk_profile_key_device(device, measurements, name)
+               ? yk_profile_find_fact(profile, &fact, out)
+               : YK_OK;
+}
+
 static yk_status find_context(struct yk_profile *profile, const struct yk_device *device,
                               const char *model, struct yk_device_measurements *measurements)
 {
@@ -29,8 +42,8 @@ static yk_status find_context(struct yk_profile *profile, const struct yk_device
     if (model && yk_profile_key_device_with_model(device, measurements, model, name)) {
         YK_TRY(yk_profile_find_fact(profile, &fact, &bytes));
     }
-    if (isnan(bytes) && yk_profile_key_device(device, measurements, name)) {
-        YK_TRY(yk_profile_find_fact(profile, &fact, &bytes));
+    if (isnan(bytes)) {
+        YK_TRY(find_fact(profile, device, measurements, YK_PROFILE_FACT_CONTEXT_BYTES, &bytes));
     }
     if (bytes > 0 && isfinite(bytes)) {
         measurements->context_bytes = bytes;
@@ -69,19 +82,6 @@ static yk_status find_part(struct yk_profile *profile, const struct yk_cluster *
                name, 100 * part);
     }
     return YK_OK;
-}
-
-/* `*out` is NAN if it was not measured. */
-static yk_status find_fact(struct yk_profile *profile, const struct yk_device *device,
-                           const struct yk_device_measurements *measurements, const char *what,
-                           double *out)
-{
-    char name[YK_PROFILE_KEY_SIZE];
-    const struct yk_profile_fact_key fact = {name, what};
-    *out = NAN;
-    return yk_profile_key_device(device, measurements, name)
-               ? yk_profile_find_fact(profile, &fact, out)
-               : YK_OK;
 }
 
 static yk_status find_slowdowns(struct yk_profile *profile, const struct yk_device *device,

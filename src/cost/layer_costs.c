@@ -177,12 +177,9 @@ static yk_status look_up(struct yk_layer_costs *costs, const struct kind *kind, 
 }
 
 /* Fills in a missing time, from the first layer with the same times. */
-static yk_status fill(struct yk_layer_costs *costs, struct kind *kind, int64_t number,
-                      int32_t layer, enum yk_cost_pass pass, struct yk_cost_time *out)
+static yk_status fill(struct yk_layer_costs *costs, const struct kind *kind, int64_t number,
+                      int32_t layer, enum yk_cost_pass pass)
 {
-    if (!kind->rows || !kind->rows[number]) {
-        YK_TRY(open_row(costs, kind, number));
-    }
     const int32_t like = kind->likes[layer];
     struct yk_cost_time *time = &kind->rows[number][place_of(layer, pass)];
     struct yk_cost_time *first = &kind->rows[number][place_of(like, pass)];
@@ -195,7 +192,6 @@ static yk_status fill(struct yk_layer_costs *costs, struct kind *kind, int64_t n
         *time = *first;
         yk_error_band_add(&costs->band, time, time->seconds);
     }
-    *out = *time;
     return YK_OK;
 }
 
@@ -208,14 +204,15 @@ yk_status yk_layer_costs_time(struct yk_layer_costs *costs, int32_t device, int3
         *out = (struct yk_cost_time){0, YK_COST_ORIGIN_DATASHEET, 0};
         return YK_OK;
     }
-    if (kind->rows && kind->rows[number]) {
-        const struct yk_cost_time *time = &kind->rows[number][place_of(layer, pass)];
-        if (!isnan(time->seconds)) {
-            *out = *time;
-            return YK_OK;
-        }
+    if (!kind->rows || !kind->rows[number]) {
+        YK_TRY(open_row(costs, kind, number));
     }
-    return fill(costs, kind, number, layer, pass, out);
+    const struct yk_cost_time *time = &kind->rows[number][place_of(layer, pass)];
+    if (isnan(time->seconds)) {
+        YK_TRY(fill(costs, kind, number, layer, pass));
+    }
+    *out = *time;
+    return YK_OK;
 }
 
 yk_status yk_layer_costs_seconds(struct yk_layer_costs *costs, int32_t device, int32_t layer,
@@ -242,17 +239,15 @@ yk_status yk_layer_costs_input_copy_time(struct yk_layer_costs *costs, int32_t d
 {
     struct kind *kind = &costs->kinds[costs->kind_of[device]];
     if (!kind->loads) {
-        struct yk_cost_time *loads = NULL;
-        YK_TRY_NEW(costs->arena, loads, costs->batch + 1);
+        YK_TRY_NEW(costs->arena, kind->loads, costs->batch + 1);
         for (int64_t i = 0; i <= costs->batch; i++) {
-            loads[i].seconds = NAN;
+            kind->loads[i].seconds = NAN;
         }
-        kind->loads = loads;
     }
     if (isnan(kind->loads[samples].seconds)) {
         struct yk_cost_time found;
-        YK_TRY(yk_communication_copy_time(&costs->sources, kind->device, YK_COPY_TO_DEVICE,
-                                          load_bytes(costs, samples), &found));
+        YK_TRY(yk_communication_copy_to_device_time(&costs->sources, kind->device,
+                                                    load_bytes(costs, samples), &found));
         kind->loads[samples] = found;
     }
     *out = kind->loads[samples];

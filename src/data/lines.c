@@ -20,9 +20,9 @@ void yk_lines_destroy(struct yk_lines *lines)
 static yk_status check_text(const char *bytes, size_t length, const char *source)
 {
     const size_t valid = yk_utf8_valid_length(bytes, length);
-    return valid == length
-               ? YK_OK
-               : yk_utf8_fail_invalid(source, yk_utf8_line_and_column(bytes, valid), bytes[valid]);
+    return valid == length ? YK_OK
+                           : yk_text_fail_invalid_utf8(
+                                 source, yk_utf8_line_and_column(bytes, valid), bytes[valid]);
 }
 
 static int64_t count_lines(const char *bytes, size_t length)

@@ -117,8 +117,8 @@ static struct yk_utf8_line_column place_of(const struct yk_text_reader *reader, 
 
 static yk_status fail_at(const struct yk_text_reader *reader, size_t at)
 {
-    return yk_utf8_fail_invalid(yk_text_chars(&reader->path), place_of(reader, at),
-                                reader->held.bytes[at]);
+    return yk_text_fail_invalid_utf8(yk_text_chars(&reader->path), place_of(reader, at),
+                                     reader->held.bytes[at]);
 }
 
 /* Removes the chunk that was returned. */

@@ -10,8 +10,7 @@
  *
  * Files of this folder:
  *   graph             the graph itself
- *   builder           collects and checks the parts of a graph
- *   builder_record    the content of a builder
+ *   builder           collects and checks the parts of a graph, and makes the graph
  *   read              reads a graph from text in any known format
  *   reader, read_*    the interface of a format; one file for each format
  *   scanner           reads numbers from plain text
@@ -19,6 +18,8 @@
  */
 #ifndef YK_GRAPH_GRAPH_H
 #define YK_GRAPH_GRAPH_H
+
+#include "base/arena.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -110,7 +111,12 @@ struct yk_graph {
     struct yk_graph_link fastest_link; /* smallest latency and largest bandwidth of all links */
 };
 
-void yk_graph_destroy(struct yk_graph *graph);
+static inline void yk_graph_destroy(struct yk_graph *graph)
+{
+    if (graph) {
+        yk_arena_destroy(graph->arena);
+    }
+}
 
 /* Returns the ticks that `task` takes on `device`, or YK_GRAPH_INFINITE_COST. */
 static inline int64_t yk_graph_task_cost(const struct yk_graph *graph, int32_t task, int32_t device)
@@ -147,8 +153,15 @@ static inline int64_t yk_graph_edge_delay_ticks(const struct yk_graph *graph,
 }
 
 /* Returns the mean of yk_graph_transfer_ticks() over all ordered pairs of different devices. */
-int64_t yk_graph_mean_transfer_ticks(const struct yk_graph *graph,
-                                     const struct yk_graph_edge *edge);
+static inline int64_t yk_graph_mean_transfer_ticks(const struct yk_graph *graph,
+                                                   const struct yk_graph_edge *edge)
+{
+    if (edge->cost != YK_GRAPH_COST_FROM_LINK) {
+        return edge->cost;
+    }
+    return llround(graph->mean_link.latency_ticks +
+                   (double)edge->bytes * graph->mean_link.ticks_per_byte);
+}
 
 /* Converts ticks to the time unit of the input file. */
 static inline double yk_graph_ticks_to_time(const struct yk_graph *graph, int64_t ticks)

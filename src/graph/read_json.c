@@ -52,14 +52,21 @@ static yk_status read_optional(const struct yk_json *object, const char *key, en
     return node ? yk_json_read_quantity(node, key, unit, out) : YK_OK;
 }
 
+/* Reads a member with a quantity. Fails if there is no such member. */
+static yk_status read_required(const struct yk_json *object, const char *key, enum yk_unit unit,
+                               double *out)
+{
+    return yk_json_get_member(object, key) ? read_optional(object, key, unit, out)
+                                           : yk_fail(YK_ERROR_INPUT, "\"%s\" is missing", key);
+}
+
 static yk_status add_group(struct reading *reading, const char *name, struct group **out)
 {
     bool added = false;
     int32_t number = 0;
     YK_TRY(yk_name_index_add(reading->group_names, name, &added, &number));
     if (added) {
-        YK_TRY(yk_array_grow((void **)&reading->groups, &reading->group_capacity, number,
-                             sizeof *reading->groups));
+        YK_TRY_GROW_ARRAY(reading->groups, reading->group_capacity, number);
         reading->groups[number] = (struct group){.resident = NAN, .listed_at = NOT_LISTED};
     }
     *out = &reading->groups[number];
@@ -193,28 +200,15 @@ struct link {
     double bandwidth;
 };
 
-static yk_status parse_link_rates(const struct yk_json *node, struct link *out)
-{
-    const struct yk_json *bandwidth = yk_json_get_member(node, "bandwidth");
-    if (!bandwidth) {
-        return yk_fail(YK_ERROR_INPUT, "\"bandwidth\" is missing");
-    }
-    YK_TRY(yk_json_read_quantity(bandwidth, "bandwidth", YK_UNIT_BYTES_PER_S, &out->bandwidth));
-    return read_optional(node, "latency", YK_UNIT_SECONDS, &out->latency);
-}
+static const char *const link_keys[] = {"between", "latency", "bandwidth"};
 
-static yk_status parse_link_for_all(const struct yk_json *node, struct link *out)
+/* Only a link of the list "links" may have the key "between". */
+static yk_status parse_link(const struct yk_json *node, bool listed, struct link *out)
 {
-    static const char *const known[] = {"latency", "bandwidth"};
-    YK_TRY(yk_json_check_object(node, known, COUNT(known)));
-    return parse_link_rates(node, out);
-}
-
-static yk_status parse_link(const struct yk_json *node, struct link *out)
-{
-    static const char *const known[] = {"between", "latency", "bandwidth"};
-    YK_TRY(yk_json_check_object(node, known, COUNT(known)));
-    YK_TRY(parse_link_rates(node, out));
+    const size_t first_key = listed ? 0 : 1;
+    YK_TRY(yk_json_check_object(node, link_keys + first_key, COUNT(link_keys) - first_key));
+    YK_TRY(read_required(node, "bandwidth", YK_UNIT_BYTES_PER_S, &out->bandwidth));
+    YK_TRY(read_optional(node, "latency", YK_UNIT_SECONDS, &out->latency));
     const struct yk_json *between = yk_json_get_member(node, "between");
     if (!between) {
         return YK_OK;
@@ -232,8 +226,8 @@ static yk_status read_link_list(const struct yk_json *list, struct yk_graph_buil
     bool has_others = false;
     for (size_t i = 0; i < yk_json_array_count(list); i++) {
         struct link link = {0};
-        YK_TRY(yk_json_prefix_error_location(parse_link(yk_json_array_at(list, i), &link), "links",
-                                             i, NULL));
+        YK_TRY(yk_json_prefix_error_location(parse_link(yk_json_array_at(list, i), true, &link),
+                                             "links", i, NULL));
         if (link.between[0]) {
             YK_TRY(yk_graph_builder_set_link(builder, link.between[0], link.between[1],
                                              link.latency, link.bandwidth));
@@ -262,7 +256,7 @@ static yk_status read_own_links(const struct yk_json *node, struct yk_graph_buil
         return read_link_list(node, builder);
     }
     struct link link = {0};
-    const yk_status status = parse_link_for_all(node, &link);
+    const yk_status status = parse_link(node, false, &link);
     return status == YK_OK
                ? yk_graph_builder_set_default_link(builder, link.latency, link.bandwidth)
                : yk_status_prefix(status, "links");
@@ -281,11 +275,7 @@ static yk_status add_store(const struct reading *reading, const struct yk_json *
     if (!added) {
         return yk_fail(YK_ERROR_INPUT, "this store is given twice");
     }
-    const struct yk_json *value = yk_json_get_member(node, "bytes");
-    if (!value) {
-        return yk_fail(YK_ERROR_INPUT, "\"bytes\" is missing");
-    }
-    YK_TRY(yk_json_read_quantity(value, "bytes", YK_UNIT_BYTES, &bytes));
+    YK_TRY(read_required(node, "bytes", YK_UNIT_BYTES, &bytes));
     return yk_graph_builder_set_shared_store_bytes(reading->builder, name, bytes);
 }
 

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/name_index.h"
+#include "base/number.h"
 #include "base/units.h"
 #include "graph/builder.h"
 #include "graph/reader.h"
@@ -39,19 +40,12 @@ struct pair {
     int32_t child;
 };
 
-static int compare_numbers(const void *a, const void *b)
-{
-    const int32_t left = *(const int32_t *)a;
-    const int32_t right = *(const int32_t *)b;
-    return (left > right) - (left < right);
-}
-
 static int compare_pairs(const void *a, const void *b)
 {
     const struct pair *left = a;
     const struct pair *right = b;
-    const int by_parent = compare_numbers(&left->parent, &right->parent);
-    return by_parent != 0 ? by_parent : compare_numbers(&left->child, &right->child);
+    const int by_parent = yk_number_compare(left->parent, right->parent);
+    return by_parent != 0 ? by_parent : yk_number_compare(left->child, right->child);
 }
 
 /* A list of strings that may be missing; NULL then. */
@@ -92,7 +86,7 @@ static yk_status read_file_set(const struct specification *input, struct yk_aren
         }
     }
     if (count > 0) {
-        qsort(out->files, count, sizeof *out->files, compare_numbers);
+        qsort(out->files, count, sizeof *out->files, yk_number_compare_int32);
     }
     for (size_t i = 0; i < count; i++) {
         if (i == 0 || out->files[i] != out->files[i - 1]) {
@@ -111,7 +105,7 @@ static double shared_bytes(const struct specification *input, const struct file_
     double bytes = 0;
     for (size_t i = 0; i < few->count; i++) {
         if (bsearch(&few->files[i], many->files, many->count, sizeof *many->files,
-                    compare_numbers)) {
+                    yk_number_compare_int32)) {
             bytes += input->file_bytes[few->files[i]];
         }
     }

@@ -25,6 +25,11 @@ enum {
     SLICE = 1000 /* simplex iterations between checks of the clock */
 };
 
+static const struct yk_milp_result nothing_found = {
+    .outcome = YK_MILP_NO_SOLUTION_FOUND,
+    .bound = -INFINITY,
+};
+
 struct limits {
     double lower;
     double upper;
@@ -75,8 +80,7 @@ void yk_milp_destroy(struct yk_milp *milp)
 yk_status yk_milp_add_column(struct yk_milp *milp, double lower, double upper, double objective,
                              bool integer, int32_t *out)
 {
-    YK_TRY(yk_array_grow((void **)&milp->columns, &milp->column_capacity, milp->column_count,
-                         sizeof *milp->columns));
+    YK_TRY_GROW_ARRAY(milp->columns, milp->column_capacity, milp->column_count);
     milp->columns[milp->column_count] = (struct column){{lower, upper}, objective, integer};
     *out = milp->column_count++;
     return YK_OK;
@@ -84,8 +88,7 @@ yk_status yk_milp_add_column(struct yk_milp *milp, double lower, double upper, d
 
 yk_status yk_milp_add_row(struct yk_milp *milp, double lower, double upper, int32_t *out)
 {
-    YK_TRY(yk_array_grow((void **)&milp->rows, &milp->row_capacity, milp->row_count,
-                         sizeof *milp->rows));
+    YK_TRY_GROW_ARRAY(milp->rows, milp->row_capacity, milp->row_count);
     milp->rows[milp->row_count] = (struct limits){lower, upper};
     *out = milp->row_count++;
     return YK_OK;
@@ -93,8 +96,7 @@ yk_status yk_milp_add_row(struct yk_milp *milp, double lower, double upper, int3
 
 yk_status yk_milp_add_entry(struct yk_milp *milp, int32_t row, int32_t column, double value)
 {
-    YK_TRY(yk_array_grow((void **)&milp->entries, &milp->entry_capacity, milp->entry_count,
-                         sizeof *milp->entries));
+    YK_TRY_GROW_ARRAY(milp->entries, milp->entry_capacity, milp->entry_count);
     milp->entries[milp->entry_count++] = (struct entry){row, column, value};
     return YK_OK;
 }
@@ -153,13 +155,9 @@ struct problem {
 /* Lives in memory shared by the parent process and the solver's. */
 struct shared_result {
     atomic_bool stop_requested; /* set by the parent process to end the solver */
-    enum yk_milp_outcome outcome;
-    double objective;
-    double bound;
-    bool has_values;
-    bool has_prices;
-    double *values; /* (columns) */
-    double *prices; /* (rows) */
+    struct yk_milp_result found;
+    double *values; /* (columns) memory for found.values */
+    double *prices; /* (rows) memory for found.prices */
 };
 
 /* Converts to compressed sparse columns. */
@@ -217,11 +215,13 @@ static bool has_ended(struct solving *solving, double more_s)
     return solving->cut_short;
 }
 
-static void copy(const double *from, int32_t count, double *to)
+/* Returns `to`. */
+static double *copy(const double *from, int32_t count, double *to)
 {
     if (count > 0) {
         memcpy(to, from, (size_t)count * sizeof *to);
     }
+    return to;
 }
 
 static void solve_linear(struct solving *solving)
@@ -233,7 +233,7 @@ static void solve_linear(struct solving *solving)
         CLP_STOPPED
     };
     const struct problem *problem = solving->problem;
-    struct shared_result *result = solving->result;
+    struct yk_milp_result *found = &solving->result->found;
     Clp_Simplex *model = Clp_newModel();
     Clp_setLogLevel(model, 0);
     Clp_loadProblem(model, problem->column_count, problem->row_count, problem->starts,
@@ -246,19 +246,18 @@ static void solve_linear(struct solving *solving)
         state = Clp_status(model);
     }
     if (state == CLP_OPTIMAL) {
-        result->outcome = YK_MILP_OPTIMAL;
-        result->objective = Clp_objectiveValue(model);
-        result->bound = result->objective;
-        result->has_values = true;
-        copy(Clp_getColSolution(model), problem->column_count, result->values);
+        found->outcome = YK_MILP_OPTIMAL;
+        found->objective = Clp_objectiveValue(model);
+        found->bound = found->objective;
+        found->values =
+            copy(Clp_getColSolution(model), problem->column_count, solving->result->values);
     } else if (state == CLP_INFEASIBLE) {
-        result->outcome = YK_MILP_INFEASIBLE;
+        found->outcome = YK_MILP_INFEASIBLE;
     } else if (state == CLP_UNBOUNDED) {
-        result->outcome = YK_MILP_UNBOUNDED;
+        found->outcome = YK_MILP_UNBOUNDED;
     }
     if (state == CLP_OPTIMAL || state == CLP_STOPPED) {
-        result->has_prices = true;
-        copy(Clp_getRowPrice(model), problem->row_count, result->prices);
+        found->prices = copy(Clp_getRowPrice(model), problem->row_count, solving->result->prices);
     }
     Clp_deleteModel(model);
 }
@@ -323,26 +322,25 @@ static void prepare(struct solving *solving, Cbc_Model *model)
 static void read_solution(const struct solving *solving, Cbc_Model *model)
 {
     const struct problem *problem = solving->problem;
-    struct shared_result *result = solving->result;
+    struct yk_milp_result *found = &solving->result->found;
     const double *best = Cbc_bestSolution(model);
     const bool finished = !solving->cut_short && Cbc_status(model) == 0;
     if (!best) {
         if (Cbc_isContinuousUnbounded(model)) {
-            result->outcome = YK_MILP_UNBOUNDED;
+            found->outcome = YK_MILP_UNBOUNDED;
         } else if (finished && Cbc_isProvenInfeasible(model)) {
-            result->outcome = YK_MILP_INFEASIBLE;
+            found->outcome = YK_MILP_INFEASIBLE;
         }
         return;
     }
-    result->outcome = finished ? YK_MILP_OPTIMAL : YK_MILP_FEASIBLE;
-    result->objective = Cbc_getObjValue(model);
-    result->has_values = true;
-    copy(best, problem->column_count, result->values);
+    found->outcome = finished ? YK_MILP_OPTIMAL : YK_MILP_FEASIBLE;
+    found->objective = Cbc_getObjValue(model);
+    found->values = copy(best, problem->column_count, solving->result->values);
     if (finished) {
         /* Nodes within the gap were pruned. */
-        result->bound = result->objective - problem->gap * fabs(result->objective);
+        found->bound = found->objective - problem->gap * fabs(found->objective);
     } else if (!solving->cut_short) {
-        result->bound = fmin(result->objective, Cbc_getBestPossibleObjValue(model));
+        found->bound = fmin(found->objective, Cbc_getBestPossibleObjValue(model));
     }
 }
 
@@ -358,8 +356,7 @@ static void solve_integer(struct solving *solving)
 static void solve_in_subprocess(void *data)
 {
     struct solving *solving = data;
-    solving->result->outcome = YK_MILP_NO_SOLUTION_FOUND;
-    solving->result->bound = -INFINITY;
+    solving->result->found = nothing_found;
     if (solving->problem->linear) {
         solve_linear(solving);
     } else {
@@ -369,11 +366,14 @@ static void solve_in_subprocess(void *data)
 
 /* ---- the parent process ---- */
 
-static yk_status copy_to_arena(struct yk_arena *arena, const double *from, int32_t count,
-                               double **out)
+/* Replaces an array, which may be NULL, by a copy in the arena. */
+static yk_status copy_to_arena(struct yk_arena *arena, int32_t count, double **array)
 {
-    YK_TRY_NEW(arena, *out, count);
-    copy(from, count, *out);
+    const double *from = *array;
+    if (from) {
+        YK_TRY_NEW(arena, *array, count);
+        copy(from, count, *array);
+    }
     return YK_OK;
 }
 
@@ -391,21 +391,9 @@ static yk_status use_start(const struct yk_milp *milp, const double *start, stru
     }
     out->outcome = YK_MILP_FEASIBLE;
     out->objective = objective;
-    return copy_to_arena(arena, start, milp->column_count, &out->values);
-}
-
-static yk_status copy_result(const struct problem *problem, const struct shared_result *result,
-                             struct yk_arena *arena, struct yk_milp_result *out)
-{
-    out->outcome = result->outcome;
-    out->objective = result->objective;
-    out->bound = result->bound;
-    if (result->has_values) {
-        YK_TRY(copy_to_arena(arena, result->values, problem->column_count, &out->values));
-    }
-    return result->has_prices
-               ? copy_to_arena(arena, result->prices, problem->row_count, &out->prices)
-               : YK_OK;
+    YK_TRY_NEW(arena, out->values, milp->column_count);
+    copy(start, milp->column_count, out->values);
+    return YK_OK;
 }
 
 /* `*out_returned` is false if the library crashed or was killed. */
@@ -428,7 +416,9 @@ static yk_status run_solver(const struct problem *problem, const struct yk_milp_
     yk_status status =
         yk_subprocess_run_function(solve_in_subprocess, &solving, &limits, &returned);
     if (status == YK_OK && returned) {
-        status = copy_result(problem, result, arena, out);
+        *out = result->found;
+        status = copy_to_arena(arena, problem->column_count, &out->values);
+        YK_IF_OK(copy_to_arena(arena, problem->row_count, &out->prices));
     }
     *out_returned = returned;
     yk_subprocess_free_shared(result, bytes);
@@ -462,7 +452,7 @@ yk_status yk_milp_solve(struct yk_milp *milp, const struct yk_milp_options *opti
                         struct yk_arena *arena, struct yk_milp_result *out)
 {
     const double begin_s = yk_clock_now_s();
-    struct yk_milp_result result = {.outcome = YK_MILP_NO_SOLUTION_FOUND, .bound = -INFINITY};
+    struct yk_milp_result result = nothing_found;
     if (!is_over(options, begin_s + options->budget_s)) {
         YK_TRY(solve(milp, options, begin_s + options->budget_s, arena, &result));
     }

@@ -43,13 +43,14 @@ yk_status yk_schedule_sort_tasks_by_start(const int32_t *devices, const int64_t 
     return YK_OK;
 }
 
-static yk_status allocate_arrays(struct yk_schedule *schedule)
+yk_status yk_schedule_create_in(const struct yk_graph *graph, struct yk_arena *arena,
+                                struct yk_schedule *out)
 {
-    const int32_t n = schedule->graph->task_count;
-    YK_TRY_NEW(schedule->arena, schedule->devices, n);
-    YK_TRY_NEW(schedule->arena, schedule->starts, n);
-    YK_TRY_NEW(schedule->arena, schedule->finishes, n);
-    YK_TRY_NEW(schedule->arena, schedule->order, n);
+    *out = (struct yk_schedule){.graph = graph, .arena = arena};
+    YK_TRY_NEW(arena, out->devices, graph->task_count);
+    YK_TRY_NEW(arena, out->starts, graph->task_count);
+    YK_TRY_NEW(arena, out->finishes, graph->task_count);
+    YK_TRY_NEW(arena, out->order, graph->task_count);
     return YK_OK;
 }
 
@@ -57,8 +58,8 @@ yk_status yk_schedule_create(const struct yk_graph *graph, struct yk_schedule **
 {
     struct yk_schedule *schedule = NULL;
     YK_TRY_NEW_WITH_ARENA(schedule);
-    schedule->graph = graph;
-    YK_TRY_OR_CLEAN_UP(allocate_arrays(schedule), yk_arena_destroy(schedule->arena));
+    struct yk_arena *arena = schedule->arena;
+    YK_TRY_OR_CLEAN_UP(yk_schedule_create_in(graph, arena, schedule), yk_arena_destroy(arena));
     *out = schedule;
     return YK_OK;
 }
@@ -70,19 +71,13 @@ void yk_schedule_destroy(struct yk_schedule *schedule)
     }
 }
 
-void yk_schedule_set_arrays(struct yk_schedule *schedule, const int32_t *order,
-                            const int32_t *devices, const int64_t *starts, const int64_t *finishes)
-{
-    const size_t n = (size_t)schedule->graph->task_count;
-    memcpy(schedule->order, order, n * sizeof *order);
-    memcpy(schedule->devices, devices, n * sizeof *devices);
-    memcpy(schedule->starts, starts, n * sizeof *starts);
-    memcpy(schedule->finishes, finishes, n * sizeof *finishes);
-}
-
 void yk_schedule_copy(const struct yk_schedule *from, struct yk_schedule *to)
 {
-    yk_schedule_set_arrays(to, from->order, from->devices, from->starts, from->finishes);
+    const size_t n = (size_t)from->graph->task_count;
+    memcpy(to->order, from->order, n * sizeof *to->order);
+    memcpy(to->devices, from->devices, n * sizeof *to->devices);
+    memcpy(to->starts, from->starts, n * sizeof *to->starts);
+    memcpy(to->finishes, from->finishes, n * sizeof *to->finishes);
     to->makespan = from->makespan;
     to->lower_bound = from->lower_bound;
 }

@@ -25,9 +25,9 @@ struct yk_schedule {
 yk_status yk_schedule_create(const struct yk_graph *graph, struct yk_schedule **out) YK_MUST_USE;
 void yk_schedule_destroy(struct yk_schedule *schedule);
 
-/* Copies four arrays with n elements each into the schedule. Does not change the makespan. */
-void yk_schedule_set_arrays(struct yk_schedule *schedule, const int32_t *order,
-                            const int32_t *devices, const int64_t *starts, const int64_t *finishes);
+/* Creates a schedule in `out`, a member of another struct. The arrays live in `arena`. */
+yk_status yk_schedule_create_in(const struct yk_graph *graph, struct yk_arena *arena,
+                                struct yk_schedule *out) YK_MUST_USE;
 
 /* Copies the content of `from` to `to`. Both must belong to the same graph. */
 void yk_schedule_copy(const struct yk_schedule *from, struct yk_schedule *to);

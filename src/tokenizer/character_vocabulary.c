@@ -70,7 +70,7 @@ static yk_status create(const uint32_t *characters, int32_t count,
 
 static yk_status fail_not_text(const char *text, size_t at, const char *source)
 {
-    return yk_utf8_fail_invalid(source, yk_utf8_line_and_column(text, at), text[at]);
+    return yk_text_fail_invalid_utf8(source, yk_utf8_line_and_column(text, at), text[at]);
 }
 
 /* Counts the characters that are marked in `present`. Writes them to `out` if it is not NULL. */

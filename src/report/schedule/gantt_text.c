@@ -1,7 +1,7 @@
 #include "report/schedule/gantt.h"
 
 #include "base/arena.h"
-#include "base/control_character.h"
+#include "base/utf8.h"
 #include "report/label.h"
 
 #include <math.h>
@@ -45,7 +45,7 @@ static const int backgrounds[COLOUR_COUNT][SHADE_COUNT] = {
 static void add_name(struct yk_text *text, const char *name, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
-        const size_t control = yk_control_character_length(name + i, length - i);
+        const size_t control = yk_utf8_control_character_length(name + i, length - i);
         yk_text_add_bytes(text, control > 0 ? "?" : &name[i], 1);
         i += control > 1 ? control - 1 : 0;
     }

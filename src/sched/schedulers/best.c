@@ -11,12 +11,11 @@
 #include "sched/schedule.h"
 #include "sched/scheduler.h"
 #include "sched/schedulers/list_scheduler.h"
-#include "sched/task_rank.h"
 
 static struct yk_schedule_slot choose_with_penalty(struct yk_schedule_builder *builder, void *state,
                                                    int32_t task)
 {
-    const double penalty = *(const double *)state;
+    const double penalty = *(const double *)state; /* set by run_heft_with_penalty() */
     const struct yk_graph *graph = builder->graph;
     const int64_t *ready = yk_schedule_builder_ready_times(builder, task);
     struct yk_schedule_slot best = {YK_SCHEDULE_NO_DEVICE, 0, 0};
@@ -39,18 +38,10 @@ static struct yk_schedule_slot choose_with_penalty(struct yk_schedule_builder *b
     return best;
 }
 
-static yk_status prepare(struct yk_schedule_builder *builder, int64_t *priorities, void **state)
-{
-    (void)state; /* the penalty itself, set by run_heft_with_penalty */
-    yk_task_rank_upward(builder->graph, false, priorities);
-    return YK_OK;
-}
-
 static yk_status run_heft_with_penalty(double penalty, const struct yk_scheduler_options *options,
                                        struct yk_schedule *schedule)
 {
-    static const struct yk_list_scheduler_rule rule = {.prepare = prepare,
-                                                       .choose = choose_with_penalty};
+    static const struct yk_list_scheduler_rule rule = {.choose = choose_with_penalty};
     return yk_list_scheduler_run_rule(&rule, "heft with a cost penalty", &penalty, options,
                                       schedule);
 }
@@ -72,7 +63,7 @@ struct contest {
 };
 
 /* Keeps the trial schedule if its scheduler succeeded, it fits into memory and it is the shortest.
- */
+ * That a schedule does not fit is no failure here. */
 static yk_status consider(struct contest *contest, yk_status status)
 {
     YK_IF_OK(yk_schedule_memory_check(contest->trial));
@@ -81,7 +72,7 @@ static yk_status consider(struct contest *contest, yk_status status)
         yk_schedule_copy(contest->trial, contest->best);
         contest->found = true;
     }
-    return status;
+    return status == YK_ERROR_NO_FIT ? YK_OK : status;
 }
 
 static bool time_is_over(const struct contest *contest)
@@ -92,28 +83,20 @@ static bool time_is_over(const struct contest *contest)
 
 static yk_status run_contest(struct contest *contest)
 {
-    yk_status status = YK_OK;
     for (int i = 0; i < PENALTY_COUNT && !time_is_over(contest); i++) {
-        status = consider(contest,
-                          run_heft_with_penalty(penalties[i], contest->options, contest->trial));
-        if (status != YK_OK && status != YK_ERROR_NO_FIT) {
-            return status;
-        }
+        YK_TRY(consider(contest,
+                        run_heft_with_penalty(penalties[i], contest->options, contest->trial)));
     }
     for (size_t i = 0; i < sizeof fast_schedulers / sizeof fast_schedulers[0]; i++) {
         const struct yk_scheduler *fast = fast_schedulers[i];
-        if (fast == &yk_scheduler_heft_memory) {
-            continue;
-        }
-        status = consider(contest, fast->run(fast, contest->options, contest->trial));
-        if (status != YK_OK && status != YK_ERROR_NO_FIT) {
-            return status;
+        if (fast != &yk_scheduler_heft_memory) {
+            YK_TRY(consider(contest, fast->run(fast, contest->options, contest->trial)));
         }
     }
     /* The memory-aware scheduler is last: if nothing fits, its error message is the clearest. */
-    status = consider(contest, yk_scheduler_heft_memory.run(&yk_scheduler_heft_memory,
-                                                            contest->options, contest->trial));
-    return contest->found && status == YK_ERROR_NO_FIT ? YK_OK : status;
+    YK_TRY(consider(contest, yk_scheduler_heft_memory.run(&yk_scheduler_heft_memory,
+                                                          contest->options, contest->trial)));
+    return contest->found ? YK_OK : YK_ERROR_NO_FIT;
 }
 
 static yk_status run(const struct yk_scheduler *scheduler,

@@ -35,8 +35,7 @@ struct search {
     const struct yk_scheduler_options *options;
     struct yk_partial_schedule *partial;
     struct yk_schedule *best;
-    struct yk_schedule *found; /* scratch: the completed schedule */
-    int64_t most_nodes;        /* 0: search until the deadline */
+    int64_t most_nodes; /* 0: search until the deadline */
     int64_t nodes;
     int64_t open_bound; /* the smallest bound of the branches that were not examined */
     bool over;          /* the budget is used up */
@@ -54,17 +53,16 @@ static void leave_open(struct search *search, int64_t bound)
  */
 static yk_status keep(struct search *search)
 {
-    const struct yk_partial_schedule *partial = search->partial;
-    struct yk_schedule *found = search->found;
-    yk_schedule_set_arrays(found, partial->order, partial->devices, partial->starts,
-                           partial->finishes);
-    found->makespan = yk_partial_schedule_makespan(partial);
+    const struct yk_schedule *found = &search->partial->schedule;
+    const int64_t makespan = yk_partial_schedule_makespan(search->partial);
+    const int64_t lower_bound = search->best->lower_bound;
     const yk_status status = yk_schedule_memory_check(found);
     if (status == YK_OK) {
-        found->lower_bound = search->best->lower_bound;
         yk_schedule_copy(found, search->best);
+        search->best->makespan = makespan;
+        search->best->lower_bound = lower_bound;
     } else if (status == YK_ERROR_NO_FIT) {
-        leave_open(search, found->makespan);
+        leave_open(search, makespan);
         return YK_OK;
     }
     return status;
@@ -136,34 +134,19 @@ static yk_status search_through(struct search *search)
  * The first search prunes dominated states, although they may need less memory. If it rejected a
  * schedule because of memory, a second search examines dominated states too.
  */
-static yk_status search_twice(struct search *search)
-{
-    YK_TRY(search_through(search));
-    if (!search->over && search->best->lower_bound < search->best->makespan) {
-        search->partial->keeps_dominated = true;
-        YK_TRY(search_through(search));
-    }
-    return YK_OK;
-}
-
 static yk_status branch_and_bound(const struct yk_scheduler_options *options, double begin_s,
-                                  struct yk_schedule *schedule)
+                                  struct yk_arena *arena, struct yk_schedule *schedule)
 {
     struct search search = {.options = options, .best = schedule, .most_nodes = options->moves};
-    struct yk_arena *arena = NULL;
-    yk_status status = YK_OK;
-    YK_TRY(yk_arena_create(&arena));
-    YK_TRY_GOTO(yk_partial_schedule_create(schedule->graph,
-                                           options->moves > 0 ? options->moves : INT64_MAX, arena,
-                                           &search.partial),
-                done);
-    YK_TRY_GOTO(yk_schedule_create(schedule->graph, &search.found), done);
+    YK_TRY(yk_partial_schedule_create(
+        schedule->graph, options->moves > 0 ? options->moves : INT64_MAX, arena, &search.partial));
     search.partial->deadline_s = options->moves > 0 ? 0 : begin_s + options->budget_s / 2;
-    status = search_twice(&search);
-done:
-    yk_schedule_destroy(search.found);
-    yk_arena_destroy(arena);
-    return status;
+    YK_TRY(search_through(&search));
+    if (!search.over && schedule->lower_bound < schedule->makespan) {
+        search.partial->keeps_dominated = true;
+        YK_TRY(search_through(&search));
+    }
+    return YK_OK;
 }
 
 /* The best schedule of the other algorithms: where to start from, and what to give back at worst.
@@ -197,7 +180,7 @@ static yk_status run(const struct yk_scheduler *scheduler,
     }
     YK_TRY(yk_makespan_bound_compute(schedule->graph, &schedule->lower_bound));
     if (schedule->makespan > schedule->lower_bound && schedule->graph->task_count <= MAX_TASKS) {
-        YK_TRY(branch_and_bound(options, begin_s, schedule));
+        YK_TRY_WITH_TEMPORARY_ARENA(arena, branch_and_bound(options, begin_s, arena, schedule));
     }
     if (schedule->makespan == NO_SCHEDULE) {
         return yk_fail(YK_ERROR_NO_FIT, "%s", message);

@@ -4,14 +4,6 @@
  */
 #include "sched/scheduler.h"
 #include "sched/schedulers/list_scheduler.h"
-#include "sched/task_rank.h"
-
-static yk_status prepare(struct yk_schedule_builder *builder, int64_t *priorities, void **state)
-{
-    (void)state;
-    yk_task_rank_upward(builder->graph, false, priorities);
-    return YK_OK;
-}
 
 static struct yk_schedule_slot choose(struct yk_schedule_builder *builder, void *state,
                                       int32_t task)
@@ -20,7 +12,7 @@ static struct yk_schedule_slot choose(struct yk_schedule_builder *builder, void 
     return yk_schedule_builder_earliest_slot(builder, task);
 }
 
-static const struct yk_list_scheduler_rule rule = {.prepare = prepare, .choose = choose};
+static const struct yk_list_scheduler_rule rule = {.choose = choose};
 
 const struct yk_scheduler yk_scheduler_heft = {
     .name = "heft",

@@ -12,7 +12,11 @@ static yk_status place_all(const struct yk_list_scheduler_rule *rule, const char
     int32_t *order = NULL;
     YK_TRY_NEW(builder->arena, priorities, n);
     YK_TRY_NEW(builder->arena, order, n);
-    YK_TRY(rule->prepare(builder, priorities, &state));
+    if (rule->prepare) {
+        YK_TRY(rule->prepare(builder, priorities, &state));
+    } else {
+        yk_task_rank_upward(builder->graph, false, priorities);
+    }
     YK_TRY(yk_task_rank_priority_order(builder->graph, priorities, builder->arena, order));
     for (int32_t k = 0; k < n; k++) {
         yk_schedule_builder_place(builder, order[k], rule->choose(builder, state, order[k]));

@@ -16,7 +16,8 @@
 
 struct yk_list_scheduler_rule {
     /* Writes the priority of each task to `priorities`, whose elements are initially 0. May set
-     * `*state`, which choose() receives. Memory is allocated in the builder's arena. */
+     * `*state`, which choose() receives. Memory is allocated in the builder's arena. NULL means:
+     * the priorities are the upward ranks. */
     yk_status (*prepare)(struct yk_schedule_builder *builder, int64_t *priorities, void **state);
     /* Returns the slot for `task`. The list scheduler places the task there. */
     struct yk_schedule_slot (*choose)(struct yk_schedule_builder *draft, void *state, int32_t task);

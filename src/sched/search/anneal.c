@@ -70,10 +70,11 @@ static int32_t critical_input(const struct yk_anneal_state *state, int32_t task)
     const struct yk_graph *graph = state->graph;
     for (int32_t k = graph->in_first[task]; k < graph->in_first[task + 1]; k++) {
         const struct yk_graph_edge *edge = &graph->edges[graph->inputs[k].edge];
-        const int64_t arrival = state->finishes[edge->from] +
-                                yk_graph_edge_delay_ticks(graph, edge, state->devices[edge->from],
-                                                          state->devices[task]);
-        if (arrival == state->starts[task]) {
+        const int64_t arrival =
+            state->schedule.finishes[edge->from] +
+            yk_graph_edge_delay_ticks(graph, edge, state->schedule.devices[edge->from],
+                                      state->schedule.devices[task]);
+        if (arrival == state->schedule.starts[task]) {
             return edge->from;
         }
     }
@@ -88,8 +89,8 @@ static int32_t critical_input(const struct yk_anneal_state *state, int32_t task)
 static bool device_was_busy(const struct yk_anneal_state *state, int32_t task)
 {
     const int32_t previous = state->previous[task];
-    return previous != NONE && state->finishes[previous] == state->starts[task] &&
-           (state->starts[previous] < state->starts[task] ||
+    return previous != NONE && state->schedule.finishes[previous] == state->schedule.starts[task] &&
+           (state->schedule.starts[previous] < state->schedule.starts[task] ||
             state->places[previous] < state->places[task]);
 }
 
@@ -98,7 +99,7 @@ static void find_path(struct generator *generator)
     const struct yk_anneal_state *state = generator->state;
     int32_t task = 0;
     for (int32_t i = 1; i < state->graph->task_count; i++) {
-        task = state->finishes[i] > state->finishes[task] ? i : task;
+        task = state->schedule.finishes[i] > state->schedule.finishes[task] ? i : task;
     }
     generator->path_length = 0;
     while (task != NONE) {
@@ -144,14 +145,14 @@ static bool draw_device(const struct yk_anneal_state *state, struct yk_random *r
                         struct move *move)
 {
     const struct yk_graph *graph = state->graph;
-    const int32_t present = state->devices[move->task];
+    const int32_t present = state->schedule.devices[move->task];
     int32_t device = NONE;
     if (graph->device_count < 2) {
         return false;
     }
     if (yk_random_below(random, 2) == 0) {
         const int32_t input = critical_input(state, move->task);
-        device = input == NONE ? NONE : state->devices[input];
+        device = input == NONE ? NONE : state->schedule.devices[input];
     }
     if (device == NONE || device == present) {
         device = (int32_t)yk_random_below(random, graph->device_count - 1);
@@ -194,9 +195,9 @@ static bool propose(struct generator *generator, struct yk_random *random, struc
     const int32_t task = draw_task(generator, random);
     struct move move = {
         .task = task,
-        .device = state->devices[task],
+        .device = state->schedule.devices[task],
         .place = state->places[task],
-        .old_device = state->devices[task],
+        .old_device = state->schedule.devices[task],
         .old_place = state->places[task],
     };
     const int64_t kind = yk_random_below(random, 8);
@@ -219,28 +220,19 @@ static bool propose(struct generator *generator, struct yk_random *random, struc
     return true;
 }
 
-static void set_device(struct generator *generator, int32_t task, int32_t device)
+/* Moves a task to a position in the order, and the task and its group to a device. */
+static void move_task(struct generator *generator, int32_t task, int32_t device, int32_t place)
 {
-    const int32_t group = generator->state->graph->tasks[task].group;
-    if (group == YK_GRAPH_NO_GROUP) {
-        generator->state->devices[task] = device;
-        return;
+    struct yk_anneal_state *state = generator->state;
+    const int32_t group = state->graph->tasks[task].group;
+    state->schedule.devices[task] = device;
+    if (group != YK_GRAPH_NO_GROUP) {
+        for (int32_t k = generator->group_first[group]; k < generator->group_first[group + 1];
+             k++) {
+            state->schedule.devices[generator->group_tasks[k]] = device;
+        }
     }
-    for (int32_t k = generator->group_first[group]; k < generator->group_first[group + 1]; k++) {
-        generator->state->devices[generator->group_tasks[k]] = device;
-    }
-}
-
-static void apply(struct generator *generator, const struct move *move)
-{
-    set_device(generator, move->task, move->device);
-    yk_anneal_state_move_task(generator->state, move->task, move->place);
-}
-
-static void undo(struct generator *generator, const struct move *move)
-{
-    set_device(generator, move->task, move->old_device);
-    yk_anneal_state_move_task(generator->state, move->task, move->old_place);
+    yk_anneal_state_move_task(state, task, place);
 }
 
 enum {
@@ -330,10 +322,11 @@ static bool step(struct generator *generator, struct yk_anneal_state *state,
         return false;
     }
     const double worse = temperature * yk_random_exponential(random);
-    apply(generator, &move);
-    if (yk_anneal_state_evaluate(state, move.first_place, state->makespan + (int64_t)worse) ==
+    move_task(generator, move.task, move.device, move.place);
+    if (yk_anneal_state_evaluate(state, move.first_place,
+                                 state->schedule.makespan + (int64_t)worse) ==
         YK_ANNEAL_STATE_REJECTED) {
-        undo(generator, &move);
+        move_task(generator, move.task, move.old_device, move.old_place);
         return false;
     }
     return true;
@@ -344,7 +337,7 @@ static double find_mean_cost(const struct yk_anneal_state *state)
 {
     double sum = 0;
     for (int32_t i = 0; i < state->graph->task_count; i++) {
-        sum += (double)(state->finishes[i] - state->starts[i]);
+        sum += (double)(state->schedule.finishes[i] - state->schedule.starts[i]);
     }
     return sum / state->graph->task_count;
 }
@@ -400,8 +393,8 @@ static yk_status search(struct chain *chain, struct yk_anneal_state *state,
         }
         if (step(generator, state, &random, temperature)) {
             generator->path_known = false;
-            if (state->makespan < chain->best->makespan) {
-                yk_anneal_state_write_schedule(state, chain->best);
+            if (state->schedule.makespan < chain->best->makespan) {
+                yk_schedule_copy(&state->schedule, chain->best);
             }
         }
     }

@@ -1,5 +1,6 @@
 #include "sched/search/anneal_state.h"
 
+#include "base/number.h"
 #include "sched/bound/makespan_bound.h"
 #include "sched/timeline/memory_aware_builder.h"
 #include "sched/timeline/schedule_builder.h"
@@ -11,18 +12,21 @@ enum {
     NONE = -1
 };
 
+/* The end of the tasks that a device has run so far. */
+struct device_end {
+    int64_t idle_from;
+    int32_t last_task; /* or NONE */
+};
+
 /* Scratch memory of yk_anneal_state_evaluate(). */
 struct yk_anneal_state_scratch {
     struct yk_path_bounds paths;  /* to stop early if the makespan will exceed the limit */
-    int64_t *idle_from;           /* (P) */
-    int32_t *last_task;           /* (P) */
-    int64_t *saved_idle_from;     /* (checkpoints, P) at every CHECKPOINT_EVERY-th place */
-    int32_t *saved_last_task;     /* (checkpoints, P) */
+    struct device_end *ends;      /* (P) of the current decoding */
+    struct device_end *saved;     /* (checkpoints, P) at every CHECKPOINT_EVERY-th place */
+    struct device_end *kept;      /* (checkpoints, P) of the last successful decoding */
     int64_t *trial_starts;        /* (n) of the current decoding */
     int64_t *trial_finishes;      /* (n) */
     int32_t *trial_previous;      /* (n) */
-    int64_t *kept_idle_from;      /* (checkpoints, P) of the last successful decoding */
-    int32_t *kept_last_task;      /* (checkpoints, P) */
     struct yk_schedule *schedule; /* with memory limits: the result of the builder */
     struct yk_schedule_builder *builder;
     struct yk_memory_aware_builder *fit;
@@ -33,21 +37,21 @@ static int32_t checkpoint_count(const struct yk_graph *graph)
     return graph->task_count / CHECKPOINT_EVERY + 1;
 }
 
-static yk_status make_decoder(struct yk_anneal_state *state)
+static yk_status allocate_arrays(struct yk_anneal_state *state)
 {
     const struct yk_graph *graph = state->graph;
     struct yk_arena *arena = state->arena;
     struct yk_anneal_state_scratch *scratch = NULL;
     const int32_t n = graph->task_count;
     const int64_t cells = (int64_t)checkpoint_count(graph) * graph->device_count;
+    YK_TRY(yk_schedule_create_in(graph, arena, &state->schedule));
+    YK_TRY_NEW(arena, state->places, n);
+    YK_TRY_NEW(arena, state->previous, n);
     YK_TRY_NEW(arena, scratch, 1);
     state->scratch = scratch;
-    YK_TRY_NEW(arena, scratch->idle_from, graph->device_count);
-    YK_TRY_NEW(arena, scratch->last_task, graph->device_count);
-    YK_TRY_NEW(arena, scratch->saved_idle_from, cells);
-    YK_TRY_NEW(arena, scratch->saved_last_task, cells);
-    YK_TRY_NEW(arena, scratch->kept_idle_from, cells);
-    YK_TRY_NEW(arena, scratch->kept_last_task, cells);
+    YK_TRY_NEW(arena, scratch->ends, graph->device_count);
+    YK_TRY_NEW(arena, scratch->saved, cells);
+    YK_TRY_NEW(arena, scratch->kept, cells);
     YK_TRY_NEW(arena, scratch->trial_starts, n);
     YK_TRY_NEW(arena, scratch->trial_finishes, n);
     YK_TRY_NEW(arena, scratch->trial_previous, n);
@@ -60,33 +64,22 @@ static yk_status make_decoder(struct yk_anneal_state *state)
     return YK_OK;
 }
 
+/* Makes `places` the inverse of the order. */
+static void number_places(struct yk_anneal_state *state)
+{
+    for (int32_t k = 0; k < state->graph->task_count; k++) {
+        state->places[state->schedule.order[k]] = k;
+    }
+}
+
 yk_status yk_anneal_state_load_schedule(struct yk_anneal_state *state,
                                         const struct yk_schedule *schedule)
 {
-    for (int32_t k = 0; k < state->graph->task_count; k++) {
-        const int32_t task = schedule->order[k];
-        state->order[k] = task;
-        state->places[task] = k;
-        state->devices[task] = schedule->devices[task];
-        state->starts[task] = schedule->starts[task];
-        state->finishes[task] = schedule->finishes[task];
-        state->previous[task] = NONE;
-    }
-    state->makespan = schedule->makespan;
+    yk_schedule_copy(schedule, &state->schedule);
+    number_places(state);
+    yk_number_fill_array(state->previous, state->graph->task_count, NONE);
     /* With limits the order of placement matters; without them only the order in time does. */
     return state->graph->limited ? YK_OK : yk_anneal_state_sort_by_start(state);
-}
-
-static yk_status allocate_arrays(struct yk_anneal_state *state)
-{
-    const int32_t n = state->graph->task_count;
-    YK_TRY_NEW(state->arena, state->order, n);
-    YK_TRY_NEW(state->arena, state->places, n);
-    YK_TRY_NEW(state->arena, state->devices, n);
-    YK_TRY_NEW(state->arena, state->starts, n);
-    YK_TRY_NEW(state->arena, state->finishes, n);
-    YK_TRY_NEW(state->arena, state->previous, n);
-    return make_decoder(state);
 }
 
 yk_status yk_anneal_state_create(const struct yk_schedule *schedule, struct yk_anneal_state **out)
@@ -121,7 +114,7 @@ static int64_t ready_time(const struct yk_anneal_state *state, int32_t task, int
     int64_t ready = 0;
     for (int32_t k = graph->in_first[task]; k < graph->in_first[task + 1]; k++) {
         const struct yk_graph_incoming_edge *edge = &graph->inputs[k];
-        const int32_t source = state->devices[edge->from];
+        const int32_t source = state->schedule.devices[edge->from];
         int64_t arrival = scratch->trial_finishes[edge->from];
         if (source != device) {
             arrival +=
@@ -143,28 +136,26 @@ static int64_t append_tasks(struct yk_anneal_state *state, int32_t first, int64_
     int64_t makespan = 0;
     for (int32_t place = first * CHECKPOINT_EVERY; place < graph->task_count; place++) {
         if (place % CHECKPOINT_EVERY == 0) {
-            const size_t row = (size_t)(place / CHECKPOINT_EVERY) * P;
-            memcpy(&scratch->saved_idle_from[row], scratch->idle_from, P * sizeof(int64_t));
-            memcpy(&scratch->saved_last_task[row], scratch->last_task, P * sizeof(int32_t));
+            memcpy(&scratch->saved[(size_t)(place / CHECKPOINT_EVERY) * P], scratch->ends,
+                   P * sizeof *scratch->ends);
         }
-        const int32_t task = state->order[place];
-        const int32_t device = state->devices[task];
+        const int32_t task = state->schedule.order[place];
+        const int32_t device = state->schedule.devices[task];
         const int64_t cell = (int64_t)task * graph->device_count + device;
         const int64_t ready = ready_time(state, task, device);
-        const int64_t idle_from = scratch->idle_from[device];
-        const int64_t start = ready > idle_from ? ready : idle_from;
+        struct device_end *end = &scratch->ends[device];
+        const int64_t start = ready > end->idle_from ? ready : end->idle_from;
         const int64_t finish = start + graph->costs[cell];
         if (finish + scratch->paths.rest[cell] > limit) {
             return YK_ANNEAL_STATE_REJECTED;
         }
         scratch->trial_starts[task] = start;
         scratch->trial_finishes[task] = finish;
-        scratch->trial_previous[task] = scratch->last_task[device];
-        scratch->last_task[device] = task;
-        scratch->idle_from[device] = finish;
+        scratch->trial_previous[task] = end->last_task;
+        *end = (struct device_end){finish, task};
     }
     for (size_t p = 0; p < P; p++) {
-        makespan = scratch->idle_from[p] > makespan ? scratch->idle_from[p] : makespan;
+        makespan = yk_number_max(makespan, scratch->ends[p].idle_from);
     }
     return makespan;
 }
@@ -179,28 +170,21 @@ static int64_t decode_by_appending(struct yk_anneal_state *state, int32_t first_
     const int32_t first = first_place / CHECKPOINT_EVERY;
     const size_t row = (size_t)first * P;
     const size_t later_cells = (size_t)checkpoint_count(graph) * P - row;
-    if (first == 0) {
-        memset(scratch->idle_from, 0, P * sizeof(int64_t));
-        memset(scratch->last_task, 0xff, P * sizeof(int32_t));
-    } else {
-        memcpy(scratch->idle_from, &scratch->kept_idle_from[row], P * sizeof(int64_t));
-        memcpy(scratch->last_task, &scratch->kept_last_task[row], P * sizeof(int32_t));
+    for (size_t p = 0; p < P; p++) {
+        scratch->ends[p] = first == 0 ? (struct device_end){0, NONE} : scratch->kept[row + p];
     }
-    memcpy(scratch->trial_finishes, state->finishes, n * sizeof(int64_t));
+    memcpy(scratch->trial_finishes, state->schedule.finishes, n * sizeof(int64_t));
     const int64_t makespan = append_tasks(state, first, limit);
     if (makespan == YK_ANNEAL_STATE_REJECTED) {
         return makespan;
     }
     for (int32_t place = first * CHECKPOINT_EVERY; place < graph->task_count; place++) {
-        const int32_t task = state->order[place];
-        state->starts[task] = scratch->trial_starts[task];
+        const int32_t task = state->schedule.order[place];
+        state->schedule.starts[task] = scratch->trial_starts[task];
         state->previous[task] = scratch->trial_previous[task];
     }
-    memcpy(state->finishes, scratch->trial_finishes, n * sizeof(int64_t));
-    memcpy(&scratch->kept_idle_from[row], &scratch->saved_idle_from[row],
-           later_cells * sizeof(int64_t));
-    memcpy(&scratch->kept_last_task[row], &scratch->saved_last_task[row],
-           later_cells * sizeof(int32_t));
+    memcpy(state->schedule.finishes, scratch->trial_finishes, n * sizeof(int64_t));
+    memcpy(&scratch->kept[row], &scratch->saved[row], later_cells * sizeof *scratch->kept);
     return makespan;
 }
 
@@ -211,8 +195,8 @@ static int64_t decode_by_fitting(struct yk_anneal_state *state, int64_t limit)
     struct yk_schedule_builder *builder = scratch->builder;
     yk_memory_aware_builder_clear(scratch->fit);
     for (int32_t place = 0; place < graph->task_count; place++) {
-        const int32_t task = state->order[place];
-        const int32_t device = state->devices[task];
+        const int32_t task = state->schedule.order[place];
+        const int32_t device = state->schedule.devices[task];
         const int64_t ready = yk_schedule_builder_ready_times(builder, task)[device];
         struct yk_schedule_slot slot;
         if (!yk_memory_aware_builder_slot_on_device(scratch->fit, task, device, ready, &slot) ||
@@ -223,12 +207,13 @@ static int64_t decode_by_fitting(struct yk_anneal_state *state, int64_t limit)
         yk_memory_aware_builder_place(scratch->fit, task, slot);
     }
     yk_schedule_builder_set_makespan(builder);
-    memcpy(state->starts, scratch->schedule->starts, (size_t)graph->task_count * sizeof(int64_t));
-    memcpy(state->finishes, scratch->schedule->finishes,
+    memcpy(state->schedule.starts, scratch->schedule->starts,
+           (size_t)graph->task_count * sizeof(int64_t));
+    memcpy(state->schedule.finishes, scratch->schedule->finishes,
            (size_t)graph->task_count * sizeof(int64_t));
     for (int32_t i = 0; i < graph->task_count; i++) {
         state->previous[i] =
-            yk_device_timeline_previous_task(builder->timeline, state->devices[i], i);
+            yk_device_timeline_previous_task(builder->timeline, state->schedule.devices[i], i);
     }
     return scratch->schedule->makespan;
 }
@@ -238,14 +223,14 @@ int64_t yk_anneal_state_evaluate(struct yk_anneal_state *state, int32_t first_pl
     const int64_t makespan = state->graph->limited ? decode_by_fitting(state, limit)
                                                    : decode_by_appending(state, first_place, limit);
     if (makespan != YK_ANNEAL_STATE_REJECTED) {
-        state->makespan = makespan;
+        state->schedule.makespan = makespan;
     }
     return makespan;
 }
 
 void yk_anneal_state_move_task(struct yk_anneal_state *state, int32_t task, int32_t place)
 {
-    int32_t *order = state->order;
+    int32_t *order = state->schedule.order;
     int32_t *places = state->places;
     const int32_t old_place = places[task];
     const int32_t direction = place > old_place ? 1 : -1;
@@ -259,17 +244,9 @@ void yk_anneal_state_move_task(struct yk_anneal_state *state, int32_t task, int3
 
 yk_status yk_anneal_state_sort_by_start(struct yk_anneal_state *state)
 {
-    const int32_t n = state->graph->task_count;
-    YK_TRY(yk_schedule_sort_tasks_by_start(NULL, state->starts, state->finishes, state->order, n));
-    for (int32_t k = 0; k < n; k++) {
-        state->places[state->order[k]] = k;
-    }
+    const struct yk_schedule *schedule = &state->schedule;
+    YK_TRY(yk_schedule_sort_tasks_by_start(NULL, schedule->starts, schedule->finishes,
+                                           schedule->order, schedule->graph->task_count));
+    number_places(state);
     return YK_OK;
-}
-
-void yk_anneal_state_write_schedule(const struct yk_anneal_state *state,
-                                    struct yk_schedule *schedule)
-{
-    yk_schedule_set_arrays(schedule, state->order, state->devices, state->starts, state->finishes);
-    schedule->makespan = state->makespan;
 }

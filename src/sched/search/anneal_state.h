@@ -15,14 +15,11 @@
 struct yk_anneal_state {
     const struct yk_graph *graph;
     struct yk_arena *arena; /* owns the state and all its arrays */
-    int32_t *order;         /* (n) the tasks in a topological order */
-    int32_t *places;        /* (n) the position of each task in `order` */
-    int32_t *devices;       /* (n) */
-    /* Results of the last successful yk_anneal_state_evaluate(): */
-    int64_t *starts;   /* (n) */
-    int64_t *finishes; /* (n) */
-    int32_t *previous; /* (n) preceding task on the same device; -1 means: none */
-    int64_t makespan;
+    /* Order and devices are those of the state. Starts, finishes and makespan are the results of
+     * the last successful yk_anneal_state_evaluate(). */
+    struct yk_schedule schedule;
+    int32_t *places;   /* (n) the position of each task in the order */
+    int32_t *previous; /* (n) preceding task on the same device, a result as well; -1: none */
     struct yk_anneal_state_scratch *scratch;
 };
 
@@ -51,10 +48,5 @@ void yk_anneal_state_move_task(struct yk_anneal_state *state, int32_t task, int3
 /* Sorts the order by the starts of the tasks. The order stays topological. Afterwards, call
  * yk_anneal_state_evaluate() with `first_place` 0. */
 yk_status yk_anneal_state_sort_by_start(struct yk_anneal_state *state) YK_MUST_USE;
-
-/* Copies the results of the last successful yk_anneal_state_evaluate() to a schedule of the same
- * graph. */
-void yk_anneal_state_write_schedule(const struct yk_anneal_state *state,
-                                    struct yk_schedule *schedule);
 
 #endif

@@ -11,10 +11,7 @@ static yk_status allocate_arrays(struct yk_partial_schedule *partial, struct yk_
 {
     const int32_t n = partial->graph->task_count;
     const int32_t P = partial->graph->device_count;
-    YK_TRY_NEW(arena, partial->order, n);
-    YK_TRY_NEW(arena, partial->devices, n);
-    YK_TRY_NEW(arena, partial->starts, n);
-    YK_TRY_NEW(arena, partial->finishes, n);
+    YK_TRY(yk_schedule_create_in(partial->graph, arena, &partial->schedule));
     YK_TRY_NEW(arena, partial->idle_from, P);
     YK_TRY_NEW(arena, partial->used, P);
     YK_TRY_NEW(arena, partial->missing, n);
@@ -60,7 +57,7 @@ static void begin(struct yk_partial_schedule *partial)
 {
     const struct yk_graph *graph = partial->graph;
     for (int32_t i = 0; i < graph->task_count; i++) {
-        partial->devices[i] = YK_SCHEDULE_NO_DEVICE;
+        partial->schedule.devices[i] = YK_SCHEDULE_NO_DEVICE;
         partial->missing[i] = graph->in_first[i + 1] - graph->in_first[i];
         partial->unused[i] = graph->out_first[i + 1] - graph->out_first[i];
         partial->needed_bytes[i] = graph->tasks[i].memory_bytes;
@@ -129,10 +126,10 @@ void yk_partial_schedule_place(struct yk_partial_schedule *partial,
                                const struct yk_partial_schedule_step *step)
 {
     const int32_t task = step->task;
-    partial->order[partial->placed] = task;
-    partial->devices[task] = step->device;
-    partial->starts[task] = step->start;
-    partial->finishes[task] = step->finish;
+    partial->schedule.order[partial->placed] = task;
+    partial->schedule.devices[task] = step->device;
+    partial->schedule.starts[task] = step->start;
+    partial->schedule.finishes[task] = step->finish;
     partial->idle_from[step->device] = step->finish;
     count_task(partial, task, step->device, 1);
     partial->free_bytes[step->device] -=
@@ -144,7 +141,7 @@ void yk_partial_schedule_undo(struct yk_partial_schedule *partial,
                               const struct yk_partial_schedule_step *step)
 {
     const int32_t task = step->task;
-    partial->devices[task] = YK_SCHEDULE_NO_DEVICE;
+    partial->schedule.devices[task] = YK_SCHEDULE_NO_DEVICE;
     partial->idle_from[step->device] = step->idle_from;
     count_task(partial, task, step->device, -1);
     yk_group_devices_remove_task(&partial->groups, task, step->device);
@@ -171,9 +168,9 @@ static int64_t earliest_arrival(const struct yk_partial_schedule *partial,
                                 const struct yk_graph_edge *edge, int32_t device)
 {
     const struct yk_graph *graph = partial->graph;
-    const int32_t source = partial->devices[edge->from];
+    const int32_t source = partial->schedule.devices[edge->from];
     if (source != YK_SCHEDULE_NO_DEVICE) {
-        return partial->finishes[edge->from] +
+        return partial->schedule.finishes[edge->from] +
                yk_graph_edge_delay_ticks(graph, edge, source, device);
     }
     const int64_t *ends = &partial->ends[(int64_t)edge->from * graph->device_count];
@@ -256,7 +253,7 @@ static int64_t bound_rest(struct yk_partial_schedule *partial, int64_t limit)
     }
     for (int32_t k = 0; k < graph->task_count && bound < limit; k++) {
         const int32_t task = graph->order[k];
-        if (partial->devices[task] == YK_SCHEDULE_NO_DEVICE) {
+        if (partial->schedule.devices[task] == YK_SCHEDULE_NO_DEVICE) {
             const int64_t through = bound_task(partial, task);
             bound = through > bound ? through : bound;
         }
@@ -279,14 +276,14 @@ bool yk_partial_schedule_dominated_or_add(struct yk_partial_schedule *partial)
     }
     for (int32_t i = 0; i < graph->task_count; i++) {
         const int32_t group = graph->tasks[i].group;
-        const int32_t device = partial->devices[i];
+        const int32_t device = partial->schedule.devices[i];
         int32_t code = 0; /* not placed */
         if (device == YK_SCHEDULE_NO_DEVICE) {
             const int32_t assigned = yk_group_devices_device_of_task(&partial->groups, i);
             code = assigned == YK_SCHEDULE_NO_DEVICE ? 0 : 2 + P + assigned;
         } else if (partial->unused[i] > 0) {
             code = 2 + device;
-            partial->times[count++] = partial->finishes[i];
+            partial->times[count++] = partial->schedule.finishes[i];
         } else if (graph->limited && group != YK_GRAPH_NO_GROUP) {
             code = 2 + 2 * P + device; /* what its group holds there still matters */
         } else {
@@ -350,7 +347,8 @@ int32_t yk_partial_schedule_list_steps(struct yk_partial_schedule *partial, int6
 {
     int32_t count = 0;
     for (int32_t task = 0; task < partial->graph->task_count; task++) {
-        if (partial->devices[task] != YK_SCHEDULE_NO_DEVICE || partial->missing[task] > 0) {
+        if (partial->schedule.devices[task] != YK_SCHEDULE_NO_DEVICE ||
+            partial->missing[task] > 0) {
             continue;
         }
         if (partial->deadline_s > 0 && yk_clock_now_s() >= partial->deadline_s) {

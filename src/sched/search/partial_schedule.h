@@ -44,14 +44,13 @@ struct yk_partial_schedule {
     bool keeps_dominated; /* dominated states are tried too, because they may need less memory */
     int64_t granularity;  /* bounds are rounded up to a multiple of this */
     int32_t placed;       /* number of placed tasks */
-    int32_t *order;       /* (placed) the tasks in the order of placement */
-    int32_t *devices;     /* (n) YK_SCHEDULE_NO_DEVICE means: not placed */
-    int64_t *starts;      /* (n) */
-    int64_t *finishes;    /* (n) */
-    int64_t *idle_from;   /* (P) finish of the last task on the device */
-    int32_t *used;        /* (P) number of tasks on the device */
-    int32_t *missing;     /* (n) number of unplaced inputs */
-    int32_t *unused;      /* (n) number of outgoing edges to unplaced tasks */
+    /* The placed tasks. The device of the others is YK_SCHEDULE_NO_DEVICE. The makespan and the
+     * lower bound are not set. */
+    struct yk_schedule schedule;
+    int64_t *idle_from; /* (P) finish of the last task on the device */
+    int32_t *used;      /* (P) number of tasks on the device */
+    int32_t *missing;   /* (n) number of unplaced inputs */
+    int32_t *unused;    /* (n) number of outgoing edges to unplaced tasks */
     struct yk_group_devices groups;
     int64_t *free_bytes;   /* (P) free memory: the limit minus the resident bytes of groups */
     int64_t *needed_bytes; /* (n) memory of the task and resident bytes of all its edges */
