@@ -3,7 +3,6 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "data/instruction_encoder.h"
-#include "data/instruction_files.h"
 #include "data/json_records.h"
 #include "tokenizer/token_ids.h"
 

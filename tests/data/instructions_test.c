@@ -3,7 +3,6 @@
 #include "support/files/word_tokenizer.h"
 #include "support/support.h"
 
-#include "data/instruction_files.h"
 #include "data/instructions.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * Common options: rows of option tables and operand tables that several commands share. `type` is
  * the struct that receives the value (the command's arguments or its job request). `member` is the
  * member of this struct that receives the value. A file that uses YK_DEVICE_OPTION or
- * YK_DEVICE_COUNTERS_OPTION includes job/device.h or job/device_counters.h.
+ * YK_DEVICE_COUNTERS_OPTION includes job/device.h.
  */
 #ifndef YK_CLI_OPTIONS_COMMON_OPTIONS_H
 #define YK_CLI_OPTIONS_COMMON_OPTIONS_H

@@ -7,7 +7,6 @@
 
 #include "base/status.h"
 #include "job/device.h"
-#include "job/device_counters.h"
 #include "job/profiling/profile_job.h"
 #include "job/training/team.h"
 #include "measure/profiler/profiler.h"

@@ -8,6 +8,7 @@
 #define YK_JOB_TRAINING_PROGRESS_H
 
 #include "job/training/result.h"
+#include "train/training_run.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,16 +33,8 @@ struct yk_train_start_report {
 
 /* Describes a finished step. */
 struct yk_train_step_report {
-    int64_t step;  /* counts from 1 */
-    int64_t steps; /* number of steps of the whole run */
-    double loss;
-    double norm; /* gradient norm */
-    double lr;   /* learning rate */
-    double loss_scale;
-    bool scaled;  /* the loss is scaled, because the precision is fp16 */
-    bool skipped; /* the update was skipped because the gradient was not finite */
-    double seconds;
-    double tokens_per_s;
+    const struct yk_step_metrics *metrics;
+    bool scaled;         /* the loss is scaled, because the precision is fp16 */
     double mfu;          /* model FLOPS utilisation, 0 to 1; `formula` in planner/planner.h */
     double exact_mfu;    /* `exact` in planner/planner.h */
     double memory_bytes; /* current memory of this process */

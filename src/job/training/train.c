@@ -1,8 +1,8 @@
-#include "job/training/train.h"
+#include "job/training/request.h"
 
 #include "base/log.h"
 #include "base/system.h"
-#include "job/device_counters.h"
+#include "job/device.h"
 #include "job/planning/plan_job.h"
 #include "job/rank.h"
 #include "job/training/rebalancer.h"
@@ -73,16 +73,8 @@ static void on_step(void *user, const struct yk_step_metrics *step)
     }
     const struct yk_mfu mfu = yk_planner_mfu_at_throughput(planned, step->tokens_per_s);
     struct yk_train_step_report report = {
-        .step = step->step,
-        .steps = step->steps,
-        .loss = step->loss,
-        .norm = step->norm,
-        .lr = step->lr,
-        .loss_scale = step->loss_scale,
+        .metrics = step,
         .scaled = planned->plan->workload.precision == YK_PRECISION_FP16,
-        .skipped = step->skipped,
-        .seconds = step->seconds,
-        .tokens_per_s = step->tokens_per_s,
         .mfu = mfu.formula,
         .exact_mfu = mfu.exact,
         .memory_bytes = yk_system_process_memory().resident_bytes,
