@@ -201,9 +201,7 @@ yk_status yk_device_describe(const struct yk_device_choice *choice, struct yk_te
     YK_TRY(find_backend(choice, &backend));
     YK_TRY(backend->open(&options, &device));
     backend->describe(device, out);
-    if (versions) {
-        backend->versions(device, versions);
-    }
+    backend->versions(device, versions);
     backend->close(device);
     return yk_text_status(out);
 }

@@ -42,8 +42,7 @@ yk_status yk_device_gpu_as_cluster_option(int32_t number, struct yk_arena *arena
                                           const char **out) YK_MUST_USE;
 
 /* Appends the backend's description of the device to `out`. Appends the versions of the software
- * that affect the device's speed to `versions`, which may be NULL. Fails if the backend cannot be
- * loaded. */
+ * that affect the device's speed to `versions`. Fails if the backend cannot be loaded. */
 yk_status yk_device_describe(const struct yk_device_choice *choice, struct yk_text *out,
                              struct yk_text *versions) YK_MUST_USE;
 

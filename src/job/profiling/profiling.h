@@ -40,11 +40,6 @@ struct yk_profiling_state {
     struct yk_counter_recorder *counter_recorder; /* NULL means: no counters */
 };
 
-static inline int32_t yk_profiling_rank_count(const struct yk_profiling_state *profiling)
-{
-    return yk_train_team_is_single_rank(&profiling->team) ? 1 : profiling->team.ranks.size;
-}
-
 /* Returns the requested device as a value of --device. If "all" was requested, returns the device
  * kind of the cluster, or "auto" if there is no cluster. */
 const char *yk_profiling_device_option(const struct yk_profiling_state *profiling);

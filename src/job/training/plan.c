@@ -6,7 +6,6 @@
 #include "comm/host_collective.h"
 #include "job/job.h"
 #include "job/profile_path.h"
-#include "job/workload.h"
 #include "planner/planner.h"
 #include "profile/profile.h"
 
@@ -165,21 +164,6 @@ static yk_status check_devices(const struct finding *finding, const char *source
                        yk_text_plural_suffix(ranks), (int)cluster->device_count);
     }
     return YK_OK;
-}
-
-yk_status yk_train_plan_workload_from_request(const struct yk_train_request *request,
-                                              const struct yk_model_config *config,
-                                              struct yk_workload *out)
-{
-    const struct yk_workload_request workload = {
-        .batch = request->batch,
-        .sequence = request->sequence,
-        .precision = request->precision,
-        .lora_rank = request->lora_rank,
-        .nf4 = request->nf4,
-        .recompute = request->recompute,
-    };
-    return yk_workload_from_request(&workload, config, out);
 }
 
 static yk_status open_cluster(const struct finding *finding, const char *source)

@@ -6,7 +6,6 @@
 #include "job/planning/plan_job.h"
 #include "job/rank.h"
 #include "job/training/rebalancer.h"
-#include "job/training/summary.h"
 #include "job/training/training.h"
 #include "planner/planner.h"
 
