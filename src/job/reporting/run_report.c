@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/folder.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "job/output_files.h"
 #include "job/planning/planning_inputs.h"
 #include "planner/planner.h"
@@ -141,11 +142,11 @@ static bool uses_more(const struct reading *reading, const struct yk_plan *last,
                       const double *shares)
 {
     for (int32_t r = 0; r < last->rank_count; r++) {
-        double most = yk_run_plan_rank_samples(last, r);
+        int64_t most = yk_plan_largest_share_of_rank(last, r);
         for (int32_t i = 0; i < reading->before_count; i++) {
-            most = fmax(most, yk_run_plan_rank_samples(reading->before[i]->plan, r));
+            most = yk_number_max(most, yk_plan_largest_share_of_rank(reading->before[i]->plan, r));
         }
-        if (shares[r] > most) {
+        if (shares[r] > (double)most) {
             return true;
         }
     }

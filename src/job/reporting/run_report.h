@@ -45,10 +45,6 @@ yk_status yk_run_options_read(const char *text, size_t length, const char *sourc
 
 /* ---- the plan of a run: shares, predictions and memory limits of its ranks ---- */
 
-/* Returns the samples per step of a rank: its largest share in any group of the plan. (The rank may
- * also be a member of groups in which it only holds state and has the share 0.) */
-double yk_run_plan_rank_samples(const struct yk_plan *plan, int32_t rank);
-
 /* Sets the members of `out`, which describes rank `number`, from the plan: device, share, memory
  * limit, predicted times and predicted memory. Changes only members that are not known yet (NULL or
  * NAN). The device name points into the plan's cluster. */
