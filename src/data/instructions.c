@@ -321,9 +321,9 @@ struct yk_instruction yk_instructions_at(const struct yk_instructions *instructi
     };
 }
 
-struct yk_instructions_totals yk_instructions_totals(const struct yk_instructions *instructions)
+struct yk_instruction_totals yk_instructions_totals(const struct yk_instructions *instructions)
 {
-    struct yk_instructions_totals totals = {
+    struct yk_instruction_totals totals = {
         .instructions = instructions->count,
         .skipped = instructions->skipped,
         .cut = instructions->cut,
@@ -341,7 +341,7 @@ struct yk_instructions_totals yk_instructions_totals(const struct yk_instruction
 
 void yk_instructions_describe(const struct yk_instructions *instructions, struct yk_text *out)
 {
-    const struct yk_instructions_totals totals = yk_instructions_totals(instructions);
+    const struct yk_instruction_totals totals = yk_instructions_totals(instructions);
     yk_text_addf(out,
                  "%" PRId64 " instructions, %" PRId64 " tokens, %" PRId64 " with loss, %" PRId64
                  " left out, %" PRId64 " cut off",

@@ -71,7 +71,7 @@ struct yk_instruction {
     int64_t line; /* number of the line in its file, or of the element in its list; from 1 */
 };
 
-struct yk_instructions_totals {
+struct yk_instruction_totals {
     int64_t instructions;
     int64_t skipped;
     int64_t cut;
@@ -90,7 +90,7 @@ yk_status yk_instructions_parse(const char *bytes, size_t length,
                                 struct yk_instructions **out) YK_MUST_USE;
 void yk_instructions_close(struct yk_instructions *instructions);
 
-struct yk_instructions_totals yk_instructions_totals(const struct yk_instructions *instructions);
+struct yk_instruction_totals yk_instructions_totals(const struct yk_instructions *instructions);
 
 /* Returns instruction `index`, in the order of the lines. The tokens belong to `instructions`. */
 struct yk_instruction yk_instructions_at(const struct yk_instructions *instructions, int64_t index);

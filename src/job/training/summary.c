@@ -8,8 +8,6 @@
 #include "planner/planner.h"
 #include "trace/trace.h"
 
-#include <string.h>
-
 yk_status yk_train_summary_fill_predictions(const struct yk_training *training,
                                             struct yk_train_result *out)
 {
