@@ -457,8 +457,8 @@ void yk_bleu_add_summary(const struct yk_bleu_result *bleu, struct yk_text *out)
                  bleu->reference_length);
 }
 
-void yk_bleu_add_signature(const struct yk_bleu_options *options, struct yk_text *out)
+void yk_bleu_add_signature(bool lowercase, struct yk_text *out)
 {
     yk_text_addf(out, "nrefs:1|case:%s|eff:no|tok:13a|smooth:exp|version:" RULES_VERSION,
-                 options->lowercase ? "lc" : "mixed");
+                 lowercase ? "lc" : "mixed");
 }

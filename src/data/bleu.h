@@ -23,10 +23,6 @@ enum {
     YK_BLEU_MAX_NGRAM = 4
 };
 
-struct yk_bleu_options {
-    bool lowercase; /* ignore case */
-};
-
 struct yk_bleu_result {
     double score;                         /* 0 to 100 */
     double precisions[YK_BLEU_MAX_NGRAM]; /* in percent, for n = 1 … 4, after smoothing */
@@ -37,7 +33,8 @@ struct yk_bleu_result {
     int64_t totals[YK_BLEU_MAX_NGRAM];  /* all n-grams of the hypotheses */
 };
 
-/* Scores `count` hypotheses. Hypothesis i is compared with reference i. */
+/* Scores `count` hypotheses. Hypothesis i is compared with reference i. `lowercase` means: ignore
+ * case. */
 yk_status yk_bleu_compute(const char *const *hypotheses, const char *const *references,
                           int64_t count, bool lowercase, struct yk_bleu_result *out) YK_MUST_USE;
 
@@ -51,7 +48,7 @@ double yk_bleu_length_ratio(const struct yk_bleu_result *bleu);
 
 /* Appends the signature of the score in sacreBLEU's format, with the version of sacreBLEU that this
  * code reproduces: "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0". */
-void yk_bleu_add_signature(const struct yk_bleu_options *options, struct yk_text *out);
+void yk_bleu_add_signature(bool lowercase, struct yk_text *out);
 
 /*
  * The words of a sentence as BLEU counts them. They equal the words of mteval-v13a.pl (NIST, WMT)

@@ -6,7 +6,7 @@
 #include "base/units.h"
 #include "base/utf8.h"
 #include "data/file_list.h"
-#include "data/instruction_files.h"
+#include "data/instructions.h"
 #include "data/text_reader.h"
 #include "data/token_shard.h"
 

@@ -13,7 +13,7 @@ struct yk_dataset {
     struct yk_corpus_range training;       /* range of the corpus */
     struct yk_corpus_range evaluation;     /* range of the corpus */
     struct yk_sentence_pairs *pairs;       /* for training */
-    struct yk_sentence_pairs *other_pairs; /* held out; NULL means: none */
+    struct yk_sentence_pairs *other_pairs; /* held out; NULL or empty means: none */
     struct yk_instructions *instructions;
     struct yk_instructions *other_instructions;
     struct yk_masked_sampler_token_ids masked;
@@ -55,12 +55,7 @@ static yk_status open_pairs(struct yk_dataset *dataset)
     }
     inner.from = kept;
     inner.until = request->part;
-    YK_TRY(yk_sentence_pairs_open(&inner, &dataset->other_pairs));
-    if (dataset->other_pairs->count == 0) {
-        yk_sentence_pairs_close(dataset->other_pairs);
-        dataset->other_pairs = NULL;
-    }
-    return YK_OK;
+    return yk_sentence_pairs_open(&inner, &dataset->other_pairs);
 }
 
 static yk_status open_instructions(struct yk_dataset *dataset)
@@ -80,12 +75,7 @@ static yk_status open_instructions(struct yk_dataset *dataset)
     }
     inner.from = kept;
     inner.until = request->part;
-    YK_TRY(yk_instructions_open(&inner, &dataset->other_instructions));
-    if (dataset->other_instructions->count == 0) {
-        yk_instructions_close(dataset->other_instructions);
-        dataset->other_instructions = NULL;
-    }
-    return YK_OK;
+    return yk_instructions_open(&inner, &dataset->other_instructions);
 }
 
 yk_status yk_dataset_open(const struct yk_dataset_request *request, struct yk_dataset **out)
@@ -168,9 +158,12 @@ static yk_status create_sampler(const struct yk_dataset *dataset,
     *out = NULL;
     switch (dataset->request.kind) {
     case YK_DATASET_SENTENCE_PAIRS:
-        return pairs ? yk_sentence_pair_sampler_create(pairs, options, out) : YK_OK;
+        return pairs && pairs->count > 0 ? yk_sentence_pair_sampler_create(pairs, options, out)
+                                         : YK_OK;
     case YK_DATASET_INSTRUCTIONS:
-        return instructions ? yk_instruction_sampler_create(instructions, options, out) : YK_OK;
+        return instructions && instructions->count > 0
+                   ? yk_instruction_sampler_create(instructions, options, out)
+                   : YK_OK;
     case YK_DATASET_MASKED_TEXT:
         return options->sequential && range.count == 0 ? YK_OK
                                                        : yk_masked_sampler_create(&masked, out);

@@ -1,4 +1,4 @@
-#include "data/instruction_files.h"
+#include "data/instructions.h"
 
 #include "base/file.h"
 #include "base/utf8.h"

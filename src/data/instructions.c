@@ -3,7 +3,6 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "data/instruction_encoder.h"
-#include "data/instruction_files.h"
 #include "data/json_records.h"
 #include "tokenizer/token_ids.h"
 
@@ -212,18 +211,22 @@ static bool is_one_object(const char *bytes, size_t length)
     return is_object;
 }
 
-/* Fails with a better message if a file that was read as lines is one object; `message` is the
- * message about its first line. */
-static yk_status explain(const char *bytes, size_t length, const char *path, const char *message)
+/* After a failure about a line of a file: fails with a better message if the file is one object. */
+static yk_status explain(const char *bytes, size_t length, const char *path)
 {
-    return is_one_object(bytes, length)
-               ? yk_fail(YK_ERROR_INPUT,
-                         "%s: one object over several lines is no data to train on: there must be "
-                         "a list of objects, or one object a line, each "
-                         "with " YK_INSTRUCTION_FORMATS_TEXT
-                         "; plain text has another name, such as .txt",
-                         path)
-               : yk_fail(YK_ERROR_INPUT, "%s", message);
+    struct yk_text message = {0};
+    yk_text_add(&message, yk_status_message()); /* parsing the file may replace it */
+    const yk_status status =
+        is_one_object(bytes, length)
+            ? yk_fail(YK_ERROR_INPUT,
+                      "%s: one object over several lines is no data to train on: there must be "
+                      "a list of objects, or one object a line, each "
+                      "with " YK_INSTRUCTION_FORMATS_TEXT
+                      "; plain text has another name, such as .txt",
+                      path)
+            : yk_fail(YK_ERROR_INPUT, "%s", yk_text_chars(&message));
+    yk_text_free(&message);
+    return status;
 }
 
 yk_status yk_instructions_parse(const char *bytes, size_t length,
@@ -232,14 +235,11 @@ yk_status yk_instructions_parse(const char *bytes, size_t length,
 {
     struct source source = {.path = request->path};
     struct reader reader = {.request = request, .sources = &source, .count = 1};
-    struct yk_text message = {0};
     YK_TRY(yk_json_records_split(bytes, length, request->path, &source.records));
     yk_status status = create(&reader, out);
     if (status == YK_ERROR_INPUT && !source.records.is_list) {
-        yk_text_add(&message, yk_status_message());
-        status = explain(bytes, length, request->path, yk_text_chars(&message));
+        status = explain(bytes, length, request->path);
     }
-    yk_text_free(&message);
     yk_json_records_free(&source.records);
     return status;
 }
@@ -264,13 +264,10 @@ static yk_status open_source(const char *path, struct source *out)
 static yk_status explain_file(yk_status status, const char *path)
 {
     struct yk_text text = {0};
-    struct yk_text message = {0};
-    yk_text_add(&message, yk_status_message());
     if (read_bytes(path, &text) == YK_OK) {
-        status = explain(yk_text_chars(&text), text.length, path, yk_text_chars(&message));
+        status = explain(yk_text_chars(&text), text.length, path);
     }
     yk_text_free(&text);
-    yk_text_free(&message);
     return status;
 }
 
@@ -324,9 +321,9 @@ struct yk_instruction yk_instructions_at(const struct yk_instructions *instructi
     };
 }
 
-struct yk_instructions_totals yk_instructions_totals(const struct yk_instructions *instructions)
+struct yk_instruction_totals yk_instructions_totals(const struct yk_instructions *instructions)
 {
-    struct yk_instructions_totals totals = {
+    struct yk_instruction_totals totals = {
         .instructions = instructions->count,
         .skipped = instructions->skipped,
         .cut = instructions->cut,
@@ -344,7 +341,7 @@ struct yk_instructions_totals yk_instructions_totals(const struct yk_instruction
 
 void yk_instructions_describe(const struct yk_instructions *instructions, struct yk_text *out)
 {
-    const struct yk_instructions_totals totals = yk_instructions_totals(instructions);
+    const struct yk_instruction_totals totals = yk_instructions_totals(instructions);
     yk_text_addf(out,
                  "%" PRId64 " instructions, %" PRId64 " tokens, %" PRId64 " with loss, %" PRId64
                  " left out, %" PRId64 " cut off",

@@ -1,8 +1,8 @@
 /*
  * Instructions: prompts and completions as tokens. The source is a file with one JSON object per
- * line or with one list of objects, or a folder of these files (data/instruction_files.h), which
- * are read as if they were one file. Unknown members, blank lines and a byte order mark are
- * ignored. An object has one of four formats:
+ * line or with one list of objects, or a folder of these files, which are read as if they were one
+ * file. Unknown members, blank lines and a byte order mark are ignored. An object has one of four
+ * formats:
  *
  *   {"prompt": "…", "completion": "…"}
  *       Prompt and completion are encoded separately. The begin token comes before them and the end
@@ -30,8 +30,10 @@
 #ifndef YK_DATA_INSTRUCTIONS_H
 #define YK_DATA_INSTRUCTIONS_H
 
+#include "base/arena.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "data/file_list.h"
 #include "tokenizer/tokenizer.h"
 
 #include <stdbool.h>
@@ -69,7 +71,7 @@ struct yk_instruction {
     int64_t line; /* number of the line in its file, or of the element in its list; from 1 */
 };
 
-struct yk_instructions_totals {
+struct yk_instruction_totals {
     int64_t instructions;
     int64_t skipped;
     int64_t cut;
@@ -88,12 +90,37 @@ yk_status yk_instructions_parse(const char *bytes, size_t length,
                                 struct yk_instructions **out) YK_MUST_USE;
 void yk_instructions_close(struct yk_instructions *instructions);
 
-struct yk_instructions_totals yk_instructions_totals(const struct yk_instructions *instructions);
+struct yk_instruction_totals yk_instructions_totals(const struct yk_instructions *instructions);
 
 /* Returns instruction `index`, in the order of the lines. The tokens belong to `instructions`. */
 struct yk_instruction yk_instructions_at(const struct yk_instructions *instructions, int64_t index);
 
 /* Appends "52002 instructions, 5012345 tokens, 2912345 with loss, 0 left out, 0 cut off". */
 void yk_instructions_describe(const struct yk_instructions *instructions, struct yk_text *out);
+
+/*
+ * ---- instruction files: finds the files of a path that contain instructions ----
+ *
+ * A file contains instructions if one of these conditions is true:
+ *   its name   ends in .jsonl, .ndjson or .json (upper or lower case)
+ *   its start  is an object with the members of an instruction, or a list of these objects; only
+ *              the first YK_INSTRUCTION_FILES_BEGINNING_BYTES bytes are examined
+ * A folder contains instructions if all its text files contain instructions (data/file_list.h). In
+ * a folder with other text, JSON files without instructions count as text; in any other folder they
+ * are an error. A folder with both instructions and text is an error. Any thread may call these
+ * functions.
+ */
+
+enum {
+    YK_INSTRUCTION_FILES_BEGINNING_BYTES = 1 << 20
+};
+
+/* Finds the instruction files at `path`, a file or a folder. The list is empty if the path contains
+ * text or tokens. Ignores files that are not regular files. Allocates the list in the arena. */
+yk_status yk_instruction_files_find(const char *path, struct yk_arena *arena,
+                                    struct yk_file_list *out) YK_MUST_USE;
+
+/* Returns whether a file that begins with `bytes` contains instructions. */
+bool yk_instruction_files_match_beginning(const char *bytes, size_t length);
 
 #endif

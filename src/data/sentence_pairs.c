@@ -198,18 +198,13 @@ struct yk_sentence_pair yk_sentence_pairs_at(const struct yk_sentence_pairs *pai
 struct yk_sentence_pair_totals yk_sentence_pairs_totals(const struct yk_sentence_pairs *pairs)
 {
     struct yk_sentence_pair_totals totals = {.pairs = pairs->count, .skipped = pairs->skipped};
-    int64_t longer_sides = 0;
     for (int64_t i = 0; i < pairs->count; i++) {
         const struct yk_sentence_pair pair = yk_sentence_pairs_at(pairs, i);
-        const int64_t source = pair.source_count;
-        const int64_t target = pair.target_count;
-        totals.source_tokens += source;
-        totals.target_tokens += target;
-        totals.longest_source = yk_number_max(totals.longest_source, source);
-        totals.longest_target = yk_number_max(totals.longest_target, target);
-        longer_sides += yk_number_max(source, target);
+        totals.source_tokens += pair.source_count;
+        totals.target_tokens += pair.target_count;
+        totals.longest_source = yk_number_max(totals.longest_source, pair.source_count);
+        totals.longest_target = yk_number_max(totals.longest_target, pair.target_count);
     }
-    totals.mean_longer_side = (double)longer_sides / (double)pairs->count;
     return totals;
 }
 

@@ -63,7 +63,6 @@ struct yk_sentence_pair_totals {
     int64_t target_tokens;
     int64_t longest_source; /* number of tokens of the longest source */
     int64_t longest_target;
-    double mean_longer_side; /* mean over all pairs of the number of tokens of the longer side */
 };
 
 yk_status yk_sentence_pairs_open(const struct yk_sentence_pairs_request *request,

@@ -15,7 +15,6 @@
 
 enum {
     PATH_SIZE = 4096,
-    LINE_SIZE = 128,
     MAX_GPUS = 1024,
 };
 
@@ -134,7 +133,7 @@ yk_status yk_device_gpu_as_cluster_option(int32_t number, struct yk_arena *arena
 {
     struct yk_machine machine;
     struct yk_visible_device visible = {-1, -1};
-    char line[LINE_SIZE];
+    struct yk_text line = {0};
     YK_TRY(find_gpu(number, &machine, &visible));
     const struct yk_nvml_gpu *gpu = &machine.gpus[visible.gpu];
     const struct yk_datasheet *sheet = yk_discover_find_datasheet(gpu->name);
@@ -146,14 +145,12 @@ yk_status yk_device_gpu_as_cluster_option(int32_t number, struct yk_arena *arena
     }
     double memory_bytes = 0;
     const double part = find_part(number, gpu, visible.instance, &memory_bytes);
-    int length = snprintf(line, sizeof line, "%s", sheet->name);
+    yk_text_add(&line, sheet->name);
     if (part < 1) {
-        length += snprintf(line + length, sizeof line - (size_t)length, ":%.1f%%", 100.0 * part);
+        yk_text_addf(&line, ":%.1f%%", 100.0 * part);
     }
-    length +=
-        snprintf(line + length, sizeof line - (size_t)length, ":%.0fMiB", memory_bytes / MIB - 0.5);
-    *out = yk_arena_copy_text(arena, line, (size_t)length);
-    return *out ? YK_OK : yk_fail_out_of_memory();
+    yk_text_addf(&line, ":%.0fMiB", memory_bytes / MIB - 0.5);
+    return yk_text_move_to_arena(&line, arena, out);
 }
 
 /* Path of the cache file of matrix product algorithms; false if there is no cache folder. */
@@ -201,9 +198,7 @@ yk_status yk_device_describe(const struct yk_device_choice *choice, struct yk_te
     YK_TRY(find_backend(choice, &backend));
     YK_TRY(backend->open(&options, &device));
     backend->describe(device, out);
-    if (versions) {
-        backend->versions(device, versions);
-    }
+    backend->versions(device, versions);
     backend->close(device);
     return yk_text_status(out);
 }

@@ -8,8 +8,11 @@
 
 #include "backend/backend.h"
 #include "base/arena.h"
+#include "base/status.h"
 #include "base/text.h"
+#include "measure/counters/recorder.h"
 #include "nn/store/parameter_store.h"
+#include "trace/counters_file.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,8 +42,7 @@ yk_status yk_device_gpu_as_cluster_option(int32_t number, struct yk_arena *arena
                                           const char **out) YK_MUST_USE;
 
 /* Appends the backend's description of the device to `out`. Appends the versions of the software
- * that affect the device's speed to `versions`, which may be NULL. Fails if the backend cannot be
- * loaded. */
+ * that affect the device's speed to `versions`. Fails if the backend cannot be loaded. */
 yk_status yk_device_describe(const struct yk_device_choice *choice, struct yk_text *out,
                              struct yk_text *versions) YK_MUST_USE;
 
@@ -51,5 +53,20 @@ yk_status yk_device_open_context(const struct yk_device_choice *choice,
                                  const struct yk_backend_options *options,
                                  struct yk_device_context *out) YK_MUST_USE;
 void yk_device_close_context(struct yk_device_context *context);
+
+/* ---- device counters (--counters): hardware counters of a device ---- */
+
+#define YK_DEVICE_COUNTERS_OPTION_HELP                                                             \
+    "Also say what the device's own meters show in each phase and kind of layer"
+
+/* Opens a counter recorder on a device. Must be called before any work starts on that device. */
+yk_status yk_device_counters_open_recorder(const struct yk_device_choice *device,
+                                           struct yk_counter_recorder **out) YK_MUST_USE;
+
+/* Appends one table for each of the first four ranks. A table has one row for each phase and for
+ * each kind of layer, and one column for each available counter. Its heading names the source of
+ * the numbers. */
+yk_status yk_device_counters_write_tables(const struct yk_counter_run_data *ranks,
+                                          struct yk_text *out) YK_MUST_USE;
 
 #endif

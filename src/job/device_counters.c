@@ -1,4 +1,4 @@
-#include "job/device_counters.h"
+#include "job/device.h"
 
 #include "base/table.h"
 #include "base/text.h"

@@ -55,7 +55,7 @@ struct yk_job_callbacks {
      * NULL means: the job aborts the communication instead. Ranks that were connected without MPI
      * then return YK_ERROR_LOST. With MPI, MPI_Abort ends the processes of all ranks, including
      * this one. A caller whose process must not end starts the ranks as separate processes
-     * (job/rank_launch.h).
+     * (job/rank.h).
      */
     void (*exit_process)(void *user, yk_status status);
 

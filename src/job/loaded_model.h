@@ -6,11 +6,13 @@
 #ifndef YK_JOB_LOADED_MODEL_H
 #define YK_JOB_LOADED_MODEL_H
 
+#include "base/status.h"
 #include "job/device.h"
 #include "nn/net.h"
 #include "nn/store/parameter_store.h"
 #include "train/checkpoint/checkpoint.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct yk_loaded_model_request {
@@ -39,5 +41,20 @@ struct yk_loaded_model {
 yk_status yk_loaded_model_open(const struct yk_loaded_model_request *request,
                                struct yk_loaded_model *out) YK_MUST_USE;
 void yk_loaded_model_close(struct yk_loaded_model *loaded);
+
+/* ---- weights export: writes a trained model as a folder in Hugging Face format, or its LoRA
+ * adapter in PEFT format ---- */
+
+struct yk_weights_export_request {
+    /* The written weights get the precision model.precision. */
+    struct yk_loaded_model_request model;
+    const char *output; /* output folder, which is created if it does not exist */
+    bool merge;         /* merge the adapter into the base weights */
+    double shard_bytes; /* maximum size of a file; 0 means: one file */
+};
+
+/* Fails if the output folder contains a training run, or if the model is read from the same folder.
+ */
+yk_status yk_weights_export_run(const struct yk_weights_export_request *request) YK_MUST_USE;
 
 #endif

@@ -1,6 +1,6 @@
 #include "job/model_data.h"
 
-#include "data/instruction_files.h"
+#include "data/instructions.h"
 #include "model/architecture.h"
 
 #include <inttypes.h>

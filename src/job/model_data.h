@@ -1,7 +1,7 @@
 /*
  * Model data: opens training or evaluation data in the form that a model needs, and checks that its
  * tokens are in the model's vocabulary. An encoder–decoder needs sentence pairs and BERT needs text
- * with masked tokens. A decoder needs text, or instructions if data/instruction_files.h finds
+ * with masked tokens. A decoder needs text, or instructions if data/instructions.h finds
  * instruction files. Not thread-safe.
  */
 #ifndef YK_JOB_MODEL_DATA_H

@@ -1,4 +1,4 @@
-#include "job/rank_launch.h"
+#include "job/rank.h"
 
 #include "base/arena.h"
 #include "cluster/mpirun.h"

@@ -1,5 +1,5 @@
-#include "job/training/train.h"
 #include "base/array.h"
+#include "job/training/request.h"
 #include "library/library.h"
 
 #include <stdlib.h>
@@ -83,8 +83,9 @@ static void keep_failure(void *user, const char *sentence)
     (void)!yk_arena_strdup(call->arena, sentence, &call->failure);
 }
 
-static void report_step(void *user, const struct yk_train_step_report *step)
+static void report_step(void *user, const struct yk_train_step_report *report)
 {
+    const struct yk_step_metrics *step = report->metrics;
     const struct yoke_training_callbacks *callbacks = ((const struct call *)user)->callbacks;
     const struct yoke_training_step reported = {
         .step = step->step,

@@ -111,6 +111,18 @@ static const struct yk_plan_group *find_alternating(const struct yk_plan *plan)
     return NULL;
 }
 
+int64_t yk_plan_largest_share_of_rank(const struct yk_plan *plan, int32_t rank)
+{
+    int64_t share = 0;
+    for (int32_t g = 0; g < plan->group_count; g++) {
+        for (int32_t m = 0; m < plan->groups[g].member_count; m++) {
+            const struct yk_plan_group_member *member = &plan->groups[g].members[m];
+            share = member->rank == rank && member->share > share ? member->share : share;
+        }
+    }
+    return share;
+}
+
 bool yk_plan_has_alternating_members(const struct yk_plan *plan)
 {
     return find_alternating(plan) != NULL;

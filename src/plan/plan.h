@@ -212,6 +212,10 @@ yk_status yk_plan_check(const struct yk_plan *plan, const struct yk_model *model
  * no samples. At least one speed must be above 0. */
 void yk_plan_divide_batch(const double *speeds, int32_t count, int64_t batch, int64_t *out);
 
+/* Returns the samples per step of a rank: its largest share in any group. (The rank may also be a
+ * member of groups in which it only holds state and has the share 0.) */
+int64_t yk_plan_largest_share_of_rank(const struct yk_plan *plan, int32_t rank);
+
 /* Returns true if the members of some group alternate; the comment at the top explains this. */
 bool yk_plan_has_alternating_members(const struct yk_plan *plan);
 

@@ -198,19 +198,6 @@ static void add_round(struct merge *merge, int32_t number)
 
 /* ---- all rounds ---- */
 
-/* The rank's samples in a step: the largest share in any of its groups. */
-static int64_t share_of(const struct yk_plan *plan, int32_t rank)
-{
-    int64_t share = 0;
-    for (int32_t g = 0; g < plan->group_count; g++) {
-        for (int32_t m = 0; m < plan->groups[g].member_count; m++) {
-            const struct yk_plan_group_member *member = &plan->groups[g].members[m];
-            share = member->rank == rank && member->share > share ? member->share : share;
-        }
-    }
-    return share;
-}
-
 static int compare(const void *a, const void *b)
 {
     const double left = *(const double *)a;
@@ -230,7 +217,7 @@ static yk_status summarise(const struct merge *merge, int32_t number, int32_t co
     const struct yk_program *program = merge->program;
     const struct rank_round *rank = &merge->ranks[number];
     out->device = program->cluster->devices[program->plan->ranks[number].device].name;
-    out->share = share_of(program->plan, number);
+    out->share = yk_plan_largest_share_of_rank(program->plan, number);
     out->versions = "";
     out->op_count = rank->list->op_count;
     YK_TRY_NEW(merge->arena, out->ops, (int64_t)out->op_count + 1);

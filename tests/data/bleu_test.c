@@ -141,8 +141,7 @@ static void signatures_are_sacrebleus(void **state)
     for (int lowercase = 0; lowercase <= 1; lowercase++) {
         struct corpus corpus = open_case("one-short");
         struct yk_text signature = {0};
-        const struct yk_bleu_options options = {.lowercase = lowercase};
-        yk_bleu_add_signature(&options, &signature);
+        yk_bleu_add_signature(lowercase, &signature);
         const struct yk_json *recorded = recorded_get(corpus.root, lowercase ? "lc" : "mixed");
         assert_string_equal(yk_text_chars(&signature),
                             yk_json_string(recorded_get(recorded, "signature")));

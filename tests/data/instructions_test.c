@@ -3,7 +3,6 @@
 #include "support/files/word_tokenizer.h"
 #include "support/support.h"
 
-#include "data/instruction_files.h"
 #include "data/instructions.h"
 
 #include <stdlib.h>
@@ -440,7 +439,7 @@ static void faulty_lines_are_left_out_where_it_is_wished(void **state)
     struct yk_instructions_request request = plain_request();
     request.skip_faulty = true;
     struct yk_instructions *instructions = read_with(mixed, &request);
-    const struct yk_instructions_totals totals = yk_instructions_totals(instructions);
+    const struct yk_instruction_totals totals = yk_instructions_totals(instructions);
     assert_int_equal(totals.instructions, 1);
     assert_int_equal(totals.skipped, 4);
     assert_int_equal(totals.tokens, 8);
@@ -465,7 +464,7 @@ static void long_lines_are_cut_off_where_it_is_wished(void **state)
     request.skip_faulty = true;
     request.cut_long = true;
     instructions = read_with(mixed, &request);
-    const struct yk_instructions_totals totals = yk_instructions_totals(instructions);
+    const struct yk_instruction_totals totals = yk_instructions_totals(instructions);
     assert_int_equal(totals.instructions, 3);
     assert_int_equal(totals.skipped, 2);
     assert_int_equal(totals.cut, 2);

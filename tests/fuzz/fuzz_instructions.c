@@ -6,8 +6,8 @@
 
 #include "support/files/word_tokenizer.h"
 
-#include "data/instruction_files.h"
 #include "data/instruction_sampler.h"
+#include "data/instructions.h"
 
 enum {
     LONGEST = 24,

@@ -1,5 +1,5 @@
 /* Requests of trainings that are made of settings by name: presets, layers, and what is refused. */
-#include "job/training/train.h"
+#include "job/training/request.h"
 
 #include "base/folder.h"
 #include "support/files/other_programs.h"

@@ -1,5 +1,5 @@
 /* A training as a job: what its callbacks are told, and what its result says. */
-#include "job/training/train.h"
+#include "job/training/request.h"
 
 #include "support/files/other_programs.h"
 #include "support/support.h"
@@ -53,9 +53,9 @@ static void on_step(void *user, const struct yk_train_step_report *step)
 {
     struct fixture *fixture = user;
     assert_in_range(fixture->step_count, 0, STEPS - 1);
-    assert_true(isfinite(step->loss));
-    fixture->steps[fixture->step_count++] = step->step;
-    if (fixture->stops && step->step == STOP_AFTER) {
+    assert_true(isfinite(step->metrics->loss));
+    fixture->steps[fixture->step_count++] = step->metrics->step;
+    if (fixture->stops && step->metrics->step == STOP_AFTER) {
         atomic_store(&fixture->stop, true);
     }
 }

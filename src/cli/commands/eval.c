@@ -4,7 +4,7 @@
 #include "cli/options/command.h"
 #include "cli/options/common_options.h"
 #include "cli/terminal.h"
-#include "job/device_counters.h"
+#include "job/device.h"
 #include "job/workload.h"
 
 #include <inttypes.h>

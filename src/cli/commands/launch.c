@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/file.h"
 #include "cli/terminal.h"
-#include "job/rank_launch.h"
+#include "job/rank.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -9,7 +9,7 @@
 #include "cli/options/plan_options.h"
 #include "cli/terminal.h"
 #include "cli/terminal_job.h"
-#include "job/device_counters.h"
+#include "job/device.h"
 #include "job/output_files.h"
 #include "job/profiling/profile_job.h"
 #include "job/training/transport.h"

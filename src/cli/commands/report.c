@@ -1,7 +1,7 @@
-#include "job/reporting/report.h"
 #include "cli/options/command.h"
 #include "cli/options/plan_options.h"
 #include "cli/terminal_job.h"
+#include "job/reporting/run_report.h"
 
 struct arguments {
     struct yk_report_request request;

@@ -1,4 +1,3 @@
-#include "job/planning/simulate.h"
 #include "cli/options/command.h"
 #include "cli/options/plan_options.h"
 #include "cli/terminal.h"

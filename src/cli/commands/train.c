@@ -1,4 +1,3 @@
-#include "job/training/train.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -6,7 +5,8 @@
 #include "cli/options/command.h"
 #include "cli/terminal.h"
 #include "cli/terminal_job.h"
-#include "job/device_counters.h"
+#include "job/device.h"
+#include "job/training/request.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -190,24 +190,26 @@ static void add_duration(double seconds, struct yk_text *out)
     }
 }
 
-static void add_step_speed(const struct yk_train_step_report *step, struct yk_text *out)
+static void add_step_speed(const struct yk_train_step_report *report, struct yk_text *out)
 {
+    const struct yk_step_metrics *step = report->metrics;
     yk_text_addf(out, "  %s  %.0f tokens/s",
                  YK_UNITS_FORMAT_TEMPORARY(step->seconds, YK_UNIT_SECONDS), step->tokens_per_s);
     if (step->seconds > 0) {
-        yk_text_addf(out, "  MFU %.1f %% (exact %.1f)", 100 * step->mfu, 100 * step->exact_mfu);
+        yk_text_addf(out, "  MFU %.1f %% (exact %.1f)", 100 * report->mfu, 100 * report->exact_mfu);
         yk_text_addf(out, "  memory %s  predicted/measured %.2f",
-                     YK_UNITS_FORMAT_TEMPORARY(step->memory_bytes, YK_UNIT_BYTES),
-                     step->predicted_s / step->seconds);
+                     YK_UNITS_FORMAT_TEMPORARY(report->memory_bytes, YK_UNIT_BYTES),
+                     report->predicted_s / step->seconds);
     }
-    if (step->slowest >= 0) {
-        yk_text_addf(out, "  slowest rank %d, computing %.0f %%", (int)step->slowest,
-                     100 * step->slowest_compute_fraction);
+    if (report->slowest >= 0) {
+        yk_text_addf(out, "  slowest rank %d, computing %.0f %%", (int)report->slowest,
+                     100 * report->slowest_compute_fraction);
     }
 }
 
-static void on_step(void *user, const struct yk_train_step_report *step)
+static void on_step(void *user, const struct yk_train_step_report *report)
 {
+    const struct yk_step_metrics *step = report->metrics;
     struct lines *lines = user;
     struct yk_text *line = &lines->line;
     const bool keep = step->step - lines->first_step <= FIRST_LINES ||
@@ -217,12 +219,12 @@ static void on_step(void *user, const struct yk_train_step_report *step)
     yk_text_addf(line, "step %" PRId64 "/%" PRId64 "  loss %.4f  norm %.3f  rate %.2e", step->step,
                  step->steps, fabs(step->loss), fabs(step->norm), step->lr);
     yk_text_add(line, step->skipped ? "  skipped" : "");
-    if (step->skipped && step->scaled) {
+    if (step->skipped && report->scaled) {
         yk_text_addf(line, ", loss scale %g", step->loss_scale);
     }
     yk_text_add(line, "  left ");
-    add_duration(step->remaining_s, line);
-    add_step_speed(step, line);
+    add_duration(report->remaining_s, line);
+    add_step_speed(report, line);
     show(lines, keep);
 }
 

@@ -1,4 +1,4 @@
-#include "job/models/weights_export.h"
+#include "job/loaded_model.h"
 
 #include "cli/options/command.h"
 #include "cli/options/common_options.h"

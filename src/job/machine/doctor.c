@@ -8,15 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum {
-    MAX_FILES = 3
-};
-
 struct dependency {
     const char *name;
     const char *needed_for;
     const char *package;
-    const char *files[MAX_FILES]; /* names to try, newest first */
+    const char *files; /* names to try, newest first, with spaces between them */
     const char *compiled;
     const char *symbol; /* a function that returns the version as text; NULL: call `version` */
     /* Writes the version of the loaded library; false: the library does not report it. */
@@ -24,11 +20,15 @@ struct dependency {
 };
 
 /* The first of the files that loads, or NULL. */
-static void *load(const char *const *files, size_t count)
+static void *load(const char *files)
 {
     void *handle = NULL;
-    for (size_t i = 0; i < count && files[i] && !handle; i++) {
-        handle = dlopen(files[i], RTLD_LAZY | RTLD_LOCAL);
+    while (*files && !handle) {
+        char name[64];
+        const size_t length = strcspn(files, " ");
+        snprintf(name, sizeof name, "%.*s", (int)length, files);
+        handle = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+        files += length + strspn(files + length, " ");
     }
     return handle;
 }
@@ -155,106 +155,36 @@ static bool nccl_version(void *handle, char out[YK_DOCTOR_VERSION_SIZE])
     return true;
 }
 
+/* The version of a header comes from the build: the headers of others stay in the folders that wrap
+ * them. */
 static const struct dependency dependencies[] = {
-    {
-        .name = "jansson",
-        .needed_for = "reading JSON",
-        .package = "libjansson4",
-        .files = {"libjansson.so.4"},
-        /* From the build: the headers of others stay in the folders that wrap them. */
-        .compiled = YOKE_JANSSON_VERSION,
-        .symbol = "jansson_version_str",
-    },
-    {
-        .name = "hwloc",
-        .needed_for = "cores and memory of this machine",
-        .package = "libhwloc15",
-        .files = {"libhwloc.so.15"},
-        .version = hwloc_version,
-    },
-    {
-        .name = "OpenBLAS",
-        .needed_for = "training on CPUs",
-        .package = "libopenblas0",
-        .files = {"libopenblas.so.0"},
-        .symbol = "openblas_get_config",
-    },
-    {
-        .name = "Open MPI",
-        .needed_for = "training on several machines",
-        .package = "libopenmpi3",
-        .files = {"libmpi.so.40"},
-        .version = mpi_version,
-    },
-    {
-        .name = "CBC",
-        .needed_for = "exact plans",
-        .package = "coinor-libcbc3",
-        .files = {"libCbcSolver.so.3"},
-        .symbol = "Cbc_getVersion",
-    },
-    {
-        .name = "SQLite",
-        .needed_for = "measured profiles",
-        .package = "libsqlite3-0",
-        .files = {"libsqlite3.so.0"},
-        .symbol = "sqlite3_libversion",
-    },
-    {
-        .name = "PCRE2",
-        .needed_for = "tokens of text",
-        .package = "libpcre2-8-0",
-        .files = {"libpcre2-8.so.0"},
-        .version = pcre2_version,
-    },
-    {
-        .name = "utf8proc",
-        .needed_for = "tokens of text",
-        .package = "libutf8proc2",
-        .files = {"libutf8proc.so.3", "libutf8proc.so.2"},
-        .symbol = "utf8proc_version",
-    },
-    {
-        .name = "CUDA driver",
-        .needed_for = "training on NVIDIA GPUs",
-        .package = "libcuda1",
-        .files = {"libcuda.so.1"},
-        .version = cuda_version,
-    },
-    {
-        .name = "NVML",
-        .needed_for = "finding NVIDIA GPUs",
-        .package = "libnvidia-ml1",
-        .files = {"libnvidia-ml.so.1"},
-        .version = nvml_version,
-    },
-    {
-        .name = "cuBLASLt",
-        .needed_for = "training on NVIDIA GPUs",
-        .package = "libcublaslt11",
-        .files = {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so.11"},
-        .version = cublas_version,
-    },
-    {
-        .name = "cuDNN",
-        .needed_for = "attention on NVIDIA GPUs",
-        .package = "libcudnn9-cuda-13",
-        .files = {"libcudnn.so.9"},
-        .version = cudnn_version,
-    },
-    {
-        .name = "NCCL",
-        .needed_for = "several NVIDIA GPUs",
-        .package = "libnccl2",
-        .files = {"libnccl.so.2"},
-        .version = nccl_version,
-    },
+    {"jansson", "reading JSON", "libjansson4", "libjansson.so.4", .compiled = YOKE_JANSSON_VERSION,
+     .symbol = "jansson_version_str"},
+    {"hwloc", "cores and memory of this machine", "libhwloc15", "libhwloc.so.15",
+     .version = hwloc_version},
+    {"OpenBLAS", "training on CPUs", "libopenblas0", "libopenblas.so.0",
+     .symbol = "openblas_get_config"},
+    {"Open MPI", "training on several machines", "libopenmpi3", "libmpi.so.40",
+     .version = mpi_version},
+    {"CBC", "exact plans", "coinor-libcbc3", "libCbcSolver.so.3", .symbol = "Cbc_getVersion"},
+    {"SQLite", "measured profiles", "libsqlite3-0", "libsqlite3.so.0",
+     .symbol = "sqlite3_libversion"},
+    {"PCRE2", "tokens of text", "libpcre2-8-0", "libpcre2-8.so.0", .version = pcre2_version},
+    {"utf8proc", "tokens of text", "libutf8proc2", "libutf8proc.so.3 libutf8proc.so.2",
+     .symbol = "utf8proc_version"},
+    {"CUDA driver", "training on NVIDIA GPUs", "libcuda1", "libcuda.so.1", .version = cuda_version},
+    {"NVML", "finding NVIDIA GPUs", "libnvidia-ml1", "libnvidia-ml.so.1", .version = nvml_version},
+    {"cuBLASLt", "training on NVIDIA GPUs", "libcublaslt11",
+     "libcublasLt.so.13 libcublasLt.so.12 libcublasLt.so.11", .version = cublas_version},
+    {"cuDNN", "attention on NVIDIA GPUs", "libcudnn9-cuda-13", "libcudnn.so.9",
+     .version = cudnn_version},
+    {"NCCL", "several NVIDIA GPUs", "libnccl2", "libnccl.so.2", .version = nccl_version},
 };
 static const size_t dependency_count = sizeof dependencies / sizeof dependencies[0];
 
 static bool find_dependency(const struct dependency *library, char out[YK_DOCTOR_VERSION_SIZE])
 {
-    void *handle = load(library->files, MAX_FILES);
+    void *handle = load(library->files);
     if (!handle) {
         return false;
     }
@@ -268,8 +198,7 @@ static bool find_dependency(const struct dependency *library, char out[YK_DOCTOR
 /* "OpenBLAS 0.3.21, kernels for neoversen1": what multiplies matrices on CPUs. */
 static bool describe_blas(char out[YK_DOCTOR_VERSION_SIZE])
 {
-    static const char *const files[] = {"libopenblas.so.0"};
-    void *handle = load(files, 1);
+    void *handle = load("libopenblas.so.0");
     const char *(*ask_core)(void) = NULL;
     char version[YK_DOCTOR_VERSION_SIZE] = "";
     if (!handle || !ask_for_text(handle, "openblas_get_config", version)) {

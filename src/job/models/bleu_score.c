@@ -22,15 +22,15 @@ static yk_status check_counts(const struct yk_lines *translations,
 }
 
 yk_status yk_bleu_score_compute(const struct yk_lines *translations, const char *reference,
-                                const struct yk_bleu_options *options, struct yk_bleu_score *out)
+                                bool lowercase, struct yk_bleu_score *out)
 {
     struct yk_lines *references = NULL;
     YK_TRY(yk_lines_read(reference, &references));
     yk_status status = check_counts(translations, references, reference);
     if (status == YK_OK) {
-        out->options = *options;
+        out->lowercase = lowercase;
         status = yk_bleu_compute(translations->items, references->items, translations->count,
-                                 options->lowercase, &out->bleu);
+                                 lowercase, &out->bleu);
     }
     yk_lines_destroy(references);
     return status;
@@ -38,11 +38,11 @@ yk_status yk_bleu_score_compute(const struct yk_lines *translations, const char 
 
 yk_status yk_bleu_score_run(const struct yk_bleu_score_request *request, struct yk_bleu_score *out)
 {
-    const struct yk_bleu_options options = {.lowercase = request->lowercase};
     struct yk_lines *translations = NULL;
     const char *source = NULL;
     YK_TRY(yk_lines_read_input(request->translations, &source, &translations));
-    const yk_status status = yk_bleu_score_compute(translations, request->reference, &options, out);
+    const yk_status status =
+        yk_bleu_score_compute(translations, request->reference, request->lowercase, out);
     yk_lines_destroy(translations);
     return status;
 }
@@ -51,7 +51,7 @@ yk_status yk_bleu_score_write_text(const struct yk_bleu_score *score, struct yk_
 {
     yk_bleu_add_summary(&score->bleu, out);
     yk_text_add(out, "\n");
-    yk_bleu_add_signature(&score->options, out);
+    yk_bleu_add_signature(score->lowercase, out);
     yk_text_add(out, "\n");
     return yk_text_status(out);
 }
@@ -72,7 +72,7 @@ yk_status yk_bleu_score_write_json(const struct yk_bleu_score *score, struct yk_
     /* A signature has nothing to escape. */
     yk_json_write_key(&json, "signature");
     yk_text_add(out, "\"");
-    yk_bleu_add_signature(&score->options, out);
+    yk_bleu_add_signature(score->lowercase, out);
     yk_text_add(out, "\"");
     return yk_json_write_end_document(&json);
 }

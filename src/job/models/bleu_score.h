@@ -21,7 +21,7 @@ struct yk_bleu_score_request {
 
 struct yk_bleu_score {
     struct yk_bleu_result bleu;
-    struct yk_bleu_options options; /* options with which the score was computed */
+    bool lowercase; /* case was ignored */
 };
 
 yk_status yk_bleu_score_run(const struct yk_bleu_score_request *request,
@@ -29,8 +29,7 @@ yk_status yk_bleu_score_run(const struct yk_bleu_score_request *request,
 
 /* Scores translations that are in memory. `reference` is the path of a file. */
 yk_status yk_bleu_score_compute(const struct yk_lines *translations, const char *reference,
-                                const struct yk_bleu_options *options,
-                                struct yk_bleu_score *out) YK_MUST_USE;
+                                bool lowercase, struct yk_bleu_score *out) YK_MUST_USE;
 
 /* Appends the same line that sacreBLEU prints, followed by the signature, which says how the score
  * was computed. */

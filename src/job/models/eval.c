@@ -2,7 +2,7 @@
 
 #include "base/json_write.h"
 #include "base/number.h"
-#include "job/device_counters.h"
+#include "job/device.h"
 #include "job/model_data.h"
 #include "nn/inference/inference.h"
 #include "tensors/safetensors_writer.h"

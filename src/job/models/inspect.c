@@ -31,8 +31,7 @@ static yk_status holds_checkpoint(const char *path, struct yk_arena *arena, bool
 
 static bool is_token_shard(const char *path)
 {
-    const size_t length = strlen(path);
-    return length > 4 && strcmp(path + length - 4, ".bin") == 0 && !yk_folder_exists(path);
+    return yk_text_ends_with(path, ".bin") && !yk_folder_exists(path);
 }
 
 /* A checkpoint that several ranks saved has its tensors in their shards, piece by piece. */

@@ -27,10 +27,8 @@ struct learner {
     struct yk_chunk_boundary_rules cut;
     struct yk_word_counts *counts;
     struct yk_text_files files;
-    struct yk_bpe_trainer_result result;
-    int64_t bytes;
-    int64_t min_times;
-    double seconds;
+    struct yk_bpe_trainer_result trained;
+    struct yk_tokenize_train_tokenizer_result *result;
 };
 
 static yk_status check_specials(const char *const *specials, int32_t count)
@@ -118,7 +116,8 @@ static yk_status prepare(struct learner *learner)
                        ": there are 256 bytes and %" PRId32 " special tokens",
                        min_tokens, learner->request->tokens, learner->style.special_count);
     }
-    learner->min_times = learner->request->min_times >= 0 ? learner->request->min_times : MIN_TIMES;
+    learner->result->min_times =
+        learner->request->min_times >= 0 ? learner->request->min_times : MIN_TIMES;
     const char *file = learner->style.pre_tokenizer;
     YK_TRY(yk_json_parse(file, strlen(file), &words));
     yk_chunk_boundary_from_pre_tokenizer(words, &learner->cut);
@@ -152,6 +151,7 @@ static yk_status count_words(void *user, const char *path, const char *text, siz
 static yk_status learn(struct learner *learner)
 {
     const struct yk_text_files_consumer consumer = {.consume = count_words, .user = learner};
+    struct yk_tokenize_train_tokenizer_result *result = learner->result;
     const double start_s = yk_clock_now_s();
     YK_TRY(prepare(learner));
     const struct yk_bpe_trainer_options request = {
@@ -160,44 +160,32 @@ static yk_status learn(struct learner *learner)
         .special_count = learner->style.special_count,
         .token_count = (int32_t)learner->request->tokens,
         .stop = yk_job_stop_flag(learner->request->job),
-        .min_times = learner->min_times,
+        .min_times = result->min_times,
     };
     YK_TRY(yk_text_files_read_chunks(&learner->files, &learner->cut, "counting words", &consumer,
-                                     learner->request->job, &learner->bytes));
-    yk_status status = yk_bpe_trainer_train(&request, &learner->result);
+                                     learner->request->job, &result->bytes));
+    yk_status status = yk_bpe_trainer_train(&request, &learner->trained);
     YK_TRY(status == YK_ERROR_STOPPED ? yk_text_files_fail_stopped() : status);
     struct yk_text file = {0};
-    yk_bpe_file_write(&learner->result, &learner->style, &file);
+    yk_bpe_file_write(&learner->trained, &learner->style, &file);
     status = yk_file_write(learner->request->output, &file);
     yk_text_free(&file);
-    learner->seconds = yk_clock_now_s() - start_s;
+    result->tokens = yk_token_map_count(learner->trained.tokens);
+    result->special = learner->style.special_count;
+    result->merges = learner->trained.rule_count;
+    result->files = learner->files.count;
+    result->words = yk_word_counts_distinct_count(learner->counts);
+    result->seconds = yk_clock_now_s() - start_s;
     return status;
-}
-
-static void count(const struct learner *learner, struct yk_tokenize_train_tokenizer_result *out)
-{
-    *out = (struct yk_tokenize_train_tokenizer_result){
-        .tokens = yk_token_map_count(learner->result.tokens),
-        .special = learner->style.special_count,
-        .merges = learner->result.rule_count,
-        .files = learner->files.count,
-        .bytes = learner->bytes,
-        .words = yk_word_counts_distinct_count(learner->counts),
-        .min_times = learner->min_times,
-        .seconds = learner->seconds,
-    };
 }
 
 yk_status yk_tokenize_train_tokenizer(const struct yk_tokenize_train_tokenizer_request *request,
                                       struct yk_tokenize_train_tokenizer_result *out)
 {
-    struct learner learner = {.request = request};
+    struct learner learner = {.request = request, .result = out};
     YK_TRY(yk_arena_create(&learner.arena));
     const yk_status status = learn(&learner);
-    if (status == YK_OK) {
-        count(&learner, out);
-    }
-    yk_bpe_trainer_result_free(&learner.result);
+    yk_bpe_trainer_result_free(&learner.trained);
     yk_word_counts_destroy(learner.counts);
     yk_pre_tokenizer_destroy(learner.pre_tokenizer);
     yk_regex_workspace_destroy(learner.workspace.regex);

@@ -261,7 +261,6 @@ static void join_line(struct yk_text *text)
 
 static yk_status score(const struct translator *translator, struct yk_bleu_score *out)
 {
-    const struct yk_bleu_options options = {0};
     struct yk_text all = {0};
     struct yk_lines *lines = NULL;
     for (int64_t i = 0; i < translator->lines->count; i++) {
@@ -271,7 +270,7 @@ static yk_status score(const struct translator *translator, struct yk_bleu_score
     }
     yk_status status = yk_text_status(&all);
     YK_IF_OK(yk_lines_split(yk_text_chars(&all), all.length, "the translation", &lines));
-    YK_IF_OK(yk_bleu_score_compute(lines, translator->request->reference, &options, out));
+    YK_IF_OK(yk_bleu_score_compute(lines, translator->request->reference, false, out));
     yk_lines_destroy(lines);
     yk_text_free(&all);
     return status;

@@ -1,4 +1,4 @@
-#include "job/models/weights_export.h"
+#include "job/loaded_model.h"
 
 #include "base/file.h"
 #include "base/folder.h"

@@ -186,17 +186,12 @@ static void add_split_point(const struct yk_memory_tradeoff *tradeoff, int32_t p
     yk_table_add_cell(table, "%s", TIME_TEXT(tradeoff->split_s[point]));
 }
 
-static yk_status add_split(const struct yk_memory_tradeoff *tradeoff, struct yk_text *out)
-{
-    static const struct yk_table_column columns[COLUMNS] = {
-        {"reserved for scheduling", YK_TABLE_RIGHT},
-        {"layers kept", YK_TABLE_RIGHT},
-        {"step", YK_TABLE_RIGHT},
-        {"", YK_TABLE_LEFT},
-    };
-    return add_curve(tradeoff, tradeoff->split_s, tradeoff->split_points, columns, add_split_point,
-                     out);
-}
+static const struct yk_table_column split_columns[COLUMNS] = {
+    {"reserved for scheduling", YK_TABLE_RIGHT},
+    {"layers kept", YK_TABLE_RIGHT},
+    {"step", YK_TABLE_RIGHT},
+    {"", YK_TABLE_LEFT},
+};
 
 static void add_memory_point(const struct yk_memory_tradeoff *tradeoff, int32_t point,
                              struct yk_table *table)
@@ -207,17 +202,12 @@ static void add_memory_point(const struct yk_memory_tradeoff *tradeoff, int32_t 
     yk_table_add_cell(table, "%s", TIME_TEXT(tradeoff->ahead_of_memory_s[point]));
 }
 
-static yk_status add_memory(const struct yk_memory_tradeoff *tradeoff, struct yk_text *out)
-{
-    static const struct yk_table_column columns[COLUMNS] = {
-        {"memory of a device", YK_TABLE_RIGHT},
-        {"together", YK_TABLE_RIGHT},
-        {"one gather ahead", YK_TABLE_RIGHT},
-        {"", YK_TABLE_LEFT},
-    };
-    return add_curve(tradeoff, tradeoff->joint_of_memory_s, tradeoff->memory_points, columns,
-                     add_memory_point, out);
-}
+static const struct yk_table_column memory_columns[COLUMNS] = {
+    {"memory of a device", YK_TABLE_RIGHT},
+    {"together", YK_TABLE_RIGHT},
+    {"one gather ahead", YK_TABLE_RIGHT},
+    {"", YK_TABLE_LEFT},
+};
 
 yk_status yk_memory_tradeoff_job_write_text(const struct yk_memory_tradeoff_job_result *result,
                                             struct yk_text *out)
@@ -237,7 +227,8 @@ yk_status yk_memory_tradeoff_job_write_text(const struct yk_memory_tradeoff_job_
     }
     yk_text_addf(out, "\n%s\n%s Here that is %s.\n\n", charts[0].title, charts[0].definition,
                  YK_UNITS_FORMAT_TEMPORARY(tradeoff->free_bytes, YK_UNIT_BYTES));
-    YK_TRY(add_split(tradeoff, out));
+    YK_TRY(add_curve(tradeoff, tradeoff->split_s, tradeoff->split_points, split_columns,
+                     add_split_point, out));
     yk_text_addf(out, "\n  best split   %s %% for scheduling: %s\n", percent,
                  TIME_TEXT(charts[0].chosen_s));
     if (tradeoff->joint) {
@@ -257,7 +248,8 @@ yk_status yk_memory_tradeoff_job_write_text(const struct yk_memory_tradeoff_job_
     }
     if (tradeoff->memory_points > 0) {
         yk_text_addf(out, "\n%s\n%s\n\n", charts[1].title, charts[1].definition);
-        YK_TRY(add_memory(tradeoff, out));
+        YK_TRY(add_curve(tradeoff, tradeoff->joint_of_memory_s, tradeoff->memory_points,
+                         memory_columns, add_memory_point, out));
     }
     return yk_text_status(out);
 }

@@ -1,5 +1,5 @@
-/* Trade-off job: compares ways to divide free memory between parameters that are kept from the
- * forward pass to the backward pass and parameters that are gathered before they are needed
+/* Memory trade-off job: compares ways to divide free memory between parameters that are kept from
+ * the forward pass to the backward pass and parameters that are gathered before they are needed
  * (planner/tradeoff.h). Writes charts and plans. */
 #ifndef YK_JOB_PLANNING_MEMORY_TRADEOFF_JOB_H
 #define YK_JOB_PLANNING_MEMORY_TRADEOFF_JOB_H

@@ -317,8 +317,7 @@ static const char *device_of(const struct yk_planner_outcome *planned,
     return is_message(class) ? NULL : planned->context->cluster->devices[device].name;
 }
 
-static yk_status add_times(const struct yk_planner_outcome *planned,
-                           const struct yk_sim_op_class *classes, int32_t count,
+static yk_status add_times(const struct yk_planner_outcome *planned, struct yk_arena *arena,
                            struct yk_text *out)
 {
     static const struct yk_table_column columns[] = {
@@ -327,6 +326,10 @@ static yk_status add_times(const struct yk_planner_outcome *planned,
         {"alone", YK_TABLE_RIGHT}, {"off by", YK_TABLE_RIGHT},  {"from", YK_TABLE_LEFT},
     };
     struct yk_table *table = NULL;
+    struct yk_sim_op_class *classes = NULL;
+    int32_t count = 0;
+    YK_TRY(yk_sim_count_op_classes(planned->evaluation.sim, planned->context->costs, arena,
+                                   &classes, &count));
     YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
     for (int32_t i = 0; i < count; i++) {
         const struct yk_sim_op_class *class = &classes[i];
@@ -352,10 +355,13 @@ static yk_status add_times(const struct yk_planner_outcome *planned,
     return yk_table_write_and_destroy(table, out);
 }
 
-static void write_times(const struct yk_planner_outcome *planned,
-                        const struct yk_sim_op_class *classes, int32_t count,
-                        struct yk_json_writer *json)
+static yk_status write_times(const struct yk_planner_outcome *planned, struct yk_arena *arena,
+                             struct yk_json_writer *json)
 {
+    struct yk_sim_op_class *classes = NULL;
+    int32_t count = 0;
+    YK_TRY(yk_sim_count_op_classes(planned->evaluation.sim, planned->context->costs, arena,
+                                   &classes, &count));
     yk_json_write_begin_array(json, "times");
     for (int32_t i = 0; i < count; i++) {
         const struct yk_sim_op_class *class = &classes[i];
@@ -372,28 +378,13 @@ static void write_times(const struct yk_planner_outcome *planned,
         yk_json_write_end_object(json);
     }
     yk_json_write_end_array(json);
-}
-
-/* Writes JSON if `json` is not NULL, else text. */
-static yk_status add_or_write_times(const struct yk_planner_outcome *planned,
-                                    struct yk_json_writer *json, struct yk_arena *arena,
-                                    struct yk_text *out)
-{
-    struct yk_sim_op_class *classes = NULL;
-    int32_t count = 0;
-    YK_TRY(yk_sim_count_op_classes(planned->evaluation.sim, planned->context->costs, arena,
-                                   &classes, &count));
-    if (!json) {
-        return add_times(planned, classes, count, out);
-    }
-    write_times(planned, classes, count, json);
-    return yk_text_status(out);
+    return yk_text_status(json->text);
 }
 
 yk_status yk_plan_output_write_op_times_text(const struct yk_planner_outcome *planned,
                                              struct yk_text *out)
 {
-    YK_TRY_WITH_TEMPORARY_ARENA(arena, add_or_write_times(planned, NULL, arena, out));
+    YK_TRY_WITH_TEMPORARY_ARENA(arena, add_times(planned, arena, out));
     return YK_OK;
 }
 
@@ -458,23 +449,21 @@ static void write_plan(const struct yk_planner_outcome *planned, struct yk_json_
     yk_json_write_string(json, "pipeline", yk_plan_pipeline_name(plan->pipeline));
     yk_json_write_number(json, "block_bytes", plan->block_bytes);
     yk_json_write_number(json, "bucket_bytes", plan->bucket_bytes);
+}
+
+static void write_devices_and_layers(const struct yk_planner_outcome *planned,
+                                     struct yk_json_writer *json)
+{
+    const struct yk_plan *plan = planned->plan;
     yk_json_write_begin_array(json, "devices");
-    for (int32_t r = 0; r < plan->rank_count; r++) {
+    for (int32_t r = 0; plan && r < plan->rank_count; r++) {
         write_device(planned, r, json);
     }
     yk_json_write_end_array(json);
     yk_json_write_begin_array(json, "layers");
-    for (int32_t l = 0; l < plan->layer_count; l++) {
+    for (int32_t l = 0; plan && l < plan->layer_count; l++) {
         write_layer(planned, l, json);
     }
-    yk_json_write_end_array(json);
-}
-
-static void write_no_plan(struct yk_json_writer *json)
-{
-    yk_json_write_begin_array(json, "devices");
-    yk_json_write_end_array(json);
-    yk_json_write_begin_array(json, "layers");
     yk_json_write_end_array(json);
 }
 
@@ -542,9 +531,10 @@ yk_status yk_plan_output_write_json(const struct yk_planner_outcome *planned, st
     if (planned->plan) {
         write_context(planned, &json);
         write_plan(planned, &json);
-        YK_TRY_WITH_TEMPORARY_ARENA(arena, add_or_write_times(planned, &json, arena, out));
-    } else {
-        write_no_plan(&json);
+    }
+    write_devices_and_layers(planned, &json);
+    if (planned->plan) {
+        YK_TRY_WITH_TEMPORARY_ARENA(arena, write_times(planned, arena, &json));
     }
     write_alternatives(planned, &json);
     return yk_json_write_end_document(&json);

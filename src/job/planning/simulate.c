@@ -1,8 +1,7 @@
-#include "job/planning/simulate.h"
+#include "job/planning/plan_job.h"
 
 #include "base/folder.h"
 #include "job/output_files.h"
-#include "job/planning/plan_job.h"
 #include "planner/planner.h"
 #include "program/program.h"
 #include "trace/trace.h"

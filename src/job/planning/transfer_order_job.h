@@ -1,4 +1,4 @@
-/* Order job: reads an order problem from a file and finds an order of its collectives
+/* Transfer order job: reads an order problem from a file and finds an order of its collectives
  * (planner/order/transfer_order.h). */
 #ifndef YK_JOB_PLANNING_TRANSFER_ORDER_JOB_H
 #define YK_JOB_PLANNING_TRANSFER_ORDER_JOB_H

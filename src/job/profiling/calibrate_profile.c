@@ -23,20 +23,19 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-/* A finished run that a profile is calibrated with. Starts as {0}; owns what it points to. */
+/* A finished run that a profile is calibrated with. */
 struct finished_run {
-    struct yk_arena *arena;
-    const char *folder;
-    const char *profile; /* the file that is to be calibrated */
-    bool has_profile;    /* it is there */
-    bool is_default;     /* nobody named it */
-    bool writes;
+    const struct yk_calibrate_profile_request *request;
+    struct yk_calibrate_profile_result
+        *result;            /* its path of the profile is the file to calibrate */
+    struct yk_arena *arena; /* of the result */
+    bool has_profile;       /* that file is there */
+    bool is_default;        /* nobody named it */
     struct yk_planning_inputs planning;
     const struct yk_plan *plan;         /* that the run ended with */
     struct yk_planner_outcome *planned; /* by the profile as it is */
     uint64_t shuffle; /* seed of another program for the plan; 0: the plan's own */
     struct yk_op_times op_times;
-    double measured_step_s;  /* median */
     double predicted_step_s; /* when the run began; NAN: not known */
 };
 
@@ -54,32 +53,32 @@ static bool is_running(const char *lock)
     return held;
 }
 
-static yk_status check(const struct finished_run *run)
+static yk_status check(const char *folder, struct yk_arena *arena)
 {
     const char *lock = NULL;
-    if (!yk_folder_exists(run->folder)) {
+    if (!yk_folder_exists(folder)) {
         return yk_fail(YK_ERROR_INPUT, "%s is no folder of a run; name the --out of a yoke train",
-                       run->folder);
+                       folder);
     }
-    YK_TRY(yk_folder_join_path(run->folder, "lock", run->arena, &lock));
+    YK_TRY(yk_folder_join_path(folder, "lock", arena, &lock));
     if (is_running(lock)) {
         return yk_fail(YK_ERROR_INPUT, "%s is still being trained; calibrate when that has ended",
-                       run->folder);
+                       folder);
     }
-    if (!yk_folder_contains(run->folder, "plan.json")) {
-        return yk_fail(YK_ERROR_INPUT, "%s holds no run: it has no plan.json", run->folder);
+    if (!yk_folder_contains(folder, "plan.json")) {
+        return yk_fail(YK_ERROR_INPUT, "%s holds no run: it has no plan.json", folder);
     }
-    if (!yk_folder_contains(run->folder, "summary.json")) {
+    if (!yk_folder_contains(folder, "summary.json")) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s has no summary.json: its training was cut off; go on with: yoke train "
                        "--resume --out %s",
-                       run->folder, run->folder);
+                       folder, folder);
     }
-    if (!yk_folder_contains(run->folder, "op-times.json")) {
+    if (!yk_folder_contains(folder, "op-times.json")) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s has no op-times.json: it took too few steps to tell what its ops take; "
                        "train for ten or more",
-                       run->folder);
+                       folder);
     }
     return YK_OK;
 }
@@ -88,7 +87,7 @@ static yk_status read_file(struct finished_run *run, const char *name, reader re
 {
     struct yk_text text = {0};
     const char *path = NULL;
-    YK_TRY(yk_folder_join_path(run->folder, name, run->arena, &path));
+    YK_TRY(yk_folder_join_path(run->request->run, name, run->arena, &path));
     yk_status status = yk_file_read_limited(path, YK_FILE_MAX_TRACE_BYTES, &text);
     YK_IF_OK(read(run, path, &text));
     yk_text_free(&text);
@@ -124,8 +123,9 @@ static yk_status read_metrics(struct finished_run *run, const char *path,
 {
     struct yk_run_metrics metrics = {0};
     YK_TRY(yk_run_metrics_read(yk_text_chars(text), text->length, path, run->arena, &metrics));
-    YK_TRY(find_step(&metrics, run->arena, &run->measured_step_s));
-    return run->measured_step_s > 0 ? YK_OK : yk_fail(YK_ERROR_INPUT, "%s: there is no step", path);
+    YK_TRY(find_step(&metrics, run->arena, &run->result->measured_step_s));
+    return run->result->measured_step_s > 0 ? YK_OK
+                                            : yk_fail(YK_ERROR_INPUT, "%s: there is no step", path);
 }
 
 static yk_status read_summary(struct finished_run *run, const char *path,
@@ -153,20 +153,22 @@ static yk_status read_options(struct finished_run *run, const char *path,
     return YK_OK;
 }
 
-/* The profile that is to be calibrated. */
+/* The profile that is to be calibrated: that of the request, else that which the run was planned
+ * with, else the usual one. A damaged one that is to be written is set aside. */
 static yk_status find_profile(struct finished_run *run, const struct yk_plan_source_paths *sources)
 {
-    if (run->profile && strcmp(run->profile, "none") == 0) {
+    const char *named = run->request->profile ? run->request->profile : sources->profile;
+    const char **path = &run->result->profile;
+    if (run->request->profile && strcmp(run->request->profile, "none") == 0) {
         return yk_fail(YK_ERROR_USAGE,
                        "--profile none: there is nothing to calibrate; name a file");
     }
-    const char *named = run->profile ? run->profile : sources->profile;
     run->is_default = !named;
-    YK_TRY(yk_profile_path_resolve_writable(named, run->arena, &run->profile));
-    run->has_profile = access(run->profile, F_OK) == 0;
-    if (run->has_profile && run->writes) {
+    YK_TRY(yk_profile_path_resolve_writable(named, run->arena, path));
+    run->has_profile = access(*path, F_OK) == 0;
+    if (run->has_profile && !run->request->dry_run) {
         struct yk_profile *profile = NULL;
-        YK_TRY(yk_profile_path_open_writable(run->profile, run->profile, &profile));
+        YK_TRY(yk_profile_path_open_writable(*path, *path, &profile));
         yk_profile_close(profile);
     }
     return YK_OK;
@@ -201,38 +203,23 @@ static yk_status read_plan(struct finished_run *run, const char *path, const str
     YK_TRY(yk_plan_file_read_source_paths(yk_text_chars(text), text->length, path, run->arena,
                                           &sources));
     YK_TRY(find_profile(run, &sources));
-    request.profile = run->has_profile ? run->profile : "none";
-    if (yk_folder_contains(run->folder, "config.json")) {
-        YK_TRY(yk_folder_join_path(run->folder, "config.json", run->arena, &request.model));
+    request.profile = run->has_profile ? run->result->profile : "none";
+    if (yk_folder_contains(run->request->run, "config.json")) {
+        YK_TRY(yk_folder_join_path(run->request->run, "config.json", run->arena, &request.model));
     }
     YK_TRY(yk_planning_inputs_open_plan_file(path, &request, &run->planning, &run->plan));
     YK_TRY(follow_shares(run));
     return examine(run, &run->planned);
 }
 
-/* `profile` is the file to calibrate; NULL: that which the run was planned with, or the usual one.
- * A damaged one that is to be written is set aside. */
-static yk_status open_run(const char *folder, const char *profile, bool writes,
-                          struct finished_run *out)
+static yk_status open_run(struct finished_run *run)
 {
-    out->writes = writes;
-    out->folder = folder;
-    out->profile = profile;
-    YK_TRY(yk_arena_create(&out->arena));
-    YK_TRY(check(out));
-    YK_TRY(read_file(out, "op-times.json", read_op_times));
-    YK_TRY(read_file(out, "metrics.jsonl", read_metrics));
-    YK_TRY(read_file(out, "summary.json", read_summary));
-    YK_TRY(read_file(out, "run.json", read_options));
-    return read_file(out, "plan.json", read_plan);
-}
-
-static void close_run(struct finished_run *run)
-{
-    yk_planner_outcome_destroy(run->planned);
-    yk_planning_inputs_close(&run->planning);
-    yk_arena_destroy(run->arena);
-    *run = (struct finished_run){0};
+    YK_TRY(check(run->request->run, run->arena));
+    YK_TRY(read_file(run, "op-times.json", read_op_times));
+    YK_TRY(read_file(run, "metrics.jsonl", read_metrics));
+    YK_TRY(read_file(run, "summary.json", read_summary));
+    YK_TRY(read_file(run, "run.json", read_options));
+    return read_file(run, "plan.json", read_plan);
 }
 
 /* Predicts the step time of the run's plan with another profile. */
@@ -297,8 +284,8 @@ static yk_status save_profile(const struct finished_run *run,
                               const struct yk_calibration *calibration)
 {
     struct yk_profile *profile = NULL;
-    YK_TRY(yk_profile_path_open_writable(run->is_default ? NULL : run->profile, run->profile,
-                                         &profile));
+    const char *path = run->result->profile;
+    YK_TRY(yk_profile_path_open_writable(run->is_default ? NULL : path, path, &profile));
     const yk_status status = yk_profiler_write_rows(&calibration->rows, profile);
     yk_profile_close(profile);
     return status;
@@ -312,7 +299,7 @@ static void note_other_profile(const struct finished_run *run)
                "the run was planned with other times, which predicted %s a step; what is shown as "
                "predicted is by %s",
                YK_UNITS_FORMAT_TEMPORARY(run->predicted_step_s, YK_UNIT_SECONDS),
-               run->has_profile ? run->profile : "datasheets");
+               run->has_profile ? run->result->profile : "datasheets");
     }
 }
 
@@ -326,10 +313,10 @@ static void warn_unexplained(const struct yk_calibrate_profile_result *result)
     }
 }
 
-static yk_status calibrate(const struct yk_calibrate_profile_request *request,
-                           struct finished_run *run, struct yk_calibrate_profile_result *out)
+static yk_status calibrate(struct finished_run *run)
 {
-    YK_TRY(open_run(request->run, request->profile, !request->dry_run, run));
+    struct yk_calibrate_profile_result *out = run->result;
+    YK_TRY(open_run(run));
     const struct yk_calibration_request wanted = {
         .program = run->planned->evaluation.program,
         .sim = run->planned->evaluation.sim,
@@ -338,18 +325,16 @@ static yk_status calibrate(const struct yk_calibrate_profile_request *request,
     };
     const yk_status status = yk_calibration_compute(&wanted, run->arena, &out->calibration);
     if (status != YK_OK) {
-        return yk_status_prefix(status, request->run);
+        return yk_status_prefix(status, run->request->run);
     }
-    out->run = run->folder;
-    out->profile = run->profile;
+    out->run = run->request->run;
     out->steps = run->op_times.steps;
     out->ranks = run->op_times.rank_count;
-    out->measured_step_s = run->measured_step_s;
     out->predicted_step_s = run->planned->evaluation.step_s;
     YK_TRY(predict(run, &out->calibration, &out->calibrated_step_s));
     note_other_profile(run);
     warn_unexplained(out);
-    if (!request->dry_run) {
+    if (!run->request->dry_run) {
         YK_TRY(save_profile(run, &out->calibration));
         out->written = true;
     }
@@ -359,12 +344,12 @@ static yk_status calibrate(const struct yk_calibrate_profile_request *request,
 yk_status yk_calibrate_profile_run(const struct yk_calibrate_profile_request *request,
                                    struct yk_calibrate_profile_result *out)
 {
-    struct finished_run run = {0};
-    const yk_status status = calibrate(request, &run, out);
-    /* The result takes over the arena, which it points into. */
-    out->arena = run.arena;
-    run.arena = NULL;
-    close_run(&run);
+    struct finished_run run = {.request = request, .result = out};
+    YK_TRY(yk_arena_create(&out->arena));
+    run.arena = out->arena;
+    const yk_status status = calibrate(&run);
+    yk_planner_outcome_destroy(run.planned);
+    yk_planning_inputs_close(&run.planning);
     return status;
 }
 

@@ -1,6 +1,6 @@
 /*
- * Calibrate: compares the measured op times of a finished run with the predicted op times, and
- * corrects the profile.
+ * Calibrate profile: compares the measured op times of a finished run with the predicted op times,
+ * and corrects the profile.
  */
 #ifndef YK_JOB_PROFILING_CALIBRATE_PROFILE_H
 #define YK_JOB_PROFILING_CALIBRATE_PROFILE_H

@@ -67,7 +67,7 @@ void yk_profile_job_result_free(struct yk_profile_job_result *result);
 yk_status yk_profile_job_write_json(const struct yk_profile_job_result *result,
                                     struct yk_text *out) YK_MUST_USE;
 
-/* Appends the devices in the format of a cluster file. */
+/* Appends the devices as JSON, in the format of a cluster file. */
 yk_status yk_profile_job_write_cluster_file(const struct yk_profile_job_result *result,
                                             struct yk_text *out) YK_MUST_USE;
 

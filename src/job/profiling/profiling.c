@@ -244,7 +244,7 @@ yk_status yk_profiling_make_target_cluster(struct yk_profiling_state *profiling)
 {
     const struct yk_profile_job_request *request = profiling->request;
     const struct yk_train_team *team = &profiling->team;
-    const int64_t ranks = yk_profiling_rank_count(profiling);
+    const int64_t ranks = yk_train_team_is_single_rank(team) ? 1 : team->ranks.size;
     const char *line = NULL;
     if (!request->cluster) {
         yk_cluster_destroy(profiling->cluster);

@@ -7,7 +7,6 @@
 
 #include "base/status.h"
 #include "job/device.h"
-#include "job/device_counters.h"
 #include "job/profiling/profile_job.h"
 #include "job/training/team.h"
 #include "measure/profiler/profiler.h"
@@ -40,11 +39,6 @@ struct yk_profiling_state {
     struct yk_measure_team all;
     struct yk_counter_recorder *counter_recorder; /* NULL means: no counters */
 };
-
-static inline int32_t yk_profiling_rank_count(const struct yk_profiling_state *profiling)
-{
-    return yk_train_team_is_single_rank(&profiling->team) ? 1 : profiling->team.ranks.size;
-}
 
 /* Returns the requested device as a value of --device. If "all" was requested, returns the device
  * kind of the cluster, or "auto" if there is no cluster. */

@@ -1,10 +1,9 @@
-#include "job/reporting/report.h"
+#include "job/reporting/run_report.h"
 
 #include "base/folder.h"
 #include "base/log.h"
 #include "job/job.h"
 #include "job/output_files.h"
-#include "job/reporting/run_report.h"
 #include "planner/planner.h"
 #include "planner/tradeoff.h"
 #include "report/plan/report.h"

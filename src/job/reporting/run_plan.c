@@ -2,18 +2,6 @@
 
 #include <math.h>
 
-double yk_run_plan_rank_samples(const struct yk_plan *plan, int32_t rank)
-{
-    int64_t share = 0;
-    for (int32_t g = 0; g < plan->group_count; g++) {
-        for (int32_t m = 0; m < plan->groups[g].member_count; m++) {
-            const struct yk_plan_group_member *member = &plan->groups[g].members[m];
-            share = member->rank == rank && member->share > share ? member->share : share;
-        }
-    }
-    return (double)share;
-}
-
 void yk_run_plan_fill_rank(const struct yk_planner_outcome *planned, int32_t number,
                            struct yk_run_rank *out)
 {
@@ -23,7 +11,7 @@ void yk_run_plan_fill_rank(const struct yk_planner_outcome *planned, int32_t num
         out->device = planned->context->cluster->devices[plan->ranks[number].device].name;
     }
     if (!isfinite(out->share)) {
-        out->share = yk_run_plan_rank_samples(plan, number);
+        out->share = (double)yk_plan_largest_share_of_rank(plan, number);
     }
     if (!isfinite(out->predicted.compute_s)) {
         out->predicted = (struct yk_trace_breakdown){simulated->compute_s, simulated->exposed_s,

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/folder.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "job/output_files.h"
 #include "job/planning/planning_inputs.h"
 #include "planner/planner.h"
@@ -22,10 +23,12 @@ enum {
     MAX_BEFORE = 17 /* plans: a run is rebalanced up to 16 times */
 };
 
-/* Starts as {0}, with a folder. */
+/* Starts as {0}, with paths and folder. */
 struct reading {
+    const struct yk_run_report_paths *paths;
     const char *folder;
     struct yk_arena *arena;
+    struct yk_text text; /* of the file that is being read */
     struct yk_run_metrics metrics;
     struct yk_planning_inputs planning;
     struct yk_planner_outcome *planned; /* in force at the end; NULL: the plan is not known */
@@ -36,6 +39,7 @@ struct reading {
     struct yk_run_summary summary;
     struct yk_counter_run_data counters;
     struct yk_run_report report;
+    struct yk_output_files outputs;
 };
 
 /* The path of a file of the run, or NULL where there is none. In the arena. */
@@ -46,66 +50,63 @@ static yk_status find_file(const struct reading *reading, const char *name, cons
     return YK_OK;
 }
 
-/* Gives a file of the run, if it is there, to `read`. */
-static yk_status read_file(struct reading *reading, const char *name,
-                           yk_status (*read)(struct reading *reading, const char *path,
-                                             const struct yk_text *text))
+/* A file of the run; `text` is NULL if there is no such file. */
+struct run_file {
+    const char *path;
+    const char *text; /* valid until the next file is read */
+    size_t length;
+};
+
+static yk_status read_file(struct reading *reading, const char *name, struct run_file *out)
 {
-    const char *path = NULL;
-    struct yk_text text = {0};
-    YK_TRY(find_file(reading, name, &path));
-    if (!path) {
-        return YK_OK;
+    struct yk_text *text = &reading->text;
+    *out = (struct run_file){0};
+    text->length = 0;
+    YK_TRY(find_file(reading, name, &out->path));
+    if (out->path) {
+        YK_TRY(yk_file_read_limited(out->path, YK_FILE_MAX_TRACE_BYTES, text));
+        out->text = yk_text_chars(text);
+        out->length = text->length;
     }
-    yk_status status = yk_file_read_limited(path, YK_FILE_MAX_TRACE_BYTES, &text);
-    YK_IF_OK(read(reading, path, &text));
-    yk_text_free(&text);
-    return status;
+    return YK_OK;
 }
 
-static yk_status read_metrics(struct reading *reading, const char *path, const struct yk_text *text)
+static yk_status read_files(struct reading *reading)
 {
-    return yk_run_metrics_read(yk_text_chars(text), text->length, path, reading->arena,
-                               &reading->metrics);
-}
-
-static yk_status read_measured(struct reading *reading, const char *path,
-                               const struct yk_text *text)
-{
-    return yk_chrome_trace_read(yk_text_chars(text), text->length, path, &reading->measured);
-}
-
-static yk_status read_predicted(struct reading *reading, const char *path,
-                                const struct yk_text *text)
-{
-    return yk_chrome_trace_read(yk_text_chars(text), text->length, path, &reading->predicted);
-}
-
-static yk_status read_counters(struct reading *reading, const char *path,
-                               const struct yk_text *text)
-{
-    reading->report.counters = &reading->counters;
-    return yk_counters_file_read(yk_text_chars(text), text->length, path, reading->arena,
-                                 &reading->counters);
-}
-
-static yk_status read_sample(struct reading *reading, const char *path, const struct yk_text *text)
-{
-    (void)path;
-    reading->report.sample = yk_arena_copy_text(reading->arena, yk_text_chars(text), text->length);
-    return reading->report.sample ? YK_OK : yk_fail_out_of_memory();
-}
-
-static yk_status read_summary(struct reading *reading, const char *path, const struct yk_text *text)
-{
-    return yk_run_summary_read(yk_text_chars(text), text->length, path, reading->arena,
-                               &reading->summary);
-}
-
-static yk_status read_options(struct reading *reading, const char *path, const struct yk_text *text)
-{
-    return yk_run_options_read(yk_text_chars(text), text->length, path, reading->arena,
-                               &reading->report.options, &reading->report.option_count);
+    struct yk_arena *arena = reading->arena;
+    struct run_file file;
+    YK_TRY(read_file(reading, "metrics.jsonl", &file));
+    if (file.text) {
+        YK_TRY(yk_run_metrics_read(file.text, file.length, file.path, arena, &reading->metrics));
+    }
+    YK_TRY(read_file(reading, "run.json", &file));
+    if (file.text) {
+        YK_TRY(yk_run_options_read(file.text, file.length, file.path, arena,
+                                   &reading->report.options, &reading->report.option_count));
+    }
+    YK_TRY(read_file(reading, "trace.json", &file));
+    if (file.text) {
+        YK_TRY(yk_chrome_trace_read(file.text, file.length, file.path, &reading->measured));
+    }
+    YK_TRY(read_file(reading, "trace-predicted.json", &file));
+    if (file.text) {
+        YK_TRY(yk_chrome_trace_read(file.text, file.length, file.path, &reading->predicted));
+    }
+    YK_TRY(read_file(reading, "summary.json", &file));
+    if (file.text) {
+        YK_TRY(yk_run_summary_read(file.text, file.length, file.path, arena, &reading->summary));
+    }
+    YK_TRY(read_file(reading, "counters.json", &file));
+    if (file.text) {
+        reading->report.counters = &reading->counters;
+        YK_TRY(yk_counters_file_read(file.text, file.length, file.path, arena, &reading->counters));
+    }
+    YK_TRY(read_file(reading, "sample.txt", &file));
+    if (file.text) {
+        reading->report.sample = yk_arena_copy_text(arena, file.text, file.length);
+        YK_TRY_ALLOCATED(reading->report.sample);
+    }
+    return YK_OK;
 }
 
 static const char *option_value(const struct reading *reading, const char *name)
@@ -141,11 +142,11 @@ static bool uses_more(const struct reading *reading, const struct yk_plan *last,
                       const double *shares)
 {
     for (int32_t r = 0; r < last->rank_count; r++) {
-        double most = yk_run_plan_rank_samples(last, r);
+        int64_t most = yk_plan_largest_share_of_rank(last, r);
         for (int32_t i = 0; i < reading->before_count; i++) {
-            most = fmax(most, yk_run_plan_rank_samples(reading->before[i]->plan, r));
+            most = yk_number_max(most, yk_plan_largest_share_of_rank(reading->before[i]->plan, r));
         }
-        if (shares[r] > most) {
+        if (shares[r] > (double)most) {
             return true;
         }
     }
@@ -396,13 +397,7 @@ static yk_status read_run(struct reading *reading)
         return yk_fail(YK_ERROR_INPUT, "%s holds no run: it has neither metrics.jsonl nor run.json",
                        reading->folder);
     }
-    YK_TRY(read_file(reading, "metrics.jsonl", read_metrics));
-    YK_TRY(read_file(reading, "run.json", read_options));
-    YK_TRY(read_file(reading, "trace.json", read_measured));
-    YK_TRY(read_file(reading, "trace-predicted.json", read_predicted));
-    YK_TRY(read_file(reading, "summary.json", read_summary));
-    YK_TRY(read_file(reading, "counters.json", read_counters));
-    YK_TRY(read_file(reading, "sample.txt", read_sample));
+    YK_TRY(read_files(reading));
     YK_TRY(open_plan(reading));
     YK_TRY(fill_ranks(reading));
     YK_TRY(fill_first_ranks(reading));
@@ -414,6 +409,7 @@ static yk_status read_run(struct reading *reading)
 
 static void close_run(struct reading *reading)
 {
+    yk_text_free(&reading->text);
     yk_trace_destroy(reading->measured);
     yk_trace_destroy(reading->predicted);
     yk_planner_outcome_destroy(reading->planned);
@@ -424,41 +420,35 @@ static void close_run(struct reading *reading)
     yk_arena_destroy(reading->arena);
 }
 
-struct pictures {
-    const struct reading *reading;
-    const char *folder;
-    struct yk_output_files *outputs;
-};
-
 /* The text for a picture in the folder of pictures. */
 static yk_status open_picture(void *argument, const char *name, struct yk_text **out)
 {
-    const struct pictures *pictures = argument;
-    return yk_output_files_add_in_folder(pictures->outputs, pictures->folder, name,
-                                         pictures->reading->arena, out);
+    struct reading *reading = argument;
+    return yk_output_files_add_in_folder(&reading->outputs, reading->paths->svg_folder, name,
+                                         reading->arena, out);
 }
 
-static yk_status draw(struct reading *reading, const struct yk_run_report_paths *paths)
+static yk_status draw(struct reading *reading)
 {
-    struct yk_output_files outputs = {0};
+    const struct yk_run_report_paths *paths = reading->paths;
+    struct yk_output_files *outputs = &reading->outputs;
     YK_TRY(read_run(reading));
     if (paths->page) {
-        struct yk_text *page = paths->nofollow ? yk_output_files_add_nofollow(&outputs, paths->page)
-                                               : yk_output_files_add(&outputs, paths->page);
-        yk_output_files_record_status(&outputs, yk_run_page_write(&reading->report, page));
+        struct yk_text *page = paths->nofollow ? yk_output_files_add_nofollow(outputs, paths->page)
+                                               : yk_output_files_add(outputs, paths->page);
+        yk_output_files_record_status(outputs, yk_run_page_write(&reading->report, page));
     }
     if (paths->svg_folder) {
-        struct pictures pictures = {reading, paths->svg_folder, &outputs};
         yk_output_files_record_status(
-            &outputs, yk_run_page_write_pictures(&reading->report, NULL, open_picture, &pictures));
+            outputs, yk_run_page_write_pictures(&reading->report, NULL, open_picture, reading));
     }
-    return yk_output_files_write(&outputs);
+    return yk_output_files_write(outputs);
 }
 
 yk_status yk_run_report_write(const struct yk_run_report_paths *paths)
 {
-    struct reading reading = {.folder = paths->run_folder};
-    const yk_status status = draw(&reading, paths);
+    struct reading reading = {.paths = paths, .folder = paths->run_folder};
+    const yk_status status = draw(&reading);
     close_run(&reading);
     return status;
 }

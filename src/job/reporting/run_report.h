@@ -20,6 +20,8 @@
 
 #include "base/arena.h"
 #include "base/status.h"
+#include "job/job.h"
+#include "job/planning/planning_inputs.h"
 #include "planner/planner.h"
 #include "report/run/report.h"
 #include "report/run/summary.h"
@@ -43,10 +45,6 @@ yk_status yk_run_options_read(const char *text, size_t length, const char *sourc
 
 /* ---- the plan of a run: shares, predictions and memory limits of its ranks ---- */
 
-/* Returns the samples per step of a rank: its largest share in any group of the plan. (The rank may
- * also be a member of groups in which it only holds state and has the share 0.) */
-double yk_run_plan_rank_samples(const struct yk_plan *plan, int32_t rank);
-
 /* Sets the members of `out`, which describes rank `number`, from the plan: device, share, memory
  * limit, predicted times and predicted memory. Changes only members that are not known yet (NULL or
  * NAN). The device name points into the plan's cluster. */
@@ -62,5 +60,21 @@ yk_status yk_run_plan_copy_with_shares(const struct yk_plan *plan,
                                        const struct yk_model_config *config, const double *shares,
                                        int32_t count, struct yk_arena *arena,
                                        const struct yk_plan **out) YK_MUST_USE;
+
+/* ---- report: writes an HTML page, SVG figures or a trace about a plan or a training run ---- */
+
+/* A string that is not given is NULL. At least one of output, svg and trace is required. */
+struct yk_report_request {
+    const struct yk_job_callbacks *job;
+    const char *plan; /* path of a plan file or of a run folder */
+    /* Inputs that are used instead of those of the plan file. */
+    struct yk_planning_inputs_request planning;
+    double budget_s;    /* time limit for the baselines and the trade-off */
+    const char *output; /* path of the HTML page to write */
+    const char *svg;    /* path of the folder for the SVG figures */
+    const char *trace;  /* path of the trace to write */
+};
+
+yk_status yk_report_run(const struct yk_report_request *request) YK_MUST_USE;
 
 #endif

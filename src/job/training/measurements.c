@@ -1,4 +1,4 @@
-#include "job/training/summary.h"
+#include "job/training/training.h"
 
 #include "base/folder.h"
 #include "base/system.h"

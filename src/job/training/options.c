@@ -1,6 +1,5 @@
 /* The option table of yk_train_request. */
 #include "job/device.h"
-#include "job/device_counters.h"
 #include "job/profile_path.h"
 #include "job/training/request.h"
 #include "job/training/transport.h"

@@ -6,17 +6,14 @@
 #include "comm/host_collective.h"
 #include "job/job.h"
 #include "job/profile_path.h"
-#include "job/workload.h"
 #include "planner/planner.h"
 #include "profile/profile.h"
 
 #include <assert.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 enum {
-    LINE_SIZE = 64,
     /* A count, not a time limit, so that a resumed run finds the same plan. */
     TRIALS = 64,
 };
@@ -61,18 +58,18 @@ static yk_status describe_machine(int64_t threads, int32_t ranks, struct yk_aren
                                   const char **out)
 {
     struct yk_topology machine;
-    char line[LINE_SIZE];
+    struct yk_text line = {0};
     YK_TRY(yk_topology_find(&machine));
     int64_t cores = machine.core_count > 0 ? machine.core_count : machine.thread_count;
     cores = threads > 0 ? threads : cores >= ranks ? cores / ranks : 1;
-    int length = ranks > 1 ? snprintf(line, sizeof line, "%dxcpu:%" PRId64, (int)ranks, cores)
-                           : snprintf(line, sizeof line, "cpu:%" PRId64, cores);
-    if (machine.memory_bytes > MIB) {
-        length += snprintf(line + length, sizeof line - (size_t)length, ":%.0fMiB",
-                           machine.memory_bytes / MIB / ranks - 0.5);
+    if (ranks > 1) {
+        yk_text_addf(&line, "%dx", (int)ranks);
     }
-    *out = yk_arena_copy_text(arena, line, (size_t)length);
-    return *out ? YK_OK : yk_fail_out_of_memory();
+    yk_text_addf(&line, "cpu:%" PRId64, cores);
+    if (machine.memory_bytes > MIB) {
+        yk_text_addf(&line, ":%.0fMiB", machine.memory_bytes / MIB / ranks - 0.5);
+    }
+    return yk_text_move_to_arena(&line, arena, out);
 }
 
 /* Describes the GPUs of ranks that are not started yet: "1xh200:143771MiB + 1xh200:143771MiB".
@@ -165,21 +162,6 @@ static yk_status check_devices(const struct finding *finding, const char *source
                        yk_text_plural_suffix(ranks), (int)cluster->device_count);
     }
     return YK_OK;
-}
-
-yk_status yk_train_plan_workload_from_request(const struct yk_train_request *request,
-                                              const struct yk_model_config *config,
-                                              struct yk_workload *out)
-{
-    const struct yk_workload_request workload = {
-        .batch = request->batch,
-        .sequence = request->sequence,
-        .precision = request->precision,
-        .lora_rank = request->lora_rank,
-        .nf4 = request->nf4,
-        .recompute = request->recompute,
-    };
-    return yk_workload_from_request(&workload, config, out);
 }
 
 static yk_status open_cluster(const struct finding *finding, const char *source)

@@ -24,11 +24,6 @@ struct yk_train_plan {
     struct yk_planner_outcome *planned;
 };
 
-/* Makes the workload of a model from the request. `config` describes the model. */
-yk_status yk_train_plan_workload_from_request(const struct yk_train_request *request,
-                                              const struct yk_model_config *config,
-                                              struct yk_workload *out) YK_MUST_USE;
-
 /*
  * Searches for the plan of a workload, or reads the plan from the file of --plan. `model_source` is
  * the path of the model that the plan file will name. If no plan fits into memory,

@@ -1,7 +1,7 @@
 /*
- * Train request: all options of a training run. The option table in job/training/options.c
- * describes each option. A member that is not given is 0, NULL or NAN, unless a comment says
- * otherwise. Strings belong to the caller and must outlive the job.
+ * Train request: all options of a training run, and the job that runs it. The option table in
+ * job/training/options.c describes each option. A member that is not given is 0, NULL or NAN,
+ * unless a comment says otherwise. Strings belong to the caller and must outlive the job.
  */
 #ifndef YK_JOB_TRAINING_REQUEST_H
 #define YK_JOB_TRAINING_REQUEST_H
@@ -11,11 +11,82 @@
 #include "base/status.h"
 #include "job/job.h"
 #include "job/rank.h"
-#include "job/training/progress.h"
+#include "job/training/result.h"
+#include "train/training_run.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/*
+ * ---- progress: callbacks with which a training run reports its progress ----
+ *
+ * Only rank 0 calls them, on the thread that trains, unless a comment says otherwise. Each callback
+ * may be NULL. The structs that a callback receives, and everything they point to, are valid until
+ * the callback returns.
+ */
+
+enum yk_train_job_phase {
+    YK_TRAIN_JOB_PHASE_PLANNING, /* searches for a plan; a stop ends the search early */
+    YK_TRAIN_JOB_PHASE_TRAINING, /* trains; a stop saves a checkpoint and ends the run */
+};
+
+/* Describes the run before its first step. */
+struct yk_train_start_report {
+    const struct yk_train_result *predicted; /* result in which only the predictions are set */
+    int64_t vocabulary;                      /* number of tokens in the vocabulary */
+    const char *data;                        /* description of the dataset */
+    int64_t epoch_units; /* samples per epoch, or batches of sentence pairs if batch_rows > 0 */
+    /* For sentence pairs: maximum tokens per language in a batch; otherwise 0. */
+    int64_t batch_rows;
+    const char *plan;    /* one-line summary of the plan */
+    const char *resumed; /* checkpoint to resume from; NULL means: a new run */
+    int64_t steps_done;  /* steps that were done before the checkpoint was saved */
+};
+
+/* Describes a finished step. */
+struct yk_train_step_report {
+    const struct yk_step_metrics *metrics;
+    bool scaled;         /* the loss is scaled, because the precision is fp16 */
+    double mfu;          /* model FLOPS utilisation, 0 to 1; `formula` in planner/planner.h */
+    double exact_mfu;    /* `exact` in planner/planner.h */
+    double memory_bytes; /* current memory of this process */
+    double predicted_s;  /* predicted time of a step */
+    double remaining_s;  /* estimated time until the last step, from recent steps */
+    int32_t slowest; /* rank with the longest compute time; -1 means: only one rank, or not known */
+    double slowest_compute_fraction; /* compute time of rank `slowest` / step time */
+};
+
+struct yk_train_evaluation_report {
+    int64_t step;
+    double loss;
+    int64_t tokens;
+};
+
+struct yk_train_checkpoint_report {
+    int64_t step;
+    const char *path;
+};
+
+struct yk_train_progress_callbacks {
+    void *user;
+    void (*phase)(void *user, enum yk_train_job_phase phase); /* called on every rank */
+    void (*start)(void *user, const struct yk_train_start_report *start);
+    void (*step)(void *user, const struct yk_train_step_report *step);
+    void (*evaluation)(void *user, const struct yk_train_evaluation_report *evaluation);
+    void (*checkpoint)(void *user, const struct yk_train_checkpoint_report *checkpoint);
+};
+
+static inline void
+yk_train_progress_report_phase(const struct yk_train_progress_callbacks *progress,
+                               enum yk_train_job_phase phase)
+{
+    if (progress && progress->phase) {
+        progress->phase(progress->user, phase);
+    }
+}
+
+/* ---- request ---- */
 
 struct yk_train_request {
     /* Model and data. */
@@ -141,5 +212,29 @@ yk_status yk_train_request_check_resumed(const struct yk_train_request *request,
 yk_status yk_train_request_from_options(const struct yk_train_option *options, size_t count,
                                         struct yk_arena *arena,
                                         struct yk_train_request *out) YK_MUST_USE;
+
+/*
+ * ---- train: trains a model as the request says ----
+ *
+ * Writes checkpoints, metrics and a trace to the run folder. With several ranks, each rank is a
+ * process that runs this job with the same request and gets the same status (cluster/launcher.h). A
+ * process may run only one training run at a time.
+ */
+
+/* Fails if options of the request contradict each other. */
+yk_status yk_train_check_request(const struct yk_train_request *request) YK_MUST_USE;
+
+/*
+ * Trains until the last step. If the job is asked to stop, saves a checkpoint and fails with
+ * YK_ERROR_STOPPED. A dry run only makes the plan. `out` must be {0} before the call, and the
+ * caller must free it even if the function fails. `out` also contains a result if the function
+ * fails with YK_ERROR_STOPPED, if a dry run fails with YK_ERROR_NO_FIT, or if a file of the run
+ * could not be written.
+ *
+ * This function does not start ranks. The caller first asks yk_rank_needs_launch() whether the
+ * ranks must be started, and if so, calls yk_rank_launch_run() instead (job/rank.h).
+ */
+yk_status yk_train_run(const struct yk_train_request *request,
+                       struct yk_train_result *out) YK_MUST_USE;
 
 #endif

@@ -1,4 +1,4 @@
-#include "job/training/summary.h"
+#include "job/training/training.h"
 
 #include "base/folder.h"
 #include "base/system.h"
@@ -7,8 +7,6 @@
 #include "job/training/rebalancer.h"
 #include "planner/planner.h"
 #include "trace/trace.h"
-
-#include <string.h>
 
 yk_status yk_train_summary_fill_predictions(const struct yk_training *training,
                                             struct yk_train_result *out)

@@ -1,12 +1,11 @@
-#include "job/training/train.h"
+#include "job/training/request.h"
 
 #include "base/log.h"
 #include "base/system.h"
-#include "job/device_counters.h"
+#include "job/device.h"
 #include "job/planning/plan_job.h"
 #include "job/rank.h"
 #include "job/training/rebalancer.h"
-#include "job/training/summary.h"
 #include "job/training/training.h"
 #include "planner/planner.h"
 
@@ -21,24 +20,26 @@
 #define FORGETTING 0.1
 
 /* State of the run's callbacks: reports each step to the job's callbacks, and passes it to the
- * rebalancer and to the counter recorder. The first five members are set, the others start as 0. */
+ * rebalancer and to the counter recorder. The first two members are set, the others start as 0. */
 struct steps {
-    const struct yk_train_request *request;
-    bool reports;                                 /* this is rank 0 */
-    struct yk_train_rebalancer *rebalancer;       /* NULL: alone */
-    struct yk_counter_recorder *counter_recorder; /* records counters by step; NULL: none */
-    const struct yk_planner_outcome *planned;     /* the plan in force */
+    const struct yk_training *training;
+    struct yk_train_rebalancer *rebalancer; /* NULL: alone */
 
     double usual_step_s;       /* of late: for the time that is left */
     struct yk_text checkpoint; /* the path of the newest */
 };
 
+static bool is_rank_0(const struct steps *steps)
+{
+    return yk_train_team_rank(&steps->training->team) == 0;
+}
+
 /* The callbacks of the request on rank 0; empty ones on other ranks. */
 static const struct yk_train_progress_callbacks *progress_of(const struct steps *steps)
 {
     static const struct yk_train_progress_callbacks none;
-    const struct yk_train_progress_callbacks *progress = steps->request->progress;
-    return steps->reports && progress ? progress : &none;
+    const struct yk_train_progress_callbacks *progress = steps->training->request.progress;
+    return is_rank_0(steps) && progress ? progress : &none;
 }
 
 static void update_usual_step(struct steps *steps, double seconds)
@@ -66,23 +67,15 @@ static void on_step(void *user, const struct yk_step_metrics *step)
 {
     struct steps *steps = user;
     const struct yk_train_progress_callbacks *progress = progress_of(steps);
-    const struct yk_planner_outcome *planned = steps->planned;
+    const struct yk_planner_outcome *planned = yk_training_current_plan(steps->training);
     update_usual_step(steps, step->seconds);
     if (!progress->step) {
         return;
     }
     const struct yk_mfu mfu = yk_planner_mfu_at_throughput(planned, step->tokens_per_s);
     struct yk_train_step_report report = {
-        .step = step->step,
-        .steps = step->steps,
-        .loss = step->loss,
-        .norm = step->norm,
-        .lr = step->lr,
-        .loss_scale = step->loss_scale,
+        .metrics = step,
         .scaled = planned->plan->workload.precision == YK_PRECISION_FP16,
-        .skipped = step->skipped,
-        .seconds = step->seconds,
-        .tokens_per_s = step->tokens_per_s,
         .mfu = mfu.formula,
         .exact_mfu = mfu.exact,
         .memory_bytes = yk_system_process_memory().resident_bytes,
@@ -107,7 +100,7 @@ static void on_saved(void *user, int64_t step, const char *path, const char *fau
     struct steps *steps = user;
     const struct yk_train_progress_callbacks *progress = progress_of(steps);
     if (fault) {
-        if (steps->reports) {
+        if (is_rank_0(steps)) {
             yk_log(YK_LOG_WARNING, "step %" PRId64 ": no checkpoint was written: %s", step, fault);
         }
         return;
@@ -127,21 +120,19 @@ static const struct yk_program *on_change(void *user, const struct yk_step_metri
 
 static void on_changed(void *user, int64_t step)
 {
-    struct steps *steps = user;
-    yk_train_rebalancer_record_change(steps->rebalancer, step);
-    steps->planned = yk_train_rebalancer_current_plan(steps->rebalancer);
+    yk_train_rebalancer_record_change(((struct steps *)user)->rebalancer, step);
 }
 
 static void on_timed(void *user, const struct yk_op_timeline *timeline)
 {
     const struct steps *steps = user;
-    yk_counter_recorder_add_step(steps->counter_recorder, timeline);
+    yk_counter_recorder_add_step(steps->training->counter_recorder, timeline);
 }
 
 static bool on_stop(void *user)
 {
     const struct steps *steps = user;
-    return yk_job_stop_requested(steps->request->job);
+    return yk_job_stop_requested(steps->training->request.job);
 }
 
 static struct yk_training_run_callbacks run_callbacks(struct steps *steps)
@@ -154,7 +145,7 @@ static struct yk_training_run_callbacks run_callbacks(struct steps *steps)
         .stop = on_stop,
         .change = on_change,
         .changed = on_changed,
-        .timed = steps->counter_recorder ? on_timed : NULL,
+        .timed = steps->training->counter_recorder ? on_timed : NULL,
     };
 }
 
@@ -297,11 +288,8 @@ static yk_status train(struct yk_training *training, struct yk_train_result *out
     YK_TRY(yk_train_team_broadcast_numbers(team, rebalancer.planned_s, planned->plan->rank_count));
     training->rebalancer = yk_train_team_is_single_rank(team) ? NULL : &rebalancer;
     struct steps steps = {
-        .request = &training->request,
-        .reports = yk_train_team_rank(team) == 0,
+        .training = training,
         .rebalancer = yk_train_team_is_single_rank(team) ? NULL : &rebalancer,
-        .counter_recorder = training->counter_recorder,
-        .planned = planned,
     };
     const yk_status status = run_steps(training, &steps, out);
     training->run.program = planned->evaluation.program;

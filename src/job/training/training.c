@@ -7,6 +7,7 @@
 #include "job/output_files.h"
 #include "job/rank.h"
 #include "job/training/rebalancer.h"
+#include "job/workload.h"
 #include "model/config.h"
 #include "train/executor/collectives.h"
 #include "train/rank_partitions.h"
@@ -140,25 +141,35 @@ static yk_status open_net(struct yk_training *training)
     return yk_net_create(training->plan.planned->context->model, &options, &training->net);
 }
 
-/* Sets the sequence length, and converts --batch-tokens into samples of that length. */
+/* Sets the sequence length, converts --batch-tokens into samples of that length, and sets the
+ * workload. */
 static yk_status resolve_batch(struct yk_training *training)
 {
     struct yk_train_request *request = &training->request;
     const struct yk_model_config *config = training->inputs.config;
-    struct yk_workload workload;
+    struct yk_workload *workload = &training->workload;
     if (request->sequence == 0) {
         const int64_t usual = yk_model_data_default_sequence_length(training->inputs.kind);
         request->sequence = usual < config->positions ? usual : config->positions;
     }
-    YK_TRY(yk_train_plan_workload_from_request(request, config, &workload));
-    if (request->batch_tokens > 0 && request->batch_tokens < workload.sequence) {
+    const struct yk_workload_request wanted = {
+        .batch = request->batch,
+        .sequence = request->sequence,
+        .precision = request->precision,
+        .lora_rank = request->lora_rank,
+        .nf4 = request->nf4,
+        .recompute = request->recompute,
+    };
+    YK_TRY(yk_workload_from_request(&wanted, config, workload));
+    if (request->batch_tokens > 0 && request->batch_tokens < workload->sequence) {
         return yk_fail(YK_ERROR_USAGE,
                        "a step of %" PRId64 " tokens has no room for a sample of %" PRId64
                        "; see --batch-tokens and --seq",
-                       request->batch_tokens, workload.sequence);
+                       request->batch_tokens, workload->sequence);
     }
     if (request->batch_tokens > 0) {
-        request->batch = request->batch_tokens / workload.sequence;
+        request->batch = request->batch_tokens / workload->sequence;
+        workload->batch = request->batch;
         request->batch_tokens = 0; /* saved as `batch`, which may change when the run is resumed */
     }
     if (request->micro_batches > request->batch) {
@@ -207,9 +218,7 @@ static yk_status open_samplers_and_net(struct yk_training *training)
 {
     const struct yk_train_request *request = &training->request;
     const struct yk_plan *plan = training->plan.planned->plan;
-    struct yk_workload workload;
-    YK_TRY(yk_train_plan_workload_from_request(request, training->inputs.config, &workload));
-    YK_TRY(yk_train_inputs_open_samplers(&training->inputs, request, &workload,
+    YK_TRY(yk_train_inputs_open_samplers(&training->inputs, request, &training->workload,
                                          plan ? plan->micro_batches : 1));
     if (yk_train_team_rank(&training->team) == 0) {
         note_other_data(training);
@@ -222,7 +231,6 @@ yk_status yk_training_open(struct yk_training *training, const struct yk_launche
 {
     const struct yk_train_request *request = &training->request;
     const struct yk_train_team *team = &training->team;
-    struct yk_workload workload;
     YK_TRY(yk_arena_create(&training->arena));
     const struct yk_train_team_request joining = {request->threads, request->device, request->job};
     YK_TRY(yk_train_team_open(launcher, &joining, training->arena, &training->team));
@@ -231,8 +239,7 @@ yk_status yk_training_open(struct yk_training *training, const struct yk_launche
     YK_TRY(yk_train_team_combine_status(team, open_folder(training)));
     YK_TRY(yk_train_team_combine_status(team, open_checkpoint(training)));
     YK_TRY(yk_train_team_combine_status(team, open_data(training)));
-    YK_TRY(yk_train_plan_workload_from_request(request, training->inputs.config, &workload));
-    YK_TRY(yk_train_plan_find(request, team, training->inputs.config, &workload,
+    YK_TRY(yk_train_plan_find(request, team, training->inputs.config, &training->workload,
                               training->config_path, training->arena, &training->plan));
     return yk_train_team_combine_status(team, open_samplers_and_net(training));
 }

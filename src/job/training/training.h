@@ -7,10 +7,12 @@
 #define YK_JOB_TRAINING_TRAINING_H
 
 #include "base/status.h"
+#include "job/output_files.h"
 #include "job/training/folder.h"
 #include "job/training/inputs.h"
 #include "job/training/plan.h"
 #include "job/training/request.h"
+#include "job/training/result.h"
 #include "job/training/team.h"
 #include "measure/counters/recorder.h"
 #include "report/run/summary.h"
@@ -31,6 +33,7 @@ struct yk_training {
     struct yk_checkpoint *checkpoint; /* checkpoint to resume from; NULL means: a new run */
     bool random_weights; /* --weights random: the weights are repeating random numbers */
     struct yk_train_inputs inputs;
+    struct yk_workload workload;
     struct yk_train_plan plan; /* initial plan */
     /* Set while several ranks train; otherwise NULL. */
     const struct yk_train_rebalancer *rebalancer;
@@ -91,5 +94,39 @@ yk_status yk_train_weights_initialize(struct yk_training *training) YK_MUST_USE;
  * change when a run is resumed. */
 yk_status yk_train_weights_frozen_base_path(struct yk_training *training,
                                             const char **out) YK_MUST_USE;
+
+/*
+ * ---- Measurements and summary: collected on rank 0 after the last step ----
+ * Only rank 0 calls these functions, unless a comment says otherwise.
+ */
+
+/* Called by all ranks after the last step. Afterwards, the trace of the run on rank 0 contains all
+ * ranks, and training->ranks (ranks) on rank 0 has the compute time, the waiting time and the peak
+ * memory of each rank. */
+yk_status yk_train_measurements_collect(struct yk_training *training) YK_MUST_USE;
+
+/* Called by all ranks after the last step. Sets training->op_times on rank 0, unless the run had
+ * too few steps to measure op times. */
+yk_status yk_train_measurements_collect_op_times(struct yk_training *training) YK_MUST_USE;
+
+/* Adds op-times.json to `outputs` if training->op_times is set. */
+yk_status yk_train_measurements_write_op_times(const struct yk_training *training,
+                                               struct yk_output_files *outputs) YK_MUST_USE;
+
+/* Sets the predictions of the result. The result then points into the arena of `training`, but does
+ * not own this arena yet. */
+yk_status yk_train_summary_fill_predictions(const struct yk_training *training,
+                                            struct yk_train_result *out) YK_MUST_USE;
+
+/* Sets the predictions and the measurements of the result. `checkpoint` is the path of the newest
+ * checkpoint. */
+yk_status yk_train_summary_fill_measurements(const struct yk_training *training,
+                                             const char *checkpoint,
+                                             struct yk_train_result *out) YK_MUST_USE;
+
+/* Writes summary.json, op-times.json, counters.json, the measured and the predicted trace of a
+ * step, and the HTML page. */
+yk_status yk_train_summary_write_files(const struct yk_training *training,
+                                       const struct yk_train_result *result) YK_MUST_USE;
 
 #endif
