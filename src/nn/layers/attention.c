@@ -139,7 +139,7 @@ void yk_attention_forward(const struct yk_layer_pass *pass, const struct yk_atte
 {
     const struct yk_attention_op attend = attend_op(pass, shape, saved);
     yk_projection_forward(pass, shape->queries,
-                          &(struct yk_projection_forward){
+                          &(struct yk_projection_forward_arguments){
                               .x = x,
                               .y = saved->q,
                               .inner = saved->inner_q,
@@ -149,7 +149,7 @@ void yk_attention_forward(const struct yk_layer_pass *pass, const struct yk_atte
                           });
     if (is_cross(shape)) {
         yk_projection_forward(pass, shape->memory,
-                              &(struct yk_projection_forward){
+                              &(struct yk_projection_forward_arguments){
                                   .rows = pass->batch.samples * pass->batch.memory,
                                   .x = pass->memory,
                                   .y = saved->kv,
@@ -170,7 +170,7 @@ static void memory_backward(const struct yk_layer_pass *pass,
                             const struct yk_backward_workspace *workspace)
 {
     yk_projection_backward(pass, shape->memory,
-                           &(struct yk_projection_backward){
+                           &(struct yk_projection_backward_arguments){
                                .rows = pass->batch.samples * pass->batch.memory,
                                .x = pass->memory,
                                .dy = workspace->memory,
@@ -190,7 +190,7 @@ void yk_attention_backward(const struct yk_layer_pass *pass, const struct yk_att
     const struct keys keys = find_keys(pass, shape, workspace->wide, workspace->memory);
     yk_projection_backward(
         pass, shape->out,
-        &(struct yk_projection_backward){
+        &(struct yk_projection_backward_arguments){
             .x = saved->attended,
             .dy = yk_residual_dropout_backward(pass, shape->drop_out, gradient, workspace->dropped),
             .dx = workspace->narrow,
@@ -214,7 +214,7 @@ void yk_attention_backward(const struct yk_layer_pass *pass, const struct yk_att
         memory_backward(pass, shape, saved, workspace);
     }
     yk_projection_backward(pass, shape->queries,
-                           &(struct yk_projection_backward){
+                           &(struct yk_projection_backward_arguments){
                                .x = x,
                                .dy = workspace->wide,
                                .dx = dx,

@@ -293,7 +293,7 @@ static void bert_forward(const struct yk_layer_pass *pass)
         carve_saved(pass->net, pass->layer, yk_layer_pass_token_count(pass), &allocator);
     const struct logits io = bert_logits_of(pass, &saved);
     yk_projection_forward(pass, TRANSFORM,
-                          &(struct yk_projection_forward){
+                          &(struct yk_projection_forward_arguments){
                               .x = pass->input,
                               .y = saved.active,
                               .epilogue = yk_mlp_epilogue(pass->net->config, false),
@@ -345,7 +345,7 @@ static void bert_backward(const struct yk_layer_pass *pass)
     yk_norm_backward(pass, &saved.norm, saved.active, gradient, NULL, gradient);
     activation_backward(pass, &saved, gradient);
     yk_projection_backward(pass, TRANSFORM,
-                           &(struct yk_projection_backward){
+                           &(struct yk_projection_backward_arguments){
                                .x = pass->input, .dy = gradient, .dx = pass->input_gradient});
 }
 

@@ -109,7 +109,7 @@ yk_status yk_parameter_store_write_repeated_values(const struct yk_parameter_sto
                                                    const struct yk_parameter *parameter,
                                                    const float *numbers, int64_t given) YK_MUST_USE;
 
-enum yk_parameter_store_init {
+enum yk_parameter_store_init_kind {
     YK_PARAMETER_STORE_INIT_ALL, /* initialise everything as the reference implementations do */
     /* Use random numbers that repeat, for benchmarks. Drawing billions of different numbers takes
      * minutes, this takes a second. Adapters are initialised as above. */
@@ -120,7 +120,7 @@ enum yk_parameter_store_init {
 
 /* Initialises parameters. The values depend only on the seed and on the name of the parameter. */
 yk_status yk_parameter_store_init(struct yk_parameter_store *store, uint64_t seed,
-                                  enum yk_parameter_store_init which) YK_MUST_USE;
+                                  enum yk_parameter_store_init_kind which) YK_MUST_USE;
 
 /* Finds a parameter whose weights are not finite. If all weights are finite, finds one whose
  * gradient is not finite. Sets `*name` to the parameter's name, or to NULL if everything is finite.
