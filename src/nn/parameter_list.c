@@ -1,5 +1,7 @@
 #include "nn/parameter_list.h"
 
+#include "nn/layers/layer.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
@@ -99,7 +101,7 @@ static void add_weights(struct yk_parameter_list *parameters, const char *module
                         const struct yk_projection_spec *spec, int32_t part)
 {
     char name[LONGEST_NAME];
-    const bool quantised = parameters->workload->nf4 && parameters->block;
+    const bool quantised = parameters->workload->nf4 && parameters->kind->block;
     const int64_t out = spec->out[part];
     snprintf(name, sizeof name, "%s%s%s.weight", module, spec->parts[part][0] ? "." : "",
              spec->parts[part]);
@@ -149,7 +151,7 @@ static void add_projection(struct yk_parameter_list *parameters,
         projection->out += spec->out[parts];
     }
     projection->parts = parts;
-    const bool adapted = parameters->block && parameters->workload->lora_rank > 0;
+    const bool adapted = parameters->kind->block && parameters->workload->lora_rank > 0;
     /* Weights of all parts first, so that they are contiguous; then biases, A and B. */
     projection->weight = parameters->count;
     for (int32_t i = 0; i < parts; i++) {

@@ -45,7 +45,7 @@ static int64_t dequantised_size(const struct yk_net_layer *layer, bool both)
 void *yk_projection_allocate_dequantised(const struct yk_net *net, int32_t layer,
                                          struct yk_bump_allocator *allocator)
 {
-    return net->workload.nf4 && net->layers[layer].kind->is_block
+    return net->workload.nf4 && net->layers[layer].kind->block
                ? yk_bump_allocate(allocator, dequantised_size(&net->layers[layer], true),
                                   (size_t)yk_precision_bytes(net->workload.precision))
                : NULL;
