@@ -2,7 +2,7 @@
 #include "base/log.h"
 #include "base/name_index.h"
 #include "base/text.h"
-#include "nn/store/parameter_range.h"
+#include "nn/store/parameter_store.h"
 #include "nn/weights/tensor.h"
 #include "nn/weights/weights.h"
 
