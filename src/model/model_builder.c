@@ -85,7 +85,7 @@ static struct yk_kernel_work_list copy_works(struct yk_model_builder *model,
 static struct yk_kernel_work_list update_of(struct yk_model_builder *model,
                                             const struct yk_layer_builder *builder)
 {
-    struct yk_kernel_work *items = builder->trainable > 0 ? allocate_works(model, 1) : NULL;
+    struct yk_kernel_work *items = builder->layer.trainable > 0 ? allocate_works(model, 1) : NULL;
     if (!items) {
         return (struct yk_kernel_work_list){0};
     }
@@ -93,8 +93,8 @@ static struct yk_kernel_work_list update_of(struct yk_model_builder *model,
         .name = "adamw",
         .class = YK_KERNEL_VECTOR,
         .precision = YK_PRECISION_FP32,
-        .operations = (double)builder->trainable * ADAMW_OPERATIONS,
-        .bytes = (double)builder->trainable * ADAMW_BYTES,
+        .operations = (double)builder->layer.trainable * ADAMW_OPERATIONS,
+        .bytes = (double)builder->layer.trainable * ADAMW_BYTES,
         .launches = 1,
     };
     return (struct yk_kernel_work_list){items, 1};
@@ -104,7 +104,7 @@ static struct yk_kernel_work_list update_of(struct yk_model_builder *model,
 static const char *shape_of(struct yk_model_builder *model, const struct yk_layer_builder *builder,
                             bool recompute)
 {
-    const bool block = builder->role == YK_LAYER_ROLE_BLOCK;
+    const bool block = builder->layer.is_block;
     char adapters[32] = "";
     if (builder->workload->lora_rank > 0 && block) {
         snprintf(adapters, sizeof adapters, " lora%lld", (long long)builder->workload->lora_rank);
@@ -121,29 +121,18 @@ static struct yk_layer finish(struct yk_model_builder *model,
                               const struct yk_layer_builder *builder)
 {
     static const struct yk_layer_kernels none = {.count = 0};
-    const bool recompute = builder->workload->recompute && builder->role == YK_LAYER_ROLE_BLOCK;
-    struct yk_layer layer = {
-        .kind = builder->kind,
-        .shape = shape_of(model, builder, recompute),
-        .shares_weights_of = YK_LAYER_NONE,
-        .parameters = builder->parameters,
-        .trainable = builder->trainable,
-        .quantised = builder->quantised,
-        .full_width = builder->full_width,
-        .forward = copy_works(model, &builder->forward, builder->forward.count, &none),
-        .backward = copy_works(model, &builder->forward, recompute ? builder->forward.count : 0,
-                               &builder->backward), /* recomputation comes first */
-        .update = update_of(model, builder),
-        .flops = builder->flops,
-        .is_block = builder->role == YK_LAYER_ROLE_BLOCK,
-        .keeps_input = builder->keeps_input,
-        .saved_bytes = builder->saved_bytes,
-        .workspace_bytes =
-            builder->transient_bytes + builder->dequantised[0] + builder->dequantised[1],
-    };
+    const bool recompute = builder->workload->recompute && builder->layer.is_block;
+    struct yk_layer layer = builder->layer;
+    layer.shape = shape_of(model, builder, recompute);
+    layer.forward = copy_works(model, &builder->forward, builder->forward.count, &none);
+    layer.backward = copy_works(model, &builder->forward, recompute ? builder->forward.count : 0,
+                                &builder->backward); /* recomputation comes first */
+    layer.update = update_of(model, builder);
+    layer.workspace_bytes =
+        builder->transient_bytes + builder->dequantised[0] + builder->dequantised[1];
     if (recompute) {
         layer.saved_bytes = builder->input_bytes;
-        layer.workspace_bytes += builder->saved_bytes - builder->input_bytes;
+        layer.workspace_bytes += builder->layer.saved_bytes - builder->input_bytes;
     }
     return layer;
 }
