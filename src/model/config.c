@@ -125,16 +125,6 @@ yk_status yk_model_config_parse(const char *text, size_t length, const char *sou
     return YK_OK;
 }
 
-bool yk_model_config_get_builtin(size_t number, const char **name, const char **summary)
-{
-    if (number >= yk_builtin_model_count) {
-        return false;
-    }
-    *name = yk_builtin_models[number].config.name;
-    *summary = yk_builtin_models[number].summary;
-    return true;
-}
-
 /* The next letter in lower case. Names are compared without case and without "-_.". */
 static char next_letter(const char **word)
 {
