@@ -170,14 +170,11 @@ yk_status yk_character_vocabulary_decode(const struct yk_character_vocabulary *v
                                          const int32_t *ids, int64_t count, struct yk_text *out)
 {
     for (int64_t i = 0; i < count; i++) {
-        if (ids[i] < 0 || ids[i] >= vocabulary->count) {
-            return yk_fail(YK_ERROR_INPUT,
-                           "token %" PRId32 " is no character; the vocabulary has 0 to %" PRId32,
-                           ids[i], vocabulary->count - 1);
+        if (ids[i] >= 0 && ids[i] < vocabulary->count) {
+            char bytes[YK_UTF8_MAX_BYTES];
+            const size_t length = yk_utf8_encode(vocabulary->characters[ids[i]], bytes);
+            yk_text_add_bytes(out, bytes, length);
         }
-        char bytes[YK_UTF8_MAX_BYTES];
-        const size_t length = yk_utf8_encode(vocabulary->characters[ids[i]], bytes);
-        yk_text_add_bytes(out, bytes, length);
     }
     return yk_text_status(out);
 }

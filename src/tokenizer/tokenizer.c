@@ -119,7 +119,7 @@ static yk_status read_model(const struct yk_json *model, struct yk_tokenizer *ou
     }
     YK_TRY(read_vocabulary(model, &out->map));
     return bpe ? yk_bpe_read(model, out->map, &out->bpe)
-               : yk_wordpiece_read(model, out->map, type, &out->wordpiece);
+               : yk_wordpiece_read(model, out->map, &out->wordpiece);
 }
 
 /*
@@ -133,8 +133,7 @@ static yk_status read_model(const struct yk_json *model, struct yk_tokenizer *ou
  */
 static yk_status read_parts(const struct yk_json *root, struct yk_tokenizer *out)
 {
-    YK_TRY(
-        yk_normalizer_read(yk_json_get_member(root, "normalizer"), "normalizer", &out->normalizer));
+    YK_TRY(yk_normalizer_read(yk_json_get_member(root, "normalizer"), &out->normalizer));
     YK_TRY(yk_pre_tokenizer_read(yk_json_get_member(root, "pre_tokenizer"), &out->pre_tokenizer));
     YK_TRY(yk_status_prefix(read_model(yk_json_get_member(root, "model"), out), "model"));
     YK_TRY(yk_added_tokens_read(yk_json_get_member(root, "added_tokens"), out->map, out->normalizer,
@@ -298,22 +297,11 @@ const char *yk_tokenizer_file_name(const struct yk_tokenizer *tokenizer)
     return tokenizer->vocabulary ? characters_name : json_name;
 }
 
-static yk_status decode_characters(const struct yk_character_vocabulary *vocabulary,
-                                   const int32_t *ids, int64_t count, struct yk_text *out)
-{
-    for (int64_t i = 0; i < count; i++) {
-        if (ids[i] >= 0 && ids[i] < yk_character_vocabulary_count(vocabulary)) {
-            YK_TRY(yk_character_vocabulary_decode(vocabulary, &ids[i], 1, out));
-        }
-    }
-    return yk_text_status(out);
-}
-
 yk_status yk_tokenizer_decode(const struct yk_tokenizer *tokenizer, const int32_t *ids,
                               int64_t count, bool skip_special, struct yk_text *out)
 {
     if (tokenizer->vocabulary) {
-        return decode_characters(tokenizer->vocabulary, ids, count, out);
+        return yk_character_vocabulary_decode(tokenizer->vocabulary, ids, count, out);
     }
     struct yk_decoder_stream stream = {.decoder = tokenizer->decoder, .out = out};
     for (int64_t i = 0; i < count; i++) {
