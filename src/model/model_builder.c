@@ -1,6 +1,5 @@
 #include "model/model_builder.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -43,19 +42,11 @@ void yk_model_builder_add_feed_forward(const struct yk_model_builder *model,
     yk_layer_builder_add_residual(builder, rows, C);
 }
 
-static const char *text(struct yk_model_builder *model, const char *format, ...)
-    YK_PRINTF_LIKE(2, 3);
-
-static const char *text(struct yk_model_builder *model, const char *format, ...)
+/* Returns `text`, or "" if its allocation failed. */
+static const char *check_text(struct yk_model_builder *model, const char *text)
 {
-    char buffer[256];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(buffer, sizeof buffer, format, arguments);
-    va_end(arguments);
-    const char *copy = yk_arena_copy_text(model->arena, buffer, strlen(buffer));
-    model->failed = model->failed || !copy;
-    return copy ? copy : "";
+    model->failed = model->failed || !text;
+    return text ? text : "";
 }
 
 static struct yk_kernel_work *allocate_works(struct yk_model_builder *model, int32_t count)
@@ -111,9 +102,10 @@ static const char *shape_of(struct yk_model_builder *model, const struct yk_laye
     } else if (builder->workload->lora_rank > 0) {
         snprintf(adapters, sizeof adapters, " frozen");
     }
-    return text(model, "%s%s%s%s %s", builder->shape, adapters,
-                builder->workload->nf4 && block ? " nf4" : "", recompute ? " recompute" : "",
-                yk_precision_name(builder->precision));
+    return check_text(model, yk_arena_format(model->arena, "%s%s%s%s %s", builder->shape, adapters,
+                                             builder->workload->nf4 && block ? " nf4" : "",
+                                             recompute ? " recompute" : "",
+                                             yk_precision_name(builder->precision)));
 }
 
 /* Sets everything but the name and the modules. */
@@ -176,9 +168,11 @@ int32_t yk_model_builder_add_blocks(struct yk_model_builder *model,
     const struct yk_layer block = finish(model, builder); /* all blocks share its kernels */
     int32_t last = after;
     for (int64_t i = 0; i < count && !model->failed; i++) {
-        const char *own_module = text(model, "%s.%lld", module, (long long)i);
-        const int32_t next =
-            append(model, &block, text(model, "%s %lld", name, (long long)i), &own_module, 1);
+        const char *own_module =
+            check_text(model, yk_arena_format(model->arena, "%s.%lld", module, (long long)i));
+        const char *own_name =
+            check_text(model, yk_arena_format(model->arena, "%s %lld", name, (long long)i));
+        const int32_t next = append(model, &block, own_name, &own_module, 1);
         yk_model_builder_add_edge(model, last, next, rows);
         last = next;
     }
