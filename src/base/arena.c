@@ -1,7 +1,9 @@
 #include "base/arena.h"
 
 #include <stdalign.h>
+#include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,6 +93,21 @@ char *yk_arena_copy_text(struct yk_arena *arena, const char *text, size_t length
         memcpy(copy, text, length);
     }
     return copy;
+}
+
+char *yk_arena_format(struct yk_arena *arena, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    char *text = length >= 0 ? yk_arena_allocate(arena, (size_t)length + 1, 1) : NULL;
+    if (text) {
+        va_start(arguments, format);
+        (void)vsnprintf(text, (size_t)length + 1, format, arguments);
+        va_end(arguments);
+    }
+    return text;
 }
 
 yk_status yk_arena_strdup(struct yk_arena *arena, const char *text, const char **out)

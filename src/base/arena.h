@@ -23,6 +23,9 @@ void *yk_arena_allocate(struct yk_arena *arena, size_t count, size_t size);
  * exhausted. */
 char *yk_arena_copy_text(struct yk_arena *arena, const char *text, size_t length);
 
+/* Formats a text like printf() into the arena. Returns NULL if memory is exhausted. */
+char *yk_arena_format(struct yk_arena *arena, const char *format, ...) YK_PRINTF_LIKE(2, 3);
+
 /* Copies a string into the arena. If `text` is NULL, sets `*out` to NULL. */
 yk_status yk_arena_strdup(struct yk_arena *arena, const char *text, const char **out) YK_MUST_USE;
 

@@ -194,13 +194,11 @@ const struct yoke_layer_edge *yoke_model_edge(const yoke_model *model, int32_t e
 
 const char *yoke_model_builtin(int32_t number, const char **summary)
 {
-    const char *name = NULL;
-    const char *words = NULL;
-    if (number < 0 || !yk_model_config_get_builtin((size_t)number, &name, &words)) {
+    if (number < 0 || (size_t)number >= yk_builtin_model_count) {
         return NULL;
     }
     if (summary) {
-        *summary = words;
+        *summary = yk_builtin_models[number].summary;
     }
-    return name;
+    return yk_builtin_models[number].config.name;
 }

@@ -127,7 +127,7 @@ static int32_t add_pooler(struct yk_model_builder *model, int32_t last)
     yk_layer_builder_append_shape(&layer, " C%lld", (long long)C);
     yk_layer_builder_add_linear(&layer, &(struct yk_linear_spec){"pool", B, C, C, 1, .bias = true});
     yk_layer_builder_add_activation(&layer, YK_ACTIVATION_TANH, B, C);
-    layer.keeps_input = false; /* it saves a copy of one token of each sample */
+    layer.layer.keeps_input = false; /* it saves a copy of one token of each sample */
     const int32_t pooler =
         yk_model_builder_add_layer(model, &layer, "pooler", modules, YK_LAYER_NONE);
     yk_model_builder_add_edge(model, last, pooler, B * model->workload.sequence);

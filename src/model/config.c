@@ -125,16 +125,6 @@ yk_status yk_model_config_parse(const char *text, size_t length, const char *sou
     return YK_OK;
 }
 
-bool yk_model_config_get_builtin(size_t number, const char **name, const char **summary)
-{
-    if (number >= yk_builtin_model_count) {
-        return false;
-    }
-    *name = yk_builtin_models[number].config.name;
-    *summary = yk_builtin_models[number].summary;
-    return true;
-}
-
 /* The next letter in lower case. Names are compared without case and without "-_.". */
 static char next_letter(const char **word)
 {
@@ -202,11 +192,10 @@ yk_status yk_model_config_find_builtin(const char *name, const struct yk_model_c
                    name);
 }
 
-static bool ends_in(const char *word, const char *suffix)
+static bool is_json_file(const char *word)
 {
-    const size_t length = strlen(word);
-    const size_t wanted = strlen(suffix);
-    return length >= wanted && strcmp(word + length - wanted, suffix) == 0;
+    const char *extension = strrchr(word, '.');
+    return extension && strcmp(extension, ".json") == 0;
 }
 
 /* Finds a built-in model by a published name: "meta-llama/Meta-Llama-3-8B". */
@@ -240,13 +229,13 @@ static yk_status read_path(const char *path, struct yk_arena *arena,
 
 bool yk_model_config_is_path(const char *word)
 {
-    return ends_in(word, ".json") || (strchr(word, '/') && !find_published(word));
+    return is_json_file(word) || (strchr(word, '/') && !find_published(word));
 }
 
 yk_status yk_model_config_open(const char *word, struct yk_arena *arena,
                                const struct yk_model_config **out)
 {
-    if (ends_in(word, ".json")) {
+    if (is_json_file(word)) {
         return read_file(word, arena, out);
     }
     if (!strchr(word, '/')) {

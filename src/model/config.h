@@ -94,10 +94,6 @@ static inline int64_t yk_model_config_logit_stride(int64_t vocabulary)
     return (vocabulary + step - 1) / step * step;
 }
 
-/* Gets the name and the summary of the built-in model with the index `number`. Returns false if
- * there is no such model. */
-bool yk_model_config_get_builtin(size_t number, const char **name, const char **summary);
-
 /* Finds a built-in model by its name. The error message suggests the most similar name. */
 yk_status yk_model_config_find_builtin(const char *name,
                                        const struct yk_model_config **out) YK_MUST_USE;

@@ -62,8 +62,8 @@ static void add(struct yk_layer_builder *builder, struct yk_layer_kernels *works
                 struct yk_kernel_work work)
 {
     const double operations = work.class == YK_KERNEL_MATRIX ? work.operations : 0;
-    builder->flops.formula += operations;
-    builder->flops.exact += operations;
+    builder->layer.flops.formula += operations;
+    builder->layer.flops.exact += operations;
     work.narrow = yk_precision_bytes(builder->workload->precision) == 2;
     assert(works->count < YK_LAYER_MAX_KERNELS);
     works->items[works->count++] = work;
@@ -112,7 +112,7 @@ static struct yk_kernel_work vector_work(const char *name, double operations, do
 static void keep_bytes(struct yk_layer_builder *builder, int64_t bytes)
 {
     if (has_backward(builder)) {
-        builder->saved_bytes += bytes;
+        builder->layer.saved_bytes += bytes;
     }
 }
 
@@ -125,7 +125,7 @@ static void keep(struct yk_layer_builder *builder, int64_t numbers)
 static void keep_input(struct yk_layer_builder *builder, int64_t numbers, bool first)
 {
     keep(builder, numbers);
-    builder->keeps_input = builder->keeps_input || (first && builder->input_bytes > 0);
+    builder->layer.keeps_input = builder->layer.keeps_input || (first && builder->input_bytes > 0);
 }
 
 /* Counts the gradients of a part's output and input, which exist only during the part. */
@@ -140,14 +140,14 @@ static void hold(struct yk_layer_builder *builder, int64_t numbers)
 /* Counts parameters. Of a block, `weights` may be NF4; `others` may not. */
 static void count_parameters(struct yk_layer_builder *builder, int64_t weights, int64_t others)
 {
-    builder->parameters += weights + others;
+    builder->layer.parameters += weights + others;
     if (trains(builder)) {
-        builder->trainable += weights + others;
+        builder->layer.trainable += weights + others;
     } else if (is_quantised(builder)) {
-        builder->quantised += weights;
-        builder->full_width += others;
+        builder->layer.quantised += weights;
+        builder->layer.full_width += others;
     } else if (builder->workload->nf4) {
-        builder->full_width += weights + others;
+        builder->layer.full_width += weights + others;
     }
 }
 
@@ -158,7 +158,9 @@ void yk_layer_builder_begin(struct yk_layer_builder *builder, const struct yk_mo
     *builder = (struct yk_layer_builder){
         .workload = workload,
         .role = role,
-        .kind = kind,
+        .layer = {.kind = kind,
+                  .is_block = role == YK_LAYER_ROLE_BLOCK,
+                  .shares_weights_of = YK_LAYER_NONE},
         .precision =
             workload->nf4 && role != YK_LAYER_ROLE_BLOCK ? YK_PRECISION_FP32 : workload->precision,
     };
@@ -217,8 +219,8 @@ static void add_adapter(struct yk_layer_builder *builder, const struct yk_linear
     };
     add_forward(builder, work);
     add_backward(builder, doubled(work));
-    builder->parameters += parameters;
-    builder->trainable += parameters;
+    builder->layer.parameters += parameters;
+    builder->layer.trainable += parameters;
     keep(builder, inner);
 }
 
@@ -287,8 +289,8 @@ void yk_layer_builder_add_attention(struct yk_layer_builder *builder,
     work.bytes = size * 4 * (double)(q + kv) + (double)sums;
     work.launches = 2;
     add_backward(builder, work);
-    builder->flops.formula += ATTENTION_COUNTED * queries * (double)attention->keys * numbers;
-    builder->flops.exact += ATTENTION_COUNTED * elements;
+    builder->layer.flops.formula += ATTENTION_COUNTED * queries * (double)attention->keys * numbers;
+    builder->layer.flops.exact += ATTENTION_COUNTED * elements;
     keep(builder, q + 2 * kv + q); /* queries, keys and values, output */
     keep_bytes(builder, sums);
     hold(builder, 2 * (q + kv)); /* gradients of all four */

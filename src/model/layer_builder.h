@@ -32,19 +32,13 @@ struct yk_layer_builder {
     const struct yk_workload *workload;
     enum yk_layer_role role;
     enum yk_precision precision; /* precision of products and activations */
-    const char *kind;
+    int64_t input_bytes;         /* bytes of the layer's input; recomputation saves only these */
+    /* The layer so far, without recomputation. The model builder adds its name, shape, modules,
+     * kernels and workspace. */
+    struct yk_layer layer;
     char shape[YK_LAYER_SHAPE_TEXT_SIZE];
-    int64_t input_bytes; /* bytes of the layer's input; recomputation saves only these */
-
-    int64_t parameters;
-    int64_t trainable;
-    int64_t quantised;  /* frozen parameters in NF4 */
-    int64_t full_width; /* frozen parameters in fp32 */
     struct yk_layer_kernels forward;
     struct yk_layer_kernels backward; /* kernels in the order of the forward pass */
-    struct yk_flops flops;
-    bool keeps_input; /* the saved bytes include the layer's input */
-    int64_t saved_bytes;
     int64_t transient_bytes; /* maximum memory that one part needs during its backward pass */
     int64_t dequantised[2];  /* bytes of the two largest weights after dequantisation */
 };

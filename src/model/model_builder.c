@@ -1,6 +1,5 @@
 #include "model/model_builder.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -43,19 +42,11 @@ void yk_model_builder_add_feed_forward(const struct yk_model_builder *model,
     yk_layer_builder_add_residual(builder, rows, C);
 }
 
-static const char *text(struct yk_model_builder *model, const char *format, ...)
-    YK_PRINTF_LIKE(2, 3);
-
-static const char *text(struct yk_model_builder *model, const char *format, ...)
+/* Returns `text`, or "" if its allocation failed. */
+static const char *check_text(struct yk_model_builder *model, const char *text)
 {
-    char buffer[256];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(buffer, sizeof buffer, format, arguments);
-    va_end(arguments);
-    const char *copy = yk_arena_copy_text(model->arena, buffer, strlen(buffer));
-    model->failed = model->failed || !copy;
-    return copy ? copy : "";
+    model->failed = model->failed || !text;
+    return text ? text : "";
 }
 
 static struct yk_kernel_work *allocate_works(struct yk_model_builder *model, int32_t count)
@@ -85,7 +76,7 @@ static struct yk_kernel_work_list copy_works(struct yk_model_builder *model,
 static struct yk_kernel_work_list update_of(struct yk_model_builder *model,
                                             const struct yk_layer_builder *builder)
 {
-    struct yk_kernel_work *items = builder->trainable > 0 ? allocate_works(model, 1) : NULL;
+    struct yk_kernel_work *items = builder->layer.trainable > 0 ? allocate_works(model, 1) : NULL;
     if (!items) {
         return (struct yk_kernel_work_list){0};
     }
@@ -93,8 +84,8 @@ static struct yk_kernel_work_list update_of(struct yk_model_builder *model,
         .name = "adamw",
         .class = YK_KERNEL_VECTOR,
         .precision = YK_PRECISION_FP32,
-        .operations = (double)builder->trainable * ADAMW_OPERATIONS,
-        .bytes = (double)builder->trainable * ADAMW_BYTES,
+        .operations = (double)builder->layer.trainable * ADAMW_OPERATIONS,
+        .bytes = (double)builder->layer.trainable * ADAMW_BYTES,
         .launches = 1,
     };
     return (struct yk_kernel_work_list){items, 1};
@@ -104,16 +95,17 @@ static struct yk_kernel_work_list update_of(struct yk_model_builder *model,
 static const char *shape_of(struct yk_model_builder *model, const struct yk_layer_builder *builder,
                             bool recompute)
 {
-    const bool block = builder->role == YK_LAYER_ROLE_BLOCK;
+    const bool block = builder->layer.is_block;
     char adapters[32] = "";
     if (builder->workload->lora_rank > 0 && block) {
         snprintf(adapters, sizeof adapters, " lora%lld", (long long)builder->workload->lora_rank);
     } else if (builder->workload->lora_rank > 0) {
         snprintf(adapters, sizeof adapters, " frozen");
     }
-    return text(model, "%s%s%s%s %s", builder->shape, adapters,
-                builder->workload->nf4 && block ? " nf4" : "", recompute ? " recompute" : "",
-                yk_precision_name(builder->precision));
+    return check_text(model, yk_arena_format(model->arena, "%s%s%s%s %s", builder->shape, adapters,
+                                             builder->workload->nf4 && block ? " nf4" : "",
+                                             recompute ? " recompute" : "",
+                                             yk_precision_name(builder->precision)));
 }
 
 /* Sets everything but the name and the modules. */
@@ -121,29 +113,18 @@ static struct yk_layer finish(struct yk_model_builder *model,
                               const struct yk_layer_builder *builder)
 {
     static const struct yk_layer_kernels none = {.count = 0};
-    const bool recompute = builder->workload->recompute && builder->role == YK_LAYER_ROLE_BLOCK;
-    struct yk_layer layer = {
-        .kind = builder->kind,
-        .shape = shape_of(model, builder, recompute),
-        .shares_weights_of = YK_LAYER_NONE,
-        .parameters = builder->parameters,
-        .trainable = builder->trainable,
-        .quantised = builder->quantised,
-        .full_width = builder->full_width,
-        .forward = copy_works(model, &builder->forward, builder->forward.count, &none),
-        .backward = copy_works(model, &builder->forward, recompute ? builder->forward.count : 0,
-                               &builder->backward), /* recomputation comes first */
-        .update = update_of(model, builder),
-        .flops = builder->flops,
-        .is_block = builder->role == YK_LAYER_ROLE_BLOCK,
-        .keeps_input = builder->keeps_input,
-        .saved_bytes = builder->saved_bytes,
-        .workspace_bytes =
-            builder->transient_bytes + builder->dequantised[0] + builder->dequantised[1],
-    };
+    const bool recompute = builder->workload->recompute && builder->layer.is_block;
+    struct yk_layer layer = builder->layer;
+    layer.shape = shape_of(model, builder, recompute);
+    layer.forward = copy_works(model, &builder->forward, builder->forward.count, &none);
+    layer.backward = copy_works(model, &builder->forward, recompute ? builder->forward.count : 0,
+                                &builder->backward); /* recomputation comes first */
+    layer.update = update_of(model, builder);
+    layer.workspace_bytes =
+        builder->transient_bytes + builder->dequantised[0] + builder->dequantised[1];
     if (recompute) {
         layer.saved_bytes = builder->input_bytes;
-        layer.workspace_bytes += builder->saved_bytes - builder->input_bytes;
+        layer.workspace_bytes += builder->layer.saved_bytes - builder->input_bytes;
     }
     return layer;
 }
@@ -187,9 +168,11 @@ int32_t yk_model_builder_add_blocks(struct yk_model_builder *model,
     const struct yk_layer block = finish(model, builder); /* all blocks share its kernels */
     int32_t last = after;
     for (int64_t i = 0; i < count && !model->failed; i++) {
-        const char *own_module = text(model, "%s.%lld", module, (long long)i);
-        const int32_t next =
-            append(model, &block, text(model, "%s %lld", name, (long long)i), &own_module, 1);
+        const char *own_module =
+            check_text(model, yk_arena_format(model->arena, "%s.%lld", module, (long long)i));
+        const char *own_name =
+            check_text(model, yk_arena_format(model->arena, "%s %lld", name, (long long)i));
+        const int32_t next = append(model, &block, own_name, &own_module, 1);
         yk_model_builder_add_edge(model, last, next, rows);
         last = next;
     }

@@ -43,15 +43,9 @@ static const char *full_name(struct yk_module_tree *modules, const char *name)
 {
     struct yk_module_tree_growth *growth = modules->growth;
     const char *parent = growth->open >= 0 ? modules->modules[growth->open].name : "";
-    const size_t parent_length = strlen(parent);
-    const size_t length = parent_length + (parent_length > 0) + strlen(name);
-    char *full = yk_arena_allocate(growth->arena, length + 1, 1);
-    if (!full) {
-        growth->failed = true;
-        return "";
-    }
-    (void)snprintf(full, length + 1, "%s%s%s", parent, parent_length > 0 ? "." : "", name);
-    return full;
+    const char *full = yk_arena_format(growth->arena, "%s%s%s", parent, parent[0] ? "." : "", name);
+    growth->failed = growth->failed || !full;
+    return full ? full : "";
 }
 
 void yk_module_tree_open_module(struct yk_module_tree *modules, const char *name)

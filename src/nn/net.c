@@ -81,8 +81,8 @@ static yk_status add_layer(struct yk_net *net, const struct yk_model *model, int
                        net->config->name, described->kind);
     }
     layer->precision =
-        net->workload.nf4 && !layer->kind->is_block ? YK_PRECISION_FP32 : net->workload.precision;
-    parameters.block = layer->kind->is_block;
+        net->workload.nf4 && !layer->kind->block ? YK_PRECISION_FP32 : net->workload.precision;
+    parameters.kind = layer->kind;
     parameters.decodes = layer->kind->reads_tokens && number > 0;
     layer->name = yk_arena_copy_text(net->arena, described->name, strlen(described->name));
     layer->weights_owner =

@@ -157,11 +157,16 @@ static inline size_t yk_net_layer_trained_bytes(const struct yk_net *net, int32_
     return (size_t)(net->layers[layer].trained * yk_precision_bytes(net->workload.precision));
 }
 
-/* Returns the factor by which the output of adapters is multiplied. */
+/* Returns alpha of the net's adapters. If alpha was not set, returns the rank. */
+static inline double yk_net_adapter_alpha(const struct yk_net *net)
+{
+    return net->options.lora_alpha > 0 ? net->options.lora_alpha : (double)net->workload.lora_rank;
+}
+
+/* Returns alpha / rank, the factor by which the output of adapters is multiplied. */
 static inline float yk_net_adapter_scale(const struct yk_net *net)
 {
-    const double alpha = net->options.lora_alpha;
-    return alpha > 0 ? (float)(alpha / (double)net->workload.lora_rank) : 1;
+    return (float)(yk_net_adapter_alpha(net) / (double)net->workload.lora_rank);
 }
 
 #endif

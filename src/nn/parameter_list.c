@@ -1,26 +1,18 @@
 #include "nn/parameter_list.h"
 
+#include "nn/layers/layer.h"
+
 #include <assert.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-enum {
-    LONGEST_NAME = 256
-};
-
-static const char *keep_name(struct yk_parameter_list *parameters, const char *name)
-{
-    const char *kept = yk_arena_copy_text(parameters->arena, name, strlen(name));
-    parameters->failed = parameters->failed || !kept;
-    return kept ? kept : "";
-}
-
+/* Adds a parameter. `name` is in the arena; NULL means: the allocation failed. */
 static void add(struct yk_parameter_list *parameters, const char *name,
                 struct yk_parameter parameter)
 {
     assert(parameters->count < YK_PARAMETER_LIST_MAX);
-    parameter.name = keep_name(parameters, name);
+    parameters->failed = parameters->failed || !name;
+    parameter.name = name ? name : "";
     parameter.count = parameter.shape[0] * (parameter.rank > 1 ? parameter.shape[1] : 1);
     parameter.decayed = parameter.rank > 1;
     parameters->items[parameters->count++] = parameter;
@@ -37,11 +29,9 @@ static enum yk_parameter_format outer_format(const struct yk_parameter_list *par
     return parameters->workload->nf4 ? YK_PARAMETER_FP32 : YK_PARAMETER_PLAIN;
 }
 
-void yk_parameter_list_add_vector(struct yk_parameter_list *parameters, const char *module,
-                                  const char *suffix, int64_t size, enum yk_parameter_init init)
+static void add_vector(struct yk_parameter_list *parameters, const char *name, int64_t size,
+                       enum yk_parameter_init init)
 {
-    char name[LONGEST_NAME];
-    snprintf(name, sizeof name, "%s.%s", module, suffix);
     add(parameters, name,
         (struct yk_parameter){
             .rank = 1,
@@ -52,24 +42,30 @@ void yk_parameter_list_add_vector(struct yk_parameter_list *parameters, const ch
         });
 }
 
+void yk_parameter_list_add_vector(struct yk_parameter_list *parameters, const char *module,
+                                  const char *suffix, int64_t size, enum yk_parameter_init init)
+{
+    add_vector(parameters, yk_arena_format(parameters->arena, "%s.%s", module, suffix), size, init);
+}
+
 void yk_parameter_list_add_norm(struct yk_parameter_list *parameters, const char *module,
                                 const char *suffix)
 {
-    char name[LONGEST_NAME];
+    struct yk_arena *arena = parameters->arena;
     const char *point = suffix[0] ? "." : "";
     const int64_t C = parameters->config->width;
-    snprintf(name, sizeof name, "%s%sweight", suffix, point);
-    yk_parameter_list_add_vector(parameters, module, name, C, YK_PARAMETER_INIT_ONE);
+    add_vector(parameters, yk_arena_format(arena, "%s%s%s.weight", module, point, suffix), C,
+               YK_PARAMETER_INIT_ONE);
     if (!parameters->config->rms_norm) {
-        snprintf(name, sizeof name, "%s%sbias", suffix, point);
-        yk_parameter_list_add_vector(parameters, module, name, C, YK_PARAMETER_INIT_ZERO);
+        add_vector(parameters, yk_arena_format(arena, "%s%s%s.bias", module, point, suffix), C,
+                   YK_PARAMETER_INIT_ZERO);
     }
 }
 
 void yk_parameter_list_add_buffer(struct yk_parameter_list *parameters, const char *name,
                                   int64_t rows, int64_t columns)
 {
-    add(parameters, name,
+    add(parameters, yk_arena_copy_text(parameters->arena, name, strlen(name)),
         (struct yk_parameter){
             .rank = rows > 0 ? 2 : 1,
             .shape = {rows > 0 ? rows : columns, rows > 0 ? columns : 1},
@@ -82,9 +78,7 @@ void yk_parameter_list_add_buffer(struct yk_parameter_list *parameters, const ch
 void yk_parameter_list_add_embedding(struct yk_parameter_list *parameters, const char *module,
                                      int64_t rows, int64_t columns)
 {
-    char name[LONGEST_NAME];
-    snprintf(name, sizeof name, "%s.weight", module);
-    add(parameters, name,
+    add(parameters, yk_arena_format(parameters->arena, "%s.weight", module),
         (struct yk_parameter){
             .rank = 2,
             .shape = {rows, columns},
@@ -98,12 +92,9 @@ void yk_parameter_list_add_embedding(struct yk_parameter_list *parameters, const
 static void add_weights(struct yk_parameter_list *parameters, const char *module,
                         const struct yk_projection_spec *spec, int32_t part)
 {
-    char name[LONGEST_NAME];
-    const bool quantised = parameters->workload->nf4 && parameters->block;
+    const bool quantised = parameters->workload->nf4 && parameters->kind->block;
     const int64_t out = spec->out[part];
-    snprintf(name, sizeof name, "%s%s%s.weight", module, spec->parts[part][0] ? "." : "",
-             spec->parts[part]);
-    add(parameters, name,
+    add(parameters, yk_arena_format(parameters->arena, "%s.%s.weight", module, spec->parts[part]),
         (struct yk_parameter){
             .rank = 2,
             .shape = {spec->transposed ? spec->in : out, spec->transposed ? out : spec->in},
@@ -119,12 +110,11 @@ static void add_weights(struct yk_parameter_list *parameters, const char *module
 static void add_adapter(struct yk_parameter_list *parameters, const char *module,
                         const struct yk_projection_spec *spec, int32_t part, char which)
 {
-    char name[LONGEST_NAME];
     const int64_t rank = parameters->workload->lora_rank;
     const bool a = which == 'A';
-    snprintf(name, sizeof name, "base_model.model.%s.%s.lora_%c.weight", module, spec->parts[part],
-             which);
-    add(parameters, name,
+    add(parameters,
+        yk_arena_format(parameters->arena, "base_model.model.%s.%s.lora_%c.weight", module,
+                        spec->parts[part], which),
         (struct yk_parameter){
             .rank = 2,
             .shape = {a ? rank : spec->out[part], a ? spec->in : rank},
@@ -149,7 +139,7 @@ static void add_projection(struct yk_parameter_list *parameters,
         projection->out += spec->out[parts];
     }
     projection->parts = parts;
-    const bool adapted = parameters->block && parameters->workload->lora_rank > 0;
+    const bool adapted = parameters->kind->block && parameters->workload->lora_rank > 0;
     /* Weights of all parts first, so that they are contiguous; then biases, A and B. */
     projection->weight = parameters->count;
     for (int32_t i = 0; i < parts; i++) {
@@ -157,10 +147,9 @@ static void add_projection(struct yk_parameter_list *parameters,
     }
     projection->bias = spec->bias ? parameters->count : -1;
     for (int32_t i = 0; spec->bias && i < parts; i++) {
-        char suffix[LONGEST_NAME];
-        snprintf(suffix, sizeof suffix, "%s.bias", spec->parts[i]);
-        yk_parameter_list_add_vector(parameters, module, suffix, spec->out[i],
-                                     YK_PARAMETER_INIT_ZERO);
+        add_vector(parameters,
+                   yk_arena_format(parameters->arena, "%s.%s.bias", module, spec->parts[i]),
+                   spec->out[i], YK_PARAMETER_INIT_ZERO);
     }
     projection->a = adapted ? parameters->count : -1;
     for (int32_t i = 0; adapted && i < parts; i++) {

@@ -19,7 +19,7 @@ struct yk_parameter_list {
     const struct yk_model_config *config;
     const struct yk_workload *workload;
     const char *const *modules; /* Hugging Face names of the layer's modules */
-    bool block; /* the layer is a block: it has adapters and NF4 weights if the workload has them */
+    const struct yk_layer_kind *kind;
     bool follows; /* the layer uses the embedding table of another layer */
     bool decodes; /* the layer reads the tokens of a decoder */
     struct yk_parameter items[YK_PARAMETER_LIST_MAX];

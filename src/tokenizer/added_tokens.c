@@ -5,7 +5,6 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "tokenizer/token_matcher.h"
 #include "tokenizer/unicode.h"
 
 #include <inttypes.h>

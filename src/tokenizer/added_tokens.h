@@ -65,4 +65,26 @@ yk_status yk_added_tokens_find_next(const struct yk_added_tokens *tokens,
                                     struct yk_regex_workspace *workspace,
                                     struct yk_added_tokens_search *search) YK_MUST_USE;
 
+/*
+ * Token matcher: searches a text for the names of several tokens at once. A matcher is immutable:
+ * any number of threads may share it. The names are not copied and must outlive the matcher.
+ */
+struct yk_token_matcher;
+
+struct yk_token_pattern {
+    const char *bytes; /* the name, at least one byte; unique in a matcher */
+    size_t length;
+    int32_t number; /* any number that the caller chooses */
+};
+
+yk_status yk_token_matcher_create(const struct yk_token_pattern *names, int32_t count,
+                                  struct yk_token_matcher **out) YK_MUST_USE;
+void yk_token_matcher_destroy(struct yk_token_matcher *matcher);
+/* Returns the leftmost name in `text` that begins at or after byte `from`, and sets `*begin` to its
+ * index. If several names begin there, returns the longest. Returns NULL if `text` contains no
+ * name. */
+const struct yk_token_pattern *yk_token_matcher_find(const struct yk_token_matcher *matcher,
+                                                     const char *text, size_t length, size_t from,
+                                                     size_t *begin);
+
 #endif

@@ -171,9 +171,11 @@ static bool is_before(const struct yk_bpe_merge_candidate *a,
     return a->rank != b->rank ? a->rank < b->rank : a->place < b->place;
 }
 
-static void sink(struct yk_bpe_merge_candidate *steps, int32_t count, int32_t at)
+/* Moves the first element down to its place in the heap. */
+static void sink(struct yk_bpe_merge_candidate *steps, int32_t count)
 {
-    const struct yk_bpe_merge_candidate moved = steps[at];
+    const struct yk_bpe_merge_candidate moved = steps[0];
+    int32_t at = 0;
     for (;;) {
         int32_t child = 2 * at + 1;
         if (child >= count) {
@@ -207,7 +209,7 @@ static struct yk_bpe_merge_candidate pop(struct yk_bpe_word *word)
     word->step_count--;
     if (word->step_count > 0) {
         word->steps[0] = word->steps[word->step_count];
-        sink(word->steps, word->step_count, 0);
+        sink(word->steps, word->step_count);
     }
     return first;
 }

@@ -73,23 +73,9 @@ static yk_status fail_not_text(const char *text, size_t at, const char *source)
     return yk_text_fail_invalid_utf8(source, yk_utf8_line_and_column(text, at), text[at]);
 }
 
-/* Counts the characters that are marked in `present`. Writes them to `out` if it is not NULL. */
-static int32_t list_present(const unsigned char *present, uint32_t *out)
-{
-    int32_t count = 0;
-    for (uint32_t c = 0; c < YK_UTF8_CODE_POINT_COUNT; c++) {
-        if (present[c]) {
-            if (out) {
-                out[count] = c;
-            }
-            count++;
-        }
-    }
-    return count;
-}
-
+/* Marks the characters of a text in `present`, and counts them in `*count`. */
 static yk_status mark_present(const char *text, size_t length, const char *source,
-                              unsigned char *present)
+                              unsigned char *present, int32_t *count)
 {
     for (size_t at = 0; at < length;) {
         uint32_t character = 0;
@@ -97,6 +83,7 @@ static yk_status mark_present(const char *text, size_t length, const char *sourc
         if (used == 0 || character == 0) {
             return fail_not_text(text, at, source);
         }
+        *count += !present[character];
         present[character] = 1;
         at += used;
     }
@@ -110,19 +97,22 @@ yk_status yk_character_vocabulary_build(const char *text, size_t length, const c
         return yk_fail(YK_ERROR_INPUT, "%s: the text is empty", source);
     }
     unsigned char *present = calloc(YK_UTF8_CODE_POINT_COUNT, 1);
-    uint32_t *characters = NULL;
-    yk_status status = YK_OK;
     YK_TRY_ALLOCATED(present);
-    YK_TRY_GOTO(mark_present(text, length, source, present), done);
-    const int32_t count = list_present(present, NULL);
-    characters = malloc((size_t)count * sizeof *characters);
-    if (!characters) {
+    int32_t count = 0;
+    yk_status status = mark_present(text, length, source, present, &count);
+    uint32_t *characters = malloc(((size_t)count + 1) * sizeof *characters);
+    if (status == YK_OK && !characters) {
         status = yk_fail_out_of_memory();
-        goto done;
     }
-    (void)list_present(present, characters);
-    status = create(characters, count, out);
-done:
+    if (status == YK_OK) {
+        int32_t listed = 0;
+        for (uint32_t c = 0; c < YK_UTF8_CODE_POINT_COUNT; c++) {
+            if (present[c]) {
+                characters[listed++] = c;
+            }
+        }
+        status = create(characters, count, out);
+    }
     free(characters);
     free(present);
     return status;
@@ -180,14 +170,11 @@ yk_status yk_character_vocabulary_decode(const struct yk_character_vocabulary *v
                                          const int32_t *ids, int64_t count, struct yk_text *out)
 {
     for (int64_t i = 0; i < count; i++) {
-        if (ids[i] < 0 || ids[i] >= vocabulary->count) {
-            return yk_fail(YK_ERROR_INPUT,
-                           "token %" PRId32 " is no character; the vocabulary has 0 to %" PRId32,
-                           ids[i], vocabulary->count - 1);
+        if (ids[i] >= 0 && ids[i] < vocabulary->count) {
+            char bytes[YK_UTF8_MAX_BYTES];
+            const size_t length = yk_utf8_encode(vocabulary->characters[ids[i]], bytes);
+            yk_text_add_bytes(out, bytes, length);
         }
-        char bytes[YK_UTF8_MAX_BYTES];
-        const size_t length = yk_utf8_encode(vocabulary->characters[ids[i]], bytes);
-        yk_text_add_bytes(out, bytes, length);
     }
     return yk_text_status(out);
 }

@@ -34,7 +34,7 @@ yk_status yk_character_vocabulary_encode(const struct yk_character_vocabulary *v
                                          const char *text, size_t length, const char *source,
                                          struct yk_token_ids *out) YK_MUST_USE;
 
-/* Appends the characters of `count` ids to `out`. Fails if an id is out of range. */
+/* Appends the characters of `count` ids to `out`. Ids that are out of range are skipped. */
 yk_status yk_character_vocabulary_decode(const struct yk_character_vocabulary *vocabulary,
                                          const int32_t *ids, int64_t count,
                                          struct yk_text *out) YK_MUST_USE;

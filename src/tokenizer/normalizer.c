@@ -47,28 +47,26 @@ static yk_status add_step(struct yk_normalizer *normalizer, enum step step)
 }
 
 /* Reads a boolean member. Does not change `*out` if the member is missing or null. */
-static yk_status read_flag(const struct yk_json *node, const char *key, const char *source,
-                           bool *out)
+static yk_status read_flag(const struct yk_json *node, const char *key, bool *out)
 {
     const struct yk_json *member = yk_json_get_member(node, key);
     if (!member || yk_json_is_null(member) || yk_json_boolean(member, out)) {
         return YK_OK;
     }
-    return yk_fail(YK_ERROR_INPUT, "%s: \"%s\" of the normalizer is %s; it must be true or false",
-                   source, key, yk_json_type_name(member));
+    return yk_fail(YK_ERROR_INPUT, "\"%s\" of the normalizer is %s; it must be true or false", key,
+                   yk_json_type_name(member));
 }
 
-static yk_status read_bert(const struct yk_json *node, const char *source,
-                           struct yk_normalizer *out)
+static yk_status read_bert(const struct yk_json *node, struct yk_normalizer *out)
 {
     bool clean = true;
     bool ideographs = true;
     bool lower = true;
-    YK_TRY(read_flag(node, "clean_text", source, &clean));
-    YK_TRY(read_flag(node, "handle_chinese_chars", source, &ideographs));
-    YK_TRY(read_flag(node, "lowercase", source, &lower));
+    YK_TRY(read_flag(node, "clean_text", &clean));
+    YK_TRY(read_flag(node, "handle_chinese_chars", &ideographs));
+    YK_TRY(read_flag(node, "lowercase", &lower));
     bool accents = lower;
-    YK_TRY(read_flag(node, "strip_accents", source, &accents));
+    YK_TRY(read_flag(node, "strip_accents", &accents));
     if (clean) {
         YK_TRY(add_step(out, STEP_CLEAN));
     }
@@ -82,29 +80,25 @@ static yk_status read_bert(const struct yk_json *node, const char *source,
     return lower ? add_step(out, STEP_LOWER) : YK_OK;
 }
 
-static yk_status read_node(const struct yk_json *node, const char *source, int32_t depth,
-                           struct yk_normalizer *out);
+static yk_status read_node(const struct yk_json *node, int32_t depth, struct yk_normalizer *out);
 
-static yk_status read_sequence(const struct yk_json *node, const char *source, int32_t depth,
-                               struct yk_normalizer *out)
+static yk_status read_sequence(const struct yk_json *node, int32_t depth, struct yk_normalizer *out)
 {
     const struct yk_json *list = yk_json_get_member(node, "normalizers");
     if (!yk_json_is_array(list)) {
-        return yk_fail(YK_ERROR_INPUT, "%s: \"normalizers\" of a Sequence is %s; it must be a list",
-                       source, yk_json_type_name(list));
+        return yk_fail(YK_ERROR_INPUT, "\"normalizers\" of a Sequence is %s; it must be a list",
+                       yk_json_type_name(list));
     }
     if (depth == MAX_DEPTH) {
-        return yk_fail(YK_ERROR_INPUT, "%s: more than %d normalizers inside each other", source,
-                       MAX_DEPTH);
+        return yk_fail(YK_ERROR_INPUT, "more than %d normalizers inside each other", MAX_DEPTH);
     }
     for (size_t i = 0; i < yk_json_array_count(list); i++) {
-        YK_TRY(read_node(yk_json_array_at(list, i), source, depth + 1, out));
+        YK_TRY(read_node(yk_json_array_at(list, i), depth + 1, out));
     }
     return YK_OK;
 }
 
-static yk_status read_node(const struct yk_json *node, const char *source, int32_t depth,
-                           struct yk_normalizer *out)
+static yk_status read_node(const struct yk_json *node, int32_t depth, struct yk_normalizer *out)
 {
     static const struct {
         const char *name;
@@ -115,7 +109,7 @@ static yk_status read_node(const struct yk_json *node, const char *source, int32
     };
     const char *type = yk_json_string(yk_json_get_member(node, "type"));
     if (!type) {
-        return yk_fail(YK_ERROR_INPUT, "%s: the normalizer has no \"type\"", source);
+        return yk_fail(YK_ERROR_INPUT, "the normalizer has no \"type\"");
     }
     for (size_t i = 0; i < sizeof simple / sizeof simple[0]; i++) {
         if (strcmp(type, simple[i].name) == 0) {
@@ -123,19 +117,18 @@ static yk_status read_node(const struct yk_json *node, const char *source, int32
         }
     }
     if (strcmp(type, "BertNormalizer") == 0) {
-        return read_bert(node, source, out);
+        return read_bert(node, out);
     }
     if (strcmp(type, "Sequence") == 0) {
-        return read_sequence(node, source, depth, out);
+        return read_sequence(node, depth, out);
     }
     return yk_fail(YK_ERROR_INPUT,
-                   "%s: a normalizer \"%s\"; known are BertNormalizer, NFC, NFD, NFKC, NFKD, "
+                   "a normalizer \"%s\"; known are BertNormalizer, NFC, NFD, NFKC, NFKD, "
                    "Lowercase, StripAccents and Sequence",
-                   source, type);
+                   type);
 }
 
-yk_status yk_normalizer_read(const struct yk_json *node, const char *source,
-                             struct yk_normalizer **out)
+yk_status yk_normalizer_read(const struct yk_json *node, struct yk_normalizer **out)
 {
     if (!node || yk_json_is_null(node)) {
         *out = NULL;
@@ -143,7 +136,8 @@ yk_status yk_normalizer_read(const struct yk_json *node, const char *source,
     }
     struct yk_normalizer *normalizer = calloc(1, sizeof *normalizer);
     YK_TRY_ALLOCATED(normalizer);
-    YK_TRY_OR_CLEAN_UP(read_node(node, source, 0, normalizer), yk_normalizer_destroy(normalizer));
+    YK_TRY_OR_CLEAN_UP(yk_status_prefix(read_node(node, 0, normalizer), "normalizer"),
+                       yk_normalizer_destroy(normalizer));
     *out = normalizer;
     return YK_OK;
 }

@@ -1,4 +1,4 @@
-#include "tokenizer/token_matcher.h"
+#include "tokenizer/added_tokens.h"
 
 #include <stdlib.h>
 #include <string.h>

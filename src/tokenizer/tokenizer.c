@@ -119,7 +119,7 @@ static yk_status read_model(const struct yk_json *model, struct yk_tokenizer *ou
     }
     YK_TRY(read_vocabulary(model, &out->map));
     return bpe ? yk_bpe_read(model, out->map, &out->bpe)
-               : yk_wordpiece_read(model, out->map, type, &out->wordpiece);
+               : yk_wordpiece_read(model, out->map, &out->wordpiece);
 }
 
 /*
@@ -133,8 +133,7 @@ static yk_status read_model(const struct yk_json *model, struct yk_tokenizer *ou
  */
 static yk_status read_parts(const struct yk_json *root, struct yk_tokenizer *out)
 {
-    YK_TRY(
-        yk_normalizer_read(yk_json_get_member(root, "normalizer"), "normalizer", &out->normalizer));
+    YK_TRY(yk_normalizer_read(yk_json_get_member(root, "normalizer"), &out->normalizer));
     YK_TRY(yk_pre_tokenizer_read(yk_json_get_member(root, "pre_tokenizer"), &out->pre_tokenizer));
     YK_TRY(yk_status_prefix(read_model(yk_json_get_member(root, "model"), out), "model"));
     YK_TRY(yk_added_tokens_read(yk_json_get_member(root, "added_tokens"), out->map, out->normalizer,
@@ -298,22 +297,11 @@ const char *yk_tokenizer_file_name(const struct yk_tokenizer *tokenizer)
     return tokenizer->vocabulary ? characters_name : json_name;
 }
 
-static yk_status decode_characters(const struct yk_character_vocabulary *vocabulary,
-                                   const int32_t *ids, int64_t count, struct yk_text *out)
-{
-    for (int64_t i = 0; i < count; i++) {
-        if (ids[i] >= 0 && ids[i] < yk_character_vocabulary_count(vocabulary)) {
-            YK_TRY(yk_character_vocabulary_decode(vocabulary, &ids[i], 1, out));
-        }
-    }
-    return yk_text_status(out);
-}
-
 yk_status yk_tokenizer_decode(const struct yk_tokenizer *tokenizer, const int32_t *ids,
                               int64_t count, bool skip_special, struct yk_text *out)
 {
     if (tokenizer->vocabulary) {
-        return decode_characters(tokenizer->vocabulary, ids, count, out);
+        return yk_character_vocabulary_decode(tokenizer->vocabulary, ids, count, out);
     }
     struct yk_decoder_stream stream = {.decoder = tokenizer->decoder, .out = out};
     for (int64_t i = 0; i < count; i++) {
@@ -403,46 +391,39 @@ static yk_status encode_word(void *argument, const char *word, size_t length)
     return YK_OK;
 }
 
-/* Adds the tokens of normalized text. */
-static yk_status add_normalized(struct yk_tokenizer_encoder *encoder, const char *text,
-                                size_t length, struct yk_token_ids *out)
+static yk_status add_text(struct yk_tokenizer_encoder *encoder, const char *text, size_t length,
+                          bool normalized, struct yk_token_ids *out);
+
+/* Adds the tokens of text without added tokens. Text that is not normalized yet may contain added
+ * tokens afterwards. */
+static yk_status add_segment(struct yk_tokenizer_encoder *encoder, const char *text, size_t length,
+                             bool normalized, struct yk_token_ids *out)
 {
     const struct yk_tokenizer *tokenizer = encoder->tokenizer;
-    struct word_output output = {.encoder = encoder, .out = out};
-    struct yk_added_tokens_search search = {.text = text, .length = length, .normalized = true};
-    do {
-        YK_TRY(yk_added_tokens_find_next(tokenizer->added, encoder->workspace.regex, &search));
-        YK_TRY(yk_pre_tokenizer_split(tokenizer->pre_tokenizer, &encoder->workspace,
-                                      text + search.begin, search.end - search.begin, encode_word,
-                                      &output));
-        if (search.id >= 0) {
-            yk_token_ids_add(out, search.id);
-        }
-    } while (search.id >= 0);
-    return YK_OK;
-}
-
-static yk_status add_segment(struct yk_tokenizer_encoder *encoder, const char *text, size_t length,
-                             struct yk_token_ids *out)
-{
-    const struct yk_normalizer *normalizer = encoder->tokenizer->normalizer;
-    if (!normalizer || length == 0) {
-        return add_normalized(encoder, text, length, out);
+    struct yk_text *buffer = &encoder->normalized;
+    if (normalized) {
+        struct word_output output = {.encoder = encoder, .out = out};
+        return yk_pre_tokenizer_split(tokenizer->pre_tokenizer, &encoder->workspace, text, length,
+                                      encode_word, &output);
     }
-    struct yk_text *normalized = &encoder->normalized;
-    normalized->length = 0;
-    YK_TRY(yk_normalizer_apply(normalizer, text, length, normalized));
-    return add_normalized(encoder, yk_text_chars(normalized), normalized->length, out);
+    if (!tokenizer->normalizer || length == 0) {
+        return add_text(encoder, text, length, true, out);
+    }
+    buffer->length = 0;
+    YK_TRY(yk_normalizer_apply(tokenizer->normalizer, text, length, buffer));
+    return add_text(encoder, yk_text_chars(buffer), buffer->length, true, out);
 }
 
 static yk_status add_text(struct yk_tokenizer_encoder *encoder, const char *text, size_t length,
-                          struct yk_token_ids *out)
+                          bool normalized, struct yk_token_ids *out)
 {
-    struct yk_added_tokens_search search = {.text = text, .length = length};
+    struct yk_added_tokens_search search = {
+        .text = text, .length = length, .normalized = normalized};
     do {
         YK_TRY(yk_added_tokens_find_next(encoder->tokenizer->added, encoder->workspace.regex,
                                          &search));
-        YK_TRY(add_segment(encoder, text + search.begin, search.end - search.begin, out));
+        YK_TRY(
+            add_segment(encoder, text + search.begin, search.end - search.begin, normalized, out));
         if (search.id >= 0) {
             yk_token_ids_add(out, search.id);
         }
@@ -463,7 +444,7 @@ yk_status yk_tokenizer_encode(struct yk_tokenizer_encoder *encoder, const char *
     if (special == YK_SPECIAL_TOKENS_ADD) {
         yk_token_ids_add_all(out, processor->prefix.items, processor->prefix.count);
     }
-    YK_TRY(yk_status_prefix(add_text(encoder, text, length, out), source));
+    YK_TRY(yk_status_prefix(add_text(encoder, text, length, false, out), source));
     if (special == YK_SPECIAL_TOKENS_ADD) {
         yk_token_ids_add_all(out, processor->suffix.items, processor->suffix.count);
     }

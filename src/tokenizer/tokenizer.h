@@ -11,7 +11,7 @@
  * Files of this folder:
  *   normalizer, pre_tokenizer, post_processor, decoder, added_tokens  components of tokenizer.json
  *   bpe, bpe_merge.c, wordpiece, character_vocabulary       the models
- *   token_ids, token_map, token_matcher                     collections of tokens
+ *   token_ids, token_map, token_matcher.c                   collections of tokens
  *   byte_level, unicode, regex                              characters and patterns
  *   bpe_trainer, bpe_pair_queue.c, word_counts, bpe_file    training of a byte-level BPE
  *   chat_template                                           Llama 3's chat template

@@ -80,16 +80,13 @@ static yk_status fill(const struct yk_json *model, struct yk_wordpiece *out)
 }
 
 yk_status yk_wordpiece_read(const struct yk_json *model, const struct yk_token_map *map,
-                            const char *source, struct yk_wordpiece **out)
+                            struct yk_wordpiece **out)
 {
     struct yk_wordpiece *wordpiece = calloc(1, sizeof *wordpiece);
     YK_TRY_ALLOCATED(wordpiece);
     wordpiece->map = map;
-    const yk_status status = fill(model, wordpiece);
-    if (status != YK_OK) {
-        yk_wordpiece_destroy(wordpiece);
-        return status == YK_ERROR_INPUT ? yk_status_prefix(status, source) : status;
-    }
+    YK_TRY_OR_CLEAN_UP(yk_status_prefix(fill(model, wordpiece), "WordPiece"),
+                       yk_wordpiece_destroy(wordpiece));
     *out = wordpiece;
     return YK_OK;
 }

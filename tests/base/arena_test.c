@@ -71,6 +71,12 @@ static void a_copied_text_ends_with_a_zero(void **state)
     assert_string_equal(copy, "gat");
 }
 
+static void a_formatted_text_is_as_long_as_it_needs(void **state)
+{
+    assert_string_equal(yk_arena_format(*state, "%s.%d", "layer", 12), "layer.12");
+    assert_int_equal(strlen(yk_arena_format(*state, "%5000s", "a")), 5000);
+}
+
 static void destroying_nothing_is_allowed(void **state)
 {
     (void)state;
@@ -87,6 +93,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_size_that_overflows_is_refused, make_arena, drop_arena),
         cmocka_unit_test_setup_teardown(no_elements_are_still_a_place, make_arena, drop_arena),
         cmocka_unit_test_setup_teardown(a_copied_text_ends_with_a_zero, make_arena, drop_arena),
+        cmocka_unit_test_setup_teardown(a_formatted_text_is_as_long_as_it_needs, make_arena,
+                                        drop_arena),
         cmocka_unit_test(destroying_nothing_is_allowed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

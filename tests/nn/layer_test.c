@@ -360,7 +360,7 @@ static void check_layer(const char *json, const struct trainer_request *request,
     const struct yk_net *net = bench.trainer->net;
     const struct yk_net_layer *at = &net->layers[layer];
     const int64_t C = net->config->width;
-    bench.recompute = request->recompute && at->kind->is_block;
+    bench.recompute = request->recompute && at->kind->block;
     if (!at->kind->reads_tokens) {
         check_input(&bench, "input", bench.input, bench.input_gradient, ROWS * C);
     }

@@ -1,4 +1,4 @@
-#include "nn/store/parameter_range.h"
+#include "nn/store/parameter_store.h"
 
 #include "base/random.h"
 #include "support/support.h"

@@ -148,16 +148,13 @@ static void place_in_two(const struct yk_model *model, int32_t *devices)
 
 static void layers_of_every_built_in_model_make_a_map(void **state)
 {
-    const char *name = NULL;
-    const char *summary = NULL;
     const struct yk_workload workload = {.batch = 1, .sequence = 16};
-    for (size_t i = 0; yk_model_config_get_builtin(i, &name, &summary); i++) {
-        const struct yk_model_config *config = NULL;
+    for (size_t i = 0; i < yk_builtin_model_count; i++) {
+        const struct yk_model_config *config = &yk_builtin_models[i].config;
         const struct yk_model *model = NULL;
         const struct yk_module_tree *modules = NULL;
         const struct yk_device_map *map = NULL;
         int32_t devices[256] = {0};
-        assert_ok(yk_model_config_find_builtin(name, &config));
         assert_ok(yk_model_build(config, &workload, *state, &model));
         assert_ok(yk_module_tree_build(config, *state, &modules));
         assert_in_range(model->layer_count, 1, 256);

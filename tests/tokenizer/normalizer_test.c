@@ -28,7 +28,7 @@ static struct yk_normalizer *read_normalizer(const char *json)
     struct yk_json *node = NULL;
     struct yk_normalizer *normalizer = NULL;
     assert_ok(yk_json_parse(json, strlen(json), &node));
-    assert_ok(yk_normalizer_read(node, "test", &normalizer));
+    assert_ok(yk_normalizer_read(node, &normalizer));
     yk_json_destroy(node);
     return normalizer;
 }
@@ -83,10 +83,10 @@ static void no_normalizer_leaves_a_text_as_it_is(void **state)
     struct yk_json *nothing = NULL;
     struct yk_normalizer *normalizer = NULL;
     struct yk_text text = {0};
-    assert_ok(yk_normalizer_read(NULL, "test", &normalizer));
+    assert_ok(yk_normalizer_read(NULL, &normalizer));
     assert_null(normalizer);
     assert_ok(yk_json_parse("[null]", 6, &nothing));
-    assert_ok(yk_normalizer_read(yk_json_array_at(nothing, 0), "test", &normalizer));
+    assert_ok(yk_normalizer_read(yk_json_array_at(nothing, 0), &normalizer));
     assert_null(normalizer);
     assert_ok(yk_normalizer_apply(normalizer, "A\xcc\x81\n", 4, &text));
     assert_string_equal(yk_text_chars(&text), "A\xcc\x81\n");
@@ -99,22 +99,24 @@ static void check_refused(const char *json, const char *message)
     struct yk_json *node = NULL;
     struct yk_normalizer *normalizer = NULL;
     assert_ok(yk_json_parse(json, strlen(json), &node));
-    assert_fails(yk_normalizer_read(node, "test", &normalizer), YK_ERROR_INPUT, message);
+    assert_fails(yk_normalizer_read(node, &normalizer), YK_ERROR_INPUT, message);
     yk_json_destroy(node);
 }
 
 static void what_is_not_known_is_refused_by_its_name(void **state)
 {
     (void)state;
-    check_refused("{\"type\": \"Precompiled\"}",
-                  "test: a normalizer \"Precompiled\"; known are BertNormalizer, NFC, NFD, NFKC, "
-                  "NFKD, Lowercase, StripAccents and Sequence");
+    check_refused(
+        "{\"type\": \"Precompiled\"}",
+        "normalizer: a normalizer \"Precompiled\"; known are BertNormalizer, NFC, NFD, NFKC, "
+        "NFKD, Lowercase, StripAccents and Sequence");
     check_refused("{\"type\": \"Sequence\", \"normalizers\": [{\"type\": \"NFC\"}, {}]}",
-                  "test: the normalizer has no \"type\"");
+                  "normalizer: the normalizer has no \"type\"");
     check_refused("{\"type\": \"Sequence\"}",
-                  "test: \"normalizers\" of a Sequence is nothing; it must be a list");
-    check_refused("{\"type\": \"BertNormalizer\", \"lowercase\": 1}",
-                  "test: \"lowercase\" of the normalizer is a number; it must be true or false");
+                  "normalizer: \"normalizers\" of a Sequence is nothing; it must be a list");
+    check_refused(
+        "{\"type\": \"BertNormalizer\", \"lowercase\": 1}",
+        "normalizer: \"lowercase\" of the normalizer is a number; it must be true or false");
 }
 
 static void sequences_inside_each_other_end_somewhere(void **state)
@@ -123,7 +125,7 @@ static void sequences_inside_each_other_end_somewhere(void **state)
     struct yk_text json = {0};
     yk_text_add_repeated(&json, "{\"type\": \"Sequence\", \"normalizers\": [", 18);
     yk_text_add_repeated(&json, "]}", 18);
-    check_refused(yk_text_chars(&json), "test: more than 16 normalizers inside each other");
+    check_refused(yk_text_chars(&json), "normalizer: more than 16 normalizers inside each other");
     yk_text_free(&json);
 }
 

@@ -1,7 +1,7 @@
 #include "support/support.h"
 
 #include "base/random.h"
-#include "tokenizer/token_matcher.h"
+#include "tokenizer/added_tokens.h"
 
 #include <string.h>
 

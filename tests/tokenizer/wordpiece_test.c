@@ -49,7 +49,7 @@ static yk_status read_wordpiece(const char *json, const struct yk_token_map *map
 {
     struct yk_json *model = NULL;
     assert_ok(yk_json_parse(json, strlen(json), &model));
-    const yk_status status = yk_wordpiece_read(model, map, "test", out);
+    const yk_status status = yk_wordpiece_read(model, map, out);
     yk_json_destroy(model);
     return status;
 }
@@ -104,9 +104,9 @@ static void a_broken_model_is_refused(void **state)
 {
     struct yk_wordpiece *wordpiece = NULL;
     assert_fails(read_wordpiece("{\"unk_token\": \"<unk>\"}", *state, &wordpiece), YK_ERROR_INPUT,
-                 "test: the vocabulary does not have \"unk_token\", <unk>");
+                 "WordPiece: the vocabulary does not have \"unk_token\", <unk>");
     assert_fails(read_wordpiece("{\"unk_token\": 1}", *state, &wordpiece), YK_ERROR_INPUT,
-                 "test: \"unk_token\" is a number; it must be a string");
+                 "WordPiece: \"unk_token\" is a number; it must be a string");
     assert_int_equal(read_wordpiece("{\"max_input_chars_per_word\": -1}", *state, &wordpiece),
                      YK_ERROR_INPUT);
 }
@@ -117,9 +117,10 @@ static void a_token_too_long_for_any_word_is_refused(void **state)
     struct yk_wordpiece *wordpiece = NULL;
     yk_text_add_repeated(&token, "x", 1025);
     assert_ok(yk_token_map_add(*state, token.bytes, token.length, 50));
-    assert_fails(read_wordpiece("{}", *state, &wordpiece), YK_ERROR_INPUT,
-                 "test: the token \"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\xe2\x80\xa6\" has 1025 bytes; "
-                 "at most 1024 are known");
+    assert_fails(
+        read_wordpiece("{}", *state, &wordpiece), YK_ERROR_INPUT,
+        "WordPiece: the token \"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\xe2\x80\xa6\" has 1025 bytes; "
+        "at most 1024 are known");
     yk_text_free(&token);
 }
 

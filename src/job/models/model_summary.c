@@ -5,15 +5,10 @@
 
 static yk_status list_builtins(struct yk_model_summary_result *out)
 {
-    struct yk_model_summary_builtin_model row;
-    int32_t count = 0;
-    while (yk_model_config_get_builtin((size_t)count, &row.name, &row.summary)) {
-        count++;
-    }
-    YK_TRY_NEW(out->arena, out->builtins, count);
-    for (; yk_model_config_get_builtin((size_t)out->builtin_count, &row.name, &row.summary);
-         out->builtin_count++) {
-        out->builtins[out->builtin_count] = row;
+    YK_TRY_NEW(out->arena, out->builtins, yk_builtin_model_count);
+    for (size_t i = 0; i < yk_builtin_model_count; i++) {
+        out->builtins[out->builtin_count++] = (struct yk_model_summary_builtin_model){
+            .name = yk_builtin_models[i].config.name, .summary = yk_builtin_models[i].summary};
     }
     return YK_OK;
 }

@@ -241,14 +241,20 @@ static void upload(const struct yk_inference *inference, int32_t *to, const int3
     context->backend->copy(context->lane, to, from, (size_t)count * sizeof *from);
 }
 
-static yk_status run_source(struct yk_inference *inference, const int32_t *tokens,
-                            const int32_t *lengths, int64_t samples, int64_t sequence, bool decoder)
+static void set_source(struct yk_inference *inference, const int32_t *tokens,
+                       const int32_t *lengths, int64_t samples, int64_t sequence)
 {
-    const struct yk_device_context *context = &inference->store->context;
     inference->source = (struct yk_batch_shape){.samples = samples, .sequence = sequence};
     inference->target = (struct yk_batch_shape){.samples = samples, .memory = sequence};
     upload(inference, inference->tokens, tokens, samples * sequence);
     upload(inference, inference->lengths, lengths, samples);
+}
+
+static yk_status run_source(struct yk_inference *inference, const int32_t *tokens,
+                            const int32_t *lengths, int64_t samples, int64_t sequence, bool decoder)
+{
+    const struct yk_device_context *context = &inference->store->context;
+    set_source(inference, tokens, lengths, samples, sequence);
     enqueue(inference, true, decoder, false);
     return context->backend->lane_synchronize(context->lane);
 }
@@ -278,12 +284,8 @@ yk_status yk_inference_sum_losses(struct yk_inference *inference,
     const struct yk_device_context *context = &inference->store->context;
     const int64_t rows = slice->samples * slice->sequence;
     const int64_t target_rows = slice->samples * slice->target_sequence;
-    inference->source =
-        (struct yk_batch_shape){.samples = slice->samples, .sequence = slice->sequence};
-    inference->target = (struct yk_batch_shape){
-        .samples = slice->samples, .sequence = slice->target_sequence, .memory = slice->sequence};
-    upload(inference, inference->tokens, slice->tokens, rows);
-    upload(inference, inference->lengths, slice->lengths, slice->samples);
+    set_source(inference, slice->tokens, slice->lengths, slice->samples, slice->sequence);
+    inference->target.sequence = slice->target_sequence;
     upload(inference, inference->targets, slice->targets, target_rows > 0 ? target_rows : rows);
     if (target_rows > 0) {
         upload(inference, inference->target_tokens, slice->target_tokens, target_rows);

@@ -17,22 +17,8 @@ static bool is_cross(const struct yk_attention_shape *shape)
     return shape->memory >= 0;
 }
 
-struct yk_attention_shape yk_attention_causal_shape(const struct yk_model_config *config)
-{
-    return (struct yk_attention_shape){
-        .queries = YK_ATTENTION_PROJECTION_QKV,
-        .memory = -1,
-        .out = YK_ATTENTION_PROJECTION_OUT,
-        .drop_attention = YK_DROPOUT_ATTENTION,
-        .drop_out = YK_DROPOUT_OUT,
-        .heads = config->heads,
-        .kv_heads = config->kv_heads,
-        .head_size = config->head_size,
-        .causal = true,
-    };
-}
-
-int64_t yk_attention_query_row_width(const struct yk_attention_shape *shape)
+/* The width of a row of `q`. */
+static int64_t query_row_width(const struct yk_attention_shape *shape)
 {
     return query_width(shape) + (is_cross(shape) ? 0 : 2 * key_width(shape));
 }
@@ -47,7 +33,7 @@ void yk_attention_allocate_saved(const struct yk_net *net, int32_t layer,
     const int64_t rows = batch->samples * batch->sequence;
     const int64_t memory = batch->samples * batch->memory;
     *out = (struct yk_attention_saved){0};
-    out->q = yk_bump_allocate(allocator, rows * yk_attention_query_row_width(shape), size);
+    out->q = yk_bump_allocate(allocator, rows * query_row_width(shape), size);
     out->attended = yk_bump_allocate(allocator, rows * query_width(shape), size);
     out->inner_q = yk_projection_allocate_lora_inner(net, layer, shape->queries, rows, allocator);
     out->inner_out = yk_projection_allocate_lora_inner(net, layer, shape->out, rows, allocator);
@@ -79,7 +65,7 @@ static struct keys find_keys(const struct yk_layer_pass *pass,
     return (struct keys){
         .k = k,
         .v = head(k, key_width(shape), pass),
-        .stride = is_cross(shape) ? 2 * key_width(shape) : yk_attention_query_row_width(shape),
+        .stride = is_cross(shape) ? 2 * key_width(shape) : query_row_width(shape),
     };
 }
 
@@ -100,7 +86,7 @@ static struct yk_attention_op attend_op(const struct yk_layer_pass *pass,
         .v = keys.v,
         .out = saved->attended,
         .log_sum_exp = saved->sums,
-        .q_stride = yk_attention_query_row_width(shape),
+        .q_stride = query_row_width(shape),
         .k_stride = keys.stride,
         .v_stride = keys.stride,
         .out_stride = query_width(shape),
@@ -119,18 +105,17 @@ static void rotate(const struct yk_layer_pass *pass, const struct yk_attention_s
     if (pass->net->config->rope_theta == 0) {
         return;
     }
-    pass->store->context.backend->rotary(pass->lane,
-                                         &(struct yk_rotary_op){
-                                             .rows = yk_layer_pass_token_count(pass),
-                                             .sequence = pass->batch.sequence,
-                                             .heads = shape->heads + shape->kv_heads,
-                                             .head_size = shape->head_size,
-                                             .stride = yk_attention_query_row_width(shape),
-                                             .data = q,
-                                             .cos_sin = pass->position_tables.rotary,
-                                             .inverse = back,
-                                             .type = pass->net->workload.precision,
-                                         });
+    pass->store->context.backend->rotary(pass->lane, &(struct yk_rotary_op){
+                                                         .rows = yk_layer_pass_token_count(pass),
+                                                         .sequence = pass->batch.sequence,
+                                                         .heads = shape->heads + shape->kv_heads,
+                                                         .head_size = shape->head_size,
+                                                         .stride = query_row_width(shape),
+                                                         .data = q,
+                                                         .cos_sin = pass->position_tables.rotary,
+                                                         .inverse = back,
+                                                         .type = pass->net->workload.precision,
+                                                     });
 }
 
 void yk_attention_forward(const struct yk_layer_pass *pass, const struct yk_attention_shape *shape,
@@ -139,7 +124,7 @@ void yk_attention_forward(const struct yk_layer_pass *pass, const struct yk_atte
 {
     const struct yk_attention_op attend = attend_op(pass, shape, saved);
     yk_projection_forward(pass, shape->queries,
-                          &(struct yk_projection_forward){
+                          &(struct yk_projection_forward_arguments){
                               .x = x,
                               .y = saved->q,
                               .inner = saved->inner_q,
@@ -149,7 +134,7 @@ void yk_attention_forward(const struct yk_layer_pass *pass, const struct yk_atte
                           });
     if (is_cross(shape)) {
         yk_projection_forward(pass, shape->memory,
-                              &(struct yk_projection_forward){
+                              &(struct yk_projection_forward_arguments){
                                   .rows = pass->batch.samples * pass->batch.memory,
                                   .x = pass->memory,
                                   .y = saved->kv,
@@ -170,7 +155,7 @@ static void memory_backward(const struct yk_layer_pass *pass,
                             const struct yk_backward_workspace *workspace)
 {
     yk_projection_backward(pass, shape->memory,
-                           &(struct yk_projection_backward){
+                           &(struct yk_projection_backward_arguments){
                                .rows = pass->batch.samples * pass->batch.memory,
                                .x = pass->memory,
                                .dy = workspace->memory,
@@ -190,7 +175,7 @@ void yk_attention_backward(const struct yk_layer_pass *pass, const struct yk_att
     const struct keys keys = find_keys(pass, shape, workspace->wide, workspace->memory);
     yk_projection_backward(
         pass, shape->out,
-        &(struct yk_projection_backward){
+        &(struct yk_projection_backward_arguments){
             .x = saved->attended,
             .dy = yk_residual_dropout_backward(pass, shape->drop_out, gradient, workspace->dropped),
             .dx = workspace->narrow,
@@ -198,23 +183,23 @@ void yk_attention_backward(const struct yk_layer_pass *pass, const struct yk_att
             .d_inner = workspace->d_inner,
             .weights = workspace->weights,
         });
-    pass->store->context.backend->attention_backward(
-        pass->lane, &(struct yk_attention_backward_op){
-                        .forward = attend_op(pass, shape, saved),
-                        .d_out = workspace->narrow,
-                        .dq = workspace->wide,
-                        .dk = keys.k,
-                        .dv = keys.v,
-                        .dq_stride = yk_attention_query_row_width(shape),
-                        .dk_stride = keys.stride,
-                        .dv_stride = keys.stride,
-                    });
+    pass->store->context.backend->attention_backward(pass->lane,
+                                                     &(struct yk_attention_backward_op){
+                                                         .forward = attend_op(pass, shape, saved),
+                                                         .d_out = workspace->narrow,
+                                                         .dq = workspace->wide,
+                                                         .dk = keys.k,
+                                                         .dv = keys.v,
+                                                         .dq_stride = query_row_width(shape),
+                                                         .dk_stride = keys.stride,
+                                                         .dv_stride = keys.stride,
+                                                     });
     rotate(pass, shape, workspace->wide, true);
     if (is_cross(shape)) {
         memory_backward(pass, shape, saved, workspace);
     }
     yk_projection_backward(pass, shape->queries,
-                           &(struct yk_projection_backward){
+                           &(struct yk_projection_backward_arguments){
                                .x = x,
                                .dy = workspace->wide,
                                .dx = dx,

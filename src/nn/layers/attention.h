@@ -43,12 +43,6 @@ struct yk_attention_saved {
     float *sums; /* (B, H, T) log-sum-exp of the scores */
 };
 
-/* Returns the shape of causal self-attention with the heads of the config. */
-struct yk_attention_shape yk_attention_causal_shape(const struct yk_model_config *config);
-
-/* Returns the width of a row of `q`. */
-int64_t yk_attention_query_row_width(const struct yk_attention_shape *shape);
-
 void yk_attention_allocate_saved(const struct yk_net *net, int32_t layer,
                                  const struct yk_attention_shape *shape,
                                  const struct yk_batch_shape *batch,

@@ -1,6 +1,7 @@
 /*
  * Embedding: the first layer of an encoder or decoder. The output is the token's row of the table
- * plus a learned or sinusoidal position. The table is the layer's own or that of another layer.
+ * plus a learned or sinusoidal position. The table is the layer's own or that of another layer. The
+ * embedding of BERT (Devlin et al. 2019) also adds the row of segment 0, and ends with a norm.
  */
 #include "model/architecture.h"
 #include "nn/layers/norm.h"
@@ -57,13 +58,51 @@ static void list(struct yk_parameter_list *parameters)
     }
 }
 
+static void bert_list(struct yk_parameter_list *parameters)
+{
+    const struct yk_model_config *config = parameters->config;
+    const struct {
+        const char *name;
+        int64_t rows;
+    } tables[] = {
+        [TOKENS] = {"word_embeddings", config->vocabulary},
+        [POSITIONS] = {"position_embeddings", config->positions},
+        [SEGMENTS] = {"token_type_embeddings", config->token_types},
+    };
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+        char module[96];
+        (void)snprintf(module, sizeof module, "%s.%s", parameters->modules[0], tables[i].name);
+        yk_parameter_list_add_embedding(parameters, module, tables[i].rows, config->width);
+    }
+    yk_parameter_list_add_norm(parameters, parameters->modules[0], "LayerNorm");
+}
+
+/* What forward saves for backward. Only BERT's embedding has a norm. */
+struct saved {
+    void *sum; /* (rows, C) the input of the norm; NULL means: there is no norm */
+    struct yk_norm norm;
+};
+
+static struct saved allocate_saved(const struct yk_net *net, int32_t layer, int64_t rows,
+                                   struct yk_bump_allocator *allocator)
+{
+    const enum yk_precision type = net->workload.precision;
+    if (net->layers[layer].kind != &yk_layer_kind_bert_embedding) {
+        return (struct saved){0};
+    }
+    return (struct saved){
+        .sum = yk_bump_allocate(allocator, rows * net->config->width,
+                                (size_t)yk_precision_bytes(type)),
+        .norm = yk_norm_allocate(net, NORM, type, rows, allocator),
+    };
+}
+
 static void measure(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *batch,
                     struct yk_layer_memory_sizes *out)
 {
-    (void)net;
-    (void)layer;
-    (void)batch;
-    *out = (struct yk_layer_memory_sizes){0};
+    struct yk_bump_allocator allocator = {0};
+    (void)allocate_saved(net, layer, batch->samples * batch->sequence, &allocator);
+    *out = (struct yk_layer_memory_sizes){.saved_bytes = allocator.used};
 }
 
 static int64_t vocabulary_of(const struct yk_layer_pass *pass)
@@ -127,116 +166,57 @@ static void look_up_backward(const struct yk_layer_pass *pass)
 
 static void forward(const struct yk_layer_pass *pass)
 {
-    look_up(pass, NULL, pass->output);
+    struct yk_bump_allocator allocator = {.base = pass->saved};
+    const struct saved saved =
+        allocate_saved(pass->net, pass->layer, yk_layer_pass_token_count(pass), &allocator);
+    if (saved.sum) {
+        look_up(pass, yk_layer_pass_parameter_weights(pass, SEGMENTS), saved.sum); /* row 0 */
+        yk_norm_forward(pass, &saved.norm, saved.sum, pass->output);
+    } else {
+        look_up(pass, NULL, pass->output);
+    }
     yk_residual_dropout_in_place(pass, YK_DROPOUT_EMBEDDING, pass->output);
+}
+
+static void segments_backward(const struct yk_layer_pass *pass)
+{
+    pass->store->context.backend->sum_rows(
+        pass->lane, &(struct yk_sum_rows_op){
+                        .rows = yk_layer_pass_token_count(pass),
+                        .columns = pass->net->config->width,
+                        .from = pass->output_gradient,
+                        .stride = pass->net->config->width,
+                        .to = yk_layer_pass_parameter_gradient(pass, SEGMENTS),
+                        .from_type = pass->net->workload.precision,
+                        .to_type = pass->net->workload.precision,
+                    });
 }
 
 static void backward(const struct yk_layer_pass *pass)
 {
     const struct yk_layer_pass owner = yk_layer_pass_of_weights_owner(pass);
-    if (yk_layer_pass_parameter_gradient(&owner, TOKENS)) {
-        yk_residual_dropout_in_place(pass, YK_DROPOUT_EMBEDDING, pass->output_gradient);
-        look_up_backward(pass);
-    }
-}
-
-const struct yk_layer_kind yk_layer_kind_embedding = {
-    .name = "embed",
-    .reads_tokens = true,
-    .list = list,
-    .measure = measure,
-    .forward = forward,
-    .backward = backward,
-};
-
-/*
- * The embedding of BERT (Devlin et al. 2019): the sum of the rows of token, position and segment,
- * then a norm. Every token has segment 0.
- */
-
-static void bert_list(struct yk_parameter_list *parameters)
-{
-    const struct yk_model_config *config = parameters->config;
-    const struct {
-        const char *name;
-        int64_t rows;
-    } tables[] = {
-        [TOKENS] = {"word_embeddings", config->vocabulary},
-        [POSITIONS] = {"position_embeddings", config->positions},
-        [SEGMENTS] = {"token_type_embeddings", config->token_types},
-    };
-    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
-        char module[96];
-        (void)snprintf(module, sizeof module, "%s.%s", parameters->modules[0], tables[i].name);
-        yk_parameter_list_add_embedding(parameters, module, tables[i].rows, config->width);
-    }
-    yk_parameter_list_add_norm(parameters, parameters->modules[0], "LayerNorm");
-}
-
-struct saved {
-    void *sum; /* (rows, C) */
-    struct yk_norm norm;
-};
-
-static struct saved carve_saved(const struct yk_net *net, int64_t rows,
-                                struct yk_bump_allocator *allocator)
-{
-    const enum yk_precision type = net->workload.precision;
-    return (struct saved){
-        .sum = yk_bump_allocate(allocator, rows * net->config->width,
-                                (size_t)yk_precision_bytes(type)),
-        .norm = yk_norm_allocate(net, NORM, type, rows, allocator),
-    };
-}
-
-static void bert_measure(const struct yk_net *net, int32_t layer,
-                         const struct yk_batch_shape *batch, struct yk_layer_memory_sizes *out)
-{
-    struct yk_bump_allocator allocator = {0};
-    (void)layer;
-    (void)carve_saved(net, batch->samples * batch->sequence, &allocator);
-    *out = (struct yk_layer_memory_sizes){.saved_bytes = allocator.used};
-}
-
-static void bert_forward(const struct yk_layer_pass *pass)
-{
     struct yk_bump_allocator allocator = {.base = pass->saved};
-    const struct saved saved = carve_saved(pass->net, yk_layer_pass_token_count(pass), &allocator);
-    look_up(pass, yk_layer_pass_parameter_weights(pass, SEGMENTS), saved.sum); /* row 0 */
-    yk_norm_forward(pass, &saved.norm, saved.sum, pass->output);
-    yk_residual_dropout_in_place(pass, YK_DROPOUT_EMBEDDING, pass->output);
-}
-
-static void bert_backward(const struct yk_layer_pass *pass)
-{
-    const int64_t C = pass->net->config->width;
-    const enum yk_precision type = pass->net->workload.precision;
-    struct yk_bump_allocator allocator = {.base = pass->saved};
-    const struct saved saved = carve_saved(pass->net, yk_layer_pass_token_count(pass), &allocator);
+    const struct saved saved =
+        allocate_saved(pass->net, pass->layer, yk_layer_pass_token_count(pass), &allocator);
     void *gradient = pass->output_gradient;
-    if (!yk_layer_pass_parameter_gradient(pass, TOKENS)) {
+    if (!yk_layer_pass_parameter_gradient(&owner, TOKENS)) {
         return;
     }
     yk_residual_dropout_in_place(pass, YK_DROPOUT_EMBEDDING, gradient);
-    yk_norm_backward(pass, &saved.norm, saved.sum, gradient, NULL, gradient);
+    if (saved.sum) {
+        yk_norm_backward(pass, &saved.norm, saved.sum, gradient, NULL, gradient);
+    }
     look_up_backward(pass);
-    pass->store->context.backend->sum_rows(
-        pass->lane, &(struct yk_sum_rows_op){
-                        .rows = yk_layer_pass_token_count(pass),
-                        .columns = C,
-                        .from = gradient,
-                        .stride = C,
-                        .to = yk_layer_pass_parameter_gradient(pass, SEGMENTS),
-                        .from_type = type,
-                        .to_type = type,
-                    });
+    if (saved.sum) {
+        segments_backward(pass);
+    }
 }
 
-const struct yk_layer_kind yk_layer_kind_bert_embedding = {
-    .name = "bert-embed",
-    .reads_tokens = true,
-    .list = bert_list,
-    .measure = bert_measure,
-    .forward = bert_forward,
-    .backward = bert_backward,
-};
+#define EMBEDDING(name_, list_)                                                                    \
+    {                                                                                              \
+        .name = (name_), .reads_tokens = true, .list = (list_), .measure = measure,                \
+        .forward = forward, .backward = backward,                                                  \
+    }
+
+const struct yk_layer_kind yk_layer_kind_embedding = EMBEDDING("embed", list);
+const struct yk_layer_kind yk_layer_kind_bert_embedding = EMBEDDING("bert-embed", bert_list);

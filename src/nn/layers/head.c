@@ -1,18 +1,16 @@
 /*
  * Head: the last layer. It computes logits over the vocabulary, with a table of its own or with
  * that of the embedding, and the loss, which overwrites the logits with their gradient. The table
- * is the first parameter of the layer that owns it.
+ * is the first parameter of the layer that owns it. The head of BERT (Devlin et al. 2019) first
+ * transforms its input: norm(activation(transform x)). Its logits have a bias; so have those of
+ * Marian, whose bias is never trained.
  */
 #include "nn/layers/mlp.h"
 #include "nn/layers/norm.h"
 #include "nn/parameter_list.h"
 
-struct logits {
-    const void *x; /* (rows, C) */
-    enum yk_precision x_type;
-    int32_t bias; /* (V), a parameter of the layer; −1: none */
-    void *logits; /* (rows, V) with rows yk_model_config_logit_stride() apart, in the layer's
-                     precision; the loss overwrites it with the gradient */
+enum {
+    TRANSFORM, /* the only projection of BERT's head; other heads have none */
 };
 
 static int64_t vocabulary_of(const struct yk_net *net)
@@ -25,15 +23,76 @@ static int64_t stride_of(const struct yk_net *net)
     return yk_model_config_logit_stride(vocabulary_of(net));
 }
 
-static void *carve_logits(const struct yk_net *net, int32_t layer, int64_t rows,
-                          struct yk_bump_allocator *allocator)
+/* What forward saves for backward. */
+struct saved {
+    void *logits;      /* (rows, V) with rows yk_model_config_logit_stride() apart; first, because
+                          callers read logits from the start of `saved` */
+    void *transformed; /* (rows, C) before the activation; NULL for ReLU, which needs only its
+                          output */
+    void *active;      /* (rows, C) */
+    void *normed;      /* (rows, C); NULL means: the head does not transform its input */
+    struct yk_norm norm;
+};
+
+/* The number of the logits' bias, or −1. It follows the table if the layer owns the table. */
+static int32_t bias_of(const struct yk_net *net, int32_t layer)
 {
-    return yk_bump_allocate(allocator, rows * stride_of(net),
-                            (size_t)yk_precision_bytes(net->layers[layer].precision));
+    if (!net->config->masked_head && net->config->encoder_layers == 0) {
+        return -1;
+    }
+    return net->layers[layer].weights_owner == layer ? 1 : 0;
 }
 
-static void forward_logits(const struct yk_layer_pass *pass, const struct logits *io, float *losses)
+static struct saved allocate_saved(const struct yk_net *net, int32_t layer, int64_t rows,
+                                   struct yk_bump_allocator *allocator)
 {
+    const enum yk_precision type = net->layers[layer].precision;
+    const size_t size = (size_t)yk_precision_bytes(type);
+    const int64_t numbers = rows * net->config->width;
+    struct saved saved = {.logits = yk_bump_allocate(allocator, rows * stride_of(net), size)};
+    if (net->layers[layer].kind == &yk_layer_kind_bert_head) {
+        saved.transformed = net->config->relu ? NULL : yk_bump_allocate(allocator, numbers, size);
+        saved.active = yk_bump_allocate(allocator, numbers, size);
+        saved.normed = yk_bump_allocate(allocator, numbers, size);
+        saved.norm = yk_norm_allocate(net, bias_of(net, layer) + 1, type, rows, allocator);
+    }
+    return saved;
+}
+
+/* (rows, C) for the gradient of the logits' input. */
+static void *allocate_gradient(const struct yk_net *net, int32_t layer, int64_t rows,
+                               struct yk_bump_allocator *allocator)
+{
+    return net->layers[layer].kind == &yk_layer_kind_bert_head
+               ? yk_bump_allocate(allocator, rows * net->config->width,
+                                  (size_t)yk_precision_bytes(net->layers[layer].precision))
+               : NULL;
+}
+
+static void measure(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *batch,
+                    struct yk_layer_memory_sizes *out)
+{
+    const int64_t rows = batch->samples * batch->sequence;
+    struct yk_bump_allocator saved = {0};
+    struct yk_bump_allocator forward = {0};
+    struct yk_bump_allocator backward = {0};
+    (void)allocate_saved(net, layer, rows, &saved);
+    (void)yk_bump_allocate(&forward, rows, sizeof(float)); /* losses */
+    (void)allocate_gradient(net, layer, rows, &backward);
+    *out = (struct yk_layer_memory_sizes){saved.used, forward.used, backward.used};
+}
+
+/* The input of the logits, and its type. */
+static const void *logits_input(const struct yk_layer_pass *pass, const struct saved *saved,
+                                enum yk_precision *type)
+{
+    *type = saved->normed ? saved->norm.type : pass->net->workload.precision;
+    return saved->normed ? saved->normed : pass->input;
+}
+
+static void forward_logits(const struct yk_layer_pass *pass, const struct saved *saved)
+{
+    const int32_t bias = bias_of(pass->net, pass->layer);
     const struct yk_backend *backend = pass->store->context.backend;
     const struct yk_layer_pass owner = yk_layer_pass_of_weights_owner(pass);
     const int64_t C = pass->net->config->width;
@@ -43,21 +102,20 @@ static void forward_logits(const struct yk_layer_pass *pass, const struct logits
         .m = yk_layer_pass_token_count(pass),
         .n = V,
         .k = C,
-        .a = io->x,
         .a_stride = C,
         .b = yk_layer_pass_parameter_weights(&owner, 0),
         .b_stride = C,
         .b_transposed = true,
-        .c = io->logits,
+        .c = saved->logits,
         .c_stride = stride_of(pass->net),
         .scale = 1,
-        .a_type = io->x_type,
         .b_type = yk_layer_pass_parameter_type(&owner, 0),
         .c_type = type,
     };
-    if (io->bias >= 0) {
-        op.bias = yk_layer_pass_parameter_weights(pass, io->bias);
-        op.bias_type = yk_layer_pass_parameter_type(pass, io->bias);
+    op.a = logits_input(pass, saved, &op.a_type);
+    if (bias >= 0) {
+        op.bias = yk_layer_pass_parameter_weights(pass, bias);
+        op.bias_type = yk_layer_pass_parameter_type(pass, bias);
     }
     backend->matmul(pass->lane, &op);
     if (pass->targets) {
@@ -67,9 +125,9 @@ static void forward_logits(const struct yk_layer_pass *pass, const struct logits
                 .rows = yk_layer_pass_token_count(pass),
                 .classes = V,
                 .stride = stride_of(pass->net),
-                .logits = io->logits,
+                .logits = saved->logits,
                 .targets = pass->targets,
-                .row_losses = losses,
+                .row_losses = pass->workspace,
                 .loss = pass->loss,
                 .smoothing = pass->training ? (float)pass->net->options.label_smoothing : 0,
                 .factor = pass->loss_factor,
@@ -78,15 +136,16 @@ static void forward_logits(const struct yk_layer_pass *pass, const struct logits
     }
 }
 
-static void bias_backward(const struct yk_layer_pass *pass, const struct logits *io)
+static void bias_backward(const struct yk_layer_pass *pass, const struct saved *saved)
 {
-    void *to = io->bias >= 0 ? yk_layer_pass_parameter_gradient(pass, io->bias) : NULL;
+    const int32_t bias = bias_of(pass->net, pass->layer);
+    void *to = bias >= 0 ? yk_layer_pass_parameter_gradient(pass, bias) : NULL;
     if (to) {
         pass->store->context.backend->sum_rows(
             pass->lane, &(struct yk_sum_rows_op){
                             .rows = yk_layer_pass_token_count(pass),
                             .columns = vocabulary_of(pass->net),
-                            .from = io->logits,
+                            .from = saved->logits,
                             .stride = stride_of(pass->net),
                             .to = to,
                             .from_type = pass->net->layers[pass->layer].precision,
@@ -95,8 +154,10 @@ static void bias_backward(const struct yk_layer_pass *pass, const struct logits 
     }
 }
 
-static void backward_logits(const struct yk_layer_pass *pass, const struct logits *io, void *dx)
+static void backward_logits(const struct yk_layer_pass *pass, const struct saved *saved, void *dx)
 {
+    enum yk_precision x_type = YK_PRECISION_FP32;
+    const void *x = logits_input(pass, saved, &x_type);
     const struct yk_backend *backend = pass->store->context.backend;
     const struct yk_layer_pass owner = yk_layer_pass_of_weights_owner(pass);
     const int64_t C = pass->net->config->width;
@@ -105,7 +166,7 @@ static void backward_logits(const struct yk_layer_pass *pass, const struct logit
         .m = yk_layer_pass_token_count(pass),
         .n = C,
         .k = V,
-        .a = io->logits,
+        .a = saved->logits,
         .a_stride = stride_of(pass->net),
         .b = yk_layer_pass_parameter_weights(&owner, 0),
         .b_stride = C,
@@ -114,7 +175,7 @@ static void backward_logits(const struct yk_layer_pass *pass, const struct logit
         .scale = 1,
         .a_type = pass->net->layers[pass->layer].precision,
         .b_type = yk_layer_pass_parameter_type(&owner, 0),
-        .c_type = io->x_type,
+        .c_type = x_type,
     };
     backend->matmul(pass->lane, &op);
     op.c = yk_layer_pass_parameter_gradient(&owner, 0);
@@ -122,20 +183,13 @@ static void backward_logits(const struct yk_layer_pass *pass, const struct logit
         op.k = op.m;
         op.m = V;
         op.a_transposed = true;
-        op.b = io->x;
-        op.b_type = io->x_type;
+        op.b = x;
+        op.b_type = x_type;
         op.c_type = pass->net->workload.precision;
         op.accumulate = true;
         backend->matmul(pass->lane, &op);
     }
-    bias_backward(pass, io);
-}
-
-/* ---- the head of GPT-2, Llama and Marian; Marian adds a bias that is never trained ---- */
-
-static bool has_bias(const struct yk_model_config *config)
-{
-    return config->encoder_layers > 0;
+    bias_backward(pass, saved);
 }
 
 static void list(struct yk_parameter_list *parameters)
@@ -145,59 +199,10 @@ static void list(struct yk_parameter_list *parameters)
     if (!parameters->follows) {
         yk_parameter_list_add_embedding(parameters, parameters->modules[0], V, config->width);
     }
-    if (has_bias(config)) {
+    if (config->encoder_layers > 0) {
         yk_parameter_list_add_buffer(parameters, "final_logits_bias", 1, V);
     }
 }
-
-static void measure(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *batch,
-                    struct yk_layer_memory_sizes *out)
-{
-    const int64_t rows = batch->samples * batch->sequence;
-    struct yk_bump_allocator saved = {0};
-    struct yk_bump_allocator forward = {0};
-    (void)carve_logits(net, layer, rows, &saved);
-    (void)yk_bump_allocate(&forward, rows, sizeof(float)); /* losses */
-    *out = (struct yk_layer_memory_sizes){.saved_bytes = saved.used, .forward_bytes = forward.used};
-}
-
-static struct logits logits_of(const struct yk_layer_pass *pass)
-{
-    const struct yk_net_layer *layer = &pass->net->layers[pass->layer];
-    return (struct logits){
-        .x = pass->input,
-        .x_type = pass->net->workload.precision,
-        .bias = has_bias(pass->net->config) ? layer->parameter_count - 1 : -1,
-        .logits = pass->saved,
-    };
-}
-
-static void forward(const struct yk_layer_pass *pass)
-{
-    const struct logits io = logits_of(pass);
-    forward_logits(pass, &io, pass->workspace);
-}
-
-static void backward(const struct yk_layer_pass *pass)
-{
-    const struct logits io = logits_of(pass);
-    backward_logits(pass, &io, pass->input_gradient);
-}
-
-const struct yk_layer_kind yk_layer_kind_head = {
-    .name = "head",
-    .list = list,
-    .measure = measure,
-    .forward = forward,
-    .backward = backward,
-};
-
-/* ---- the head of BERT (Devlin et al. 2019): norm(activation(transform x)), then logits with a
- * bias, and the loss of masked tokens ---- */
-
-enum {
-    TRANSFORM, /* the only projection */
-};
 
 /* Names as in Hugging Face transformers. If the head is untied, the product has its own bias and
  * cls.predictions.bias is unused. */
@@ -224,83 +229,6 @@ static void bert_list(struct yk_parameter_list *parameters)
     if (!parameters->follows) {
         yk_parameter_list_add_buffer(parameters, "cls.predictions.bias", 0, V);
     }
-}
-
-/* The bias follows the table if the layer owns the table. */
-static int32_t bias_of(const struct yk_net *net, int32_t layer)
-{
-    return net->layers[layer].weights_owner == layer ? 1 : 0;
-}
-
-/* Activations that forward saves for backward; (rows, C) each except the logits. */
-struct saved {
-    void *logits;      /* (rows, V); first, because callers read logits from the start of `saved` */
-    void *transformed; /* before the activation; NULL for ReLU, which needs only its output */
-    void *active;
-    void *normed;
-    struct yk_norm norm;
-};
-
-static struct saved carve_saved(const struct yk_net *net, int32_t layer, int64_t rows,
-                                struct yk_bump_allocator *allocator)
-{
-    const enum yk_precision type = net->layers[layer].precision;
-    const size_t size = (size_t)yk_precision_bytes(type);
-    const int64_t numbers = rows * net->config->width;
-    struct saved saved = {.logits = carve_logits(net, layer, rows, allocator)};
-    saved.transformed = net->config->relu ? NULL : yk_bump_allocate(allocator, numbers, size);
-    saved.active = yk_bump_allocate(allocator, numbers, size);
-    saved.normed = yk_bump_allocate(allocator, numbers, size);
-    saved.norm = yk_norm_allocate(net, bias_of(net, layer) + 1, type, rows, allocator);
-    return saved;
-}
-
-/* (rows, C) for gradients. */
-static void *carve_gradient(const struct yk_net *net, int32_t layer, int64_t rows,
-                            struct yk_bump_allocator *allocator)
-{
-    return yk_bump_allocate(allocator, rows * net->config->width,
-                            (size_t)yk_precision_bytes(net->layers[layer].precision));
-}
-
-static void bert_measure(const struct yk_net *net, int32_t layer,
-                         const struct yk_batch_shape *batch, struct yk_layer_memory_sizes *out)
-{
-    const int64_t rows = batch->samples * batch->sequence;
-    struct yk_bump_allocator saved = {0};
-    struct yk_bump_allocator forward = {0};
-    struct yk_bump_allocator backward = {0};
-    (void)carve_saved(net, layer, rows, &saved);
-    (void)yk_bump_allocate(&forward, rows, sizeof(float)); /* losses */
-    (void)carve_gradient(net, layer, rows, &backward);
-    *out = (struct yk_layer_memory_sizes){saved.used, forward.used, backward.used};
-}
-
-static struct logits bert_logits_of(const struct yk_layer_pass *pass, const struct saved *saved)
-{
-    return (struct logits){
-        .x = saved->normed,
-        .x_type = saved->norm.type,
-        .bias = bias_of(pass->net, pass->layer),
-        .logits = saved->logits,
-    };
-}
-
-static void bert_forward(const struct yk_layer_pass *pass)
-{
-    struct yk_bump_allocator allocator = {.base = pass->saved};
-    const struct saved saved =
-        carve_saved(pass->net, pass->layer, yk_layer_pass_token_count(pass), &allocator);
-    const struct logits io = bert_logits_of(pass, &saved);
-    yk_projection_forward(pass, TRANSFORM,
-                          &(struct yk_projection_forward){
-                              .x = pass->input,
-                              .y = saved.active,
-                              .epilogue = yk_mlp_epilogue(pass->net->config, false),
-                              .aux = saved.transformed,
-                          });
-    yk_norm_forward(pass, &saved.norm, saved.active, saved.normed);
-    forward_logits(pass, &io, pass->workspace);
 }
 
 /* Applies the derivative of the activation in place. It is only available as the epilogue of a
@@ -333,26 +261,46 @@ static void activation_backward(const struct yk_layer_pass *pass, const struct s
                     });
 }
 
-static void bert_backward(const struct yk_layer_pass *pass)
+static void forward(const struct yk_layer_pass *pass)
+{
+    struct yk_bump_allocator allocator = {.base = pass->saved};
+    const struct saved saved =
+        allocate_saved(pass->net, pass->layer, yk_layer_pass_token_count(pass), &allocator);
+    if (saved.normed) {
+        yk_projection_forward(pass, TRANSFORM,
+                              &(struct yk_projection_forward_arguments){
+                                  .x = pass->input,
+                                  .y = saved.active,
+                                  .epilogue = yk_mlp_epilogue(pass->net->config, false),
+                                  .aux = saved.transformed,
+                              });
+        yk_norm_forward(pass, &saved.norm, saved.active, saved.normed);
+    }
+    forward_logits(pass, &saved);
+}
+
+static void backward(const struct yk_layer_pass *pass)
 {
     const int64_t rows = yk_layer_pass_token_count(pass);
     struct yk_bump_allocator allocator = {.base = pass->saved};
     struct yk_bump_allocator workspace = {.base = pass->workspace};
-    const struct saved saved = carve_saved(pass->net, pass->layer, rows, &allocator);
-    const struct logits io = bert_logits_of(pass, &saved);
-    void *gradient = carve_gradient(pass->net, pass->layer, rows, &workspace);
-    backward_logits(pass, &io, gradient);
-    yk_norm_backward(pass, &saved.norm, saved.active, gradient, NULL, gradient);
-    activation_backward(pass, &saved, gradient);
-    yk_projection_backward(pass, TRANSFORM,
-                           &(struct yk_projection_backward){
-                               .x = pass->input, .dy = gradient, .dx = pass->input_gradient});
+    const struct saved saved = allocate_saved(pass->net, pass->layer, rows, &allocator);
+    void *gradient = allocate_gradient(pass->net, pass->layer, rows, &workspace);
+    backward_logits(pass, &saved, saved.normed ? gradient : pass->input_gradient);
+    if (saved.normed) {
+        yk_norm_backward(pass, &saved.norm, saved.active, gradient, NULL, gradient);
+        activation_backward(pass, &saved, gradient);
+        yk_projection_backward(pass, TRANSFORM,
+                               &(struct yk_projection_backward_arguments){
+                                   .x = pass->input, .dy = gradient, .dx = pass->input_gradient});
+    }
 }
 
-const struct yk_layer_kind yk_layer_kind_bert_head = {
-    .name = "bert-head",
-    .list = bert_list,
-    .measure = bert_measure,
-    .forward = bert_forward,
-    .backward = bert_backward,
-};
+#define HEAD(name_, list_)                                                                         \
+    {                                                                                              \
+        .name = (name_), .list = (list_), .measure = measure, .forward = forward,                  \
+        .backward = backward,                                                                      \
+    }
+
+const struct yk_layer_kind yk_layer_kind_head = HEAD("head", list);
+const struct yk_layer_kind yk_layer_kind_bert_head = HEAD("bert-head", bert_list);

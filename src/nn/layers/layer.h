@@ -22,11 +22,13 @@ struct yk_layer_memory_sizes {
 };
 
 struct yk_parameter_list; /* nn/parameter_list.h */
+struct yk_block_spec;     /* nn/layers/block.c */
 
 struct yk_layer_kind {
-    const char *name;  /* the same name as in src/model: "gpt-block" */
-    bool is_block;     /* may have adapters and NF4 weights */
-    bool reads_tokens; /* has no input from other layers */
+    const char *name;                  /* the same name as in src/model: "gpt-block" */
+    const struct yk_block_spec *block; /* NULL unless the layer is a block; only blocks have
+                                          adapters, NF4 weights and recomputation */
+    bool reads_tokens;                 /* has no input from other layers */
     void (*list)(struct yk_parameter_list *parameters);
     void (*measure)(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *batch,
                     struct yk_layer_memory_sizes *out);

@@ -39,7 +39,7 @@ void yk_mlp_forward(const struct yk_layer_pass *pass, const struct yk_mlp_saved 
     const bool gated = is_gated(pass);
     yk_projection_forward(
         pass, YK_MLP_PROJECTION_UP,
-        &(struct yk_projection_forward){
+        &(struct yk_projection_forward_arguments){
             .x = x,
             .y = gated ? saved->up : saved->active,
             .epilogue = gated ? YK_EPILOGUE_NONE : yk_mlp_epilogue(pass->net->config, false),
@@ -75,7 +75,7 @@ void yk_mlp_backward(const struct yk_layer_pass *pass, const struct yk_mlp_saved
     void *up_bias = gated ? NULL : yk_projection_bias_gradient(pass, YK_MLP_PROJECTION_UP);
     yk_projection_backward(
         pass, YK_MLP_PROJECTION_DOWN,
-        &(struct yk_projection_backward){
+        &(struct yk_projection_backward_arguments){
             .x = saved->active,
             .dy = yk_residual_dropout_backward(pass, YK_DROPOUT_DOWN, gradient, workspace->dropped),
             .dx = workspace->wide,
@@ -100,7 +100,7 @@ void yk_mlp_backward(const struct yk_layer_pass *pass, const struct yk_mlp_saved
                         });
     }
     yk_projection_backward(pass, YK_MLP_PROJECTION_UP,
-                           &(struct yk_projection_backward){
+                           &(struct yk_projection_backward_arguments){
                                .x = x,
                                .dy = gated ? saved->up : workspace->wide,
                                .dx = dx,

@@ -45,7 +45,7 @@ static int64_t dequantised_size(const struct yk_net_layer *layer, bool both)
 void *yk_projection_allocate_dequantised(const struct yk_net *net, int32_t layer,
                                          struct yk_bump_allocator *allocator)
 {
-    return net->workload.nf4 && net->layers[layer].kind->is_block
+    return net->workload.nf4 && net->layers[layer].kind->block
                ? yk_bump_allocate(allocator, dequantised_size(&net->layers[layer], true),
                                   (size_t)yk_precision_bytes(net->workload.precision))
                : NULL;
@@ -126,7 +126,7 @@ void yk_projection_recompute_lora_inner(const struct yk_layer_pass *pass, int32_
 
 /* y = scale · inner · Bᵀ + add, for each part. */
 static void adapt(const struct yk_layer_pass *pass, const struct yk_projection *projection,
-                  const struct yk_projection_forward *io)
+                  const struct yk_projection_forward_arguments *io)
 {
     const struct yk_backend *backend = pass->store->context.backend;
     const enum yk_precision type = pass->net->workload.precision;
@@ -160,7 +160,7 @@ static void adapt(const struct yk_layer_pass *pass, const struct yk_projection *
 }
 
 void yk_projection_forward(const struct yk_layer_pass *pass, int32_t number,
-                           const struct yk_projection_forward *io)
+                           const struct yk_projection_forward_arguments *io)
 {
     const struct yk_projection *projection = &yk_layer_pass_layer(pass)->projections[number];
     const enum yk_precision type = pass->net->workload.precision;
@@ -199,7 +199,7 @@ void yk_projection_forward(const struct yk_layer_pass *pass, int32_t number,
 /* dB += scale · dyᵀ · inner, d_inner = scale · dy · B, for each part. */
 static void adapt_parts_back(const struct yk_layer_pass *pass,
                              const struct yk_projection *projection,
-                             const struct yk_projection_backward *io)
+                             const struct yk_projection_backward_arguments *io)
 {
     const struct yk_backend *backend = pass->store->context.backend;
     const enum yk_precision type = pass->net->workload.precision;
@@ -241,7 +241,7 @@ static void adapt_parts_back(const struct yk_layer_pass *pass,
 
 /* dA += d_innerᵀ · x and dx = d_inner · A + add, for all parts at once. */
 static void adapt_back(const struct yk_layer_pass *pass, const struct yk_projection *projection,
-                       const struct yk_projection_backward *io)
+                       const struct yk_projection_backward_arguments *io)
 {
     const struct yk_backend *backend = pass->store->context.backend;
     const enum yk_precision type = pass->net->workload.precision;
@@ -280,7 +280,7 @@ static void adapt_back(const struct yk_layer_pass *pass, const struct yk_project
 
 /* dW += xᵀ · dy, or dyᵀ · x where weights are (out, in); the bias's is the sum over the rows. */
 static void train_weights(const struct yk_layer_pass *pass, const struct yk_projection *projection,
-                          const struct yk_projection_backward *io)
+                          const struct yk_projection_backward_arguments *io)
 {
     const struct yk_backend *backend = pass->store->context.backend;
     const enum yk_precision type = pass->net->workload.precision;
@@ -319,7 +319,7 @@ void *yk_projection_bias_gradient(const struct yk_layer_pass *pass, int32_t numb
 }
 
 void yk_projection_backward(const struct yk_layer_pass *pass, int32_t number,
-                            const struct yk_projection_backward *io)
+                            const struct yk_projection_backward_arguments *io)
 {
     const struct yk_projection *projection = &yk_layer_pass_layer(pass)->projections[number];
     struct yk_matmul_op op = {

@@ -13,7 +13,7 @@
  *
  *   y (rows, out) = epilogue(x (rows, in) · weights + bias + add)
  */
-struct yk_projection_forward {
+struct yk_projection_forward_arguments {
     int64_t rows; /* 0 means: the tokens of the pass */
     const void *x;
     void *y;
@@ -32,7 +32,7 @@ struct yk_projection_forward {
  *
  *   dx (rows, in) = epilogue(dy (rows, out) · weights + add)
  */
-struct yk_projection_backward {
+struct yk_projection_backward_arguments {
     int64_t rows; /* 0 means: the tokens of the pass */
     const void *x;
     const void *dy;
@@ -50,9 +50,9 @@ struct yk_projection_backward {
 };
 
 void yk_projection_forward(const struct yk_layer_pass *pass, int32_t number,
-                           const struct yk_projection_forward *io);
+                           const struct yk_projection_forward_arguments *io);
 void yk_projection_backward(const struct yk_layer_pass *pass, int32_t number,
-                            const struct yk_projection_backward *io);
+                            const struct yk_projection_backward_arguments *io);
 
 /* Returns the address of the bias gradient. Returns NULL if the projection has no trained bias or
  * has an adapter. */

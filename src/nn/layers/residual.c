@@ -54,7 +54,7 @@ void yk_residual_add_projection(const struct yk_layer_pass *pass, int32_t projec
     const bool dropped = drops(pass);
     yk_projection_forward(
         pass, projection,
-        &(struct yk_projection_forward){
+        &(struct yk_projection_forward_arguments){
             .x = x, .y = to, .add = dropped ? NULL : stream, .inner = inner, .weights = weights});
     if (dropped) {
         drop(pass, place, to, stream, to);

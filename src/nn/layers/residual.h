@@ -26,7 +26,7 @@ struct yk_backward_workspace {
                       NULL */
     void *dropped; /* (rows, C) gradient after dropout; NULL means: no dropout in the residual
                       stream */
-    void *d_inner; /* `d_inner` of the adapters, see struct yk_projection_backward */
+    void *d_inner; /* `d_inner` of the adapters, see struct yk_projection_backward_arguments */
     void *weights; /* memory for dequantised weights */
 };
 

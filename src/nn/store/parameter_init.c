@@ -95,8 +95,8 @@ static yk_status init_from_pool(const struct yk_parameter_store *store, int32_t 
 }
 
 static yk_status init_one(const struct yk_parameter_store *store, int32_t layer,
-                          const struct yk_parameter *parameter, enum yk_parameter_store_init which,
-                          struct pools *pools)
+                          const struct yk_parameter *parameter,
+                          enum yk_parameter_store_init_kind which, struct pools *pools)
 {
     if (which != YK_PARAMETER_STORE_INIT_REPEATED || parameter->adapter) {
         return init_exactly(store, layer, parameter, pools->seed);
@@ -109,7 +109,7 @@ static yk_status init_one(const struct yk_parameter_store *store, int32_t layer,
 }
 
 static yk_status init_all(const struct yk_parameter_store *store,
-                          enum yk_parameter_store_init which, struct pools *pools)
+                          enum yk_parameter_store_init_kind which, struct pools *pools)
 {
     for (struct yk_net_parameter_cursor at = {0}; yk_net_next_parameter(store->net, &at);) {
         const bool kept = store->layers[at.layer].partition.kind != YK_LAYER_PARTITION_ABSENT;
@@ -121,7 +121,7 @@ static yk_status init_all(const struct yk_parameter_store *store,
 }
 
 yk_status yk_parameter_store_init(struct yk_parameter_store *store, uint64_t seed,
-                                  enum yk_parameter_store_init which)
+                                  enum yk_parameter_store_init_kind which)
 {
     struct pools pools = {.seed = seed, .scaled = calloc(POOL, sizeof(float))};
     const yk_status status =

@@ -109,7 +109,41 @@ yk_status yk_parameter_store_write_repeated_values(const struct yk_parameter_sto
                                                    const struct yk_parameter *parameter,
                                                    const float *numbers, int64_t given) YK_MUST_USE;
 
-enum yk_parameter_store_init {
+/*
+ * Ranges of a parameter, which a store may keep only in part. The elements of a trained parameter
+ * are numbers, which are read and written as fp32. The elements of a frozen parameter are bytes in
+ * its stored format. Reading fails unless the store keeps the whole range. Writing ignores elements
+ * that the store does not keep. Reading and writing wait for the device. Only one thread at a time
+ * may use a store.
+ */
+enum yk_parameter_store_array {
+    YK_PARAMETER_STORE_ARRAY_WEIGHTS, /* weights in their stored format */
+    YK_PARAMETER_STORE_ARRAY_MASTER,
+    YK_PARAMETER_STORE_ARRAY_MOMENT1,
+    YK_PARAMETER_STORE_ARRAY_MOMENT2,
+};
+
+/* Enqueues copies between an array of the store and `other`, for the elements of the range that the
+ * store keeps. `other` holds the whole range on the host or the device. If `reading` is true,
+ * copies from the store to `other`. Otherwise copies from `other` to the store. Returns the number
+ * of copied elements. */
+int64_t yk_parameter_store_copy_range(const struct yk_parameter_store *store, int32_t layer,
+                                      const struct yk_parameter *parameter,
+                                      enum yk_parameter_store_array array,
+                                      struct yk_parameter_range range, void *other, bool reading);
+
+/* These functions read and write a range. `which` is ignored for a frozen parameter. */
+yk_status yk_parameter_store_read_range(const struct yk_parameter_store *store, int32_t layer,
+                                        const struct yk_parameter *parameter,
+                                        enum yk_state_tensor which, struct yk_parameter_range range,
+                                        void *out) YK_MUST_USE;
+yk_status yk_parameter_store_write_range(const struct yk_parameter_store *store, int32_t layer,
+                                         const struct yk_parameter *parameter,
+                                         enum yk_state_tensor which,
+                                         struct yk_parameter_range range,
+                                         const void *values) YK_MUST_USE;
+
+enum yk_parameter_store_init_kind {
     YK_PARAMETER_STORE_INIT_ALL, /* initialise everything as the reference implementations do */
     /* Use random numbers that repeat, for benchmarks. Drawing billions of different numbers takes
      * minutes, this takes a second. Adapters are initialised as above. */
@@ -120,7 +154,7 @@ enum yk_parameter_store_init {
 
 /* Initialises parameters. The values depend only on the seed and on the name of the parameter. */
 yk_status yk_parameter_store_init(struct yk_parameter_store *store, uint64_t seed,
-                                  enum yk_parameter_store_init which) YK_MUST_USE;
+                                  enum yk_parameter_store_init_kind which) YK_MUST_USE;
 
 /* Finds a parameter whose weights are not finite. If all weights are finite, finds one whose
  * gradient is not finite. Sets `*name` to the parameter's name, or to NULL if everything is finite.

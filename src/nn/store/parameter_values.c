@@ -1,5 +1,5 @@
 /* Reads and writes whole parameters of a store, and finds values that are not finite. */
-#include "nn/store/parameter_range.h"
+#include "nn/store/parameter_store.h"
 
 #include <math.h>
 
@@ -223,24 +223,20 @@ static yk_status check_one(const struct yk_parameter_store *store, int32_t layer
 {
     const struct yk_parameter_store_layer *kept = &store->layers[layer];
     const enum yk_layer_partition_kind kind = kept->partition.kind;
-    const int64_t width = yk_precision_bytes(store->net->workload.precision);
     const bool full = parameter->format == YK_PARAMETER_FP32;
     *out = true;
     if (kind == YK_LAYER_PARTITION_ABSENT || (gradient && !parameter->trained)) {
         return YK_OK;
     }
-    if (gradient && kept->gradient_part) {
-        return check_part(store, layer, parameter, kept->gradient_part, scratch, out);
+    if (gradient) {
+        const char *part = kept->gradient_part ? kept->gradient_part : kept->gradients;
+        return part ? check_part(store, layer, parameter, part, scratch, out) : YK_OK;
     }
-    if (gradient && kept->gradients) {
-        return are_finite(store, kept->gradients + parameter->first * width, parameter->count,
-                          store->net->workload.precision, scratch, out);
-    }
-    if (!gradient && kind == YK_LAYER_PARTITION_FULLY_SHARDED) {
+    if (kind == YK_LAYER_PARTITION_FULLY_SHARDED) {
         return parameter->trained ? check_part(store, layer, parameter, kept->part, scratch, out)
                                   : YK_OK;
     }
-    if (!gradient && parameter->format != YK_PARAMETER_NF4) {
+    if (parameter->format != YK_PARAMETER_NF4) {
         return are_finite(store, kept->weights + parameter->offset, parameter->count,
                           full ? YK_PRECISION_FP32 : store->net->workload.precision, scratch, out);
     }

@@ -22,9 +22,9 @@ static yk_status check_config(const struct yk_net *net, const char *folder)
                        "the adapter in %s has the rank %" PRId64 ", but %" PRId64 " was asked for",
                        folder, config.rank, net->workload.lora_rank);
     }
-    if (config.alpha != yk_adapter_config_alpha(net)) {
+    if (config.alpha != yk_net_adapter_alpha(net)) {
         return yk_fail(YK_ERROR_INPUT, "the adapter in %s has an alpha of %g, but %g was asked for",
-                       folder, config.alpha, yk_adapter_config_alpha(net));
+                       folder, config.alpha, yk_net_adapter_alpha(net));
     }
     return YK_OK;
 }

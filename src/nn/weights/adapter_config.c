@@ -14,11 +14,6 @@ enum {
     MAX_TARGETS = 64,
 };
 
-double yk_adapter_config_alpha(const struct yk_net *net)
-{
-    return net->options.lora_alpha > 0 ? net->options.lora_alpha : (double)net->workload.lora_rank;
-}
-
 /* Whether a key has a value that PEFT writes for an unused option. */
 static bool is_unset(const struct yk_json *node)
 {
@@ -205,7 +200,7 @@ yk_status yk_adapter_config_write(const struct yk_net *net, const char *base, st
     yk_json_write_bool(&json, "init_lora_weights", true);
     yk_json_write_null(&json, "layers_pattern");
     yk_json_write_null(&json, "layers_to_transform");
-    yk_json_write_number(&json, "lora_alpha", yk_adapter_config_alpha(net));
+    yk_json_write_number(&json, "lora_alpha", yk_net_adapter_alpha(net));
     yk_json_write_raw(&json, "lora_dropout", "0.0");
     yk_json_write_null(&json, "modules_to_save");
     yk_json_write_string(&json, "peft_type", "LORA");

@@ -31,8 +31,4 @@ yk_status yk_adapter_config_parse(const char *text, size_t length, struct yk_are
 yk_status yk_adapter_config_write(const struct yk_net *net, const char *base,
                                   struct yk_text *out) YK_MUST_USE;
 
-/* Returns alpha of the net's adapters. If alpha was not set, returns the rank, so that the scale
- * alpha / rank is 1. */
-double yk_adapter_config_alpha(const struct yk_net *net);
-
 #endif

@@ -2,13 +2,12 @@
 #include "base/log.h"
 #include "base/name_index.h"
 #include "base/text.h"
-#include "nn/store/parameter_range.h"
+#include "nn/store/parameter_store.h"
 #include "nn/weights/tensor.h"
 #include "nn/weights/weights.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,10 +49,8 @@ static yk_status older_name(const char *name, struct yk_arena *arena, const char
     for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
         if (ends_in(name, suffixes[i].now)) {
             const size_t kept = strlen(name) - strlen(suffixes[i].now);
-            char *older = yk_arena_allocate(arena, strlen(name) + 1, 1);
-            YK_TRY_ALLOCATED(older);
-            (void)snprintf(older, strlen(name) + 1, "%.*s%s", (int)kept, name, suffixes[i].then);
-            *out = older;
+            *out = yk_arena_format(arena, "%.*s%s", (int)kept, name, suffixes[i].then);
+            YK_TRY_ALLOCATED(*out);
         }
     }
     return YK_OK;

@@ -2,7 +2,7 @@
 
 #include "backend/ops.h"
 #include "base/number.h"
-#include "nn/store/parameter_range.h"
+#include "nn/store/parameter_store.h"
 #include "nn/weights/tensor.h"
 
 #include <inttypes.h>

@@ -8,7 +8,7 @@
 #include "base/precision.h"
 #include "base/status.h"
 #include "nn/net.h"
-#include "nn/store/parameter_range.h"
+#include "nn/store/parameter_store.h"
 #include "train/checkpoint/shard.h"
 
 #include <stdbool.h>

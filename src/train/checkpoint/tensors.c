@@ -1,7 +1,7 @@
 #include "train/checkpoint/folder.h"
 
 #include "base/number.h"
-#include "nn/store/parameter_range.h"
+#include "nn/store/parameter_store.h"
 #include "nn/weights/tensor.h"
 #include "tensors/safetensors_writer.h"
 #include "tensors/tensor_set.h"

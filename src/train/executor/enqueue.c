@@ -117,7 +117,7 @@ static void enqueue_pass(struct yk_executor *executor, int32_t number, int64_t s
     }
     /* Only blocks are recomputed; other layers keep what they saved. */
     const bool recompute = op->kind == YK_OP_RECOMPUTE;
-    if (op->samples > 0 && (!recompute || executor->store->net->layers[op->layer].kind->is_block)) {
+    if (op->samples > 0 && (!recompute || executor->store->net->layers[op->layer].kind->block)) {
         run_pass(executor, number, step);
     }
     restore_gradients(executor, number, replaced);
