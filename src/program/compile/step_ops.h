@@ -53,8 +53,9 @@ void yk_step_ops_sort(struct yk_step_ops *step_ops);
 void yk_step_ops_free(struct yk_step_ops *step_ops);
 
 /* Returns an entry for an op that the members of the layer's group execute. Its time is 0. */
-struct yk_step_ops_entry yk_step_ops_entry(const struct yk_program *program, enum yk_op_kind kind,
-                                           int32_t layer, int32_t micro_batch);
+struct yk_step_ops_entry yk_step_ops_make_entry(const struct yk_program *program,
+                                                enum yk_op_kind kind, int32_t layer,
+                                                int32_t micro_batch);
 
 /* Returns an entry for an all_gather or reduce_scatter of blocks of a layer. */
 struct yk_step_ops_entry yk_step_ops_block_entry(const struct yk_program *program,

@@ -225,7 +225,7 @@ struct candidates {
 
 static yk_status find_run(const char *folder, struct candidates *out)
 {
-    YK_TRY(yk_checkpoint_folder_list(folder, out->arena, &out->list));
+    YK_TRY(yk_checkpoint_folder_list_checkpoints(folder, out->arena, &out->list));
     out->run = out->list.count > 0;
     out->own = out->run;
     return yk_arena_strdup(out->arena, folder, &out->folder);
