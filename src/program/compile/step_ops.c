@@ -23,8 +23,7 @@ static const enum yk_step_ops_phase phases[YK_OP_KIND_COUNT] = {
 
 yk_status yk_step_ops_add(struct yk_step_ops *step_ops, struct yk_step_ops_entry entry)
 {
-    YK_TRY(yk_array_grow((void **)&step_ops->entries, &step_ops->capacity, step_ops->count,
-                         sizeof entry));
+    YK_TRY_GROW_ARRAY(step_ops->entries, step_ops->capacity, step_ops->count);
     entry.number = step_ops->count;
     entry.op.match = entry.op.lane == YK_LANE_COMM ? step_ops->match_count++ : YK_OP_NO_MATCH;
     step_ops->entries[step_ops->count++] = entry;
@@ -68,6 +67,7 @@ struct yk_step_ops_entry yk_step_ops_make_entry(const struct yk_program *program
                 .bucket = -1,
                 .group = -1,
                 .peer = -1,
+                .crossing = -1,
             },
         .group = layer == YK_LAYER_NONE ? -1 : program->plan->layers[layer].group,
         .sender = -1,

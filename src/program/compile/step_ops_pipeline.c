@@ -272,6 +272,7 @@ static yk_status add_sends(struct writing *writing, const struct use *use)
                 yk_step_ops_make_entry(program, YK_OP_SEND, crossing->producer, use->micro_batch);
             const int32_t producer = program->plan->layers[crossing->producer].group;
             entry.op.backward = backward;
+            entry.op.crossing = c;
             YK_TRY(add_send(writing, use->end, entry, forward ? producer : crossing->group,
                             forward ? crossing->group : producer));
         }
