@@ -354,7 +354,7 @@ static yk_status write_waits(struct listing *listing, struct yk_arena *arena)
 static int64_t position_of(const struct yk_op_index *index, struct yk_op_wait wait)
 {
     const int32_t lane = (int32_t)index->list->ops[wait.op].lane;
-    return index->position[wait.op] - (int64_t)wait.lag * index->lane_count[lane];
+    return index->lanes.position[wait.op] - (int64_t)wait.lag * index->lanes.count[lane];
 }
 
 /* True if `wait` has always ended when `known` has, which the same op waits for. */
@@ -363,7 +363,7 @@ static bool is_implied(const struct yk_op_index *index, struct yk_op_wait wait,
 {
     const int32_t lane = (int32_t)index->list->ops[wait.op].lane;
     const int64_t there = index->ended[(int64_t)known.op * YK_LANE_COUNT + lane];
-    return position_of(index, wait) <= there - (int64_t)known.lag * index->lane_count[lane];
+    return position_of(index, wait) <= there - (int64_t)known.lag * index->lanes.count[lane];
 }
 
 /* Removes half of the redundant waits at random. A wait is redundant if another wait, or the

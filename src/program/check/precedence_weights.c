@@ -110,12 +110,13 @@ static struct moment place_gather(const struct residency *residency, int32_t gat
                                   int32_t *interval)
 {
     const struct yk_op_index *index = residency->index;
-    const int32_t lane = index->lane_count[YK_LANE_COMPUTE];
+    const int32_t lane = index->lanes.count[YK_LANE_COMPUTE];
     const int32_t R = residency->release_count;
     const int32_t known = index->ended[(int64_t)gather * YK_LANE_COUNT + YK_LANE_COMPUTE];
     const int32_t rounds = floor_divide(known, lane);
     int32_t count = 0;
-    while (count < R && index->position[residency->releases[count]] <= known - rounds * lane) {
+    while (count < R &&
+           index->lanes.position[residency->releases[count]] <= known - rounds * lane) {
         count++;
     }
     /* The result is relative to the iteration in which the interval ends. */

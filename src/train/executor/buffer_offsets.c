@@ -75,8 +75,8 @@ static struct life find_life(const struct yk_op_index *index,
         life.after[lane] = INT64_MAX;
         life.until[lane] = until == YK_OP_NONE
                                ? NOTHING
-                               : index->position[until] +
-                                     (int64_t)lifetime->lag_iterations * index->lane_count[lane];
+                               : index->lanes.position[until] +
+                                     (int64_t)lifetime->lag_iterations * index->lanes.count[lane];
         for (int from = 0; from < YK_BUFFER_LIFETIME_LANES; from++) {
             const int32_t op = lifetime->begin[from];
             if (op != YK_OP_NONE) {
@@ -101,7 +101,7 @@ static int64_t find_distance(const struct yk_op_index *index, const struct life 
     for (int lane = 0; lane < YK_BUFFER_LIFETIME_LANES; lane++) {
         if (a->until[lane] != NOTHING) {
             rounds = yk_number_max(
-                rounds, divide_up(a->until[lane] - b->after[lane], index->lane_count[lane]));
+                rounds, divide_up(a->until[lane] - b->after[lane], index->lanes.count[lane]));
         }
     }
     return rounds;
@@ -137,7 +137,6 @@ struct entry {
 struct time_index {
     const struct yk_op_index *index;
     struct life *lives;       /* (parts) */
-    int32_t *compute;         /* (ops of the compute lane) the op at each position */
     int32_t *visited;         /* (parts) 1 + the part that tested it last */
     int32_t heads[CELLS + 1]; /* the last one is the extra cell */
     struct entry *entries;
@@ -149,16 +148,9 @@ static yk_status create_index(const struct yk_buffer_offsets *offsets,
                               const struct yk_op_index *index, struct yk_arena *arena,
                               struct time_index *out)
 {
-    int32_t position = 0;
     *out = (struct time_index){.index = index};
     YK_TRY_NEW(arena, out->lives, offsets->count);
-    YK_TRY_NEW(arena, out->compute, index->lane_count[YK_LANE_COMPUTE] + 1);
     YK_TRY_NEW(arena, out->visited, offsets->count);
-    for (int32_t i = 0; i < index->list->op_count; i++) {
-        if (index->list->ops[i].lane == YK_LANE_COMPUTE) {
-            out->compute[position++] = i;
-        }
-    }
     for (int32_t i = 0; i < offsets->count; i++) {
         out->lives[i] = find_life(index, &offsets->parts[i].lifetime);
     }
@@ -178,11 +170,11 @@ static void clear_index(struct time_index *index, int32_t parts)
 static bool is_after_end(const struct time_index *index, int64_t position, const struct life *life)
 {
     const struct yk_op_index *view = index->index;
-    const int64_t ops = view->lane_count[YK_LANE_COMPUTE];
+    const int64_t ops = view->lanes.count[YK_LANE_COMPUTE];
     const int64_t round = -divide_up(-position, ops); /* rounded down */
-    const int32_t op = index->compute[position - round * ops];
+    const int32_t op = view->lanes.ops[YK_LANE_COMPUTE][position - round * ops];
     const int64_t known = view->ended[(int64_t)op * YK_LANE_COUNT + YK_LANE_COMM] +
-                          round * view->lane_count[YK_LANE_COMM];
+                          round * view->lanes.count[YK_LANE_COMM];
     return position > life->until[YK_LANE_COMPUTE] && known >= life->until[YK_LANE_COMM];
 }
 
@@ -190,7 +182,7 @@ static bool is_after_end(const struct time_index *index, int64_t position, const
 static bool find_cells(const struct time_index *index, const struct life *life, int64_t *first,
                        int64_t *last)
 {
-    const int64_t ops = index->index->lane_count[YK_LANE_COMPUTE];
+    const int64_t ops = index->index->lanes.count[YK_LANE_COMPUTE];
     const int64_t begin = life->after[YK_LANE_COMPUTE] + 1;
     int64_t low = begin;
     int64_t high = begin + ops / 2; /* ordered after the end */
@@ -213,8 +205,7 @@ static bool find_cells(const struct time_index *index, const struct life *life, 
 
 static yk_status add_to_cell(struct time_index *index, int32_t cell, int32_t part)
 {
-    YK_TRY(yk_array_grow((void **)&index->entries, &index->capacity, index->count,
-                         sizeof *index->entries));
+    YK_TRY_GROW_ARRAY(index->entries, index->capacity, index->count);
     index->entries[index->count] = (struct entry){part, index->heads[cell]};
     index->heads[cell] = index->count++;
     return YK_OK;
@@ -371,8 +362,7 @@ static yk_status add_ranges(struct placing *placing, int32_t cell, int32_t numbe
         const int32_t other = index->entries[i].part;
         if (index->visited[other] != number + 1 &&
             can_meet(index->index, &index->lives[number], &index->lives[other])) {
-            YK_TRY(yk_array_grow((void **)&placing->ranges, &placing->range_capacity,
-                                 placing->range_count, sizeof *placing->ranges));
+            YK_TRY_GROW_ARRAY(placing->ranges, placing->range_capacity, placing->range_count);
             placing->ranges[placing->range_count++] = find_range(
                 &parts[number], &parts[other], placing->out[parts[other].lifetime.buffer]);
         }

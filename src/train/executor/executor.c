@@ -180,7 +180,6 @@ static yk_status set_up(struct yk_executor *executor)
     YK_TRY(create_lanes(executor));
     YK_TRY(create_events(executor));
     YK_TRY(name_ops(executor));
-    YK_TRY(yk_op_lanes_make(executor->list, executor->arena, &executor->lane_ops));
     if (executor->backend->reserve_scratch) {
         YK_TRY(executor->backend->reserve_scratch(executor->lanes[YK_LANE_COMPUTE], 0));
     }
