@@ -1,6 +1,5 @@
 #include "program/program.h"
 
-#include "program/compile/op_waits.h"
 #include "program/compile/step_ops.h"
 #include "program/message_layout.h"
 #include "program/program_facts.h"

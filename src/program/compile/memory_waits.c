@@ -1,4 +1,4 @@
-#include "program/compile/op_waits.h"
+#include "program/compile/step_ops.h"
 
 #include "base/number.h"
 #include "program/memory/memory.h"
