@@ -199,6 +199,25 @@ static yk_status refuse_blocks(const struct residency *residency, int32_t user,
                         fault->block, other);
 }
 
+/* Checks that the gathers of each interval bring every block once. `firsts` (intervals) are the
+ * first uses. */
+static yk_status check_blocks(const struct residency *residency, int32_t intervals,
+                              const struct moment *firsts)
+{
+    const struct yk_program *program = residency->index->facts->program;
+    int32_t next = 0;
+    yk_rule_block_ranges_sort(residency->blocks, residency->blocks_count);
+    for (int32_t interval = 0; interval < intervals; interval++) {
+        struct yk_rule_block_error fault;
+        if (!yk_rule_block_ranges_are_complete(residency->blocks, residency->blocks_count, interval,
+                                               program->layers[residency->layer].block_count, &next,
+                                               &fault)) {
+            return refuse_blocks(residency, firsts[interval].op, &fault);
+        }
+    }
+    return YK_OK;
+}
+
 static yk_status order_gathered(struct residency *residency, struct yk_arena *arena)
 {
     const struct yk_op_index *index = residency->index;
@@ -218,17 +237,7 @@ static yk_status order_gathered(struct residency *residency, struct yk_arena *ar
     for (int32_t i = gather; i != YK_OP_NONE; i = index->next[i]) {
         YK_TRY(order_gather(residency, i, firsts));
     }
-    int32_t next = 0;
-    yk_rule_block_ranges_sort(residency->blocks, residency->blocks_count);
-    for (int32_t interval = 0; interval < residency->release_count; interval++) {
-        struct yk_rule_block_error fault;
-        if (!yk_rule_block_ranges_are_complete(
-                residency->blocks, residency->blocks_count, interval,
-                index->facts->program->layers[residency->layer].block_count, &next, &fault)) {
-            return refuse_blocks(residency, firsts[interval].op, &fault);
-        }
-    }
-    return YK_OK;
+    return check_blocks(residency, residency->release_count, firsts);
 }
 
 /* Weights that are always complete. With sharded state, the new parts are gathered after each
@@ -253,15 +262,7 @@ static yk_status order_resident(struct residency *residency, bool refreshed)
                                       YK_PRECEDENCE_USE_AFTER_GATHER));
         }
     }
-    struct yk_rule_block_error fault;
-    int32_t next = 0;
-    yk_rule_block_ranges_sort(residency->blocks, residency->blocks_count);
-    return !refreshed ||
-                   yk_rule_block_ranges_are_complete(
-                       residency->blocks, residency->blocks_count, 0,
-                       index->facts->program->layers[residency->layer].block_count, &next, &fault)
-               ? YK_OK
-               : refuse_blocks(residency, residency->uses[0].at.op, &fault);
+    return check_blocks(residency, refreshed ? 1 : 0, &residency->uses[0].at);
 }
 
 /* The step's update follows all uses; the next step's gathers and uses follow the update. */
