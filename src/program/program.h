@@ -83,9 +83,8 @@ struct yk_op {
     int8_t step; /* −1, 0 or +1: the op belongs to the previous, this or the next training step */
     int32_t first_block; /* all_gather, reduce_scatter */
     int32_t block_count;
-    int32_t bucket; /* all_reduce: index in the program's buckets; otherwise −1 */
-    int32_t
-        group; /* load, all_gather, reduce_scatter, all_reduce: the plan's group; otherwise −1 */
+    int32_t bucket;   /* all_reduce: index in the program's buckets; otherwise −1 */
+    int32_t group;    /* all_gather, reduce_scatter, all_reduce: the plan's group; otherwise −1 */
     int32_t peer;     /* send, recv: the other rank; otherwise −1 */
     int32_t crossing; /* send, recv: index in the crossings of the program facts; otherwise −1 */
     int32_t match;    /* number of the communication; equal for its ops on all ranks. YK_OP_NO_MATCH

@@ -241,7 +241,7 @@ static void all_ranks_of_a_group_have_the_same_communication(void **state)
             assert_bytes(op->bytes, ranks[r].ops[i].bytes);
         }
         assert_int_equal(op->match != YK_OP_NO_MATCH, op->lane == YK_LANE_COMM);
-        assert_int_equal(op->group, op->lane == YK_LANE_COMPUTE ? -1 : 0);
+        assert_int_equal(op->group, op->lane == YK_LANE_COMM ? 0 : -1);
         communications += op->match != YK_OP_NO_MATCH ? 1 : 0;
     }
     assert_int_equal(communications, tiny.program->match_count);

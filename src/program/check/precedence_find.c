@@ -60,25 +60,38 @@ static yk_status order_neighbours(struct yk_precedences *precedences, int32_t la
     return YK_OK;
 }
 
-/* A rank of several groups has a load for each group. */
+/* A rank of several groups may load different samples for each group. Of equal loads, the first one
+ * that precedes the pass is chosen. */
+static int32_t choose_load(const struct yk_op_index *index, int32_t forward, int32_t micro_batch)
+{
+    const struct yk_op *ops = index->list->ops;
+    int32_t chosen = YK_OP_NONE;
+    for (int32_t i = index->first[YK_OP_LOAD][micro_batch]; i != YK_OP_NONE; i = index->next[i]) {
+        if (ops[i].samples == ops[forward].samples) {
+            chosen = i;
+            if (yk_op_index_happens_before(index, i, forward, ops[i].step)) {
+                break;
+            }
+        }
+    }
+    return chosen;
+}
+
 static yk_status order_load(struct yk_precedences *precedences, int32_t layer, int32_t micro_batch)
 {
     const struct yk_op_index *index = precedences->index;
-    const struct yk_op *ops = index->list->ops;
     const int32_t forward = index->forward[yk_op_index_cell(index, layer, micro_batch)];
-    const int32_t group = index->facts->plan->layers[layer].group;
-    const int64_t samples = ops[forward].samples;
-    for (int32_t i = index->first[YK_OP_LOAD][micro_batch]; i != YK_OP_NONE && samples > 0;
-         i = index->next[i]) {
-        if (ops[i].group == group && ops[i].samples == samples) {
-            return yk_precedences_add(precedences, i, forward, 0,
-                                      YK_PRECEDENCE_FORWARD_AFTER_INPUT);
-        }
+    const int64_t samples = index->list->ops[forward].samples;
+    const int32_t load = choose_load(index, forward, micro_batch);
+    if (samples == 0) {
+        return YK_OK;
     }
-    return samples == 0
-               ? YK_OK
-               : yk_rule_fail(index->facts->program, index->rank, "passes", &ops[forward],
-                              "takes %lld samples that no load brings", (long long)samples);
+    if (load == YK_OP_NONE) {
+        return yk_rule_fail(index->facts->program, index->rank, "passes",
+                            &index->list->ops[forward], "takes %lld samples that no load brings",
+                            (long long)samples);
+    }
+    return yk_precedences_add(precedences, load, forward, 0, YK_PRECEDENCE_FORWARD_AFTER_INPUT);
 }
 
 /* Adds: passes run once, after their inputs: samples, outputs, gradients of outputs. */

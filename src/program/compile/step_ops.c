@@ -137,7 +137,7 @@ yk_status yk_step_ops_add_loads(const struct yk_program_facts *facts, const int6
             const int32_t before = plan->pipeline == YK_PIPELINE_NESTED ? m + 1 : m - 1;
             const bool first = before < 0 || before == facts->M;
             entry.time = first ? times[m] : yk_number_min(times[m], times[before]);
-            entry.group = entry.op.group = g;
+            entry.group = g;
             YK_TRY(yk_step_ops_add(step_ops, entry));
         }
     }
