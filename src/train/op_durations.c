@@ -1,6 +1,7 @@
 #include "train/op_timeline_log.h"
 
-#include "program/program.h"
+#include "base/number.h"
+#include "program/program_facts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -203,9 +204,9 @@ static int64_t share_of(const struct yk_plan *plan, int32_t rank)
 {
     int64_t share = 0;
     for (int32_t g = 0; g < plan->group_count; g++) {
-        for (int32_t m = 0; m < plan->groups[g].member_count; m++) {
-            const struct yk_plan_group_member *member = &plan->groups[g].members[m];
-            share = member->rank == rank && member->share > share ? member->share : share;
+        const int32_t member = yk_program_facts_member_index(plan, g, rank);
+        if (member >= 0) {
+            share = yk_number_max(share, plan->groups[g].members[member].share);
         }
     }
     return share;

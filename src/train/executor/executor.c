@@ -52,13 +52,13 @@ static yk_status allocate(struct yk_executor *executor)
 
 static yk_status create_lanes(struct yk_executor *executor)
 {
-    static const char *const names[YK_LANE_COUNT] = {"compute", "comm", "copy"};
     const struct yk_device_context *context = &executor->store->context;
     for (int i = 0; i < YK_LANE_COUNT; i++) {
         if (i == YK_LANE_COMM && executor->options.ranks) {
             executor->lanes[i] = executor->options.ranks->lane;
         } else {
-            YK_TRY(context->backend->lane_create(context->device, names[i], &executor->lanes[i]));
+            YK_TRY(context->backend->lane_create(
+                context->device, yk_trace_lane_name((enum yk_lane)i), &executor->lanes[i]));
         }
     }
     executor->owns_comm_lane = !executor->options.ranks;
