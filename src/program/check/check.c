@@ -4,46 +4,34 @@
 #include "program/memory/memory.h"
 
 /* Returns true if two ranks have the same op list and equal shares in all groups. All rules about
- * ops then have the same result for both ranks. */
-static bool have_same_ops(const struct yk_program *program, int32_t rank, int32_t other)
+ * ops then have the same result for both ranks. With `memory`, returns true only if `rank` also
+ * needs the same memory as `other`, which has at most the same limit. */
+static bool is_same(const struct yk_program *program, int32_t rank, int32_t other, bool memory)
 {
     const struct yk_plan *plan = program->plan;
+    const struct yk_plan_rank *one = &plan->ranks[rank];
+    const struct yk_plan_rank *two = &plan->ranks[other];
     bool same = program->ranks[rank].ops == program->ranks[other].ops &&
-                program->ranks[rank].waits == program->ranks[other].waits;
+                program->ranks[rank].waits == program->ranks[other].waits &&
+                (!memory || (two->limit_bytes <= one->limit_bytes &&
+                             program->cluster->devices[one->device].is_cpu ==
+                                 program->cluster->devices[two->device].is_cpu));
     for (int32_t g = 0; same && g < plan->group_count; g++) {
+        const struct yk_plan_group_member *members = plan->groups[g].members;
         const int32_t a = yk_program_facts_member_index(plan, g, rank);
         const int32_t b = yk_program_facts_member_index(plan, g, other);
-        const struct yk_plan_group_member *members = plan->groups[g].members;
-        same = (a < 0) == (b < 0) && (a < 0 || members[a].share == members[b].share);
-    }
-    return same;
-}
-
-/* Returns true if `rank` needs the same memory as `other`, which has at most the same limit. */
-static bool have_same_memory(const struct yk_program *program, int32_t rank, int32_t other)
-{
-    const struct yk_plan *plan = program->plan;
-    const struct yk_device *devices = program->cluster->devices;
-    bool same =
-        have_same_ops(program, rank, other) &&
-        plan->ranks[other].limit_bytes <= plan->ranks[rank].limit_bytes &&
-        devices[plan->ranks[other].device].is_cpu == devices[plan->ranks[rank].device].is_cpu;
-    for (int32_t g = 0; same && g < plan->group_count; g++) {
-        const int32_t a = yk_program_facts_member_index(plan, g, rank);
-        const int32_t b = yk_program_facts_member_index(plan, g, other);
-        const struct yk_plan_group_member *members = plan->groups[g].members;
-        same = a < 0 || members[a].shard_fraction == members[b].shard_fraction;
+        same = (a < 0) == (b < 0) &&
+               (a < 0 || (members[a].share == members[b].share &&
+                          (!memory || members[a].shard_fraction == members[b].shard_fraction)));
     }
     return same;
 }
 
 /* Returns true if an earlier rank is the same. */
-static bool is_repeated(const struct yk_program *program, int32_t rank,
-                        bool (*is_same)(const struct yk_program *program, int32_t rank,
-                                        int32_t other))
+static bool is_repeated(const struct yk_program *program, int32_t rank, bool memory)
 {
     int32_t other = 0;
-    while (other < rank && !is_same(program, rank, other)) {
+    while (other < rank && !is_same(program, rank, other, memory)) {
         other++;
     }
     return other < rank;
@@ -108,15 +96,15 @@ static yk_status check(const struct yk_program *program, struct yk_arena *arena)
     struct yk_program_facts *facts = NULL;
     YK_TRY(yk_program_facts_make(program, arena, &facts));
     for (int32_t r = 0; r < program->rank_count; r++) {
-        YK_TRY(is_repeated(program, r, have_same_ops) ? YK_OK : yk_rule_check_form(facts, r));
+        YK_TRY(is_repeated(program, r, false) ? YK_OK : yk_rule_check_form(facts, r));
     }
     YK_TRY(yk_rule_check_match(program));
     YK_TRY(yk_rule_check_acyclic(program));
     for (int32_t r = 0; r < program->rank_count; r++) {
-        YK_TRY(is_repeated(program, r, have_same_ops) ? YK_OK : check_order(facts, r));
+        YK_TRY(is_repeated(program, r, false) ? YK_OK : check_order(facts, r));
     }
     for (int32_t r = 0; r < program->rank_count; r++) {
-        if (!is_repeated(program, r, have_same_memory)) {
+        if (!is_repeated(program, r, true)) {
             YK_TRY_WITH_TEMPORARY_ARENA(scratch, check_memory(program, r, scratch));
         }
     }

@@ -141,18 +141,14 @@ static yk_status index_waits(struct yk_executor *executor)
 
 static void find_update_rules(struct yk_executor *executor)
 {
-    for (int32_t i = 0; i < executor->list->op_count; i++) {
-        const struct yk_op *op = &executor->list->ops[i];
-        executor->barrier = executor->barrier || op->kind == YK_OP_AGREE;
-    }
-    for (int32_t r = 0; r < executor->program->rank_count; r++) {
+    executor->barrier = executor->index->agree != YK_OP_NONE;
+    for (int32_t r = 0; r < executor->program->rank_count && !executor->barrier; r++) {
         const struct yk_op_list *list = &executor->program->ranks[r];
         for (int32_t i = 0; i < list->op_count; i++) {
             executor->late_updates = executor->late_updates ||
                                      (list->ops[i].kind == YK_OP_UPDATE && list->ops[i].step < 0);
         }
     }
-    executor->late_updates = executor->late_updates && !executor->barrier;
 }
 
 static yk_status find_facts(struct yk_executor *executor)
