@@ -23,7 +23,7 @@ static yk_status allocate_arrays(struct yk_op_index *index, struct yk_arena *are
         yk_number_max(yk_number_max(facts->L, facts->M), facts->program->bucket_count);
     const int32_t n = index->list->op_count;
     YK_TRY_NEW(arena, index->members, facts->plan->group_count);
-    YK_TRY_NEW(arena, index->position, n);
+    YK_TRY(yk_op_lanes_make(index->list, arena, &index->lanes));
     YK_TRY(allocate_ops(arena, cells, &index->forward));
     YK_TRY(allocate_ops(arena, cells, &index->recompute));
     YK_TRY(allocate_ops(arena, cells, &index->backward));
@@ -80,13 +80,6 @@ static yk_status find_ops(struct yk_op_index *index)
     return YK_OK;
 }
 
-static void find_positions(struct yk_op_index *index)
-{
-    for (int32_t i = 0; i < index->list->op_count; i++) {
-        index->position[i] = index->lane_count[index->list->ops[i].lane]++;
-    }
-}
-
 /* Adds all ops that have ended when `op` ends `lag` iterations before. True if `ended` changes. */
 static bool merge(const struct yk_op_index *index, int32_t *ended, int32_t op, int32_t lag)
 {
@@ -94,8 +87,8 @@ static bool merge(const struct yk_op_index *index, int32_t *ended, int32_t op, i
     bool changed = false;
     for (int32_t i = 0; i < YK_LANE_COUNT; i++) {
         const int32_t latest =
-            i == lane ? index->position[op] : index->ended[(int64_t)op * YK_LANE_COUNT + i];
-        const int32_t there = latest == NEVER ? NEVER : latest - lag * index->lane_count[i];
+            i == lane ? index->lanes.position[op] : index->ended[(int64_t)op * YK_LANE_COUNT + i];
+        const int32_t there = latest == NEVER ? NEVER : latest - lag * index->lanes.count[i];
         changed = changed || there > ended[i];
         ended[i] = there > ended[i] ? there : ended[i];
     }
@@ -148,10 +141,8 @@ yk_status yk_op_index_make_lookup(const struct yk_program_facts *facts, int32_t 
     index->rank = rank;
     index->list = &facts->program->ranks[rank];
     YK_TRY(allocate_arrays(index, arena));
-    YK_TRY(find_ops(index));
-    find_positions(index);
     *out = index;
-    return YK_OK;
+    return find_ops(index);
 }
 
 yk_status yk_op_index_make(const struct yk_program_facts *facts, int32_t rank,
@@ -165,7 +156,8 @@ bool yk_op_index_happens_before(const struct yk_op_index *index, int32_t before,
                                 int32_t lag)
 {
     const int32_t lane = (int32_t)index->list->ops[before].lane;
-    const int64_t position = index->position[before] - (int64_t)lag * index->lane_count[lane];
+    const int64_t position =
+        index->lanes.position[before] - (int64_t)lag * index->lanes.count[lane];
     return position <= index->ended[(int64_t)after * YK_LANE_COUNT + lane];
 }
 

@@ -24,8 +24,7 @@ struct yk_op_index {
     int32_t rank;
     const struct yk_op_list *list;
     int32_t *members; /* (groups) member index of the rank in each group; −1 means: not a member */
-    int32_t lane_count[YK_LANE_COUNT]; /* number of ops of each lane */
-    int32_t *position;                 /* (ops) position of each op in its lane */
+    struct yk_op_lanes lanes; /* the ops of each lane */
     int32_t *ended; /* (ops, lanes) for each op, the position of the latest op of each lane that has
                        ended when it starts; NULL in an index of yk_op_index_make_lookup() */
     int32_t *forward; /* (L, M) forward ops; YK_OP_NONE means: no op. See yk_op_index_cell() */

@@ -1,6 +1,5 @@
 #include "program/program.h"
 
-#include "program/compile/op_waits.h"
 #include "program/compile/step_ops.h"
 #include "program/message_layout.h"
 #include "program/program_facts.h"
@@ -27,27 +26,13 @@ static bool do_the_same(const struct yk_program *program, int32_t a, int32_t b)
                program->cluster->devices[plan->ranks[b].device].is_cpu;
 }
 
-/* The bytes of a layer's output for `samples`. */
-static yk_status output_bytes(const struct yk_program *program, int32_t layer, int64_t samples,
-                              double *out)
-{
-    const struct yk_model *model = NULL;
-    double bytes = 0;
-    YK_TRY(yk_model_cache_get(program->cache, samples, false, &model));
-    for (int32_t e = 0; e < model->edge_count; e++) {
-        if (model->edges[e].from == layer && (double)model->edges[e].bytes > bytes) {
-            bytes = (double)model->edges[e].bytes;
-        }
-    }
-    *out = bytes;
-    return YK_OK;
-}
-
 /* Makes the op of `rank` for an entry. Sets `*concerns` to false if the rank is not involved.
  * `members` (groups) are the member indices of the rank. */
-static yk_status make_op(const struct yk_program *program, const struct yk_step_ops_entry *entry,
-                         int32_t rank, const int32_t *members, struct yk_op *out, bool *concerns)
+static yk_status make_op(const struct yk_program_facts *facts,
+                         const struct yk_step_ops_entry *entry, int32_t rank,
+                         const int32_t *members, struct yk_op *out, bool *concerns)
 {
+    const struct yk_model *model = NULL;
     *out = entry->op;
     *concerns = true;
     if (entry->sender >= 0) {
@@ -56,14 +41,15 @@ static yk_status make_op(const struct yk_program *program, const struct yk_step_
             const bool sends = rank == entry->sender;
             out->kind = sends ? YK_OP_SEND : YK_OP_RECV;
             out->peer = sends ? entry->receiver : entry->sender;
-            return output_bytes(program, out->layer, out->samples, &out->bytes);
+            YK_TRY(yk_model_cache_get(facts->program->cache, out->samples, false, &model));
+            out->bytes = yk_program_facts_output_bytes(facts, model, out->layer);
         }
     } else if (entry->group >= 0) {
         *concerns = members[entry->group] >= 0;
         if (*concerns && (out->lane == YK_LANE_COPY || yk_op_kind_is_pass(out->kind))) {
             int64_t first = 0;
             out->samples = yk_plan_member_sample_range(
-                program->plan, entry->group, members[entry->group], out->micro_batch, &first);
+                facts->plan, entry->group, members[entry->group], out->micro_batch, &first);
         }
     }
     return YK_OK;
@@ -80,7 +66,7 @@ static yk_status fill_list(struct yk_program *program, const struct yk_program_f
     for (int32_t i = 0; i < step_ops->count; i++) {
         bool concerns = false;
         struct yk_op op;
-        YK_TRY(make_op(program, &step_ops->entries[i], rank, members, &op, &concerns));
+        YK_TRY(make_op(facts, &step_ops->entries[i], rank, members, &op, &concerns));
         if (concerns) {
             list->ops[list->op_count++] = op;
         }

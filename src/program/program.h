@@ -83,13 +83,14 @@ struct yk_op {
     int8_t step; /* −1, 0 or +1: the op belongs to the previous, this or the next training step */
     int32_t first_block; /* all_gather, reduce_scatter */
     int32_t block_count;
-    int32_t bucket;  /* all_reduce: index in the program's buckets; otherwise −1 */
-    int32_t group;   /* all_gather, reduce_scatter, all_reduce: the plan's group; otherwise −1 */
-    int32_t peer;    /* send, recv: the other rank; otherwise −1 */
-    int32_t match;   /* number of the communication; equal for its ops on all ranks. YK_OP_NO_MATCH
-                        means: not a communication op */
-    int64_t samples; /* load, forward, recompute, backward, send, recv; may be 0 */
-    double bytes;    /* comm lane: size of the whole message; otherwise 0 */
+    int32_t bucket;   /* all_reduce: index in the program's buckets; otherwise −1 */
+    int32_t group;    /* all_gather, reduce_scatter, all_reduce: the plan's group; otherwise −1 */
+    int32_t peer;     /* send, recv: the other rank; otherwise −1 */
+    int32_t crossing; /* send, recv: index in the crossings of the program facts; otherwise −1 */
+    int32_t match;    /* number of the communication; equal for its ops on all ranks. YK_OP_NO_MATCH
+                         means: not a communication op */
+    int64_t samples;  /* load, forward, recompute, backward, send, recv; may be 0 */
+    double bytes;     /* comm lane: size of the whole message; otherwise 0 */
     int32_t first_wait; /* index in the rank's waits */
     int32_t wait_count;
 };

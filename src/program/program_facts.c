@@ -77,6 +77,16 @@ bool yk_program_facts_next_consumer(const struct yk_program_facts *facts,
     return false;
 }
 
+double yk_program_facts_output_bytes(const struct yk_program_facts *facts,
+                                     const struct yk_model *model, int32_t layer)
+{
+    int64_t bytes = 0;
+    for (int32_t i = facts->first_edge_from[layer]; i < facts->first_edge_from[layer + 1]; i++) {
+        bytes = yk_number_max(bytes, model->edges[facts->edges_from[i]].bytes);
+    }
+    return (double)bytes;
+}
+
 /* Edges are sorted by consumer, so the first edge found has the first consumer. */
 static void find_crossings(struct yk_program_facts *facts)
 {

@@ -57,6 +57,11 @@ int32_t yk_program_facts_find_crossing(const struct yk_program_facts *facts, int
 bool yk_program_facts_next_consumer(const struct yk_program_facts *facts,
                                     struct yk_consumer_cursor *at);
 
+/* Returns the size of a layer's output: that of its largest outgoing edge in `model`, which is the
+ * model for the number of samples. */
+double yk_program_facts_output_bytes(const struct yk_program_facts *facts,
+                                     const struct yk_model *model, int32_t layer);
+
 /* Iterates over the layers that use the weights of `layer`: returns the next of these layers after
  * `user`, or −1 after the last one. In the first call, `user` is `layer`. */
 static inline int32_t yk_program_facts_next_weight_user(const struct yk_program_facts *facts,

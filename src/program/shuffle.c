@@ -4,8 +4,8 @@
 #include "base/priority_queue.h"
 #include "base/random.h"
 #include "program/check/precedence.h"
+#include "program/compile/step_ops.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -237,11 +237,6 @@ struct listing {
     const struct yk_op_list *old;
     struct yk_op_list *list;
     int32_t *numbers; /* (ops) from old to new op numbers */
-    /* The waits of each new op, as linked lists. */
-    int32_t *first;
-    int32_t *next;
-    struct yk_op_wait *waits;
-    int32_t wait_count;
 };
 
 struct placed {
@@ -264,6 +259,7 @@ static yk_status place_ops(struct listing *listing, struct yk_arena *arena)
     YK_TRY_NEW(draw->arena, placed, n);
     YK_TRY_NEW(draw->arena, listing->numbers, n);
     YK_TRY_NEW(arena, listing->list->ops, n);
+    YK_TRY_NEW(arena, listing->list->waits, (int64_t)n * (YK_LANE_COUNT - 1));
     for (int32_t i = 0; i < n; i++) {
         placed[i] = (struct placed){draw->position[draw->nodes[listing->rank][i]], i};
     }
@@ -276,8 +272,11 @@ static yk_status place_ops(struct listing *listing, struct yk_arena *arena)
         listing->numbers[old] = i;
         *op = listing->old->ops[old];
         op->step = (int8_t)(op->step + draw->shift[draw->nodes[listing->rank][old]]);
+        op->first_wait = i * (YK_LANE_COUNT - 1);
+        op->wait_count = 0;
     }
     listing->list->op_count = n;
+    listing->list->wait_count = n * (YK_LANE_COUNT - 1);
     return YK_OK;
 }
 
@@ -291,23 +290,15 @@ static void note(struct listing *listing, int32_t before, int32_t after, int32_t
     const int32_t from = listing->numbers[before];
     const int32_t to = listing->numbers[after];
     const struct yk_op *ops = listing->list->ops;
-    if (ops[from].lane == ops[to].lane || rounds < 0 || (rounds == 0 && from >= to)) {
-        return;
+    if (ops[from].lane != ops[to].lane && (rounds > 0 || (rounds == 0 && from < to))) {
+        yk_op_waits_add(listing->list, to, from, rounds > 0 ? 1 : 0);
     }
-    listing->waits[listing->wait_count] = (struct yk_op_wait){from, rounds > 0 ? 1 : 0};
-    listing->next[listing->wait_count] = listing->first[to];
-    listing->first[to] = listing->wait_count++;
 }
 
-static yk_status note_all(struct listing *listing)
+static void note_all(struct listing *listing)
 {
     struct draw *draw = listing->draw;
     const struct yk_precedences *precedences = &draw->precedences[listing->rank];
-    const int64_t limit = (int64_t)precedences->count + listing->old->wait_count;
-    YK_TRY_NEW(draw->arena, listing->first, listing->old->op_count);
-    YK_TRY_NEW(draw->arena, listing->next, limit);
-    YK_TRY_NEW(draw->arena, listing->waits, limit);
-    yk_number_fill_array(listing->first, listing->old->op_count, -1);
     for (int32_t d = 0; d < precedences->count; d++) {
         const struct yk_precedence *precedence = &precedences->items[d];
         note(listing, precedence->before, precedence->after, precedence->lag);
@@ -321,40 +312,12 @@ static yk_status note_all(struct listing *listing)
             }
         }
     }
-    return YK_OK;
-}
-
-/* Of several waits for one lane, only the latest is written. */
-static yk_status write_waits(struct listing *listing, struct yk_arena *arena)
-{
-    struct yk_op_list *list = listing->list;
-    YK_TRY_NEW(arena, list->waits, (int64_t)list->op_count * (YK_LANE_COUNT - 1));
-    for (int32_t i = 0; i < list->op_count; i++) {
-        struct yk_op_wait last[YK_LANE_COUNT] = {{-1, 0}, {-1, 0}, {-1, 0}};
-        for (int32_t w = listing->first[i]; w >= 0; w = listing->next[w]) {
-            assert(listing->waits); /* there is a wait `w` */
-            const struct yk_op_wait wait = listing->waits[w];
-            struct yk_op_wait *known = &last[list->ops[wait.op].lane];
-            if (known->op < 0 || wait.lag < known->lag ||
-                (wait.lag == known->lag && wait.op > known->op)) {
-                *known = wait;
-            }
-        }
-        list->ops[i].first_wait = list->wait_count;
-        for (int32_t lane = 0; lane < YK_LANE_COUNT; lane++) {
-            if (last[lane].op >= 0) {
-                list->waits[list->wait_count++] = last[lane];
-            }
-        }
-        list->ops[i].wait_count = list->wait_count - list->ops[i].first_wait;
-    }
-    return YK_OK;
 }
 
 static int64_t position_of(const struct yk_op_index *index, struct yk_op_wait wait)
 {
     const int32_t lane = (int32_t)index->list->ops[wait.op].lane;
-    return index->position[wait.op] - (int64_t)wait.lag * index->lane_count[lane];
+    return index->lanes.position[wait.op] - (int64_t)wait.lag * index->lanes.count[lane];
 }
 
 /* True if `wait` has always ended when `known` has, which the same op waits for. */
@@ -363,7 +326,7 @@ static bool is_implied(const struct yk_op_index *index, struct yk_op_wait wait,
 {
     const int32_t lane = (int32_t)index->list->ops[wait.op].lane;
     const int64_t there = index->ended[(int64_t)known.op * YK_LANE_COUNT + lane];
-    return position_of(index, wait) <= there - (int64_t)known.lag * index->lane_count[lane];
+    return position_of(index, wait) <= there - (int64_t)known.lag * index->lanes.count[lane];
 }
 
 /* Removes half of the redundant waits at random. A wait is redundant if another wait, or the
@@ -378,8 +341,13 @@ static yk_status thin_out(struct draw *draw, const struct yk_program_facts *fact
         struct yk_op *op = &list->ops[i];
         struct yk_op_wait all[YK_LANE_COUNT];
         int32_t count = 0;
-        for (int32_t w = 0; w < op->wait_count; w++) {
-            all[count++] = list->waits[op->first_wait + w];
+        for (int32_t lane = 0; lane < YK_LANE_COUNT; lane++) {
+            for (int32_t w = 0; w < op->wait_count; w++) {
+                const struct yk_op_wait wait = list->waits[op->first_wait + w];
+                if ((int32_t)list->ops[wait.op].lane == lane) {
+                    all[count++] = wait;
+                }
+            }
         }
         if (previous[op->lane] >= 0) {
             all[count++] = (struct yk_op_wait){previous[op->lane], 0};
@@ -415,8 +383,7 @@ static yk_status draw_lists(struct draw *draw, const struct intensity *intensity
             .list = &program->ranks[r],
         };
         YK_TRY(place_ops(&listing, program->arena));
-        YK_TRY(note_all(&listing));
-        YK_TRY(write_waits(&listing, program->arena));
+        note_all(&listing);
     }
     YK_TRY(yk_program_facts_make(program, draw->arena, &facts));
     for (int32_t r = 0; r < program->rank_count; r++) {

@@ -39,7 +39,7 @@ const char *yk_counter_key(enum yk_counter counter)
     return rows[counter].key;
 }
 
-enum yk_counter_unit yk_counter_unit(enum yk_counter counter)
+enum yk_counter_unit yk_counter_get_unit(enum yk_counter counter)
 {
     return rows[counter].unit;
 }
@@ -66,7 +66,7 @@ void yk_counter_format(enum yk_counter counter, double value, char out[YK_COUNTE
         (void)snprintf(out, YK_COUNTER_TEXT_SIZE, "n/a");
         return;
     }
-    switch (yk_counter_unit(counter)) {
+    switch (yk_counter_get_unit(counter)) {
     case YK_COUNTER_UNIT_FRACTION:
         (void)snprintf(out, YK_COUNTER_TEXT_SIZE, "%.1f %%", 100 * value);
         break;

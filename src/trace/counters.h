@@ -53,7 +53,7 @@ enum yk_counter_unit {
  * its unit. */
 const char *yk_counter_name(enum yk_counter counter);
 const char *yk_counter_key(enum yk_counter counter);
-enum yk_counter_unit yk_counter_unit(enum yk_counter counter);
+enum yk_counter_unit yk_counter_get_unit(enum yk_counter counter);
 
 enum {
     YK_COUNTER_TEXT_SIZE = 32

@@ -229,9 +229,9 @@ static struct scale scale_of(enum yk_counter counter, double average)
     const struct scale clock = {0.1 * average, 0.05 * average, 10 * average, 0.02 * average,
                                 INFINITY};
     const struct scale other = {10 * average, 0.5 * average, 10 * average, 0.2 * average, INFINITY};
-    return yk_counter_unit(counter) == YK_COUNTER_UNIT_FRACTION ? part
-           : counter == YK_COUNTER_CLOCK                        ? clock
-                                                                : other;
+    return yk_counter_get_unit(counter) == YK_COUNTER_UNIT_FRACTION ? part
+           : counter == YK_COUNTER_CLOCK                            ? clock
+                                                                    : other;
 }
 
 /* "Nothing" is a family of its own. */
@@ -445,7 +445,8 @@ static double misfit_of(struct sharing *sharing, double lag_s, enum yk_counter c
     if (!(variance > 1e-9 * fit->square)) {
         return 0;
     }
-    yk_bounded_fit_solve(fit, yk_counter_unit(counter) == YK_COUNTER_UNIT_FRACTION ? 1 : INFINITY,
+    yk_bounded_fit_solve(fit,
+                         yk_counter_get_unit(counter) == YK_COUNTER_UNIT_FRACTION ? 1 : INFINITY,
                          &sharing->solution);
     const double spread = sharing->solution.spread;
     if (!isfinite(spread)) {

@@ -45,8 +45,7 @@ yk_status yk_trace_add_rank(struct yk_trace *trace, const char *device)
 {
     const char *name = NULL;
     YK_TRY(yk_arena_strdup(trace->names, device, &name));
-    YK_TRY(yk_array_grow((void **)&trace->ranks, &trace->rank_capacity, trace->rank_count,
-                         sizeof *trace->ranks));
+    YK_TRY_GROW_ARRAY(trace->ranks, trace->rank_capacity, trace->rank_count);
     trace->ranks[trace->rank_count++] = name;
     return YK_OK;
 }
@@ -64,8 +63,7 @@ yk_status yk_trace_add_event(struct yk_trace *trace, const struct yk_trace_event
                        event->op, event->start_s, event->end_s);
     }
     YK_TRY(yk_arena_strdup(trace->names, event->op, &copy.op));
-    YK_TRY(yk_array_grow((void **)&trace->events, &trace->event_capacity, trace->event_count,
-                         sizeof *trace->events));
+    YK_TRY_GROW_ARRAY(trace->events, trace->event_capacity, trace->event_count);
     if (out) {
         *out = trace->event_count;
     }
@@ -81,8 +79,7 @@ yk_status yk_trace_add_flow(struct yk_trace *trace, struct yk_trace_flow flow)
         return yk_fail(YK_ERROR_INPUT, "a flow of a trace joins events %d and %d of %d",
                        flow.from_event, flow.to_event, count);
     }
-    YK_TRY(yk_array_grow((void **)&trace->flows, &trace->flow_capacity, trace->flow_count,
-                         sizeof *trace->flows));
+    YK_TRY_GROW_ARRAY(trace->flows, trace->flow_capacity, trace->flow_count);
     trace->flows[trace->flow_count++] = flow;
     return YK_OK;
 }

@@ -114,8 +114,8 @@ double yk_trace_breakdown_first_start_s(const struct yk_trace *trace);
 
 /* Fills `out`, which has one element for each rank. `step_s` must be finite. If it is 0 or less,
  * all times are 0. */
-yk_status yk_trace_breakdown(const struct yk_trace *trace, double step_s,
-                             struct yk_trace_breakdown *out) YK_MUST_USE;
+yk_status yk_trace_breakdown_compute(const struct yk_trace *trace, double step_s,
+                                     struct yk_trace_breakdown *out) YK_MUST_USE;
 
 /* Finds out when the data of each event starts to move. `out` has one element for each event and
  * lives in the arena. For an event on a comm lane, the element is the time at which the last rank

@@ -119,8 +119,8 @@ static yk_status sum_up(const struct yk_trace *trace, double step_s, struct yk_a
     return YK_OK;
 }
 
-yk_status yk_trace_breakdown(const struct yk_trace *trace, double step_s,
-                             struct yk_trace_breakdown *out)
+yk_status yk_trace_breakdown_compute(const struct yk_trace *trace, double step_s,
+                                     struct yk_trace_breakdown *out)
 {
     for (int32_t rank = 0; rank < yk_trace_rank_count(trace); rank++) {
         out[rank] = (struct yk_trace_breakdown){0};

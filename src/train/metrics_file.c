@@ -5,6 +5,7 @@
 #include "base/json_write.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "program/program_facts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -173,15 +174,11 @@ yk_status yk_metrics_file_add_rank_shares(struct yk_metrics_file *metrics, int64
 {
     struct yk_text text = {0};
     struct yk_json_writer json = begin_line(&text, step);
-    const struct yk_plan_group *group = &plan->groups[0];
     yk_json_write_bool(&json, "rebalanced", true);
     yk_json_write_begin_array(&json, "shares");
     for (int32_t r = 0; r < plan->rank_count; r++) {
-        int64_t share = 0;
-        for (int32_t i = 0; i < group->member_count; i++) {
-            share = group->members[i].rank == r ? group->members[i].share : share;
-        }
-        yk_json_write_integer(&json, NULL, share);
+        const int32_t member = yk_program_facts_member_index(plan, 0, r);
+        yk_json_write_integer(&json, NULL, member >= 0 ? plan->groups[0].members[member].share : 0);
     }
     yk_json_write_end_array(&json);
     return write_line(metrics, &json);

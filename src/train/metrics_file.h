@@ -1,7 +1,7 @@
 /*
- * Metrics: a file with one JSON object per line, for every step, every evaluation and every change
- * of the ranks' shares in a run. Lines are only appended. Only one thread at a time may use a
- * struct yk_metrics_file.
+ * Metrics file: a file with one JSON object per line, for every step, every evaluation and every
+ * change of the ranks' shares in a run. Lines are only appended. Only one thread at a time may use
+ * a struct yk_metrics_file.
  *
  *   {"step": 3, "loss": 4.21, "norm": 1.8, "lr": 0.0003, "seconds": 0.021, "tokens_per_s": 73142}
  *   {"step": 100, "evaluation_loss": 2.61, "tokens": 111540}
@@ -27,8 +27,8 @@ yk_status yk_metrics_file_add_step(struct yk_metrics_file *metrics,
 yk_status yk_metrics_file_add_evaluation(struct yk_metrics_file *metrics, int64_t step, double loss,
                                          int64_t tokens) YK_MUST_USE;
 
-/* Writes the number of samples of each rank that applies after `step`. The plan must have only one
- * group. */
+/* Writes the number of samples that each rank processes in the steps after `step`. The plan must
+ * have only one group. */
 yk_status yk_metrics_file_add_rank_shares(struct yk_metrics_file *metrics, int64_t step,
                                           const struct yk_plan *plan) YK_MUST_USE;
 

@@ -148,13 +148,6 @@ static yk_status create_times(struct running *running)
     return running->times ? YK_OK : yk_fail_out_of_memory();
 }
 
-static yk_status create_batches(struct running *running)
-{
-    const struct yk_training_run *run = running->run;
-    return yk_batch_prefetcher_create_for_plan(run->program->plan, own_rank(run), run->samples,
-                                               &run->store->context, &running->prefetcher);
-}
-
 /* Starts a new log for the current program. */
 static yk_status begin_log(struct yk_training_run *run)
 {
@@ -163,24 +156,27 @@ static yk_status begin_log(struct yk_training_run *run)
     return yk_op_timeline_log_create(run->program->ranks[own_rank(run)].op_count, &run->log);
 }
 
-static yk_status create_executor(struct running *running)
+/* Creates what runs the current program. */
+static yk_status open_program(struct running *running)
 {
-    const struct yk_training_run *run = running->run;
-    return yk_executor_create(run->program, run->store, &run->options.optimizer, &run->executor,
-                              &running->executor);
+    struct yk_training_run *run = running->run;
+    YK_TRY(agree(run, begin_log(run)));
+    YK_TRY(agree(run, yk_executor_create(run->program, run->store, &run->options.optimizer,
+                                         &run->executor, &running->executor)));
+    YK_TRY(agree(run, yk_batch_prefetcher_create_for_plan(run->program->plan, own_rank(run),
+                                                          run->samples, &run->store->context,
+                                                          &running->prefetcher)));
+    return agree(run, create_times(running));
 }
 
 /* close_steps() must be called even if it fails. */
 static yk_status open_steps(struct running *running)
 {
-    struct yk_training_run *run = running->run;
+    const struct yk_training_run *run = running->run;
     const int64_t left = run->options.steps - run->state.step;
     running->seconds = calloc((size_t)(left > 0 ? left : 0) + 1, sizeof *running->seconds);
     YK_TRY_ALLOCATED(running->seconds);
-    YK_TRY(begin_log(run));
-    YK_TRY(agree(run, create_executor(running)));
-    YK_TRY(create_batches(running));
-    return create_times(running);
+    return open_program(running);
 }
 
 /* Sets the run's median step time and frees everything. */
@@ -239,10 +235,7 @@ static yk_status change_program(struct running *running)
         check_metrics(running, yk_metrics_file_add_rank_shares(running->metrics, run->state.step,
                                                                run->program->plan));
     }
-    YK_TRY(agree(run, begin_log(run)));
-    YK_TRY(agree(run, create_executor(running)));
-    YK_TRY(agree(run, create_batches(running)));
-    YK_TRY(agree(run, create_times(running)));
+    YK_TRY(open_program(running));
     return prepare_steps(running);
 }
 

@@ -9,7 +9,7 @@
  *   training_run                   the training loop
  *   evaluate                       the mean loss over a dataset (declared here)
  *   batch_prefetcher               prefetches samples on the host
- *   metrics                        metrics.jsonl, one line per step
+ *   metrics_file                   metrics.jsonl, one line per step
  *   rank_partitions                the part of every layer that a rank stores and saves
  *   executor/                      runs a rank's program on a device
  *   checkpoint/                    saves and loads checkpoints

@@ -17,29 +17,19 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Layers embed 0, block 1, norm 2 and head 3 on two ranks; 864, 3488, 64 and 352 bytes each. */
-static void make(enum yk_sharding_strategy strategy, bool tied)
-{
-    tiny = tiny_step_make(
-        (struct tiny_options){.cluster = "2xcpu:1", .blocks = 1, .tied = tied, .batch = 8});
-    tiny_step_set_strategy(&tiny, strategy);
-    tiny.plan->pipeline = YK_PIPELINE_1F1B;
-    tiny_step_compile(&tiny);
-}
-
 /* Lists. */
 
 static void replicated_layers_are_reduced_and_updated(void **state)
 {
     (void)state;
-    make(YK_SHARDING_REPLICATED, false);
+    tiny = tiny_step_make_on_two_ranks(YK_SHARDING_REPLICATED, false);
     assert_list(tiny.program, 0, "L F0 F1 F2 F3 B3 B2 B1 B0 R0 U3 U2 U1 U0");
 }
 
 static void sharded_state_is_scattered_and_new_parameters_gathered(void **state)
 {
     (void)state;
-    make(YK_SHARDING_SHARDED_STATE, false);
+    tiny = tiny_step_make_on_two_ranks(YK_SHARDING_SHARDED_STATE, false);
     assert_list(tiny.program, 0,
                 "L F0 F1 F2 F3 B3 S3 B2 S2 B1 S1 B0 S0 U3 G3+ U2 G2+ U1 G1+ U0 G0+");
 }
@@ -47,7 +37,7 @@ static void sharded_state_is_scattered_and_new_parameters_gathered(void **state)
 static void kept_layers_are_gathered_once(void **state)
 {
     (void)state;
-    make(YK_SHARDING_KEPT_AFTER_FORWARD, false);
+    tiny = tiny_step_make_on_two_ranks(YK_SHARDING_KEPT_AFTER_FORWARD, false);
     assert_list(tiny.program, 0,
                 "G0 G1 L F0 G2 F1 G3 F2 F3 B3 X3b S3 B2 X2b S2 B1 X1b S1 B0 X0b S0 U3 U2 U1 U0");
 }
@@ -55,7 +45,7 @@ static void kept_layers_are_gathered_once(void **state)
 static void fully_sharded_layers_are_gathered_twice(void **state)
 {
     (void)state;
-    make(YK_SHARDING_FULLY_SHARDED, false);
+    tiny = tiny_step_make_on_two_ranks(YK_SHARDING_FULLY_SHARDED, false);
     assert_list(tiny.program, 0,
                 "G0 G1 L F0 X0 G2 F1 X1 G3 F2 X2 F3 X3 G3b G2b B3 X3b S3 G1b B2 X2b S2 G0b B1 X1b "
                 "S1 B0 X0b S0 U3 U2 U1 U0");
@@ -64,7 +54,7 @@ static void fully_sharded_layers_are_gathered_twice(void **state)
 static void more_prefetch_gathers_earlier(void **state)
 {
     (void)state;
-    make(YK_SHARDING_KEPT_AFTER_FORWARD, false);
+    tiny = tiny_step_make_on_two_ranks(YK_SHARDING_KEPT_AFTER_FORWARD, false);
     tiny.plan->prefetch = 2;
     tiny_step_compile(&tiny);
     assert_list(tiny.program, 0,
@@ -75,22 +65,22 @@ static void more_prefetch_gathers_earlier(void **state)
  * when the embedding has gone backward. */
 static void tied_weights_travel_as_the_embedding(void **state)
 {
-    make(YK_SHARDING_KEPT_AFTER_FORWARD, true);
+    tiny = tiny_step_make_on_two_ranks(YK_SHARDING_KEPT_AFTER_FORWARD, true);
     assert_list(tiny.program, 0,
                 "G0 G1 L F0 G2 F1 F2 F3 B3 B2 X2b S2 B1 X1b S1 B0 X0b S0 U2 U1 U0");
     tear_down(state);
-    make(YK_SHARDING_FULLY_SHARDED, true);
+    tiny = tiny_step_make_on_two_ranks(YK_SHARDING_FULLY_SHARDED, true);
     assert_list(tiny.program, 0,
                 "G0 G1 L F0 G2 F1 X1 F2 X2 G2b F3 B3 G1b B2 X2b S2 B1 X1b S1 B0 X0b S0 U2 U1 U0");
     tear_down(state);
-    make(YK_SHARDING_REPLICATED, true);
+    tiny = tiny_step_make_on_two_ranks(YK_SHARDING_REPLICATED, true);
     assert_list(tiny.program, 0, "L F0 F1 F2 F3 B3 B2 B1 B0 R0 U2 U1 U0");
 }
 
 static void recomputation_goes_before_backward(void **state)
 {
     (void)state;
-    make(YK_SHARDING_FULLY_SHARDED, false);
+    tiny = tiny_step_make_on_two_ranks(YK_SHARDING_FULLY_SHARDED, false);
     tiny.plan->layers[1].recompute = true;
     tiny_step_compile(&tiny);
     assert_list(tiny.program, 0,
@@ -125,7 +115,7 @@ static void one_rank_communicates_with_none(void **state)
 static void micro_batches_reduce_each_or_once(void **state)
 {
     (void)state;
-    make(YK_SHARDING_SHARDED_STATE, false);
+    tiny = tiny_step_make_on_two_ranks(YK_SHARDING_SHARDED_STATE, false);
     tiny.plan->micro_batches = 2;
     tiny_step_compile(&tiny);
     assert_list(tiny.program, 0,
@@ -145,7 +135,7 @@ static void micro_batches_reduce_each_or_once(void **state)
 static void replicated_layers_are_reduced_each_or_once(void **state)
 {
     (void)state;
-    make(YK_SHARDING_REPLICATED, false);
+    tiny = tiny_step_make_on_two_ranks(YK_SHARDING_REPLICATED, false);
     tiny.plan->micro_batches = 2;
     tiny_step_compile(&tiny);
     assert_list(tiny.program, 0,
@@ -162,7 +152,7 @@ static void replicated_layers_are_reduced_each_or_once(void **state)
 static void every_bucket_is_reduced_in_every_micro_batch(void **state)
 {
     (void)state;
-    make(YK_SHARDING_REPLICATED, false);
+    tiny = tiny_step_make_on_two_ranks(YK_SHARDING_REPLICATED, false);
     tiny.plan->bucket_bytes = 400; /* three buckets */
     tiny.plan->micro_batches = 4;
     tiny_step_compile(&tiny);
@@ -184,7 +174,7 @@ static void every_bucket_is_reduced_in_every_micro_batch(void **state)
 static void kept_layers_are_gathered_once_a_micro_batch(void **state)
 {
     (void)state;
-    make(YK_SHARDING_KEPT_AFTER_FORWARD, false);
+    tiny = tiny_step_make_on_two_ranks(YK_SHARDING_KEPT_AFTER_FORWARD, false);
     tiny.plan->micro_batches = 2;
     tiny.plan->no_sync = true;
     tiny_step_compile(&tiny);
@@ -205,7 +195,7 @@ static void kept_layers_are_gathered_once_a_micro_batch(void **state)
 static double volume(enum yk_sharding_strategy strategy, int32_t micro_batches, bool no_sync)
 {
     double bytes = 0;
-    make(strategy, false);
+    tiny = tiny_step_make_on_two_ranks(strategy, false);
     tiny.plan->micro_batches = micro_batches;
     tiny.plan->no_sync = no_sync;
     tiny_step_compile(&tiny);
@@ -276,7 +266,7 @@ static void assert_bucket(int32_t number, const int32_t *layers, int32_t count, 
 static void buckets_close_when_they_are_full(void **state)
 {
     (void)state;
-    make(YK_SHARDING_REPLICATED, false);
+    tiny = tiny_step_make_on_two_ranks(YK_SHARDING_REPLICATED, false);
     tiny.plan->bucket_bytes = 400;
     tiny_step_compile(&tiny);
     assert_list(tiny.program, 0, "L F0 F1 F2 F3 B3 B2 R0 B1 R1 B0 R2 U3 U2 U1 U0");
@@ -297,7 +287,7 @@ static void buckets_close_when_they_are_full(void **state)
 static void a_bucket_of_nothing_holds_one_layer(void **state)
 {
     (void)state;
-    make(YK_SHARDING_REPLICATED, false);
+    tiny = tiny_step_make_on_two_ranks(YK_SHARDING_REPLICATED, false);
     tiny.plan->bucket_bytes = 0;
     tiny_step_compile(&tiny);
     assert_list(tiny.program, 0, "L F0 F1 F2 F3 B3 R0 B2 R1 B1 R2 B0 R3 U3 U2 U1 U0");
@@ -306,7 +296,7 @@ static void a_bucket_of_nothing_holds_one_layer(void **state)
 static void other_strategies_do_not_close_a_bucket(void **state)
 {
     (void)state;
-    make(YK_SHARDING_REPLICATED, false);
+    tiny = tiny_step_make_on_two_ranks(YK_SHARDING_REPLICATED, false);
     tiny.plan->layers[2].strategy = YK_SHARDING_KEPT_AFTER_FORWARD;
     tiny_step_compile(&tiny);
     assert_list(tiny.program, 0, "G2 L F0 F1 F2 F3 B3 B2 X2b S2 B1 B0 R0 U3 U2 U1 U0");
@@ -318,14 +308,14 @@ static void other_strategies_do_not_close_a_bucket(void **state)
 static void ops_wait_for_what_they_need(void **state)
 {
     (void)state;
-    make(YK_SHARDING_KEPT_AFTER_FORWARD, false);
+    tiny = tiny_step_make_on_two_ranks(YK_SHARDING_KEPT_AFTER_FORWARD, false);
     assert_list_and_waits(
         tiny.program, 0,
         "G0(U0') G1(U0') L(U0') F0(G0 L) G2(F0) F1(G1 L) G3(F1) F2(G2 L) F3(G3 L) B3(G3) "
         "X3b S3(B3) B2(G2) X2b S2(B2) B1(G1) X1b S1(B1) B0(G0) X0b S0(B0) U3(S3) U2(S2) "
         "U1(S1) U0(S0)");
     tear_down(state);
-    make(YK_SHARDING_SHARDED_STATE, false);
+    tiny = tiny_step_make_on_two_ranks(YK_SHARDING_SHARDED_STATE, false);
     assert_list_and_waits(
         tiny.program, 0,
         "L(U0') F0(G0+' L) F1(G1+' L) F2(G2+' L) F3(G3+' L) B3(G3+') S3(B3) B2(G2+') "
@@ -336,13 +326,13 @@ static void ops_wait_for_what_they_need(void **state)
 /* A tied head waits for the embedding's weights; a bucket for its last gradient. */
 static void shared_weights_and_buckets_are_waited_for(void **state)
 {
-    make(YK_SHARDING_KEPT_AFTER_FORWARD, true);
+    tiny = tiny_step_make_on_two_ranks(YK_SHARDING_KEPT_AFTER_FORWARD, true);
     assert_list_and_waits(
         tiny.program, 0,
         "G0(U0') G1(U0') L(U0') F0(G0 L) G2(F0) F1(G1 L) F2(G2 L) F3(G0 L) B3(G0) B2(G2) "
         "X2b S2(B2) B1(G1) X1b S1(B1) B0(G0) X0b S0(B0) U2(S2) U1(S1) U0(S0)");
     tear_down(state);
-    make(YK_SHARDING_REPLICATED, false);
+    tiny = tiny_step_make_on_two_ranks(YK_SHARDING_REPLICATED, false);
     assert_list_and_waits(
         tiny.program, 0,
         "L(U0') F0(L) F1(L) F2(L) F3(L) B3 B2 B1 B0 R0(B0) U3(R0) U2(R0) U1(R0) U0(R0)");
@@ -353,7 +343,7 @@ static void shared_weights_and_buckets_are_waited_for(void **state)
 static void all_agree_once_before_any_update(void **state)
 {
     (void)state;
-    make(YK_SHARDING_SHARDED_STATE, false);
+    tiny = tiny_step_make_on_two_ranks(YK_SHARDING_SHARDED_STATE, false);
     tiny.plan->clip = true;
     tiny_step_compile(&tiny);
     assert_list_and_waits(

@@ -1,5 +1,5 @@
 /* Waits between lanes that keep memory within its limit, on plans at chance and by hand. */
-#include "program/compile/op_waits.h"
+#include "program/compile/step_ops.h"
 
 #include "base/random.h"
 #include "program/memory/memory.h"

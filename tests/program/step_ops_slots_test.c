@@ -19,16 +19,6 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Layers embed 0, block 1, norm 2 and head 3 on two ranks; 864, 3488, 64 and 352 bytes each. */
-static void make(enum yk_sharding_strategy strategy, bool tied)
-{
-    tiny = tiny_step_make(
-        (struct tiny_options){.cluster = "2xcpu:1", .blocks = 1, .tied = tied, .batch = 8});
-    tiny_step_set_strategy(&tiny, strategy);
-    tiny.plan->pipeline = YK_PIPELINE_1F1B;
-    tiny_step_compile(&tiny);
-}
-
 /* Orders of transfers: forward of layers 0 to 3 in slots 0 to 3, a gap, backward of 3 to 0 in slots
  * 5 to 8, gaps 9 and 10. */
 
@@ -64,7 +54,7 @@ static void plan_transfers(const struct yk_plan_transfer *transfers, int32_t cou
 static void transfers_go_in_their_slots(void **state)
 {
     (void)state;
-    make(YK_SHARDING_KEPT_AFTER_FORWARD, false);
+    tiny = tiny_step_make_on_two_ranks(YK_SHARDING_KEPT_AFTER_FORWARD, false);
     PLAN_TRANSFERS(GATHER(1, 0), GATHER(2, 1), SCATTER(3, 6), SCATTER(2, 8), GATHER(3, 8),
                    SCATTER(0, 9), SCATTER(1, 10), GATHER(0, 10));
     assert_list_and_waits(
@@ -78,7 +68,7 @@ static void transfers_go_in_their_slots(void **state)
 static void late_reduce_scatters_finish_the_step_before(void **state)
 {
     (void)state;
-    make(YK_SHARDING_KEPT_AFTER_FORWARD, false);
+    tiny = tiny_step_make_on_two_ranks(YK_SHARDING_KEPT_AFTER_FORWARD, false);
     PLAN_TRANSFERS(GATHER(1, 0), SCATTER(3, 0), GATHER(2, 1), GATHER(3, 2), SCATTER(2, 8),
                    SCATTER(0, 9), SCATTER(1, 10), GATHER(0, 10));
     assert_list_and_waits(
@@ -92,7 +82,7 @@ static void late_reduce_scatters_finish_the_step_before(void **state)
 static void gathers_between_forward_and_backward_are_for_backward(void **state)
 {
     (void)state;
-    make(YK_SHARDING_REPLICATED, false);
+    tiny = tiny_step_make_on_two_ranks(YK_SHARDING_REPLICATED, false);
     tiny.plan->layers[2].strategy = YK_SHARDING_FULLY_SHARDED;
     PLAN_TRANSFERS(GATHER(2, 0), GATHER(2, 4), SCATTER(2, 7));
     assert_list(tiny.program, 0, "G2 L F0 F1 F2 X2 F3 G2b B3 B2 X2b S2 B1 B0 R0 U3 U2 U1 U0");
@@ -101,7 +91,7 @@ static void gathers_between_forward_and_backward_are_for_backward(void **state)
 static void blocks_travel_apart(void **state)
 {
     (void)state;
-    make(YK_SHARDING_REPLICATED, false);
+    tiny = tiny_step_make_on_two_ranks(YK_SHARDING_REPLICATED, false);
     tiny.plan->layers[1].strategy = YK_SHARDING_KEPT_AFTER_FORWARD;
     tiny.plan->block_bytes = 1000; /* of 3488 */
     PLAN_TRANSFERS(
@@ -129,7 +119,7 @@ static void blocks_travel_apart(void **state)
 static void blocks_that_travel_together_are_one(void **state)
 {
     (void)state;
-    make(YK_SHARDING_REPLICATED, false);
+    tiny = tiny_step_make_on_two_ranks(YK_SHARDING_REPLICATED, false);
     tiny.plan->layers[0].strategy = YK_SHARDING_SHARDED_STATE;
     tiny.plan->layers[1].strategy = YK_SHARDING_KEPT_AFTER_FORWARD;
     tiny.plan->block_bytes = 436; /* of 864 and of 3488 */
@@ -159,7 +149,7 @@ static void blocks_that_travel_together_are_one(void **state)
 static void gathers_wait_for_the_whole_gradient(void **state)
 {
     (void)state;
-    make(YK_SHARDING_REPLICATED, false);
+    tiny = tiny_step_make_on_two_ranks(YK_SHARDING_REPLICATED, false);
     tiny.plan->layers[1].strategy = YK_SHARDING_KEPT_AFTER_FORWARD;
     tiny.plan->block_bytes = 1000; /* of 3488 */
     PLAN_TRANSFERS({.kind = YK_TRANSFER_REDUCE_SCATTER, .layer = 1, .block_count = 2, .slot = 8},
@@ -189,7 +179,7 @@ static void gathers_wait_for_the_whole_gradient(void **state)
 static void reductions_go_in_their_slots(void **state)
 {
     (void)state;
-    make(YK_SHARDING_REPLICATED, false);
+    tiny = tiny_step_make_on_two_ranks(YK_SHARDING_REPLICATED, false);
     tiny.plan->bucket_bytes = 400; /* head and norm, block, embedding */
     PLAN_TRANSFERS(REDUCE(2, 8), REDUCE(1, 10));
     assert_list(tiny.program, 0, "L F0 F1 F2 F3 B3 B2 B1 R0 B0 R2 R1 U3 U2 U1 U0");
@@ -204,7 +194,7 @@ static void reductions_go_in_their_slots(void **state)
 static void sharded_state_is_refreshed_in_its_slot(void **state)
 {
     (void)state;
-    make(YK_SHARDING_REPLICATED, false);
+    tiny = tiny_step_make_on_two_ranks(YK_SHARDING_REPLICATED, false);
     tiny.plan->layers[3].strategy = YK_SHARDING_SHARDED_STATE;
     PLAN_TRANSFERS(GATHER(3, 3), SCATTER(3, 7));
     assert_list_and_waits(
@@ -217,7 +207,7 @@ static void sharded_state_is_refreshed_in_its_slot(void **state)
 static void slots_agree_before_the_next_step(void **state)
 {
     (void)state;
-    make(YK_SHARDING_KEPT_AFTER_FORWARD, false);
+    tiny = tiny_step_make_on_two_ranks(YK_SHARDING_KEPT_AFTER_FORWARD, false);
     tiny.plan->clip = true;
     PLAN_TRANSFERS(GATHER(1, 0), GATHER(2, 1), GATHER(3, 2), SCATTER(3, 6), SCATTER(2, 8),
                    SCATTER(1, 9), SCATTER(0, 10), GATHER(0, 10));
@@ -233,7 +223,7 @@ static void slots_agree_before_the_next_step(void **state)
 static void what_travels_over_the_end_is_held_over_it(void **state)
 {
     (void)state;
-    make(YK_SHARDING_REPLICATED, false);
+    tiny = tiny_step_make_on_two_ranks(YK_SHARDING_REPLICATED, false);
     tiny.plan->layers[1].strategy = YK_SHARDING_KEPT_AFTER_FORWARD;
     tiny.plan->layers[3].strategy = YK_SHARDING_SHARDED_STATE;
     PLAN_TRANSFERS(SCATTER(3, 0), GATHER(3, 2), SCATTER(1, 8), GATHER(1, 10));

@@ -104,9 +104,9 @@ static void sum_up(struct run *run)
 {
     struct yk_trace_breakdown predicted[MOST_RANKS] = {{0}};
     struct yk_trace_breakdown measured[MOST_RANKS] = {{0}};
-    check(yk_trace_breakdown(run->predicted, run->step_s, predicted));
-    check(yk_trace_breakdown(run->measured, yk_trace_breakdown_step_length_s(run->measured),
-                             measured));
+    check(yk_trace_breakdown_compute(run->predicted, run->step_s, predicted));
+    check(yk_trace_breakdown_compute(run->measured, yk_trace_breakdown_step_length_s(run->measured),
+                                     measured));
     for (int32_t r = 0; r < run->rank_count; r++) {
         run->ranks[r] = yk_run_summary_unknown_rank();
         run->ranks[r].device = yk_trace_rank_name(run->predicted, r);

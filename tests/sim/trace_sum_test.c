@@ -30,7 +30,7 @@ static void check(const struct yk_sim_result *sim)
     assert_true(ranks <= COMPILED_PLAN_RANKS);
     assert_ok(yk_sim_make_trace(sim, &trace));
     assert_near(yk_trace_breakdown_step_length_s(trace), sim->step_s, sim->step_s);
-    assert_ok(yk_trace_breakdown(trace, sim->step_s, sums));
+    assert_ok(yk_trace_breakdown_compute(trace, sim->step_s, sums));
     for (int32_t rank = 0; rank < ranks; rank++) {
         assert_near(sums[rank].compute_s, sim->ranks[rank].compute_s, sim->step_s);
         assert_near(sums[rank].exposed_s, sim->ranks[rank].exposed_s, sim->step_s);

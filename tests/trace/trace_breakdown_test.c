@@ -39,10 +39,10 @@ static void what_is_hidden_is_not_exposed_and_all_adds_up(void **state)
     add(trace, 0, YK_LANE_COMPUTE, "backward", 6, 9);
     add(trace, 0, YK_LANE_COMM, "all_gather", 3, 5);
     add(trace, 0, YK_LANE_COPY, "load", 4, 6);
-    assert_ok(yk_trace_breakdown(trace, 10, &breakdown));
+    assert_ok(yk_trace_breakdown_compute(trace, 10, &breakdown));
     expect(&breakdown, 7, 1, 2);
     assert_true(yk_trace_breakdown_step_length_s(trace) == 9);
-    assert_ok(yk_trace_breakdown(trace, 9, &breakdown));
+    assert_ok(yk_trace_breakdown_compute(trace, 9, &breakdown));
     expect(&breakdown, 7, 1, 1);
     yk_trace_destroy(trace);
 }
@@ -57,7 +57,7 @@ static void what_leaves_the_step_is_counted_in_the_next(void **state)
     add(trace, 0, YK_LANE_COMPUTE, "forward", 1, 7.5);
     add(trace, 0, YK_LANE_COMM, "reduce_scatter", 8, 12);
     add(trace, 0, YK_LANE_COMM, "all_gather", -3, -2.25);
-    assert_ok(yk_trace_breakdown(trace, 10, &breakdown));
+    assert_ok(yk_trace_breakdown_compute(trace, 10, &breakdown));
     expect(&breakdown, 6.5, 0.25 + 2 + 1, 0.25);
     assert_true(yk_trace_breakdown_first_start_s(trace) == -3);
     yk_trace_destroy(trace);
@@ -75,7 +75,7 @@ static void waiting_for_another_rank_is_idle(void **state)
     add(trace, 1, YK_LANE_COMPUTE, "backward", 0, 6);
     add(trace, 1, YK_LANE_COMM, "all_reduce", 6, 7);
     add(trace, 1, YK_LANE_COMPUTE, "update", 7, 8);
-    assert_ok(yk_trace_breakdown(trace, yk_trace_breakdown_step_length_s(trace), sums));
+    assert_ok(yk_trace_breakdown_compute(trace, yk_trace_breakdown_step_length_s(trace), sums));
     expect(&sums[0], 3, 1, 4);
     expect(&sums[1], 7, 1, 0);
     yk_trace_destroy(trace);
@@ -93,7 +93,7 @@ static void messages_of_one_name_meet_in_their_order(void **state)
     add(trace, 1, YK_LANE_COMM, "gather a", 1, 2);
     add(trace, 1, YK_LANE_COMM, "gather a", 7, 8);
     add(trace, 1, YK_LANE_COMM, "recv b", 9.5, 10);
-    assert_ok(yk_trace_breakdown(trace, 10, sums));
+    assert_ok(yk_trace_breakdown_compute(trace, 10, sums));
     expect(&sums[0], 0, 1 + 1 + 0.5, 7.5);
     expect(&sums[1], 0, 1 + 1 + 0.5, 7.5);
     yk_trace_destroy(trace);
@@ -111,7 +111,7 @@ static void ops_that_cannot_be_one_message_keep_their_own_times(void **state)
     add(trace, 2, YK_LANE_COMM, "recv b", 3, 4);
     add(trace, 0, YK_LANE_COMM, "all_gather", 5, 6);
     add(trace, 1, YK_LANE_COMM, "all_gather", 8, 9);
-    assert_ok(yk_trace_breakdown(trace, 10, sums));
+    assert_ok(yk_trace_breakdown_compute(trace, 10, sums));
     expect(&sums[0], 0, 5, 5);
     expect(&sums[1], 0, 4, 6);
     expect(&sums[2], 0, 1, 9);
@@ -126,7 +126,7 @@ static void ops_that_overlap_are_counted_once(void **state)
     add(trace, 0, YK_LANE_COMPUTE, "a", 0, 3);
     add(trace, 0, YK_LANE_COMPUTE, "b", 2, 4);
     add(trace, 0, YK_LANE_COMM, "c", 0, 25);
-    assert_ok(yk_trace_breakdown(trace, 10, &breakdown));
+    assert_ok(yk_trace_breakdown_compute(trace, 10, &breakdown));
     expect(&breakdown, 4, 6, 0);
     yk_trace_destroy(trace);
 }
@@ -138,9 +138,9 @@ static void a_trace_of_nothing_sums_to_nothing(void **state)
     struct yk_trace_breakdown breakdown;
     assert_true(yk_trace_breakdown_step_length_s(trace) == 0);
     assert_true(yk_trace_breakdown_first_start_s(trace) == 0);
-    assert_ok(yk_trace_breakdown(trace, 0, &breakdown));
+    assert_ok(yk_trace_breakdown_compute(trace, 0, &breakdown));
     expect(&breakdown, 0, 0, 0);
-    assert_ok(yk_trace_breakdown(trace, 2, &breakdown));
+    assert_ok(yk_trace_breakdown_compute(trace, 2, &breakdown));
     expect(&breakdown, 0, 0, 2);
     add(trace, 0, YK_LANE_COMM, "c", 1, 3);
     assert_true(yk_trace_breakdown_step_length_s(trace) == 3);

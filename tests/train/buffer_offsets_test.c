@@ -34,7 +34,7 @@ struct walk {
 
 static int32_t op_at(const struct walk *walk, int32_t lane, int32_t *round)
 {
-    const int32_t count = walk->index->lane_count[lane];
+    const int32_t count = walk->index->lanes.count[lane];
     *round = count > 0 ? (int32_t)(walk->next[lane] / count) : ROUNDS;
     return count > 0 ? walk->of_lane[lane][walk->next[lane] % count] : YK_OP_NONE;
 }

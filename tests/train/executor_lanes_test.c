@@ -39,6 +39,7 @@ struct walk {
 
 struct scene {
     struct yk_executor executor;
+    struct yk_op_index index;
     struct yk_op_list list;
     struct yk_op ops[OPS];
     struct yk_op_events events[YK_EXECUTOR_ROUND_SLOTS][OPS];
@@ -65,8 +66,8 @@ static void set_scene(struct scene *scene, struct yk_random *random)
             scene->marks[r][i][0].happened = scene->marks[r][i][1].happened = true;
         }
     }
-    assert_ok(
-        yk_op_lanes_make(scene->executor.list, scene->executor.arena, &scene->executor.lane_ops));
+    scene->executor.index = &scene->index;
+    assert_ok(yk_op_lanes_make(&scene->list, scene->executor.arena, &scene->index.lanes));
 }
 
 static int32_t count_lane(const struct scene *scene, int lane)
@@ -186,7 +187,7 @@ static void ask(void *user, enum yk_lane lane, int32_t op)
     }
     yk_executor_get_lane_progress(executor, lane, &place);
     const int32_t next =
-        executor->lane_ops.ops[lane][place.passed % executor->lane_ops.count[lane]];
+        executor->index->lanes.ops[lane][place.passed % executor->index->lanes.count[lane]];
     atomic_fetch_add(&asked->wrong, place.op != YK_OP_NONE || next != op);
 }
 
@@ -229,7 +230,7 @@ static void an_executor_reports_where_its_lanes_are(void **state)
         yk_executor_get_lane_progress(trainer->executor, (enum yk_lane)lane, &place);
         assert_int_equal(place.op, YK_OP_NONE);
         assert_int_equal(place.passed,
-                         trainer->executor->rounds * trainer->executor->lane_ops.count[lane]);
+                         trainer->executor->rounds * trainer->executor->index->lanes.count[lane]);
     }
     assert_int_equal(atomic_load(&asked.wrong), 0);
     trainer_close(trainer);

@@ -222,9 +222,9 @@ static void parameters_that_the_model_does_not_have_are_refused(void **state)
     struct yk_shard_set *set = NULL;
     write_shard(0, 1, rows, YK_TENSOR_F32);
     assert_ok(yk_shard_set_open(support_scratch_folder(), 1, &set));
-    assert_int_equal(
-        yk_shard_set_load(set, &(struct yk_shard_set_load){.model = true}, small.store),
-        YK_ERROR_INPUT);
+    assert_int_equal(yk_shard_set_load_into_store(
+                         set, &(struct yk_shard_set_load_options){.model = true}, small.store),
+                     YK_ERROR_INPUT);
     assert_non_null(strstr(yk_status_message(), "-of-00001.safetensors: the model has no parameter "
                                                 "\"ten\""));
     yk_shard_set_close(set);

@@ -23,7 +23,7 @@ static yk_status holds_checkpoint(const char *path, struct yk_arena *arena, bool
     struct yk_checkpoint_folder_list list = {0};
     *out = yk_folder_contains(path, "manifest.json") || yk_folder_contains(path, "checkpoints");
     if (!*out && yk_folder_exists(path)) {
-        YK_TRY(yk_checkpoint_folder_list(path, arena, &list));
+        YK_TRY(yk_checkpoint_folder_list_checkpoints(path, arena, &list));
         *out = list.count > 0;
     }
     return YK_OK;

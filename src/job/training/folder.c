@@ -61,7 +61,7 @@ yk_status yk_train_folder_has_checkpoint(const char *folder, struct yk_arena *ar
     struct yk_checkpoint_folder_list list = {0};
     const char *path = NULL;
     YK_TRY(yk_folder_join_path(folder, "checkpoints", arena, &path));
-    YK_TRY(yk_checkpoint_folder_list(path, arena, &list));
+    YK_TRY(yk_checkpoint_folder_list_checkpoints(path, arena, &list));
     *out = list.count > 0;
     return YK_OK;
 }

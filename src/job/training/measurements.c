@@ -132,8 +132,8 @@ static yk_status collect_sums(struct yk_training *training)
     const struct yk_plan *plan = training->plan.planned->plan;
     struct yk_trace_breakdown *sums = NULL;
     YK_TRY_NEW(training->arena, sums, plan->rank_count);
-    YK_TRY(yk_trace_breakdown(training->run.trace,
-                              yk_trace_breakdown_step_length_s(training->run.trace), sums));
+    YK_TRY(yk_trace_breakdown_compute(training->run.trace,
+                                      yk_trace_breakdown_step_length_s(training->run.trace), sums));
     for (int32_t r = 0; r < plan->rank_count; r++) {
         training->ranks[r].measured = sums[r];
     }

@@ -3,14 +3,38 @@
 #include "program/check/rule.h"
 #include "program/memory/memory.h"
 
-static bool is_repeated(const struct yk_program *program, int32_t rank)
+/* Returns true if two ranks have the same op list and equal shares in all groups. All rules about
+ * ops then have the same result for both ranks. With `memory`, returns true only if `rank` also
+ * needs the same memory as `other`, which has at most the same limit. */
+static bool is_same(const struct yk_program *program, int32_t rank, int32_t other, bool memory)
 {
-    for (int32_t other = 0; other < rank; other++) {
-        if (yk_rule_ranks_are_equal(program, rank, other)) {
-            return true;
-        }
+    const struct yk_plan *plan = program->plan;
+    const struct yk_plan_rank *one = &plan->ranks[rank];
+    const struct yk_plan_rank *two = &plan->ranks[other];
+    bool same = program->ranks[rank].ops == program->ranks[other].ops &&
+                program->ranks[rank].waits == program->ranks[other].waits &&
+                (!memory || (two->limit_bytes <= one->limit_bytes &&
+                             program->cluster->devices[one->device].is_cpu ==
+                                 program->cluster->devices[two->device].is_cpu));
+    for (int32_t g = 0; same && g < plan->group_count; g++) {
+        const struct yk_plan_group_member *members = plan->groups[g].members;
+        const int32_t a = yk_program_facts_member_index(plan, g, rank);
+        const int32_t b = yk_program_facts_member_index(plan, g, other);
+        same = (a < 0) == (b < 0) &&
+               (a < 0 || (members[a].share == members[b].share &&
+                          (!memory || members[a].shard_fraction == members[b].shard_fraction)));
     }
-    return false;
+    return same;
+}
+
+/* Returns true if an earlier rank is the same. */
+static bool is_repeated(const struct yk_program *program, int32_t rank, bool memory)
+{
+    int32_t other = 0;
+    while (other < rank && !is_same(program, rank, other, memory)) {
+        other++;
+    }
+    return other < rank;
 }
 
 /* The rules about the order of one rank's ops: passes, resident, reduced, ordered. */
@@ -67,42 +91,20 @@ static yk_status check_memory(const struct yk_program *program, int32_t rank,
                    yk_memory_kind_name(kind), largest);
 }
 
-/* True if an earlier rank needs the same memory and has at most the same limit. */
-static bool is_counted(const struct yk_program *program, int32_t rank)
-{
-    const struct yk_plan *plan = program->plan;
-    for (int32_t other = 0; other < rank; other++) {
-        bool same = yk_rule_ranks_are_equal(program, rank, other) &&
-                    plan->ranks[other].limit_bytes <= plan->ranks[rank].limit_bytes &&
-                    program->cluster->devices[plan->ranks[other].device].is_cpu ==
-                        program->cluster->devices[plan->ranks[rank].device].is_cpu;
-        for (int32_t g = 0; same && g < plan->group_count; g++) {
-            const int32_t a = yk_program_facts_member_index(plan, g, rank);
-            const int32_t b = yk_program_facts_member_index(plan, g, other);
-            same = a < 0 || plan->groups[g].members[a].shard_fraction ==
-                                plan->groups[g].members[b].shard_fraction;
-        }
-        if (same) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static yk_status check(const struct yk_program *program, struct yk_arena *arena)
 {
     struct yk_program_facts *facts = NULL;
     YK_TRY(yk_program_facts_make(program, arena, &facts));
     for (int32_t r = 0; r < program->rank_count; r++) {
-        YK_TRY(is_repeated(program, r) ? YK_OK : yk_rule_check_form(facts, r));
+        YK_TRY(is_repeated(program, r, false) ? YK_OK : yk_rule_check_form(facts, r));
     }
     YK_TRY(yk_rule_check_match(program));
     YK_TRY(yk_rule_check_acyclic(program));
     for (int32_t r = 0; r < program->rank_count; r++) {
-        YK_TRY(is_repeated(program, r) ? YK_OK : check_order(facts, r));
+        YK_TRY(is_repeated(program, r, false) ? YK_OK : check_order(facts, r));
     }
     for (int32_t r = 0; r < program->rank_count; r++) {
-        if (!is_counted(program, r)) {
+        if (!is_repeated(program, r, true)) {
             YK_TRY_WITH_TEMPORARY_ARENA(scratch, check_memory(program, r, scratch));
         }
     }

@@ -57,6 +57,9 @@ static yk_status check_place(const struct forming *forming)
     if (message && (op->peer < 0 || op->peer >= plan->rank_count || op->peer == forming->rank)) {
         return refuse(forming, "has a peer that does not exist");
     }
+    if (message && (op->crossing < 0 || op->crossing >= forming->facts->crossing_count)) {
+        return refuse(forming, "is of a crossing that does not exist");
+    }
     if (message || op->layer == YK_LAYER_NONE) {
         return YK_OK;
     }

@@ -63,7 +63,8 @@ static bool is_same(const struct yk_op *a, const struct yk_op *b)
 {
     return a->layer == b->layer && a->micro_batch == b->micro_batch && a->step == b->step &&
            a->backward == b->backward && a->first_block == b->first_block &&
-           a->block_count == b->block_count && a->bucket == b->bucket && a->group == b->group;
+           a->block_count == b->block_count && a->bucket == b->bucket && a->group == b->group &&
+           a->crossing == b->crossing;
 }
 
 /* The ranks of a collective: a group's, or all. */

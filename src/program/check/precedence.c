@@ -43,8 +43,7 @@ void yk_precedences_free(struct yk_precedences *precedences)
 yk_status yk_precedences_add_with_lag(struct yk_precedences *precedences, int32_t before,
                                       int32_t after, int32_t lag, enum yk_precedence_reason reason)
 {
-    YK_TRY(yk_array_grow((void **)&precedences->items, &precedences->capacity, precedences->count,
-                         sizeof *precedences->items));
+    YK_TRY_GROW_ARRAY(precedences->items, precedences->capacity, precedences->count);
     precedences->items[precedences->count++] = (struct yk_precedence){before, after, lag, reason};
     return YK_OK;
 }

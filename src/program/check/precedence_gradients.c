@@ -7,30 +7,21 @@ struct summing {
     struct yk_rule_block_range *blocks; /* (ops) */
 };
 
-/* Adds: `after` follows the backward passes of all layers that use the weights of `layer`, in a
- * micro-batch. */
-static yk_status after_backward(const struct summing *summing, int32_t layer, int32_t micro_batch,
+/* Adds: `after` follows the backward passes of all layers that use the weights of `layer`: those of
+ * `micro_batch`, or of all micro-batches up to it if the gradient is accumulated. */
+static yk_status after_gradient(const struct summing *summing, int32_t layer, int32_t micro_batch,
                                 int32_t after, enum yk_precedence_reason reason)
 {
     const struct yk_op_index *index = summing->index;
-    for (int32_t u = layer; u >= 0; u = yk_program_facts_next_weight_user(index->facts, layer, u)) {
-        const int32_t backward = index->backward[yk_op_index_cell(index, u, micro_batch)];
-        if (backward != YK_OP_NONE) {
-            YK_TRY(yk_precedences_add(summing->precedences, backward, after, 0, reason));
+    const bool accumulated = yk_program_facts_accumulates_gradient(index->facts, layer);
+    for (int32_t m = accumulated ? 0 : micro_batch; m <= micro_batch; m++) {
+        for (int32_t u = layer; u >= 0;
+             u = yk_program_facts_next_weight_user(index->facts, layer, u)) {
+            const int32_t backward = index->backward[yk_op_index_cell(index, u, m)];
+            if (backward != YK_OP_NONE) {
+                YK_TRY(yk_precedences_add(summing->precedences, backward, after, 0, reason));
+            }
         }
-    }
-    return YK_OK;
-}
-
-/* Adds: `after` follows the backward passes of `micro_batch`, or of all micro-batches up to it if
- * the gradient is accumulated. */
-static yk_status after_gradient(const struct summing *summing, int32_t layer, int32_t micro_batch,
-                                int32_t after)
-{
-    const int32_t first =
-        yk_program_facts_accumulates_gradient(summing->index->facts, layer) ? 0 : micro_batch;
-    for (int32_t m = first; m <= micro_batch; m++) {
-        YK_TRY(after_backward(summing, layer, m, after, YK_PRECEDENCE_REDUCE_AFTER_BACKWARD));
     }
     return YK_OK;
 }
@@ -69,76 +60,61 @@ static yk_status check_messages(const struct summing *summing, int32_t count, in
     return YK_OK;
 }
 
-static yk_status find_scatters(const struct summing *summing, int32_t layer)
+/* Orders the reductions of a kind, from `first` on, that sum the gradients of `layers`. Fails if
+ * one of them is not wanted: `unwanted` says why; NULL: all are wanted. */
+static yk_status order_reductions(const struct summing *summing, int32_t first,
+                                  const int32_t *layers, int32_t layer_count, const char *unwanted,
+                                  int32_t *out_count)
 {
     const struct yk_op_index *index = summing->index;
     const struct yk_program_facts *facts = index->facts;
+    *out_count = 0;
+    for (int32_t i = first; i != YK_OP_NONE; i = index->next[i]) {
+        const struct yk_op *op = &index->list->ops[i];
+        if (unwanted || !yk_program_facts_reduces_after_micro_batch(facts, op->micro_batch)) {
+            return yk_rule_fail(facts->program, index->rank, "reduced", op, "%s",
+                                unwanted ? unwanted
+                                         : "is not in the last micro-batch, under no_sync");
+        }
+        summing->blocks[(*out_count)++] =
+            (struct yk_rule_block_range){op->micro_batch, op->first_block,
+                                         op->kind == YK_OP_ALL_REDUCE ? 1 : op->block_count, i};
+        for (int32_t l = 0; l < layer_count; l++) {
+            YK_TRY(after_gradient(summing, layers[l], op->micro_batch, i,
+                                  YK_PRECEDENCE_REDUCE_AFTER_BACKWARD));
+            YK_TRY(yk_precedences_add(summing->precedences, i, index->update[layers[l]], 0,
+                                      YK_PRECEDENCE_UPDATE_AFTER_REDUCE));
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status find_scatters(const struct summing *summing, int32_t layer)
+{
+    const struct yk_program_facts *facts = summing->index->facts;
     const bool scattered = yk_program_facts_reduces_gradient(facts, layer) &&
                            yk_plan_effective_strategy(facts->plan, layer) != YK_SHARDING_REPLICATED;
-    int32_t count = 0;
-    for (int32_t i = index->first[YK_OP_REDUCE_SCATTER][layer]; i != YK_OP_NONE;
-         i = index->next[i]) {
-        const struct yk_op *op = &index->list->ops[i];
-        if (!scattered || !yk_program_facts_reduces_after_micro_batch(facts, op->micro_batch)) {
-            return yk_rule_fail(facts->program, index->rank, "reduced", op,
-                                scattered ? "is not in the last micro-batch, under no_sync"
-                                          : "has nothing to scatter");
-        }
-        summing->blocks[count++] =
-            (struct yk_rule_block_range){op->micro_batch, op->first_block, op->block_count, i};
-        YK_TRY(after_gradient(summing, layer, op->micro_batch, i));
-        YK_TRY(yk_precedences_add(summing->precedences, i, index->update[layer], 0,
-                                  YK_PRECEDENCE_UPDATE_AFTER_REDUCE));
-    }
     const struct yk_op missing = {.kind = YK_OP_REDUCE_SCATTER, .layer = layer, .block_count = 1};
+    int32_t count = 0;
+    YK_TRY(order_reductions(summing, summing->index->first[YK_OP_REDUCE_SCATTER][layer], &layer, 1,
+                            scattered ? NULL : "has nothing to scatter", &count));
     return scattered
                ? check_messages(summing, count, facts->program->layers[layer].block_count, missing)
                : YK_OK;
-}
-
-static yk_status order_reduction(const struct summing *summing, int32_t reduction)
-{
-    const struct yk_op_index *index = summing->index;
-    const struct yk_op *op = &index->list->ops[reduction];
-    const struct yk_gradient_bucket *bucket = &index->facts->program->buckets[op->bucket];
-    for (int32_t i = 0; i < bucket->layer_count; i++) {
-        YK_TRY(after_gradient(summing, bucket->layers[i], op->micro_batch, reduction));
-        YK_TRY(yk_precedences_add(summing->precedences, reduction, index->update[bucket->layers[i]],
-                                  0, YK_PRECEDENCE_UPDATE_AFTER_REDUCE));
-    }
-    return YK_OK;
 }
 
 /* A bucket has one all_reduce in each micro-batch that reduces. */
 static yk_status find_reductions(const struct summing *summing, int32_t bucket)
 {
     const struct yk_op_index *index = summing->index;
-    const struct yk_program_facts *facts = index->facts;
-    const struct yk_gradient_bucket *reduced = &facts->program->buckets[bucket];
-    int32_t count = 0;
-    for (int32_t i = index->first[YK_OP_ALL_REDUCE][bucket]; i != YK_OP_NONE; i = index->next[i]) {
-        const struct yk_op *op = &index->list->ops[i];
-        if (!yk_program_facts_reduces_after_micro_batch(facts, op->micro_batch)) {
-            return yk_rule_fail(facts->program, index->rank, "reduced", op,
-                                "is not in the last micro-batch, under no_sync");
-        }
-        summing->blocks[count++] = (struct yk_rule_block_range){op->micro_batch, 0, 1, i};
-        YK_TRY(order_reduction(summing, i));
-    }
+    const struct yk_gradient_bucket *reduced = &index->facts->program->buckets[bucket];
     const struct yk_op missing = {.kind = YK_OP_ALL_REDUCE,
                                   .layer = reduced->layers[reduced->layer_count - 1],
                                   .bucket = bucket};
+    int32_t count = 0;
+    YK_TRY(order_reductions(summing, index->first[YK_OP_ALL_REDUCE][bucket], reduced->layers,
+                            reduced->layer_count, NULL, &count));
     return check_messages(summing, count, 1, missing);
-}
-
-/* Adds: `after` follows all backward passes of a layer whose gradient is not reduced. */
-static yk_status order_alone(const struct summing *summing, int32_t layer, int32_t after,
-                             enum yk_precedence_reason reason)
-{
-    for (int32_t m = 0; m < summing->index->facts->M; m++) {
-        YK_TRY(after_backward(summing, layer, m, after, reason));
-    }
-    return YK_OK;
 }
 
 static yk_status expect_update(const struct summing *summing, int32_t layer)
@@ -184,7 +160,8 @@ static yk_status order_agreement(const struct summing *summing)
     }
     for (int32_t l = 0; l < facts->L; l++) {
         if (index->update[l] != YK_OP_NONE && !yk_program_facts_reduces_gradient(facts, l)) {
-            YK_TRY(order_alone(summing, l, index->agree, YK_PRECEDENCE_AGREE_AFTER_REDUCE));
+            YK_TRY(after_gradient(summing, l, facts->M - 1, index->agree,
+                                  YK_PRECEDENCE_AGREE_AFTER_REDUCE));
         }
     }
     return YK_OK;
@@ -204,7 +181,8 @@ yk_status yk_precedences_add_for_gradients(struct yk_precedences *precedences,
         YK_TRY(expect_update(&summing, l));
         YK_TRY(find_scatters(&summing, l));
         if (index->update[l] != YK_OP_NONE && !yk_program_facts_reduces_gradient(facts, l)) {
-            YK_TRY(order_alone(&summing, l, index->update[l], YK_PRECEDENCE_UPDATE_AFTER_REDUCE));
+            YK_TRY(after_gradient(&summing, l, facts->M - 1, index->update[l],
+                                  YK_PRECEDENCE_UPDATE_AFTER_REDUCE));
         }
     }
     for (int32_t b = 0; b < facts->program->bucket_count; b++) {

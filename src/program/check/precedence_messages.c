@@ -8,6 +8,7 @@ struct passage {
     bool *used;        /* (ops) messages that belong to a crossing */
     int64_t *sent;     /* (members + 1) see yk_plan_group_sample_ranges() */
     int64_t *received; /* (members + 1) */
+    int32_t crossing;
     int32_t producer;
     int32_t from_group;
     int32_t to_group;
@@ -32,73 +33,28 @@ static bool returns(const struct passage *passage)
     return false;
 }
 
-/* True if a message has the right order with all layers of this rank that use the output. */
-static bool suits_consumers(const struct passage *passage, int32_t message)
-{
-    const struct yk_op_index *index = passage->index;
-    const struct yk_op *op = &index->list->ops[message];
-    struct yk_consumer_cursor at = consumers_of(passage);
-    while (yk_program_facts_next_consumer(index->facts, &at)) {
-        const int64_t cell = yk_op_index_cell(index, at.layer, passage->micro_batch);
-        if (!op->backward &&
-            !yk_op_index_happens_before(index, message, index->forward[cell], op->step)) {
-            return false;
-        }
-        if (op->backward && index->facts->goes_backward[at.layer] &&
-            !yk_op_index_happens_before(index, index->backward[cell], message, -op->step)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/*
- * Chooses an unused message for the crossing. A rank of several groups may receive a layer's output
- * for each of them, in equal messages. The one that is closest to the layers of the crossing is
- * chosen.
- */
-static int32_t choose_message(const struct passage *passage, enum yk_op_kind kind, bool backward,
-                              int32_t peer, int64_t samples)
-{
-    const struct yk_op_index *index = passage->index;
-    const bool is_consumer =
-        (kind == YK_OP_RECV) != backward; /* this rank has the layers that use it */
-    int32_t chosen = YK_OP_NONE;
-    bool suited = false;
-    for (int32_t i = index->first[kind][passage->producer]; i != YK_OP_NONE; i = index->next[i]) {
-        const struct yk_op *op = &index->list->ops[i];
-        if (passage->used[i] || op->micro_batch != passage->micro_batch ||
-            op->backward != backward || op->peer != peer || op->samples != samples) {
-            continue;
-        }
-        const bool suits = is_consumer && suits_consumers(passage, i);
-        const bool later = kind == YK_OP_RECV && suits;
-        if (chosen == YK_OP_NONE || later || (suits && !suited)) {
-            chosen = i;
-            suited = suits;
-        }
-    }
-    return chosen;
-}
-
+/* Finds the message of the crossing that this rank exchanges with a peer. */
 static yk_status find_message(const struct passage *passage, enum yk_op_kind kind, bool backward,
                               int32_t peer, int64_t samples, int32_t *out)
 {
     const struct yk_op_index *index = passage->index;
     const struct yk_program *program = index->facts->program;
-    const int32_t chosen = choose_message(passage, kind, backward, peer, samples);
-    if (chosen == YK_OP_NONE) {
-        const struct yk_op missing = {.kind = kind,
-                                      .layer = passage->producer,
-                                      .micro_batch = passage->micro_batch,
-                                      .backward = backward};
-        return yk_rule_fail(program, index->rank, "passes", &missing,
-                            "is missing for %lld samples %s %s", (long long)samples,
-                            kind == YK_OP_SEND ? "to" : "from", yk_rule_device_name(program, peer));
+    for (int32_t i = index->first[kind][passage->producer]; i != YK_OP_NONE; i = index->next[i]) {
+        const struct yk_op *op = &index->list->ops[i];
+        if (op->crossing == passage->crossing && op->micro_batch == passage->micro_batch &&
+            op->backward == backward && op->peer == peer && op->samples == samples) {
+            passage->used[i] = true;
+            *out = i;
+            return YK_OK;
+        }
     }
-    passage->used[chosen] = true;
-    *out = chosen;
-    return YK_OK;
+    const struct yk_op missing = {.kind = kind,
+                                  .layer = passage->producer,
+                                  .micro_batch = passage->micro_batch,
+                                  .backward = backward};
+    return yk_rule_fail(program, index->rank, "passes", &missing,
+                        "is missing for %lld samples %s %s", (long long)samples,
+                        kind == YK_OP_SEND ? "to" : "from", yk_rule_device_name(program, peer));
 }
 
 /* Adds precedences between a message, or the producer's own pass, and the layers that use the
@@ -206,6 +162,7 @@ yk_status yk_precedences_add_for_messages(struct yk_precedences *precedences,
     YK_TRY_NEW(arena, passage.sent, facts->plan->rank_count + 1);
     YK_TRY_NEW(arena, passage.received, facts->plan->rank_count + 1);
     for (int32_t c = 0; c < facts->crossing_count; c++) {
+        passage.crossing = c;
         passage.producer = facts->crossings[c].producer;
         passage.from_group = facts->plan->layers[passage.producer].group;
         passage.to_group = facts->crossings[c].group;

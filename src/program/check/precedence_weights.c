@@ -110,12 +110,13 @@ static struct moment place_gather(const struct residency *residency, int32_t gat
                                   int32_t *interval)
 {
     const struct yk_op_index *index = residency->index;
-    const int32_t lane = index->lane_count[YK_LANE_COMPUTE];
+    const int32_t lane = index->lanes.count[YK_LANE_COMPUTE];
     const int32_t R = residency->release_count;
     const int32_t known = index->ended[(int64_t)gather * YK_LANE_COUNT + YK_LANE_COMPUTE];
     const int32_t rounds = floor_divide(known, lane);
     int32_t count = 0;
-    while (count < R && index->position[residency->releases[count]] <= known - rounds * lane) {
+    while (count < R &&
+           index->lanes.position[residency->releases[count]] <= known - rounds * lane) {
         count++;
     }
     /* The result is relative to the iteration in which the interval ends. */
@@ -198,6 +199,25 @@ static yk_status refuse_blocks(const struct residency *residency, int32_t user,
                         fault->block, other);
 }
 
+/* Checks that the gathers of each interval bring every block once. `firsts` (intervals) are the
+ * first uses. */
+static yk_status check_blocks(const struct residency *residency, int32_t intervals,
+                              const struct moment *firsts)
+{
+    const struct yk_program *program = residency->index->facts->program;
+    int32_t next = 0;
+    yk_rule_block_ranges_sort(residency->blocks, residency->blocks_count);
+    for (int32_t interval = 0; interval < intervals; interval++) {
+        struct yk_rule_block_error fault;
+        if (!yk_rule_block_ranges_are_complete(residency->blocks, residency->blocks_count, interval,
+                                               program->layers[residency->layer].block_count, &next,
+                                               &fault)) {
+            return refuse_blocks(residency, firsts[interval].op, &fault);
+        }
+    }
+    return YK_OK;
+}
+
 static yk_status order_gathered(struct residency *residency, struct yk_arena *arena)
 {
     const struct yk_op_index *index = residency->index;
@@ -217,17 +237,7 @@ static yk_status order_gathered(struct residency *residency, struct yk_arena *ar
     for (int32_t i = gather; i != YK_OP_NONE; i = index->next[i]) {
         YK_TRY(order_gather(residency, i, firsts));
     }
-    int32_t next = 0;
-    yk_rule_block_ranges_sort(residency->blocks, residency->blocks_count);
-    for (int32_t interval = 0; interval < residency->release_count; interval++) {
-        struct yk_rule_block_error fault;
-        if (!yk_rule_block_ranges_are_complete(
-                residency->blocks, residency->blocks_count, interval,
-                index->facts->program->layers[residency->layer].block_count, &next, &fault)) {
-            return refuse_blocks(residency, firsts[interval].op, &fault);
-        }
-    }
-    return YK_OK;
+    return check_blocks(residency, residency->release_count, firsts);
 }
 
 /* Weights that are always complete. With sharded state, the new parts are gathered after each
@@ -252,15 +262,7 @@ static yk_status order_resident(struct residency *residency, bool refreshed)
                                       YK_PRECEDENCE_USE_AFTER_GATHER));
         }
     }
-    struct yk_rule_block_error fault;
-    int32_t next = 0;
-    yk_rule_block_ranges_sort(residency->blocks, residency->blocks_count);
-    return !refreshed ||
-                   yk_rule_block_ranges_are_complete(
-                       residency->blocks, residency->blocks_count, 0,
-                       index->facts->program->layers[residency->layer].block_count, &next, &fault)
-               ? YK_OK
-               : refuse_blocks(residency, residency->uses[0].at.op, &fault);
+    return check_blocks(residency, refreshed ? 1 : 0, &residency->uses[0].at);
 }
 
 /* The step's update follows all uses; the next step's gathers and uses follow the update. */

@@ -35,24 +35,6 @@ yk_status yk_rule_fail(const struct yk_program *program, int32_t rank, const cha
                    yk_rule_device_name(program, rank), reason);
 }
 
-bool yk_rule_ranks_are_equal(const struct yk_program *program, int32_t rank, int32_t other)
-{
-    const struct yk_plan *plan = program->plan;
-    if (program->ranks[rank].ops != program->ranks[other].ops ||
-        program->ranks[rank].waits != program->ranks[other].waits) {
-        return false;
-    }
-    for (int32_t g = 0; g < plan->group_count; g++) {
-        const int32_t a = yk_program_facts_member_index(plan, g, rank);
-        const int32_t b = yk_program_facts_member_index(plan, g, other);
-        if ((a < 0) != (b < 0) ||
-            (a >= 0 && plan->groups[g].members[a].share != plan->groups[g].members[b].share)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static int by_blocks(const void *left, const void *right)
 {
     const struct yk_rule_block_range *a = left;

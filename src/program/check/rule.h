@@ -49,10 +49,6 @@ void yk_rule_describe_op(const struct yk_program *program, const struct yk_op *o
 
 const char *yk_rule_device_name(const struct yk_program *program, int32_t rank);
 
-/* Returns true if two ranks have the same op list and equal shares in all groups. All rules about
- * ops then have the same result for both ranks. */
-bool yk_rule_ranks_are_equal(const struct yk_program *program, int32_t rank, int32_t other);
-
 /* The blocks of a layer that one message contains. The caller numbers the sets of messages.
  * Together, the messages of a set must contain each block of the layer exactly once. */
 struct yk_rule_block_range {

@@ -1,4 +1,4 @@
-#include "program/compile/op_waits.h"
+#include "program/compile/step_ops.h"
 
 #include "base/number.h"
 #include "program/memory/memory.h"
@@ -8,11 +8,11 @@
 
 struct reordering {
     struct yk_op_list *list;
-    int32_t *place;               /* (ops) in the new order; −1: not yet */
-    int32_t *order;               /* (ops) */
-    int32_t count;                /* placed so far */
-    int32_t *next_of_lane;        /* (ops) the next op of the same lane */
-    int32_t heads[YK_LANE_COUNT]; /* the first op of each lane that is not placed */
+    struct yk_op_lanes lanes;
+    int32_t next[YK_LANE_COUNT]; /* position in the lane of the first op that is not placed */
+    int32_t *place;              /* (ops) in the new order; −1: not yet */
+    int32_t *order;              /* (ops) */
+    int32_t count;               /* placed so far */
 };
 
 static bool is_ready(const struct reordering *reordering, int32_t number)
@@ -27,23 +27,14 @@ static bool is_ready(const struct reordering *reordering, int32_t number)
     return true;
 }
 
-static void find_lanes(struct reordering *reordering)
-{
-    yk_number_fill_array(reordering->heads, YK_LANE_COUNT, -1);
-    for (int32_t i = reordering->list->op_count - 1; i >= 0; i--) {
-        int32_t *head = &reordering->heads[reordering->list->ops[i].lane];
-        reordering->next_of_lane[i] = *head;
-        reordering->place[i] = -1;
-        *head = i;
-    }
-}
-
 /* Places one op: of the next op of each lane whose waits are satisfied, the first in the list. */
 static bool place_one(struct reordering *reordering)
 {
+    const struct yk_op_lanes *lanes = &reordering->lanes;
     int32_t first = -1;
     for (int32_t lane = 0; lane < YK_LANE_COUNT; lane++) {
-        const int32_t head = reordering->heads[lane];
+        const int32_t next = reordering->next[lane];
+        const int32_t head = next < lanes->count[lane] ? lanes->ops[lane][next] : -1;
         if (head >= 0 && (first < 0 || head < first) && is_ready(reordering, head)) {
             first = head;
         }
@@ -51,7 +42,7 @@ static bool place_one(struct reordering *reordering)
     if (first < 0) {
         return false;
     }
-    reordering->heads[reordering->list->ops[first].lane] = reordering->next_of_lane[first];
+    reordering->next[reordering->list->ops[first].lane]++;
     reordering->place[first] = reordering->count;
     reordering->order[reordering->count++] = first;
     return true;
@@ -82,8 +73,8 @@ static yk_status reorder(struct yk_op_list *list, struct yk_arena *arena)
     struct reordering reordering = {.list = list};
     YK_TRY_NEW(arena, reordering.place, list->op_count + 1);
     YK_TRY_NEW(arena, reordering.order, list->op_count + 1);
-    YK_TRY_NEW(arena, reordering.next_of_lane, list->op_count + 1);
-    find_lanes(&reordering);
+    YK_TRY(yk_op_lanes_make(list, arena, &reordering.lanes));
+    yk_number_fill_array(reordering.place, list->op_count, -1);
     while (place_one(&reordering)) {
     }
     return reordering.count == list->op_count ? rewrite(&reordering, arena) : YK_OK;

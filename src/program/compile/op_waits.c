@@ -1,4 +1,4 @@
-#include "program/compile/op_waits.h"
+#include "program/compile/step_ops.h"
 
 #include "program/message_layout.h"
 

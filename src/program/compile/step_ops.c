@@ -23,8 +23,7 @@ static const enum yk_step_ops_phase phases[YK_OP_KIND_COUNT] = {
 
 yk_status yk_step_ops_add(struct yk_step_ops *step_ops, struct yk_step_ops_entry entry)
 {
-    YK_TRY(yk_array_grow((void **)&step_ops->entries, &step_ops->capacity, step_ops->count,
-                         sizeof entry));
+    YK_TRY_GROW_ARRAY(step_ops->entries, step_ops->capacity, step_ops->count);
     entry.number = step_ops->count;
     entry.op.match = entry.op.lane == YK_LANE_COMM ? step_ops->match_count++ : YK_OP_NO_MATCH;
     step_ops->entries[step_ops->count++] = entry;
@@ -53,8 +52,9 @@ void yk_step_ops_free(struct yk_step_ops *step_ops)
     *step_ops = (struct yk_step_ops){0};
 }
 
-struct yk_step_ops_entry yk_step_ops_entry(const struct yk_program *program, enum yk_op_kind kind,
-                                           int32_t layer, int32_t micro_batch)
+struct yk_step_ops_entry yk_step_ops_make_entry(const struct yk_program *program,
+                                                enum yk_op_kind kind, int32_t layer,
+                                                int32_t micro_batch)
 {
     return (struct yk_step_ops_entry){
         .phase = phases[kind],
@@ -67,6 +67,7 @@ struct yk_step_ops_entry yk_step_ops_entry(const struct yk_program *program, enu
                 .bucket = -1,
                 .group = -1,
                 .peer = -1,
+                .crossing = -1,
             },
         .group = layer == YK_LAYER_NONE ? -1 : program->plan->layers[layer].group,
         .sender = -1,
@@ -78,7 +79,7 @@ struct yk_step_ops_entry yk_step_ops_block_entry(const struct yk_program *progra
                                                  enum yk_op_kind kind, int32_t layer,
                                                  int32_t first_block, int32_t block_count)
 {
-    struct yk_step_ops_entry entry = yk_step_ops_entry(program, kind, layer, 0);
+    struct yk_step_ops_entry entry = yk_step_ops_make_entry(program, kind, layer, 0);
     const struct yk_program_layer_messages *message = &program->layers[layer];
     const bool all =
         kind == YK_OP_ALL_GATHER && !yk_message_layout_is_gathered_after_update(program, layer);
@@ -96,7 +97,7 @@ struct yk_step_ops_entry yk_step_ops_bucket_entry(const struct yk_program *progr
                                                   int32_t micro_batch)
 {
     const struct yk_gradient_bucket *reduced = &program->buckets[bucket];
-    struct yk_step_ops_entry entry = yk_step_ops_entry(
+    struct yk_step_ops_entry entry = yk_step_ops_make_entry(
         program, YK_OP_ALL_REDUCE, reduced->layers[reduced->layer_count - 1], micro_batch);
     entry.op.group = entry.group;
     entry.op.bucket = bucket;
@@ -107,7 +108,7 @@ struct yk_step_ops_entry yk_step_ops_bucket_entry(const struct yk_program *progr
 yk_status yk_step_ops_add_agree(const struct yk_program *program, int64_t time,
                                 struct yk_step_ops *step_ops)
 {
-    struct yk_step_ops_entry entry = yk_step_ops_entry(program, YK_OP_AGREE, YK_LAYER_NONE, 0);
+    struct yk_step_ops_entry entry = yk_step_ops_make_entry(program, YK_OP_AGREE, YK_LAYER_NONE, 0);
     entry.time = time;
     entry.op.bytes = YK_OP_AGREE_BYTES;
     return yk_plan_has_update_barrier(program->plan) ? yk_step_ops_add(step_ops, entry) : YK_OK;
@@ -131,7 +132,7 @@ yk_status yk_step_ops_add_loads(const struct yk_program_facts *facts, const int6
         const int32_t loads = reads_samples(facts, g) ? facts->M : 0;
         for (int32_t m = 0; m < loads; m++) {
             struct yk_step_ops_entry entry =
-                yk_step_ops_entry(facts->program, YK_OP_LOAD, YK_LAYER_NONE, m);
+                yk_step_ops_make_entry(facts->program, YK_OP_LOAD, YK_LAYER_NONE, m);
             /* At the start of the micro-batch that precedes it in the forward passes. */
             const int32_t before = plan->pipeline == YK_PIPELINE_NESTED ? m + 1 : m - 1;
             const bool first = before < 0 || before == facts->M;

@@ -53,8 +53,9 @@ void yk_step_ops_sort(struct yk_step_ops *step_ops);
 void yk_step_ops_free(struct yk_step_ops *step_ops);
 
 /* Returns an entry for an op that the members of the layer's group execute. Its time is 0. */
-struct yk_step_ops_entry yk_step_ops_entry(const struct yk_program *program, enum yk_op_kind kind,
-                                           int32_t layer, int32_t micro_batch);
+struct yk_step_ops_entry yk_step_ops_make_entry(const struct yk_program *program,
+                                                enum yk_op_kind kind, int32_t layer,
+                                                int32_t micro_batch);
 
 /* Returns an entry for an all_gather or reduce_scatter of blocks of a layer. */
 struct yk_step_ops_entry yk_step_ops_block_entry(const struct yk_program *program,
@@ -80,5 +81,25 @@ yk_status yk_step_ops_from_slots(const struct yk_program_facts *facts, struct yk
                                  struct yk_step_ops *step_ops) YK_MUST_USE;
 yk_status yk_step_ops_from_pipeline(const struct yk_program_facts *facts, struct yk_arena *arena,
                                     struct yk_step_ops *step_ops) YK_MUST_USE;
+
+/* ---- waits (op_waits.c, memory_waits.c) ---- */
+
+/*
+ * The waits of an op are its dependencies on ops of other lanes. The ops of a lane run in order. So
+ * an op has at most one wait for each other lane: for the last op of that lane that it needs.
+ */
+
+/* Creates the waits of a rank: each op waits for the data that it needs. */
+yk_status yk_op_waits_add_data_waits(const struct yk_program_facts *facts,
+                                     int32_t rank) YK_MUST_USE;
+
+/* Makes `op` wait for `other`, `lag` iterations earlier. Does nothing if `op` already waits for a
+ * later op of the lane of `other`. */
+void yk_op_waits_add(struct yk_op_list *rank, int32_t op, int32_t other, int32_t lag);
+
+/* Adds waits between lanes where memory could overflow because one lane runs ahead of another. Adds
+ * no wait where it would not help. All ranks get the same waits, so that ranks cannot deadlock. The
+ * plan must have one group. */
+yk_status yk_memory_waits_add(struct yk_program *program) YK_MUST_USE;
 
 #endif

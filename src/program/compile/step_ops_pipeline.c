@@ -34,7 +34,7 @@ struct writing {
 static yk_status add_use(struct writing *writing, struct use use)
 {
     struct yk_step_ops_entry entry =
-        yk_step_ops_entry(writing->program, use.kind, use.layer, use.micro_batch);
+        yk_step_ops_make_entry(writing->program, use.kind, use.layer, use.micro_batch);
     entry.time = use.start;
     entry.op.backward = use.kind != YK_OP_FORWARD;
     writing->uses[writing->use_count++] = use;
@@ -104,7 +104,7 @@ static yk_status open_weights(struct writing *writing, int32_t layer, const stru
 static yk_status close_weights(struct writing *writing, int32_t layer, const struct use *use)
 {
     struct yk_step_ops_entry entry =
-        yk_step_ops_entry(writing->program, YK_OP_RELEASE, layer, use->micro_batch);
+        yk_step_ops_make_entry(writing->program, YK_OP_RELEASE, layer, use->micro_batch);
     entry.time = use->end;
     entry.op.backward = use->kind != YK_OP_FORWARD;
     writing->resident[layer] = false;
@@ -194,7 +194,7 @@ static yk_status add_updates(struct writing *writing, int32_t group)
         if (program->plan->layers[l].group != group || program->layers[l].gradient_bytes <= 0) {
             continue;
         }
-        struct yk_step_ops_entry update = yk_step_ops_entry(program, YK_OP_UPDATE, l, 0);
+        struct yk_step_ops_entry update = yk_step_ops_make_entry(program, YK_OP_UPDATE, l, 0);
         update.time = end;
         YK_TRY(yk_step_ops_add(writing->step_ops, update));
         if (yk_message_layout_is_gathered_after_update(program, l)) {
@@ -269,9 +269,10 @@ static yk_status add_sends(struct writing *writing, const struct use *use)
                               writing->facts->goes_backward[crossing->producer];
         if (forward || backward) {
             struct yk_step_ops_entry entry =
-                yk_step_ops_entry(program, YK_OP_SEND, crossing->producer, use->micro_batch);
+                yk_step_ops_make_entry(program, YK_OP_SEND, crossing->producer, use->micro_batch);
             const int32_t producer = program->plan->layers[crossing->producer].group;
             entry.op.backward = backward;
+            entry.op.crossing = c;
             YK_TRY(add_send(writing, use->end, entry, forward ? producer : crossing->group,
                             forward ? crossing->group : producer));
         }

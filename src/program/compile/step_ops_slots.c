@@ -37,13 +37,13 @@ static yk_status add_passes(const struct slotting *slotting)
     const struct yk_program *program = slotting->program;
     const struct yk_plan *plan = program->plan;
     for (int32_t l = 0; l < plan->layer_count; l++) {
-        struct yk_step_ops_entry entry = yk_step_ops_entry(program, YK_OP_FORWARD, l, 0);
+        struct yk_step_ops_entry entry = yk_step_ops_make_entry(program, YK_OP_FORWARD, l, 0);
         entry.time = l;
         YK_TRY(yk_step_ops_add(slotting->step_ops, entry));
         if (!slotting->facts->goes_backward[l]) {
             continue;
         }
-        entry = yk_step_ops_entry(program, YK_OP_RECOMPUTE, l, 0);
+        entry = yk_step_ops_make_entry(program, YK_OP_RECOMPUTE, l, 0);
         entry.time = backward_slot(plan, l);
         entry.op.backward = true;
         if (plan->layers[l].recompute) {
@@ -69,7 +69,8 @@ static int32_t last_use_slot(const struct yk_program_facts *facts, int32_t layer
 static yk_status add_release(const struct slotting *slotting, int32_t layer, int32_t slot,
                              bool backward)
 {
-    struct yk_step_ops_entry entry = yk_step_ops_entry(slotting->program, YK_OP_RELEASE, layer, 0);
+    struct yk_step_ops_entry entry =
+        yk_step_ops_make_entry(slotting->program, YK_OP_RELEASE, layer, 0);
     entry.time = slot;
     entry.phase = YK_STEP_PHASE_RELEASE_IN_SLOT;
     entry.op.backward = backward;
@@ -220,7 +221,8 @@ static yk_status add_update(const struct slotting *slotting, int32_t layer)
     const int32_t end = slots - 1 - backward_slot(plan, layer); /* after backward */
     const int32_t gather = slotting->first_gather[layer];
     const bool late = slotting->last_reduction[layer] > end;
-    struct yk_step_ops_entry entry = yk_step_ops_entry(slotting->program, YK_OP_UPDATE, layer, 0);
+    struct yk_step_ops_entry entry =
+        yk_step_ops_make_entry(slotting->program, YK_OP_UPDATE, layer, 0);
     entry.time = yk_plan_has_update_barrier(plan) ? slots - 1 : slots;
     if (late || (gather >= 0 && gather <= end)) {
         const int32_t after = gather >= 0 ? gather : after_backward(plan, layer, layer);

@@ -82,19 +82,6 @@ static void count_always(const struct yk_program *program, int32_t rank, double 
 
 /* ---- buffers ---- */
 
-/* For each layer: the largest outgoing edge of the model; −1: none. */
-static yk_status find_outputs(const struct yk_model *model, struct yk_arena *arena, int32_t **out)
-{
-    YK_TRY_NEW(arena, *out, model->layer_count);
-    yk_number_fill_array(*out, model->layer_count, -1);
-    for (int32_t e = 0; e < model->edge_count; e++) {
-        int32_t *largest = &(*out)[model->edges[e].from];
-        *largest =
-            *largest < 0 || model->edges[e].bytes > model->edges[*largest].bytes ? e : *largest;
-    }
-    return YK_OK;
-}
-
 /* The saved bytes of a layer without its inputs, which have buffers of their own. */
 static double saved_bytes(const struct yk_program_facts *facts, const struct yk_model *model,
                           int32_t layer)
@@ -107,8 +94,7 @@ static double saved_bytes(const struct yk_program_facts *facts, const struct yk_
     return fmax(bytes, 0);
 }
 
-static yk_status count_bytes(const struct yk_op_index *index, const int32_t *outputs,
-                             struct yk_buffer_lifetime *lifetime)
+static yk_status count_bytes(const struct yk_op_index *index, struct yk_buffer_lifetime *lifetime)
 {
     const struct yk_program_facts *facts = index->facts;
     const struct yk_model *model = facts->model;
@@ -121,7 +107,7 @@ static yk_status count_bytes(const struct yk_op_index *index, const int32_t *out
     case YK_BUFFER_INPUT:
     case YK_BUFFER_INPUT_GRADIENT:
     case YK_BUFFER_PARTIAL_OUTPUT_GRADIENT:
-        lifetime->bytes = (double)model->edges[outputs[lifetime->layer]].bytes;
+        lifetime->bytes = yk_program_facts_output_bytes(facts, model, lifetime->layer);
         break;
     case YK_BUFFER_SAVED_ACTIVATIONS:
     case YK_BUFFER_RECOMPUTED_ACTIVATIONS:
@@ -146,13 +132,11 @@ static yk_status count_buffers(const struct yk_program *program, int32_t rank,
     struct yk_program_facts *facts = NULL;
     struct yk_op_index *index = NULL;
     struct yk_buffer_lifetimes lifetimes;
-    int32_t *outputs = NULL;
     YK_TRY(yk_program_facts_make(program, scratch, &facts));
     YK_TRY(yk_op_index_make_lookup(facts, rank, scratch, &index));
     YK_TRY(yk_buffer_lifetimes_find(index, arena, &lifetimes));
-    YK_TRY(find_outputs(facts->model, scratch, &outputs));
     for (int32_t i = 0; i < lifetimes.count; i++) {
-        YK_TRY(count_bytes(index, outputs, &lifetimes.items[i]));
+        YK_TRY(count_bytes(index, &lifetimes.items[i]));
     }
     memory->lifetimes = lifetimes.items;
     memory->lifetime_count = lifetimes.count;

@@ -85,7 +85,7 @@ static const struct plot *plot_at(const struct yk_counter_series *line, int32_t 
 static double top_of(const struct yk_counter_series *line, const struct plot *plot)
 {
     double max = 0;
-    if (yk_counter_unit(plot->counters[0]) == YK_COUNTER_UNIT_FRACTION) {
+    if (yk_counter_get_unit(plot->counters[0]) == YK_COUNTER_UNIT_FRACTION) {
         return 1;
     }
     for (int32_t i = 0; i < line->count; i++) {
@@ -299,7 +299,7 @@ static const char *unit_name(enum yk_counter counter)
         [YK_COUNTER_UNIT_WATTS] = "W",         [YK_COUNTER_UNIT_BYTES] = "B",
         [YK_COUNTER_UNIT_NUMBER] = "",
     };
-    return names[yk_counter_unit(counter)];
+    return names[yk_counter_get_unit(counter)];
 }
 
 static void add_readings(const struct yk_counter_rank_data *rank, int32_t number, double shift_s,
@@ -379,7 +379,7 @@ static void add_averages_csv(const struct yk_run_report *report, struct yk_text 
 static bool has_column(const struct yk_counter_rank_data *rank,
                        const struct yk_counter_averages *rows, enum yk_counter counter)
 {
-    bool used = yk_counter_unit(counter) != YK_COUNTER_UNIT_BYTES_PER_S;
+    bool used = yk_counter_get_unit(counter) != YK_COUNTER_UNIT_BYTES_PER_S;
     for (int32_t i = 0; i < rows->count; i++) {
         used = used || rows->all[i].values[counter] > 0;
     }

@@ -30,7 +30,7 @@ static yk_status sum_trace(const struct yk_trace *trace, bool measured, struct y
     }
     *out_step_s = yk_trace_breakdown_step_length_s(trace);
     YK_TRY_NEW(arena, sums, (int64_t)yk_trace_rank_count(trace) + 1);
-    YK_TRY(yk_trace_breakdown(trace, *out_step_s, sums));
+    YK_TRY(yk_trace_breakdown_compute(trace, *out_step_s, sums));
     for (int32_t r = 0; r < yk_trace_rank_count(trace); r++) {
         *yk_run_ranks_times(ranks, r, measured) = (struct yk_trace_breakdown){
             .compute_s = to_nanoseconds(sums[r].compute_s),

@@ -36,27 +36,29 @@ void yk_checkpoint_close(struct yk_checkpoint *checkpoint)
     }
 }
 
+/* A small file of a folder. */
+struct document {
+    const char *path;
+    const char *text;
+    size_t length;
+};
+
 static yk_status read_file(const char *folder, const char *name, struct yk_arena *arena,
-                           const char **path, struct yk_text *out)
+                           struct document *out)
 {
-    YK_TRY(yk_folder_join_path(folder, name, arena, path));
-    return yk_file_read_document(*path, out);
+    YK_TRY(yk_folder_join_path(folder, name, arena, &out->path));
+    return yk_file_read_document_to_arena(out->path, arena, &out->text, &out->length);
 }
 
 /* Reads config.json. The config gets the name `model`. */
 static yk_status read_config(struct yk_checkpoint *checkpoint, const char *folder,
                              const char *model)
 {
-    const char *path = NULL;
-    struct yk_text text = {0};
+    struct document file;
     const struct yk_model_config *read = NULL;
     struct yk_model_config *config = NULL;
-    yk_status status =
-        read_file(folder, YK_CHECKPOINT_CONFIG_FILE, checkpoint->arena, &path, &text);
-    YK_IF_OK(
-        yk_model_config_parse(yk_text_chars(&text), text.length, path, checkpoint->arena, &read));
-    yk_text_free(&text);
-    YK_TRY(status);
+    YK_TRY(read_file(folder, YK_CHECKPOINT_CONFIG_FILE, checkpoint->arena, &file));
+    YK_TRY(yk_model_config_parse(file.text, file.length, file.path, checkpoint->arena, &read));
     YK_TRY_NEW(checkpoint->arena, config, 1);
     *config = *read;
     config->name = model;
@@ -66,25 +68,21 @@ static yk_status read_config(struct yk_checkpoint *checkpoint, const char *folde
 
 static yk_status read_state(struct yk_checkpoint *checkpoint, const char **model)
 {
-    const char *path = NULL;
-    struct yk_text text = {0};
-    yk_status status =
-        read_file(checkpoint->path, YK_CHECKPOINT_STATE_FILE, checkpoint->arena, &path, &text);
-    if (status == YK_OK) {
-        status = yk_checkpoint_state_read(yk_text_chars(&text), text.length, checkpoint->arena,
-                                          checkpoint, model);
-        status = status == YK_ERROR_INPUT ? yk_status_prefix(status, path) : status;
-    }
-    yk_text_free(&text);
-    return status;
+    struct document file;
+    YK_TRY(read_file(checkpoint->path, YK_CHECKPOINT_STATE_FILE, checkpoint->arena, &file));
+    const yk_status status =
+        yk_checkpoint_state_read(file.text, file.length, checkpoint->arena, checkpoint, model);
+    return status == YK_ERROR_INPUT ? yk_status_prefix(status, file.path) : status;
 }
 
+/* Frees the text, because it may be large. */
 static yk_status read_tokenizer(struct yk_checkpoint *checkpoint, const char *folder,
                                 const char *name)
 {
     const char *path = NULL;
     struct yk_text text = {0};
-    yk_status status = read_file(folder, name, checkpoint->arena, &path, &text);
+    YK_TRY(yk_folder_join_path(folder, name, checkpoint->arena, &path));
+    yk_status status = yk_file_read_document(path, &text);
     YK_IF_OK(yk_tokenizer_read(yk_text_chars(&text), text.length, path, &checkpoint->tokenizer));
     yk_text_free(&text);
     return status;
@@ -129,24 +127,19 @@ static yk_status open_own(struct yk_checkpoint *checkpoint, const struct source 
 /* Sets the precision of the training to the dtype of the weights. */
 static yk_status read_dtype(struct yk_checkpoint *checkpoint, const char *folder)
 {
-    const char *path = NULL;
-    struct yk_text text = {0};
+    struct document file;
     struct yk_json *root = NULL;
-    yk_status status =
-        read_file(folder, YK_CHECKPOINT_CONFIG_FILE, checkpoint->arena, &path, &text);
-    YK_IF_OK(yk_json_parse(yk_text_chars(&text), text.length, &root));
-    if (status == YK_OK) {
-        const struct yk_json *newer = yk_json_get_member(root, "dtype");
-        const char *name = yk_json_string(newer ? newer : yk_json_get_member(root, "torch_dtype"));
-        if (name && strcmp(name, "bfloat16") == 0) {
-            checkpoint->workload.precision = YK_PRECISION_BF16;
-        } else if (name && strcmp(name, "float16") == 0) {
-            checkpoint->workload.precision = YK_PRECISION_FP16;
-        }
-        yk_json_destroy(root);
+    YK_TRY(read_file(folder, YK_CHECKPOINT_CONFIG_FILE, checkpoint->arena, &file));
+    YK_TRY(yk_json_parse(file.text, file.length, &root));
+    const struct yk_json *newer = yk_json_get_member(root, "dtype");
+    const char *name = yk_json_string(newer ? newer : yk_json_get_member(root, "torch_dtype"));
+    if (name && strcmp(name, "bfloat16") == 0) {
+        checkpoint->workload.precision = YK_PRECISION_BF16;
+    } else if (name && strcmp(name, "float16") == 0) {
+        checkpoint->workload.precision = YK_PRECISION_FP16;
     }
-    yk_text_free(&text);
-    return status;
+    yk_json_destroy(root);
+    return YK_OK;
 }
 
 /* Opens a model in Hugging Face format. Its name is its folder. */
@@ -225,7 +218,7 @@ struct candidates {
 
 static yk_status find_run(const char *folder, struct candidates *out)
 {
-    YK_TRY(yk_checkpoint_folder_list(folder, out->arena, &out->list));
+    YK_TRY(yk_checkpoint_folder_list_checkpoints(folder, out->arena, &out->list));
     out->run = out->list.count > 0;
     out->own = out->run;
     return yk_arena_strdup(out->arena, folder, &out->folder);

@@ -41,12 +41,13 @@
  * YK_PARAMETER_STORE_INIT_REPEATED and the seed of the checkpoint. */
 #define YK_CHECKPOINT_RANDOM_BASE_MODEL "random"
 
+/* How far a training run has come. */
 struct yk_checkpoint_progress {
     int64_t step;    /* number of steps done */
     int64_t updates; /* number of steps that were not skipped */
     int64_t samples; /* position in the data: units read from the sampler */
     int64_t epoch;   /* units per epoch, to detect that the data changed; 0 means: unknown */
-    int64_t bad;     /* number of consecutive skipped steps that end with the last step */
+    int64_t bad;     /* number of steps skipped in a row, up to and including the last step */
     uint64_t seed;
     struct yk_loss_scaler scaler;
 };

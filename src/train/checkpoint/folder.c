@@ -53,8 +53,8 @@ static int is_checkpoint(const struct dirent *found)
     return read_entry(found->d_name, &entry);
 }
 
-yk_status yk_checkpoint_folder_list(const char *folder, struct yk_arena *arena,
-                                    struct yk_checkpoint_folder_list *out)
+yk_status yk_checkpoint_folder_list_checkpoints(const char *folder, struct yk_arena *arena,
+                                                struct yk_checkpoint_folder_list *out)
 {
     struct dirent **found = NULL;
     *out = (struct yk_checkpoint_folder_list){0};

@@ -45,8 +45,8 @@ struct yk_checkpoint_folder_list {
 };
 
 /* Lists the checkpoints in `folder`. The list is empty if the folder does not exist. */
-yk_status yk_checkpoint_folder_list(const char *folder, struct yk_arena *arena,
-                                    struct yk_checkpoint_folder_list *out) YK_MUST_USE;
+yk_status yk_checkpoint_folder_list_checkpoints(const char *folder, struct yk_arena *arena,
+                                                struct yk_checkpoint_folder_list *out) YK_MUST_USE;
 
 /* Returns whether the folder contains the weights of a model in Hugging Face format. */
 bool yk_checkpoint_folder_has_weights(const char *folder);

@@ -9,13 +9,14 @@
 
 /* The optimizer state is loaded only if the shards have one. */
 static yk_status load_from_shards(const struct yk_checkpoint *checkpoint,
-                                  struct yk_shard_set_load what, struct yk_parameter_store *store)
+                                  struct yk_shard_set_load_options what,
+                                  struct yk_parameter_store *store)
 {
     struct yk_shard_set *set = NULL;
     YK_TRY(yk_shard_set_open(checkpoint->path, checkpoint->shards, &set));
     what.precision = checkpoint->workload.precision;
     what.state = what.state && yk_shard_set_has_slice(set, YK_SHARD_MOMENT1, NULL);
-    const yk_status status = yk_shard_set_load(set, &what, store);
+    const yk_status status = yk_shard_set_load_into_store(set, &what, store);
     yk_shard_set_close(set);
     return status;
 }
@@ -28,7 +29,7 @@ yk_status yk_checkpoint_load_model(const char *path, struct yk_parameter_store *
         return yk_weights_load(store, path);
     }
     YK_TRY(yk_checkpoint_open(path, &checkpoint));
-    const struct yk_shard_set_load model = {.model = true, .rounded = true};
+    const struct yk_shard_set_load_options model = {.model = true, .rounded = true};
     const yk_status status = checkpoint->shards > 0 ? load_from_shards(checkpoint, model, store)
                                                     : yk_weights_load(store, checkpoint->path);
     yk_checkpoint_close(checkpoint);
@@ -102,7 +103,7 @@ static yk_status load_shards(const struct yk_checkpoint *checkpoint, const char 
 {
     const bool adapted = checkpoint->workload.lora_rank > 0;
     const bool state = wants_state(checkpoint, store);
-    const struct yk_shard_set_load what = {
+    const struct yk_shard_set_load_options what = {
         .model = !adapted || !checkpoint->base_model,
         .adapters = adapted,
         .state = state,

@@ -338,18 +338,15 @@ yk_status yk_manifest_verify(const char *folder, struct yk_manifest_hash_share s
 {
     static const struct yk_manifest_hash_share everything = {.rank = 0, .ranks = 1};
     const char *path = NULL;
-    struct yk_text text = {0};
+    const char *text = NULL;
+    size_t length = 0;
     YK_TRY(yk_folder_join_path(folder, YK_CHECKPOINT_MANIFEST_FILE, arena, &path));
-    yk_status status = yk_file_read_document(path, &text);
-    if (status == YK_OK) {
-        status = yk_manifest_parse(yk_text_chars(&text), text.length, arena, out);
-        status = status == YK_ERROR_INPUT ? yk_status_prefix(status, path) : status;
+    YK_TRY(yk_file_read_document_to_arena(path, arena, &text, &length));
+    const yk_status status = yk_manifest_parse(text, length, arena, out);
+    YK_TRY(status == YK_ERROR_INPUT ? yk_status_prefix(status, path) : status);
+    if (hash) {
+        *hash = yk_hash_bytes(text, length);
     }
-    if (status == YK_OK && hash) {
-        *hash = yk_hash_bytes(text.bytes, text.length);
-    }
-    yk_text_free(&text);
-    YK_TRY(status);
     YK_TRY(check_files(folder, out, everything, arena, check_size));
     return check_files(folder, out, share, arena, check_hash);
 }

@@ -262,7 +262,7 @@ static void remove_older(const char *folder, int64_t saved, int32_t keep)
     struct yk_arena *arena = NULL;
     struct yk_checkpoint_folder_list list = {0};
     if (yk_arena_create(&arena) != YK_OK ||
-        yk_checkpoint_folder_list(folder, arena, &list) != YK_OK) {
+        yk_checkpoint_folder_list_checkpoints(folder, arena, &list) != YK_OK) {
         yk_log(YK_LOG_WARNING, "older checkpoints stay: %s", yk_status_message());
     } else {
         prune(folder, &list, saved, keep > 0 ? keep : INT32_MAX);
@@ -388,7 +388,7 @@ static yk_status count_saved(const char *folder, struct yk_arena *arena, int32_t
     struct yk_checkpoint_folder_list list = {0};
     const char *path = NULL;
     YK_TRY(yk_folder_join_path(folder, "checkpoints", arena, &path));
-    YK_TRY(yk_checkpoint_folder_list(path, arena, &list));
+    YK_TRY(yk_checkpoint_folder_list_checkpoints(path, arena, &list));
     *out = list.count;
     return YK_OK;
 }

@@ -13,7 +13,7 @@ enum {
 
 struct load {
     const struct yk_shard_set *set;
-    const struct yk_shard_set_load *what;
+    const struct yk_shard_set_load_options *what;
     struct yk_parameter_store *store;
     void *chunk; /* (CHUNK_BYTES) */
 };
@@ -209,7 +209,7 @@ static yk_status load_state(const struct load *load, int32_t layer,
 static yk_status load_parameter(const struct load *load, int32_t layer,
                                 const struct yk_parameter *parameter)
 {
-    const struct yk_shard_set_load *what = load->what;
+    const struct yk_shard_set_load_options *what = load->what;
     if (parameter->adapter ? what->adapters : what->model) {
         YK_TRY(load_weights(load, layer, parameter));
     }
@@ -226,8 +226,9 @@ static yk_status load_all(const struct load *load)
     return YK_OK;
 }
 
-yk_status yk_shard_set_load(const struct yk_shard_set *set, const struct yk_shard_set_load *what,
-                            struct yk_parameter_store *store)
+yk_status yk_shard_set_load_into_store(const struct yk_shard_set *set,
+                                       const struct yk_shard_set_load_options *what,
+                                       struct yk_parameter_store *store)
 {
     const struct load load = {
         .set = set,

@@ -41,8 +41,8 @@ yk_status yk_shard_set_read_range(const struct yk_shard_set *set, enum yk_shard_
                                   const struct yk_parameter *parameter,
                                   struct yk_parameter_range range, void *out) YK_MUST_USE;
 
-/* The data that yk_shard_set_load() loads. */
-struct yk_shard_set_load {
+/* The data that yk_shard_set_load_into_store() loads. */
+struct yk_shard_set_load_options {
     enum yk_precision precision; /* precision of the saved training run */
     bool model;                  /* load the parameters of the model */
     bool adapters;
@@ -51,7 +51,8 @@ struct yk_shard_set_load {
 };
 
 /* Loads the part of every parameter that the store keeps. Does not read anything else. */
-yk_status yk_shard_set_load(const struct yk_shard_set *set, const struct yk_shard_set_load *what,
-                            struct yk_parameter_store *store) YK_MUST_USE;
+yk_status yk_shard_set_load_into_store(const struct yk_shard_set *set,
+                                       const struct yk_shard_set_load_options *what,
+                                       struct yk_parameter_store *store) YK_MUST_USE;
 
 #endif

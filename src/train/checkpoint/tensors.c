@@ -24,15 +24,6 @@ enum {
     CHUNK_BYTES = 1 << 22
 };
 
-/* The state of a parameter on the device; NULL: there is none of this kind. */
-static float *find_state(const struct yk_parameter_store *store, int32_t layer,
-                         const struct yk_parameter *parameter, enum kind kind)
-{
-    const struct yk_parameter_store_layer *kept = &store->layers[layer];
-    float *const arrays[KINDS] = {kept->master, kept->moment1, kept->moment2};
-    return parameter->trained && arrays[kind] ? arrays[kind] + parameter->first : NULL;
-}
-
 /* What is done with each parameter. `name` is the name of its tensor. */
 struct visit {
     const struct yk_parameter_store *store;
@@ -81,14 +72,17 @@ static yk_status visit_all(const struct visit *visit)
 static yk_status save_state(const struct visit *visit, int32_t layer,
                             const struct yk_parameter *parameter, enum kind kind, const char *name)
 {
-    const float *numbers = find_state(visit->store, layer, parameter, kind);
+    const struct yk_parameter_store_layer *kept = &visit->store->layers[layer];
+    const float *const arrays[KINDS] = {kept->master, kept->moment1, kept->moment2};
+    const float *numbers = arrays[kind];
     if (!numbers) {
         return YK_OK;
     }
     return visit->declares
                ? yk_safetensors_writer_declare_tensor(visit->writer, name, YK_TENSOR_F32,
                                                       parameter->rank, parameter->shape)
-               : yk_weights_append_device_tensor(visit->writer, &visit->store->context, numbers,
+               : yk_weights_append_device_tensor(visit->writer, &visit->store->context,
+                                                 numbers + parameter->first,
                                                  (uint64_t)parameter->count * sizeof *numbers);
 }
 

@@ -75,8 +75,8 @@ static struct life find_life(const struct yk_op_index *index,
         life.after[lane] = INT64_MAX;
         life.until[lane] = until == YK_OP_NONE
                                ? NOTHING
-                               : index->position[until] +
-                                     (int64_t)lifetime->lag_iterations * index->lane_count[lane];
+                               : index->lanes.position[until] +
+                                     (int64_t)lifetime->lag_iterations * index->lanes.count[lane];
         for (int from = 0; from < YK_BUFFER_LIFETIME_LANES; from++) {
             const int32_t op = lifetime->begin[from];
             if (op != YK_OP_NONE) {
@@ -101,7 +101,7 @@ static int64_t find_distance(const struct yk_op_index *index, const struct life 
     for (int lane = 0; lane < YK_BUFFER_LIFETIME_LANES; lane++) {
         if (a->until[lane] != NOTHING) {
             rounds = yk_number_max(
-                rounds, divide_up(a->until[lane] - b->after[lane], index->lane_count[lane]));
+                rounds, divide_up(a->until[lane] - b->after[lane], index->lanes.count[lane]));
         }
     }
     return rounds;
@@ -137,7 +137,6 @@ struct entry {
 struct time_index {
     const struct yk_op_index *index;
     struct life *lives;       /* (parts) */
-    int32_t *compute;         /* (ops of the compute lane) the op at each position */
     int32_t *visited;         /* (parts) 1 + the part that tested it last */
     int32_t heads[CELLS + 1]; /* the last one is the extra cell */
     struct entry *entries;
@@ -149,16 +148,9 @@ static yk_status create_index(const struct yk_buffer_offsets *offsets,
                               const struct yk_op_index *index, struct yk_arena *arena,
                               struct time_index *out)
 {
-    int32_t position = 0;
     *out = (struct time_index){.index = index};
     YK_TRY_NEW(arena, out->lives, offsets->count);
-    YK_TRY_NEW(arena, out->compute, index->lane_count[YK_LANE_COMPUTE] + 1);
     YK_TRY_NEW(arena, out->visited, offsets->count);
-    for (int32_t i = 0; i < index->list->op_count; i++) {
-        if (index->list->ops[i].lane == YK_LANE_COMPUTE) {
-            out->compute[position++] = i;
-        }
-    }
     for (int32_t i = 0; i < offsets->count; i++) {
         out->lives[i] = find_life(index, &offsets->parts[i].lifetime);
     }
@@ -167,9 +159,7 @@ static yk_status create_index(const struct yk_buffer_offsets *offsets,
 
 static void clear_index(struct time_index *index, int32_t parts)
 {
-    for (int32_t i = 0; i <= CELLS; i++) {
-        index->heads[i] = -1;
-    }
+    yk_number_fill_array(index->heads, CELLS + 1, -1);
     index->count = 0;
     memset(index->visited, 0, (size_t)parts * sizeof *index->visited);
 }
@@ -178,11 +168,11 @@ static void clear_index(struct time_index *index, int32_t parts)
 static bool is_after_end(const struct time_index *index, int64_t position, const struct life *life)
 {
     const struct yk_op_index *view = index->index;
-    const int64_t ops = view->lane_count[YK_LANE_COMPUTE];
+    const int64_t ops = view->lanes.count[YK_LANE_COMPUTE];
     const int64_t round = -divide_up(-position, ops); /* rounded down */
-    const int32_t op = index->compute[position - round * ops];
+    const int32_t op = view->lanes.ops[YK_LANE_COMPUTE][position - round * ops];
     const int64_t known = view->ended[(int64_t)op * YK_LANE_COUNT + YK_LANE_COMM] +
-                          round * view->lane_count[YK_LANE_COMM];
+                          round * view->lanes.count[YK_LANE_COMM];
     return position > life->until[YK_LANE_COMPUTE] && known >= life->until[YK_LANE_COMM];
 }
 
@@ -190,7 +180,7 @@ static bool is_after_end(const struct time_index *index, int64_t position, const
 static bool find_cells(const struct time_index *index, const struct life *life, int64_t *first,
                        int64_t *last)
 {
-    const int64_t ops = index->index->lane_count[YK_LANE_COMPUTE];
+    const int64_t ops = index->index->lanes.count[YK_LANE_COMPUTE];
     const int64_t begin = life->after[YK_LANE_COMPUTE] + 1;
     int64_t low = begin;
     int64_t high = begin + ops / 2; /* ordered after the end */
@@ -213,8 +203,7 @@ static bool find_cells(const struct time_index *index, const struct life *life, 
 
 static yk_status add_to_cell(struct time_index *index, int32_t cell, int32_t part)
 {
-    YK_TRY(yk_array_grow((void **)&index->entries, &index->capacity, index->count,
-                         sizeof *index->entries));
+    YK_TRY_GROW_ARRAY(index->entries, index->capacity, index->count);
     index->entries[index->count] = (struct entry){part, index->heads[cell]};
     index->heads[cell] = index->count++;
     return YK_OK;
@@ -273,12 +262,6 @@ static int compare_parts(const void *a, const void *b)
     return buffers != 0 ? buffers : (left->at > right->at) - (left->at < right->at);
 }
 
-static int compare_begins(const struct buffer *left, const struct buffer *right)
-{
-    const int begins = yk_number_compare(left->begin, right->begin);
-    return begins != 0 ? begins : yk_number_compare(left->number, right->number);
-}
-
 /* Sorts the largest first, equal ones by their begin. */
 static int compare_bytes(const void *a, const void *b)
 {
@@ -287,7 +270,8 @@ static int compare_bytes(const void *a, const void *b)
     if (left->bytes != right->bytes) {
         return left->bytes > right->bytes ? -1 : 1;
     }
-    return compare_begins(left, right);
+    const int begins = yk_number_compare(left->begin, right->begin);
+    return begins != 0 ? begins : yk_number_compare(left->number, right->number);
 }
 
 /* Sorts the longest lifetime first. */
@@ -371,8 +355,7 @@ static yk_status add_ranges(struct placing *placing, int32_t cell, int32_t numbe
         const int32_t other = index->entries[i].part;
         if (index->visited[other] != number + 1 &&
             can_meet(index->index, &index->lives[number], &index->lives[other])) {
-            YK_TRY(yk_array_grow((void **)&placing->ranges, &placing->range_capacity,
-                                 placing->range_count, sizeof *placing->ranges));
+            YK_TRY_GROW_ARRAY(placing->ranges, placing->range_capacity, placing->range_count);
             placing->ranges[placing->range_count++] = find_range(
                 &parts[number], &parts[other], placing->out[parts[other].lifetime.buffer]);
         }
@@ -480,12 +463,6 @@ static void accept(struct placing *placing, bool is_best)
     }
 }
 
-/* Whether another order should be tried. */
-static bool wastes(size_t bytes, double lower_bound)
-{
-    return bytes == SIZE_MAX || (double)bytes > WASTE * lower_bound;
-}
-
 /* Local search from the current order: keeps moves that are not worse, until little memory is
  * wasted or `tries` moves were made. */
 static yk_status search(struct placing *placing, double lower_bound, int64_t tries,
@@ -494,8 +471,11 @@ static yk_status search(struct placing *placing, double lower_bound, int64_t tri
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
     const size_t order_bytes = (size_t)placing->count * sizeof *placing->order;
     size_t current = SIZE_MAX;
-    for (int64_t i = 0; i <= tries && wastes(*out_bytes, lower_bound); i++) {
+    for (int64_t i = 0; i <= tries; i++) {
         size_t bytes = 0;
+        if (*out_bytes < SIZE_MAX && (double)*out_bytes <= WASTE * lower_bound) {
+            break;
+        }
         memcpy(placing->accepted, placing->order, order_bytes);
         if (i > 0) {
             move_one(placing, (size_t)lower_bound, random);
@@ -568,47 +548,28 @@ yk_status yk_buffer_offsets_assign(struct yk_buffer_offsets *offsets,
 
 /* ---- waits between rounds ---- */
 
+/* The waits that are found, without duplicates: the ops of a lane end in order, so only the last op
+ * of each lane counts. */
+static int32_t *last_op_awaited(int32_t *last, int32_t op, int32_t lag, int32_t lane)
+{
+    return &last[((int64_t)op * 2 + lag) * YK_BUFFER_LIFETIME_LANES + lane];
+}
+
 static void add_waits(const struct yk_buffer_lifetime *lifetime, const struct yk_op_index *index,
-                      struct yk_buffer_reuse_wait *out, int32_t *count)
+                      int32_t *last)
 {
     const int32_t lag = 1 - lifetime->lag_iterations;
     for (int until = 0; until < YK_BUFFER_LIFETIME_LANES; until++) {
         for (int from = 0; from < YK_BUFFER_LIFETIME_LANES; from++) {
-            if (lifetime->end[until] != YK_OP_NONE && lifetime->begin[from] != YK_OP_NONE &&
-                !yk_op_index_happens_before(index, lifetime->end[until], lifetime->begin[from],
-                                            lag)) {
-                out[(*count)++] =
-                    (struct yk_buffer_reuse_wait){lifetime->begin[from], lifetime->end[until], lag};
+            const int32_t end = lifetime->end[until];
+            const int32_t begin = lifetime->begin[from];
+            if (end != YK_OP_NONE && begin != YK_OP_NONE &&
+                !yk_op_index_happens_before(index, end, begin, lag)) {
+                int32_t *awaited = last_op_awaited(last, begin, lag, until);
+                *awaited = end > *awaited ? end : *awaited;
             }
         }
     }
-}
-
-static int compare_waits(const void *a, const void *b)
-{
-    const struct yk_buffer_reuse_wait *left = a;
-    const struct yk_buffer_reuse_wait *right = b;
-    int order = yk_number_compare(left->op, right->op);
-    order = order != 0 ? order : yk_number_compare(left->lag, right->lag);
-    return order != 0 ? order : yk_number_compare(right->after, left->after);
-}
-
-/* Removes waits for all but the last op of a lane: the ops of a lane end in order. */
-static int32_t drop_waits(const struct yk_op_list *list, struct yk_buffer_reuse_wait *waits,
-                          int32_t count)
-{
-    int32_t kept = 0;
-    for (int32_t i = 0; i < count; i++) {
-        bool needed = true;
-        for (int32_t j = kept - 1; j >= 0 && needed && waits[j].op == waits[i].op; j--) {
-            needed = waits[j].lag != waits[i].lag ||
-                     list->ops[waits[j].after].lane != list->ops[waits[i].after].lane;
-        }
-        if (needed) {
-            waits[kept++] = waits[i];
-        }
-    }
-    return kept;
 }
 
 yk_status yk_buffer_offsets_find_reuse_waits(const struct yk_buffer_offsets *offsets,
@@ -616,15 +577,24 @@ yk_status yk_buffer_offsets_find_reuse_waits(const struct yk_buffer_offsets *off
                                              struct yk_arena *arena,
                                              struct yk_buffer_reuse_wait **out, int32_t *out_count)
 {
-    int32_t count = 0;
-    YK_TRY_NEW(arena, *out,
-               (int64_t)offsets->count * YK_BUFFER_LIFETIME_LANES * YK_BUFFER_LIFETIME_LANES + 1);
+    const int64_t max = (int64_t)index->list->op_count * 2 * YK_BUFFER_LIFETIME_LANES;
+    int32_t *last = NULL; /* (ops, lags, lanes) */
+    YK_TRY_NEW(arena, last, max + 1);
+    YK_TRY_NEW(arena, *out, max + 1);
+    yk_number_fill_array(last, max, YK_OP_NONE);
     for (int32_t i = 0; i < offsets->count; i++) {
-        add_waits(&offsets->parts[i].lifetime, index, *out, &count);
+        add_waits(&offsets->parts[i].lifetime, index, last);
     }
-    if (count > 0) {
-        qsort(*out, (size_t)count, sizeof **out, compare_waits);
+    *out_count = 0;
+    for (int32_t op = 0; op < index->list->op_count; op++) {
+        for (int32_t lag = 0; lag < 2; lag++) {
+            for (int32_t lane = 0; lane < YK_BUFFER_LIFETIME_LANES; lane++) {
+                const int32_t after = *last_op_awaited(last, op, lag, lane);
+                if (after != YK_OP_NONE) {
+                    (*out)[(*out_count)++] = (struct yk_buffer_reuse_wait){op, after, lag};
+                }
+            }
+        }
     }
-    *out_count = drop_waits(index->list, *out, count);
     return YK_OK;
 }

@@ -34,6 +34,11 @@ static int32_t blocks_of(const struct creation *creation, int32_t layer)
     return count > 1 ? count : 1;
 }
 
+static union yk_op_collective *new_collective(const struct creation *creation)
+{
+    return &creation->out->items[creation->out->count++];
+}
+
 /* Adds the all-gather of one block of an array of `count` elements into `whole`. This rank's part
  * is in `part`; NULL: it is already in `whole`. */
 static yk_status gather_block(struct creation *creation, int32_t layer, int32_t block,
@@ -47,7 +52,7 @@ static yk_status gather_block(struct creation *creation, int32_t layer, int32_t 
         return YK_OK;
     }
     YK_TRY(find_firsts(creation, &creation->plan->groups[group], count, blocks, block, &firsts));
-    creation->out->gathers[creation->out->gather_count++] = (struct yk_comm_all_gather){
+    new_collective(creation)->all_gather = (struct yk_comm_all_gather){
         .group = creation->out->groups[group],
         .own = part ? (char *)part + span->at * size : (char *)whole + span->first * size,
         .whole = (char *)whole + yk_layer_partition_block_first(count, blocks, block) * size,
@@ -110,7 +115,7 @@ static yk_status add_scatter(struct creation *creation, const struct yk_op_list 
     for (int32_t b = op->first_block; b < op->first_block + op->block_count; b++) {
         int64_t *firsts = NULL;
         YK_TRY(find_firsts(creation, &creation->plan->groups[group], count, blocks, b, &firsts));
-        creation->out->scatters[creation->out->scatter_count++] = (struct yk_comm_reduce_scatter){
+        new_collective(creation)->reduce_scatter = (struct yk_comm_reduce_scatter){
             .group = creation->out->groups[group],
             .whole = whole + yk_layer_partition_block_first(count, blocks, b) * creation->width,
             .own = kept->gradient_part + kept->spans[b].at * creation->width,
@@ -143,7 +148,7 @@ static void add_reduce(struct creation *creation, const struct yk_op *op,
     const struct yk_gradient_bucket *bucket = &creation->program->buckets[op->bucket];
     struct yk_comm_all_reduce *last = NULL;
     if (buffers->gradient != YK_BUFFER_NONE) {
-        creation->out->reduces[creation->out->reduce_count++] = reduce_of(
+        new_collective(creation)->all_reduce = reduce_of(
             creation, bucket->group,
             creation->request->memory + creation->request->buffers->offsets[buffers->gradient],
             (int64_t)buffers->reduced_bytes / creation->width);
@@ -158,7 +163,7 @@ static void add_reduce(struct creation *creation, const struct yk_op *op,
             last->count = (begin - (const char *)last->numbers) / creation->width + count;
             continue;
         }
-        last = &creation->out->reduces[creation->out->reduce_count++];
+        last = &new_collective(creation)->all_reduce;
         *last = reduce_of(creation, bucket->group, begin, count);
     }
 }
@@ -185,42 +190,29 @@ static yk_status create_groups(struct creation *creation)
     return YK_OK;
 }
 
-static yk_status allocate_records(struct creation *creation, const struct yk_op_list *list)
+static yk_status add_all(struct creation *creation, const struct yk_op_list *list)
 {
-    int64_t gathers = 0;
-    int64_t scatters = 0;
-    int64_t reduces = 0;
-    for (int32_t i = 0; i < list->op_count; i++) {
-        const struct yk_op *op = &list->ops[i];
-        gathers += op->kind == YK_OP_ALL_GATHER ? 2 * (int64_t)op->block_count : 0;
-        scatters += op->kind == YK_OP_REDUCE_SCATTER ? op->block_count : 0;
-        reduces +=
-            op->kind == YK_OP_ALL_REDUCE ? creation->program->buckets[op->bucket].layer_count : 0;
-    }
-    YK_TRY_NEW(creation->arena, creation->out->gathers, gathers + 1);
-    YK_TRY_NEW(creation->arena, creation->out->scatters, scatters + 1);
-    YK_TRY_NEW(creation->arena, creation->out->reduces, reduces + 1);
-    YK_TRY_NEW(creation->arena, creation->out->of, list->op_count + 1);
-    return YK_OK;
-}
-
-static yk_status fill_records(struct creation *creation, const struct yk_op_list *list)
-{
+    const struct yk_op_parameter_buffers *buffers = creation->request->buffers->ops;
     struct yk_collectives *out = creation->out;
+    int64_t max =
+        0; /* for each block of an all_gather, one for trained and one for frozen weights */
     for (int32_t i = 0; i < list->op_count; i++) {
         const struct yk_op *op = &list->ops[i];
-        const int32_t *made = op->kind == YK_OP_ALL_GATHER       ? &out->gather_count
-                              : op->kind == YK_OP_REDUCE_SCATTER ? &out->scatter_count
-                                                                 : &out->reduce_count;
-        out->of[i].first = *made;
+        max += op->kind == YK_OP_ALL_REDUCE ? creation->program->buckets[op->bucket].layer_count
+                                            : 2 * (int64_t)op->block_count;
+    }
+    YK_TRY_NEW(creation->arena, out->items, max + 1);
+    YK_TRY_NEW(creation->arena, out->first, list->op_count + 1);
+    for (int32_t i = 0; i < list->op_count; i++) {
+        const struct yk_op *op = &list->ops[i];
         if (op->kind == YK_OP_ALL_GATHER) {
-            YK_TRY(add_gather(creation, op, &creation->request->buffers->ops[i]));
+            YK_TRY(add_gather(creation, op, &buffers[i]));
         } else if (op->kind == YK_OP_REDUCE_SCATTER) {
             YK_TRY(add_scatter(creation, list, i));
         } else if (op->kind == YK_OP_ALL_REDUCE) {
-            add_reduce(creation, op, &creation->request->buffers->ops[i]);
+            add_reduce(creation, op, &buffers[i]);
         }
-        out->of[i].count = *made - out->of[i].first;
+        out->first[i + 1] = out->count;
     }
     return YK_OK;
 }
@@ -240,8 +232,7 @@ yk_status yk_collectives_create(const struct yk_collectives_request *request,
     const struct yk_op_list *list = &request->program->ranks[request->ranks->rank];
     *out = (struct yk_collectives){.comm = request->ranks->comm};
     YK_TRY(create_groups(&creation));
-    YK_TRY(allocate_records(&creation, list));
-    return fill_records(&creation, list);
+    return add_all(&creation, list);
 }
 
 void yk_collectives_destroy(struct yk_collectives *collectives)
@@ -255,15 +246,15 @@ void yk_collectives_destroy(struct yk_collectives *collectives)
 void yk_collectives_enqueue_op(const struct yk_collectives *collectives,
                                const struct yk_op_list *list, int32_t op)
 {
-    const struct yk_op_collectives_range *span = &collectives->of[op];
     const enum yk_op_kind kind = list->ops[op].kind;
-    for (int32_t i = span->first; i < span->first + span->count; i++) {
+    for (int32_t i = collectives->first[op]; i < collectives->first[op + 1]; i++) {
+        union yk_op_collective *item = &collectives->items[i];
         if (kind == YK_OP_ALL_GATHER) {
-            collectives->comm->all_gather(&collectives->gathers[i]);
+            collectives->comm->all_gather(&item->all_gather);
         } else if (kind == YK_OP_REDUCE_SCATTER) {
-            collectives->comm->reduce_scatter(&collectives->scatters[i]);
+            collectives->comm->reduce_scatter(&item->reduce_scatter);
         } else {
-            collectives->comm->all_reduce(&collectives->reduces[i]);
+            collectives->comm->all_reduce(&item->all_reduce);
         }
     }
 }

@@ -15,22 +15,18 @@
 
 #include <stdbool.h>
 
-/* The collectives of one op: `count` consecutive elements of the array for the op's kind, from
- * element `first` on. */
-struct yk_op_collectives_range {
-    int32_t first;
-    int32_t count;
+/* The kind of an op says which member is set. */
+union yk_op_collective {
+    struct yk_comm_all_gather all_gather;
+    struct yk_comm_reduce_scatter reduce_scatter;
+    struct yk_comm_all_reduce all_reduce;
 };
 
 struct yk_collectives {
     const struct yk_comm_backend *comm;
-    struct yk_comm_all_gather *gathers;
-    struct yk_comm_reduce_scatter *scatters;
-    struct yk_comm_all_reduce *reduces;
-    int32_t gather_count;
-    int32_t scatter_count;
-    int32_t reduce_count;
-    struct yk_op_collectives_range *of; /* (ops) the collectives of each op */
+    union yk_op_collective *items; /* in the order of the ops */
+    int32_t count;
+    int32_t *first; /* (ops + 1) the collectives of op i are the items [first[i], first[i + 1]) */
     struct yk_comm_group **groups; /* (groups of the plan) communicator group of each; NULL if a
                                       group of the plan has one member */
     int32_t group_count;

@@ -52,13 +52,13 @@ static yk_status allocate(struct yk_executor *executor)
 
 static yk_status create_lanes(struct yk_executor *executor)
 {
-    static const char *const names[YK_LANE_COUNT] = {"compute", "comm", "copy"};
     const struct yk_device_context *context = &executor->store->context;
     for (int i = 0; i < YK_LANE_COUNT; i++) {
         if (i == YK_LANE_COMM && executor->options.ranks) {
             executor->lanes[i] = executor->options.ranks->lane;
         } else {
-            YK_TRY(context->backend->lane_create(context->device, names[i], &executor->lanes[i]));
+            YK_TRY(context->backend->lane_create(
+                context->device, yk_trace_lane_name((enum yk_lane)i), &executor->lanes[i]));
         }
     }
     executor->owns_comm_lane = !executor->options.ranks;
@@ -141,18 +141,14 @@ static yk_status index_waits(struct yk_executor *executor)
 
 static void find_update_rules(struct yk_executor *executor)
 {
-    for (int32_t i = 0; i < executor->list->op_count; i++) {
-        const struct yk_op *op = &executor->list->ops[i];
-        executor->barrier = executor->barrier || op->kind == YK_OP_AGREE;
-    }
-    for (int32_t r = 0; r < executor->program->rank_count; r++) {
+    executor->barrier = executor->index->agree != YK_OP_NONE;
+    for (int32_t r = 0; r < executor->program->rank_count && !executor->barrier; r++) {
         const struct yk_op_list *list = &executor->program->ranks[r];
         for (int32_t i = 0; i < list->op_count; i++) {
             executor->late_updates = executor->late_updates ||
                                      (list->ops[i].kind == YK_OP_UPDATE && list->ops[i].step < 0);
         }
     }
-    executor->late_updates = executor->late_updates && !executor->barrier;
 }
 
 static yk_status find_facts(struct yk_executor *executor)
@@ -180,7 +176,6 @@ static yk_status set_up(struct yk_executor *executor)
     YK_TRY(create_lanes(executor));
     YK_TRY(create_events(executor));
     YK_TRY(name_ops(executor));
-    YK_TRY(yk_op_lanes_make(executor->list, executor->arena, &executor->lane_ops));
     if (executor->backend->reserve_scratch) {
         YK_TRY(executor->backend->reserve_scratch(executor->lanes[YK_LANE_COMPUTE], 0));
     }

@@ -130,7 +130,6 @@ struct yk_executor {
     struct yk_step_slot slots[YK_EXECUTOR_STEP_SLOTS];
     int32_t report_count; /* number of elements of a report */
 
-    struct yk_op_lanes lane_ops;
     atomic_int_fast64_t enqueued; /* number of enqueued ops, over all rounds and lanes */
 
     int64_t rounds;        /* number of rounds enqueued */

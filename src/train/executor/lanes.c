@@ -5,8 +5,8 @@
 static const struct yk_op_events *events_at(const struct yk_executor *executor, enum yk_lane lane,
                                             int64_t at, int32_t *op)
 {
-    const int32_t count = executor->lane_ops.count[lane];
-    *op = executor->lane_ops.ops[lane][at % count];
+    const int32_t count = executor->index->lanes.count[lane];
+    *op = executor->index->lanes.ops[lane][at % count];
     return &executor->events[at / count % YK_EXECUTOR_ROUND_SLOTS][*op];
 }
 
@@ -19,7 +19,7 @@ void yk_executor_get_lane_progress(const struct yk_executor *executor, enum yk_l
     const struct yk_backend *backend = executor->backend;
     const int64_t enqueued = atomic_load_explicit(&executor->enqueued, memory_order_acquire);
     const int32_t ops = executor->list->op_count;
-    const int64_t count = executor->lane_ops.count[lane];
+    const int64_t count = executor->index->lanes.count[lane];
     *out = (struct yk_lane_progress){.op = YK_OP_NONE};
     if (count == 0 || enqueued == 0) {
         return;
@@ -30,7 +30,7 @@ void yk_executor_get_lane_progress(const struct yk_executor *executor, enum yk_l
         round >= YK_EXECUTOR_ROUND_SLOTS ? (round - YK_EXECUTOR_ROUND_SLOTS + 1) * count : 0;
     const int64_t end =
         enqueued / ops * count +
-        yk_op_lanes_count_before(&executor->lane_ops, lane, (int32_t)(enqueued % ops));
+        yk_op_lanes_count_before(&executor->index->lanes, lane, (int32_t)(enqueued % ops));
     int64_t high = end;
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;

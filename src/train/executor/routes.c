@@ -31,115 +31,22 @@ static struct sample_range intersect(struct sample_range a, struct sample_range 
                                  a.end < b.end ? a.end : b.end};
 }
 
-/* The samples of a crossing that both this rank and the message's peer have. False: the message
- * cannot belong to the crossing. */
-static bool find_common(const struct yk_executor *executor, const struct yk_op *op,
-                        int32_t crossing, struct yk_crossing_message *out)
+/* Finds the samples of a message: those that both this rank and the message's peer have. */
+static void find_message(struct yk_executor *executor, int32_t number)
 {
+    const struct yk_op *op = &executor->list->ops[number];
     const struct yk_program_facts *facts = executor->facts;
-    const int32_t reader = facts->crossings[crossing].group;
+    const int32_t reader = facts->crossings[op->crossing].group;
     const int32_t producer = facts->plan->layers[op->layer].group;
     const bool produces = (op->kind == YK_OP_SEND) != op->backward; /* this rank has the layer */
-    const int32_t here = produces ? producer : reader;
     const int32_t there = produces ? reader : producer;
     const int32_t peer = yk_program_facts_member_index(facts->plan, there, op->peer);
-    if (facts->crossings[crossing].producer != op->layer || executor->index->members[here] < 0 ||
-        peer < 0) {
-        return false;
-    }
-    const struct sample_range own = own_samples(executor, here, op->micro_batch);
+    const struct sample_range own =
+        own_samples(executor, produces ? producer : reader, op->micro_batch);
     const struct sample_range common =
         intersect(own, samples_of(executor, there, peer, op->micro_batch));
-    *out = (struct yk_crossing_message){crossing, common.first, common.end, own.first};
-    return out->end - out->first == op->samples;
-}
-
-/* Whether a message of the reading rank fits the layers of one of its groups: an output arrives
- * before their forward, and a gradient is sent after their backward. */
-static bool is_in_time(const struct yk_op_index *index, int32_t message, int32_t group)
-{
-    const struct yk_op *op = &index->list->ops[message];
-    struct yk_consumer_cursor at = {.producer = op->layer, .group = group};
-    while (yk_program_facts_next_consumer(index->facts, &at)) {
-        const int64_t cell = yk_op_index_cell(index, at.layer, op->micro_batch);
-        if (!op->backward && !yk_op_index_happens_before(index, message, index->forward[cell], 0)) {
-            return false;
-        }
-        if (op->backward && index->facts->goes_backward[at.layer] &&
-            !yk_op_index_happens_before(index, index->backward[cell], message, 0)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/*
- * A rank in several groups may receive an output once for each group, in messages of equal size; or
- * send its gradient once from each. The order of ops on the reading rank decides which message
- * belongs to which crossing: each crossing in turn receives the last message that is in time, or
- * sends the first. The other rank identifies the messages by their match.
- */
-static int32_t choose_message(const struct yk_op_index *index, const struct yk_op *like,
-                              int32_t peer, int32_t group, const bool *used)
-{
-    const enum yk_op_kind kind = like->backward ? YK_OP_SEND : YK_OP_RECV;
-    int32_t chosen = YK_OP_NONE;
-    for (int32_t i = index->first[kind][like->layer]; i != YK_OP_NONE; i = index->next[i]) {
-        const struct yk_op *op = &index->list->ops[i];
-        if (used[op->match] || op->micro_batch != like->micro_batch ||
-            op->backward != like->backward || op->peer != peer || op->samples != like->samples ||
-            !is_in_time(index, i, group)) {
-            continue;
-        }
-        const bool better = like->backward ? i < chosen : i > chosen;
-        chosen = chosen == YK_OP_NONE || better ? i : chosen;
-    }
-    return chosen;
-}
-
-static yk_status choose_crossing(struct yk_executor *executor, int32_t number,
-                                 struct yk_crossing_message *out)
-{
-    const struct yk_op *op = &executor->list->ops[number];
-    const struct yk_program_facts *facts = executor->facts;
-    const bool produces = (op->kind == YK_OP_SEND) != op->backward;
-    struct yk_op_index *index = executor->index;
-    bool *used = NULL;
-    YK_TRY_NEW(executor->arena, used, executor->program->match_count);
-    if (produces) {
-        YK_TRY(yk_op_index_make(facts, op->peer, executor->arena, &index));
-    }
-    for (int32_t c = 0; c < facts->crossing_count; c++) {
-        if (!find_common(executor, op, c, out)) {
-            continue;
-        }
-        const int32_t chosen = choose_message(index, op, produces ? executor->rank : op->peer,
-                                              facts->crossings[c].group, used);
-        if (chosen != YK_OP_NONE && index->list->ops[chosen].match == op->match) {
-            return YK_OK;
-        }
-        if (chosen != YK_OP_NONE) {
-            used[index->list->ops[chosen].match] = true;
-        }
-    }
-    return yk_fail(YK_ERROR_INPUT, "the program has a message of %lld samples that nobody takes",
-                   (long long)op->samples);
-}
-
-/* Finds the crossing of a message. Usually only one has this number of samples. */
-static yk_status find_message(struct yk_executor *executor, int32_t number)
-{
-    const struct yk_op *op = &executor->list->ops[number];
-    struct yk_crossing_message *out = &executor->messages[number];
-    int32_t count = 0;
-    for (int32_t c = 0; c < executor->facts->crossing_count; c++) {
-        struct yk_crossing_message candidate;
-        if (find_common(executor, op, c, &candidate)) {
-            *out = candidate;
-            count++;
-        }
-    }
-    return count == 1 ? YK_OK : choose_crossing(executor, number, out);
+    executor->messages[number] =
+        (struct yk_crossing_message){op->crossing, common.first, common.end, own.first};
 }
 
 static void find_readers(struct yk_executor *executor)
@@ -229,7 +136,7 @@ yk_status yk_executor_find_routes(struct yk_executor *executor)
     for (int32_t i = 0; i < ops; i++) {
         const enum yk_op_kind kind = executor->list->ops[i].kind;
         if (kind == YK_OP_SEND || kind == YK_OP_RECV) {
-            YK_TRY(find_message(executor, i));
+            find_message(executor, i);
         } else if (kind == YK_OP_BACKWARD) {
             executor->memory_added[i] = adds_to_memory(executor, i);
         }

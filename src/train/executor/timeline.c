@@ -22,9 +22,9 @@ static bool read_op(const struct yk_executor *executor, int64_t round, int32_t o
 double yk_executor_timeline_compute_s(const struct yk_executor *executor, int64_t round)
 {
     double sum_s = 0;
-    for (int32_t i = 0; i < executor->lane_ops.count[YK_LANE_COMPUTE]; i++) {
+    for (int32_t i = 0; i < executor->index->lanes.count[YK_LANE_COMPUTE]; i++) {
         struct yk_op_interval time;
-        if (read_op(executor, round, executor->lane_ops.ops[YK_LANE_COMPUTE][i], &time)) {
+        if (read_op(executor, round, executor->index->lanes.ops[YK_LANE_COMPUTE][i], &time)) {
             sum_s += time.end_s - time.start_s;
         }
     }

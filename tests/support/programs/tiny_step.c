@@ -161,3 +161,13 @@ void tiny_assert_bytes(double actual, double expected, const char *file, int lin
         _fail(file, line);
     }
 }
+
+struct tiny_step tiny_step_make_on_two_ranks(enum yk_sharding_strategy strategy, bool tied)
+{
+    struct tiny_step tiny = tiny_step_make(
+        (struct tiny_options){.cluster = "2xcpu:1", .blocks = 1, .tied = tied, .batch = 8});
+    tiny_step_set_strategy(&tiny, strategy);
+    tiny.plan->pipeline = YK_PIPELINE_1F1B;
+    tiny_step_compile(&tiny);
+    return tiny;
+}

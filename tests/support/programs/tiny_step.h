@@ -76,6 +76,10 @@ void tiny_step_set_strategy(struct tiny_step *tiny, enum yk_sharding_strategy st
 void tiny_step_add_member(struct tiny_step *tiny, int32_t group, int32_t rank, int64_t share,
                           double part);
 
+/* Makes and compiles layers embed 0, block 1, norm 2 and head 3 on two ranks; 864, 3488, 64 and 352
+ * bytes each. */
+struct tiny_step tiny_step_make_on_two_ranks(enum yk_sharding_strategy strategy, bool tied);
+
 /* Makes group g rank g alone, with the whole batch; `groups` (layers) says where layers go. */
 void tiny_step_set_stages(struct tiny_step *tiny, const int32_t *groups);
 
