@@ -23,7 +23,7 @@
  * Files of this folder:
  *   plan                      the plan
  *   plan_check                checks whether a plan is valid
- *   plan_file, plan_json      read and write plan files; plan_options, plan_transfers,
+ *   plan_file, plan_json      read and write plan files; plan_restrictions, plan_transfers,
  *                             plan_provenance and plan_path read and write parts of them
  *   plan_result, memory_kind  a plan with its predicted time and memory, for reports
  *   device_map                the devices of modules, in the form of Hugging Face
