@@ -188,7 +188,7 @@ static void move_layer(const struct descent *descent, int32_t leader, int32_t de
     const struct yk_step_graph *step = descent->candidates->step;
     const int32_t L = step->layer_count;
     for (int32_t k = 0; k < step->micro_batch_count * L; k++) {
-        if (yk_step_graph_weight_owner(step, k % L) == leader) {
+        if (yk_model_weight_owner(step->model, k % L) == leader) {
             descent->devices[k] = device;
         }
     }
@@ -222,8 +222,8 @@ static yk_status go_down(struct descent *descent)
     do {
         descent->device = -1;
         for (int32_t l = 0; l + 1 < step->layer_count && may_go_on(descent); l++) {
-            const int32_t here = yk_step_graph_weight_owner(step, l);
-            const int32_t next = yk_step_graph_weight_owner(step, l + 1);
+            const int32_t here = yk_model_weight_owner(step->model, l);
+            const int32_t next = yk_model_weight_owner(step->model, l + 1);
             if (descent->devices[here] != descent->devices[next]) {
                 YK_TRY(try_move(descent, here, descent->devices[next]));
                 YK_TRY(try_move(descent, next, descent->devices[here]));

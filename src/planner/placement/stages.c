@@ -161,7 +161,7 @@ static yk_status add_up(struct search *search)
     YK_TRY_NEW(search->arena, search->leaders, L + 1);
     for (int32_t l = 0; l < L; l++) {
         const struct yk_layer *layer = &step->model->layers[l];
-        const int32_t leader = yk_step_graph_weight_owner(step, l);
+        const int32_t leader = yk_model_weight_owner(step->model, l);
         search->leaders[l + 1] = search->leaders[l] + (leader == l ? 1 : 0);
         search->state_sums[leader + 1] += yk_cost_layer_state_bytes(step->model, layer);
         search->saved_sums[leader + 1] += (double)layer->saved_bytes;
@@ -293,7 +293,7 @@ static yk_status write_down(const struct search *search, struct proposal *propos
         state -= search->kinds[cell->kind].stride;
     }
     for (int32_t l = 0; l < L; l++) {
-        devices[l] = devices[yk_step_graph_weight_owner(step, l)];
+        devices[l] = devices[yk_model_weight_owner(step->model, l)];
     }
     proposal->devices = devices;
     return YK_OK;

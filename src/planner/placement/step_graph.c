@@ -78,14 +78,6 @@ static yk_status add_devices(const struct making *making)
     return YK_OK;
 }
 
-int32_t yk_step_graph_weight_owner(const struct yk_step_graph *step, int32_t layer)
-{
-    while (step->model->layers[layer].shares_weights_of != YK_LAYER_NONE) {
-        layer = step->model->layers[layer].shares_weights_of;
-    }
-    return layer;
-}
-
 static void name_task(const struct yk_step_graph *step, struct yk_step_graph_task task,
                       struct yk_text *out)
 {
@@ -101,7 +93,7 @@ static void name_task(const struct yk_step_graph *step, struct yk_step_graph_tas
 static yk_status add_to_group(struct making *making, struct yk_step_graph_task task)
 {
     const struct yk_step_graph *step = making->step;
-    const char *layer = step->model->layers[yk_step_graph_weight_owner(step, task.layer)].name;
+    const char *layer = step->model->layers[yk_model_weight_owner(step->model, task.layer)].name;
     if (step->micro_batch_count == 1) {
         return yk_graph_builder_set_last_task_group(making->builder, layer);
     }
@@ -176,11 +168,11 @@ static yk_status add_state(const struct making *making)
     const struct yk_step_graph *step = making->step;
     for (int32_t leader = 0; leader < step->layer_count; leader++) {
         double bytes = 0;
-        if (yk_step_graph_weight_owner(step, leader) != leader) {
+        if (yk_model_weight_owner(step->model, leader) != leader) {
             continue;
         }
         for (int32_t l = leader; l < step->layer_count; l++) {
-            if (yk_step_graph_weight_owner(step, l) == leader) {
+            if (yk_model_weight_owner(step->model, l) == leader) {
                 bytes += yk_cost_layer_state_bytes(step->model, &step->model->layers[l]);
             }
         }
@@ -241,7 +233,7 @@ static yk_status join_micro_batch(const struct making *making, int32_t m)
     for (int32_t l = 0; l < step->layer_count; l++) {
         const struct yk_layer *layer = &model->layers[l];
         const double exchanged = exchanged_bytes(step, layer);
-        const int32_t leader = yk_step_graph_weight_owner(step, l);
+        const int32_t leader = yk_model_weight_owner(step->model, l);
         YK_TRY(join(making, forward[l], backward[l], (double)layer->saved_bytes, false));
         YK_TRY(join(making, backward[l], step->update[l], exchanged, true));
         if (leader != l) {
@@ -292,7 +284,7 @@ void yk_step_graph_task_devices(const struct yk_step_graph *step, const int32_t 
 {
     for (int32_t i = 0; i < step->graph->task_count; i++) {
         const struct yk_step_graph_task *task = &step->tasks[i];
-        const int32_t layer = yk_step_graph_weight_owner(step, task->layer);
+        const int32_t layer = yk_model_weight_owner(step->model, task->layer);
         task_devices[i] = layer_devices[(int64_t)task->micro_batch * step->layer_count + layer];
     }
 }
