@@ -39,10 +39,7 @@ yk_status yk_plan_search_phase_explore_request(const struct yk_plan_request *req
 
 struct refining {
     struct yk_plan_search *search;
-    struct yk_arena *arena;                /* of the current change */
-    int32_t *devices;                      /* (ranks of the best) */
-    enum yk_sharding_strategy *strategies; /* (L) */
-    bool *recompute;                       /* (L) */
+    struct yk_arena *arena; /* of the current change */
 };
 
 static bool has_budget(const struct refining *refining)
@@ -54,15 +51,12 @@ static bool has_budget(const struct refining *refining)
 static yk_status split_of_best(struct refining *refining, struct yk_data_parallel_spec *out)
 {
     const struct yk_plan *best = refining->search->best;
-    YK_TRY_NEW(refining->arena, refining->devices, best->rank_count);
-    YK_TRY_NEW(refining->arena, refining->strategies, best->layer_count);
-    YK_TRY_NEW(refining->arena, refining->recompute, best->layer_count);
+    int32_t *devices = NULL;
+    YK_TRY_NEW(refining->arena, devices, best->rank_count);
     *out = (struct yk_data_parallel_spec){
-        .devices = refining->devices,
+        .devices = devices,
         .count = best->rank_count,
         .micro_batches = best->micro_batches,
-        .strategies = refining->strategies,
-        .recompute = refining->recompute,
         .no_sync = best->no_sync,
         .even_shares =
             !yk_search_context_decides(refining->search->context, YK_DECIDE_SAMPLE_SHARES),
@@ -71,13 +65,15 @@ static yk_status split_of_best(struct refining *refining, struct yk_data_paralle
         .bucket_bytes = best->bucket_bytes,
         .max_s = refining->search->best_s,
     };
+    YK_TRY_NEW(refining->arena, out->strategies, best->layer_count);
+    YK_TRY_NEW(refining->arena, out->recompute, best->layer_count);
     for (int32_t r = 0; r < best->rank_count; r++) {
-        refining->devices[r] = best->ranks[r].device;
+        devices[r] = best->ranks[r].device;
         out->keeps_idle = out->keeps_idle || best->groups[0].members[r].share == 0;
     }
     for (int32_t l = 0; l < best->layer_count; l++) {
-        refining->strategies[l] = best->layers[l].strategy;
-        refining->recompute[l] = best->layers[l].recompute;
+        out->strategies[l] = best->layers[l].strategy;
+        out->recompute[l] = best->layers[l].recompute;
     }
     return YK_OK;
 }
@@ -121,7 +117,7 @@ static yk_status change_recomputation(struct refining *refining)
         int32_t left = half;
         YK_TRY(split_of_best(refining, &split));
         for (int32_t l = 0; l < refining->search->best->layer_count; l++) {
-            refining->recompute[l] = refining->search->context->recomputes[l] && left-- > 0;
+            split.recompute[l] = refining->search->context->recomputes[l] && left-- > 0;
         }
         YK_TRY(yk_data_parallel_evaluate_plans(refining->search, &split));
         if (refining->search->best_s < before_s) {
@@ -147,12 +143,11 @@ static yk_status upgrade(struct refining *refining, enum yk_sharding_strategy st
         YK_TRY(split_of_best(refining, &split));
         for (int32_t l = 0; l < L; l++) {
             const bool chosen = from_first ? l < half : l >= L - half;
-            if (chosen && refining->strategies[l] != YK_SHARDING_REPLICATED) {
-                refining->strategies[l] = strategy;
+            if (chosen && split.strategies[l] != YK_SHARDING_REPLICATED) {
+                split.strategies[l] = strategy;
             }
         }
-        yk_data_parallel_sync_tied_strategies(refining->search->context->model,
-                                              refining->strategies);
+        yk_data_parallel_sync_tied_strategies(refining->search->context->model, split.strategies);
         YK_TRY(yk_data_parallel_evaluate_plans(refining->search, &split));
         if (refining->search->best_s < before_s) {
             low = half;

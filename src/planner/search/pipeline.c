@@ -8,7 +8,6 @@
 #include "planner/search/search.h"
 
 #include "model/model.h"
-#include "planner/search/sample_shares.h"
 
 #include <math.h>
 
@@ -80,7 +79,6 @@ static yk_status share_out(struct cutting *cutting, int32_t group)
     const struct yk_sample_shares_problem problem = {
         .rank_count = spec->sizes[group],
         .samples = batch / M,
-        .unit = 1,
         .max = max,
         .time = micro_batch_s,
         .user = cutting,
