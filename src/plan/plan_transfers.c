@@ -3,7 +3,6 @@
 
 #include "base/number.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -203,9 +202,9 @@ static void write_transfer(const struct yk_plan *plan, const struct yk_model *mo
                  model->layers[transfer->layer].name);
     if (transfer->first_block == last &&
         yk_plan_layer_block_count(plan, model, transfer->layer) > 1) {
-        yk_text_addf(out, " block %" PRId32, last);
+        yk_text_addf(out, " block %d", last);
     } else if (transfer->block_count < yk_plan_layer_block_count(plan, model, transfer->layer)) {
-        yk_text_addf(out, " blocks %" PRId32 "-%" PRId32, transfer->first_block, last);
+        yk_text_addf(out, " blocks %d-%d", transfer->first_block, last);
     }
 }
 
