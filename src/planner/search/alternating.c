@@ -186,15 +186,6 @@ static yk_status make_plan(const struct alternation *alternation, int32_t cut,
     return YK_OK;
 }
 
-static bool has_both_groups(const struct yk_plan *plan)
-{
-    bool groups[2] = {false, false};
-    for (int32_t l = 0; l < plan->layer_count; l++) {
-        groups[plan->layers[l].group] = true;
-    }
-    return groups[0] && groups[1];
-}
-
 static yk_status consider(const struct alternation *alternation, int32_t cut,
                           struct yk_arena *arena)
 {
@@ -203,8 +194,10 @@ static yk_status consider(const struct alternation *alternation, int32_t cut,
         return YK_OK;
     }
     YK_TRY(make_plan(alternation, cut, arena, &plan));
-    return plan && has_both_groups(plan) ? yk_plan_search_evaluate(alternation->search, plan, NULL)
-                                         : YK_OK;
+    const int32_t helped = yk_plan_count_group_layers(plan, 0);
+    return helped > 0 && helped < plan->layer_count
+               ? yk_plan_search_evaluate(alternation->search, plan, NULL)
+               : YK_OK;
 }
 
 /* The cut with the shortest estimate. */

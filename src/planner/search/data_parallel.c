@@ -316,11 +316,6 @@ static yk_status order_and_consider(struct yk_plan_search *search, struct yk_pla
     return ordered ? yk_plan_search_evaluate(search, plan, NULL) : YK_OK;
 }
 
-static bool communicates(const struct yk_plan *plan)
-{
-    return plan->rank_count > 1 && plan->micro_batches == 1;
-}
-
 static yk_status try_in(struct yk_plan_search *search, const struct yk_data_parallel_spec *split,
                         struct yk_arena *arena)
 {
@@ -336,7 +331,7 @@ static yk_status try_in(struct yk_plan_search *search, const struct yk_data_para
         all.keeps_idle = true;
         return try_in(search, &all, arena);
     }
-    if (fits && communicates(plan) &&
+    if (fits && plan->rank_count > 1 && plan->micro_batches == 1 &&
         yk_search_context_decides(search->context, YK_DECIDE_TRANSFER_ORDER)) {
         return order_and_consider(search, plan, arena);
     }

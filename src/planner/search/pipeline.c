@@ -339,16 +339,6 @@ static yk_status consider(struct yk_plan_search *search, const struct pipeline_s
     return yk_plan_search_evaluate(search, plan, NULL);
 }
 
-static bool has_groups_of_several(const struct yk_device_grouping *grouping)
-{
-    for (int32_t k = 0; k < grouping->group_count; k++) {
-        if (grouping->sizes[k] > 1) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Stages of one device need only one strategy, since nothing is sharded. */
 static yk_status try_strategies(struct yk_plan_search *search, struct pipeline_spec *spec,
                                 bool of_several)
@@ -367,8 +357,9 @@ static yk_status try_strategies(struct yk_plan_search *search, struct pipeline_s
     return YK_OK;
 }
 
+/* `of_several`: some group has several devices. */
 static yk_status try_groups(struct yk_plan_search *search,
-                            const struct yk_device_grouping *grouping)
+                            const struct yk_device_grouping *grouping, bool of_several)
 {
     const struct yk_search_context *context = search->context;
     const struct yk_plan_request *request = context->request;
@@ -386,7 +377,7 @@ static yk_status try_groups(struct yk_plan_search *search,
         for (int32_t again = 0; again < 2; again++) {
             spec.recompute = again == 1;
             if (open || spec.recompute == request->workload.recompute) {
-                YK_TRY(try_strategies(search, &spec, has_groups_of_several(grouping)));
+                YK_TRY(try_strategies(search, &spec, of_several));
             }
         }
         if (asked > 0) {
@@ -408,7 +399,7 @@ static yk_status try_set(void *user, const struct yk_device_set *set, struct yk_
     YK_TRY(yk_device_sets_list_groupings(context, set, arena, &grouping, &group_count));
     for (int32_t g = 0; g < group_count && yk_plan_search_has_budget(search); g++) {
         yk_search_context_report_progress(context, "pipelines");
-        YK_TRY(try_groups(search, &grouping[g]));
+        YK_TRY(try_groups(search, &grouping[g], grouping[g].group_count < set->count));
     }
     return YK_OK;
 }
