@@ -15,10 +15,7 @@ struct curves {
     struct yk_search_context *context;
     struct yk_memory_tradeoff *tradeoff;
     const struct yk_memory_tradeoff_options *options;
-    struct yk_device_set all;
-    enum yk_sharding_strategy *strategies; /* (L) */
-    bool *recompute;                       /* (L) */
-    double block_bytes;
+    struct yk_data_parallel_spec spec; /* of the fully-sharded plan on all devices */
 };
 
 /* The fully-sharded plan on all devices; NULL if it does not fit. */
@@ -29,21 +26,9 @@ static yk_status sharded_plan(const struct curves *curves, bool recompute, struc
     struct yk_plan *plan = NULL;
     bool fits = false;
     for (int32_t l = 0; l < context->model->layer_count; l++) {
-        curves->recompute[l] = recompute && context->recomputes[l];
+        curves->spec.recompute[l] = recompute && context->recomputes[l];
     }
-    const struct yk_data_parallel_spec split = {
-        .devices = curves->all.devices,
-        .count = curves->all.count,
-        .micro_batches = 1,
-        .strategies = curves->strategies,
-        .recompute = curves->recompute,
-        .no_sync = true,
-        .prefetch = 1,
-        .block_bytes = curves->block_bytes,
-        .bucket_bytes = curves->block_bytes,
-        .max_s = INFINITY,
-    };
-    YK_TRY(yk_data_parallel_create_plan(context, &split, arena, &plan, &fits));
+    YK_TRY(yk_data_parallel_create_plan(context, &curves->spec, arena, &plan, &fits));
     *out = plan && fits ? plan : NULL;
     return YK_OK;
 }
@@ -293,8 +278,8 @@ static yk_status compute_memory_curve(const struct curves *curves)
     const int32_t last = tradeoff->points - 1;
     double max = 0;
     double min = 0;
-    for (int32_t i = 0; i < curves->all.count; i++) {
-        max = fmax(max, curves->context->limit_bytes[curves->all.devices[i]]);
+    for (int32_t i = 0; i < curves->spec.count; i++) {
+        max = fmax(max, curves->context->limit_bytes[curves->spec.devices[i]]);
     }
     YK_TRY(min_memory(curves, max, &min));
     for (int32_t i = 0; i <= last; i++) {
@@ -369,14 +354,21 @@ static yk_status compute(struct curves *curves, struct yk_arena *arena)
     int32_t count = 0;
     YK_TRY(allocate_curves(curves->tradeoff));
     YK_TRY(yk_device_sets_list(context, arena, &sets, &count));
-    curves->all = sets[0];
-    YK_TRY_NEW(arena, curves->strategies, context->model->layer_count);
-    YK_TRY_NEW(arena, curves->recompute, context->model->layer_count);
-    yk_data_parallel_set_uniform_strategies(context, YK_SHARDING_FULLY_SHARDED, curves->strategies);
-    YK_TRY(yk_data_parallel_choose_block_bytes(context, curves->all.devices, curves->all.count,
-                                               &curves->block_bytes));
+    curves->spec = (struct yk_data_parallel_spec){.devices = sets[0].devices,
+                                                  .count = sets[0].count,
+                                                  .micro_batches = 1,
+                                                  .no_sync = true,
+                                                  .prefetch = 1,
+                                                  .max_s = INFINITY};
+    YK_TRY_NEW(arena, curves->spec.strategies, context->model->layer_count);
+    YK_TRY_NEW(arena, curves->spec.recompute, context->model->layer_count);
+    yk_data_parallel_set_uniform_strategies(context, YK_SHARDING_FULLY_SHARDED,
+                                            curves->spec.strategies);
+    YK_TRY(yk_data_parallel_choose_block_bytes(context, curves->spec.devices, curves->spec.count,
+                                               &curves->spec.block_bytes));
+    curves->spec.bucket_bytes = curves->spec.block_bytes;
     YK_TRY(base_plan(curves, arena, &base));
-    if (curves->all.count < 2) {
+    if (curves->spec.count < 2) {
         return yk_fail(YK_ERROR_INPUT,
                        "with one device nothing is sent, so that there is nothing to trade off");
     }

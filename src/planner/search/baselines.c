@@ -29,9 +29,7 @@ struct baselines {
     struct yk_arena *arena;
     struct yk_plan_alternative *rows;
     int32_t *row_count;
-    struct yk_device_set all;
-    enum yk_sharding_strategy *strategies; /* (L) */
-    bool *recompute;                       /* (L) */
+    struct yk_data_parallel_spec spec; /* on all devices */
 };
 
 /* Describes the best plan of a baseline, or the memory that the nearest plan lacks. */
@@ -100,18 +98,16 @@ static yk_status try_split(const struct yk_data_parallel_spec *split, struct yk_
 }
 
 /* Tries all numbers of micro-batches, with and without recomputation. */
-static yk_status try_splits(struct baselines *baselines, struct yk_data_parallel_spec *split,
-                            struct yk_plan_search *own)
+static yk_status try_splits(struct yk_data_parallel_spec *split, struct yk_plan_search *own)
 {
-    const struct yk_search_context *context = baselines->search->context;
+    const struct yk_search_context *context = own->context;
     const struct yk_plan_request *request = context->request;
     const bool open = yk_search_context_decides(context, YK_DECIDE_RECOMPUTATION);
-    split->recompute = baselines->recompute;
     for (int32_t M = 1; M <= MAX_MICRO_BATCHES && M <= request->workload.batch; M *= 2) {
         split->micro_batches = request->micro_batches > 0 ? request->micro_batches : M;
         for (int32_t again = 0; again < 2; again++) {
             for (int32_t l = 0; l < context->model->layer_count; l++) {
-                baselines->recompute[l] = again == 1 && context->recomputes[l];
+                split->recompute[l] = again == 1 && context->recomputes[l];
             }
             if (open || (again == 1) == request->workload.recompute) {
                 YK_TRY_WITH_TEMPORARY_ARENA(arena, try_split(split, own, arena));
@@ -128,14 +124,8 @@ static yk_status add_split(struct baselines *baselines, const char *name,
                            struct yk_data_parallel_spec split)
 {
     struct yk_plan_search own;
-    split.strategies = baselines->strategies;
-    split.no_sync = true;
-    split.even_shares = true;
-    split.even_parts = true;
-    split.max_s = INFINITY;
-    split.block_bytes = ddp_bucket_bytes;
     YK_TRY(yk_plan_search_create(baselines->search->context, &own));
-    yk_status status = try_splits(baselines, &split, &own);
+    yk_status status = try_splits(&split, &own);
     YK_IF_OK(add_row(baselines, name, &own));
     yk_plan_search_free(&own);
     return status;
@@ -147,7 +137,7 @@ static void fill_strategies(const struct baselines *baselines, enum yk_sharding_
     const struct yk_model *model = baselines->search->context->model;
     for (int32_t l = 0; l < model->layer_count; l++) {
         const bool block = strstr(model->layers[l].kind, "block") != NULL;
-        baselines->strategies[l] = block ? blocks : others;
+        baselines->spec.strategies[l] = block ? blocks : others;
     }
 }
 
@@ -164,13 +154,8 @@ static int32_t deepspeed_prefetch(const struct yk_model *model)
 static yk_status add_splits(struct baselines *baselines)
 {
     const struct yk_model *model = baselines->search->context->model;
-    struct yk_data_parallel_spec split = {
-        .devices = baselines->all.devices,
-        .count = baselines->all.count,
-        .prefetch = 1,
-        .bucket_bytes = ddp_bucket_bytes,
-    };
-    if (baselines->all.count < 2) {
+    struct yk_data_parallel_spec split = baselines->spec;
+    if (split.count < 2) {
         return YK_OK;
     }
     fill_strategies(baselines, YK_SHARDING_REPLICATED, YK_SHARDING_REPLICATED);
@@ -183,10 +168,10 @@ static yk_status add_splits(struct baselines *baselines)
     fill_strategies(baselines, YK_SHARDING_FULLY_SHARDED, YK_SHARDING_FULLY_SHARDED);
     for (int32_t l = 0; l < model->layer_count; l++) {
         if ((double)model->layers[l].parameters < deepspeed_persistent) {
-            baselines->strategies[l] = YK_SHARDING_REPLICATED;
+            baselines->spec.strategies[l] = YK_SHARDING_REPLICATED;
         }
     }
-    yk_data_parallel_sync_tied_strategies(model, baselines->strategies);
+    yk_data_parallel_sync_tied_strategies(model, split.strategies);
     split.prefetch = deepspeed_prefetch(model);
     split.bucket_bytes = deepspeed_bucket_bytes;
     return add_split(baselines, "DeepSpeed-like", split);
@@ -195,25 +180,24 @@ static yk_status add_splits(struct baselines *baselines)
 static yk_status add_singles(struct baselines *baselines)
 {
     const struct yk_search_context *context = baselines->search->context;
-    for (int32_t i = 0; i < baselines->all.count; i++) {
-        const int32_t device = baselines->all.devices[i];
+    for (int32_t i = 0; i < baselines->spec.count; i++) {
+        struct yk_data_parallel_spec split = baselines->spec;
         bool known = false;
+        split.devices += i;
+        split.count = 1;
         for (int32_t j = 0; j < i; j++) {
-            known = known ||
-                    yk_search_context_devices_are_equal(context, baselines->all.devices[j], device);
+            known = known || yk_search_context_devices_are_equal(
+                                 context, baselines->spec.devices[j], split.devices[0]);
         }
         if (known) {
             continue;
         }
         struct yk_text text = {0};
         const char *name = NULL;
-        yk_text_addf(&text, "%s alone", context->cluster->devices[device].name);
+        yk_text_addf(&text, "%s alone", context->cluster->devices[split.devices[0]].name);
         YK_TRY(yk_text_move_to_arena(&text, baselines->arena, &name));
         fill_strategies(baselines, YK_SHARDING_REPLICATED, YK_SHARDING_REPLICATED);
-        YK_TRY(add_split(
-            baselines, name,
-            (struct yk_data_parallel_spec){
-                .devices = &device, .count = 1, .prefetch = 1, .bucket_bytes = ddp_bucket_bytes}));
+        YK_TRY(add_split(baselines, name, split));
     }
     return YK_OK;
 }
@@ -271,13 +255,23 @@ yk_status yk_baselines_evaluate(struct yk_plan_search *search, struct yk_arena *
     *out = NULL;
     *out_count = 0;
     YK_TRY(yk_device_sets_list(search->context, arena, &sets, &count));
-    baselines.all = sets[0];
-    YK_TRY_NEW(arena, *out, baselines.all.count + 8);
+    baselines.spec = (struct yk_data_parallel_spec){
+        .devices = sets[0].devices,
+        .count = sets[0].count,
+        .no_sync = true,
+        .even_shares = true,
+        .even_parts = true,
+        .prefetch = 1,
+        .block_bytes = ddp_bucket_bytes,
+        .bucket_bytes = ddp_bucket_bytes,
+        .max_s = INFINITY,
+    };
+    YK_TRY_NEW(arena, *out, sets[0].count + 8);
     baselines.rows = *out;
-    YK_TRY_NEW(arena, baselines.strategies, search->context->model->layer_count);
-    YK_TRY_NEW(arena, baselines.recompute, search->context->model->layer_count);
+    YK_TRY_NEW(arena, baselines.spec.strategies, search->context->model->layer_count);
+    YK_TRY_NEW(arena, baselines.spec.recompute, search->context->model->layer_count);
     /* Placements cannot leave out devices. */
-    if (baselines.all.count > 1 && baselines.all.count == search->context->cluster->device_count) {
+    if (sets[0].count > 1 && sets[0].count == search->context->cluster->device_count) {
         YK_TRY(add_placement(&baselines, "auto", "auto"));
         YK_TRY(add_placement(&baselines, "HEFT placement", "heft"));
     }
