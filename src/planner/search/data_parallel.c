@@ -156,17 +156,8 @@ static yk_status find_shares(struct splitting *splitting, int64_t *shares)
     return slowest_s < split->max_s ? YK_OK : YK_ERROR_NO_FIT;
 }
 
-static bool fills_micro_batches(const struct yk_data_parallel_spec *split, const int64_t *shares)
-{
-    int64_t largest = 0;
-    for (int32_t i = 0; i < split->count; i++) {
-        largest = shares[i] > largest ? shares[i] : largest;
-    }
-    return largest >= split->micro_batches;
-}
-
-static yk_status make_plan(const struct splitting *splitting, const int64_t *shares,
-                           struct yk_plan **out)
+/* Removes the devices that are not in the plan from `shares`. */
+static yk_status make_plan(const struct splitting *splitting, int64_t *shares, struct yk_plan **out)
 {
     const struct yk_data_parallel_spec *split = splitting->split;
     struct yk_plan *plan = NULL;
@@ -175,18 +166,16 @@ static yk_status make_plan(const struct splitting *splitting, const int64_t *sha
     YK_TRY_NEW(splitting->arena, devices, split->count);
     for (int32_t i = 0; i < split->count; i++) {
         if (shares[i] > 0 || split->keeps_idle) {
+            shares[count] = shares[i];
             devices[count++] = split->devices[i];
         }
     }
     YK_TRY(yk_search_context_create_plan(splitting->context, devices, count, 1, splitting->arena,
                                          &plan));
     plan->groups[0].member_count = count;
-    for (int32_t i = 0, member = 0; i < split->count; i++) {
-        if (shares[i] > 0 || split->keeps_idle) {
-            plan->groups[0].members[member] = (struct yk_plan_group_member){
-                .rank = member, .share = shares[i], .shard_fraction = 1.0 / count};
-            member++;
-        }
+    for (int32_t i = 0; i < count; i++) {
+        plan->groups[0].members[i] = (struct yk_plan_group_member){
+            .rank = i, .share = shares[i], .shard_fraction = 1.0 / count};
     }
     plan->micro_batches = split->micro_batches;
     plan->no_sync = split->no_sync;
@@ -217,7 +206,11 @@ yk_status yk_data_parallel_create_plan(struct yk_search_context *context,
     if (status != YK_OK) {
         return status == YK_ERROR_NO_FIT ? YK_OK : status;
     }
-    if (!fills_micro_batches(split, shares)) {
+    int64_t largest = 0;
+    for (int32_t i = 0; i < split->count; i++) {
+        largest = yk_number_max(largest, shares[i]);
+    }
+    if (largest < split->micro_batches) {
         return YK_OK;
     }
     YK_TRY(make_plan(&splitting, shares, out));
@@ -407,9 +400,9 @@ static yk_status try_recomputation(struct yk_plan_search *search,
     return YK_OK;
 }
 
-static yk_status try_set(void *user, const struct yk_device_set *set, struct yk_arena *arena)
+static yk_status try_set(struct yk_plan_search *search, const struct yk_device_set *set,
+                         struct yk_arena *arena)
 {
-    struct yk_plan_search *search = user;
     const struct yk_search_context *context = search->context;
     const int32_t asked = context->request->micro_batches;
     const int64_t batch = context->request->workload.batch;
@@ -440,5 +433,5 @@ static yk_status try_set(void *user, const struct yk_device_set *set, struct yk_
 yk_status yk_plan_search_data_parallel(struct yk_plan_search *search,
                                        enum yk_plan_search_device_choice devices)
 {
-    return yk_plan_search_for_each_device_set(search, devices, try_set, search);
+    return yk_plan_search_for_each_device_set(search, devices, try_set);
 }

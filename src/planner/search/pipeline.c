@@ -387,9 +387,9 @@ static yk_status try_groups(struct yk_plan_search *search,
     return YK_OK;
 }
 
-static yk_status try_set(void *user, const struct yk_device_set *set, struct yk_arena *arena)
+static yk_status try_set(struct yk_plan_search *search, const struct yk_device_set *set,
+                         struct yk_arena *arena)
 {
-    struct yk_plan_search *search = user;
     const struct yk_search_context *context = search->context;
     struct yk_device_grouping *grouping = NULL;
     int32_t group_count = 0;
@@ -409,6 +409,6 @@ yk_status yk_plan_search_pipelines(struct yk_plan_search *search,
 {
     return yk_search_context_decides(search->context, YK_DECIDE_PLACEMENT) &&
                    !search->context->request->random_strategies
-               ? yk_plan_search_for_each_device_set(search, devices, try_set, search)
+               ? yk_plan_search_for_each_device_set(search, devices, try_set)
                : YK_OK;
 }
