@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     MAX_HELPERS = 7,
@@ -29,9 +30,8 @@ struct proposal {
 struct alternation {
     struct yk_plan_search *search;
     struct yk_search_context *context;
-    int32_t main;                 /* the fastest device */
-    int32_t helpers[MAX_HELPERS]; /* devices, the fastest first */
-    int64_t helped[MAX_HELPERS];  /* samples of each */
+    int32_t devices[MAX_HELPERS + 1]; /* the main device, which is the fastest, then its helpers */
+    int64_t helped[MAX_HELPERS];      /* samples of each helper */
     int32_t helper_count;
     bool front;                               /* helpers compute the first layers */
     bool shared;                              /* some layers share weights */
@@ -52,8 +52,8 @@ static yk_status whole_s(const struct alternation *alternation, int32_t device, 
 /* Selects the fastest device and up to MAX_HELPERS others, sorted by speed. */
 static yk_status line_up(struct alternation *alternation, const struct yk_device_set *all)
 {
+    int32_t *devices = alternation->devices;
     double times[MAX_HELPERS + 1];
-    int32_t devices[MAX_HELPERS + 1];
     int32_t count = 0;
     for (int32_t i = 0; i < all->count; i++) {
         double seconds = 0;
@@ -73,11 +73,7 @@ static yk_status line_up(struct alternation *alternation, const struct yk_device
         times[at] = seconds;
         devices[at] = all->devices[i];
     }
-    alternation->main = devices[0];
     alternation->helper_count = times[count - 1] > slower * times[0] ? count - 1 : 0;
-    for (int32_t i = 0; i < alternation->helper_count; i++) {
-        alternation->helpers[i] = devices[i + 1];
-    }
     return YK_OK;
 }
 
@@ -103,12 +99,12 @@ static yk_status price_layers(struct alternation *alternation, int64_t helped)
     const int32_t L = context->model->layer_count;
     const int64_t own = context->request->workload.batch - helped;
     for (int32_t l = 0; l < L; l++) {
-        YK_TRY(yk_search_context_layer_seconds(context, alternation->main, l, own, false,
+        YK_TRY(yk_search_context_layer_seconds(context, alternation->devices[0], l, own, false,
                                                &alternation->own_s[l]));
-        YK_TRY(yk_search_context_layer_seconds(context, alternation->main, l, helped, false,
+        YK_TRY(yk_search_context_layer_seconds(context, alternation->devices[0], l, helped, false,
                                                &alternation->rest_s[l]));
         for (int32_t i = 0; i < alternation->helper_count; i++) {
-            YK_TRY(yk_search_context_layer_seconds(context, alternation->helpers[i], l,
+            YK_TRY(yk_search_context_layer_seconds(context, alternation->devices[i + 1], l,
                                                    alternation->helped[i], false,
                                                    &alternation->helper_s[i * L + l]));
         }
@@ -145,10 +141,8 @@ static yk_status make_plan(const struct alternation *alternation, int32_t cut,
     const enum yk_sharding_strategy asked = alternation->context->request->strategy;
     const int32_t count = alternation->helper_count + 1;
     struct yk_plan *plan = NULL;
-    int32_t devices[MAX_HELPERS + 1] = {alternation->main};
-    for (int32_t i = 0; i < alternation->helper_count; i++) {
-        devices[i + 1] = alternation->helpers[i];
-    }
+    int32_t devices[MAX_HELPERS + 1];
+    memcpy(devices, alternation->devices, sizeof devices);
     qsort(devices, (size_t)count, sizeof devices[0], yk_number_compare_int32);
     YK_TRY(yk_search_context_create_plan(alternation->context, devices, count, 2, arena, &plan));
     plan->micro_batches = 2;
@@ -167,12 +161,12 @@ static yk_status make_plan(const struct alternation *alternation, int32_t cut,
                                                 .shard_fraction = 1.0 / count,
                                                 .micro_batch_number = alternation->front ? 2 : 1};
         for (int32_t i = 0; i < alternation->helper_count; i++) {
-            if (alternation->helpers[i] == devices[r]) {
+            if (alternation->devices[i + 1] == devices[r]) {
                 member->share = alternation->helped[i];
                 member->micro_batch_number = alternation->front ? 1 : 2;
             }
         }
-        if (devices[r] == alternation->main) {
+        if (devices[r] == alternation->devices[0]) {
             plan->groups[1].members[0] = (struct yk_plan_group_member){
                 .rank = r, .share = plan->workload.batch, .shard_fraction = 1};
         }
@@ -222,7 +216,7 @@ static yk_status share_out(struct alternation *alternation, int64_t helped)
 {
     double speeds[MAX_HELPERS];
     for (int32_t i = 0; i < alternation->helper_count; i++) {
-        YK_TRY(whole_s(alternation, alternation->helpers[i], &speeds[i]));
+        YK_TRY(whole_s(alternation, alternation->devices[i + 1], &speeds[i]));
         speeds[i] = 1 / speeds[i];
     }
     yk_plan_divide_batch(speeds, alternation->helper_count, helped, alternation->helped);
