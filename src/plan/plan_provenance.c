@@ -312,14 +312,14 @@ yk_status yk_plan_provenance_write(const struct yk_plan *plan,
     yk_json_write_string(json, "links", hash);
     write_devices(context->cluster, json);
     yk_json_write_end_object(json);
-    if (!context->profile) {
+    if (context->profile) {
+        YK_TRY(hash_profile(context->profile, hash));
+        YK_TRY(write_source("profile", plan->profile_source, hash, context, arena, json));
+        yk_json_write_end_object(json);
+    } else {
         yk_json_write_newline(json, 1);
         yk_json_write_null(json, "profile");
-        return yk_text_status(json->text);
     }
-    YK_TRY(hash_profile(context->profile, hash));
-    YK_TRY(write_source("profile", plan->profile_source, hash, context, arena, json));
-    yk_json_write_end_object(json);
     return yk_text_status(json->text);
 }
 

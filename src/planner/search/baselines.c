@@ -202,19 +202,13 @@ static yk_status add_singles(struct baselines *baselines)
     return YK_OK;
 }
 
-static yk_status consider_map(struct yk_plan_search *own, const struct yk_placement *placement,
-                              struct yk_arena *arena)
-{
-    struct yk_plan *plan = NULL;
-    YK_TRY(yk_placement_plan_create(own->context, placement->devices, arena, &plan));
-    return yk_plan_search_evaluate(own, plan, NULL);
-}
-
 static yk_status add_placement_row(struct baselines *baselines, const char *name,
                                    const struct yk_placement *placement, struct yk_plan_search *own)
 {
     if (placement->devices) {
-        YK_TRY_WITH_TEMPORARY_ARENA(arena, consider_map(own, placement, arena));
+        struct yk_plan *plan = NULL;
+        YK_TRY(yk_placement_plan_create(own->context, placement->devices, own->arena, &plan));
+        YK_TRY(yk_plan_search_evaluate(own, plan, NULL));
     }
     YK_TRY(add_row(baselines, name, own));
     struct yk_plan_alternative *row = &baselines->rows[*baselines->row_count - 1];
