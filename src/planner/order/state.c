@@ -179,15 +179,14 @@ void yk_transfer_order_state_move(struct yk_transfer_order_state *state, int32_t
     set_present(state, op, to);
     state->load_s[slot] -= moved->block_s;
     state->load_s[to] += moved->block_s;
+    const int32_t earlier = direction > 0 ? slot : to;
     if (yk_transfer_order_op_is_all_gather(op)) {
-        const int32_t earlier = direction > 0 ? slot : to;
         state->used_bytes[earlier] -= direction * moved->block_bytes;
         if (!yk_transfer_order_slot_is_before_backward(state->problem, layer, slot)) {
             state->gathered[row + earlier] -= direction;
         }
     } else {
         const int32_t later = direction > 0 ? to : slot;
-        const int32_t earlier = direction > 0 ? slot : to;
         state->used_bytes[later] += direction * moved->block_bytes;
         state->scattered[row + earlier] -= direction;
     }

@@ -201,13 +201,6 @@ static yk_status join(const struct making *making, int32_t from, int32_t to, dou
     return yk_graph_builder_add_edge(making->builder, &edge);
 }
 
-/* Bytes between a device and the one that updates the layer: the gradient, and the new weights
- * back. Both are part of the layer's state in memory. */
-static double exchanged_bytes(const struct yk_step_graph *step, const struct yk_layer *layer)
-{
-    return 2 * (double)layer->trainable * (double)yk_precision_bytes(step->spec.workload.precision);
-}
-
 static yk_status join_micro_batch(const struct making *making, int32_t m)
 {
     const struct yk_step_graph *step = making->step;
@@ -222,7 +215,10 @@ static yk_status join_micro_batch(const struct making *making, int32_t m)
     }
     for (int32_t l = 0; l < step->layer_count; l++) {
         const struct yk_layer *layer = &model->layers[l];
-        const double exchanged = exchanged_bytes(step, layer);
+        /* Between a device and the one that updates the layer: the gradient, and the new weights
+         * back. Both are part of the layer's state in memory. */
+        const double exchanged = 2 * (double)layer->trainable *
+                                 (double)yk_precision_bytes(step->spec.workload.precision);
         const int32_t leader = yk_model_weight_owner(step->model, l);
         YK_TRY(join(making, forward[l], backward[l], (double)layer->saved_bytes, false));
         YK_TRY(join(making, backward[l], step->update[l], exchanged, true));
