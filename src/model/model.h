@@ -105,6 +105,16 @@ struct yk_model {
 yk_status yk_model_build(const struct yk_model_config *config, const struct yk_workload *workload,
                          struct yk_arena *arena, const struct yk_model **out) YK_MUST_USE;
 
+/* Returns the layer that owns the weights of `layer`: `layer` itself, or the layer whose weights
+ * `layer` shares. */
+static inline int32_t yk_model_weight_owner(const struct yk_model *model, int32_t layer)
+{
+    while (model->layers[layer].shares_weights_of != YK_LAYER_NONE) {
+        layer = model->layers[layer].shares_weights_of;
+    }
+    return layer;
+}
+
 /* Returns the number of tokens of one batch or micro-batch that have a loss. */
 int64_t yk_model_count_loss_tokens(const struct yk_model *model);
 

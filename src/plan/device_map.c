@@ -1,10 +1,8 @@
 #include "plan/device_map.h"
 
 #include "base/json.h"
-#include "base/name_index.h"
 #include "base/number.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -61,7 +59,7 @@ int32_t yk_device_map_list_places(const struct yk_device_map *map, const char *m
 void yk_device_map_write_place(struct yk_text *text, int32_t place)
 {
     if (place >= 0) {
-        yk_text_addf(text, "%" PRId32, place);
+        yk_text_addf(text, "%d", place);
     } else {
         yk_text_add(text, place == YK_DEVICE_MAP_CPU ? "\"cpu\"" : "\"disk\"");
     }
@@ -77,31 +75,14 @@ static const char *place_name(struct yk_text *text, int32_t place)
     return yk_text_chars(text);
 }
 
-static yk_status add_known_names(const struct yk_module_tree *modules, struct yk_name_index *names)
-{
-    bool added = false;
-    int32_t number = 0;
-    for (int32_t i = 0; i < modules->module_count; i++) {
-        YK_TRY(yk_name_index_add(names, modules->modules[i].name, &added, &number));
-    }
-    for (int32_t i = 0; i < modules->tensor_count; i++) {
-        YK_TRY(yk_name_index_add(names, modules->tensors[i].name, &added, &number));
-    }
-    return YK_OK;
-}
-
-static yk_status check_entries(const struct yk_device_map *map, const struct yk_name_index *known,
-                               int32_t device_count)
+static yk_status check_places(const struct yk_device_map *map, int32_t device_count)
 {
     for (int32_t i = 0; i < map->count; i++) {
         const char *name = map->entries[i].module;
         const int32_t place = map->entries[i].place;
-        int32_t number = 0;
-        YK_TRY(yk_name_index_find_or_fail(known, name, "the model has no module", &number));
         if (place >= device_count || place < YK_DEVICE_MAP_DISK) {
-            return yk_fail(YK_ERROR_INPUT,
-                           "\"%s\" goes to device %" PRId32 ", but devices are 0 to %" PRId32, name,
-                           place, device_count - 1);
+            return yk_fail(YK_ERROR_INPUT, "\"%s\" goes to device %d, but devices are 0 to %d",
+                           name, place, device_count - 1);
         }
     }
     return YK_OK;
@@ -149,14 +130,9 @@ static yk_status check_ties(const struct yk_device_map *map, const struct yk_mod
 yk_status yk_device_map_check(const struct yk_device_map *map, const struct yk_module_tree *modules,
                               int32_t device_count)
 {
-    struct yk_name_index *known = NULL;
-    YK_TRY(yk_name_index_create(&known));
-    yk_status status = add_known_names(modules, known);
-    YK_IF_OK(check_entries(map, known, device_count));
-    YK_IF_OK(check_cover(map, modules));
-    YK_IF_OK(check_ties(map, modules));
-    yk_name_index_destroy(known);
-    return status;
+    YK_TRY(check_places(map, device_count));
+    YK_TRY(check_cover(map, modules));
+    return check_ties(map, modules);
 }
 
 /* A map under construction. */

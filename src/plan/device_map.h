@@ -45,8 +45,8 @@ int32_t yk_device_map_list_places(const struct yk_device_map *map, const char *m
                                   int32_t capacity, int32_t *out);
 
 /*
- * Fails if an entry has an unknown module or a device index that is not less than `device_count`,
- * if a tensor has no place, or if tensors that share their weights have different places.
+ * Fails if an entry has a device index that is not less than `device_count`, if a tensor of
+ * `modules` has no place, or if tensors that share their weights have different places.
  */
 yk_status yk_device_map_check(const struct yk_device_map *map, const struct yk_module_tree *modules,
                               int32_t device_count) YK_MUST_USE;

@@ -181,11 +181,9 @@ void yk_plan_group_sample_ranges(const struct yk_plan *plan, int32_t group, int3
 void yk_plan_sync_tied_layers(struct yk_plan *plan, const struct yk_model *model)
 {
     for (int32_t l = 0; l < plan->layer_count; l++) {
-        const int32_t owner = model->layers[l].shares_weights_of;
-        if (owner != YK_LAYER_NONE) {
-            plan->layers[l].group = plan->layers[owner].group;
-            plan->layers[l].strategy = plan->layers[owner].strategy;
-        }
+        const struct yk_plan_layer *owner = &plan->layers[yk_model_weight_owner(model, l)];
+        plan->layers[l].group = owner->group;
+        plan->layers[l].strategy = owner->strategy;
     }
 }
 

@@ -23,9 +23,9 @@
  * Files of this folder:
  *   plan                      the plan
  *   plan_check                checks whether a plan is valid
- *   plan_file, plan_json      read and write plan files; plan_options, plan_transfers,
+ *   plan_file, plan_json      read and write plan files; plan_restrictions, plan_transfers,
  *                             plan_provenance and plan_path read and write parts of them
- *   plan_result, memory_kind  a plan with its predicted time and memory, for reports
+ *   plan_result               a plan with its predicted time and memory, for reports
  *   device_map                the devices of modules, in the form of Hugging Face
  */
 #ifndef YK_PLAN_PLAN_H
@@ -84,14 +84,6 @@ struct yk_plan_layer {
     bool recompute; /* saves only the layer's input, and runs forward again before backward */
 };
 
-/* The step of L layers is divided into 2L + 3 slots. A plan assigns communication to slots. Forward
- * of layer i is slot i, backward of layer i is slot 2L − i. No layer computes in these slots: */
-enum yk_non_compute_slot {
-    YK_SLOT_AFTER_FORWARD,  /* slot L, between forward and backward */
-    YK_SLOT_AFTER_BACKWARD, /* slot 2L + 1, after backward */
-    YK_SLOT_BEFORE_FORWARD, /* slot 2L + 2, before the next step's forward */
-};
-
 enum yk_transfer_kind {
     YK_TRANSFER_ALL_GATHER,
     YK_TRANSFER_REDUCE_SCATTER,
@@ -99,10 +91,15 @@ enum yk_transfer_kind {
 };
 
 /*
- * A collective on some blocks of a layer. A block is a part of the layer's parameters or of its
- * gradient. The collective does not start before slot `slot`. If a gather is between the layer's
- * forward and backward, it is for the backward; any other gather is for the next forward. Weights
- * that several layers share belong to the first of these layers.
+ * The step of L layers is divided into 2L + 3 slots. A plan assigns communication to slots. Forward
+ * of layer i is slot i, backward of layer i is slot 2L − i. No layer computes in slot L, between
+ * forward and backward, in slot 2L + 1, after backward, and in slot 2L + 2, before the next step's
+ * forward.
+ *
+ * A transfer is a collective on some blocks of a layer. A block is a part of the layer's parameters
+ * or of its gradient. The collective does not start before slot `slot`. If a gather is between the
+ * layer's forward and backward, it is for the backward; any other gather is for the next forward.
+ * Weights that several layers share belong to the first of these layers.
  */
 struct yk_plan_transfer {
     enum yk_transfer_kind kind;

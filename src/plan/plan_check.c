@@ -37,8 +37,7 @@ static yk_status check_workload(const struct yk_plan *plan, const struct yk_mode
                                        "described for");
     }
     if (plan->layer_count != model->layer_count) {
-        return yk_fail(YK_ERROR_INPUT,
-                       "the plan has %" PRId32 " layers, but the model has %" PRId32,
+        return yk_fail(YK_ERROR_INPUT, "the plan has %d layers, but the model has %d",
                        plan->layer_count, model->layer_count);
     }
     return YK_OK;
@@ -47,14 +46,14 @@ static yk_status check_workload(const struct yk_plan *plan, const struct yk_mode
 static yk_status check_scalars(const struct yk_plan *plan)
 {
     if (plan->micro_batches < 1) {
-        return yk_fail(YK_ERROR_INPUT, "there must be 1 micro-batch or more, not %" PRId32,
+        return yk_fail(YK_ERROR_INPUT, "there must be 1 micro-batch or more, not %d",
                        plan->micro_batches);
     }
     if ((unsigned)plan->pipeline >= YK_PIPELINE_SCHEDULE_COUNT) {
         return yk_fail(YK_ERROR_INPUT, "no pipeline has the number %d", (int)plan->pipeline);
     }
     if (plan->prefetch < (plan->transfer_count > 0 ? 0 : 1)) {
-        return yk_fail(YK_ERROR_INPUT, "gathers go 1 or more ahead of their use, not %" PRId32,
+        return yk_fail(YK_ERROR_INPUT, "gathers go 1 or more ahead of their use, not %d",
                        plan->prefetch);
     }
     if (!is_amount(plan->block_bytes)) {
@@ -86,39 +85,33 @@ static yk_status check_ranks(const struct yk_plan *plan, int32_t *scratch)
     for (int32_t i = 0; i < plan->rank_count; i++) {
         const struct yk_plan_rank *rank = &plan->ranks[i];
         if (rank->device < 0) {
-            return yk_fail(YK_ERROR_INPUT, "rank %" PRId32 " has no device", i);
+            return yk_fail(YK_ERROR_INPUT, "rank %d has no device", i);
         }
         if (!is_amount(rank->limit_bytes)) {
-            return yk_fail(YK_ERROR_INPUT,
-                           "rank %" PRId32 ": its limit must be more than 0 bytes, not %g", i,
-                           rank->limit_bytes);
+            return yk_fail(YK_ERROR_INPUT, "rank %d: its limit must be more than 0 bytes, not %g",
+                           i, rank->limit_bytes);
         }
         scratch[i] = rank->device;
     }
     const int32_t twice = find_twice(scratch, plan->rank_count);
-    return twice < 0
-               ? YK_OK
-               : yk_fail(YK_ERROR_INPUT, "device %" PRId32 " has two ranks; give it one", twice);
+    return twice < 0 ? YK_OK
+                     : yk_fail(YK_ERROR_INPUT, "device %d has two ranks; give it one", twice);
 }
 
 static yk_status check_member(const struct yk_plan *plan, int32_t group, int32_t number)
 {
     const struct yk_plan_group_member *member = &plan->groups[group].members[number];
     if (member->rank < 0 || member->rank >= plan->rank_count) {
-        return yk_fail(YK_ERROR_INPUT,
-                       "group %" PRId32 " has rank %" PRId32 ", but ranks are 0 to %" PRId32, group,
+        return yk_fail(YK_ERROR_INPUT, "group %d has rank %d, but ranks are 0 to %d", group,
                        member->rank, plan->rank_count - 1);
     }
     if (member->share < 0 || member->share > plan->workload.batch) {
         return yk_fail(YK_ERROR_INPUT,
-                       "group %" PRId32 ": rank %" PRId32 " takes %" PRId64
-                       " samples of a batch of %" PRId64,
-                       group, member->rank, member->share, plan->workload.batch);
+                       "group %d: rank %d takes %" PRId64 " samples of a batch of %" PRId64, group,
+                       member->rank, member->share, plan->workload.batch);
     }
     if (!(member->shard_fraction >= 0 && member->shard_fraction <= 1)) {
-        return yk_fail(YK_ERROR_INPUT,
-                       "group %" PRId32 ": the part of rank %" PRId32
-                       " must be from 0 to 1, not %g",
+        return yk_fail(YK_ERROR_INPUT, "group %d: the part of rank %d must be from 0 to 1, not %g",
                        group, member->rank, member->shard_fraction);
     }
     return YK_OK;
@@ -135,19 +128,19 @@ static yk_status check_sums(const struct yk_plan *plan, int32_t group)
         left -= planned->members[i].share;
         if (left < 0) {
             return yk_fail(YK_ERROR_INPUT,
-                           "the shares of group %" PRId32 " are more than the batch of %" PRId64,
-                           group, plan->workload.batch);
+                           "the shares of group %d are more than the batch of %" PRId64, group,
+                           plan->workload.batch);
         }
     }
     if (left > 0) {
         return yk_fail(YK_ERROR_INPUT,
-                       "the shares of group %" PRId32 " add up to %" PRId64
-                       ", but the batch has %" PRId64 " samples",
+                       "the shares of group %d add up to %" PRId64 ", but the batch has %" PRId64
+                       " samples",
                        group, plan->workload.batch - left, plan->workload.batch);
     }
     if (fabs(parts - 1) > PART_TOLERANCE) {
-        return yk_fail(YK_ERROR_INPUT, "the parts of group %" PRId32 " add up to %.9g, not to 1",
-                       group, parts);
+        return yk_fail(YK_ERROR_INPUT, "the parts of group %d add up to %.9g, not to 1", group,
+                       parts);
     }
     return YK_OK;
 }
@@ -162,17 +155,17 @@ static yk_status check_micro_batches(const struct yk_plan *plan, int32_t group)
         smallest += member->share / plan->micro_batches;
         if (plan->group_count > 1 && planned->member_count > 1 &&
             member->share % plan->micro_batches != 0) {
-            return yk_fail(YK_ERROR_INPUT,
-                           "group %" PRId32 ": the share of rank %" PRId32 ", %" PRId64
-                           ", must be a multiple of the %" PRId32
-                           " micro-batches, since there are several groups",
-                           group, member->rank, member->share, plan->micro_batches);
+            return yk_fail(
+                YK_ERROR_INPUT,
+                "group %d: the share of rank %d, %" PRId64
+                ", must be a multiple of the %d micro-batches, since there are several groups",
+                group, member->rank, member->share, plan->micro_batches);
         }
     }
     return smallest > 0 ? YK_OK
                         : yk_fail(YK_ERROR_INPUT,
-                                  "%" PRId32 " micro-batches are more than the shares of group "
-                                  "%" PRId32 " can be cut into",
+                                  "%d micro-batches are more than the shares of group "
+                                  "%d can be cut into",
                                   plan->micro_batches, group);
 }
 
@@ -189,9 +182,9 @@ static yk_status check_alternating(const struct yk_plan *plan, int32_t group)
                 yk_number_format(member->micro_batch_number - 1, number);
             }
             return yk_fail(YK_ERROR_INPUT,
-                           "group %" PRId32 ": \"micro_batch\" of rank %" PRId32
-                           " is %s; where members alternate, each of a group of several has one "
-                           "below %" PRId32 ", and one that is alone has none",
+                           "group %d: \"micro_batch\" of rank %d is %s; where members alternate, "
+                           "each of a group of several has one "
+                           "below %d, and one that is alone has none",
                            group, member->rank, number, plan->micro_batches);
         }
     }
@@ -205,13 +198,13 @@ static yk_status check_alternating(const struct yk_plan *plan, int32_t group)
             yk_plan_member_sample_range(plan, 0, other->member_count - 1, m, &other_first) +
             other_first;
         if (samples < 1) {
-            return yk_fail(YK_ERROR_INPUT, "group %" PRId32 ": no member has micro-batch %" PRId32,
-                           group, m);
+            return yk_fail(YK_ERROR_INPUT, "group %d: no member has micro-batch %d", group, m);
         }
         if (samples != others) {
             return yk_fail(YK_ERROR_INPUT,
-                           "group %" PRId32 " takes %" PRId64 " samples in micro-batch %" PRId32
-                           ", but group 0 takes %" PRId64 "; all groups must take the same",
+                           "group %d takes %" PRId64
+                           " samples in micro-batch %d, but group 0 takes %" PRId64
+                           "; all groups must take the same",
                            group, samples, m, others);
         }
     }
@@ -223,8 +216,7 @@ static yk_status check_group(const struct yk_plan *plan, int32_t group, int32_t 
     const struct yk_plan_group *planned = &plan->groups[group];
     bool alternating = yk_plan_has_alternating_members(plan);
     if (planned->member_count < 1 || planned->member_count > plan->rank_count) {
-        return yk_fail(YK_ERROR_INPUT,
-                       "group %" PRId32 " has %" PRId32 " members of %" PRId32 " ranks", group,
+        return yk_fail(YK_ERROR_INPUT, "group %d has %d members of %d ranks", group,
                        planned->member_count, plan->rank_count);
     }
     for (int32_t i = 0; i < planned->member_count; i++) {
@@ -234,8 +226,7 @@ static yk_status check_group(const struct yk_plan *plan, int32_t group, int32_t 
     }
     const int32_t twice = find_twice(scratch, planned->member_count);
     if (twice >= 0) {
-        return yk_fail(YK_ERROR_INPUT, "group %" PRId32 " has rank %" PRId32 " twice", group,
-                       twice);
+        return yk_fail(YK_ERROR_INPUT, "group %d has rank %d twice", group, twice);
     }
     YK_TRY(check_sums(plan, group));
     return alternating ? check_alternating(plan, group) : check_micro_batches(plan, group);
@@ -263,8 +254,7 @@ static yk_status check_layer(const struct yk_plan *plan, const struct yk_model *
     const char *name = model->layers[number].name;
     const int32_t shares = model->layers[number].shares_weights_of;
     if (layer->group < 0 || layer->group >= plan->group_count) {
-        return yk_fail(YK_ERROR_INPUT,
-                       "\"%s\" goes to group %" PRId32 ", but groups are 0 to %" PRId32, name,
+        return yk_fail(YK_ERROR_INPUT, "\"%s\" goes to group %d, but groups are 0 to %d", name,
                        layer->group, plan->group_count - 1);
     }
     if ((unsigned)layer->strategy >= YK_SHARDING_STRATEGY_COUNT) {
@@ -299,8 +289,8 @@ static yk_status check_transfer(const struct yk_plan *plan, const struct yk_mode
 {
     if ((unsigned)transfer->kind > YK_TRANSFER_ALL_REDUCE || transfer->layer < 0 ||
         transfer->layer >= plan->layer_count) {
-        return yk_fail(YK_ERROR_INPUT, "no transfer is kind %d of layer %" PRId32,
-                       (int)transfer->kind, transfer->layer);
+        return yk_fail(YK_ERROR_INPUT, "no transfer is kind %d of layer %d", (int)transfer->kind,
+                       transfer->layer);
     }
     const struct yk_layer *layer = &model->layers[transfer->layer];
     const char *kind = yk_plan_transfer_name(transfer->kind);
@@ -319,13 +309,11 @@ static yk_status check_transfer(const struct yk_plan *plan, const struct yk_mode
     if (transfer->first_block < 0 || transfer->block_count < 1 ||
         transfer->block_count > blocks - transfer->first_block) {
         return yk_fail(YK_ERROR_INPUT,
-                       "%s of \"%s\": there are no %" PRId32 " blocks from block %" PRId32
-                       " on; it has %" PRId32,
-                       kind, layer->name, transfer->block_count, transfer->first_block, blocks);
+                       "%s of \"%s\": there are no %d blocks from block %d on; it has %d", kind,
+                       layer->name, transfer->block_count, transfer->first_block, blocks);
     }
     if (transfer->slot < 0 || transfer->slot >= yk_plan_slot_count(plan)) {
-        return yk_fail(YK_ERROR_INPUT,
-                       "%s of \"%s\": slots are 0 to %" PRId32 ", there is no slot %" PRId32, kind,
+        return yk_fail(YK_ERROR_INPUT, "%s of \"%s\": slots are 0 to %d, there is no slot %d", kind,
                        layer->name, yk_plan_slot_count(plan) - 1, transfer->slot);
     }
     return YK_OK;
@@ -334,8 +322,7 @@ static yk_status check_transfer(const struct yk_plan *plan, const struct yk_mode
 static yk_status check_transfers(const struct yk_plan *plan, const struct yk_model *model)
 {
     if (plan->transfer_count < 0) {
-        return yk_fail(YK_ERROR_INPUT, "a plan cannot have %" PRId32 " transfers",
-                       plan->transfer_count);
+        return yk_fail(YK_ERROR_INPUT, "a plan cannot have %d transfers", plan->transfer_count);
     }
     if (plan->transfer_count == 0) {
         return YK_OK;
@@ -343,7 +330,7 @@ static yk_status check_transfers(const struct yk_plan *plan, const struct yk_mod
     if (plan->group_count > 1 || plan->micro_batches > 1) {
         return yk_fail(YK_ERROR_INPUT,
                        "an order of transfers is for plans with one group and one micro-batch, not "
-                       "%" PRId32 " and %" PRId32,
+                       "%d and %d",
                        plan->group_count, plan->micro_batches);
     }
     if (plan->groups[0].member_count == 1) {

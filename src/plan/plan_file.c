@@ -15,7 +15,6 @@
 #include "plan/plan_json.h"
 #include "plan/plan_provenance.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -518,9 +517,8 @@ static yk_status check(const struct yk_plan *plan, const struct yk_plan_file_con
     }
     for (int32_t i = 0; i < plan->rank_count; i++) {
         if (plan->ranks[i].device >= context->cluster->device_count) {
-            return yk_fail(YK_ERROR_INPUT,
-                           "rank %" PRId32 " has device %" PRId32 ", but devices are 0 to %" PRId32,
-                           i, plan->ranks[i].device, context->cluster->device_count - 1);
+            return yk_fail(YK_ERROR_INPUT, "rank %d has device %d, but devices are 0 to %d", i,
+                           plan->ranks[i].device, context->cluster->device_count - 1);
         }
     }
     return YK_OK;

@@ -3,7 +3,7 @@
  * uses them.
  *
  *   plan_json         single values, with their types checked
- *   plan_options      the member "request"
+ *   plan_restrictions the member "request"
  *   plan_transfers    the member "order"
  *
  * A function that reads a member does not change `*out` if the member is missing. Error messages

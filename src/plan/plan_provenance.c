@@ -158,7 +158,7 @@ static yk_status check_devices(const struct yk_json *list, const struct yk_clust
 {
     const size_t count = yk_json_array_count(list);
     if (list && count != (size_t)cluster->device_count) {
-        return yk_fail(YK_ERROR_INPUT, "made for %zu devices, this cluster has %" PRId32, count,
+        return yk_fail(YK_ERROR_INPUT, "made for %zu devices, this cluster has %d", count,
                        cluster->device_count);
     }
     for (size_t i = 0; i < count; i++) {
@@ -224,24 +224,17 @@ yk_status yk_plan_provenance_check(const struct yk_json *root,
                : yk_status_prefix(check_profile(members.profile, context->profile), "profile");
 }
 
-static yk_status read_source(const struct yk_json *member, const char *place, const char **out)
+/* Reads the member "source". Converts a path to one from the working directory. */
+static yk_status read_source(const struct yk_json *member, const char *key, const char *path,
+                             struct yk_arena *arena, const char **out)
 {
-    return yk_status_prefix(
-        yk_json_read_nonempty_string(yk_json_get_member(member, "source"), "source", out), place);
-}
-
-/* Converts the stored paths to paths from the working directory. */
-static yk_status find_sources(const char *path, struct yk_arena *arena,
-                              struct yk_plan_source_paths *sources)
-{
-    if (yk_model_config_is_path(sources->model)) {
-        YK_TRY(yk_plan_path_resolve(sources->model, path, arena, &sources->model));
-    } else {
-        YK_TRY(yk_arena_strdup(arena, sources->model, &sources->model));
-    }
-    YK_TRY(yk_plan_path_resolve(sources->cluster, path, arena, &sources->cluster));
-    return sources->profile ? yk_plan_path_resolve(sources->profile, path, arena, &sources->profile)
-                            : YK_OK;
+    const char *source = NULL;
+    YK_TRY(yk_status_prefix(
+        yk_json_read_nonempty_string(yk_json_get_member(member, "source"), "source", &source),
+        key));
+    return strcmp(key, "model") == 0 && !yk_model_config_is_path(source)
+               ? yk_arena_strdup(arena, source, out)
+               : yk_plan_path_resolve(source, path, arena, out);
 }
 
 yk_status yk_plan_provenance_read_source_paths(const struct yk_json *root, const char *path,
@@ -251,12 +244,11 @@ yk_status yk_plan_provenance_read_source_paths(const struct yk_json *root, const
     struct members members;
     struct yk_plan_source_paths sources = {0};
     YK_TRY(read_members(root, &members));
-    YK_TRY(read_source(members.model, "model", &sources.model));
-    YK_TRY(read_source(members.cluster, "cluster", &sources.cluster));
+    YK_TRY(read_source(members.model, "model", path, arena, &sources.model));
+    YK_TRY(read_source(members.cluster, "cluster", path, arena, &sources.cluster));
     if (members.profile) {
-        YK_TRY(read_source(members.profile, "profile", &sources.profile));
+        YK_TRY(read_source(members.profile, "profile", path, arena, &sources.profile));
     }
-    YK_TRY(find_sources(path, arena, &sources));
     *out = sources;
     return YK_OK;
 }
@@ -320,14 +312,14 @@ yk_status yk_plan_provenance_write(const struct yk_plan *plan,
     yk_json_write_string(json, "links", hash);
     write_devices(context->cluster, json);
     yk_json_write_end_object(json);
-    if (!context->profile) {
+    if (context->profile) {
+        YK_TRY(hash_profile(context->profile, hash));
+        YK_TRY(write_source("profile", plan->profile_source, hash, context, arena, json));
+        yk_json_write_end_object(json);
+    } else {
         yk_json_write_newline(json, 1);
         yk_json_write_null(json, "profile");
-        return yk_text_status(json->text);
     }
-    YK_TRY(hash_profile(context->profile, hash));
-    YK_TRY(write_source("profile", plan->profile_source, hash, context, arena, json));
-    yk_json_write_end_object(json);
     return yk_text_status(json->text);
 }
 

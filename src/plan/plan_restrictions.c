@@ -1,5 +1,4 @@
-/* Plan options: the member "request" of a plan file, which says what the search was restricted to.
- */
+/* Plan restrictions: the member "request" of a plan file. */
 #include "plan/plan_json.h"
 
 #include <string.h>

@@ -3,7 +3,6 @@
 
 #include "base/number.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -20,16 +19,12 @@ struct reading {
     size_t *places;               /* (slots) the slot's index in the file */
 };
 
-static const char *const gap_names[] = {
-    [YK_SLOT_AFTER_FORWARD] = "middle",
-    [YK_SLOT_AFTER_BACKWARD] = "end",
-    [YK_SLOT_BEFORE_FORWARD] = "begin",
-};
+/* The slots in which no layer computes. */
+static const char *const gap_names[] = {"middle", "end", "begin"};
 
-static int32_t gap_slot(const struct yk_plan *plan, enum yk_non_compute_slot gap)
+static int32_t gap_slot(const struct yk_plan *plan, size_t gap)
 {
-    const int32_t L = plan->layer_count;
-    return gap == YK_SLOT_AFTER_FORWARD ? L : gap == YK_SLOT_AFTER_BACKWARD ? 2 * L + 1 : 2 * L + 2;
+    return gap == 0 ? plan->layer_count : 2 * plan->layer_count + (int32_t)gap;
 }
 
 /* The text after `word` and a space, or NULL if `text` does not begin so. */
@@ -44,7 +39,7 @@ static yk_status read_slot(const struct reading *reading, const char *text, int3
     int32_t layer = 0;
     for (size_t i = 0; i < COUNT(gap_names); i++) {
         if (strcmp(text, gap_names[i]) == 0) {
-            *out = gap_slot(reading->plan, (enum yk_non_compute_slot)i);
+            *out = gap_slot(reading->plan, i);
             return YK_OK;
         }
     }
@@ -186,7 +181,7 @@ static void write_slot(const struct yk_plan *plan, const struct yk_model *model,
 {
     const int32_t L = plan->layer_count;
     for (size_t i = 0; i < COUNT(gap_names); i++) {
-        if (slot == gap_slot(plan, (enum yk_non_compute_slot)i)) {
+        if (slot == gap_slot(plan, i)) {
             yk_text_add(out, gap_names[i]);
             return;
         }
@@ -203,9 +198,9 @@ static void write_transfer(const struct yk_plan *plan, const struct yk_model *mo
                  model->layers[transfer->layer].name);
     if (transfer->first_block == last &&
         yk_plan_layer_block_count(plan, model, transfer->layer) > 1) {
-        yk_text_addf(out, " block %" PRId32, last);
+        yk_text_addf(out, " block %d", last);
     } else if (transfer->block_count < yk_plan_layer_block_count(plan, model, transfer->layer)) {
-        yk_text_addf(out, " blocks %" PRId32 "-%" PRId32, transfer->first_block, last);
+        yk_text_addf(out, " blocks %d-%d", transfer->first_block, last);
     }
 }
 

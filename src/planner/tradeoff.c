@@ -11,47 +11,32 @@
 /* Fraction of the remaining time for the integer program. */
 static const double milp_part = 0.5;
 
-struct context {
+struct curves {
     struct yk_search_context *context;
     struct yk_memory_tradeoff *tradeoff;
     const struct yk_memory_tradeoff_options *options;
-    struct yk_device_set all;
-    enum yk_sharding_strategy *strategies; /* (L) */
-    bool *recompute;                       /* (L) */
-    double block_bytes;
+    struct yk_data_parallel_spec spec; /* of the fully-sharded plan on all devices */
 };
 
 /* The fully-sharded plan on all devices; NULL if it does not fit. */
-static yk_status sharded_plan(const struct context *context, bool recompute, struct yk_arena *arena,
+static yk_status sharded_plan(const struct curves *curves, bool recompute, struct yk_arena *arena,
                               struct yk_plan **out)
 {
-    struct yk_search_context *study = context->context;
+    struct yk_search_context *context = curves->context;
     struct yk_plan *plan = NULL;
     bool fits = false;
-    for (int32_t l = 0; l < study->model->layer_count; l++) {
-        context->recompute[l] = recompute && study->recomputes[l];
+    for (int32_t l = 0; l < context->model->layer_count; l++) {
+        curves->spec.recompute[l] = recompute && context->recomputes[l];
     }
-    const struct yk_data_parallel_spec split = {
-        .devices = context->all.devices,
-        .count = context->all.count,
-        .micro_batches = 1,
-        .strategies = context->strategies,
-        .recompute = context->recompute,
-        .no_sync = true,
-        .prefetch = 1,
-        .block_bytes = context->block_bytes,
-        .bucket_bytes = context->block_bytes,
-        .max_s = INFINITY,
-    };
-    YK_TRY(yk_data_parallel_create_plan(study, &split, arena, &plan, &fits));
+    YK_TRY(yk_data_parallel_create_plan(context, &curves->spec, arena, &plan, &fits));
     *out = plan && fits ? plan : NULL;
     return YK_OK;
 }
 
-static yk_status time_of(const struct context *context, const struct yk_plan *plan, double *out_s)
+static yk_status time_of(const struct curves *curves, const struct yk_plan *plan, double *out_s)
 {
     struct yk_plan_evaluation evaluation;
-    YK_TRY(yk_plan_evaluation_run(context->context, plan, YK_PLAN_EVALUATION_SIMULATE_IF_FITS,
+    YK_TRY(yk_plan_evaluation_run(curves->context, plan, YK_PLAN_EVALUATION_SIMULATE_IF_FITS,
                                   &evaluation));
     *out_s = evaluation.step_s;
     yk_plan_evaluation_free(&evaluation);
@@ -68,38 +53,38 @@ static int32_t count_kept(const struct yk_plan *plan)
 }
 
 /* Optimises strategies and transfer order together. */
-static yk_status join(const struct context *context, const struct yk_plan *base,
+static yk_status join(const struct curves *curves, const struct yk_plan *base,
                       enum yk_transfer_order_method method, struct yk_arena *arena, double *out_s,
                       struct yk_plan **out)
 {
-    const struct yk_search_context *study = context->context;
-    const struct yk_scheduler_options *search = &study->request->search;
+    const struct yk_search_context *context = curves->context;
+    const struct yk_scheduler_options *search = &context->request->search;
     /* Leaves time for the curves that follow. */
     const double left_s = search->moves > 0 ? INFINITY
                                             : milp_part * search->budget_s *
-                                                  (1 - yk_search_context_spent_fraction(study));
+                                                  (1 - yk_search_context_spent_fraction(context));
     const struct yk_transfer_order_plan_options options = {
-        .method = method, .open = true, .budget_s = fmin(context->options->milp_s, left_s)};
+        .method = method, .open = true, .budget_s = fmin(curves->options->milp_s, left_s)};
     bool ordered = false;
     *out_s = NAN;
     YK_TRY(yk_plan_copy(base, arena, out));
-    YK_TRY(yk_transfer_order_plan_apply(context->context, &options, arena, *out, &ordered));
-    return ordered ? time_of(context, *out, out_s) : YK_OK;
+    YK_TRY(yk_transfer_order_plan_apply(curves->context, &options, arena, *out, &ordered));
+    return ordered ? time_of(curves, *out, out_s) : YK_OK;
 }
 
 /* The plan without recomputation, if it fits and recomputation is not requested, or with it. */
-static yk_status plain_plan(const struct context *context, struct yk_arena *arena,
+static yk_status plain_plan(const struct curves *curves, struct yk_arena *arena,
                             struct yk_plan **out)
 {
     *out = NULL;
-    if (!context->context->request->workload.recompute) {
-        YK_TRY(sharded_plan(context, false, arena, out));
+    if (!curves->context->request->workload.recompute) {
+        YK_TRY(sharded_plan(curves, false, arena, out));
     }
-    return *out ? YK_OK : sharded_plan(context, true, arena, out);
+    return *out ? YK_OK : sharded_plan(curves, true, arena, out);
 }
 
 /* The same, but with recomputation if that makes the joint plan faster. */
-static yk_status base_plan(const struct context *context, struct yk_arena *arena,
+static yk_status base_plan(const struct curves *curves, struct yk_arena *arena,
                            struct yk_plan **out)
 {
     struct yk_plan *plain = NULL;
@@ -107,26 +92,26 @@ static yk_status base_plan(const struct context *context, struct yk_arena *arena
     struct yk_plan *joint = NULL;
     double plain_s = NAN;
     double again_s = NAN;
-    YK_TRY(plain_plan(context, arena, &plain));
+    YK_TRY(plain_plan(curves, arena, &plain));
     if (plain) {
-        YK_TRY(sharded_plan(context, true, arena, &again));
+        YK_TRY(sharded_plan(curves, true, arena, &again));
     }
     if (again) {
-        YK_TRY(join(context, plain, YK_TRANSFER_ORDER_METHOD_GREEDY, arena, &plain_s, &joint));
-        YK_TRY(join(context, again, YK_TRANSFER_ORDER_METHOD_GREEDY, arena, &again_s, &joint));
+        YK_TRY(join(curves, plain, YK_TRANSFER_ORDER_METHOD_GREEDY, arena, &plain_s, &joint));
+        YK_TRY(join(curves, again, YK_TRANSFER_ORDER_METHOD_GREEDY, arena, &again_s, &joint));
     }
     *out = again_s < plain_s ? again : plain;
     return YK_OK;
 }
 
 /* Computes `min_bytes` and `free_bytes`. */
-static yk_status find_free(const struct context *context, const struct yk_plan *base,
+static yk_status find_free(const struct curves *curves, const struct yk_plan *base,
                            struct yk_arena *arena, struct yk_transfer_order_problem **out)
 {
     double room = INFINITY;
     double weights = 0;
     double gradient = 0;
-    YK_TRY(yk_transfer_order_plan_create_problem(context->context, base, false, arena, out));
+    YK_TRY(yk_transfer_order_plan_create_problem(curves->context, base, false, arena, out));
     for (int32_t t = 0; t < yk_plan_slot_count(base); t++) {
         room = fmin(room, (*out)->room_bytes[t]);
     }
@@ -134,30 +119,30 @@ static yk_status find_free(const struct context *context, const struct yk_plan *
         weights = fmax(weights, (*out)->layers[l].weight_bytes);
         gradient = fmax(gradient, (*out)->layers[l].gradient_bytes);
     }
-    context->tradeoff->min_bytes = weights + gradient;
-    context->tradeoff->free_bytes = fmax(0, room - weights - gradient);
+    curves->tradeoff->min_bytes = weights + gradient;
+    curves->tradeoff->free_bytes = fmax(0, room - weights - gradient);
     return YK_OK;
 }
 
 /* Keeps as many layers as fit into `bytes`, the last first, since they are needed again soonest. */
-static void keep_layers(const struct context *context,
+static void keep_layers(const struct curves *curves,
                         const struct yk_transfer_order_problem *problem, double bytes,
                         struct yk_plan *plan)
 {
     for (int32_t l = plan->layer_count - 1; l >= 0; l--) {
-        const struct yk_layer *layer = &context->context->model->layers[l];
+        const struct yk_layer *layer = &curves->context->model->layers[l];
         if (plan->layers[l].strategy == YK_SHARDING_FULLY_SHARDED &&
             layer->shares_weights_of == YK_LAYER_NONE && problem->layers[l].weight_bytes <= bytes) {
             plan->layers[l].strategy = YK_SHARDING_KEPT_AFTER_FORWARD;
             bytes -= problem->layers[l].weight_bytes;
         }
     }
-    yk_plan_sync_tied_layers(plan, context->context->model);
+    yk_plan_sync_tied_layers(plan, curves->context->model);
 }
 
-static yk_status offer(const struct context *context, const struct yk_plan *plan, double step_s)
+static yk_status offer(const struct curves *curves, const struct yk_plan *plan, double step_s)
 {
-    struct yk_memory_tradeoff *tradeoff = context->tradeoff;
+    struct yk_memory_tradeoff *tradeoff = curves->tradeoff;
     struct yk_plan *copy = NULL;
     if (!(step_s < tradeoff->joint_s)) {
         return YK_OK;
@@ -174,11 +159,11 @@ static yk_status offer(const struct context *context, const struct yk_plan *plan
  * the layers that are kept during the slot. Memory reserved for strategies is not used for
  * scheduling, even if it is free.
  */
-static void limit_slots(const struct context *context,
+static void limit_slots(const struct curves *curves,
                         const struct yk_transfer_order_problem *problem, const struct yk_plan *plan,
                         double part, double *max_bytes)
 {
-    const struct yk_memory_tradeoff *tradeoff = context->tradeoff;
+    const struct yk_memory_tradeoff *tradeoff = curves->tradeoff;
     const int32_t L = plan->layer_count;
     for (int32_t t = 0; t < yk_plan_slot_count(plan); t++) {
         max_bytes[t] = tradeoff->min_bytes + part * tradeoff->free_bytes;
@@ -191,72 +176,72 @@ static void limit_slots(const struct context *context,
     }
 }
 
-static yk_status split_point(const struct context *context, const struct yk_plan *base,
+static yk_status split_point(const struct curves *curves, const struct yk_plan *base,
                              const struct yk_transfer_order_problem *problem, int32_t point,
                              struct yk_arena *arena)
 {
-    struct yk_memory_tradeoff *tradeoff = context->tradeoff;
+    struct yk_memory_tradeoff *tradeoff = curves->tradeoff;
     double *max_bytes = NULL;
     const double part = tradeoff->scheduling_fraction[point];
     struct yk_plan *plan = NULL;
     struct yk_plan *kept = NULL;
     bool ordered = false;
     YK_TRY(yk_plan_copy(base, arena, &plan));
-    keep_layers(context, problem, (1 - part) * tradeoff->free_bytes, plan);
+    keep_layers(curves, problem, (1 - part) * tradeoff->free_bytes, plan);
     tradeoff->kept[point] = count_kept(plan);
     YK_TRY_NEW(arena, max_bytes, yk_plan_slot_count(plan));
-    limit_slots(context, problem, plan, part, max_bytes);
+    limit_slots(curves, problem, plan, part, max_bytes);
     const struct yk_transfer_order_plan_options options = {
         .method = YK_TRANSFER_ORDER_METHOD_GREEDY, .max_bytes = max_bytes};
-    YK_TRY(yk_transfer_order_plan_apply(context->context, &options, arena, plan, &ordered));
+    YK_TRY(yk_transfer_order_plan_apply(curves->context, &options, arena, plan, &ordered));
     if (ordered) {
-        YK_TRY(time_of(context, plan, &tradeoff->split_s[point]));
+        YK_TRY(time_of(curves, plan, &tradeoff->split_s[point]));
         YK_TRY(yk_plan_copy(plan, tradeoff->arena, &kept));
         tradeoff->split[point] = kept;
-        YK_TRY(offer(context, plan, tradeoff->split_s[point]));
+        YK_TRY(offer(curves, plan, tradeoff->split_s[point]));
     }
     return YK_OK;
 }
 
-static yk_status compute_split_curve(const struct context *context, const struct yk_plan *base,
+static yk_status compute_split_curve(const struct curves *curves, const struct yk_plan *base,
                                      struct yk_arena *arena)
 {
     struct yk_transfer_order_problem *problem = NULL;
     struct yk_plan *joint = NULL;
     double joint_s = NAN;
-    YK_TRY(find_free(context, base, arena, &problem));
-    for (int32_t i = 0; i < context->tradeoff->points; i++) {
-        yk_search_context_report_progress(context->context, "splits of memory");
-        YK_TRY(split_point(context, base, problem, i, arena));
-        context->tradeoff->split_points++;
+    YK_TRY(find_free(curves, base, arena, &problem));
+    for (int32_t i = 0; i < curves->tradeoff->points; i++) {
+        yk_search_context_report_progress(curves->context, "splits of memory");
+        YK_TRY(split_point(curves, base, problem, i, arena));
+        curves->tradeoff->split_points++;
     }
-    YK_TRY(join(context, base, YK_TRANSFER_ORDER_METHOD_GREEDY, arena, &joint_s, &joint));
-    YK_TRY(offer(context, joint, joint_s));
-    if (context->options->milp_s > 0) {
-        YK_TRY(join(context, base, YK_TRANSFER_ORDER_METHOD_MILP, arena, &joint_s, &joint));
-        YK_TRY(offer(context, joint, joint_s));
+    YK_TRY(join(curves, base, YK_TRANSFER_ORDER_METHOD_GREEDY, arena, &joint_s, &joint));
+    YK_TRY(offer(curves, joint, joint_s));
+    if (curves->options->milp_s > 0) {
+        YK_TRY(join(curves, base, YK_TRANSFER_ORDER_METHOD_MILP, arena, &joint_s, &joint));
+        YK_TRY(offer(curves, joint, joint_s));
     }
     return YK_OK;
 }
 
-static void limit_memory(const struct context *context, double bytes)
+static void limit_memory(const struct curves *curves, double bytes)
 {
-    const struct yk_search_context *study = context->context;
-    for (int32_t p = 0; p < study->cluster->device_count; p++) {
-        study->limit_bytes[p] = fmin(study->cluster->devices[p].memory_bytes, bytes);
+    const struct yk_search_context *context = curves->context;
+    for (int32_t p = 0; p < context->cluster->device_count; p++) {
+        context->limit_bytes[p] = fmin(context->cluster->devices[p].memory_bytes, bytes);
     }
 }
 
 /* The smallest memory that suffices, by bisection. */
-static yk_status min_memory(const struct context *context, double max, double *out)
+static yk_status min_memory(const struct curves *curves, double max, double *out)
 {
     double low = 0;
     double high = max;
     for (int32_t step = 0; step < 20; step++) {
         struct yk_plan *plan = NULL;
         const double half = low + (high - low) / 2;
-        limit_memory(context, half);
-        YK_TRY_WITH_TEMPORARY_ARENA(arena, plain_plan(context, arena, &plan));
+        limit_memory(curves, half);
+        YK_TRY_WITH_TEMPORARY_ARENA(arena, plain_plan(curves, arena, &plan));
         if (plan) {
             high = half;
         } else {
@@ -267,41 +252,41 @@ static yk_status min_memory(const struct context *context, double max, double *o
     return YK_OK;
 }
 
-static yk_status memory_point(const struct context *context, int32_t point, struct yk_arena *arena)
+static yk_status memory_point(const struct curves *curves, int32_t point, struct yk_arena *arena)
 {
-    struct yk_memory_tradeoff *tradeoff = context->tradeoff;
+    struct yk_memory_tradeoff *tradeoff = curves->tradeoff;
     struct yk_plan *plain = NULL;
     struct yk_plan *base = NULL;
     struct yk_plan *joint = NULL;
-    limit_memory(context, tradeoff->memory_bytes[point]);
-    YK_TRY(plain_plan(context, arena, &plain));
+    limit_memory(curves, tradeoff->memory_bytes[point]);
+    YK_TRY(plain_plan(curves, arena, &plain));
     if (!plain) {
         return YK_OK;
     }
-    YK_TRY(base_plan(context, arena, &base));
-    YK_TRY(time_of(context, plain, &tradeoff->ahead_of_memory_s[point]));
-    YK_TRY(join(context, base, YK_TRANSFER_ORDER_METHOD_GREEDY, arena,
+    YK_TRY(base_plan(curves, arena, &base));
+    YK_TRY(time_of(curves, plain, &tradeoff->ahead_of_memory_s[point]));
+    YK_TRY(join(curves, base, YK_TRANSFER_ORDER_METHOD_GREEDY, arena,
                 &tradeoff->joint_of_memory_s[point], &joint));
     tradeoff->joint_of_memory_s[point] =
         fmin(tradeoff->joint_of_memory_s[point], tradeoff->ahead_of_memory_s[point]);
     return YK_OK;
 }
 
-static yk_status compute_memory_curve(const struct context *context)
+static yk_status compute_memory_curve(const struct curves *curves)
 {
-    struct yk_memory_tradeoff *tradeoff = context->tradeoff;
+    struct yk_memory_tradeoff *tradeoff = curves->tradeoff;
     const int32_t last = tradeoff->points - 1;
     double max = 0;
     double min = 0;
-    for (int32_t i = 0; i < context->all.count; i++) {
-        max = fmax(max, context->context->limit_bytes[context->all.devices[i]]);
+    for (int32_t i = 0; i < curves->spec.count; i++) {
+        max = fmax(max, curves->context->limit_bytes[curves->spec.devices[i]]);
     }
-    YK_TRY(min_memory(context, max, &min));
+    YK_TRY(min_memory(curves, max, &min));
     for (int32_t i = 0; i <= last; i++) {
-        yk_search_context_report_progress(context->context, "sizes of memory");
+        yk_search_context_report_progress(curves->context, "sizes of memory");
         tradeoff->memory_bytes[i] = i == last ? max : min + (max - min) * i / last;
         tradeoff->memory_gib[i] = tradeoff->memory_bytes[i] / (1024.0 * 1024 * 1024);
-        YK_TRY_WITH_TEMPORARY_ARENA(arena, memory_point(context, i, arena));
+        YK_TRY_WITH_TEMPORARY_ARENA(arena, memory_point(curves, i, arena));
         /* A plan that fits in less memory also fits in more. */
         if (i > 0 && tradeoff->joint_of_memory_s[i - 1] < tradeoff->joint_of_memory_s[i]) {
             tradeoff->joint_of_memory_s[i] = tradeoff->joint_of_memory_s[i - 1];
@@ -335,9 +320,9 @@ static yk_status allocate_curves(struct yk_memory_tradeoff *tradeoff)
 }
 
 /* The deadline ends a curve without an error, if at least one point fits. */
-static yk_status end_curve(const struct context *context, yk_status status)
+static yk_status end_curve(const struct curves *curves, yk_status status)
 {
-    const struct yk_memory_tradeoff *tradeoff = context->tradeoff;
+    const struct yk_memory_tradeoff *tradeoff = curves->tradeoff;
     bool some = false;
     for (int32_t i = 0; i < tradeoff->split_points; i++) {
         some = some || isfinite(tradeoff->split_s[i]);
@@ -361,22 +346,29 @@ static yk_status make_titles(struct yk_memory_tradeoff *tradeoff)
     return YK_OK;
 }
 
-static yk_status compute(struct context *context, struct yk_arena *arena)
+static yk_status compute(struct curves *curves, struct yk_arena *arena)
 {
-    struct yk_search_context *study = context->context;
+    struct yk_search_context *context = curves->context;
     struct yk_device_set *sets = NULL;
     struct yk_plan *base = NULL;
     int32_t count = 0;
-    YK_TRY(allocate_curves(context->tradeoff));
-    YK_TRY(yk_device_sets_list(study, arena, &sets, &count));
-    context->all = sets[0];
-    YK_TRY_NEW(arena, context->strategies, study->model->layer_count);
-    YK_TRY_NEW(arena, context->recompute, study->model->layer_count);
-    yk_data_parallel_set_uniform_strategies(study, YK_SHARDING_FULLY_SHARDED, context->strategies);
-    YK_TRY(yk_data_parallel_choose_block_bytes(study, context->all.devices, context->all.count,
-                                               &context->block_bytes));
-    YK_TRY(base_plan(context, arena, &base));
-    if (context->all.count < 2) {
+    YK_TRY(allocate_curves(curves->tradeoff));
+    YK_TRY(yk_device_sets_list(context, arena, &sets, &count));
+    curves->spec = (struct yk_data_parallel_spec){.devices = sets[0].devices,
+                                                  .count = sets[0].count,
+                                                  .micro_batches = 1,
+                                                  .no_sync = true,
+                                                  .prefetch = 1,
+                                                  .max_s = INFINITY};
+    YK_TRY_NEW(arena, curves->spec.strategies, context->model->layer_count);
+    YK_TRY_NEW(arena, curves->spec.recompute, context->model->layer_count);
+    yk_data_parallel_set_uniform_strategies(context, YK_SHARDING_FULLY_SHARDED,
+                                            curves->spec.strategies);
+    YK_TRY(yk_data_parallel_choose_block_bytes(context, curves->spec.devices, curves->spec.count,
+                                               &curves->spec.block_bytes));
+    curves->spec.bucket_bytes = curves->spec.block_bytes;
+    YK_TRY(base_plan(curves, arena, &base));
+    if (curves->spec.count < 2) {
         return yk_fail(YK_ERROR_INPUT,
                        "with one device nothing is sent, so that there is nothing to trade off");
     }
@@ -384,30 +376,30 @@ static yk_status compute(struct context *context, struct yk_arena *arena)
         return yk_fail(YK_ERROR_NO_FIT,
                        "%s does not fit these devices in one micro-batch even when all layers are "
                        "fully-sharded and recomputed; take a smaller batch",
-                       study->model->config->name);
+                       context->model->config->name);
     }
-    YK_TRY(end_curve(context, compute_split_curve(context, base, arena)));
-    if (!context->tradeoff->joint) {
-        context->tradeoff->joint_s = NAN;
+    YK_TRY(end_curve(curves, compute_split_curve(curves, base, arena)));
+    if (!curves->tradeoff->joint) {
+        curves->tradeoff->joint_s = NAN;
     }
-    YK_TRY(yk_lower_bound_step_s(study, &context->tradeoff->bound_s));
-    YK_TRY(end_curve(context, compute_memory_curve(context)));
-    context->tradeoff->band = *yk_layer_costs_error_band(study->costs);
-    return make_titles(context->tradeoff);
+    YK_TRY(yk_lower_bound_step_s(context, &curves->tradeoff->bound_s));
+    YK_TRY(end_curve(curves, compute_memory_curve(curves)));
+    curves->tradeoff->band = *yk_layer_costs_error_band(context->costs);
+    return make_titles(curves->tradeoff);
 }
 
 yk_status yk_memory_tradeoff_compute(const struct yk_plan_request *request,
                                      const struct yk_memory_tradeoff_options *options,
                                      struct yk_memory_tradeoff **out)
 {
-    struct context context = {.options = options};
+    struct curves curves = {.options = options};
     struct yk_arena *scratch = NULL;
-    YK_TRY_NEW_WITH_ARENA(context.tradeoff);
-    context.tradeoff->points = options->points;
-    context.tradeoff->joint_s = INFINITY;
-    yk_status status = yk_search_context_create(request, &context.context);
+    YK_TRY_NEW_WITH_ARENA(curves.tradeoff);
+    curves.tradeoff->points = options->points;
+    curves.tradeoff->joint_s = INFINITY;
+    yk_status status = yk_search_context_create(request, &curves.context);
     YK_IF_OK(yk_arena_create(&scratch));
-    YK_IF_OK(compute(&context, scratch));
+    YK_IF_OK(compute(&curves, scratch));
     if (status == YK_ERROR_STOPPED) {
         status = yk_fail(
             YK_ERROR_STOPPED,
@@ -415,9 +407,9 @@ yk_status yk_memory_tradeoff_compute(const struct yk_plan_request *request,
             request->search.budget_s);
     }
     yk_arena_destroy(scratch);
-    yk_search_context_destroy(context.context);
-    YK_TRY_OR_CLEAN_UP(status, yk_memory_tradeoff_destroy(context.tradeoff));
-    *out = context.tradeoff;
+    yk_search_context_destroy(curves.context);
+    YK_TRY_OR_CLEAN_UP(status, yk_memory_tradeoff_destroy(curves.tradeoff));
+    *out = curves.tradeoff;
     return YK_OK;
 }
 

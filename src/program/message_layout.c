@@ -3,14 +3,6 @@
 #include "base/number.h"
 #include "model/model.h"
 
-static int32_t leader_of(const struct yk_model *model, int32_t layer)
-{
-    while (model->layers[layer].shares_weights_of != YK_LAYER_NONE) {
-        layer = model->layers[layer].shares_weights_of;
-    }
-    return layer;
-}
-
 /*
  * Joins blocks of the plan that are always transferred together into one block of the program.
  * Every message costs a latency, so a layer that is always transferred as a whole is one block.
@@ -49,7 +41,7 @@ static yk_status lay_out_layers(struct yk_program *program)
             yk_model_layer_state_bytes(model, &model->layers[l]);
         struct yk_program_layer_messages *layer = &program->layers[l];
         *layer = (struct yk_program_layer_messages){
-            .weights_owner = leader_of(model, l),
+            .weights_owner = yk_model_weight_owner(model, l),
             .last_user = l,
             .block_count =
                 joined[l] > 0 ? yk_plan_layer_block_count(program->plan, model, l) / joined[l] : 0,

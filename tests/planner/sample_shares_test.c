@@ -1,4 +1,4 @@
-#include "planner/search/sample_shares.h"
+#include "planner/search/plan_evaluation.h"
 
 #include "base/random.h"
 #include "support/support.h"
@@ -58,7 +58,7 @@ static void try_splits(const struct yk_sample_shares_problem *problem, int32_t r
         return;
     }
     const int64_t max = problem->max[rank] < left ? problem->max[rank] : left;
-    for (int64_t share = max - max % problem->unit; share >= 0; share -= problem->unit) {
+    for (int64_t share = max; share >= 0; share--) {
         trial->shares[rank] = share;
         try_splits(problem, rank + 1, left - share, trial, best);
     }
@@ -108,12 +108,11 @@ static void shares_are_those_of_brute_force(void **state)
         int64_t max[MOST_RANKS] = {0};
         struct yk_sample_shares_problem problem = {
             .rank_count = 1 + (int32_t)yk_random_below(&random, MOST_RANKS),
-            .unit = 1 + yk_random_below(&random, 3),
             .max = max,
             .time = look_up,
             .user = &table,
         };
-        problem.samples = problem.unit * yk_random_below(&random, MOST_SAMPLES / problem.unit + 1);
+        problem.samples = yk_random_below(&random, MOST_SAMPLES + 1);
         for (int32_t i = 0; i < problem.rank_count; i++) {
             draw_curve(&random, table.s[i]);
             max[i] = yk_random_below(&random, 2) == 0 ? yk_random_below(&random, 10)
@@ -152,7 +151,7 @@ static void rounding_costs_no_more_than_rounding(void **state)
         static const int64_t max[] = {12, 7, 12};
         struct table table;
         struct yk_sample_shares_problem problem = {
-            .rank_count = 3, .samples = 12, .unit = 1, .max = max, .time = look_up, .user = &table};
+            .rank_count = 3, .samples = 12, .max = max, .time = look_up, .user = &table};
         for (int i = 0; i < 3; i++) {
             draw_curve(&random, table.s[i]);
             for (int b = 0; b <= MOST_SAMPLES; b++) {
@@ -180,12 +179,8 @@ static void shares_add_up_even_where_times_fall(void **state)
         struct yk_random random = yk_random_from_seed(seed);
         struct table table;
         int64_t max[MOST_RANKS];
-        struct yk_sample_shares_problem problem = {.rank_count = MOST_RANKS,
-                                                   .samples = 12,
-                                                   .unit = 1,
-                                                   .max = max,
-                                                   .time = look_up,
-                                                   .user = &table};
+        struct yk_sample_shares_problem problem = {
+            .rank_count = MOST_RANKS, .samples = 12, .max = max, .time = look_up, .user = &table};
         for (int i = 0; i < MOST_RANKS; i++) {
             max[i] = 3 + yk_random_below(&random, 10);
             for (int b = 0; b <= MOST_SAMPLES; b++) {
@@ -222,7 +217,7 @@ static void measured_speeds_give_28_18_18(void **state)
     double speeds[] = {79, 52, 52};
     static const int64_t max[] = {64, 64, 64};
     const struct yk_sample_shares_problem problem = {
-        .rank_count = 3, .samples = 64, .unit = 1, .max = max, .time = by_speed, .user = speeds};
+        .rank_count = 3, .samples = 64, .max = max, .time = by_speed, .user = speeds};
     int64_t shares[3];
     double slowest_s = 0;
     assert_ok(yk_sample_shares_find(&problem, shares, &slowest_s));
@@ -239,7 +234,7 @@ static void a_slow_rank_is_left_out(void **state)
     double speeds[] = {4, 1, 4};
     static const int64_t max[] = {8, 8, 8};
     const struct yk_sample_shares_problem problem = {
-        .rank_count = 3, .samples = 6, .unit = 1, .max = max, .time = by_speed, .user = speeds};
+        .rank_count = 3, .samples = 6, .max = max, .time = by_speed, .user = speeds};
     int64_t shares[3];
     double slowest_s = 0;
     assert_ok(yk_sample_shares_find(&problem, shares, &slowest_s));
@@ -253,21 +248,18 @@ static void what_no_rank_has_room_for_is_refused(void **state)
 {
     (void)state;
     double speeds[] = {1, 1};
-    static const int64_t max[] = {5, 3};
+    static const int64_t max[] = {4, 2};
     struct yk_sample_shares_problem problem = {
-        .rank_count = 2, .samples = 8, .unit = 2, .max = max, .time = by_speed, .user = speeds};
+        .rank_count = 2, .samples = 8, .max = max, .time = by_speed, .user = speeds};
     int64_t shares[2] = {-1, -1};
     double slowest_s = -1;
     assert_fails(yk_sample_shares_find(&problem, shares, &slowest_s), YK_ERROR_NO_FIT,
                  "the ranks have room for 6 samples of 8; use a smaller batch, more micro-batches "
                  "or recomputation");
-    problem.samples = 7;
-    assert_fails(yk_sample_shares_find(&problem, shares, &slowest_s), YK_ERROR_INPUT,
-                 "7 samples are no multiple of 2, and shares must be");
     speeds[1] = 0;
     problem.samples = 6;
     assert_fails(yk_sample_shares_find(&problem, shares, &slowest_s), YK_ERROR_NUMBERS,
-                 "the time of rank 1 for 2 samples is not a number");
+                 "the time of rank 1 for 1 samples is not a number");
     assert_int_equal(shares[0], -1);
     assert_true(slowest_s == -1);
 }
@@ -286,7 +278,7 @@ static void a_failing_time_is_passed_on(void **state)
     (void)state;
     static const int64_t max[] = {5};
     const struct yk_sample_shares_problem problem = {
-        .rank_count = 1, .samples = 1, .unit = 1, .max = max, .time = fail_at_once};
+        .rank_count = 1, .samples = 1, .max = max, .time = fail_at_once};
     int64_t shares[1];
     double slowest_s = 0;
     assert_fails(yk_sample_shares_find(&problem, shares, &slowest_s), YK_ERROR_LOST, "gone");
@@ -337,7 +329,6 @@ static double solve_many(struct many *many)
     }
     const struct yk_sample_shares_problem problem = {.rank_count = MANY_RANKS,
                                                      .samples = MANY_SAMPLES,
-                                                     .unit = 1,
                                                      .max = max,
                                                      .time = time_many,
                                                      .user = many};

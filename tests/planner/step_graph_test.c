@@ -130,7 +130,7 @@ static void layers_that_share_weights_go_together(void **state)
     const int32_t head = step->layer_count - 1;
     int32_t layer_devices[64];
     int32_t task_devices[256];
-    assert_int_equal(yk_step_graph_weight_owner(step, head), 0);
+    assert_int_equal(yk_model_weight_owner(step->model, head), 0);
     assert_int_equal(step->graph->tasks[step->forward[head]].group,
                      step->graph->tasks[step->forward[0]].group);
     for (int32_t l = 0; l <= head; l++) {

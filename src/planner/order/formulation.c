@@ -109,14 +109,19 @@ struct transfer {
     double block_bytes;
 };
 
-/* Adds one column for each slot, to its link and memory rows and to the row that counts blocks. */
-static yk_status add_blocks(struct yk_transfer_order_formulation *program,
-                            const struct transfer *transfer, int32_t sum_row)
+/* Adds a transfer, if the layer has it: one column for each slot, in its link and memory rows and
+ * in the row that counts blocks. `*out_row` becomes that row, or NONE. */
+static yk_status add_transfer(struct yk_transfer_order_formulation *program,
+                              const struct transfer *transfer, int32_t *out_row)
 {
     const int32_t turn = program->problem->layer_count;
     const double blocks = program->problem->layers[transfer->layer].blocks;
     const double units = transfer->block_bytes / program->unit_bytes;
     const bool *allowed = program->form->allowed;
+    *out_row = NONE;
+    if (transfer->window.length > 0) {
+        YK_TRY(yk_milp_add_row(program->milp, blocks, blocks, out_row));
+    }
     for (int32_t k = 0; k < transfer->window.length; k++) {
         const int32_t t = yk_transfer_order_shift_slot(program->slots, transfer->window.first, k);
         /* A gradient is freed in the next slot. */
@@ -128,7 +133,7 @@ static yk_status add_blocks(struct yk_transfer_order_formulation *program,
         }
         YK_TRY(yk_milp_add_column(program->milp, 0, blocks, 0, true, &column));
         program->block_columns[cell] = column;
-        YK_TRY(yk_milp_add_entry(program->milp, sum_row, column, 1));
+        YK_TRY(yk_milp_add_entry(program->milp, *out_row, column, 1));
         YK_TRY(yk_milp_add_entry(program->milp, program->link_rows[t], column, -transfer->block_s));
         if (!transfer->gather) {
             YK_TRY(yk_milp_add_entry(program->milp, program->memory_rows[next], column, units));
@@ -141,19 +146,6 @@ static yk_status add_blocks(struct yk_transfer_order_formulation *program,
         }
     }
     return YK_OK;
-}
-
-/* Adds a transfer, if the layer has it, and the row that counts its blocks, or NONE. */
-static yk_status add_transfer(struct yk_transfer_order_formulation *program,
-                              const struct transfer *transfer, int32_t *out_row)
-{
-    const double blocks = program->problem->layers[transfer->layer].blocks;
-    *out_row = NONE;
-    if (transfer->window.length == 0) {
-        return YK_OK;
-    }
-    YK_TRY(yk_milp_add_row(program->milp, blocks, blocks, out_row));
-    return add_blocks(program, transfer, *out_row);
 }
 
 /* A kept layer is gathered only once, and stays in memory after its forward. */
@@ -273,24 +265,7 @@ void yk_transfer_order_formulation_destroy(struct yk_transfer_order_formulation 
     }
 }
 
-static void add_order(const struct yk_transfer_order_formulation *program,
-                      const struct yk_transfer_order *order, double *values)
-{
-    for (int32_t i = 0; i < program->problem->layer_count; i++) {
-        if (program->kept_columns[i] != NONE) {
-            values[program->kept_columns[i]] = order->kept[i] ? 1 : 0;
-        }
-    }
-    for (int32_t op = 0; op < 2 * program->problem->layer_count; op++) {
-        for (int32_t t = 0; t < program->slots; t++) {
-            const int32_t column = program->block_columns[(int64_t)op * program->slots + t];
-            if (column != NONE) {
-                values[column] = *yk_transfer_order_block_count_at(order, program->slots, op, t);
-            }
-        }
-    }
-}
-
+/* The values of all columns for an order. */
 static yk_status begin_with(const struct yk_transfer_order_formulation *program,
                             const struct yk_transfer_order *order, struct yk_arena *arena,
                             double **out)
@@ -307,7 +282,19 @@ static yk_status begin_with(const struct yk_transfer_order_formulation *program,
         values[program->slot_columns[t]] = fmax(program->problem->compute_s[t], load_s[t]);
         values[program->used_columns[t]] = used_bytes[t] / program->unit_bytes;
     }
-    add_order(program, order, values);
+    for (int32_t i = 0; i < program->problem->layer_count; i++) {
+        if (program->kept_columns[i] != NONE) {
+            values[program->kept_columns[i]] = order->kept[i] ? 1 : 0;
+        }
+    }
+    for (int32_t op = 0; op < 2 * program->problem->layer_count; op++) {
+        for (int32_t t = 0; t < program->slots; t++) {
+            const int32_t column = program->block_columns[(int64_t)op * program->slots + t];
+            if (column != NONE) {
+                values[column] = *yk_transfer_order_block_count_at(order, program->slots, op, t);
+            }
+        }
+    }
     *out = values;
     return YK_OK;
 }

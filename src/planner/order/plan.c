@@ -11,7 +11,7 @@ enum {
     TRIES = 3, /* orders that are compiled */
 };
 
-struct context {
+struct conversion {
     struct yk_search_context *context;
     const struct yk_plan *plan;
     const struct yk_program *program;
@@ -21,30 +21,25 @@ struct context {
     double largest_part;
 };
 
-static int32_t slot_of(const struct context *context, const struct yk_op *op)
-{
-    return op->kind == YK_OP_FORWARD ? op->layer : 2 * context->plan->layer_count - op->layer;
-}
-
-static yk_status collective_s(const struct context *context, enum yk_collective collective,
+static yk_status collective_s(const struct conversion *conversion, enum yk_collective collective,
                               double bytes, double *out_s)
 {
     struct yk_cost_time time;
     const double largest =
-        collective == YK_COLLECTIVE_ALL_REDUCE ? 0 : context->largest_part * bytes;
-    YK_TRY(yk_communication_collective_time(context->context->request->cost_sources, collective,
-                                            &context->ring, bytes, largest, &time));
+        collective == YK_COLLECTIVE_ALL_REDUCE ? 0 : conversion->largest_part * bytes;
+    YK_TRY(yk_communication_collective_time(conversion->context->request->cost_sources, collective,
+                                            &conversion->ring, bytes, largest, &time));
     *out_s = time.seconds;
     return YK_OK;
 }
 
 /* Computation of each slot on the slowest rank; updates run in the first slot after backward. */
-static yk_status set_times(const struct context *context)
+static yk_status set_times(const struct conversion *conversion)
 {
-    const struct yk_plan *plan = context->plan;
+    const struct yk_plan *plan = conversion->plan;
     const int32_t L = plan->layer_count;
     const struct yk_plan_group *group = &plan->groups[0];
-    double *compute_s = context->problem->compute_s;
+    double *compute_s = conversion->problem->compute_s;
     for (int32_t i = 0; i < group->member_count; i++) {
         const int32_t device = plan->ranks[group->members[i].rank].device;
         const int64_t samples = group->members[i].share;
@@ -53,7 +48,7 @@ static yk_status set_times(const struct context *context)
             double forward_s = 0;
             double backward_s = 0;
             double update_s = 0;
-            struct yk_layer_costs *costs = context->context->costs;
+            struct yk_layer_costs *costs = conversion->context->costs;
             YK_TRY(yk_layer_costs_seconds(costs, device, l, samples, YK_COST_PASS_FORWARD,
                                           &forward_s));
             YK_TRY(yk_layer_costs_seconds(costs, device, l, samples, YK_COST_PASS_BACKWARD,
@@ -88,15 +83,15 @@ static int32_t last_of(const struct yk_buffer_lifetime *lifetime)
 }
 
 /* Subtracts from each slot's room all memory of a rank that does not depend on the order. */
-static yk_status set_room(const struct context *context, int32_t rank)
+static yk_status set_room(const struct conversion *conversion, int32_t rank)
 {
-    const struct yk_op_list *list = &context->program->ranks[rank];
-    const int32_t L = context->plan->layer_count;
+    const struct yk_op_list *list = &conversion->program->ranks[rank];
+    const int32_t L = conversion->plan->layer_count;
     struct yk_program_memory *memory = NULL;
     double *deltas = NULL;
-    double left = context->plan->ranks[rank].limit_bytes;
-    YK_TRY(yk_program_memory_count(context->program, rank, context->arena, &memory));
-    YK_TRY_NEW(context->arena, deltas, list->op_count + 1);
+    double left = conversion->plan->ranks[rank].limit_bytes;
+    YK_TRY(yk_program_memory_count(conversion->program, rank, conversion->arena, &memory));
+    YK_TRY_NEW(conversion->arena, deltas, list->op_count + 1);
     for (int32_t kind = 0; kind < YK_MEMORY_KIND_COUNT; kind++) {
         left -= memory->permanent_bytes[kind];
     }
@@ -107,14 +102,14 @@ static yk_status set_room(const struct context *context, int32_t rank)
             deltas[last_of(lifetime) + 1] -= lifetime->bytes;
         }
     }
-    double *room = context->problem->room_bytes;
+    double *room = conversion->problem->room_bytes;
     double resident_bytes = 0;
     for (int32_t i = 0; i < list->op_count; i++) {
         const struct yk_op *op = &list->ops[i];
         resident_bytes += deltas[i];
         if (op->kind == YK_OP_FORWARD || op->kind == YK_OP_RECOMPUTE ||
             op->kind == YK_OP_BACKWARD) {
-            const int32_t slot = slot_of(context, op);
+            const int32_t slot = op->kind == YK_OP_FORWARD ? op->layer : 2 * L - op->layer;
             room[slot] = fmin(room[slot], left - resident_bytes);
         }
     }
@@ -125,29 +120,30 @@ static yk_status set_room(const struct context *context, int32_t rank)
     return YK_OK;
 }
 
-static enum yk_transfer_order_strategy choice_of(const struct context *context, int32_t layer,
+static enum yk_transfer_order_strategy choice_of(const struct conversion *conversion, int32_t layer,
                                                  bool open)
 {
-    const struct yk_program_layer_messages *message = &context->program->layers[layer];
+    const struct yk_program_layer_messages *message = &conversion->program->layers[layer];
     const bool has_weights = message->weight_bytes > 0;
     /* A layer that has no backward pass is not gathered for it. */
-    const bool has_backward = context->context->model->layers[layer].backward.count > 0;
+    const bool has_backward = conversion->context->model->layers[layer].backward.count > 0;
     /* A layer that shares weights cannot have its own strategy. */
     const bool decides =
         open && has_backward && message->weights_owner == layer && message->last_user == layer;
-    switch (yk_plan_effective_strategy(context->plan, layer)) {
+    const enum yk_sharding_strategy strategy = yk_plan_effective_strategy(conversion->plan, layer);
+    switch (strategy) {
     case YK_SHARDING_KEPT_AFTER_FORWARD:
-        return !has_weights ? YK_TRANSFER_ORDER_NO_COMMUNICATION
-               : decides    ? YK_TRANSFER_ORDER_UNDECIDED
-                            : YK_TRANSFER_ORDER_KEPT;
     case YK_SHARDING_FULLY_SHARDED:
-        if (has_weights &&
-            (!has_backward || yk_message_layout_keeps_weights(context->program, layer))) {
+        if (!has_weights) {
+            return YK_TRANSFER_ORDER_NO_COMMUNICATION;
+        }
+        if (strategy == YK_SHARDING_FULLY_SHARDED &&
+            (!has_backward || yk_message_layout_keeps_weights(conversion->program, layer))) {
             return YK_TRANSFER_ORDER_KEPT;
         }
-        return !has_weights ? YK_TRANSFER_ORDER_NO_COMMUNICATION
-               : decides    ? YK_TRANSFER_ORDER_UNDECIDED
-                            : YK_TRANSFER_ORDER_FULLY_SHARDED;
+        return decides                                      ? YK_TRANSFER_ORDER_UNDECIDED
+               : strategy == YK_SHARDING_KEPT_AFTER_FORWARD ? YK_TRANSFER_ORDER_KEPT
+                                                            : YK_TRANSFER_ORDER_FULLY_SHARDED;
     case YK_SHARDING_SHARDED_STATE:
         return message->gradient_bytes > 0 ? YK_TRANSFER_ORDER_SHARDED_STATE
                                            : YK_TRANSFER_ORDER_NO_COMMUNICATION;
@@ -159,94 +155,94 @@ static enum yk_transfer_order_strategy choice_of(const struct context *context, 
     }
 }
 
-static yk_status set_layer(const struct context *context, int32_t layer, bool open)
+static yk_status set_layer(const struct conversion *conversion, int32_t layer, bool open)
 {
-    const struct yk_program_layer_messages *message = &context->program->layers[layer];
-    struct yk_transfer_order_layer *layer_problem = &context->problem->layers[layer];
+    const struct yk_program_layer_messages *message = &conversion->program->layers[layer];
+    struct yk_transfer_order_layer *layer_problem = &conversion->problem->layers[layer];
     *layer_problem =
-        (struct yk_transfer_order_layer){.choice = choice_of(context, layer, open), .blocks = 1};
+        (struct yk_transfer_order_layer){.choice = choice_of(conversion, layer, open), .blocks = 1};
     if (layer_problem->choice == YK_TRANSFER_ORDER_NO_COMMUNICATION) {
         return YK_OK;
     }
     const bool gathered = layer_problem->choice != YK_TRANSFER_ORDER_SHARDED_STATE;
     layer_problem->blocks =
-        yk_plan_layer_block_count(context->plan, context->context->model, layer);
+        yk_plan_layer_block_count(conversion->plan, conversion->context->model, layer);
     layer_problem->weight_bytes = gathered ? message->weight_bytes : 0;
     layer_problem->gradient_bytes = message->gradient_bytes;
-    YK_TRY(collective_s(context, YK_COLLECTIVE_ALL_GATHER,
+    YK_TRY(collective_s(conversion, YK_COLLECTIVE_ALL_GATHER,
                         gathered ? message->weight_bytes : message->gradient_bytes,
                         &layer_problem->gather_s));
     /* Frozen layers have nothing to scatter. */
     return message->gradient_bytes > 0
-               ? collective_s(context, YK_COLLECTIVE_REDUCE_SCATTER, message->gradient_bytes,
+               ? collective_s(conversion, YK_COLLECTIVE_REDUCE_SCATTER, message->gradient_bytes,
                               &layer_problem->scatter_s)
                : YK_OK;
 }
 
 /* A bucket is all-reduced after the backward of its last layer. Its memory is part of the state. */
-static yk_status add_buckets(const struct context *context)
+static yk_status add_buckets(const struct conversion *conversion)
 {
-    for (int32_t b = 0; b < context->program->bucket_count; b++) {
-        const struct yk_gradient_bucket *bucket = &context->program->buckets[b];
+    for (int32_t b = 0; b < conversion->program->bucket_count; b++) {
+        const struct yk_gradient_bucket *bucket = &conversion->program->buckets[b];
         struct yk_transfer_order_layer *layer_problem =
-            &context->problem->layers[bucket->layers[bucket->layer_count - 1]];
+            &conversion->problem->layers[bucket->layers[bucket->layer_count - 1]];
         *layer_problem =
             (struct yk_transfer_order_layer){.choice = YK_TRANSFER_ORDER_REPLICATED, .blocks = 1};
-        YK_TRY(collective_s(context, YK_COLLECTIVE_ALL_REDUCE, bucket->bytes,
+        YK_TRY(collective_s(conversion, YK_COLLECTIVE_ALL_REDUCE, bucket->bytes,
                             &layer_problem->scatter_s));
     }
     return YK_OK;
 }
 
-static yk_status build_problem(struct context *context, bool open)
+static yk_status build_problem(struct conversion *conversion, bool open)
 {
-    const struct yk_plan *plan = context->plan;
+    const struct yk_plan *plan = conversion->plan;
     const struct yk_plan_group *group = &plan->groups[0];
     const int32_t slots = yk_plan_slot_count(plan);
     int32_t *devices = NULL;
-    YK_TRY_NEW(context->arena, context->problem, 1);
-    YK_TRY_NEW(context->arena, context->problem->layers, plan->layer_count);
-    YK_TRY_NEW(context->arena, context->problem->compute_s, slots);
-    YK_TRY_NEW(context->arena, context->problem->room_bytes, slots);
-    YK_TRY_NEW(context->arena, devices, group->member_count);
+    YK_TRY_NEW(conversion->arena, conversion->problem, 1);
+    YK_TRY_NEW(conversion->arena, conversion->problem->layers, plan->layer_count);
+    YK_TRY_NEW(conversion->arena, conversion->problem->compute_s, slots);
+    YK_TRY_NEW(conversion->arena, conversion->problem->room_bytes, slots);
+    YK_TRY_NEW(conversion->arena, devices, group->member_count);
     for (int32_t i = 0; i < group->member_count; i++) {
         devices[i] = plan->ranks[group->members[i].rank].device;
-        context->largest_part = fmax(context->largest_part, group->members[i].shard_fraction);
+        conversion->largest_part = fmax(conversion->largest_part, group->members[i].shard_fraction);
     }
-    context->ring = (struct yk_ring_devices){.devices = devices, .count = group->member_count};
-    context->problem->layer_count = plan->layer_count;
-    context->problem->barrier = yk_plan_has_update_barrier(plan);
+    conversion->ring = (struct yk_ring_devices){.devices = devices, .count = group->member_count};
+    conversion->problem->layer_count = plan->layer_count;
+    conversion->problem->barrier = yk_plan_has_update_barrier(plan);
     for (int32_t t = 0; t < slots; t++) {
-        context->problem->room_bytes[t] = INFINITY;
+        conversion->problem->room_bytes[t] = INFINITY;
     }
-    YK_TRY(set_times(context));
+    YK_TRY(set_times(conversion));
     for (int32_t r = 0; r < plan->rank_count; r++) {
-        if (r == 0 || context->program->ranks[r].ops != context->program->ranks[r - 1].ops) {
-            YK_TRY(set_room(context, r));
+        if (r == 0 || conversion->program->ranks[r].ops != conversion->program->ranks[r - 1].ops) {
+            YK_TRY(set_room(conversion, r));
         }
     }
     for (int32_t l = 0; l < plan->layer_count; l++) {
-        YK_TRY(set_layer(context, l, open));
+        YK_TRY(set_layer(conversion, l, open));
     }
-    return add_buckets(context);
+    return add_buckets(conversion);
 }
 
-yk_status yk_transfer_order_plan_create_problem(struct yk_search_context *search,
+yk_status yk_transfer_order_plan_create_problem(struct yk_search_context *context,
                                                 const struct yk_plan *plan, bool open,
                                                 struct yk_arena *arena,
                                                 struct yk_transfer_order_problem **out)
 {
-    struct context context = {.context = search, .plan = plan, .arena = arena};
+    struct conversion conversion = {.context = context, .plan = plan, .arena = arena};
     struct yk_plan plain = *plan;
     struct yk_program *program = NULL;
     plain.transfer_count = 0;
     plain.prefetch = 1;
-    YK_TRY(yk_program_compile_with_deadline(&plain, search->cluster, search->measurements,
-                                            search->cache, NULL, &program));
-    context.program = program;
-    const yk_status status = build_problem(&context, open);
+    YK_TRY(yk_program_compile_with_deadline(&plain, context->cluster, context->measurements,
+                                            context->cache, NULL, &program));
+    conversion.program = program;
+    const yk_status status = build_problem(&conversion, open);
     yk_program_destroy(program);
-    *out = context.problem;
+    *out = conversion.problem;
     return status;
 }
 

@@ -24,7 +24,7 @@ struct yk_transfer_order_plan_options {
 
 /* Creates the problem of a plan, in `arena`. Ignores the transfers that the plan already has. With
  * `open`, layers that are kept or fully-sharded are undecided. */
-yk_status yk_transfer_order_plan_create_problem(struct yk_search_context *search,
+yk_status yk_transfer_order_plan_create_problem(struct yk_search_context *context,
                                                 const struct yk_plan *plan, bool open,
                                                 struct yk_arena *arena,
                                                 struct yk_transfer_order_problem **out) YK_MUST_USE;

@@ -90,14 +90,6 @@ static void derive(struct yk_transfer_order_state *state)
     yk_transfer_order_slot_memory(problem, state->order, state->used_bytes);
 }
 
-static bool is_kept(const struct yk_transfer_order_problem *problem, const bool *kept,
-                    int32_t layer)
-{
-    const enum yk_transfer_order_strategy choice = problem->layers[layer].choice;
-    return choice == YK_TRANSFER_ORDER_KEPT ||
-           (choice == YK_TRANSFER_ORDER_UNDECIDED && kept[layer]);
-}
-
 void yk_transfer_order_state_set_on_demand(struct yk_transfer_order_state *state, const bool *kept)
 {
     const struct yk_transfer_order_problem *problem = state->problem;
@@ -109,7 +101,8 @@ void yk_transfer_order_state_set_on_demand(struct yk_transfer_order_state *state
         const int64_t row = (int64_t)i * state->slots;
         const int32_t blocks = problem->layers[i].blocks;
         const struct yk_transfer_order_slot_windows *windows = &state->windows[i];
-        order->kept[i] = is_kept(problem, kept, i);
+        order->kept[i] = problem->layers[i].choice == YK_TRANSFER_ORDER_KEPT ||
+                         (problem->layers[i].choice == YK_TRANSFER_ORDER_UNDECIDED && kept[i]);
         if (windows->scatter.length > 0) {
             order->scatters[row + windows->scatter.first] = blocks;
         }
@@ -186,15 +179,14 @@ void yk_transfer_order_state_move(struct yk_transfer_order_state *state, int32_t
     set_present(state, op, to);
     state->load_s[slot] -= moved->block_s;
     state->load_s[to] += moved->block_s;
+    const int32_t earlier = direction > 0 ? slot : to;
     if (yk_transfer_order_op_is_all_gather(op)) {
-        const int32_t earlier = direction > 0 ? slot : to;
         state->used_bytes[earlier] -= direction * moved->block_bytes;
         if (!yk_transfer_order_slot_is_before_backward(state->problem, layer, slot)) {
             state->gathered[row + earlier] -= direction;
         }
     } else {
         const int32_t later = direction > 0 ? to : slot;
-        const int32_t earlier = direction > 0 ? slot : to;
         state->used_bytes[later] += direction * moved->block_bytes;
         state->scattered[row + earlier] -= direction;
     }

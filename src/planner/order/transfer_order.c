@@ -312,14 +312,6 @@ struct list {
     int32_t count;
 };
 
-/* The number of blocks in the window before the slot. */
-static int32_t blocks_before(const int32_t *blocks, int32_t slots,
-                             struct yk_transfer_order_slot_window window, int32_t slot)
-{
-    window.length = yk_transfer_order_shift_slot(slots, slot, -window.first);
-    return sum(blocks, slots, window);
-}
-
 static void add_transfer(struct list *list, enum yk_transfer_kind kind, int32_t layer,
                          struct yk_transfer_order_slot_window window, int32_t slot)
 {
@@ -331,10 +323,12 @@ static void add_transfer(struct list *list, enum yk_transfer_kind kind, int32_t 
         return;
     }
     if (list->transfers) {
+        /* Blocks are numbered in the order of the slots of the window. */
+        window.length = yk_transfer_order_shift_slot(place->slots, slot, -window.first);
         list->transfers[list->count] = (struct yk_plan_transfer){
             .kind = kind,
             .layer = layer,
-            .first_block = blocks_before(blocks, place->slots, window, slot),
+            .first_block = sum(blocks, place->slots, window),
             .block_count = blocks[slot],
             .slot = slot,
         };

@@ -512,26 +512,20 @@ static void join(struct inside *inside, struct inside more)
     inside->count += more.count;
 }
 
-static struct inside sum_tensors(const struct tree *tree, const int32_t *places, int32_t module)
-{
-    const struct yk_module *owner = &tree->modules->modules[module];
-    struct inside inside = {0};
-    for (int32_t i = 0; i < owner->tensor_count; i++) {
-        const int32_t place = places[tensor_node(tree, owner->first_tensor + i)];
-        join(&inside, (struct inside){.count = place != YK_DEVICE_MAP_UNASSIGNED, .place = place});
-    }
-    return inside;
-}
-
 /* Children come after their parents, so a backward loop sums up every module. */
 static void sum_up(const struct tree *tree, const int32_t *places, struct inside *sums)
 {
     for (int32_t i = tree->modules->module_count - 1; i >= 0; i--) {
-        join(&sums[i], sum_tensors(tree, places, i));
+        const struct yk_module *module = &tree->modules->modules[i];
+        for (int32_t t = module->first_tensor; t < module->first_tensor + module->tensor_count;
+             t++) {
+            const int32_t place = places[tensor_node(tree, t)];
+            join(&sums[i],
+                 (struct inside){.count = place != YK_DEVICE_MAP_UNASSIGNED, .place = place});
+        }
         if (i > 0) {
             const struct inside alone = {.count = 1, .place = places[i]};
-            join(&sums[tree->modules->modules[i].parent],
-                 places[i] != YK_DEVICE_MAP_UNASSIGNED ? alone : sums[i]);
+            join(&sums[module->parent], places[i] != YK_DEVICE_MAP_UNASSIGNED ? alone : sums[i]);
         }
     }
 }

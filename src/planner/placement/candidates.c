@@ -188,7 +188,7 @@ static void move_layer(const struct descent *descent, int32_t leader, int32_t de
     const struct yk_step_graph *step = descent->candidates->step;
     const int32_t L = step->layer_count;
     for (int32_t k = 0; k < step->micro_batch_count * L; k++) {
-        if (yk_step_graph_weight_owner(step, k % L) == leader) {
+        if (yk_model_weight_owner(step->model, k % L) == leader) {
             descent->devices[k] = device;
         }
     }
@@ -222,8 +222,8 @@ static yk_status go_down(struct descent *descent)
     do {
         descent->device = -1;
         for (int32_t l = 0; l + 1 < step->layer_count && may_go_on(descent); l++) {
-            const int32_t here = yk_step_graph_weight_owner(step, l);
-            const int32_t next = yk_step_graph_weight_owner(step, l + 1);
+            const int32_t here = yk_model_weight_owner(step->model, l);
+            const int32_t next = yk_model_weight_owner(step->model, l + 1);
             if (descent->devices[here] != descent->devices[next]) {
                 YK_TRY(try_move(descent, here, descent->devices[next]));
                 YK_TRY(try_move(descent, next, descent->devices[here]));
@@ -331,53 +331,24 @@ yk_status yk_placement_candidates_select_devices(const struct yk_cost_sources *w
     return YK_OK;
 }
 
-/* Some of the cluster's devices. */
-struct subset {
-    struct yk_arena *arena;
-    int32_t *numbers; /* (count) indices in the whole cluster */
-    int32_t count;
-};
-
-/* Considers the subset's best schedule on the whole cluster. Tasks have the same numbers. */
-static yk_status translate(const struct subset *subset, const struct yk_schedule *schedule,
-                           struct yk_placement_candidates *candidates)
+/* Considers a schedule for the devices `numbers` on the whole cluster. Tasks have the same numbers.
+ */
+static yk_status translate(const struct yk_schedule *schedule, const int32_t *numbers,
+                           struct yk_arena *arena, struct yk_placement_candidates *candidates)
 {
     const int32_t n = schedule->graph->task_count;
     int32_t *devices = NULL;
     int64_t *priorities = NULL;
-    YK_TRY_NEW(subset->arena, devices, n);
-    YK_TRY_NEW(subset->arena, priorities, n);
+    YK_TRY_NEW(arena, devices, n);
+    YK_TRY_NEW(arena, priorities, n);
     for (int32_t k = 0; k < n; k++) {
         const int32_t task = schedule->order[k];
-        devices[task] = subset->numbers[schedule->devices[task]];
+        devices[task] = numbers[schedule->devices[task]];
         priorities[task] = n - k;
     }
     const struct yk_assignment assignment = {.devices = devices, .priorities = priorities};
     YK_TRY(yk_assignment_make_schedule(&assignment, candidates->trial));
     return yk_placement_candidates_evaluate(candidates, candidates->trial);
-}
-
-static yk_status consider_subset(const struct subset *subset,
-                                 struct yk_placement_candidates *candidates)
-{
-    struct yk_placement_candidates_subcluster selected;
-    struct yk_step_graph_spec spec = candidates->step->spec;
-    struct yk_step_graph *step = NULL;
-    struct yk_placement_candidates own = {0};
-    YK_TRY(yk_placement_candidates_select_devices(spec.cost_sources, subset->numbers, subset->count,
-                                                  subset->arena, &selected));
-    spec.cost_sources = &selected.sources;
-    YK_TRY(yk_step_graph_create(&spec, &step));
-    yk_status status = yk_placement_candidates_create(step, candidates->deadline, &own);
-    YK_IF_OK(yk_placement_candidates_add_undivided(&own));
-    YK_IF_OK(yk_placement_candidates_add_divided(&own));
-    candidates->trials += own.trials;
-    if (status == YK_OK && isfinite(own.step_s)) {
-        status = translate(subset, own.best, candidates);
-    }
-    yk_placement_candidates_free(&own);
-    yk_step_graph_destroy(step);
-    return status;
 }
 
 /* Lists the devices of a node; returns their number. */
@@ -393,14 +364,14 @@ static int32_t list_node(const struct yk_cluster *cluster, int32_t node, int32_t
 }
 
 /* Whether an earlier node has the same devices. */
-static bool is_repeated(const struct yk_step_graph *step, const struct subset *subset, int32_t node,
-                        int32_t *room)
+static bool is_repeated(const struct yk_step_graph *step, int32_t node, const int32_t *numbers,
+                        int32_t count, int32_t *room)
 {
     const struct yk_cluster *cluster = step->spec.cost_sources->cluster;
     for (int32_t other = 0; other < node; other++) {
-        bool alike = list_node(cluster, other, room) == subset->count;
-        for (int32_t p = 0; alike && p < subset->count; p++) {
-            alike = yk_pipeline_stages_devices_are_equal(step, room[p], subset->numbers[p]);
+        bool alike = list_node(cluster, other, room) == count;
+        for (int32_t p = 0; alike && p < count; p++) {
+            alike = yk_pipeline_stages_devices_are_equal(step, room[p], numbers[p]);
         }
         if (alike) {
             return true;
@@ -412,15 +383,33 @@ static bool is_repeated(const struct yk_step_graph *step, const struct subset *s
 static yk_status consider_node(struct yk_placement_candidates *candidates, int32_t node,
                                struct yk_arena *arena)
 {
-    const struct yk_cluster *cluster = candidates->step->spec.cost_sources->cluster;
-    struct subset subset = {.arena = arena};
+    struct yk_placement_candidates_subcluster selected;
+    struct yk_step_graph_spec spec = candidates->step->spec;
+    const struct yk_cluster *cluster = spec.cost_sources->cluster;
+    struct yk_step_graph *step = NULL;
+    struct yk_placement_candidates own = {0};
+    int32_t *numbers = NULL;
     int32_t *room = NULL;
-    YK_TRY_NEW(arena, subset.numbers, cluster->device_count);
+    YK_TRY_NEW(arena, numbers, cluster->device_count);
     YK_TRY_NEW(arena, room, cluster->device_count);
-    subset.count = list_node(cluster, node, subset.numbers);
-    return subset.count > 1 && !is_repeated(candidates->step, &subset, node, room)
-               ? consider_subset(&subset, candidates)
-               : YK_OK;
+    const int32_t count = list_node(cluster, node, numbers);
+    if (count < 2 || is_repeated(candidates->step, node, numbers, count, room)) {
+        return YK_OK;
+    }
+    YK_TRY(yk_placement_candidates_select_devices(spec.cost_sources, numbers, count, arena,
+                                                  &selected));
+    spec.cost_sources = &selected.sources;
+    YK_TRY(yk_step_graph_create(&spec, &step));
+    yk_status status = yk_placement_candidates_create(step, candidates->deadline, &own);
+    YK_IF_OK(yk_placement_candidates_add_undivided(&own));
+    YK_IF_OK(yk_placement_candidates_add_divided(&own));
+    candidates->trials += own.trials;
+    if (status == YK_OK && isfinite(own.step_s)) {
+        status = translate(own.best, numbers, arena, candidates);
+    }
+    yk_placement_candidates_free(&own);
+    yk_step_graph_destroy(step);
+    return status;
 }
 
 yk_status yk_placement_candidates_add_nodes(struct yk_placement_candidates *candidates)

@@ -172,18 +172,16 @@ yk_status yk_placement_memory_remedy_search(const struct yk_placement_request *r
                                     try_another_device(request, deadline, arena, &cheapest_s));
         cheapest = isinf(cheapest_s) ? NULL : "one more device like the largest";
     }
-    if (!cheapest && yk_deadline_has_passed(deadline)) {
-        yk_text_add(out, "nor was a remedy found in that time");
-        return yk_text_status(out);
+    const bool late = yk_deadline_has_passed(deadline);
+    if (cheapest) {
+        yk_text_addf(out, "%s: %s (%s a step)",
+                     late ? "the cheapest remedy found in that time" : "cheapest remedy", cheapest,
+                     YK_UNITS_FORMAT_TEMPORARY(cheapest_s, YK_UNIT_SECONDS));
+    } else {
+        yk_text_add(out,
+                    late ? "nor was a remedy found in that time"
+                         : "neither recomputation, more micro-batches, NF4 nor one more device is "
+                           "enough: take a smaller batch or sequence, or more devices");
     }
-    if (!cheapest) {
-        yk_text_add(out, "neither recomputation, more micro-batches, NF4 nor one more device is "
-                         "enough: take a smaller batch or sequence, or more devices");
-        return yk_text_status(out);
-    }
-    yk_text_addf(out, "%s: %s (%s a step)",
-                 yk_deadline_has_passed(deadline) ? "the cheapest remedy found in that time"
-                                                  : "cheapest remedy",
-                 cheapest, YK_UNITS_FORMAT_TEMPORARY(cheapest_s, YK_UNIT_SECONDS));
     return yk_text_status(out);
 }

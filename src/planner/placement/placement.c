@@ -165,7 +165,7 @@ static yk_status apply_map(struct context *context, const struct yk_device_map *
     placement->map = map;
     YK_TRY_NEW(context->out->arena, devices, (int64_t)step->micro_batch_count * L);
     for (int32_t l = 0; l < L; l++) {
-        const struct yk_layer *layer = &step->model->layers[yk_step_graph_weight_owner(step, l)];
+        const struct yk_layer *layer = &step->model->layers[yk_model_weight_owner(step->model, l)];
         int32_t places[1] = {YK_DEVICE_MAP_UNASSIGNED};
         if (spread_of(context, map, layer, places) > 1 && !placement->remark) {
             placement->remark = "a layer is spread over several places; it is counted where its "

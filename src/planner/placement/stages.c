@@ -161,7 +161,7 @@ static yk_status add_up(struct search *search)
     YK_TRY_NEW(search->arena, search->leaders, L + 1);
     for (int32_t l = 0; l < L; l++) {
         const struct yk_layer *layer = &step->model->layers[l];
-        const int32_t leader = yk_step_graph_weight_owner(step, l);
+        const int32_t leader = yk_model_weight_owner(step->model, l);
         search->leaders[l + 1] = search->leaders[l] + (leader == l ? 1 : 0);
         search->state_sums[leader + 1] += yk_cost_layer_state_bytes(step->model, layer);
         search->saved_sums[leader + 1] += (double)layer->saved_bytes;
@@ -293,7 +293,7 @@ static yk_status write_down(const struct search *search, struct proposal *propos
         state -= search->kinds[cell->kind].stride;
     }
     for (int32_t l = 0; l < L; l++) {
-        devices[l] = devices[yk_step_graph_weight_owner(step, l)];
+        devices[l] = devices[yk_model_weight_owner(step->model, l)];
     }
     proposal->devices = devices;
     return YK_OK;
@@ -303,8 +303,8 @@ static yk_status write_down(const struct search *search, struct proposal *propos
 static bool is_repeated(const struct proposal *proposals, int32_t i, int32_t layers)
 {
     for (int32_t j = 0; j < i; j++) {
-        if (memcmp(proposals[j].devices, proposals[i].devices,
-                   (size_t)layers * sizeof *proposals[i].devices) == 0) {
+        if (proposals[j].devices && memcmp(proposals[j].devices, proposals[i].devices,
+                                           (size_t)layers * sizeof *proposals[i].devices) == 0) {
             return true;
         }
     }
@@ -373,18 +373,6 @@ static yk_status prepare(struct search *search)
     return YK_OK;
 }
 
-static bool is_known(const struct yk_pipeline_stages_cuts *list, const int32_t *devices,
-                     int32_t layers)
-{
-    for (int32_t i = 0; i < list->count; i++) {
-        if (memcmp(&list->devices[(int64_t)i * layers], devices,
-                   (size_t)layers * sizeof *devices) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 yk_status yk_pipeline_stages_propose_cuts(const struct yk_step_graph *step, int32_t max,
                                           const struct yk_deadline *deadline,
                                           struct yk_arena *arena,
@@ -411,7 +399,7 @@ yk_status yk_pipeline_stages_propose_cuts(const struct yk_step_graph *step, int3
         proposals[max - 1] = proposals[widest];
     }
     for (int32_t i = 0; i < count && list.count < max; i++) {
-        if (proposals[i].devices && !is_known(&list, proposals[i].devices, L)) {
+        if (proposals[i].devices && !is_repeated(proposals, i, L)) {
             memcpy(&list.devices[(int64_t)list.count++ * L], proposals[i].devices,
                    (size_t)L * sizeof(int32_t));
         }

@@ -11,6 +11,7 @@ struct making {
     struct yk_step_graph *step;
     struct yk_graph_builder *builder;
     const struct yk_model **models; /* (M) the model for each micro-batch's samples */
+    const char **names;             /* (n) of the tasks */
     double *costs;                  /* (P) of the current task */
     int32_t task_count;
 };
@@ -44,6 +45,8 @@ static yk_status allocate_arrays(struct making *making)
     YK_TRY_NEW(step->arena, step->update, step->layer_count);
     YK_TRY_NEW(step->arena, step->tasks, 2 * cells + step->layer_count);
     YK_TRY_NEW(step->arena, step->kinds, 2 * cells + step->layer_count);
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
+    YK_TRY_NEW(step->arena, making->names, 2 * cells + step->layer_count);
     const int64_t P = step->spec.cost_sources->cluster->device_count;
     YK_TRY_NEW(step->arena, making->costs, P);
     YK_TRY_NEW(step->arena, step->links, P * P);
@@ -78,40 +81,32 @@ static yk_status add_devices(const struct making *making)
     return YK_OK;
 }
 
-int32_t yk_step_graph_weight_owner(const struct yk_step_graph *step, int32_t layer)
-{
-    while (step->model->layers[layer].shares_weights_of != YK_LAYER_NONE) {
-        layer = step->model->layers[layer].shares_weights_of;
-    }
-    return layer;
-}
-
-static void name_task(const struct yk_step_graph *step, struct yk_step_graph_task task,
-                      struct yk_text *out)
+static yk_status name_task(const struct yk_step_graph *step, struct yk_step_graph_task task,
+                           const char **out)
 {
     static const char *const passes[] = {"forward", "backward", "update"};
-    out->length = 0;
-    yk_text_addf(out, "%s %s", step->model->layers[task.layer].name, passes[task.pass]);
+    struct yk_text text = {0};
+    yk_text_addf(&text, "%s %s", step->model->layers[task.layer].name, passes[task.pass]);
     if (step->micro_batch_count > 1 && task.pass != YK_COST_PASS_UPDATE) {
-        yk_text_addf(out, " %d", task.micro_batch + 1);
+        yk_text_addf(&text, " %d", task.micro_batch + 1);
     }
+    return yk_text_move_to_arena(&text, step->arena, out);
 }
 
 /* With several micro-batches the weights are a store. Updates belong to the first micro-batch. */
 static yk_status add_to_group(struct making *making, struct yk_step_graph_task task)
 {
     const struct yk_step_graph *step = making->step;
-    const char *layer = step->model->layers[yk_step_graph_weight_owner(step, task.layer)].name;
+    const char *layer = step->model->layers[yk_model_weight_owner(step->model, task.layer)].name;
     if (step->micro_batch_count == 1) {
         return yk_graph_builder_set_last_task_group(making->builder, layer);
     }
-    struct yk_text group = {0};
-    yk_text_addf(&group, "%s, micro-batch %d", layer, task.micro_batch + 1);
-    yk_status status = yk_text_status(&group);
-    YK_IF_OK(yk_graph_builder_set_last_task_group(making->builder, group.bytes));
-    YK_IF_OK(yk_graph_builder_set_group_store(making->builder, group.bytes, layer));
-    yk_text_free(&group);
-    return status;
+    struct yk_text text = {0};
+    const char *group = NULL;
+    yk_text_addf(&text, "%s, micro-batch %d", layer, task.micro_batch + 1);
+    YK_TRY(yk_text_move_to_arena(&text, step->arena, &group));
+    YK_TRY(yk_graph_builder_set_last_task_group(making->builder, group));
+    return yk_graph_builder_set_group_store(making->builder, group, layer);
 }
 
 static yk_status add_task(struct making *making, struct yk_step_graph_task task, int32_t *out)
@@ -126,12 +121,9 @@ static yk_status add_task(struct making *making, struct yk_step_graph_task task,
         making->costs[p] = time.seconds;
         yk_error_band_add(&step->band, &time, time.seconds);
     }
-    struct yk_text name = {0};
-    name_task(step, task, &name);
-    yk_status status = yk_text_status(&name);
-    YK_IF_OK(yk_graph_builder_add_task(making->builder, name.bytes, making->costs));
-    yk_text_free(&name);
-    YK_TRY(status);
+    const char **name = &making->names[making->task_count];
+    YK_TRY(name_task(step, task, name));
+    YK_TRY(yk_graph_builder_add_task(making->builder, *name, making->costs));
     if (task.pass != YK_COST_PASS_UPDATE) {
         YK_TRY(
             yk_graph_builder_set_last_task_memory(making->builder, (double)layer->workspace_bytes));
@@ -176,11 +168,11 @@ static yk_status add_state(const struct making *making)
     const struct yk_step_graph *step = making->step;
     for (int32_t leader = 0; leader < step->layer_count; leader++) {
         double bytes = 0;
-        if (yk_step_graph_weight_owner(step, leader) != leader) {
+        if (yk_model_weight_owner(step->model, leader) != leader) {
             continue;
         }
         for (int32_t l = leader; l < step->layer_count; l++) {
-            if (yk_step_graph_weight_owner(step, l) == leader) {
+            if (yk_model_weight_owner(step->model, l) == leader) {
                 bytes += yk_cost_layer_state_bytes(step->model, &step->model->layers[l]);
             }
         }
@@ -199,31 +191,14 @@ static yk_status join(const struct making *making, int32_t from, int32_t to, dou
     if (from == YK_STEP_GRAPH_NO_TASK || to == YK_STEP_GRAPH_NO_TASK) {
         return YK_OK;
     }
-    struct yk_text names[2] = {{0}, {0}};
-    name_task(making->step, making->step->tasks[from], &names[0]);
-    name_task(making->step, making->step->tasks[to], &names[1]);
-    yk_status status = yk_text_status(&names[0]);
-    YK_IF_OK(yk_text_status(&names[1]));
-    if (status == YK_OK) {
-        const struct yk_graph_builder_edge edge = {
-            .from = names[0].bytes,
-            .to = names[1].bytes,
-            .cost = NAN,
-            .bytes = bytes,
-            .passing = passing,
-        };
-        status = yk_graph_builder_add_edge(making->builder, &edge);
-    }
-    yk_text_free(&names[0]);
-    yk_text_free(&names[1]);
-    return status;
-}
-
-/* Bytes between a device and the one that updates the layer: the gradient, and the new weights
- * back. Both are part of the layer's state in memory. */
-static double exchanged_bytes(const struct yk_step_graph *step, const struct yk_layer *layer)
-{
-    return 2 * (double)layer->trainable * (double)yk_precision_bytes(step->spec.workload.precision);
+    const struct yk_graph_builder_edge edge = {
+        .from = making->names[from],
+        .to = making->names[to],
+        .cost = NAN,
+        .bytes = bytes,
+        .passing = passing,
+    };
+    return yk_graph_builder_add_edge(making->builder, &edge);
 }
 
 static yk_status join_micro_batch(const struct making *making, int32_t m)
@@ -240,8 +215,11 @@ static yk_status join_micro_batch(const struct making *making, int32_t m)
     }
     for (int32_t l = 0; l < step->layer_count; l++) {
         const struct yk_layer *layer = &model->layers[l];
-        const double exchanged = exchanged_bytes(step, layer);
-        const int32_t leader = yk_step_graph_weight_owner(step, l);
+        /* Between a device and the one that updates the layer: the gradient, and the new weights
+         * back. Both are part of the layer's state in memory. */
+        const double exchanged = 2 * (double)layer->trainable *
+                                 (double)yk_precision_bytes(step->spec.workload.precision);
+        const int32_t leader = yk_model_weight_owner(step->model, l);
         YK_TRY(join(making, forward[l], backward[l], (double)layer->saved_bytes, false));
         YK_TRY(join(making, backward[l], step->update[l], exchanged, true));
         if (leader != l) {
@@ -292,7 +270,7 @@ void yk_step_graph_task_devices(const struct yk_step_graph *step, const int32_t 
 {
     for (int32_t i = 0; i < step->graph->task_count; i++) {
         const struct yk_step_graph_task *task = &step->tasks[i];
-        const int32_t layer = yk_step_graph_weight_owner(step, task->layer);
+        const int32_t layer = yk_model_weight_owner(step->model, task->layer);
         task_devices[i] = layer_devices[(int64_t)task->micro_batch * step->layer_count + layer];
     }
 }

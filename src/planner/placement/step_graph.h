@@ -59,10 +59,6 @@ yk_status yk_step_graph_create(const struct yk_step_graph_spec *spec,
                                struct yk_step_graph **out) YK_MUST_USE;
 void yk_step_graph_destroy(struct yk_step_graph *step);
 
-/* Returns the layer that owns the weights of `layer`: `layer` itself, or the layer whose weights
- * `layer` shares. */
-int32_t yk_step_graph_weight_owner(const struct yk_step_graph *step, int32_t layer);
-
 /* Converts `layer_devices` (M, L), the device of each layer for each micro-batch, to `task_devices`
  * (n), the device of each task. */
 void yk_step_graph_task_devices(const struct yk_step_graph *step, const int32_t *layer_devices,

@@ -24,18 +24,16 @@ static const double deepspeed_bucket_bytes = 2 * 5e8;
 static const double deepspeed_prefetch_bytes = 2 * 5e7;
 static const double deepspeed_persistent = 1e5;
 
-struct context {
+struct baselines {
     struct yk_plan_search *search;
     struct yk_arena *arena;
     struct yk_plan_alternative *rows;
     int32_t *row_count;
-    struct yk_device_set all;
-    enum yk_sharding_strategy *strategies; /* (L) */
-    bool *recompute;                       /* (L) */
+    struct yk_data_parallel_spec spec; /* on all devices */
 };
 
 /* Describes the best plan of a baseline, or the memory that the nearest plan lacks. */
-static yk_status describe(const struct context *context, const struct yk_plan_search *own,
+static yk_status describe(const struct baselines *baselines, const struct yk_plan_search *own,
                           const char **out)
 {
     struct yk_text text = {0};
@@ -49,12 +47,12 @@ static yk_status describe(const struct context *context, const struct yk_plan_se
         }
     } else if (own->nearest) {
         yk_text_addf(&text, "%s lacks %s",
-                     context->search->context->cluster->devices[own->missing_device].name,
+                     baselines->search->context->cluster->devices[own->missing_device].name,
                      YK_UNITS_FORMAT_TEMPORARY(own->missing_bytes, YK_UNIT_BYTES));
     } else {
         yk_text_add(&text, "too large for any split of the batch");
     }
-    return yk_text_move_to_arena(&text, context->arena, out);
+    return yk_text_move_to_arena(&text, baselines->arena, out);
 }
 
 /* Whether the request allows everything that the baseline's plan decides. */
@@ -67,26 +65,26 @@ static bool is_open(const struct yk_plan_request *request, const struct yk_plan 
 
 /* Adds the row of a baseline whose plans are in `own`. Its best plan is also offered to the main
  * search, if the request allows it. */
-static yk_status add_row(struct context *context, const char *name, struct yk_plan_search *own)
+static yk_status add_row(struct baselines *baselines, const char *name, struct yk_plan_search *own)
 {
-    struct yk_plan_alternative *row = &context->rows[*context->row_count];
+    struct yk_plan_alternative *row = &baselines->rows[*baselines->row_count];
     *row = (struct yk_plan_alternative){
         .name = name, .step_s = own->best ? own->best_s : NAN, .fits = own->best != NULL};
-    YK_TRY(describe(context, own, &row->remark));
-    const struct yk_plan_request *request = context->search->context->request;
+    YK_TRY(describe(baselines, own, &row->remark));
+    const struct yk_plan_request *request = baselines->search->context->request;
     const struct yk_plan *plan = own->best ? own->best : own->nearest;
     if (plan && is_open(request, plan)) {
-        YK_TRY(yk_plan_search_evaluate(context->search, plan, NULL));
+        YK_TRY(yk_plan_search_evaluate(baselines->search, plan, NULL));
     }
     if (!own->best && own->nearest) {
         /* The step time that it would have if it did fit. */
         struct yk_plan_evaluation evaluation;
-        YK_TRY(yk_plan_evaluation_run(context->search->context, own->nearest,
+        YK_TRY(yk_plan_evaluation_run(baselines->search->context, own->nearest,
                                       YK_PLAN_EVALUATION_SIMULATE, &evaluation));
         row->step_s = evaluation.step_s;
         yk_plan_evaluation_free(&evaluation);
     }
-    (*context->row_count)++;
+    (*baselines->row_count)++;
     return YK_OK;
 }
 
@@ -100,18 +98,16 @@ static yk_status try_split(const struct yk_data_parallel_spec *split, struct yk_
 }
 
 /* Tries all numbers of micro-batches, with and without recomputation. */
-static yk_status try_splits(struct context *context, struct yk_data_parallel_spec *split,
-                            struct yk_plan_search *own)
+static yk_status try_splits(struct yk_data_parallel_spec *split, struct yk_plan_search *own)
 {
-    const struct yk_search_context *study = context->search->context;
-    const struct yk_plan_request *request = study->request;
-    const bool open = yk_search_context_decides(study, YK_DECIDE_RECOMPUTATION);
-    split->recompute = context->recompute;
+    const struct yk_search_context *context = own->context;
+    const struct yk_plan_request *request = context->request;
+    const bool open = yk_search_context_decides(context, YK_DECIDE_RECOMPUTATION);
     for (int32_t M = 1; M <= MAX_MICRO_BATCHES && M <= request->workload.batch; M *= 2) {
         split->micro_batches = request->micro_batches > 0 ? request->micro_batches : M;
         for (int32_t again = 0; again < 2; again++) {
-            for (int32_t l = 0; l < study->model->layer_count; l++) {
-                context->recompute[l] = again == 1 && study->recomputes[l];
+            for (int32_t l = 0; l < context->model->layer_count; l++) {
+                split->recompute[l] = again == 1 && context->recomputes[l];
             }
             if (open || (again == 1) == request->workload.recompute) {
                 YK_TRY_WITH_TEMPORARY_ARENA(arena, try_split(split, own, arena));
@@ -124,30 +120,24 @@ static yk_status try_splits(struct context *context, struct yk_data_parallel_spe
     return YK_OK;
 }
 
-static yk_status add_split(struct context *context, const char *name,
+static yk_status add_split(struct baselines *baselines, const char *name,
                            struct yk_data_parallel_spec split)
 {
     struct yk_plan_search own;
-    split.strategies = context->strategies;
-    split.no_sync = true;
-    split.even_shares = true;
-    split.even_parts = true;
-    split.max_s = INFINITY;
-    split.block_bytes = ddp_bucket_bytes;
-    YK_TRY(yk_plan_search_create(context->search->context, &own));
-    yk_status status = try_splits(context, &split, &own);
-    YK_IF_OK(add_row(context, name, &own));
+    YK_TRY(yk_plan_search_create(baselines->search->context, &own));
+    yk_status status = try_splits(&split, &own);
+    YK_IF_OK(add_row(baselines, name, &own));
     yk_plan_search_free(&own);
     return status;
 }
 
-static void fill_strategies(const struct context *context, enum yk_sharding_strategy blocks,
+static void fill_strategies(const struct baselines *baselines, enum yk_sharding_strategy blocks,
                             enum yk_sharding_strategy others)
 {
-    const struct yk_model *model = context->search->context->model;
+    const struct yk_model *model = baselines->search->context->model;
     for (int32_t l = 0; l < model->layer_count; l++) {
         const bool block = strstr(model->layers[l].kind, "block") != NULL;
-        context->strategies[l] = block ? blocks : others;
+        baselines->spec.strategies[l] = block ? blocks : others;
     }
 }
 
@@ -161,102 +151,90 @@ static int32_t deepspeed_prefetch(const struct yk_model *model)
                : 1;
 }
 
-static yk_status add_splits(struct context *context)
+static yk_status add_splits(struct baselines *baselines)
 {
-    const struct yk_model *model = context->search->context->model;
-    struct yk_data_parallel_spec split = {
-        .devices = context->all.devices,
-        .count = context->all.count,
-        .prefetch = 1,
-        .bucket_bytes = ddp_bucket_bytes,
-    };
-    if (context->all.count < 2) {
+    const struct yk_model *model = baselines->search->context->model;
+    struct yk_data_parallel_spec split = baselines->spec;
+    if (split.count < 2) {
         return YK_OK;
     }
-    fill_strategies(context, YK_SHARDING_REPLICATED, YK_SHARDING_REPLICATED);
-    YK_TRY(add_split(context, "even data-parallel", split));
+    fill_strategies(baselines, YK_SHARDING_REPLICATED, YK_SHARDING_REPLICATED);
+    YK_TRY(add_split(baselines, "even data-parallel", split));
     /* FSDP keeps its root, the layers outside the blocks, from forward to backward. */
-    fill_strategies(context, YK_SHARDING_FULLY_SHARDED, YK_SHARDING_KEPT_AFTER_FORWARD);
-    YK_TRY(add_split(context, "fully-sharded, prefetch of one", split));
-    fill_strategies(context, YK_SHARDING_KEPT_AFTER_FORWARD, YK_SHARDING_KEPT_AFTER_FORWARD);
-    YK_TRY(add_split(context, "kept", split));
-    fill_strategies(context, YK_SHARDING_FULLY_SHARDED, YK_SHARDING_FULLY_SHARDED);
+    fill_strategies(baselines, YK_SHARDING_FULLY_SHARDED, YK_SHARDING_KEPT_AFTER_FORWARD);
+    YK_TRY(add_split(baselines, "fully-sharded, prefetch of one", split));
+    fill_strategies(baselines, YK_SHARDING_KEPT_AFTER_FORWARD, YK_SHARDING_KEPT_AFTER_FORWARD);
+    YK_TRY(add_split(baselines, "kept", split));
+    fill_strategies(baselines, YK_SHARDING_FULLY_SHARDED, YK_SHARDING_FULLY_SHARDED);
     for (int32_t l = 0; l < model->layer_count; l++) {
         if ((double)model->layers[l].parameters < deepspeed_persistent) {
-            context->strategies[l] = YK_SHARDING_REPLICATED;
+            baselines->spec.strategies[l] = YK_SHARDING_REPLICATED;
         }
     }
-    yk_data_parallel_sync_tied_strategies(model, context->strategies);
+    yk_data_parallel_sync_tied_strategies(model, split.strategies);
     split.prefetch = deepspeed_prefetch(model);
     split.bucket_bytes = deepspeed_bucket_bytes;
-    return add_split(context, "DeepSpeed-like", split);
+    return add_split(baselines, "DeepSpeed-like", split);
 }
 
-static yk_status add_singles(struct context *context)
+static yk_status add_singles(struct baselines *baselines)
 {
-    const struct yk_search_context *study = context->search->context;
-    for (int32_t i = 0; i < context->all.count; i++) {
-        const int32_t device = context->all.devices[i];
+    const struct yk_search_context *context = baselines->search->context;
+    for (int32_t i = 0; i < baselines->spec.count; i++) {
+        struct yk_data_parallel_spec split = baselines->spec;
         bool known = false;
+        split.devices += i;
+        split.count = 1;
         for (int32_t j = 0; j < i; j++) {
-            known = known ||
-                    yk_search_context_devices_are_equal(study, context->all.devices[j], device);
+            known = known || yk_search_context_devices_are_equal(
+                                 context, baselines->spec.devices[j], split.devices[0]);
         }
         if (known) {
             continue;
         }
         struct yk_text text = {0};
         const char *name = NULL;
-        yk_text_addf(&text, "%s alone", study->cluster->devices[device].name);
-        YK_TRY(yk_text_move_to_arena(&text, context->arena, &name));
-        fill_strategies(context, YK_SHARDING_REPLICATED, YK_SHARDING_REPLICATED);
-        YK_TRY(add_split(
-            context, name,
-            (struct yk_data_parallel_spec){
-                .devices = &device, .count = 1, .prefetch = 1, .bucket_bytes = ddp_bucket_bytes}));
+        yk_text_addf(&text, "%s alone", context->cluster->devices[split.devices[0]].name);
+        YK_TRY(yk_text_move_to_arena(&text, baselines->arena, &name));
+        fill_strategies(baselines, YK_SHARDING_REPLICATED, YK_SHARDING_REPLICATED);
+        YK_TRY(add_split(baselines, name, split));
     }
     return YK_OK;
 }
 
-static yk_status consider_map(struct yk_plan_search *own, const struct yk_placement *placement,
-                              struct yk_arena *arena)
-{
-    struct yk_plan *plan = NULL;
-    YK_TRY(yk_placement_plan_create(own->context, placement->devices, arena, &plan));
-    return yk_plan_search_evaluate(own, plan, NULL);
-}
-
-static yk_status add_placement_row(struct context *context, const char *name,
+static yk_status add_placement_row(struct baselines *baselines, const char *name,
                                    const struct yk_placement *placement, struct yk_plan_search *own)
 {
     if (placement->devices) {
-        YK_TRY_WITH_TEMPORARY_ARENA(arena, consider_map(own, placement, arena));
+        struct yk_plan *plan = NULL;
+        YK_TRY(yk_placement_plan_create(own->context, placement->devices, own->arena, &plan));
+        YK_TRY(yk_plan_search_evaluate(own, plan, NULL));
     }
-    YK_TRY(add_row(context, name, own));
-    struct yk_plan_alternative *row = &context->rows[*context->row_count - 1];
-    return placement->refusal ? yk_arena_strdup(context->arena, placement->refusal, &row->remark)
+    YK_TRY(add_row(baselines, name, own));
+    struct yk_plan_alternative *row = &baselines->rows[*baselines->row_count - 1];
+    return placement->refusal ? yk_arena_strdup(baselines->arena, placement->refusal, &row->remark)
                               : YK_OK;
 }
 
 /* The placement of an algorithm of `yoke place`, with one micro-batch. */
-static yk_status add_placement(struct context *context, const char *name, const char *algorithm)
+static yk_status add_placement(struct baselines *baselines, const char *name, const char *algorithm)
 {
-    const struct yk_search_context *study = context->search->context;
+    const struct yk_search_context *context = baselines->search->context;
     const struct yk_placement_request request = {
-        .cost_sources = study->request->cost_sources,
-        .config = study->request->config,
-        .workload = study->request->workload,
+        .cost_sources = context->request->cost_sources,
+        .config = context->request->config,
+        .workload = context->request->workload,
         .micro_batches = 1,
         .algorithm = algorithm,
-        .search = study->request->search,
+        .search = context->request->search,
     };
     struct yk_placements *placements = NULL;
     struct yk_plan_search own = {0};
-    YK_TRY(yk_deadline_check(&study->deadline));
+    YK_TRY(yk_deadline_check(&context->deadline));
     YK_TRY(yk_placement_compare_algorithms(&request, &placements));
     const struct yk_placement *placement = &placements->placements[0];
-    yk_status status = yk_plan_search_create(context->search->context, &own);
-    YK_IF_OK(add_placement_row(context, name, placement, &own));
+    yk_status status = yk_plan_search_create(baselines->search->context, &own);
+    YK_IF_OK(add_placement_row(baselines, name, placement, &own));
     yk_plan_search_free(&own);
     yk_placements_destroy(placements);
     return status;
@@ -265,22 +243,32 @@ static yk_status add_placement(struct context *context, const char *name, const 
 yk_status yk_baselines_evaluate(struct yk_plan_search *search, struct yk_arena *arena,
                                 struct yk_plan_alternative **out, int32_t *out_count)
 {
-    struct context context = {.search = search, .arena = arena, .row_count = out_count};
+    struct baselines baselines = {.search = search, .arena = arena, .row_count = out_count};
     struct yk_device_set *sets = NULL;
     int32_t count = 0;
     *out = NULL;
     *out_count = 0;
     YK_TRY(yk_device_sets_list(search->context, arena, &sets, &count));
-    context.all = sets[0];
-    YK_TRY_NEW(arena, *out, context.all.count + 8);
-    context.rows = *out;
-    YK_TRY_NEW(arena, context.strategies, search->context->model->layer_count);
-    YK_TRY_NEW(arena, context.recompute, search->context->model->layer_count);
+    baselines.spec = (struct yk_data_parallel_spec){
+        .devices = sets[0].devices,
+        .count = sets[0].count,
+        .no_sync = true,
+        .even_shares = true,
+        .even_parts = true,
+        .prefetch = 1,
+        .block_bytes = ddp_bucket_bytes,
+        .bucket_bytes = ddp_bucket_bytes,
+        .max_s = INFINITY,
+    };
+    YK_TRY_NEW(arena, *out, sets[0].count + 8);
+    baselines.rows = *out;
+    YK_TRY_NEW(arena, baselines.spec.strategies, search->context->model->layer_count);
+    YK_TRY_NEW(arena, baselines.spec.recompute, search->context->model->layer_count);
     /* Placements cannot leave out devices. */
-    if (context.all.count > 1 && context.all.count == search->context->cluster->device_count) {
-        YK_TRY(add_placement(&context, "auto", "auto"));
-        YK_TRY(add_placement(&context, "HEFT placement", "heft"));
+    if (sets[0].count > 1 && sets[0].count == search->context->cluster->device_count) {
+        YK_TRY(add_placement(&baselines, "auto", "auto"));
+        YK_TRY(add_placement(&baselines, "HEFT placement", "heft"));
     }
-    YK_TRY(add_singles(&context));
-    return add_splits(&context);
+    YK_TRY(add_singles(&baselines));
+    return add_splits(&baselines);
 }

@@ -6,7 +6,6 @@
 #include "model/model.h"
 #include "planner/order/plan.h"
 #include "planner/search/device_sets.h"
-#include "planner/search/sample_shares.h"
 
 #include <math.h>
 #include <string.h>
@@ -142,7 +141,6 @@ static yk_status find_shares(struct splitting *splitting, int64_t *shares)
     const struct yk_sample_shares_problem problem = {
         .rank_count = split->count,
         .samples = batch,
-        .unit = 1,
         .max = max,
         .time = share_s,
         .user = splitting,
@@ -158,17 +156,8 @@ static yk_status find_shares(struct splitting *splitting, int64_t *shares)
     return slowest_s < split->max_s ? YK_OK : YK_ERROR_NO_FIT;
 }
 
-static bool fills_micro_batches(const struct yk_data_parallel_spec *split, const int64_t *shares)
-{
-    int64_t largest = 0;
-    for (int32_t i = 0; i < split->count; i++) {
-        largest = shares[i] > largest ? shares[i] : largest;
-    }
-    return largest >= split->micro_batches;
-}
-
-static yk_status make_plan(const struct splitting *splitting, const int64_t *shares,
-                           struct yk_plan **out)
+/* Removes the devices that are not in the plan from `shares`. */
+static yk_status make_plan(const struct splitting *splitting, int64_t *shares, struct yk_plan **out)
 {
     const struct yk_data_parallel_spec *split = splitting->split;
     struct yk_plan *plan = NULL;
@@ -177,18 +166,16 @@ static yk_status make_plan(const struct splitting *splitting, const int64_t *sha
     YK_TRY_NEW(splitting->arena, devices, split->count);
     for (int32_t i = 0; i < split->count; i++) {
         if (shares[i] > 0 || split->keeps_idle) {
+            shares[count] = shares[i];
             devices[count++] = split->devices[i];
         }
     }
     YK_TRY(yk_search_context_create_plan(splitting->context, devices, count, 1, splitting->arena,
                                          &plan));
     plan->groups[0].member_count = count;
-    for (int32_t i = 0, member = 0; i < split->count; i++) {
-        if (shares[i] > 0 || split->keeps_idle) {
-            plan->groups[0].members[member] = (struct yk_plan_group_member){
-                .rank = member, .share = shares[i], .shard_fraction = 1.0 / count};
-            member++;
-        }
+    for (int32_t i = 0; i < count; i++) {
+        plan->groups[0].members[i] = (struct yk_plan_group_member){
+            .rank = i, .share = shares[i], .shard_fraction = 1.0 / count};
     }
     plan->micro_batches = split->micro_batches;
     plan->no_sync = split->no_sync;
@@ -219,7 +206,11 @@ yk_status yk_data_parallel_create_plan(struct yk_search_context *context,
     if (status != YK_OK) {
         return status == YK_ERROR_NO_FIT ? YK_OK : status;
     }
-    if (!fills_micro_batches(split, shares)) {
+    int64_t largest = 0;
+    for (int32_t i = 0; i < split->count; i++) {
+        largest = yk_number_max(largest, shares[i]);
+    }
+    if (largest < split->micro_batches) {
         return YK_OK;
     }
     YK_TRY(make_plan(&splitting, shares, out));
@@ -289,8 +280,7 @@ void yk_data_parallel_sync_tied_strategies(const struct yk_model *model,
                                            enum yk_sharding_strategy *strategies)
 {
     for (int32_t l = 0; l < model->layer_count; l++) {
-        const int32_t owner = model->layers[l].shares_weights_of;
-        strategies[l] = owner == YK_LAYER_NONE ? strategies[l] : strategies[owner];
+        strategies[l] = strategies[yk_model_weight_owner(model, l)];
     }
 }
 
@@ -319,11 +309,6 @@ static yk_status order_and_consider(struct yk_plan_search *search, struct yk_pla
     return ordered ? yk_plan_search_evaluate(search, plan, NULL) : YK_OK;
 }
 
-static bool communicates(const struct yk_plan *plan)
-{
-    return plan->rank_count > 1 && plan->micro_batches == 1;
-}
-
 static yk_status try_in(struct yk_plan_search *search, const struct yk_data_parallel_spec *split,
                         struct yk_arena *arena)
 {
@@ -339,7 +324,7 @@ static yk_status try_in(struct yk_plan_search *search, const struct yk_data_para
         all.keeps_idle = true;
         return try_in(search, &all, arena);
     }
-    if (fits && communicates(plan) &&
+    if (fits && plan->rank_count > 1 && plan->micro_batches == 1 &&
         yk_search_context_decides(search->context, YK_DECIDE_TRANSFER_ORDER)) {
         return order_and_consider(search, plan, arena);
     }
@@ -358,98 +343,86 @@ yk_status yk_data_parallel_evaluate_plans(struct yk_plan_search *search,
     return YK_OK;
 }
 
-struct context {
-    struct yk_plan_search *search;
-    struct yk_data_parallel_spec split;
-    enum yk_sharding_strategy *strategies; /* (L) */
-    bool *recompute;                       /* (L) */
-};
-
-static void draw_strategies(const struct context *context)
+static void draw_strategies(const struct yk_search_context *context,
+                            enum yk_sharding_strategy *strategies)
 {
-    const struct yk_search_context *study = context->search->context;
-    struct yk_random random = yk_random_from_seed(study->request->search.seed);
-    for (int32_t l = 0; l < study->model->layer_count; l++) {
-        context->strategies[l] =
+    struct yk_random random = yk_random_from_seed(context->request->search.seed);
+    for (int32_t l = 0; l < context->model->layer_count; l++) {
+        strategies[l] =
             (enum yk_sharding_strategy)yk_random_below(&random, YK_SHARDING_STRATEGY_COUNT);
     }
-    yk_data_parallel_sync_tied_strategies(study->model, context->strategies);
+    yk_data_parallel_sync_tied_strategies(context->model, strategies);
 }
 
 /* Tries the families that the request allows, for one number of micro-batches. */
-static yk_status try_families(struct context *context)
+static yk_status try_families(struct yk_plan_search *search, struct yk_data_parallel_spec *split)
 {
-    const struct yk_search_context *study = context->search->context;
-    const struct yk_plan_request *request = study->request;
-    const enum yk_sharding_strategy fixed = yk_search_context_fixed_strategy(study);
-    if (request->random_strategies) {
-        draw_strategies(context);
-        context->split.no_sync = true;
-        return yk_data_parallel_evaluate_plans(context->search, &context->split);
+    const struct yk_search_context *context = search->context;
+    const enum yk_sharding_strategy fixed = yk_search_context_fixed_strategy(context);
+    if (context->request->random_strategies) {
+        draw_strategies(context, split->strategies);
+        split->no_sync = true;
+        return yk_data_parallel_evaluate_plans(search, split);
     }
     for (size_t f = 0; f < sizeof families / sizeof families[0]; f++) {
         const struct family *family = &families[f];
-        const bool alone = context->split.count == 1 && family->strategy != YK_SHARDING_REPLICATED;
-        if (context->split.micro_batches < family->min_micro_batches || alone ||
+        const bool alone = split->count == 1 && family->strategy != YK_SHARDING_REPLICATED;
+        if (split->micro_batches < family->min_micro_batches || alone ||
             (fixed != YK_SHARDING_STRATEGY_COUNT && family->strategy != fixed)) {
             continue;
         }
-        context->split.no_sync = family->no_sync;
-        context->split.max_s = context->search->best_s;
-        yk_data_parallel_set_uniform_strategies(study, family->strategy, context->strategies);
-        for (int32_t l = 0; l < study->model->layer_count && fixed != YK_SHARDING_STRATEGY_COUNT;
+        split->no_sync = family->no_sync;
+        split->max_s = search->best_s;
+        yk_data_parallel_set_uniform_strategies(context, family->strategy, split->strategies);
+        for (int32_t l = 0; l < context->model->layer_count && fixed != YK_SHARDING_STRATEGY_COUNT;
              l++) {
-            context->strategies[l] = fixed;
+            split->strategies[l] = fixed;
         }
-        YK_TRY(yk_data_parallel_evaluate_plans(context->search, &context->split));
+        YK_TRY(yk_data_parallel_evaluate_plans(search, split));
     }
     return YK_OK;
 }
 
-static yk_status try_recomputation(struct context *context)
+static yk_status try_recomputation(struct yk_plan_search *search,
+                                   struct yk_data_parallel_spec *split)
 {
-    const struct yk_search_context *study = context->search->context;
-    const bool asked = study->request->workload.recompute;
-    const bool open = yk_search_context_decides(study, YK_DECIDE_RECOMPUTATION);
+    const struct yk_search_context *context = search->context;
+    const bool open = yk_search_context_decides(context, YK_DECIDE_RECOMPUTATION);
     for (int32_t again = 0; again < 2; again++) {
-        if ((again == 1) != asked && !open) {
+        if ((again == 1) != context->request->workload.recompute && !open) {
             continue;
         }
-        for (int32_t l = 0; l < study->model->layer_count; l++) {
-            context->recompute[l] = again == 1 && study->recomputes[l];
+        for (int32_t l = 0; l < context->model->layer_count; l++) {
+            split->recompute[l] = again == 1 && context->recomputes[l];
         }
-        YK_TRY(try_families(context));
+        YK_TRY(try_families(search, split));
     }
     return YK_OK;
 }
 
-static yk_status try_set(void *user, const struct yk_device_set *set, struct yk_arena *arena)
+static yk_status try_set(struct yk_plan_search *search, const struct yk_device_set *set,
+                         struct yk_arena *arena)
 {
-    struct context *context = user;
-    const struct yk_search_context *study = context->search->context;
-    const int32_t asked = study->request->micro_batches;
-    const int64_t batch = study->request->workload.batch;
-    yk_search_context_report_progress(study, "data parallelism");
-    YK_TRY_NEW(arena, context->strategies, study->model->layer_count);
-    YK_TRY_NEW(arena, context->recompute, study->model->layer_count);
-    context->split = (struct yk_data_parallel_spec){
+    const struct yk_search_context *context = search->context;
+    const int32_t asked = context->request->micro_batches;
+    const int64_t batch = context->request->workload.batch;
+    struct yk_data_parallel_spec split = {
         .devices = set->devices,
         .count = set->count,
-        .strategies = context->strategies,
-        .recompute = context->recompute,
-        .even_shares = !yk_search_context_decides(study, YK_DECIDE_SAMPLE_SHARES),
+        .even_shares = !yk_search_context_decides(context, YK_DECIDE_SAMPLE_SHARES),
         .prefetch = 1,
         .bucket_bytes = plain_bucket_bytes,
         .max_s = INFINITY,
     };
-    YK_TRY(yk_data_parallel_choose_block_bytes(study, set->devices, set->count,
-                                               &context->split.block_bytes));
-    for (int32_t M = 1; M > 0; M = yk_plan_move_next_micro_batch_count(batch, M)) {
-        context->split.micro_batches = asked > 0 ? asked : M;
-        if (!yk_plan_search_has_budget(context->search)) {
-            break;
-        }
-        YK_TRY(try_recomputation(context));
+    yk_search_context_report_progress(context, "data parallelism");
+    YK_TRY_NEW(arena, split.strategies, context->model->layer_count);
+    YK_TRY_NEW(arena, split.recompute, context->model->layer_count);
+    YK_TRY(
+        yk_data_parallel_choose_block_bytes(context, set->devices, set->count, &split.block_bytes));
+    for (int32_t M = 1; M > 0 && yk_plan_search_has_budget(search);
+         M = yk_plan_move_next_micro_batch_count(batch, M)) {
+        split.micro_batches = asked > 0 ? asked : M;
+        YK_TRY(try_recomputation(search, &split));
         if (asked > 0 || (int64_t)M * set->count >= batch) {
             break;
         }
@@ -460,6 +433,5 @@ static yk_status try_set(void *user, const struct yk_device_set *set, struct yk_
 yk_status yk_plan_search_data_parallel(struct yk_plan_search *search,
                                        enum yk_plan_search_device_choice devices)
 {
-    struct context context = {.search = search};
-    return yk_plan_search_for_each_device_set(search, devices, try_set, &context);
+    return yk_plan_search_for_each_device_set(search, devices, try_set);
 }

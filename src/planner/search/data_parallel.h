@@ -13,8 +13,8 @@ struct yk_data_parallel_spec {
     const int32_t *devices; /* (count) devices that may be used */
     int32_t count;
     int32_t micro_batches;
-    const enum yk_sharding_strategy *strategies; /* (L) */
-    const bool *recompute;                       /* (L) */
+    enum yk_sharding_strategy *strategies; /* (L) */
+    bool *recompute;                       /* (L) */
     bool no_sync;
     bool even_shares;
     bool even_parts;     /* equal shard fractions, even if the state then does not fit */

@@ -38,12 +38,6 @@ bool yk_device_sets_devices_are_equal(const struct yk_search_context *context, i
     return true;
 }
 
-static bool are_equal(const struct yk_device_set *a, const struct yk_device_set *b)
-{
-    return a->count == b->count &&
-           memcmp(a->devices, b->devices, (size_t)a->count * sizeof *a->devices) == 0;
-}
-
 /* Adds the set of devices in `uses`, unless it is already listed. */
 static yk_status add_set(struct collection *collection, const bool *uses)
 {
@@ -55,7 +49,9 @@ static yk_status add_set(struct collection *collection, const bool *uses)
         }
     }
     for (int32_t s = 0; s < collection->count; s++) {
-        if (are_equal(&collection->sets[s], &set)) {
+        if (collection->sets[s].count == set.count &&
+            memcmp(collection->sets[s].devices, set.devices,
+                   (size_t)set.count * sizeof *set.devices) == 0) {
             return YK_OK;
         }
     }

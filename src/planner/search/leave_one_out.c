@@ -25,11 +25,10 @@ static int32_t choose(const struct yk_search_context *context, const struct yk_p
     int32_t count = 0;
     for (int32_t r = 0; r < plan->rank_count; r++) {
         bool known = false;
-        for (int32_t i = 0; i < count; i++) {
-            /* Of two equal devices, one is enough. */
-            known = known || (plan->group_count == 1 &&
-                              yk_search_context_devices_are_equal(
-                                  context, plan->ranks[ranks[i]].device, plan->ranks[r].device));
+        /* Of two equal devices, one is enough. */
+        for (int32_t i = 0; i < r && plan->group_count == 1; i++) {
+            known = known || yk_search_context_devices_are_equal(context, plan->ranks[i].device,
+                                                                 plan->ranks[r].device);
         }
         if (!known) {
             ranks[count++] = r;

@@ -8,7 +8,6 @@
 #include "planner/search/search.h"
 
 #include "model/model.h"
-#include "planner/search/sample_shares.h"
 
 #include <math.h>
 
@@ -80,7 +79,6 @@ static yk_status share_out(struct cutting *cutting, int32_t group)
     const struct yk_sample_shares_problem problem = {
         .rank_count = spec->sizes[group],
         .samples = batch / M,
-        .unit = 1,
         .max = max,
         .time = micro_batch_s,
         .user = cutting,
@@ -341,16 +339,6 @@ static yk_status consider(struct yk_plan_search *search, const struct pipeline_s
     return yk_plan_search_evaluate(search, plan, NULL);
 }
 
-static bool has_groups_of_several(const struct yk_device_grouping *grouping)
-{
-    for (int32_t k = 0; k < grouping->group_count; k++) {
-        if (grouping->sizes[k] > 1) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Stages of one device need only one strategy, since nothing is sharded. */
 static yk_status try_strategies(struct yk_plan_search *search, struct pipeline_spec *spec,
                                 bool of_several)
@@ -369,8 +357,9 @@ static yk_status try_strategies(struct yk_plan_search *search, struct pipeline_s
     return YK_OK;
 }
 
+/* `of_several`: some group has several devices. */
 static yk_status try_groups(struct yk_plan_search *search,
-                            const struct yk_device_grouping *grouping)
+                            const struct yk_device_grouping *grouping, bool of_several)
 {
     const struct yk_search_context *context = search->context;
     const struct yk_plan_request *request = context->request;
@@ -388,7 +377,7 @@ static yk_status try_groups(struct yk_plan_search *search,
         for (int32_t again = 0; again < 2; again++) {
             spec.recompute = again == 1;
             if (open || spec.recompute == request->workload.recompute) {
-                YK_TRY(try_strategies(search, &spec, has_groups_of_several(grouping)));
+                YK_TRY(try_strategies(search, &spec, of_several));
             }
         }
         if (asked > 0) {
@@ -398,9 +387,9 @@ static yk_status try_groups(struct yk_plan_search *search,
     return YK_OK;
 }
 
-static yk_status try_set(void *user, const struct yk_device_set *set, struct yk_arena *arena)
+static yk_status try_set(struct yk_plan_search *search, const struct yk_device_set *set,
+                         struct yk_arena *arena)
 {
-    struct yk_plan_search *search = user;
     const struct yk_search_context *context = search->context;
     struct yk_device_grouping *grouping = NULL;
     int32_t group_count = 0;
@@ -410,7 +399,7 @@ static yk_status try_set(void *user, const struct yk_device_set *set, struct yk_
     YK_TRY(yk_device_sets_list_groupings(context, set, arena, &grouping, &group_count));
     for (int32_t g = 0; g < group_count && yk_plan_search_has_budget(search); g++) {
         yk_search_context_report_progress(context, "pipelines");
-        YK_TRY(try_groups(search, &grouping[g]));
+        YK_TRY(try_groups(search, &grouping[g], grouping[g].group_count < set->count));
     }
     return YK_OK;
 }
@@ -420,6 +409,6 @@ yk_status yk_plan_search_pipelines(struct yk_plan_search *search,
 {
     return yk_search_context_decides(search->context, YK_DECIDE_PLACEMENT) &&
                    !search->context->request->random_strategies
-               ? yk_plan_search_for_each_device_set(search, devices, try_set, search)
+               ? yk_plan_search_for_each_device_set(search, devices, try_set)
                : YK_OK;
 }

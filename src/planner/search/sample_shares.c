@@ -9,13 +9,11 @@
  * times, only the largest is a choice. Since fewer than B samples are possible in less time, all
  * ranks together have fewer than B + 2n choices.
  */
-#include "planner/search/sample_shares.h"
+#include "planner/search/plan_evaluation.h"
 
-#include "base/arena.h"
 #include "base/number.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
 /* Above this many steps, the sum is not minimised. */
@@ -24,24 +22,24 @@ static const double MAX_STEPS = 3e7;
 /* Relative difference of sums that is only rounding. */
 static const double EQUAL_SUMS = 1e-12;
 
-/* The row of a rank: numbers of units. */
+/* The row of a rank: numbers of samples. */
 struct row {
     int64_t max;
-    int64_t low;   /* units whose time is at most the answer */
+    int64_t low;   /* samples whose time is at most the answer */
     int64_t high;  /* larger numbers take longer than the answer */
-    int64_t under; /* units that take less than the pivot */
-    int64_t until; /* units that take at most the pivot */
+    int64_t under; /* samples that take less than the pivot */
+    int64_t until; /* samples that take at most the pivot */
     int64_t middle;
     double middle_s;
 };
 
 struct choice {
-    int64_t units;
+    int64_t samples;
     double time_s;
 };
 
 /* The choices of one rank, in ascending order. `sums_s[i]` is the minimum sum of this rank and all
- * after it, if they take at least `first_need` + i units together. */
+ * after it, if they take at least `first_need` + i samples together. */
 struct stage {
     struct choice *choices;
     int64_t choice_count;
@@ -54,20 +52,20 @@ struct search {
     const struct yk_sample_shares_problem *problem;
     struct yk_arena *arena;
     int32_t n;
-    int64_t units; /* B, in total */
+    int64_t samples; /* B, in total */
     struct row *rows;
     int32_t *order;       /* of the rows, by their middles' times */
     struct stage *stages; /* (n + 1) */
     int64_t *shares;
 };
 
-static yk_status time_of(const struct search *search, int32_t rank, int64_t units, double *out_s)
+static yk_status time_of(const struct search *search, int32_t rank, int64_t samples, double *out_s)
 {
     const struct yk_sample_shares_problem *problem = search->problem;
-    YK_TRY(problem->time(problem->user, rank, units * problem->unit, out_s));
+    YK_TRY(problem->time(problem->user, rank, samples, out_s));
     if (!isfinite(*out_s)) {
         return yk_fail(YK_ERROR_NUMBERS, "the time of rank %d for %lld samples is not a number",
-                       rank, (long long)(units * problem->unit));
+                       rank, (long long)samples);
     }
     return YK_OK;
 }
@@ -168,13 +166,13 @@ static yk_status select_time(const struct search *search, double *out_s)
         int64_t until = 0;
         YK_TRY(choose_pivot(search, &pivot_s));
         YK_TRY(count_rows(search, pivot_s, &under, &until));
-        if (under < search->units && until >= search->units) {
+        if (under < search->samples && until >= search->samples) {
             *out_s = pivot_s;
             return YK_OK;
         }
         for (int32_t i = 0; i < search->n; i++) {
             struct row *row = &search->rows[i];
-            if (under >= search->units) {
+            if (under >= search->samples) {
                 row->high = row->under;
             } else {
                 row->low = row->until;
@@ -183,10 +181,10 @@ static yk_status select_time(const struct search *search, double *out_s)
     }
 }
 
-/* How many units more than there are can be taken within the rows' times. */
+/* How many samples more than there are can be taken within the rows' times. */
 static int64_t count_excess(const struct search *search)
 {
-    int64_t excess = -search->units;
+    int64_t excess = -search->samples;
     for (int32_t i = 0; i < search->n; i++) {
         excess += search->rows[i].until;
     }
@@ -200,7 +198,7 @@ static double count_steps(const struct search *search)
     for (int32_t i = 0; i < search->n; i++) {
         choices += (double)yk_number_min(search->rows[i].under, excess) + 2;
     }
-    return choices * (double)(yk_number_min(excess, search->units) + 1);
+    return choices * (double)(yk_number_min(excess, search->samples) + 1);
 }
 
 /* A rank that takes none may be the slowest all the same: then the others may take as long. */
@@ -229,8 +227,8 @@ static yk_status widen(struct search *search, double slowest_s)
     return YK_OK;
 }
 
-/* Of units with equal times, the most; none so few that the others could not take the rest. Without
- * `all`, only as many as there can be: lower ranks take more then. */
+/* Of samples with equal times, the most; none so few that the others could not take the rest.
+ * Without `all`, only as many as there can be: lower ranks take more then. */
 static yk_status list_choices(const struct search *search, int32_t rank, int64_t excess, bool all)
 {
     const struct row *row = &search->rows[rank];
@@ -239,16 +237,16 @@ static yk_status list_choices(const struct search *search, int32_t rank, int64_t
     const int64_t room = all && min <= row->under ? row->under - min + 2 : 1;
     YK_TRY_NEW(search->arena, stage->choices, room);
     double longest_s = 0;
-    for (int64_t units = min; all && units <= row->under && units < row->until; units++) {
+    for (int64_t samples = min; all && samples <= row->under && samples < row->until; samples++) {
         double time_s = 0;
-        YK_TRY(time_of(search, rank, units, &time_s));
+        YK_TRY(time_of(search, rank, samples, &time_s));
         longest_s = fmax(longest_s, time_s);
         const int64_t last = stage->choice_count - 1;
         const bool equal = last >= 0 && stage->choices[last].time_s == longest_s;
         stage->choice_count = equal ? last + 1 : last + 2;
-        stage->choices[stage->choice_count - 1] = (struct choice){units, longest_s};
+        stage->choices[stage->choice_count - 1] = (struct choice){samples, longest_s};
     }
-    struct choice max = {.units = row->until};
+    struct choice max = {.samples = row->until};
     YK_TRY(time_of(search, rank, row->until, &max.time_s));
     max.time_s = fmax(max.time_s, longest_s);
     stage->choices[stage->choice_count++] = max;
@@ -260,7 +258,7 @@ static double sum_with(const struct search *search, int32_t rank, const struct c
                        int64_t need)
 {
     const struct stage *after = &search->stages[rank + 1];
-    const int64_t rest = need > choice->units ? need - choice->units : 0;
+    const int64_t rest = need > choice->samples ? need - choice->samples : 0;
     const int64_t number = rest > after->first_need ? rest - after->first_need : 0;
     return number < after->need_count ? choice->time_s + after->sums_s[number] : INFINITY;
 }
@@ -279,7 +277,7 @@ static yk_status sum_up(const struct search *search)
         struct stage *stage = &search->stages[i];
         max += search->rows[i].until;
         stage->first_need = max > excess ? max - excess : 0;
-        stage->need_count = yk_number_min(max, search->units) - stage->first_need + 1;
+        stage->need_count = yk_number_min(max, search->samples) - stage->first_need + 1;
         YK_TRY(list_choices(search, i, excess, all));
         YK_TRY_NEW(search->arena, stage->sums_s, stage->need_count);
         for (int64_t k = 0; k < stage->need_count; k++) {
@@ -296,8 +294,8 @@ static yk_status sum_up(const struct search *search)
 /* The most for each rank, from the first on, that leaves the least sum within reach. */
 static void hand_out(const struct search *search)
 {
-    int64_t left = search->units;
-    int64_t need = search->units;
+    int64_t left = search->samples;
+    int64_t need = search->samples;
     for (int32_t i = 0; i < search->n; i++) {
         const struct stage *stage = &search->stages[i];
         const int64_t number = need > stage->first_need ? need - stage->first_need : 0;
@@ -306,10 +304,10 @@ static void hand_out(const struct search *search)
         while (c > 0 && sum_with(search, i, &stage->choices[c], need) > enough_s) {
             c--;
         }
-        const int64_t units = stage->choices[c].units;
-        search->shares[i] = yk_number_min(units, left);
+        const int64_t samples = stage->choices[c].samples;
+        search->shares[i] = yk_number_min(samples, left);
         left -= search->shares[i];
-        need = need > units ? need - units : 0;
+        need = need > samples ? need - samples : 0;
     }
 }
 
@@ -322,20 +320,16 @@ static yk_status begin(struct search *search)
     YK_TRY_NEW(search->arena, search->stages, search->n + 1);
     YK_TRY_NEW(search->arena, search->shares, search->n);
     for (int32_t i = 0; i < search->n; i++) {
-        const int64_t max = problem->max[i] > 0 ? problem->max[i] / problem->unit : 0;
-        search->rows[i].max = yk_number_min(max, search->units);
+        const int64_t max = problem->max[i] > 0 ? problem->max[i] : 0;
+        search->rows[i].max = yk_number_min(max, search->samples);
         search->rows[i].high = search->rows[i].max;
         sum += search->rows[i].high;
     }
-    if (problem->samples % problem->unit != 0) {
-        return yk_fail(YK_ERROR_INPUT, "%lld samples are no multiple of %lld, and shares must be",
-                       (long long)problem->samples, (long long)problem->unit);
-    }
-    if (sum < search->units) {
+    if (sum < search->samples) {
         return yk_fail(YK_ERROR_NO_FIT,
                        "the ranks have room for %lld samples of %lld; use a smaller batch, more "
                        "micro-batches or recomputation",
-                       (long long)(sum * problem->unit), (long long)problem->samples);
+                       (long long)sum, (long long)problem->samples);
     }
     return YK_OK;
 }
@@ -346,7 +340,7 @@ static yk_status find(struct search *search, struct yk_arena *arena, int64_t *ou
     double slowest_s = 0;
     search->arena = arena;
     YK_TRY(begin(search));
-    if (search->units > 0) {
+    if (search->samples > 0) {
         YK_TRY(select_time(search, &slowest_s));
         YK_TRY(widen(search, slowest_s));
         YK_TRY(sum_up(search));
@@ -358,9 +352,7 @@ static yk_status find(struct search *search, struct yk_arena *arena, int64_t *ou
         YK_TRY(time_of(search, i, search->shares[i], &time_s));
         slowest_s = fmax(slowest_s, time_s);
     }
-    for (int32_t i = 0; i < search->n; i++) {
-        out_shares[i] = search->shares[i] * search->problem->unit;
-    }
+    memcpy(out_shares, search->shares, (size_t)search->n * sizeof *out_shares);
     *out_s = slowest_s;
     return YK_OK;
 }
@@ -371,7 +363,7 @@ yk_status yk_sample_shares_find(const struct yk_sample_shares_problem *problem, 
     struct search search = {
         .problem = problem,
         .n = problem->rank_count,
-        .units = problem->samples / problem->unit,
+        .samples = problem->samples,
     };
     YK_TRY_WITH_TEMPORARY_ARENA(arena, find(&search, arena, out_shares, out_s));
     return YK_OK;

@@ -127,10 +127,11 @@ yk_status yk_plan_search_evaluate(struct yk_plan_search *search, const struct yk
     return status;
 }
 
-yk_status yk_plan_search_for_each_device_set(
-    struct yk_plan_search *search, enum yk_plan_search_device_choice devices,
-    yk_status (*try)(void *user, const struct yk_device_set *set, struct yk_arena *arena),
-    void *user)
+yk_status yk_plan_search_for_each_device_set(struct yk_plan_search *search,
+                                             enum yk_plan_search_device_choice devices,
+                                             yk_status (*try)(struct yk_plan_search *search,
+                                                              const struct yk_device_set *set,
+                                                              struct yk_arena *arena))
 {
     struct yk_arena *arena = NULL;
     struct yk_device_set *sets = NULL;
@@ -140,7 +141,7 @@ yk_status yk_plan_search_for_each_device_set(
     const int32_t end = devices == YK_PLAN_SEARCH_ALL_DEVICES ? 1 : count;
     for (int32_t s = devices == YK_PLAN_SEARCH_ALL_DEVICES ? 0 : 1;
          status == YK_OK && s < end && yk_plan_search_has_budget(search); s++) {
-        status = try(user, &sets[s], arena);
+        status = try(search, &sets[s], arena);
     }
     yk_arena_destroy(arena);
     return status;

@@ -72,10 +72,11 @@ enum yk_plan_search_device_choice {
 
 /* Calls `try` for every device set until the budget is spent. The `arena` of all calls is the same
  * and is destroyed after the last call. */
-yk_status yk_plan_search_for_each_device_set(
-    struct yk_plan_search *search, enum yk_plan_search_device_choice devices,
-    yk_status (*try)(void *user, const struct yk_device_set *set, struct yk_arena *arena),
-    void *user) YK_MUST_USE;
+yk_status yk_plan_search_for_each_device_set(struct yk_plan_search *search,
+                                             enum yk_plan_search_device_choice devices,
+                                             yk_status (*try)(struct yk_plan_search *search,
+                                                              const struct yk_device_set *set,
+                                                              struct yk_arena *arena)) YK_MUST_USE;
 
 /* Each of these functions searches one family of plans. */
 yk_status yk_plan_search_data_parallel(struct yk_plan_search *search,

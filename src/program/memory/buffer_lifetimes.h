@@ -17,7 +17,7 @@
 #ifndef YK_PROGRAM_MEMORY_BUFFER_LIFETIMES_H
 #define YK_PROGRAM_MEMORY_BUFFER_LIFETIMES_H
 
-#include "plan/memory_kind.h"
+#include "plan/plan_result.h"
 #include "program/op_index.h"
 
 enum {
