@@ -54,7 +54,7 @@ static yk_status open_device(const struct yk_backend_options *options,
     return YK_OK;
 }
 
-#define ENTRY(CAPITALS, name, function) .name = yk_cuda_graph_##name,
+#define ENTRY(CAPITALS, name, function) .name = yk_cuda_graph_collect_##name,
 
 extern const struct yk_backend yk_backend_plugin;
 __attribute__((visibility("default")))

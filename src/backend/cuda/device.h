@@ -85,10 +85,10 @@ void yk_cuda_device_make_current(const struct yk_backend_device *device);
 /* Fails if there is no driver or no GPU with this number. */
 yk_status yk_cuda_device_check_exists(int32_t number) YK_MUST_USE;
 
-/* Reads the name, memory size and properties of GPU device->number. `messages` is the number of SMs
- * that communication kernels use. */
+/* Reads the name, memory size and properties of GPU device->number. `comm_sm_count` is the number
+ * of SMs that communication kernels use. */
 yk_status yk_cuda_device_read_properties(struct yk_backend_device *device,
-                                         int32_t messages) YK_MUST_USE;
+                                         int32_t comm_sm_count) YK_MUST_USE;
 
 /* Implements `describe` of struct yk_backend. */
 void yk_cuda_device_describe(const struct yk_backend_device *device, struct yk_text *out);

@@ -373,7 +373,8 @@ static bool collect(struct yk_backend_lane *lane, enum yk_cuda_op_kind kind, con
 }
 
 #define COLLECT(KIND, name, function)                                                              \
-    void yk_cuda_graph_##name(struct yk_backend_lane *lane, const struct yk_##name##_op *op)       \
+    void yk_cuda_graph_collect_##name(struct yk_backend_lane *lane,                                \
+                                      const struct yk_##name##_op *op)                             \
     {                                                                                              \
         if (!collect(lane, YK_CUDA_OP_##KIND, op, sizeof *op)) {                                   \
             function(lane, op);                                                                    \

@@ -75,7 +75,8 @@ void yk_cuda_graph_call_host(struct yk_backend_lane *lane, void (*function)(void
                              void *user);
 
 #define YK_CUDA_GRAPH_DECLARE(CAPITALS, name, function)                                            \
-    void yk_cuda_graph_##name(struct yk_backend_lane *lane, const struct yk_##name##_op *op);
+    void yk_cuda_graph_collect_##name(struct yk_backend_lane *lane,                                \
+                                      const struct yk_##name##_op *op);
 YK_CUDA_FOR_EACH_OP(YK_CUDA_GRAPH_DECLARE)
 #undef YK_CUDA_GRAPH_DECLARE
 
