@@ -142,7 +142,7 @@ static void add_to_table(int threads, const struct yk_embedding_backward_op *op)
         for (int16_t row = 0; row < rows; row++) {
             chain_row(&window, row);
         }
-        const int64_t chunks = yk_cpu_ceil_div(window.chain_count, window.chunk_chains);
+        const int64_t chunks = yk_number_ceil_div(window.chain_count, window.chunk_chains);
         yk_cpu_parallel_for(threads, chunks, sum_chains, &window);
     }
 }

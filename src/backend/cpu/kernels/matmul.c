@@ -242,16 +242,16 @@ struct operand {
 /* The size of equal blocks of at most `most`, rounded up to a multiple of STEP. */
 static int64_t cut(int64_t length, int64_t most)
 {
-    const int64_t blocks = (length + most - 1) / most;
-    const int64_t block = (length + blocks - 1) / blocks;
-    return yk_number_min((block + STEP - 1) / STEP * STEP, most);
+    const int64_t blocks = yk_number_ceil_div(length, most);
+    const int64_t block = yk_number_ceil_div(length, blocks);
+    return yk_number_min(yk_number_round_up(block, STEP), most);
 }
 
 static struct tiles cut_tiles(int64_t m, int64_t n, int64_t k, int64_t rows, int64_t columns)
 {
     struct tiles tiles = {.rows = cut(m, rows), .columns = cut(n, columns), .depth = k, .parts = 1};
-    tiles.down = (m + tiles.rows - 1) / tiles.rows;
-    tiles.across = (n + tiles.columns - 1) / tiles.columns;
+    tiles.down = yk_number_ceil_div(m, tiles.rows);
+    tiles.across = yk_number_ceil_div(n, tiles.columns);
     return tiles;
 }
 
@@ -262,16 +262,16 @@ static struct tiles choose_tiles(const struct yk_matmul_op *op)
     struct tiles tiles = cut_tiles(op->m, op->n, op->k, rows, columns);
     const int64_t parts = yk_number_min(op->k / LONG, ENOUGH / (tiles.down * tiles.across));
     if (parts > 1 && yk_precision_bytes(op->c_type) == 4 && !needs_epilogue(op)) {
-        tiles.depth = cut(op->k, (op->k + parts - 1) / parts);
-        tiles.parts = (op->k + tiles.depth - 1) / tiles.depth;
+        tiles.depth = cut(op->k, yk_number_ceil_div(op->k, parts));
+        tiles.parts = yk_number_ceil_div(op->k, tiles.depth);
         return tiles;
     }
     while (tiles.down * tiles.across < ENOUGH &&
            (tiles.rows > SMALLEST || tiles.columns > SMALLEST)) {
         if (tiles.rows > tiles.columns) {
-            rows = (tiles.rows / 2 + STEP - 1) / STEP * STEP;
+            rows = yk_number_round_up(tiles.rows / 2, STEP);
         } else {
-            columns = (tiles.columns / 2 + STEP - 1) / STEP * STEP;
+            columns = yk_number_round_up(tiles.columns / 2, STEP);
         }
         tiles = cut_tiles(op->m, op->n, op->k, rows, columns);
     }

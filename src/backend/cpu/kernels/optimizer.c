@@ -48,7 +48,7 @@ static void update_chunk(const void *work, int64_t chunk)
 static void run_optimizer(int threads, const struct update *update)
 {
     if (!update->gradient_norm || !update->gradient_norm->skip) {
-        yk_cpu_parallel_for(threads, yk_cpu_ceil_div(update->count, YK_CPU_CHUNK_SIZE),
+        yk_cpu_parallel_for(threads, yk_number_ceil_div(update->count, YK_CPU_CHUNK_SIZE),
                             update_chunk, update);
     }
 }

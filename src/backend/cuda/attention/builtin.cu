@@ -57,7 +57,7 @@ static void launch_products(struct yk_backend_lane *lane, const struct yk_attent
 {
     const struct yk_attention_op *forward = &op->forward;
     const int64_t rows = forward->batch * forward->queries * forward->heads;
-    const unsigned blocks = static_cast<unsigned>(yk_ceil_div(rows * SHARERS, THREADS));
+    const unsigned blocks = yk_block_count(rows * SHARERS, THREADS);
     const cudaStream_t stream = yk_cuda_lane_stream(lane);
     if (blocks == 0) {
         return;

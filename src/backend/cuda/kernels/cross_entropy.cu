@@ -343,7 +343,7 @@ static struct shape shape_of(const struct yk_cross_entropy_op *op,
         op->factor == 0.0F || 2 * properties->processors * beyond <=
                                   static_cast<int64_t>(properties->cache_bytes) / 4 * 3;
     const int64_t room = op->factor == 0.0F ? 0 : (pair ? half : whole) / 16;
-    const int64_t useful = yk_ceil_div(yk_ceil_div(wides, UNITS), 32) * 32;
+    const int64_t useful = yk_number_round_up(yk_number_ceil_div(wides, UNITS), 32);
     const int64_t most = pair ? PAIR_THREADS : MAX_THREADS;
     const int64_t threads = useful < most ? useful : most;
     return {static_cast<int>(threads < 32 ? 32 : threads),

@@ -223,7 +223,7 @@ static bool launch_registers(struct yk_backend_lane *lane, const struct yk_norm_
     const int prefetch =
         REGISTER_BLOCKS * (weight_bytes + 2 * STAGE_BYTES + RESERVED_BYTES) <= scratch ? 1 : 0;
     const int team_warps = yk_warp_team_warp_count(chunks, YK_WARP_TEAM_MAX_CHUNKS_PER_THREAD);
-    const int64_t blocks = yk_ceil_div(op->rows, YK_WARP_TEAM_MAX_WARPS / team_warps);
+    const int64_t blocks = yk_number_ceil_div(op->rows, YK_WARP_TEAM_MAX_WARPS / team_warps);
     const int64_t max_blocks = static_cast<int64_t>(properties->processors) * REGISTER_BLOCKS;
     const unsigned grid = static_cast<unsigned>(blocks < max_blocks ? blocks : max_blocks);
     const size_t bytes = static_cast<size_t>(weight_bytes + (1 + prefetch) * STAGE_BYTES);

@@ -104,14 +104,14 @@ static void launch(struct yk_backend_lane *lane, const struct yk_rotary_op *op)
 {
     const int64_t packs = op->head_size / 2 / N;
     const int64_t across = packs < 64 ? packs : 64;
-    const int64_t wanted = yk_ceil_div(op->heads, AT_ONCE);
+    const int64_t wanted = yk_number_ceil_div(op->heads, AT_ONCE);
     const int64_t room = YK_ROWS_THREADS / across;
     const int64_t heads = wanted < room ? wanted : room;
     const int64_t deep = room / heads < 64 ? room / heads : 64; /* a block's z ends at 64 */
-    const int64_t samples = yk_ceil_div(op->rows, op->sequence);
+    const int64_t samples = yk_number_ceil_div(op->rows, op->sequence);
     const dim3 block(static_cast<unsigned>(across), static_cast<unsigned>(heads),
                      static_cast<unsigned>(deep));
-    const dim3 grid(static_cast<unsigned>(yk_ceil_div(op->sequence, deep)),
+    const dim3 grid(yk_block_count(op->sequence, deep),
                     static_cast<unsigned>(samples < 65535 ? samples : 65535));
     rotate_rows<T, N><<<grid, block, 0, yk_cuda_lane_stream(lane)>>>(*op);
 }

@@ -22,7 +22,7 @@ static __host__ __device__ bool writes_aux(const struct yk_matmul_op &op)
 template <int N>
 YK_DEVICE void load_bias(const void *bias, enum yk_precision type, int64_t column, float (&x)[N])
 {
-    yk_dispatch_type_on_device(type, [&](auto number) {
+    yk_dispatch_type(type, [&](auto number) {
         yk_unpack(yk_load_packed<N>(static_cast<const decltype(number) *>(bias) + column), x);
     });
 }
@@ -101,7 +101,7 @@ static void launch(struct yk_backend_lane *lane, const struct yk_matmul_op *op)
     struct yk_rows_grid grid = yk_rows_grid_make(op->m, op->n / N, AT_ONCE);
     const int64_t max =
         static_cast<int64_t>(yk_cuda_lane_properties(lane)->processors) * BLOCKS_EACH;
-    const int64_t down = yk_ceil_div(max, grid.grid.x);
+    const int64_t down = yk_number_ceil_div(max, grid.grid.x);
     if (grid.grid.y > down) {
         grid.grid.y = static_cast<unsigned>(down);
     }
