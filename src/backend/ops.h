@@ -294,40 +294,38 @@ struct yk_clip_norm_op {
     struct yk_gradient_norm *gradient_norm;
 };
 
-/* AdamW (Loshchilov and Hutter 2019), computed as in PyTorch. If `master` is not NULL, the op
- * updates `master` and writes it, rounded, to `weights`. */
-struct yk_adamw_op {
+/* The weights that an optimizer updates, and what all optimizers need. If `master` is not NULL, the
+ * op updates `master` and writes it, rounded, to `weights`. */
+struct yk_weight_update {
     int64_t count;
     void *weights;
     float *master; /* fp32 copy of the weights; NULL means: update `weights` directly */
     const void *gradients;
-    float *moment1;
-    float *moment2;
     enum yk_precision type; /* type of weights and gradients */
     float lr;
+    float weight_decay;
+    const struct yk_gradient_norm *gradient_norm; /* NULL means: factor 1 */
+};
+
+/* AdamW (Loshchilov and Hutter 2019), computed as in PyTorch. */
+struct yk_adamw_op {
+    struct yk_weight_update update;
+    float *moment1;
+    float *moment2;
     float beta1;
     float beta2;
     float epsilon;
-    float weight_decay;
     float correction1; /* 1 − beta1^t */
     float correction2;
-    const struct yk_gradient_norm *gradient_norm; /* NULL means: factor 1 */
 };
 
 /* Gradient descent with momentum, computed as in PyTorch: velocity = momentum · velocity + gradient
  * + weight_decay · weight. If `first` is set (first step), the old velocity is not used. */
 struct yk_sgd_op {
-    int64_t count;
-    void *weights;
-    float *master;
-    const void *gradients;
+    struct yk_weight_update update;
     float *velocity;
-    enum yk_precision type;
-    float lr;
     float momentum;
-    float weight_decay;
     bool first;
-    const struct yk_gradient_norm *gradient_norm;
 };
 
 struct yk_cast_op {
