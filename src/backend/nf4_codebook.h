@@ -6,6 +6,8 @@
 #ifndef YK_BACKEND_NF4_CODEBOOK_H
 #define YK_BACKEND_NF4_CODEBOOK_H
 
+#include "backend/ops.h"
+
 #include <stdint.h>
 
 enum {
@@ -78,15 +80,9 @@ enum {
         0.880468726F, 0.89453125F, 0.908593774F, 0.922656238F, 0.936718762F, 0.950781226F,         \
         0.96484375F, 0.978906274F, 0.992968738F, 1.0F
 
-#ifdef __CUDACC__
-#define YK_NF4_HOST_OR_DEVICE_FUNCTION static __device__ __forceinline__
-#else
-#define YK_NF4_HOST_OR_DEVICE_FUNCTION static inline
-#endif
-
 /* Returns the code of the value that is nearest to `scaled`. `values` has YK_NF4_SCALE_VALUE_COUNT
  * elements. If two values are equally near, returns the even code, like bitsandbytes. */
-YK_NF4_HOST_OR_DEVICE_FUNCTION uint8_t yk_nf4_nearest_scale_code(const float *values, float scaled)
+YK_HOST_OR_DEVICE_INLINE uint8_t yk_nf4_nearest_scale_code(const float *values, float scaled)
 {
     int low = 0;
     int high = YK_NF4_SCALE_VALUE_COUNT - 1;

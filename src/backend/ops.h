@@ -15,6 +15,38 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Begins a function that host code and kernels include from a header. */
+#ifdef __CUDACC__
+#define YK_HOST_OR_DEVICE_INLINE static __device__ __forceinline__
+#else
+#define YK_HOST_OR_DEVICE_INLINE static inline
+#endif
+
+/* Calls the macro OP(CAPITALS, name, function) for every op: struct yk_<name>_op has its arguments,
+ * yk_cpu_<function>() is its kernel on the CPU, and yk_cuda_<function>() enqueues it on a GPU. */
+#define YK_OPS_FOR_EACH(OP)                                                                        \
+    OP(MATMUL, matmul, matmul)                                                                     \
+    OP(ATTENTION, attention, attention)                                                            \
+    OP(ATTENTION_BACKWARD, attention_backward, attention_backward)                                 \
+    OP(NORM, norm, norm)                                                                           \
+    OP(NORM_BACKWARD, norm_backward, norm_backward)                                                \
+    OP(EMBEDDING, embedding, embedding)                                                            \
+    OP(EMBEDDING_BACKWARD, embedding_backward, embedding_backward)                                 \
+    OP(ROTARY, rotary, rotary)                                                                     \
+    OP(SWIGLU, swiglu, swiglu)                                                                     \
+    OP(SWIGLU_BACKWARD, swiglu_backward, swiglu_backward)                                          \
+    OP(DROPOUT, dropout, dropout)                                                                  \
+    OP(SUM_ROWS, sum_rows, sum_rows)                                                               \
+    OP(CROSS_ENTROPY, cross_entropy, cross_entropy)                                                \
+    OP(SUM_SQUARES, sum_squares, sum_squares)                                                      \
+    OP(CLIP_NORM, clip_norm, optimizer_clip_norm)                                                  \
+    OP(ADAMW, adamw, optimizer_adamw)                                                              \
+    OP(SGD, sgd, optimizer_sgd)                                                                    \
+    OP(CAST, cast, elementwise_cast)                                                               \
+    OP(ADD, add, elementwise_add)                                                                  \
+    OP(QUANTISE, quantise, nf4_quantise)                                                           \
+    OP(DEQUANTISE, dequantise, nf4_dequantise)
+
 enum yk_epilogue {
     YK_EPILOGUE_NONE,
     YK_EPILOGUE_GELU,     /* c = gelu(x), tanh form; stores x in aux if aux is not NULL */

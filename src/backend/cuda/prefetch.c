@@ -70,10 +70,10 @@ static void run(struct yk_backend_lane *lane, struct yk_cuda_prefetch *prefetch,
                 const struct yk_dequantise_op *op)
 {
     if (!prefetch->on_side) {
-        yk_cuda_nf4_dequantise(lane, op);
+        yk_cuda_nf4_dequantise_on_lane(lane, op);
         return;
     }
-    yk_cuda_nf4_dequantise(prefetch->side, op);
+    yk_cuda_nf4_dequantise_on_lane(prefetch->side, op);
     if (!yk_cuda_lane_is_ok(prefetch->side)) {
         yk_cuda_lane_fail(lane, prefetch->side->message);
     }
@@ -83,14 +83,14 @@ static void run(struct yk_backend_lane *lane, struct yk_cuda_prefetch *prefetch,
                              "dequantise");
 }
 
-void yk_cuda_prefetch_dequantise(struct yk_backend_lane *lane, const struct yk_dequantise_op *op)
+void yk_cuda_nf4_dequantise(struct yk_backend_lane *lane, const struct yk_dequantise_op *op)
 {
     if (!lane->prefetch && op->order == YK_DEQUANTISE_PREFETCH) {
         lane->prefetch = create(lane);
     }
     struct yk_cuda_prefetch *prefetch = lane->prefetch;
     if (!prefetch || !yk_cuda_lane_is_ok(lane)) {
-        yk_cuda_nf4_dequantise(lane, op);
+        yk_cuda_nf4_dequantise_on_lane(lane, op);
         return;
     }
     if (op->order == YK_DEQUANTISE_WITH_PREVIOUS) {

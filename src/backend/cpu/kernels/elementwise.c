@@ -2,7 +2,6 @@
 
 #include "backend/cpu/math/fp32_buffer.h"
 #include "backend/cpu/parallel.h"
-#include "backend/ops.h"
 
 static void cast_chunk(const void *work, int64_t chunk)
 {

@@ -10,7 +10,6 @@
 #include "backend/cpu/math/fp32_buffer.h"
 #include "backend/cpu/math/simd.h"
 #include "backend/cpu/parallel.h"
-#include "backend/ops.h"
 
 #include <assert.h>
 #include <cblas.h>
@@ -368,9 +367,7 @@ static void add_part(const struct yk_matmul_op *op, const struct block *block, c
 {
     for (int64_t r = 0; r < block->rows; r++) {
         float *c = (float *)op->c + (block->i + r) * op->c_stride + block->j;
-        for (int64_t x = 0; x < block->columns; x++) {
-            c[x] += part[r * block->columns + x];
-        }
+        add_to(c, part + r * block->columns, block->columns);
     }
 }
 

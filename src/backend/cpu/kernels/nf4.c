@@ -4,7 +4,6 @@
 #include "backend/cpu/math/reduce.h"
 #include "backend/cpu/parallel.h"
 #include "backend/nf4_codebook.h"
-#include "backend/ops.h"
 
 #include <math.h>
 

@@ -4,7 +4,6 @@
 
 #include "backend/cpu/math/fp32_buffer.h"
 #include "backend/cpu/parallel.h"
-#include "backend/ops.h"
 
 #include <math.h>
 

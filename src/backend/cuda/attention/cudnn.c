@@ -392,9 +392,7 @@ static void point_at(const struct yk_attention_op *op, int64_t first, const floa
 {
     static const float one = 1;
     static const float beyond = -INFINITY;
-    for (int i = 0; i < YK_CUDNN_ATTENTION_TENSOR_COUNT; i++) {
-        pointers[i] = NULL;
-    }
+    memset((void *)pointers, 0, YK_CUDNN_ATTENTION_TENSOR_COUNT * sizeof *pointers);
     pointers[YK_CUDNN_Q] = sample(op->q, first, op->queries, op->q_stride);
     pointers[YK_CUDNN_K] = sample(op->k, first, op->keys, op->k_stride);
     pointers[YK_CUDNN_V] = sample(op->v, first, op->keys, op->v_stride);

@@ -377,10 +377,10 @@ static bool collect(struct yk_backend_lane *lane, enum yk_cuda_op_kind kind, con
                                       const struct yk_##name##_op *op)                             \
     {                                                                                              \
         if (!collect(lane, YK_CUDA_OP_##KIND, op, sizeof *op)) {                                   \
-            function(lane, op);                                                                    \
+            yk_cuda_##function(lane, op);                                                          \
         }                                                                                          \
     }
-YK_CUDA_FOR_EACH_OP(COLLECT)
+YK_OPS_FOR_EACH(COLLECT)
 
 void yk_cuda_graph_copy(struct yk_backend_lane *lane, void *to, const void *from, size_t bytes)
 {

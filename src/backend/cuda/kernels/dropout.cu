@@ -138,11 +138,8 @@ template <typename T> static void drop_of_type(struct yk_backend_lane *lane, con
     const int64_t groups = yk_number_ceil_div(size, wide ? n : 4);
     const struct yk_rows_grid grid =
         yk_rows_grid_make(op->samples, yk_number_ceil_div(groups, AT_ONCE), 1);
-    if (wide) {
-        drop_samples<T, true><<<grid.grid, grid.block, 0, yk_cuda_lane_stream(lane)>>>(*op);
-    } else {
-        drop_samples<T, false><<<grid.grid, grid.block, 0, yk_cuda_lane_stream(lane)>>>(*op);
-    }
+    const auto kernel = wide ? drop_samples<T, true> : drop_samples<T, false>;
+    kernel<<<grid.grid, grid.block, 0, yk_cuda_lane_stream(lane)>>>(*op);
 }
 
 void yk_cuda_dropout(struct yk_backend_lane *lane, const struct yk_dropout_op *op)

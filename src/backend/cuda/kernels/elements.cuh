@@ -67,12 +67,6 @@ __device__ __forceinline__ yk_vector<T, N> yk_load_vector(const void *base, int6
 template <typename T> using yk_vector_16_bytes = yk_vector<T, 16 / (int)sizeof(T)>;
 
 template <typename T>
-__device__ __forceinline__ yk_vector_16_bytes<T> yk_load_16_bytes(const T *from)
-{
-    return *reinterpret_cast<const yk_vector_16_bytes<T> *>(from);
-}
-
-template <typename T>
 __device__ __forceinline__ void yk_store_16_bytes(T *to, const yk_vector_16_bytes<T> &wide)
 {
     *reinterpret_cast<yk_vector_16_bytes<T> *>(to) = wide;

@@ -247,11 +247,8 @@ void yk_cuda_embedding(struct yk_backend_lane *lane, const struct yk_embedding_o
         yk_is_16_byte_aligned<float>(op->shift, 0) && yk_is_16_byte_aligned<float>(op->out, 0);
     yk_dispatch_type(op->table_type, [&](auto number) {
         using T = decltype(number);
-        if (wide) {
-            embedding_rows<T, EMBEDDING_NUMBERS><<<grid, EMBEDDING_THREADS, 0, stream>>>(*op);
-        } else {
-            embedding_rows<T, 1><<<grid, EMBEDDING_THREADS, 0, stream>>>(*op);
-        }
+        const auto kernel = wide ? embedding_rows<T, EMBEDDING_NUMBERS> : embedding_rows<T, 1>;
+        kernel<<<grid, EMBEDDING_THREADS, 0, stream>>>(*op);
     });
     yk_cuda_lane_check(lane, cudaGetLastError(), "embedding");
 }

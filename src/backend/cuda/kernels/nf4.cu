@@ -244,7 +244,7 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-void yk_cuda_nf4_dequantise(struct yk_backend_lane *lane, const struct yk_dequantise_op *op)
+void yk_cuda_nf4_dequantise_on_lane(struct yk_backend_lane *lane, const struct yk_dequantise_op *op)
 {
     if (!yk_cuda_lane_is_ok(lane) || op->count <= 0) {
         return;

@@ -116,23 +116,20 @@ static void launch(struct yk_backend_lane *lane, const struct yk_rotary_op *op)
     rotate_rows<T, N><<<grid, block, 0, yk_cuda_lane_stream(lane)>>>(*op);
 }
 
-template <typename T>
-static void rotate_of_type(struct yk_backend_lane *lane, const struct yk_rotary_op *op)
-{
-    constexpr int n = yk_vector_16_bytes<T>::count;
-    if (op->head_size % (2 * n) == 0 && yk_is_16_byte_aligned<T>(op->data, op->stride) &&
-        yk_is_16_byte_aligned<float>(op->cos_sin, op->head_size)) {
-        launch<T, n>(lane, op);
-    } else {
-        launch<T, 1>(lane, op);
-    }
-}
-
 void yk_cuda_rotary(struct yk_backend_lane *lane, const struct yk_rotary_op *op)
 {
     if (!yk_cuda_lane_is_ok(lane) || op->rows <= 0 || op->heads <= 0 || op->head_size < 2) {
         return;
     }
-    yk_dispatch_type(op->type, [&](auto number) { rotate_of_type<decltype(number)>(lane, op); });
+    yk_dispatch_type(op->type, [&](auto number) {
+        using T = decltype(number);
+        constexpr int n = yk_vector_16_bytes<T>::count;
+        if (op->head_size % (2 * n) == 0 && yk_is_16_byte_aligned<T>(op->data, op->stride) &&
+            yk_is_16_byte_aligned<float>(op->cos_sin, op->head_size)) {
+            launch<T, n>(lane, op);
+        } else {
+            launch<T, 1>(lane, op);
+        }
+    });
     yk_cuda_lane_check(lane, cudaGetLastError(), "rotary");
 }

@@ -108,27 +108,24 @@ static void launch(struct yk_backend_lane *lane, const struct yk_matmul_op *op)
     end_rows<T, N><<<grid.grid, grid.block, 0, yk_cuda_lane_stream(lane)>>>(*op);
 }
 
-template <typename T>
-static void end_of_type(struct yk_backend_lane *lane, const struct yk_matmul_op *op)
-{
-    constexpr int n = yk_vector_16_bytes<T>::count;
-    const bool uses_aux = reads_aux(*op) || writes_aux(*op);
-    if (op->n % n == 0 && yk_is_16_byte_aligned<T>(op->c, op->c_stride) &&
-        (!op->add || yk_is_16_byte_aligned<T>(op->add, op->add_stride)) &&
-        (!uses_aux || yk_is_16_byte_aligned<T>(op->aux, op->aux_stride)) &&
-        yk_is_16_byte_aligned<float>(op->bias, 0)) {
-        launch<T, n>(lane, op);
-    } else {
-        launch<T, 1>(lane, op);
-    }
-}
-
 void yk_cuda_matmul_epilogue(struct yk_backend_lane *lane, const struct yk_matmul_op *op)
 {
     if (!yk_cuda_lane_is_ok(lane) || op->m <= 0 || op->n <= 0 ||
         (!op->bias && !op->add && op->epilogue == YK_EPILOGUE_NONE)) {
         return;
     }
-    yk_dispatch_type(op->c_type, [&](auto number) { end_of_type<decltype(number)>(lane, op); });
+    const bool uses_aux = reads_aux(*op) || writes_aux(*op);
+    yk_dispatch_type(op->c_type, [&](auto number) {
+        using T = decltype(number);
+        constexpr int n = yk_vector_16_bytes<T>::count;
+        if (op->n % n == 0 && yk_is_16_byte_aligned<T>(op->c, op->c_stride) &&
+            (!op->add || yk_is_16_byte_aligned<T>(op->add, op->add_stride)) &&
+            (!uses_aux || yk_is_16_byte_aligned<T>(op->aux, op->aux_stride)) &&
+            yk_is_16_byte_aligned<float>(op->bias, 0)) {
+            launch<T, n>(lane, op);
+        } else {
+            launch<T, 1>(lane, op);
+        }
+    });
     yk_cuda_lane_check(lane, cudaGetLastError(), "matmul");
 }
