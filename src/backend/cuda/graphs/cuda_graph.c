@@ -53,7 +53,7 @@ static bool clear_failure(struct yk_backend_lane *lane)
 static bool clear_failures(struct yk_backend_lane *lane)
 {
     bool sound = clear_failure(lane);
-    sound = clear_failure(yk_cuda_prefetch_side_lane(lane->prefetch)) && sound;
+    sound = clear_failure(yk_cuda_dequantise_prefetch_side_lane(lane->prefetch)) && sound;
     for (int i = 0; i < YK_CUDA_SIDE_STREAM_COUNT; i++) {
         sound = clear_failure(lane->sides[i]) && sound;
     }
@@ -70,9 +70,9 @@ static cudaGraph_t capture(struct yk_backend_lane *lane, const struct yk_cuda_op
         (void)cudaGetLastError();
         return NULL;
     }
-    yk_cuda_prefetch_reset(lane->prefetch);
+    yk_cuda_dequantise_prefetch_reset(lane->prefetch);
     yk_cuda_op_list_run(list, lane);
-    yk_cuda_prefetch_reset(lane->prefetch);
+    yk_cuda_dequantise_prefetch_reset(lane->prefetch);
     const bool ended = cudaStreamEndCapture(lane->stream, &graph) == cudaSuccess;
     const bool sound = clear_failures(lane);
     if (!ended || !sound) {
@@ -128,7 +128,7 @@ static bool launch_graph(const struct graph *graph, struct yk_backend_lane *lane
         (void)cudaGetLastError();
         return false;
     }
-    yk_cuda_prefetch_reset(lane->prefetch);
+    yk_cuda_dequantise_prefetch_reset(lane->prefetch);
     return true;
 }
 
@@ -324,7 +324,7 @@ void yk_cuda_graph_lane_destroy(struct yk_backend_lane *lane)
     yk_cuda_device_make_current(lane->device);
     (void)cudaStreamSynchronize(lane->stream);
     destroy(lane->replay);
-    yk_cuda_prefetch_destroy(lane->prefetch);
+    yk_cuda_dequantise_prefetch_destroy(lane->prefetch);
     yk_cuda_lane_destroy(lane);
 }
 
