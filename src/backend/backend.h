@@ -17,7 +17,7 @@
  *     kernels/              the other ops, one file each; OpenMP shares the work among threads
  *     math/                 conversions, SIMD, reductions, exp and erf, random numbers
  *   cuda/                   NVIDIA GPUs, as a plug-in; a lane is a stream
- *     device, lane, memory, event, nvml, versions, prefetch
+ *     device, lane, memory, event, nvml, versions, dequantise
  *     attention/            attention with cuDNN, with tensor cores, and with CUDA cores
  *     matmul/               matmuls with cuBLASLt; benchmarks and caches algorithms
  *     kernels/              the other ops, and functions that kernels share (.cuh)

@@ -55,8 +55,6 @@ void yk_cuda_op_list_run(const struct yk_cuda_op_list *list, struct yk_backend_l
 
 /* ---- functions of struct yk_backend ---- */
 
-struct yk_cuda_lane_graphs; /* opaque; the graphs of a lane, NULL before its first range */
-
 /* Waits for the lane, then destroys the lane, its graphs and its prefetch. */
 void yk_cuda_graph_lane_destroy(struct yk_backend_lane *lane);
 

@@ -393,11 +393,6 @@ static __global__ void __launch_bounds__(JOIN_THREADS)
     }
 }
 
-static size_t whole_lines(size_t bytes)
-{
-    return (bytes + 255) / 256 * 256;
-}
-
 /* Allocates the buffers of sort and sums in scratch memory. Returns false if there is not enough.
  */
 static bool carve(struct yk_backend_lane *lane, const struct yk_embedding_backward_op *op,
@@ -411,7 +406,8 @@ static bool carve(struct yk_backend_lane *lane, const struct yk_embedding_backwa
                 PARTIAL_BYTES)) {
         segment_rows *= 2;
     }
-    const size_t list_bytes = whole_lines(static_cast<size_t>(op->rows) * sizeof(int32_t));
+    const size_t list_bytes = static_cast<size_t>(
+        yk_number_round_up(op->rows * static_cast<int64_t>(sizeof(int32_t)), 256));
     const size_t count_bytes = static_cast<size_t>(SORT_TILES) * SORT_DIGITS * sizeof(int32_t);
     segments->rows = static_cast<int32_t>(op->rows);
     segments->segment_rows = static_cast<int32_t>(segment_rows);
