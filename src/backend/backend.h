@@ -17,7 +17,7 @@
  *     kernels/              the other ops, one file each; OpenMP shares the work among threads
  *     math/                 conversions, SIMD, reductions, exp and erf, random numbers
  *   cuda/                   NVIDIA GPUs, as a plug-in; a lane is a stream
- *     device, lane, memory, event, nvml, versions, prefetch
+ *     device, lane, memory, event, nvml, versions, dequantise
  *     attention/            attention with cuDNN, with tensor cores, and with CUDA cores
  *     matmul/               matmuls with cuBLASLt; benchmarks and caches algorithms
  *     kernels/              the other ops, and functions that kernels share (.cuh)
@@ -35,7 +35,7 @@
 #include <stdint.h>
 
 enum {
-    YK_BACKEND_ABI = 5,
+    YK_BACKEND_ABI = 6,
     YK_BACKEND_ALIGNMENT = 64, /* in bytes; minimum alignment of allocated memory */
     /* Additional scratch memory of a GPU that is opened with side_streams. */
     YK_BACKEND_SIDE_STREAM_BYTES = 128 << 20,
@@ -137,29 +137,12 @@ struct yk_backend {
     void (*begin_range)(struct yk_backend_lane *lane, const char *name);
     void (*end_range)(struct yk_backend_lane *lane);
 
-    void (*matmul)(struct yk_backend_lane *lane, const struct yk_matmul_op *op);
-    void (*attention)(struct yk_backend_lane *lane, const struct yk_attention_op *op);
-    void (*attention_backward)(struct yk_backend_lane *lane,
-                               const struct yk_attention_backward_op *op);
-    void (*norm)(struct yk_backend_lane *lane, const struct yk_norm_op *op);
-    void (*norm_backward)(struct yk_backend_lane *lane, const struct yk_norm_backward_op *op);
-    void (*embedding)(struct yk_backend_lane *lane, const struct yk_embedding_op *op);
-    void (*embedding_backward)(struct yk_backend_lane *lane,
-                               const struct yk_embedding_backward_op *op);
-    void (*rotary)(struct yk_backend_lane *lane, const struct yk_rotary_op *op);
-    void (*swiglu)(struct yk_backend_lane *lane, const struct yk_swiglu_op *op);
-    void (*swiglu_backward)(struct yk_backend_lane *lane, const struct yk_swiglu_backward_op *op);
-    void (*dropout)(struct yk_backend_lane *lane, const struct yk_dropout_op *op);
-    void (*sum_rows)(struct yk_backend_lane *lane, const struct yk_sum_rows_op *op);
-    void (*cross_entropy)(struct yk_backend_lane *lane, const struct yk_cross_entropy_op *op);
-    void (*sum_squares)(struct yk_backend_lane *lane, const struct yk_sum_squares_op *op);
-    void (*clip_norm)(struct yk_backend_lane *lane, const struct yk_clip_norm_op *op);
-    void (*adamw)(struct yk_backend_lane *lane, const struct yk_adamw_op *op);
-    void (*sgd)(struct yk_backend_lane *lane, const struct yk_sgd_op *op);
-    void (*cast)(struct yk_backend_lane *lane, const struct yk_cast_op *op);
-    void (*add)(struct yk_backend_lane *lane, const struct yk_add_op *op);
-    void (*quantise)(struct yk_backend_lane *lane, const struct yk_quantise_op *op);
-    void (*dequantise)(struct yk_backend_lane *lane, const struct yk_dequantise_op *op);
+    /* The functions that enqueue an op, one for each op of backend/ops.h, such as matmul(lane, op)
+     * with a struct yk_matmul_op. */
+#define YK_BACKEND_OP_MEMBER(CAPITALS, name, function)                                             \
+    void (*name)(struct yk_backend_lane * lane, const struct yk_##name##_op *op);
+    YK_OPS_FOR_EACH(YK_BACKEND_OP_MEMBER)
+#undef YK_BACKEND_OP_MEMBER
 };
 
 extern const struct yk_backend yk_backend_cpu;

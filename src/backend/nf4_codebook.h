@@ -6,6 +6,8 @@
 #ifndef YK_BACKEND_NF4_CODEBOOK_H
 #define YK_BACKEND_NF4_CODEBOOK_H
 
+#include "backend/ops.h"
+
 #include <stdint.h>
 
 enum {
@@ -19,7 +21,8 @@ enum {
         -0.0910500363F, 0.0F, 0.0795802996F, 0.160930201F, 0.246112302F, 0.337915242F,             \
         0.440709829F, 0.562617004F, 0.722956836F, 1.0F
 
-/* The midpoints of neighbouring values. A number greater than bound i has a code greater than i. */
+/* The midpoints of neighbouring values. A number greater than midpoint i has a code greater than i.
+ */
 #define YK_NF4_VALUE_MIDPOINTS                                                                     \
     -0.848096371F, -0.610632896F, -0.45999527F, -0.33967942F, -0.234607399F, -0.137911737F,        \
         -0.0455250181F, 0.0397901498F, 0.120255247F, 0.203521252F, 0.292013764F, 0.389312536F,     \
@@ -77,15 +80,9 @@ enum {
         0.880468726F, 0.89453125F, 0.908593774F, 0.922656238F, 0.936718762F, 0.950781226F,         \
         0.96484375F, 0.978906274F, 0.992968738F, 1.0F
 
-#ifdef __CUDACC__
-#define YK_NF4_HOST_OR_DEVICE_FUNCTION static __device__ __forceinline__
-#else
-#define YK_NF4_HOST_OR_DEVICE_FUNCTION static inline
-#endif
-
 /* Returns the code of the value that is nearest to `scaled`. `values` has YK_NF4_SCALE_VALUE_COUNT
  * elements. If two values are equally near, returns the even code, like bitsandbytes. */
-YK_NF4_HOST_OR_DEVICE_FUNCTION uint8_t yk_nf4_nearest_scale_code(const float *values, float scaled)
+YK_HOST_OR_DEVICE_INLINE uint8_t yk_nf4_nearest_scale_code(const float *values, float scaled)
 {
     int low = 0;
     int high = YK_NF4_SCALE_VALUE_COUNT - 1;

@@ -15,6 +15,38 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Begins a function that host code and kernels include from a header. */
+#ifdef __CUDACC__
+#define YK_HOST_OR_DEVICE_INLINE static __device__ __forceinline__
+#else
+#define YK_HOST_OR_DEVICE_INLINE static inline
+#endif
+
+/* Calls the macro OP(CAPITALS, name, function) for every op: struct yk_<name>_op has its arguments,
+ * yk_cpu_<function>() is its kernel on the CPU, and yk_cuda_<function>() enqueues it on a GPU. */
+#define YK_OPS_FOR_EACH(OP)                                                                        \
+    OP(MATMUL, matmul, matmul)                                                                     \
+    OP(ATTENTION, attention, attention)                                                            \
+    OP(ATTENTION_BACKWARD, attention_backward, attention_backward)                                 \
+    OP(NORM, norm, norm)                                                                           \
+    OP(NORM_BACKWARD, norm_backward, norm_backward)                                                \
+    OP(EMBEDDING, embedding, embedding)                                                            \
+    OP(EMBEDDING_BACKWARD, embedding_backward, embedding_backward)                                 \
+    OP(ROTARY, rotary, rotary)                                                                     \
+    OP(SWIGLU, swiglu, swiglu)                                                                     \
+    OP(SWIGLU_BACKWARD, swiglu_backward, swiglu_backward)                                          \
+    OP(DROPOUT, dropout, dropout)                                                                  \
+    OP(SUM_ROWS, sum_rows, sum_rows)                                                               \
+    OP(CROSS_ENTROPY, cross_entropy, cross_entropy)                                                \
+    OP(SUM_SQUARES, sum_squares, sum_squares)                                                      \
+    OP(CLIP_NORM, clip_norm, optimizer_clip_norm)                                                  \
+    OP(ADAMW, adamw, optimizer_adamw)                                                              \
+    OP(SGD, sgd, optimizer_sgd)                                                                    \
+    OP(CAST, cast, elementwise_cast)                                                               \
+    OP(ADD, add, elementwise_add)                                                                  \
+    OP(QUANTISE, quantise, nf4_quantise)                                                           \
+    OP(DEQUANTISE, dequantise, nf4_dequantise)
+
 enum yk_epilogue {
     YK_EPILOGUE_NONE,
     YK_EPILOGUE_GELU,     /* c = gelu(x), tanh form; stores x in aux if aux is not NULL */
@@ -294,40 +326,38 @@ struct yk_clip_norm_op {
     struct yk_gradient_norm *gradient_norm;
 };
 
-/* AdamW (Loshchilov and Hutter 2019), computed as in PyTorch. If `master` is not NULL, the op
- * updates `master` and writes it, rounded, to `weights`. */
-struct yk_adamw_op {
+/* The weights that an optimizer updates, and what all optimizers need. If `master` is not NULL, the
+ * op updates `master` and writes it, rounded, to `weights`. */
+struct yk_weight_update {
     int64_t count;
     void *weights;
     float *master; /* fp32 copy of the weights; NULL means: update `weights` directly */
     const void *gradients;
-    float *moment1;
-    float *moment2;
     enum yk_precision type; /* type of weights and gradients */
     float lr;
+    float weight_decay;
+    const struct yk_gradient_norm *gradient_norm; /* NULL means: factor 1 */
+};
+
+/* AdamW (Loshchilov and Hutter 2019), computed as in PyTorch. */
+struct yk_adamw_op {
+    struct yk_weight_update update;
+    float *moment1;
+    float *moment2;
     float beta1;
     float beta2;
     float epsilon;
-    float weight_decay;
     float correction1; /* 1 − beta1^t */
     float correction2;
-    const struct yk_gradient_norm *gradient_norm; /* NULL means: factor 1 */
 };
 
 /* Gradient descent with momentum, computed as in PyTorch: velocity = momentum · velocity + gradient
  * + weight_decay · weight. If `first` is set (first step), the old velocity is not used. */
 struct yk_sgd_op {
-    int64_t count;
-    void *weights;
-    float *master;
-    const void *gradients;
+    struct yk_weight_update update;
     float *velocity;
-    enum yk_precision type;
-    float lr;
     float momentum;
-    float weight_decay;
     bool first;
-    const struct yk_gradient_norm *gradient_norm;
 };
 
 struct yk_cast_op {

@@ -90,4 +90,16 @@ static inline int64_t yk_number_max(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+/* Returns ⌈a / b⌉, for a ≥ 0 and b > 0. */
+static inline int64_t yk_number_ceil_div(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+/* Returns the smallest multiple of `step` that is at least `value`. */
+static inline int64_t yk_number_round_up(int64_t value, int64_t step)
+{
+    return yk_number_ceil_div(value, step) * step;
+}
+
 #endif

@@ -16,29 +16,6 @@ bool yk_optimizer_find_kind(const char *name, enum yk_optimizer_kind *out)
     return false;
 }
 
-/* Addresses of consecutive parameters of a layer and of their state. */
-struct arrays {
-    char *weights;
-    char *gradients;
-    float *master;
-    float *moment1;
-    float *moment2;
-};
-
-/* `first` is the number of the first parameter in the layer, `at` its number in the kept part. */
-static struct arrays find_arrays(const struct yk_parameter_store_layer *kept, int64_t width,
-                                 int64_t first, int64_t at)
-{
-    return (struct arrays){
-        .weights = kept->part ? kept->part + at * width : kept->weights + first * width,
-        .gradients = kept->gradient_part ? kept->gradient_part + at * width
-                                         : kept->gradients + first * width,
-        .master = kept->master ? kept->master + at : NULL,
-        .moment1 = kept->moment1 + at,
-        .moment2 = kept->moment2 ? kept->moment2 + at : NULL,
-    };
-}
-
 /* 1 − beta^t with beta rounded to fp32, as the kernels use it. With the exact 0.999 the correction
  * of the second moment would be off by 1.3e-5. */
 static float bias_correction(double beta, double t)
@@ -57,66 +34,49 @@ struct update {
     const struct yk_gradient_norm *gradient_norm;
 };
 
-static void update_adamw(const struct update *update, const struct arrays *arrays, int64_t count,
-                         double decay)
-{
-    const struct yk_optimizer *optimizer = update->optimizer;
-    const double t = (double)update->updates + 1;
-    update->store->context.backend->adamw(update->lane,
-                                          &(struct yk_adamw_op){
-                                              .count = count,
-                                              .weights = arrays->weights,
-                                              .master = arrays->master,
-                                              .gradients = arrays->gradients,
-                                              .moment1 = arrays->moment1,
-                                              .moment2 = arrays->moment2,
-                                              .type = update->store->net->workload.precision,
-                                              .lr = (float)update->lr,
-                                              .beta1 = (float)optimizer->beta1,
-                                              .beta2 = (float)optimizer->beta2,
-                                              .epsilon = (float)optimizer->epsilon,
-                                              .weight_decay = (float)decay,
-                                              .correction1 = bias_correction(optimizer->beta1, t),
-                                              .correction2 = bias_correction(optimizer->beta2, t),
-                                              .gradient_norm = update->gradient_norm,
-                                          });
-}
-
-static void update_sgd(const struct update *update, const struct arrays *arrays, int64_t count,
-                       double decay)
-{
-    update->store->context.backend->sgd(update->lane,
-                                        &(struct yk_sgd_op){
-                                            .count = count,
-                                            .weights = arrays->weights,
-                                            .master = arrays->master,
-                                            .gradients = arrays->gradients,
-                                            .velocity = arrays->moment1,
-                                            .type = update->store->net->workload.precision,
-                                            .lr = (float)update->lr,
-                                            .weight_decay = (float)decay,
-                                            .momentum = (float)update->optimizer->momentum,
-                                            .first = update->updates == 0,
-                                            .gradient_norm = update->gradient_norm,
-                                        });
-}
-
 /* Updates the parameters `first` to `end` of the layer that the span contains. */
 static void update_range(const struct update *update, const struct yk_layer_partition_span *span,
                          int64_t first, int64_t end, double decay)
 {
-    const struct yk_parameter_store *store = update->store;
+    const struct yk_optimizer *optimizer = update->optimizer;
+    const struct yk_parameter_store_layer *kept = &update->store->layers[update->layer];
+    const struct yk_backend *backend = update->store->context.backend;
+    const enum yk_precision type = update->store->net->workload.precision;
+    const int64_t width = yk_precision_bytes(type);
     struct yk_layer_partition_span part;
     if (!yk_layer_partition_span_intersect(span, first, end - first, &part)) {
         return;
     }
-    const int64_t width = yk_precision_bytes(store->net->workload.precision);
-    const struct arrays arrays =
-        find_arrays(&store->layers[update->layer], width, part.first, part.at);
-    if (update->optimizer->kind == YK_OPTIMIZER_SGD) {
-        update_sgd(update, &arrays, part.count, decay);
+    const struct yk_weight_update weights = {
+        .count = part.count,
+        .weights = kept->part ? kept->part + part.at * width : kept->weights + part.first * width,
+        .master = kept->master ? kept->master + part.at : NULL,
+        .gradients = kept->gradient_part ? kept->gradient_part + part.at * width
+                                         : kept->gradients + part.first * width,
+        .type = type,
+        .lr = (float)update->lr,
+        .weight_decay = (float)decay,
+        .gradient_norm = update->gradient_norm,
+    };
+    if (optimizer->kind == YK_OPTIMIZER_SGD) {
+        backend->sgd(update->lane, &(struct yk_sgd_op){
+                                       .update = weights,
+                                       .velocity = kept->moment1 + part.at,
+                                       .momentum = (float)optimizer->momentum,
+                                       .first = update->updates == 0,
+                                   });
     } else {
-        update_adamw(update, &arrays, part.count, decay);
+        const double t = (double)update->updates + 1;
+        backend->adamw(update->lane, &(struct yk_adamw_op){
+                                         .update = weights,
+                                         .moment1 = kept->moment1 + part.at,
+                                         .moment2 = kept->moment2 + part.at,
+                                         .beta1 = (float)optimizer->beta1,
+                                         .beta2 = (float)optimizer->beta2,
+                                         .epsilon = (float)optimizer->epsilon,
+                                         .correction1 = bias_correction(optimizer->beta1, t),
+                                         .correction2 = bias_correction(optimizer->beta2, t),
+                                     });
     }
 }
 

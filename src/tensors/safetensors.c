@@ -163,17 +163,15 @@ static yk_status check_offsets(const struct yk_tensor_file_entry *entries, int32
     uint64_t end = data;
     for (int32_t i = 0; i < count; i++) {
         const struct yk_tensor_file_entry *entry = &entries[i];
-        if (entry->offset < end) {
-            return fail_in_tensor(yk_fail(YK_ERROR_INPUT,
-                                          "its bytes overlap those of another tensor by %" PRIu64,
-                                          end - entry->offset),
-                                  entry->name);
-        }
-        if (entry->offset > end) {
-            return fail_in_tensor(yk_fail(YK_ERROR_INPUT,
-                                          "%" PRIu64 " bytes before it belong to no tensor",
-                                          entry->offset - end),
-                                  entry->name);
+        if (entry->offset != end) {
+            const yk_status status =
+                entry->offset < end
+                    ? yk_fail(YK_ERROR_INPUT,
+                              "its bytes overlap those of another tensor by %" PRIu64,
+                              end - entry->offset)
+                    : yk_fail(YK_ERROR_INPUT, "%" PRIu64 " bytes before it belong to no tensor",
+                              entry->offset - end);
+            return fail_in_tensor(status, entry->name);
         }
         end = entry->offset + entry->bytes;
     }

@@ -294,10 +294,8 @@ yk_status yk_safetensors_writer_finish(struct yk_safetensors_writer *writer,
             yk_text_chars(&writer->path), writer->declared - writer->added, writer->declared);
     }
     YK_TRY(flush(writer));
-    if (fsync(writer->descriptor) != 0) {
-        return fail_to_write(writer, errno);
-    }
-    if (rename(yk_text_chars(&writer->partial), yk_text_chars(&writer->path)) != 0) {
+    if (fsync(writer->descriptor) != 0 ||
+        rename(yk_text_chars(&writer->partial), yk_text_chars(&writer->path)) != 0) {
         return fail_to_write(writer, errno);
     }
     const int descriptor = writer->descriptor;

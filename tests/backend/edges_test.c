@@ -189,26 +189,26 @@ static void a_skipped_update_touches_nothing(void **state)
     float gradient = NAN;
     float moments[2] = {2.0F, 3.0F};
     const struct yk_adamw_op adamw = {
-        .count = 1,
-        .weights = &weight,
-        .gradients = &gradient,
+        .update.count = 1,
+        .update.weights = &weight,
+        .update.gradients = &gradient,
         .moment1 = &moments[0],
         .moment2 = &moments[1],
-        .lr = 0.1F,
+        .update.lr = 0.1F,
         .correction1 = 1.0F,
         .correction2 = 1.0F,
-        .weight_decay = 0.5F,
-        .gradient_norm = &verdict,
+        .update.weight_decay = 0.5F,
+        .update.gradient_norm = &verdict,
     };
     const struct yk_sgd_op sgd = {
-        .count = 1,
-        .weights = &weight,
-        .gradients = &gradient,
+        .update.count = 1,
+        .update.weights = &weight,
+        .update.gradients = &gradient,
         .velocity = &moments[0],
-        .lr = 0.1F,
+        .update.lr = 0.1F,
         .momentum = 0.9F,
-        .weight_decay = 0.5F,
-        .gradient_norm = &verdict,
+        .update.weight_decay = 0.5F,
+        .update.gradient_norm = &verdict,
     };
     yk_cpu_optimizer_adamw(1, &adamw);
     yk_cpu_optimizer_sgd(1, &sgd);

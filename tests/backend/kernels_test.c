@@ -304,21 +304,21 @@ static void sum_squares(int threads)
 static void adamw(int threads)
 {
     const struct yk_adamw_op op = {
-        .count = SIZE - 3,
-        .weights = memory->spaces[0],
-        .master = memory->type == YK_PRECISION_FP32 ? NULL : memory->numbers[0],
-        .gradients = memory->spaces[1],
+        .update.count = SIZE - 3,
+        .update.weights = memory->spaces[0],
+        .update.master = memory->type == YK_PRECISION_FP32 ? NULL : memory->numbers[0],
+        .update.gradients = memory->spaces[1],
         .moment1 = memory->numbers[1],
         .moment2 = memory->numbers[2],
-        .type = memory->type,
-        .lr = 1e-2F,
+        .update.type = memory->type,
+        .update.lr = 1e-2F,
         .beta1 = 0.9F,
         .beta2 = 0.95F,
         .epsilon = 1e-8F,
-        .weight_decay = 0.1F,
+        .update.weight_decay = 0.1F,
         .correction1 = 0.5F,
         .correction2 = 0.25F,
-        .gradient_norm = &memory->verdict,
+        .update.gradient_norm = &memory->verdict,
     };
     yk_cpu_optimizer_adamw(threads, &op);
 }
@@ -326,17 +326,17 @@ static void adamw(int threads)
 static void sgd(int threads)
 {
     struct yk_sgd_op op = {
-        .count = SIZE - 3,
-        .weights = memory->spaces[0],
-        .master = memory->type == YK_PRECISION_FP32 ? NULL : memory->numbers[0],
-        .gradients = memory->spaces[1],
+        .update.count = SIZE - 3,
+        .update.weights = memory->spaces[0],
+        .update.master = memory->type == YK_PRECISION_FP32 ? NULL : memory->numbers[0],
+        .update.gradients = memory->spaces[1],
         .velocity = memory->numbers[1],
-        .type = memory->type,
-        .lr = 1e-2F,
+        .update.type = memory->type,
+        .update.lr = 1e-2F,
         .momentum = 0.9F,
-        .weight_decay = 0.1F,
+        .update.weight_decay = 0.1F,
         .first = true,
-        .gradient_norm = &memory->verdict,
+        .update.gradient_norm = &memory->verdict,
     };
     yk_cpu_optimizer_sgd(threads, &op);
     op.first = false;

@@ -322,16 +322,19 @@ static void optimizers_step_as_those_of_pytorch(void **state)
     double moments[2][3] = {{0}, {0}};
     double velocity[3] = {NAN, NAN, NAN};
     for (int i = 0; i < 3; i++) {
-        const struct yk_adamw_op op = {.count = 3,
-                                       .lr = 0.125F,
+        const struct yk_adamw_op op = {.update.count = 3,
+                                       .update.lr = 0.125F,
                                        .beta1 = 0.875F,
                                        .beta2 = 0.9375F,
                                        .epsilon = 0.0078125F,
-                                       .weight_decay = 0.25F,
+                                       .update.weight_decay = 0.25F,
                                        .correction1 = (float)(1 - pow(0.875, i + 1)),
                                        .correction2 = (float)(1 - pow(0.9375, i + 1))};
-        const struct yk_sgd_op descent = {
-            .count = 3, .lr = 0.125F, .momentum = 0.875F, .weight_decay = 0.25F, .first = i == 0};
+        const struct yk_sgd_op descent = {.update.count = 3,
+                                          .update.lr = 0.125F,
+                                          .momentum = 0.875F,
+                                          .update.weight_decay = 0.25F,
+                                          .first = i == 0};
         reference_adamw(&op, NULL, gradients[i], weights[0], moments[0], moments[1]);
         reference_sgd(&descent, NULL, gradients[i], weights[1], velocity);
         assert_near(weights[0], 3, 1e-14, adamw[i]);

@@ -106,17 +106,17 @@ static void call_host(struct yk_backend_lane *lane, void (*function)(void *user)
 }
 
 /* Enqueues the kernel of the op on the lane with a copy of its arguments. */
-#define ENQUEUE(op_name, kernel)                                                                   \
+#define ENQUEUE(CAPITALS, op_name, function)                                                       \
     static void enqueue_##op_name(struct yk_backend_lane *lane,                                    \
                                   const struct yk_##op_name##_op *op)                              \
     {                                                                                              \
         _Static_assert(sizeof *op <= YK_CPU_OP_MAX_BYTES, "an op fits an entry of the lane");      \
-        yk_cpu_lane_enqueue(lane, kernel, op, sizeof *op);                                         \
+        yk_cpu_lane_enqueue(lane, yk_cpu_##function, op, sizeof *op);                              \
     }
 
-YK_CPU_FOR_EACH_OP(ENQUEUE)
+YK_OPS_FOR_EACH(ENQUEUE)
 
-#define ENTRY(name, kernel) .name = enqueue_##name,
+#define ENTRY(CAPITALS, name, function) .name = enqueue_##name,
 
 const struct yk_backend yk_backend_cpu = {.name = "cpu",
                                           .abi = YK_BACKEND_ABI,
@@ -141,4 +141,4 @@ const struct yk_backend yk_backend_cpu = {.name = "cpu",
                                           .copy = yk_cpu_memory_copy,
                                           .clear = yk_cpu_memory_clear,
                                           .call_host = call_host,
-                                          YK_CPU_FOR_EACH_OP(ENTRY)};
+                                          YK_OPS_FOR_EACH(ENTRY)};

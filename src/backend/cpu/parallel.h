@@ -42,12 +42,6 @@ static inline int yk_cpu_parallel_thread_count(int threads, int64_t multiplicati
     return multiplications < YK_CPU_PARALLEL_MIN_MULTIPLICATIONS ? 1 : threads;
 }
 
-/* Returns ⌈count / size⌉. */
-static inline int64_t yk_cpu_ceil_div(int64_t count, int64_t size)
-{
-    return (count + size - 1) / size;
-}
-
 /* Returns the number of rows of `width` elements in a chunk, at least 1. */
 static inline int64_t yk_cpu_rows_per_chunk(int64_t width)
 {

@@ -54,7 +54,7 @@ static yk_status open_device(const struct yk_backend_options *options,
     return YK_OK;
 }
 
-#define ENTRY(CAPITALS, name, function) .name = yk_cuda_graph_##name,
+#define ENTRY(CAPITALS, name, function) .name = yk_cuda_graph_collect_##name,
 
 extern const struct yk_backend yk_backend_plugin;
 __attribute__((visibility("default")))
@@ -87,4 +87,4 @@ const struct yk_backend yk_backend_plugin = {.name = "cuda",
                                              .call_host = yk_cuda_graph_call_host,
                                              .begin_range = yk_cuda_graph_begin_range,
                                              .end_range = yk_cuda_graph_end_range,
-                                             YK_CUDA_FOR_EACH_OP(ENTRY)};
+                                             YK_OPS_FOR_EACH(ENTRY)};

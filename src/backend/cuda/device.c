@@ -51,10 +51,10 @@ yk_status yk_cuda_device_check_exists(int32_t number)
 
 /* A kernel that fills all SMs needs a second wave while a communication kernel holds some of them.
  */
-static yk_status read_spare(int32_t processors, int32_t messages, int32_t *out)
+static yk_status read_spare(int32_t processors, int32_t comm_sm_count, int32_t *out)
 {
     const char *words = getenv("YOKE_SPARE_SMS");
-    int64_t spare = messages * MAX_SPARED <= processors ? messages : 0;
+    int64_t spare = comm_sm_count * MAX_SPARED <= processors ? comm_sm_count : 0;
     if (words && *words &&
         (!yk_number_parse_integer(words, strlen(words), &spare) || spare < 0 ||
          spare >= processors)) {
@@ -67,7 +67,7 @@ static yk_status read_spare(int32_t processors, int32_t messages, int32_t *out)
     return YK_OK;
 }
 
-yk_status yk_cuda_device_read_properties(struct yk_backend_device *device, int32_t messages)
+yk_status yk_cuda_device_read_properties(struct yk_backend_device *device, int32_t comm_sm_count)
 {
     struct cudaDeviceProp attributes;
     const cudaError_t error = cudaGetDeviceProperties(&attributes, device->number);
@@ -77,8 +77,8 @@ yk_status yk_cuda_device_read_properties(struct yk_backend_device *device, int32
     (void)snprintf(device->name, sizeof device->name, "%s", attributes.name);
     device->memory_bytes = attributes.totalGlobalMem;
     int32_t spare = 0;
-    if (messages > 0) {
-        YK_TRY(read_spare(attributes.multiProcessorCount, messages, &spare));
+    if (comm_sm_count > 0) {
+        YK_TRY(read_spare(attributes.multiProcessorCount, comm_sm_count, &spare));
     }
     device->properties = (struct yk_cuda_device_properties){
         .processors = attributes.multiProcessorCount - spare,

@@ -19,7 +19,7 @@ enum {
     YK_CUDA_SIDE_STREAM_COUNT = 2, /* extra streams of a lane, for the parts of a split matmul */
 };
 
-struct yk_cuda_prefetch;
+struct yk_cuda_dequantise_prefetch;
 struct yk_cublas;
 struct yk_cudnn_plan_cache;
 struct yk_cuda_lane_graphs;
@@ -62,7 +62,7 @@ struct yk_backend_lane {
     cudaEvent_t fork; /* side streams wait for this event; NULL before the first use */
     cudaEvent_t joins[YK_CUDA_SIDE_STREAM_COUNT]; /* the lane waits for these events; NULL before
                                                      the first use */
-    struct yk_cuda_prefetch *prefetch;            /* NULL before the first prefetch */
+    struct yk_cuda_dequantise_prefetch *prefetch; /* NULL before the first prefetch */
     struct yk_cuda_lane_graphs *replay;           /* NULL before the first range */
     yk_status status; /* status of the first failure; YK_OK if there was none */
     char message[YK_CUDA_LANE_MESSAGE_SIZE];
@@ -85,10 +85,10 @@ void yk_cuda_device_make_current(const struct yk_backend_device *device);
 /* Fails if there is no driver or no GPU with this number. */
 yk_status yk_cuda_device_check_exists(int32_t number) YK_MUST_USE;
 
-/* Reads the name, memory size and properties of GPU device->number. `messages` is the number of SMs
- * that communication kernels use. */
+/* Reads the name, memory size and properties of GPU device->number. `comm_sm_count` is the number
+ * of SMs that communication kernels use. */
 yk_status yk_cuda_device_read_properties(struct yk_backend_device *device,
-                                         int32_t messages) YK_MUST_USE;
+                                         int32_t comm_sm_count) YK_MUST_USE;
 
 /* Implements `describe` of struct yk_backend. */
 void yk_cuda_device_describe(const struct yk_backend_device *device, struct yk_text *out);
@@ -146,17 +146,18 @@ bool yk_cuda_nvml_open(const struct yk_backend_device *device, struct yk_cuda_nv
 bool yk_cuda_nvml_find_function(const struct yk_cuda_nvml *driver, const char *name,
                                 void *function);
 
-/* ---- prefetch.c: dequantises weights on a side stream while matmuls run ---- */
+/* ---- dequantise.c: dequantises weights, on a side stream if matmuls run meanwhile ---- */
 
-void yk_cuda_prefetch_destroy(struct yk_cuda_prefetch *prefetch);
+void yk_cuda_dequantise_prefetch_destroy(struct yk_cuda_dequantise_prefetch *prefetch);
 
 /* Forgets earlier dequantise ops, so that the next one is not prefetched. Must be called before and
  * after a capture: an event that was recorded outside a capture must not be waited for inside it,
  * and an event of the capture must not be waited for outside it. Accepts NULL. */
-void yk_cuda_prefetch_reset(struct yk_cuda_prefetch *prefetch);
+void yk_cuda_dequantise_prefetch_reset(struct yk_cuda_dequantise_prefetch *prefetch);
 
 /* Returns the side stream as a lane, or NULL before the first prefetch. */
-struct yk_backend_lane *yk_cuda_prefetch_side_lane(const struct yk_cuda_prefetch *prefetch);
+struct yk_backend_lane *
+yk_cuda_dequantise_prefetch_side_lane(const struct yk_cuda_dequantise_prefetch *prefetch);
 
 /* ---- attention/cudnn.c: the cache of cuDNN plans, one plan per shape; the device owns it ----
  *

@@ -12,38 +12,14 @@ extern "C" {
 #include "backend/cuda/lane.h"
 #include "backend/ops.h"
 
-/* Calls the macro OP(NAME, name, function) for every op of backend/ops.h. `function` enqueues the
- * op. */
-#define YK_CUDA_FOR_EACH_OP(OP)                                                                    \
-    OP(MATMUL, matmul, yk_cuda_matmul)                                                             \
-    OP(ATTENTION, attention, yk_cuda_attention)                                                    \
-    OP(ATTENTION_BACKWARD, attention_backward, yk_cuda_attention_backward)                         \
-    OP(NORM, norm, yk_cuda_norm)                                                                   \
-    OP(NORM_BACKWARD, norm_backward, yk_cuda_norm_backward)                                        \
-    OP(EMBEDDING, embedding, yk_cuda_embedding)                                                    \
-    OP(EMBEDDING_BACKWARD, embedding_backward, yk_cuda_embedding_backward)                         \
-    OP(ROTARY, rotary, yk_cuda_rotary)                                                             \
-    OP(SWIGLU, swiglu, yk_cuda_swiglu)                                                             \
-    OP(SWIGLU_BACKWARD, swiglu_backward, yk_cuda_swiglu_backward)                                  \
-    OP(DROPOUT, dropout, yk_cuda_dropout)                                                          \
-    OP(SUM_ROWS, sum_rows, yk_cuda_sum_rows)                                                       \
-    OP(CROSS_ENTROPY, cross_entropy, yk_cuda_cross_entropy)                                        \
-    OP(SUM_SQUARES, sum_squares, yk_cuda_sum_squares)                                              \
-    OP(CLIP_NORM, clip_norm, yk_cuda_optimizer_clip_norm)                                          \
-    OP(ADAMW, adamw, yk_cuda_optimizer_adamw)                                                      \
-    OP(SGD, sgd, yk_cuda_optimizer_sgd)                                                            \
-    OP(CAST, cast, yk_cuda_elementwise_cast)                                                       \
-    OP(ADD, add, yk_cuda_elementwise_add)                                                          \
-    OP(QUANTISE, quantise, yk_cuda_nf4_quantise)                                                   \
-    OP(DEQUANTISE, dequantise, yk_cuda_prefetch_dequantise)
-
 #define YK_CUDA_DECLARE(CAPITALS, name, function)                                                  \
-    void function(struct yk_backend_lane *lane, const struct yk_##name##_op *op);
-YK_CUDA_FOR_EACH_OP(YK_CUDA_DECLARE)
+    void yk_cuda_##function(struct yk_backend_lane *lane, const struct yk_##name##_op *op);
+YK_OPS_FOR_EACH(YK_CUDA_DECLARE)
 #undef YK_CUDA_DECLARE
 
 /* Dequantises on the lane itself and ignores op->order. */
-void yk_cuda_nf4_dequantise(struct yk_backend_lane *lane, const struct yk_dequantise_op *op);
+void yk_cuda_nf4_dequantise_on_lane(struct yk_backend_lane *lane,
+                                    const struct yk_dequantise_op *op);
 
 /* Finishes a matmul. c must already hold scale · op(a) · op(b). Adds the bias and op->add to c and
  * applies the epilogue. */

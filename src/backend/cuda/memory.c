@@ -7,6 +7,7 @@
  */
 #include "backend/cuda/device.h"
 
+#include <string.h>
 #include <unistd.h>
 
 static yk_status refuse(const struct yk_backend_device *device, size_t bytes)
@@ -63,10 +64,7 @@ yk_status yk_cuda_memory_allocate_host(struct yk_backend_device *device, size_t 
     if (error != cudaSuccess) {
         return yk_cuda_device_fail(device, error, "taking memory of the host");
     }
-    char *all = memory;
-    for (size_t i = 0; i < asked; i++) {
-        all[i] = 0;
-    }
+    memset(memory, 0, asked);
     *out = memory;
     return YK_OK;
 }

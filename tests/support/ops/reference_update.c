@@ -37,12 +37,12 @@ void reference_adamw(const struct yk_adamw_op *op, const struct yk_gradient_norm
         return;
     }
     const double factor = verdict ? (double)verdict->factor : 1;
-    const double rate = (double)op->lr;
+    const double rate = (double)op->update.lr;
     const double beta1 = (double)op->beta1;
     const double beta2 = (double)op->beta2;
-    for (int64_t i = 0; i < op->count; i++) {
+    for (int64_t i = 0; i < op->update.count; i++) {
         const double gradient = gradients[i] * factor;
-        weights[i] *= 1 - rate * (double)op->weight_decay;
+        weights[i] *= 1 - rate * (double)op->update.weight_decay;
         moment1[i] = beta1 * moment1[i] + (1 - beta1) * gradient;
         moment2[i] = beta2 * moment2[i] + (1 - beta2) * gradient * gradient;
         const double spread =
@@ -59,9 +59,10 @@ void reference_sgd(const struct yk_sgd_op *op, const struct yk_gradient_norm *ve
         return;
     }
     const double factor = verdict ? (double)verdict->factor : 1;
-    for (int64_t i = 0; i < op->count; i++) {
-        const double gradient = gradients[i] * factor + (double)op->weight_decay * weights[i];
+    for (int64_t i = 0; i < op->update.count; i++) {
+        const double gradient =
+            gradients[i] * factor + (double)op->update.weight_decay * weights[i];
         velocity[i] = op->first ? gradient : (double)op->momentum * velocity[i] + gradient;
-        weights[i] -= (double)op->lr * velocity[i];
+        weights[i] -= (double)op->update.lr * velocity[i];
     }
 }

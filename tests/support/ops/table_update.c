@@ -179,21 +179,21 @@ static void try_adamw(struct op_bench *bench, int64_t count, enum yk_precision t
     }
     op_store(moment2);
     const struct yk_adamw_op op = {
-        .count = count,
-        .weights = weights.stored->device,
-        .master = master ? weights.master->device : NULL,
-        .gradients = weights.gradients->device,
+        .update.count = count,
+        .update.weights = weights.stored->device,
+        .update.master = master ? weights.master->device : NULL,
+        .update.gradients = weights.gradients->device,
         .moment1 = moment1->device,
         .moment2 = moment2->device,
-        .type = type,
-        .lr = 0.05F,
+        .update.type = type,
+        .update.lr = 0.05F,
         .beta1 = 0.9F,
         .beta2 = 0.98F,
         .epsilon = 1e-6F,
-        .weight_decay = 0.1F,
+        .update.weight_decay = 0.1F,
         .correction1 = (float)(1 - pow(0.9, step)),
         .correction2 = (float)(1 - pow(0.98, step)),
-        .gradient_norm = weights.verdict ? weights.verdict->device : NULL,
+        .update.gradient_norm = weights.verdict ? weights.verdict->device : NULL,
     };
     op_bench_upload(bench);
     bench->backend->adamw(bench->lane, &op);
@@ -237,17 +237,17 @@ static void try_sgd(struct op_bench *bench, int64_t count, enum yk_precision typ
     struct op_array *velocity = first ? op_poisoned(bench, FP32, 1, count, count)
                                       : op_drawn(bench, FP32, 1, count, count, 1);
     const struct yk_sgd_op op = {
-        .count = count,
-        .weights = weights.stored->device,
-        .master = master ? weights.master->device : NULL,
-        .gradients = weights.gradients->device,
+        .update.count = count,
+        .update.weights = weights.stored->device,
+        .update.master = master ? weights.master->device : NULL,
+        .update.gradients = weights.gradients->device,
         .velocity = velocity->device,
-        .type = type,
-        .lr = 0.25F,
+        .update.type = type,
+        .update.lr = 0.25F,
         .momentum = momentum,
-        .weight_decay = 0.1F,
+        .update.weight_decay = 0.1F,
         .first = first,
-        .gradient_norm = weights.verdict ? weights.verdict->device : NULL,
+        .update.gradient_norm = weights.verdict ? weights.verdict->device : NULL,
     };
     op_bench_upload(bench);
     bench->backend->sgd(bench->lane, &op);

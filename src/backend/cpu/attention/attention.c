@@ -224,7 +224,7 @@ void yk_cpu_attention(int threads, const void *op)
     const struct yk_attention_op *attention = op;
     const int64_t tile =
         yk_cpu_attention_head_tile_rows(yk_cpu_tile_round_up(attention->head_size));
-    const int64_t tiles = (attention->queries + tile - 1) / tile;
+    const int64_t tiles = yk_number_ceil_div(attention->queries, tile);
     threads = yk_cpu_parallel_thread_count(threads, attention->batch * attention->heads *
                                                         attention->queries * attention->keys *
                                                         attention->head_size);

@@ -405,7 +405,7 @@ static void run_whole(const struct yk_attention_backward_op *op, int64_t sample,
 static void run_keys(const struct yk_attention_backward_op *op, int64_t chunk, int64_t tile_keys)
 {
     struct scratch scratch;
-    const int64_t tiles = (op->forward.keys + tile_keys - 1) / tile_keys;
+    const int64_t tiles = yk_number_ceil_div(op->forward.keys, tile_keys);
     const struct key_tile tile = {chunk % tiles * tile_keys, tile_keys};
     run_key_tile(op, chunk / tiles / op->forward.kv_heads, chunk / tiles % op->forward.kv_heads,
                  &tile, GRADIENT_OF_KEYS, &scratch);
@@ -416,7 +416,7 @@ static void run_queries(const struct yk_attention_backward_op *op, int64_t chunk
 {
     struct scratch scratch;
     const struct yk_attention_op *forward = &op->forward;
-    const int64_t tiles = (forward->queries + tile_queries - 1) / tile_queries;
+    const int64_t tiles = yk_number_ceil_div(forward->queries, tile_queries);
     const struct yk_cpu_attention_head head = yk_cpu_attention_head_make(
         forward, chunk / tiles / forward->heads, chunk / tiles % forward->heads);
     const int64_t first = chunk % tiles * tile_queries;
@@ -430,8 +430,8 @@ void yk_cpu_attention_backward(int threads, const void *op)
     const struct yk_attention_op *forward = &back->forward;
     const int64_t tile = yk_cpu_attention_head_tile_rows(yk_cpu_tile_round_up(forward->head_size));
     const int64_t kv_heads = forward->batch * forward->kv_heads;
-    const int64_t key_tiles = (forward->keys + tile - 1) / tile;
-    const int64_t query_tiles = (forward->queries + tile - 1) / tile;
+    const int64_t key_tiles = yk_number_ceil_div(forward->keys, tile);
+    const int64_t query_tiles = yk_number_ceil_div(forward->queries, tile);
     threads =
         yk_cpu_parallel_thread_count(threads, forward->batch * forward->heads * forward->queries *
                                                   forward->keys * forward->head_size);

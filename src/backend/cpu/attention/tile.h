@@ -7,6 +7,8 @@
 #ifndef YK_BACKEND_CPU_ATTENTION_TILE_H
 #define YK_BACKEND_CPU_ATTENTION_TILE_H
 
+#include "base/number.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -42,7 +44,7 @@ void yk_cpu_tile_transpose(const float *from, int64_t from_stride, float *to, in
 /* Rounds up to a multiple of YK_CPU_TILE_SIZE. */
 static inline int64_t yk_cpu_tile_round_up(int64_t count)
 {
-    return (count + YK_CPU_TILE_SIZE - 1) / YK_CPU_TILE_SIZE * YK_CPU_TILE_SIZE;
+    return yk_number_round_up(count, YK_CPU_TILE_SIZE);
 }
 
 #endif

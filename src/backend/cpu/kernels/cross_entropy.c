@@ -4,7 +4,6 @@
 #include "backend/cpu/math/reduce.h"
 #include "backend/cpu/math/simd.h"
 #include "backend/cpu/parallel.h"
-#include "backend/ops.h"
 
 #include <assert.h>
 #include <math.h>

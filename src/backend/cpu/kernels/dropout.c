@@ -3,7 +3,6 @@
 #include "backend/cpu/math/fp32_buffer.h"
 #include "backend/cpu/math/philox.h"
 #include "backend/cpu/parallel.h"
-#include "backend/ops.h"
 
 #include <math.h>
 
@@ -127,13 +126,13 @@ void yk_cpu_dropout(int threads, const void *op)
 {
     const struct yk_dropout_op *drop = op;
     const int64_t sample_size = drop->sequence * drop->width;
-    const int64_t samples = yk_cpu_ceil_div(drop->rows, drop->sequence);
+    const int64_t samples = yk_number_ceil_div(drop->rows, drop->sequence);
     /* word < rate · 2^32, in whole numbers; a rate of 1 leaves nothing. */
     const double limit = ceil((double)drop->dropout.rate * 0x1p32);
     const struct drop work = {
         .op = drop,
         .sample_size = sample_size,
-        .sample_chunks = yk_cpu_ceil_div(sample_size, YK_CPU_FP32_BUFFER_SIZE),
+        .sample_chunks = yk_number_ceil_div(sample_size, YK_CPU_FP32_BUFFER_SIZE),
         .limit = limit < 0x1p32 ? (uint32_t)limit : UINT32_MAX,
         .scale = drop->dropout.rate < 1.0F ? 1.0F / (1.0F - drop->dropout.rate) : 0.0F,
     };

@@ -2,7 +2,6 @@
 
 #include "backend/cpu/math/fp32_buffer.h"
 #include "backend/cpu/parallel.h"
-#include "backend/ops.h"
 
 static void cast_chunk(const void *work, int64_t chunk)
 {
@@ -24,7 +23,8 @@ static void cast_chunk(const void *work, int64_t chunk)
 void yk_cpu_elementwise_cast(int threads, const void *op)
 {
     const struct yk_cast_op *cast = op;
-    yk_cpu_parallel_for(threads, yk_cpu_ceil_div(cast->count, YK_CPU_CHUNK_SIZE), cast_chunk, op);
+    yk_cpu_parallel_for(threads, yk_number_ceil_div(cast->count, YK_CPU_CHUNK_SIZE), cast_chunk,
+                        op);
 }
 
 static void add_chunk(const void *work, int64_t chunk)
@@ -48,5 +48,5 @@ static void add_chunk(const void *work, int64_t chunk)
 void yk_cpu_elementwise_add(int threads, const void *op)
 {
     const struct yk_add_op *add = op;
-    yk_cpu_parallel_for(threads, yk_cpu_ceil_div(add->count, YK_CPU_CHUNK_SIZE), add_chunk, op);
+    yk_cpu_parallel_for(threads, yk_number_ceil_div(add->count, YK_CPU_CHUNK_SIZE), add_chunk, op);
 }

@@ -2,24 +2,22 @@
 
 #include "backend/cpu/math/fp32_buffer.h"
 #include "backend/cpu/parallel.h"
-#include "backend/ops.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* ---- forward ---- */
-
-/* Adds elements of the table's type, from index `at` on, to a row. */
-static void add_to(const struct yk_embedding_op *op, const void *added, int64_t at, int64_t count,
-                   float *row)
+/* Adds elements of `from`, from index `at` on, to `sum`. */
+static void add_elements(enum yk_precision type, const void *from, int64_t at, int64_t count,
+                         float *sum)
 {
     float scratch[YK_CPU_FP32_BUFFER_SIZE];
-    const float *numbers =
-        yk_cpu_fp32_buffer_for_reading(op->table_type, added, at, count, scratch);
+    const float *numbers = yk_cpu_fp32_buffer_for_reading(type, from, at, count, scratch);
     for (int64_t i = 0; i < count; i++) {
-        row[i] += numbers[i];
+        sum[i] += numbers[i];
     }
 }
+
+/* ---- forward ---- */
 
 static void embed_row(const void *work, int64_t row)
 {
@@ -38,10 +36,11 @@ static void embed_row(const void *work, int64_t row)
             out[i] = op->scale * entry[i];
         }
         if (op->positions) {
-            add_to(op, op->positions, row % op->sequence * op->width + first, count, out);
+            add_elements(op->table_type, op->positions, row % op->sequence * op->width + first,
+                         count, out);
         }
         if (op->shift) {
-            add_to(op, op->shift, first, count, out);
+            add_elements(op->table_type, op->shift, first, count, out);
         }
         yk_cpu_fp32_buffer_store_back(op->out_type, out, count, op->out, out_at);
     }
@@ -95,16 +94,6 @@ static void chain_row(struct window *window, int16_t row)
     }
 }
 
-static void add_row(const struct yk_embedding_backward_op *op, int64_t at, int64_t count,
-                    float *sum)
-{
-    float scratch[YK_CPU_FP32_BUFFER_SIZE];
-    const float *row = yk_cpu_fp32_buffer_for_reading(op->out_type, op->d_out, at, count, scratch);
-    for (int64_t i = 0; i < count; i++) {
-        sum[i] += row[i];
-    }
-}
-
 static void sum_chain(const struct window *window, int64_t chain)
 {
     const struct yk_embedding_backward_op *op = window->op;
@@ -116,7 +105,8 @@ static void sum_chain(const struct window *window, int64_t chain)
         const int64_t count = yk_number_min(YK_CPU_FP32_BUFFER_SIZE, op->width - first);
         memset(sum, 0, (size_t)count * sizeof *sum);
         for (int16_t row = start; row >= 0; row = window->next[row]) {
-            add_row(op, (window->first + row) * op->width + first, count, sum);
+            add_elements(op->out_type, op->d_out, (window->first + row) * op->width + first, count,
+                         sum);
         }
         yk_cpu_fp32_add_scaled(op->table_type, op->scale, sum, count, op->d_table,
                                token * op->width + first);
@@ -142,7 +132,7 @@ static void add_to_table(int threads, const struct yk_embedding_backward_op *op)
         for (int16_t row = 0; row < rows; row++) {
             chain_row(&window, row);
         }
-        const int64_t chunks = yk_cpu_ceil_div(window.chain_count, window.chunk_chains);
+        const int64_t chunks = yk_number_ceil_div(window.chain_count, window.chunk_chains);
         yk_cpu_parallel_for(threads, chunks, sum_chains, &window);
     }
 }
@@ -156,7 +146,7 @@ static void sum_position(const void *work, int64_t position)
         const int64_t count = yk_number_min(YK_CPU_FP32_BUFFER_SIZE, op->width - first);
         memset(sum, 0, (size_t)count * sizeof *sum);
         for (int64_t row = position; row < op->rows; row += op->sequence) {
-            add_row(op, row * op->width + first, count, sum);
+            add_elements(op->out_type, op->d_out, row * op->width + first, count, sum);
         }
         yk_cpu_fp32_add_scaled(op->table_type, 1.0F, sum, count, op->d_positions,
                                position * op->width + first);

@@ -10,7 +10,6 @@
 #include "backend/cpu/math/fp32_buffer.h"
 #include "backend/cpu/math/simd.h"
 #include "backend/cpu/parallel.h"
-#include "backend/ops.h"
 
 #include <assert.h>
 #include <cblas.h>
@@ -242,16 +241,16 @@ struct operand {
 /* The size of equal blocks of at most `most`, rounded up to a multiple of STEP. */
 static int64_t cut(int64_t length, int64_t most)
 {
-    const int64_t blocks = (length + most - 1) / most;
-    const int64_t block = (length + blocks - 1) / blocks;
-    return yk_number_min((block + STEP - 1) / STEP * STEP, most);
+    const int64_t blocks = yk_number_ceil_div(length, most);
+    const int64_t block = yk_number_ceil_div(length, blocks);
+    return yk_number_min(yk_number_round_up(block, STEP), most);
 }
 
 static struct tiles cut_tiles(int64_t m, int64_t n, int64_t k, int64_t rows, int64_t columns)
 {
     struct tiles tiles = {.rows = cut(m, rows), .columns = cut(n, columns), .depth = k, .parts = 1};
-    tiles.down = (m + tiles.rows - 1) / tiles.rows;
-    tiles.across = (n + tiles.columns - 1) / tiles.columns;
+    tiles.down = yk_number_ceil_div(m, tiles.rows);
+    tiles.across = yk_number_ceil_div(n, tiles.columns);
     return tiles;
 }
 
@@ -262,16 +261,16 @@ static struct tiles choose_tiles(const struct yk_matmul_op *op)
     struct tiles tiles = cut_tiles(op->m, op->n, op->k, rows, columns);
     const int64_t parts = yk_number_min(op->k / LONG, ENOUGH / (tiles.down * tiles.across));
     if (parts > 1 && yk_precision_bytes(op->c_type) == 4 && !needs_epilogue(op)) {
-        tiles.depth = cut(op->k, (op->k + parts - 1) / parts);
-        tiles.parts = (op->k + tiles.depth - 1) / tiles.depth;
+        tiles.depth = cut(op->k, yk_number_ceil_div(op->k, parts));
+        tiles.parts = yk_number_ceil_div(op->k, tiles.depth);
         return tiles;
     }
     while (tiles.down * tiles.across < ENOUGH &&
            (tiles.rows > SMALLEST || tiles.columns > SMALLEST)) {
         if (tiles.rows > tiles.columns) {
-            rows = (tiles.rows / 2 + STEP - 1) / STEP * STEP;
+            rows = yk_number_round_up(tiles.rows / 2, STEP);
         } else {
-            columns = (tiles.columns / 2 + STEP - 1) / STEP * STEP;
+            columns = yk_number_round_up(tiles.columns / 2, STEP);
         }
         tiles = cut_tiles(op->m, op->n, op->k, rows, columns);
     }
@@ -368,9 +367,7 @@ static void add_part(const struct yk_matmul_op *op, const struct block *block, c
 {
     for (int64_t r = 0; r < block->rows; r++) {
         float *c = (float *)op->c + (block->i + r) * op->c_stride + block->j;
-        for (int64_t x = 0; x < block->columns; x++) {
-            c[x] += part[r * block->columns + x];
-        }
+        add_to(c, part + r * block->columns, block->columns);
     }
 }
 

@@ -4,7 +4,6 @@
 #include "backend/cpu/math/reduce.h"
 #include "backend/cpu/parallel.h"
 #include "backend/nf4_codebook.h"
-#include "backend/ops.h"
 
 #include <math.h>
 
@@ -71,7 +70,7 @@ static int64_t group_scales(const struct yk_quantise_op *op, int64_t group, floa
 static void sum_part(const void *work, int64_t part)
 {
     const struct quantising *quantising = work;
-    const int64_t groups = yk_cpu_ceil_div(quantising->op->count, GROUP);
+    const int64_t groups = yk_number_ceil_div(quantising->op->count, GROUP);
     const int64_t end = yk_number_min(groups, (part + 1) * quantising->part_groups);
     double sum = 0;
     for (int64_t group = part * quantising->part_groups; group < end; group++) {
@@ -111,15 +110,15 @@ static void quantise_group(const void *work, int64_t group)
 void yk_cpu_nf4_quantise(int threads, const void *op)
 {
     const struct yk_quantise_op *quantise = op;
-    const int64_t groups = yk_cpu_ceil_div(quantise->count, GROUP);
-    const int64_t blocks = yk_cpu_ceil_div(quantise->count, YK_NF4_BLOCK_SIZE);
+    const int64_t groups = yk_number_ceil_div(quantise->count, GROUP);
+    const int64_t blocks = yk_number_ceil_div(quantise->count, YK_NF4_BLOCK_SIZE);
     double sums[PARTS];
     const struct quantising work = {
         .op = quantise,
-        .part_groups = groups > PARTS ? yk_cpu_ceil_div(groups, PARTS) : 1,
+        .part_groups = groups > PARTS ? yk_number_ceil_div(groups, PARTS) : 1,
         .sums = sums,
     };
-    const int64_t parts = yk_cpu_ceil_div(groups, work.part_groups);
+    const int64_t parts = yk_number_ceil_div(groups, work.part_groups);
     yk_cpu_parallel_for(threads, parts, sum_part, &work);
     double total = 0;
     for (int64_t part = 0; part < parts; part++) {
@@ -172,5 +171,6 @@ static void dequantise_group(const void *work, int64_t group)
 void yk_cpu_nf4_dequantise(int threads, const void *op)
 {
     const struct yk_dequantise_op *dequantise = op;
-    yk_cpu_parallel_for(threads, yk_cpu_ceil_div(dequantise->count, GROUP), dequantise_group, op);
+    yk_cpu_parallel_for(threads, yk_number_ceil_div(dequantise->count, GROUP), dequantise_group,
+                        op);
 }

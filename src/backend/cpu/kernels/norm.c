@@ -3,7 +3,6 @@
 #include "backend/cpu/math/fp32_buffer.h"
 #include "backend/cpu/math/reduce.h"
 #include "backend/cpu/parallel.h"
-#include "backend/ops.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -81,7 +80,7 @@ static void norm_rows(const void *work, int64_t chunk)
 void yk_cpu_norm(int threads, const void *op)
 {
     const struct yk_norm_op *norm = op;
-    const int64_t chunks = yk_cpu_ceil_div(norm->rows, yk_cpu_rows_per_chunk(norm->width));
+    const int64_t chunks = yk_number_ceil_div(norm->rows, yk_cpu_rows_per_chunk(norm->width));
     yk_cpu_parallel_for(threads, chunks, norm_rows, op);
 }
 
@@ -252,19 +251,19 @@ static void add_sums(struct backward *backward, int64_t groups, int which, void 
 void yk_cpu_norm_backward(int threads, const void *op)
 {
     const struct yk_norm_backward_op *norm = op;
-    const int64_t even_rows = yk_cpu_ceil_div(norm->rows, GROUPS);
+    const int64_t even_rows = yk_number_ceil_div(norm->rows, GROUPS);
     const int64_t min_rows = yk_cpu_rows_per_chunk(norm->width);
     struct backward backward = {.op = norm};
     if (!norm->d_weight && !norm->d_bias) {
         backward.group_rows = min_rows;
         backward.passes = true;
-        yk_cpu_parallel_for(threads, yk_cpu_ceil_div(norm->rows, backward.group_rows),
+        yk_cpu_parallel_for(threads, yk_number_ceil_div(norm->rows, backward.group_rows),
                             backward_group, &backward);
         return;
     }
     float sums[GROUPS][2][PANEL];
     backward.group_rows = even_rows < min_rows ? min_rows : even_rows;
-    const int64_t groups = yk_cpu_ceil_div(norm->rows, backward.group_rows);
+    const int64_t groups = yk_number_ceil_div(norm->rows, backward.group_rows);
     const bool one_panel = norm->width <= PANEL;
     backward.sums = sums;
     backward.passes = one_panel;

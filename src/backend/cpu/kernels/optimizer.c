@@ -4,7 +4,6 @@
 
 #include "backend/cpu/math/fp32_buffer.h"
 #include "backend/cpu/parallel.h"
-#include "backend/ops.h"
 
 #include <math.h>
 
@@ -12,20 +11,16 @@
 typedef void optimizer_rule(const void *optimizer, float factor, const float *gradients,
                             int64_t first, int64_t count, float *weights);
 
-struct update {
-    int64_t count;
-    void *weights;
-    float *master; /* NULL: none */
-    const void *gradients;
-    enum yk_precision type; /* of weights and gradients */
-    const struct yk_gradient_norm *gradient_norm;
+struct work {
+    const struct yk_weight_update *update;
     optimizer_rule *rule;
     const void *optimizer;
 };
 
-static void update_chunk(const void *work, int64_t chunk)
+static void update_chunk(const void *argument, int64_t chunk)
 {
-    const struct update *update = work;
+    const struct work *work = argument;
+    const struct yk_weight_update *update = work->update;
     const float factor = update->gradient_norm ? update->gradient_norm->factor : 1.0F;
     const int64_t end = yk_number_min(update->count, (chunk + 1) * YK_CPU_CHUNK_SIZE);
     float gradient_scratch[YK_CPU_FP32_BUFFER_SIZE];
@@ -38,18 +33,20 @@ static void update_chunk(const void *work, int64_t chunk)
                              ? update->master + first
                              : yk_cpu_fp32_buffer_for_update(update->type, update->weights, first,
                                                              count, weight_scratch);
-        update->rule(update->optimizer, factor, gradients, first, count, weights);
+        work->rule(work->optimizer, factor, gradients, first, count, weights);
         if (weights != (float *)update->weights + first) {
             yk_cpu_convert_from_fp32(update->type, weights, count, update->weights, first);
         }
     }
 }
 
-static void run_optimizer(int threads, const struct update *update)
+static void run_optimizer(int threads, const struct yk_weight_update *update, optimizer_rule *rule,
+                          const void *optimizer)
 {
+    const struct work work = {update, rule, optimizer};
     if (!update->gradient_norm || !update->gradient_norm->skip) {
-        yk_cpu_parallel_for(threads, yk_cpu_ceil_div(update->count, YK_CPU_CHUNK_SIZE),
-                            update_chunk, update);
+        yk_cpu_parallel_for(threads, yk_number_ceil_div(update->count, YK_CPU_CHUNK_SIZE),
+                            update_chunk, &work);
     }
 }
 
@@ -103,22 +100,13 @@ void yk_cpu_optimizer_adamw(int threads, const void *op)
     const struct yk_adamw_op *adamw = op;
     const struct adamw optimizer = {
         .op = adamw,
-        .keep = (float)(1.0 - (double)adamw->lr * (double)adamw->weight_decay),
+        .keep = (float)(1.0 - (double)adamw->update.lr * (double)adamw->update.weight_decay),
         .lean1 = (float)(1.0 - (double)adamw->beta1),
         .lean2 = (float)(1.0 - (double)adamw->beta2),
-        .step = (float)((double)adamw->lr / (double)adamw->correction1),
+        .step = (float)((double)adamw->update.lr / (double)adamw->correction1),
         .root = (float)sqrt((double)adamw->correction2),
     };
-    run_optimizer(threads, &(struct update){
-                               .count = adamw->count,
-                               .weights = adamw->weights,
-                               .master = adamw->master,
-                               .gradients = adamw->gradients,
-                               .type = adamw->type,
-                               .gradient_norm = adamw->gradient_norm,
-                               .rule = adamw_rule,
-                               .optimizer = &optimizer,
-                           });
+    run_optimizer(threads, &adamw->update, adamw_rule, &optimizer);
 }
 
 /* ---- SGD ---- */
@@ -133,8 +121,8 @@ void yk_cpu_optimizer_adamw(int threads, const void *op)
 static void sgd_plain(const struct yk_sgd_op *sgd, float factor, const float *gradients,
                       int64_t count, float *restrict weights)
 {
-    const float weight_decay = sgd->weight_decay;
-    const float lr = sgd->lr;
+    const float weight_decay = sgd->update.weight_decay;
+    const float lr = sgd->update.lr;
     for (int64_t i = 0; i < count; i++) {
         weights[i] -= lr * (gradients[i] * factor + weight_decay * weights[i]);
     }
@@ -143,8 +131,8 @@ static void sgd_plain(const struct yk_sgd_op *sgd, float factor, const float *gr
 static void sgd_momentum(const struct yk_sgd_op *sgd, float factor, const float *gradients,
                          int64_t count, float *restrict weights, float *restrict velocity)
 {
-    const float weight_decay = sgd->weight_decay;
-    const float lr = sgd->lr;
+    const float weight_decay = sgd->update.weight_decay;
+    const float lr = sgd->update.lr;
     const float momentum = sgd->momentum;
     if (sgd->first) {
         for (int64_t i = 0; i < count; i++) {
@@ -174,11 +162,7 @@ static void sgd_rule(const void *optimizer, float factor, const float *gradients
 void yk_cpu_optimizer_sgd(int threads, const void *op)
 {
     const struct yk_sgd_op *sgd = op;
-    const struct update work = {
-        sgd->count, sgd->weights,       sgd->master, sgd->gradients,
-        sgd->type,  sgd->gradient_norm, sgd_rule,    sgd,
-    };
-    run_optimizer(threads, &work);
+    run_optimizer(threads, &sgd->update, sgd_rule, sgd);
 }
 
 /* ---- gradient norm ---- */

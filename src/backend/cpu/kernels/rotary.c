@@ -2,7 +2,6 @@
 
 #include "backend/cpu/math/fp32_buffer.h"
 #include "backend/cpu/parallel.h"
-#include "backend/ops.h"
 
 /* (x, y) becomes (x cos − y sin, y cos + x sin); `sign` −1 rotates backwards. */
 static void rotate_pairs(const float *cos_sin, float sign, int64_t count, float *restrict x,

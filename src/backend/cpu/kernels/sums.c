@@ -2,7 +2,6 @@
 
 #include "backend/cpu/math/fp32_buffer.h"
 #include "backend/cpu/parallel.h"
-#include "backend/ops.h"
 
 #include <string.h>
 
@@ -53,16 +52,16 @@ static void sum_part(const void *work, int64_t part)
 void yk_cpu_sum_squares(int threads, const void *op)
 {
     const struct yk_sum_squares_op *sum_squares = op;
-    const int64_t even = yk_cpu_ceil_div(sum_squares->count, SQUARE_PARTS);
+    const int64_t even = yk_number_ceil_div(sum_squares->count, SQUARE_PARTS);
     double sums[SQUARE_PARTS];
     const struct squares squares = {
         .op = sum_squares,
-        .part_size = yk_cpu_ceil_div(even > YK_CPU_CHUNK_SIZE ? even : YK_CPU_CHUNK_SIZE,
-                                     YK_CPU_FP32_BUFFER_SIZE) *
+        .part_size = yk_number_ceil_div(even > YK_CPU_CHUNK_SIZE ? even : YK_CPU_CHUNK_SIZE,
+                                        YK_CPU_FP32_BUFFER_SIZE) *
                      YK_CPU_FP32_BUFFER_SIZE,
         .sums = sums,
     };
-    const int64_t parts = yk_cpu_ceil_div(sum_squares->count, squares.part_size);
+    const int64_t parts = yk_number_ceil_div(sum_squares->count, squares.part_size);
     yk_cpu_parallel_for(threads, parts, sum_part, &squares);
     double total = 0;
     for (int64_t part = 0; part < parts; part++) {
@@ -141,7 +140,7 @@ static void add_groups(const struct panel *panel, int64_t groups)
 void yk_cpu_sum_rows(int threads, const void *op)
 {
     const struct yk_sum_rows_op *sum = op;
-    const int64_t even_rows = yk_cpu_ceil_div(sum->rows, GROUPS);
+    const int64_t even_rows = yk_number_ceil_div(sum->rows, GROUPS);
     const int64_t min_rows = yk_cpu_rows_per_chunk(yk_number_min(sum->columns, PANEL));
     float sums[GROUPS][PANEL];
     struct panel panel = {
@@ -149,7 +148,7 @@ void yk_cpu_sum_rows(int threads, const void *op)
         .group_rows = even_rows < min_rows ? min_rows : even_rows,
         .sums = sums,
     };
-    const int64_t groups = yk_cpu_ceil_div(sum->rows, panel.group_rows);
+    const int64_t groups = yk_number_ceil_div(sum->rows, panel.group_rows);
     for (; groups > 0 && panel.first < sum->columns; panel.first += PANEL) {
         panel.columns = yk_number_min(PANEL, sum->columns - panel.first);
         yk_cpu_parallel_for(threads, groups, sum_group, &panel);

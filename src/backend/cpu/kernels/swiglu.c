@@ -3,7 +3,6 @@
 #include "backend/cpu/math/fp32_buffer.h"
 #include "backend/cpu/math/simd.h"
 #include "backend/cpu/parallel.h"
-#include "backend/ops.h"
 
 /* silu(g) = g · s(g) with s the logistic function; its derivative is s · (1 + g · (1 − s)). */
 static inline float logistic(float x)

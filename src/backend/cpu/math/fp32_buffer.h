@@ -24,8 +24,7 @@ static inline bool yk_cpu_fp32_needs_conversion(enum yk_precision type)
 struct yk_cpu_fp32_row_reader {
     enum yk_precision type;
     const void *base;
-    bool holds;   /* whether `scratch` holds a chunk */
-    int64_t held; /* index in the row of the first element of this chunk */
+    int64_t held; /* index in the row of the first element in `scratch`; -1 means: none */
     float scratch[YK_CPU_FP32_BUFFER_SIZE];
 };
 
@@ -37,8 +36,7 @@ static inline void yk_cpu_fp32_row_reader_init(struct yk_cpu_fp32_row_reader *re
 {
     reader->type = type;
     reader->base = base ? yk_cpu_element_address(type, base, first) : NULL;
-    reader->holds = false;
-    reader->held = 0;
+    reader->held = -1;
 }
 
 /* Returns `count` elements of the row as fp32, starting at element `first`. Calls with the same
@@ -49,9 +47,8 @@ static inline const float *yk_cpu_fp32_row_reader_read_chunk(struct yk_cpu_fp32_
     if (!yk_cpu_fp32_needs_conversion(reader->type)) {
         return (const float *)reader->base + first;
     }
-    if (!reader->holds || reader->held != first) {
+    if (reader->held != first) {
         yk_cpu_convert_to_fp32(reader->type, reader->base, first, count, reader->scratch);
-        reader->holds = true;
         reader->held = first;
     }
     return reader->scratch;

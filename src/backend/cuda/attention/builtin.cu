@@ -30,8 +30,8 @@ static __global__ void __launch_bounds__(THREADS)
         if (WIDE) {
             constexpr int count = yk_vector_16_bytes<T>::count;
             for (int c = part * count; c < size; c += SHARERS * count) {
-                const yk_vector_16_bytes<T> left = yk_load_16_bytes(a + c);
-                const yk_vector_16_bytes<T> right = yk_load_16_bytes(b + c);
+                const yk_vector_16_bytes<T> left = yk_load_vector<T, count>(a, c);
+                const yk_vector_16_bytes<T> right = yk_load_vector<T, count>(b, c);
 #pragma unroll
                 for (int j = 0; j < count; j++) {
                     product =
@@ -57,20 +57,18 @@ static void launch_products(struct yk_backend_lane *lane, const struct yk_attent
 {
     const struct yk_attention_op *forward = &op->forward;
     const int64_t rows = forward->batch * forward->queries * forward->heads;
-    const unsigned blocks = static_cast<unsigned>(yk_ceil_div(rows * SHARERS, THREADS));
+    const unsigned blocks = yk_block_count(rows * SHARERS, THREADS);
     const cudaStream_t stream = yk_cuda_lane_stream(lane);
     if (blocks == 0) {
         return;
     }
     yk_dispatch_type(forward->type, [&](auto number) {
         using T = decltype(number);
-        if (yk_is_16_byte_aligned<T>(forward->out, forward->out_stride) &&
-            yk_is_16_byte_aligned<T>(op->d_out, forward->out_stride) &&
-            yk_is_16_byte_aligned<T>(nullptr, forward->head_size)) {
-            find_products<T, true><<<blocks, THREADS, 0, stream>>>(*forward, op->d_out, products);
-        } else {
-            find_products<T, false><<<blocks, THREADS, 0, stream>>>(*forward, op->d_out, products);
-        }
+        const bool wide = yk_is_16_byte_aligned<T>(forward->out, forward->out_stride) &&
+                          yk_is_16_byte_aligned<T>(op->d_out, forward->out_stride) &&
+                          yk_is_16_byte_aligned<T>(nullptr, forward->head_size);
+        const auto kernel = wide ? find_products<T, true> : find_products<T, false>;
+        kernel<<<blocks, THREADS, 0, stream>>>(*forward, op->d_out, products);
     });
     yk_cuda_lane_check(lane, cudaGetLastError(), "attention_backward");
 }

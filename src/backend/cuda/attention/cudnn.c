@@ -27,6 +27,7 @@ void yk_cudnn_plan_cache_destroy(struct yk_cudnn_plan_cache *cache)
 #else
 
 #include "backend/cuda/attention/cudnn_attention_graph.h"
+#include "base/number.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -262,11 +263,6 @@ enum {
 /* A batch whose workspace would be larger, in bytes, goes backward in several parts. */
 static const int64_t workspace_wanted = 512LL << 20;
 
-static int64_t round_up(int64_t number, int64_t step)
-{
-    return (number + step - 1) / step * step;
-}
-
 /* ---- supported ops ---- */
 
 static bool is_aligned(const void *pointer, int64_t stride)
@@ -340,12 +336,14 @@ static struct yk_cudnn_attention_shape backward_shape_of(const struct yk_attenti
 
 static int64_t delta_bytes(const struct yk_attention_op *op, int64_t batch)
 {
-    return round_up(batch * op->heads * op->queries * 4, PART);
+    return yk_number_round_up(batch * op->heads * op->queries * 4, PART);
 }
 
 static int64_t dq_sums_bytes(const struct yk_attention_op *op, int64_t batch, bool repeatable)
 {
-    return repeatable ? 0 : round_up(batch * op->heads * op->queries * op->head_size * 4, PART);
+    return repeatable
+               ? 0
+               : yk_number_round_up(batch * op->heads * op->queries * op->head_size * 4, PART);
 }
 
 /* Estimated workspace of a plan: dS, and dk and dv of every query head if they are summed later. */
@@ -353,10 +351,11 @@ static int64_t plan_bytes(const struct yk_attention_op *op, int64_t batch, bool 
 {
     int64_t bytes = 0;
     if (repeatable) {
-        bytes += batch * op->heads * round_up(op->queries, TILE) * round_up(op->keys, TILE) * 2;
+        bytes += batch * op->heads * yk_number_round_up(op->queries, TILE) *
+                 yk_number_round_up(op->keys, TILE) * 2;
     }
     if (op->heads != op->kv_heads) {
-        bytes += 2 * round_up(batch * op->heads * op->keys * op->head_size * 2, PART);
+        bytes += 2 * yk_number_round_up(batch * op->heads * op->keys * op->head_size * 2, PART);
     }
     return bytes;
 }
@@ -393,9 +392,7 @@ static void point_at(const struct yk_attention_op *op, int64_t first, const floa
 {
     static const float one = 1;
     static const float beyond = -INFINITY;
-    for (int i = 0; i < YK_CUDNN_ATTENTION_TENSOR_COUNT; i++) {
-        pointers[i] = NULL;
-    }
+    memset((void *)pointers, 0, YK_CUDNN_ATTENTION_TENSOR_COUNT * sizeof *pointers);
     pointers[YK_CUDNN_Q] = sample(op->q, first, op->queries, op->q_stride);
     pointers[YK_CUDNN_K] = sample(op->k, first, op->keys, op->k_stride);
     pointers[YK_CUDNN_V] = sample(op->v, first, op->keys, op->v_stride);

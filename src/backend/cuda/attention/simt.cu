@@ -20,9 +20,9 @@ enum {
     AREA = TILE * STRIDE, /* also holds two (DEPTH, TILE) matrices */
 };
 
-/* Rows of a head. Rows from `count` on are treated as zero. */
+/* Rows of a head. Rows from `count` on do not exist; they are loaded as zero and not stored. */
 template <typename T> struct rows {
-    const T *from;
+    T *at;
     int64_t stride;
     int count;
 };
@@ -33,6 +33,27 @@ static __device__ rows<T> rows_of(const void *base, int64_t stride, int64_t samp
 {
     return {yk_attention_head_row_address<T>(base, sample, length, first, stride, head, size),
             stride, min(end - first, static_cast<int>(TILE))};
+}
+
+/* Rows from query `first` on of a matrix with the shape of q. */
+template <typename T>
+static __device__ rows<T> query_rows(const struct yk_attention_op &op,
+                                     const struct yk_attention_head &head, const void *base,
+                                     int64_t stride, int first)
+{
+    const int queries = static_cast<int>(op.queries);
+    return rows_of<T>(base, stride, head.sample, queries, first, queries, head.head,
+                      static_cast<int>(op.head_size));
+}
+
+/* Rows from key `first` on of k or v. */
+template <typename T>
+static __device__ rows<T> key_rows(const struct yk_attention_op &op,
+                                   const struct yk_attention_head &head, const void *base,
+                                   int64_t stride, int first)
+{
+    return rows_of<T>(base, stride, head.sample, op.keys, first, head.length, head.kv_head,
+                      static_cast<int>(op.head_size));
 }
 
 /* Loads DEPTH columns, from `first` on, of 64 rows as (DEPTH, TILE), without bank conflicts. */
@@ -46,7 +67,7 @@ static __device__ void load_transposed(const rows<T> &rows, int first, int size,
         const int c = lane % 8 + i % 4 * 8;
         const int r = lane / 8 + (warp + i / 4 * 8) * 4;
         const bool there = r < rows.count && first + c < size;
-        to[c * STRIDE + r] = there ? yk_to_float(rows.from[r * rows.stride + first + c]) : 0.0F;
+        to[c * STRIDE + r] = there ? yk_to_float(rows.at[r * rows.stride + first + c]) : 0.0F;
     }
 }
 
@@ -59,7 +80,7 @@ static __device__ void load_rows(const rows<T> &rows, int first, int size, float
         const int c = i % TILE;
         const int r = i / TILE;
         const bool there = r < rows.count && first + c < size;
-        to[r * STRIDE + c] = there ? yk_to_float(rows.from[r * rows.stride + first + c]) : 0.0F;
+        to[r * STRIDE + c] = there ? yk_to_float(rows.at[r * rows.stride + first + c]) : 0.0F;
     }
 }
 
@@ -164,18 +185,18 @@ static __device__ void multiply_tile_transposed(const float *tile, const float *
 }
 
 /* Writes the thread's part of a tile, with each row multiplied by its scale, to the columns of a
- * head from `column` on. Only the first `rows` rows exist. */
+ * head from `column` on. */
 template <typename T>
-static __device__ void store(const float (&part)[4][4], const float (&scales)[4], T *to,
-                             int64_t stride, int rows, int column, int size)
+static __device__ void store(const float (&part)[4][4], const float (&scales)[4],
+                             const rows<T> &rows, int column, int size)
 {
     const int x = threadIdx.x % 16;
     const int y = threadIdx.x / 16;
     for (int i = 0; i < 4; i++) {
         for (int j = 0; j < 4; j++) {
             const int c = column + 4 * x + j;
-            if (4 * y + i < rows && c < size) {
-                to[(4 * y + i) * stride + c] = yk_from_float<T>(part[i][j] * scales[i]);
+            if (4 * y + i < rows.count && c < size) {
+                rows.at[(4 * y + i) * rows.stride + c] = yk_from_float<T>(part[i][j] * scales[i]);
             }
         }
     }
@@ -220,8 +241,8 @@ YK_DEVICE struct query_tile query_tile_of(const struct yk_attention_op &op)
 
 static dim3 grid_of(int64_t heads, int64_t rows, int64_t size)
 {
-    return dim3(static_cast<unsigned>(heads * yk_ceil_div(rows, TILE)),
-                static_cast<unsigned>(yk_ceil_div(size, TILE)));
+    return dim3(static_cast<unsigned>(heads * yk_number_ceil_div(rows, TILE)),
+                yk_block_count(size, TILE));
 }
 
 /* ---- forward ---- */
@@ -280,17 +301,14 @@ static __global__ void __launch_bounds__(THREADS)
     const struct yk_attention_head &head = own.head;
     const int s_mine = threadIdx.x % 16 * 4;
     const int t_mine = own.first + threadIdx.x / 16 * 4;
-    const rows<T> q = rows_of<T>(op.q, op.q_stride, head.sample, own.queries, own.first,
-                                 own.queries, head.head, own.size);
+    const rows<T> q = query_rows<T>(op, head, op.q, op.q_stride, own.first);
     float highest[4] = {-INFINITY, -INFINITY, -INFINITY, -INFINITY};
     float sums[4] = {};
     float out[4][4] = {};
     float scores[4][4];
     for (int s = 0; s < own.end; s += TILE) {
-        const rows<T> k = rows_of<T>(op.k, op.k_stride, head.sample, op.keys, s, head.length,
-                                     head.kv_head, own.size);
-        const rows<T> v = rows_of<T>(op.v, op.v_stride, head.sample, op.keys, s, head.length,
-                                     head.kv_head, own.size);
+        const rows<T> k = key_rows<T>(op, head, op.k, op.k_stride, s);
+        const rows<T> v = key_rows<T>(op, head, op.v, op.v_stride, s);
         multiply_heads(q, k, own.size, area, scores);
         for (int i = 0; i < 4; i++) {
             exponentiate(scores[i], yk_attention_visible_keys(head, t_mine + i) - s - s_mine,
@@ -304,10 +322,8 @@ static __global__ void __launch_bounds__(THREADS)
     }
     float shares[4];
     end_softmax(op, own.place, own.first, highest, sums, shares);
-    store(out, shares,
-          yk_attention_head_row_address<T>(op.out, head.sample, own.queries, own.first,
-                                           op.out_stride, head.head, own.size),
-          op.out_stride, own.queries - own.first, own.column, own.size);
+    store(out, shares, query_rows<T>(op, head, op.out, op.out_stride, own.first), own.column,
+          own.size);
 }
 
 void yk_cuda_attention_simt(struct yk_backend_lane *lane,
@@ -342,15 +358,10 @@ static __device__ void differentiate(const struct yk_attention_backward_kernel_a
     const int x = threadIdx.x % 16;
     const int y = threadIdx.x / 16;
     const int64_t row = (head.sample * op.heads + head.head) * op.queries;
-    multiply_heads(
-        rows_of<T>(op.q, op.q_stride, head.sample, queries, first, queries, head.head, size),
-        rows_of<T>(op.k, op.k_stride, head.sample, op.keys, s, head.length, head.kv_head, size),
-        size, area, powers);
-    multiply_heads(
-        rows_of<T>(task.op.d_out, op.out_stride, head.sample, queries, first, queries, head.head,
-                   size),
-        rows_of<T>(op.v, op.v_stride, head.sample, op.keys, s, head.length, head.kv_head, size),
-        size, area, d_scores);
+    multiply_heads(query_rows<T>(op, head, op.q, op.q_stride, first),
+                   key_rows<T>(op, head, op.k, op.k_stride, s), size, area, powers);
+    multiply_heads(query_rows<T>(op, head, task.op.d_out, op.out_stride, first),
+                   key_rows<T>(op, head, op.v, op.v_stride, s), size, area, d_scores);
     for (int i = 0; i < 4; i++) {
         const int t = first + 4 * y + i;
         const bool there = t < queries;
@@ -430,28 +441,22 @@ static __global__ void __launch_bounds__(THREADS)
         /* Starts at the first tile with a query that attends to key s. */
         for (int t = max(s - head.shift, 0) / TILE * TILE; t < queries; t += TILE) {
             differentiate<T>(arguments, head, arguments.products, t, s, area, powers, d_scores);
-            load_product(powers,
-                         rows_of<T>(arguments.op.d_out, op.out_stride, sample, queries, t, queries,
-                                    head.head, size),
+            load_product(powers, query_rows<T>(op, head, arguments.op.d_out, op.out_stride, t),
                          column, size, tile, area);
             multiply_tile_transposed(tile, area, dv);
-            load_product(
-                d_scores,
-                rows_of<T>(op.q, op.q_stride, sample, queries, t, queries, head.head, size), column,
-                size, tile, area);
+            load_product(d_scores, query_rows<T>(op, head, op.q, op.q_stride, t), column, size,
+                         tile, area);
             multiply_tile_transposed(tile, area, dk);
         }
     }
     const float ones[4] = {1.0F, 1.0F, 1.0F, 1.0F};
     const float scales[4] = {op.scale, op.scale, op.scale, op.scale};
     store(dk, scales,
-          yk_attention_head_row_address<T>(arguments.op.dk, sample, keys, s, arguments.op.dk_stride,
-                                           kv_head, size),
-          arguments.op.dk_stride, keys - s, column, size);
+          rows_of<T>(arguments.op.dk, arguments.op.dk_stride, sample, keys, s, keys, kv_head, size),
+          column, size);
     store(dv, ones,
-          yk_attention_head_row_address<T>(arguments.op.dv, sample, keys, s, arguments.op.dv_stride,
-                                           kv_head, size),
-          arguments.op.dv_stride, keys - s, column, size);
+          rows_of<T>(arguments.op.dv, arguments.op.dv_stride, sample, keys, s, keys, kv_head, size),
+          column, size);
 }
 
 /* dQ of a tile of queries. */
@@ -469,17 +474,13 @@ static __global__ void __launch_bounds__(THREADS)
     float d_scores[4][4];
     for (int s = 0; s < own.end; s += TILE) {
         differentiate<T>(arguments, head, arguments.products, own.first, s, area, powers, d_scores);
-        load_product(d_scores,
-                     rows_of<T>(op.k, op.k_stride, head.sample, op.keys, s, head.length,
-                                head.kv_head, own.size),
-                     own.column, own.size, tile, area);
+        load_product(d_scores, key_rows<T>(op, head, op.k, op.k_stride, s), own.column, own.size,
+                     tile, area);
         multiply(tile, area, dq);
     }
     const float scales[4] = {op.scale, op.scale, op.scale, op.scale};
-    store(dq, scales,
-          yk_attention_head_row_address<T>(arguments.op.dq, head.sample, own.queries, own.first,
-                                           arguments.op.dq_stride, head.head, own.size),
-          arguments.op.dq_stride, own.queries - own.first, own.column, own.size);
+    store(dq, scales, query_rows<T>(op, head, arguments.op.dq, arguments.op.dq_stride, own.first),
+          own.column, own.size);
 }
 
 void yk_cuda_attention_simt_backward(struct yk_backend_lane *lane,

@@ -96,15 +96,6 @@ YK_DEVICE void exponentiate(float scale, float (&scores)[M][N][4], struct softma
     }
 }
 
-template <typename T, int D>
-YK_DEVICE void load_queries(const struct yk_attention_op &op, const struct yk_attention_head &head,
-                            int first, uint32_t to)
-{
-    const T *q = yk_attention_head_row_address<T>(op.q, head.sample, op.queries, first, op.q_stride,
-                                                  head.head, D);
-    yk_tile_load_async<T, D, ROWS>(to, q, op.q_stride, static_cast<int>(op.queries) - first);
-}
-
 /* Writes the warp's rows of out and sums. */
 template <typename T, int D>
 YK_DEVICE void finish(const struct yk_attention_op &op, const struct yk_attention_head &head, int t,
@@ -171,7 +162,8 @@ static __global__ void __launch_bounds__(YK_TENSOR_CORE_BLOCK_THREADS, 2)
     const uint32_t base = yk_shared_address(shared);
     uint32_t here = base + L::query_bytes;
     uint32_t other = here + 2 * L::tile_bytes;
-    load_queries<T, D>(op, head, own.first, base);
+    yk_tile_load_async<T, D, ROWS>(base, op.q, head.sample, op.queries, own.first, op.q_stride,
+                                   head.head, static_cast<int>(op.queries) - own.first);
     yk_tile_load_keys_and_values<T, D, L::keys>(op, head, 0, here, here + L::tile_bytes);
     const yk_tile_in_shared_memory<D, M> stored = {base + own.warp_row * D * 2,
                                                    yk_tile_lane_offset_left<D>()};
@@ -205,33 +197,16 @@ static __global__ void __launch_bounds__(YK_TENSOR_CORE_BLOCK_THREADS, 2)
 #endif
 }
 
-template <typename T, int D, bool DROP>
-static void enqueue(struct yk_backend_lane *lane,
-                    const struct yk_attention_kernel_arguments *arguments)
-{
-    const struct yk_attention_op *op = &arguments->op;
-    const int64_t blocks = op->batch * op->heads * yk_ceil_div(op->queries, ROWS);
-    if (!yk_cuda_lane_check(
-            lane,
-            cudaFuncSetAttribute(reinterpret_cast<const void *>(attention_kernel<T, D, DROP>),
-                                 cudaFuncAttributeMaxDynamicSharedMemorySize, layout<D>::bytes),
-            "attention")) {
-        return;
-    }
-    const cudaStream_t stream = yk_cuda_lane_stream(lane);
-    const unsigned grid = static_cast<unsigned>(blocks);
-    attention_kernel<T, D, DROP>
-        <<<grid, YK_TENSOR_CORE_BLOCK_THREADS, layout<D>::bytes, stream>>>(*arguments);
-    yk_cuda_lane_check(lane, cudaGetLastError(), "attention");
-}
-
 void yk_cuda_attention_tensor_core(struct yk_backend_lane *lane,
                                    const struct yk_attention_kernel_arguments *arguments)
 {
-    yk_tile_dispatch_type_and_head_size(arguments->op, [&](auto number, auto size) {
+    const struct yk_attention_op &op = arguments->op;
+    const int64_t blocks = op.batch * op.heads * yk_number_ceil_div(op.queries, ROWS);
+    yk_tile_dispatch_type_and_head_size(op, [&](auto number, auto size) {
         using T = decltype(number);
         constexpr int d = decltype(size)::value;
-        arguments->op.dropout.rate > 0 ? enqueue<T, d, true>(lane, arguments)
-                                       : enqueue<T, d, false>(lane, arguments);
+        const auto kernel =
+            op.dropout.rate > 0 ? attention_kernel<T, d, true> : attention_kernel<T, d, false>;
+        yk_tile_launch_kernel(lane, kernel, arguments, blocks, layout<d>::bytes, "attention");
     });
 }

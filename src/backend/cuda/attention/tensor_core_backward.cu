@@ -36,15 +36,10 @@ YK_DEVICE void load_query_rows(const struct yk_attention_backward_kernel_argumen
 {
     const struct yk_attention_op &op = task.forward.op;
     const int left = static_cast<int>(op.queries) - t;
-    yk_tile_load_async<T, D, ROWS>(q,
-                                   yk_attention_head_row_address<const T>(
-                                       op.q, head.sample, op.queries, t, op.q_stride, head.head, D),
-                                   op.q_stride, left);
-    yk_tile_load_async<T, D, ROWS>(
-        d_out,
-        yk_attention_head_row_address<const T>(task.op.d_out, head.sample, op.queries, t,
-                                               op.out_stride, head.head, D),
-        op.out_stride, left);
+    yk_tile_load_async<T, D, ROWS>(q, op.q, head.sample, op.queries, t, op.q_stride, head.head,
+                                   left);
+    yk_tile_load_async<T, D, ROWS>(d_out, task.op.d_out, head.sample, op.queries, t, op.out_stride,
+                                   head.head, left);
 }
 
 /* Multiplies the rows of a warp by `scale` and writes them to memory. */
@@ -59,31 +54,6 @@ YK_DEVICE void store_rows(const float (&numbers)[layout<D>::m][D / 8][4], float 
         scales[i / 2][i % 2] = scale;
     }
     yk_tile_store<T, D, m>(numbers, scales, scratch, to, stride, count);
-}
-
-using backward_kernel = void (*)(struct yk_attention_backward_kernel_arguments);
-
-/* Launches a kernel with one block per tile of the `rows` rows of each head. */
-template <int D>
-static bool launch_kernel(struct yk_backend_lane *lane,
-                          const struct yk_attention_backward_kernel_arguments *arguments,
-                          backward_kernel kernel, int64_t heads, int64_t rows)
-{
-    const int bytes = layout<D>::bytes;
-    const int64_t blocks = heads * yk_ceil_div(rows, layout<D>::rows);
-    if (!yk_cuda_lane_check(lane,
-                            cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel),
-                                                 cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                 bytes),
-                            "attention_backward")) {
-        return false;
-    }
-    if (blocks > 0) {
-        const cudaStream_t stream = yk_cuda_lane_stream(lane);
-        const unsigned grid = static_cast<unsigned>(blocks);
-        kernel<<<grid, YK_TENSOR_CORE_BLOCK_THREADS, bytes, stream>>>(*arguments);
-    }
-    return yk_cuda_lane_check(lane, cudaGetLastError(), "attention_backward");
 }
 
 /* ---- dK and dV, transposed: rows are keys, so that P and dS come out as left sides ---- */
@@ -402,12 +372,15 @@ void yk_cuda_attention_tensor_core_backward(
     yk_tile_dispatch_type_and_head_size(op, [&](auto number, auto size) {
         using T = decltype(number);
         constexpr int d = decltype(size)::value;
+        using L = layout<d>;
         const bool drops = op.dropout.rate > 0;
-        return launch_kernel<d>(lane, arguments,
-                                drops ? find_d_keys<T, d, true> : find_d_keys<T, d, false>,
-                                op.batch * op.kv_heads, op.keys) &&
-               launch_kernel<d>(lane, arguments,
-                                drops ? find_d_queries<T, d, true> : find_d_queries<T, d, false>,
-                                op.batch * op.heads, op.queries);
+        const auto d_keys = drops ? find_d_keys<T, d, true> : find_d_keys<T, d, false>;
+        const auto d_queries = drops ? find_d_queries<T, d, true> : find_d_queries<T, d, false>;
+        const int64_t key_blocks = op.batch * op.kv_heads * yk_number_ceil_div(op.keys, L::rows);
+        const int64_t query_blocks = op.batch * op.heads * yk_number_ceil_div(op.queries, L::rows);
+        return yk_tile_launch_kernel(lane, d_keys, arguments, key_blocks, L::bytes,
+                                     "attention_backward") &&
+               yk_tile_launch_kernel(lane, d_queries, arguments, query_blocks, L::bytes,
+                                     "attention_backward");
     });
 }

@@ -147,18 +147,22 @@ template <int D> YK_DEVICE uint32_t yk_tile_lane_offset_right(void)
     return yk_tile_offset<D>((lane & 7) + (lane >> 4) * 8, (lane >> 3) & 1);
 }
 
-/* Starts the copy of ROWS rows to a tile. All threads of the block must call this function. Row
- * `count` and all later rows are filled with zeros. */
+/* Starts the copy of ROWS rows of a head to a tile, from row `first` of the sample on. The
+ * arguments are those of yk_attention_head_row_address(). All threads of the block must call this
+ * function. Row `count` of the tile and all later rows are filled with zeros. */
 template <typename T, int D, int ROWS>
-YK_DEVICE void yk_tile_load_async(uint32_t to, const T *from, int64_t stride, int count)
+YK_DEVICE void yk_tile_load_async(uint32_t to, const void *base, int64_t sample, int64_t length,
+                                  int first, int64_t stride, int64_t head, int count)
 {
+    const T *from =
+        yk_attention_head_row_address<const T>(base, sample, length, first, stride, head, D);
     constexpr int step = YK_TENSOR_CORE_BLOCK_THREADS / (D / 8);
     const int chunk = threadIdx.x % (D / 8);
-    const int first = threadIdx.x / (D / 8);
-    const T *mine = from + first * stride + chunk * 8;
+    const int first_row = threadIdx.x / (D / 8);
+    const T *mine = from + first_row * stride + chunk * 8;
 #pragma unroll
     for (int i = 0; i < ROWS / step; i++) {
-        const int row = first + i * step;
+        const int row = first_row + i * step;
         yk_tile_copy_16_bytes_async(to + yk_tile_offset<D>(row, chunk), row < count ? mine : from,
                                     row < count);
         mine += step * stride;
@@ -208,14 +212,10 @@ YK_DEVICE void yk_tile_load_keys_and_values(const struct yk_attention_op &op,
                                             const struct yk_attention_head &head, int s, uint32_t k,
                                             uint32_t v)
 {
-    yk_tile_load_async<T, D, ROWS>(k,
-                                   yk_attention_head_row_address<const T>(
-                                       op.k, head.sample, op.keys, s, op.k_stride, head.kv_head, D),
-                                   op.k_stride, head.length - s);
-    yk_tile_load_async<T, D, ROWS>(v,
-                                   yk_attention_head_row_address<const T>(
-                                       op.v, head.sample, op.keys, s, op.v_stride, head.kv_head, D),
-                                   op.v_stride, head.length - s);
+    yk_tile_load_async<T, D, ROWS>(k, op.k, head.sample, op.keys, s, op.k_stride, head.kv_head,
+                                   head.length - s);
+    yk_tile_load_async<T, D, ROWS>(v, op.v, head.sample, op.keys, s, op.v_stride, head.kv_head,
+                                   head.length - s);
 }
 
 template <int M, int N> YK_DEVICE void yk_tile_clear(float (&numbers)[M][N][4])
@@ -465,6 +465,25 @@ static auto yk_tile_dispatch_type_and_head_size(const struct yk_attention_op &op
         return is_small ? enqueue(__half(), small) : enqueue(__half(), large);
     }
     return is_small ? enqueue(__nv_bfloat16(), small) : enqueue(__nv_bfloat16(), large);
+}
+
+/* Launches a kernel for tensor cores with `bytes` bytes of dynamic shared memory. Returns false if
+ * the lane has failed. */
+template <typename ARGUMENTS>
+static bool yk_tile_launch_kernel(struct yk_backend_lane *lane, void (*kernel)(ARGUMENTS),
+                                  const ARGUMENTS *arguments, int64_t blocks, int bytes,
+                                  const char *action)
+{
+    const cudaError_t error = cudaFuncSetAttribute(
+        reinterpret_cast<const void *>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    if (!yk_cuda_lane_check(lane, error, action)) {
+        return false;
+    }
+    if (blocks > 0) {
+        kernel<<<static_cast<unsigned>(blocks), YK_TENSOR_CORE_BLOCK_THREADS, bytes,
+                 yk_cuda_lane_stream(lane)>>>(*arguments);
+    }
+    return yk_cuda_lane_check(lane, cudaGetLastError(), action);
 }
 
 #endif

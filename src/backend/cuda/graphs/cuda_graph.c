@@ -53,7 +53,7 @@ static bool clear_failure(struct yk_backend_lane *lane)
 static bool clear_failures(struct yk_backend_lane *lane)
 {
     bool sound = clear_failure(lane);
-    sound = clear_failure(yk_cuda_prefetch_side_lane(lane->prefetch)) && sound;
+    sound = clear_failure(yk_cuda_dequantise_prefetch_side_lane(lane->prefetch)) && sound;
     for (int i = 0; i < YK_CUDA_SIDE_STREAM_COUNT; i++) {
         sound = clear_failure(lane->sides[i]) && sound;
     }
@@ -70,9 +70,9 @@ static cudaGraph_t capture(struct yk_backend_lane *lane, const struct yk_cuda_op
         (void)cudaGetLastError();
         return NULL;
     }
-    yk_cuda_prefetch_reset(lane->prefetch);
+    yk_cuda_dequantise_prefetch_reset(lane->prefetch);
     yk_cuda_op_list_run(list, lane);
-    yk_cuda_prefetch_reset(lane->prefetch);
+    yk_cuda_dequantise_prefetch_reset(lane->prefetch);
     const bool ended = cudaStreamEndCapture(lane->stream, &graph) == cudaSuccess;
     const bool sound = clear_failures(lane);
     if (!ended || !sound) {
@@ -128,7 +128,7 @@ static bool launch_graph(const struct graph *graph, struct yk_backend_lane *lane
         (void)cudaGetLastError();
         return false;
     }
-    yk_cuda_prefetch_reset(lane->prefetch);
+    yk_cuda_dequantise_prefetch_reset(lane->prefetch);
     return true;
 }
 
@@ -324,7 +324,7 @@ void yk_cuda_graph_lane_destroy(struct yk_backend_lane *lane)
     yk_cuda_device_make_current(lane->device);
     (void)cudaStreamSynchronize(lane->stream);
     destroy(lane->replay);
-    yk_cuda_prefetch_destroy(lane->prefetch);
+    yk_cuda_dequantise_prefetch_destroy(lane->prefetch);
     yk_cuda_lane_destroy(lane);
 }
 
@@ -373,13 +373,14 @@ static bool collect(struct yk_backend_lane *lane, enum yk_cuda_op_kind kind, con
 }
 
 #define COLLECT(KIND, name, function)                                                              \
-    void yk_cuda_graph_##name(struct yk_backend_lane *lane, const struct yk_##name##_op *op)       \
+    void yk_cuda_graph_collect_##name(struct yk_backend_lane *lane,                                \
+                                      const struct yk_##name##_op *op)                             \
     {                                                                                              \
         if (!collect(lane, YK_CUDA_OP_##KIND, op, sizeof *op)) {                                   \
-            function(lane, op);                                                                    \
+            yk_cuda_##function(lane, op);                                                          \
         }                                                                                          \
     }
-YK_CUDA_FOR_EACH_OP(COLLECT)
+YK_OPS_FOR_EACH(COLLECT)
 
 void yk_cuda_graph_copy(struct yk_backend_lane *lane, void *to, const void *from, size_t bytes)
 {

@@ -25,7 +25,7 @@
 #define YK_CUDA_OP_KIND(CAPITALS, name, function) YK_CUDA_OP_##CAPITALS,
 enum yk_cuda_op_kind {
     YK_CUDA_OP_COPY_OR_CLEAR, /* stores a struct yk_cuda_copy_or_clear_op */
-    YK_CUDA_FOR_EACH_OP(YK_CUDA_OP_KIND)
+    YK_OPS_FOR_EACH(YK_CUDA_OP_KIND)
 };
 #undef YK_CUDA_OP_KIND
 
@@ -55,8 +55,6 @@ void yk_cuda_op_list_run(const struct yk_cuda_op_list *list, struct yk_backend_l
 
 /* ---- functions of struct yk_backend ---- */
 
-struct yk_cuda_lane_graphs; /* opaque; the graphs of a lane, NULL before its first range */
-
 /* Waits for the lane, then destroys the lane, its graphs and its prefetch. */
 void yk_cuda_graph_lane_destroy(struct yk_backend_lane *lane);
 
@@ -75,8 +73,9 @@ void yk_cuda_graph_call_host(struct yk_backend_lane *lane, void (*function)(void
                              void *user);
 
 #define YK_CUDA_GRAPH_DECLARE(CAPITALS, name, function)                                            \
-    void yk_cuda_graph_##name(struct yk_backend_lane *lane, const struct yk_##name##_op *op);
-YK_CUDA_FOR_EACH_OP(YK_CUDA_GRAPH_DECLARE)
+    void yk_cuda_graph_collect_##name(struct yk_backend_lane *lane,                                \
+                                      const struct yk_##name##_op *op);
+YK_OPS_FOR_EACH(YK_CUDA_GRAPH_DECLARE)
 #undef YK_CUDA_GRAPH_DECLARE
 
 #endif

@@ -32,7 +32,7 @@ static void clear_padding(enum yk_cuda_op_kind kind, void *op)
     switch (kind) {
     case YK_CUDA_OP_COPY_OR_CLEAR:
         break;
-        YK_CUDA_FOR_EACH_OP(CLEAR)
+        YK_OPS_FOR_EACH(CLEAR)
     }
 }
 
@@ -79,7 +79,7 @@ bool yk_cuda_op_list_add(struct yk_cuda_op_list *list, enum yk_cuda_op_kind kind
     _Static_assert(sizeof(struct yk_##name##_op) % sizeof(int64_t) == 0 &&                         \
                        _Alignof(struct yk_##name##_op) <= sizeof(int64_t),                         \
                    "ops stay aligned in a list");
-YK_CUDA_FOR_EACH_OP(KEEPS_ALIGNED)
+YK_OPS_FOR_EACH(KEEPS_ALIGNED)
 
 static void run_bytes(struct yk_backend_lane *lane, const struct yk_cuda_copy_or_clear_op *bytes)
 {
@@ -92,7 +92,7 @@ static void run_bytes(struct yk_backend_lane *lane, const struct yk_cuda_copy_or
 
 #define RUN(KIND, name, function)                                                                  \
     case YK_CUDA_OP_##KIND:                                                                        \
-        function(lane, op);                                                                        \
+        yk_cuda_##function(lane, op);                                                              \
         break;
 
 static void run_op(struct yk_backend_lane *lane, enum yk_cuda_op_kind kind, const void *op)
@@ -101,7 +101,7 @@ static void run_op(struct yk_backend_lane *lane, enum yk_cuda_op_kind kind, cons
     case YK_CUDA_OP_COPY_OR_CLEAR:
         run_bytes(lane, op);
         break;
-        YK_CUDA_FOR_EACH_OP(RUN)
+        YK_OPS_FOR_EACH(RUN)
     }
 }
 

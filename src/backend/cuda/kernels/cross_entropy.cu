@@ -343,11 +343,10 @@ static struct shape shape_of(const struct yk_cross_entropy_op *op,
         op->factor == 0.0F || 2 * properties->processors * beyond <=
                                   static_cast<int64_t>(properties->cache_bytes) / 4 * 3;
     const int64_t room = op->factor == 0.0F ? 0 : (pair ? half : whole) / 16;
-    const int64_t useful = yk_ceil_div(yk_ceil_div(wides, UNITS), 32) * 32;
-    const int64_t most = pair ? PAIR_THREADS : MAX_THREADS;
-    const int64_t threads = useful < most ? useful : most;
-    return {static_cast<int>(threads < 32 ? 32 : threads),
-            static_cast<int>(room < wides ? room : wides)};
+    const int64_t useful = yk_number_round_up(yk_number_ceil_div(wides, UNITS), 32);
+    const int64_t threads = yk_number_min(useful, pair ? PAIR_THREADS : MAX_THREADS);
+    return {static_cast<int>(yk_number_max(threads, 32)),
+            static_cast<int>(yk_number_min(room, wides))};
 }
 
 template <typename T>

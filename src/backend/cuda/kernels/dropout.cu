@@ -135,14 +135,11 @@ template <typename T> static void drop_of_type(struct yk_backend_lane *lane, con
                       yk_is_16_byte_aligned<T>(op->op.to, op->sample_size) &&
                       yk_is_16_byte_aligned<T>(op->op.add, op->sample_size);
     const int64_t size = op->sample_size < op->count ? op->sample_size : op->count;
-    const int64_t groups = yk_ceil_div(size, wide ? n : 4);
+    const int64_t groups = yk_number_ceil_div(size, wide ? n : 4);
     const struct yk_rows_grid grid =
-        yk_rows_grid_make(op->samples, yk_ceil_div(groups, AT_ONCE), 1);
-    if (wide) {
-        drop_samples<T, true><<<grid.grid, grid.block, 0, yk_cuda_lane_stream(lane)>>>(*op);
-    } else {
-        drop_samples<T, false><<<grid.grid, grid.block, 0, yk_cuda_lane_stream(lane)>>>(*op);
-    }
+        yk_rows_grid_make(op->samples, yk_number_ceil_div(groups, AT_ONCE), 1);
+    const auto kernel = wide ? drop_samples<T, true> : drop_samples<T, false>;
+    kernel<<<grid.grid, grid.block, 0, yk_cuda_lane_stream(lane)>>>(*op);
 }
 
 void yk_cuda_dropout(struct yk_backend_lane *lane, const struct yk_dropout_op *op)
@@ -156,7 +153,7 @@ void yk_cuda_dropout(struct yk_backend_lane *lane, const struct yk_dropout_op *o
     drop.op = *op;
     drop.count = op->rows * op->width;
     drop.sample_size = op->sequence * op->width;
-    drop.samples = yk_ceil_div(op->rows, op->sequence);
+    drop.samples = yk_number_ceil_div(op->rows, op->sequence);
     drop.limit = limit < 4294967296.0 ? static_cast<uint32_t>(limit) : UINT32_MAX;
     drop.scale = op->dropout.rate < 1.0F ? 1.0F / (1.0F - op->dropout.rate) : 0.0F;
     yk_dispatch_type(op->type, [&](auto number) { drop_of_type<decltype(number)>(lane, &drop); });

@@ -67,12 +67,6 @@ __device__ __forceinline__ yk_vector<T, N> yk_load_vector(const void *base, int6
 template <typename T> using yk_vector_16_bytes = yk_vector<T, 16 / (int)sizeof(T)>;
 
 template <typename T>
-__device__ __forceinline__ yk_vector_16_bytes<T> yk_load_16_bytes(const T *from)
-{
-    return *reinterpret_cast<const yk_vector_16_bytes<T> *>(from);
-}
-
-template <typename T>
 __device__ __forceinline__ void yk_store_16_bytes(T *to, const yk_vector_16_bytes<T> &wide)
 {
     *reinterpret_cast<yk_vector_16_bytes<T> *>(to) = wide;
@@ -196,7 +190,7 @@ __device__ __forceinline__ yk_packed_vector<T, N> yk_pack_floats(const float (&x
 
 /* Return the sum or the maximum over a warp, computed in a fixed order. All threads of the warp get
  * the result. */
-YK_DEVICE float yk_warp_sum(float x)
+template <typename T> YK_DEVICE T yk_warp_sum(T x)
 {
     for (int step = 16; step > 0; step /= 2) {
         x += __shfl_xor_sync(0xffffffffU, x, step);
@@ -212,14 +206,6 @@ YK_DEVICE float yk_warp_max(float x)
     return x;
 }
 
-YK_DEVICE double yk_warp_sum_double(double x)
-{
-    for (int step = 16; step > 0; step /= 2) {
-        x += __shfl_xor_sync(0xffffffffU, x, step);
-    }
-    return x;
-}
-
 /* Returns the sum over a block of up to 1024 threads, computed in a fixed order. All threads of the
  * block must call this function, and only once in a kernel. Only the first warp gets the sum; other
  * warps get 0. */
@@ -228,17 +214,20 @@ YK_DEVICE double yk_block_sum(double x)
     __shared__ double parts[32];
     const unsigned lane = threadIdx.x % 32;
     const unsigned warps = blockDim.x / 32;
-    x = yk_warp_sum_double(x);
+    x = yk_warp_sum(x);
     if (lane == 0) {
         parts[threadIdx.x / 32] = x;
     }
     __syncthreads();
-    return threadIdx.x < 32 ? yk_warp_sum_double(lane < warps ? parts[lane] : 0.0) : 0.0;
+    return threadIdx.x < 32 ? yk_warp_sum(lane < warps ? parts[lane] : 0.0) : 0.0;
 }
 
 /* Calls f with a value of the type that stores this precision: f(float()), f(__half()) or
- * f(__nv_bfloat16()). */
-template <typename F> static inline void yk_dispatch_type(enum yk_precision type, F f)
+ * f(__nv_bfloat16()). On the device, all threads of a block must pass the same type, so that
+ * branches do not diverge. */
+#pragma nv_exec_check_disable /* f is a function of the host or of the device */
+template <typename F>
+static __host__ __device__ __forceinline__ void yk_dispatch_type(enum yk_precision type, F f)
 {
     switch (type) {
     case YK_PRECISION_FP16:
@@ -248,23 +237,6 @@ template <typename F> static inline void yk_dispatch_type(enum yk_precision type
         f(__nv_bfloat16());
         break;
     default: /* tf32 is stored as fp32 */
-        f(float());
-        break;
-    }
-}
-
-/* Like yk_dispatch_type(), but on the device. All threads of a block must pass the same type, so
- * that branches do not diverge. */
-template <typename F> YK_DEVICE void yk_dispatch_type_on_device(enum yk_precision type, F f)
-{
-    switch (type) {
-    case YK_PRECISION_FP16:
-        f(__half());
-        break;
-    case YK_PRECISION_BF16:
-        f(__nv_bfloat16());
-        break;
-    default:
         f(float());
         break;
     }
@@ -282,9 +254,10 @@ static inline cudaError_t yk_allow_dynamic_shared_memory(const void *kernel, int
     return error;
 }
 
-static inline int64_t yk_ceil_div(int64_t a, int64_t b)
+/* Returns the number of blocks for `work` items, if a block processes `block_work` of them. */
+static inline unsigned yk_block_count(int64_t work, int64_t block_work)
 {
-    return (a + b - 1) / b;
+    return static_cast<unsigned>(yk_number_ceil_div(work, block_work));
 }
 
 #endif

@@ -8,33 +8,38 @@ enum {
     UNITS = 4, /* groups of four elements per thread */
 };
 
-YK_DEVICE int64_t first_edge(void)
+YK_DEVICE float4 sum_of(const float4 &a, const float4 &b)
 {
-    return static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
+    return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
 }
 
-YK_DEVICE int64_t edge_step(void)
-{
-    return static_cast<int64_t>(gridDim.x) * THREADS;
-}
-
-template <typename From, typename To>
+/* to = from, or to += from with ADDS. */
+template <bool ADDS, typename From, typename To>
 static __global__ void __launch_bounds__(THREADS)
     cast_span(const From *from, To *to, yk_vector_span span)
 {
     const int64_t first = static_cast<int64_t>(blockIdx.x) * THREADS * UNITS + threadIdx.x;
     yk_packed_four<From> x[UNITS];
+    yk_packed_four<To> y[UNITS];
     yk_load_fours(from, span, first, THREADS, x);
+    if (ADDS) {
+        yk_load_fours(static_cast<const To *>(to), span, first, THREADS, y);
+    }
 #pragma unroll
     for (int unit = 0; unit < UNITS; unit++) {
         const int64_t at = first + unit * THREADS;
         if (at < span.fours) {
-            yk_store_four(to + span.head + 4 * at, yk_unpack_four(x[unit]));
+            const float4 four = yk_unpack_four(x[unit]);
+            yk_store_four(to + span.head + 4 * at,
+                          ADDS ? sum_of(yk_unpack_four(y[unit]), four) : four);
         }
     }
-    for (int64_t edge = first_edge(); edge < span.edges; edge += edge_step()) {
+    const int64_t step = static_cast<int64_t>(gridDim.x) * THREADS;
+    for (int64_t edge = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; edge < span.edges;
+         edge += step) {
         const int64_t at = yk_vector_span_edge_index(span, edge);
-        to[at] = yk_from_float<To>(yk_to_float(from[at]));
+        const float one = yk_to_float(from[at]);
+        to[at] = yk_from_float<To>(ADDS ? yk_to_float(to[at]) + one : one);
     }
 }
 
@@ -52,39 +57,11 @@ void yk_cuda_elementwise_cast(struct yk_backend_lane *lane, const struct yk_cast
         yk_dispatch_type(op->to_type, [&](auto to) {
             using From = decltype(from);
             using To = decltype(to);
-            cast_span<<<blocks, THREADS, 0, stream>>>(static_cast<const From *>(op->from),
-                                                      static_cast<To *>(op->to), span);
+            cast_span<false><<<blocks, THREADS, 0, stream>>>(static_cast<const From *>(op->from),
+                                                             static_cast<To *>(op->to), span);
         });
     });
     yk_cuda_lane_check(lane, cudaGetLastError(), "cast");
-}
-
-YK_DEVICE float4 sum_of(const float4 &a, const float4 &b)
-{
-    return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
-}
-
-template <typename T>
-static __global__ void __launch_bounds__(THREADS)
-    add_span(const T *from, T *to, yk_vector_span span)
-{
-    const int64_t first = static_cast<int64_t>(blockIdx.x) * THREADS * UNITS + threadIdx.x;
-    yk_packed_four<T> x[UNITS];
-    yk_packed_four<T> y[UNITS];
-    yk_load_fours(from, span, first, THREADS, x);
-    yk_load_fours(static_cast<const T *>(to), span, first, THREADS, y);
-#pragma unroll
-    for (int unit = 0; unit < UNITS; unit++) {
-        const int64_t at = first + unit * THREADS;
-        if (at < span.fours) {
-            yk_store_four(to + span.head + 4 * at,
-                          sum_of(yk_unpack_four(y[unit]), yk_unpack_four(x[unit])));
-        }
-    }
-    for (int64_t edge = first_edge(); edge < span.edges; edge += edge_step()) {
-        const int64_t at = yk_vector_span_edge_index(span, edge);
-        to[at] = yk_from_float<T>(yk_to_float(to[at]) + yk_to_float(from[at]));
-    }
 }
 
 void yk_cuda_elementwise_add(struct yk_backend_lane *lane, const struct yk_add_op *op)
@@ -99,8 +76,8 @@ void yk_cuda_elementwise_add(struct yk_backend_lane *lane, const struct yk_add_o
     const unsigned blocks = yk_vector_span_block_count(span, THREADS, UNITS);
     yk_dispatch_type(op->type, [&](auto number) {
         using T = decltype(number);
-        add_span<<<blocks, THREADS, 0, stream>>>(static_cast<const T *>(op->from),
-                                                 static_cast<T *>(op->to), span);
+        cast_span<true><<<blocks, THREADS, 0, stream>>>(static_cast<const T *>(op->from),
+                                                        static_cast<T *>(op->to), span);
     });
     yk_cuda_lane_check(lane, cudaGetLastError(), "add");
 }
@@ -128,7 +105,7 @@ void yk_cuda_elementwise_cast_matrix(struct yk_backend_lane *lane, int64_t rows,
     if (!yk_cuda_lane_is_ok(lane) || rows == 0 || columns == 0) {
         return;
     }
-    const int64_t across = yk_ceil_div(columns, THREADS);
+    const int64_t across = yk_number_ceil_div(columns, THREADS);
     const dim3 grid((unsigned)(across < 64 ? across : 64), (unsigned)(rows < 32768 ? rows : 32768));
     yk_dispatch_type(from_type, [&](auto in) {
         yk_dispatch_type(to_type, [&](auto out) {

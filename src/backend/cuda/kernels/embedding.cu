@@ -169,8 +169,8 @@ static inline const int32_t *sort_tokens(cudaStream_t stream, const int32_t *tok
                                          int64_t vocabulary, const struct sort_buffers *buffers)
 {
     const int32_t tile_rows = static_cast<int32_t>(
-        yk_ceil_div(yk_ceil_div(rows, SORT_TILES), SORT_THREADS) * SORT_THREADS);
-    const unsigned tiles = static_cast<unsigned>(yk_ceil_div(rows, tile_rows));
+        yk_number_round_up(yk_number_ceil_div(rows, SORT_TILES), SORT_THREADS));
+    const unsigned tiles = yk_block_count(rows, tile_rows);
     struct sort_pass pass = {tokens,          nullptr, buffers->orders[0], buffers->sorted,
                              buffers->counts, rows,    tile_rows,          0};
     for (;;) {
@@ -239,7 +239,7 @@ void yk_cuda_embedding(struct yk_backend_lane *lane, const struct yk_embedding_o
         return;
     }
     const cudaStream_t stream = yk_cuda_lane_stream(lane);
-    const unsigned grid = static_cast<unsigned>(yk_ceil_div(op->rows, EMBEDDING_THREADS / 32));
+    const unsigned grid = yk_block_count(op->rows, EMBEDDING_THREADS / 32);
     /* 8 elements are 16 bytes of a 16-bit type, or 32 bytes of fp32. */
     const bool wide =
         op->width % EMBEDDING_NUMBERS == 0 && yk_is_16_byte_aligned<float>(op->table, 0) &&
@@ -247,11 +247,8 @@ void yk_cuda_embedding(struct yk_backend_lane *lane, const struct yk_embedding_o
         yk_is_16_byte_aligned<float>(op->shift, 0) && yk_is_16_byte_aligned<float>(op->out, 0);
     yk_dispatch_type(op->table_type, [&](auto number) {
         using T = decltype(number);
-        if (wide) {
-            embedding_rows<T, EMBEDDING_NUMBERS><<<grid, EMBEDDING_THREADS, 0, stream>>>(*op);
-        } else {
-            embedding_rows<T, 1><<<grid, EMBEDDING_THREADS, 0, stream>>>(*op);
-        }
+        const auto kernel = wide ? embedding_rows<T, EMBEDDING_NUMBERS> : embedding_rows<T, 1>;
+        kernel<<<grid, EMBEDDING_THREADS, 0, stream>>>(*op);
     });
     yk_cuda_lane_check(lane, cudaGetLastError(), "embedding");
 }
@@ -396,11 +393,6 @@ static __global__ void __launch_bounds__(JOIN_THREADS)
     }
 }
 
-static size_t whole_lines(size_t bytes)
-{
-    return (bytes + 255) / 256 * 256;
-}
-
 /* Allocates the buffers of sort and sums in scratch memory. Returns false if there is not enough.
  */
 static bool carve(struct yk_backend_lane *lane, const struct yk_embedding_backward_op *op,
@@ -409,15 +401,17 @@ static bool carve(struct yk_backend_lane *lane, const struct yk_embedding_backwa
     const size_t end_bytes = static_cast<size_t>(segments->pitch) * ENDS * sizeof(float);
     int64_t segment_rows = MIN_SEGMENT_ROWS;
     while (segment_rows < op->rows &&
-           (yk_ceil_div(op->rows, segment_rows) > MAX_SEGMENTS ||
-            static_cast<size_t>(yk_ceil_div(op->rows, segment_rows)) * end_bytes > PARTIAL_BYTES)) {
+           (yk_number_ceil_div(op->rows, segment_rows) > MAX_SEGMENTS ||
+            static_cast<size_t>(yk_number_ceil_div(op->rows, segment_rows)) * end_bytes >
+                PARTIAL_BYTES)) {
         segment_rows *= 2;
     }
-    const size_t list_bytes = whole_lines(static_cast<size_t>(op->rows) * sizeof(int32_t));
+    const size_t list_bytes = static_cast<size_t>(
+        yk_number_round_up(op->rows * static_cast<int64_t>(sizeof(int32_t)), 256));
     const size_t count_bytes = static_cast<size_t>(SORT_TILES) * SORT_DIGITS * sizeof(int32_t);
     segments->rows = static_cast<int32_t>(op->rows);
     segments->segment_rows = static_cast<int32_t>(segment_rows);
-    segments->count = static_cast<int32_t>(yk_ceil_div(op->rows, segment_rows));
+    segments->count = static_cast<int32_t>(yk_number_ceil_div(op->rows, segment_rows));
     char *scratch = static_cast<char *>(yk_cuda_lane_scratch(
         lane, 3 * list_bytes + count_bytes + static_cast<size_t>(segments->count) * end_bytes));
     if (!scratch) {
@@ -436,10 +430,9 @@ template <typename T, int N>
 static void sum_all(cudaStream_t stream, const struct yk_embedding_backward_op *op,
                     const struct segments *segments)
 {
-    const int64_t across = yk_ceil_div(op->width, N);
-    const int64_t threads = across < SUM_THREADS ? yk_ceil_div(across, 32) * 32 : SUM_THREADS;
-    const dim3 grid(static_cast<unsigned>(segments->count),
-                    static_cast<unsigned>(yk_ceil_div(across, threads)));
+    const int64_t across = yk_number_ceil_div(op->width, N);
+    const int64_t threads = across < SUM_THREADS ? yk_number_round_up(across, 32) : SUM_THREADS;
+    const dim3 grid(static_cast<unsigned>(segments->count), yk_block_count(across, threads));
     sum_segments<T, N><<<grid, static_cast<unsigned>(threads), 0, stream>>>(*op, *segments);
 }
 
@@ -448,7 +441,7 @@ static void add_to_table(struct yk_backend_lane *lane, const struct yk_embedding
     const cudaStream_t stream = yk_cuda_lane_stream(lane);
     struct sort_buffers order;
     struct segments segments;
-    segments.pitch = yk_ceil_div(op->width, 4) * 4;
+    segments.pitch = yk_number_round_up(op->width, 4);
     if (!carve(lane, op, &order, &segments)) {
         return;
     }
@@ -465,7 +458,7 @@ static void add_to_table(struct yk_backend_lane *lane, const struct yk_embedding
     });
     if (segments.count > 1) {
         const dim3 grid(static_cast<unsigned>(segments.count - 1),
-                        static_cast<unsigned>(yk_ceil_div(op->width, JOIN_COLUMNS)));
+                        yk_block_count(op->width, JOIN_COLUMNS));
         join_segments<<<grid, JOIN_THREADS, 0, stream>>>(*op, segments);
     }
 }

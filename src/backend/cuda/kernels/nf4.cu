@@ -153,8 +153,8 @@ void yk_cuda_nf4_quantise(struct yk_backend_lane *lane, const struct yk_quantise
         return;
     }
     cudaStream_t stream = yk_cuda_lane_stream(lane);
-    const int64_t groups = yk_ceil_div(op->count, GROUP);
-    const int64_t blocks = yk_ceil_div(op->count, YK_NF4_BLOCK_SIZE);
+    const int64_t groups = yk_number_ceil_div(op->count, GROUP);
+    const int64_t blocks = yk_number_ceil_div(op->count, YK_NF4_BLOCK_SIZE);
     const size_t bytes =
         static_cast<size_t>(groups) * sizeof(double) + static_cast<size_t>(blocks) * sizeof(float);
     double *sums = static_cast<double *>(yk_cuda_lane_scratch(lane, bytes > 0 ? bytes : 1));
@@ -244,13 +244,13 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-void yk_cuda_nf4_dequantise(struct yk_backend_lane *lane, const struct yk_dequantise_op *op)
+void yk_cuda_nf4_dequantise_on_lane(struct yk_backend_lane *lane, const struct yk_dequantise_op *op)
 {
     if (!yk_cuda_lane_is_ok(lane) || op->count <= 0) {
         return;
     }
     cudaStream_t stream = yk_cuda_lane_stream(lane);
-    const unsigned parts = static_cast<unsigned>(yk_ceil_div(op->count, PART));
+    const unsigned parts = yk_block_count(op->count, PART);
     const bool wide = reinterpret_cast<uintptr_t>(op->from.codes) % 4 == 0 &&
                       reinterpret_cast<uintptr_t>(op->to) % 16 == 0;
     yk_dispatch_type(op->type, [&](auto number) {

@@ -223,9 +223,9 @@ static bool launch_registers(struct yk_backend_lane *lane, const struct yk_norm_
     const int prefetch =
         REGISTER_BLOCKS * (weight_bytes + 2 * STAGE_BYTES + RESERVED_BYTES) <= scratch ? 1 : 0;
     const int team_warps = yk_warp_team_warp_count(chunks, YK_WARP_TEAM_MAX_CHUNKS_PER_THREAD);
-    const int64_t blocks = yk_ceil_div(op->rows, YK_WARP_TEAM_MAX_WARPS / team_warps);
-    const int64_t max_blocks = static_cast<int64_t>(properties->processors) * REGISTER_BLOCKS;
-    const unsigned grid = static_cast<unsigned>(blocks < max_blocks ? blocks : max_blocks);
+    const int64_t blocks = yk_number_ceil_div(op->rows, YK_WARP_TEAM_MAX_WARPS / team_warps);
+    const unsigned grid =
+        static_cast<unsigned>(yk_number_min(blocks, properties->processors * REGISTER_BLOCKS));
     const size_t bytes = static_cast<size_t>(weight_bytes + (1 + prefetch) * STAGE_BYTES);
     /* The same every time: other lanes may be at it. */
     const cudaError_t error = yk_allow_dynamic_shared_memory(
@@ -250,10 +250,10 @@ void yk_cuda_norm(struct yk_backend_lane *lane, const struct yk_norm_op *op)
         });
     }
     if (!row_registers) {
-        const int64_t max_blocks =
-            static_cast<int64_t>(yk_cuda_lane_properties(lane)->processors) * SLOW_BLOCKS;
-        walk_rows<<<static_cast<unsigned>(yk_number_min(op->rows, max_blocks)),
-                    YK_WARP_TEAM_BLOCK_THREADS, 0, yk_cuda_lane_stream(lane)>>>(*op);
+        const int64_t grid =
+            yk_number_min(op->rows, yk_cuda_lane_properties(lane)->processors * SLOW_BLOCKS);
+        walk_rows<<<static_cast<unsigned>(grid), YK_WARP_TEAM_BLOCK_THREADS, 0,
+                    yk_cuda_lane_stream(lane)>>>(*op);
     }
     yk_cuda_lane_check(lane, cudaGetLastError(), "norm");
 }

@@ -122,7 +122,7 @@ template <int CHUNKS, int N>
 YK_DEVICE void load_weights(const struct yk_norm_backward_op &op, const struct position &position,
                             float (&out)[CHUNKS][N])
 {
-    yk_dispatch_type_on_device(op.weight_type, [&](auto number) {
+    yk_dispatch_type(op.weight_type, [&](auto number) {
         const auto *weights = static_cast<const decltype(number) *>(op.weight);
 #pragma unroll
         for (int i = 0; i < CHUNKS; i++) {
@@ -300,7 +300,7 @@ static bool load_registers(struct yk_backend_lane *lane, const struct yk_norm_ba
     const int64_t stage_bytes = FETCHED * CHUNKS * YK_WARP_TEAM_BLOCK_THREADS * 16;
     const int prefetch = REGISTER_BLOCKS * (2 * stage_bytes + RESERVED_BYTES) <= scratch ? 1 : 0;
     const int64_t bytes = (1 + prefetch) * stage_bytes;
-    const int64_t blocks = yk_ceil_div(op->rows, YK_WARP_TEAM_MAX_WARPS / team_warps);
+    const int64_t blocks = yk_number_ceil_div(op->rows, YK_WARP_TEAM_MAX_WARPS / team_warps);
     const int64_t max_blocks = static_cast<int64_t>(properties->processors) * REGISTER_BLOCKS;
     const unsigned grid = static_cast<unsigned>(blocks < max_blocks ? blocks : max_blocks);
     float *partials = nullptr;
@@ -443,16 +443,15 @@ static void backward_slow(struct yk_backend_lane *lane, const struct yk_norm_bac
         const int64_t bytes = op->width * 2 * static_cast<int64_t>(sizeof(float));
         const int64_t scratch = PARTIAL_BYTES / bytes > 0 ? PARTIAL_BYTES / bytes : 1;
         const int64_t max_blocks =
-            yk_number_min(yk_ceil_div(op->rows, COLUMN_STEPS), PARTIAL_GROUPS);
-        const int64_t group_rows = yk_ceil_div(op->rows, yk_number_min(max_blocks, scratch));
-        const int64_t groups = yk_ceil_div(op->rows, group_rows);
+            yk_number_min(yk_number_ceil_div(op->rows, COLUMN_STEPS), PARTIAL_GROUPS);
+        const int64_t group_rows = yk_number_ceil_div(op->rows, yk_number_min(max_blocks, scratch));
+        const int64_t groups = yk_number_ceil_div(op->rows, group_rows);
         float *partials =
             static_cast<float *>(yk_cuda_lane_scratch(lane, static_cast<size_t>(groups * bytes)));
         if (!partials) {
             return;
         }
-        const dim3 grid(static_cast<unsigned>(yk_ceil_div(op->width, COLUMN_LANES)),
-                        static_cast<unsigned>(groups));
+        const dim3 grid(yk_block_count(op->width, COLUMN_LANES), static_cast<unsigned>(groups));
         walk_columns<<<grid, COLUMN_LANES * COLUMN_STEPS, 0, stream>>>(*op, group_rows, partials);
         add_column_sums(lane, op, partials, groups);
     }

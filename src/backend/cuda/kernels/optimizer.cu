@@ -25,14 +25,14 @@ template <typename T, typename RULE>
 static __device__ void update_edge(const typename RULE::op &op, const RULE &rule, float factor,
                                    int64_t at)
 {
-    T *weights = static_cast<T *>(op.weights);
-    const float g = yk_to_float(static_cast<const T *>(op.gradients)[at]) * factor;
-    float w = op.master ? op.master[at] : yk_to_float(weights[at]);
+    T *weights = static_cast<T *>(op.update.weights);
+    const float g = yk_to_float(static_cast<const T *>(op.update.gradients)[at]) * factor;
+    float w = op.update.master ? op.update.master[at] : yk_to_float(weights[at]);
     typename RULE::template state<float> state = rule.load(op, at);
     rule.one(g, w, state);
     rule.store(op, at, state);
-    if (op.master) {
-        op.master[at] = w;
+    if (op.update.master) {
+        op.update.master[at] = w;
     }
     weights[at] = yk_from_float<T>(w);
 }
@@ -42,15 +42,15 @@ template <typename T, typename RULE>
 static __global__ void __launch_bounds__(UPDATE_THREADS)
     update_span(typename RULE::op op, RULE rule, yk_vector_span span)
 {
-    if (op.gradient_norm && op.gradient_norm->skip) {
+    if (op.update.gradient_norm && op.update.gradient_norm->skip) {
         return;
     }
     constexpr int units = UPDATE_UNITS;
-    const float factor = op.gradient_norm ? op.gradient_norm->factor : 1.0F;
+    const float factor = op.update.gradient_norm ? op.update.gradient_norm->factor : 1.0F;
     const int64_t first = static_cast<int64_t>(blockIdx.x) * UPDATE_THREADS * units + threadIdx.x;
-    T *weights = static_cast<T *>(op.weights);
-    const T *gradients = static_cast<const T *>(op.gradients);
-    const bool copied = op.weights != op.master;
+    T *weights = static_cast<T *>(op.update.weights);
+    const T *gradients = static_cast<const T *>(op.update.gradients);
+    const bool copied = op.update.weights != op.update.master;
     yk_packed_four<T> g[units];
     float4 w[units];
     typename RULE::template state<float4> states[units];
@@ -59,7 +59,7 @@ static __global__ void __launch_bounds__(UPDATE_THREADS)
         const int64_t at = span.head + 4 * (first + unit * UPDATE_THREADS);
         if (first + unit * UPDATE_THREADS < span.fours) {
             g[unit] = yk_load_packed<4>(gradients + at);
-            w[unit] = yk_load_four_streaming(op.master + at);
+            w[unit] = yk_load_four_streaming(op.update.master + at);
             states[unit] = rule.load_four(op, at);
         }
     }
@@ -69,7 +69,7 @@ static __global__ void __launch_bounds__(UPDATE_THREADS)
         if (first + unit * UPDATE_THREADS < span.fours) {
             rule.four(factor, yk_unpack_four(g[unit]), w[unit], states[unit]);
             rule.store_four(op, at, states[unit]);
-            yk_store_four_streaming(op.master + at, w[unit]);
+            yk_store_four_streaming(op.update.master + at, w[unit]);
             if (copied) {
                 yk_store_four(weights + at, w[unit]);
             }
@@ -89,21 +89,21 @@ static void launch_update(struct yk_backend_lane *lane, const typename RULE::op 
                           const RULE &rule, const float *const (&kept)[2], const char *action)
 {
     cudaStream_t stream = yk_cuda_lane_stream(lane);
-    const int64_t bytes = yk_precision_bytes(op->type);
+    const int64_t bytes = yk_precision_bytes(op->update.type);
     typename RULE::op given = *op;
-    if (!given.master && bytes == 4) {
-        given.master = static_cast<float *>(op->weights);
+    if (!given.update.master && bytes == 4) {
+        given.update.master = static_cast<float *>(op->update.weights);
     }
-    yk_vector_span span = yk_vector_span_make(op->count, {{op->weights, bytes},
-                                                          {op->gradients, bytes},
-                                                          {given.master, 4},
-                                                          {kept[0], 4},
-                                                          {kept[1], 4}});
-    if (!given.master) { /* 16 bits without a master are taken one by one */
-        span = {0, 0, op->count};
+    yk_vector_span span = yk_vector_span_make(op->update.count, {{op->update.weights, bytes},
+                                                                 {op->update.gradients, bytes},
+                                                                 {given.update.master, 4},
+                                                                 {kept[0], 4},
+                                                                 {kept[1], 4}});
+    if (!given.update.master) { /* 16 bits without a master are taken one by one */
+        span = {0, 0, op->update.count};
     }
     const unsigned blocks = yk_vector_span_block_count(span, UPDATE_THREADS, UPDATE_UNITS);
-    yk_dispatch_type(op->type, [&](auto number) {
+    yk_dispatch_type(op->update.type, [&](auto number) {
         using T = decltype(number);
         update_span<T><<<blocks, UPDATE_THREADS, 0, stream>>>(given, rule, span);
     });
@@ -184,15 +184,16 @@ struct adamw {
 
 void yk_cuda_optimizer_adamw(struct yk_backend_lane *lane, const struct yk_adamw_op *op)
 {
-    if (!yk_cuda_lane_is_ok(lane) || op->count <= 0) {
+    if (!yk_cuda_lane_is_ok(lane) || op->update.count <= 0) {
         return;
     }
     const struct adamw rule = {
-        static_cast<float>(1.0 -
-                           static_cast<double>(op->lr) * static_cast<double>(op->weight_decay)),
+        static_cast<float>(1.0 - static_cast<double>(op->update.lr) *
+                                     static_cast<double>(op->update.weight_decay)),
         static_cast<float>(1.0 - static_cast<double>(op->beta1)),
         static_cast<float>(1.0 - static_cast<double>(op->beta2)),
-        static_cast<float>(static_cast<double>(op->lr) / static_cast<double>(op->correction1)),
+        static_cast<float>(static_cast<double>(op->update.lr) /
+                           static_cast<double>(op->correction1)),
         static_cast<float>(sqrt(static_cast<double>(op->correction2))),
         op->beta2,
         op->epsilon,
@@ -261,11 +262,12 @@ struct sgd {
 
 void yk_cuda_optimizer_sgd(struct yk_backend_lane *lane, const struct yk_sgd_op *op)
 {
-    if (!yk_cuda_lane_is_ok(lane) || op->count <= 0) {
+    if (!yk_cuda_lane_is_ok(lane) || op->update.count <= 0) {
         return;
     }
     const bool moves = op->momentum != 0.0F;
-    const struct sgd rule = {op->lr, op->momentum, op->weight_decay, moves && !op->first, moves};
+    const struct sgd rule = {op->update.lr, op->momentum, op->update.weight_decay,
+                             moves && !op->first, moves};
     launch_update(lane, op, rule, {moves ? op->velocity : nullptr, nullptr}, "sgd");
 }
 

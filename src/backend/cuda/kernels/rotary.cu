@@ -104,28 +104,16 @@ static void launch(struct yk_backend_lane *lane, const struct yk_rotary_op *op)
 {
     const int64_t packs = op->head_size / 2 / N;
     const int64_t across = packs < 64 ? packs : 64;
-    const int64_t wanted = yk_ceil_div(op->heads, AT_ONCE);
+    const int64_t wanted = yk_number_ceil_div(op->heads, AT_ONCE);
     const int64_t room = YK_ROWS_THREADS / across;
     const int64_t heads = wanted < room ? wanted : room;
     const int64_t deep = room / heads < 64 ? room / heads : 64; /* a block's z ends at 64 */
-    const int64_t samples = yk_ceil_div(op->rows, op->sequence);
+    const int64_t samples = yk_number_ceil_div(op->rows, op->sequence);
     const dim3 block(static_cast<unsigned>(across), static_cast<unsigned>(heads),
                      static_cast<unsigned>(deep));
-    const dim3 grid(static_cast<unsigned>(yk_ceil_div(op->sequence, deep)),
+    const dim3 grid(yk_block_count(op->sequence, deep),
                     static_cast<unsigned>(samples < 65535 ? samples : 65535));
     rotate_rows<T, N><<<grid, block, 0, yk_cuda_lane_stream(lane)>>>(*op);
-}
-
-template <typename T>
-static void rotate_of_type(struct yk_backend_lane *lane, const struct yk_rotary_op *op)
-{
-    constexpr int n = yk_vector_16_bytes<T>::count;
-    if (op->head_size % (2 * n) == 0 && yk_is_16_byte_aligned<T>(op->data, op->stride) &&
-        yk_is_16_byte_aligned<float>(op->cos_sin, op->head_size)) {
-        launch<T, n>(lane, op);
-    } else {
-        launch<T, 1>(lane, op);
-    }
 }
 
 void yk_cuda_rotary(struct yk_backend_lane *lane, const struct yk_rotary_op *op)
@@ -133,6 +121,15 @@ void yk_cuda_rotary(struct yk_backend_lane *lane, const struct yk_rotary_op *op)
     if (!yk_cuda_lane_is_ok(lane) || op->rows <= 0 || op->heads <= 0 || op->head_size < 2) {
         return;
     }
-    yk_dispatch_type(op->type, [&](auto number) { rotate_of_type<decltype(number)>(lane, op); });
+    yk_dispatch_type(op->type, [&](auto number) {
+        using T = decltype(number);
+        constexpr int n = yk_vector_16_bytes<T>::count;
+        if (op->head_size % (2 * n) == 0 && yk_is_16_byte_aligned<T>(op->data, op->stride) &&
+            yk_is_16_byte_aligned<float>(op->cos_sin, op->head_size)) {
+            launch<T, n>(lane, op);
+        } else {
+            launch<T, 1>(lane, op);
+        }
+    });
     yk_cuda_lane_check(lane, cudaGetLastError(), "rotary");
 }

@@ -25,7 +25,7 @@ template <int N>
 __device__ __forceinline__ void yk_typed_load(enum yk_precision type, const void *base, int64_t at,
                                               float (&out)[N])
 {
-    yk_dispatch_type_on_device(type, [&](auto number) {
+    yk_dispatch_type(type, [&](auto number) {
         const auto vector = yk_load_vector<decltype(number), N>(base, at);
 #pragma unroll
         for (int i = 0; i < N; i++) {
@@ -38,8 +38,8 @@ template <int N>
 __device__ __forceinline__ void yk_typed_store(enum yk_precision type, void *base, int64_t at,
                                                const float (&numbers)[N])
 {
-    yk_dispatch_type_on_device(
-        type, [&](auto number) { yk_typed_store_as<decltype(number)>(base, at, numbers); });
+    yk_dispatch_type(type,
+                     [&](auto number) { yk_typed_store_as<decltype(number)>(base, at, numbers); });
 }
 
 YK_DEVICE float yk_typed_load_one(enum yk_precision type, const void *base, int64_t at)
@@ -86,7 +86,7 @@ template <int N>
 __device__ __forceinline__ void
 yk_copy_weights_to_shared_memory(enum yk_precision type, const void *from, int width, float4 *to)
 {
-    yk_dispatch_type_on_device(type, [&](auto number) {
+    yk_dispatch_type(type, [&](auto number) {
         const auto *weights = static_cast<const decltype(number) *>(from);
         float *numbers = reinterpret_cast<float *>(to);
         const int chunks = width / N;

@@ -26,18 +26,18 @@ static inline struct yk_rows_grid yk_rows_grid_make(int64_t rows, int64_t packs,
     struct yk_rows_grid grid;
     int64_t across = 1;
     if (packs >= 32) { /* so that few threads are beyond the end of a row */
-        const int64_t tiles = yk_ceil_div(packs, YK_ROWS_THREADS);
-        across = yk_ceil_div(yk_ceil_div(packs, tiles), 32) * 32;
+        const int64_t tiles = yk_number_ceil_div(packs, YK_ROWS_THREADS);
+        across = yk_number_round_up(yk_number_ceil_div(packs, tiles), 32);
     } else {
         while (across < packs) {
             across *= 2;
         }
     }
     const int64_t down = YK_ROWS_THREADS / across;
-    const int64_t groups = yk_ceil_div(rows, down * at_once);
+    const int64_t groups = yk_number_ceil_div(rows, down * at_once);
     grid.block = dim3(static_cast<unsigned>(across), static_cast<unsigned>(down));
-    grid.grid = dim3(static_cast<unsigned>(yk_ceil_div(packs, across)),
-                     static_cast<unsigned>(groups < 65535 ? groups : 65535));
+    grid.grid =
+        dim3(yk_block_count(packs, across), static_cast<unsigned>(groups < 65535 ? groups : 65535));
     return grid;
 }
 

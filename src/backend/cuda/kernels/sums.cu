@@ -178,14 +178,12 @@ template <typename T, int N>
 static void sum_groups(struct yk_backend_lane *lane, const struct yk_sum_rows_op *op)
 {
     const cudaStream_t stream = yk_cuda_lane_stream(lane);
-    const int64_t tiles = yk_ceil_div(op->columns, 32 * N);
+    const int64_t tiles = yk_number_ceil_div(op->columns, 32 * N);
     const int64_t wanted_blocks = yk_cuda_lane_properties(lane)->processors * SUM_BLOCKS / tiles;
-    const int64_t max_blocks = yk_ceil_div(op->rows, GROUP_ROWS);
-    const int64_t even = wanted_blocks < 1            ? 1
-                         : wanted_blocks < max_blocks ? wanted_blocks
-                                                      : max_blocks;
-    const int64_t group_rows = yk_ceil_div(op->rows, even);
-    const int64_t groups = yk_ceil_div(op->rows, group_rows);
+    const int64_t max_blocks = yk_number_ceil_div(op->rows, GROUP_ROWS);
+    const int64_t even = yk_number_max(1, yk_number_min(wanted_blocks, max_blocks));
+    const int64_t group_rows = yk_number_ceil_div(op->rows, even);
+    const int64_t groups = yk_number_ceil_div(op->rows, group_rows);
     float *partials = nullptr;
     if (groups > 1) {
         const size_t bytes = static_cast<size_t>(groups * op->columns) * sizeof(float);

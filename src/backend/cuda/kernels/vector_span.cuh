@@ -53,7 +53,7 @@ static inline unsigned yk_vector_span_block_count(const yk_vector_span &span, in
                                                   int fours)
 {
     const int64_t most = span.fours > span.edges ? span.fours : span.edges;
-    return static_cast<unsigned>(yk_ceil_div(most, static_cast<int64_t>(threads) * fours));
+    return yk_block_count(most, static_cast<int64_t>(threads) * fours);
 }
 
 /* Returns the index in the array of an edge element. */

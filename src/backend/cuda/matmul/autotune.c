@@ -145,11 +145,10 @@ static float try_variants(struct yk_cublas *cublas, struct trial *trial,
                           struct yk_matmul_algorithm_choice *out)
 {
     struct yk_gemm *gemm = &trial->gemm;
-    char *sums = (char *)gemm->lane->scratch + YK_CUBLAS_WORKSPACE_BYTES;
     const struct yk_cublas_matmul_arguments arguments =
-        yk_gemm_cublas_arguments(gemm, gemm->lane->scratch, sums);
+        yk_gemm_cublas_arguments(gemm, gemm->lane->scratch);
     float best = YK_CUBLAS_NO_ALGORITHM_RUNS;
-    gemm->op.row_sums = sums + YK_GEMM_ROW_SUM_SCRATCH_BYTES / 2;
+    gemm->op.row_sums = (char *)arguments.sums + YK_GEMM_ROW_SUM_SCRATCH_BYTES / 2;
     for (int i = YK_MATMUL_FUSION_ALL; i <= YK_MATMUL_FUSION_NONE; i++) {
         struct yk_matmul_shape reduced = gemm->shape;
         struct yk_matmul_algorithm_choice other = {0};

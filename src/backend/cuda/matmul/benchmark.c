@@ -11,23 +11,6 @@ enum {
     LINE_SIZE = 256,
 };
 
-static int64_t number_of(const cublasLtMatmulAlgo_t *algorithm,
-                         cublasLtMatmulAlgoConfigAttributes_t attribute)
-{
-    int64_t number = 0; /* attributes have two or four bytes */
-    size_t written = 0;
-    int32_t wide = 0;
-    uint16_t narrow = 0;
-    if (cublasLtMatmulAlgoConfigGetAttribute(algorithm, attribute, &wide, sizeof wide, &written) ==
-        CUBLAS_STATUS_SUCCESS) {
-        number = wide;
-    } else if (cublasLtMatmulAlgoConfigGetAttribute(algorithm, attribute, &narrow, sizeof narrow,
-                                                    &written) == CUBLAS_STATUS_SUCCESS) {
-        number = narrow;
-    }
-    return number;
-}
-
 /* Appends a line per checked algorithm to the file that YOKE_TELL_PRODUCTS names. */
 static void log_trial(const struct yk_matmul_shape *shape, const cublasLtMatmulAlgo_t *algorithm,
                       float milliseconds, const char *result)
@@ -39,15 +22,16 @@ static void log_trial(const struct yk_matmul_shape *shape, const cublasLtMatmulA
     }
     (void)snprintf(
         line, sizeof line,
-        "product %" PRId64 " x %" PRId64 " x %" PRId64 "%s%s: algorithm %" PRId64 ", tile %" PRId64
-        ", stages %" PRId64 ", cluster %" PRId64 ", splits %" PRId64 ", %g ms: %s\n",
-        (int64_t)shape->m, (int64_t)shape->n, (int64_t)shape->k,
-        shape->a_transposed ? ", a transposed" : "", shape->b_transposed ? ", b transposed" : "",
-        number_of(algorithm, CUBLASLT_ALGO_CONFIG_ID),
-        number_of(algorithm, CUBLASLT_ALGO_CONFIG_TILE_ID),
-        number_of(algorithm, CUBLASLT_ALGO_CONFIG_STAGES_ID),
-        number_of(algorithm, CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID),
-        number_of(algorithm, CUBLASLT_ALGO_CONFIG_SPLITK_NUM), (double)milliseconds, result);
+        "product %" PRId64 " x %" PRId64 " x %" PRId64
+        "%s%s: algorithm %d, tile %d, stages %d, cluster %d, splits %d, %g ms: %s\n",
+        shape->m, shape->n, shape->k, shape->a_transposed ? ", a transposed" : "",
+        shape->b_transposed ? ", b transposed" : "",
+        (int)yk_matmul_algorithm_attribute(algorithm, CUBLASLT_ALGO_CONFIG_ID),
+        (int)yk_matmul_algorithm_attribute(algorithm, CUBLASLT_ALGO_CONFIG_TILE_ID),
+        (int)yk_matmul_algorithm_attribute(algorithm, CUBLASLT_ALGO_CONFIG_STAGES_ID),
+        (int)yk_matmul_algorithm_attribute(algorithm, CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID),
+        (int)yk_matmul_algorithm_attribute(algorithm, CUBLASLT_ALGO_CONFIG_SPLITK_NUM),
+        (double)milliseconds, result);
     yk_matmul_cache_append_line(path, line, strlen(line));
 }
 

@@ -1,12 +1,11 @@
 /*
  * Block cluster trust: which sizes of thread block clusters compute correct results on the SMs of
  * this process. Under MPS a process may have only a part of the GPU's SMs, and cuBLASLt algorithms
- * with large clusters can then compute wrong results. For example, if a
- * process has 52 of the 132 SMs of an H200, results with clusters of 4 blocks are wrong, although
- * 52 is a multiple of 4. The result of each
- * check of an algorithm is recorded here. If the results with a cluster size were wrong several
- * times and never correct, algorithms with this cluster size are no longer proposed. This header
- * does not include CUDA headers.
+ * with large clusters can then compute wrong results. For example, if a process has 52 of the 132
+ * SMs of an H200, results with clusters of 4 blocks are wrong, although 52 is a multiple of 4. The
+ * result of each check of an algorithm is counted here. If the results with a cluster size were
+ * wrong several times and never correct, algorithms with this cluster size are no longer proposed.
+ * This header does not include CUDA headers.
  */
 #ifndef YK_BACKEND_CUDA_MATMUL_BLOCK_CLUSTER_TRUST_H
 #define YK_BACKEND_CUDA_MATMUL_BLOCK_CLUSTER_TRUST_H

@@ -119,12 +119,10 @@ void yk_cuda_matmul_check(struct yk_backend_lane *lane, const struct yk_matmul_o
                           bool from_zero, const void *sums, struct yk_matmul_check_counts *out)
 {
     const cudaStream_t stream = yk_cuda_lane_stream(lane);
-    const int64_t wide = yk_ceil_div(op->n, TILE);
-    const int64_t tiles = yk_ceil_div(op->m, TILE) * wide;
-    const int64_t samples = tiles < MIN_SAMPLES   ? MIN_SAMPLES
-                            : tiles > MAX_SAMPLES ? MAX_SAMPLES
-                                                  : tiles;
-    const unsigned blocks = static_cast<unsigned>(yk_ceil_div(samples, WARPS));
+    const int64_t wide = yk_number_ceil_div(op->n, TILE);
+    const int64_t tiles = yk_number_ceil_div(op->m, TILE) * wide;
+    const int64_t samples = yk_number_min(yk_number_max(tiles, MIN_SAMPLES), MAX_SAMPLES);
+    const unsigned blocks = yk_block_count(samples, WARPS);
     struct yk_matmul_op done = *op;
     if (op->accumulate) { /* then the op has none of these */
         done.bias = nullptr;

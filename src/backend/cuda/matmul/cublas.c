@@ -3,6 +3,7 @@
 #include "backend/cuda/device.h"
 #include "backend/cuda/kernels.h"
 #include "base/hash.h"
+#include "base/number.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -135,7 +136,7 @@ static int64_t round_length(int64_t length)
     while (length / step > 16) {
         step *= 2;
     }
-    return (length + step - 1) / step * step;
+    return yk_number_round_up(length, step);
 }
 
 static struct yk_matmul_shape round_shape(const struct yk_matmul_shape *shape)

@@ -22,7 +22,7 @@ static __host__ __device__ bool writes_aux(const struct yk_matmul_op &op)
 template <int N>
 YK_DEVICE void load_bias(const void *bias, enum yk_precision type, int64_t column, float (&x)[N])
 {
-    yk_dispatch_type_on_device(type, [&](auto number) {
+    yk_dispatch_type(type, [&](auto number) {
         yk_unpack(yk_load_packed<N>(static_cast<const decltype(number) *>(bias) + column), x);
     });
 }
@@ -101,26 +101,11 @@ static void launch(struct yk_backend_lane *lane, const struct yk_matmul_op *op)
     struct yk_rows_grid grid = yk_rows_grid_make(op->m, op->n / N, AT_ONCE);
     const int64_t max =
         static_cast<int64_t>(yk_cuda_lane_properties(lane)->processors) * BLOCKS_EACH;
-    const int64_t down = yk_ceil_div(max, grid.grid.x);
+    const int64_t down = yk_number_ceil_div(max, grid.grid.x);
     if (grid.grid.y > down) {
         grid.grid.y = static_cast<unsigned>(down);
     }
     end_rows<T, N><<<grid.grid, grid.block, 0, yk_cuda_lane_stream(lane)>>>(*op);
-}
-
-template <typename T>
-static void end_of_type(struct yk_backend_lane *lane, const struct yk_matmul_op *op)
-{
-    constexpr int n = yk_vector_16_bytes<T>::count;
-    const bool uses_aux = reads_aux(*op) || writes_aux(*op);
-    if (op->n % n == 0 && yk_is_16_byte_aligned<T>(op->c, op->c_stride) &&
-        (!op->add || yk_is_16_byte_aligned<T>(op->add, op->add_stride)) &&
-        (!uses_aux || yk_is_16_byte_aligned<T>(op->aux, op->aux_stride)) &&
-        yk_is_16_byte_aligned<float>(op->bias, 0)) {
-        launch<T, n>(lane, op);
-    } else {
-        launch<T, 1>(lane, op);
-    }
 }
 
 void yk_cuda_matmul_epilogue(struct yk_backend_lane *lane, const struct yk_matmul_op *op)
@@ -129,6 +114,18 @@ void yk_cuda_matmul_epilogue(struct yk_backend_lane *lane, const struct yk_matmu
         (!op->bias && !op->add && op->epilogue == YK_EPILOGUE_NONE)) {
         return;
     }
-    yk_dispatch_type(op->c_type, [&](auto number) { end_of_type<decltype(number)>(lane, op); });
+    const bool uses_aux = reads_aux(*op) || writes_aux(*op);
+    yk_dispatch_type(op->c_type, [&](auto number) {
+        using T = decltype(number);
+        constexpr int n = yk_vector_16_bytes<T>::count;
+        if (op->n % n == 0 && yk_is_16_byte_aligned<T>(op->c, op->c_stride) &&
+            (!op->add || yk_is_16_byte_aligned<T>(op->add, op->add_stride)) &&
+            (!uses_aux || yk_is_16_byte_aligned<T>(op->aux, op->aux_stride)) &&
+            yk_is_16_byte_aligned<float>(op->bias, 0)) {
+            launch<T, n>(lane, op);
+        } else {
+            launch<T, 1>(lane, op);
+        }
+    });
     yk_cuda_lane_check(lane, cudaGetLastError(), "matmul");
 }

@@ -123,7 +123,7 @@ struct yk_gemm yk_gemm_make(struct yk_backend_lane *lane, const struct yk_matmul
 }
 
 struct yk_cublas_matmul_arguments yk_gemm_cublas_arguments(const struct yk_gemm *gemm,
-                                                           void *workspace, void *sums)
+                                                           void *workspace)
 {
     const struct yk_matmul_op *op = &gemm->op;
     return (struct yk_cublas_matmul_arguments){
@@ -134,7 +134,7 @@ struct yk_cublas_matmul_arguments yk_gemm_cublas_arguments(const struct yk_gemm 
         .c = op->c,
         .bias = op->bias,
         .aux = op->aux,
-        .sums = sums,
+        .sums = (char *)workspace + YK_CUBLAS_WORKSPACE_BYTES,
         .scale = op->scale,
         .workspace = workspace,
     };

@@ -33,8 +33,9 @@ static inline enum yk_precision yk_gemm_stored_type(enum yk_precision type)
 struct yk_gemm yk_gemm_make(struct yk_backend_lane *lane, const struct yk_matmul_op *op,
                             void *workspace);
 
+/* `workspace` is that of yk_gemm_make(). */
 struct yk_cublas_matmul_arguments yk_gemm_cublas_arguments(const struct yk_gemm *gemm,
-                                                           void *workspace, void *sums);
+                                                           void *workspace);
 
 /* Enqueues the parts of the op that gemm->variant does not fuse. */
 void yk_gemm_enqueue_unfused(const struct yk_gemm *gemm);

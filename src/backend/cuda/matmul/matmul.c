@@ -38,8 +38,7 @@ static void multiply(struct yk_backend_lane *lane, const struct yk_matmul_op *op
         return;
     }
     struct yk_gemm gemm = yk_gemm_make(lane, op, workspace);
-    const struct yk_cublas_matmul_arguments arguments =
-        yk_gemm_cublas_arguments(&gemm, workspace, workspace + YK_CUBLAS_WORKSPACE_BYTES);
+    const struct yk_cublas_matmul_arguments arguments = yk_gemm_cublas_arguments(&gemm, workspace);
     if (!yk_cublas_enqueue_matmul(lane->device->cublas, &gemm.shape, &arguments, yk_matmul_autotune,
                                   &gemm, &gemm.variant)) {
         char message[YK_CUDA_ERROR_TEXT_SIZE];
@@ -57,6 +56,18 @@ static void multiply(struct yk_backend_lane *lane, const struct yk_matmul_op *op
 static size_t pad(int64_t elements)
 {
     return ((size_t)elements * sizeof(float) + 255) / 256 * 256;
+}
+
+/* Converts a (rows, columns) operand to fp32 at `to`, if it has 16 bits. */
+static void widen(struct yk_backend_lane *lane, int64_t rows, int64_t columns,
+                  enum yk_precision type, void *to, const void **operand, int64_t *stride)
+{
+    if (is_half(type)) {
+        yk_cuda_elementwise_cast_matrix(lane, rows, columns, *operand, *stride, type, to, columns,
+                                        YK_PRECISION_FP32, false);
+        *operand = to;
+        *stride = columns;
+    }
 }
 
 /* Multiplies the operands of `wide` into `output` as fp32, converts the product to c, and then
@@ -88,8 +99,6 @@ static void multiply_wide(struct yk_backend_lane *lane, const struct yk_matmul_o
     const bool half_a = is_half(op->a_type);
     const bool half_b = is_half(op->b_type);
     const bool aside = is_half(op->c_type);
-    const int64_t a_columns = op->a_transposed ? op->m : op->k;
-    const int64_t b_columns = op->b_transposed ? op->k : op->n;
     const size_t a_bytes = half_a ? pad(op->m * op->k) : 0;
     const size_t b_bytes = half_b ? pad(op->k * op->n) : 0;
     const size_t c_bytes = aside ? pad(op->m * op->n) : 0;
@@ -107,20 +116,10 @@ static void multiply_wide(struct yk_backend_lane *lane, const struct yk_matmul_o
                                        : YK_PRECISION_FP32;
     wide.a_type = type;
     wide.b_type = type;
-    if (half_a) {
-        yk_cuda_elementwise_cast_matrix(lane, op->a_transposed ? op->k : op->m, a_columns, op->a,
-                                        op->a_stride, op->a_type, at, a_columns, YK_PRECISION_FP32,
-                                        false);
-        wide.a = at;
-        wide.a_stride = a_columns;
-    }
-    if (half_b) {
-        yk_cuda_elementwise_cast_matrix(lane, op->b_transposed ? op->n : op->k, b_columns, op->b,
-                                        op->b_stride, op->b_type, at + a_bytes, b_columns,
-                                        YK_PRECISION_FP32, false);
-        wide.b = at + a_bytes;
-        wide.b_stride = b_columns;
-    }
+    widen(lane, op->a_transposed ? op->k : op->m, op->a_transposed ? op->m : op->k, op->a_type, at,
+          &wide.a, &wide.a_stride);
+    widen(lane, op->b_transposed ? op->n : op->k, op->b_transposed ? op->k : op->n, op->b_type,
+          at + a_bytes, &wide.b, &wide.b_stride);
     if (!aside) {
         multiply(lane, &wide);
         return;

@@ -18,13 +18,25 @@ enum {
     LARGEST_CLUSTER = 16,
 };
 
+int32_t yk_matmul_algorithm_attribute(const cublasLtMatmulAlgo_t *algorithm,
+                                      cublasLtMatmulAlgoConfigAttributes_t attribute)
+{
+    size_t written = 0;
+    int32_t wide = 0; /* attributes have two or four bytes */
+    uint16_t narrow = 0;
+    if (cublasLtMatmulAlgoConfigGetAttribute(algorithm, attribute, &wide, sizeof wide, &written) ==
+        CUBLAS_STATUS_SUCCESS) {
+        return wide;
+    }
+    return cublasLtMatmulAlgoConfigGetAttribute(algorithm, attribute, &narrow, sizeof narrow,
+                                                &written) == CUBLAS_STATUS_SUCCESS
+               ? narrow
+               : 0;
+}
+
 int32_t yk_matmul_algorithm_cluster_size(const cublasLtMatmulAlgo_t *algorithm)
 {
-    uint16_t shape = CUBLASLT_CLUSTER_SHAPE_AUTO;
-    size_t written = 0;
-    (void)cublasLtMatmulAlgoConfigGetAttribute(algorithm, CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID,
-                                               &shape, sizeof shape, &written);
-    switch (shape) {
+    switch (yk_matmul_algorithm_attribute(algorithm, CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID)) {
     case CUBLASLT_CLUSTER_SHAPE_AUTO: /* the algorithm does not support clusters */
     case CUBLASLT_CLUSTER_SHAPE_1x1x1:
         return 1;
@@ -48,11 +60,8 @@ int32_t yk_matmul_algorithm_cluster_size(const cublasLtMatmulAlgo_t *algorithm)
 /* Whether the algorithm splits k among SMs. */
 static bool splits(const cublasLtMatmulAlgo_t *algorithm)
 {
-    int32_t parts = 1;
-    size_t written = 0;
-    return cublasLtMatmulAlgoConfigGetAttribute(algorithm, CUBLASLT_ALGO_CONFIG_SPLITK_NUM, &parts,
-                                                sizeof parts, &written) == CUBLAS_STATUS_SUCCESS &&
-           parts != 1 && parts != 0;
+    const int32_t parts = yk_matmul_algorithm_attribute(algorithm, CUBLASLT_ALGO_CONFIG_SPLITK_NUM);
+    return parts != 1 && parts != 0;
 }
 
 bool yk_matmul_algorithm_is_safe_unchecked(const struct yk_cublas_context *context,
@@ -82,39 +91,6 @@ enum {
     MAX_CHOICES = CUBLASLT_MATMUL_TILE_END, /* tile or stage ids of an algorithm */
     STAGES_TRIED = 2,                       /* the largest: they hide memory latency best */
 };
-
-struct types {
-    cublasComputeType_t computed;
-    cudaDataType_t scale;
-    cudaDataType_t a;
-    cudaDataType_t b;
-    cudaDataType_t add;
-    cudaDataType_t c;
-};
-
-static bool read_type(cublasLtMatrixLayout_t layout, cudaDataType_t *out)
-{
-    uint32_t type = 0;
-    size_t written = 0;
-    const bool is_read =
-        cublasLtMatrixLayoutGetAttribute(layout, CUBLASLT_MATRIX_LAYOUT_TYPE, &type, sizeof type,
-                                         &written) == CUBLAS_STATUS_SUCCESS;
-    *out = (cudaDataType_t)type;
-    return is_read;
-}
-
-static bool read_types(const struct yk_matmul_descriptors *descriptors, struct types *out)
-{
-    int32_t computed = 0;
-    size_t written = 0;
-    const bool is_read = cublasLtMatmulDescGetAttribute(
-                             descriptors->work, CUBLASLT_MATMUL_DESC_COMPUTE_TYPE, &computed,
-                             sizeof computed, &written) == CUBLAS_STATUS_SUCCESS;
-    out->computed = (cublasComputeType_t)computed;
-    out->scale = CUDA_R_32F;
-    return is_read && read_type(descriptors->a, &out->a) && read_type(descriptors->b, &out->b) &&
-           read_type(descriptors->add, &out->add) && read_type(descriptors->c, &out->c);
-}
 
 /* Lists the tile ids or stage ids of an algorithm. Returns their number. */
 static int list_choices(const cublasLtMatmulAlgo_t *algorithm, cublasLtMatmulAlgoCapAttributes_t of,
@@ -198,23 +174,22 @@ static int find_others(const struct yk_cublas_context *context,
 {
     static const uint32_t tiles[] = {CUBLASLT_MATMUL_TILE_128x128, CUBLASLT_MATMUL_TILE_128x64,
                                      CUBLASLT_MATMUL_TILE_64x64};
-    struct types types;
+    const cublasComputeType_t computed = yk_matmul_shape_compute_type(&descriptors->shape);
+    const cudaDataType_t type = yk_matmul_shape_element_type(descriptors->shape.a_type);
+    const cudaDataType_t c_type = yk_matmul_shape_element_type(descriptors->shape.c_type);
     int ids[MAX_IDS];
     int id_count = 0;
     int count = 0;
-    if (!read_types(descriptors, &types) ||
-        cublasLtMatmulAlgoGetIds(context->library, types.computed, types.scale, types.b, types.a,
-                                 types.add, types.c, MAX_IDS, ids,
-                                 &id_count) != CUBLAS_STATUS_SUCCESS) {
+    if (cublasLtMatmulAlgoGetIds(context->library, computed, CUDA_R_32F, type, type, c_type, c_type,
+                                 MAX_IDS, ids, &id_count) != CUBLAS_STATUS_SUCCESS) {
         return 0;
     }
     for (size_t t = 0; t < sizeof tiles / sizeof tiles[0]; t++) {
         for (int i = 0; i < id_count; i++) {
             uint32_t entry[MAX_CHOICES];
             cublasLtMatmulAlgo_t made;
-            if (cublasLtMatmulAlgoInit(context->library, types.computed, types.scale, types.b,
-                                       types.a, types.add, types.c, ids[i],
-                                       &made) == CUBLAS_STATUS_SUCCESS &&
+            if (cublasLtMatmulAlgoInit(context->library, computed, CUDA_R_32F, type, type, c_type,
+                                       c_type, ids[i], &made) == CUBLAS_STATUS_SUCCESS &&
                 is_aligned(&made, (uint32_t)descriptors->shape.alignment) &&
                 is_listed(tiles[t], entry,
                           list_choices(&made, CUBLASLT_ALGO_CAP_TILE_IDS, entry)) &&

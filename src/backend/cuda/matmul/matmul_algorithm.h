@@ -23,6 +23,10 @@ struct yk_cublas_context {
     struct yk_block_cluster_trust *trust;
 };
 
+/* Returns an attribute of the algorithm, or 0 if the algorithm does not have it. */
+int32_t yk_matmul_algorithm_attribute(const cublasLtMatmulAlgo_t *algorithm,
+                                      cublasLtMatmulAlgoConfigAttributes_t attribute);
+
 /* Returns the number of thread blocks in a cluster; 1 means: no clusters. */
 int32_t yk_matmul_algorithm_cluster_size(const cublasLtMatmulAlgo_t *algorithm);
 

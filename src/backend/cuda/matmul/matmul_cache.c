@@ -15,11 +15,19 @@ struct entry {
     bool used;
 };
 
+/* What a line of the file holds, in hexadecimal. */
+struct line {
+    uint64_t origin;
+    struct yk_matmul_shape shape;
+    struct yk_matmul_algorithm_choice choice;
+};
+_Static_assert(sizeof(struct line) == sizeof(uint64_t) + sizeof(struct yk_matmul_shape) +
+                                          sizeof(struct yk_matmul_algorithm_choice),
+               "lines have no padding");
+
 enum {
     FIRST_CAPACITY = 256,
-    LINE_BYTES = sizeof(uint64_t) + sizeof(struct yk_matmul_shape) +
-                 sizeof(struct yk_matmul_algorithm_choice),
-    LINE_DIGITS = 2 * LINE_BYTES,
+    LINE_DIGITS = 2 * sizeof(struct line),
     LINE_SIZE = LINE_DIGITS + 2,
 };
 
@@ -89,38 +97,33 @@ static int digit(char letter)
     return letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : -1;
 }
 
-/* Returns false if the line is not `count` bytes in hexadecimal. */
-static bool read_line(const char *line, unsigned char *out, size_t count)
+/* Returns false if the text is not a line in hexadecimal. */
+static bool parse_line(const char *text, struct line *out)
 {
-    for (size_t i = 0; i < count; i++) {
-        const int high = digit(line[2 * i]);
-        const int low = high < 0 ? -1 : digit(line[2 * i + 1]);
+    unsigned char *bytes = (unsigned char *)out;
+    for (size_t i = 0; i < sizeof *out; i++) {
+        const int high = digit(text[2 * i]);
+        const int low = high < 0 ? -1 : digit(text[2 * i + 1]);
         if (low < 0) {
             return false;
         }
-        out[i] = (unsigned char)(high * 16 + low);
+        bytes[i] = (unsigned char)(high * 16 + low);
     }
-    return line[2 * count] == '\n';
+    return text[LINE_DIGITS] == '\n';
 }
 
-/* A line holds the bytes of the origin, the shape and the choice. */
 static yk_status read_file(struct yk_matmul_cache *cache)
 {
-    char line[LINE_SIZE + 1];
-    unsigned char bytes[LINE_BYTES];
+    char text[LINE_SIZE + 1];
+    struct line line;
     yk_status status = YK_OK;
     FILE *file = fopen(cache->path, "r");
     if (!file) {
         return YK_OK;
     }
-    while (status == YK_OK && fgets(line, sizeof line, file)) {
-        struct yk_matmul_shape shape;
-        struct yk_matmul_algorithm_choice choice;
-        if (read_line(line, bytes, LINE_BYTES) &&
-            memcmp(bytes, &cache->origin, sizeof cache->origin) == 0) {
-            memcpy(&shape, bytes + sizeof cache->origin, sizeof shape);
-            memcpy(&choice, bytes + sizeof cache->origin + sizeof shape, sizeof choice);
-            status = keep(cache, &shape, &choice);
+    while (status == YK_OK && fgets(text, sizeof text, file)) {
+        if (parse_line(text, &line) && line.origin == cache->origin) {
+            status = keep(cache, &line.shape, &line.choice);
         }
     }
     (void)fclose(file);
@@ -165,20 +168,18 @@ yk_status yk_matmul_cache_add(struct yk_matmul_cache *cache, const struct yk_mat
                               const struct yk_matmul_algorithm_choice *choice)
 {
     static const char digits[] = "0123456789abcdef";
-    unsigned char bytes[LINE_BYTES];
-    char line[LINE_SIZE];
+    const struct line line = {cache->origin, *shape, *choice};
+    const unsigned char *bytes = (const unsigned char *)&line;
+    char text[LINE_SIZE];
     YK_TRY(keep(cache, shape, choice));
     if (!cache->path || !choice->exists) {
         return YK_OK;
     }
-    memcpy(bytes, &cache->origin, sizeof cache->origin);
-    memcpy(bytes + sizeof cache->origin, shape, sizeof *shape);
-    memcpy(bytes + sizeof cache->origin + sizeof *shape, choice, sizeof *choice);
-    for (size_t i = 0; i < LINE_BYTES; i++) {
-        line[2 * i] = digits[bytes[i] / 16];
-        line[2 * i + 1] = digits[bytes[i] % 16];
+    for (size_t i = 0; i < sizeof line; i++) {
+        text[2 * i] = digits[bytes[i] / 16];
+        text[2 * i + 1] = digits[bytes[i] % 16];
     }
-    line[LINE_DIGITS] = '\n';
-    yk_matmul_cache_append_line(cache->path, line, LINE_DIGITS + 1);
+    text[LINE_DIGITS] = '\n';
+    yk_matmul_cache_append_line(cache->path, text, LINE_DIGITS + 1);
     return YK_OK;
 }

@@ -2,7 +2,7 @@
 
 #include "backend/cuda/lane.h"
 
-static cudaDataType_t number_type(int32_t type)
+cudaDataType_t yk_matmul_shape_element_type(int32_t type)
 {
     switch (type) {
     case YK_PRECISION_FP16:
@@ -12,6 +12,11 @@ static cudaDataType_t number_type(int32_t type)
     default:
         return CUDA_R_32F;
     }
+}
+
+cublasComputeType_t yk_matmul_shape_compute_type(const struct yk_matmul_shape *shape)
+{
+    return shape->a_type == YK_PRECISION_TF32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
 }
 
 static cublasLtEpilogue_t epilogue_of(const struct yk_matmul_shape *shape)
@@ -73,8 +78,8 @@ static cublasStatus_t describe_work(const struct yk_matmul_shape *shape, cublasL
 static cublasStatus_t describe_matrices(const struct yk_matmul_shape *shape,
                                         struct yk_matmul_descriptors *descriptors)
 {
-    const cudaDataType_t type = number_type(shape->a_type);
-    const cudaDataType_t c_type = number_type(shape->c_type);
+    const cudaDataType_t type = yk_matmul_shape_element_type(shape->a_type);
+    const cudaDataType_t c_type = yk_matmul_shape_element_type(shape->c_type);
     const uint64_t m = (uint64_t)shape->m;
     const uint64_t n = (uint64_t)shape->n;
     const uint64_t k = (uint64_t)shape->k;
@@ -97,9 +102,8 @@ cublasStatus_t yk_matmul_shape_create_descriptors(const struct yk_matmul_shape *
                                                   struct yk_matmul_descriptors *out)
 {
     *out = (struct yk_matmul_descriptors){.shape = *shape};
-    const cublasComputeType_t computed =
-        shape->a_type == YK_PRECISION_TF32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
-    cublasStatus_t status = cublasLtMatmulDescCreate(&out->work, computed, CUDA_R_32F);
+    cublasStatus_t status =
+        cublasLtMatmulDescCreate(&out->work, yk_matmul_shape_compute_type(shape), CUDA_R_32F);
     YK_CUDA_IF_SUCCESS(status, describe_work(shape, out->work));
     if (processors > 0) {
         YK_CUDA_IF_SUCCESS(

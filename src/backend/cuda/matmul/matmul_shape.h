@@ -52,6 +52,11 @@ struct yk_matmul_shape {
     int32_t unused;    /* always 0; makes padding explicit */
 };
 
+/* Return cuBLASLt's names of a type of elements (an enum yk_precision), and of the type in which
+ * the product is computed. */
+cudaDataType_t yk_matmul_shape_element_type(int32_t type);
+cublasComputeType_t yk_matmul_shape_compute_type(const struct yk_matmul_shape *shape);
+
 /* Removes from the shape all parts that the variant does not fuse. */
 void yk_matmul_shape_remove_unfused(struct yk_matmul_shape *shape, enum yk_matmul_fusion variant);
 

@@ -7,15 +7,9 @@
 #ifndef YK_BACKEND_CUDA_MATMUL_MATMUL_TOLERANCE_H
 #define YK_BACKEND_CUDA_MATMUL_MATMUL_TOLERANCE_H
 
-#include "base/precision.h"
+#include "backend/ops.h"
 
 #include <math.h>
-
-#ifdef __CUDACC__
-#define YK_HOST_OR_DEVICE_FUNCTION static __device__ __forceinline__
-#else
-#define YK_HOST_OR_DEVICE_FUNCTION static inline
-#endif
 
 enum yk_matmul_tolerance_result {
     YK_MATMUL_WITHIN_TOLERANCE,
@@ -41,7 +35,7 @@ struct yk_matmul_expected_element {
 #define YK_MATMUL_TOLERANCE_ROUNDING 0.00390625F /* 2^-8: twice the rounding error of bf16 */
 
 /* Returns the error that rounding of intermediate values may cause. */
-YK_HOST_OR_DEVICE_FUNCTION float
+YK_HOST_OR_DEVICE_INLINE float
 yk_matmul_tolerance_rounding_error(enum yk_precision type,
                                    const struct yk_matmul_expected_element *number)
 {
@@ -52,7 +46,7 @@ yk_matmul_tolerance_rounding_error(enum yk_precision type,
            (type == YK_PRECISION_FP16 ? YK_MATMUL_TOLERANCE_FP16_MIN : 0.0F);
 }
 
-YK_HOST_OR_DEVICE_FUNCTION enum yk_matmul_tolerance_result
+YK_HOST_OR_DEVICE_INLINE enum yk_matmul_tolerance_result
 yk_matmul_tolerance_check(enum yk_precision type, float made,
                           const struct yk_matmul_expected_element *number)
 {

@@ -4,15 +4,15 @@
 
 #include <stdlib.h>
 
-/* The caller writes two buffers alternately. Each op records an event ("mark") on the lane. A
- * prefetched op waits for the mark of the op before: then no earlier matmul reads its buffer any
- * more, while the matmul enqueued since then still runs. */
+/* Prefetching: the caller writes two buffers alternately. Each op records an event ("mark") on the
+ * lane. A prefetched op waits for the mark of the op before: then no earlier matmul reads its
+ * buffer any more, while the matmul enqueued since then still runs. */
 enum {
     MADE = 2, /* the lane waits for it before it uses the output */
     EVENTS,
 };
 
-struct yk_cuda_prefetch {
+struct yk_cuda_dequantise_prefetch {
     struct yk_backend_lane *side;
     cudaEvent_t events[EVENTS]; /* two marks, and MADE */
     int turn;                   /* index of the mark to record next */
@@ -20,7 +20,7 @@ struct yk_cuda_prefetch {
     bool on_side;               /* the last op ran on the side stream */
 };
 
-void yk_cuda_prefetch_destroy(struct yk_cuda_prefetch *prefetch)
+void yk_cuda_dequantise_prefetch_destroy(struct yk_cuda_dequantise_prefetch *prefetch)
 {
     if (prefetch) {
         yk_cuda_lane_destroy(prefetch->side);
@@ -33,7 +33,7 @@ void yk_cuda_prefetch_destroy(struct yk_cuda_prefetch *prefetch)
     }
 }
 
-void yk_cuda_prefetch_reset(struct yk_cuda_prefetch *prefetch)
+void yk_cuda_dequantise_prefetch_reset(struct yk_cuda_dequantise_prefetch *prefetch)
 {
     if (prefetch) {
         prefetch->to = NULL;
@@ -41,14 +41,15 @@ void yk_cuda_prefetch_reset(struct yk_cuda_prefetch *prefetch)
     }
 }
 
-struct yk_backend_lane *yk_cuda_prefetch_side_lane(const struct yk_cuda_prefetch *prefetch)
+struct yk_backend_lane *
+yk_cuda_dequantise_prefetch_side_lane(const struct yk_cuda_dequantise_prefetch *prefetch)
 {
     return prefetch ? prefetch->side : NULL;
 }
 
-static struct yk_cuda_prefetch *create(struct yk_backend_lane *lane)
+static struct yk_cuda_dequantise_prefetch *create(struct yk_backend_lane *lane)
 {
-    struct yk_cuda_prefetch *prefetch = calloc(1, sizeof *prefetch);
+    struct yk_cuda_dequantise_prefetch *prefetch = calloc(1, sizeof *prefetch);
     if (!prefetch) {
         return NULL;
     }
@@ -59,21 +60,21 @@ static struct yk_cuda_prefetch *create(struct yk_backend_lane *lane)
     }
     if (!sound) {
         (void)cudaGetLastError();
-        yk_cuda_prefetch_destroy(prefetch);
+        yk_cuda_dequantise_prefetch_destroy(prefetch);
         return NULL;
     }
     return prefetch;
 }
 
 /* Runs the op on the lane, or on the side stream where `on_side` is set. */
-static void run(struct yk_backend_lane *lane, struct yk_cuda_prefetch *prefetch,
+static void run(struct yk_backend_lane *lane, struct yk_cuda_dequantise_prefetch *prefetch,
                 const struct yk_dequantise_op *op)
 {
     if (!prefetch->on_side) {
-        yk_cuda_nf4_dequantise(lane, op);
+        yk_cuda_nf4_dequantise_on_lane(lane, op);
         return;
     }
-    yk_cuda_nf4_dequantise(prefetch->side, op);
+    yk_cuda_nf4_dequantise_on_lane(prefetch->side, op);
     if (!yk_cuda_lane_is_ok(prefetch->side)) {
         yk_cuda_lane_fail(lane, prefetch->side->message);
     }
@@ -83,14 +84,14 @@ static void run(struct yk_backend_lane *lane, struct yk_cuda_prefetch *prefetch,
                              "dequantise");
 }
 
-void yk_cuda_prefetch_dequantise(struct yk_backend_lane *lane, const struct yk_dequantise_op *op)
+void yk_cuda_nf4_dequantise(struct yk_backend_lane *lane, const struct yk_dequantise_op *op)
 {
     if (!lane->prefetch && op->order == YK_DEQUANTISE_PREFETCH) {
         lane->prefetch = create(lane);
     }
-    struct yk_cuda_prefetch *prefetch = lane->prefetch;
+    struct yk_cuda_dequantise_prefetch *prefetch = lane->prefetch;
     if (!prefetch || !yk_cuda_lane_is_ok(lane)) {
-        yk_cuda_nf4_dequantise(lane, op);
+        yk_cuda_nf4_dequantise_on_lane(lane, op);
         return;
     }
     if (op->order == YK_DEQUANTISE_WITH_PREVIOUS) {
