@@ -38,7 +38,7 @@ static double optimum_of(const struct yk_text *text, const char *path)
     if (yk_json_parse(yk_text_chars(text), text->length, &root) != YK_OK) {
         stop(path);
     }
-    if (!yk_json_number(yk_json_get_member(root, "optimum_s"), &optimum_s)) {
+    if (!yk_json_number_value(yk_json_get_member(root, "optimum_s"), &optimum_s)) {
         optimum_s = NAN;
     }
     yk_json_destroy(root);
@@ -48,7 +48,7 @@ static double optimum_of(const struct yk_text *text, const char *path)
 /* What a method gives, checked again. */
 static struct yk_transfer_order *order_by(const struct yk_transfer_order_problem *problem,
                                           const char *path,
-                                          const struct yk_transfer_order_options *options,
+                                          const struct yk_transfer_order_milp_options *options,
                                           struct yk_arena *arena, double *out_seconds)
 {
     struct yk_transfer_order *order = NULL;
@@ -68,14 +68,14 @@ static struct yk_transfer_order *order_by(const struct yk_transfer_order_problem
 
 static void measure(const char *path, double budget_s, struct worst *worst)
 {
-    const struct yk_transfer_order_options options = {.budget_s = budget_s};
+    const struct yk_transfer_order_milp_options options = {.budget_s = budget_s};
     struct yk_text text = {0};
     struct yk_arena *arena = NULL;
     struct yk_transfer_order_problem *problem = NULL;
     double greedy_s = 0;
     double milp_s = 0;
     if (yk_arena_create(&arena) != YK_OK || yk_file_read_document(path, &text) != YK_OK ||
-        yk_transfer_order_problem_read(yk_text_chars(&text), text.length, path, arena, &problem) !=
+        yk_transfer_order_problem_parse(yk_text_chars(&text), text.length, path, arena, &problem) !=
             YK_OK) {
         stop(path);
     }

@@ -51,7 +51,7 @@ static void measure(const char *path, int32_t device_count, double optimum, bool
     struct yk_graph *graph = NULL;
     const struct yk_graph_read_options options = {.device_count = device_count};
     if (yk_file_read_document(path, &text) != YK_OK ||
-        yk_graph_read(text.bytes, text.length, path, &options, &graph) != YK_OK) {
+        yk_graph_read_text(text.bytes, text.length, path, &options, &graph) != YK_OK) {
         stop(path);
     }
     const double heft = 100 * (makespan_of(graph, "heft") / optimum - 1);

@@ -71,7 +71,7 @@ static struct setting *set_up(int64_t blocks, int32_t micro_batches)
         exit(1);
     }
     check(yk_arena_create(&setting->arena));
-    check(yk_cluster_parse("8x(8xa100-80 @ nvlink3) @ 25GB/s", &setting->cluster));
+    check(yk_cluster_parse_line("8x(8xa100-80 @ nvlink3) @ 25GB/s", &setting->cluster));
     check(yk_model_config_find_builtin("llama3-8b", &found));
     setting->config = *found;
     setting->config.layers = blocks;
@@ -128,7 +128,7 @@ static double simulate(const struct setting *setting, double *step_s)
         check(yk_sim_run(setting->program, setting->costs, &options, &sim));
         seconds[i] = yk_clock_now_s() - begin_s;
         *step_s = sim->step_s;
-        yk_sim_destroy(sim);
+        yk_sim_result_destroy(sim);
     }
     qsort(seconds, REPEATS, sizeof *seconds, by_value);
     return seconds[REPEATS / 2];

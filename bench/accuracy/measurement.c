@@ -12,7 +12,7 @@ bool find_device(const struct device_name *names, const char *said, struct yk_de
     for (; names->said; names++) {
         if (strcmp(names->said, said) == 0) {
             struct yk_cluster *cluster = NULL;
-            if (yk_cluster_parse(names->sheet, &cluster) != YK_OK) {
+            if (yk_cluster_parse_line(names->sheet, &cluster) != YK_OK) {
                 fprintf(stderr, "%s: %s\n", names->sheet, yk_status_message());
                 exit(1);
             }

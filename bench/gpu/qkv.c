@@ -237,7 +237,7 @@ static bool find_nearby(char path[PATH_MAX])
 
 int main(void)
 {
-    const struct yk_backend_options options = {.side_streams = true};
+    const struct yk_backend_device_options options = {.side_streams = true};
     const char *named = getenv("YOKE_CUDA_PLUGIN");
     char nearby[PATH_MAX];
     struct bench bench = {0};

@@ -38,7 +38,7 @@ static yk_status run(const struct over_mpi *bench, const char *plugin)
     yk_status status;
     const struct yk_comm_backend *comm = NULL;
     const struct yk_backend *backend = &yk_backend_cpu;
-    const struct yk_backend_options options = {.threads = 1};
+    const struct yk_backend_device_options options = {.threads = 1};
     struct yk_comm_options comm_options = {.backend = backend, .block_bytes = bench->block_bytes};
     struct yk_communicator ranks = {0};
     YK_TRY_GOTO(yk_comm_load_plugin(plugin, &comm), undo);

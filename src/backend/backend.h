@@ -45,7 +45,7 @@ struct yk_backend_device; /* opaque; each backend defines these three structs */
 struct yk_backend_lane;
 struct yk_backend_event;
 
-struct yk_backend_options {
+struct yk_backend_device_options {
     int32_t index; /* index of the device among those of its kind */
 
     /* ---- CPU only ---- */
@@ -71,7 +71,8 @@ struct yk_backend {
     const char *name; /* "cpu" or "cuda" */
     int32_t abi;      /* YK_BACKEND_ABI */
 
-    yk_status (*open)(const struct yk_backend_options *options, struct yk_backend_device **out);
+    yk_status (*open)(const struct yk_backend_device_options *options,
+                      struct yk_backend_device **out);
     void (*close)(struct yk_backend_device *device); /* accepts NULL, like all destroy functions */
     /* Appends a description such as "Arm Neoverse N1, 2 threads". */
     void (*describe)(const struct yk_backend_device *device, struct yk_text *out);

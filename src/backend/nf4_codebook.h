@@ -82,7 +82,7 @@ enum {
 
 /* Returns the code of the value that is nearest to `scaled`. `values` has YK_NF4_SCALE_VALUE_COUNT
  * elements. If two values are equally near, returns the even code, like bitsandbytes. */
-YK_HOST_OR_DEVICE_INLINE uint8_t yk_nf4_nearest_scale_code(const float *values, float scaled)
+YK_HOST_OR_DEVICE_INLINE uint8_t yk_nf4_find_nearest_scale_code(const float *values, float scaled)
 {
     int low = 0;
     int high = YK_NF4_SCALE_VALUE_COUNT - 1;

@@ -1,6 +1,6 @@
 #include "backend/ops.h"
 
-struct yk_sum_rows_op yk_ops_row_sum_op_of_matmul(const struct yk_matmul_op *op)
+struct yk_sum_rows_op yk_ops_make_matmul_row_sum_op(const struct yk_matmul_op *op)
 {
     const bool of_a = op->sums_of == YK_MATMUL_ROW_SUM_A;
     const bool of_c = op->sums_of == YK_MATMUL_ROW_SUM_C;
@@ -21,7 +21,7 @@ struct yk_sum_rows_op yk_ops_row_sum_op_of_matmul(const struct yk_matmul_op *op)
     };
 }
 
-size_t yk_ops_nf4_set_pointers(void *base, int64_t count, struct yk_nf4_tensor *out)
+size_t yk_ops_lay_out_nf4_tensor(void *base, int64_t count, struct yk_nf4_tensor *out)
 {
     const size_t blocks = (size_t)((count + YK_NF4_BLOCK_SIZE - 1) / YK_NF4_BLOCK_SIZE);
     const size_t floats = (blocks + YK_NF4_SCALE_BLOCK_SIZE - 1) / YK_NF4_SCALE_BLOCK_SIZE + 1;

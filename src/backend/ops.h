@@ -47,7 +47,7 @@
     OP(QUANTISE, quantise, nf4_quantise)                                                           \
     OP(DEQUANTISE, dequantise, nf4_dequantise)
 
-enum yk_epilogue {
+enum yk_matmul_epilogue {
     YK_EPILOGUE_NONE,
     YK_EPILOGUE_GELU,     /* c = gelu(x), tanh form; stores x in aux if aux is not NULL */
     YK_EPILOGUE_GELU_ERF, /* like YK_EPILOGUE_GELU, but the exact form */
@@ -61,7 +61,7 @@ enum yk_epilogue {
 
 /* Row sums that a matmul computes in addition to its product. They are used as gradients of
  * biases. */
-enum yk_matmul_row_sum {
+enum yk_matmul_row_sum_source {
     YK_MATMUL_ROW_SUM_NONE,
     YK_MATMUL_ROW_SUM_A, /* (m): the sum of op(a) over k; requires a_transposed */
     YK_MATMUL_ROW_SUM_B, /* (n): the sum of op(b) over k; requires !b_transposed */
@@ -92,13 +92,13 @@ struct yk_matmul_op {
     const void *bias; /* (n); may be NULL */
     const void *add;  /* (m, n), with the type of c; may be NULL or c itself */
     int64_t add_stride;
-    enum yk_epilogue epilogue;
+    enum yk_matmul_epilogue epilogue;
     void *aux; /* (m, n), with the type of c; input or output of the epilogue; YK_EPILOGUE_RELU does
                   not write aux */
     int64_t aux_stride;
     int64_t split_columns[2]; /* columns at which the matmul may be split into independent matmuls,
                                  such as queries, keys and values; 0 means: no split */
-    enum yk_matmul_row_sum sums_of;
+    enum yk_matmul_row_sum_source sums_of;
     void *row_sums; /* the op adds the row sums to these elements */
     enum yk_precision sums_type;
 };
@@ -303,7 +303,7 @@ struct yk_cross_entropy_op {
 
 /* The norm of all gradients of a step. It is in device memory, so that optimizers do not wait for
  * the host. */
-struct yk_gradient_norm {
+struct yk_gradient_norm_and_factor {
     double norm;  /* norm of the gradients without the loss scale */
     float factor; /* factor for the gradients; removes the loss scale and clips */
     int32_t skip; /* 1 means: the norm is infinite or NaN, and optimizers do nothing */
@@ -323,7 +323,7 @@ struct yk_clip_norm_op {
     int64_t count;
     float unscale; /* 1 / loss scale */
     float clip;    /* 0 means: no clipping */
-    struct yk_gradient_norm *gradient_norm;
+    struct yk_gradient_norm_and_factor *gradient_norm;
 };
 
 /* The weights that an optimizer updates, and what all optimizers need. If `master` is not NULL, the
@@ -336,7 +336,7 @@ struct yk_weight_update {
     enum yk_precision type; /* type of weights and gradients */
     float lr;
     float weight_decay;
-    const struct yk_gradient_norm *gradient_norm; /* NULL means: factor 1 */
+    const struct yk_gradient_norm_and_factor *gradient_norm; /* NULL means: factor 1 */
 };
 
 /* AdamW (Loshchilov and Hutter 2019), computed as in PyTorch. */
@@ -403,7 +403,7 @@ struct yk_quantise_op {
 };
 
 /* When a dequantise op runs. */
-enum yk_dequantise_order {
+enum yk_dequantise_schedule {
     YK_DEQUANTISE_IN_ORDER, /* in order, like every other op */
     /* In parallel with the ops that were enqueued after the previous dequantise op. Those ops must
      * neither read nor write the output memory of this op. */
@@ -416,15 +416,15 @@ struct yk_dequantise_op {
     struct yk_nf4_tensor from;
     void *to;
     enum yk_precision type;
-    enum yk_dequantise_order order;
+    enum yk_dequantise_schedule order;
 };
 
 /* Returns the op that computes the row sums of a matmul after the matmul has run. op->sums_of must
  * not be YK_MATMUL_ROW_SUM_NONE. */
-struct yk_sum_rows_op yk_ops_row_sum_op_of_matmul(const struct yk_matmul_op *op);
+struct yk_sum_rows_op yk_ops_make_matmul_row_sum_op(const struct yk_matmul_op *op);
 
 /* Sets the pointers of an NF4 tensor with `count` elements that is stored at `base`. Returns the
  * size of the tensor in bytes. `out` may be NULL. */
-size_t yk_ops_nf4_set_pointers(void *base, int64_t count, struct yk_nf4_tensor *out);
+size_t yk_ops_lay_out_nf4_tensor(void *base, int64_t count, struct yk_nf4_tensor *out);
 
 #endif

@@ -43,7 +43,7 @@ yk_status yk_arena_strdup(struct yk_arena *arena, const char *text, const char *
 /* Creates an arena, allocates a zeroed struct in this arena, and sets `pointer` to the struct
  * and `pointer->arena` to the arena. If memory is exhausted, the calling function returns the
  * failure. */
-#define YK_TRY_NEW_WITH_ARENA(pointer)                                                             \
+#define YK_TRY_NEW_WITH_OWN_ARENA(pointer)                                                         \
     do {                                                                                           \
         struct yk_arena *yk_arena_owned_ = NULL;                                                   \
         YK_TRY(yk_arena_create(&yk_arena_owned_));                                                 \

@@ -101,7 +101,7 @@ int64_t yk_file_read_at(int descriptor, uint64_t offset, void *to, uint64_t leng
     return (int64_t)done;
 }
 
-int yk_file_write_bytes(int descriptor, const void *bytes, size_t length)
+int yk_file_write_to_descriptor(int descriptor, const void *bytes, size_t length)
 {
     for (size_t done = 0; done < length;) {
         const size_t chunk = length - done < MAX_CHUNK_BYTES ? length - done : MAX_CHUNK_BYTES;
@@ -175,7 +175,7 @@ static yk_status read_limited(const char *path, const struct limit *limit, struc
     return status;
 }
 
-yk_status yk_file_read_limited(const char *path, uint64_t most, struct yk_text *out)
+yk_status yk_file_read_with_limit(const char *path, uint64_t most, struct yk_text *out)
 {
     const struct limit limit = {.most = most, .who = "a file of its kind", .why = ""};
     return read_limited(path, &limit, out);
@@ -183,7 +183,7 @@ yk_status yk_file_read_limited(const char *path, uint64_t most, struct yk_text *
 
 yk_status yk_file_read_document(const char *path, struct yk_text *out)
 {
-    return yk_file_read_limited(path, YK_FILE_MAX_DOCUMENT_BYTES, out);
+    return yk_file_read_with_limit(path, YK_FILE_MAX_DOCUMENT_BYTES, out);
 }
 
 yk_status yk_file_read_document_to_arena(const char *path, struct yk_arena *arena, const char **out,

@@ -32,7 +32,7 @@ yk_status yk_file_read_document_to_arena(const char *path, struct yk_arena *aren
                                          size_t *out_length) YK_MUST_USE;
 
 /* Does the same as yk_file_read_document(), but with a limit of `most` bytes. */
-yk_status yk_file_read_limited(const char *path, uint64_t most, struct yk_text *out) YK_MUST_USE;
+yk_status yk_file_read_with_limit(const char *path, uint64_t most, struct yk_text *out) YK_MUST_USE;
 
 /* Does the same as yk_file_read_document() for training data. The limit for all bytes in `out`
  * together is one eighth of the free memory, because the data needs several times its size after
@@ -49,7 +49,7 @@ int64_t yk_file_read_at(int descriptor, uint64_t offset, void *to, uint64_t leng
 
 /* Writes `length` bytes at the current position. Returns 0 on success, otherwise the value of
  * errno. */
-int yk_file_write_bytes(int descriptor, const void *bytes, size_t length);
+int yk_file_write_to_descriptor(int descriptor, const void *bytes, size_t length);
 
 /* Fails if `path` exists and is not a regular file. For callers that open the file themselves. */
 yk_status yk_file_check_regular(const char *path) YK_MUST_USE;

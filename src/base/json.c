@@ -120,12 +120,12 @@ const struct yk_json *yk_json_array_at(const struct yk_json *node, size_t index)
     return wrap(json_array_get(node_of(node), index));
 }
 
-const char *yk_json_string(const struct yk_json *node)
+const char *yk_json_string_value(const struct yk_json *node)
 {
     return json_string_value(node_of(node));
 }
 
-bool yk_json_number(const struct yk_json *node, double *out)
+bool yk_json_number_value(const struct yk_json *node, double *out)
 {
     if (!json_is_number(node_of(node))) {
         return false;
@@ -134,7 +134,7 @@ bool yk_json_number(const struct yk_json *node, double *out)
     return true;
 }
 
-bool yk_json_boolean(const struct yk_json *node, bool *out)
+bool yk_json_boolean_value(const struct yk_json *node, bool *out)
 {
     if (!json_is_boolean(node_of(node))) {
         return false;
@@ -169,8 +169,8 @@ enum {
     SHOWN_COLUMNS = 60
 };
 
-yk_status yk_json_prefix_error_location(yk_status status, const char *list, size_t index,
-                                        const char *name)
+yk_status yk_json_prefix_error_with_element(yk_status status, const char *list, size_t index,
+                                            const char *name)
 {
     if (status == YK_OK) {
         return YK_OK;
@@ -182,10 +182,11 @@ yk_status yk_json_prefix_error_location(yk_status status, const char *list, size
     } else {
         snprintf(place, sizeof place, "%s[%zu]", list, index);
     }
-    return yk_status_prefix(status, place);
+    return yk_status_prefix_message(status, place);
 }
 
-yk_status yk_json_check_object(const struct yk_json *node, const char *const *known, size_t count)
+yk_status yk_json_check_object_keys(const struct yk_json *node, const char *const *known,
+                                    size_t count)
 {
     if (!yk_json_is_object(node)) {
         return yk_fail(YK_ERROR_INPUT, "this must be an object, not %s", yk_json_type_name(node));
@@ -193,24 +194,24 @@ yk_status yk_json_check_object(const struct yk_json *node, const char *const *kn
     return yk_json_check_keys(node, known, count);
 }
 
-yk_status yk_json_check_list(const struct yk_json *node, const char *key)
+yk_status yk_json_check_is_array(const struct yk_json *node, const char *key)
 {
     return yk_json_is_array(node) ? YK_OK
                                   : yk_fail(YK_ERROR_INPUT, "\"%s\" must be a list, not %s", key,
                                             yk_json_type_name(node));
 }
 
-yk_status yk_json_get_list(const struct yk_json *object, const char *key,
-                           const struct yk_json **out)
+yk_status yk_json_get_array(const struct yk_json *object, const char *key,
+                            const struct yk_json **out)
 {
     *out = yk_json_get_member(object, key);
-    return *out ? yk_json_check_list(*out, key) : YK_OK;
+    return *out ? yk_json_check_is_array(*out, key) : YK_OK;
 }
 
-yk_status yk_json_require_list(const struct yk_json *object, const char *key,
-                               const struct yk_json **out)
+yk_status yk_json_require_array(const struct yk_json *object, const char *key,
+                                const struct yk_json **out)
 {
-    YK_TRY(yk_json_get_list(object, key, out));
+    YK_TRY(yk_json_get_array(object, key, out));
     return *out ? YK_OK : yk_fail(YK_ERROR_INPUT, "\"%s\" is missing", key);
 }
 
@@ -218,7 +219,7 @@ yk_status yk_json_read_nonempty_string(const struct yk_json *node, const char *k
                                        const char **out)
 {
     double number = 0;
-    const char *name = yk_json_string(node);
+    const char *name = yk_json_string_value(node);
     if (name && *name) {
         *out = name;
         return YK_OK;
@@ -229,7 +230,7 @@ yk_status yk_json_read_nonempty_string(const struct yk_json *node, const char *k
     if (!node) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" is missing", key);
     }
-    if (yk_json_number(node, &number)) {
+    if (yk_json_number_value(node, &number)) {
         char digits[YK_NUMBER_BUFFER_SIZE];
         yk_number_format(number, digits);
         return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a string: \"%s\", not %s", key, digits,
@@ -241,13 +242,13 @@ yk_status yk_json_read_nonempty_string(const struct yk_json *node, const char *k
 yk_status yk_json_read_quantity(const struct yk_json *node, const char *key, enum yk_unit unit,
                                 double *out)
 {
-    if (yk_json_number(node, out)) {
+    if (yk_json_number_value(node, out)) {
         return YK_OK;
     }
-    const char *word = yk_json_string(node);
+    const char *word = yk_json_string_value(node);
     if (word) {
         const yk_status status = yk_units_parse(word, unit, out);
-        return yk_status_prefix(status, key);
+        return yk_status_prefix_message(status, key);
     }
     return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a number, not %s", key, yk_json_type_name(node));
 }
@@ -255,7 +256,7 @@ yk_status yk_json_read_quantity(const struct yk_json *node, const char *key, enu
 yk_status yk_json_get_string(const struct yk_json *object, const char *key, const char **out)
 {
     const struct yk_json *node = yk_json_get_member(object, key);
-    const char *text = yk_json_string(node);
+    const char *text = yk_json_string_value(node);
     if (node && !text) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a string, not %s", key,
                        yk_json_type_name(node));
@@ -272,8 +273,8 @@ static yk_status read_amount(const struct yk_json *node, enum yk_unit unit, bool
 {
     char digits[YK_NUMBER_BUFFER_SIZE];
     double number = 0;
-    const char *word = yk_json_string(node);
-    if (!word && yk_json_number(node, &number)) {
+    const char *word = yk_json_string_value(node);
+    if (!word && yk_json_number_value(node, &number)) {
         yk_number_format(number, digits);
         word = digits;
     }
@@ -294,7 +295,7 @@ static yk_status amount_of(const struct yk_json *object, const char *key, enum y
                            bool zero, double *out)
 {
     const struct yk_json *node = yk_json_get_member(object, key);
-    return yk_status_prefix(node ? read_amount(node, unit, zero, out) : YK_OK, key);
+    return yk_status_prefix_message(node ? read_amount(node, unit, zero, out) : YK_OK, key);
 }
 
 yk_status yk_json_get_positive_quantity(const struct yk_json *object, const char *key,
@@ -317,7 +318,7 @@ yk_status yk_json_get_integer(const struct yk_json *object, const char *key, int
     if (!node) {
         return YK_OK;
     }
-    if (!yk_json_number(node, &number) || number != trunc(number) || number < (double)min ||
+    if (!yk_json_number_value(node, &number) || number != trunc(number) || number < (double)min ||
         number > (double)max) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a whole number from %" PRId64 " to %" PRId64,
                        key, min, max);
@@ -329,7 +330,7 @@ yk_status yk_json_get_integer(const struct yk_json *object, const char *key, int
 yk_status yk_json_get_bool(const struct yk_json *object, const char *key, bool *out)
 {
     const struct yk_json *node = yk_json_get_member(object, key);
-    if (node && !yk_json_boolean(node, out)) {
+    if (node && !yk_json_boolean_value(node, out)) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" must be true or false, not %s", key,
                        yk_json_type_name(node));
     }
@@ -345,7 +346,7 @@ static yk_status check_version(const struct yk_json *root, const char *kind, int
                        "\"yoke\" is missing; a %s says \"yoke\": %d, the version of its form", kind,
                        reads);
     }
-    if (!yk_json_number(node, &version)) {
+    if (!yk_json_number_value(node, &version)) {
         return yk_fail(YK_ERROR_INPUT, "\"yoke\" must be %d, not %s", reads,
                        yk_json_type_name(node));
     }
@@ -355,21 +356,21 @@ static yk_status check_version(const struct yk_json *root, const char *kind, int
                          version, reads);
 }
 
-yk_status yk_json_check_document(const struct yk_json *root, const char *kind,
-                                 const char *const *known, size_t count)
+yk_status yk_json_check_yoke_document(const struct yk_json *root, const char *kind,
+                                      const char *const *known, size_t count)
 {
-    return yk_json_check_versioned_document(root, kind, FORM_VERSION, known, count);
+    return yk_json_check_versioned_yoke_document(root, kind, FORM_VERSION, known, count);
 }
 
-yk_status yk_json_check_versioned_document(const struct yk_json *root, const char *kind,
-                                           int version, const char *const *known, size_t count)
+yk_status yk_json_check_versioned_yoke_document(const struct yk_json *root, const char *kind,
+                                                int version, const char *const *known, size_t count)
 {
     const char *given = NULL;
     const char *words = NULL;
     if (!yk_json_is_object(root)) {
         return yk_fail(YK_ERROR_INPUT, "a %s is an object, not %s", kind, yk_json_type_name(root));
     }
-    given = yk_json_string(yk_json_get_member(root, "kind"));
+    given = yk_json_string_value(yk_json_get_member(root, "kind"));
     if (!given || strcmp(given, kind) == 0) {
         YK_TRY(check_version(root, kind, version));
     }

@@ -32,7 +32,7 @@ void yk_json_destroy(struct yk_json *root);
             yk_json_status_ = (expression);                                                        \
             yk_json_destroy(root);                                                                 \
         }                                                                                          \
-        YK_TRY(yk_status_prefix(yk_json_status_, (source)));                                       \
+        YK_TRY(yk_status_prefix_message(yk_json_status_, (source)));                               \
     } while (0)
 
 /* Returns the type of a node for messages: "an object", "a string" … Returns "nothing" if `node` is
@@ -68,10 +68,10 @@ const struct yk_json *yk_json_array_at(const struct yk_json *node, size_t index)
 
 /* Returns the zero-terminated characters of a string, or NULL if the node is not a string. The
  * string contains no other zeros. */
-const char *yk_json_string(const struct yk_json *node);
+const char *yk_json_string_value(const struct yk_json *node);
 
-bool yk_json_number(const struct yk_json *node, double *out);
-bool yk_json_boolean(const struct yk_json *node, bool *out);
+bool yk_json_number_value(const struct yk_json *node, double *out);
+bool yk_json_boolean_value(const struct yk_json *node, bool *out);
 
 /* Fails if a member of `object` has a name that is not in `known`. The message suggests the nearest
  * known name. */
@@ -81,7 +81,7 @@ yk_status yk_json_check_keys(const struct yk_json *object, const char *const *kn
 /*
  * The functions below read members of files in yoke's own formats and check their types. An error
  * message contains the name of the member ("cost"). The caller knows the task or the device, and
- * inserts it into the message with yk_json_prefix_error_location().
+ * inserts it into the message with yk_json_prefix_error_with_element().
  */
 
 /*
@@ -89,33 +89,33 @@ yk_status yk_json_check_keys(const struct yk_json *object, const char *const *kn
  * given "kind". The name of every member must be one of the `count` names in `known`. The members
  * "name" and "comment" may be missing, otherwise they must be strings that are not empty.
  */
-yk_status yk_json_check_document(const struct yk_json *root, const char *kind,
-                                 const char *const *known, size_t count) YK_MUST_USE;
+yk_status yk_json_check_yoke_document(const struct yk_json *root, const char *kind,
+                                      const char *const *known, size_t count) YK_MUST_USE;
 
 /* Does the same for a format whose version is not 1: the member "yoke" must be `version`. */
-yk_status yk_json_check_versioned_document(const struct yk_json *root, const char *kind,
-                                           int version, const char *const *known,
-                                           size_t count) YK_MUST_USE;
+yk_status yk_json_check_versioned_yoke_document(const struct yk_json *root, const char *kind,
+                                                int version, const char *const *known,
+                                                size_t count) YK_MUST_USE;
 
 /* Returns `status`. If it is a failure, inserts a location before the error message. For the list
  * "tasks", the index 3 and the name "x" the location is `tasks[3] ("x"): `. `name` may be NULL. */
-yk_status yk_json_prefix_error_location(yk_status status, const char *list, size_t index,
-                                        const char *name) YK_MUST_USE;
+yk_status yk_json_prefix_error_with_element(yk_status status, const char *list, size_t index,
+                                            const char *name) YK_MUST_USE;
 
 /* Fails unless `node` is an object and the name of every member is one of the `count` names in
  * `known`. */
-yk_status yk_json_check_object(const struct yk_json *node, const char *const *known,
-                               size_t count) YK_MUST_USE;
+yk_status yk_json_check_object_keys(const struct yk_json *node, const char *const *known,
+                                    size_t count) YK_MUST_USE;
 
 /* Fails unless `node`, the member `key` of an object, is an array. */
-yk_status yk_json_check_list(const struct yk_json *node, const char *key) YK_MUST_USE;
+yk_status yk_json_check_is_array(const struct yk_json *node, const char *key) YK_MUST_USE;
 
-/* Both set `*out` to the array `key` of an object. If the member is missing, yk_json_require_list()
- * fails, and yk_json_get_list() sets `*out` to NULL. */
-yk_status yk_json_require_list(const struct yk_json *object, const char *key,
-                               const struct yk_json **out) YK_MUST_USE;
-yk_status yk_json_get_list(const struct yk_json *object, const char *key,
-                           const struct yk_json **out) YK_MUST_USE;
+/* Both set `*out` to the array `key` of an object. If the member is missing,
+ * yk_json_require_array() fails, and yk_json_get_array() sets `*out` to NULL. */
+yk_status yk_json_require_array(const struct yk_json *object, const char *key,
+                                const struct yk_json **out) YK_MUST_USE;
+yk_status yk_json_get_array(const struct yk_json *object, const char *key,
+                            const struct yk_json **out) YK_MUST_USE;
 
 /* Reads the string of a node. Fails if the node is missing, is not a string, or is empty. `key` is
  * the name of the member, for messages. */

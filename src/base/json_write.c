@@ -57,7 +57,7 @@ void yk_json_write_begin_object(struct yk_json_writer *writer, const char *key)
     begin(writer, key, "{");
 }
 
-void yk_json_write_begin_object_on_line(struct yk_json_writer *writer, int32_t indent)
+void yk_json_write_begin_object_on_new_line(struct yk_json_writer *writer, int32_t indent)
 {
     yk_json_write_newline(writer, indent);
     yk_json_write_begin_object(writer, NULL);
@@ -140,14 +140,14 @@ void yk_json_write_raw(struct yk_json_writer *writer, const char *key, const cha
     yk_text_add(writer->text, json);
 }
 
-void yk_json_write_begin_document(struct yk_json_writer *writer, const char *kind)
+void yk_json_write_begin_yoke_document(struct yk_json_writer *writer, const char *kind)
 {
     yk_json_write_begin_object(writer, NULL);
     yk_json_write_integer(writer, "yoke", 1);
     yk_json_write_string(writer, "kind", kind);
 }
 
-yk_status yk_json_write_end_document(struct yk_json_writer *writer)
+yk_status yk_json_write_end_yoke_document(struct yk_json_writer *writer)
 {
     yk_json_write_end_object(writer);
     yk_text_add(writer->text, "\n");

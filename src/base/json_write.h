@@ -30,15 +30,15 @@ struct yk_json_writer {
 void yk_json_write_newline(struct yk_json_writer *writer, int32_t indent);
 
 /* Begins a yoke document: an object with the members "yoke": 1 (the version of its format) and
- * "kind". yk_json_write_end_document() ends the object and adds a newline. */
-void yk_json_write_begin_document(struct yk_json_writer *writer, const char *kind);
-yk_status yk_json_write_end_document(struct yk_json_writer *writer) YK_MUST_USE;
+ * "kind". yk_json_write_end_yoke_document() ends the object and adds a newline. */
+void yk_json_write_begin_yoke_document(struct yk_json_writer *writer, const char *kind);
+yk_status yk_json_write_end_yoke_document(struct yk_json_writer *writer) YK_MUST_USE;
 
 void yk_json_write_begin_object(struct yk_json_writer *writer, const char *key);
 void yk_json_write_end_object(struct yk_json_writer *writer);
 
 /* Begins an object that is an element of an array, on a new line with `indent` spaces. */
-void yk_json_write_begin_object_on_line(struct yk_json_writer *writer, int32_t indent);
+void yk_json_write_begin_object_on_new_line(struct yk_json_writer *writer, int32_t indent);
 
 void yk_json_write_begin_array(struct yk_json_writer *writer, const char *key);
 void yk_json_write_end_array(struct yk_json_writer *writer);

@@ -76,7 +76,7 @@ static yk_status grow(struct yk_name_index *names)
 yk_status yk_name_index_create(struct yk_name_index **out)
 {
     struct yk_name_index *names = NULL;
-    YK_TRY_NEW_WITH_ARENA(names);
+    YK_TRY_NEW_WITH_OWN_ARENA(names);
     YK_TRY_OR_CLEAN_UP(grow(names), yk_name_index_destroy(names));
     *out = names;
     return YK_OK;

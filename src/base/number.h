@@ -51,12 +51,12 @@ static inline int yk_number_compare(int64_t a, int64_t b)
 }
 
 /* Compares two elements of an array of int32_t. A comparison function for qsort(). */
-static inline int yk_number_compare_int32(const void *a, const void *b)
+static inline int yk_number_qsort_compare_int32(const void *a, const void *b)
 {
     return yk_number_compare(*(const int32_t *)a, *(const int32_t *)b);
 }
 
-static inline void yk_number_fill_array(int32_t *out, int64_t count, int32_t value)
+static inline void yk_number_fill_int32_array(int32_t *out, int64_t count, int32_t value)
 {
     for (int64_t i = 0; i < count; i++) {
         out[i] = value;

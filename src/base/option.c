@@ -14,7 +14,7 @@ enum {
     MAX_KEYS = 128 /* members of an option source */
 };
 
-const char *yk_option_nearest_name(const char *word, const char *const *names, size_t count)
+const char *yk_option_suggest_from_names(const char *word, const char *const *names, size_t count)
 {
     const char *found = NULL;
     size_t matches = 0;
@@ -27,8 +27,8 @@ const char *yk_option_nearest_name(const char *word, const char *const *names, s
     return matches == 1 ? found : yk_nearest_name(word, names, count);
 }
 
-bool yk_option_choice_at(const struct yk_option_choice *choices, size_t count, size_t number,
-                         struct yk_option_choice *out)
+bool yk_option_choice_from_array(const struct yk_option_choice *choices, size_t count,
+                                 size_t number, struct yk_option_choice *out)
 {
     if (number >= count) {
         return false;
@@ -37,7 +37,7 @@ bool yk_option_choice_at(const struct yk_option_choice *choices, size_t count, s
     return true;
 }
 
-const char *yk_option_nearest_choice(const char *word, yk_option_choice_getter choices)
+const char *yk_option_suggest_choice(const char *word, yk_option_choice_getter choices)
 {
     const char *names[MAX_CHOICES];
     struct yk_option_choice choice = {0};
@@ -45,7 +45,7 @@ const char *yk_option_nearest_choice(const char *word, yk_option_choice_getter c
     while (count < MAX_CHOICES && choices(count, &choice)) {
         names[count++] = choice.name;
     }
-    return yk_option_nearest_name(word, names, count);
+    return yk_option_suggest_from_names(word, names, count);
 }
 
 static yk_status fail_choice(const char *label, const char *word, yk_option_choice_getter choices)
@@ -55,7 +55,7 @@ static yk_status fail_choice(const char *label, const char *word, yk_option_choi
     for (size_t i = 0; choices(i, &choice); i++) {
         yk_text_addf(&names, "%s%s", i > 0 ? ", " : "", choice.name);
     }
-    const char *meant = yk_option_nearest_choice(word, choices);
+    const char *meant = yk_option_suggest_choice(word, choices);
     const yk_status status =
         meant ? yk_fail(YK_ERROR_USAGE, "%s: \"%s\" is none of %s; did you mean %s?", label, word,
                         yk_text_chars(&names), meant)
@@ -170,9 +170,9 @@ static yk_status read_percent(const struct yk_option *option, const char *word, 
 }
 
 static yk_status read_list(const struct yk_option *option, const char *word, struct yk_arena *arena,
-                           struct yk_option_numbers *out)
+                           struct yk_option_number_list *out)
 {
-    struct yk_option_numbers list = {NULL, 1};
+    struct yk_option_number_list list = {NULL, 1};
     for (const char *c = word; *c; c++) {
         list.count += *c == ',';
     }
@@ -203,7 +203,7 @@ static yk_status read_text(const struct yk_option *option, const char *word, con
     return YK_OK;
 }
 
-void yk_option_reset(const struct yk_option *option, void *arguments)
+void yk_option_set_not_given(const struct yk_option *option, void *arguments)
 {
     void *field = (char *)arguments + option->offset;
     switch (option->kind) {
@@ -229,7 +229,7 @@ void yk_option_reset(const struct yk_option *option, void *arguments)
         *(double *)field = NAN;
         return;
     case YK_OPTION_NUMBERS:
-        *(struct yk_option_numbers *)field = (struct yk_option_numbers){0};
+        *(struct yk_option_number_list *)field = (struct yk_option_number_list){0};
         return;
     }
 }
@@ -284,7 +284,7 @@ yk_status yk_option_store_defaults(const struct yk_option_table *table, struct y
 {
     for (size_t i = 0; i < table->count; i++) {
         const struct yk_option *option = &table->rows[i];
-        yk_option_reset(option, arguments);
+        yk_option_set_not_given(option, arguments);
         if (option->default_value) {
             YK_TRY(yk_option_parse_and_store(option, option->default_value, arena, arguments));
         }
@@ -295,15 +295,15 @@ yk_status yk_option_store_defaults(const struct yk_option_table *table, struct y
 /* The largest integer that all JSON readers represent exactly. */
 #define EXACT_INTEGER (INT64_C(1) << 53)
 
-bool yk_option_format_json_value(const struct yk_json *value, struct yk_text *out)
+bool yk_option_json_value_to_text(const struct yk_json *value, struct yk_text *out)
 {
     double number = 0;
     bool flag = false;
-    if (yk_json_string(value)) {
-        yk_text_add(out, yk_json_string(value));
-    } else if (yk_json_number(value, &number)) {
+    if (yk_json_string_value(value)) {
+        yk_text_add(out, yk_json_string_value(value));
+    } else if (yk_json_number_value(value, &number)) {
         yk_text_add_number(out, number);
-    } else if (yk_json_boolean(value, &flag)) {
+    } else if (yk_json_boolean_value(value, &flag)) {
         yk_text_add(out, flag ? "true" : "false");
     } else {
         return false;
@@ -323,7 +323,7 @@ static yk_status apply_value(const struct yk_option *option, const struct yk_jso
         return yk_fail(YK_ERROR_INPUT, "\"%s\" is null; give it a value, or leave it out",
                        option->name);
     }
-    const bool is_boolean = yk_json_boolean(value, &flag);
+    const bool is_boolean = yk_json_boolean_value(value, &flag);
     if (option->kind == YK_OPTION_FLAG && !is_boolean) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" is true or false, not %s", option->name,
                        yk_json_type_name(value));
@@ -331,7 +331,7 @@ static yk_status apply_value(const struct yk_option *option, const struct yk_jso
     if (option->kind == YK_OPTION_FLAG) {
         return flag ? yk_option_parse_and_store(option, NULL, arena, arguments) : YK_OK;
     }
-    if (is_boolean || !yk_option_format_json_value(value, &word)) {
+    if (is_boolean || !yk_option_json_value_to_text(value, &word)) {
         yk_text_free(&word);
         return yk_fail(YK_ERROR_INPUT, "\"%s\" is a number or a string, not %s", option->name,
                        yk_json_type_name(value));
@@ -352,9 +352,9 @@ static yk_status check_keys(const struct yk_option_table *table, const struct yk
         known[count++] = table->rows[i].name;
     }
     if (yk_json_get_member(root, "yoke")) {
-        return yk_json_check_document(root, "run", known, count);
+        return yk_json_check_yoke_document(root, "run", known, count);
     }
-    return yk_json_check_object(root, known, count);
+    return yk_json_check_object_keys(root, known, count);
 }
 
 /* Resets the option that this one excludes. */
@@ -364,7 +364,7 @@ static void clear_rival(const struct yk_option_table *table, const struct yk_opt
     const struct yk_option *rival =
         option->excludes ? yk_option_find(table, option->excludes) : NULL;
     if (rival) {
-        yk_option_reset(rival, arguments);
+        yk_option_set_not_given(rival, arguments);
     }
 }
 
@@ -393,29 +393,29 @@ static yk_status apply(const struct yk_option_table *table, const struct yk_json
     return YK_OK;
 }
 
-yk_status yk_option_source_apply(const struct yk_option_table *table,
-                                 const struct yk_option_source *source, struct yk_arena *arena,
-                                 void *arguments)
+yk_status yk_option_apply_file(const struct yk_option_table *table,
+                               const struct yk_option_file *source, struct yk_arena *arena,
+                               void *arguments)
 {
     YK_TRY_WITH_PARSED_JSON(root, source->json, strlen(source->json), source->name,
                             apply(table, root, arena, arguments));
     return YK_OK;
 }
 
-yk_status yk_option_sources_apply(const struct yk_option_table *table,
-                                  const struct yk_option_sources *sources, struct yk_arena *arena,
-                                  void *arguments)
+yk_status yk_option_apply_defaults_and_files(const struct yk_option_table *table,
+                                             const struct yk_option_files *sources,
+                                             struct yk_arena *arena, void *arguments)
 {
     YK_TRY(yk_option_store_defaults(table, arena, arguments));
     for (size_t i = 0; i < sources->count; i++) {
-        YK_TRY(yk_option_source_apply(table, &sources->items[i], arena, arguments));
+        YK_TRY(yk_option_apply_file(table, &sources->items[i], arena, arguments));
     }
     return YK_OK;
 }
 
-yk_status yk_option_sources_override(const struct yk_option_table *table,
-                                     const struct yk_option *option, const char *word,
-                                     struct yk_arena *arena, void *arguments)
+yk_status yk_option_override_value(const struct yk_option_table *table,
+                                   const struct yk_option *option, const char *word,
+                                   struct yk_arena *arena, void *arguments)
 {
     clear_rival(table, option, arguments);
     return yk_option_parse_and_store(option, word, arena, arguments);
@@ -496,16 +496,16 @@ static void write_option(const struct yk_option *option, const void *arguments,
     }
 }
 
-yk_status yk_option_source_write(const struct yk_option_table *table, const void *arguments,
-                                 struct yk_text *out)
+yk_status yk_option_write_values_as_json(const struct yk_option_table *table, const void *arguments,
+                                         struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out, .spaced = true};
-    yk_json_write_begin_document(&json, "run");
+    yk_json_write_begin_yoke_document(&json, "run");
     json.line_indent = 1;
     for (size_t i = 0; i < table->count; i++) {
         if (!table->rows[i].not_saved) {
             write_option(&table->rows[i], arguments, &json);
         }
     }
-    return yk_json_write_end_document(&json);
+    return yk_json_write_end_yoke_document(&json);
 }

@@ -32,10 +32,10 @@ enum yk_option_kind {
     YK_OPTION_FACTOR,      /* double, 1 or more */
     YK_OPTION_NUMBER,  /* double, greater than 0; NAN means: not given, and there is no default */
     YK_OPTION_PERCENT, /* double, "40%" is stored as 0.4; NAN means the same as for NUMBER */
-    YK_OPTION_NUMBERS, /* struct yk_option_numbers, positive numbers separated by commas */
+    YK_OPTION_NUMBERS, /* struct yk_option_number_list, positive numbers separated by commas */
 };
 
-struct yk_option_numbers {
+struct yk_option_number_list {
     double *values;
     int32_t count;
 };
@@ -50,11 +50,11 @@ struct yk_option_choice {
 typedef bool (*yk_option_choice_getter)(size_t number, struct yk_option_choice *out);
 
 /* Implements a yk_option_choice_getter for an array of choices. Write: return
- * YK_OPTION_CHOICE_AT(array). */
-bool yk_option_choice_at(const struct yk_option_choice *choices, size_t count, size_t number,
-                         struct yk_option_choice *out);
-#define YK_OPTION_CHOICE_AT(choices_)                                                              \
-    yk_option_choice_at((choices_), sizeof(choices_) / sizeof((choices_)[0]), number, out)
+ * YK_OPTION_CHOICE_FROM_ARRAY(array). */
+bool yk_option_choice_from_array(const struct yk_option_choice *choices, size_t count,
+                                 size_t number, struct yk_option_choice *out);
+#define YK_OPTION_CHOICE_FROM_ARRAY(choices_)                                                      \
+    yk_option_choice_from_array((choices_), sizeof(choices_) / sizeof((choices_)[0]), number, out)
 
 struct yk_option {
     const char *name;        /* without dashes */
@@ -82,7 +82,7 @@ struct yk_option {
 };
 
 /* Strings in the order in which they were given. */
-struct yk_option_strings {
+struct yk_option_string_list {
     const char **items;
     int32_t count;
 };
@@ -96,41 +96,41 @@ struct yk_option_table {
 /*
  * The following macros are the parts of a row. With them a row takes one or two lines:
  *
- *   #define TO(member) YK_OPTION_FIELD(struct request, member)
+ *   #define TO(member) YK_OPTION_OFFSET_OF(struct request, member)
  *
  *   {YK_OPTION_ROW("batch", "N", GROUP, "Samples in a batch"),
- *    YK_INTEGER_OPTION(1, MOST, "1"), TO(batch)},
+ *    YK_OPTION_INIT_INTEGER(1, MOST, "1"), TO(batch)},
  *
  * `preset_` is the default value. A placeholder of NULL means: a flag. A group of NULL means: the
  * same as in the previous row. A preset of NULL means: no default.
  */
 #define YK_OPTION_ROW(name_, placeholder_, group_, help_)                                          \
     .name = (name_), .placeholder = (placeholder_), .group = (group_), .help = (help_)
-#define YK_FLAG_OPTION .kind = YK_OPTION_FLAG
-#define YK_TEXT_OPTION(preset_) .kind = YK_OPTION_TEXT, .default_value = (preset_)
-#define YK_INPUT_FILE_OPTION .kind = YK_OPTION_INPUT_FILE
-#define YK_OUTPUT_FILE_OPTION .kind = YK_OPTION_OUTPUT_FILE
-#define YK_CHOICE_OPTION(choices_, preset_)                                                        \
+#define YK_OPTION_INIT_FLAG .kind = YK_OPTION_FLAG
+#define YK_OPTION_INIT_TEXT(preset_) .kind = YK_OPTION_TEXT, .default_value = (preset_)
+#define YK_OPTION_INIT_INPUT_FILE .kind = YK_OPTION_INPUT_FILE
+#define YK_OPTION_INIT_OUTPUT_FILE .kind = YK_OPTION_OUTPUT_FILE
+#define YK_OPTION_INIT_CHOICE(choices_, preset_)                                                   \
     .kind = YK_OPTION_CHOICE, .choices = (choices_), .default_value = (preset_)
-#define YK_INTEGER_OPTION(min_, max_, preset_)                                                     \
+#define YK_OPTION_INIT_INTEGER(min_, max_, preset_)                                                \
     .kind = YK_OPTION_INTEGER, .min = (min_), .max = (max_), .default_value = (preset_)
-#define YK_NUMBER_OPTION(preset_) .kind = YK_OPTION_NUMBER, .default_value = (preset_)
-#define YK_SECONDS_OPTION(preset_) .kind = YK_OPTION_SECONDS, .default_value = (preset_)
-#define YK_PERCENT_OPTION(ceiling_, preset_)                                                       \
+#define YK_OPTION_INIT_NUMBER(preset_) .kind = YK_OPTION_NUMBER, .default_value = (preset_)
+#define YK_OPTION_INIT_SECONDS(preset_) .kind = YK_OPTION_SECONDS, .default_value = (preset_)
+#define YK_OPTION_INIT_PERCENT(ceiling_, preset_)                                                  \
     .kind = YK_OPTION_PERCENT, .max_value = (ceiling_), .default_value = (preset_)
-#define YK_BYTES_OPTION .kind = YK_OPTION_QUANTITY, .unit = YK_UNIT_BYTES
+#define YK_OPTION_INIT_BYTES .kind = YK_OPTION_QUANTITY, .unit = YK_UNIT_BYTES
 /* NOLINTNEXTLINE(bugprone-macro-parentheses): a type and a member cannot stand in parentheses */
-#define YK_OPTION_FIELD(type_, member_) .offset = offsetof(type_, member_)
+#define YK_OPTION_OFFSET_OF(type_, member_) .offset = offsetof(type_, member_)
 
 /* Returns the name of the choice that begins with `word`, if there is exactly one. Otherwise
  * returns the nearest name, or NULL if no name is similar enough. */
-const char *yk_option_nearest_choice(const char *word, yk_option_choice_getter choices);
+const char *yk_option_suggest_choice(const char *word, yk_option_choice_getter choices);
 
 /* Does the same for any list of names. */
-const char *yk_option_nearest_name(const char *word, const char *const *names, size_t count);
+const char *yk_option_suggest_from_names(const char *word, const char *const *names, size_t count);
 
 /* Sets the field to the value that means: not given, and no default. */
-void yk_option_reset(const struct yk_option *option, void *arguments);
+void yk_option_set_not_given(const struct yk_option *option, void *arguments);
 
 /* Parses and checks `word`, and stores the value in the field of `arguments`. `word` may be NULL
  * for a flag. Strings are not copied. Lists of numbers are allocated in the arena. */
@@ -159,44 +159,44 @@ yk_status yk_option_store_defaults(const struct yk_option_table *table, struct y
  * resets the earlier one. One source must not contain both.
  */
 enum {
-    YK_OPTION_SOURCES_MAX = 3
+    YK_OPTION_FILES_MAX = 3
 };
 
-struct yk_option_source {
+struct yk_option_file {
     const char *name; /* name of the file, for messages */
     const char *json;
 };
 
-struct yk_option_sources {
-    struct yk_option_source items[YK_OPTION_SOURCES_MAX];
+struct yk_option_files {
+    struct yk_option_file items[YK_OPTION_FILES_MAX];
     size_t count;
 };
 
 /* Stores the values of one source. Fails if a name is unknown; the error message suggests the
  * nearest name. */
-yk_status yk_option_source_apply(const struct yk_option_table *table,
-                                 const struct yk_option_source *source, struct yk_arena *arena,
-                                 void *arguments) YK_MUST_USE;
+yk_status yk_option_apply_file(const struct yk_option_table *table,
+                               const struct yk_option_file *source, struct yk_arena *arena,
+                               void *arguments) YK_MUST_USE;
 
 /* Stores the default of every row, then the values of the sources. */
-yk_status yk_option_sources_apply(const struct yk_option_table *table,
-                                  const struct yk_option_sources *sources, struct yk_arena *arena,
-                                  void *arguments) YK_MUST_USE;
+yk_status yk_option_apply_defaults_and_files(const struct yk_option_table *table,
+                                             const struct yk_option_files *sources,
+                                             struct yk_arena *arena, void *arguments) YK_MUST_USE;
 
 /* Stores a value that overrides the sources, for example from the command line. Does the same as
  * yk_option_parse_and_store(), and first resets the option that this one excludes. */
-yk_status yk_option_sources_override(const struct yk_option_table *table,
-                                     const struct yk_option *option, const char *word,
-                                     struct yk_arena *arena, void *arguments) YK_MUST_USE;
+yk_status yk_option_override_value(const struct yk_option_table *table,
+                                   const struct yk_option *option, const char *word,
+                                   struct yk_arena *arena, void *arguments) YK_MUST_USE;
 
 /* Writes the options as a source, one member per line, beginning with "yoke" and "kind": "run".
  * Reading this source restores the same values. Skips options that are not set and options with
  * `not_saved`. */
-yk_status yk_option_source_write(const struct yk_option_table *table, const void *arguments,
-                                 struct yk_text *out) YK_MUST_USE;
+yk_status yk_option_write_values_as_json(const struct yk_option_table *table, const void *arguments,
+                                         struct yk_text *out) YK_MUST_USE;
 
 /* Appends a JSON value as a user would type it. Returns false if no option can have a value of this
  * type. */
-bool yk_option_format_json_value(const struct yk_json *value, struct yk_text *out);
+bool yk_option_json_value_to_text(const struct yk_json *value, struct yk_text *out);
 
 #endif

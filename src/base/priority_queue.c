@@ -11,7 +11,7 @@ yk_status yk_priority_queue_create(struct yk_arena *arena, int32_t size,
     YK_TRY_NEW(arena, queue.heap, size);
     YK_TRY_NEW(arena, queue.places, size);
     YK_TRY_NEW(arena, queue.keys, size);
-    yk_number_fill_array(queue.places, size, -1);
+    yk_number_fill_int32_array(queue.places, size, -1);
     *out = queue;
     return YK_OK;
 }
@@ -54,7 +54,7 @@ static void sink(struct yk_priority_queue *queue, int32_t place)
     set(queue, place, number);
 }
 
-void yk_priority_queue_set_key(struct yk_priority_queue *queue, int32_t number, double key)
+void yk_priority_queue_insert_or_update(struct yk_priority_queue *queue, int32_t number, double key)
 {
     queue->keys[number] = key;
     if (queue->places[number] < 0) {

@@ -23,7 +23,8 @@ yk_status yk_priority_queue_create(struct yk_arena *arena, int32_t size,
                                    struct yk_priority_queue *out) YK_MUST_USE;
 
 /* Adds `number` with this key. If `number` is already in the queue, changes its key. */
-void yk_priority_queue_set_key(struct yk_priority_queue *queue, int32_t number, double key);
+void yk_priority_queue_insert_or_update(struct yk_priority_queue *queue, int32_t number,
+                                        double key);
 
 /* Removes and returns the first number, and sets `*out_key` to its key. Returns −1 if the queue is
  * empty. */

@@ -24,7 +24,7 @@ static uint64_t rotate_left(uint64_t value, int by)
     return (value << by) | (value >> (64 - by));
 }
 
-uint64_t yk_random_next(struct yk_random *random)
+uint64_t yk_random_next_uint64(struct yk_random *random)
 {
     uint64_t *s = random->state;
     const uint64_t result = rotate_left(s[1] * 5, 7) * 9;
@@ -44,16 +44,16 @@ int64_t yk_random_below(struct yk_random *random, int64_t bound)
     /* Values after the last whole multiple of `bound` would favour small results: draw again. */
     const uint64_t range = (uint64_t)bound;
     const uint64_t rejected = (UINT64_MAX - range + 1) % range;
-    uint64_t value = yk_random_next(random);
+    uint64_t value = yk_random_next_uint64(random);
     while (value < rejected) {
-        value = yk_random_next(random);
+        value = yk_random_next_uint64(random);
     }
     return (int64_t)(value % range);
 }
 
 double yk_random_uniform(struct yk_random *random)
 {
-    return (double)(yk_random_next(random) >> 11) * 0x1.0p-53;
+    return (double)(yk_random_next_uint64(random) >> 11) * 0x1.0p-53;
 }
 
 /* von Neumann, 1951: count the length of a decreasing run of uniform numbers. If it is odd, accept

@@ -15,7 +15,7 @@ struct yk_random {
 
 struct yk_random yk_random_from_seed(uint64_t seed);
 
-uint64_t yk_random_next(struct yk_random *random);
+uint64_t yk_random_next_uint64(struct yk_random *random);
 
 /* Returns a uniformly distributed integer in [0, bound). `bound` must be positive. */
 int64_t yk_random_below(struct yk_random *random, int64_t bound);

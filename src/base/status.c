@@ -26,7 +26,7 @@ yk_status(yk_fail)(yk_status status, const char *format, ...)
     return status;
 }
 
-yk_status(yk_status_prefix)(yk_status status, const char *prefix)
+yk_status(yk_status_prefix_message)(yk_status status, const char *prefix)
 {
     return status == YK_OK ? YK_OK : yk_fail(status, "%s: %s", prefix, last_message);
 }

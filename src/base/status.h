@@ -36,28 +36,28 @@ yk_status yk_fail(yk_status status, const char *format, ...) YK_MUST_USE YK_PRIN
 
 /* Returns `status`. If it is a failure, inserts "prefix: " before the error message. The prefix is
  * a location that the caller knows and the callee does not. */
-yk_status yk_status_prefix(yk_status status, const char *prefix) YK_MUST_USE;
+yk_status yk_status_prefix_message(yk_status status, const char *prefix) YK_MUST_USE;
 
 yk_status yk_fail_out_of_memory(void) YK_MUST_USE;
 
 #ifdef __clang_analyzer__
 /* clang's analyzer reads one source file at a time. These functions tell it that yk_fail() never
- * returns YK_OK and that yk_status_prefix() returns its argument. */
-static inline yk_status yk_status_failed_(yk_status status)
+ * returns YK_OK and that yk_status_prefix_message() returns its argument. */
+static inline yk_status yk_status_assume_failed_(yk_status status)
 {
     if (status == YK_OK) {
         __builtin_unreachable();
     }
     return status;
 }
-static inline yk_status yk_status_prefix_(yk_status status, const char *prefix)
+static inline yk_status yk_status_prefix_message_(yk_status status, const char *prefix)
 {
-    (void)(yk_status_prefix)(status, prefix);
+    (void)(yk_status_prefix_message)(status, prefix);
     return status;
 }
-#define yk_status_prefix(...) yk_status_prefix_(__VA_ARGS__)
-#define yk_fail(...) yk_status_failed_((yk_fail)(__VA_ARGS__))
-#define yk_fail_out_of_memory() yk_status_failed_((yk_fail_out_of_memory)())
+#define yk_status_prefix_message(...) yk_status_prefix_message_(__VA_ARGS__)
+#define yk_fail(...) yk_status_assume_failed_((yk_fail)(__VA_ARGS__))
+#define yk_fail_out_of_memory() yk_status_assume_failed_((yk_fail_out_of_memory)())
 #endif
 
 /* Returns the error message of the calling thread's last failure, or "" if the thread had no

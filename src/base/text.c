@@ -274,7 +274,7 @@ bool yk_text_ends_with(const char *words, const char *suffix)
     return length > wanted && strcmp(words + length - wanted, suffix) == 0;
 }
 
-yk_status yk_text_fail_invalid_utf8(const char *source, struct yk_utf8_line_column place, char byte)
+yk_status yk_text_fail_invalid_utf8(const char *source, struct yk_utf8_position place, char byte)
 {
     if (byte == '\0') {
         return yk_fail(YK_ERROR_INPUT, "%s:%" PRId64 ":%" PRId64 ": a zero byte: this is no text",

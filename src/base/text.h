@@ -89,7 +89,7 @@ bool yk_text_ends_with(const char *words, const char *suffix);
 
 /* Fails. The error message says that `byte`, at the position `place` of `source`, is a zero byte or
  * is not UTF-8. */
-yk_status yk_text_fail_invalid_utf8(const char *source, struct yk_utf8_line_column place,
+yk_status yk_text_fail_invalid_utf8(const char *source, struct yk_utf8_position place,
                                     char byte) YK_MUST_USE;
 
 /* Returns "" if `count` is 1, otherwise "s". */

@@ -50,7 +50,7 @@ size_t yk_utf8_encode(uint32_t character, char out[YK_UTF8_MAX_BYTES])
     return count;
 }
 
-size_t yk_utf8_valid_length(const char *bytes, size_t length)
+size_t yk_utf8_valid_prefix_length(const char *bytes, size_t length)
 {
     size_t at = 0;
     while (at < length) {
@@ -64,7 +64,7 @@ size_t yk_utf8_valid_length(const char *bytes, size_t length)
     return at;
 }
 
-size_t yk_utf8_previous_start(const char *bytes, size_t at)
+size_t yk_utf8_previous_character_start(const char *bytes, size_t at)
 {
     do {
         at--;
@@ -72,9 +72,9 @@ size_t yk_utf8_previous_start(const char *bytes, size_t at)
     return at;
 }
 
-struct yk_utf8_line_column yk_utf8_line_and_column(const char *bytes, size_t at)
+struct yk_utf8_position yk_utf8_position_of_byte(const char *bytes, size_t at)
 {
-    struct yk_utf8_line_column place = {.line = 1, .column = 1};
+    struct yk_utf8_position place = {.line = 1, .column = 1};
     for (size_t i = 0; i < at; i++) {
         if (bytes[i] == '\n') {
             place.line++;

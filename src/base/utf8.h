@@ -20,19 +20,19 @@ size_t yk_utf8_decode(const char *bytes, size_t length, uint32_t *out);
 size_t yk_utf8_encode(uint32_t character, char out[YK_UTF8_MAX_BYTES]);
 
 /* Returns the length of the longest prefix of `bytes` that is valid UTF-8 without zero bytes. */
-size_t yk_utf8_valid_length(const char *bytes, size_t length);
+size_t yk_utf8_valid_prefix_length(const char *bytes, size_t length);
 
 /* Returns the index of the first byte of the character that ends before byte `at`. `at` must be
  * greater than 0. */
-size_t yk_utf8_previous_start(const char *bytes, size_t at);
+size_t yk_utf8_previous_character_start(const char *bytes, size_t at);
 
-struct yk_utf8_line_column {
+struct yk_utf8_position {
     int64_t line;   /* counted from 1 */
     int64_t column; /* in characters, counted from 1 */
 };
 
 /* Returns the position of byte `at`. The bytes before `at` must be valid UTF-8. */
-struct yk_utf8_line_column yk_utf8_line_and_column(const char *bytes, size_t at);
+struct yk_utf8_position yk_utf8_position_of_byte(const char *bytes, size_t at);
 
 /*
  * Control characters: C0, DEL, and C1 (U+0080 to U+009F, two bytes). They can move the cursor of a

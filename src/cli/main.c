@@ -40,7 +40,7 @@ static yk_status run_command(const struct yk_command *command, char *const *word
 
 static yk_status fail_unknown_command(const char *word)
 {
-    const char *meant = yk_option_nearest_choice(word, yk_command_verb_choices);
+    const char *meant = yk_option_suggest_choice(word, yk_command_get_verb_choice);
     return yk_fail(YK_ERROR_USAGE,
                    meant ? "there is no command \"%s\"; did you mean \"%s\"?"
                          : "there is no command \"%s\"; yoke --help lists them",
@@ -52,7 +52,7 @@ static yk_status run(int count, char *const *words, struct yk_text *out)
     if (words[0][0] == '-') {
         return run_command(yk_command_get_table()->root, words, count, out);
     }
-    const struct yk_command *command = yk_command_find(words[0]);
+    const struct yk_command *command = yk_command_find_by_name(words[0]);
     if (!command) {
         return fail_unknown_command(words[0]);
     }
@@ -70,7 +70,7 @@ static yk_status run(int count, char *const *words, struct yk_text *out)
 static yk_status show_short_help(void)
 {
     struct yk_text help = {0};
-    if (yk_help_page_write_short(yk_terminal_output_columns(), &help) == YK_OK) {
+    if (yk_help_page_write_overview(yk_terminal_output_columns(), &help) == YK_OK) {
         (void)fputs(yk_text_chars(&help), stderr);
     }
     yk_text_free(&help);
@@ -108,9 +108,9 @@ static int leave(yk_status status)
 int main(int argc, char **argv)
 {
     prepare_memory();
-    yk_terminal_prepare_streams();
+    yk_terminal_protect_standard_streams();
     yk_command_register_table(&yk_all_commands);
-    yk_log_set_sink(yk_terminal_log_sink, NULL);
+    yk_log_set_sink(yk_terminal_print_log_line, NULL);
     if (argc < 2) {
         return (int)show_short_help();
     }

@@ -56,7 +56,7 @@ static double progress_began_s;
 static double progress_due_s;
 static atomic_bool progress_shown;
 
-void yk_terminal_prepare_streams(void)
+void yk_terminal_protect_standard_streams(void)
 {
     /* Writing then fails with an error, which says what could not be written. */
     (void)signal(SIGPIPE, SIG_IGN);
@@ -75,7 +75,7 @@ void yk_terminal_prepare_streams(void)
 /* Columns of the descriptor as the launching process declares them; false: not declared. */
 static bool find_declared(int descriptor, int *out)
 {
-    const char *declared = getenv(YK_TERMINAL_ENVIRONMENT_VARIABLE);
+    const char *declared = getenv(YK_TERMINAL_COLUMNS_ENVIRONMENT_VARIABLE);
     const char *comma = declared ? strchr(declared, ',') : NULL;
     if (comma) {
         const char *word = descriptor == STDERR_FILENO ? comma + 1 : declared;
@@ -118,7 +118,7 @@ int yk_terminal_output_columns(void)
     return width_of(STDOUT_FILENO);
 }
 
-bool yk_terminal_uses_colour(void)
+bool yk_terminal_output_uses_colour(void)
 {
     const char *refused = getenv("NO_COLOR");
     return is_capable(STDOUT_FILENO) && !(refused && *refused);
@@ -135,9 +135,9 @@ bool yk_terminal_is_main_rank(void)
     return rank_shown <= 0;
 }
 
-bool yk_terminal_messages_already_printed(void)
+bool yk_terminal_other_process_printed_notes(void)
 {
-    return rank_shown > 0 || (rank_shown == 0 && getenv(YK_TERMINAL_ENVIRONMENT_VARIABLE));
+    return rank_shown > 0 || (rank_shown == 0 && getenv(YK_TERMINAL_COLUMNS_ENVIRONMENT_VARIABLE));
 }
 
 void yk_terminal_set_quiet(void)
@@ -162,7 +162,7 @@ static void erase_progress(void)
     }
 }
 
-void yk_terminal_log_sink(void *user, enum yk_log_level level, const char *line)
+void yk_terminal_print_log_line(void *user, enum yk_log_level level, const char *line)
 {
     (void)user;
     static const char *const names[] = {
@@ -201,7 +201,7 @@ static void write_progress(const char *what, double done, double passed_s)
     }
 }
 
-void yk_terminal_show_progress(void *user, const char *what, double done)
+void yk_terminal_progress_update(void *user, const char *what, double done)
 {
     (void)user;
     const double now_s = yk_clock_now_s();
@@ -256,7 +256,7 @@ void yk_terminal_print_error(const char *sentence)
     }
 }
 
-void yk_terminal_print_fatal_error(const char *sentence)
+void yk_terminal_print_error_lock_free(const char *sentence)
 {
     char name[RANK_NAME_SIZE];
     char line[LAST_SIZE];
@@ -318,7 +318,7 @@ yk_status yk_terminal_print_unsaved_result(yk_status status, struct yk_text *res
     return status;
 }
 
-yk_status yk_terminal_print_data(void *user, const char *bytes, size_t length)
+yk_status yk_terminal_print_text_chunk(void *user, const char *bytes, size_t length)
 {
     int columns = 0;
     (void)user;
@@ -330,7 +330,7 @@ yk_status yk_terminal_print_data(void *user, const char *bytes, size_t length)
     return is_terminal ? print_escaped(bytes, length) : write_result(bytes, length);
 }
 
-void yk_terminal_end_line(void)
+void yk_terminal_print_newline(void)
 {
     (void)fputs("\n", stdout);
     (void)fflush(stdout);

@@ -1,8 +1,8 @@
 /*
  * Terminal: prints results to standard output, and messages and progress to standard error. Colour
  * and a progress line are printed to a terminal, but not to a file or a pipe. Only the main thread
- * may call these functions, except yk_terminal_log_sink() and yk_terminal_print_fatal_error(),
- * which any thread may call.
+ * may call these functions, except yk_terminal_print_log_line() and
+ * yk_terminal_print_error_lock_free(), which any thread may call.
  */
 #ifndef YK_CLI_TERMINAL_H
 #define YK_CLI_TERMINAL_H
@@ -17,11 +17,11 @@
 
 /* Opens file descriptors 0 to 2 if they are closed, so that no file that is opened later becomes
  * standard output. Ignores SIGPIPE and SIGXFSZ, so that a failed write returns an error. */
-void yk_terminal_prepare_streams(void);
+void yk_terminal_protect_standard_streams(void);
 
 /* The environment variable with which the process that launches ranks describes its terminal to the
  * ranks. The value is "COLUMNS_OF_STDOUT,COLUMNS_OF_STDERR"; 0 means: not a terminal. */
-#define YK_TERMINAL_ENVIRONMENT_VARIABLE "YOKE_TERMINAL"
+#define YK_TERMINAL_COLUMNS_ENVIRONMENT_VARIABLE "YOKE_TERMINAL"
 
 /* Returns the width of the terminal of a file descriptor in columns. 0 means: the descriptor is not
  * a terminal, or TERM is not set or "dumb". */
@@ -37,28 +37,28 @@ bool yk_terminal_is_main_rank(void);
 
 /* Returns whether another process (rank 0, or the process that launched the ranks) has already
  * printed the messages about the command line. */
-bool yk_terminal_messages_already_printed(void);
+bool yk_terminal_other_process_printed_notes(void);
 
 /* Returns the width of standard output in columns; 80 if standard output is not a terminal. */
 int yk_terminal_output_columns(void);
 
 /* Returns whether to use colour on standard output: true if standard output is a terminal, TERM is
  * not "dumb", and NO_COLOR is not set. */
-bool yk_terminal_uses_colour(void);
+bool yk_terminal_output_uses_colour(void);
 
 /* Disables notes and progress. */
 void yk_terminal_set_quiet(void);
 
 /* A log sink (base/log.h). Prints "yoke: note: …" or "yoke: warning: …" to standard error. */
-void yk_terminal_log_sink(void *user, enum yk_log_level level, const char *line);
+void yk_terminal_print_log_line(void *user, enum yk_log_level level, const char *line);
 
 /*
  * Show a progress line on standard error and update it in place. The line appears after half a
- * second, and only if standard error is a terminal. yk_terminal_show_progress() can be used as a
+ * second, and only if standard error is a terminal. yk_terminal_progress_update() can be used as a
  * callback of a scheduler or a job. `done` is a fraction from 0 to 1.
  */
 void yk_terminal_progress_begin(void);
-void yk_terminal_show_progress(void *user, const char *what, double done);
+void yk_terminal_progress_update(void *user, const char *what, double done);
 void yk_terminal_progress_end(void);
 
 /*
@@ -74,7 +74,7 @@ void yk_terminal_print_error(const char *sentence);
 /* Prints an error message from a thread that will end the process because other threads are
  * blocked. A blocked thread may hold the lock of a stdio stream, so this function acquires no lock
  * and calls write() only once. */
-void yk_terminal_print_fatal_error(const char *sentence);
+void yk_terminal_print_error_lock_free(const char *sentence);
 
 /* Writes `text` to standard output. Control characters are printed as visible escapes, unless
  * text->coloured is set, which means that the text is already escaped. If standard output is a pipe
@@ -91,9 +91,9 @@ yk_status yk_terminal_print_unsaved_result(yk_status status, struct yk_text *res
 
 /* Prints generated or decoded text. Control characters are escaped on a terminal; a file or a pipe
  * gets the text unchanged. Can be used as a callback of a job. */
-yk_status yk_terminal_print_data(void *user, const char *bytes, size_t length) YK_MUST_USE;
+yk_status yk_terminal_print_text_chunk(void *user, const char *bytes, size_t length) YK_MUST_USE;
 
 /* Ends the current line of standard output after a failure. Ignores errors of writing. */
-void yk_terminal_end_line(void);
+void yk_terminal_print_newline(void);
 
 #endif

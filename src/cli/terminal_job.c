@@ -72,7 +72,7 @@ static void report_failure(void *user, const char *sentence)
 static void report_lost_rank(void *user, const char *sentence)
 {
     (void)user;
-    yk_terminal_print_fatal_error(sentence);
+    yk_terminal_print_error_lock_free(sentence);
 }
 
 /* Runs nothing that could wait for a lock of the thread that hangs. */
@@ -84,7 +84,7 @@ static void exit_process(void *user, yk_status status)
 
 static const struct yk_job_callbacks terminal = {
     .begin = begin,
-    .progress = yk_terminal_show_progress,
+    .progress = yk_terminal_progress_update,
     .end = end,
     .status_line = print_line,
     .failed = report_failure,

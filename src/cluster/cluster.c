@@ -6,7 +6,7 @@
 #include "base/name_index.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "cluster/builder.h"
+#include "cluster/cluster_builder.h"
 #include "cluster/datasheet.h"
 
 #include <math.h>
@@ -47,7 +47,7 @@ static yk_status read_measured_layer(const struct yk_json *node, struct yk_arena
     const char *model = NULL;
     const char *precision = NULL;
     enum yk_precision found = YK_PRECISION_FP32;
-    YK_TRY(yk_json_check_object(node, known, COUNT(known)));
+    YK_TRY(yk_json_check_object_keys(node, known, COUNT(known)));
     YK_TRY(yk_json_get_string(node, "layer", &layer));
     YK_TRY(yk_json_get_string(node, "model", &model));
     YK_TRY(yk_json_get_string(node, "precision", &precision));
@@ -76,7 +76,7 @@ static yk_status read_measured(const struct yk_json *device, struct yk_arena *ar
                                struct yk_device *out)
 {
     const struct yk_json *list = NULL;
-    YK_TRY(yk_json_get_list(device, "measured", &list));
+    YK_TRY(yk_json_get_array(device, "measured", &list));
     const size_t count = yk_json_array_count(list);
     if (count > MAX_MEASURED) {
         return yk_fail(YK_ERROR_INPUT, "\"measured\" has more than %d entries", MAX_MEASURED);
@@ -86,7 +86,7 @@ static yk_status read_measured(const struct yk_json *device, struct yk_arena *ar
         YK_TRY_NEW(arena, measured, count);
     }
     for (size_t i = 0; i < count; i++) {
-        YK_TRY(yk_json_prefix_error_location(
+        YK_TRY(yk_json_prefix_error_with_element(
             read_measured_layer(yk_json_array_at(list, i), arena, &measured[i]), "measured", i,
             NULL));
     }
@@ -102,7 +102,7 @@ static yk_status read_part(const struct yk_json *node, const struct yk_datasheet
     const struct yk_json *part = yk_json_get_member(node, "part");
     int64_t cores = 0;
     *out = 1;
-    if (part && (!yk_json_number(part, out) || !(*out > 0) || *out > 1)) {
+    if (part && (!yk_json_number_value(part, out) || !(*out > 0) || *out > 1)) {
         return yk_fail(YK_ERROR_INPUT, "\"part\" must be a number above 0 and at most 1");
     }
     YK_TRY(yk_json_get_integer(node, "cores", 1, MAX_CORES, &cores));
@@ -175,7 +175,7 @@ static yk_status read_rates(const struct yk_json *node, struct yk_device *out)
                        yk_json_type_name(rates));
     }
     YK_TRY(yk_json_check_keys(rates, known, COUNT(known)));
-    YK_TRY(yk_status_prefix(read_matrix(rates, out), "matrix"));
+    YK_TRY(yk_status_prefix_message(read_matrix(rates, out), "matrix"));
     YK_TRY(yk_json_get_positive_quantity(rates, "vector", YK_UNIT_FLOPS, &out->vector_flops));
     if (!(out->vector_flops > 0)) {
         out->vector_flops = out->matrix_flops[YK_PRECISION_FP32];
@@ -212,11 +212,11 @@ static yk_status read_device_fields(const struct yk_json *node, struct yk_arena 
     const char *text = NULL;
     double part = 1;
     int32_t cores = 0;
-    YK_TRY(yk_json_check_object(node, known, COUNT(known)));
+    YK_TRY(yk_json_check_object_keys(node, known, COUNT(known)));
     YK_TRY(find_type(node, &sheet));
     YK_TRY(read_part(node, sheet, &part, &cores));
     if (sheet) {
-        yk_cluster_builder_fill_from_datasheet(sheet, part, cores, out);
+        yk_cluster_builder_device_from_datasheet(sheet, part, cores, out);
     } else {
         *out = (struct yk_device){.fraction = part};
     }
@@ -232,7 +232,7 @@ static yk_status read_device_fields(const struct yk_json *node, struct yk_arena 
     YK_TRY(yk_json_get_positive_quantity(node, "memory", YK_UNIT_BYTES, &out->memory_bytes));
     YK_TRY(yk_json_get_positive_quantity(node, "memory_bandwidth", YK_UNIT_BYTES_PER_S,
                                          &out->memory_bytes_per_s));
-    YK_TRY(yk_status_prefix(read_rates(node, out), "rates"));
+    YK_TRY(yk_status_prefix_message(read_rates(node, out), "rates"));
     YK_TRY(check_complete(node, out));
     return read_measured(node, arena, out);
 }
@@ -268,7 +268,7 @@ static yk_status read_link(const struct yk_json *node, struct yk_link *out)
 static yk_status find_device(const struct yk_json *node, const struct yk_name_index *names,
                              int32_t *out)
 {
-    const char *name = yk_json_string(node);
+    const char *name = yk_json_string_value(node);
     if (!name) {
         return yk_fail(YK_ERROR_INPUT, "\"between\" must be a list of two devices");
     }
@@ -287,7 +287,7 @@ static yk_status read_link_entry(const struct yk_json *node, const struct yk_nam
                                  struct link_entry *out)
 {
     static const char *const known[] = {"between", "type", "latency", "bandwidth"};
-    YK_TRY(yk_json_check_object(node, known, COUNT(known)));
+    YK_TRY(yk_json_check_object_keys(node, known, COUNT(known)));
     YK_TRY(read_link(node, &out->link));
     const struct yk_json *between = yk_json_get_member(node, "between");
     out->between[0] = -1;
@@ -347,7 +347,7 @@ static yk_status read_link_list(const struct yk_json *list, const struct yk_name
         struct link_entry entry = {0};
         yk_status status = read_link_entry(yk_json_array_at(list, i), names, &entry);
         YK_IF_OK(set_entry(&entry, builder, &others));
-        YK_TRY(yk_json_prefix_error_location(status, "links", i, NULL));
+        YK_TRY(yk_json_prefix_error_with_element(status, "links", i, NULL));
     }
     /* Last, so that it fills only the pairs nobody named. */
     if (others.bytes_per_s > 0) {
@@ -367,9 +367,9 @@ static yk_status read_links(const struct yk_json *node, const struct yk_name_ind
         return read_link_list(node, names, builder);
     }
     struct yk_link link = {0};
-    yk_status status = yk_json_check_object(node, known, COUNT(known));
+    yk_status status = yk_json_check_object_keys(node, known, COUNT(known));
     YK_IF_OK(read_link(node, &link));
-    YK_TRY(yk_status_prefix(status, "links"));
+    YK_TRY(yk_status_prefix_message(status, "links"));
     set_others(builder, link);
     return YK_OK;
 }
@@ -389,8 +389,8 @@ static yk_status read_node(const struct reading *reading, const struct yk_json *
     double number = 0;
     bool added = false;
     const struct yk_json *node = yk_json_get_member(device, "node");
-    const char *name = node ? yk_json_string(node) : "";
-    if (node && yk_json_number(node, &number)) {
+    const char *name = node ? yk_json_string_value(node) : "";
+    if (node && yk_json_number_value(node, &number)) {
         yk_number_format(number, digits);
         name = digits;
     }
@@ -418,7 +418,7 @@ static yk_status read_device(struct reading *reading, const struct yk_json *node
 static yk_status read_devices(struct reading *reading)
 {
     const struct yk_json *list = NULL;
-    YK_TRY(yk_json_get_list(reading->root, "devices", &list));
+    YK_TRY(yk_json_get_array(reading->root, "devices", &list));
     if (!list) {
         return yk_fail(YK_ERROR_INPUT, "\"devices\" is missing");
     }
@@ -427,8 +427,9 @@ static yk_status read_devices(struct reading *reading)
     }
     for (size_t i = 0; i < yk_json_array_count(list); i++) {
         const struct yk_json *node = yk_json_array_at(list, i);
-        YK_TRY(yk_json_prefix_error_location(read_device(reading, node), "devices", i,
-                                             yk_json_string(yk_json_get_member(node, "name"))));
+        YK_TRY(yk_json_prefix_error_with_element(
+            read_device(reading, node), "devices", i,
+            yk_json_string_value(yk_json_get_member(node, "name"))));
     }
     return YK_OK;
 }
@@ -438,7 +439,7 @@ static yk_status read_root(struct reading *reading, const char *source, struct y
     static const char *const known[] = {"yoke",        "kind",    "name", "comment",
                                         "host_memory", "devices", "links"};
     double host_memory_bytes = 0;
-    YK_TRY(yk_json_check_document(reading->root, "cluster", known, COUNT(known)));
+    YK_TRY(yk_json_check_yoke_document(reading->root, "cluster", known, COUNT(known)));
     YK_TRY(yk_json_get_positive_quantity(reading->root, "host_memory", YK_UNIT_BYTES,
                                          &host_memory_bytes));
     YK_TRY(read_devices(reading));
@@ -463,8 +464,8 @@ done:
     return status;
 }
 
-yk_status yk_cluster_read(const char *text, size_t length, const char *source,
-                          struct yk_cluster **out)
+yk_status yk_cluster_read_json(const char *text, size_t length, const char *source,
+                               struct yk_cluster **out)
 {
     YK_TRY_WITH_PARSED_JSON(root, text, length, source, read_named(root, source, out));
     return YK_OK;
@@ -483,16 +484,16 @@ static bool is_file(const char *word)
            yk_text_ends_with(word, ".json");
 }
 
-yk_status yk_cluster_open(const char *word, struct yk_cluster **out)
+yk_status yk_cluster_read_or_parse(const char *word, struct yk_cluster **out)
 {
     if (!is_file(word)) {
-        return yk_status_prefix(yk_cluster_parse(word, out), "cluster");
+        return yk_status_prefix_message(yk_cluster_parse_line(word, out), "cluster");
     }
     struct yk_text text = {0};
     yk_status status = yk_file_read_document(word, &text);
     if (status == YK_OK) {
         const char *source = strcmp(word, "-") == 0 ? "standard input" : word;
-        status = yk_cluster_read(yk_text_chars(&text), text.length, source, out);
+        status = yk_cluster_read_json(yk_text_chars(&text), text.length, source, out);
     }
     yk_text_free(&text);
     return status;

@@ -86,21 +86,21 @@ struct yk_cluster {
 void yk_cluster_destroy(struct yk_cluster *cluster);
 
 /* Reads a cluster from the text of a JSON file. Error messages begin with `source`. */
-yk_status yk_cluster_read(const char *text, size_t length, const char *source,
-                          struct yk_cluster **out) YK_MUST_USE;
+yk_status yk_cluster_read_json(const char *text, size_t length, const char *source,
+                               struct yk_cluster **out) YK_MUST_USE;
 
 /* Parses a cluster from one line of text. Error messages contain the column of the error. */
-yk_status yk_cluster_parse(const char *line, struct yk_cluster **out) YK_MUST_USE;
+yk_status yk_cluster_parse_line(const char *line, struct yk_cluster **out) YK_MUST_USE;
 
 /* If `word` ends in ".json" or is the name of an existing file, reads this file. Otherwise parses
  * `word` as a line of text. */
-yk_status yk_cluster_open(const char *word, struct yk_cluster **out) YK_MUST_USE;
+yk_status yk_cluster_read_or_parse(const char *word, struct yk_cluster **out) YK_MUST_USE;
 
-/* Writes the cluster as JSON. yk_cluster_read() makes the same cluster from it. */
-yk_status yk_cluster_write(const struct yk_cluster *cluster, struct yk_text *out) YK_MUST_USE;
+/* Writes the cluster as JSON. yk_cluster_read_json() makes the same cluster from it. */
+yk_status yk_cluster_write_json(const struct yk_cluster *cluster, struct yk_text *out) YK_MUST_USE;
 
-static inline const struct yk_link *yk_cluster_link(const struct yk_cluster *cluster, int32_t a,
-                                                    int32_t b)
+static inline const struct yk_link *yk_cluster_link_between(const struct yk_cluster *cluster,
+                                                            int32_t a, int32_t b)
 {
     return &cluster->links[(int64_t)a * cluster->device_count + b];
 }

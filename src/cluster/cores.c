@@ -159,7 +159,7 @@ static void add_ranges(const int32_t *numbers, int32_t count, struct yk_text *ou
         return;
     }
     memcpy(sorted, numbers, (size_t)count * sizeof *sorted);
-    qsort(sorted, (size_t)count, sizeof *sorted, yk_number_compare_int32);
+    qsort(sorted, (size_t)count, sizeof *sorted, yk_number_qsort_compare_int32);
     for (int32_t i = 0; i < count;) {
         int32_t last = i;
         while (last + 1 < count && sorted[last + 1] <= sorted[last] + 1) {

@@ -1,6 +1,6 @@
 #include "cluster/discover.h"
 
-#include "cluster/builder.h"
+#include "cluster/cluster_builder.h"
 #include "cluster/datasheet.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ yk_status yk_discover_machine(const struct yk_nvml_functions *nvml, struct yk_ma
     struct yk_nvml_functions loaded = {0};
     *out = (struct yk_machine){0};
     YK_TRY(yk_topology_find(&out->host));
-    if (!nvml && !yk_nvml_load(&loaded)) {
+    if (!nvml && !yk_nvml_load_library(&loaded)) {
         out->note = "no GPU: there is no NVIDIA driver here (libnvidia-ml.so.1)";
         return YK_OK;
     }
@@ -46,7 +46,7 @@ static yk_status describe_gpu(const struct yk_nvml_gpu *gpu, struct yk_device *o
 {
     const struct yk_datasheet *sheet = yk_discover_find_datasheet(gpu->name);
     if (sheet) {
-        yk_cluster_builder_fill_from_datasheet(sheet, 1, 0, out);
+        yk_cluster_builder_device_from_datasheet(sheet, 1, 0, out);
     } else {
         *out = (struct yk_device){
             .fraction = 1,
@@ -68,8 +68,8 @@ static yk_status add_cpu(const struct yk_topology *host, struct yk_cluster_build
 {
     struct yk_device device = {0};
     const int cores = host->core_count > 0 ? host->core_count : host->thread_count;
-    yk_cluster_builder_fill_from_datasheet(yk_datasheet_find("cpu"), 1, cores > 0 ? cores : 1,
-                                           &device);
+    yk_cluster_builder_device_from_datasheet(yk_datasheet_find("cpu"), 1, cores > 0 ? cores : 1,
+                                             &device);
     device.memory_bytes = host->memory_bytes > 0 ? host->memory_bytes : device.memory_bytes;
     return yk_cluster_builder_add_device(builder, &device);
 }

@@ -21,7 +21,7 @@ static const struct {
     {"cuDevicePrimaryCtxRelease_v2", offsetof(struct yk_mps_cuda_driver, release)},
 };
 
-bool yk_mps_load(struct yk_mps_cuda_driver *out)
+bool yk_mps_load_cuda_driver(struct yk_mps_cuda_driver *out)
 {
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     for (size_t i = 0; library && i < sizeof symbols / sizeof symbols[0]; i++) {

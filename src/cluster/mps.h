@@ -25,7 +25,7 @@ struct yk_mps_environment {
 };
 
 /* Loads the CUDA driver library. Returns false if there is none. */
-bool yk_mps_load(struct yk_mps_cuda_driver *out);
+bool yk_mps_load_cuda_driver(struct yk_mps_cuda_driver *out);
 
 struct yk_mps_environment yk_mps_read_environment(void);
 

@@ -48,7 +48,7 @@ static const struct {
     {"nvmlDeviceGetAttributes_v2", offsetof(struct yk_nvml_functions, attributes), true},
 };
 
-bool yk_nvml_load(struct yk_nvml_functions *out)
+bool yk_nvml_load_library(struct yk_nvml_functions *out)
 {
     void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!library) {

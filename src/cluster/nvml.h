@@ -147,7 +147,7 @@ struct yk_nvml_gpu {
 };
 
 /* Loads the library. Returns false if it is not installed. */
-bool yk_nvml_load(struct yk_nvml_functions *out);
+bool yk_nvml_load_library(struct yk_nvml_functions *out);
 
 /* Lists up to `capacity` GPUs. Returns their number, or -1 if the driver does not answer. */
 int yk_nvml_list_gpus(const struct yk_nvml_functions *nvml, struct yk_nvml_gpu *out, int capacity);

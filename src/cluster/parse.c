@@ -13,8 +13,8 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "cluster/builder.h"
 #include "cluster/cluster.h"
+#include "cluster/cluster_builder.h"
 #include "cluster/datasheet.h"
 
 #include <ctype.h>
@@ -80,7 +80,7 @@ static yk_status add_column(const struct line *line, size_t at, yk_status status
     }
     char place[40];
     snprintf(place, sizeof place, "column %zu", column);
-    return yk_status_prefix(status, place);
+    return yk_status_prefix_message(status, place);
 }
 
 #define FAIL_AT(line, at, ...) add_column(line, at, yk_fail(YK_ERROR_INPUT, __VA_ARGS__))
@@ -270,7 +270,7 @@ static yk_status parse_device(struct parser *parser, struct yk_device *out)
         YK_TRY(read_word(&parser->line, &word));
         YK_TRY(parse_amount(parser, &word, YK_UNIT_BYTES, &memory_bytes));
     }
-    yk_cluster_builder_fill_from_datasheet(sheet, part, cores, out);
+    yk_cluster_builder_device_from_datasheet(sheet, part, cores, out);
     out->memory_bytes = memory_bytes > 0 ? memory_bytes : out->memory_bytes;
     return YK_OK;
 }
@@ -399,7 +399,7 @@ static yk_status link_devices(struct parser *parser)
     return YK_OK;
 }
 
-yk_status yk_cluster_parse(const char *line, struct yk_cluster **out)
+yk_status yk_cluster_parse_line(const char *line, struct yk_cluster **out)
 {
     struct parser parser = {0};
     YK_TRY(yk_cluster_builder_begin(&parser.builder));

@@ -144,7 +144,7 @@ static int list(const char *text, const struct yk_nvml_gpu *gpus, int count,
 }
 
 struct yk_visible_device
-yk_visible_devices_resolve(const char *text, const struct yk_nvml_gpu *gpus, int count, int number)
+yk_visible_devices_find_gpu(const char *text, const struct yk_nvml_gpu *gpus, int count, int number)
 {
     struct yk_visible_device shown[MAX];
     const int devices = list(text, gpus, count, shown);
@@ -159,5 +159,5 @@ yk_visible_devices_resolve(const char *text, const struct yk_nvml_gpu *gpus, int
 
 int yk_visible_devices_driver_index(const struct yk_nvml_gpu *gpus, int count, int number)
 {
-    return yk_visible_devices_resolve(getenv("CUDA_VISIBLE_DEVICES"), gpus, count, number).gpu;
+    return yk_visible_devices_find_gpu(getenv("CUDA_VISIBLE_DEVICES"), gpus, count, number).gpu;
 }

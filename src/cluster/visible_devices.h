@@ -22,8 +22,9 @@ struct yk_visible_device {
  * three more rules: the first entry decides whether all entries are indices or UUIDs; characters
  * after the digits of an index are ignored; if a GPU is listed twice, the list counts as empty.
  */
-struct yk_visible_device
-yk_visible_devices_resolve(const char *text, const struct yk_nvml_gpu *gpus, int count, int number);
+struct yk_visible_device yk_visible_devices_find_gpu(const char *text,
+                                                     const struct yk_nvml_gpu *gpus, int count,
+                                                     int number);
 
 /* Finds CUDA device `number` with the CUDA_VISIBLE_DEVICES of this process. Returns the index of
  * its GPU in the driver, or -1 if the CUDA device does not exist. */

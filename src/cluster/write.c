@@ -92,7 +92,7 @@ static void write_rates(struct yk_json_writer *json, const struct yk_device *dev
 static void write_measured(struct yk_json_writer *json,
                            const struct yk_measured_layer_time *measured)
 {
-    yk_json_write_begin_object_on_line(json, 4);
+    yk_json_write_begin_object_on_new_line(json, 4);
     yk_json_write_string(json, "layer", measured->layer);
     write_known(json, "model", measured->model);
     write_known(json, "precision", measured->precision);
@@ -108,7 +108,7 @@ static void write_measured(struct yk_json_writer *json,
 
 static void write_device(struct yk_json_writer *json, const struct yk_device *device)
 {
-    yk_json_write_begin_object_on_line(json, 2);
+    yk_json_write_begin_object_on_new_line(json, 2);
     yk_json_write_string(json, "name", device->name);
     write_known(json, "type", device->type);
     if (device->fraction != 1) {
@@ -145,7 +145,7 @@ static bool is_uniform(const struct yk_cluster *cluster, const struct yk_link *c
 {
     for (int32_t a = 0; a < cluster->device_count; a++) {
         for (int32_t b = a + 1; b < cluster->device_count; b++) {
-            if (!is_same(yk_cluster_link(cluster, a, b), common)) {
+            if (!is_same(yk_cluster_link_between(cluster, a, b), common)) {
                 return false;
             }
         }
@@ -158,11 +158,11 @@ static void write_other_links(struct yk_json_writer *json, const struct yk_clust
 {
     for (int32_t a = 0; a < cluster->device_count; a++) {
         for (int32_t b = a + 1; b < cluster->device_count; b++) {
-            const struct yk_link *link = yk_cluster_link(cluster, a, b);
+            const struct yk_link *link = yk_cluster_link_between(cluster, a, b);
             if (is_same(link, common)) {
                 continue;
             }
-            yk_json_write_begin_object_on_line(json, 2);
+            yk_json_write_begin_object_on_new_line(json, 2);
             yk_json_write_begin_array(json, "between");
             yk_json_write_string(json, NULL, cluster->devices[a].name);
             yk_json_write_string(json, NULL, cluster->devices[b].name);
@@ -176,7 +176,7 @@ static void write_other_links(struct yk_json_writer *json, const struct yk_clust
 /* The link of the first and the last device, often that between nodes, stands for all alike. */
 static void write_links(struct yk_json_writer *json, const struct yk_cluster *cluster)
 {
-    const struct yk_link *common = yk_cluster_link(cluster, 0, cluster->device_count - 1);
+    const struct yk_link *common = yk_cluster_link_between(cluster, 0, cluster->device_count - 1);
     yk_json_write_newline(json, 1);
     if (is_uniform(cluster, common)) {
         yk_json_write_begin_object(json, "links");
@@ -185,14 +185,14 @@ static void write_links(struct yk_json_writer *json, const struct yk_cluster *cl
         return;
     }
     yk_json_write_begin_array(json, "links");
-    yk_json_write_begin_object_on_line(json, 2);
+    yk_json_write_begin_object_on_new_line(json, 2);
     write_link(json, common);
     yk_json_write_end_object(json);
     write_other_links(json, cluster, common);
     yk_json_write_end_array(json);
 }
 
-yk_status yk_cluster_write(const struct yk_cluster *cluster, struct yk_text *out)
+yk_status yk_cluster_write_json(const struct yk_cluster *cluster, struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out, .spaced = true};
     yk_json_write_begin_object(&json, NULL);

@@ -165,13 +165,13 @@ struct yk_comm_backend {
 /* Initialises the members of struct yk_comm_backend that concern the world. The file that uses the
  * macro must define the functions `open_world`, `close_world`, `get_rank`, `describe`, `check` and
  * `end_all`. */
-#define YK_COMM_TABLE_WORLD_FUNCTIONS                                                              \
+#define YK_COMM_BACKEND_INIT_WORLD_FUNCTIONS                                                       \
     .abi = YK_COMM_ABI_VERSION, .open = open_world, .close = close_world, .rank = get_rank,        \
     .describe = describe, .check = check, .abort = end_all
 
 /* Initialises the members for collectives and messages with the functions PREFIX_all_reduce,
  * PREFIX_all_gather and so on. */
-#define YK_COMM_TABLE_OPS(prefix)                                                                  \
+#define YK_COMM_BACKEND_INIT_OPS(prefix)                                                           \
     .all_reduce = prefix##_all_reduce, .all_gather = prefix##_all_gather,                          \
     .reduce_scatter = prefix##_reduce_scatter, .broadcast = prefix##_broadcast,                    \
     .send = prefix##_send, .recv = prefix##_recv

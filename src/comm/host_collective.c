@@ -64,8 +64,8 @@ yk_status yk_host_collective_barrier(const struct yk_communicator *ranks)
     return yk_host_collective_all_reduce_sum(ranks, &nothing, 1);
 }
 
-yk_status yk_host_collective_broadcast(const struct yk_communicator *ranks, int32_t from,
-                                       void *bytes, size_t size)
+yk_status yk_host_collective_broadcast_bytes(const struct yk_communicator *ranks, int32_t from,
+                                             void *bytes, size_t size)
 {
     const struct yk_comm_broadcast op = {ranks->world_group, bytes, size, from};
     ranks->comm->broadcast(&op);
@@ -78,7 +78,7 @@ yk_status yk_host_collective_broadcast_text(const struct yk_communicator *ranks,
     uint64_t length = ranks->rank == from ? text->length : 0;
     YK_TRY(yk_host_collective_agree_on_status(ranks,
                                               ranks->rank == from ? yk_text_status(text) : YK_OK));
-    YK_TRY(yk_host_collective_broadcast(ranks, from, &length, sizeof length));
+    YK_TRY(yk_host_collective_broadcast_bytes(ranks, from, &length, sizeof length));
     char *bytes = malloc((size_t)length + 1);
     yk_status status =
         yk_host_collective_agree_on_status(ranks, bytes ? YK_OK : yk_fail_out_of_memory());
@@ -89,7 +89,7 @@ yk_status yk_host_collective_broadcast_text(const struct yk_communicator *ranks,
     if (ranks->rank == from && length > 0) {
         memcpy(bytes, text->bytes, (size_t)length);
     }
-    status = yk_host_collective_broadcast(ranks, from, bytes, (size_t)length);
+    status = yk_host_collective_broadcast_bytes(ranks, from, bytes, (size_t)length);
     if (status == YK_OK && ranks->rank != from) {
         yk_text_free(text);
         *text = (struct yk_text){0};
@@ -114,9 +114,9 @@ static yk_status allocate_bytes(const struct yk_communicator *ranks, const int64
     return YK_OK;
 }
 
-yk_status yk_host_collective_gather(const struct yk_communicator *ranks, const void *bytes,
-                                    size_t size, struct yk_arena *arena,
-                                    struct yk_host_collective_gathered_bytes **out)
+yk_status yk_host_collective_gather_on_rank0(const struct yk_communicator *ranks, const void *bytes,
+                                             size_t size, struct yk_arena *arena,
+                                             struct yk_host_collective_gathered_bytes **out)
 {
     struct yk_host_collective_gathered_bytes *parts = NULL;
     const int64_t own_size = (int64_t)size;

@@ -26,8 +26,8 @@ yk_status yk_host_collective_broadcast_text(const struct yk_communicator *ranks,
                                             struct yk_text *text) YK_MUST_USE;
 
 /* Copies `size` bytes of rank `from` to all ranks. `size` must be equal on all ranks. */
-yk_status yk_host_collective_broadcast(const struct yk_communicator *ranks, int32_t from,
-                                       void *bytes, size_t size) YK_MUST_USE;
+yk_status yk_host_collective_broadcast_bytes(const struct yk_communicator *ranks, int32_t from,
+                                             void *bytes, size_t size) YK_MUST_USE;
 
 /* The bytes that one rank passed to the gather. */
 struct yk_host_collective_gathered_bytes {
@@ -37,9 +37,10 @@ struct yk_host_collective_gathered_bytes {
 
 /* Collects the bytes of all ranks on rank 0. On rank 0, `*out` is an array with one element per
  * rank, allocated in `arena`. On the other ranks `*out` is NULL. */
-yk_status yk_host_collective_gather(const struct yk_communicator *ranks, const void *bytes,
-                                    size_t size, struct yk_arena *arena,
-                                    struct yk_host_collective_gathered_bytes **out) YK_MUST_USE;
+yk_status
+yk_host_collective_gather_on_rank0(const struct yk_communicator *ranks, const void *bytes,
+                                   size_t size, struct yk_arena *arena,
+                                   struct yk_host_collective_gathered_bytes **out) YK_MUST_USE;
 
 /*
  * Agrees on one status for all ranks. `mine` is the status of this rank. If `mine` is a failure,

@@ -1,5 +1,5 @@
 #include "comm/host_collective.h"
-#include "comm/parts.h"
+#include "comm/part_offsets.h"
 
 #include <stdlib.h>
 
@@ -323,20 +323,20 @@ static struct parts parts_of(const struct yk_comm_group *group, const int64_t *f
 {
     const size_t slice = group->world->options.block_bytes / width / (size_t)group->members;
     return (struct parts){group, firsts, width, slice > 0 ? (int64_t)slice : 1,
-                          yk_comm_parts_longest(firsts, group->members)};
+                          yk_part_offsets_max_length(firsts, group->members)};
 }
 
 /* Elements of member i's part in slice `number`. */
 static int64_t in_slice(const struct parts *parts, int32_t i, int64_t number)
 {
-    return yk_comm_parts_block_count(parts->firsts, i, number * parts->slice, parts->slice);
+    return yk_part_offsets_block_length(parts->firsts, i, number * parts->slice, parts->slice);
 }
 
 /* Lays out slice `number` in the stage, one part behind the other: group->firsts. */
 static void lay_out(const struct parts *parts, int64_t number)
 {
-    yk_comm_parts_pack_block(parts->firsts, parts->group->members, number * parts->slice,
-                             parts->slice, parts->group->firsts);
+    yk_part_offsets_make_block_offsets(parts->firsts, parts->group->members, number * parts->slice,
+                                       parts->slice, parts->group->firsts);
 }
 
 /* Where `member` is in the stage of slice `number`. Unlike lay_out() it may be called by the thread
@@ -632,8 +632,8 @@ static void end_all(struct yk_comm_world *world, int code)
 
 const struct yk_comm_backend yk_comm_host_staging = {
     .name = "staged",
-    YK_COMM_TABLE_WORLD_FUNCTIONS,
+    YK_COMM_BACKEND_INIT_WORLD_FUNCTIONS,
     .group_create = create_group,
     .group_destroy = destroy_group,
-    YK_COMM_TABLE_OPS(staged),
+    YK_COMM_BACKEND_INIT_OPS(staged),
 };

@@ -1,4 +1,4 @@
-#include "comm/elements.h"
+#include "comm/host_arithmetic.h"
 
 #include <stdlib.h>
 
@@ -77,9 +77,9 @@ static void all_gather(const struct yk_comm_all_gather *op)
 static void add_doubles(void *user)
 {
     const struct yk_comm_reduce_scatter *op = user;
-    yk_comm_elements_add(YK_COMM_FP64, op->offsets[1] - op->offsets[0],
-                         yk_comm_elements_pointer_at(YK_COMM_FP64, op->whole, op->offsets[0]),
-                         op->own);
+    yk_host_arithmetic_add_arrays(
+        YK_COMM_FP64, op->offsets[1] - op->offsets[0],
+        yk_comm_data_type_element_pointer(YK_COMM_FP64, op->whole, op->offsets[0]), op->own);
 }
 
 /* Backends add numbers of every precision; doubles are the host's alone. */
@@ -88,7 +88,7 @@ static void add_to_own(const struct yk_comm_reduce_scatter *op)
     const struct yk_comm_options *options = &op->group->world->options;
     const struct yk_add_op add = {
         .count = op->offsets[1] - op->offsets[0],
-        .from = yk_comm_elements_pointer_at(op->type, op->whole, op->offsets[0]),
+        .from = yk_comm_data_type_element_pointer(op->type, op->whole, op->offsets[0]),
         .to = op->own,
         .type = yk_comm_data_type_to_precision(op->type),
     };
@@ -102,7 +102,7 @@ static void add_to_own(const struct yk_comm_reduce_scatter *op)
 static void reduce_scatter(const struct yk_comm_reduce_scatter *op)
 {
     const struct yk_comm_options *options = &op->group->world->options;
-    const void *part = yk_comm_elements_pointer_at(op->type, op->whole, op->offsets[0]);
+    const void *part = yk_comm_data_type_element_pointer(op->type, op->whole, op->offsets[0]);
     const int64_t count = op->offsets[1] - op->offsets[0];
     if (count == 0) {
         return;
@@ -140,7 +140,7 @@ static void end_all(struct yk_comm_world *world, int code)
 
 const struct yk_comm_backend yk_comm_self = {
     .name = "self",
-    YK_COMM_TABLE_WORLD_FUNCTIONS,
+    YK_COMM_BACKEND_INIT_WORLD_FUNCTIONS,
     .group_create = create_group,
     .group_destroy = destroy_group,
     .all_reduce = all_reduce,

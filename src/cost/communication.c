@@ -10,7 +10,7 @@
 /* Looks up `bytes` over a link in the profile; `*found` is false if it has no such curve. */
 static yk_status find_in_profile(const struct yk_cost_sources *sources,
                                  const struct yk_profile_link_key *wanted, double bytes,
-                                 struct yk_cost_time *out, bool *found)
+                                 struct yk_cost_time_estimate *out, bool *found)
 {
     struct yk_profile_curve curve = {0};
     YK_TRY(yk_profile_find_link_times(sources->profile, wanted, &curve));
@@ -19,7 +19,7 @@ static yk_status find_in_profile(const struct yk_cost_sources *sources,
         /* Messages smaller than the smallest measured one take as long: latency dominates. */
         const double min = curve.points[0].size;
         const struct yk_curve_estimate value = yk_curve_interpolate(&curve, fmax(bytes, min));
-        *out = (struct yk_cost_time){
+        *out = (struct yk_cost_time_estimate){
             .seconds = value.seconds,
             .origin = value.measured && bytes >= min ? YK_COST_ORIGIN_MEASURED
                                                      : YK_COST_ORIGIN_INTERPOLATED,
@@ -33,30 +33,30 @@ static yk_status find_in_profile(const struct yk_cost_sources *sources,
  * is all of the key but the link. */
 static yk_status find_message(const struct yk_cost_sources *sources, int32_t from, int32_t to,
                               struct yk_profile_link_key wanted, double bytes, double otherwise_s,
-                              struct yk_cost_time *out)
+                              struct yk_cost_time_estimate *out)
 {
     char name[YK_PROFILE_KEY_SIZE];
     bool found = false;
     if (sources->profile &&
-        yk_profile_key_link(sources->cluster, sources->measurements, from, to, name)) {
+        yk_profile_key_format_link(sources->cluster, sources->measurements, from, to, name)) {
         wanted.link = name;
         YK_TRY(find_in_profile(sources, &wanted, bytes, out, &found));
     }
     if (!found) {
-        *out = (struct yk_cost_time){otherwise_s, YK_COST_ORIGIN_DATASHEET,
-                                     YK_ROOFLINE_P90_ERROR_PERCENT / 100.0};
+        *out = (struct yk_cost_time_estimate){otherwise_s, YK_COST_ORIGIN_DATASHEET,
+                                              YK_ROOFLINE_P90_ERROR_PERCENT / 100.0};
     }
     return YK_OK;
 }
 
 yk_status yk_communication_send_time(const struct yk_cost_sources *sources, int32_t from,
-                                     int32_t to, double bytes, struct yk_cost_time *out)
+                                     int32_t to, double bytes, struct yk_cost_time_estimate *out)
 {
     if (from == to) {
-        *out = (struct yk_cost_time){0, YK_COST_ORIGIN_DATASHEET, 0};
+        *out = (struct yk_cost_time_estimate){0, YK_COST_ORIGIN_DATASHEET, 0};
         return YK_OK;
     }
-    const struct yk_link *link = yk_cluster_link(sources->cluster, from, to);
+    const struct yk_link *link = yk_cluster_link_between(sources->cluster, from, to);
     const struct yk_profile_link_key wanted = {.collective = "send", .ranks = 2};
     return find_message(sources, from, to, wanted, bytes,
                         link->latency_s + bytes / link->bytes_per_s, out);
@@ -65,9 +65,9 @@ yk_status yk_communication_send_time(const struct yk_cost_sources *sources, int3
 yk_status yk_communication_effective_link(const struct yk_cost_sources *sources, int32_t a,
                                           int32_t b, double bytes, struct yk_link *out)
 {
-    struct yk_cost_time once;
-    struct yk_cost_time twice;
-    *out = *yk_cluster_link(sources->cluster, a, b);
+    struct yk_cost_time_estimate once;
+    struct yk_cost_time_estimate twice;
+    *out = *yk_cluster_link_between(sources->cluster, a, b);
     YK_TRY(yk_communication_send_time(sources, a, b, bytes, &once));
     YK_TRY(yk_communication_send_time(sources, a, b, 2 * bytes, &twice));
     const double more_s = twice.seconds - once.seconds;
@@ -90,8 +90,8 @@ int32_t yk_communication_slowest_ring_link(const struct yk_cluster *cluster,
     int32_t slowest = 0;
     double slowest_s = 0;
     for (int32_t i = 0; i < ranks->count; i++) {
-        const struct yk_link *link =
-            yk_cluster_link(cluster, ranks->devices[i], ranks->devices[(i + 1) % ranks->count]);
+        const struct yk_link *link = yk_cluster_link_between(
+            cluster, ranks->devices[i], ranks->devices[(i + 1) % ranks->count]);
         const double seconds = link->latency_s + part_bytes / link->bytes_per_s;
         if (seconds > slowest_s) {
             slowest_s = seconds;
@@ -105,12 +105,13 @@ int32_t yk_communication_slowest_ring_link(const struct yk_cluster *cluster,
 yk_status yk_communication_collective_time(const struct yk_cost_sources *sources,
                                            enum yk_collective collective,
                                            const struct yk_ring_devices *ranks, double bytes,
-                                           double largest_part_bytes, struct yk_cost_time *out)
+                                           double largest_part_bytes,
+                                           struct yk_cost_time_estimate *out)
 {
     static const char *const names[] = {"all_gather", "reduce_scatter", "all_reduce"};
     const int32_t n = ranks->count;
     if (n < 2) {
-        *out = (struct yk_cost_time){0, YK_COST_ORIGIN_DATASHEET, 0};
+        *out = (struct yk_cost_time_estimate){0, YK_COST_ORIGIN_DATASHEET, 0};
         return YK_OK;
     }
     const double part_bytes = fmax(bytes / n, largest_part_bytes);
@@ -125,14 +126,15 @@ yk_status yk_communication_collective_time(const struct yk_cost_sources *sources
 
 yk_status yk_communication_copy_to_device_time(const struct yk_cost_sources *sources,
                                                int32_t device, double bytes,
-                                               struct yk_cost_time *out)
+                                               struct yk_cost_time_estimate *out)
 {
     char name[YK_PROFILE_KEY_SIZE];
     bool found = false;
-    *out = (struct yk_cost_time){0, YK_COST_ORIGIN_DATASHEET, 0};
+    *out = (struct yk_cost_time_estimate){0, YK_COST_ORIGIN_DATASHEET, 0};
     if (!sources->profile || !(bytes > 0) ||
-        !yk_profile_key_host(&sources->cluster->devices[device],
-                             sources->measurements ? &sources->measurements[device] : NULL, name)) {
+        !yk_profile_key_format_host_link(
+            &sources->cluster->devices[device],
+            sources->measurements ? &sources->measurements[device] : NULL, name)) {
         return YK_OK;
     }
     const struct yk_profile_link_key wanted = {name, YK_PROFILE_KEY_COPY_TO_DEVICE, 1};
@@ -144,7 +146,7 @@ static yk_status find_fact(const struct yk_cost_sources *sources, const char *li
 {
     const struct yk_profile_fact_key fact = {link, name};
     double value = NAN;
-    YK_TRY(yk_profile_find_fact(sources->profile, &fact, &value));
+    YK_TRY(yk_profile_find_fact_value(sources->profile, &fact, &value));
     if (value >= 1 && isfinite(value)) {
         *worst = fmax(*worst, value); /* fmax() ignores NAN */
     }
@@ -158,8 +160,8 @@ yk_status yk_communication_overlap_slowdown(const struct yk_cost_sources *source
     struct yk_communication_overlap_slowdown slowdown = {NAN, NAN};
     char link[YK_PROFILE_KEY_SIZE];
     for (int32_t i = 0; sources->profile && ranks->count > 1 && i < ranks->count; i++) {
-        if (yk_profile_key_link(sources->cluster, sources->measurements, ranks->devices[i],
-                                ranks->devices[(i + 1) % ranks->count], link)) {
+        if (yk_profile_key_format_link(sources->cluster, sources->measurements, ranks->devices[i],
+                                       ranks->devices[(i + 1) % ranks->count], link)) {
             YK_TRY(find_fact(sources, link, YK_PROFILE_FACT_COMPUTE_SLOWDOWN, &slowdown.compute));
             YK_TRY(find_fact(sources, link, YK_PROFILE_FACT_MESSAGE_SLOWDOWN, &slowdown.message));
         }

@@ -30,7 +30,7 @@ struct yk_ring_devices {
  * device. */
 yk_status yk_communication_send_time(const struct yk_cost_sources *sources, int32_t from,
                                      int32_t to, double bytes,
-                                     struct yk_cost_time *out) YK_MUST_USE;
+                                     struct yk_cost_time_estimate *out) YK_MUST_USE;
 
 /*
  * Describes the link between two devices with one latency and one bandwidth. Computes them from the
@@ -53,13 +53,13 @@ yk_status yk_communication_collective_time(const struct yk_cost_sources *sources
                                            enum yk_collective collective,
                                            const struct yk_ring_devices *ranks, double bytes,
                                            double largest_part_bytes,
-                                           struct yk_cost_time *out) YK_MUST_USE;
+                                           struct yk_cost_time_estimate *out) YK_MUST_USE;
 
 /* Computes the time to copy `bytes` from the memory of the host to a device. The time is 0 if the
  * profile has no measurement of such copies. */
 yk_status yk_communication_copy_to_device_time(const struct yk_cost_sources *sources,
                                                int32_t device, double bytes,
-                                               struct yk_cost_time *out) YK_MUST_USE;
+                                               struct yk_cost_time_estimate *out) YK_MUST_USE;
 
 /* Slowdown factors while computation and communication overlap. Each is at least 1; NAN means: not
  * measured. */

@@ -69,15 +69,15 @@ static double datasheet_s(const struct wanted *wanted, double ratio)
     return seconds;
 }
 
-static struct yk_cost_time interpolated(double seconds, double error)
+static struct yk_cost_time_estimate interpolated(double seconds, double error)
 {
-    return (struct yk_cost_time){seconds, YK_COST_ORIGIN_INTERPOLATED, error};
+    return (struct yk_cost_time_estimate){seconds, YK_COST_ORIGIN_INTERPOLATED, error};
 }
 
 /* The times between two sequence lengths may not be linear, but they stay between both ends: half
  * of their distance is added to the error. */
 static yk_status find_between(const struct wanted *wanted, int64_t below, int64_t above,
-                              struct yk_cost_time *out)
+                              struct yk_cost_time_estimate *out)
 {
     struct yk_curve_estimate shorter;
     struct yk_curve_estimate longer;
@@ -93,7 +93,8 @@ static yk_status find_between(const struct wanted *wanted, int64_t below, int64_
 }
 
 /* The datasheet's error applies to the part of the time that the datasheet adds. */
-static yk_status find_beyond(const struct wanted *wanted, int64_t nearest, struct yk_cost_time *out)
+static yk_status find_beyond(const struct wanted *wanted, int64_t nearest,
+                             struct yk_cost_time_estimate *out)
 {
     struct yk_curve_estimate known;
     YK_TRY(read_at(wanted, nearest, &known));
@@ -105,12 +106,13 @@ static yk_status find_beyond(const struct wanted *wanted, int64_t nearest, struc
     return YK_OK;
 }
 
-static yk_status find_elsewhere(const struct wanted *wanted, struct yk_cost_time *out, bool *found)
+static yk_status find_elsewhere(const struct wanted *wanted, struct yk_cost_time_estimate *out,
+                                bool *found)
 {
     int64_t below = 0;
     int64_t above = 0;
-    YK_TRY(yk_profile_find_nearest_sequences(wanted->sources->profile, &wanted->layer, &below,
-                                             &above));
+    YK_TRY(yk_profile_find_nearest_sequence_lengths(wanted->sources->profile, &wanted->layer,
+                                                    &below, &above));
     if (below == 0 && above == 0) {
         return YK_OK;
     }
@@ -118,7 +120,7 @@ static yk_status find_elsewhere(const struct wanted *wanted, struct yk_cost_time
     if (wanted->is_update) { /* independent of the sequence length */
         struct yk_curve_estimate value;
         YK_TRY(read_at(wanted, below > 0 ? below : above, &value));
-        *out = (struct yk_cost_time){value.seconds, YK_COST_ORIGIN_MEASURED, value.error};
+        *out = (struct yk_cost_time_estimate){value.seconds, YK_COST_ORIGIN_MEASURED, value.error};
         return YK_OK;
     }
     return below > 0 && above > 0 ? find_between(wanted, below, above, out)
@@ -128,13 +130,14 @@ static yk_status find_elsewhere(const struct wanted *wanted, struct yk_cost_time
 /* `*found` is false if the profile has no usable measurement. */
 static yk_status find_profiled(const struct yk_cost_sources *sources, int32_t device,
                                const struct yk_model *model, const struct yk_layer *layer,
-                               enum yk_cost_pass pass, struct yk_cost_time *out, bool *found)
+                               enum yk_cost_pass pass, struct yk_cost_time_estimate *out,
+                               bool *found)
 {
     static const char *const passes[] = {"forward", "backward", "update"};
     const struct yk_device *on = &sources->cluster->devices[device];
     char name[YK_PROFILE_KEY_SIZE];
     *found = false;
-    if (!sources->profile || !yk_profile_key_device_type(on, name)) {
+    if (!sources->profile || !yk_profile_key_format_device_type(on, name)) {
         return YK_OK;
     }
     const struct wanted wanted = {
@@ -144,7 +147,7 @@ static yk_status find_profiled(const struct yk_cost_sources *sources, int32_t de
         .layer =
             {
                 .device = name,
-                .part = yk_profile_key_device_fraction(
+                .part = yk_profile_key_measured_fraction(
                     on, sources->measurements ? &sources->measurements[device] : NULL),
                 .shape = layer->shape,
                 .sequence = model->workload.sequence,
@@ -159,7 +162,7 @@ static yk_status find_profiled(const struct yk_cost_sources *sources, int32_t de
         return find_elsewhere(&wanted, out, found);
     }
     *found = true;
-    *out = (struct yk_cost_time){
+    *out = (struct yk_cost_time_estimate){
         value.seconds, value.measured ? YK_COST_ORIGIN_MEASURED : YK_COST_ORIGIN_INTERPOLATED,
         value.error};
     return YK_OK;
@@ -236,7 +239,7 @@ static int32_t neighbours(const struct yk_device *device, const struct yk_model 
  */
 static bool find_measured(const struct yk_device *device, const struct yk_model *model,
                           const struct yk_layer *layer, enum yk_cost_pass pass,
-                          struct yk_cost_time *out)
+                          struct yk_cost_time_estimate *out)
 {
     int closest = 0;
     for (int32_t i = 0; i < device->measured_count; i++) {
@@ -252,8 +255,8 @@ static bool find_measured(const struct yk_device *device, const struct yk_model 
     const struct yk_profile_curve curve = {points, count};
     const struct yk_curve_estimate value = yk_curve_interpolate(
         &curve, pass == YK_COST_PASS_UPDATE ? points[0].size : (double)model->workload.batch);
-    *out = (struct yk_cost_time){value.seconds, YK_COST_ORIGIN_CLUSTER_FILE,
-                                 fmax(value.error, table_error)};
+    *out = (struct yk_cost_time_estimate){value.seconds, YK_COST_ORIGIN_CLUSTER_FILE,
+                                          fmax(value.error, table_error)};
     return true;
 }
 
@@ -275,16 +278,16 @@ const struct yk_measured_layer_time *yk_cost_find_unused_measurement(const struc
 
 yk_status yk_cost_layer_time(const struct yk_cost_sources *sources, int32_t device,
                              const struct yk_model *model, const struct yk_layer *layer,
-                             enum yk_cost_pass pass, struct yk_cost_time *out)
+                             enum yk_cost_pass pass, struct yk_cost_time_estimate *out)
 {
     const struct yk_device *on = &sources->cluster->devices[device];
     const struct yk_kernel_work_list *works = works_of(layer, pass);
-    struct yk_cost_time time = {0};
+    struct yk_cost_time_estimate time = {0};
     bool found = false;
     YK_TRY(find_profiled(sources, device, model, layer, pass, &time, &found));
     if (!found && !find_measured(on, model, layer, pass, &time)) {
-        time = (struct yk_cost_time){0, YK_COST_ORIGIN_DATASHEET,
-                                     YK_ROOFLINE_P90_ERROR_PERCENT / 100.0};
+        time = (struct yk_cost_time_estimate){0, YK_COST_ORIGIN_DATASHEET,
+                                              YK_ROOFLINE_P90_ERROR_PERCENT / 100.0};
         for (int32_t i = 0; i < works->count; i++) {
             time.seconds += yk_roofline_time(on, sources->efficiencies, &works->items[i]);
         }

@@ -41,7 +41,7 @@ enum yk_cost_pass {
     YK_COST_PASS_UPDATE,
 };
 
-struct yk_cost_time {
+struct yk_cost_time_estimate {
     double seconds;
     enum yk_cost_origin origin;
     double error; /* relative; the errors of 90 % of such predictions are at most this large */
@@ -58,7 +58,7 @@ struct yk_cost_sources {
 /* Computes the time of one pass of a layer. `device` is an index into the cluster. */
 yk_status yk_cost_layer_time(const struct yk_cost_sources *sources, int32_t device,
                              const struct yk_model *model, const struct yk_layer *layer,
-                             enum yk_cost_pass pass, struct yk_cost_time *out) YK_MUST_USE;
+                             enum yk_cost_pass pass, struct yk_cost_time_estimate *out) YK_MUST_USE;
 
 /* Returns the bytes of weights, gradients and optimizer state of a layer that is not sharded. */
 double yk_cost_layer_state_bytes(const struct yk_model *model, const struct yk_layer *layer);
@@ -87,7 +87,8 @@ struct yk_error_band {
 };
 
 /* Adds `seconds` with the relative error and origin of `time`. */
-void yk_error_band_add(struct yk_error_band *band, const struct yk_cost_time *time, double seconds);
+void yk_error_band_add_time(struct yk_error_band *band, const struct yk_cost_time_estimate *time,
+                            double seconds);
 
 /* Returns the relative error of the sum. The errors of 90 % of such sums are at most this large.
  * Returns 0 for an empty band. */
@@ -98,10 +99,10 @@ double yk_error_band_origin_fraction(const struct yk_error_band *band, enum yk_c
 
 /* Appends the origins in words. If there are several, adds the percentage of each. Omits origins
  * with less than 0.5 % of the time. */
-void yk_error_band_describe(const struct yk_error_band *band, struct yk_text *out);
+void yk_error_band_describe_origins(const struct yk_error_band *band, struct yk_text *out);
 
 /* Appends JSON members such as ,"error":0.04,"origins":{"measured":0.9,"datasheet":0.1}. Omits
  * origins whose fraction is 0. */
-void yk_error_band_write_json(const struct yk_error_band *band, struct yk_text *out);
+void yk_error_band_write_json_members(const struct yk_error_band *band, struct yk_text *out);
 
 #endif

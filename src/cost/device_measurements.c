@@ -28,8 +28,8 @@ static yk_status find_fact(struct yk_profile *profile, const struct yk_device *d
     char name[YK_PROFILE_KEY_SIZE];
     const struct yk_profile_fact_key fact = {name, what};
     *out = NAN;
-    return yk_profile_key_device(device, measurements, name)
-               ? yk_profile_find_fact(profile, &fact, out)
+    return yk_profile_key_format_device(device, measurements, name)
+               ? yk_profile_find_fact_value(profile, &fact, out)
                : YK_OK;
 }
 
@@ -39,8 +39,8 @@ static yk_status find_context(struct yk_profile *profile, const struct yk_device
     char name[YK_PROFILE_KEY_SIZE];
     const struct yk_profile_fact_key fact = {name, YK_PROFILE_FACT_CONTEXT_BYTES};
     double bytes = NAN;
-    if (model && yk_profile_key_device_with_model(device, measurements, model, name)) {
-        YK_TRY(yk_profile_find_fact(profile, &fact, &bytes));
+    if (model && yk_profile_key_format_device_with_model(device, measurements, model, name)) {
+        YK_TRY(yk_profile_find_fact_value(profile, &fact, &bytes));
     }
     if (isnan(bytes)) {
         YK_TRY(find_fact(profile, device, measurements, YK_PROFILE_FACT_CONTEXT_BYTES, &bytes));
@@ -69,7 +69,7 @@ static yk_status find_part(struct yk_profile *profile, const struct yk_cluster *
     const struct yk_device *device = &cluster->devices[number];
     char name[YK_PROFILE_KEY_SIZE];
     double part = NAN;
-    if (device->is_cpu || !yk_profile_key_device_type(device, name)) {
+    if (device->is_cpu || !yk_profile_key_format_device_type(device, name)) {
         return YK_OK;
     }
     YK_TRY(yk_profile_find_nearest_fraction(profile, name, device->fraction, same_part, &part));
@@ -120,7 +120,7 @@ static yk_status note_other_cpu(struct yk_profile *profile, const struct yk_clus
     char cpu[YK_SYSTEM_CPU_NAME_SIZE];
     bool other = false;
     if (!device->is_cpu || !is_first_of_cores(cluster, number) ||
-        !yk_profile_key_device_type(device, kind)) {
+        !yk_profile_key_format_device_type(device, kind)) {
         return YK_OK;
     }
     YK_TRY(yk_profile_has_only_other_cpus(profile, kind, &other, cpu));

@@ -5,7 +5,8 @@
 #include <math.h>
 #include <stdint.h>
 
-void yk_error_band_add(struct yk_error_band *band, const struct yk_cost_time *time, double seconds)
+void yk_error_band_add_time(struct yk_error_band *band, const struct yk_cost_time_estimate *time,
+                            double seconds)
 {
     band->origin_s[time->origin] += seconds;
     band->error_s[time->origin] += seconds * time->error;
@@ -35,7 +36,7 @@ double yk_error_band_origin_fraction(const struct yk_error_band *band, enum yk_c
 /* Smaller fractions would be printed as 0 %. */
 static const double min_shown = 0.005;
 
-void yk_error_band_describe(const struct yk_error_band *band, struct yk_text *out)
+void yk_error_band_describe_origins(const struct yk_error_band *band, struct yk_text *out)
 {
     int32_t shown = 0;
     for (int origin = 0; origin < YK_COST_ORIGIN_COUNT; origin++) {
@@ -63,7 +64,7 @@ static void write_rounded(struct yk_json_writer *json, const char *key, double v
     yk_json_write_number(json, key, round(1e4 * value) / 1e4);
 }
 
-void yk_error_band_write_json(const struct yk_error_band *band, struct yk_text *out)
+void yk_error_band_write_json_members(const struct yk_error_band *band, struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out, .needs_comma = true};
     write_rounded(&json, "error", yk_error_band_relative_error(band));

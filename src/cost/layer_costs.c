@@ -15,10 +15,10 @@ enum {
 };
 
 struct kind {
-    int32_t device;             /* the first of its kind */
-    int32_t *likes;             /* (L) the first layer with the same times */
-    struct yk_cost_time **rows; /* (B + 1) of (L, PASSES); NULL until first used */
-    struct yk_cost_time *loads; /* (B + 1); NULL until first used */
+    int32_t device;                      /* the first of its kind */
+    int32_t *likes;                      /* (L) the first layer with the same times */
+    struct yk_cost_time_estimate **rows; /* (B + 1) of (L, PASSES); NULL until first used */
+    struct yk_cost_time_estimate *loads; /* (B + 1); NULL until first used */
 };
 
 struct yk_layer_costs {
@@ -124,7 +124,7 @@ yk_status yk_layer_costs_create(const struct yk_cost_sources *sources, struct yk
                                 struct yk_layer_costs **out)
 {
     struct yk_layer_costs *costs = NULL;
-    YK_TRY_NEW_WITH_ARENA(costs);
+    YK_TRY_NEW_WITH_OWN_ARENA(costs);
     const struct yk_model *whole = yk_model_cache_get_whole_batch(cache);
     costs->sources = *sources;
     costs->cache = cache;
@@ -144,7 +144,7 @@ void yk_layer_costs_destroy(struct yk_layer_costs *costs)
 
 static yk_status open_row(struct yk_layer_costs *costs, struct kind *kind, int64_t number)
 {
-    struct yk_cost_time *row = NULL;
+    struct yk_cost_time_estimate *row = NULL;
     if (!kind->rows) {
         YK_TRY(find_likes(costs, kind));
         /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
@@ -164,7 +164,7 @@ static int32_t place_of(int32_t layer, enum yk_cost_pass pass)
 }
 
 static yk_status look_up(struct yk_layer_costs *costs, const struct kind *kind, int64_t samples,
-                         int32_t layer, enum yk_cost_pass pass, struct yk_cost_time *out)
+                         int32_t layer, enum yk_cost_pass pass, struct yk_cost_time_estimate *out)
 {
     const struct yk_model *model = yk_model_cache_get_whole_batch(costs->cache);
     if (pass != YK_COST_PASS_UPDATE) {
@@ -172,7 +172,7 @@ static yk_status look_up(struct yk_layer_costs *costs, const struct kind *kind, 
     }
     YK_TRY(
         yk_cost_layer_time(&costs->sources, kind->device, model, &model->layers[layer], pass, out));
-    yk_error_band_add(&costs->band, out, out->seconds);
+    yk_error_band_add_time(&costs->band, out, out->seconds);
     return YK_OK;
 }
 
@@ -181,33 +181,34 @@ static yk_status fill(struct yk_layer_costs *costs, const struct kind *kind, int
                       int32_t layer, enum yk_cost_pass pass)
 {
     const int32_t like = kind->likes[layer];
-    struct yk_cost_time *time = &kind->rows[number][place_of(layer, pass)];
-    struct yk_cost_time *first = &kind->rows[number][place_of(like, pass)];
+    struct yk_cost_time_estimate *time = &kind->rows[number][place_of(layer, pass)];
+    struct yk_cost_time_estimate *first = &kind->rows[number][place_of(like, pass)];
     if (isnan(first->seconds)) {
-        struct yk_cost_time found;
+        struct yk_cost_time_estimate found;
         YK_TRY(look_up(costs, kind, number, like, pass, &found));
         *first = found;
     }
     if (like != layer) {
         *time = *first;
-        yk_error_band_add(&costs->band, time, time->seconds);
+        yk_error_band_add_time(&costs->band, time, time->seconds);
     }
     return YK_OK;
 }
 
-yk_status yk_layer_costs_time(struct yk_layer_costs *costs, int32_t device, int32_t layer,
-                              int64_t samples, enum yk_cost_pass pass, struct yk_cost_time *out)
+yk_status yk_layer_costs_time_estimate(struct yk_layer_costs *costs, int32_t device, int32_t layer,
+                                       int64_t samples, enum yk_cost_pass pass,
+                                       struct yk_cost_time_estimate *out)
 {
     struct kind *kind = &costs->kinds[costs->kind_of[device]];
     const int64_t number = pass == YK_COST_PASS_UPDATE ? UPDATES : samples;
     if (samples == 0 && pass != YK_COST_PASS_UPDATE) {
-        *out = (struct yk_cost_time){0, YK_COST_ORIGIN_DATASHEET, 0};
+        *out = (struct yk_cost_time_estimate){0, YK_COST_ORIGIN_DATASHEET, 0};
         return YK_OK;
     }
     if (!kind->rows || !kind->rows[number]) {
         YK_TRY(open_row(costs, kind, number));
     }
-    const struct yk_cost_time *time = &kind->rows[number][place_of(layer, pass)];
+    const struct yk_cost_time_estimate *time = &kind->rows[number][place_of(layer, pass)];
     if (isnan(time->seconds)) {
         YK_TRY(fill(costs, kind, number, layer, pass));
     }
@@ -218,8 +219,8 @@ yk_status yk_layer_costs_time(struct yk_layer_costs *costs, int32_t device, int3
 yk_status yk_layer_costs_seconds(struct yk_layer_costs *costs, int32_t device, int32_t layer,
                                  int64_t samples, enum yk_cost_pass pass, double *out_s)
 {
-    struct yk_cost_time time;
-    YK_TRY(yk_layer_costs_time(costs, device, layer, samples, pass, &time));
+    struct yk_cost_time_estimate time;
+    YK_TRY(yk_layer_costs_time_estimate(costs, device, layer, samples, pass, &time));
     *out_s = time.seconds;
     return YK_OK;
 }
@@ -235,7 +236,7 @@ static double load_bytes(const struct yk_layer_costs *costs, int64_t samples)
 }
 
 yk_status yk_layer_costs_input_copy_time(struct yk_layer_costs *costs, int32_t device,
-                                         int64_t samples, struct yk_cost_time *out)
+                                         int64_t samples, struct yk_cost_time_estimate *out)
 {
     struct kind *kind = &costs->kinds[costs->kind_of[device]];
     if (!kind->loads) {
@@ -245,7 +246,7 @@ yk_status yk_layer_costs_input_copy_time(struct yk_layer_costs *costs, int32_t d
         }
     }
     if (isnan(kind->loads[samples].seconds)) {
-        struct yk_cost_time found;
+        struct yk_cost_time_estimate found;
         YK_TRY(yk_communication_copy_to_device_time(&costs->sources, kind->device,
                                                     load_bytes(costs, samples), &found));
         kind->loads[samples] = found;
@@ -254,7 +255,7 @@ yk_status yk_layer_costs_input_copy_time(struct yk_layer_costs *costs, int32_t d
     return YK_OK;
 }
 
-int32_t yk_layer_costs_device_kind(const struct yk_layer_costs *costs, int32_t device)
+int32_t yk_layer_costs_device_speed_class(const struct yk_layer_costs *costs, int32_t device)
 {
     return costs->kind_of[device];
 }

@@ -22,17 +22,18 @@ yk_status yk_layer_costs_seconds(struct yk_layer_costs *costs, int32_t device, i
                                  double *out_s) YK_MUST_USE;
 
 /* Computes the same time, with its origin and its error. */
-yk_status yk_layer_costs_time(struct yk_layer_costs *costs, int32_t device, int32_t layer,
-                              int64_t samples, enum yk_cost_pass pass,
-                              struct yk_cost_time *out) YK_MUST_USE;
+yk_status yk_layer_costs_time_estimate(struct yk_layer_costs *costs, int32_t device, int32_t layer,
+                                       int64_t samples, enum yk_cost_pass pass,
+                                       struct yk_cost_time_estimate *out) YK_MUST_USE;
 
 /* Computes the time to copy the tokens and targets of `samples` samples from host memory to the
  * device. */
 yk_status yk_layer_costs_input_copy_time(struct yk_layer_costs *costs, int32_t device,
-                                         int64_t samples, struct yk_cost_time *out) YK_MUST_USE;
+                                         int64_t samples,
+                                         struct yk_cost_time_estimate *out) YK_MUST_USE;
 
 /* Returns a number that is equal for devices with equal times. */
-int32_t yk_layer_costs_device_kind(const struct yk_layer_costs *costs, int32_t device);
+int32_t yk_layer_costs_device_speed_class(const struct yk_layer_costs *costs, int32_t device);
 
 const struct yk_cost_sources *yk_layer_costs_sources(const struct yk_layer_costs *costs);
 

@@ -7,7 +7,8 @@ enum {
     DEVICE_SIZE = 80 /* two of them and a suffix fit into a key */
 };
 
-bool yk_profile_key_device_type(const struct yk_device *device, char out[YK_PROFILE_KEY_SIZE])
+bool yk_profile_key_format_device_type(const struct yk_device *device,
+                                       char out[YK_PROFILE_KEY_SIZE])
 {
     if (!device->type) {
         return false;
@@ -20,19 +21,19 @@ bool yk_profile_key_device_type(const struct yk_device *device, char out[YK_PROF
     return true;
 }
 
-double yk_profile_key_device_fraction(const struct yk_device *device,
-                                      const struct yk_device_measurements *measurements)
+double yk_profile_key_measured_fraction(const struct yk_device *device,
+                                        const struct yk_device_measurements *measurements)
 {
     return measurements && measurements->measured_fraction > 0 ? measurements->measured_fraction
                                                                : device->fraction;
 }
 
-bool yk_profile_key_device(const struct yk_device *device,
-                           const struct yk_device_measurements *measurements,
-                           char out[YK_PROFILE_KEY_SIZE])
+bool yk_profile_key_format_device(const struct yk_device *device,
+                                  const struct yk_device_measurements *measurements,
+                                  char out[YK_PROFILE_KEY_SIZE])
 {
-    const double part = yk_profile_key_device_fraction(device, measurements);
-    if (!yk_profile_key_device_type(device, out)) {
+    const double part = yk_profile_key_measured_fraction(device, measurements);
+    if (!yk_profile_key_format_device_type(device, out)) {
         return false;
     }
     if (!device->is_cpu && part < 1) {
@@ -41,27 +42,28 @@ bool yk_profile_key_device(const struct yk_device *device,
     return true;
 }
 
-bool yk_profile_key_device_with_model(const struct yk_device *device,
-                                      const struct yk_device_measurements *measurements,
-                                      const char *model, char out[YK_PROFILE_KEY_SIZE])
+bool yk_profile_key_format_device_with_model(const struct yk_device *device,
+                                             const struct yk_device_measurements *measurements,
+                                             const char *model, char out[YK_PROFILE_KEY_SIZE])
 {
     char name[YK_PROFILE_KEY_SIZE];
-    if (!yk_profile_key_device(device, measurements, name)) {
+    if (!yk_profile_key_format_device(device, measurements, name)) {
         return false;
     }
     snprintf(out, YK_PROFILE_KEY_SIZE, "%.*s with %.*s", DEVICE_SIZE, name, DEVICE_SIZE, model);
     return true;
 }
 
-bool yk_profile_key_link(const struct yk_cluster *cluster,
-                         const struct yk_device_measurements *measurements, int32_t a, int32_t b,
-                         char out[YK_PROFILE_KEY_SIZE])
+bool yk_profile_key_format_link(const struct yk_cluster *cluster,
+                                const struct yk_device_measurements *measurements, int32_t a,
+                                int32_t b, char out[YK_PROFILE_KEY_SIZE])
 {
     char one[YK_PROFILE_KEY_SIZE];
     char other[YK_PROFILE_KEY_SIZE];
-    if (!yk_profile_key_device(&cluster->devices[a], measurements ? &measurements[a] : NULL, one) ||
-        !yk_profile_key_device(&cluster->devices[b], measurements ? &measurements[b] : NULL,
-                               other)) {
+    if (!yk_profile_key_format_device(&cluster->devices[a], measurements ? &measurements[a] : NULL,
+                                      one) ||
+        !yk_profile_key_format_device(&cluster->devices[b], measurements ? &measurements[b] : NULL,
+                                      other)) {
         return false;
     }
     const bool swapped = strcmp(one, other) > 0;
@@ -72,12 +74,12 @@ bool yk_profile_key_link(const struct yk_cluster *cluster,
     return true;
 }
 
-bool yk_profile_key_host(const struct yk_device *device,
-                         const struct yk_device_measurements *measurements,
-                         char out[YK_PROFILE_KEY_SIZE])
+bool yk_profile_key_format_host_link(const struct yk_device *device,
+                                     const struct yk_device_measurements *measurements,
+                                     char out[YK_PROFILE_KEY_SIZE])
 {
     char name[YK_PROFILE_KEY_SIZE];
-    if (!yk_profile_key_device(device, measurements, name)) {
+    if (!yk_profile_key_format_device(device, measurements, name)) {
         return false;
     }
     snprintf(out, YK_PROFILE_KEY_SIZE, "%.*s-host", DEVICE_SIZE, name);

@@ -17,36 +17,37 @@ enum {
 };
 
 /* Writes the device type under which layer times are stored: "rtx3090", "cpu:2". */
-bool yk_profile_key_device_type(const struct yk_device *device, char out[YK_PROFILE_KEY_SIZE]);
+bool yk_profile_key_format_device_type(const struct yk_device *device,
+                                       char out[YK_PROFILE_KEY_SIZE]);
 
 /* Returns the fraction of the physical device under which layer times are stored: the fraction of
  * `device`, or a measured fraction close to it. */
-double yk_profile_key_device_fraction(const struct yk_device *device,
-                                      const struct yk_device_measurements *measurements);
+double yk_profile_key_measured_fraction(const struct yk_device *device,
+                                        const struct yk_device_measurements *measurements);
 
 /* Writes the type and the fraction of the device: "rtx3090", "h200:13.6%". A fraction of a GPU has
  * its own name. A fraction of a CPU has the name of the whole CPU, because it is a whole CPU that
  * waits after each computation (--slow). */
-bool yk_profile_key_device(const struct yk_device *device,
-                           const struct yk_device_measurements *measurements,
-                           char out[YK_PROFILE_KEY_SIZE]);
+bool yk_profile_key_format_device(const struct yk_device *device,
+                                  const struct yk_device_measurements *measurements,
+                                  char out[YK_PROFILE_KEY_SIZE]);
 
 /* Writes the name of a device that trains this model: "h200 with gpt2". */
-bool yk_profile_key_device_with_model(const struct yk_device *device,
-                                      const struct yk_device_measurements *measurements,
-                                      const char *model, char out[YK_PROFILE_KEY_SIZE]);
+bool yk_profile_key_format_device_with_model(const struct yk_device *device,
+                                             const struct yk_device_measurements *measurements,
+                                             const char *model, char out[YK_PROFILE_KEY_SIZE]);
 
 /* Writes the name of the link between devices `a` and `b`: "a30-titanxp between nodes",
  * "cpu:1-cpu:1 within a node". */
-bool yk_profile_key_link(const struct yk_cluster *cluster,
-                         const struct yk_device_measurements *measurements, int32_t a, int32_t b,
-                         char out[YK_PROFILE_KEY_SIZE]);
+bool yk_profile_key_format_link(const struct yk_cluster *cluster,
+                                const struct yk_device_measurements *measurements, int32_t a,
+                                int32_t b, char out[YK_PROFILE_KEY_SIZE]);
 
 /* Writes the name of the link between a device and the memory of its host: "h200-host". In the
  * profile, its number of ranks is 1, and its collective is one of the two names below. */
-bool yk_profile_key_host(const struct yk_device *device,
-                         const struct yk_device_measurements *measurements,
-                         char out[YK_PROFILE_KEY_SIZE]);
+bool yk_profile_key_format_host_link(const struct yk_device *device,
+                                     const struct yk_device_measurements *measurements,
+                                     char out[YK_PROFILE_KEY_SIZE]);
 
 #define YK_PROFILE_KEY_COPY_TO_DEVICE "to device"
 #define YK_PROFILE_KEY_COPY_FROM_DEVICE "from device"

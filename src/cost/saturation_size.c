@@ -295,7 +295,7 @@ bool yk_saturation_size_from_curve(const struct yk_profile_curve *curve, double 
     return true;
 }
 
-double yk_saturation_size_link_fraction(const char *collective, int32_t ranks)
+double yk_saturation_size_bus_bandwidth_factor(const char *collective, int32_t ranks)
 {
     const double others = ranks > 1 ? (double)(ranks - 1) / ranks : 1;
     if (strcmp(collective, "send") == 0) {
@@ -304,13 +304,13 @@ double yk_saturation_size_link_fraction(const char *collective, int32_t ranks)
     return strcmp(collective, "all_reduce") == 0 ? 2 * others : others;
 }
 
-yk_status yk_saturation_size_of_link(const struct yk_cost_sources *sources, int32_t a, int32_t b,
-                                     int32_t ranks, double *out_bytes)
+yk_status yk_saturation_size_of_all_gather(const struct yk_cost_sources *sources, int32_t a,
+                                           int32_t b, int32_t ranks, double *out_bytes)
 {
     char name[YK_PROFILE_KEY_SIZE];
     *out_bytes = NAN;
     if (!sources->profile ||
-        !yk_profile_key_link(sources->cluster, sources->measurements, a, b, name)) {
+        !yk_profile_key_format_link(sources->cluster, sources->measurements, a, b, name)) {
         return YK_OK;
     }
     const struct {

@@ -26,7 +26,7 @@ struct yk_saturation_size {
     double uncertainty; /* standard error of `bytes`, as a factor of at least 1; INFINITY means:
                            unknown, there are too few sizes */
     double latency_s;   /* α, the time of an empty message */
-    double plateau_bytes_per_s; /* bandwidth, see yk_saturation_size_link_fraction() */
+    double plateau_bytes_per_s; /* bandwidth, see yk_saturation_size_bus_bandwidth_factor() */
     bool reached; /* a measured size saturates the link; otherwise `bytes` is extrapolated */
     bool exceeds_measured_sizes; /* 4 · `bytes` is larger than all measured sizes */
 };
@@ -37,12 +37,12 @@ struct yk_saturation_size {
  * and copies. Fraction · bytes / seconds is the bus bandwidth. Bus bandwidths of different
  * collectives can be compared.
  */
-double yk_saturation_size_link_fraction(const char *collective, int32_t ranks);
+double yk_saturation_size_bus_bandwidth_factor(const char *collective, int32_t ranks);
 
 /* Computes the saturation size of a curve. `part` is the value of
- * yk_saturation_size_link_fraction(). Returns false if the curve has fewer than two sizes. If times
- * do not grow with size, the result is the largest size, and `reached` is false. Uses at most 64 of
- * the sizes. */
+ * yk_saturation_size_bus_bandwidth_factor(). Returns false if the curve has fewer than two sizes.
+ * If times do not grow with size, the result is the largest size, and `reached` is false. Uses at
+ * most 64 of the sizes. */
 bool yk_saturation_size_from_curve(const struct yk_profile_curve *curve, double part,
                                    struct yk_saturation_size *out);
 
@@ -52,7 +52,7 @@ bool yk_saturation_size_from_curve(const struct yk_profile_curve *curve, double 
  * of a send, which is one of the n rounds of the ring and sends 1/n of the bytes. `*out_bytes` is
  * NAN if the profile has neither curve.
  */
-yk_status yk_saturation_size_of_link(const struct yk_cost_sources *sources, int32_t a, int32_t b,
-                                     int32_t ranks, double *out_bytes) YK_MUST_USE;
+yk_status yk_saturation_size_of_all_gather(const struct yk_cost_sources *sources, int32_t a,
+                                           int32_t b, int32_t ranks, double *out_bytes) YK_MUST_USE;
 
 #endif

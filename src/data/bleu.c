@@ -446,7 +446,7 @@ double yk_bleu_length_ratio(const struct yk_bleu_result *bleu)
                : 0;
 }
 
-void yk_bleu_add_summary(const struct yk_bleu_result *bleu, struct yk_text *out)
+void yk_bleu_write_score_line(const struct yk_bleu_result *bleu, struct yk_text *out)
 {
     yk_text_addf(out, "BLEU = %.2f ", bleu->score);
     for (int n = 0; n < YK_BLEU_MAX_NGRAM; n++) {
@@ -457,7 +457,7 @@ void yk_bleu_add_summary(const struct yk_bleu_result *bleu, struct yk_text *out)
                  bleu->reference_length);
 }
 
-void yk_bleu_add_signature(bool lowercase, struct yk_text *out)
+void yk_bleu_write_sacrebleu_signature(bool lowercase, struct yk_text *out)
 {
     yk_text_addf(out, "nrefs:1|case:%s|eff:no|tok:13a|smooth:exp|version:" RULES_VERSION,
                  lowercase ? "lc" : "mixed");

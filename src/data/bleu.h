@@ -40,7 +40,7 @@ yk_status yk_bleu_compute(const char *const *hypotheses, const char *const *refe
 
 /* Appends the line that sacreBLEU prints:
  * "BLEU = 34.21 66.0/41.2/27.8/19.0 (BP = 0.987 ratio = 0.987 hyp_len = 11234 ref_len = 11380)". */
-void yk_bleu_add_summary(const struct yk_bleu_result *bleu, struct yk_text *out);
+void yk_bleu_write_score_line(const struct yk_bleu_result *bleu, struct yk_text *out);
 
 /* Returns the number of words of the hypotheses divided by that of the references; 0 if the
  * references have no words. */
@@ -48,7 +48,7 @@ double yk_bleu_length_ratio(const struct yk_bleu_result *bleu);
 
 /* Appends the signature of the score in sacreBLEU's format, with the version of sacreBLEU that this
  * code reproduces: "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0". */
-void yk_bleu_add_signature(bool lowercase, struct yk_text *out);
+void yk_bleu_write_sacrebleu_signature(bool lowercase, struct yk_text *out);
 
 /*
  * The words of a sentence as BLEU counts them. They equal the words of mteval-v13a.pl (NIST, WMT)

@@ -62,16 +62,16 @@ static yk_status append_file(const char *path, bool by_name, struct joined *out)
     YK_TRY(yk_file_read_training_data(path, text));
     const size_t length = text->length - start;
     const char *bytes = yk_text_chars(text) + start;
-    const size_t valid = yk_utf8_valid_length(bytes, length);
+    const size_t valid = yk_utf8_valid_prefix_length(bytes, length);
     if (valid < length) {
-        return yk_character_vocabulary_fail_unknown(bytes, length, valid, path);
+        return yk_character_vocabulary_unknown_error(bytes, length, valid, path);
     }
     if (length == 0) {
         return YK_OK;
     }
     /* This is the first look at the content of a pipe. */
     const size_t max = YK_INSTRUCTION_FILES_BEGINNING_BYTES;
-    if (by_name && yk_instruction_files_match_beginning(bytes, length < max ? length : max)) {
+    if (by_name && yk_instruction_files_recognize_beginning(bytes, length < max ? length : max)) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s: instructions are not read from a pipe; name the file that they are in",
                        path);
@@ -138,7 +138,7 @@ static yk_status choose_tokenizer(struct yk_corpus *corpus, const struct yk_corp
     }
     YK_TRY(yk_character_vocabulary_build(yk_text_chars(&joined->text), joined->text.length,
                                          request->path, &vocabulary));
-    const yk_status status = yk_tokenizer_create_characters(vocabulary, &corpus->own);
+    const yk_status status = yk_tokenizer_create_character_level(vocabulary, &corpus->own);
     yk_character_vocabulary_destroy(vocabulary);
     corpus->tokenizer = corpus->own;
     return status;
@@ -158,7 +158,7 @@ static yk_status encode_all(struct yk_corpus *corpus, const struct yk_corpus_req
     for (int32_t i = 0; status == YK_OK && i < joined->count; i++) {
         status = yk_tokenizer_encode(encoder, yk_text_chars(&joined->text) + joined->starts[i],
                                      joined->starts[i + 1] - joined->starts[i], joined->paths[i],
-                                     YK_SPECIAL_TOKENS_NONE, &ids);
+                                     YK_ADD_SPECIAL_TOKENS_NO, &ids);
     }
     YK_IF_OK(store_ids(corpus, &ids));
     yk_tokenizer_encoder_destroy(encoder);
@@ -270,7 +270,7 @@ const struct yk_tokenizer *yk_corpus_tokenizer(const struct yk_corpus *corpus)
     return corpus->tokenizer;
 }
 
-yk_status yk_corpus_max_token_id(const struct yk_corpus *corpus, int32_t *out)
+yk_status yk_corpus_find_max_token_id(const struct yk_corpus *corpus, int32_t *out)
 {
     if (corpus->tokenizer) {
         *out = yk_tokenizer_vocabulary_size(corpus->tokenizer) - 1;
@@ -332,7 +332,7 @@ void yk_corpus_describe(const struct yk_corpus *corpus, struct yk_text *out)
                      yk_text_plural_suffix(corpus->shard_count), corpus->count);
         return;
     }
-    const bool by_character = yk_tokenizer_character_vocabulary(corpus->tokenizer) != NULL;
+    const bool by_character = yk_tokenizer_get_character_vocabulary(corpus->tokenizer) != NULL;
     yk_text_addf(out, "%" PRId32 " file%s, %s, %" PRId64 " %s", corpus->file_count,
                  yk_text_plural_suffix(corpus->file_count),
                  YK_UNITS_FORMAT_TEMPORARY((double)corpus->text_bytes, YK_UNIT_BYTES),

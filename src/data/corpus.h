@@ -45,7 +45,7 @@ const struct yk_tokenizer *yk_corpus_tokenizer(const struct yk_corpus *corpus);
 
 /* Finds the largest token id. The embedding of a model needs at least `*out` + 1 rows. Reads all
  * tokens if the corpus consists of shards. */
-yk_status yk_corpus_max_token_id(const struct yk_corpus *corpus, int32_t *out) YK_MUST_USE;
+yk_status yk_corpus_find_max_token_id(const struct yk_corpus *corpus, int32_t *out) YK_MUST_USE;
 
 /* Reads tokens `first` to `first` + `count` - 1. Fails if one of these tokens is out of range. */
 yk_status yk_corpus_read_tokens(const struct yk_corpus *corpus, int64_t first, int64_t count,

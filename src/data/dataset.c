@@ -120,10 +120,10 @@ const struct yk_tokenizer *yk_dataset_tokenizer(const struct yk_dataset *dataset
     return dataset->corpus ? yk_corpus_tokenizer(dataset->corpus) : dataset->request.tokenizer;
 }
 
-yk_status yk_dataset_max_token_id(const struct yk_dataset *dataset, int32_t *out)
+yk_status yk_dataset_find_max_token_id(const struct yk_dataset *dataset, int32_t *out)
 {
     if (dataset->corpus) {
-        return yk_corpus_max_token_id(dataset->corpus, out);
+        return yk_corpus_find_max_token_id(dataset->corpus, out);
     }
     *out = yk_tokenizer_vocabulary_size(dataset->request.tokenizer) - 1;
     return YK_OK;
@@ -172,16 +172,17 @@ static yk_status create_sampler(const struct yk_dataset *dataset,
     }
 }
 
-yk_status yk_dataset_create_sampler(const struct yk_dataset *dataset,
-                                    const struct yk_sampler_options *options,
-                                    struct yk_sampler **out)
+yk_status yk_dataset_create_training_sampler(const struct yk_dataset *dataset,
+                                             const struct yk_sampler_options *options,
+                                             struct yk_sampler **out)
 {
     struct yk_sampler_options training = *options;
     training.packed = dataset->request.packed;
-    return yk_status_prefix(create_sampler(dataset, &training, false, out), dataset->request.path);
+    return yk_status_prefix_message(create_sampler(dataset, &training, false, out),
+                                    dataset->request.path);
 }
 
-yk_status yk_dataset_create_sequential_sampler(const struct yk_dataset *dataset,
+yk_status yk_dataset_create_evaluation_sampler(const struct yk_dataset *dataset,
                                                const struct yk_sampler_options *options, bool all,
                                                struct yk_sampler **out)
 {

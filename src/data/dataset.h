@@ -60,20 +60,20 @@ void yk_dataset_close(struct yk_dataset *dataset);
 const struct yk_tokenizer *yk_dataset_tokenizer(const struct yk_dataset *dataset);
 
 /* Finds the largest token id. The embedding of a model needs at least `*out` + 1 rows. */
-yk_status yk_dataset_max_token_id(const struct yk_dataset *dataset, int32_t *out) YK_MUST_USE;
+yk_status yk_dataset_find_max_token_id(const struct yk_dataset *dataset, int32_t *out) YK_MUST_USE;
 
 /* Appends a description such as "3 files, 1.2MB, 94 characters" or "29000 pairs, …". */
 void yk_dataset_describe(const struct yk_dataset *dataset, struct yk_text *out);
 
 /* Creates a sampler over the training data, which is all data that is not held out. */
-yk_status yk_dataset_create_sampler(const struct yk_dataset *dataset,
-                                    const struct yk_sampler_options *options,
-                                    struct yk_sampler **out) YK_MUST_USE;
+yk_status yk_dataset_create_training_sampler(const struct yk_dataset *dataset,
+                                             const struct yk_sampler_options *options,
+                                             struct yk_sampler **out) YK_MUST_USE;
 
 /* Creates a sequential sampler over the held-out data. If `all`, the sampler uses all data of a
  * corpus, or all pairs or instructions that are not held out. Sets `*out` to NULL if there is no
  * data. */
-yk_status yk_dataset_create_sequential_sampler(const struct yk_dataset *dataset,
+yk_status yk_dataset_create_evaluation_sampler(const struct yk_dataset *dataset,
                                                const struct yk_sampler_options *options, bool all,
                                                struct yk_sampler **out) YK_MUST_USE;
 

@@ -20,7 +20,7 @@ struct collecting {
     const struct yk_gettext_pairs_request *request;
     struct yk_gettext_pairs *pairs;
     int32_t capacity; /* of pairs->items */
-    struct yk_pair_cleaning_sides sides;
+    struct yk_sentence_pair_cleaning_sides sides;
     struct yk_text lowercase; /* lower case of a source */
 };
 
@@ -76,15 +76,15 @@ static yk_status store_pair(struct collecting *collecting)
 static yk_status add_pair(struct collecting *collecting, struct yk_mo_string source,
                           struct yk_mo_string translation)
 {
-    enum yk_pair_reject_reason fault = YK_PAIR_ACCEPTED;
-    struct yk_pair_cleaning_sides *sides = &collecting->sides;
+    enum yk_sentence_pair_reject_reason fault = YK_SENTENCE_PAIR_ACCEPTED;
+    struct yk_sentence_pair_cleaning_sides *sides = &collecting->sides;
     sides->source = source.bytes;
     sides->source_length = source.length;
     sides->translation = translation.bytes;
     sides->translation_length = translation.length;
     collecting->pairs->entries++;
-    YK_TRY(yk_pair_clean(sides, collecting->request->longest, &fault));
-    if (fault != YK_PAIR_ACCEPTED) {
+    YK_TRY(yk_sentence_pair_clean(sides, collecting->request->longest, &fault));
+    if (fault != YK_SENTENCE_PAIR_ACCEPTED) {
         collecting->pairs->rejected[fault]++;
         return YK_OK;
     }
@@ -98,7 +98,7 @@ static yk_status add_entry(struct collecting *collecting, const struct yk_mo_mes
     }
     if (message->form_count > 2) {
         collecting->pairs->entries++;
-        collecting->pairs->rejected[YK_PAIR_UNMATCHED_PLURALS]++;
+        collecting->pairs->rejected[YK_SENTENCE_PAIR_UNMATCHED_PLURALS]++;
         return YK_OK;
     }
     if (message->form_count == 2) {
@@ -112,7 +112,7 @@ static yk_status add_catalogue(struct collecting *collecting, const struct yk_te
                                const char *path)
 {
     struct yk_mo_catalogue catalogue = {0};
-    yk_status status = yk_mo_catalogue_open(yk_text_chars(bytes), bytes->length, path, &catalogue);
+    yk_status status = yk_mo_catalogue_parse(yk_text_chars(bytes), bytes->length, path, &catalogue);
     YK_IF_OK(yk_mo_catalogue_check_charset(&catalogue, path));
     if (status != YK_OK) {
         yk_log(YK_LOG_NOTE, "left out: %s", yk_status_message());
@@ -198,7 +198,7 @@ static void drop_repeated(struct yk_gettext_pairs *pairs)
     qsort(pairs->items, (size_t)pairs->count, sizeof *pairs->items, by_words);
     for (int32_t i = 0; i < pairs->count; i++) {
         if (kept > 0 && by_words(&pairs->items[i], &pairs->items[kept - 1]) == 0) {
-            pairs->rejected[YK_PAIR_DUPLICATE]++;
+            pairs->rejected[YK_SENTENCE_PAIR_DUPLICATE]++;
         } else {
             pairs->items[kept++] = pairs->items[i];
         }
@@ -266,7 +266,7 @@ yk_status yk_gettext_pairs_collect(const struct yk_gettext_pairs_request *reques
     struct collecting collecting = {.request = request};
     YK_TRY(yk_gettext_pairs_check_language(request->language));
     struct yk_gettext_pairs *pairs = NULL;
-    YK_TRY_NEW_WITH_ARENA(pairs);
+    YK_TRY_NEW_WITH_OWN_ARENA(pairs);
     collecting.pairs = pairs;
     yk_status status = add_folders(&collecting);
     YK_IF_OK(finish(pairs, request));

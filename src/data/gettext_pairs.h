@@ -1,7 +1,7 @@
 /*
  * Gettext pairs: pairs of English and translated sentences from the message catalogues that
- * programs install (data/mo_catalogue.h). The pairs are cleaned (data/pair_cleaning.h). The
- * catalogues of a language are FOLDER/LANGUAGE/LC_MESSAGES/….mo.
+ * programs install (data/mo_catalogue.h). The pairs are cleaned (data/sentence_pair_cleaning.h).
+ * The catalogues of a language are FOLDER/LANGUAGE/LC_MESSAGES/….mo.
  *
  * A message with plural forms yields two pairs if its translation has two forms, and only the pair
  * of the plural if its translation has one form. A message with more forms is skipped, because each
@@ -15,7 +15,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
-#include "data/pair_cleaning.h"
+#include "data/sentence_pair_cleaning.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -42,8 +42,9 @@ struct yk_gettext_pairs {
     int32_t catalogues; /* number of files that were read */
     int32_t broken;     /* number of files that are not catalogues or not in UTF-8 */
     int64_t entries;    /* candidate pairs of all catalogues, before cleaning */
-    int64_t rejected[YK_PAIR_REJECT_REASON_COUNT]; /* number of rejected pairs, by reason */
-    struct yk_arena *arena;                        /* owns the strings */
+    int64_t
+        rejected[YK_SENTENCE_PAIR_REJECT_REASON_COUNT]; /* number of rejected pairs, by reason */
+    struct yk_arena *arena;                             /* owns the strings */
 };
 
 /* Fails if `language` cannot be the name of a folder. */

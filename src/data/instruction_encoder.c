@@ -9,13 +9,13 @@
 /* Whether the tokenizer adds a begin token is visible in the tokens of an empty text. */
 static yk_status find_ends(struct yk_instruction_encoder *encoder)
 {
-    const int32_t begin_id = yk_tokenizer_id_of_role(encoder->tokenizer, YK_TOKEN_BEGIN);
+    const int32_t begin_id = yk_tokenizer_find_role_id(encoder->tokenizer, YK_TOKEN_BEGIN);
     struct yk_token_ids frame = {0};
     const yk_status status = yk_tokenizer_encode(encoder->encoder, "", 0, "an empty text",
-                                                 YK_SPECIAL_TOKENS_ADD, &frame);
+                                                 YK_ADD_SPECIAL_TOKENS_YES, &frame);
     const bool framed = status == YK_OK && frame.count > 0 && frame.items[0] == begin_id;
     encoder->begin_id = framed ? begin_id : -1;
-    encoder->end_id = yk_tokenizer_id_of_role(encoder->tokenizer, YK_TOKEN_END);
+    encoder->end_id = yk_tokenizer_find_role_id(encoder->tokenizer, YK_TOKEN_END);
     yk_token_ids_free(&frame);
     return status;
 }
@@ -41,7 +41,7 @@ void yk_instruction_encoder_close(struct yk_instruction_encoder *encoder)
 static yk_status get_string(const struct yk_json *object, const char *key, const char **out)
 {
     const struct yk_json *node = yk_json_get_member(object, key);
-    *out = yk_json_string(node);
+    *out = yk_json_string_value(node);
     if (*out) {
         return YK_OK;
     }
@@ -71,10 +71,10 @@ static yk_status add_completion(struct yk_instruction_encoder *encoder, const ch
         yk_token_ids_add(out, encoder->begin_id);
     }
     YK_TRY(yk_tokenizer_encode(encoder->encoder, prompt, strlen(prompt), "the prompt",
-                               YK_SPECIAL_TOKENS_NONE, out));
+                               YK_ADD_SPECIAL_TOKENS_NO, out));
     const int64_t first = out->count;
     YK_TRY(yk_tokenizer_encode(encoder->encoder, completion, strlen(completion), "the completion",
-                               YK_SPECIAL_TOKENS_NONE, out));
+                               YK_ADD_SPECIAL_TOKENS_NO, out));
     if (out->count == first) {
         out->count = before;
         return YK_OK;
@@ -160,10 +160,11 @@ static yk_status add_message(struct yk_instruction_encoder *encoder, const struc
     YK_TRY(get_string(message, dialect->role, &name));
     YK_TRY(get_string(message, dialect->content, &content));
     YK_TRY(find_role(dialect, name, &role));
-    YK_TRY(yk_chat_template_add_message(&encoder->chat, role, content, "the message", out, &first));
+    YK_TRY(
+        yk_chat_template_encode_message(&encoder->chat, role, content, "the message", out, &first));
     if (role == YK_CHAT_ASSISTANT) {
         size_t length = 0;
-        (void)yk_chat_template_trim(content, &length);
+        (void)yk_chat_template_trim_white_space(content, &length);
         *empty = *empty || length == 0;
         *answered = true;
         mark_loss(out, first);
@@ -179,11 +180,11 @@ static yk_status add_messages(struct yk_instruction_encoder *encoder, const stru
     const size_t count = yk_json_array_count(messages);
     bool answered = false;
     bool empty = false;
-    YK_TRY(yk_json_check_list(messages, dialect->messages));
+    YK_TRY(yk_json_check_is_array(messages, dialect->messages));
     if (!encoder->chat.encoder) {
         YK_TRY(yk_chat_template_open(encoder->tokenizer, encoder->encoder, &encoder->chat));
     }
-    yk_chat_template_add_begin_token(&encoder->chat, out);
+    yk_chat_template_append_begin_token(&encoder->chat, out);
     for (size_t i = 0; i < count; i++) {
         const yk_status status =
             add_message(encoder, dialect, yk_json_array_at(messages, i), out, &answered, &empty);
@@ -197,7 +198,7 @@ static yk_status add_messages(struct yk_instruction_encoder *encoder, const stru
     return YK_OK;
 }
 
-bool yk_instruction_encoder_knows_format(const char *bytes, size_t length)
+bool yk_instruction_encoder_supports_object(const char *bytes, size_t length)
 {
     struct yk_json *root = NULL;
     if (yk_json_parse(bytes, length, &root) != YK_OK) {
@@ -227,7 +228,7 @@ static yk_status add_form(struct yk_instruction_encoder *encoder, const struct y
     if (yk_json_get_member(root, "instruction") || yk_json_get_member(root, "output")) {
         return add_alpaca(encoder, root, out);
     }
-    return yk_fail(YK_ERROR_INPUT, "there must be " YK_INSTRUCTION_FORMATS_TEXT);
+    return yk_fail(YK_ERROR_INPUT, "there must be " YK_INSTRUCTION_SUPPORTED_KEYS_TEXT);
 }
 
 static size_t count_space(const char *bytes, size_t length)
@@ -265,7 +266,8 @@ yk_status yk_instruction_encoder_encode(struct yk_instruction_encoder *encoder, 
                        "the beginning of a file may have; remove it");
     }
     if (first == length || bytes[first] != '{') {
-        return yk_fail(YK_ERROR_INPUT, "it must be an object with " YK_INSTRUCTION_FORMATS_TEXT);
+        return yk_fail(YK_ERROR_INPUT,
+                       "it must be an object with " YK_INSTRUCTION_SUPPORTED_KEYS_TEXT);
     }
     struct yk_json *root = NULL;
     const yk_status broken = yk_json_parse(bytes, length, &root);

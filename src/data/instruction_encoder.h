@@ -17,13 +17,13 @@
 #include <stdint.h>
 
 /* The members of the supported formats, for error messages. */
-#define YK_INSTRUCTION_FORMATS_TEXT                                                                \
+#define YK_INSTRUCTION_SUPPORTED_KEYS_TEXT                                                         \
     "\"prompt\" and \"completion\", \"messages\", \"conversations\", or \"instruction\" and "      \
     "\"output\""
 
 /* Returns whether `bytes` are a JSON object with the members of a supported format. Only checks
  * that the members exist, and that "messages" or "conversations" is a list. */
-bool yk_instruction_encoder_knows_format(const char *bytes, size_t length);
+bool yk_instruction_encoder_supports_object(const char *bytes, size_t length);
 
 struct yk_instruction_encoder {
     const struct yk_tokenizer *tokenizer;

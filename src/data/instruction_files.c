@@ -32,12 +32,12 @@ static bool has_json_name(const char *path)
     return false;
 }
 
-bool yk_instruction_files_match_beginning(const char *bytes, size_t length)
+bool yk_instruction_files_recognize_beginning(const char *bytes, size_t length)
 {
     const char *object = NULL;
     size_t size = 0;
     return yk_json_records_find_first_object(bytes, length, &object, &size) &&
-           yk_instruction_encoder_knows_format(object, size);
+           yk_instruction_encoder_supports_object(object, size);
 }
 
 /* Reads the beginning of a regular file into a buffer of YK_INSTRUCTION_FILES_BEGINNING_BYTES. */
@@ -58,10 +58,10 @@ static yk_status classify(const char *path, char *bytes, enum content *out)
 {
     size_t length = 0;
     YK_TRY(read_beginning(path, bytes, &length));
-    const size_t valid = yk_utf8_valid_length(bytes, length);
+    const size_t valid = yk_utf8_valid_prefix_length(bytes, length);
     /* The last character may be truncated. */
     const size_t spare = length == YK_INSTRUCTION_FILES_BEGINNING_BYTES ? YK_UTF8_MAX_BYTES - 1 : 0;
-    if (yk_instruction_files_match_beginning(bytes, valid)) {
+    if (yk_instruction_files_recognize_beginning(bytes, valid)) {
         *out = CONTENT_INSTRUCTIONS;
     } else if (has_json_name(path)) {
         *out = CONTENT_JSON;

@@ -142,7 +142,8 @@ static int64_t window_of(const struct instruction_sampler *sampler, int64_t numb
     if (sampler->sequential) {
         return number % windows;
     }
-    const uint64_t key = yk_sampler_hash(sampler->seed, (uint64_t)(number / windows));
+    const uint64_t key =
+        yk_sampler_hash_seed_and_number(sampler->seed, (uint64_t)(number / windows));
     return yk_sampler_permuted_index(key, windows, number % windows);
 }
 
@@ -175,8 +176,8 @@ static yk_status fetch_sample(const struct yk_sampler *base, int64_t number, int
         write(&instruction, tokens + there, targets + there);
         there += instruction.count;
     }
-    yk_number_fill_array(tokens + there, T - there, sampler->instructions->padding_id);
-    yk_number_fill_array(targets + there, T - there, YK_SAMPLER_NO_TARGET);
+    yk_number_fill_int32_array(tokens + there, T - there, sampler->instructions->padding_id);
+    yk_number_fill_int32_array(targets + there, T - there, YK_SAMPLER_NO_TARGET);
     *out = there;
     return YK_OK;
 }
@@ -202,7 +203,7 @@ yk_status yk_instruction_sampler_create(const struct yk_instructions *instructio
                                         const struct yk_sampler_options *options,
                                         struct yk_sampler **out)
 {
-    const int64_t longest = yk_instructions_totals(instructions).longest;
+    const int64_t longest = yk_instructions_compute_totals(instructions).longest;
     if (longest > options->sequence) {
         return yk_fail(YK_ERROR_INPUT,
                        "a context of %" PRId64 " tokens, but the longest instruction has %" PRId64

@@ -121,7 +121,7 @@ static yk_status add_record(struct yk_instructions *instructions, struct reader 
     if (status != YK_OK) {
         yk_json_records_describe_location(records, number, reader->encoder.fault, source->path,
                                           &place);
-        status = yk_status_prefix(status, yk_text_chars(&place));
+        status = yk_status_prefix_message(status, yk_text_chars(&place));
         yk_text_free(&place);
     }
     return status;
@@ -186,7 +186,7 @@ static yk_status create(struct reader *reader, struct yk_instructions **out)
     assert(request->longest > 1 && request->longest <= INT32_MAX);
     struct yk_instructions *instructions = calloc(1, sizeof *instructions);
     YK_TRY_ALLOCATED(instructions);
-    instructions->padding_id = yk_tokenizer_padding_id(request->tokenizer);
+    instructions->padding_id = yk_tokenizer_padding_id_or_zero(request->tokenizer);
     const yk_status status = fill(instructions, reader);
     yk_instruction_encoder_close(&reader->encoder);
     YK_TRY_OR_CLEAN_UP(status, yk_instructions_close(instructions));
@@ -221,7 +221,7 @@ static yk_status explain(const char *bytes, size_t length, const char *path)
             ? yk_fail(YK_ERROR_INPUT,
                       "%s: one object over several lines is no data to train on: there must be "
                       "a list of objects, or one object a line, each "
-                      "with " YK_INSTRUCTION_FORMATS_TEXT
+                      "with " YK_INSTRUCTION_SUPPORTED_KEYS_TEXT
                       "; plain text has another name, such as .txt",
                       path)
             : yk_fail(YK_ERROR_INPUT, "%s", yk_text_chars(&message));
@@ -321,7 +321,8 @@ struct yk_instruction yk_instructions_at(const struct yk_instructions *instructi
     };
 }
 
-struct yk_instruction_totals yk_instructions_totals(const struct yk_instructions *instructions)
+struct yk_instruction_totals
+yk_instructions_compute_totals(const struct yk_instructions *instructions)
 {
     struct yk_instruction_totals totals = {
         .instructions = instructions->count,
@@ -341,7 +342,7 @@ struct yk_instruction_totals yk_instructions_totals(const struct yk_instructions
 
 void yk_instructions_describe(const struct yk_instructions *instructions, struct yk_text *out)
 {
-    const struct yk_instruction_totals totals = yk_instructions_totals(instructions);
+    const struct yk_instruction_totals totals = yk_instructions_compute_totals(instructions);
     yk_text_addf(out,
                  "%" PRId64 " instructions, %" PRId64 " tokens, %" PRId64 " with loss, %" PRId64
                  " left out, %" PRId64 " cut off",

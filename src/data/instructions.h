@@ -90,7 +90,8 @@ yk_status yk_instructions_parse(const char *bytes, size_t length,
                                 struct yk_instructions **out) YK_MUST_USE;
 void yk_instructions_close(struct yk_instructions *instructions);
 
-struct yk_instruction_totals yk_instructions_totals(const struct yk_instructions *instructions);
+struct yk_instruction_totals
+yk_instructions_compute_totals(const struct yk_instructions *instructions);
 
 /* Returns instruction `index`, in the order of the lines. The tokens belong to `instructions`. */
 struct yk_instruction yk_instructions_at(const struct yk_instructions *instructions, int64_t index);
@@ -121,6 +122,6 @@ yk_status yk_instruction_files_find(const char *path, struct yk_arena *arena,
                                     struct yk_file_list *out) YK_MUST_USE;
 
 /* Returns whether a file that begins with `bytes` contains instructions. */
-bool yk_instruction_files_match_beginning(const char *bytes, size_t length);
+bool yk_instruction_files_recognize_beginning(const char *bytes, size_t length);
 
 #endif

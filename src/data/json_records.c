@@ -127,7 +127,7 @@ static yk_status fail_broken(const char *bytes, size_t length, const char *sourc
                                      "%s: the list has no elements that can be "
                                      "told apart",
                                      source)
-                           : yk_status_prefix(status, source);
+                           : yk_status_prefix_message(status, source);
 }
 
 /* Splits the list whose opening bracket is before `first`. */
@@ -139,7 +139,7 @@ static yk_status split_list(const char *bytes, size_t length, size_t first, cons
     if (count < 0) {
         return fail_broken(bytes + mark, length - mark, source);
     }
-    YK_TRY(yk_lines_create_unfilled(bytes, length, count, &out->lines));
+    YK_TRY(yk_lines_create_unsplit(bytes, length, count, &out->lines));
     (void)list_elements(out->lines->bytes, length, first, out->lines);
     return YK_OK;
 }
@@ -169,5 +169,5 @@ void yk_json_records_describe_location(const struct yk_json_records *records, in
     const char *bytes = records->lines->bytes;
     const size_t at = (size_t)(records->lines->items[index] - bytes);
     yk_text_addf(out, "%s:%" PRId64 ": element %" PRId64, source,
-                 yk_utf8_line_and_column(bytes, at).line + line, index + 1);
+                 yk_utf8_position_of_byte(bytes, at).line + line, index + 1);
 }

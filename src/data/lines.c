@@ -19,10 +19,10 @@ void yk_lines_destroy(struct yk_lines *lines)
 
 static yk_status check_text(const char *bytes, size_t length, const char *source)
 {
-    const size_t valid = yk_utf8_valid_length(bytes, length);
+    const size_t valid = yk_utf8_valid_prefix_length(bytes, length);
     return valid == length ? YK_OK
                            : yk_text_fail_invalid_utf8(
-                                 source, yk_utf8_line_and_column(bytes, valid), bytes[valid]);
+                                 source, yk_utf8_position_of_byte(bytes, valid), bytes[valid]);
 }
 
 static int64_t count_lines(const char *bytes, size_t length)
@@ -53,8 +53,8 @@ static void terminate_lines(struct yk_lines *lines, size_t length)
     }
 }
 
-yk_status yk_lines_create_unfilled(const char *bytes, size_t length, int64_t count,
-                                   struct yk_lines **out)
+yk_status yk_lines_create_unsplit(const char *bytes, size_t length, int64_t count,
+                                  struct yk_lines **out)
 {
     struct yk_lines *lines = calloc(1, sizeof *lines);
     YK_TRY_ALLOCATED(lines);
@@ -78,7 +78,7 @@ yk_status yk_lines_split(const char *bytes, size_t length, const char *source,
                          struct yk_lines **out)
 {
     YK_TRY(check_text(bytes, length, source));
-    YK_TRY(yk_lines_create_unfilled(bytes, length, count_lines(bytes, length), out));
+    YK_TRY(yk_lines_create_unsplit(bytes, length, count_lines(bytes, length), out));
     terminate_lines(*out, length);
     return YK_OK;
 }
@@ -93,7 +93,7 @@ static yk_status read_lines(const char *path, const char *source, struct yk_line
     return status;
 }
 
-yk_status yk_lines_read(const char *path, struct yk_lines **out)
+yk_status yk_lines_read_file(const char *path, struct yk_lines **out)
 {
     return read_lines(strcmp(path, "-") == 0 ? "./-" : path, path, out);
 }
@@ -105,11 +105,11 @@ int64_t yk_lines_index_at_fraction(int64_t count, double part)
     return line < count ? line : count;
 }
 
-yk_status yk_lines_read_input(const char *path, const char **source, struct yk_lines **out)
+yk_status yk_lines_read_file_or_stdin(const char *path, const char **source, struct yk_lines **out)
 {
     if (path && strcmp(path, "-") != 0) {
         *source = path;
-        return yk_lines_read(path, out);
+        return yk_lines_read_file(path, out);
     }
     *source = "standard input";
     return read_lines("-", *source, out);

@@ -19,12 +19,12 @@ struct yk_lines {
 };
 
 /* Reads a file. The path "-" means a file with the name "-", not standard input. */
-yk_status yk_lines_read(const char *path, struct yk_lines **out) YK_MUST_USE;
+yk_status yk_lines_read_file(const char *path, struct yk_lines **out) YK_MUST_USE;
 
 /* Reads a file, or standard input if the path is NULL or "-". Sets `*source` to the name of the
  * input for error messages. */
-yk_status yk_lines_read_input(const char *path, const char **source,
-                              struct yk_lines **out) YK_MUST_USE;
+yk_status yk_lines_read_file_or_stdin(const char *path, const char **source,
+                                      struct yk_lines **out) YK_MUST_USE;
 
 /* Copies `length` bytes and splits the copy into lines. `source` is the name of the text in error
  * messages. Fails if the text is not UTF-8; the message contains the line number. */
@@ -32,8 +32,8 @@ yk_status yk_lines_split(const char *bytes, size_t length, const char *source,
                          struct yk_lines **out) YK_MUST_USE;
 
 /* Copies `length` bytes and allocates `count` items. The caller writes the items. */
-yk_status yk_lines_create_unfilled(const char *bytes, size_t length, int64_t count,
-                                   struct yk_lines **out) YK_MUST_USE;
+yk_status yk_lines_create_unsplit(const char *bytes, size_t length, int64_t count,
+                                  struct yk_lines **out) YK_MUST_USE;
 
 /* Returns the index of the first line after the first `part` · `count` lines, where `part` is a
  * fraction from 0 to 1. If one range of lines ends and the next begins at the same fraction, they

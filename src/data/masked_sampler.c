@@ -82,10 +82,11 @@ static void mask(const struct yk_masked_sampler_token_ids *tokens, uint64_t key,
             continue;
         }
         ordinary++;
-        const double number = unit_of(yk_sampler_hash(key, 2 * (uint64_t)i));
+        const double number = unit_of(yk_sampler_hash_seed_and_number(key, 2 * (uint64_t)i));
         if (number < chosen_part) {
             targets[i] = row[i];
-            replace(tokens, number, yk_sampler_hash(key, 2 * (uint64_t)i + 1), &row[i]);
+            replace(tokens, number, yk_sampler_hash_seed_and_number(key, 2 * (uint64_t)i + 1),
+                    &row[i]);
             chosen = true;
         }
     }
@@ -94,12 +95,13 @@ static void mask(const struct yk_masked_sampler_token_ids *tokens, uint64_t key,
     }
     /* No token was chosen: choose one of the ordinary tokens at random. */
     const uint64_t behind = 2 * (uint64_t)count;
-    int64_t left = below(yk_sampler_hash(key, behind), ordinary);
+    int64_t left = below(yk_sampler_hash_seed_and_number(key, behind), ordinary);
     for (int64_t i = 0; i < count; i++) {
         if (!is_special(tokens, row[i]) && left-- == 0) {
-            const double number = unit_of(yk_sampler_hash(key, behind + 1)) * chosen_part;
+            const double number =
+                unit_of(yk_sampler_hash_seed_and_number(key, behind + 1)) * chosen_part;
             targets[i] = row[i];
-            replace(tokens, number, yk_sampler_hash(key, behind + 2), &row[i]);
+            replace(tokens, number, yk_sampler_hash_seed_and_number(key, behind + 2), &row[i]);
             return;
         }
     }
@@ -113,12 +115,12 @@ static yk_status fetch_sample(const struct yk_sampler *base, int64_t number, int
     const int64_t T = base->sequence;
     const struct yk_corpus_range *range = &sampler->request.range;
     const struct yk_masked_sampler_token_ids *tokens = &sampler->request.tokens;
-    const int64_t first = yk_sampler_window_layout_first_token(&sampler->windows, number);
+    const int64_t first = yk_sampler_window_layout_window_start(&sampler->windows, number);
     const int64_t left = range->count - first;
     const int64_t inside = left < T - FRAME ? left : T - FRAME;
     const int64_t sample =
         sampler->windows.sequential ? number % sampler->base.epoch_units : number;
-    const uint64_t key = yk_sampler_hash(~sampler->seed, (uint64_t)sample);
+    const uint64_t key = yk_sampler_hash_seed_and_number(~sampler->seed, (uint64_t)sample);
     YK_TRY(yk_corpus_read_tokens(range->corpus, range->first + first, inside, row + 1));
     mask(tokens, key, inside, row + 1, targets + 1);
     row[0] = tokens->class_id;
@@ -126,8 +128,8 @@ static yk_status fetch_sample(const struct yk_sampler *base, int64_t number, int
     targets[0] = YK_SAMPLER_NO_TARGET;
     targets[inside + 1] = YK_SAMPLER_NO_TARGET;
     *out = inside + FRAME;
-    yk_number_fill_array(row + *out, T - *out, tokens->pad_id);
-    yk_number_fill_array(targets + *out, T - *out, YK_SAMPLER_NO_TARGET);
+    yk_number_fill_int32_array(row + *out, T - *out, tokens->pad_id);
+    yk_number_fill_int32_array(targets + *out, T - *out, YK_SAMPLER_NO_TARGET);
     return YK_OK;
 }
 
@@ -202,7 +204,7 @@ yk_status yk_masked_sampler_find_token_ids(const struct yk_tokenizer *tokenizer,
     } needed[] = {
         {YK_TOKEN_CLASS, "[CLS]"}, {YK_TOKEN_SEPARATOR, "[SEP]"}, {YK_TOKEN_MASK, "[MASK]"}};
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
-        if (yk_tokenizer_id_of_role(tokenizer, needed[i].role) < 0) {
+        if (yk_tokenizer_find_role_id(tokenizer, needed[i].role) < 0) {
             return yk_fail(YK_ERROR_INPUT,
                            "the tokenizer has no token %s, which masked training needs; use one "
                            "that was made for BERT",
@@ -210,14 +212,14 @@ yk_status yk_masked_sampler_find_token_ids(const struct yk_tokenizer *tokenizer,
         }
     }
     struct yk_masked_sampler_token_ids tokens = {
-        .class_id = yk_tokenizer_id_of_role(tokenizer, YK_TOKEN_CLASS),
-        .separator_id = yk_tokenizer_id_of_role(tokenizer, YK_TOKEN_SEPARATOR),
-        .mask_id = yk_tokenizer_id_of_role(tokenizer, YK_TOKEN_MASK),
-        .pad_id = yk_tokenizer_padding_id(tokenizer),
+        .class_id = yk_tokenizer_find_role_id(tokenizer, YK_TOKEN_CLASS),
+        .separator_id = yk_tokenizer_find_role_id(tokenizer, YK_TOKEN_SEPARATOR),
+        .mask_id = yk_tokenizer_find_role_id(tokenizer, YK_TOKEN_MASK),
+        .pad_id = yk_tokenizer_padding_id_or_zero(tokenizer),
         .count = yk_tokenizer_vocabulary_size(tokenizer),
     };
     for (int role = 0; role < YK_TOKEN_ROLE_COUNT; role++) {
-        add_special(&tokens, yk_tokenizer_id_of_role(tokenizer, (enum yk_token_role)role));
+        add_special(&tokens, yk_tokenizer_find_role_id(tokenizer, (enum yk_token_role)role));
     }
     if (tokens.count <= tokens.special_count) {
         return yk_fail(YK_ERROR_INPUT, "the tokenizer has special tokens alone, and none to mask");

@@ -49,8 +49,8 @@ static yk_status check_table(const struct yk_mo_catalogue *catalogue, uint32_t t
     return YK_OK;
 }
 
-yk_status yk_mo_catalogue_open(const char *bytes, size_t length, const char *source,
-                               struct yk_mo_catalogue *out)
+yk_status yk_mo_catalogue_parse(const char *bytes, size_t length, const char *source,
+                                struct yk_mo_catalogue *out)
 {
     struct yk_mo_catalogue catalogue = {.bytes = (const unsigned char *)bytes, .length = length};
     if (length < HEADER_BYTES) {
@@ -149,7 +149,7 @@ static const char *find_key(struct yk_mo_string text, const char *key)
     return NULL;
 }
 
-struct yk_mo_string yk_mo_catalogue_charset(const struct yk_mo_catalogue *catalogue)
+struct yk_mo_string yk_mo_catalogue_declared_charset(const struct yk_mo_catalogue *catalogue)
 {
     struct yk_mo_string charset = {0};
     for (uint32_t i = 0; i < catalogue->count; i++) {
@@ -178,7 +178,7 @@ struct yk_mo_string yk_mo_catalogue_charset(const struct yk_mo_catalogue *catalo
 yk_status yk_mo_catalogue_check_charset(const struct yk_mo_catalogue *catalogue, const char *source)
 {
     static const char *const known[] = {"UTF-8", "UTF8", "US-ASCII", "ASCII"};
-    const struct yk_mo_string charset = yk_mo_catalogue_charset(catalogue);
+    const struct yk_mo_string charset = yk_mo_catalogue_declared_charset(catalogue);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (charset.length == strlen(known[i]) &&
             strncasecmp(charset.bytes, known[i], charset.length) == 0) {

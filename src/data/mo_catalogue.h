@@ -41,8 +41,8 @@ struct yk_mo_catalogue {
 
 /* Opens a catalogue. Fails if `bytes` are not a catalogue, or if a string is out of bounds or not
  * zero-terminated. `source` is the prefix of error messages. */
-yk_status yk_mo_catalogue_open(const char *bytes, size_t length, const char *source,
-                               struct yk_mo_catalogue *out) YK_MUST_USE;
+yk_status yk_mo_catalogue_parse(const char *bytes, size_t length, const char *source,
+                                struct yk_mo_catalogue *out) YK_MUST_USE;
 
 /* Returns message `index`, from 0 to `count` - 1. */
 struct yk_mo_message yk_mo_catalogue_message_at(const struct yk_mo_catalogue *catalogue,
@@ -54,7 +54,7 @@ struct yk_mo_string yk_mo_catalogue_translation_form(const struct yk_mo_message 
 
 /* Returns the charset that the catalogue declares, or {0} if it declares none. The string is not
  * zero-terminated. */
-struct yk_mo_string yk_mo_catalogue_charset(const struct yk_mo_catalogue *catalogue);
+struct yk_mo_string yk_mo_catalogue_declared_charset(const struct yk_mo_catalogue *catalogue);
 
 /* Fails unless the catalogue declares its charset as UTF-8 or ASCII. Does not check the strings. */
 yk_status yk_mo_catalogue_check_charset(const struct yk_mo_catalogue *catalogue,

@@ -17,7 +17,7 @@ static uint64_t scramble(uint64_t z)
     return z ^ (z >> 31);
 }
 
-uint64_t yk_sampler_hash(uint64_t seed, uint64_t number)
+uint64_t yk_sampler_hash_seed_and_number(uint64_t seed, uint64_t number)
 {
     const uint64_t golden = 0x9e3779b97f4a7c15u;
     return scramble(scramble(seed + golden) + (number + 1) * golden);
@@ -31,7 +31,7 @@ static uint64_t encrypt(uint64_t key, unsigned bits, uint64_t number)
     uint64_t left = number >> bits;
     uint64_t right = number & mask;
     for (uint64_t round = 0; round < ROUNDS; round++) {
-        const uint64_t mixed = left ^ (yk_sampler_hash(key + round, right) & mask);
+        const uint64_t mixed = left ^ (yk_sampler_hash_seed_and_number(key + round, right) & mask);
         left = right;
         right = mixed;
     }
@@ -130,16 +130,17 @@ yk_sampler_window_layout_make(int64_t tokens, int64_t length,
     };
 }
 
-int64_t yk_sampler_window_layout_first_token(const struct yk_sampler_window_layout *windows,
-                                             int64_t number)
+int64_t yk_sampler_window_layout_window_start(const struct yk_sampler_window_layout *windows,
+                                              int64_t number)
 {
     const int64_t window = number % windows->count;
     if (windows->sequential) {
         return window * windows->length;
     }
     const uint64_t epoch = (uint64_t)(number / windows->count);
-    const uint64_t key = yk_sampler_hash(windows->seed, epoch);
+    const uint64_t key = yk_sampler_hash_seed_and_number(windows->seed, epoch);
     /* The bias of the remainder is negligible, because there are far fewer phases than 2^64. */
-    const int64_t phase = (int64_t)(yk_sampler_hash(key, 0) % (uint64_t)windows->phases);
+    const int64_t phase =
+        (int64_t)(yk_sampler_hash_seed_and_number(key, 0) % (uint64_t)windows->phases);
     return phase + yk_sampler_permuted_index(key, windows->count, window) * windows->length;
 }

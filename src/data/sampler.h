@@ -119,11 +119,11 @@ yk_sampler_window_layout_make(int64_t tokens, int64_t length,
 
 /* Returns the index of the first token of window `number`. Windows are numbered consecutively over
  * all epochs. */
-int64_t yk_sampler_window_layout_first_token(const struct yk_sampler_window_layout *windows,
-                                             int64_t number);
+int64_t yk_sampler_window_layout_window_start(const struct yk_sampler_window_layout *windows,
+                                              int64_t number);
 
 /* Returns a 64-bit hash of two numbers, which is the same on every machine. */
-uint64_t yk_sampler_hash(uint64_t seed, uint64_t number);
+uint64_t yk_sampler_hash_seed_and_number(uint64_t seed, uint64_t number);
 
 /* Returns element `index` of a pseudo-random permutation of 0 … `count` - 1. `key` selects the
  * permutation. */

@@ -57,7 +57,7 @@ struct epoch {
 static struct epoch epoch_of(const struct pair_sampler *sampler, int64_t unit)
 {
     const int64_t number = unit / sampler->base.epoch_units;
-    return (struct epoch){yk_sampler_hash(sampler->seed, (uint64_t)number), number};
+    return (struct epoch){yk_sampler_hash_seed_and_number(sampler->seed, (uint64_t)number), number};
 }
 
 static int64_t slice_of(const struct pair_sampler *sampler, struct epoch epoch, int64_t unit)
@@ -79,7 +79,7 @@ static struct yk_sentence_pair pair_at(const struct pair_sampler *sampler, struc
     if (!sampler->sequential) {
         const int64_t bucket = bucket_of(sampler, place);
         const int64_t first = sampler->buckets[bucket];
-        const uint64_t key = yk_sampler_hash(epoch.key, (uint64_t)bucket + 1);
+        const uint64_t key = yk_sampler_hash_seed_and_number(epoch.key, (uint64_t)bucket + 1);
         place = first +
                 yk_sampler_permuted_index(key, sampler->buckets[bucket + 1] - first, place - first);
     }
@@ -114,16 +114,16 @@ static void write_pair(const struct yk_sentence_pairs *pairs, const struct yk_se
     int32_t *target_tokens = out->target_tokens + sample * S;
     int32_t *targets = out->targets + sample * S;
     memcpy(tokens, pair->source, (size_t)pair->source_count * sizeof *tokens);
-    yk_number_fill_array(tokens + pair->source_count, T - pair->source_count,
-                         pairs->source_padding_id);
+    yk_number_fill_int32_array(tokens + pair->source_count, T - pair->source_count,
+                               pairs->source_padding_id);
     out->lengths[sample] = (int32_t)pair->source_count;
     target_tokens[0] = pairs->start_id;
     memcpy(target_tokens + 1, pair->target,
            (size_t)(pair->target_count - 1) * sizeof *target_tokens);
-    yk_number_fill_array(target_tokens + pair->target_count, target_padding,
-                         pairs->target_padding_id);
+    yk_number_fill_int32_array(target_tokens + pair->target_count, target_padding,
+                               pairs->target_padding_id);
     memcpy(targets, pair->target, (size_t)pair->target_count * sizeof *targets);
-    yk_number_fill_array(targets + pair->target_count, target_padding, YK_SAMPLER_NO_TARGET);
+    yk_number_fill_int32_array(targets + pair->target_count, target_padding, YK_SAMPLER_NO_TARGET);
 }
 
 static yk_status fetch_slice(const struct yk_sampler *base, int64_t number,
@@ -214,7 +214,7 @@ static yk_status cut_slices(struct pair_sampler *sampler)
 
 static yk_status fill(struct pair_sampler *sampler)
 {
-    const struct yk_sentence_pair_totals totals = yk_sentence_pairs_totals(sampler->pairs);
+    const struct yk_sentence_pair_totals totals = yk_sentence_pairs_compute_totals(sampler->pairs);
     struct yk_sampler *base = &sampler->base;
     const int64_t longest = yk_number_max(totals.longest_source, totals.longest_target);
     base->kind = &pairs_kind;

@@ -31,14 +31,14 @@ static yk_status open_side(const char *path, const struct yk_tokenizer *tokenize
                            struct side *side)
 {
     side->path = path;
-    side->end_id = yk_tokenizer_id_of_role(tokenizer, YK_TOKEN_END);
+    side->end_id = yk_tokenizer_find_role_id(tokenizer, YK_TOKEN_END);
     if (side->end_id < 0) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s: the tokenizer has no token that ends a sentence, such as \"</s>\"; use "
                        "one that has",
                        path);
     }
-    YK_TRY(yk_lines_read(path, &side->lines));
+    YK_TRY(yk_lines_read_file(path, &side->lines));
     return yk_tokenizer_encoder_create(tokenizer, &side->encoder);
 }
 
@@ -65,7 +65,7 @@ static yk_status encode(struct side *side, int64_t number, struct yk_token_ids *
     yk_text_addf(&place, "%s:%" PRId64, side->path, number + 1);
     yk_status status = yk_text_status(&place);
     YK_IF_OK(yk_tokenizer_encode(side->encoder, line, side->lines->lengths[number],
-                                 yk_text_chars(&place), YK_SPECIAL_TOKENS_NONE, out));
+                                 yk_text_chars(&place), YK_ADD_SPECIAL_TOKENS_NO, out));
     yk_text_free(&place);
     YK_TRY(status);
     if (out->count > before) {
@@ -170,8 +170,8 @@ yk_status yk_sentence_pairs_open(const struct yk_sentence_pairs_request *request
     struct yk_sentence_pairs *pairs = calloc(1, sizeof *pairs);
     YK_TRY_ALLOCATED(pairs);
     pairs->start_id = request->start_id;
-    pairs->source_padding_id = yk_tokenizer_padding_id(request->source_tokenizer);
-    pairs->target_padding_id = yk_tokenizer_padding_id(request->target_tokenizer);
+    pairs->source_padding_id = yk_tokenizer_padding_id_or_zero(request->source_tokenizer);
+    pairs->target_padding_id = yk_tokenizer_padding_id_or_zero(request->target_tokenizer);
     yk_status status = open_side(request->source_path, request->source_tokenizer, &source);
     YK_IF_OK(open_side(request->target_path, request->target_tokenizer, &target));
     YK_IF_OK(fill(pairs, request, &source, &target));
@@ -195,7 +195,8 @@ struct yk_sentence_pair yk_sentence_pairs_at(const struct yk_sentence_pairs *pai
     };
 }
 
-struct yk_sentence_pair_totals yk_sentence_pairs_totals(const struct yk_sentence_pairs *pairs)
+struct yk_sentence_pair_totals
+yk_sentence_pairs_compute_totals(const struct yk_sentence_pairs *pairs)
 {
     struct yk_sentence_pair_totals totals = {.pairs = pairs->count, .skipped = pairs->skipped};
     for (int64_t i = 0; i < pairs->count; i++) {
@@ -210,7 +211,7 @@ struct yk_sentence_pair_totals yk_sentence_pairs_totals(const struct yk_sentence
 
 void yk_sentence_pairs_describe(const struct yk_sentence_pairs *pairs, struct yk_text *out)
 {
-    const struct yk_sentence_pair_totals totals = yk_sentence_pairs_totals(pairs);
+    const struct yk_sentence_pair_totals totals = yk_sentence_pairs_compute_totals(pairs);
     yk_text_addf(out, "%" PRId64 " pairs, %" PRId64 " + %" PRId64 " tokens, %" PRId64 " left out",
                  totals.pairs, totals.source_tokens, totals.target_tokens, totals.skipped);
 }

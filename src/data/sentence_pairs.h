@@ -69,7 +69,8 @@ yk_status yk_sentence_pairs_open(const struct yk_sentence_pairs_request *request
                                  struct yk_sentence_pairs **out) YK_MUST_USE;
 void yk_sentence_pairs_close(struct yk_sentence_pairs *pairs);
 
-struct yk_sentence_pair_totals yk_sentence_pairs_totals(const struct yk_sentence_pairs *pairs);
+struct yk_sentence_pair_totals
+yk_sentence_pairs_compute_totals(const struct yk_sentence_pairs *pairs);
 
 /* Returns pair `index`, in the order of the lines. The tokens belong to `pairs`. */
 struct yk_sentence_pair yk_sentence_pairs_at(const struct yk_sentence_pairs *pairs, int64_t index);

@@ -24,8 +24,8 @@ struct yk_text_reader {
     size_t returned;     /* bytes of the chunk that was returned */
     size_t checked;      /* bytes of `held` that are known to be UTF-8 */
     size_t chunk;
-    const atomic_bool *stop;          /* or NULL */
-    struct yk_utf8_line_column place; /* position in the file of the first byte of `held` */
+    const atomic_bool *stop;       /* or NULL */
+    struct yk_utf8_position place; /* position in the file of the first byte of `held` */
     int descriptor;
     bool ended;
 };
@@ -38,7 +38,7 @@ yk_status yk_text_reader_open(const char *path, const struct yk_chunk_boundary_r
     const bool standard = strcmp(path, "-") == 0;
     reader->cut = *cut;
     reader->chunk = chunk;
-    reader->place = (struct yk_utf8_line_column){.line = 1, .column = 1};
+    reader->place = (struct yk_utf8_position){.line = 1, .column = 1};
     yk_text_add(&reader->path, standard ? "standard input" : path);
     reader->descriptor = STDIN_FILENO;
     yk_status status = yk_text_status(&reader->path);
@@ -63,7 +63,7 @@ void yk_text_reader_close(struct yk_text_reader *reader)
     free(reader);
 }
 
-void yk_text_reader_set_stop(struct yk_text_reader *reader, const atomic_bool *stop)
+void yk_text_reader_set_stop_flag(struct yk_text_reader *reader, const atomic_bool *stop)
 {
     reader->stop = stop;
 }
@@ -105,9 +105,9 @@ static yk_status fill(struct yk_text_reader *reader, size_t wanted)
 }
 
 /* The position in the file of byte `at` of `held`. */
-static struct yk_utf8_line_column place_of(const struct yk_text_reader *reader, size_t at)
+static struct yk_utf8_position place_of(const struct yk_text_reader *reader, size_t at)
 {
-    struct yk_utf8_line_column place = yk_utf8_line_and_column(yk_text_chars(&reader->held), at);
+    struct yk_utf8_position place = yk_utf8_position_of_byte(yk_text_chars(&reader->held), at);
     if (place.line == 1) {
         place.column += reader->place.column - 1;
     }
@@ -155,7 +155,8 @@ static yk_status check_held(struct yk_text_reader *reader)
     if (whole <= reader->checked) {
         return YK_OK;
     }
-    reader->checked += yk_utf8_valid_length(bytes + reader->checked, whole - reader->checked);
+    reader->checked +=
+        yk_utf8_valid_prefix_length(bytes + reader->checked, whole - reader->checked);
     return reader->checked < whole ? fail_at(reader, reader->checked) : YK_OK;
 }
 
@@ -180,8 +181,8 @@ static yk_status fail_too_long(const struct yk_text_reader *reader)
                    path, reader->place.line, reader->place.column, limit);
 }
 
-yk_status yk_text_reader_next_chunk(struct yk_text_reader *reader, const char **text,
-                                    size_t *length)
+yk_status yk_text_reader_read_next_chunk(struct yk_text_reader *reader, const char **text,
+                                         size_t *length)
 {
     drop_returned(reader);
     const size_t max = max_chunk_bytes(reader);
@@ -220,7 +221,7 @@ static yk_status check(struct yk_text_reader *reader, bool *out)
         YK_TRY(fill(reader, BLOCK_BYTES));
         const size_t left = reader->ended ? 0 : unfinished(yk_text_chars(held), held->length);
         const size_t whole = held->length - left;
-        valid = yk_utf8_valid_length(yk_text_chars(held), whole) == whole;
+        valid = yk_utf8_valid_prefix_length(yk_text_chars(held), whole) == whole;
         any = any || whole > 0;
         if (whole > 0) {
             memmove(held->bytes, held->bytes + whole, left);

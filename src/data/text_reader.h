@@ -31,12 +31,12 @@ void yk_text_reader_close(struct yk_text_reader *reader);
 
 /* Sets a flag that stops the reader: reading fails with YK_ERROR_STOPPED once `*stop` is true. NULL
  * means: no flag. */
-void yk_text_reader_set_stop(struct yk_text_reader *reader, const atomic_bool *stop);
+void yk_text_reader_set_stop_flag(struct yk_text_reader *reader, const atomic_bool *stop);
 
 /* Reads the next chunk, which is valid until the next call. Sets `*length` to 0 at the end of the
  * file. */
-yk_status yk_text_reader_next_chunk(struct yk_text_reader *reader, const char **text,
-                                    size_t *length) YK_MUST_USE;
+yk_status yk_text_reader_read_next_chunk(struct yk_text_reader *reader, const char **text,
+                                         size_t *length) YK_MUST_USE;
 
 /* Sets `*out` to whether the file is UTF-8 text and not empty. */
 yk_status yk_text_reader_is_text_file(const char *path, bool *out) YK_MUST_USE;

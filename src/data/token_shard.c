@@ -305,7 +305,7 @@ static yk_status write_bytes(struct yk_token_shard_writer *writer, const unsigne
                              size_t length)
 {
     writer->bytes += (int64_t)length;
-    const int error = yk_file_write_bytes(writer->descriptor, bytes, length);
+    const int error = yk_file_write_to_descriptor(writer->descriptor, bytes, length);
     return error == 0 ? YK_OK : fail_partial(writer, writer->files - 1, error);
 }
 
@@ -388,7 +388,7 @@ static yk_status copy_in_place(struct yk_token_shard_writer *writer, int32_t num
     ssize_t length = 0;
     while (error == 0 && (length = read(from, writer->buffer, sizeof writer->buffer)) != 0) {
         if (length > 0) {
-            error = yk_file_write_bytes(to, writer->buffer, (size_t)length);
+            error = yk_file_write_to_descriptor(to, writer->buffer, (size_t)length);
         } else if (errno != EINTR) {
             error = errno;
         }

@@ -18,7 +18,7 @@ static yk_status fetch_sample(const struct yk_sampler *base, int64_t number, int
 {
     const struct window_sampler *sampler = (const struct window_sampler *)base;
     const int64_t T = base->sequence;
-    const int64_t first = yk_sampler_window_layout_first_token(&sampler->windows, number);
+    const int64_t first = yk_sampler_window_layout_window_start(&sampler->windows, number);
     const int64_t left = sampler->range.count - first - 1;
     const int64_t there = yk_number_min(left, T);
     const struct yk_corpus *corpus = sampler->range.corpus;
@@ -26,8 +26,8 @@ static yk_status fetch_sample(const struct yk_sampler *base, int64_t number, int
     YK_TRY(yk_corpus_read_tokens(corpus, start, 1, tokens));
     YK_TRY(yk_corpus_read_tokens(corpus, start + 1, there, targets));
     memcpy(tokens + 1, targets, (size_t)(there - 1) * sizeof *tokens);
-    yk_number_fill_array(tokens + there, T - there, 0);
-    yk_number_fill_array(targets + there, T - there, YK_SAMPLER_NO_TARGET);
+    yk_number_fill_int32_array(tokens + there, T - there, 0);
+    yk_number_fill_int32_array(targets + there, T - there, YK_SAMPLER_NO_TARGET);
     *out = there;
     return YK_OK;
 }

@@ -13,7 +13,7 @@ yk_status yk_export_accelerate_device_map(const struct yk_device_map *map, struc
     json.line_indent = 2;
     for (int32_t i = 0; i < map->count; i++) {
         yk_json_write_key(&json, map->entries[i].module);
-        yk_device_map_write_place(out, map->entries[i].place);
+        yk_device_map_append_place_json(out, map->entries[i].place);
     }
     yk_json_write_newline(&json, 0);
     yk_json_write_end_object(&json);
@@ -55,7 +55,7 @@ static void note_layers(const struct yk_export_job *job)
         job, is_held_by_several,
         "several ranks hold these and share the samples; a device_map has one device for each "
         "module, that of the rank which takes most samples. Export to fsdp or ddp instead.");
-    yk_export_text_add_layers_note(job, yk_data_parallel_is_recomputed,
+    yk_export_text_add_layers_note(job, yk_data_parallel_layer_is_recomputed,
                                    "recomputed in the plan; a device_map cannot say so, "
                                    "gradient_checkpointing_enable() does for all blocks.");
     bool cpu = false;
@@ -88,7 +88,7 @@ static void note_others(const struct yk_export_job *job)
                                "The %" PRId32
                                " micro-batches and their order (%s) are not said: devices "
                                "compute one after the other.",
-                               plan->micro_batches, yk_plan_pipeline_name(plan->pipeline));
+                               plan->micro_batches, yk_plan_pipeline_schedule_name(plan->pipeline));
     yk_export_text_add_note_if(job, plan->transfer_count > 0,
                                "The plan's order of transfers is not said.");
     yk_export_text_add_note_if(job, plan->clip,
@@ -109,8 +109,8 @@ static yk_status write_accelerate(const struct yk_export_job *job)
         places[i] = place_of(job->cluster, find_device(plan, i));
     }
     YK_TRY(yk_module_tree_build(job->model->config, job->arena, &modules));
-    YK_TRY(yk_device_map_from_layers(job->model, places, modules, job->cluster->device_count,
-                                     job->arena, &map));
+    YK_TRY(yk_device_map_create_from_layers(job->model, places, modules, job->cluster->device_count,
+                                            job->arena, &map));
     YK_TRY(yk_export_accelerate_device_map(map, job->out));
     note_layers(job);
     note_others(job);

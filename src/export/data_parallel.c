@@ -11,12 +11,12 @@ const char *yk_data_parallel_member_device_name(const struct yk_export_job *job,
     return job->cluster->devices[job->plan->ranks[member->rank].device].name;
 }
 
-void yk_data_parallel_add_rank_notes(const struct yk_export_job *job)
+void yk_data_parallel_add_idle_rank_notes(const struct yk_export_job *job)
 {
     const struct yk_plan *plan = job->plan;
     const struct yk_plan_group *group = job->group;
     for (int32_t i = 0; i < plan->rank_count; i++) {
-        const int32_t member = yk_program_facts_member_index(plan, plan->layers[0].group, i);
+        const int32_t member = yk_program_facts_group_member_index(plan, plan->layers[0].group, i);
         yk_export_text_add_note_if(job, member < 0, "%s holds no layer, and is left out.",
                                    job->cluster->devices[plan->ranks[i].device].name);
     }
@@ -30,17 +30,17 @@ void yk_data_parallel_add_rank_notes(const struct yk_export_job *job)
     }
 }
 
-bool yk_data_parallel_is_sharded(const struct yk_plan *plan, int32_t layer)
+bool yk_data_parallel_layer_is_sharded(const struct yk_plan *plan, int32_t layer)
 {
     return yk_plan_effective_strategy(plan, layer) != YK_SHARDING_REPLICATED;
 }
 
-bool yk_data_parallel_is_recomputed(const struct yk_plan *plan, int32_t layer)
+bool yk_data_parallel_layer_is_recomputed(const struct yk_plan *plan, int32_t layer)
 {
     return plan->layers[layer].recompute;
 }
 
-void yk_data_parallel_add_shards_note(const struct yk_export_job *job, const char *tool)
+void yk_data_parallel_add_unequal_shards_note(const struct yk_export_job *job, const char *tool)
 {
     const struct yk_plan_group *group = job->group;
     double smallest = 1;
@@ -52,7 +52,7 @@ void yk_data_parallel_add_shards_note(const struct yk_export_job *job, const cha
         largest = part > largest ? part : largest;
     }
     for (int32_t i = 0; i < job->plan->layer_count; i++) {
-        sharded = sharded || yk_data_parallel_is_sharded(job->plan, i);
+        sharded = sharded || yk_data_parallel_layer_is_sharded(job->plan, i);
     }
     yk_export_text_add_note_if(
         job, sharded && largest - smallest > 1e-9,

@@ -15,18 +15,18 @@ const char *yk_data_parallel_member_device_name(const struct yk_export_job *job,
                                                 const struct yk_plan_group_member *member);
 
 /* Notes which devices hold no layer, and which ranks take no samples. */
-void yk_data_parallel_add_rank_notes(const struct yk_export_job *job);
+void yk_data_parallel_add_idle_rank_notes(const struct yk_export_job *job);
 
 /* Notes that the plan splits sharded layers into unequal parts, but that `tool` splits them into
  * equal parts. Adds nothing if the parts of the plan are equal. */
-void yk_data_parallel_add_shards_note(const struct yk_export_job *job, const char *tool);
+void yk_data_parallel_add_unequal_shards_note(const struct yk_export_job *job, const char *tool);
 
 /* Notes that the user must add LoRA adapters to the model. Adds nothing if the plan has no
  * adapters. */
 void yk_data_parallel_add_lora_note(const struct yk_export_job *job);
 
 /* Properties of a layer, for the argument `is_one` of yk_export_text_add_layers_note(). */
-bool yk_data_parallel_is_sharded(const struct yk_plan *plan, int32_t layer);
-bool yk_data_parallel_is_recomputed(const struct yk_plan *plan, int32_t layer);
+bool yk_data_parallel_layer_is_sharded(const struct yk_plan *plan, int32_t layer);
+bool yk_data_parallel_layer_is_recomputed(const struct yk_plan *plan, int32_t layer);
 
 #endif

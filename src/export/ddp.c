@@ -52,13 +52,13 @@ static void add_bucket(struct yk_text *out, const struct yk_plan *plan)
 static void add_notes(const struct yk_export_job *job)
 {
     const struct yk_plan *plan = job->plan;
-    yk_data_parallel_add_rank_notes(job);
+    yk_data_parallel_add_idle_rank_notes(job);
     yk_export_text_add_layers_note(
-        job, yk_data_parallel_is_sharded,
+        job, yk_data_parallel_layer_is_sharded,
         "planned in parts, but DDP keeps every layer whole on every rank, "
         "16 bytes a parameter; the "
         "plan's memory does not hold. Export to fsdp instead.");
-    yk_export_text_add_note_if(job, yk_python_torch_dtype(plan->workload.precision),
+    yk_export_text_add_note_if(job, yk_python_torch_dtype_text(plan->workload.precision),
                                "Parameters and gradients stay fp32 under autocast, 4 bytes a "
                                "parameter where 2 are planned; with NCCL gradients travel in 16 "
                                "bit.");
@@ -69,7 +69,7 @@ static void add_notes(const struct yk_export_job *job)
                                "The plan's order of transfers is not said: DDP reduces a bucket as "
                                "soon as it is full.");
     yk_data_parallel_add_lora_note(job);
-    yk_python_add_step_notes(job);
+    yk_python_add_training_step_notes(job);
 }
 
 static yk_status write_ddp(const struct yk_export_job *job)
@@ -80,7 +80,7 @@ static yk_status write_ddp(const struct yk_export_job *job)
     add_bucket(out, job->plan);
     add_recomputed(out, job->plan, job->model);
     yk_text_addf(out, "\n\n%s\n\n%s", yk_python_shared_py, yk_python_ddp_py);
-    yk_python_add_step_function(out, kind, passes, clip);
+    yk_python_add_training_step_function(out, kind, passes, clip);
     return YK_OK;
 }
 

@@ -170,7 +170,7 @@ static void note_others(const struct yk_export_job *job)
     const struct yk_plan *plan = job->plan;
     bool limits = false;
     yk_export_text_add_layers_note(
-        job, yk_data_parallel_is_recomputed,
+        job, yk_data_parallel_layer_is_recomputed,
         "recomputed in the plan; that is said in the model "
         "(gradient_checkpointing_enable() does it for all blocks), not in "
         "this file.");
@@ -212,7 +212,7 @@ static yk_status write_deepspeed(const struct yk_export_job *job)
     yk_text_add(job->out, "\n");
     note_batch(job);
     note_strategies(job, &counts);
-    yk_data_parallel_add_shards_note(job, "DeepSpeed");
+    yk_data_parallel_add_unequal_shards_note(job, "DeepSpeed");
     for (int32_t i = 0; i < group->member_count; i++) {
         yk_export_text_add_note_if(job, group->members[i].share == 0,
                                    "Rank %" PRId32

@@ -6,7 +6,7 @@
 
 #define ROW(name) &yk_exporter_##name,
 
-const struct yk_exporter *const yk_exporters[] = {YK_EXPORTERS(ROW)};
+const struct yk_exporter *const yk_exporters[] = {YK_FOR_EACH_EXPORTER(ROW)};
 
 enum {
     COUNT = sizeof yk_exporters / sizeof yk_exporters[0]
@@ -50,9 +50,9 @@ static const struct yk_plan_group *find_group(const struct yk_plan *plan)
     return &plan->groups[plan->layers[0].group];
 }
 
-yk_status yk_export_write(const struct yk_exporter *exporter, const struct yk_plan *plan,
-                          const struct yk_model *model, const struct yk_cluster *cluster,
-                          struct yk_text *out, struct yk_text *notes)
+yk_status yk_export_write_plan(const struct yk_exporter *exporter, const struct yk_plan *plan,
+                               const struct yk_model *model, const struct yk_cluster *cluster,
+                               struct yk_text *out, struct yk_text *notes)
 {
     struct yk_export_job job = {
         .plan = plan,

@@ -6,16 +6,17 @@
  * It adds what the tool cannot do to `notes`: one sentence per line, and at least one sentence. If
  * the file format has comments, the file repeats these sentences as comments.
  *
- * If the layers of a plan are in several groups of ranks, yk_export_write() refuses the plan for
- * every exporter whose member `supports_groups` is false. The exporter itself need not check this.
+ * If the layers of a plan are in several groups of ranks, yk_export_write_plan() refuses the plan
+ * for every exporter whose member `supports_groups` is false. The exporter itself need not check
+ * this.
  *
  * To add an exporter:
  *   1. Write src/export/NAME.c with `const struct yk_exporter yk_exporter_NAME`. torchrun.c is an
  *      example that writes plain text, and accelerate.c one that writes JSON. ddp.c is an example
  *      that writes Python: most of its output is python/shared.py and python/ddp.py, which the
  *      build embeds.
- *   2. Add ROW(NAME) to YK_EXPORTERS below. Help, shell completion, the library, and the tests with
- *      random plans use this table.
+ *   2. Add ROW(NAME) to YK_FOR_EACH_EXPORTER below. Help, shell completion, the library, and the
+ * tests with random plans use this table.
  *   3. Add a command to tests/cli/cases/plan-export.case and record its output, with
  *      `tests/cli/run-case --record build/release/yoke tests/cli/cases/plan-export.case`. Also
  *      record the cases again that list all exporters (help-plan, completion-*, plan-bad-options).
@@ -50,7 +51,7 @@ struct yk_exporter {
     yk_status (*write)(const struct yk_export_job *job);
 };
 
-#define YK_EXPORTERS(ROW)                                                                          \
+#define YK_FOR_EACH_EXPORTER(ROW)                                                                  \
     ROW(accelerate)                                                                                \
     ROW(fsdp)                                                                                      \
     ROW(ddp)                                                                                       \
@@ -58,9 +59,9 @@ struct yk_exporter {
     ROW(torchrun)                                                                                  \
     ROW(slurm)
 
-#define YK_EXPORTER(name) extern const struct yk_exporter yk_exporter_##name;
-YK_EXPORTERS(YK_EXPORTER)
-#undef YK_EXPORTER
+#define YK_EXPORTER_DECLARE(name) extern const struct yk_exporter yk_exporter_##name;
+YK_FOR_EACH_EXPORTER(YK_EXPORTER_DECLARE)
+#undef YK_EXPORTER_DECLARE
 
 extern const struct yk_exporter *const yk_exporters[];
 extern const size_t yk_exporter_count;
@@ -71,9 +72,9 @@ yk_status yk_export_find_exporter(const char *name, const struct yk_exporter **o
 
 /* Writes the exported file to `out` and the notes to `notes`. `plan` must have passed
  * yk_plan_check(), and `model` must be made for the workload of the plan. */
-yk_status yk_export_write(const struct yk_exporter *exporter, const struct yk_plan *plan,
-                          const struct yk_model *model, const struct yk_cluster *cluster,
-                          struct yk_text *out, struct yk_text *notes) YK_MUST_USE;
+yk_status yk_export_write_plan(const struct yk_exporter *exporter, const struct yk_plan *plan,
+                               const struct yk_model *model, const struct yk_cluster *cluster,
+                               struct yk_text *out, struct yk_text *notes) YK_MUST_USE;
 
 /* Writes a device map as the contents of a device_map.json: one flat JSON object that maps each
  * module name to a device number, "cpu" or "disk". In Python,

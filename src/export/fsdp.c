@@ -186,8 +186,8 @@ static yk_status find_prefetch(const struct yk_export_job *job, struct prefetch 
     YK_TRY_NEW(job->arena, out->forward, plan->layer_count);
     YK_TRY_NEW(job->arena, out->backward, plan->layer_count);
     YK_TRY_NEW(job->arena, finding.gathered, plan->layer_count);
-    yk_number_fill_array(out->forward, plan->layer_count, NONE);
-    yk_number_fill_array(out->backward, plan->layer_count, NONE);
+    yk_number_fill_int32_array(out->forward, plan->layer_count, NONE);
+    yk_number_fill_int32_array(out->backward, plan->layer_count, NONE);
     find_root(plan, job->model, out);
     if (plan->transfer_count > 0) {
         follow_order(&finding);
@@ -265,13 +265,13 @@ static bool is_state_sharded(const struct yk_plan *plan, int32_t layer)
 static void add_notes(const struct yk_export_job *job)
 {
     const struct yk_plan *plan = job->plan;
-    yk_data_parallel_add_rank_notes(job);
-    yk_data_parallel_add_shards_note(job, "FSDP");
+    yk_data_parallel_add_idle_rank_notes(job);
+    yk_data_parallel_add_unequal_shards_note(job, "FSDP");
     yk_export_text_add_layers_note(
         job, is_state_sharded,
         "sharded-state keeps parameters whole all the time; FSDP drops them after the last "
         "backward and gathers them again for the next forward, which is as much traffic.");
-    if (yk_python_torch_dtype(plan->workload.precision)) {
+    if (yk_python_torch_dtype_text(plan->workload.precision)) {
         yk_export_text_add_layers_note(
             job, is_replicated,
             "replicated layers are kept in fp32 and cast when they are used, 2 bytes a "
@@ -283,7 +283,7 @@ static void add_notes(const struct yk_export_job *job)
         "layer by itself: blocks of %s and buckets are not cut or fused.",
         YK_UNITS_FORMAT_TEMPORARY(plan->block_bytes, YK_UNIT_BYTES));
     yk_data_parallel_add_lora_note(job);
-    yk_python_add_step_notes(job);
+    yk_python_add_training_step_notes(job);
 }
 
 static yk_status write_fsdp(const struct yk_export_job *job)
@@ -302,7 +302,7 @@ static yk_status write_fsdp(const struct yk_export_job *job)
     }
     yk_text_add(out, "]\n");
     yk_text_addf(out, "\n\n%s\n\n%s", yk_python_shared_py, yk_python_fsdp_py);
-    yk_python_add_step_function(out, "", passes, "        clip(model)\n");
+    yk_python_add_training_step_function(out, "", passes, "        clip(model)\n");
     return YK_OK;
 }
 

@@ -9,7 +9,7 @@ const char *yk_python_bool_text(bool value)
     return value ? "True" : "False";
 }
 
-const char *yk_python_torch_dtype(enum yk_precision precision)
+const char *yk_python_torch_dtype_text(enum yk_precision precision)
 {
     return precision == YK_PRECISION_BF16   ? "torch.bfloat16"
            : precision == YK_PRECISION_FP16 ? "torch.float16"
@@ -32,7 +32,7 @@ static void add_constants(const struct yk_export_job *job)
     const struct yk_plan *plan = job->plan;
     const struct yk_plan_group *group = job->group;
     struct yk_text *out = job->out;
-    const char *type = yk_python_torch_dtype(plan->workload.precision);
+    const char *type = yk_python_torch_dtype_text(plan->workload.precision);
     yk_text_addf(out, "RANKS = %" PRId32 "\nBATCH = %" PRId64 "\nSHARES = [", group->member_count,
                  plan->workload.batch);
     for (int32_t i = 0; i < group->member_count; i++) {
@@ -47,7 +47,7 @@ static void add_constants(const struct yk_export_job *job)
     for (int32_t i = 0; i < group->member_count; i++) {
         const struct yk_plan_group_member *member = &group->members[i];
         yk_text_addf(out, "    %.0f,  # ", plan->ranks[member->rank].limit_bytes);
-        yk_export_text_add_sanitized(out, yk_data_parallel_member_device_name(job, member));
+        yk_export_text_add_comment_safe(out, yk_data_parallel_member_device_name(job, member));
         yk_text_add(out, "\n");
     }
     yk_text_add(out, "]\n");
@@ -55,7 +55,7 @@ static void add_constants(const struct yk_export_job *job)
 
 void yk_python_add_file_head(const struct yk_export_job *job, const char *imports)
 {
-    yk_export_text_add_header(job);
+    yk_export_text_add_header_comment(job);
     yk_text_add(job->out,
                 "#\n# Use: apply(model), then an optimizer, a DataLoader with Shares, and "
                 "step().\n");
@@ -89,8 +89,8 @@ static const char step_end[] = "    if scaler:\n"
                                "    optimizer.zero_grad()\n"
                                "    return loss_sum\n";
 
-void yk_python_add_step_function(struct yk_text *out, const char *first, const char *passes,
-                                 const char *clip)
+void yk_python_add_training_step_function(struct yk_text *out, const char *first,
+                                          const char *passes, const char *clip)
 {
     yk_text_add(out, step_head);
     yk_text_add(out, first);
@@ -101,7 +101,7 @@ void yk_python_add_step_function(struct yk_text *out, const char *first, const c
     yk_text_add(out, step_end);
 }
 
-void yk_python_add_step_notes(const struct yk_export_job *job)
+void yk_python_add_training_step_notes(const struct yk_export_job *job)
 {
     const struct yk_plan *plan = job->plan;
     yk_export_text_add_note_if(job, plan->clip,

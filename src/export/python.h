@@ -21,11 +21,11 @@ void yk_python_add_file_head(const struct yk_export_job *job, const char *import
 /* Adds the Python function step(). The other arguments are lines of its body: `first` is the
  * beginning, `passes` runs forward and backward of micro-batch `k`, whose loss weight is `weight`,
  * and `clip` clips the gradients. */
-void yk_python_add_step_function(struct yk_text *out, const char *first, const char *passes,
-                                 const char *clip);
+void yk_python_add_training_step_function(struct yk_text *out, const char *first,
+                                          const char *passes, const char *clip);
 
 /* Returns "torch.bfloat16" or "torch.float16", or NULL if the precision has 32 bits. */
-const char *yk_python_torch_dtype(enum yk_precision precision);
+const char *yk_python_torch_dtype_text(enum yk_precision precision);
 
 /* Returns "True" or "False". */
 const char *yk_python_bool_text(bool value);
@@ -34,6 +34,6 @@ const char *yk_python_bool_text(bool value);
 void yk_python_add_string_list(struct yk_text *out, const char *const *names, int32_t count);
 
 /* Adds notes about what step() assumes and what the user must pass to it. */
-void yk_python_add_step_notes(const struct yk_export_job *job);
+void yk_python_add_training_step_notes(const struct yk_export_job *job);
 
 #endif

@@ -252,7 +252,7 @@ static yk_status write_slurm(const struct yk_export_job *job)
     /* A minute before the time is up: enough to save. What is printed after a restart is added. */
     yk_text_add(out, "#SBATCH --requeue --open-mode=append --signal=TERM@60\n");
     add_components(out, &components);
-    yk_export_text_add_header(job);
+    yk_export_text_add_header_comment(job);
     yk_text_add(out, "#\n# Use: sbatch job.sh --plan plan.json --data …   trains with yoke; RUN is "
                      "its folder\n"
                      "#      sbatch job.sh train.py …                  starts a PyTorch script\n"

@@ -11,7 +11,7 @@ static void add_sentence(struct yk_text *notes, const char *format, va_list argu
     struct yk_text sentence = {0};
     yk_text_addv(&sentence, format, arguments);
     notes->failed |= sentence.failed;
-    yk_export_text_add_sanitized(notes, yk_text_chars(&sentence));
+    yk_export_text_add_comment_safe(notes, yk_text_chars(&sentence));
     yk_text_add(notes, "\n");
     yk_text_free(&sentence);
 }
@@ -35,7 +35,7 @@ void yk_export_text_add_note_if(const struct yk_export_job *job, bool applies, c
     va_end(arguments);
 }
 
-void yk_export_text_add_sanitized(struct yk_text *out, const char *text)
+void yk_export_text_add_comment_safe(struct yk_text *out, const char *text)
 {
     const char *end = text + strlen(text);
     while (text < end) {
@@ -47,14 +47,14 @@ void yk_export_text_add_sanitized(struct yk_text *out, const char *text)
     }
 }
 
-void yk_export_text_add_header(const struct yk_export_job *job)
+void yk_export_text_add_header_comment(const struct yk_export_job *job)
 {
     const struct yk_plan *plan = job->plan;
     struct yk_text *out = job->out;
     yk_text_add(out, "# ");
-    yk_export_text_add_sanitized(out, plan->model_source ? plan->model_source : "a model");
+    yk_export_text_add_comment_safe(out, plan->model_source ? plan->model_source : "a model");
     yk_text_add(out, " on ");
-    yk_export_text_add_sanitized(out, plan->cluster_source ? plan->cluster_source : "a cluster");
+    yk_export_text_add_comment_safe(out, plan->cluster_source ? plan->cluster_source : "a cluster");
     yk_text_addf(out, ": %" PRId64 " samples of %" PRId64 " tokens a step in %s\n",
                  plan->workload.batch, plan->workload.sequence,
                  yk_precision_name(plan->workload.precision));

@@ -39,10 +39,10 @@ void yk_export_text_add_layers_note(const struct yk_export_job *job,
 
 /* Adds text in a form that is safe in a comment: control characters and invalid UTF-8 become '?'.
  */
-void yk_export_text_add_sanitized(struct yk_text *out, const char *text);
+void yk_export_text_add_comment_safe(struct yk_text *out, const char *text);
 
 /* Adds the comment lines at the beginning of a file: a line such as "# gpt2 on 3xa30 @ 10GB/s: 12
  * samples of 1024 tokens a step in bf16", and the notes so far. */
-void yk_export_text_add_header(const struct yk_export_job *job);
+void yk_export_text_add_header_comment(const struct yk_export_job *job);
 
 #endif

@@ -188,7 +188,7 @@ yk_status yk_graph_builder_add_task(struct yk_graph_builder *builder, const char
     return YK_OK;
 }
 
-yk_status yk_graph_builder_set_last_task_memory(struct yk_graph_builder *builder, double bytes)
+yk_status yk_graph_builder_set_last_task_bytes(struct yk_graph_builder *builder, double bytes)
 {
     const int32_t last = yk_name_index_count(builder->task_names) - 1;
     YK_TRY(check_bytes("task", yk_name_index_name(builder->task_names, last), "memory", bytes));
@@ -235,8 +235,8 @@ yk_status yk_graph_builder_set_group_resident_bytes(struct yk_graph_builder *bui
     return YK_OK;
 }
 
-yk_status yk_graph_builder_set_group_store(struct yk_graph_builder *builder, const char *group,
-                                           const char *store)
+yk_status yk_graph_builder_set_group_shared_store(struct yk_graph_builder *builder,
+                                                  const char *group, const char *store)
 {
     int32_t number = 0;
     YK_TRY(group_of(builder, group, &number));
@@ -730,7 +730,7 @@ yk_status yk_graph_builder_finish(struct yk_graph_builder *builder, struct yk_gr
         return yk_fail(YK_ERROR_INPUT, "the graph has no tasks");
     }
     struct yk_graph *graph = NULL;
-    YK_TRY_NEW_WITH_ARENA(graph);
+    YK_TRY_NEW_WITH_OWN_ARENA(graph);
     graph->device_count = yk_name_index_count(builder->device_names);
     graph->task_count = yk_name_index_count(builder->task_names);
     graph->edge_count = builder->edge_count;

@@ -35,8 +35,8 @@ yk_status yk_graph_builder_add_task(struct yk_graph_builder *builder, const char
                                     const double *costs) YK_MUST_USE;
 
 /* Sets the bytes that the last added task needs while it runs. */
-yk_status yk_graph_builder_set_last_task_memory(struct yk_graph_builder *builder,
-                                                double bytes) YK_MUST_USE;
+yk_status yk_graph_builder_set_last_task_bytes(struct yk_graph_builder *builder,
+                                               double bytes) YK_MUST_USE;
 
 /* Adds the last added task to a group. Creates the group if the name is new. All tasks of a group
  * run on one device. */
@@ -48,8 +48,8 @@ yk_status yk_graph_builder_set_group_resident_bytes(struct yk_graph_builder *bui
                                                     const char *group, double bytes) YK_MUST_USE;
 
 /* Lets a group use a shared store. Creates the store if the name is new. */
-yk_status yk_graph_builder_set_group_store(struct yk_graph_builder *builder, const char *group,
-                                           const char *store) YK_MUST_USE;
+yk_status yk_graph_builder_set_group_shared_store(struct yk_graph_builder *builder,
+                                                  const char *group, const char *store) YK_MUST_USE;
 
 yk_status yk_graph_builder_set_shared_store_bytes(struct yk_graph_builder *builder,
                                                   const char *store, double bytes) YK_MUST_USE;

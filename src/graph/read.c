@@ -90,7 +90,7 @@ static yk_status fail_unknown(void)
     return status;
 }
 
-static yk_status read_document(const struct yk_graph_document *document,
+static yk_status read_document(const struct yk_graph_reader_input *document,
                                const struct yk_graph_read_options *options, struct yk_graph **out)
 {
     size_t i = 0;
@@ -112,7 +112,7 @@ done:
 }
 
 /* A byte order mark, which some editors put in front of UTF-8, says nothing. */
-static void skip_byte_order_mark(struct yk_graph_document *document)
+static void skip_byte_order_mark(struct yk_graph_reader_input *document)
 {
     static const char mark[] = {'\xef', '\xbb', '\xbf'};
     if (document->length >= sizeof mark && memcmp(document->text, mark, sizeof mark) == 0) {
@@ -121,7 +121,7 @@ static void skip_byte_order_mark(struct yk_graph_document *document)
     }
 }
 
-static yk_status parse_and_read(struct yk_graph_document document, const char *source,
+static yk_status parse_and_read(struct yk_graph_reader_input document, const char *source,
                                 const struct yk_graph_read_options *options, struct yk_graph **out)
 {
     skip_byte_order_mark(&document);
@@ -147,12 +147,12 @@ static yk_status parse_and_read(struct yk_graph_document document, const char *s
     return YK_OK;
 }
 
-yk_status yk_graph_read(const char *text, size_t length, const char *source,
-                        const struct yk_graph_read_options *options, struct yk_graph **out)
+yk_status yk_graph_read_text(const char *text, size_t length, const char *source,
+                             const struct yk_graph_read_options *options, struct yk_graph **out)
 {
     struct yk_graph_read_options checked;
     YK_TRY(check_options(options, &checked));
-    const struct yk_graph_document document = {.text = text, .length = length};
+    const struct yk_graph_reader_input document = {.text = text, .length = length};
     const yk_status status = parse_and_read(document, source, &checked, out);
-    return status == YK_OK ? YK_OK : yk_status_prefix(status, source);
+    return status == YK_OK ? YK_OK : yk_status_prefix_message(status, source);
 }

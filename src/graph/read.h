@@ -23,9 +23,9 @@ struct yk_graph_read_options {
 
 /* Reads a graph from `text`. Error messages begin with `source`, for example the file name.
  * `options` may be NULL. */
-yk_status yk_graph_read(const char *text, size_t length, const char *source,
-                        const struct yk_graph_read_options *options,
-                        struct yk_graph **out) YK_MUST_USE;
+yk_status yk_graph_read_text(const char *text, size_t length, const char *source,
+                             const struct yk_graph_read_options *options,
+                             struct yk_graph **out) YK_MUST_USE;
 
 /* The graph of the HEFT paper (ten tasks, three processors) as JSON text. */
 extern const char yk_graph_heft_example_json[];

@@ -78,7 +78,7 @@ static yk_status add_listed_group(struct reading *reading, const struct yk_json 
     static const char *const known[] = {"name", "resident", "store"};
     const char *name = NULL;
     struct group *group = NULL;
-    YK_TRY(yk_json_check_object(node, known, COUNT(known)));
+    YK_TRY(yk_json_check_object_keys(node, known, COUNT(known)));
     YK_TRY(yk_json_read_nonempty_string(yk_json_get_member(node, "name"), "name", &name));
     YK_TRY(add_group(reading, name, &group));
     if (group->listed_at != NOT_LISTED) {
@@ -91,15 +91,17 @@ static yk_status add_listed_group(struct reading *reading, const struct yk_json 
 static yk_status list_groups(struct reading *reading)
 {
     const struct yk_json *listed = NULL;
-    YK_TRY(yk_json_get_list(reading->root, "groups", &listed));
+    YK_TRY(yk_json_get_array(reading->root, "groups", &listed));
     for (size_t i = 0; i < yk_json_array_count(listed); i++) {
         const struct yk_json *node = yk_json_array_at(listed, i);
-        YK_TRY(yk_json_prefix_error_location(add_listed_group(reading, node, i), "groups", i,
-                                             yk_json_string(yk_json_get_member(node, "name"))));
+        YK_TRY(yk_json_prefix_error_with_element(
+            add_listed_group(reading, node, i), "groups", i,
+            yk_json_string_value(yk_json_get_member(node, "name"))));
     }
     const struct yk_json *tasks = yk_json_get_member(reading->root, "tasks");
     for (size_t i = 0; i < yk_json_array_count(tasks); i++) {
-        const char *name = yk_json_string(yk_json_get_member(yk_json_array_at(tasks, i), "group"));
+        const char *name =
+            yk_json_string_value(yk_json_get_member(yk_json_array_at(tasks, i), "group"));
         struct group *group = NULL;
         if (name) {
             YK_TRY(add_group(reading, name, &group));
@@ -174,8 +176,8 @@ static yk_status fail_unused_group(const struct reading *reading, int32_t unused
         nearest ? yk_fail(YK_ERROR_INPUT, "no task is in this group; did you mean \"%s\"?", nearest)
                 : yk_fail(YK_ERROR_INPUT, "no task is in this group");
     free(candidates);
-    return yk_json_prefix_error_location(status, "groups",
-                                         (size_t)reading->groups[unused].listed_at, name);
+    return yk_json_prefix_error_with_element(status, "groups",
+                                             (size_t)reading->groups[unused].listed_at, name);
 }
 
 /* After the last task. */
@@ -206,7 +208,7 @@ static const char *const link_keys[] = {"between", "latency", "bandwidth"};
 static yk_status parse_link(const struct yk_json *node, bool listed, struct link *out)
 {
     const size_t first_key = listed ? 0 : 1;
-    YK_TRY(yk_json_check_object(node, link_keys + first_key, COUNT(link_keys) - first_key));
+    YK_TRY(yk_json_check_object_keys(node, link_keys + first_key, COUNT(link_keys) - first_key));
     YK_TRY(read_required(node, "bandwidth", YK_UNIT_BYTES_PER_S, &out->bandwidth));
     YK_TRY(read_optional(node, "latency", YK_UNIT_SECONDS, &out->latency));
     const struct yk_json *between = yk_json_get_member(node, "between");
@@ -226,15 +228,15 @@ static yk_status read_link_list(const struct yk_json *list, struct yk_graph_buil
     bool has_others = false;
     for (size_t i = 0; i < yk_json_array_count(list); i++) {
         struct link link = {0};
-        YK_TRY(yk_json_prefix_error_location(parse_link(yk_json_array_at(list, i), true, &link),
-                                             "links", i, NULL));
+        YK_TRY(yk_json_prefix_error_with_element(parse_link(yk_json_array_at(list, i), true, &link),
+                                                 "links", i, NULL));
         if (link.between[0]) {
             YK_TRY(yk_graph_builder_set_link(builder, link.between[0], link.between[1],
                                              link.latency, link.bandwidth));
             continue;
         }
         if (has_others) {
-            return yk_json_prefix_error_location(
+            return yk_json_prefix_error_with_element(
                 yk_fail(YK_ERROR_INPUT, "a second link without \"between\"; only one can be for "
                                         "all other pairs"),
                 "links", i, NULL);
@@ -259,7 +261,7 @@ static yk_status read_own_links(const struct yk_json *node, struct yk_graph_buil
     const yk_status status = parse_link(node, false, &link);
     return status == YK_OK
                ? yk_graph_builder_set_default_link(builder, link.latency, link.bandwidth)
-               : yk_status_prefix(status, "links");
+               : yk_status_prefix_message(status, "links");
 }
 
 static yk_status add_store(const struct reading *reading, const struct yk_json *node)
@@ -269,7 +271,7 @@ static yk_status add_store(const struct reading *reading, const struct yk_json *
     bool added = false;
     int32_t number = 0;
     double bytes = 0;
-    YK_TRY(yk_json_check_object(node, known, COUNT(known)));
+    YK_TRY(yk_json_check_object_keys(node, known, COUNT(known)));
     YK_TRY(yk_json_read_nonempty_string(yk_json_get_member(node, "name"), "name", &name));
     YK_TRY(yk_name_index_add(reading->store_names, name, &added, &number));
     if (!added) {
@@ -295,8 +297,8 @@ static yk_status use_store(const struct reading *reading, const struct yk_json *
                        nearest ? "\"?" : "");
     }
     reading->store_used[number] = true;
-    return yk_graph_builder_set_group_store(
-        reading->builder, yk_json_string(yk_json_get_member(group, "name")), store);
+    return yk_graph_builder_set_group_shared_store(
+        reading->builder, yk_json_string_value(yk_json_get_member(group, "name")), store);
 }
 
 /* The list "stores", and the "store" of each group in the list "groups". */
@@ -304,23 +306,25 @@ static yk_status read_stores(struct reading *reading)
 {
     const struct yk_json *groups = yk_json_get_member(reading->root, "groups");
     const struct yk_json *stores = NULL;
-    YK_TRY(yk_json_get_list(reading->root, "stores", &stores));
+    YK_TRY(yk_json_get_array(reading->root, "stores", &stores));
     YK_TRY(yk_name_index_create(&reading->store_names));
     reading->store_used = calloc(yk_json_array_count(stores) + 1, sizeof *reading->store_used);
     YK_TRY_ALLOCATED(reading->store_used);
     for (size_t i = 0; i < yk_json_array_count(stores); i++) {
         const struct yk_json *node = yk_json_array_at(stores, i);
-        YK_TRY(yk_json_prefix_error_location(add_store(reading, node), "stores", i,
-                                             yk_json_string(yk_json_get_member(node, "name"))));
+        YK_TRY(yk_json_prefix_error_with_element(
+            add_store(reading, node), "stores", i,
+            yk_json_string_value(yk_json_get_member(node, "name"))));
     }
     for (size_t i = 0; i < yk_json_array_count(groups); i++) {
         const struct yk_json *node = yk_json_array_at(groups, i);
-        YK_TRY(yk_json_prefix_error_location(use_store(reading, node), "groups", i,
-                                             yk_json_string(yk_json_get_member(node, "name"))));
+        YK_TRY(yk_json_prefix_error_with_element(
+            use_store(reading, node), "groups", i,
+            yk_json_string_value(yk_json_get_member(node, "name"))));
     }
     for (size_t i = 0; i < yk_json_array_count(stores); i++) {
         if (!reading->store_used[i]) {
-            return yk_json_prefix_error_location(
+            return yk_json_prefix_error_with_element(
                 yk_fail(YK_ERROR_INPUT, "no group uses this store"), "stores", i,
                 yk_name_index_name(reading->store_names, (int32_t)i));
         }
@@ -335,7 +339,7 @@ struct task {
     double costs[YK_GRAPH_MAX_DEVICES];
 };
 
-static bool recognises(const struct yk_graph_document *document)
+static bool recognises(const struct yk_graph_reader_input *document)
 {
     return yk_json_get_member(document->json, "yoke") ||
            yk_json_get_member(document->json, "tasks");
@@ -345,7 +349,7 @@ static yk_status check_root(const struct yk_json *root)
 {
     static const char *const known[] = {"yoke",  "kind",   "name",   "comment", "devices",
                                         "links", "groups", "stores", "tasks",   "edges"};
-    return yk_json_check_document(root, "graph", known, COUNT(known));
+    return yk_json_check_yoke_document(root, "graph", known, COUNT(known));
 }
 
 static yk_status parse_device(const struct yk_json *node, const char **name, double *memory)
@@ -355,7 +359,7 @@ static yk_status parse_device(const struct yk_json *node, const char **name, dou
     if (!yk_json_is_object(node)) {
         return yk_json_read_nonempty_string(node, "name", name);
     }
-    YK_TRY(yk_json_check_object(node, known, COUNT(known)));
+    YK_TRY(yk_json_check_object_keys(node, known, COUNT(known)));
     YK_TRY(yk_json_read_nonempty_string(yk_json_get_member(node, "name"), "name", name));
     return read_optional(node, "memory", YK_UNIT_BYTES, memory);
 }
@@ -363,14 +367,14 @@ static yk_status parse_device(const struct yk_json *node, const char **name, dou
 static yk_status read_devices(const struct reading *reading)
 {
     const struct yk_json *list = NULL;
-    YK_TRY(yk_json_require_list(reading->root, "devices", &list));
+    YK_TRY(yk_json_require_array(reading->root, "devices", &list));
     if (yk_json_array_count(list) == 0) {
         return yk_fail(YK_ERROR_INPUT, "\"devices\" is empty");
     }
     for (size_t i = 0; i < yk_json_array_count(list); i++) {
         const char *name = NULL;
         double memory = 0;
-        YK_TRY(yk_json_prefix_error_location(
+        YK_TRY(yk_json_prefix_error_with_element(
             parse_device(yk_json_array_at(list, i), &name, &memory), "devices", i, name));
         YK_TRY(yk_graph_builder_add_device(reading->builder, name, memory));
     }
@@ -409,7 +413,7 @@ static yk_status parse_task(struct reading *reading, const struct yk_json *node,
 {
     static const char *const known[] = {"name", "cost", "memory", "group", "resident"};
     const size_t device_count = (size_t)yk_graph_builder_device_count(reading->builder);
-    YK_TRY(yk_json_check_object(node, known, COUNT(known)));
+    YK_TRY(yk_json_check_object_keys(node, known, COUNT(known)));
     YK_TRY(yk_json_read_nonempty_string(yk_json_get_member(node, "name"), "name", &out->name));
     YK_TRY(parse_costs(yk_json_get_member(node, "cost"), device_count, out->costs));
     const struct yk_json *group = yk_json_get_member(node, "group");
@@ -428,13 +432,14 @@ static yk_status read_tasks(struct reading *reading)
 {
     const struct yk_json *list = NULL;
     struct task task = {0};
-    YK_TRY(yk_json_require_list(reading->root, "tasks", &list));
+    YK_TRY(yk_json_require_array(reading->root, "tasks", &list));
     for (size_t i = 0; i < yk_json_array_count(list); i++) {
         const struct yk_json *node = yk_json_array_at(list, i);
-        YK_TRY(yk_json_prefix_error_location(parse_task(reading, node, &task), "tasks", i,
-                                             yk_json_string(yk_json_get_member(node, "name"))));
+        YK_TRY(yk_json_prefix_error_with_element(
+            parse_task(reading, node, &task), "tasks", i,
+            yk_json_string_value(yk_json_get_member(node, "name"))));
         YK_TRY(yk_graph_builder_add_task(reading->builder, task.name, task.costs));
-        YK_TRY(yk_graph_builder_set_last_task_memory(reading->builder, task.memory));
+        YK_TRY(yk_graph_builder_set_last_task_bytes(reading->builder, task.memory));
         if (task.group) {
             YK_TRY(yk_graph_builder_set_last_task_group(reading->builder, task.group));
         }
@@ -445,7 +450,7 @@ static yk_status read_tasks(struct reading *reading)
 static yk_status parse_edge(const struct yk_json *node, struct yk_graph_builder_edge *out)
 {
     static const char *const known[] = {"from", "to", "cost", "bytes", "passing"};
-    YK_TRY(yk_json_check_object(node, known, COUNT(known)));
+    YK_TRY(yk_json_check_object_keys(node, known, COUNT(known)));
     YK_TRY(yk_json_read_nonempty_string(yk_json_get_member(node, "from"), "from", &out->from));
     YK_TRY(yk_json_read_nonempty_string(yk_json_get_member(node, "to"), "to", &out->to));
     if (!yk_json_get_member(node, "cost") && !yk_json_get_member(node, "bytes")) {
@@ -459,11 +464,11 @@ static yk_status parse_edge(const struct yk_json *node, struct yk_graph_builder_
 static yk_status read_edges(const struct reading *reading)
 {
     const struct yk_json *list = NULL;
-    YK_TRY(yk_json_get_list(reading->root, "edges", &list));
+    YK_TRY(yk_json_get_array(reading->root, "edges", &list));
     for (size_t i = 0; i < yk_json_array_count(list); i++) {
         struct yk_graph_builder_edge edge = {.cost = NAN};
-        YK_TRY(yk_json_prefix_error_location(parse_edge(yk_json_array_at(list, i), &edge), "edges",
-                                             i, NULL));
+        YK_TRY(yk_json_prefix_error_with_element(parse_edge(yk_json_array_at(list, i), &edge),
+                                                 "edges", i, NULL));
         YK_TRY(yk_graph_builder_add_edge(reading->builder, &edge));
     }
     return YK_OK;
@@ -487,7 +492,7 @@ static yk_status read_links(const struct reading *reading,
         bandwidth > 0 ? bandwidth : YK_GRAPH_READ_DEFAULT_BANDWIDTH_BYTES_PER_S);
 }
 
-static yk_status read_json(const struct yk_graph_document *document,
+static yk_status read_json(const struct yk_graph_reader_input *document,
                            const struct yk_graph_read_options *options,
                            struct yk_graph_builder *builder)
 {

@@ -13,7 +13,7 @@ struct sizes {
     int64_t edges;
 };
 
-static bool recognises(const struct yk_graph_document *document)
+static bool recognises(const struct yk_graph_reader_input *document)
 {
     return !document->json &&
            yk_graph_scanner_count_first_line_tokens(document->text, document->length) > 1;
@@ -35,7 +35,7 @@ static yk_status read_header(struct yk_graph_scanner *scanner, size_t length, st
      * digit and a separator, but for the last. */
     const int64_t numbers = out->tasks * out->devices + 3 * out->edges;
     if ((uint64_t)numbers > (uint64_t)length / 2 + 1) {
-        return yk_graph_scanner_prefix_line_number(
+        return yk_graph_scanner_prefix_error_line(
             scanner,
             yk_fail(YK_ERROR_INPUT,
                     "%lld tasks on %lld devices and %lld edges do not fit in a file this "
@@ -51,7 +51,7 @@ static yk_status next_row(struct yk_graph_scanner *scanner, const char *what, in
     if (yk_graph_scanner_skip_to_token(scanner)) {
         return YK_OK;
     }
-    return yk_graph_scanner_prefix_line_number(
+    return yk_graph_scanner_prefix_error_line(
         scanner, yk_fail(YK_ERROR_INPUT, "the file ends after %lld of %lld %s", (long long)row,
                          (long long)count, what));
 }
@@ -67,8 +67,8 @@ static yk_status read_task(struct yk_graph_scanner *scanner, int64_t task,
     YK_TRY(yk_graph_scanner_expect_line_end(scanner));
     char name[24];
     snprintf(name, sizeof name, "%lld", (long long)task);
-    return yk_graph_scanner_prefix_line_number(scanner,
-                                               yk_graph_builder_add_task(builder, name, costs));
+    return yk_graph_scanner_prefix_error_line(scanner,
+                                              yk_graph_builder_add_task(builder, name, costs));
 }
 
 static yk_status read_edge(struct yk_graph_scanner *scanner, int64_t number,
@@ -84,10 +84,10 @@ static yk_status read_edge(struct yk_graph_scanner *scanner, int64_t number,
     }
     YK_TRY(yk_graph_scanner_read_number(scanner, "a cost", &edge.cost));
     YK_TRY(yk_graph_scanner_expect_line_end(scanner));
-    return yk_graph_scanner_prefix_line_number(scanner, yk_graph_builder_add_edge(builder, &edge));
+    return yk_graph_scanner_prefix_error_line(scanner, yk_graph_builder_add_edge(builder, &edge));
 }
 
-static yk_status read_planted(const struct yk_graph_document *document,
+static yk_status read_planted(const struct yk_graph_reader_input *document,
                               const struct yk_graph_read_options *options,
                               struct yk_graph_builder *builder)
 {
@@ -104,7 +104,7 @@ static yk_status read_planted(const struct yk_graph_document *document,
         YK_TRY(read_edge(&scanner, i, &sizes, builder));
     }
     if (yk_graph_scanner_skip_to_token(&scanner)) {
-        return yk_graph_scanner_prefix_line_number(
+        return yk_graph_scanner_prefix_error_line(
             &scanner, yk_fail(YK_ERROR_INPUT, "the file goes on after the last of %lld edges",
                               (long long)sizes.edges));
     }

@@ -20,7 +20,7 @@ enum step {
     ADD_EDGES
 };
 
-static bool recognises(const struct yk_graph_document *document)
+static bool recognises(const struct yk_graph_reader_input *document)
 {
     return !document->json &&
            yk_graph_scanner_count_first_line_tokens(document->text, document->length) == 1;
@@ -41,7 +41,7 @@ static yk_status add_task(const struct yk_graph_read_options *options, int64_t i
     double costs[YK_GRAPH_MAX_DEVICES];
     char name[24];
     snprintf(name, sizeof name, "%lld", (long long)id);
-    yk_graph_reader_scale_task_costs(options, time, costs);
+    yk_graph_reader_compute_task_costs(options, time, costs);
     return yk_graph_builder_add_task(builder, name, costs);
 }
 
@@ -59,7 +59,7 @@ static yk_status read_rows(struct yk_graph_scanner *scanner, struct table *table
             table->first_time = table->last_time;
         }
         if (step == ADD_TASKS) {
-            YK_TRY(yk_graph_scanner_prefix_line_number(
+            YK_TRY(yk_graph_scanner_prefix_error_line(
                 scanner, add_task(options, id, table->last_time, builder)));
         }
         YK_TRY(yk_graph_scanner_read_integer(scanner, "the number of predecessors", 0, table->rows,
@@ -79,7 +79,7 @@ static yk_status read_rows(struct yk_graph_scanner *scanner, struct table *table
 
 static yk_status fail_count(const struct yk_graph_scanner *end, const struct table *table)
 {
-    return yk_graph_scanner_prefix_line_number(
+    return yk_graph_scanner_prefix_error_line(
         end,
         yk_fail(YK_ERROR_INPUT,
                 "the file ends with %lld rows, but %lld tasks and two dummies make %lld; is "
@@ -93,7 +93,7 @@ static bool counts_dummies(const struct table *table)
     return table->rows == table->stated && table->first_time == 0 && table->last_time == 0;
 }
 
-static yk_status read_stg(const struct yk_graph_document *document,
+static yk_status read_stg(const struct yk_graph_reader_input *document,
                           const struct yk_graph_read_options *options,
                           struct yk_graph_builder *builder)
 {

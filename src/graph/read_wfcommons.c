@@ -58,7 +58,7 @@ static yk_status get_names(const struct yk_json *task, const char *id, const cha
                        yk_json_type_name(list));
     }
     for (size_t i = 0; i < yk_json_array_count(list); i++) {
-        if (!yk_json_string(yk_json_array_at(list, i))) {
+        if (!yk_json_string_value(yk_json_array_at(list, i))) {
             return yk_fail(YK_ERROR_INPUT, "task \"%s\": \"%s\" must be a list of strings", id,
                            key);
         }
@@ -76,7 +76,7 @@ static yk_status read_file_set(const struct specification *input, struct yk_aren
     const size_t count = yk_json_array_count(list);
     YK_TRY_NEW(arena, out->files, count);
     for (size_t i = 0; i < count; i++) {
-        const char *file = yk_json_string(yk_json_array_at(list, i));
+        const char *file = yk_json_string_value(yk_json_array_at(list, i));
         out->files[i] = yk_name_index_find(input->file_names, file);
         if (out->files[i] < 0) {
             return yk_fail(YK_ERROR_INPUT,
@@ -86,7 +86,7 @@ static yk_status read_file_set(const struct specification *input, struct yk_aren
         }
     }
     if (count > 0) {
-        qsort(out->files, count, sizeof *out->files, yk_number_compare_int32);
+        qsort(out->files, count, sizeof *out->files, yk_number_qsort_compare_int32);
     }
     for (size_t i = 0; i < count; i++) {
         if (i == 0 || out->files[i] != out->files[i - 1]) {
@@ -105,7 +105,7 @@ static double shared_bytes(const struct specification *input, const struct file_
     double bytes = 0;
     for (size_t i = 0; i < few->count; i++) {
         if (bsearch(&few->files[i], many->files, many->count, sizeof *many->files,
-                    yk_number_compare_int32)) {
+                    yk_number_qsort_compare_int32)) {
             bytes += input->file_bytes[few->files[i]];
         }
     }
@@ -121,7 +121,7 @@ static yk_status read_pairs(const struct specification *input, int32_t task, con
     const struct yk_json *list = NULL;
     YK_TRY(get_names(yk_json_array_at(input->tasks, (size_t)task), id, key, &list));
     for (size_t i = 0; i < yk_json_array_count(list); i++) {
-        const char *name = yk_json_string(yk_json_array_at(list, i));
+        const char *name = yk_json_string_value(yk_json_array_at(list, i));
         const int32_t other = yk_name_index_find(input->task_names, name);
         if (other < 0) {
             return yk_fail(YK_ERROR_INPUT, "task \"%s\": its %s \"%s\" is no task", id,
@@ -191,7 +191,7 @@ struct reading {
     struct specification input;
 };
 
-static bool recognises(const struct yk_graph_document *document)
+static bool recognises(const struct yk_graph_reader_input *document)
 {
     return yk_json_get_member(document->json, "workflow") ||
            yk_json_get_member(document->json, "schemaVersion");
@@ -200,7 +200,7 @@ static bool recognises(const struct yk_graph_document *document)
 static yk_status check_version(const struct yk_json *root)
 {
     const struct yk_json *node = yk_json_get_member(root, "schemaVersion");
-    const char *version = yk_json_string(node);
+    const char *version = yk_json_string_value(node);
     if (!version) {
         return yk_fail(YK_ERROR_INPUT,
                        "\"schemaVersion\" must be the string \"%s\", the one that is read, not %s",
@@ -231,7 +231,7 @@ static yk_status find_list(const struct yk_json *root, const char *section, cons
 static yk_status need_id(const struct yk_json *node, const char *list, size_t index,
                          const char **out)
 {
-    const char *id = yk_json_string(yk_json_get_member(node, "id"));
+    const char *id = yk_json_string_value(yk_json_get_member(node, "id"));
     if (!id || !*id) {
         return yk_fail(YK_ERROR_INPUT, "workflow.%s[%zu]: \"id\" must be a string", list, index);
     }
@@ -253,7 +253,8 @@ static yk_status read_numbers(const struct yk_json *list, const char *place, con
         if (!added) {
             return yk_fail(YK_ERROR_INPUT, "workflow.%s: \"%s\" is given twice", place, id);
         }
-        if (!yk_json_number(yk_json_get_member(node, member), &out[number]) || out[number] < 0) {
+        if (!yk_json_number_value(yk_json_get_member(node, member), &out[number]) ||
+            out[number] < 0) {
             return yk_fail(YK_ERROR_INPUT,
                            "workflow.%s: \"%s\" needs \"%s\", a number of 0 or more", place, id,
                            member);
@@ -299,7 +300,7 @@ static yk_status read_tasks(struct reading *reading, const struct yk_json *root)
                            "task \"%s\": workflow.execution.tasks has no runtimeInSeconds for it",
                            id);
         }
-        yk_graph_reader_scale_task_costs(reading->options, reading->run_times_s[run], costs);
+        yk_graph_reader_compute_task_costs(reading->options, reading->run_times_s[run], costs);
         YK_TRY(yk_graph_builder_add_task(reading->builder, id, costs));
         YK_TRY(yk_name_index_add(reading->input.task_names, id, &added, &number));
     }
@@ -331,7 +332,7 @@ static yk_status read_all(struct reading *reading, const struct yk_json *root)
     return add_edges(&reading->input, reading->arena, reading->builder);
 }
 
-static yk_status read_wfcommons(const struct yk_graph_document *document,
+static yk_status read_wfcommons(const struct yk_graph_reader_input *document,
                                 const struct yk_graph_read_options *options,
                                 struct yk_graph_builder *builder)
 {

@@ -1,6 +1,6 @@
 /*
  * Reader: the interface of one graph file format. This header is private to this folder; other code
- * calls yk_graph_read().
+ * calls yk_graph_read_text().
  *
  * To add a format, write src/graph/read_NAME.c that defines `const struct yk_graph_reader
  * yk_graph_reader_NAME`, and add ROW(NAME) to YK_GRAPH_READERS below. For the fuzz tests, add
@@ -17,7 +17,7 @@
 
 struct yk_json;
 
-struct yk_graph_document {
+struct yk_graph_reader_input {
     const char *text;
     size_t length;
     const struct yk_json *json; /* parsed text; NULL means: the text is not JSON */
@@ -27,10 +27,10 @@ struct yk_graph_reader {
     const char *name;
     bool needs_devices; /* the format contains no devices; the options must give them */
     bool accepts_links; /* the options may give a latency and a bandwidth */
-    bool (*recognises)(const struct yk_graph_document *document);
-    /* Fills the builder. The options are already checked. yk_graph_read() inserts the source name
-     * before error messages. */
-    yk_status (*read)(const struct yk_graph_document *document,
+    bool (*recognises)(const struct yk_graph_reader_input *document);
+    /* Fills the builder. The options are already checked. yk_graph_read_text() inserts the source
+     * name before error messages. */
+    yk_status (*read)(const struct yk_graph_reader_input *document,
                       const struct yk_graph_read_options *options,
                       struct yk_graph_builder *builder);
 };
@@ -60,8 +60,8 @@ yk_graph_reader_add_numbered_devices(const struct yk_graph_read_options *options
 }
 
 /* Computes the cost of a task on each device. The task takes `work` on a device of speed 1. */
-static inline void yk_graph_reader_scale_task_costs(const struct yk_graph_read_options *options,
-                                                    double work, double *out)
+static inline void yk_graph_reader_compute_task_costs(const struct yk_graph_read_options *options,
+                                                      double work, double *out)
 {
     for (int32_t i = 0; i < options->device_count; i++) {
         out[i] = options->speed_count > 0 ? work / options->speeds[i] : work;

@@ -75,7 +75,7 @@ static yk_status fail_at(const struct yk_graph_scanner *scanner, const struct to
     char place[64];
     snprintf(place, sizeof place, "line %lld, column %td", (long long)scanner->line,
              token->text - scanner->line_start + 1);
-    return yk_status_prefix(status, place);
+    return yk_status_prefix_message(status, place);
 }
 
 /* What can be shown of a token: the beginning of it, in characters every terminal has. */
@@ -143,15 +143,15 @@ yk_status yk_graph_scanner_expect_line_end(struct yk_graph_scanner *scanner)
         yk_fail(YK_ERROR_INPUT, "the line should end here, but goes on with \"%s\"", shown));
 }
 
-yk_status yk_graph_scanner_prefix_line_number(const struct yk_graph_scanner *scanner,
-                                              yk_status status)
+yk_status yk_graph_scanner_prefix_error_line(const struct yk_graph_scanner *scanner,
+                                             yk_status status)
 {
     if (status == YK_OK) {
         return YK_OK;
     }
     char place[40];
     snprintf(place, sizeof place, "line %lld", (long long)scanner->line);
-    return yk_status_prefix(status, place);
+    return yk_status_prefix_message(status, place);
 }
 
 size_t yk_graph_scanner_count_first_line_tokens(const char *text, size_t length)

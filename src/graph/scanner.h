@@ -40,8 +40,8 @@ yk_status yk_graph_scanner_read_integer(struct yk_graph_scanner *scanner, const 
 yk_status yk_graph_scanner_expect_line_end(struct yk_graph_scanner *scanner) YK_MUST_USE;
 
 /* Returns `status`. If it is a failure, inserts "line L: " before the error message. */
-yk_status yk_graph_scanner_prefix_line_number(const struct yk_graph_scanner *scanner,
-                                              yk_status status) YK_MUST_USE;
+yk_status yk_graph_scanner_prefix_error_line(const struct yk_graph_scanner *scanner,
+                                             yk_status status) YK_MUST_USE;
 
 /* Returns the number of tokens in the first line that has a token. Returns 0 if the first token
  * does not begin with a digit. */

@@ -96,7 +96,7 @@ static yk_status find_gpu(int32_t number, struct yk_machine *machine, struct yk_
         return yk_fail(YK_ERROR_SYSTEM, "%s",
                        machine->note ? machine->note : "no GPU: the driver finds none");
     }
-    *out = yk_visible_devices_resolve(listed, machine->gpus, machine->gpu_count, number);
+    *out = yk_visible_devices_find_gpu(listed, machine->gpus, machine->gpu_count, number);
     if (out->gpu >= 0) {
         return YK_OK;
     }
@@ -125,8 +125,8 @@ static double find_part(int32_t number, const struct yk_nvml_gpu *gpu, int insta
     *memory_bytes =
         yk_mps_memory_limit_bytes(&words, number, cut ? cut->memory_bytes : gpu->memory_bytes);
     number_as_the_driver();
-    return of_gpu *
-           yk_mps_sm_fraction(yk_mps_load(&driver) ? &driver : NULL, &words, number, whole);
+    return of_gpu * yk_mps_sm_fraction(yk_mps_load_cuda_driver(&driver) ? &driver : NULL, &words,
+                                       number, whole);
 }
 
 yk_status yk_device_gpu_as_cluster_option(int32_t number, struct yk_arena *arena, const char **out)
@@ -192,7 +192,7 @@ static yk_status find_backend(const struct yk_device_choice *choice, const struc
 yk_status yk_device_describe(const struct yk_device_choice *choice, struct yk_text *out,
                              struct yk_text *versions)
 {
-    const struct yk_backend_options options = {.index = choice->number};
+    const struct yk_backend_device_options options = {.index = choice->number};
     const struct yk_backend *backend = NULL;
     struct yk_backend_device *device = NULL;
     YK_TRY(find_backend(choice, &backend));
@@ -204,11 +204,11 @@ yk_status yk_device_describe(const struct yk_device_choice *choice, struct yk_te
 }
 
 static yk_status open_engine(const struct yk_device_choice *choice,
-                             const struct yk_backend_options *options,
+                             const struct yk_backend_device_options *options,
                              struct yk_device_context *out)
 {
     char products[PATH_SIZE];
-    struct yk_backend_options filled = *options;
+    struct yk_backend_device_options filled = *options;
     YK_TRY(find_backend(choice, &out->backend));
     if (choice->gpu) {
         const struct yk_mps_environment words = yk_mps_read_environment();
@@ -222,7 +222,7 @@ static yk_status open_engine(const struct yk_device_choice *choice,
 }
 
 yk_status yk_device_open_context(const struct yk_device_choice *choice,
-                                 const struct yk_backend_options *options,
+                                 const struct yk_backend_device_options *options,
                                  struct yk_device_context *out)
 {
     const yk_status status = open_engine(choice, options, out);

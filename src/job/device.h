@@ -10,7 +10,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "measure/counters/recorder.h"
+#include "measure/counters/counter_recorder.h"
 #include "nn/store/parameter_store.h"
 #include "trace/counters_file.h"
 
@@ -50,7 +50,7 @@ yk_status yk_device_describe(const struct yk_device_choice *choice, struct yk_te
  * uses a copy of `options` in which it sets the device number, the MPS memory limit, and the cache
  * file of matmul algorithms. */
 yk_status yk_device_open_context(const struct yk_device_choice *choice,
-                                 const struct yk_backend_options *options,
+                                 const struct yk_backend_device_options *options,
                                  struct yk_device_context *out) YK_MUST_USE;
 void yk_device_close_context(struct yk_device_context *context);
 
@@ -66,7 +66,7 @@ yk_status yk_device_counters_open_recorder(const struct yk_device_choice *device
 /* Appends one table for each of the first four ranks. A table has one row for each phase and for
  * each kind of layer, and one column for each available counter. Its heading names the source of
  * the numbers. */
-yk_status yk_device_counters_write_tables(const struct yk_counter_run_data *ranks,
-                                          struct yk_text *out) YK_MUST_USE;
+yk_status yk_device_counters_write_text(const struct yk_counter_run_data *ranks,
+                                        struct yk_text *out) YK_MUST_USE;
 
 #endif

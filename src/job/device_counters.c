@@ -1,7 +1,7 @@
 #include "job/device.h"
 
-#include "base/table.h"
 #include "base/text.h"
+#include "base/text_table.h"
 
 #include <math.h>
 
@@ -48,18 +48,18 @@ static double whole_seconds(const struct yk_counter_rank_data *rank)
 }
 
 static void add_rows(const struct yk_counter_rank_data *rank,
-                     const struct yk_counter_averages *rows, struct yk_table *table)
+                     const struct yk_counter_averages *rows, struct yk_text_table *table)
 {
     const double all_s = whole_seconds(rank);
     for (int32_t i = 0; i < rows->count; i++) {
         const struct yk_counter_average *row = &rows->all[i];
-        yk_table_add_cell(table, "%s", row->name);
-        yk_table_add_cell(table, all_s > 0 ? "%.1f %%" : "n/a", 100 * row->seconds / all_s);
+        yk_text_table_add_cell(table, "%s", row->name);
+        yk_text_table_add_cell(table, all_s > 0 ? "%.1f %%" : "n/a", 100 * row->seconds / all_s);
         for (int c = 0; c < COLUMN_COUNT; c++) {
             char words[YK_COUNTER_TEXT_SIZE];
-            if (yk_counters_file_has_counter(rank, columns[c].counter)) {
-                yk_counter_format(columns[c].counter, row->values[columns[c].counter], words);
-                yk_table_add_cell(table, "%s", words);
+            if (yk_counters_file_rank_has_counter(rank, columns[c].counter)) {
+                yk_counter_format_value(columns[c].counter, row->values[columns[c].counter], words);
+                yk_text_table_add_cell(table, "%s", words);
             }
         }
     }
@@ -67,25 +67,25 @@ static void add_rows(const struct yk_counter_rank_data *rank,
 
 static yk_status add_table(const struct yk_counter_rank_data *rank, struct yk_text *out)
 {
-    struct yk_table_column shown[FIRST_COLUMNS + COLUMN_COUNT] = {
-        {"phase", YK_TABLE_LEFT},
-        {"of time", YK_TABLE_RIGHT},
+    struct yk_text_table_column shown[FIRST_COLUMNS + COLUMN_COUNT] = {
+        {"phase", YK_TEXT_TABLE_LEFT},
+        {"of time", YK_TEXT_TABLE_RIGHT},
     };
-    struct yk_table *table = NULL;
+    struct yk_text_table *table = NULL;
     size_t count = FIRST_COLUMNS;
     for (int c = 0; c < COLUMN_COUNT; c++) {
-        if (yk_counters_file_has_counter(rank, columns[c].counter)) {
-            shown[count++] = (struct yk_table_column){columns[c].title, YK_TABLE_RIGHT};
+        if (yk_counters_file_rank_has_counter(rank, columns[c].counter)) {
+            shown[count++] = (struct yk_text_table_column){columns[c].title, YK_TEXT_TABLE_RIGHT};
         }
     }
-    YK_TRY(yk_table_create(shown, count, &table));
+    YK_TRY(yk_text_table_create(shown, count, &table));
     add_rows(rank, &rank->phases, table);
     add_rows(rank, &rank->kinds, table);
-    return yk_table_write_and_destroy(table, out);
+    return yk_text_table_write_and_destroy(table, out);
 }
 
-yk_status yk_device_counters_write_tables(const struct yk_counter_run_data *ranks,
-                                          struct yk_text *out)
+yk_status yk_device_counters_write_text(const struct yk_counter_run_data *ranks,
+                                        struct yk_text *out)
 {
     const int32_t shown = ranks->count < MAX_RANKS ? ranks->count : MAX_RANKS;
     for (int32_t r = 0; r < shown; r++) {

@@ -27,7 +27,7 @@ yk_status yk_loaded_model_open(const struct yk_loaded_model_request *request,
     const struct yk_net_options options = {.lora_alpha = out->checkpoint->lora_alpha};
     YK_TRY(yk_net_create(out->model, &options, &out->net));
     YK_TRY(yk_device_open_context(
-        &device, &(struct yk_backend_options){.threads = (int32_t)request->threads},
+        &device, &(struct yk_backend_device_options){.threads = (int32_t)request->threads},
         &out->context));
     YK_TRY(
         yk_parameter_store_create(out->net, &out->context, YK_OPTIMIZER_NONE, NULL, &out->store));

@@ -112,7 +112,7 @@ static void drop_from(struct yk_output_files *outputs, size_t first)
     }
 }
 
-void yk_output_files_record_status(struct yk_output_files *outputs, yk_status made)
+void yk_output_files_drop_added_on_failure(struct yk_output_files *outputs, yk_status made)
 {
     if (made != YK_OK) {
         record_failure(outputs, made);
@@ -141,7 +141,7 @@ static void write_together(struct yk_output_files *outputs)
     record_failure(outputs, yk_file_write_several(paths, texts, outputs->count));
 }
 
-yk_status yk_output_files_write(struct yk_output_files *outputs)
+yk_status yk_output_files_write_and_free(struct yk_output_files *outputs)
 {
     if (outputs->together) {
         write_together(outputs);
@@ -171,7 +171,8 @@ static void draw(const char *path, drawer write, const struct yk_schedule_report
                  struct yk_output_files *outputs)
 {
     if (path) {
-        yk_output_files_record_status(outputs, write(report, yk_output_files_add(outputs, path)));
+        yk_output_files_drop_added_on_failure(outputs,
+                                              write(report, yk_output_files_add(outputs, path)));
     }
 }
 

@@ -29,9 +29,10 @@ struct yk_output_file {
 struct yk_output_files {
     struct yk_output_file files[YK_OUTPUT_FILES_MAX];
     size_t count;
-    bool together;         /* if one file cannot be written, write none */
-    size_t recorded_count; /* number of files that yk_output_files_record_status() has accepted */
-    yk_status status;      /* first failure */
+    bool together;            /* if one file cannot be written, write none */
+    size_t recorded_count;    /* number of files that yk_output_files_drop_added_on_failure() has
+                                 accepted */
+    yk_status status;         /* first failure */
     struct yk_text sentences; /* messages of all failures, joined by "; " */
 };
 
@@ -56,12 +57,12 @@ yk_status yk_output_files_add_in_folder(struct yk_output_files *outputs, const c
 
 /* Records whether the caller could fill the texts of the files that were added since the last call.
  * If the status `made` is a failure, these files are removed from the list, and
- * yk_output_files_write() reports the failure. */
-void yk_output_files_record_status(struct yk_output_files *outputs, yk_status made);
+ * yk_output_files_write_and_free() reports the failure. */
+void yk_output_files_drop_added_on_failure(struct yk_output_files *outputs, yk_status made);
 
 /* Writes all files, then frees the list. Continues after a failure, unless `together` is set.
  * Returns the status of the first failure, with the messages of all failures. */
-yk_status yk_output_files_write(struct yk_output_files *outputs) YK_MUST_USE;
+yk_status yk_output_files_write_and_free(struct yk_output_files *outputs) YK_MUST_USE;
 void yk_output_files_free(struct yk_output_files *outputs);
 
 /* Paths of the drawings of a schedule; NULL means: do not make this drawing. */

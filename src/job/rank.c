@@ -29,7 +29,7 @@ yk_status yk_rank_detect(const struct yk_rank_options *place, struct yk_launcher
     return yk_launcher_from_options(place->rank, place->world, place->master, out);
 }
 
-yk_status yk_rank_needs_launch(const struct yk_launcher *launcher, int64_t ranks, bool *out)
+yk_status yk_rank_must_start_ranks(const struct yk_launcher *launcher, int64_t ranks, bool *out)
 {
     if (launcher->name && strcmp(launcher->name, "hand") == 0 && ranks > 0) {
         return yk_fail(YK_ERROR_USAGE, "--ranks starts processes here, and --rank is one that was "

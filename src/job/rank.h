@@ -36,8 +36,8 @@ yk_status yk_rank_detect(const struct yk_rank_options *place, struct yk_launcher
  * greater than 1 and no launcher has started this process. `ranks` is the value of --ranks; 0
  * means: not given. If `ranks` is given, fails if a launcher has started a different number of
  * ranks, or if this process was started by hand with --rank. */
-yk_status yk_rank_needs_launch(const struct yk_launcher *launcher, int64_t ranks,
-                               bool *out) YK_MUST_USE;
+yk_status yk_rank_must_start_ranks(const struct yk_launcher *launcher, int64_t ranks,
+                                   bool *out) YK_MUST_USE;
 
 /* Parses `word`, the value of --slow ("1:2.5,3:2"), which may be NULL. `*out` (ranks) becomes the
  * factor by which the compute time of each rank is multiplied; 1 means: not slowed down. */

@@ -89,7 +89,7 @@ yk_status yk_text_files_list(const char *const *paths, int32_t count, struct yk_
 /* A walk over all files. */
 struct walk {
     const struct yk_text_files *files;
-    const struct yk_text_files_consumer *consumer;
+    const struct yk_text_files_chunk_consumer *consumer;
     const struct yk_job_callbacks *job;
     const char *what;
     int64_t bytes;
@@ -100,7 +100,7 @@ static yk_status walk_file(struct walk *walk, const char *path, struct yk_text_r
     const char *text = NULL;
     size_t length = 0;
     do {
-        YK_TRY(yk_text_reader_next_chunk(reader, &text, &length));
+        YK_TRY(yk_text_reader_read_next_chunk(reader, &text, &length));
         YK_TRY(walk->consumer->consume(walk->consumer->user, path, text, length));
         walk->bytes += (int64_t)length;
         if (walk->files->bytes > 0) {
@@ -120,7 +120,7 @@ static yk_status walk_all(struct walk *walk, const struct yk_chunk_boundary_rule
         const char *path = walk->files->paths[i];
         struct yk_text_reader *reader = NULL;
         YK_TRY(yk_text_reader_open(path, cut, YK_TEXT_READER_CHUNK_BYTES, &reader));
-        yk_text_reader_set_stop(reader, yk_job_stop_flag(walk->job));
+        yk_text_reader_set_stop_flag(reader, yk_job_stop_flag(walk->job));
         const yk_status status = walk_file(walk, path, reader);
         yk_text_reader_close(reader);
         YK_TRY(status);
@@ -134,14 +134,14 @@ static yk_status walk_all(struct walk *walk, const struct yk_chunk_boundary_rule
     return YK_OK;
 }
 
-yk_status yk_text_files_fail_stopped(void)
+yk_status yk_text_files_stopped_error(void)
 {
     return yk_fail(YK_ERROR_STOPPED, "stopped; nothing was written");
 }
 
 yk_status yk_text_files_read_chunks(const struct yk_text_files *files,
                                     const struct yk_chunk_boundary_rules *cut, const char *what,
-                                    const struct yk_text_files_consumer *consumer,
+                                    const struct yk_text_files_chunk_consumer *consumer,
                                     const struct yk_job_callbacks *job, int64_t *bytes)
 {
     struct walk walk = {.files = files, .consumer = consumer, .job = job, .what = what};
@@ -149,5 +149,5 @@ yk_status yk_text_files_read_chunks(const struct yk_text_files *files,
     const yk_status status = walk_all(&walk, cut);
     yk_job_report_end(job);
     *bytes = walk.bytes;
-    return status == YK_ERROR_STOPPED ? yk_text_files_fail_stopped() : status;
+    return status == YK_ERROR_STOPPED ? yk_text_files_stopped_error() : status;
 }

@@ -27,7 +27,7 @@ yk_status yk_text_files_list(const char *const *paths, int32_t count, struct yk_
 
 /* A callback that receives the chunks of each file in order. A chunk of 0 bytes marks the end of
  * the file. */
-struct yk_text_files_consumer {
+struct yk_text_files_chunk_consumer {
     yk_status (*consume)(void *user, const char *path, const char *text, size_t length);
     void *user;
 };
@@ -38,10 +38,10 @@ struct yk_text_files_consumer {
  * stop, and then fails with YK_ERROR_STOPPED. */
 yk_status yk_text_files_read_chunks(const struct yk_text_files *files,
                                     const struct yk_chunk_boundary_rules *cut, const char *what,
-                                    const struct yk_text_files_consumer *consumer,
+                                    const struct yk_text_files_chunk_consumer *consumer,
                                     const struct yk_job_callbacks *job, int64_t *bytes) YK_MUST_USE;
 
 /* Always fails, with YK_ERROR_STOPPED and a message that says that nothing was written. */
-yk_status yk_text_files_fail_stopped(void);
+yk_status yk_text_files_stopped_error(void);
 
 #endif

@@ -4,7 +4,7 @@ enum {
     USUAL_SEQUENCE = 1024
 };
 
-bool yk_workload_precision_choices(size_t number, struct yk_option_choice *out)
+bool yk_workload_precision_choice_at(size_t number, struct yk_option_choice *out)
 {
     if (number >= YK_PRECISION_COUNT) {
         return false;

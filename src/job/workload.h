@@ -45,7 +45,7 @@ void yk_workload_write_title(const struct yk_model_config *config, const struct 
 
 /* Lists the precisions as the choices of an option. Sets `out` to choice `number`, or returns false
  * if `number` is too large. */
-bool yk_workload_precision_choices(size_t number, struct yk_option_choice *out);
+bool yk_workload_precision_choice_at(size_t number, struct yk_option_choice *out);
 
 /* Heading of these options in help pages. */
 #define YK_WORKLOAD_OPTION_HEADING "Workload options"

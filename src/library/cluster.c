@@ -67,22 +67,22 @@ static yk_status wrap(struct yk_cluster *cluster, struct yoke_cluster **out)
 yk_status yk_library_open_cluster(const char *word, struct yoke_cluster **out)
 {
     struct yk_cluster *cluster = NULL;
-    YK_TRY(yk_cluster_open(word, &cluster));
+    YK_TRY(yk_cluster_read_or_parse(word, &cluster));
     return wrap(cluster, out);
 }
 
 yoke_status yoke_cluster_open(const char *word, yoke_cluster **out)
 {
     YK_LIBRARY_REQUIRE_NOT_NULL(word, out);
-    return yk_library_public_status(yk_library_open_cluster(word, out));
+    return yk_library_to_public_status(yk_library_open_cluster(word, out));
 }
 
 yoke_status yoke_cluster_read(const char *text, const char *source, yoke_cluster **out)
 {
     struct yk_cluster *cluster = NULL;
     YK_LIBRARY_REQUIRE_NOT_NULL(text, source, out);
-    YK_LIBRARY_TRY(yk_cluster_read(text, strlen(text), source, &cluster));
-    return yk_library_public_status(wrap(cluster, out));
+    YK_LIBRARY_TRY(yk_cluster_read_json(text, strlen(text), source, &cluster));
+    return yk_library_to_public_status(wrap(cluster, out));
 }
 
 static yk_status discover(struct yk_cluster **out)
@@ -102,7 +102,7 @@ yoke_status yoke_cluster_discover(yoke_cluster **out)
     struct yk_cluster *cluster = NULL;
     YK_LIBRARY_REQUIRE_NOT_NULL(out);
     YK_LIBRARY_TRY(discover(&cluster));
-    return yk_library_public_status(wrap(cluster, out));
+    return yk_library_to_public_status(wrap(cluster, out));
 }
 
 void yoke_cluster_destroy(yoke_cluster *cluster)
@@ -136,7 +136,8 @@ yoke_status yoke_cluster_write(const yoke_cluster *cluster, char **out)
 {
     struct yk_text text = {0};
     YK_LIBRARY_REQUIRE_NOT_NULL(cluster, out);
-    return yk_library_return_text(yk_cluster_write(cluster->cluster, &text), &text, out);
+    return yk_library_return_text_or_free(yk_cluster_write_json(cluster->cluster, &text), &text,
+                                          out);
 }
 
 const char *yoke_device_type(int32_t number, const char **title)

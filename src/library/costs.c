@@ -15,7 +15,7 @@ _Static_assert((int)YOKE_COLLECTIVE_ALL_GATHER == (int)YK_COLLECTIVE_ALL_GATHER 
 
 struct yoke_costs {
     struct yoke_cluster *cluster; /* retained */
-    struct yk_library_context context;
+    struct yk_library_result_inputs context;
 };
 
 yoke_status yoke_costs_create(yoke_cluster *cluster, const char *profile, yoke_costs **out)
@@ -25,8 +25,8 @@ yoke_status yoke_costs_create(yoke_cluster *cluster, const char *profile, yoke_c
     YK_LIBRARY_TRY(costs ? YK_OK : yk_fail_out_of_memory());
     costs->cluster = YK_LIBRARY_RETAIN(cluster);
     /* Times do not depend on the model, whose memory context is the only other fact. */
-    YK_LIBRARY_TRY_OR(
-        yk_library_context_open_costs(cluster->cluster, profile, NULL, &costs->context),
+    YK_LIBRARY_TRY_OR_CLEANUP(
+        yk_library_result_inputs_open_costs(cluster->cluster, profile, NULL, &costs->context),
         yoke_costs_destroy(costs));
     *out = costs;
     return YOKE_OK;
@@ -35,18 +35,19 @@ yoke_status yoke_costs_create(yoke_cluster *cluster, const char *profile, yoke_c
 void yoke_costs_destroy(yoke_costs *costs)
 {
     if (costs) {
-        yk_library_context_close(&costs->context);
+        yk_library_result_inputs_close(&costs->context);
         yoke_cluster_destroy(costs->cluster);
         free(costs);
     }
 }
 
-static yoke_status answer(yk_status status, const struct yk_cost_time *time, struct yoke_cost *out)
+static yoke_status answer(yk_status status, const struct yk_cost_time_estimate *time,
+                          struct yoke_cost *out)
 {
     if (status == YK_OK) {
         *out = (struct yoke_cost){time->seconds, yk_cost_origin_name(time->origin), time->error};
     }
-    return yk_library_public_status(status);
+    return yk_library_to_public_status(status);
 }
 
 static yk_status check_device(const struct yoke_costs *costs, int32_t device)
@@ -69,7 +70,7 @@ static yk_status check_amount(double bytes)
 
 static yk_status find_layer(const struct yoke_costs *costs, const struct yoke_model *model,
                             int32_t layer, int32_t device, enum yoke_pass pass,
-                            struct yk_cost_time *out)
+                            struct yk_cost_time_estimate *out)
 {
     YK_TRY(check_device(costs, device));
     if (layer < 0 || layer >= model->info.layer_count) {
@@ -86,13 +87,13 @@ static yk_status find_layer(const struct yoke_costs *costs, const struct yoke_mo
 yoke_status yoke_costs_layer(yoke_costs *costs, const yoke_model *model, int32_t layer,
                              int32_t device, enum yoke_pass pass, struct yoke_cost *out)
 {
-    struct yk_cost_time time = {0};
+    struct yk_cost_time_estimate time = {0};
     YK_LIBRARY_REQUIRE_NOT_NULL(costs, model, out);
     return answer(find_layer(costs, model, layer, device, pass, &time), &time, out);
 }
 
 static yk_status find_send(const struct yoke_costs *costs, int32_t from, int32_t to, double bytes,
-                           struct yk_cost_time *out)
+                           struct yk_cost_time_estimate *out)
 {
     YK_TRY(check_device(costs, from));
     YK_TRY(check_device(costs, to));
@@ -103,14 +104,14 @@ static yk_status find_send(const struct yoke_costs *costs, int32_t from, int32_t
 yoke_status yoke_costs_send(yoke_costs *costs, int32_t from, int32_t to, double bytes,
                             struct yoke_cost *out)
 {
-    struct yk_cost_time time = {0};
+    struct yk_cost_time_estimate time = {0};
     YK_LIBRARY_REQUIRE_NOT_NULL(costs, out);
     return answer(find_send(costs, from, to, bytes, &time), &time, out);
 }
 
 static yk_status find_collective(const struct yoke_costs *costs, enum yoke_collective collective,
                                  const struct yk_ring_devices *ranks, double bytes,
-                                 double largest_part_bytes, struct yk_cost_time *out)
+                                 double largest_part_bytes, struct yk_cost_time_estimate *out)
 {
     if ((int)collective < YOKE_COLLECTIVE_ALL_GATHER ||
         (int)collective > YOKE_COLLECTIVE_ALL_REDUCE) {
@@ -133,7 +134,7 @@ yoke_status yoke_costs_collective(yoke_costs *costs, enum yoke_collective collec
                                   double largest_part_bytes, struct yoke_cost *out)
 {
     const struct yk_ring_devices ranks = {.devices = devices, .count = count};
-    struct yk_cost_time time = {0};
+    struct yk_cost_time_estimate time = {0};
     YK_LIBRARY_REQUIRE_NOT_NULL(costs, devices, out);
     return answer(find_collective(costs, collective, &ranks, bytes, largest_part_bytes, &time),
                   &time, out);

@@ -73,7 +73,7 @@ yoke_status yoke_evaluate(const struct yoke_evaluation_request *request,
                           struct yoke_evaluation *out)
 {
     YK_LIBRARY_REQUIRE_NOT_NULL(request, out);
-    return yk_library_public_status(evaluate(request, out));
+    return yk_library_to_public_status(evaluate(request, out));
 }
 
 /* A text that is being generated. */
@@ -143,7 +143,7 @@ yoke_status yoke_generate(const struct yoke_generation_request *request, char **
     const yk_status status = generate(&writing);
     if (!out) {
         yk_text_free(&writing.text);
-        return yk_library_public_status(status);
+        return yk_library_to_public_status(status);
     }
-    return yk_library_return_text(status, &writing.text, out);
+    return yk_library_return_text_or_free(status, &writing.text, out);
 }

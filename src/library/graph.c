@@ -25,7 +25,7 @@ static yk_status read_text(const char *text, size_t length, const char *source,
     struct yoke_graph *handle = calloc(1, sizeof *handle);
     char *name = strdup(source);
     yk_status status = handle && name
-                           ? yk_graph_read(text, length, source, &options, &handle->graph)
+                           ? yk_graph_read_text(text, length, source, &options, &handle->graph)
                            : yk_fail_out_of_memory();
     if (status != YK_OK) {
         free(handle);
@@ -51,14 +51,14 @@ yoke_status yoke_graph_open(const char *path, const struct yoke_graph_options *o
     yk_status status = yk_file_read_document(path, &text);
     YK_IF_OK(read_text(yk_text_chars(&text), text.length, path, options, out));
     yk_text_free(&text);
-    return yk_library_public_status(status);
+    return yk_library_to_public_status(status);
 }
 
 yoke_status yoke_graph_read(const char *text, const char *source,
                             const struct yoke_graph_options *options, yoke_graph **out)
 {
     YK_LIBRARY_REQUIRE_NOT_NULL(text, source, out);
-    return yk_library_public_status(read_text(text, strlen(text), source, options, out));
+    return yk_library_to_public_status(read_text(text, strlen(text), source, options, out));
 }
 
 void yoke_graph_destroy(yoke_graph *graph)

@@ -73,13 +73,13 @@ yk_status yk_library_check_not_null(const char *function, const char *names,
     return YK_OK;
 }
 
-yoke_status yk_library_return_text(yk_status status, struct yk_text *text, char **out)
+yoke_status yk_library_return_text_or_free(yk_status status, struct yk_text *text, char **out)
 {
     if (status == YK_OK) {
         yk_text_add(text, ""); /* allocates an empty string */
         status = yk_text_status(text);
     }
-    YK_LIBRARY_TRY_OR(status, yk_text_free(text));
+    YK_LIBRARY_TRY_OR_CLEANUP(status, yk_text_free(text));
     *out = text->bytes;
     return YOKE_OK;
 }
@@ -88,8 +88,8 @@ enum {
     MAX_NAMES = 64
 };
 
-yk_status yk_library_find_name_number(const char *what, const char *word,
-                                      yk_library_name_function name_of, int32_t *out)
+yk_status yk_library_find_index_of_name(const char *what, const char *word,
+                                        yk_library_name_function name_of, int32_t *out)
 {
     const char *names[MAX_NAMES];
     struct yk_text all = {0};

@@ -4,7 +4,7 @@
  * YK_LIBRARY_RETAIN() adds a reference, yoke_*_destroy() removes one.
  *
  * This folder has one .c file for each public header, with the same name; library.c implements
- * search.h and status.h. In addition, context.c implements struct yk_library_context.
+ * search.h and status.h. In addition, result_inputs.c implements struct yk_library_result_inputs.
  */
 #ifndef YK_LIBRARY_LIBRARY_H
 #define YK_LIBRARY_LIBRARY_H
@@ -17,9 +17,9 @@
 #include "graph/graph.h"
 #include "model/model.h"
 #include "plan/device_map.h"
+#include "planner/memory_tradeoff.h"
 #include "planner/planner.h"
 #include "planner/search/search_context.h"
-#include "planner/tradeoff.h"
 #include "profile/profile.h"
 #include "report/schedule/report.h"
 #include "sched/scheduler.h"
@@ -80,33 +80,33 @@ struct yoke_request {
 };
 
 /* The request and the costs that a result was computed from. */
-struct yk_library_context {
+struct yk_library_result_inputs {
     struct yoke_request *request; /* the context owns a reference; NULL means: only costs */
     struct yk_profile *profile;   /* may be NULL */
     struct yk_arena *arena;       /* owns sources.measurements */
     struct yk_cost_sources sources;
 };
 
-static inline yoke_status yk_library_public_status(yk_status status)
+static inline yoke_status yk_library_to_public_status(yk_status status)
 {
     return (yoke_status)status;
 }
 
 /* Stores an error message and evaluates to YOKE_ERROR_USAGE. The arguments are those of printf().
  */
-#define YK_LIBRARY_FAIL(...) yk_library_public_status(yk_fail(YK_ERROR_USAGE, __VA_ARGS__))
+#define YK_LIBRARY_FAIL_USAGE(...) yk_library_to_public_status(yk_fail(YK_ERROR_USAGE, __VA_ARGS__))
 
 /* If `expression` is a failure, executes `cleanup` and returns the failure from the calling
  * function. */
-#define YK_LIBRARY_TRY_OR(expression, cleanup)                                                     \
+#define YK_LIBRARY_TRY_OR_CLEANUP(expression, cleanup)                                             \
     do {                                                                                           \
         const yk_status yk_library_status_ = (expression);                                         \
         if (yk_library_status_ != YK_OK) {                                                         \
             cleanup;                                                                               \
-            return yk_library_public_status(yk_library_status_);                                   \
+            return yk_library_to_public_status(yk_library_status_);                                \
         }                                                                                          \
     } while (0)
-#define YK_LIBRARY_TRY(expression) YK_LIBRARY_TRY_OR(expression, )
+#define YK_LIBRARY_TRY(expression) YK_LIBRARY_TRY_OR_CLEANUP(expression, )
 
 /* Returns a failure from the calling function if one of the pointers is NULL. */
 #define YK_LIBRARY_REQUIRE_NOT_NULL(...)                                                           \
@@ -122,7 +122,8 @@ yk_status yk_library_check_not_null(const char *function, const char *names,
 
 /* If `status` is YK_OK, moves the text to `*out`; otherwise frees the text. Returns the status.
  * Fails if memory for the text was exhausted. */
-yoke_status yk_library_return_text(yk_status status, struct yk_text *text, char **out) YK_MUST_USE;
+yoke_status yk_library_return_text_or_free(yk_status status, struct yk_text *text,
+                                           char **out) YK_MUST_USE;
 
 /* Returns name `number` of a list, or NULL after the last name. */
 typedef const char *(*yk_library_name_function)(int32_t number);
@@ -130,8 +131,8 @@ typedef const char *(*yk_library_name_function)(int32_t number);
 /* Finds the number of the name that equals `word`. Fails if there is no such name; the message
  * contains the most similar name, or all names. `what` is the kind of name for the message, such as
  * "method". */
-yk_status yk_library_find_name_number(const char *what, const char *word,
-                                      yk_library_name_function name_of, int32_t *out) YK_MUST_USE;
+yk_status yk_library_find_index_of_name(const char *what, const char *word,
+                                        yk_library_name_function name_of, int32_t *out) YK_MUST_USE;
 
 /* Evaluates to a pointer to records[number], or to NULL if `number` is out of range. */
 #define YK_LIBRARY_ELEMENT_OR_NULL(records, count, number)                                         \
@@ -160,7 +161,8 @@ yk_status yk_library_open_cluster(const char *word, struct yoke_cluster **out) Y
  * a workload. */
 yk_status yk_library_open_model(const char *word, struct yoke_model **out) YK_MUST_USE;
 /* Creates a model, without layers, that shares the config of `origin`. */
-yk_status yk_library_derive_model(struct yoke_model *origin, struct yoke_model **out) YK_MUST_USE;
+yk_status yk_library_create_model_sharing_config(struct yoke_model *origin,
+                                                 struct yoke_model **out) YK_MUST_USE;
 yk_status yk_library_build_model_layers(struct yoke_model *handle,
                                         const struct yk_workload *workload) YK_MUST_USE;
 
@@ -171,22 +173,22 @@ yk_status yk_library_write_schedule(const struct yk_schedule_report *report,
 /* Opens the costs of a cluster. `profile` is the path of a profile file; NULL means: no profile.
  * `model` is the name of the model whose measured context memory is used; NULL means: that of the
  * most recently measured model (cost/device_measurements.h). */
-yk_status yk_library_context_open_costs(const struct yk_cluster *cluster, const char *profile,
-                                        const char *model,
-                                        struct yk_library_context *out) YK_MUST_USE;
+yk_status yk_library_result_inputs_open_costs(const struct yk_cluster *cluster, const char *profile,
+                                              const char *model,
+                                              struct yk_library_result_inputs *out) YK_MUST_USE;
 /* Opens the costs of a request and adds a reference to the request. */
-yk_status yk_library_context_open(const struct yoke_request *request,
-                                  struct yk_library_context *out) YK_MUST_USE;
-void yk_library_context_close(struct yk_library_context *context);
+yk_status yk_library_result_inputs_open(const struct yoke_request *request,
+                                        struct yk_library_result_inputs *out) YK_MUST_USE;
+void yk_library_result_inputs_close(struct yk_library_result_inputs *context);
 
 /* Converts the request to a request of the planner. `usual_s` is the default time budget of the
  * search in seconds. */
-yk_status yk_library_context_make_plan_request(const struct yk_library_context *context,
-                                               double usual_s,
-                                               struct yk_plan_request *out) YK_MUST_USE;
+yk_status yk_library_result_inputs_make_plan_request(const struct yk_library_result_inputs *context,
+                                                     double usual_s,
+                                                     struct yk_plan_request *out) YK_MUST_USE;
 
 struct yoke_plan {
-    struct yk_library_context context;
+    struct yk_library_result_inputs context;
     struct yk_planner_outcome *planned;
     struct yk_arena *arena; /* owns this struct and the arrays below */
     struct yoke_plan_info info;
@@ -208,7 +210,7 @@ enum {
 };
 
 struct yoke_tradeoff {
-    struct yk_library_context context;
+    struct yk_library_result_inputs context;
     struct yk_memory_tradeoff *found;
     struct yk_plan_chart_curve curves[YK_LIBRARY_TRADEOFF_CURVE_COUNT];
     struct yk_plan_tradeoff_chart

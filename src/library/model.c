@@ -12,7 +12,7 @@ static double operations(const struct yk_kernel_work_list *list)
 {
     double sum = 0;
     for (int class = 0; class < YK_KERNEL_CLASS_COUNT; class ++) {
-        sum += yk_kernel_work_sum_operations(list, (enum yk_kernel_class) class);
+        sum += yk_kernel_work_sum_class_operations(list, (enum yk_kernel_class) class);
     }
     return sum;
 }
@@ -84,7 +84,7 @@ yk_status yk_library_build_model_layers(struct yoke_model *handle,
 static yk_status create(const char *word, struct yoke_model **out)
 {
     struct yoke_model *handle = NULL;
-    YK_TRY_NEW_WITH_ARENA(handle);
+    YK_TRY_NEW_WITH_OWN_ARENA(handle);
     atomic_init(&handle->references, 1);
     YK_TRY_OR_CLEAN_UP(yk_arena_strdup(handle->arena, word, &handle->word),
                        yoke_model_destroy(handle));
@@ -102,7 +102,7 @@ yk_status yk_library_open_model(const char *word, struct yoke_model **out)
     return YK_OK;
 }
 
-yk_status yk_library_derive_model(struct yoke_model *origin, struct yoke_model **out)
+yk_status yk_library_create_model_sharing_config(struct yoke_model *origin, struct yoke_model **out)
 {
     struct yoke_model *handle = NULL;
     YK_TRY(create(origin->word, &handle));
@@ -149,7 +149,7 @@ yoke_status yoke_model_open(const char *word, const struct yoke_workload *worklo
     struct yoke_model *handle = NULL;
     YK_LIBRARY_REQUIRE_NOT_NULL(word, out);
     YK_LIBRARY_TRY(yk_library_open_model(word, &handle));
-    YK_LIBRARY_TRY_OR(describe(workload, handle), yoke_model_destroy(handle));
+    YK_LIBRARY_TRY_OR_CLEANUP(describe(workload, handle), yoke_model_destroy(handle));
     *out = handle;
     return YOKE_OK;
 }
@@ -163,7 +163,7 @@ yoke_status yoke_model_read(const char *text, const char *source,
     yk_status status =
         yk_model_config_parse(text, strlen(text), source, handle->arena, &handle->config);
     YK_IF_OK(describe(workload, handle));
-    YK_LIBRARY_TRY_OR(status, yoke_model_destroy(handle));
+    YK_LIBRARY_TRY_OR_CLEANUP(status, yoke_model_destroy(handle));
     *out = handle;
     return YOKE_OK;
 }

@@ -27,10 +27,10 @@ static yk_status read_text(const char *text, size_t length, const char *source,
                            struct yoke_order_problem **out)
 {
     struct yoke_order_problem *handle = NULL;
-    YK_TRY_NEW_WITH_ARENA(handle);
+    YK_TRY_NEW_WITH_OWN_ARENA(handle);
     atomic_init(&handle->references, 1);
     YK_TRY_OR_CLEAN_UP(
-        yk_transfer_order_problem_read(text, length, source, handle->arena, &handle->problem),
+        yk_transfer_order_problem_parse(text, length, source, handle->arena, &handle->problem),
         yoke_order_problem_destroy(handle));
     handle->info = (struct yoke_order_problem_info){
         .layer_count = handle->problem->layer_count,
@@ -48,13 +48,13 @@ yoke_status yoke_order_problem_open(const char *path, yoke_order_problem **out)
     yk_status status = yk_file_read_document(path, &text);
     YK_IF_OK(read_text(yk_text_chars(&text), text.length, path, out));
     yk_text_free(&text);
-    return yk_library_public_status(status);
+    return yk_library_to_public_status(status);
 }
 
 yoke_status yoke_order_problem_read(const char *text, const char *source, yoke_order_problem **out)
 {
     YK_LIBRARY_REQUIRE_NOT_NULL(text, source, out);
-    return yk_library_public_status(read_text(text, strlen(text), source, out));
+    return yk_library_to_public_status(read_text(text, strlen(text), source, out));
 }
 
 void yoke_order_problem_destroy(yoke_order_problem *problem)
@@ -87,13 +87,13 @@ static yk_status solve(struct yoke_order *handle, const char *method,
     const struct yk_transfer_order_problem *problem = handle->problem->problem;
     int32_t number = 0;
     struct yk_scheduler_options given;
-    YK_TRY(yk_library_find_name_number("method", method, method_name, &number));
+    YK_TRY(yk_library_find_index_of_name("method", method, method_name, &number));
     YK_TRY(yk_library_convert_search_options(search, usual_budget_s, &given));
     if (number == GREEDY) {
         return yk_transfer_order_solve_greedy(problem, handle->arena, &handle->order);
     }
-    const struct yk_transfer_order_options options = {.budget_s = given.budget_s,
-                                                      .stop = given.stop};
+    const struct yk_transfer_order_milp_options options = {.budget_s = given.budget_s,
+                                                           .stop = given.stop};
     return yk_transfer_order_solve_milp(problem, &options, handle->arena, &handle->order);
 }
 
@@ -104,8 +104,8 @@ static yk_status find(struct yoke_order *handle, const char *method,
     int32_t count = 0;
     YK_TRY(yk_arena_create(&handle->arena));
     YK_TRY(solve(handle, method, search));
-    YK_TRY(yk_transfer_order_list_transfers(handle->problem->problem, handle->order, handle->arena,
-                                            &transfers, &count));
+    YK_TRY(yk_transfer_order_to_plan_transfers(handle->problem->problem, handle->order,
+                                               handle->arena, &transfers, &count));
     YK_TRY(yk_library_convert_plan_transfers(transfers, count, handle->arena, &handle->transfers));
     handle->info = (struct yoke_order_info){
         .method = handle->order->method,
@@ -123,7 +123,7 @@ yoke_status yoke_order_find(yoke_order_problem *problem, const char *method,
     yoke_order *handle = calloc(1, sizeof *handle);
     YK_LIBRARY_TRY(handle ? YK_OK : yk_fail_out_of_memory());
     handle->problem = YK_LIBRARY_RETAIN(problem);
-    YK_LIBRARY_TRY_OR(find(handle, method, search), yoke_order_destroy(handle));
+    YK_LIBRARY_TRY_OR_CLEANUP(find(handle, method, search), yoke_order_destroy(handle));
     *out = handle;
     return YOKE_OK;
 }

@@ -9,7 +9,7 @@
 static const double usual_budget_s = 4;
 
 struct yoke_placements {
-    struct yk_library_context context;
+    struct yk_library_result_inputs context;
     struct yk_placements *found;
     struct yoke_placements_info info;
     struct yoke_placement *placements;
@@ -43,7 +43,7 @@ static yk_status fill(struct yoke_placements *handle)
     for (int32_t i = 0; i < found->count; i++) {
         handle->placements[i] = record(&found->placements[i]);
     }
-    yk_error_band_describe(&found->steps[0]->band, &words);
+    yk_error_band_describe_origins(&found->steps[0]->band, &words);
     YK_TRY(yk_text_move_to_arena(&words, found->arena, &source));
     handle->info = (struct yoke_placements_info){
         .count = found->count,
@@ -80,9 +80,9 @@ yoke_status yoke_placements_find(const yoke_request *request, yoke_placements **
     YK_LIBRARY_REQUIRE_NOT_NULL(request, out);
     yoke_placements *handle = calloc(1, sizeof *handle);
     yk_status status =
-        handle ? yk_library_context_open(request, &handle->context) : yk_fail_out_of_memory();
+        handle ? yk_library_result_inputs_open(request, &handle->context) : yk_fail_out_of_memory();
     YK_IF_OK(compare(handle));
-    YK_LIBRARY_TRY_OR(status, yoke_placements_destroy(handle));
+    YK_LIBRARY_TRY_OR_CLEANUP(status, yoke_placements_destroy(handle));
     *out = handle;
     return YOKE_OK;
 }
@@ -91,7 +91,7 @@ void yoke_placements_destroy(yoke_placements *placements)
 {
     if (placements) {
         yk_placements_destroy(placements->found);
-        yk_library_context_close(&placements->context);
+        yk_library_result_inputs_close(&placements->context);
         free(placements);
     }
 }
@@ -158,7 +158,7 @@ yoke_status yoke_placements_write(yoke_placements *placements, int32_t number,
 {
     struct yk_text text = {0};
     YK_LIBRARY_REQUIRE_NOT_NULL(placements, out);
-    return yk_library_return_text(write(placements, number, form, &text), &text, out);
+    return yk_library_return_text_or_free(write(placements, number, form, &text), &text, out);
 }
 
 static yk_status write_map(const yoke_placements *placements, int32_t number, struct yk_text *out)
@@ -173,5 +173,5 @@ yoke_status yoke_placements_device_map(const yoke_placements *placements, int32_
 {
     struct yk_text text = {0};
     YK_LIBRARY_REQUIRE_NOT_NULL(placements, out);
-    return yk_library_return_text(write_map(placements, number, &text), &text, out);
+    return yk_library_return_text_or_free(write_map(placements, number, &text), &text, out);
 }

@@ -40,7 +40,7 @@ static void fill_info(struct yoke_plan *handle)
         .alternative_count = planned->alternative_count,
         .leave_one_out_count = planned->leave_one_out_count,
         .micro_batches = plan->micro_batches,
-        .pipeline = yk_plan_pipeline_name(plan->pipeline),
+        .pipeline = yk_plan_pipeline_schedule_name(plan->pipeline),
         .no_sync = plan->no_sync,
         .clip = plan->clip,
         .prefetch = plan->prefetch,
@@ -56,7 +56,8 @@ static void fill_info(struct yoke_plan *handle)
 static struct yoke_rank rank_record(const struct yk_planner_outcome *planned, int32_t rank)
 {
     const struct yk_plan_rank *decided = &planned->plan->ranks[rank];
-    const struct yk_plan_group_member *member = yk_planner_find_rank_member(planned->plan, rank);
+    const struct yk_plan_group_member *member =
+        yk_planner_find_group_member_of_rank(planned->plan, rank);
     const struct yk_sim_rank_result *simulated = &planned->evaluation.sim->ranks[rank];
     const struct yk_memory_peak *peak = &planned->evaluation.peaks[rank];
     return (struct yoke_rank){
@@ -108,7 +109,7 @@ yk_status yk_library_convert_plan_transfers(const struct yk_plan_transfer *trans
     YK_TRY_NEW(arena, records, count);
     for (int32_t i = 0; i < count; i++) {
         records[i] = (struct yoke_transfer){
-            .kind = yk_plan_transfer_name(transfers[i].kind),
+            .kind = yk_plan_transfer_kind_name(transfers[i].kind),
             .layer = transfers[i].layer,
             .first_block = transfers[i].first_block,
             .block_count = transfers[i].block_count,
@@ -197,8 +198,9 @@ static const double usual_compare_s = 10;
 static yk_status create(const struct yoke_request *request, struct yoke_plan **out)
 {
     struct yoke_plan *plan = NULL;
-    YK_TRY_NEW_WITH_ARENA(plan);
-    YK_TRY_OR_CLEAN_UP(yk_library_context_open(request, &plan->context), yoke_plan_destroy(plan));
+    YK_TRY_NEW_WITH_OWN_ARENA(plan);
+    YK_TRY_OR_CLEAN_UP(yk_library_result_inputs_open(request, &plan->context),
+                       yoke_plan_destroy(plan));
     *out = plan;
     return YK_OK;
 }
@@ -215,7 +217,7 @@ static yk_status finish(yk_status status, struct yoke_plan *plan, struct yoke_pl
 static yk_status search(struct yoke_plan *plan)
 {
     struct yk_plan_request request;
-    YK_TRY(yk_library_context_make_plan_request(&plan->context, usual_budget_s, &request));
+    YK_TRY(yk_library_result_inputs_make_plan_request(&plan->context, usual_budget_s, &request));
     YK_TRY(yk_planner_search(&request, &plan->planned));
     return plan->planned->plan ? YK_OK : yk_planner_fail_no_plan_found(plan->planned);
 }
@@ -225,7 +227,7 @@ yoke_status yoke_plan_find(const yoke_request *request, yoke_plan **out)
     struct yoke_plan *plan = NULL;
     YK_LIBRARY_REQUIRE_NOT_NULL(request, out);
     YK_LIBRARY_TRY(create(request, &plan));
-    return yk_library_public_status(finish(search(plan), plan, out));
+    return yk_library_to_public_status(finish(search(plan), plan, out));
 }
 
 /* The inputs of reading a plan file. The resulting plan retains the model and the cluster. */
@@ -245,9 +247,9 @@ static yk_status open_sources(struct reading *reading)
 {
     struct yoke_plan_reading *given = &reading->given;
     struct yk_plan_source_paths sources;
-    YK_TRY(yk_plan_file_read_source_paths(reading->text, reading->length, reading->source,
-                                          reading->arena, &sources));
-    YK_TRY(given->model ? yk_library_derive_model(given->model, &reading->model)
+    YK_TRY(yk_plan_file_parse_source_paths(reading->text, reading->length, reading->source,
+                                           reading->arena, &sources));
+    YK_TRY(given->model ? yk_library_create_model_sharing_config(given->model, &reading->model)
                         : yk_library_open_model(sources.model, &reading->model));
     if (given->cluster) {
         reading->cluster = YK_LIBRARY_RETAIN(given->cluster);
@@ -269,8 +271,8 @@ static yk_status read_file(struct reading *reading)
         .cluster = reading->cluster->cluster,
         .profile = profile,
     };
-    const yk_status status = yk_plan_file_read(reading->text, reading->length, reading->source,
-                                               &context, reading->arena, &reading->plan);
+    const yk_status status = yk_plan_file_parse(reading->text, reading->length, reading->source,
+                                                &context, reading->arena, &reading->plan);
     yk_profile_close(profile);
     return status;
 }
@@ -296,12 +298,12 @@ static yk_status examine(const struct reading *reading, struct yoke_plan *plan)
     struct yk_plan *kept =
         NULL; /* a copy that lives as long as the request, which points into it */
     YK_TRY(yk_plan_copy(reading->plan, plan->arena, &kept));
-    YK_TRY(yk_library_context_make_plan_request(&plan->context, usual_compare_s, &request));
-    yk_search_context_request_from_plan(kept, &request);
+    YK_TRY(yk_library_result_inputs_make_plan_request(&plan->context, usual_compare_s, &request));
+    yk_search_context_fill_request_from_plan(kept, &request);
     if (reading->given.slowdown > 0) {
         request.slowdown = reading->given.slowdown;
     }
-    return yk_planner_evaluate(&request, kept, reading->given.compare, &plan->planned);
+    return yk_planner_evaluate_plan(&request, kept, reading->given.compare, &plan->planned);
 }
 
 static yk_status make(struct reading *reading, struct yoke_plan **out)
@@ -336,7 +338,7 @@ yoke_status yoke_plan_read(const char *text, const char *source,
                            const struct yoke_plan_reading *reading, yoke_plan **out)
 {
     YK_LIBRARY_REQUIRE_NOT_NULL(text, source, out);
-    return yk_library_public_status(read_text(text, strlen(text), source, reading, out));
+    return yk_library_to_public_status(read_text(text, strlen(text), source, reading, out));
 }
 
 yoke_status yoke_plan_open(const char *path, const struct yoke_plan_reading *reading,
@@ -347,14 +349,14 @@ yoke_status yoke_plan_open(const char *path, const struct yoke_plan_reading *rea
     yk_status status = yk_file_read_document(path, &text);
     YK_IF_OK(read_text(yk_text_chars(&text), text.length, path, reading, out));
     yk_text_free(&text);
-    return yk_library_public_status(status);
+    return yk_library_to_public_status(status);
 }
 
 void yoke_plan_destroy(yoke_plan *plan)
 {
     if (plan) {
         yk_planner_outcome_destroy(plan->planned);
-        yk_library_context_close(&plan->context);
+        yk_library_result_inputs_close(&plan->context);
         yk_arena_destroy(plan->arena);
     }
 }
@@ -368,14 +370,14 @@ static yk_status write_file(const yoke_plan *plan, const char *path, struct yk_t
         .profile = plan->context.profile,
         .path = path,
     };
-    return yk_plan_file_write(plan->planned->plan, &context, out);
+    return yk_plan_file_to_json(plan->planned->plan, &context, out);
 }
 
 yoke_status yoke_plan_write(const yoke_plan *plan, char **out)
 {
     struct yk_text text = {0};
     YK_LIBRARY_REQUIRE_NOT_NULL(plan, out);
-    return yk_library_return_text(write_file(plan, NULL, &text), &text, out);
+    return yk_library_return_text_or_free(write_file(plan, NULL, &text), &text, out);
 }
 
 yoke_status yoke_plan_save(const yoke_plan *plan, const char *path)
@@ -385,13 +387,13 @@ yoke_status yoke_plan_save(const yoke_plan *plan, const char *path)
     yk_status status = write_file(plan, path, &text);
     YK_IF_OK(yk_file_write(path, &text));
     yk_text_free(&text);
-    return yk_library_public_status(status);
+    return yk_library_to_public_status(status);
 }
 
 yoke_status yoke_plan_program(const yoke_plan *plan, char **out)
 {
     struct yk_text text = {0};
     YK_LIBRARY_REQUIRE_NOT_NULL(plan, out);
-    return yk_library_return_text(yk_program_text_write(plan->planned->evaluation.program, &text),
-                                  &text, out);
+    return yk_library_return_text_or_free(
+        yk_program_text_write(plan->planned->evaluation.program, &text), &text, out);
 }

@@ -76,7 +76,7 @@ yoke_status yoke_profile_measure(const struct yoke_profile_request *request, cha
             *out = NULL;
         }
         yk_text_free(&text);
-        return yk_library_public_status(status);
+        return yk_library_to_public_status(status);
     }
-    return yk_library_return_text(status, &text, out);
+    return yk_library_return_text_or_free(status, &text, out);
 }

@@ -35,7 +35,7 @@ yoke_status yoke_plan_page(const yoke_plan *plan, const yoke_tradeoff *tradeoff,
         status = yk_plan_page_write(&reporting.result, &text);
     }
     end(&reporting);
-    return yk_library_return_text(status, &text, out);
+    return yk_library_return_text_or_free(status, &text, out);
 }
 
 static yk_status draw(const struct yk_plan_result *result, enum yoke_figure figure, int32_t rank,
@@ -49,13 +49,14 @@ static yk_status draw(const struct yk_plan_result *result, enum yoke_figure figu
         return yk_fail(YK_ERROR_USAGE, "a plan has no figure %d", (int)figure);
     }
     if (figure != YOKE_FIGURE_MEMORY) {
-        return yk_plan_page_write_pictures(result, charts[figure], yk_chart_open_single_text, out);
+        return yk_plan_page_write_pictures(result, charts[figure],
+                                           yk_chart_use_argument_as_picture_text, out);
     }
     if (rank < 0 || rank >= result->plan->rank_count) {
         return yk_fail(YK_ERROR_USAGE, "there is no rank %d; the plan has %d, from 0 on", rank,
                        result->plan->rank_count);
     }
-    return yk_plan_memory_write_picture(result, rank, out);
+    return yk_plan_memory_write_rank_picture(result, rank, out);
 }
 
 yoke_status yoke_plan_draw(const yoke_plan *plan, enum yoke_figure figure, int32_t rank, char **out)
@@ -66,7 +67,7 @@ yoke_status yoke_plan_draw(const yoke_plan *plan, enum yoke_figure figure, int32
     yk_status status = begin(plan, &reporting);
     YK_IF_OK(draw(&reporting.result, figure, rank, &text));
     end(&reporting);
-    return yk_library_return_text(status, &text, out);
+    return yk_library_return_text_or_free(status, &text, out);
 }
 
 yoke_status yoke_plan_trace(const yoke_plan *plan, char **out)
@@ -75,9 +76,9 @@ yoke_status yoke_plan_trace(const yoke_plan *plan, char **out)
     struct yk_text text = {0};
     YK_LIBRARY_REQUIRE_NOT_NULL(plan, out);
     yk_status status = yk_sim_make_trace(plan->planned->evaluation.sim, &trace);
-    YK_IF_OK(yk_chrome_trace_write(trace, &text));
+    YK_IF_OK(yk_chrome_trace_write_json(trace, &text));
     yk_trace_destroy(trace);
-    return yk_library_return_text(status, &text, out);
+    return yk_library_return_text_or_free(status, &text, out);
 }
 
 static yk_status export_plan(const yoke_plan *plan, const char *name, struct yk_text *out,
@@ -86,8 +87,8 @@ static yk_status export_plan(const yoke_plan *plan, const char *name, struct yk_
     const struct yk_exporter *exporter = NULL;
     const struct yk_planner_outcome *planned = plan->planned;
     YK_TRY(yk_export_find_exporter(name, &exporter));
-    return yk_export_write(exporter, planned->plan, planned->context->model,
-                           planned->context->cluster, out, notes);
+    return yk_export_write_plan(exporter, planned->plan, planned->context->model,
+                                planned->context->cluster, out, notes);
 }
 
 yoke_status yoke_plan_export(const yoke_plan *plan, const char *exporter, char **out, char **notes)
@@ -97,9 +98,9 @@ yoke_status yoke_plan_export(const yoke_plan *plan, const char *exporter, char *
     char *file = NULL;
     YK_LIBRARY_REQUIRE_NOT_NULL(plan, exporter, out);
     const yk_status written = export_plan(plan, exporter, &text, &remarks);
-    yoke_status status = yk_library_return_text(written, &text, &file);
+    yoke_status status = yk_library_return_text_or_free(written, &text, &file);
     if (status == YOKE_OK && notes) {
-        status = yk_library_return_text(YK_OK, &remarks, notes);
+        status = yk_library_return_text_or_free(YK_OK, &remarks, notes);
     } else {
         yk_text_free(&remarks);
     }

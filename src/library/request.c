@@ -24,7 +24,7 @@ yoke_status yoke_request_create(yoke_model *model, yoke_cluster *cluster, yoke_r
     YK_LIBRARY_REQUIRE_NOT_NULL(model, cluster, out);
     yoke_request *request = calloc(1, sizeof *request);
     const yk_status status = request ? yk_arena_create(&request->arena) : yk_fail_out_of_memory();
-    YK_LIBRARY_TRY_OR(status, free(request));
+    YK_LIBRARY_TRY_OR_CLEANUP(status, free(request));
     atomic_init(&request->references, 1);
     request->model = YK_LIBRARY_RETAIN(model);
     request->cluster = YK_LIBRARY_RETAIN(cluster);
@@ -47,7 +47,7 @@ void yoke_request_destroy(yoke_request *request)
 yoke_status yoke_request_set_profile(yoke_request *request, const char *path)
 {
     YK_LIBRARY_REQUIRE_NOT_NULL(request);
-    return yk_library_public_status(yk_arena_strdup(request->arena, path, &request->profile));
+    return yk_library_to_public_status(yk_arena_strdup(request->arena, path, &request->profile));
 }
 
 yoke_status yoke_request_set_micro_batches(yoke_request *request, int32_t micro_batches)
@@ -55,13 +55,13 @@ yoke_status yoke_request_set_micro_batches(yoke_request *request, int32_t micro_
     YK_LIBRARY_REQUIRE_NOT_NULL(request);
     const int64_t batch = request->model->info.workload.batch;
     if (micro_batches < 0 || micro_batches > MAX_MICRO_BATCHES) {
-        return YK_LIBRARY_FAIL("there are 1 to %d micro-batches, or 0 for the search to "
-                               "choose, not %d",
-                               MAX_MICRO_BATCHES, micro_batches);
+        return YK_LIBRARY_FAIL_USAGE("there are 1 to %d micro-batches, or 0 for the search to "
+                                     "choose, not %d",
+                                     MAX_MICRO_BATCHES, micro_batches);
     }
     if (micro_batches > batch) {
-        return YK_LIBRARY_FAIL("%lld samples cannot be split into %d micro-batches",
-                               (long long)batch, micro_batches);
+        return YK_LIBRARY_FAIL_USAGE("%lld samples cannot be split into %d micro-batches",
+                                     (long long)batch, micro_batches);
     }
     request->micro_batches = micro_batches;
     return YOKE_OK;
@@ -80,7 +80,7 @@ yoke_status yoke_request_set_memory(yoke_request *request, double memory_bytes)
 {
     YK_LIBRARY_REQUIRE_NOT_NULL(request);
     if (!isfinite(memory_bytes) || memory_bytes < 0) {
-        return YK_LIBRARY_FAIL("memory is 0 bytes or more, not %g", memory_bytes);
+        return YK_LIBRARY_FAIL_USAGE("memory is 0 bytes or more, not %g", memory_bytes);
     }
     request->memory_bytes = memory_bytes;
     return YOKE_OK;
@@ -114,7 +114,7 @@ yoke_status yoke_request_set_decisions(yoke_request *request, uint32_t decisions
 {
     YK_LIBRARY_REQUIRE_NOT_NULL(request);
     if ((decisions & ~(uint32_t)YOKE_DECIDE_ALL) != 0) {
-        return YK_LIBRARY_FAIL("there are no decisions 0x%x", (unsigned)decisions);
+        return YK_LIBRARY_FAIL_USAGE("there are no decisions 0x%x", (unsigned)decisions);
     }
     request->decisions = decisions;
     return YOKE_OK;
@@ -134,7 +134,7 @@ yoke_status yoke_request_set_strategy(yoke_request *request, const char *strateg
     int32_t number = YK_SHARDING_STRATEGY_COUNT;
     YK_LIBRARY_REQUIRE_NOT_NULL(request);
     if (strategy) {
-        YK_LIBRARY_TRY(yk_library_find_name_number("strategy", strategy, strategy_name, &number));
+        YK_LIBRARY_TRY(yk_library_find_index_of_name("strategy", strategy, strategy_name, &number));
     }
     request->strategy = (enum yk_sharding_strategy)number;
     request->random_strategies = strategy && number == YK_SHARDING_STRATEGY_COUNT;
@@ -151,8 +151,8 @@ yoke_status yoke_request_set_algorithm(yoke_request *request, const char *algori
     int32_t number = 0;
     YK_LIBRARY_REQUIRE_NOT_NULL(request);
     if (algorithm) {
-        YK_LIBRARY_TRY(yk_library_find_name_number("way of placing", algorithm,
-                                                   yoke_placement_algorithm, &number));
+        YK_LIBRARY_TRY(yk_library_find_index_of_name("way of placing", algorithm,
+                                                     yoke_placement_algorithm, &number));
     }
     request->algorithm = algorithm ? yoke_placement_algorithm(number) : NULL;
     return YOKE_OK;
@@ -162,8 +162,8 @@ static yk_status read_map(const char *text, const char *source, struct yoke_requ
 {
     const struct yk_module_tree *modules = NULL;
     YK_TRY(yk_module_tree_build(request->model->config, request->arena, &modules));
-    return yk_device_map_read(text, strlen(text), source, modules,
-                              request->cluster->info.device_count, request->arena, &request->map);
+    return yk_device_map_parse(text, strlen(text), source, modules,
+                               request->cluster->info.device_count, request->arena, &request->map);
 }
 
 yoke_status yoke_request_set_map(yoke_request *request, const char *text, const char *source)
@@ -174,5 +174,5 @@ yoke_status yoke_request_set_map(yoke_request *request, const char *text, const 
         return YOKE_OK;
     }
     YK_LIBRARY_REQUIRE_NOT_NULL(source);
-    return yk_library_public_status(read_map(text, source, request));
+    return yk_library_to_public_status(read_map(text, source, request));
 }

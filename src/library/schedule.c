@@ -70,7 +70,7 @@ static yk_status find(struct yoke_graph *graph, const char *algorithm,
     int32_t number = 0;
     struct yk_scheduler_options options;
     struct yk_schedule *schedule = NULL;
-    YK_TRY(yk_library_find_name_number("scheduler", algorithm, scheduler_name, &number));
+    YK_TRY(yk_library_find_index_of_name("scheduler", algorithm, scheduler_name, &number));
     YK_TRY(yk_library_convert_search_options(search, usual_budget_s, &options));
     YK_TRY(yk_scheduler_run(yk_schedulers[number], graph->graph, &options, &schedule));
     return wrap(graph, schedule, yk_schedulers[number]->name, out);
@@ -80,7 +80,7 @@ yoke_status yoke_schedule_find(yoke_graph *graph, const char *algorithm,
                                const struct yoke_search *search, yoke_schedule **out)
 {
     YK_LIBRARY_REQUIRE_NOT_NULL(graph, algorithm, out);
-    return yk_library_public_status(find(graph, algorithm, search, out));
+    return yk_library_to_public_status(find(graph, algorithm, search, out));
 }
 
 static yk_status run_map(const struct yk_graph *graph, const char *map, const char *source,
@@ -88,7 +88,7 @@ static yk_status run_map(const struct yk_graph *graph, const char *map, const ch
 {
     YK_TRY(yk_assignment_read_devices(map, strlen(map), source, graph, devices));
     YK_TRY(yk_assignment_make_schedule(&(struct yk_assignment){.devices = devices}, schedule));
-    return yk_schedule_memory_check(schedule);
+    return yk_schedule_check_memory_limits(schedule);
 }
 
 static yk_status follow(struct yoke_graph *graph, const char *map, const char *source,
@@ -108,7 +108,7 @@ yoke_status yoke_schedule_follow(yoke_graph *graph, const char *map, const char 
                                  yoke_schedule **out)
 {
     YK_LIBRARY_REQUIRE_NOT_NULL(graph, map, source, out);
-    return yk_library_public_status(follow(graph, map, source, out));
+    return yk_library_to_public_status(follow(graph, map, source, out));
 }
 
 void yoke_schedule_destroy(yoke_schedule *schedule)
@@ -158,7 +158,8 @@ yoke_status yoke_schedule_write(yoke_schedule *schedule, enum yoke_schedule_form
         .source = schedule->graph->source,
         .lower_bound = schedule->bound,
     };
-    return yk_library_return_text(yk_library_write_schedule(&report, form, &text), &text, out);
+    return yk_library_return_text_or_free(yk_library_write_schedule(&report, form, &text), &text,
+                                          out);
 }
 
 const char *yoke_scheduler(int32_t number, const char **summary)

@@ -35,7 +35,7 @@ static void fill_info(struct yoke_tradeoff *handle)
 static yk_status find(struct yoke_tradeoff *handle, int32_t points)
 {
     struct yk_plan_request request;
-    YK_TRY(yk_library_context_make_plan_request(&handle->context, usual_budget_s, &request));
+    YK_TRY(yk_library_result_inputs_make_plan_request(&handle->context, usual_budget_s, &request));
     const struct yk_memory_tradeoff_options options = {
         .points = points > 0 ? points : USUAL_POINTS,
         .milp_s = request.search.budget_s,
@@ -53,14 +53,14 @@ yoke_status yoke_tradeoff_find(const yoke_request *request, int32_t points, yoke
 {
     YK_LIBRARY_REQUIRE_NOT_NULL(request, out);
     if (points != 0 && (points < 2 || points > YOKE_TRADEOFF_MAX_POINTS)) {
-        return YK_LIBRARY_FAIL("a curve has 2 to %d points, not %d", YOKE_TRADEOFF_MAX_POINTS,
-                               points);
+        return YK_LIBRARY_FAIL_USAGE("a curve has 2 to %d points, not %d", YOKE_TRADEOFF_MAX_POINTS,
+                                     points);
     }
     yoke_tradeoff *handle = calloc(1, sizeof *handle);
     yk_status status =
-        handle ? yk_library_context_open(request, &handle->context) : yk_fail_out_of_memory();
+        handle ? yk_library_result_inputs_open(request, &handle->context) : yk_fail_out_of_memory();
     YK_IF_OK(find(handle, points));
-    YK_LIBRARY_TRY_OR(status, yoke_tradeoff_destroy(handle));
+    YK_LIBRARY_TRY_OR_CLEANUP(status, yoke_tradeoff_destroy(handle));
     *out = handle;
     return YOKE_OK;
 }
@@ -69,7 +69,7 @@ void yoke_tradeoff_destroy(yoke_tradeoff *tradeoff)
 {
     if (tradeoff) {
         yk_memory_tradeoff_destroy(tradeoff->found);
-        yk_library_context_close(&tradeoff->context);
+        yk_library_result_inputs_close(&tradeoff->context);
         free(tradeoff);
     }
 }
@@ -96,5 +96,5 @@ yoke_status yoke_tradeoff_draw(const yoke_tradeoff *tradeoff, enum yoke_tradeoff
 {
     struct yk_text text = {0};
     YK_LIBRARY_REQUIRE_NOT_NULL(tradeoff, out);
-    return yk_library_return_text(draw(tradeoff, chart, &text), &text, out);
+    return yk_library_return_text_or_free(draw(tradeoff, chart, &text), &text, out);
 }

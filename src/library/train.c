@@ -26,7 +26,7 @@ yoke_status yoke_training_create(yoke_training **out)
     YK_LIBRARY_REQUIRE_NOT_NULL(out);
     yoke_training *training = calloc(1, sizeof *training);
     const yk_status status = training ? yk_arena_create(&training->arena) : yk_fail_out_of_memory();
-    YK_LIBRARY_TRY_OR(status, free(training));
+    YK_LIBRARY_TRY_OR_CLEANUP(status, free(training));
     *out = training;
     return YOKE_OK;
 }
@@ -55,7 +55,7 @@ static yk_status set(yoke_training *training, const char *name, const char *valu
 yoke_status yoke_training_set(yoke_training *training, const char *name, const char *value)
 {
     YK_LIBRARY_REQUIRE_NOT_NULL(training, name, value);
-    return yk_library_public_status(set(training, name, value));
+    return yk_library_to_public_status(set(training, name, value));
 }
 
 static void report_progress(void *user, const char *what, double done)
@@ -73,7 +73,7 @@ static void report_lost(void *user, const char *sentence)
 static void report_leave(void *user, yk_status status)
 {
     const struct yoke_training_callbacks *callbacks = ((const struct call *)user)->callbacks;
-    callbacks->leave(callbacks->user, yk_library_public_status(status));
+    callbacks->leave(callbacks->user, yk_library_to_public_status(status));
 }
 
 /* Keeps the message until the call returns. */
@@ -180,7 +180,7 @@ yoke_status yoke_training_run(yoke_training *training,
         fill_result(training);
         status = YK_OK;
     }
-    return yk_library_public_status(status);
+    return yk_library_to_public_status(status);
 }
 
 const struct yoke_training_result *yoke_training_result(const yoke_training *training)

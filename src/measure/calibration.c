@@ -88,7 +88,7 @@ static enum yk_op_kind kind_of(const struct yk_op *op)
 }
 
 static void describe_pass(const struct state *state, int32_t rank, const struct yk_op *op,
-                          struct yk_calibration_class *out)
+                          struct yk_calibration_op_class *out)
 {
     const struct yk_program *program = state->request->program;
     const bool updates = op->kind == YK_OP_UPDATE;
@@ -103,7 +103,7 @@ static void describe_pass(const struct state *state, int32_t rank, const struct 
 /* A message is known by the link, the collective and its bytes, were all parts as large as the
  * largest: as cost looks it up. */
 static void describe_message(const struct state *state, int32_t rank, const struct yk_op *op,
-                             char name[YK_PROFILE_KEY_SIZE], struct yk_calibration_class *out)
+                             char name[YK_PROFILE_KEY_SIZE], struct yk_calibration_op_class *out)
 {
     const struct yk_plan *plan = state->request->program->plan;
     const struct yk_cluster *cluster = state->request->program->cluster;
@@ -129,12 +129,12 @@ static void describe_message(const struct state *state, int32_t rank, const stru
     out->device = from;
     out->size = (int64_t)llround(bytes);
     out->is_known =
-        yk_profile_key_link(cluster, state->request->program->measurements, from, to, name);
+        yk_profile_key_format_link(cluster, state->request->program->measurements, from, to, name);
 }
 
 /* Devices that are different parts of one kind have different times. */
-static bool is_like(const struct state *state, const struct yk_calibration_class *a,
-                    const struct yk_calibration_class *b)
+static bool is_like(const struct state *state, const struct yk_calibration_op_class *a,
+                    const struct yk_calibration_op_class *b)
 {
     const struct yk_device *devices = state->request->program->cluster->devices;
     const bool same_shape =
@@ -167,7 +167,7 @@ static yk_status find_class(struct state *state, int32_t rank, const struct yk_o
 {
     struct yk_calibration *made = state->out;
     const struct yk_cluster *cluster = state->request->program->cluster;
-    struct yk_calibration_class class = {
+    struct yk_calibration_op_class class = {
         .kind = kind_of(op), .versions = state->request->measured->ranks[rank].versions};
     char name[YK_PROFILE_KEY_SIZE];
     *out = -1;
@@ -181,7 +181,7 @@ static yk_status find_class(struct state *state, int32_t rank, const struct yk_o
         }
     } else {
         describe_pass(state, rank, op, &class);
-        class.is_known = yk_profile_key_device_type(&cluster->devices[class.device], name);
+        class.is_known = yk_profile_key_format_device_type(&cluster->devices[class.device], name);
     }
     class.profile_key = class.is_known ? name : cluster->devices[class.device].name;
     for (int32_t i = 0; i < made->class_count; i++) {
@@ -232,7 +232,7 @@ static double mean(const struct sum *sum)
     return sum->count > 0 ? sum->seconds / sum->count : NAN;
 }
 
-static bool is_message(const struct yk_calibration_class *class)
+static bool is_message(const struct yk_calibration_op_class *class)
 {
     return class->ranks > 0;
 }
@@ -305,7 +305,7 @@ static yk_status estimate(const struct state *state, const struct sums *sums, bo
                      : 0;
     }
     for (int32_t i = 0; i < made->class_count && status == YK_OK; i++) {
-        const struct yk_calibration_class *class = &made->classes[i];
+        const struct yk_calibration_op_class *class = &made->classes[i];
         const double slowdown = slowdown_of(&sums[i]);
         if (is_message(class) == messages && isfinite(slowdown) &&
             class->times * class->measured_s >= min_part * all_s) {
@@ -324,7 +324,7 @@ static const char *find_link(const struct yk_calibration *made, bool *has_messag
     const char *link = NULL;
     *has_messages = false;
     for (int32_t i = 0; i < made->class_count; i++) {
-        const struct yk_calibration_class *class = &made->classes[i];
+        const struct yk_calibration_op_class *class = &made->classes[i];
         if (!is_message(class)) {
             continue;
         }
@@ -347,7 +347,7 @@ static yk_status find_known(const struct state *state, double *out)
                                                  YK_PROFILE_FACT_MESSAGE_SLOWDOWN};
         double value = NAN;
         if (is_message(&made->classes[i]) && made->classes[i].is_known) {
-            YK_TRY(yk_profile_find_fact(profile, &fact, &value));
+            YK_TRY(yk_profile_find_fact_value(profile, &fact, &value));
         }
         if (value >= 1 && isfinite(value)) {
             *out = fmax(*out, value); /* of NAN and a number, the number */
@@ -360,7 +360,7 @@ static yk_status add_fact(struct state *state, const char *link, const char *nam
                           const struct yk_profile_measurement *made)
 {
     const struct yk_profiler_fact_row row = {.fact = {link, name}, .measurement = *made};
-    return yk_profiler_add_fact(&state->out->rows, &row);
+    return yk_profiler_add_fact_row(&state->out->rows, &row);
 }
 
 static yk_status find_slowdowns(struct state *state, struct sums *sums)
@@ -427,7 +427,7 @@ static double extra_s(const struct sums *sums)
 static void compute_classes(struct yk_calibration *made, const struct sums *sums)
 {
     for (int32_t i = 0; i < made->class_count; i++) {
-        struct yk_calibration_class *class = &made->classes[i];
+        struct yk_calibration_op_class *class = &made->classes[i];
         const int32_t count = sums[i].first.count + sums[i].others.count;
         const struct sum all = {sums[i].first.seconds + sums[i].others.seconds, count};
         class->alone_s = mean(extra_s(&sums[i]) > 0 ? &sums[i].others : &all);
@@ -436,9 +436,9 @@ static void compute_classes(struct yk_calibration *made, const struct sums *sums
         made->skipped_message_classes += is_message(class) && isnan(class->alone_s) ? 1 : 0;
     }
     for (int32_t i = 0; i < made->class_count; i++) {
-        const struct yk_calibration_class *backward = &made->classes[i];
+        const struct yk_calibration_op_class *backward = &made->classes[i];
         for (int32_t k = 0; k < made->class_count; k++) {
-            struct yk_calibration_class *update = &made->classes[k];
+            struct yk_calibration_op_class *update = &made->classes[k];
             if (backward->kind == YK_OP_BACKWARD && update->kind == YK_OP_UPDATE &&
                 strcmp(backward->shape, update->shape) == 0 &&
                 strcmp(backward->profile_key, update->profile_key) == 0) {
@@ -450,7 +450,7 @@ static void compute_classes(struct yk_calibration *made, const struct sums *sums
 
 /* ---- rows ---- */
 
-static yk_status add_row(struct state *state, const struct yk_calibration_class *class)
+static yk_status add_row(struct state *state, const struct yk_calibration_op_class *class)
 {
     const struct yk_calibration_request *request = state->request;
     const struct yk_profile_measurement measurement = {
@@ -470,13 +470,14 @@ static yk_status add_row(struct state *state, const struct yk_calibration_class 
             .bytes = class->size,
             .measurement = measurement,
         };
-        return class->ranks > 1 && class->size > 0 ? yk_profiler_add_link(&state->out->rows, &row)
-                                                   : YK_OK;
+        return class->ranks > 1 && class->size > 0
+                   ? yk_profiler_add_link_row(&state->out->rows, &row)
+                   : YK_OK;
     }
     const struct yk_program *program = request->program;
     const struct yk_profiler_layer_row row = {
         .layer = {.device = class->profile_key,
-                  .part = yk_profile_key_device_fraction(
+                  .part = yk_profile_key_measured_fraction(
                       &program->cluster->devices[class->device],
                       program->measurements ? &program->measurements[class->device] : NULL),
                   .shape = class->shape,
@@ -485,7 +486,7 @@ static yk_status add_row(struct state *state, const struct yk_calibration_class 
         .batch = class->kind == YK_OP_UPDATE ? 1 : class->size,
         .measurement = measurement,
     };
-    return yk_profiler_add_layer(&state->out->rows, &row);
+    return yk_profiler_add_layer_row(&state->out->rows, &row);
 }
 
 /* Both slowdowns, the times of classes alone, and the rows. */
@@ -526,7 +527,7 @@ static yk_status add_rank(struct state *state, int32_t rank)
     YK_TRY_NEW(state->arena, times, (int64_t)state->out->class_count + 1);
     for (int32_t i = 0; i < list->op_count; i++) {
         if (class_of[i] >= 0) {
-            struct yk_calibration_class *class = &state->out->classes[class_of[i]];
+            struct yk_calibration_op_class *class = &state->out->classes[class_of[i]];
             class->count++;
             class->predicted_s += simulated->end_s[i] - simulated->start_s[i];
             class->measured_s += state->request->measured->ranks[rank].ops[i].seconds;
@@ -541,7 +542,7 @@ static yk_status add_rank(struct state *state, int32_t rank)
 static void finish_means(struct yk_calibration *made)
 {
     for (int32_t i = 0; i < made->class_count; i++) {
-        struct yk_calibration_class *class = &made->classes[i];
+        struct yk_calibration_op_class *class = &made->classes[i];
         class->place = i;
         class->predicted_s /= class->count;
         class->measured_s /= class->count;
@@ -552,8 +553,8 @@ static void finish_means(struct yk_calibration *made)
 /* The largest difference first; of equal ones, as they come in a step. */
 static int compare_classes(const void *a, const void *b)
 {
-    const struct yk_calibration_class *left = a;
-    const struct yk_calibration_class *right = b;
+    const struct yk_calibration_op_class *left = a;
+    const struct yk_calibration_op_class *right = b;
     const double difference_s = fabs(right->difference_s) - fabs(left->difference_s);
     return difference_s < 0 ? -1 : difference_s > 0 ? 1 : left->place - right->place;
 }

@@ -34,7 +34,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct yk_calibration_class {
+struct yk_calibration_op_class {
     enum yk_op_kind kind;    /* forward, backward, update, send or a collective */
     const char *profile_key; /* profile key of the device or link, or the name of the device if
                                 `is_known` is false */
@@ -59,7 +59,7 @@ struct yk_calibration_class {
 };
 
 struct yk_calibration {
-    struct yk_calibration_class *classes; /* sorted by |difference_s|, largest first */
+    struct yk_calibration_op_class *classes; /* sorted by |difference_s|, largest first */
     int32_t class_count;
     int32_t class_capacity;
     struct yk_profiler rows; /* entries for the profile */

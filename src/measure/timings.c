@@ -29,19 +29,19 @@ static int compare(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
-void yk_timings_sort(double *numbers, int32_t count)
+void yk_timings_sort_numbers(double *numbers, int32_t count)
 {
     if (count > 0) {
         qsort(numbers, (size_t)count, sizeof *numbers, compare);
     }
 }
 
-double yk_timings_median(double *numbers, int32_t count)
+double yk_timings_median_of_numbers(double *numbers, int32_t count)
 {
     if (count == 0) {
         return NAN;
     }
-    yk_timings_sort(numbers, count);
+    yk_timings_sort_numbers(numbers, count);
     return (numbers[(count - 1) / 2] + numbers[count / 2]) / 2;
 }
 
@@ -49,7 +49,7 @@ struct yk_profile_measurement yk_timings_summarize(struct yk_timings *timings, c
 {
     const int32_t count = timings->count;
     struct yk_profile_measurement made = {
-        .value = yk_timings_median(timings->seconds, count),
+        .value = yk_timings_median_of_numbers(timings->seconds, count),
         .samples = count,
         .versions = versions,
     };
@@ -89,8 +89,8 @@ static int32_t best_of(const struct yk_timings_cpu_usage *rounds, int32_t count,
     return best;
 }
 
-void yk_timings_choose_undisturbed(const struct yk_timings_cpu_usage *rounds, int32_t count,
-                                   int32_t min_count, bool *out)
+void yk_timings_mark_undisturbed_runs(const struct yk_timings_cpu_usage *rounds, int32_t count,
+                                      int32_t min_count, bool *out)
 {
     double most = 0;
     for (int32_t i = 0; i < count; i++) {

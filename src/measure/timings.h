@@ -27,10 +27,10 @@ void yk_timings_free(struct yk_timings *timings);
 struct yk_profile_measurement yk_timings_summarize(struct yk_timings *timings,
                                                    const char *versions);
 
-void yk_timings_sort(double *numbers, int32_t count);
+void yk_timings_sort_numbers(double *numbers, int32_t count);
 
 /* Sorts `numbers` and returns their median; NAN if `count` is 0. */
-double yk_timings_median(double *numbers, int32_t count);
+double yk_timings_median_of_numbers(double *numbers, int32_t count);
 
 struct yk_timings_cpu_usage {
     double passed_s;   /* wall-clock time */
@@ -40,8 +40,8 @@ struct yk_timings_cpu_usage {
 /* Sets out[i] to whether round i was undisturbed: its CPU time per second is within 3% of the best
  * round. If fewer than `min_count` rounds are undisturbed, the best `min_count` rounds are chosen
  * (all rounds if there are fewer). A round is one run. */
-void yk_timings_choose_undisturbed(const struct yk_timings_cpu_usage *rounds, int32_t count,
-                                   int32_t min_count, bool *out);
+void yk_timings_mark_undisturbed_runs(const struct yk_timings_cpu_usage *rounds, int32_t count,
+                                      int32_t min_count, bool *out);
 
 /* Returns the CPU time of all threads of this process since the process started. */
 double yk_timings_process_cpu_s(void);

@@ -94,7 +94,7 @@ yk_status yk_milp_add_row(struct yk_milp *milp, double lower, double upper, int3
     return YK_OK;
 }
 
-yk_status yk_milp_add_entry(struct yk_milp *milp, int32_t row, int32_t column, double value)
+yk_status yk_milp_add_coefficient(struct yk_milp *milp, int32_t row, int32_t column, double value)
 {
     YK_TRY_GROW_ARRAY(milp->entries, milp->entry_capacity, milp->entry_count);
     milp->entries[milp->entry_count++] = (struct entry){row, column, value};

@@ -56,8 +56,8 @@ yk_status yk_milp_add_row(struct yk_milp *milp, double lower, double upper,
                           int32_t *out) YK_MUST_USE;
 
 /* Adds `value` to the entry of a row and a column. Entries are initially 0. */
-yk_status yk_milp_add_entry(struct yk_milp *milp, int32_t row, int32_t column,
-                            double value) YK_MUST_USE;
+yk_status yk_milp_add_coefficient(struct yk_milp *milp, int32_t row, int32_t column,
+                                  double value) YK_MUST_USE;
 
 int32_t yk_milp_column_count(const struct yk_milp *milp);
 

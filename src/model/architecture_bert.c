@@ -16,19 +16,21 @@ static const double DEFAULT_EPSILON = 1e-12;
 static const double DEFAULT_SPREAD = 0.02;
 
 static const struct yk_config_field fields[] = {
-    YK_CONFIG_FIELD(vocabulary, YK_CONFIG_FIELD_REQUIRED, "the vocabulary", "vocab_size"),
-    YK_CONFIG_FIELD(width, YK_CONFIG_FIELD_REQUIRED, "the width of the model", "hidden_size"),
-    YK_CONFIG_FIELD(feed_forward_width, YK_CONFIG_FIELD_REQUIRED,
-                    "the width inside the feed-forward", "intermediate_size"),
-    YK_CONFIG_FIELD(layers, YK_CONFIG_FIELD_REQUIRED, "the number of blocks", "num_hidden_layers"),
-    YK_CONFIG_FIELD(heads, YK_CONFIG_FIELD_REQUIRED, "the number of heads", "num_attention_heads"),
-    YK_CONFIG_FIELD(positions, YK_CONFIG_FIELD_REQUIRED, "the number of positions",
-                    "max_position_embeddings"),
-    YK_CONFIG_FIELD(token_types, DEFAULT_SEGMENTS, "the number of segments", "type_vocab_size"),
+    YK_CONFIG_FIELD_ROW(vocabulary, YK_CONFIG_FIELD_REQUIRED, "the vocabulary", "vocab_size"),
+    YK_CONFIG_FIELD_ROW(width, YK_CONFIG_FIELD_REQUIRED, "the width of the model", "hidden_size"),
+    YK_CONFIG_FIELD_ROW(feed_forward_width, YK_CONFIG_FIELD_REQUIRED,
+                        "the width inside the feed-forward", "intermediate_size"),
+    YK_CONFIG_FIELD_ROW(layers, YK_CONFIG_FIELD_REQUIRED, "the number of blocks",
+                        "num_hidden_layers"),
+    YK_CONFIG_FIELD_ROW(heads, YK_CONFIG_FIELD_REQUIRED, "the number of heads",
+                        "num_attention_heads"),
+    YK_CONFIG_FIELD_ROW(positions, YK_CONFIG_FIELD_REQUIRED, "the number of positions",
+                        "max_position_embeddings"),
+    YK_CONFIG_FIELD_ROW(token_types, DEFAULT_SEGMENTS, "the number of segments", "type_vocab_size"),
 };
 
 static const struct yk_config_flag flags[] = {
-    YK_CONFIG_FLAG(tied, "tie_word_embeddings", true),
+    YK_CONFIG_FLAG_ROW(tied, "tie_word_embeddings", true),
 };
 
 static const char ENCODER_ONLY[] = "BERT is known only as an encoder";
@@ -55,14 +57,14 @@ static yk_status read_arithmetic(const struct yk_json *json, struct yk_model_con
 static yk_status read_config(const struct yk_json *json, struct yk_model_config *config)
 {
     YK_TRY(yk_config_fields_read(&table, json, config));
-    YK_TRY(yk_config_fields_check_divides(&table, json, config, YK_CONFIG_OFFSET(heads),
-                                          YK_CONFIG_OFFSET(width)));
+    YK_TRY(yk_config_fields_check_divisible(&table, json, config, YK_MODEL_CONFIG_OFFSETOF(heads),
+                                            YK_MODEL_CONFIG_OFFSETOF(width)));
     YK_TRY(read_arithmetic(json, config));
     YK_TRY(yk_config_fields_read_token_ids(json, config));
-    YK_TRY(yk_config_fields_refuse_flag(json, "is_decoder", ENCODER_ONLY));
-    YK_TRY(yk_config_fields_refuse_flag(json, "add_cross_attention", ENCODER_ONLY));
+    YK_TRY(yk_config_fields_check_flag_is_false(json, "is_decoder", ENCODER_ONLY));
+    YK_TRY(yk_config_fields_check_flag_is_false(json, "add_cross_attention", ENCODER_ONLY));
     const char *class =
-        yk_json_string(yk_json_array_at(yk_json_get_member(json, "architectures"), 0));
+        yk_json_string_value(yk_json_array_at(yk_json_get_member(json, "architectures"), 0));
     const bool masked = class && strcmp(class, "BertForMaskedLM") == 0;
     config->masked_head = masked || (class && strcmp(class, "BertForPreTraining") == 0);
     config->pooler = !masked;
@@ -90,9 +92,9 @@ static int32_t add_embed(struct yk_model_builder *model)
     const int64_t C = config->width;
     struct yk_layer_builder layer;
     yk_model_builder_begin_layer(model, YK_LAYER_ROLE_EMBEDDING, "bert-embed", 0, &layer);
-    yk_layer_builder_append_shape(&layer, " V%lld C%lld P%lld S%lld", (long long)config->vocabulary,
-                                  (long long)C, (long long)config->positions,
-                                  (long long)config->token_types);
+    yk_layer_builder_append_shape_text(
+        &layer, " V%lld C%lld P%lld S%lld", (long long)config->vocabulary, (long long)C,
+        (long long)config->positions, (long long)config->token_types);
     yk_layer_builder_add_embedding(
         &layer, rows, C, 3, (config->vocabulary + config->positions + config->token_types) * C);
     yk_layer_builder_add_norm(&layer, YK_NORM_LAYER, rows, C);
@@ -105,7 +107,7 @@ static void build_block(const struct yk_model_builder *model, struct yk_layer_bu
     const int64_t rows = model->workload.batch * model->workload.sequence; /* B·T */
     const int64_t C = config->width;
     const struct yk_attention_spec attention =
-        yk_model_builder_self_attention_spec(model, model->workload.sequence, false);
+        yk_model_builder_make_self_attention_spec(model, model->workload.sequence, false);
     yk_model_builder_begin_block(model, "bert-block", rows, config->feed_forward_width,
                                  config->heads, layer);
     yk_layer_builder_add_self_attention(layer, &attention, 3);
@@ -124,7 +126,7 @@ static int32_t add_pooler(struct yk_model_builder *model, int32_t last)
     struct yk_layer_builder layer;
     yk_model_builder_begin_layer(model, YK_LAYER_ROLE_OUTPUT, "pooler",
                                  model->workload.sequence * B, &layer);
-    yk_layer_builder_append_shape(&layer, " C%lld", (long long)C);
+    yk_layer_builder_append_shape_text(&layer, " C%lld", (long long)C);
     yk_layer_builder_add_linear(&layer, &(struct yk_linear_spec){"pool", B, C, C, 1, .bias = true});
     yk_layer_builder_add_activation(&layer, YK_ACTIVATION_TANH, B, C);
     layer.layer.keeps_input = false; /* it saves a copy of one token of each sample */
@@ -144,9 +146,9 @@ static void add_head(struct yk_model_builder *model, int32_t last, int32_t poole
     const int64_t V = config->vocabulary;
     struct yk_layer_builder layer;
     yk_model_builder_begin_layer(model, YK_LAYER_ROLE_OUTPUT, "bert-head", rows, &layer);
-    yk_layer_builder_append_shape(&layer, " C%lld V%lld%s%s%s", (long long)C, (long long)V,
-                                  config->relu ? " relu" : "", config->tied ? " tied" : "",
-                                  pooler != YK_LAYER_NONE ? " pairs" : "");
+    yk_layer_builder_append_shape_text(&layer, " C%lld V%lld%s%s%s", (long long)C, (long long)V,
+                                       config->relu ? " relu" : "", config->tied ? " tied" : "",
+                                       pooler != YK_LAYER_NONE ? " pairs" : "");
     yk_layer_builder_add_linear(&layer,
                                 &(struct yk_linear_spec){"transform", rows, C, C, 1, .bias = true});
     yk_layer_builder_add_activation(&layer, yk_model_builder_activation_kind(model), rows, C);

@@ -14,21 +14,21 @@ static const double DEFAULT_EPSILON = 1e-5;
 static const double DEFAULT_SPREAD = 0.02;
 
 static const struct yk_config_field fields[] = {
-    YK_CONFIG_FIELD(vocabulary, YK_CONFIG_FIELD_REQUIRED, "the vocabulary", "vocab_size"),
-    YK_CONFIG_FIELD(width, YK_CONFIG_FIELD_REQUIRED, "the width of the model", "n_embd",
-                    "hidden_size"),
-    YK_CONFIG_FIELD(layers, YK_CONFIG_FIELD_REQUIRED, "the number of blocks", "n_layer",
-                    "num_hidden_layers"),
-    YK_CONFIG_FIELD(heads, YK_CONFIG_FIELD_REQUIRED, "the number of heads", "n_head",
-                    "num_attention_heads"),
-    YK_CONFIG_FIELD(positions, YK_CONFIG_FIELD_REQUIRED, "the number of positions", "n_positions",
-                    "max_position_embeddings"),
-    YK_CONFIG_FIELD(feed_forward_width, YK_CONFIG_FIELD_DERIVED,
-                    "the width inside the feed-forward", "n_inner"),
+    YK_CONFIG_FIELD_ROW(vocabulary, YK_CONFIG_FIELD_REQUIRED, "the vocabulary", "vocab_size"),
+    YK_CONFIG_FIELD_ROW(width, YK_CONFIG_FIELD_REQUIRED, "the width of the model", "n_embd",
+                        "hidden_size"),
+    YK_CONFIG_FIELD_ROW(layers, YK_CONFIG_FIELD_REQUIRED, "the number of blocks", "n_layer",
+                        "num_hidden_layers"),
+    YK_CONFIG_FIELD_ROW(heads, YK_CONFIG_FIELD_REQUIRED, "the number of heads", "n_head",
+                        "num_attention_heads"),
+    YK_CONFIG_FIELD_ROW(positions, YK_CONFIG_FIELD_REQUIRED, "the number of positions",
+                        "n_positions", "max_position_embeddings"),
+    YK_CONFIG_FIELD_ROW(feed_forward_width, YK_CONFIG_FIELD_DERIVED,
+                        "the width inside the feed-forward", "n_inner"),
 };
 
 static const struct yk_config_flag flags[] = {
-    YK_CONFIG_FLAG(tied, "tie_word_embeddings", true),
+    YK_CONFIG_FLAG_ROW(tied, "tie_word_embeddings", true),
 };
 
 static const struct yk_config_field_table table = YK_CONFIG_FIELD_TABLE(fields, flags);
@@ -41,9 +41,9 @@ static yk_status read_arithmetic(const struct yk_json *json, struct yk_model_con
     bool scaled_by_layer = false;
     YK_TRY(yk_config_fields_read_activation(json, "activation_function", "gelu_new",
                                             "its activation_function", config));
-    (void)yk_json_boolean(yk_json_get_member(json, "scale_attn_weights"), &scaled);
-    (void)yk_json_boolean(yk_json_get_member(json, "scale_attn_by_inverse_layer_idx"),
-                          &scaled_by_layer);
+    (void)yk_json_boolean_value(yk_json_get_member(json, "scale_attn_weights"), &scaled);
+    (void)yk_json_boolean_value(yk_json_get_member(json, "scale_attn_by_inverse_layer_idx"),
+                                &scaled_by_layer);
     if (!scaled || scaled_by_layer) {
         config->not_trained = "its way to scale attention";
     }
@@ -66,12 +66,12 @@ static yk_status read_ids(const struct yk_json *json, struct yk_model_config *co
 static yk_status read_config(const struct yk_json *json, struct yk_model_config *config)
 {
     YK_TRY(yk_config_fields_read(&table, json, config));
-    YK_TRY(yk_config_fields_check_divides(&table, json, config, YK_CONFIG_OFFSET(heads),
-                                          YK_CONFIG_OFFSET(width)));
+    YK_TRY(yk_config_fields_check_divisible(&table, json, config, YK_MODEL_CONFIG_OFFSETOF(heads),
+                                            YK_MODEL_CONFIG_OFFSETOF(width)));
     YK_TRY(read_arithmetic(json, config));
     YK_TRY(read_ids(json, config));
-    YK_TRY(yk_config_fields_refuse_flag(json, "add_cross_attention",
-                                        "GPT-2 is known only without an encoder"));
+    YK_TRY(yk_config_fields_check_flag_is_false(json, "add_cross_attention",
+                                                "GPT-2 is known only without an encoder"));
     config->kv_heads = config->heads;
     config->head_size = config->width / config->heads;
     config->feed_forward_width =
@@ -90,8 +90,8 @@ static int32_t add_embed(struct yk_model_builder *model)
     const int64_t rows = model->workload.batch * model->workload.sequence;
     struct yk_layer_builder layer;
     yk_model_builder_begin_layer(model, YK_LAYER_ROLE_EMBEDDING, "embed", 0, &layer);
-    yk_layer_builder_append_shape(&layer, " V%lld C%lld P%lld", (long long)config->vocabulary,
-                                  (long long)config->width, (long long)config->positions);
+    yk_layer_builder_append_shape_text(&layer, " V%lld C%lld P%lld", (long long)config->vocabulary,
+                                       (long long)config->width, (long long)config->positions);
     yk_layer_builder_add_embedding(&layer, rows, config->width, 2,
                                    (config->vocabulary + config->positions) * config->width);
     return yk_model_builder_add_layer(model, &layer, "embed", modules, YK_LAYER_NONE);
@@ -103,7 +103,7 @@ static void build_block(const struct yk_model_builder *model, struct yk_layer_bu
     const int64_t rows = model->workload.batch * model->workload.sequence; /* B·T */
     const int64_t C = config->width;
     const struct yk_attention_spec attention =
-        yk_model_builder_self_attention_spec(model, model->workload.sequence, true);
+        yk_model_builder_make_self_attention_spec(model, model->workload.sequence, true);
     yk_model_builder_begin_block(model, "gpt-block", rows, config->feed_forward_width,
                                  config->heads, layer);
     yk_layer_builder_add_norm(layer, YK_NORM_LAYER, rows, C);

@@ -14,28 +14,30 @@ enum {
 };
 
 static const struct yk_config_field fields[] = {
-    YK_CONFIG_FIELD(vocabulary, YK_CONFIG_FIELD_REQUIRED, "the vocabulary", "vocab_size"),
-    YK_CONFIG_FIELD(width, YK_CONFIG_FIELD_REQUIRED, "the width of the model", "hidden_size"),
-    YK_CONFIG_FIELD(feed_forward_width, YK_CONFIG_FIELD_REQUIRED,
-                    "the width inside the feed-forward", "intermediate_size"),
-    YK_CONFIG_FIELD(layers, YK_CONFIG_FIELD_REQUIRED, "the number of blocks", "num_hidden_layers"),
-    YK_CONFIG_FIELD(heads, YK_CONFIG_FIELD_REQUIRED, "the number of heads", "num_attention_heads"),
-    YK_CONFIG_FIELD(kv_heads, YK_CONFIG_FIELD_DERIVED, "the number of heads of keys and values",
-                    "num_key_value_heads"),
-    YK_CONFIG_FIELD(head_size, YK_CONFIG_FIELD_DERIVED, "the size of a head", "head_dim"),
-    YK_CONFIG_FIELD(positions, DEFAULT_POSITIONS, "the longest sequence",
-                    "max_position_embeddings"),
+    YK_CONFIG_FIELD_ROW(vocabulary, YK_CONFIG_FIELD_REQUIRED, "the vocabulary", "vocab_size"),
+    YK_CONFIG_FIELD_ROW(width, YK_CONFIG_FIELD_REQUIRED, "the width of the model", "hidden_size"),
+    YK_CONFIG_FIELD_ROW(feed_forward_width, YK_CONFIG_FIELD_REQUIRED,
+                        "the width inside the feed-forward", "intermediate_size"),
+    YK_CONFIG_FIELD_ROW(layers, YK_CONFIG_FIELD_REQUIRED, "the number of blocks",
+                        "num_hidden_layers"),
+    YK_CONFIG_FIELD_ROW(heads, YK_CONFIG_FIELD_REQUIRED, "the number of heads",
+                        "num_attention_heads"),
+    YK_CONFIG_FIELD_ROW(kv_heads, YK_CONFIG_FIELD_DERIVED, "the number of heads of keys and values",
+                        "num_key_value_heads"),
+    YK_CONFIG_FIELD_ROW(head_size, YK_CONFIG_FIELD_DERIVED, "the size of a head", "head_dim"),
+    YK_CONFIG_FIELD_ROW(positions, DEFAULT_POSITIONS, "the longest sequence",
+                        "max_position_embeddings"),
 };
 
 static const struct yk_config_flag flags[] = {
-    YK_CONFIG_FLAG(tied, "tie_word_embeddings", false),
-    YK_CONFIG_FLAG(linear_bias, "attention_bias", false),
-    YK_CONFIG_FLAG(inner_bias, "mlp_bias", false),
+    YK_CONFIG_FLAG_ROW(tied, "tie_word_embeddings", false),
+    YK_CONFIG_FLAG_ROW(linear_bias, "attention_bias", false),
+    YK_CONFIG_FLAG_ROW(inner_bias, "mlp_bias", false),
 };
 
 /* Mistral's linears have no biases; the keys are ignored. */
 static const struct yk_config_flag mistral_flags[] = {
-    YK_CONFIG_FLAG(tied, "tie_word_embeddings", false),
+    YK_CONFIG_FLAG_ROW(tied, "tie_word_embeddings", false),
 };
 
 static const struct yk_config_field_table llama_table = YK_CONFIG_FIELD_TABLE(fields, flags);
@@ -49,8 +51,8 @@ static const double DEFAULT_THETA = 1e4;
 /* Reads Llama 3's scaling. Other kinds cannot be trained. */
 static yk_status read_scaling(const struct yk_json *scaling, struct yk_model_config *config)
 {
-    const char *newer = yk_json_string(yk_json_get_member(scaling, "rope_type"));
-    const char *type = newer ? newer : yk_json_string(yk_json_get_member(scaling, "type"));
+    const char *newer = yk_json_string_value(yk_json_get_member(scaling, "rope_type"));
+    const char *type = newer ? newer : yk_json_string_value(yk_json_get_member(scaling, "type"));
     double positions = 0;
     if (!type || strcmp(type, "default") == 0) {
         return YK_OK;
@@ -77,7 +79,7 @@ static yk_status read_arithmetic(const struct yk_json *json, struct yk_model_con
 {
     const struct yk_json *both = yk_json_get_member(json, "rope_parameters");
     const struct yk_json *scaling = both ? both : yk_json_get_member(json, "rope_scaling");
-    const char *activation = yk_json_string(yk_json_get_member(json, "hidden_act"));
+    const char *activation = yk_json_string_value(yk_json_get_member(json, "hidden_act"));
     double theta = 0;
     YK_TRY(yk_config_fields_read_number(json, "rope_theta", DEFAULT_THETA, &theta));
     YK_TRY(yk_config_fields_read_number(both, "rope_theta", theta, &config->rope_theta));
@@ -106,8 +108,8 @@ static yk_status read_window(const struct yk_json *json, bool mistral,
 static bool is_mistral(const struct yk_json *json)
 {
     const char *class =
-        yk_json_string(yk_json_array_at(yk_json_get_member(json, "architectures"), 0));
-    const char *type = yk_json_string(yk_json_get_member(json, "model_type"));
+        yk_json_string_value(yk_json_array_at(yk_json_get_member(json, "architectures"), 0));
+    const char *type = yk_json_string_value(yk_json_get_member(json, "model_type"));
     return class ? strcmp(class, "MistralForCausalLM") == 0 : type && strcmp(type, "mistral") == 0;
 }
 
@@ -121,16 +123,16 @@ static yk_status read_config(const struct yk_json *json, struct yk_model_config 
     YK_TRY(yk_config_fields_read_token_ids(json, config));
     config->rms_norm = true;
     if (config->head_size == 0) {
-        YK_TRY(yk_config_fields_check_divides(table, json, config, YK_CONFIG_OFFSET(heads),
-                                              YK_CONFIG_OFFSET(width)));
+        YK_TRY(yk_config_fields_check_divisible(
+            table, json, config, YK_MODEL_CONFIG_OFFSETOF(heads), YK_MODEL_CONFIG_OFFSETOF(width)));
         config->head_size = config->width / config->heads;
     }
     if (config->kv_heads == 0) {
         const bool missing = !yk_json_get_member(json, "num_key_value_heads");
         config->kv_heads = mistral && missing ? MISTRAL_DEFAULT_KV_HEADS : config->heads;
     }
-    return yk_config_fields_check_divides(table, json, config, YK_CONFIG_OFFSET(kv_heads),
-                                          YK_CONFIG_OFFSET(heads));
+    return yk_config_fields_check_divisible(table, json, config, YK_MODEL_CONFIG_OFFSETOF(kv_heads),
+                                            YK_MODEL_CONFIG_OFFSETOF(heads));
 }
 
 static int32_t add_embed(struct yk_model_builder *model)
@@ -141,8 +143,8 @@ static int32_t add_embed(struct yk_model_builder *model)
     const int64_t rows = model->workload.batch * model->workload.sequence;
     struct yk_layer_builder layer;
     yk_model_builder_begin_layer(model, YK_LAYER_ROLE_EMBEDDING, "embed", 0, &layer);
-    yk_layer_builder_append_shape(&layer, " V%lld C%lld", (long long)config->vocabulary,
-                                  (long long)config->width);
+    yk_layer_builder_append_shape_text(&layer, " V%lld C%lld", (long long)config->vocabulary,
+                                       (long long)config->width);
     yk_layer_builder_add_embedding(&layer, rows, config->width, 1,
                                    config->vocabulary * config->width);
     return yk_model_builder_add_layer(model, &layer, "embed", modules, YK_LAYER_NONE);
@@ -150,7 +152,7 @@ static int32_t add_embed(struct yk_model_builder *model)
 
 static void build_shape(const struct yk_model_config *config, struct yk_layer_builder *layer)
 {
-    yk_layer_builder_append_shape(
+    yk_layer_builder_append_shape_text(
         layer, " C%lld F%lld H%lld KV%lld D%lld%s%s", (long long)config->width,
         (long long)config->feed_forward_width, (long long)config->heads,
         (long long)config->kv_heads, (long long)config->head_size,
@@ -167,7 +169,7 @@ static void build_block(const struct yk_model_builder *model, struct yk_layer_bu
     const int64_t K = config->kv_heads * config->head_size;
     const bool bias = config->linear_bias;
     const struct yk_attention_spec attention =
-        yk_model_builder_self_attention_spec(model, model->workload.sequence, true);
+        yk_model_builder_make_self_attention_spec(model, model->workload.sequence, true);
     yk_model_builder_begin_layer(model, YK_LAYER_ROLE_BLOCK, "llama-block", rows, layer);
     build_shape(config, layer);
     yk_layer_builder_add_norm(layer, YK_NORM_RMS, rows, C);

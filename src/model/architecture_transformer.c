@@ -13,34 +13,36 @@ enum {
 };
 
 static const struct yk_config_field fields[] = {
-    YK_CONFIG_FIELD(vocabulary, YK_CONFIG_FIELD_REQUIRED, "the vocabulary", "vocab_size"),
-    YK_CONFIG_FIELD(target_vocabulary, YK_CONFIG_FIELD_DERIVED, "the target's vocabulary",
-                    "decoder_vocab_size"),
-    YK_CONFIG_FIELD(width, YK_CONFIG_FIELD_REQUIRED, "the width of the model", "d_model",
-                    "hidden_size"),
-    YK_CONFIG_FIELD(encoder_layers, YK_CONFIG_FIELD_REQUIRED, "the number of the encoder's blocks",
-                    "encoder_layers", "num_hidden_layers"),
-    YK_CONFIG_FIELD(layers, YK_CONFIG_FIELD_REQUIRED, "the number of the decoder's blocks",
-                    "decoder_layers"),
-    YK_CONFIG_FIELD(encoder_inner, YK_CONFIG_FIELD_REQUIRED,
-                    "the width inside the encoder's feed-forward", "encoder_ffn_dim"),
-    YK_CONFIG_FIELD(feed_forward_width, YK_CONFIG_FIELD_REQUIRED,
-                    "the width inside the decoder's feed-forward", "decoder_ffn_dim"),
-    YK_CONFIG_FIELD(encoder_heads, YK_CONFIG_FIELD_REQUIRED, "the number of the encoder's heads",
-                    "encoder_attention_heads", "num_attention_heads"),
-    YK_CONFIG_FIELD(heads, YK_CONFIG_FIELD_REQUIRED, "the number of the decoder's heads",
-                    "decoder_attention_heads"),
-    YK_CONFIG_FIELD(positions, DEFAULT_POSITIONS, "the longest sequence",
-                    "max_position_embeddings"),
+    YK_CONFIG_FIELD_ROW(vocabulary, YK_CONFIG_FIELD_REQUIRED, "the vocabulary", "vocab_size"),
+    YK_CONFIG_FIELD_ROW(target_vocabulary, YK_CONFIG_FIELD_DERIVED, "the target's vocabulary",
+                        "decoder_vocab_size"),
+    YK_CONFIG_FIELD_ROW(width, YK_CONFIG_FIELD_REQUIRED, "the width of the model", "d_model",
+                        "hidden_size"),
+    YK_CONFIG_FIELD_ROW(encoder_layers, YK_CONFIG_FIELD_REQUIRED,
+                        "the number of the encoder's blocks", "encoder_layers",
+                        "num_hidden_layers"),
+    YK_CONFIG_FIELD_ROW(layers, YK_CONFIG_FIELD_REQUIRED, "the number of the decoder's blocks",
+                        "decoder_layers"),
+    YK_CONFIG_FIELD_ROW(encoder_inner, YK_CONFIG_FIELD_REQUIRED,
+                        "the width inside the encoder's feed-forward", "encoder_ffn_dim"),
+    YK_CONFIG_FIELD_ROW(feed_forward_width, YK_CONFIG_FIELD_REQUIRED,
+                        "the width inside the decoder's feed-forward", "decoder_ffn_dim"),
+    YK_CONFIG_FIELD_ROW(encoder_heads, YK_CONFIG_FIELD_REQUIRED,
+                        "the number of the encoder's heads", "encoder_attention_heads",
+                        "num_attention_heads"),
+    YK_CONFIG_FIELD_ROW(heads, YK_CONFIG_FIELD_REQUIRED, "the number of the decoder's heads",
+                        "decoder_attention_heads"),
+    YK_CONFIG_FIELD_ROW(positions, DEFAULT_POSITIONS, "the longest sequence",
+                        "max_position_embeddings"),
 };
 
 static const double DEFAULT_SPREAD = 0.02;
 static const double EPSILON = 1e-5; /* the default of PyTorch; the config has no key for it */
 
 static const struct yk_config_flag flags[] = {
-    YK_CONFIG_FLAG(tied, "tie_word_embeddings", true),
-    YK_CONFIG_FLAG(shared, "share_encoder_decoder_embeddings", true),
-    YK_CONFIG_FLAG(scaled_embedding, "scale_embedding", false),
+    YK_CONFIG_FLAG_ROW(tied, "tie_word_embeddings", true),
+    YK_CONFIG_FLAG_ROW(shared, "share_encoder_decoder_embeddings", true),
+    YK_CONFIG_FLAG_ROW(scaled_embedding, "scale_embedding", false),
 };
 
 static const struct yk_config_field_table table = YK_CONFIG_FIELD_TABLE(fields, flags);
@@ -48,7 +50,7 @@ static const struct yk_config_field_table table = YK_CONFIG_FIELD_TABLE(fields, 
 /* transformers can create a model with other vocabularies, but cannot compute its loss. */
 static yk_status check_vocabularies(const struct yk_model_config *config)
 {
-    const int64_t target = yk_model_config_target_vocabulary(config);
+    const int64_t target = yk_model_config_target_vocabulary_size(config);
     if (!config->shared || target == config->vocabulary) {
         return YK_OK;
     }
@@ -89,10 +91,11 @@ static yk_status read_config(const struct yk_json *json, struct yk_model_config 
     YK_TRY(check_vocabularies(config));
     YK_TRY(read_arithmetic(json, config));
     YK_TRY(yk_config_fields_read_token_ids(json, config));
-    YK_TRY(yk_config_fields_check_divides(&table, json, config, YK_CONFIG_OFFSET(encoder_heads),
-                                          YK_CONFIG_OFFSET(width)));
-    YK_TRY(yk_config_fields_check_divides(&table, json, config, YK_CONFIG_OFFSET(heads),
-                                          YK_CONFIG_OFFSET(width)));
+    YK_TRY(yk_config_fields_check_divisible(&table, json, config,
+                                            YK_MODEL_CONFIG_OFFSETOF(encoder_heads),
+                                            YK_MODEL_CONFIG_OFFSETOF(width)));
+    YK_TRY(yk_config_fields_check_divisible(&table, json, config, YK_MODEL_CONFIG_OFFSETOF(heads),
+                                            YK_MODEL_CONFIG_OFFSETOF(width)));
     config->kv_heads = config->heads;
     config->head_size = config->width / config->heads;
     config->linear_bias = true;
@@ -119,8 +122,9 @@ static int32_t add_source_embed(struct yk_model_builder *model)
     const bool idle = config->shared && !config->tied; /* model.shared exists but is unused */
     struct yk_layer_builder layer;
     yk_model_builder_begin_layer(model, YK_LAYER_ROLE_EMBEDDING, "embed", 0, &layer);
-    yk_layer_builder_append_shape(&layer, " V%lld C%lld sinusoids%s", (long long)config->vocabulary,
-                                  (long long)config->width, idle ? " idle" : "");
+    yk_layer_builder_append_shape_text(&layer, " V%lld C%lld sinusoids%s",
+                                       (long long)config->vocabulary, (long long)config->width,
+                                       idle ? " idle" : "");
     yk_layer_builder_add_embedding(&layer, model->workload.batch * model->workload.sequence,
                                    config->width, 2, weights); /* token and position */
     yk_layer_builder_add_unused_parameters(&layer, idle ? weights : 0);
@@ -133,13 +137,13 @@ static int32_t add_target_embed(struct yk_model_builder *model, int32_t source_e
     static const char *const modules[YK_MODEL_BUILDER_MAX_MODULES] = {
         "model.decoder.embed_tokens", "model.decoder.embed_positions"};
     const struct yk_model_config *config = model->config;
-    const int64_t V = yk_model_config_target_vocabulary(config);
+    const int64_t V = yk_model_config_target_vocabulary_size(config);
     const bool tied = has_one_table(config);
     struct yk_layer_builder layer;
     yk_model_builder_begin_layer(model, YK_LAYER_ROLE_EMBEDDING, "embed", 0, &layer);
-    yk_layer_builder_append_shape(&layer, " V%lld C%lld sinusoids%s", (long long)V,
-                                  (long long)config->width, tied ? " tied" : "");
-    yk_model_builder_append_target_shape(model, &layer);
+    yk_layer_builder_append_shape_text(&layer, " V%lld C%lld sinusoids%s", (long long)V,
+                                       (long long)config->width, tied ? " tied" : "");
+    yk_model_builder_append_target_length(model, &layer);
     yk_layer_builder_add_embedding(&layer, model->workload.batch * model->workload.target_sequence,
                                    config->width, 2, tied ? 0 : V * config->width);
     return yk_model_builder_add_layer(model, &layer, "decoder embed", modules,
@@ -170,7 +174,7 @@ static void build_encoder_block(const struct yk_model_builder *model,
     const struct yk_model_config *config = model->config;
     const int64_t rows = model->workload.batch * model->workload.sequence;
     struct yk_attention_spec attention =
-        yk_model_builder_self_attention_spec(model, model->workload.sequence, false);
+        yk_model_builder_make_self_attention_spec(model, model->workload.sequence, false);
     attention.heads = attention.kv_heads = config->encoder_heads;
     attention.head_size = config->width / config->encoder_heads;
     yk_model_builder_begin_block(model, "encoder-block", rows, config->encoder_inner,
@@ -189,14 +193,14 @@ static void build_decoder_block(const struct yk_model_builder *model,
     const int64_t rows = workload->batch * workload->target_sequence;
     const int64_t memory = workload->batch * workload->sequence;
     const struct yk_attention_spec self =
-        yk_model_builder_self_attention_spec(model, workload->target_sequence, true);
+        yk_model_builder_make_self_attention_spec(model, workload->target_sequence, true);
     struct yk_attention_spec cross =
-        yk_model_builder_self_attention_spec(model, workload->target_sequence, false);
+        yk_model_builder_make_self_attention_spec(model, workload->target_sequence, false);
     cross.name = "cross attention";
     cross.keys = workload->sequence;
     yk_model_builder_begin_block(model, "decoder-block", rows + memory, config->feed_forward_width,
                                  config->heads, layer);
-    yk_model_builder_append_target_shape(model, layer);
+    yk_model_builder_append_target_length(model, layer);
     yk_layer_builder_add_self_attention(layer, &self, 3);
     yk_layer_builder_add_norm(layer, YK_NORM_LAYER, rows, config->width);
     build_cross_attention(layer, &cross);
@@ -275,7 +279,7 @@ static int32_t list_stack(const struct yk_model_config *config, struct yk_module
 {
     yk_module_tree_open_module(modules, decoder ? "decoder" : "encoder");
     const int64_t vocabulary =
-        decoder ? yk_model_config_target_vocabulary(config) : config->vocabulary;
+        decoder ? yk_model_config_target_vocabulary_size(config) : config->vocabulary;
     const int32_t tokens =
         yk_module_tree_add_embedding(modules, "embed_tokens", vocabulary, config->width);
     if (shared != YK_MODULE_NONE) {
@@ -293,7 +297,7 @@ static int32_t list_stack(const struct yk_model_config *config, struct yk_module
 /* Without tied weights, transformers stores even the shared embedding three times. */
 static void list_modules(const struct yk_model_config *config, struct yk_module_tree *modules)
 {
-    const int64_t predicted = yk_model_config_target_vocabulary(config);
+    const int64_t predicted = yk_model_config_target_vocabulary_size(config);
     int32_t shared = YK_MODULE_NONE;
     yk_module_tree_add_buffer(modules, "final_logits_bias", YK_MODULE_TENSOR_FLOAT, predicted);
     yk_module_tree_open_module(modules, "model");

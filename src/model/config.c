@@ -49,20 +49,20 @@ static yk_status find_architecture(const struct yk_json *json, const struct yk_a
         return yk_fail(YK_ERROR_INPUT, "\"architectures\" must be a list of names, not %s",
                        yk_json_type_name(list));
     }
-    if (type_node && !yk_json_string(type_node)) {
+    if (type_node && !yk_json_string_value(type_node)) {
         return yk_fail(YK_ERROR_INPUT, "\"model_type\" must be a string, not %s",
                        yk_json_type_name(type_node));
     }
     const struct yk_json *first = yk_json_array_at(list, 0);
-    const char *class = yk_json_string(first);
-    const char *type = yk_json_string(type_node);
+    const char *class = yk_json_string_value(first);
+    const char *type = yk_json_string_value(type_node);
     if (first && !class) {
         return yk_fail(YK_ERROR_INPUT, "\"architectures\" must be a list of names, not of %s",
                        yk_json_type_name(first));
     }
     for (size_t i = 0; i < yk_architecture_count; i++) {
-        if (class ? yk_config_fields_is_among(class, yk_architectures[i]->classes)
-                  : yk_config_fields_is_among(type, yk_architectures[i]->model_types)) {
+        if (class ? yk_config_fields_names_contain(class, yk_architectures[i]->classes)
+                  : yk_config_fields_names_contain(type, yk_architectures[i]->model_types)) {
             *out = yk_architectures[i];
             return YK_OK;
         }
@@ -76,7 +76,7 @@ static yk_status check_sizes(const struct yk_model_config *config)
     const double width = (double)config->width;
     const double attended = (double)config->heads * (double)config->head_size;
     const double tokens =
-        (double)config->vocabulary + (double)yk_model_config_target_vocabulary(config);
+        (double)config->vocabulary + (double)yk_model_config_target_vocabulary_size(config);
     const double rows = 2 * tokens + (double)config->token_types +
                         (config->architecture->position_table ? 2 * (double)config->positions : 0);
     const double blocks = (double)config->layers + (double)config->encoder_layers;
@@ -119,7 +119,7 @@ yk_status yk_model_config_parse(const char *text, size_t length, const char *sou
         yk_json_destroy(json);
     }
     if (status != YK_OK) {
-        return status == YK_ERROR_INPUT ? yk_status_prefix(status, source) : status;
+        return status == YK_ERROR_INPUT ? yk_status_prefix_message(status, source) : status;
     }
     *out = config;
     return YK_OK;
@@ -227,7 +227,7 @@ static yk_status read_path(const char *path, struct yk_arena *arena,
     return read_file(file, arena, out);
 }
 
-bool yk_model_config_is_path(const char *word)
+bool yk_model_config_name_is_path(const char *word)
 {
     return is_json_file(word) || (strchr(word, '/') && !find_published(word));
 }

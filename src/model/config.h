@@ -81,14 +81,14 @@ struct yk_model_config {
 };
 
 /* Returns the size of the vocabulary of the head. */
-static inline int64_t yk_model_config_target_vocabulary(const struct yk_model_config *config)
+static inline int64_t yk_model_config_target_vocabulary_size(const struct yk_model_config *config)
 {
     return config->target_vocabulary > 0 ? config->target_vocabulary : config->vocabulary;
 }
 
 /* Returns the distance between two rows of logits, in numbers. Rows are aligned to 16 bytes for
  * matrix units, and long rows to 128 bytes for memory. */
-static inline int64_t yk_model_config_logit_stride(int64_t vocabulary)
+static inline int64_t yk_model_config_logit_row_stride(int64_t vocabulary)
 {
     const int64_t step = vocabulary >= 4096 ? 64 : 8;
     return (vocabulary + step - 1) / step * step;
@@ -108,7 +108,7 @@ yk_status yk_model_config_parse(const char *text, size_t length, const char *sou
 
 /* Returns whether yk_model_config_open() treats `word` as a path. Otherwise `word` is the name of a
  * built-in model. */
-bool yk_model_config_is_path(const char *word);
+bool yk_model_config_name_is_path(const char *word);
 
 /* Opens a config by name or path. If `word` contains a '/' or ends in ".json", it is the path of a
  * config.json or of a folder that contains one. Otherwise it is the name of a built-in model. A
@@ -123,8 +123,8 @@ yk_status yk_model_config_open(const char *word, struct yk_arena *arena,
  * transformers does not use its defaults. An unknown decoder_start is not written, because version
  * 5 requires a number. A Mistral model is written as the equivalent Llama model.
  */
-yk_status yk_model_config_write(const struct yk_model_config *config, enum yk_precision dtype,
-                                struct yk_text *out) YK_MUST_USE;
+yk_status yk_model_config_to_json(const struct yk_model_config *config, enum yk_precision dtype,
+                                  struct yk_text *out) YK_MUST_USE;
 
 enum {
     YK_BUILTIN_MAX_ALIASES = 3

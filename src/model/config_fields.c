@@ -38,7 +38,7 @@ static yk_status read_size(const struct yk_config_field *field, const struct yk_
         return yk_fail(YK_ERROR_INPUT, "\"%s\" is missing; it gives %s", key, field->what);
     }
     double value = 0;
-    if (!yk_json_number(node, &value)) {
+    if (!yk_json_number_value(node, &value)) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a whole number, %s, not %s", key,
                        field->what, yk_json_type_name(node));
     }
@@ -68,7 +68,7 @@ yk_status yk_config_fields_string_equals(const struct yk_json *json, const char 
                                          const char *name, bool *out)
 {
     const struct yk_json *node = yk_json_get_member(json, key);
-    const char *found = yk_json_string(node);
+    const char *found = yk_json_string_value(node);
     if (node && !yk_json_is_null(node) && !found) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a string, not %s", key,
                        yk_json_type_name(node));
@@ -77,7 +77,7 @@ yk_status yk_config_fields_string_equals(const struct yk_json *json, const char 
     return YK_OK;
 }
 
-bool yk_config_fields_is_among(const char *name, const char *const *names)
+bool yk_config_fields_names_contain(const char *name, const char *const *names)
 {
     while (name && *names && strcmp(name, *names) != 0) {
         names++;
@@ -93,12 +93,12 @@ yk_status yk_config_fields_read_activation(const struct yk_json *json, const cha
     static const char *const by_tanh[] = {"gelu_new", "gelu_pytorch_tanh", "gelu_fast", NULL};
     static const char *const silu[] = {"silu", "swish", NULL};
     YK_TRY(yk_config_fields_string_equals(json, key, "relu", &config->relu)); /* checks the type */
-    const char *found = yk_json_string(yk_json_get_member(json, key));
+    const char *found = yk_json_string_value(yk_json_get_member(json, key));
     const char *name = found ? found : preset;
-    config->gelu_erf = yk_config_fields_is_among(name, exact);
-    config->silu = yk_config_fields_is_among(name, silu);
+    config->gelu_erf = yk_config_fields_names_contain(name, exact);
+    config->silu = yk_config_fields_names_contain(name, silu);
     if (!config->relu && !config->gelu_erf && !config->silu &&
-        !yk_config_fields_is_among(name, by_tanh)) {
+        !yk_config_fields_names_contain(name, by_tanh)) {
         config->not_trained = what;
     }
     return YK_OK;
@@ -114,7 +114,7 @@ static yk_status read_id(const struct yk_json *json, const char *key, int64_t bo
     if (!one || yk_json_is_null(one)) {
         return YK_OK;
     }
-    if (!yk_json_number(one, &value) || value != floor(value)) {
+    if (!yk_json_number_value(one, &value) || value != floor(value)) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a token's id, a whole number", key);
     }
     if (value >= 0 && value < (double)bound) {
@@ -126,7 +126,7 @@ static yk_status read_id(const struct yk_json *json, const char *key, int64_t bo
 yk_status yk_config_fields_read_token_ids(const struct yk_json *json,
                                           struct yk_model_config *config)
 {
-    const int64_t target = yk_model_config_target_vocabulary(config);
+    const int64_t target = yk_model_config_target_vocabulary_size(config);
     const int64_t min = target < config->vocabulary ? target : config->vocabulary;
     YK_TRY(read_id(json, "pad_token_id", min, &config->ids.pad));
     YK_TRY(read_id(json, "bos_token_id", min, &config->ids.begin));
@@ -142,13 +142,14 @@ yk_status yk_config_fields_read_number(const struct yk_json *json, const char *k
     if (!node || yk_json_is_null(node)) {
         return YK_OK;
     }
-    if (!yk_json_number(node, out) || !(*out > 0)) {
+    if (!yk_json_number_value(node, out) || !(*out > 0)) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a number above 0", key);
     }
     return YK_OK;
 }
 
-yk_status yk_config_fields_refuse_flag(const struct yk_json *json, const char *key, const char *why)
+yk_status yk_config_fields_check_flag_is_false(const struct yk_json *json, const char *key,
+                                               const char *why)
 {
     bool set = false;
     YK_TRY(yk_config_fields_read_flag(json, key, false, &set));
@@ -190,10 +191,10 @@ static const char *key_at(const struct yk_config_field_table *table, const struc
     return key;
 }
 
-yk_status yk_config_fields_check_divides(const struct yk_config_field_table *table,
-                                         const struct yk_json *json,
-                                         const struct yk_model_config *config, size_t part,
-                                         size_t whole)
+yk_status yk_config_fields_check_divisible(const struct yk_config_field_table *table,
+                                           const struct yk_json *json,
+                                           const struct yk_model_config *config, size_t part,
+                                           size_t whole)
 {
     if (size_at(config, whole) % size_at(config, part) == 0) {
         return YK_OK;

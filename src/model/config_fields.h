@@ -42,16 +42,16 @@ struct yk_config_field_table {
     size_t flag_count;
 };
 
-#define YK_CONFIG_OFFSET(member) offsetof(struct yk_model_config, member)
+#define YK_MODEL_CONFIG_OFFSETOF(member) offsetof(struct yk_model_config, member)
 
 /* Table rows for one member of the config. The variable arguments are one or two keys. */
-#define YK_CONFIG_FIELD(member, preset, what, ...)                                                 \
+#define YK_CONFIG_FIELD_ROW(member, preset, what, ...)                                             \
     {                                                                                              \
-        {__VA_ARGS__}, what, preset, YK_CONFIG_OFFSET(member)                                      \
+        {__VA_ARGS__}, what, preset, YK_MODEL_CONFIG_OFFSETOF(member)                              \
     }
-#define YK_CONFIG_FLAG(member, key, preset)                                                        \
+#define YK_CONFIG_FLAG_ROW(member, key, preset)                                                    \
     {                                                                                              \
-        key, preset, YK_CONFIG_OFFSET(member)                                                      \
+        key, preset, YK_MODEL_CONFIG_OFFSETOF(member)                                              \
     }
 
 #define YK_CONFIG_FIELD_TABLE(field_rows, flag_rows)                                               \
@@ -67,7 +67,7 @@ yk_status yk_config_fields_read(const struct yk_config_field_table *table,
 
 /* Returns whether `name` is one of `names`. `names` ends with NULL. Returns false if `name` is
  * NULL. */
-bool yk_config_fields_is_among(const char *name, const char *const *names);
+bool yk_config_fields_names_contain(const char *name, const char *const *names);
 
 /* Sets `*out` to whether the string at `key` equals `name`. If the key is missing or null, sets it
  * to false. */
@@ -96,14 +96,14 @@ yk_status yk_config_fields_read_number(const struct yk_json *json, const char *k
                                        double *out) YK_MUST_USE;
 
 /* Fails if the flag `key` is true. `why` is the end of the error message. */
-yk_status yk_config_fields_refuse_flag(const struct yk_json *json, const char *key,
-                                       const char *why) YK_MUST_USE;
+yk_status yk_config_fields_check_flag_is_false(const struct yk_json *json, const char *key,
+                                               const char *why) YK_MUST_USE;
 
 /* Fails unless the size at offset `part` divides the size at offset `whole`. The error message
  * contains the keys of both sizes in the file. */
-yk_status yk_config_fields_check_divides(const struct yk_config_field_table *table,
-                                         const struct yk_json *json,
-                                         const struct yk_model_config *config, size_t part,
-                                         size_t whole) YK_MUST_USE;
+yk_status yk_config_fields_check_divisible(const struct yk_config_field_table *table,
+                                           const struct yk_json *json,
+                                           const struct yk_model_config *config, size_t part,
+                                           size_t whole) YK_MUST_USE;
 
 #endif

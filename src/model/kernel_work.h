@@ -39,14 +39,14 @@ struct yk_kernel_work_list {
  * inputs, and the gradients of trained weights. Embedding lookups and recomputation are not
  * counted.
  */
-struct yk_flops {
+struct yk_mfu_flops {
     double formula; /* attention counts 12 × heads × head size × context per token */
     double exact;   /* attention counts the pairs of positions that it computes */
 };
 
 /* Returns the sum of the operations of all kernels of one class. */
-static inline double yk_kernel_work_sum_operations(const struct yk_kernel_work_list *list,
-                                                   enum yk_kernel_class class)
+static inline double yk_kernel_work_sum_class_operations(const struct yk_kernel_work_list *list,
+                                                         enum yk_kernel_class class)
 {
     double sum = 0;
     for (int32_t i = 0; i < list->count; i++) {

@@ -165,10 +165,10 @@ void yk_layer_builder_begin(struct yk_layer_builder *builder, const struct yk_mo
             workload->nf4 && role != YK_LAYER_ROLE_BLOCK ? YK_PRECISION_FP32 : workload->precision,
     };
     builder->input_bytes = input_rows > 0 ? input_rows * config->width * item_bytes(builder) : 0;
-    yk_layer_builder_append_shape(builder, "%s", kind);
+    yk_layer_builder_append_shape_text(builder, "%s", kind);
 }
 
-void yk_layer_builder_append_shape(struct yk_layer_builder *builder, const char *format, ...)
+void yk_layer_builder_append_shape_text(struct yk_layer_builder *builder, const char *format, ...)
 {
     const size_t length = strlen(builder->shape);
     va_list arguments;
@@ -383,7 +383,7 @@ void yk_layer_builder_add_loss(struct yk_layer_builder *builder, int64_t rows, i
     const double numbers = (double)rows * (double)classes;
     add_forward(builder, vector_work("loss", LOSS_OPERATIONS * numbers,
                                      2 * numbers * (double)item_bytes(builder), 1));
-    keep(builder, rows * yk_model_config_logit_stride(classes));
+    keep(builder, rows * yk_model_config_logit_row_stride(classes));
 }
 
 void yk_layer_builder_add_unused_parameters(struct yk_layer_builder *builder, int64_t parameters)

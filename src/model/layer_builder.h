@@ -88,7 +88,7 @@ void yk_layer_builder_begin(struct yk_layer_builder *builder, const struct yk_mo
                             const char *kind, int64_t input_rows);
 
 /* Appends formatted text to the shape, for example " C768 F3072 H12"; see yk_layer.shape. */
-void yk_layer_builder_append_shape(struct yk_layer_builder *builder, const char *format, ...)
+void yk_layer_builder_append_shape_text(struct yk_layer_builder *builder, const char *format, ...)
     YK_PRINTF_LIKE(2, 3);
 
 void yk_layer_builder_add_linear(struct yk_layer_builder *builder,

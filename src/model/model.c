@@ -69,7 +69,7 @@ static yk_status check_size(const struct yk_model_config *config,
     const double adapted = (double)workload->lora_rank * 16;
     const double bytes =
         8 * (blocks * (widths + adapted) * (tokens + (double)workload->lora_rank) +
-             (tokens + 1) * ((double)yk_model_config_target_vocabulary(config) + widths));
+             (tokens + 1) * ((double)yk_model_config_target_vocabulary_size(config) + widths));
     if (bytes > MAX_BYTES) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s: a batch of %" PRId64 " × %" PRId64
@@ -142,9 +142,9 @@ int64_t yk_model_count_all_tokens(const struct yk_model *model)
     return model->workload.batch * (model->workload.sequence + model->workload.target_sequence);
 }
 
-struct yk_flops yk_model_flops(const struct yk_model *model)
+struct yk_mfu_flops yk_model_count_mfu_flops(const struct yk_model *model)
 {
-    struct yk_flops sum = {0};
+    struct yk_mfu_flops sum = {0};
     for (int32_t i = 0; i < model->layer_count; i++) {
         sum.formula += model->layers[i].flops.formula;
         sum.exact += model->layers[i].flops.exact;
@@ -190,7 +190,7 @@ yk_status yk_model_cache_create(const struct yk_model_config *config,
                                 const struct yk_workload *workload, struct yk_model_cache **out)
 {
     struct yk_model_cache *cache = NULL;
-    YK_TRY_NEW_WITH_ARENA(cache);
+    YK_TRY_NEW_WITH_OWN_ARENA(cache);
     cache->config = config;
     cache->workload = *workload;
     cache->workload.recompute = false;

@@ -73,7 +73,7 @@ struct yk_layer {
     struct yk_kernel_work_list forward;
     struct yk_kernel_work_list backward; /* kernels of the backward pass, including recomputation */
     struct yk_kernel_work_list update;   /* kernels of the optimizer update, once per step */
-    struct yk_flops flops;               /* operations of both passes, without recomputation */
+    struct yk_mfu_flops flops;           /* operations of both passes, without recomputation */
 
     bool is_block;       /* the plan may recompute the layer */
     bool keeps_input;    /* saved_bytes include the input of the layer */
@@ -123,7 +123,7 @@ int64_t yk_model_count_loss_tokens(const struct yk_model *model);
 int64_t yk_model_count_all_tokens(const struct yk_model *model);
 
 /* Returns the operations that MFU counts for training on one batch or micro-batch. */
-struct yk_flops yk_model_flops(const struct yk_model *model);
+struct yk_mfu_flops yk_model_count_mfu_flops(const struct yk_model *model);
 
 /* The sizes of a layer's state during training. */
 struct yk_model_layer_state_bytes {

@@ -24,9 +24,9 @@ void yk_model_builder_begin_block(const struct yk_model_builder *model, const ch
                                   struct yk_layer_builder *out)
 {
     yk_model_builder_begin_layer(model, YK_LAYER_ROLE_BLOCK, kind, input_rows, out);
-    yk_layer_builder_append_shape(out, " C%lld F%lld H%lld%s", (long long)model->config->width,
-                                  (long long)inner, (long long)heads,
-                                  model->config->relu ? " relu" : "");
+    yk_layer_builder_append_shape_text(out, " C%lld F%lld H%lld%s", (long long)model->config->width,
+                                       (long long)inner, (long long)heads,
+                                       model->config->relu ? " relu" : "");
 }
 
 void yk_model_builder_add_feed_forward(const struct yk_model_builder *model,
@@ -194,17 +194,18 @@ enum yk_activation_kind yk_model_builder_activation_kind(const struct yk_model_b
     return model->config->relu ? YK_ACTIVATION_RELU : YK_ACTIVATION_GELU;
 }
 
-void yk_model_builder_append_target_shape(const struct yk_model_builder *model,
-                                          struct yk_layer_builder *builder)
+void yk_model_builder_append_target_length(const struct yk_model_builder *model,
+                                           struct yk_layer_builder *builder)
 {
     const int64_t target = model->workload.target_sequence;
     if (target > 0 && target != model->workload.sequence) {
-        yk_layer_builder_append_shape(builder, " target%lld", (long long)target);
+        yk_layer_builder_append_shape_text(builder, " target%lld", (long long)target);
     }
 }
 
-struct yk_attention_spec yk_model_builder_self_attention_spec(const struct yk_model_builder *model,
-                                                              int64_t length, bool causal)
+struct yk_attention_spec
+yk_model_builder_make_self_attention_spec(const struct yk_model_builder *model, int64_t length,
+                                          bool causal)
 {
     return (struct yk_attention_spec){
         .name = "attention",
@@ -224,12 +225,12 @@ void yk_model_builder_add_head(struct yk_model_builder *model, int64_t rows, int
     static const char *const modules[YK_MODEL_BUILDER_MAX_MODULES] = {"lm_head"};
     const struct yk_model_config *config = model->config;
     const int64_t C = config->width;
-    const int64_t V = yk_model_config_target_vocabulary(config);
+    const int64_t V = yk_model_config_target_vocabulary_size(config);
     struct yk_layer_builder builder;
     yk_model_builder_begin_layer(model, YK_LAYER_ROLE_OUTPUT, "head", rows, &builder);
-    yk_layer_builder_append_shape(&builder, " C%lld V%lld%s", (long long)C, (long long)V,
-                                  config->tied ? " tied" : "");
-    yk_model_builder_append_target_shape(model, &builder);
+    yk_layer_builder_append_shape_text(&builder, " C%lld V%lld%s", (long long)C, (long long)V,
+                                       config->tied ? " tied" : "");
+    yk_model_builder_append_target_length(model, &builder);
     yk_layer_builder_add_linear(
         &builder,
         &(struct yk_linear_spec){"logits", rows, C, V, 1, .tied = config->tied, .in_place = true});
@@ -246,8 +247,8 @@ void yk_model_builder_add_norm_and_head(struct yk_model_builder *model, enum yk_
     const int64_t rows = model->workload.batch * model->workload.sequence;
     struct yk_layer_builder builder;
     yk_model_builder_begin_layer(model, YK_LAYER_ROLE_OUTPUT, "norm", rows, &builder);
-    yk_layer_builder_append_shape(&builder, kind == YK_NORM_RMS ? " rms C%lld" : " C%lld",
-                                  (long long)model->config->width);
+    yk_layer_builder_append_shape_text(&builder, kind == YK_NORM_RMS ? " rms C%lld" : " C%lld",
+                                       (long long)model->config->width);
     yk_layer_builder_add_norm(&builder, kind, rows, model->config->width);
     const int32_t norm =
         yk_model_builder_add_layer(model, &builder, "norm", modules, YK_LAYER_NONE);

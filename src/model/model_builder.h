@@ -62,12 +62,13 @@ enum yk_activation_kind yk_model_builder_activation_kind(const struct yk_model_b
 
 /* Appends the length of the target to the shape of a layer of a decoder, if this length is not
  * T. */
-void yk_model_builder_append_target_shape(const struct yk_model_builder *model,
-                                          struct yk_layer_builder *builder);
+void yk_model_builder_append_target_length(const struct yk_model_builder *model,
+                                           struct yk_layer_builder *builder);
 
 /* Describes self-attention in sequences of `length` tokens. */
-struct yk_attention_spec yk_model_builder_self_attention_spec(const struct yk_model_builder *model,
-                                                              int64_t length, bool causal);
+struct yk_attention_spec
+yk_model_builder_make_self_attention_spec(const struct yk_model_builder *model, int64_t length,
+                                          bool causal);
 
 /* Adds the final norm and the head after layer `last`. If the head is tied, it shares the weights
  * of layer `embed`. */

@@ -109,7 +109,7 @@ int32_t yk_module_tree_add_parameter(struct yk_module_tree *modules, const char 
 }
 
 void yk_module_tree_add_buffer(struct yk_module_tree *modules, const char *name,
-                               enum yk_module_tensor_kind kind, int64_t elements)
+                               enum yk_module_tensor_type kind, int64_t elements)
 {
     (void)add_tensor(modules, name,
                      (struct yk_module_tensor){.kind = kind, .buffer = true, .elements = elements});

@@ -21,7 +21,7 @@ enum {
 
 /* The element type of a tensor. Floating-point tensors have the dtype with which the model is
  * loaded. */
-enum yk_module_tensor_kind {
+enum yk_module_tensor_type {
     YK_MODULE_TENSOR_FLOAT,
     YK_MODULE_TENSOR_INT64,
 };
@@ -29,7 +29,7 @@ enum yk_module_tensor_kind {
 struct yk_module_tensor {
     const char *name; /* full name: "model.norm.weight" */
     int32_t module;   /* the module that owns the tensor */
-    enum yk_module_tensor_kind kind;
+    enum yk_module_tensor_type kind;
     bool buffer;     /* the tensor is a buffer, not a parameter */
     int32_t tied_to; /* the earlier tensor that uses the same memory, or YK_MODULE_NONE */
     int64_t elements;
@@ -83,7 +83,7 @@ void yk_module_tree_set_unsplittable(struct yk_module_tree *modules);
 int32_t yk_module_tree_add_parameter(struct yk_module_tree *modules, const char *name,
                                      int64_t elements);
 void yk_module_tree_add_buffer(struct yk_module_tree *modules, const char *name,
-                               enum yk_module_tensor_kind kind, int64_t elements);
+                               enum yk_module_tensor_type kind, int64_t elements);
 
 /* Ties a parameter to an earlier parameter: they use the same memory. */
 void yk_module_tree_tie_parameters(struct yk_module_tree *modules, int32_t parameter,

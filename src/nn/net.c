@@ -14,7 +14,7 @@ size_t yk_net_parameter_bytes(const struct yk_net *net, const struct yk_paramete
     const size_t count = (size_t)parameter->count;
     switch (parameter->format) {
     case YK_PARAMETER_NF4:
-        return yk_ops_nf4_set_pointers(NULL, parameter->count, NULL);
+        return yk_ops_lay_out_nf4_tensor(NULL, parameter->count, NULL);
     case YK_PARAMETER_FP32:
         return count * FP32_BYTES;
     default:
@@ -151,7 +151,7 @@ yk_status yk_net_create(const struct yk_model *model, const struct yk_net_option
                        "up to that many can: --seq %lld",
                        model->config->name, (long long)window, (long long)window);
     }
-    YK_TRY_NEW_WITH_ARENA(net);
+    YK_TRY_NEW_WITH_OWN_ARENA(net);
     net->config = model->config;
     net->workload = model->workload;
     net->options = *options;

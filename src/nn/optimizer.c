@@ -25,20 +25,20 @@ static float bias_correction(double beta, double t)
 
 /* One update of a layer. */
 struct update {
-    const struct yk_optimizer *optimizer;
+    const struct yk_optimizer_options *optimizer;
     const struct yk_parameter_store *store;
     struct yk_backend_lane *lane;
     int32_t layer;
     double lr;
     int64_t updates;
-    const struct yk_gradient_norm *gradient_norm;
+    const struct yk_gradient_norm_and_factor *gradient_norm;
 };
 
 /* Updates the parameters `first` to `end` of the layer that the span contains. */
 static void update_range(const struct update *update, const struct yk_layer_partition_span *span,
                          int64_t first, int64_t end, double decay)
 {
-    const struct yk_optimizer *optimizer = update->optimizer;
+    const struct yk_optimizer_options *optimizer = update->optimizer;
     const struct yk_parameter_store_layer *kept = &update->store->layers[update->layer];
     const struct yk_backend *backend = update->store->context.backend;
     const enum yk_precision type = update->store->net->workload.precision;
@@ -80,10 +80,10 @@ static void update_range(const struct update *update, const struct yk_layer_part
     }
 }
 
-void yk_optimizer_update_layer(const struct yk_optimizer *optimizer,
+void yk_optimizer_update_layer(const struct yk_optimizer_options *optimizer,
                                const struct yk_parameter_store *store, struct yk_backend_lane *lane,
                                int32_t layer, double lr, int64_t updates,
-                               const struct yk_gradient_norm *gradient_norm)
+                               const struct yk_gradient_norm_and_factor *gradient_norm)
 {
     const struct update update = {optimizer, store, lane, layer, lr, updates, gradient_norm};
     const struct yk_net_layer *of = &store->net->layers[layer];

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct yk_optimizer {
+struct yk_optimizer_options {
     enum yk_optimizer_kind kind;
     double beta1;
     double beta2;
@@ -24,9 +24,9 @@ bool yk_optimizer_find_kind(const char *name, enum yk_optimizer_kind *out);
 /* Enqueues the update of the parameters that a layer owns. `updates` is the number of earlier
  * updates. `gradient_norm` is on the device; NULL means: never clip gradients and never skip an
  * update. */
-void yk_optimizer_update_layer(const struct yk_optimizer *optimizer,
+void yk_optimizer_update_layer(const struct yk_optimizer_options *optimizer,
                                const struct yk_parameter_store *store, struct yk_backend_lane *lane,
                                int32_t layer, double lr, int64_t updates,
-                               const struct yk_gradient_norm *gradient_norm);
+                               const struct yk_gradient_norm_and_factor *gradient_norm);
 
 #endif

@@ -56,7 +56,7 @@ int32_t yk_device_map_list_places(const struct yk_device_map *map, const char *m
     return count;
 }
 
-void yk_device_map_write_place(struct yk_text *text, int32_t place)
+void yk_device_map_append_place_json(struct yk_text *text, int32_t place)
 {
     if (place >= 0) {
         yk_text_addf(text, "%d", place);
@@ -71,7 +71,7 @@ static const char *place_name(struct yk_text *text, int32_t place)
     if (place >= 0) {
         yk_text_add(text, "device ");
     }
-    yk_device_map_write_place(text, place);
+    yk_device_map_append_place_json(text, place);
     return yk_text_chars(text);
 }
 
@@ -148,8 +148,8 @@ static yk_status create_places(const struct yk_module_tree *modules, struct yk_a
     out->modules = modules;
     YK_TRY_NEW(arena, out->of_module, modules->module_count);
     YK_TRY_NEW(arena, out->of_tensor, modules->tensor_count);
-    yk_number_fill_array(out->of_module, modules->module_count, YK_DEVICE_MAP_UNASSIGNED);
-    yk_number_fill_array(out->of_tensor, modules->tensor_count, YK_DEVICE_MAP_UNASSIGNED);
+    yk_number_fill_int32_array(out->of_module, modules->module_count, YK_DEVICE_MAP_UNASSIGNED);
+    yk_number_fill_int32_array(out->of_tensor, modules->tensor_count, YK_DEVICE_MAP_UNASSIGNED);
     return YK_OK;
 }
 
@@ -208,9 +208,10 @@ static void add_entry(struct yk_device_map_entry *entries, int32_t *count, const
     }
 }
 
-yk_status yk_device_map_create(const struct yk_module_tree *modules, const int32_t *module_places,
-                               const int32_t *tensor_places, struct yk_arena *arena,
-                               struct yk_device_map **out)
+yk_status yk_device_map_create_from_places(const struct yk_module_tree *modules,
+                                           const int32_t *module_places,
+                                           const int32_t *tensor_places, struct yk_arena *arena,
+                                           struct yk_device_map **out)
 {
     struct yk_device_map_entry *entries = NULL;
     struct yk_device_map *map = NULL;
@@ -233,16 +234,18 @@ static yk_status create_checked(const struct places *places, int32_t device_coun
                                 struct yk_arena *arena, const struct yk_device_map **out)
 {
     struct yk_device_map *map = NULL;
-    YK_TRY(
-        yk_device_map_create(places->modules, places->of_module, places->of_tensor, arena, &map));
+    YK_TRY(yk_device_map_create_from_places(places->modules, places->of_module, places->of_tensor,
+                                            arena, &map));
     YK_TRY(yk_device_map_check(map, places->modules, device_count));
     *out = map;
     return YK_OK;
 }
 
-yk_status yk_device_map_from_layers(const struct yk_model *model, const int32_t *layer_devices,
-                                    const struct yk_module_tree *modules, int32_t device_count,
-                                    struct yk_arena *arena, const struct yk_device_map **out)
+yk_status yk_device_map_create_from_layers(const struct yk_model *model,
+                                           const int32_t *layer_devices,
+                                           const struct yk_module_tree *modules,
+                                           int32_t device_count, struct yk_arena *arena,
+                                           const struct yk_device_map **out)
 {
     struct places places = {0};
     YK_TRY(create_places(modules, arena, &places));
@@ -260,7 +263,7 @@ static yk_status read_place(const struct yk_json *root, const char *name, int32_
                             int32_t *out)
 {
     const struct yk_json *node = yk_json_get_member(root, name);
-    const char *word = yk_json_string(node);
+    const char *word = yk_json_string_value(node);
     double number = 0;
     if (!node) {
         *out = YK_DEVICE_MAP_UNASSIGNED;
@@ -268,7 +271,7 @@ static yk_status read_place(const struct yk_json *root, const char *name, int32_
         *out = YK_DEVICE_MAP_CPU;
     } else if (word && strcmp(word, "disk") == 0) {
         *out = YK_DEVICE_MAP_DISK;
-    } else if (yk_json_number(node, &number) && number >= 0 && floor(number) == number) {
+    } else if (yk_json_number_value(node, &number) && number >= 0 && floor(number) == number) {
         /* yk_device_map_check() refuses a number beyond the last device. */
         *out = number < INT32_MAX ? (int32_t)number : INT32_MAX;
     } else {
@@ -317,9 +320,9 @@ static yk_status read_map(const struct yk_json *root, const struct yk_module_tre
     return create_checked(&places, device_count, arena, out);
 }
 
-yk_status yk_device_map_read(const char *text, size_t length, const char *source,
-                             const struct yk_module_tree *modules, int32_t device_count,
-                             struct yk_arena *arena, const struct yk_device_map **out)
+yk_status yk_device_map_parse(const char *text, size_t length, const char *source,
+                              const struct yk_module_tree *modules, int32_t device_count,
+                              struct yk_arena *arena, const struct yk_device_map **out)
 {
     YK_TRY_WITH_PARSED_JSON(root, text, length, source,
                             read_map(root, modules, device_count, arena, out));

@@ -56,29 +56,31 @@ yk_status yk_device_map_check(const struct yk_device_map *map, const struct yk_m
  * are device indices, "cpu" or "disk". `source` is the file's name; every error message begins with
  * it.
  */
-yk_status yk_device_map_read(const char *text, size_t length, const char *source,
-                             const struct yk_module_tree *modules, int32_t device_count,
-                             struct yk_arena *arena, const struct yk_device_map **out) YK_MUST_USE;
+yk_status yk_device_map_parse(const char *text, size_t length, const char *source,
+                              const struct yk_module_tree *modules, int32_t device_count,
+                              struct yk_arena *arena, const struct yk_device_map **out) YK_MUST_USE;
 
 /*
  * Creates the map that places every layer of `model` on its device in `layer_devices` (layers).
  * Places tensors that belong to no layer on the device of the first layer.
  */
-yk_status yk_device_map_from_layers(const struct yk_model *model, const int32_t *layer_devices,
-                                    const struct yk_module_tree *modules, int32_t device_count,
-                                    struct yk_arena *arena,
-                                    const struct yk_device_map **out) YK_MUST_USE;
+yk_status yk_device_map_create_from_layers(const struct yk_model *model,
+                                           const int32_t *layer_devices,
+                                           const struct yk_module_tree *modules,
+                                           int32_t device_count, struct yk_arena *arena,
+                                           const struct yk_device_map **out) YK_MUST_USE;
 
 /*
  * Creates a map, in `arena`, with an entry for every module that has a place in `module_places`
  * (modules) and for every tensor that has a place in `tensor_places` (tensors).
  * YK_DEVICE_MAP_UNASSIGNED in these arrays means: no entry.
  */
-yk_status yk_device_map_create(const struct yk_module_tree *modules, const int32_t *module_places,
-                               const int32_t *tensor_places, struct yk_arena *arena,
-                               struct yk_device_map **out) YK_MUST_USE;
+yk_status yk_device_map_create_from_places(const struct yk_module_tree *modules,
+                                           const int32_t *module_places,
+                                           const int32_t *tensor_places, struct yk_arena *arena,
+                                           struct yk_device_map **out) YK_MUST_USE;
 
 /* Writes a place as JSON: "cpu", "disk" or the index of a device. */
-void yk_device_map_write_place(struct yk_text *text, int32_t place);
+void yk_device_map_append_place_json(struct yk_text *text, int32_t place);
 
 #endif

@@ -17,7 +17,7 @@ const char *yk_plan_strategy_name(enum yk_sharding_strategy strategy)
     return names[strategy];
 }
 
-const char *yk_plan_pipeline_name(enum yk_pipeline_schedule_kind pipeline)
+const char *yk_plan_pipeline_schedule_name(enum yk_pipeline_schedule_kind pipeline)
 {
     static const char *const names[YK_PIPELINE_SCHEDULE_COUNT] = {
         [YK_PIPELINE_GPIPE] = "gpipe",
@@ -35,7 +35,7 @@ const char *yk_plan_decision_name(int32_t bit)
     return names[bit];
 }
 
-const char *yk_plan_transfer_name(enum yk_transfer_kind kind)
+const char *yk_plan_transfer_kind_name(enum yk_transfer_kind kind)
 {
     static const char *const names[] = {
         [YK_TRANSFER_ALL_GATHER] = "all_gather",
@@ -178,7 +178,7 @@ void yk_plan_group_sample_ranges(const struct yk_plan *plan, int32_t group, int3
     }
 }
 
-void yk_plan_sync_tied_layers(struct yk_plan *plan, const struct yk_model *model)
+void yk_plan_unify_tied_layers(struct yk_plan *plan, const struct yk_model *model)
 {
     for (int32_t l = 0; l < plan->layer_count; l++) {
         const struct yk_plan_layer *owner = &plan->layers[yk_model_weight_owner(model, l)];

@@ -181,10 +181,10 @@ const char *yk_plan_strategy_name(enum yk_sharding_strategy strategy);
 const char *yk_plan_decision_name(int32_t bit);
 
 /* Returns "gpipe", "1f1b" or "nested". */
-const char *yk_plan_pipeline_name(enum yk_pipeline_schedule_kind pipeline);
+const char *yk_plan_pipeline_schedule_name(enum yk_pipeline_schedule_kind pipeline);
 
 /* Returns "all_gather", "reduce_scatter" or "all_reduce". */
-const char *yk_plan_transfer_name(enum yk_transfer_kind kind);
+const char *yk_plan_transfer_kind_name(enum yk_transfer_kind kind);
 
 /* Creates a plan whose members are zero, except for the counts. Every group has room for `ranks`
  * members. */
@@ -231,7 +231,7 @@ enum {
 };
 
 /* Gives layers with shared weights the group and strategy of the layer that owns the weights. */
-void yk_plan_sync_tied_layers(struct yk_plan *plan, const struct yk_model *model);
+void yk_plan_unify_tied_layers(struct yk_plan *plan, const struct yk_model *model);
 
 int32_t yk_plan_count_group_layers(const struct yk_plan *plan, int32_t group);
 

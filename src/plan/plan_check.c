@@ -70,7 +70,7 @@ static yk_status check_scalars(const struct yk_plan *plan)
 /* Sorts `numbers` and returns one that occurs twice, or −1. */
 static int32_t find_twice(int32_t *numbers, int32_t count)
 {
-    qsort(numbers, (size_t)count, sizeof *numbers, yk_number_compare_int32);
+    qsort(numbers, (size_t)count, sizeof *numbers, yk_number_qsort_compare_int32);
     for (int32_t i = 1; i < count; i++) {
         if (numbers[i] == numbers[i - 1]) {
             return numbers[i];
@@ -293,7 +293,7 @@ static yk_status check_transfer(const struct yk_plan *plan, const struct yk_mode
                        transfer->layer);
     }
     const struct yk_layer *layer = &model->layers[transfer->layer];
-    const char *kind = yk_plan_transfer_name(transfer->kind);
+    const char *kind = yk_plan_transfer_kind_name(transfer->kind);
     const enum yk_sharding_strategy strategy = yk_plan_effective_strategy(plan, transfer->layer);
     if (layer->shares_weights_of != YK_LAYER_NONE &&
         yk_plan_layer_block_count(plan, model, transfer->layer) == 0) {
@@ -343,7 +343,7 @@ static yk_status check_transfers(const struct yk_plan *plan, const struct yk_mod
             return yk_fail(YK_ERROR_INPUT,
                            "%s of \"%s\" stands after a transfer of a later slot; order them by "
                            "slot",
-                           yk_plan_transfer_name(transfer->kind),
+                           yk_plan_transfer_kind_name(transfer->kind),
                            model->layers[transfer->layer].name);
         }
     }

@@ -41,13 +41,13 @@ struct reading {
 static yk_status check_version(const struct yk_json *root)
 {
     const char *model =
-        yk_json_string(yk_json_get_member(yk_json_get_member(root, "model"), "source"));
+        yk_json_string_value(yk_json_get_member(yk_json_get_member(root, "model"), "source"));
     const char *cluster =
-        yk_json_string(yk_json_get_member(yk_json_get_member(root, "cluster"), "source"));
-    const char *kind = yk_json_string(yk_json_get_member(root, "kind"));
+        yk_json_string_value(yk_json_get_member(yk_json_get_member(root, "cluster"), "source"));
+    const char *kind = yk_json_string_value(yk_json_get_member(root, "kind"));
     double version = VERSION;
     if (!kind || strcmp(kind, "plan") != 0 ||
-        !yk_json_number(yk_json_get_member(root, "yoke"), &version) || version >= VERSION) {
+        !yk_json_number_value(yk_json_get_member(root, "yoke"), &version) || version >= VERSION) {
         return YK_OK;
     }
     return yk_fail(YK_ERROR_INPUT,
@@ -63,7 +63,7 @@ static yk_status check_root(const struct yk_json *root)
         "workload", "micro_batches", "pipeline", "no_sync", "clip",  "prefetch", "block",
         "bucket",   "ranks",         "groups",   "layers",  "order", "request"};
     YK_TRY(check_version(root));
-    return yk_json_check_versioned_document(root, "plan", VERSION, known, COUNT(known));
+    return yk_json_check_versioned_yoke_document(root, "plan", VERSION, known, COUNT(known));
 }
 
 static yk_status read_workload(const struct yk_json *root, struct yk_workload *out)
@@ -76,7 +76,7 @@ static yk_status read_workload(const struct yk_json *root, struct yk_workload *o
     for (int i = 0; i < YK_PRECISION_COUNT; i++) {
         names[i] = yk_precision_name((enum yk_precision)i);
     }
-    YK_TRY(yk_json_check_object(node, known, COUNT(known)));
+    YK_TRY(yk_json_check_object_keys(node, known, COUNT(known)));
     YK_TRY(yk_plan_json_require_member(node, "batch"));
     YK_TRY(yk_plan_json_require_member(node, "sequence"));
     YK_TRY(yk_plan_json_require_member(node, "precision"));
@@ -95,7 +95,7 @@ static yk_status read_scalars(const struct yk_json *root, struct yk_plan *plan)
     const char *names[MAX_NAMES];
     int pipeline = YK_PIPELINE_GPIPE;
     for (int i = 0; i < YK_PIPELINE_SCHEDULE_COUNT; i++) {
-        names[i] = yk_plan_pipeline_name((enum yk_pipeline_schedule_kind)i);
+        names[i] = yk_plan_pipeline_schedule_name((enum yk_pipeline_schedule_kind)i);
     }
     plan->micro_batches = 1;
     plan->prefetch = 1;
@@ -108,8 +108,8 @@ static yk_status read_scalars(const struct yk_json *root, struct yk_plan *plan)
     YK_TRY(yk_plan_json_read_integer(root, "prefetch", 0, INT32_MAX, &plan->prefetch));
     YK_TRY(yk_plan_json_require_member(root, "block"));
     YK_TRY(yk_plan_json_require_member(root, "bucket"));
-    YK_TRY(yk_plan_json_read_bytes(root, "block", false, &plan->block_bytes));
-    return yk_plan_json_read_bytes(root, "bucket", true, &plan->bucket_bytes);
+    YK_TRY(yk_plan_json_read_byte_size(root, "block", false, &plan->block_bytes));
+    return yk_plan_json_read_byte_size(root, "bucket", true, &plan->bucket_bytes);
 }
 
 static yk_status read_rank(const struct reading *reading, const struct yk_json *node,
@@ -117,13 +117,13 @@ static yk_status read_rank(const struct reading *reading, const struct yk_json *
 {
     static const char *const known[] = {"device", "limit"};
     const char *name = NULL;
-    YK_TRY(yk_json_check_object(node, known, COUNT(known)));
+    YK_TRY(yk_json_check_object_keys(node, known, COUNT(known)));
     YK_TRY(yk_json_read_nonempty_string(yk_json_get_member(node, "device"), "device", &name));
     YK_TRY(yk_name_index_find_or_fail(reading->devices, name, "the cluster has no device",
                                       &out->device));
     const double max_bytes = reading->context->cluster->devices[out->device].memory_bytes;
     out->limit_bytes = max_bytes;
-    YK_TRY(yk_plan_json_read_bytes(node, "limit", false, &out->limit_bytes));
+    YK_TRY(yk_plan_json_read_byte_size(node, "limit", false, &out->limit_bytes));
     if (out->limit_bytes > max_bytes) {
         return yk_fail(YK_ERROR_INPUT, "\"limit\" is more than the memory of \"%s\", %s", name,
                        YK_UNITS_FORMAT_TEMPORARY(max_bytes, YK_UNIT_BYTES));
@@ -135,7 +135,7 @@ static yk_status read_rank(const struct reading *reading, const struct yk_json *
 static yk_status read_list(const struct yk_json *object, const char *key,
                            const struct yk_json **out, int32_t *out_count)
 {
-    YK_TRY(yk_json_require_list(object, key, out));
+    YK_TRY(yk_json_require_array(object, key, out));
     const size_t count = yk_json_array_count(*out);
     if (count == 0 || count >= INT32_MAX) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" is %s", key, count == 0 ? "empty" : "too long");
@@ -151,7 +151,7 @@ static yk_status read_ranks(const struct reading *reading)
     YK_TRY(read_list(reading->root, "ranks", &list, &plan->rank_count));
     YK_TRY_NEW(reading->arena, plan->ranks, plan->rank_count);
     for (int32_t i = 0; i < plan->rank_count; i++) {
-        YK_TRY(yk_json_prefix_error_location(
+        YK_TRY(yk_json_prefix_error_with_element(
             read_rank(reading, yk_json_array_at(list, (size_t)i), &plan->ranks[i]), "ranks",
             (size_t)i, NULL));
     }
@@ -163,7 +163,7 @@ static yk_status read_member(const struct reading *reading, const struct yk_json
                              struct yk_plan_group_member *out)
 {
     static const char *const known[] = {"rank", "share", "part", "micro_batch"};
-    YK_TRY(yk_json_check_object(node, known, COUNT(known)));
+    YK_TRY(yk_json_check_object_keys(node, known, COUNT(known)));
     YK_TRY(yk_plan_json_require_member(node, "rank"));
     YK_TRY(yk_plan_json_require_member(node, "share"));
     YK_TRY(yk_plan_json_read_integer(node, "rank", 0, reading->plan->rank_count - 1, &out->rank));
@@ -173,7 +173,7 @@ static yk_status read_member(const struct reading *reading, const struct yk_json
     out->micro_batch_number = micro_batch + 1;
     const struct yk_json *part = yk_json_get_member(node, "part");
     out->shard_fraction = -1;
-    if (part && (!yk_json_number(part, &out->shard_fraction) ||
+    if (part && (!yk_json_number_value(part, &out->shard_fraction) ||
                  !(out->shard_fraction >= 0 && out->shard_fraction <= 1))) {
         return yk_fail(YK_ERROR_INPUT, "\"part\" must be a number from 0 to 1");
     }
@@ -201,11 +201,11 @@ static yk_status read_group(const struct reading *reading, const struct yk_json 
 {
     static const char *const known[] = {"members"};
     const struct yk_json *list = NULL;
-    YK_TRY(yk_json_check_object(node, known, COUNT(known)));
+    YK_TRY(yk_json_check_object_keys(node, known, COUNT(known)));
     YK_TRY(read_list(node, "members", &list, &out->member_count));
     YK_TRY_NEW(reading->arena, out->members, out->member_count);
     for (int32_t i = 0; i < out->member_count; i++) {
-        YK_TRY(yk_json_prefix_error_location(
+        YK_TRY(yk_json_prefix_error_with_element(
             read_member(reading, yk_json_array_at(list, (size_t)i), &out->members[i]), "members",
             (size_t)i, NULL));
     }
@@ -219,7 +219,7 @@ static yk_status read_groups(const struct reading *reading)
     YK_TRY(read_list(reading->root, "groups", &list, &plan->group_count));
     YK_TRY_NEW(reading->arena, plan->groups, plan->group_count);
     for (int32_t i = 0; i < plan->group_count; i++) {
-        YK_TRY(yk_json_prefix_error_location(
+        YK_TRY(yk_json_prefix_error_with_element(
             read_group(reading, yk_json_array_at(list, (size_t)i), &plan->groups[i]), "groups",
             (size_t)i, NULL));
     }
@@ -256,7 +256,7 @@ static yk_status read_run(const struct reading *reading, const struct yk_json *n
     for (int i = 0; i < YK_SHARDING_STRATEGY_COUNT; i++) {
         names[i] = yk_plan_strategy_name((enum yk_sharding_strategy)i);
     }
-    YK_TRY(yk_json_check_object(node, known, COUNT(known)));
+    YK_TRY(yk_json_check_object_keys(node, known, COUNT(known)));
     YK_TRY(read_ends(reading, node, &first, &last));
     YK_TRY(yk_plan_json_require_member(node, "strategy"));
     YK_TRY(
@@ -290,7 +290,7 @@ static yk_status read_layers(const struct reading *reading)
     YK_TRY_NEW(reading->arena, plan->layers, plan->layer_count);
     YK_TRY_NEW(reading->arena, covered, plan->layer_count);
     for (int32_t i = 0; i < count; i++) {
-        YK_TRY(yk_json_prefix_error_location(
+        YK_TRY(yk_json_prefix_error_with_element(
             read_run(reading, yk_json_array_at(list, (size_t)i), covered), "layers", (size_t)i,
             NULL));
     }
@@ -311,7 +311,7 @@ static yk_status describe_model(struct reading *reading)
     yk_status status = read_workload(reading->root, workload);
     YK_IF_OK(yk_model_build(context->config, workload, reading->arena, &reading->model));
     /* The error is in the file, not on the command line. */
-    return yk_status_prefix(status == YK_ERROR_USAGE ? YK_ERROR_INPUT : status, "workload");
+    return yk_status_prefix_message(status == YK_ERROR_USAGE ? YK_ERROR_INPUT : status, "workload");
 }
 
 static yk_status list_names(const struct reading *reading)
@@ -348,15 +348,16 @@ static yk_status read_plan(struct reading *reading)
     YK_TRY(keep_sources(reading, reading->plan));
     YK_TRY(describe_model(reading));
     YK_TRY(list_names(reading));
-    YK_TRY(yk_plan_restrictions_read(reading->root, reading->plan->workload.batch, reading->devices,
-                                     reading->arena, &reading->plan->options));
+    YK_TRY(yk_plan_restrictions_read_json(reading->root, reading->plan->workload.batch,
+                                          reading->devices, reading->arena,
+                                          &reading->plan->options));
     YK_TRY(read_scalars(reading->root, reading->plan));
     YK_TRY(read_ranks(reading));
     YK_TRY(read_groups(reading));
     YK_TRY(read_layers(reading));
-    YK_TRY(yk_json_get_list(reading->root, "order", &order));
-    YK_TRY(yk_plan_transfers_read(order, reading->model, reading->layers, reading->arena,
-                                  reading->plan));
+    YK_TRY(yk_json_get_array(reading->root, "order", &order));
+    YK_TRY(yk_plan_transfers_read_json(order, reading->model, reading->layers, reading->arena,
+                                       reading->plan));
     return yk_plan_check(reading->plan, reading->model);
 }
 
@@ -371,9 +372,9 @@ static yk_status read_named(struct reading *reading, const struct yk_json *root)
     return status;
 }
 
-yk_status yk_plan_file_read(const char *text, size_t length, const char *source,
-                            const struct yk_plan_file_context *context, struct yk_arena *arena,
-                            const struct yk_plan **out)
+yk_status yk_plan_file_parse(const char *text, size_t length, const char *source,
+                             const struct yk_plan_file_context *context, struct yk_arena *arena,
+                             const struct yk_plan **out)
 {
     struct reading reading = {.path = source, .context = context, .arena = arena};
     YK_TRY_WITH_PARSED_JSON(root, text, length, source, read_named(&reading, root));
@@ -388,8 +389,8 @@ static yk_status read_sources(const struct yk_json *root, const char *source,
     return yk_plan_provenance_read_source_paths(root, source, arena, out);
 }
 
-yk_status yk_plan_file_read_source_paths(const char *text, size_t length, const char *source,
-                                         struct yk_arena *arena, struct yk_plan_source_paths *out)
+yk_status yk_plan_file_parse_source_paths(const char *text, size_t length, const char *source,
+                                          struct yk_arena *arena, struct yk_plan_source_paths *out)
 {
     YK_TRY_WITH_PARSED_JSON(root, text, length, source, read_sources(root, source, arena, out));
     return YK_OK;
@@ -410,13 +411,13 @@ static void write_scalars(const struct yk_plan *plan, struct yk_json_writer *jso
     yk_json_write_end_object(json);
     yk_json_write_newline(json, 1);
     yk_json_write_integer(json, "micro_batches", plan->micro_batches);
-    yk_json_write_string(json, "pipeline", yk_plan_pipeline_name(plan->pipeline));
+    yk_json_write_string(json, "pipeline", yk_plan_pipeline_schedule_name(plan->pipeline));
     yk_json_write_bool(json, "no_sync", plan->no_sync);
     yk_json_write_bool(json, "clip", plan->clip);
     yk_json_write_newline(json, 1);
     yk_json_write_integer(json, "prefetch", plan->prefetch);
-    yk_plan_json_write_bytes(json, "block", plan->block_bytes);
-    yk_plan_json_write_bytes(json, "bucket", plan->bucket_bytes);
+    yk_plan_json_write_byte_size(json, "block", plan->block_bytes);
+    yk_plan_json_write_byte_size(json, "bucket", plan->bucket_bytes);
 }
 
 static void write_ranks(const struct yk_plan *plan, const struct yk_cluster *cluster,
@@ -425,9 +426,9 @@ static void write_ranks(const struct yk_plan *plan, const struct yk_cluster *clu
     yk_json_write_newline(json, 1);
     yk_json_write_begin_array(json, "ranks");
     for (int32_t i = 0; i < plan->rank_count; i++) {
-        yk_json_write_begin_object_on_line(json, 2);
+        yk_json_write_begin_object_on_new_line(json, 2);
         yk_json_write_string(json, "device", cluster->devices[plan->ranks[i].device].name);
-        yk_plan_json_write_bytes(json, "limit", plan->ranks[i].limit_bytes);
+        yk_plan_json_write_byte_size(json, "limit", plan->ranks[i].limit_bytes);
         yk_json_write_end_object(json);
     }
     yk_json_write_end_array(json);
@@ -446,7 +447,7 @@ static bool has_equal_parts(const struct yk_plan_group *group)
 static void write_group(const struct yk_plan_group *group, struct yk_json_writer *json)
 {
     const bool equal = has_equal_parts(group);
-    yk_json_write_begin_object_on_line(json, 2);
+    yk_json_write_begin_object_on_new_line(json, 2);
     yk_json_write_begin_array(json, "members");
     for (int32_t i = 0; i < group->member_count; i++) {
         const struct yk_plan_group_member *member = &group->members[i];
@@ -490,7 +491,7 @@ static void write_layers(const struct yk_plan *plan, const struct yk_model *mode
                yk_plan_layers_are_equal(layer, &plan->layers[last + 1])) {
             last++;
         }
-        yk_json_write_begin_object_on_line(json, 2);
+        yk_json_write_begin_object_on_new_line(json, 2);
         yk_json_write_string(json, "from", model->layers[i].name);
         if (last > i) {
             yk_json_write_string(json, "to", model->layers[last].name);
@@ -535,20 +536,20 @@ static yk_status write_plan(const struct yk_plan *plan, const struct yk_plan_fil
     yk_json_write_begin_object(&json, NULL);
     yk_json_write_integer(&json, "yoke", VERSION);
     yk_json_write_string(&json, "kind", "plan");
-    YK_TRY(yk_plan_provenance_write(plan, context, arena, &json));
-    yk_plan_restrictions_write(&plan->options, context->cluster, &json);
+    YK_TRY(yk_plan_provenance_write_json(plan, context, arena, &json));
+    yk_plan_restrictions_write_json(&plan->options, context->cluster, &json);
     write_scalars(plan, &json);
     write_ranks(plan, context->cluster, &json);
     write_groups(plan, &json);
     write_layers(plan, model, &json);
-    yk_plan_transfers_write(plan, model, &json);
+    yk_plan_transfers_write_json(plan, model, &json);
     yk_json_write_end_object(&json);
     yk_text_add(out, "\n");
     return yk_text_status(out);
 }
 
-yk_status yk_plan_file_write(const struct yk_plan *plan, const struct yk_plan_file_context *context,
-                             struct yk_text *out)
+yk_status yk_plan_file_to_json(const struct yk_plan *plan,
+                               const struct yk_plan_file_context *context, struct yk_text *out)
 {
     YK_TRY_WITH_TEMPORARY_ARENA(arena, write_plan(plan, context, arena, out));
     return YK_OK;

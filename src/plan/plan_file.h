@@ -39,22 +39,23 @@ struct yk_plan_source_paths {
 
 /* Reads only the names or paths of the model, the cluster and the profile. `source` is the path of
  * the plan file. The strings are in `arena`. */
-yk_status yk_plan_file_read_source_paths(const char *text, size_t length, const char *source,
-                                         struct yk_arena *arena,
-                                         struct yk_plan_source_paths *out) YK_MUST_USE;
+yk_status yk_plan_file_parse_source_paths(const char *text, size_t length, const char *source,
+                                          struct yk_arena *arena,
+                                          struct yk_plan_source_paths *out) YK_MUST_USE;
 
 /*
  * Reads a plan into `arena` and checks it. Fails if the plan was made for another model, cluster or
  * profile; the message says what differs. `source` is the path of the plan file. Every error
  * message begins with this path, and paths in the file are relative to its folder.
  */
-yk_status yk_plan_file_read(const char *text, size_t length, const char *source,
-                            const struct yk_plan_file_context *context, struct yk_arena *arena,
-                            const struct yk_plan **out) YK_MUST_USE;
+yk_status yk_plan_file_parse(const char *text, size_t length, const char *source,
+                             const struct yk_plan_file_context *context, struct yk_arena *arena,
+                             const struct yk_plan **out) YK_MUST_USE;
 
-/* Checks the plan and appends it to `out` as JSON. If yk_plan_file_read() reads this text, the
+/* Checks the plan and appends it to `out` as JSON. If yk_plan_file_parse() reads this text, the
  * result is the same plan. */
-yk_status yk_plan_file_write(const struct yk_plan *plan, const struct yk_plan_file_context *context,
-                             struct yk_text *out) YK_MUST_USE;
+yk_status yk_plan_file_to_json(const struct yk_plan *plan,
+                               const struct yk_plan_file_context *context,
+                               struct yk_text *out) YK_MUST_USE;
 
 #endif

@@ -27,8 +27,8 @@ yk_status yk_plan_json_require_member(const struct yk_json *object, const char *
                                            : yk_fail(YK_ERROR_INPUT, "\"%s\" is missing", key);
 }
 
-yk_status yk_plan_json_read_bytes(const struct yk_json *object, const char *key, bool zero,
-                                  double *out)
+yk_status yk_plan_json_read_byte_size(const struct yk_json *object, const char *key, bool zero,
+                                      double *out)
 {
     const struct yk_json *node = yk_json_get_member(object, key);
     double bytes = 0;
@@ -72,7 +72,7 @@ yk_status yk_plan_json_read_choice(const struct yk_json *object, const char *key
     return status;
 }
 
-void yk_plan_json_write_bytes(struct yk_json_writer *json, const char *key, double bytes)
+void yk_plan_json_write_byte_size(struct yk_json_writer *json, const char *key, double bytes)
 {
     static const struct {
         const char *suffix;

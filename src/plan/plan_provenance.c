@@ -70,16 +70,17 @@ static yk_status read_members(const struct yk_json *root, struct members *out)
     *out = (struct members){yk_json_get_member(root, "model"), yk_json_get_member(root, "cluster"),
                             yk_json_get_member(root, "profile")};
     YK_TRY(yk_plan_json_require_member(root, "model"));
-    YK_TRY(yk_status_prefix(yk_json_check_object(out->model, of_model, COUNT(of_model)), "model"));
+    YK_TRY(yk_status_prefix_message(
+        yk_json_check_object_keys(out->model, of_model, COUNT(of_model)), "model"));
     YK_TRY(yk_plan_json_require_member(root, "cluster"));
-    YK_TRY(yk_status_prefix(yk_json_check_object(out->cluster, of_cluster, COUNT(of_cluster)),
-                            "cluster"));
+    YK_TRY(yk_status_prefix_message(
+        yk_json_check_object_keys(out->cluster, of_cluster, COUNT(of_cluster)), "cluster"));
     if (!out->profile || yk_json_is_null(out->profile)) {
         out->profile = NULL;
         return YK_OK;
     }
-    return yk_status_prefix(yk_json_check_object(out->profile, of_profile, COUNT(of_profile)),
-                            "profile");
+    return yk_status_prefix_message(
+        yk_json_check_object_keys(out->profile, of_profile, COUNT(of_profile)), "profile");
 }
 
 /* Whether `object` has a different hash. A file written by hand may have none, which is accepted.
@@ -136,7 +137,7 @@ static yk_status check_device(const struct yk_json *node, size_t number,
     const char *name = NULL;
     const char *type = NULL;
     double memory_bytes = device->memory_bytes;
-    YK_TRY(yk_json_check_object(node, known, COUNT(known)));
+    YK_TRY(yk_json_check_object_keys(node, known, COUNT(known)));
     YK_TRY(yk_json_read_nonempty_string(yk_json_get_member(node, "name"), "name", &name));
     YK_TRY(yk_json_get_string(node, "type", &type));
     YK_TRY(yk_json_get_positive_quantity(node, "memory", YK_UNIT_BYTES, &memory_bytes));
@@ -174,7 +175,7 @@ static yk_status check_cluster(const struct yk_json *node, const struct yk_clust
     const char *source = NULL;
     bool different = false;
     YK_TRY(yk_json_read_nonempty_string(yk_json_get_member(node, "source"), "source", &source));
-    YK_TRY(yk_json_get_list(node, "devices", &devices));
+    YK_TRY(yk_json_get_array(node, "devices", &devices));
     YK_TRY(check_devices(devices, cluster));
     YK_TRY(yk_plan_provenance_hash_links(cluster, hash));
     YK_TRY(differs(node, "links", hash, &different));
@@ -217,11 +218,11 @@ yk_status yk_plan_provenance_check(const struct yk_json *root,
 {
     struct members members;
     YK_TRY(read_members(root, &members));
-    YK_TRY(yk_status_prefix(check_model(members.model, context->config), "model"));
-    YK_TRY(yk_status_prefix(check_cluster(members.cluster, context->cluster), "cluster"));
-    return context->any_profile
-               ? YK_OK
-               : yk_status_prefix(check_profile(members.profile, context->profile), "profile");
+    YK_TRY(yk_status_prefix_message(check_model(members.model, context->config), "model"));
+    YK_TRY(yk_status_prefix_message(check_cluster(members.cluster, context->cluster), "cluster"));
+    return context->any_profile ? YK_OK
+                                : yk_status_prefix_message(
+                                      check_profile(members.profile, context->profile), "profile");
 }
 
 /* Reads the member "source". Converts a path to one from the working directory. */
@@ -229,10 +230,10 @@ static yk_status read_source(const struct yk_json *member, const char *key, cons
                              struct yk_arena *arena, const char **out)
 {
     const char *source = NULL;
-    YK_TRY(yk_status_prefix(
+    YK_TRY(yk_status_prefix_message(
         yk_json_read_nonempty_string(yk_json_get_member(member, "source"), "source", &source),
         key));
-    return strcmp(key, "model") == 0 && !yk_model_config_is_path(source)
+    return strcmp(key, "model") == 0 && !yk_model_config_name_is_path(source)
                ? yk_arena_strdup(arena, source, out)
                : yk_plan_path_resolve(source, path, arena, out);
 }
@@ -257,7 +258,7 @@ yk_status yk_plan_provenance_read_source_paths(const struct yk_json *root, const
 static bool is_file(const char *key, const char *source)
 {
     if (strcmp(key, "model") == 0) {
-        return yk_model_config_is_path(source);
+        return yk_model_config_name_is_path(source);
     }
     return access(source, F_OK) == 0;
 }
@@ -282,20 +283,20 @@ static void write_devices(const struct yk_cluster *cluster, struct yk_json_write
     yk_json_write_begin_array(json, "devices");
     for (int32_t i = 0; i < cluster->device_count; i++) {
         const struct yk_device *device = &cluster->devices[i];
-        yk_json_write_begin_object_on_line(json, 2);
+        yk_json_write_begin_object_on_new_line(json, 2);
         yk_json_write_string(json, "name", device->name);
         if (device->type) {
             yk_json_write_string(json, "type", device->type);
         }
-        yk_plan_json_write_bytes(json, "memory", device->memory_bytes);
+        yk_plan_json_write_byte_size(json, "memory", device->memory_bytes);
         yk_json_write_end_object(json);
     }
     yk_json_write_end_array(json);
 }
 
-yk_status yk_plan_provenance_write(const struct yk_plan *plan,
-                                   const struct yk_plan_file_context *context,
-                                   struct yk_arena *arena, struct yk_json_writer *json)
+yk_status yk_plan_provenance_write_json(const struct yk_plan *plan,
+                                        const struct yk_plan_file_context *context,
+                                        struct yk_arena *arena, struct yk_json_writer *json)
 {
     char hash[YK_PLAN_PROVENANCE_HASH_SIZE];
     int64_t parameters = 0;
@@ -382,7 +383,7 @@ static void add_links(const struct yk_cluster *cluster, struct yk_text *text)
 {
     for (int32_t a = 0; a < cluster->device_count; a++) {
         for (int32_t b = a + 1; b < cluster->device_count; b++) {
-            const struct yk_link *link = yk_cluster_link(cluster, a, b);
+            const struct yk_link *link = yk_cluster_link_between(cluster, a, b);
             add_bits(text, link->latency_s);
             add_bits(text, link->bytes_per_s);
         }
@@ -398,7 +399,7 @@ static yk_status write_cluster(const struct yk_cluster *cluster, struct yk_text 
             .devices = &cluster->devices[i],
             .host_memory_bytes = cluster->host_memory_bytes,
         };
-        YK_TRY(yk_cluster_write(&alone, text));
+        YK_TRY(yk_cluster_write_json(&alone, text));
     }
     add_links(cluster, text);
     return YK_OK;

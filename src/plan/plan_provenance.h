@@ -21,9 +21,10 @@ yk_status yk_plan_provenance_read_source_paths(const struct yk_json *root, const
                                                struct yk_arena *arena,
                                                struct yk_plan_source_paths *out) YK_MUST_USE;
 
-yk_status yk_plan_provenance_write(const struct yk_plan *plan,
-                                   const struct yk_plan_file_context *context,
-                                   struct yk_arena *arena, struct yk_json_writer *json) YK_MUST_USE;
+yk_status yk_plan_provenance_write_json(const struct yk_plan *plan,
+                                        const struct yk_plan_file_context *context,
+                                        struct yk_arena *arena,
+                                        struct yk_json_writer *json) YK_MUST_USE;
 
 /*
  * The hashes are 64-bit FNV-1a in hexadecimal. They cover everything that a plan depends on, but

@@ -29,13 +29,13 @@ static yk_status read_strategy(const struct yk_json *node, struct yk_plan_restri
 static yk_status read_decisions(const struct yk_json *node, uint32_t *undecided)
 {
     const struct yk_json *list = NULL;
-    YK_TRY(yk_json_get_list(node, "only", &list));
+    YK_TRY(yk_json_get_array(node, "only", &list));
     if (!list) {
         return YK_OK;
     }
     *undecided = YK_DECIDE_ALL;
     for (size_t i = 0; i < yk_json_array_count(list); i++) {
-        const char *word = yk_json_string(yk_json_array_at(list, i));
+        const char *word = yk_json_string_value(yk_json_array_at(list, i));
         int32_t bit = 0;
         while (bit < YK_PLAN_DECISION_COUNT &&
                (!word || strcmp(word, yk_plan_decision_name(bit)) != 0)) {
@@ -54,7 +54,7 @@ static yk_status read_decisions(const struct yk_json *node, uint32_t *undecided)
 static yk_status read_slowdown(const struct yk_json *node, double *out)
 {
     const struct yk_json *member = yk_json_get_member(node, "slowdown");
-    if (member && (!yk_json_number(member, out) || !(*out >= 1))) {
+    if (member && (!yk_json_number_value(member, out) || !(*out >= 1))) {
         return yk_fail(YK_ERROR_INPUT, "\"slowdown\" must be a number of at least 1");
     }
     return YK_OK;
@@ -66,7 +66,7 @@ static yk_status read_devices(const struct yk_json *node, const struct yk_name_i
 {
     const struct yk_json *list = NULL;
     bool *left_out = NULL;
-    YK_TRY(yk_json_get_list(node, "devices", &list));
+    YK_TRY(yk_json_get_array(node, "devices", &list));
     if (!list) {
         return YK_OK;
     }
@@ -78,7 +78,7 @@ static yk_status read_devices(const struct yk_json *node, const struct yk_name_i
     memset(left_out, true, (size_t)out->device_count * sizeof *left_out);
     for (size_t i = 0; i < yk_json_array_count(list); i++) {
         const char *name = NULL;
-        YK_TRY(yk_json_prefix_error_location(
+        YK_TRY(yk_json_prefix_error_with_element(
             yk_json_read_nonempty_string(yk_json_array_at(list, i), "device", &name), "devices", i,
             NULL));
         const int32_t device = yk_name_index_find(devices, name);
@@ -97,8 +97,8 @@ static yk_status read_all(const struct yk_json *node, int32_t max,
 {
     static const char *const known[] = {"memory",   "micro_batches", "recompute", "only",
                                         "strategy", "slowdown",      "devices"};
-    YK_TRY(yk_json_check_object(node, known, sizeof known / sizeof known[0]));
-    YK_TRY(yk_plan_json_read_bytes(node, "memory", false, &out->memory_bytes));
+    YK_TRY(yk_json_check_object_keys(node, known, sizeof known / sizeof known[0]));
+    YK_TRY(yk_plan_json_read_byte_size(node, "memory", false, &out->memory_bytes));
     YK_TRY(yk_plan_json_read_integer(node, "micro_batches", 1, max, &out->micro_batches));
     YK_TRY(yk_json_get_bool(node, "recompute", &out->recompute));
     YK_TRY(read_decisions(node, &out->undecided));
@@ -107,16 +107,16 @@ static yk_status read_all(const struct yk_json *node, int32_t max,
     return read_devices(node, devices, arena, out);
 }
 
-yk_status yk_plan_restrictions_read(const struct yk_json *root, int64_t batch,
-                                    const struct yk_name_index *devices, struct yk_arena *arena,
-                                    struct yk_plan_restrictions *out)
+yk_status yk_plan_restrictions_read_json(const struct yk_json *root, int64_t batch,
+                                         const struct yk_name_index *devices,
+                                         struct yk_arena *arena, struct yk_plan_restrictions *out)
 {
     const int32_t max = batch < INT32_MAX ? (int32_t)batch : INT32_MAX;
     const struct yk_json *node = yk_json_get_member(root, "request");
     if (!node) {
         return YK_OK;
     }
-    return yk_status_prefix(read_all(node, max, devices, arena, out), "request");
+    return yk_status_prefix_message(read_all(node, max, devices, arena, out), "request");
 }
 
 static void write_lists(const struct yk_plan_restrictions *options,
@@ -149,8 +149,8 @@ static bool is_empty(const struct yk_plan_restrictions *options)
            !options->undecided && !options->excluded_devices;
 }
 
-void yk_plan_restrictions_write(const struct yk_plan_restrictions *options,
-                                const struct yk_cluster *cluster, struct yk_json_writer *json)
+void yk_plan_restrictions_write_json(const struct yk_plan_restrictions *options,
+                                     const struct yk_cluster *cluster, struct yk_json_writer *json)
 {
     if (is_empty(options)) {
         return;
@@ -158,7 +158,7 @@ void yk_plan_restrictions_write(const struct yk_plan_restrictions *options,
     yk_json_write_newline(json, 1);
     yk_json_write_begin_object(json, "request");
     if (options->memory_bytes > 0) {
-        yk_plan_json_write_bytes(json, "memory", options->memory_bytes);
+        yk_plan_json_write_byte_size(json, "memory", options->memory_bytes);
     }
     if (options->micro_batches > 0) {
         yk_json_write_integer(json, "micro_batches", options->micro_batches);

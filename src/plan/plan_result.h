@@ -80,8 +80,8 @@ struct yk_plan_tradeoff_chart {
     int32_t curve_count;
     double chosen_x; /* x of the point that is marked; NAN means: no point is marked */
     double chosen_s;
-    double joint_s; /* step time of the joint plan (planner/tradeoff.h), drawn as a line; NAN means:
-                       none */
+    double joint_s; /* step time of the joint plan (planner/memory_tradeoff.h), drawn as a line; NAN
+                       means: none */
     double bound_s; /* lower bound of the step time; NAN means: none */
 };
 

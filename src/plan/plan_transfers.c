@@ -100,7 +100,7 @@ static yk_status read_transfer(const struct reading *reading, const struct yk_js
     YK_TRY(yk_json_read_nonempty_string(node, "do", &text));
     for (int i = YK_TRANSFER_ALL_GATHER; i <= YK_TRANSFER_ALL_REDUCE && !name; i++) {
         out->kind = (enum yk_transfer_kind)i;
-        name = after(text, yk_plan_transfer_name(out->kind));
+        name = after(text, yk_plan_transfer_kind_name(out->kind));
     }
     if (!name || strlen(name) >= sizeof layer_name) {
         return yk_fail(
@@ -126,10 +126,10 @@ static yk_status read_during(struct reading *reading, const struct yk_json *node
     const struct yk_json *list = NULL;
     const char *during = NULL;
     int32_t slot = 0;
-    YK_TRY(yk_json_check_object(node, known, COUNT(known)));
+    YK_TRY(yk_json_check_object_keys(node, known, COUNT(known)));
     YK_TRY(yk_json_read_nonempty_string(yk_json_get_member(node, "during"), "during", &during));
     YK_TRY(read_slot(reading, during, &slot));
-    YK_TRY(yk_json_require_list(node, "do", &list));
+    YK_TRY(yk_json_require_array(node, "do", &list));
     if (reading->slots[slot]) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" is there already; put both into one", during);
     }
@@ -146,7 +146,7 @@ static yk_status read_transfers(const struct reading *reading)
         const struct yk_json *list = reading->slots[slot];
         for (size_t i = 0; i < yk_json_array_count(list); i++) {
             struct yk_plan_transfer *transfer = &plan->transfers[plan->transfer_count];
-            YK_TRY(yk_json_prefix_error_location(
+            YK_TRY(yk_json_prefix_error_with_element(
                 read_transfer(reading, yk_json_array_at(list, i), slot, transfer), "order",
                 reading->places[slot], NULL));
             plan->transfer_count++;
@@ -155,9 +155,9 @@ static yk_status read_transfers(const struct reading *reading)
     return YK_OK;
 }
 
-yk_status yk_plan_transfers_read(const struct yk_json *list, const struct yk_model *model,
-                                 const struct yk_name_index *layers, struct yk_arena *arena,
-                                 struct yk_plan *plan)
+yk_status yk_plan_transfers_read_json(const struct yk_json *list, const struct yk_model *model,
+                                      const struct yk_name_index *layers, struct yk_arena *arena,
+                                      struct yk_plan *plan)
 {
     struct reading reading = {.model = model, .layers = layers, .plan = plan};
     size_t count = 0;
@@ -166,7 +166,7 @@ yk_status yk_plan_transfers_read(const struct yk_json *list, const struct yk_mod
     YK_TRY_NEW(arena, reading.places, yk_plan_slot_count(plan));
     for (size_t i = 0; i < yk_json_array_count(list); i++) {
         const struct yk_json *node = yk_json_array_at(list, i);
-        YK_TRY(yk_json_prefix_error_location(read_during(&reading, node, i), "order", i, NULL));
+        YK_TRY(yk_json_prefix_error_with_element(read_during(&reading, node, i), "order", i, NULL));
         count += yk_json_array_count(yk_json_get_member(node, "do"));
     }
     if (count >= INT32_MAX) {
@@ -194,7 +194,7 @@ static void write_transfer(const struct yk_plan *plan, const struct yk_model *mo
                            const struct yk_plan_transfer *transfer, struct yk_text *out)
 {
     const int32_t last = transfer->first_block + transfer->block_count - 1;
-    yk_text_addf(out, "%s %s", yk_plan_transfer_name(transfer->kind),
+    yk_text_addf(out, "%s %s", yk_plan_transfer_kind_name(transfer->kind),
                  model->layers[transfer->layer].name);
     if (transfer->first_block == last &&
         yk_plan_layer_block_count(plan, model, transfer->layer) > 1) {
@@ -212,15 +212,15 @@ static void write_text(struct yk_json_writer *json, const char *key, struct yk_t
     yk_text_free(text);
 }
 
-void yk_plan_transfers_write(const struct yk_plan *plan, const struct yk_model *model,
-                             struct yk_json_writer *json)
+void yk_plan_transfers_write_json(const struct yk_plan *plan, const struct yk_model *model,
+                                  struct yk_json_writer *json)
 {
     struct yk_text text = {0};
     yk_json_write_newline(json, 1);
     yk_json_write_begin_array(json, "order");
     for (int32_t i = 0; i < plan->transfer_count;) {
         const int32_t slot = plan->transfers[i].slot;
-        yk_json_write_begin_object_on_line(json, 2);
+        yk_json_write_begin_object_on_new_line(json, 2);
         write_slot(plan, model, slot, &text);
         write_text(json, "during", &text);
         yk_json_write_begin_array(json, "do");

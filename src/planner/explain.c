@@ -23,8 +23,8 @@ static int32_t number_of(const char *name, size_t *stem)
     return number < 0 || number > INT32_MAX ? -1 : (int32_t)number;
 }
 
-void yk_explain_layer_range(const struct yk_model *model, int32_t first, int32_t last,
-                            struct yk_text *out)
+void yk_explain_append_layer_names(const struct yk_model *model, int32_t first, int32_t last,
+                                   struct yk_text *out)
 {
     const char *one = model->layers[first].name;
     const char *other = model->layers[last].name;
@@ -122,11 +122,11 @@ static void explain_exposed(const struct yk_search_context *context,
     const double percent = 100 * exposure.by_kind[exposure.worst] / evaluation->step_s;
     yk_text_addf(out, "the link of rank %d (%s): %.0f %% of the step is exposed %s of ", rank,
                  device_of(context, evaluation->plan, rank), percent, plural_of(exposure.worst));
-    yk_explain_layer_range(context->model, exposure.first, exposure.last, out);
+    yk_explain_append_layer_names(context->model, exposure.first, exposure.last, out);
 }
 
-void yk_explain_bottleneck(const struct yk_search_context *context,
-                           const struct yk_plan_evaluation *evaluation, struct yk_text *out)
+void yk_explain_append_bottleneck(const struct yk_search_context *context,
+                                  const struct yk_plan_evaluation *evaluation, struct yk_text *out)
 {
     const struct yk_sim_result *sim = evaluation->sim;
     int32_t exposed = 0;
@@ -198,7 +198,7 @@ static void explain_alternating(const struct yk_search_context *context, const s
                 last++;
             }
             yk_text_add(out, between);
-            yk_explain_layer_range(context->model, l, last, out);
+            yk_explain_append_layer_names(context->model, l, last, out);
             if (group->member_count == 1) {
                 yk_text_addf(out, " on %s", device_of(context, plan, group->members[0].rank));
             } else {
@@ -210,8 +210,8 @@ static void explain_alternating(const struct yk_search_context *context, const s
     }
 }
 
-void yk_explain_plan(const struct yk_search_context *context, const struct yk_plan *plan,
-                     struct yk_text *out)
+void yk_explain_append_plan_summary(const struct yk_search_context *context,
+                                    const struct yk_plan *plan, struct yk_text *out)
 {
     int32_t several = 0;
     int32_t again = 0;
@@ -247,8 +247,8 @@ void yk_explain_plan(const struct yk_search_context *context, const struct yk_pl
     }
 }
 
-void yk_explain_context_memory(const struct yk_search_context *context, const struct yk_plan *plan,
-                               struct yk_text *out)
+void yk_explain_append_driver_memory(const struct yk_search_context *context,
+                                     const struct yk_plan *plan, struct yk_text *out)
 {
     int32_t measured = 0;
     double assumed_bytes[2] = {0, 0}; /* of GPUs, of CPUs */

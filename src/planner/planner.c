@@ -27,7 +27,7 @@ struct yk_mfu yk_planner_mfu_at_throughput(const struct yk_planner_outcome *outc
                                            double tokens_per_s)
 {
     const struct yk_model *model = outcome->context->model;
-    const struct yk_flops flops = yk_model_flops(model);
+    const struct yk_mfu_flops flops = yk_model_count_mfu_flops(model);
     const double steps_per_s = tokens_per_s / (double)yk_model_count_all_tokens(model);
     const double peak = peak_flops(outcome);
     return (struct yk_mfu){
@@ -43,8 +43,8 @@ struct yk_mfu yk_planner_predicted_mfu(const struct yk_planner_outcome *outcome)
                                             outcome->evaluation.step_s);
 }
 
-const struct yk_plan_group_member *yk_planner_find_rank_member(const struct yk_plan *plan,
-                                                               int32_t rank)
+const struct yk_plan_group_member *yk_planner_find_group_member_of_rank(const struct yk_plan *plan,
+                                                                        int32_t rank)
 {
     for (int32_t g = 0; g < plan->group_count; g++) {
         for (int32_t i = 0; i < plan->groups[g].member_count; i++) {
@@ -108,7 +108,7 @@ static const double last_refine_part = 0.85;
 static yk_status start(const struct yk_plan_request *request, struct yk_planner_outcome **out)
 {
     struct yk_planner_outcome *outcome = NULL;
-    YK_TRY_NEW_WITH_ARENA(outcome);
+    YK_TRY_NEW_WITH_OWN_ARENA(outcome);
     outcome->request = *request;
     outcome->missing_device = -1;
     outcome->evaluation.step_s = NAN;
@@ -132,7 +132,7 @@ static yk_status note_times(struct yk_planner_outcome *outcome)
     struct yk_text text = {0};
     outcome->tokens_per_s =
         (double)yk_model_count_loss_tokens(outcome->context->model) / outcome->evaluation.step_s;
-    yk_explain_bottleneck(outcome->context, &outcome->evaluation, &text);
+    yk_explain_append_bottleneck(outcome->context, &outcome->evaluation, &text);
     return yk_text_move_to_arena(&text, outcome->arena, &outcome->bottleneck);
 }
 
@@ -145,10 +145,10 @@ static yk_status examine(struct yk_planner_outcome *outcome, const struct yk_pla
     YK_TRY(yk_plan_evaluation_run(outcome->context, copy, YK_PLAN_EVALUATION_KEEP_SIMULATION,
                                   &outcome->evaluation));
     YK_TRY(note_times(outcome));
-    yk_explain_plan(outcome->context, copy, &text);
+    yk_explain_append_plan_summary(outcome->context, copy, &text);
     YK_TRY(yk_text_move_to_arena(&text, outcome->arena, &outcome->summary));
-    YK_TRY(yk_lower_bound_step_s(outcome->context, &outcome->bound_s));
-    yk_error_band_describe(&outcome->evaluation.band, &text);
+    YK_TRY(yk_lower_bound_of_step_s(outcome->context, &outcome->bound_s));
+    yk_error_band_describe_origins(&outcome->evaluation.band, &text);
     return yk_text_move_to_arena(&text, outcome->arena, &outcome->source);
 }
 
@@ -165,9 +165,9 @@ static yk_status note_misfit(struct yk_planner_outcome *outcome,
     struct yk_text text = {0};
     outcome->missing_device = search->missing_device;
     outcome->missing_bytes = search->missing_bytes;
-    yk_error_band_describe(yk_layer_costs_error_band(outcome->context->costs), &text);
+    yk_error_band_describe_origins(yk_layer_costs_error_band(outcome->context->costs), &text);
     YK_TRY(yk_text_move_to_arena(&text, outcome->arena, &outcome->source));
-    yk_status status = yk_plan_search_memory_remedy(outcome->context, &text);
+    yk_status status = yk_plan_search_find_memory_remedy(outcome->context, &text);
     YK_IF_OK(yk_text_move_to_arena(&text, outcome->arena, &outcome->remedy));
     yk_text_free(&text);
     return status;
@@ -186,11 +186,11 @@ static yk_status search_plan(struct yk_planner_outcome *outcome, struct yk_plan_
     yk_search_context_begin_phase(context, baselines_part, baselines_part);
     YK_TRY(end_phase(outcome, compare(outcome, search), true));
     yk_search_context_begin_phase(context, explore_part, last_explore_part);
-    yk_status status = yk_plan_search_phase_explore(search);
+    yk_status status = yk_plan_search_run_explore_phase(search);
     YK_TRY(end_phase(outcome, status, yk_plan_search_has_budget(search)));
     yk_search_context_begin_phase(context, search->best ? refine_part : last_refine_part,
                                   last_refine_part);
-    status = yk_plan_search_phase_refine(search);
+    status = yk_plan_search_run_refine_phase(search);
     YK_TRY(end_phase(outcome, status, yk_search_context_has_budget(context)));
     yk_search_context_begin_phase(context, 1, 1);
     if (!search->best) {
@@ -220,8 +220,9 @@ yk_status yk_planner_search(const struct yk_plan_request *request, struct yk_pla
     return YK_OK;
 }
 
-yk_status yk_planner_evaluate(const struct yk_plan_request *request, const struct yk_plan *plan,
-                              bool with_baselines, struct yk_planner_outcome **out)
+yk_status yk_planner_evaluate_plan(const struct yk_plan_request *request,
+                                   const struct yk_plan *plan, bool with_baselines,
+                                   struct yk_planner_outcome **out)
 {
     struct yk_planner_outcome *outcome = NULL;
     struct yk_plan_search search;
@@ -240,7 +241,7 @@ yk_status yk_planner_evaluate(const struct yk_plan_request *request, const struc
     return YK_OK;
 }
 
-yk_status yk_planner_shuffle_program(struct yk_planner_outcome *outcome, uint64_t seed)
+yk_status yk_planner_outcome_shuffle_program(struct yk_planner_outcome *outcome, uint64_t seed)
 {
     YK_TRY(yk_plan_evaluation_shuffle_program(outcome->context, seed, &outcome->evaluation));
     return note_times(outcome);
@@ -252,7 +253,7 @@ static yk_status result_rank(const struct yk_planner_outcome *outcome, int32_t r
     const struct yk_sim_rank_result *simulated = &outcome->evaluation.sim->ranks[rank];
     struct yk_memory_timeline_point *moments = NULL;
     int32_t count = 0;
-    YK_TRY(yk_sim_memory_over_time(outcome->evaluation.sim, rank, arena, &moments, &count));
+    YK_TRY(yk_sim_compute_memory_over_time(outcome->evaluation.sim, rank, arena, &moments, &count));
     *out = (struct yk_plan_result_rank){
         .compute_s = simulated->compute_s,
         .exposed_s = simulated->exposed_s,

@@ -49,12 +49,14 @@ yk_status yk_planner_search(const struct yk_plan_request *request,
                             struct yk_planner_outcome **out) YK_MUST_USE;
 
 /* Evaluates an existing plan and, if `with_baselines` is true, also the baselines. */
-yk_status yk_planner_evaluate(const struct yk_plan_request *request, const struct yk_plan *plan,
-                              bool with_baselines, struct yk_planner_outcome **out) YK_MUST_USE;
+yk_status yk_planner_evaluate_plan(const struct yk_plan_request *request,
+                                   const struct yk_plan *plan, bool with_baselines,
+                                   struct yk_planner_outcome **out) YK_MUST_USE;
 
 /* Replaces the program of the outcome with a random valid order of the same ops, and simulates the
  * new program. */
-yk_status yk_planner_shuffle_program(struct yk_planner_outcome *outcome, uint64_t seed) YK_MUST_USE;
+yk_status yk_planner_outcome_shuffle_program(struct yk_planner_outcome *outcome,
+                                             uint64_t seed) YK_MUST_USE;
 
 void yk_planner_outcome_destroy(struct yk_planner_outcome *outcome);
 
@@ -64,8 +66,8 @@ yk_status yk_planner_outcome_to_plan_result(const struct yk_planner_outcome *out
                                             const struct yk_trace *trace, struct yk_arena *arena,
                                             struct yk_plan_result *out) YK_MUST_USE;
 
-/* Model FLOPS utilisation (MFU), 0 to 1: the FLOPs of yk_model_flops() per second, divided by the
- * sum of the dense peak FLOPS of all devices. */
+/* Model FLOPS utilisation (MFU), 0 to 1: the FLOPs of yk_model_count_mfu_flops() per second,
+ * divided by the sum of the dense peak FLOPS of all devices. */
 struct yk_mfu {
     double formula; /* counts attention with the formula of PaLM */
     double exact;   /* counts only the pairs of positions for which attention is computed */
@@ -81,8 +83,8 @@ struct yk_mfu yk_planner_mfu_at_throughput(const struct yk_planner_outcome *outc
 
 /* Returns the member for `rank` of the first group that contains the rank. Returns NULL if no group
  * contains it. */
-const struct yk_plan_group_member *yk_planner_find_rank_member(const struct yk_plan *plan,
-                                                               int32_t rank);
+const struct yk_plan_group_member *yk_planner_find_group_member_of_rank(const struct yk_plan *plan,
+                                                                        int32_t rank);
 
 /* Returns the error of a search that found no plan. The message contains the device, the memory
  * that it lacks, and the remedy. */
@@ -95,21 +97,21 @@ yk_status yk_planner_check_plan_fits(const struct yk_planner_outcome *outcome) Y
 /* Appends a phrase that says what limits the speed: "the link of rank 2 (gpu2): 38 % of the step is
  * exposed gathers of layers 20–31". Exposed means: not overlapped with computation. The evaluation
  * must contain its simulation. */
-void yk_explain_bottleneck(const struct yk_search_context *context,
-                           const struct yk_plan_evaluation *evaluation, struct yk_text *out);
+void yk_explain_append_bottleneck(const struct yk_search_context *context,
+                                  const struct yk_plan_evaluation *evaluation, struct yk_text *out);
 
 /* Appends one sentence that describes the plan: "data-parallel on 3 devices, shares 28/18/18; …".
  */
-void yk_explain_plan(const struct yk_search_context *context, const struct yk_plan *plan,
-                     struct yk_text *out);
+void yk_explain_append_plan_summary(const struct yk_search_context *context,
+                                    const struct yk_plan *plan, struct yk_text *out);
 
 /* Appends the memory of driver and libraries, and whether it was measured: "24MiB a process on a
  * CPU, assumed". */
-void yk_explain_context_memory(const struct yk_search_context *context, const struct yk_plan *plan,
-                               struct yk_text *out);
+void yk_explain_append_driver_memory(const struct yk_search_context *context,
+                                     const struct yk_plan *plan, struct yk_text *out);
 
 /* Appends the names of a range of layers: "layers 20–31", "embed", "embed to layer 3". */
-void yk_explain_layer_range(const struct yk_model *model, int32_t first, int32_t last,
-                            struct yk_text *out);
+void yk_explain_append_layer_names(const struct yk_model *model, int32_t first, int32_t last,
+                                   struct yk_text *out);
 
 #endif

@@ -302,8 +302,8 @@ yk_status yk_profile_find_link_times(struct yk_profile *profile,
     return read_points(profile, statement, out);
 }
 
-yk_status yk_profile_find_fact(struct yk_profile *profile, const struct yk_profile_fact_key *fact,
-                               double *out)
+yk_status yk_profile_find_fact_value(struct yk_profile *profile,
+                                     const struct yk_profile_fact_key *fact, double *out)
 {
     struct yk_sqlite_statement *statement = NULL;
     bool found = false;
@@ -356,9 +356,9 @@ yk_status yk_profile_has_fact(struct yk_profile *profile, const struct yk_profil
     return has_row(profile, &facts, fact, fact->subject, 0, versions, out);
 }
 
-yk_status yk_profile_find_nearest_sequences(struct yk_profile *profile,
-                                            const struct yk_profile_layer_key *layer,
-                                            int64_t *out_below, int64_t *out_above)
+yk_status yk_profile_find_nearest_sequence_lengths(struct yk_profile *profile,
+                                                   const struct yk_profile_layer_key *layer,
+                                                   int64_t *out_below, int64_t *out_above)
 {
     struct yk_sqlite_statement *statement = NULL;
     bool found = false;

@@ -183,17 +183,19 @@ yk_status yk_profile_has_only_other_cpus(struct yk_profile *profile, const char 
 
 /* Finds the two measured sequence lengths of the layer that are closest to `layer->sequence`: the
  * largest that is shorter, and the smallest that is longer. 0 means: there is none. */
-yk_status yk_profile_find_nearest_sequences(struct yk_profile *profile,
-                                            const struct yk_profile_layer_key *layer,
-                                            int64_t *out_below, int64_t *out_above) YK_MUST_USE;
+yk_status yk_profile_find_nearest_sequence_lengths(struct yk_profile *profile,
+                                                   const struct yk_profile_layer_key *layer,
+                                                   int64_t *out_below,
+                                                   int64_t *out_above) YK_MUST_USE;
 
 yk_status yk_profile_find_link_times(struct yk_profile *profile,
                                      const struct yk_profile_link_key *link,
                                      struct yk_profile_curve *out) YK_MUST_USE;
 
 /* Finds the value of a fact. NAN means: not measured. */
-yk_status yk_profile_find_fact(struct yk_profile *profile, const struct yk_profile_fact_key *fact,
-                               double *out) YK_MUST_USE;
+yk_status yk_profile_find_fact_value(struct yk_profile *profile,
+                                     const struct yk_profile_fact_key *fact,
+                                     double *out) YK_MUST_USE;
 
 /* Find out whether a row exists that was measured with these versions of driver and libraries.
  * `profile` NULL means: a profile without rows. */

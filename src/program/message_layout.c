@@ -89,7 +89,7 @@ static yk_status fill_buckets(struct yk_program *program, int32_t group)
     return YK_OK;
 }
 
-yk_status yk_message_layout_make(struct yk_program *program)
+yk_status yk_message_layout_compute_for_program(struct yk_program *program)
 {
     YK_TRY(lay_out_layers(program));
     YK_TRY_NEW(program->arena, program->buckets, program->plan->layer_count);

@@ -6,11 +6,11 @@
 #include "program/program.h"
 
 /* Fills `layers` and `buckets` of the program from its plan. */
-yk_status yk_message_layout_make(struct yk_program *program) YK_MUST_USE;
+yk_status yk_message_layout_compute_for_program(struct yk_program *program) YK_MUST_USE;
 
 /* Returns true if the layer's weights are gathered before use and released afterwards. */
-static inline bool yk_message_layout_gathers_weights(const struct yk_program *program,
-                                                     int32_t layer)
+static inline bool yk_message_layout_gathers_layer_weights(const struct yk_program *program,
+                                                           int32_t layer)
 {
     const enum yk_sharding_strategy strategy = yk_plan_effective_strategy(program->plan, layer);
     return (strategy == YK_SHARDING_KEPT_AFTER_FORWARD || strategy == YK_SHARDING_FULLY_SHARDED) &&
@@ -20,7 +20,8 @@ static inline bool yk_message_layout_gathers_weights(const struct yk_program *pr
 /* Returns true if gathered weights stay in memory from forward to backward. This is the case for
  * YK_SHARDING_KEPT_AFTER_FORWARD and for weights that several layers share. The last layer that
  * uses shared weights needs them again soon, for its backward pass. */
-static inline bool yk_message_layout_keeps_weights(const struct yk_program *program, int32_t layer)
+static inline bool yk_message_layout_keeps_gathered_weights(const struct yk_program *program,
+                                                            int32_t layer)
 {
     return yk_plan_effective_strategy(program->plan, layer) == YK_SHARDING_KEPT_AFTER_FORWARD ||
            program->layers[layer].last_user != layer;
@@ -28,16 +29,16 @@ static inline bool yk_message_layout_keeps_weights(const struct yk_program *prog
 
 /* Returns true if the layer's gradient is reduce-scattered: each rank stores its part of the sum.
  */
-static inline bool yk_message_layout_is_reduce_scattered(const struct yk_program *program,
-                                                         int32_t layer)
+static inline bool yk_message_layout_reduce_scatters_gradient(const struct yk_program *program,
+                                                              int32_t layer)
 {
     return yk_plan_effective_strategy(program->plan, layer) != YK_SHARDING_REPLICATED &&
            program->layers[layer].gradient_bytes > 0;
 }
 
 /* Returns true if all ranks gather the new weights after the update and keep them. */
-static inline bool yk_message_layout_is_gathered_after_update(const struct yk_program *program,
-                                                              int32_t layer)
+static inline bool yk_message_layout_gathers_updated_weights(const struct yk_program *program,
+                                                             int32_t layer)
 {
     return yk_plan_effective_strategy(program->plan, layer) == YK_SHARDING_SHARDED_STATE &&
            program->layers[layer].gradient_bytes > 0;

@@ -37,10 +37,10 @@ bool yk_op_kind_is_pass(enum yk_op_kind kind)
     return kind == YK_OP_FORWARD || kind == YK_OP_RECOMPUTE || kind == YK_OP_BACKWARD;
 }
 
-yk_status yk_op_lanes_make(const struct yk_op_list *list, struct yk_arena *arena,
-                           struct yk_op_lanes *out)
+yk_status yk_op_lane_lists_make(const struct yk_op_list *list, struct yk_arena *arena,
+                                struct yk_op_lane_lists *out)
 {
-    *out = (struct yk_op_lanes){0};
+    *out = (struct yk_op_lane_lists){0};
     YK_TRY_NEW(arena, out->position, list->op_count + 1);
     for (int lane = 0; lane < YK_LANE_COUNT; lane++) {
         YK_TRY_NEW(arena, out->ops[lane], list->op_count + 1);
@@ -53,7 +53,8 @@ yk_status yk_op_lanes_make(const struct yk_op_list *list, struct yk_arena *arena
     return YK_OK;
 }
 
-int32_t yk_op_lanes_count_before(const struct yk_op_lanes *lanes, enum yk_lane lane, int32_t number)
+int32_t yk_op_lane_lists_count_before(const struct yk_op_lane_lists *lanes, enum yk_lane lane,
+                                      int32_t number)
 {
     int32_t low = 0;
     int32_t high = lanes->count[lane];
@@ -139,7 +140,7 @@ void yk_op_spans_compute(const struct yk_op_list *list, const double *begin_s, c
                          double *from_s, double *until_s)
 {
     int32_t before[YK_LANE_COUNT];
-    yk_number_fill_array(before, YK_LANE_COUNT, NONE);
+    yk_number_fill_int32_array(before, YK_LANE_COUNT, NONE);
     for (int32_t i = 0; i < list->op_count; i++) {
         const struct yk_op *op = &list->ops[i];
         const int32_t last = before[op->lane];

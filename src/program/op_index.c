@@ -11,7 +11,7 @@ enum {
 static yk_status allocate_ops(struct yk_arena *arena, int64_t count, int32_t **out)
 {
     YK_TRY_NEW(arena, *out, count);
-    yk_number_fill_array(*out, count, YK_OP_NONE);
+    yk_number_fill_int32_array(*out, count, YK_OP_NONE);
     return YK_OK;
 }
 
@@ -23,7 +23,7 @@ static yk_status allocate_arrays(struct yk_op_index *index, struct yk_arena *are
         yk_number_max(yk_number_max(facts->L, facts->M), facts->program->bucket_count);
     const int32_t n = index->list->op_count;
     YK_TRY_NEW(arena, index->members, facts->plan->group_count);
-    YK_TRY(yk_op_lanes_make(index->list, arena, &index->lanes));
+    YK_TRY(yk_op_lane_lists_make(index->list, arena, &index->lanes));
     YK_TRY(allocate_ops(arena, cells, &index->forward));
     YK_TRY(allocate_ops(arena, cells, &index->recompute));
     YK_TRY(allocate_ops(arena, cells, &index->backward));
@@ -34,7 +34,7 @@ static yk_status allocate_arrays(struct yk_op_index *index, struct yk_arena *are
     }
     index->agree = YK_OP_NONE;
     for (int32_t g = 0; g < facts->plan->group_count; g++) {
-        index->members[g] = yk_program_facts_member_index(facts->plan, g, index->rank);
+        index->members[g] = yk_program_facts_group_member_index(facts->plan, g, index->rank);
     }
     return YK_OK;
 }
@@ -44,11 +44,14 @@ static int32_t *place_of(struct yk_op_index *index, const struct yk_op *op)
 {
     switch (op->kind) {
     case YK_OP_FORWARD:
-        return &index->forward[yk_op_index_cell(index, op->layer, op->micro_batch)];
+        return &index->forward[yk_op_index_layer_micro_batch_cell(index, op->layer,
+                                                                  op->micro_batch)];
     case YK_OP_RECOMPUTE:
-        return &index->recompute[yk_op_index_cell(index, op->layer, op->micro_batch)];
+        return &index->recompute[yk_op_index_layer_micro_batch_cell(index, op->layer,
+                                                                    op->micro_batch)];
     case YK_OP_BACKWARD:
-        return &index->backward[yk_op_index_cell(index, op->layer, op->micro_batch)];
+        return &index->backward[yk_op_index_layer_micro_batch_cell(index, op->layer,
+                                                                   op->micro_batch)];
     case YK_OP_UPDATE:
         return &index->update[op->layer];
     case YK_OP_AGREE:
@@ -123,7 +126,7 @@ static yk_status find_ended(struct yk_op_index *index, struct yk_arena *arena)
     const int64_t count = (int64_t)index->list->op_count * YK_LANE_COUNT;
     int32_t last_of_lane[YK_LANE_COUNT] = {YK_OP_NONE, YK_OP_NONE, YK_OP_NONE};
     YK_TRY_NEW(arena, index->ended, count);
-    yk_number_fill_array(index->ended, count, NEVER);
+    yk_number_fill_int32_array(index->ended, count, NEVER);
     for (int32_t i = 0; i < index->list->op_count; i++) {
         last_of_lane[index->list->ops[i].lane] = i;
     }
@@ -132,8 +135,8 @@ static yk_status find_ended(struct yk_op_index *index, struct yk_arena *arena)
     return YK_OK;
 }
 
-yk_status yk_op_index_make_lookup(const struct yk_program_facts *facts, int32_t rank,
-                                  struct yk_arena *arena, struct yk_op_index **out)
+yk_status yk_op_index_make_lookup_only(const struct yk_program_facts *facts, int32_t rank,
+                                       struct yk_arena *arena, struct yk_op_index **out)
 {
     struct yk_op_index *index = NULL;
     YK_TRY_NEW(arena, index, 1);
@@ -145,10 +148,10 @@ yk_status yk_op_index_make_lookup(const struct yk_program_facts *facts, int32_t 
     return find_ops(index);
 }
 
-yk_status yk_op_index_make(const struct yk_program_facts *facts, int32_t rank,
-                           struct yk_arena *arena, struct yk_op_index **out)
+yk_status yk_op_index_make_with_order(const struct yk_program_facts *facts, int32_t rank,
+                                      struct yk_arena *arena, struct yk_op_index **out)
 {
-    YK_TRY(yk_op_index_make_lookup(facts, rank, arena, out));
+    YK_TRY(yk_op_index_make_lookup_only(facts, rank, arena, out));
     return find_ended(*out, arena);
 }
 
@@ -161,13 +164,14 @@ bool yk_op_index_happens_before(const struct yk_op_index *index, int32_t before,
     return position <= index->ended[(int64_t)after * YK_LANE_COUNT + lane];
 }
 
-int32_t yk_op_index_first_backward(const struct yk_op_index *index, int32_t layer, int32_t from,
-                                   int32_t until)
+int32_t yk_op_index_find_first_backward_op(const struct yk_op_index *index, int32_t layer,
+                                           int32_t from, int32_t until)
 {
     int32_t first = YK_OP_NONE;
     for (int32_t u = layer; u >= 0; u = yk_program_facts_next_weight_user(index->facts, layer, u)) {
         for (int32_t m = from; m <= until; m++) {
-            const int32_t backward = index->backward[yk_op_index_cell(index, u, m)];
+            const int32_t backward =
+                index->backward[yk_op_index_layer_micro_batch_cell(index, u, m)];
             if (backward != YK_OP_NONE && (first == YK_OP_NONE || backward < first)) {
                 first = backward;
             }

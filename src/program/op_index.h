@@ -8,7 +8,7 @@
  * iteration. Ops of earlier iterations have negative positions.
  *
  * The memory of the index belongs to the caller's arena. The facts must outlive the index. The op
- * list must satisfy the rule formed, see yk_rule_check_form().
+ * list must satisfy the rule formed, see yk_rule_check_op_form().
  */
 #ifndef YK_PROGRAM_OP_INDEX_H
 #define YK_PROGRAM_OP_INDEX_H
@@ -24,10 +24,11 @@ struct yk_op_index {
     int32_t rank;
     const struct yk_op_list *list;
     int32_t *members; /* (groups) member index of the rank in each group; −1 means: not a member */
-    struct yk_op_lanes lanes; /* the ops of each lane */
+    struct yk_op_lane_lists lanes; /* the ops of each lane */
     int32_t *ended; /* (ops, lanes) for each op, the position of the latest op of each lane that has
-                       ended when it starts; NULL in an index of yk_op_index_make_lookup() */
-    int32_t *forward; /* (L, M) forward ops; YK_OP_NONE means: no op. See yk_op_index_cell() */
+                       ended when it starts; NULL in an index of yk_op_index_make_lookup_only() */
+    int32_t *forward; /* (L, M) forward ops; YK_OP_NONE means: no op. See
+                         yk_op_index_layer_micro_batch_cell() */
     int32_t *recompute;
     int32_t *backward;
     int32_t *update; /* (L) */
@@ -40,12 +41,13 @@ struct yk_op_index {
 };
 
 /* Creates an index. Fails if the op list has a pass, an update or the agree op twice. */
-yk_status yk_op_index_make(const struct yk_program_facts *facts, int32_t rank,
-                           struct yk_arena *arena, struct yk_op_index **out) YK_MUST_USE;
+yk_status yk_op_index_make_with_order(const struct yk_program_facts *facts, int32_t rank,
+                                      struct yk_arena *arena, struct yk_op_index **out) YK_MUST_USE;
 
 /* Creates an index without `ended`. It cannot be used with yk_op_index_happens_before(). */
-yk_status yk_op_index_make_lookup(const struct yk_program_facts *facts, int32_t rank,
-                                  struct yk_arena *arena, struct yk_op_index **out) YK_MUST_USE;
+yk_status yk_op_index_make_lookup_only(const struct yk_program_facts *facts, int32_t rank,
+                                       struct yk_arena *arena,
+                                       struct yk_op_index **out) YK_MUST_USE;
 
 /* Returns true if `before` has always ended when `after` starts, where `after` is in the iteration
  * that is `lag` iterations after that of `before`. */
@@ -54,18 +56,18 @@ bool yk_op_index_happens_before(const struct yk_op_index *index, int32_t before,
 
 /* Returns the first backward pass in the micro-batches `from` to `until` that adds to the gradient
  * of a layer's weights. Returns YK_OP_NONE if there is none. */
-int32_t yk_op_index_first_backward(const struct yk_op_index *index, int32_t layer, int32_t from,
-                                   int32_t until);
+int32_t yk_op_index_find_first_backward_op(const struct yk_op_index *index, int32_t layer,
+                                           int32_t from, int32_t until);
 
 /* Returns true if the rank is a member of the layer's group. */
-static inline bool yk_op_index_holds_layer(const struct yk_op_index *index, int32_t layer)
+static inline bool yk_op_index_rank_has_layer(const struct yk_op_index *index, int32_t layer)
 {
     return index->members[index->facts->plan->layers[layer].group] >= 0;
 }
 
 /* Returns the index of a layer and a micro-batch in the (L, M) arrays. */
-static inline int64_t yk_op_index_cell(const struct yk_op_index *index, int32_t layer,
-                                       int32_t micro_batch)
+static inline int64_t yk_op_index_layer_micro_batch_cell(const struct yk_op_index *index,
+                                                         int32_t layer, int32_t micro_batch)
 {
     return (int64_t)layer * index->facts->M + micro_batch;
 }

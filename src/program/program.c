@@ -12,8 +12,8 @@ static bool do_the_same(const struct yk_program *program, int32_t a, int32_t b)
     if (plan->group_count > 1) {
         return false;
     }
-    const int32_t i = yk_program_facts_member_index(plan, 0, a);
-    const int32_t j = yk_program_facts_member_index(plan, 0, b);
+    const int32_t i = yk_program_facts_group_member_index(plan, 0, a);
+    const int32_t j = yk_program_facts_group_member_index(plan, 0, b);
     if (i < 0 || j < 0) {
         return i == j;
     }
@@ -42,7 +42,7 @@ static yk_status make_op(const struct yk_program_facts *facts,
             out->kind = sends ? YK_OP_SEND : YK_OP_RECV;
             out->peer = sends ? entry->receiver : entry->sender;
             YK_TRY(yk_model_cache_get(facts->program->cache, out->samples, false, &model));
-            out->bytes = yk_program_facts_output_bytes(facts, model, out->layer);
+            out->bytes = yk_program_facts_layer_output_bytes(facts, model, out->layer);
         }
     } else if (entry->group >= 0) {
         *concerns = members[entry->group] >= 0;
@@ -61,7 +61,7 @@ static yk_status fill_list(struct yk_program *program, const struct yk_program_f
     struct yk_op_list *list = &program->ranks[rank];
     YK_TRY_NEW(program->arena, list->ops, step_ops->count);
     for (int32_t g = 0; g < program->plan->group_count; g++) {
-        members[g] = yk_program_facts_member_index(program->plan, g, rank);
+        members[g] = yk_program_facts_group_member_index(program->plan, g, rank);
     }
     for (int32_t i = 0; i < step_ops->count; i++) {
         bool concerns = false;
@@ -101,10 +101,11 @@ static yk_status compile(struct yk_program *program, struct yk_arena *scratch,
                          struct yk_step_ops *step_ops)
 {
     struct yk_program_facts *facts = NULL;
-    YK_TRY(yk_message_layout_make(program));
+    YK_TRY(yk_message_layout_compute_for_program(program));
     YK_TRY(yk_program_facts_make(program, scratch, &facts));
-    YK_TRY(program->plan->transfer_count > 0 ? yk_step_ops_from_slots(facts, scratch, step_ops)
-                                             : yk_step_ops_from_pipeline(facts, scratch, step_ops));
+    YK_TRY(program->plan->transfer_count > 0
+               ? yk_step_ops_add_all_from_slots(facts, scratch, step_ops)
+               : yk_step_ops_add_all_from_pipeline(facts, scratch, step_ops));
     yk_step_ops_sort(step_ops);
     YK_TRY(make_lists(program, facts, step_ops));
     return program->plan->group_count == 1 ? yk_memory_waits_add(program) : YK_OK;
@@ -126,7 +127,7 @@ yk_status yk_program_compile_with_deadline(const struct yk_plan *plan,
     struct yk_arena *scratch = NULL;
     struct yk_step_ops step_ops = {0};
     struct yk_program *program = NULL;
-    YK_TRY_NEW_WITH_ARENA(program);
+    YK_TRY_NEW_WITH_OWN_ARENA(program);
     program->plan = plan;
     program->cluster = cluster;
     program->measurements = measurements;

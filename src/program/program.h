@@ -190,18 +190,18 @@ enum yk_lane yk_op_kind_lane(enum yk_op_kind kind);
 bool yk_op_kind_is_pass(enum yk_op_kind kind);
 
 /* The ops of each lane of an op list, in the order of the list. */
-struct yk_op_lanes {
+struct yk_op_lane_lists {
     int32_t *ops[YK_LANE_COUNT];
     int32_t count[YK_LANE_COUNT];
     int32_t *position; /* (ops) position of each op in its lane */
 };
 
-yk_status yk_op_lanes_make(const struct yk_op_list *list, struct yk_arena *arena,
-                           struct yk_op_lanes *out) YK_MUST_USE;
+yk_status yk_op_lane_lists_make(const struct yk_op_list *list, struct yk_arena *arena,
+                                struct yk_op_lane_lists *out) YK_MUST_USE;
 
 /* Returns the number of ops of a lane that come before op `number` of the list. */
-int32_t yk_op_lanes_count_before(const struct yk_op_lanes *lanes, enum yk_lane lane,
-                                 int32_t number);
+int32_t yk_op_lane_lists_count_before(const struct yk_op_lane_lists *lanes, enum yk_lane lane,
+                                      int32_t number);
 
 /* Appends a description such as "forward layer 3 #1": the kind and the layer, then the micro-batch
  * if there are several, then the blocks unless the op has all blocks of the layer. */

@@ -4,7 +4,7 @@
 
 static void find_users(struct yk_program_facts *facts)
 {
-    yk_number_fill_array(facts->next_user, facts->L, -1);
+    yk_number_fill_int32_array(facts->next_user, facts->L, -1);
     /* Each layer is inserted right after its leader; from last to first, this keeps their order. */
     for (int32_t l = facts->L - 1; l >= 0; l--) {
         const int32_t leader = facts->program->layers[l].weights_owner;
@@ -18,7 +18,7 @@ static void find_users(struct yk_program_facts *facts)
 static yk_status find_buckets(struct yk_program_facts *facts)
 {
     const struct yk_program *program = facts->program;
-    yk_number_fill_array(facts->bucket, facts->L, -1);
+    yk_number_fill_int32_array(facts->bucket, facts->L, -1);
     for (int32_t b = 0; b < program->bucket_count; b++) {
         const struct yk_gradient_bucket *bucket = &program->buckets[b];
         for (int32_t i = 0; i < bucket->layer_count; i++) {
@@ -77,8 +77,8 @@ bool yk_program_facts_next_consumer(const struct yk_program_facts *facts,
     return false;
 }
 
-double yk_program_facts_output_bytes(const struct yk_program_facts *facts,
-                                     const struct yk_model *model, int32_t layer)
+double yk_program_facts_layer_output_bytes(const struct yk_program_facts *facts,
+                                           const struct yk_model *model, int32_t layer)
 {
     int64_t bytes = 0;
     for (int32_t i = facts->first_edge_from[layer]; i < facts->first_edge_from[layer + 1]; i++) {
@@ -129,12 +129,12 @@ yk_status yk_program_facts_make(const struct yk_program *program, struct yk_aren
     return YK_OK;
 }
 
-bool yk_program_facts_reads_samples(const struct yk_program_facts *facts, int32_t layer)
+bool yk_program_facts_layer_reads_batch(const struct yk_program_facts *facts, int32_t layer)
 {
     return facts->first_edge_to[layer] == facts->first_edge_to[layer + 1] || layer == facts->L - 1;
 }
 
-int32_t yk_program_facts_member_index(const struct yk_plan *plan, int32_t group, int32_t rank)
+int32_t yk_program_facts_group_member_index(const struct yk_plan *plan, int32_t group, int32_t rank)
 {
     for (int32_t i = 0; i < plan->groups[group].member_count; i++) {
         if (plan->groups[group].members[i].rank == rank) {

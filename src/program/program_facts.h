@@ -59,8 +59,8 @@ bool yk_program_facts_next_consumer(const struct yk_program_facts *facts,
 
 /* Returns the size of a layer's output: that of its largest outgoing edge in `model`, which is the
  * model for the number of samples. */
-double yk_program_facts_output_bytes(const struct yk_program_facts *facts,
-                                     const struct yk_model *model, int32_t layer);
+double yk_program_facts_layer_output_bytes(const struct yk_program_facts *facts,
+                                           const struct yk_model *model, int32_t layer);
 
 /* Iterates over the layers that use the weights of `layer`: returns the next of these layers after
  * `user`, or −1 after the last one. In the first call, `user` is `layer`. */
@@ -72,8 +72,8 @@ static inline int32_t yk_program_facts_next_weight_user(const struct yk_program_
 
 /* Returns true if the layer's gradient is reduced: the layer is trained and its group has several
  * members. */
-static inline bool yk_program_facts_reduces_gradient(const struct yk_program_facts *facts,
-                                                     int32_t layer)
+static inline bool yk_program_facts_reduces_layer_gradient(const struct yk_program_facts *facts,
+                                                           int32_t layer)
 {
     return facts->program->layers[layer].gradient_bytes > 0 &&
            facts->plan->groups[facts->plan->layers[layer].group].member_count > 1;
@@ -86,7 +86,7 @@ static inline bool yk_program_facts_accumulates_gradient(const struct yk_program
                                                          int32_t layer)
 {
     return facts->plan->no_sync || facts->M == 1 ||
-           !yk_program_facts_reduces_gradient(facts, layer);
+           !yk_program_facts_reduces_layer_gradient(facts, layer);
 }
 
 /* Returns true if gradients are reduced after this micro-batch. */
@@ -97,9 +97,10 @@ static inline bool yk_program_facts_reduces_after_micro_batch(const struct yk_pr
 }
 
 /* Returns true if the layer reads tokens or labels of the batch. */
-bool yk_program_facts_reads_samples(const struct yk_program_facts *facts, int32_t layer);
+bool yk_program_facts_layer_reads_batch(const struct yk_program_facts *facts, int32_t layer);
 
 /* Returns the index of `rank` among the members of a group, or −1 if it is not a member. */
-int32_t yk_program_facts_member_index(const struct yk_plan *plan, int32_t group, int32_t rank);
+int32_t yk_program_facts_group_member_index(const struct yk_plan *plan, int32_t group,
+                                            int32_t rank);
 
 #endif

@@ -91,8 +91,8 @@ static yk_status find_precedences(struct draw *draw)
     YK_TRY_NEW(draw->arena, draw->precedences, program->rank_count);
     for (int32_t r = 0; r < program->rank_count; r++) {
         struct yk_op_index *index = NULL;
-        YK_TRY(yk_op_index_make(draw->facts, r, draw->arena, &index));
-        YK_TRY(yk_precedences_find(index, draw->arena, &draw->precedences[r]));
+        YK_TRY(yk_op_index_make_with_order(draw->facts, r, draw->arena, &index));
+        YK_TRY(yk_precedences_find_all(index, draw->arena, &draw->precedences[r]));
         count += draw->precedences[r].count;
     }
     YK_TRY_NEW(draw->arena, draw->edges, count);
@@ -212,7 +212,7 @@ static yk_status draw_order(struct draw *draw)
     }
     for (int32_t n = 0; n < draw->node_count; n++) {
         if (blocked[n] == 0) {
-            yk_priority_queue_set_key(&ready, n, draw->keys[n]);
+            yk_priority_queue_insert_or_update(&ready, n, draw->keys[n]);
         }
     }
     /* Every cycle of precedences has a positive sum of lags, so no node is left over. */
@@ -222,7 +222,7 @@ static yk_status draw_order(struct draw *draw)
         for (int32_t i = draw->first_edge[node]; i < draw->first_edge[node + 1]; i++) {
             const struct edge *edge = &draw->edges[draw->edges_of[i]];
             if (edge->before == node && edge_lag(draw, edge) == 0 && --blocked[edge->after] == 0) {
-                yk_priority_queue_set_key(&ready, edge->after, draw->keys[edge->after]);
+                yk_priority_queue_insert_or_update(&ready, edge->after, draw->keys[edge->after]);
             }
         }
     }
@@ -336,7 +336,7 @@ static yk_status thin_out(struct draw *draw, const struct yk_program_facts *fact
     struct yk_op_list *list = &facts->program->ranks[rank];
     struct yk_op_index *index = NULL;
     int32_t previous[YK_LANE_COUNT] = {-1, -1, -1};
-    YK_TRY(yk_op_index_make(facts, rank, draw->arena, &index));
+    YK_TRY(yk_op_index_make_with_order(facts, rank, draw->arena, &index));
     for (int32_t i = 0; i < list->op_count; i++) {
         struct yk_op *op = &list->ops[i];
         struct yk_op_wait all[YK_LANE_COUNT];
@@ -422,7 +422,7 @@ static yk_status copy_frame(const struct yk_program *program, struct yk_program 
 static yk_status make_frame(const struct yk_program *program, struct yk_program **out)
 {
     struct yk_program *copy = NULL;
-    YK_TRY_NEW_WITH_ARENA(copy);
+    YK_TRY_NEW_WITH_OWN_ARENA(copy);
     struct yk_arena *arena = copy->arena;
     *copy = *program;
     copy->arena = arena;

@@ -1,6 +1,6 @@
 #include "program/program.h"
 
-#include "base/table.h"
+#include "base/text_table.h"
 #include "base/units.h"
 
 /* "ranks 0, 2 (gpu0, gpu2): 41 ops". */
@@ -54,18 +54,19 @@ static void write_waits(const struct yk_op_list *list, const struct yk_op *op, s
 }
 
 static yk_status write_row(const struct yk_program *program, const struct yk_op_list *list,
-                           int32_t number, struct yk_table *table)
+                           int32_t number, struct yk_text_table *table)
 {
     const struct yk_op *op = &list->ops[number];
     struct yk_text described = {0};
     struct yk_text waits = {0};
     write_op(program, op, &described);
     write_waits(list, op, &waits);
-    yk_table_add_cell(table, "%d", number);
+    yk_text_table_add_cell(table, "%d", number);
     for (int32_t lane = 0; lane < YK_LANE_COUNT; lane++) {
-        yk_table_add_cell(table, "%s", (int32_t)op->lane == lane ? yk_text_chars(&described) : "");
+        yk_text_table_add_cell(table, "%s",
+                               (int32_t)op->lane == lane ? yk_text_chars(&described) : "");
     }
-    yk_table_add_cell(table, "%s", yk_text_chars(&waits));
+    yk_text_table_add_cell(table, "%s", yk_text_chars(&waits));
     const yk_status status = described.failed || waits.failed ? yk_fail_out_of_memory() : YK_OK;
     yk_text_free(&described);
     yk_text_free(&waits);
@@ -75,18 +76,18 @@ static yk_status write_row(const struct yk_program *program, const struct yk_op_
 static yk_status write_list(const struct yk_program *program, const struct yk_op_list *list,
                             struct yk_text *out)
 {
-    static const struct yk_table_column columns[] = {
-        {"op", YK_TABLE_RIGHT},  {"compute", YK_TABLE_LEFT}, {"comm", YK_TABLE_LEFT},
-        {"copy", YK_TABLE_LEFT}, {"after", YK_TABLE_LEFT},
+    static const struct yk_text_table_column columns[] = {
+        {"op", YK_TEXT_TABLE_RIGHT},  {"compute", YK_TEXT_TABLE_LEFT}, {"comm", YK_TEXT_TABLE_LEFT},
+        {"copy", YK_TEXT_TABLE_LEFT}, {"after", YK_TEXT_TABLE_LEFT},
     };
-    struct yk_table *table = NULL;
-    YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
+    struct yk_text_table *table = NULL;
+    YK_TRY(yk_text_table_create(columns, sizeof columns / sizeof columns[0], &table));
     yk_status status = YK_OK;
     for (int32_t i = 0; i < list->op_count && status == YK_OK; i++) {
         status = write_row(program, list, i, table);
     }
-    YK_IF_OK(yk_table_write(table, out));
-    yk_table_destroy(table);
+    YK_IF_OK(yk_text_table_write(table, out));
+    yk_text_table_destroy(table);
     return status;
 }
 

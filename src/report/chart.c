@@ -69,7 +69,8 @@ yk_status yk_chart_add_sections(const struct yk_chart *const *charts, const void
     return yk_text_status(out);
 }
 
-yk_status yk_chart_open_single_text(void *argument, const char *name, struct yk_text **out)
+yk_status yk_chart_use_argument_as_picture_text(void *argument, const char *name,
+                                                struct yk_text **out)
 {
     (void)name;
     *out = argument;
@@ -77,7 +78,7 @@ yk_status yk_chart_open_single_text(void *argument, const char *name, struct yk_
 }
 
 static yk_status write_picture(const struct yk_chart *chart, const void *subject,
-                               yk_chart_open_picture open, void *argument)
+                               yk_chart_picture_text_function open, void *argument)
 {
     struct yk_text *text = NULL;
     char name[64];
@@ -88,8 +89,9 @@ static yk_status write_picture(const struct yk_chart *chart, const void *subject
     return yk_text_status(text);
 }
 
-yk_status yk_chart_write_svg(const struct yk_chart *const *charts, const char *name,
-                             const void *subject, yk_chart_open_picture open, void *argument)
+yk_status yk_chart_write_pictures(const struct yk_chart *const *charts, const char *name,
+                                  const void *subject, yk_chart_picture_text_function open,
+                                  void *argument)
 {
     for (; *charts; charts++) {
         if ((*charts)->draw &&

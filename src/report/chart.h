@@ -56,17 +56,20 @@ yk_status yk_chart_add_picture(const struct yk_chart *chart, const void *subject
                                struct yk_text *out) YK_MUST_USE;
 
 /* Returns in `out` the text that receives the picture file `name`, such as "bars.svg". */
-typedef yk_status (*yk_chart_open_picture)(void *argument, const char *name, struct yk_text **out);
+typedef yk_status (*yk_chart_picture_text_function)(void *argument, const char *name,
+                                                    struct yk_text **out);
 
-/* A yk_chart_open_picture for a single picture. `argument` is the struct yk_text that receives it.
+/* A yk_chart_picture_text_function for a single picture. `argument` is the struct yk_text that
+ * receives it.
  */
-yk_status yk_chart_open_single_text(void *argument, const char *name, struct yk_text **out);
+yk_status yk_chart_use_argument_as_picture_text(void *argument, const char *name,
+                                                struct yk_text **out);
 
 /* Writes pictures as standalone SVG files, each into the text that `open` returns. If `name` is not
  * NULL, writes only the picture of the chart with this name. If `name` is NULL, writes the pictures
  * of all charts that apply. */
-yk_status yk_chart_write_svg(const struct yk_chart *const *charts, const char *name,
-                             const void *subject, yk_chart_open_picture open,
-                             void *argument) YK_MUST_USE;
+yk_status yk_chart_write_pictures(const struct yk_chart *const *charts, const char *name,
+                                  const void *subject, yk_chart_picture_text_function open,
+                                  void *argument) YK_MUST_USE;
 
 #endif

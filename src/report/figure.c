@@ -1,7 +1,7 @@
 #include "report/figure.h"
 
 #include "report/label.h"
-#include "report/web.h"
+#include "report/web_files.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -34,7 +34,7 @@ void yk_figure_begin(const struct yk_figure *figure, const char *title)
     yk_text_add(out, yk_web_palette_css);
     yk_text_add(out, "</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n");
     yk_figure_draw_truncated_text(figure, "title", 14, 24, title,
-                                  YK_FIGURE_BOLD_FRACTION * (figure->width - 28) / 1.25);
+                                  YK_FIGURE_BOLD_TEXT_SPACE_FRACTION * (figure->width - 28) / 1.25);
 }
 
 void yk_figure_end(const struct yk_figure *figure)
@@ -52,7 +52,7 @@ void yk_figure_draw_truncated_text(const struct yk_figure *figure, const char *k
                                    double y, const char *text, double pixels)
 {
     yk_text_addf(figure->out, "<text class=\"%s\" x=\"%.2f\" y=\"%.1f\">", kind, x, y);
-    yk_label_add_truncated(figure->out, text, pixels);
+    yk_label_add_truncated_xml(figure->out, text, pixels);
     yk_text_add(figure->out, "</text>\n");
 }
 
@@ -101,8 +101,8 @@ void yk_figure_draw_line(const struct yk_figure *figure, const char *kind, doubl
                  y1, x2, y2);
 }
 
-void yk_figure_begin_rect(const struct yk_figure *figure, const char *kind, double x, double y,
-                          double width, double height)
+void yk_figure_begin_rect_tag(const struct yk_figure *figure, const char *kind, double x, double y,
+                              double width, double height)
 {
     yk_text_addf(figure->out,
                  "<rect class=\"%s\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\"", kind, x,
@@ -125,7 +125,8 @@ struct yk_figure_axis yk_figure_axis_make(double max, enum yk_unit unit, int par
     }
     axis.scale = units[unit][u].scale;
     axis.unit = units[unit][u].name;
-    axis.step = axis.scale * yk_label_axis_step(axis.max / axis.scale, parts > 1 ? parts : 1);
+    axis.step =
+        axis.scale * yk_label_choose_axis_step(axis.max / axis.scale, parts > 1 ? parts : 1);
     return axis;
 }
 
@@ -134,8 +135,8 @@ int32_t yk_figure_axis_last_tick(const struct yk_figure_axis *axis)
     return (int32_t)floor(axis->max / axis->step + 1e-9);
 }
 
-void yk_figure_axis_tick_label(const struct yk_figure_axis *axis, int32_t tick,
-                               char out[YK_UNITS_BUFFER_SIZE])
+void yk_figure_axis_write_tick_label(const struct yk_figure_axis *axis, int32_t tick,
+                                     char out[YK_UNITS_BUFFER_SIZE])
 {
     snprintf(out, YK_UNITS_BUFFER_SIZE, "%.20s%s", YK_LABEL_NUMBER(tick * axis->step / axis->scale),
              tick > 0 ? axis->unit : "");
@@ -147,7 +148,7 @@ void yk_figure_draw_vertical_grid(const struct yk_figure *figure, const struct y
     for (int32_t tick = 0; tick <= yk_figure_axis_last_tick(axis); tick++) {
         const double x = left + tick * axis->step / axis->max * (right - left);
         char label[YK_UNITS_BUFFER_SIZE];
-        yk_figure_axis_tick_label(axis, tick, label);
+        yk_figure_axis_write_tick_label(axis, tick, label);
         yk_figure_draw_line(figure, "grid", x, top, x, bottom);
         yk_figure_draw_text(figure, "small soft middle", x, top - 5, label);
     }
@@ -169,7 +170,7 @@ double yk_figure_draw_legend(const struct yk_figure *figure,
         if (figure && entries[i].is_line) {
             yk_figure_draw_line(figure, entries[i].kind, x, y + 9, x + LINE, y + 9);
         } else if (figure) {
-            yk_figure_begin_rect(figure, entries[i].kind, x, y + 3, SQUARE, SQUARE);
+            yk_figure_begin_rect_tag(figure, entries[i].kind, x, y + 3, SQUARE, SQUARE);
             yk_text_add(figure->out, " rx=\"2\"/>");
         }
         if (figure) {

@@ -22,7 +22,7 @@ enum {
 
 /* Bold letters are wider than others: text of class "strong" fits into a space if its width, which
  * is estimated for letters that are not bold, is at most this fraction of the space. */
-#define YK_FIGURE_BOLD_FRACTION 0.88
+#define YK_FIGURE_BOLD_TEXT_SPACE_FRACTION 0.88
 
 struct yk_figure {
     double width;
@@ -53,8 +53,8 @@ void yk_figure_draw_line(const struct yk_figure *figure, const char *kind, doubl
 
 /* Begins a <rect> and leaves its tag open: the caller adds more attributes, ">" and content, and
  * closes the element. */
-void yk_figure_begin_rect(const struct yk_figure *figure, const char *kind, double x, double y,
-                          double width, double height);
+void yk_figure_begin_rect_tag(const struct yk_figure *figure, const char *kind, double x, double y,
+                              double width, double height);
 
 /* An axis that starts at 0 and has a tick at every multiple of `step`. */
 struct yk_figure_axis {
@@ -72,8 +72,8 @@ struct yk_figure_axis yk_figure_axis_make(double max, enum yk_unit unit, int par
 int32_t yk_figure_axis_last_tick(const struct yk_figure_axis *axis);
 
 /* Writes the label of a tick: "0", "200ms". */
-void yk_figure_axis_tick_label(const struct yk_figure_axis *axis, int32_t tick,
-                               char out[YK_UNITS_BUFFER_SIZE]);
+void yk_figure_axis_write_tick_label(const struct yk_figure_axis *axis, int32_t tick,
+                                     char out[YK_UNITS_BUFFER_SIZE]);
 
 /* Draws a vertical grid line at every tick of a horizontal axis, with the tick's label above it. */
 void yk_figure_draw_vertical_grid(const struct yk_figure *figure, const struct yk_figure_axis *axis,

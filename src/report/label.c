@@ -21,7 +21,7 @@ static void drop_trailing_zeros(char *digits)
     digits[length] = '\0';
 }
 
-const char *yk_label_number(double value, char out[YK_NUMBER_BUFFER_SIZE])
+const char *yk_label_format_number(double value, char out[YK_NUMBER_BUFFER_SIZE])
 {
     const double magnitude = fabs(value);
     if (value == 0 || magnitude >= 1e15 || magnitude < 1e-4) {
@@ -35,13 +35,13 @@ const char *yk_label_number(double value, char out[YK_NUMBER_BUFFER_SIZE])
     return out;
 }
 
-const char *yk_label_graph_time(const struct yk_graph *graph, int64_t ticks,
-                                char out[YK_NUMBER_BUFFER_SIZE])
+const char *yk_label_format_graph_time(const struct yk_graph *graph, int64_t ticks,
+                                       char out[YK_NUMBER_BUFFER_SIZE])
 {
-    return yk_label_number(yk_graph_ticks_to_time(graph, ticks), out);
+    return yk_label_format_number(yk_graph_ticks_to_time(graph, ticks), out);
 }
 
-const char *yk_label_count(int64_t count, char out[YK_NUMBER_BUFFER_SIZE])
+const char *yk_label_format_count(int64_t count, char out[YK_NUMBER_BUFFER_SIZE])
 {
     char digits[YK_NUMBER_BUFFER_SIZE];
     const int length = snprintf(digits, sizeof digits, "%lld", (long long)count);
@@ -56,14 +56,15 @@ const char *yk_label_count(int64_t count, char out[YK_NUMBER_BUFFER_SIZE])
     return out;
 }
 
-const char *yk_label_percent(double part, double whole, char out[YK_NUMBER_BUFFER_SIZE])
+const char *yk_label_format_percent(double part, double whole, char out[YK_NUMBER_BUFFER_SIZE])
 {
     /* printf alone would round 61.25 down and 53.75 up. */
     snprintf(out, YK_NUMBER_BUFFER_SIZE, "%.1f%%", whole > 0 ? round(1000 * part / whole) / 10 : 0);
     return out;
 }
 
-const char *yk_label_with_unit(double value, enum yk_unit unit, char out[YK_UNITS_BUFFER_SIZE])
+const char *yk_label_format_with_unit(double value, enum yk_unit unit,
+                                      char out[YK_UNITS_BUFFER_SIZE])
 {
     /* A difference of equal times may leave a rounding error. */
     const bool nothing = fabs(value) < (unit == YK_UNIT_SECONDS ? 1e-12 : 1e-300);
@@ -79,7 +80,7 @@ double yk_label_estimate_width_pixels(const char *text)
     return (double)yk_text_display_width(text) * PIXELS_PER_COLUMN;
 }
 
-void yk_label_add_truncated(struct yk_text *text, const char *label, double pixels)
+void yk_label_add_truncated_xml(struct yk_text *text, const char *label, double pixels)
 {
     if (yk_label_estimate_width_pixels(label) <= pixels) {
         yk_text_add_xml_escaped(text, label);
@@ -91,7 +92,7 @@ void yk_label_add_truncated(struct yk_text *text, const char *label, double pixe
     yk_text_add(text, "\xe2\x80\xa6");
 }
 
-double yk_label_axis_step(double span, int parts)
+double yk_label_choose_axis_step(double span, int parts)
 {
     const double min = span / parts;
     const double power = pow(10, floor(log10(min)));

@@ -13,33 +13,34 @@
 /* Each of the following functions writes a text to `out` and returns `out`. */
 
 /* Writes `value` with about six digits and without trailing zeros: "80", "27.3333", "1234568". */
-const char *yk_label_number(double value, char out[YK_NUMBER_BUFFER_SIZE]);
+const char *yk_label_format_number(double value, char out[YK_NUMBER_BUFFER_SIZE]);
 
 /* Writes `ticks` in the time unit of the graph, with about six digits. */
-const char *yk_label_graph_time(const struct yk_graph *graph, int64_t ticks,
-                                char out[YK_NUMBER_BUFFER_SIZE]);
+const char *yk_label_format_graph_time(const struct yk_graph *graph, int64_t ticks,
+                                       char out[YK_NUMBER_BUFFER_SIZE]);
 
 /* Writes `count` with a comma between thousands: "12,345". */
-const char *yk_label_count(int64_t count, char out[YK_NUMBER_BUFFER_SIZE]);
+const char *yk_label_format_count(int64_t count, char out[YK_NUMBER_BUFFER_SIZE]);
 
 /* Writes the percentage that `part` is of `whole`, with one decimal: "19.4%". Writes "0.0%" if
  * `whole` is not positive. */
-const char *yk_label_percent(double part, double whole, char out[YK_NUMBER_BUFFER_SIZE]);
+const char *yk_label_format_percent(double part, double whole, char out[YK_NUMBER_BUFFER_SIZE]);
 
 /* Writes `value` with its unit: "3.2ms". Writes "0" if the rounded value is 0, and "none" if the
  * value is not finite. */
-const char *yk_label_with_unit(double value, enum yk_unit unit, char out[YK_UNITS_BUFFER_SIZE]);
+const char *yk_label_format_with_unit(double value, enum yk_unit unit,
+                                      char out[YK_UNITS_BUFFER_SIZE]);
 
 /* These macros do the same with a temporary buffer, which is valid until the end of the enclosing
  * block. */
-#define YK_LABEL_NUMBER(value) yk_label_number((value), (char[YK_NUMBER_BUFFER_SIZE]){0})
+#define YK_LABEL_NUMBER(value) yk_label_format_number((value), (char[YK_NUMBER_BUFFER_SIZE]){0})
 #define YK_LABEL_GRAPH_TIME(graph, ticks)                                                          \
-    yk_label_graph_time((graph), (ticks), (char[YK_NUMBER_BUFFER_SIZE]){0})
-#define YK_LABEL_COUNT(count) yk_label_count((count), (char[YK_NUMBER_BUFFER_SIZE]){0})
+    yk_label_format_graph_time((graph), (ticks), (char[YK_NUMBER_BUFFER_SIZE]){0})
+#define YK_LABEL_COUNT(count) yk_label_format_count((count), (char[YK_NUMBER_BUFFER_SIZE]){0})
 #define YK_LABEL_PERCENT(part, whole)                                                              \
-    yk_label_percent((part), (whole), (char[YK_NUMBER_BUFFER_SIZE]){0})
+    yk_label_format_percent((part), (whole), (char[YK_NUMBER_BUFFER_SIZE]){0})
 #define YK_LABEL_WITH_UNIT(value, unit)                                                            \
-    yk_label_with_unit((value), (unit), (char[YK_UNITS_BUFFER_SIZE]){0})
+    yk_label_format_with_unit((value), (unit), (char[YK_UNITS_BUFFER_SIZE]){0})
 
 /* Returns an estimate of the width of `text` at a font size of 12 pixels. The estimate is seldom
  * too small. (C code has no access to the fonts of the browser.) */
@@ -48,11 +49,11 @@ double yk_label_estimate_width_pixels(const char *text);
 /* Adds `label`, escaped for XML. A label wider than `pixels` is shortened and ends with an
  * ellipsis.
  */
-void yk_label_add_truncated(struct yk_text *text, const char *label, double pixels);
+void yk_label_add_truncated_xml(struct yk_text *text, const char *label, double pixels);
 
 /* Returns a round step for an axis: the smallest number of the form 1, 2 or 5 times a power of ten
  * that divides `span` into at most `parts` steps. `span` must be positive, and `parts` at least 1.
  */
-double yk_label_axis_step(double span, int parts);
+double yk_label_choose_axis_step(double span, int parts);
 
 #endif

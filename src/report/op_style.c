@@ -7,7 +7,7 @@
 _Static_assert((int)YK_OP_STYLE_OTHER == (int)YK_OP_KIND_COUNT,
                "one style for each kind of op, and one more");
 
-int32_t yk_op_style_find(const char *op)
+int32_t yk_op_style_find_by_op_name(const char *op)
 {
     const size_t length = strcspn(op, " ");
     for (int32_t k = 0; k < YK_OP_STYLE_OTHER; k++) {

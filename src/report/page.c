@@ -1,7 +1,7 @@
 #include "report/page.h"
 
 #include "report/label.h"
-#include "report/web.h"
+#include "report/web_files.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,8 +10,8 @@ enum {
     LINES_IN_BLOCK = 200
 };
 
-void yk_page_add_escaped_text(const char *before, const char *text, const char *after,
-                              struct yk_text *out)
+void yk_page_add_escaped_text_between(const char *before, const char *text, const char *after,
+                                      struct yk_text *out)
 {
     yk_text_add(out, before);
     yk_text_add_xml_escaped(out, text);
@@ -29,8 +29,9 @@ find_slot(const char *name, size_t length, const struct yk_page_placeholder *slo
     return NULL;
 }
 
-const char *yk_page_fill_template(const char *part, const struct yk_page_placeholder *slots,
-                                  size_t count, struct yk_text *out)
+const char *yk_page_fill_template_until_unknown(const char *part,
+                                                const struct yk_page_placeholder *slots,
+                                                size_t count, struct yk_text *out)
 {
     for (const char *name = strstr(part, "{{"); name; name = strstr(part, "{{")) {
         const size_t length = strcspn(name + 2, "}");
@@ -58,12 +59,12 @@ void yk_page_begin(const char *title, const char *lead, const char *const *style
 {
     const struct yk_page_placeholder slots[] = {{"title", title}, {"lead", lead}};
     const size_t count = sizeof slots / sizeof *slots;
-    const char *rest = yk_page_fill_template(yk_web_page_html, slots, count, out);
+    const char *rest = yk_page_fill_template_until_unknown(yk_web_page_html, slots, count, out);
     yk_text_add(out, yk_web_page_css);
     yk_text_add(out, yk_web_figure_css);
     yk_text_add(out, yk_web_palette_css);
     add_all(styles, out);
-    (void)yk_page_fill_template(rest, slots, count, out);
+    (void)yk_page_fill_template_until_unknown(rest, slots, count, out);
 }
 
 void yk_page_begin_headline_numbers(struct yk_text *out)
@@ -73,8 +74,8 @@ void yk_page_begin_headline_numbers(struct yk_text *out)
 
 void yk_page_add_headline_number(const char *name, const char *value, struct yk_text *out)
 {
-    yk_page_add_escaped_text("<div><dt>", name, "</dt>", out);
-    yk_page_add_escaped_text("<dd>", value, "</dd></div>\n", out);
+    yk_page_add_escaped_text_between("<div><dt>", name, "</dt>", out);
+    yk_page_add_escaped_text_between("<dd>", value, "</dd></div>\n", out);
 }
 
 void yk_page_end_headline_numbers(struct yk_text *out)
@@ -84,7 +85,7 @@ void yk_page_end_headline_numbers(struct yk_text *out)
 
 void yk_page_begin_section(const char *heading, struct yk_text *out)
 {
-    yk_page_add_escaped_text("<section>\n<h2>", heading, "</h2>\n", out);
+    yk_page_add_escaped_text_between("<section>\n<h2>", heading, "</h2>\n", out);
 }
 
 void yk_page_end_section(struct yk_text *out)
@@ -94,7 +95,7 @@ void yk_page_end_section(struct yk_text *out)
 
 void yk_page_add_cell(const char *text, struct yk_text *out)
 {
-    yk_page_add_escaped_text("<td>", text, "</td>", out);
+    yk_page_add_escaped_text_between("<td>", text, "</td>", out);
 }
 
 void yk_page_begin_table(const char *label, const struct yk_page_column *columns,
@@ -111,9 +112,9 @@ void yk_page_begin_table(const char *label, const struct yk_page_column *columns
     yk_text_add(out, "</tr></thead>\n<tbody>\n");
 }
 
-void yk_page_begin_row(const char *name, struct yk_text *out)
+void yk_page_begin_named_row(const char *name, struct yk_text *out)
 {
-    yk_page_add_escaped_text("<tr><th scope=\"row\">", name, "</th>", out);
+    yk_page_add_escaped_text_between("<tr><th scope=\"row\">", name, "</th>", out);
 }
 
 void yk_page_add_unit_cell(double value, enum yk_unit unit, struct yk_text *out)
@@ -156,7 +157,7 @@ static void add_lines(const struct yk_text *lines, struct yk_text *out)
 void yk_page_add_csv_table(const char *id, const struct yk_text *csv, struct yk_text *out)
 {
     const struct yk_page_placeholder slot = {"id", id};
-    const char *rest = yk_page_fill_template(yk_web_numbers_html, &slot, 1, out);
+    const char *rest = yk_page_fill_template_until_unknown(yk_web_numbers_html, &slot, 1, out);
     add_lines(csv, out);
     yk_text_add(out, rest);
     out->failed |= csv->failed;
@@ -165,7 +166,8 @@ void yk_page_add_csv_table(const char *id, const struct yk_text *csv, struct yk_
 void yk_page_add_canvas(const char *id, const char *label, struct yk_text *out)
 {
     const struct yk_page_placeholder slots[] = {{"id", id}, {"label", label}};
-    (void)yk_page_fill_template(yk_web_chart_html, slots, sizeof slots / sizeof *slots, out);
+    (void)yk_page_fill_template_until_unknown(yk_web_chart_html, slots,
+                                              sizeof slots / sizeof *slots, out);
 }
 
 struct yk_figure yk_page_make_figure(double width, struct yk_text *out)
@@ -176,7 +178,8 @@ struct yk_figure yk_page_make_figure(double width, struct yk_text *out)
 void yk_page_end(const char *const *scripts, struct yk_text *out)
 {
     const char *content = strstr(yk_web_page_html, "{{content}}");
-    const char *rest = yk_page_fill_template(content + strlen("{{content}}"), NULL, 0, out);
+    const char *rest =
+        yk_page_fill_template_until_unknown(content + strlen("{{content}}"), NULL, 0, out);
     add_all(scripts, out);
     yk_text_add(out, rest);
 }

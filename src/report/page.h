@@ -35,8 +35,9 @@ struct yk_page_placeholder {
 /* Adds the template `part`, with the values of its placeholders, up to the first placeholder that
  * is not in `slots`. Returns the part of the template after that placeholder, or the end of the
  * template if all placeholders are in `slots`. */
-const char *yk_page_fill_template(const char *part, const struct yk_page_placeholder *slots,
-                                  size_t count, struct yk_text *out);
+const char *yk_page_fill_template_until_unknown(const char *part,
+                                                const struct yk_page_placeholder *slots,
+                                                size_t count, struct yk_text *out);
 
 /* Adds the page up to the end of its heading. `lead` is the sentence under the title. `styles` are
  * CSS texts in addition to those that every page has; the list ends with NULL. */
@@ -44,8 +45,8 @@ void yk_page_begin(const char *title, const char *lead, const char *const *style
                    struct yk_text *out);
 
 /* Adds `before`, the escaped `text`, and `after`. `before` and `after` are HTML. */
-void yk_page_add_escaped_text(const char *before, const char *text, const char *after,
-                              struct yk_text *out);
+void yk_page_add_escaped_text_between(const char *before, const char *text, const char *after,
+                                      struct yk_text *out);
 
 /* Add the headline numbers, a short list of the most important values at the top of a page. */
 void yk_page_begin_headline_numbers(struct yk_text *out);
@@ -65,7 +66,7 @@ struct yk_page_column {
  * closes each row with </tr>. */
 void yk_page_begin_table(const char *label, const struct yk_page_column *columns,
                          struct yk_text *out);
-void yk_page_begin_row(const char *name, struct yk_text *out);
+void yk_page_begin_named_row(const char *name, struct yk_text *out);
 void yk_page_add_cell(const char *text, struct yk_text *out);
 void yk_page_add_unit_cell(double value, enum yk_unit unit, struct yk_text *out);
 

@@ -15,19 +15,19 @@ static const double MAX_VALUE = 1e15;
 /* Minimum width of a range, relative to its values: labels of finer ticks would be equal. */
 static const double MIN_WIDTH = 1e-9;
 
-bool yk_plot_can_show(double value)
+bool yk_plot_can_show_value(double value)
 {
     return fabs(value) <= MAX_VALUE;
 }
 
-struct yk_plot_range yk_plot_range_empty(void)
+struct yk_plot_range yk_plot_range_make_empty(void)
 {
     return (struct yk_plot_range){HUGE_VAL, -HUGE_VAL};
 }
 
-void yk_plot_range_include(struct yk_plot_range *range, double value)
+void yk_plot_range_include_value(struct yk_plot_range *range, double value)
 {
-    if (yk_plot_can_show(value)) {
+    if (yk_plot_can_show_value(value)) {
         range->low = fmin(range->low, value);
         range->high = fmax(range->high, value);
     }
@@ -59,7 +59,7 @@ double yk_plot_y_pixel(const struct yk_plot *plot, double y)
            (y - range->low) / (range->high - range->low) * (plot->bottom - plot->top);
 }
 
-void yk_plot_tick_label(double value, char out[YK_NUMBER_BUFFER_SIZE])
+void yk_plot_write_tick_label(double value, char out[YK_NUMBER_BUFFER_SIZE])
 {
     static const struct {
         double size;
@@ -72,28 +72,29 @@ void yk_plot_tick_label(double value, char out[YK_NUMBER_BUFFER_SIZE])
             return;
         }
     }
-    yk_label_number(value, out);
+    yk_label_format_number(value, out);
 }
 
 void yk_plot_draw_axes(const struct yk_plot *plot, double scale, const char *unit, int parts)
 {
     const struct yk_figure *figure = &plot->figure;
-    const double y_step = yk_label_axis_step((plot->y.high - plot->y.low) / scale, parts) * scale;
+    const double y_step =
+        yk_label_choose_axis_step((plot->y.high - plot->y.low) / scale, parts) * scale;
     const int columns = (int)fmax(1, (plot->right - plot->left) / TICK_PIXELS);
-    const double any_step = yk_label_axis_step(plot->x.high - plot->x.low, columns);
+    const double any_step = yk_label_choose_axis_step(plot->x.high - plot->x.low, columns);
     const double x_step = plot->integer_x ? fmax(1, any_step) : any_step;
     char number[YK_NUMBER_BUFFER_SIZE];
     char label[YK_NUMBER_BUFFER_SIZE + 8];
     for (int64_t k = (int64_t)ceil(plot->y.low / y_step); (double)k * y_step <= plot->y.high; k++) {
         const double y = yk_plot_y_pixel(plot, (double)k * y_step);
-        yk_plot_tick_label((double)k * y_step / scale, number);
+        yk_plot_write_tick_label((double)k * y_step / scale, number);
         snprintf(label, sizeof label, "%s%.7s", number, unit);
         yk_figure_draw_line(figure, "grid", plot->left, y, plot->right, y);
         yk_figure_draw_text(figure, "small soft end", plot->left - 8, y + 4, label);
     }
     for (int64_t k = (int64_t)ceil(plot->x.low / x_step); (double)k * x_step <= plot->x.high; k++) {
         const double x = yk_plot_x_pixel(plot, (double)k * x_step);
-        yk_plot_tick_label((double)k * x_step, number);
+        yk_plot_write_tick_label((double)k * x_step, number);
         yk_figure_draw_line(figure, "axis", x, plot->bottom, x, plot->bottom + 4);
         yk_figure_draw_text(figure, "small soft middle", x, plot->bottom + 17, number);
     }
@@ -109,7 +110,7 @@ static int32_t column_end(const struct yk_plot *plot, const double *x, const dou
     int32_t end = first;
     *lowest = first;
     *highest = first;
-    for (; end < count && yk_plot_can_show(x[end]) && yk_plot_can_show(y[end]) &&
+    for (; end < count && yk_plot_can_show_value(x[end]) && yk_plot_can_show_value(y[end]) &&
            floor(yk_plot_x_pixel(plot, x[end])) == column;
          end++) {
         *lowest = y[end] < y[*lowest] ? end : *lowest;
@@ -125,7 +126,7 @@ void yk_plot_draw_curve(const struct yk_plot *plot, const char *kind, const doub
     bool pen_down = false;
     yk_text_addf(out, "<path class=\"%s\" d=\"", kind);
     for (int32_t i = 0; i < count;) {
-        if (!yk_plot_can_show(x[i]) || !yk_plot_can_show(y[i])) {
+        if (!yk_plot_can_show_value(x[i]) || !yk_plot_can_show_value(y[i])) {
             pen_down = false;
             i++;
             continue;

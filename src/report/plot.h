@@ -15,13 +15,13 @@ struct yk_plot_range {
     double high;
 };
 
-struct yk_plot_range yk_plot_range_empty(void);
+struct yk_plot_range yk_plot_range_make_empty(void);
 
 /* Returns whether a plot can show `value`: it must be a number with a magnitude of at most 1e15. */
-bool yk_plot_can_show(double value);
+bool yk_plot_can_show_value(double value);
 
 /* Extends the range so that it includes `value`. Does nothing if a plot cannot show `value`. */
-void yk_plot_range_include(struct yk_plot_range *range, double value);
+void yk_plot_range_include_value(struct yk_plot_range *range, double value);
 
 /* Extends the range at both ends by `padding` times its width. An empty range becomes about 0 to 1,
  * and a range of width 0 gets a positive width. */
@@ -43,7 +43,7 @@ double yk_plot_x_pixel(const struct yk_plot *plot, double x);
 double yk_plot_y_pixel(const struct yk_plot *plot, double y);
 
 /* Writes the number of a tick. Large numbers are shortened: "40G". */
-void yk_plot_tick_label(double value, char out[YK_NUMBER_BUFFER_SIZE]);
+void yk_plot_write_tick_label(double value, char out[YK_NUMBER_BUFFER_SIZE]);
 
 /* Draws both axes: grid lines at round values of y, with at most `parts` steps, and ticks of x.
  * Labels of y are values divided by `scale`, followed by `unit`. */

@@ -3,7 +3,7 @@
 #include "report/csv.h"
 #include "report/label.h"
 #include "report/page.h"
-#include "report/web.h"
+#include "report/web_files.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -87,9 +87,10 @@ static yk_status sort_events(const struct yk_trace *trace, int32_t rank_count,
     return YK_OK;
 }
 
-yk_status yk_time_chart_rows_from_trace(const struct yk_trace *trace, int32_t rank_count,
-                                        double shift_s, struct yk_arena *arena,
-                                        const struct yk_time_chart_row **out, double *out_end_s)
+yk_status yk_time_chart_make_rows_from_trace(const struct yk_trace *trace, int32_t rank_count,
+                                             double shift_s, struct yk_arena *arena,
+                                             const struct yk_time_chart_row **out,
+                                             double *out_end_s)
 {
     const int32_t row_count = rank_count * YK_LANE_COUNT;
     struct numbered *sorted = NULL;
@@ -108,7 +109,7 @@ yk_status yk_time_chart_rows_from_trace(const struct yk_trace *trace, int32_t ra
             .end = event->end_s + shift_s,
             .bytes = event->bytes,
             .label = event->op,
-            .kind = yk_op_style_find(event->op),
+            .kind = yk_op_style_find_by_op_name(event->op),
             .number = sorted[i].number,
         };
         end_s = fmax(end_s, bars[i].end);
@@ -281,7 +282,7 @@ _Static_assert((int)YK_NUMBER_BUFFER_SIZE >= (int)YK_UNITS_BUFFER_SIZE, "units h
 static const char *format_length(const struct yk_time_chart *chart, double length,
                                  char out[YK_NUMBER_BUFFER_SIZE])
 {
-    return chart->tasks ? yk_label_number(length, out)
+    return chart->tasks ? yk_label_format_number(length, out)
                         : yk_units_format(length, YK_UNIT_SECONDS, out);
 }
 
@@ -348,8 +349,8 @@ static void draw_run(const struct picture *picture, const char *place,
     } else {
         snprintf(class_name, sizeof class_name, "bar task-%d", (int)bar->first->kind);
     }
-    yk_figure_begin_rect(&picture->figure, class_name, x + gap, y, fmax(pixels - 2 * gap, 0.75),
-                         picture->bar);
+    yk_figure_begin_rect_tag(&picture->figure, class_name, x + gap, y, fmax(pixels - 2 * gap, 0.75),
+                             picture->bar);
     if (bar->count > 1) {
         const double share = bar->end > bar->start ? bar->busy / (bar->end - bar->start) : 0;
         yk_text_addf(out, " fill-opacity=\"%.2f\"", 0.4 + 0.6 * fmin(share, 1));
@@ -365,8 +366,8 @@ static void draw_run(const struct picture *picture, const char *place,
 static void draw_track(const struct picture *picture, const struct yk_time_chart_group *group,
                        const struct yk_time_chart_row *row, double y)
 {
-    yk_figure_begin_rect(&picture->figure, "track", picture->left, y,
-                         picture->right - picture->left, picture->bar);
+    yk_figure_begin_rect_tag(&picture->figure, "track", picture->left, y,
+                             picture->right - picture->left, picture->bar);
     yk_text_add(picture->figure.out, "/>\n");
     yk_figure_draw_truncated_text(&picture->figure,
                                   group->name         ? "small soft end"
@@ -412,7 +413,8 @@ static void draw_names(const struct picture *picture)
         const struct yk_time_chart_group *group = &picture->chart->groups[g];
         if (group->name) {
             yk_figure_draw_truncated_text(&picture->figure, "strong halo", 14, y + 14, group->name,
-                                          YK_FIGURE_BOLD_FRACTION * (picture->right - 28));
+                                          YK_FIGURE_BOLD_TEXT_SPACE_FRACTION *
+                                              (picture->right - 28));
         }
         y += group_height(picture, group);
     }
@@ -507,7 +509,7 @@ static struct yk_figure_axis axis_of(const struct picture *picture)
     }
     return (struct yk_figure_axis){
         .max = span > 0 ? span : 1,
-        .step = yk_label_axis_step(span > 0 ? span : 1, parts),
+        .step = yk_label_choose_axis_step(span > 0 ? span : 1, parts),
         .scale = 1,
         .unit = "",
     };
@@ -552,7 +554,8 @@ static void add_timeline(const struct yk_time_chart *chart, struct yk_text *out)
     yk_number_format(chart->span, span);
     yk_number_format(isfinite(chart->end) ? chart->end : -1, end);
     yk_number_format(isfinite(chart->bound) ? chart->bound : -1, bound);
-    (void)yk_page_fill_template(yk_web_zoom_html, slots, sizeof slots / sizeof *slots, out);
+    (void)yk_page_fill_template_until_unknown(yk_web_zoom_html, slots, sizeof slots / sizeof *slots,
+                                              out);
 }
 
 /* Buttons that highlight the kinds of ops. */
@@ -588,7 +591,7 @@ void yk_time_chart_add_to_page(const struct yk_time_chart *chart, const char *la
     yk_text_add(out, "</div>\n");
 }
 
-int32_t yk_time_chart_count_csv_groups(const struct yk_time_chart *chart)
+int32_t yk_time_chart_count_groups_in_csv(const struct yk_time_chart *chart)
 {
     int64_t bars = 0;
     for (int32_t g = 0; g < chart->group_count; g++) {
@@ -602,7 +605,7 @@ int32_t yk_time_chart_count_csv_groups(const struct yk_time_chart *chart)
     return chart->group_count;
 }
 
-void yk_time_chart_add_csv_cells(const struct yk_time_chart_bar *bar, struct yk_text *out)
+void yk_time_chart_add_bar_csv_cells(const struct yk_time_chart_bar *bar, struct yk_text *out)
 {
     yk_csv_add_text(out, bar->label);
     yk_csv_add_seconds(out, bar->start);

@@ -24,7 +24,7 @@ enum {
 
 /* Returns the style of the op with the name `op`. The first word of the name is the kind of op.
  * Returns YK_OP_STYLE_OTHER if no kind has this name. */
-int32_t yk_op_style_find(const char *op);
+int32_t yk_op_style_find_by_op_name(const char *op);
 
 /* Returns the name of a style: "forward", "all_gather" … "other". */
 const char *yk_op_style_name(int32_t kind);
@@ -84,10 +84,10 @@ struct yk_time_chart {
 /* Makes one row for each lane of the first `rank_count` ranks of a trace. The rows, out
  * (rank_count, YK_LANE_COUNT), live in the arena. Adds `shift_s` to all times. `out_end_s` is the
  * end of the last bar, or 0 if that is negative. */
-yk_status yk_time_chart_rows_from_trace(const struct yk_trace *trace, int32_t rank_count,
-                                        double shift_s, struct yk_arena *arena,
-                                        const struct yk_time_chart_row **out,
-                                        double *out_end_s) YK_MUST_USE;
+yk_status yk_time_chart_make_rows_from_trace(const struct yk_trace *trace, int32_t rank_count,
+                                             double shift_s, struct yk_arena *arena,
+                                             const struct yk_time_chart_row **out,
+                                             double *out_end_s) YK_MUST_USE;
 
 /* ---- merging short bars ---- */
 
@@ -134,9 +134,9 @@ void yk_time_chart_add_to_page(const struct yk_time_chart *chart, const char *la
 
 /* Returns how many groups, counted from the first, fit into the CSV table of a page. Returns at
  * least 1 if there is a group. */
-int32_t yk_time_chart_count_csv_groups(const struct yk_time_chart *chart);
+int32_t yk_time_chart_count_groups_in_csv(const struct yk_time_chart *chart);
 
 /* Adds the CSV cells of a bar: op,start_s,end_s,bytes. */
-void yk_time_chart_add_csv_cells(const struct yk_time_chart_bar *bar, struct yk_text *out);
+void yk_time_chart_add_bar_csv_cells(const struct yk_time_chart_bar *bar, struct yk_text *out);
 
 #endif

@@ -62,11 +62,11 @@ static yk_status prepare(struct walk *walk, struct yk_arena *arena)
     YK_TRY_NEW(arena, ranks, graph->task_count);
     walk->priorities = walk->assignment->priorities;
     if (!walk->priorities) {
-        yk_task_rank_upward(graph, false, ranks);
+        yk_task_rank_compute_upward(graph, false, ranks);
         walk->priorities = ranks;
     }
     YK_TRY(make_heaps(walk, arena));
-    yk_number_fill_array(walk->successor_first, graph->task_count, NONE);
+    yk_number_fill_int32_array(walk->successor_first, graph->task_count, NONE);
     for (int32_t i = 0; i < graph->task_count; i++) {
         const int32_t predecessor = walk->assignment->predecessors
                                         ? walk->assignment->predecessors[i]

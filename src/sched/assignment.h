@@ -27,7 +27,7 @@ struct yk_assignment {
 };
 
 /* Computes the schedule. An idle device runs, of all tasks whose inputs have arrived, the task with
- * the highest priority. Ignores memory limits; yk_schedule_memory_check() checks them. */
+ * the highest priority. Ignores memory limits; yk_schedule_check_memory_limits() checks them. */
 yk_status yk_assignment_make_schedule(const struct yk_assignment *assignment,
                                       struct yk_schedule *schedule) YK_MUST_USE;
 

@@ -29,7 +29,7 @@ static yk_status look_up(const struct yk_json *root, const struct yk_graph *grap
     if (!node) {
         return YK_OK;
     }
-    const char *device = yk_json_string(node);
+    const char *device = yk_json_string_value(node);
     if (!device) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" must be the name of a device, not %s", name,
                        yk_json_type_name(node));
@@ -63,7 +63,7 @@ static yk_status check_groups(const struct yk_graph *graph, const int32_t *devic
     int32_t *groups = calloc((size_t)graph->group_count + 1, sizeof *groups);
     YK_TRY_ALLOCATED(groups);
     yk_status status = YK_OK;
-    yk_number_fill_array(groups, graph->group_count, NOWHERE);
+    yk_number_fill_int32_array(groups, graph->group_count, NOWHERE);
     for (int32_t i = 0; status == YK_OK && i < graph->task_count; i++) {
         const int32_t group = graph->tasks[i].group;
         if (group == YK_GRAPH_NO_GROUP) {

@@ -43,8 +43,8 @@ yk_status yk_schedule_sort_tasks_by_start(const int32_t *devices, const int64_t 
     return YK_OK;
 }
 
-yk_status yk_schedule_create_in(const struct yk_graph *graph, struct yk_arena *arena,
-                                struct yk_schedule *out)
+yk_status yk_schedule_create_in_arena(const struct yk_graph *graph, struct yk_arena *arena,
+                                      struct yk_schedule *out)
 {
     *out = (struct yk_schedule){.graph = graph, .arena = arena};
     YK_TRY_NEW(arena, out->devices, graph->task_count);
@@ -57,9 +57,10 @@ yk_status yk_schedule_create_in(const struct yk_graph *graph, struct yk_arena *a
 yk_status yk_schedule_create(const struct yk_graph *graph, struct yk_schedule **out)
 {
     struct yk_schedule *schedule = NULL;
-    YK_TRY_NEW_WITH_ARENA(schedule);
+    YK_TRY_NEW_WITH_OWN_ARENA(schedule);
     struct yk_arena *arena = schedule->arena;
-    YK_TRY_OR_CLEAN_UP(yk_schedule_create_in(graph, arena, schedule), yk_arena_destroy(arena));
+    YK_TRY_OR_CLEAN_UP(yk_schedule_create_in_arena(graph, arena, schedule),
+                       yk_arena_destroy(arena));
     *out = schedule;
     return YK_OK;
 }

@@ -26,8 +26,8 @@ yk_status yk_schedule_create(const struct yk_graph *graph, struct yk_schedule **
 void yk_schedule_destroy(struct yk_schedule *schedule);
 
 /* Creates a schedule in `out`, a member of another struct. The arrays live in `arena`. */
-yk_status yk_schedule_create_in(const struct yk_graph *graph, struct yk_arena *arena,
-                                struct yk_schedule *out) YK_MUST_USE;
+yk_status yk_schedule_create_in_arena(const struct yk_graph *graph, struct yk_arena *arena,
+                                      struct yk_schedule *out) YK_MUST_USE;
 
 /* Copies the content of `from` to `to`. Both must belong to the same graph. */
 void yk_schedule_copy(const struct yk_schedule *from, struct yk_schedule *to);
@@ -65,11 +65,12 @@ yk_status yk_schedule_sort_tasks_by_start(const int32_t *devices, const int64_t 
  */
 
 /* Computes the peak memory of each device, in bytes. `out` has one element per device. */
-yk_status yk_schedule_memory_peaks(const struct yk_schedule *schedule, int64_t *out) YK_MUST_USE;
+yk_status yk_schedule_compute_memory_peaks(const struct yk_schedule *schedule,
+                                           int64_t *out) YK_MUST_USE;
 
 /* Fails with YK_ERROR_NO_FIT if the peak of a device exceeds its memory. The error message contains
  * the name of the device and the missing bytes. */
-yk_status yk_schedule_memory_check(const struct yk_schedule *schedule) YK_MUST_USE;
+yk_status yk_schedule_check_memory_limits(const struct yk_schedule *schedule) YK_MUST_USE;
 
 /* The reason why a task did not start earlier. */
 enum yk_task_wait_reason {

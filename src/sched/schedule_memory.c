@@ -2,7 +2,7 @@
 
 #include "base/number.h"
 #include "base/units.h"
-#include "sched/timeline/group_devices.h"
+#include "sched/timeline/group_placement.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,18 +55,18 @@ static yk_status hold_groups(const struct yk_schedule *schedule, struct yk_arena
                              int64_t *held)
 {
     const struct yk_graph *graph = schedule->graph;
-    struct yk_group_devices groups;
-    YK_TRY(yk_group_devices_create(arena, graph, &groups));
+    struct yk_group_placement groups;
+    YK_TRY(yk_group_placement_create(arena, graph, &groups));
     memset(held, 0, (size_t)graph->device_count * sizeof *held);
     for (int32_t i = 0; i < graph->task_count; i++) {
         held[schedule->devices[i]] +=
-            yk_group_devices_added_bytes(&groups, i, schedule->devices[i]);
-        yk_group_devices_add_task(&groups, i, schedule->devices[i]);
+            yk_group_placement_added_bytes(&groups, i, schedule->devices[i]);
+        yk_group_placement_add_task(&groups, i, schedule->devices[i]);
     }
     return YK_OK;
 }
 
-yk_status yk_schedule_memory_peaks(const struct yk_schedule *schedule, int64_t *out)
+yk_status yk_schedule_compute_memory_peaks(const struct yk_schedule *schedule, int64_t *out)
 {
     const struct yk_graph *graph = schedule->graph;
     YK_TRY_WITH_TEMPORARY_ARENA(arena, hold_groups(schedule, arena, out));
@@ -94,7 +94,7 @@ yk_status yk_schedule_memory_peaks(const struct yk_schedule *schedule, int64_t *
     return YK_OK;
 }
 
-yk_status yk_schedule_memory_check(const struct yk_schedule *schedule)
+yk_status yk_schedule_check_memory_limits(const struct yk_schedule *schedule)
 {
     const struct yk_graph *graph = schedule->graph;
     if (!graph->limited) {
@@ -102,7 +102,7 @@ yk_status yk_schedule_memory_check(const struct yk_schedule *schedule)
     }
     int64_t *peaks = calloc((size_t)graph->device_count, sizeof *peaks);
     YK_TRY_ALLOCATED(peaks);
-    yk_status status = yk_schedule_memory_peaks(schedule, peaks);
+    yk_status status = yk_schedule_compute_memory_peaks(schedule, peaks);
     for (int32_t p = 0; status == YK_OK && p < graph->device_count; p++) {
         const struct yk_graph_device *device = &graph->devices[p];
         if (peaks[p] > device->memory_bytes) {

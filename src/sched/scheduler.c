@@ -24,7 +24,7 @@ yk_status yk_scheduler_run(const struct yk_scheduler *scheduler, const struct yk
     struct yk_schedule *schedule = NULL;
     YK_TRY(yk_schedule_create(graph, &schedule));
     yk_status status = scheduler->run(scheduler, options, schedule);
-    YK_IF_OK(yk_schedule_memory_check(schedule));
+    YK_IF_OK(yk_schedule_check_memory_limits(schedule));
     YK_TRY_OR_CLEAN_UP(status, yk_schedule_destroy(schedule));
     *out = schedule;
     return YK_OK;

@@ -104,7 +104,7 @@ yk_status yk_anneal_run(const struct yk_scheduler_options *options, double secon
                         int64_t lower_bound, struct yk_schedule *schedule) YK_MUST_USE;
 
 /* For schedulers: returns whether the caller requested the search to stop. */
-static inline bool yk_scheduler_is_stopped(const struct yk_scheduler_options *options)
+static inline bool yk_scheduler_stop_requested(const struct yk_scheduler_options *options)
 {
     return options->stop && atomic_load_explicit(options->stop, memory_order_relaxed);
 }

@@ -37,7 +37,7 @@ static int64_t largest_input(const struct yk_graph *graph, int32_t task)
     return largest;
 }
 
-void yk_task_rank_upward(const struct yk_graph *graph, bool with_input, int64_t *out)
+void yk_task_rank_compute_upward(const struct yk_graph *graph, bool with_input, int64_t *out)
 {
     for (int32_t k = graph->task_count - 1; k >= 0; k--) {
         const int32_t task = graph->order[k];
@@ -52,7 +52,7 @@ void yk_task_rank_upward(const struct yk_graph *graph, bool with_input, int64_t 
     }
 }
 
-void yk_task_rank_downward(const struct yk_graph *graph, int64_t *out)
+void yk_task_rank_compute_downward(const struct yk_graph *graph, int64_t *out)
 {
     for (int32_t i = 0; i < graph->task_count; i++) {
         out[i] = 0;
@@ -68,8 +68,8 @@ void yk_task_rank_downward(const struct yk_graph *graph, int64_t *out)
     }
 }
 
-yk_status yk_task_rank_priority_order(const struct yk_graph *graph, const int64_t *priorities,
-                                      struct yk_arena *arena, int32_t *out)
+yk_status yk_task_rank_order_by_priority(const struct yk_graph *graph, const int64_t *priorities,
+                                         struct yk_arena *arena, int32_t *out)
 {
     const int32_t n = graph->task_count;
     struct yk_task_heap heap = {.keys = priorities};
@@ -94,7 +94,7 @@ yk_status yk_task_rank_priority_order(const struct yk_graph *graph, const int64_
     return YK_OK;
 }
 
-yk_status yk_task_rank_depth_first_order(const struct yk_graph *graph, struct yk_arena *arena,
+yk_status yk_task_rank_order_depth_first(const struct yk_graph *graph, struct yk_arena *arena,
                                          int32_t *out)
 {
     const int32_t n = graph->task_count;

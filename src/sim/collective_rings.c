@@ -69,15 +69,16 @@ yk_status yk_collective_rings_create(const struct yk_plan *plan,
     return YK_OK;
 }
 
-yk_status yk_collective_rings_time(const struct yk_cost_sources *sources,
-                                   const struct yk_collective_ring *ring,
-                                   enum yk_collective collective, double bytes,
-                                   struct yk_cost_time *out, struct yk_node_port_demand *out_demand)
+yk_status yk_collective_rings_compute_time(const struct yk_cost_sources *sources,
+                                           const struct yk_collective_ring *ring,
+                                           enum yk_collective collective, double bytes,
+                                           struct yk_cost_time_estimate *out,
+                                           struct yk_node_port_demand *out_demand)
 {
     const int32_t n = ring->ranks.count;
     const bool reduces = collective == YK_COLLECTIVE_ALL_REDUCE;
     const double largest_bytes = reduces ? 0 : bytes * ring->largest_part;
-    struct yk_cost_time time = {0};
+    struct yk_cost_time_estimate time = {0};
     YK_TRY(yk_communication_collective_time(sources, collective, &ring->ranks, bytes, largest_bytes,
                                             &time));
     /* n − 1 parts pass each link of the ring; twice as many in an all_reduce. */

@@ -31,10 +31,10 @@ yk_status yk_collective_rings_create(const struct yk_plan *plan,
 
 /* Computes the time of a collective of `bytes` bytes in total when no other messages are sent, and
  * the demand of the collective at its ports. */
-yk_status yk_collective_rings_time(const struct yk_cost_sources *sources,
-                                   const struct yk_collective_ring *ring,
-                                   enum yk_collective collective, double bytes,
-                                   struct yk_cost_time *out,
-                                   struct yk_node_port_demand *out_demand) YK_MUST_USE;
+yk_status yk_collective_rings_compute_time(const struct yk_cost_sources *sources,
+                                           const struct yk_collective_ring *ring,
+                                           enum yk_collective collective, double bytes,
+                                           struct yk_cost_time_estimate *out,
+                                           struct yk_node_port_demand *out_demand) YK_MUST_USE;
 
 #endif

@@ -5,9 +5,9 @@
 /* Factors with a smaller relative difference are equal. */
 static const double same_scale = 0.005;
 
-double yk_sim_idle_speedup_factor(const struct yk_cluster *cluster,
-                                  const struct yk_device_measurements *measurements, int32_t device,
-                                  double busy)
+double yk_sim_idle_speedup_time_factor(const struct yk_cluster *cluster,
+                                       const struct yk_device_measurements *measurements,
+                                       int32_t device, double busy)
 {
     const double idle_scale =
         yk_device_measurements_of_device(measurements, device).others_idle_scale;
@@ -144,14 +144,14 @@ static double scale_of(const struct simulated *simulated, int32_t rank)
             busy += program->cluster->devices[device].fraction * busy_during(simulated, rank, i);
         }
     }
-    return yk_sim_idle_speedup_factor(program->cluster, program->measurements, own, busy);
+    return yk_sim_idle_speedup_time_factor(program->cluster, program->measurements, own, busy);
 }
 
-yk_status yk_sim_idle_speedup_scale_times(const struct yk_program *program,
-                                          const struct yk_rank_classes *classes,
-                                          const struct yk_sim_iterations *iterations,
-                                          struct yk_arena *arena, struct yk_sim_op_times *times,
-                                          bool *changed)
+yk_status yk_sim_idle_speedup_scale_op_times(const struct yk_program *program,
+                                             const struct yk_rank_classes *classes,
+                                             const struct yk_sim_iterations *iterations,
+                                             struct yk_arena *arena, struct yk_sim_op_times *times,
+                                             bool *changed)
 {
     const struct simulated simulated = {program, classes, iterations};
     *changed = false;

@@ -34,17 +34,17 @@ enum {
 /* Returns the factor for the op times of `device`. `busy` is the sum of the busy fractions of the
  * other devices, weighted by their size. Returns 1 if `measurements` contain no value for the
  * device. */
-double yk_sim_idle_speedup_factor(const struct yk_cluster *cluster,
-                                  const struct yk_device_measurements *measurements, int32_t device,
-                                  double busy);
+double yk_sim_idle_speedup_time_factor(const struct yk_cluster *cluster,
+                                       const struct yk_device_measurements *measurements,
+                                       int32_t device, double busy);
 
 /* Multiplies the times of compute ops by the factors that follow from the simulated `iterations`.
  * Sets `*changed` to whether a factor differs from its previous value. The new times live in
  * `arena`. */
-yk_status yk_sim_idle_speedup_scale_times(const struct yk_program *program,
-                                          const struct yk_rank_classes *classes,
-                                          const struct yk_sim_iterations *iterations,
-                                          struct yk_arena *arena, struct yk_sim_op_times *times,
-                                          bool *changed) YK_MUST_USE;
+yk_status yk_sim_idle_speedup_scale_op_times(const struct yk_program *program,
+                                             const struct yk_rank_classes *classes,
+                                             const struct yk_sim_iterations *iterations,
+                                             struct yk_arena *arena, struct yk_sim_op_times *times,
+                                             bool *changed) YK_MUST_USE;
 
 #endif

@@ -161,8 +161,8 @@ static void set_rate(struct run *run, int32_t rank_class, enum yk_lane which, do
     lane->left_s = fmax(lane->left_s - (run->now_s - lane->since_s) * lane->rate, 0);
     lane->since_s = run->now_s;
     lane->rate = rate;
-    yk_priority_queue_set_key(&run->events, lane_number(rank_class, which),
-                              run->now_s + lane->left_s / rate);
+    yk_priority_queue_insert_or_update(&run->events, lane_number(rank_class, which),
+                                       run->now_s + lane->left_s / rate);
 }
 
 static void set_going(struct run *run, int32_t rank_class, enum yk_lane which, double seconds,

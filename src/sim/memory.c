@@ -1,4 +1,4 @@
-#include "sim/sim_internal.h"
+#include "sim/sim_full_result.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -59,7 +59,7 @@ static double end_s(const struct yk_sim_iteration *iteration, int32_t first_op,
 }
 
 /* Adds a buffer that begins in iteration `number`, as far as it lives in the reported iteration. */
-static void add_lifetime(const struct yk_sim_internal *internal, int32_t first_op,
+static void add_lifetime(const struct yk_sim_full_result *internal, int32_t first_op,
                          const struct yk_buffer_lifetime *lifetime, int32_t number,
                          struct deltas *deltas)
 {
@@ -85,7 +85,7 @@ static void add_lifetime(const struct yk_sim_internal *internal, int32_t first_o
     }
 }
 
-static yk_status find_deltas(const struct yk_sim_internal *internal, int32_t rank_class,
+static yk_status find_deltas(const struct yk_sim_full_result *internal, int32_t rank_class,
                              struct yk_arena *arena, struct deltas *out)
 {
     const struct yk_program_memory *memory = internal->memories[rank_class];
@@ -107,11 +107,11 @@ static yk_status find_deltas(const struct yk_sim_internal *internal, int32_t ran
     return YK_OK;
 }
 
-yk_status yk_sim_memory_over_time(const struct yk_sim_result *sim, int32_t rank,
-                                  struct yk_arena *arena, struct yk_memory_timeline_point **out,
-                                  int32_t *out_count)
+yk_status yk_sim_compute_memory_over_time(const struct yk_sim_result *sim, int32_t rank,
+                                          struct yk_arena *arena,
+                                          struct yk_memory_timeline_point **out, int32_t *out_count)
 {
-    const struct yk_sim_internal *internal = yk_sim_internal_of(sim);
+    const struct yk_sim_full_result *internal = yk_sim_full_result_of(sim);
     struct deltas deltas;
     struct yk_memory_timeline_point *points = NULL;
     int32_t count = 1;

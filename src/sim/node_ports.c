@@ -13,7 +13,7 @@ yk_status yk_node_ports_create(const struct yk_cluster *cluster, struct yk_arena
         const int32_t node = cluster->devices[a].node;
         for (int32_t b = 0; b < cluster->device_count; b++) {
             if (cluster->devices[b].node != node) {
-                const double speed = yk_cluster_link(cluster, a, b)->bytes_per_s;
+                const double speed = yk_cluster_link_between(cluster, a, b)->bytes_per_s;
                 ports.bytes_per_s[yk_node_ports_outgoing_index(node)] =
                     fmax(ports.bytes_per_s[yk_node_ports_outgoing_index(node)], speed);
                 ports.bytes_per_s[yk_node_ports_incoming_index(node)] =

@@ -1,7 +1,7 @@
 #include "sim/sim.h"
 
 #include "sim/op_times.h"
-#include "sim/sim_internal.h"
+#include "sim/sim_full_result.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -35,8 +35,8 @@ static bool are_alike(const struct counting *counting, const struct yk_sim_op_cl
         return false;
     }
     return is_message(a) ||
-           (yk_layer_costs_device_kind(counting->costs, ranks[a->rank].device) ==
-                yk_layer_costs_device_kind(counting->costs, ranks[b->rank].device) &&
+           (yk_layer_costs_device_speed_class(counting->costs, ranks[a->rank].device) ==
+                yk_layer_costs_device_speed_class(counting->costs, ranks[b->rank].device) &&
             a->kind != YK_OP_LOAD && strcmp(shape_of(counting, a), shape_of(counting, b)) == 0);
 }
 
@@ -56,7 +56,7 @@ static void count_in(struct counting *counting, const struct yk_sim_op_class *op
 static yk_status add_class(struct counting *counting, int32_t rank_class, int32_t ranks)
 {
     const struct yk_sim_result *sim = counting->sim;
-    const struct yk_rank_classes *classes = &yk_sim_internal_of(sim)->classes;
+    const struct yk_rank_classes *classes = &yk_sim_full_result_of(sim)->classes;
     const int32_t rank = classes->ranks[rank_class];
     const struct yk_op_list *list = &sim->program->ranks[rank];
     for (int32_t i = 0; i < list->op_count; i++) {
@@ -78,8 +78,8 @@ static yk_status add_class(struct counting *counting, int32_t rank_class, int32_
             op_class.time = message->time;
         } else {
             op_class.samples = op->kind == YK_OP_UPDATE ? 0 : op->samples;
-            YK_TRY(yk_sim_op_times_compute_isolated(sim->program, counting->costs, classes, rank,
-                                                    op, &op_class.time));
+            YK_TRY(yk_sim_op_times_compute_one_op(sim->program, counting->costs, classes, rank, op,
+                                                  &op_class.time));
         }
         if (op_class.time.seconds > 0) {
             count_in(counting, &op_class);
@@ -91,7 +91,7 @@ static yk_status add_class(struct counting *counting, int32_t rank_class, int32_
 static yk_status add_classes(struct counting *counting, struct yk_arena *arena)
 {
     const struct yk_sim_result *sim = counting->sim;
-    const struct yk_rank_classes *classes = &yk_sim_internal_of(sim)->classes;
+    const struct yk_rank_classes *classes = &yk_sim_full_result_of(sim)->classes;
     int32_t most = 0;
     for (int32_t c = 0; c < classes->count; c++) {
         most += sim->program->ranks[classes->ranks[c]].op_count;
@@ -112,7 +112,7 @@ yk_status yk_sim_count_op_classes(const struct yk_sim_result *sim, struct yk_lay
                                   int32_t *out_count)
 {
     struct counting counting = {.sim = sim, .costs = costs};
-    YK_TRY(yk_sim_op_times_compute(sim->program, costs, &yk_sim_internal_of(sim)->classes, arena,
+    YK_TRY(yk_sim_op_times_compute(sim->program, costs, &yk_sim_full_result_of(sim)->classes, arena,
                                    &counting.times));
     YK_TRY(add_classes(&counting, arena));
     *out = counting.classes;

@@ -34,23 +34,23 @@ struct finding {
 
 static yk_status update_time(const struct yk_program *program, struct yk_layer_costs *costs,
                              const struct yk_rank_classes *classes, int32_t rank,
-                             const struct yk_op *op, struct yk_cost_time *out)
+                             const struct yk_op *op, struct yk_cost_time_estimate *out)
 {
     const struct yk_plan *plan = program->plan;
     const int32_t leader = program->layers[op->layer].weights_owner;
     const int32_t group = plan->layers[leader].group;
     const double part = classes->parts[(int64_t)rank * plan->group_count + group];
-    YK_TRY(
-        yk_layer_costs_time(costs, plan->ranks[rank].device, leader, 0, YK_COST_PASS_UPDATE, out));
+    YK_TRY(yk_layer_costs_time_estimate(costs, plan->ranks[rank].device, leader, 0,
+                                        YK_COST_PASS_UPDATE, out));
     out->seconds *=
         yk_plan_effective_strategy(plan, leader) == YK_SHARDING_REPLICATED ? 1 : fmax(part, 0);
     return YK_OK;
 }
 
-yk_status yk_sim_op_times_compute_isolated(const struct yk_program *program,
-                                           struct yk_layer_costs *costs,
-                                           const struct yk_rank_classes *classes, int32_t rank,
-                                           const struct yk_op *op, struct yk_cost_time *out)
+yk_status yk_sim_op_times_compute_one_op(const struct yk_program *program,
+                                         struct yk_layer_costs *costs,
+                                         const struct yk_rank_classes *classes, int32_t rank,
+                                         const struct yk_op *op, struct yk_cost_time_estimate *out)
 {
     const int32_t device = program->plan->ranks[rank].device;
     switch (op->kind) {
@@ -59,13 +59,13 @@ yk_status yk_sim_op_times_compute_isolated(const struct yk_program *program,
     case YK_OP_FORWARD:
     case YK_OP_RECOMPUTE:
     case YK_OP_BACKWARD:
-        return yk_layer_costs_time(
+        return yk_layer_costs_time_estimate(
             costs, device, op->layer, op->samples,
             op->kind == YK_OP_BACKWARD ? YK_COST_PASS_BACKWARD : YK_COST_PASS_FORWARD, out);
     case YK_OP_UPDATE:
         return update_time(program, costs, classes, rank, op, out);
     default:
-        *out = (struct yk_cost_time){0, YK_COST_ORIGIN_DATASHEET, 0};
+        *out = (struct yk_cost_time_estimate){0, YK_COST_ORIGIN_DATASHEET, 0};
         return YK_OK;
     }
 }
@@ -77,9 +77,9 @@ static yk_status find_alone(struct finding *finding, int32_t rank_class)
     double *isolated_s = NULL;
     YK_TRY_NEW(finding->arena, isolated_s, list->op_count);
     for (int32_t i = 0; i < list->op_count; i++) {
-        struct yk_cost_time time;
-        YK_TRY(yk_sim_op_times_compute_isolated(finding->program, finding->costs, finding->classes,
-                                                rank, &list->ops[i], &time));
+        struct yk_cost_time_estimate time;
+        YK_TRY(yk_sim_op_times_compute_one_op(finding->program, finding->costs, finding->classes,
+                                              rank, &list->ops[i], &time));
         isolated_s[i] = time.seconds;
     }
     finding->times.isolated_s[rank_class] = isolated_s;
@@ -160,7 +160,7 @@ static yk_status message_cost(const struct finding *finding, int32_t rank, const
         if (wanted.to >= 0) {
             YK_TRY(send_cost(finding, &wanted, &wanted.message));
         } else {
-            YK_TRY(yk_collective_rings_time(
+            YK_TRY(yk_collective_rings_compute_time(
                 yk_layer_costs_sources(finding->costs), &finding->rings[wanted.from],
                 wanted.collective, wanted.bytes, &wanted.message.time, &wanted.message.demand));
             wanted.message.slowdown = finding->rings[wanted.from].slowdown;

@@ -37,7 +37,7 @@ struct yk_sim_message_op {
 /* A message: one send with its recv, or one collective. The index of a message is the member
  * `match` of its ops. */
 struct yk_sim_message {
-    struct yk_cost_time time;
+    struct yk_cost_time_estimate time;
     struct yk_communication_overlap_slowdown slowdown;
     /* without ports if the message stays in one node or is empty */
     struct yk_node_port_demand demand;
@@ -59,10 +59,10 @@ yk_status yk_sim_op_times_compute(const struct yk_program *program, struct yk_la
                                   struct yk_sim_op_times *out) YK_MUST_USE;
 
 /* Computes the isolated time of one op. The time of a communication op is 0. */
-yk_status yk_sim_op_times_compute_isolated(const struct yk_program *program,
-                                           struct yk_layer_costs *costs,
-                                           const struct yk_rank_classes *classes, int32_t rank,
-                                           const struct yk_op *op,
-                                           struct yk_cost_time *out) YK_MUST_USE;
+yk_status yk_sim_op_times_compute_one_op(const struct yk_program *program,
+                                         struct yk_layer_costs *costs,
+                                         const struct yk_rank_classes *classes, int32_t rank,
+                                         const struct yk_op *op,
+                                         struct yk_cost_time_estimate *out) YK_MUST_USE;
 
 #endif

@@ -37,8 +37,8 @@ static bool are_alike(const struct yk_program *program, const struct yk_layer_co
     const struct yk_plan *plan = program->plan;
     bool alike = program->ranks[a].ops == program->ranks[b].ops &&
                  program->ranks[a].waits == program->ranks[b].waits &&
-                 yk_layer_costs_device_kind(costs, plan->ranks[a].device) ==
-                     yk_layer_costs_device_kind(costs, plan->ranks[b].device);
+                 yk_layer_costs_device_speed_class(costs, plan->ranks[a].device) ==
+                     yk_layer_costs_device_speed_class(costs, plan->ranks[b].device);
     for (int32_t g = 0; alike && g < plan->group_count; g++) {
         alike = classes->parts[(int64_t)a * plan->group_count + g] ==
                 classes->parts[(int64_t)b * plan->group_count + g];

@@ -2,7 +2,7 @@
 
 #include "sim/idle_speedup.h"
 #include "sim/op_times.h"
-#include "sim/sim_internal.h"
+#include "sim/sim_full_result.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static void set_origin(struct yk_sim_iterations *iterations, int32_t op_count)
 }
 
 /* The ranks of a class share the arrays of times, which no longer change. */
-static void report_rank(const struct yk_sim_internal *internal, int32_t rank, double scale,
+static void report_rank(const struct yk_sim_full_result *internal, int32_t rank, double scale,
                         struct yk_sim_rank_result *out)
 {
     const struct yk_sim_iterations *iterations = internal->iterations;
@@ -55,7 +55,7 @@ static yk_status find_peak(const struct yk_sim_result *sim, int32_t rank, struct
     struct yk_memory_timeline_point *points = NULL;
     int32_t count = 0;
     int32_t highest = 0;
-    YK_TRY(yk_sim_memory_over_time(sim, rank, scratch, &points, &count));
+    YK_TRY(yk_sim_compute_memory_over_time(sim, rank, scratch, &points, &count));
     for (int32_t i = 1; i < count; i++) {
         highest = sum_of(&points[i]) > sum_of(&points[highest]) ? i : highest;
     }
@@ -65,7 +65,7 @@ static yk_status find_peak(const struct yk_sim_result *sim, int32_t rank, struct
 }
 
 /* The memory of a rank class is counted once. */
-static yk_status find_peaks(struct yk_sim_internal *internal, struct yk_arena *scratch)
+static yk_status find_peaks(struct yk_sim_full_result *internal, struct yk_arena *scratch)
 {
     struct yk_sim_result *sim = &internal->sim;
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
@@ -75,8 +75,8 @@ static yk_status find_peaks(struct yk_sim_internal *internal, struct yk_arena *s
         const struct yk_sim_rank_result *first = &sim->ranks[internal->classes.ranks[rank_class]];
         struct yk_sim_rank_result *reported = &sim->ranks[rank];
         if (reported == first) {
-            YK_TRY(yk_program_memory_count(sim->program, rank, sim->arena,
-                                           &internal->memories[rank_class]));
+            YK_TRY(yk_program_memory_count_for_rank(sim->program, rank, sim->arena,
+                                                    &internal->memories[rank_class]));
             YK_TRY(find_peak(sim, rank, scratch, reported));
         }
         reported->peak_bytes = first->peak_bytes;
@@ -86,7 +86,7 @@ static yk_status find_peaks(struct yk_sim_internal *internal, struct yk_arena *s
 }
 
 static yk_status run(const struct yk_program *program, struct yk_layer_costs *costs,
-                     double slowdown, struct yk_arena *scratch, struct yk_sim_internal *internal)
+                     double slowdown, struct yk_arena *scratch, struct yk_sim_full_result *internal)
 {
     struct yk_sim_result *sim = &internal->sim;
     struct yk_sim_op_times times;
@@ -96,8 +96,8 @@ static yk_status run(const struct yk_program *program, struct yk_layer_costs *co
                                  &internal->iterations));
     bool changed = true;
     for (int pass = 0; changed && pass < YK_SIM_IDLE_SPEEDUP_MAX_PASSES; pass++) {
-        YK_TRY(yk_sim_idle_speedup_scale_times(program, &internal->classes, internal->iterations,
-                                               scratch, &times, &changed));
+        YK_TRY(yk_sim_idle_speedup_scale_op_times(program, &internal->classes, internal->iterations,
+                                                  scratch, &times, &changed));
         if (changed) {
             YK_TRY(yk_sim_iterations_run(program, &internal->classes, &times, slowdown, sim->arena,
                                          &internal->iterations));
@@ -119,7 +119,7 @@ static yk_status run(const struct yk_program *program, struct yk_layer_costs *co
 static yk_status run_in(struct yk_arena *arena, const struct yk_program *program,
                         struct yk_layer_costs *costs, double slowdown, struct yk_sim_result **out)
 {
-    struct yk_sim_internal *internal = NULL;
+    struct yk_sim_full_result *internal = NULL;
     YK_TRY_NEW(arena, internal, 1);
     internal->sim = (struct yk_sim_result){.arena = arena, .program = program};
     YK_TRY_WITH_TEMPORARY_ARENA(scratch, run(program, costs, slowdown, scratch, internal));
@@ -143,7 +143,7 @@ yk_status yk_sim_run(const struct yk_program *program, struct yk_layer_costs *co
     return YK_OK;
 }
 
-void yk_sim_destroy(struct yk_sim_result *sim)
+void yk_sim_result_destroy(struct yk_sim_result *sim)
 {
     if (sim) {
         yk_arena_destroy(sim->arena);
@@ -169,7 +169,7 @@ static int32_t busiest_rank(const struct yk_sim_result *sim)
 static yk_status add_ops(const struct yk_sim_result *sim, struct yk_layer_costs *costs,
                          struct yk_arena *arena, int32_t rank, struct yk_error_band *band)
 {
-    const struct yk_rank_classes *classes = &yk_sim_internal_of(sim)->classes;
+    const struct yk_rank_classes *classes = &yk_sim_full_result_of(sim)->classes;
     const struct yk_op_list *list = &sim->program->ranks[rank];
     const struct yk_sim_rank_result *reported = &sim->ranks[rank];
     struct yk_sim_op_times times;
@@ -177,18 +177,19 @@ static yk_status add_ops(const struct yk_sim_result *sim, struct yk_layer_costs 
     for (int32_t i = 0; i < list->op_count; i++) {
         const struct yk_op *op = &list->ops[i];
         if (op->match != YK_OP_NO_MATCH) {
-            yk_error_band_add(band, &times.messages[op->match].time, reported->exposed_of_op_s[i]);
+            yk_error_band_add_time(band, &times.messages[op->match].time,
+                                   reported->exposed_of_op_s[i]);
         } else if (op->lane == YK_LANE_COMPUTE) {
-            struct yk_cost_time time;
-            YK_TRY(yk_sim_op_times_compute_isolated(sim->program, costs, classes, rank, op, &time));
-            yk_error_band_add(band, &time, reported->end_s[i] - reported->start_s[i]);
+            struct yk_cost_time_estimate time;
+            YK_TRY(yk_sim_op_times_compute_one_op(sim->program, costs, classes, rank, op, &time));
+            yk_error_band_add_time(band, &time, reported->end_s[i] - reported->start_s[i]);
         }
     }
     return YK_OK;
 }
 
-yk_status yk_sim_error_band(const struct yk_sim_result *sim, struct yk_layer_costs *costs,
-                            struct yk_error_band *out)
+yk_status yk_sim_compute_error_band(const struct yk_sim_result *sim, struct yk_layer_costs *costs,
+                                    struct yk_error_band *out)
 {
     struct yk_error_band band = {0};
     YK_TRY_WITH_TEMPORARY_ARENA(arena, add_ops(sim, costs, arena, busiest_rank(sim), &band));

@@ -67,29 +67,30 @@ struct yk_sim_result {
  * memory limits. */
 yk_status yk_sim_run(const struct yk_program *program, struct yk_layer_costs *costs,
                      const struct yk_sim_options *options, struct yk_sim_result **out) YK_MUST_USE;
-void yk_sim_destroy(struct yk_sim_result *sim);
+void yk_sim_result_destroy(struct yk_sim_result *sim);
 
 /* Computes the memory of a rank from time 0 to the end of the step. The result has one point at
  * time 0 and one at each change, and lives in `arena`. */
-yk_status yk_sim_memory_over_time(const struct yk_sim_result *sim, int32_t rank,
-                                  struct yk_arena *arena, struct yk_memory_timeline_point **out,
-                                  int32_t *out_count) YK_MUST_USE;
+yk_status yk_sim_compute_memory_over_time(const struct yk_sim_result *sim, int32_t rank,
+                                          struct yk_arena *arena,
+                                          struct yk_memory_timeline_point **out,
+                                          int32_t *out_count) YK_MUST_USE;
 
 /* Computes the error band of the predicted step time, which also contains the origins of the times.
  * The error band is computed from the compute ops and the exposed communication of the busiest
  * rank. `costs` must be the costs that the simulation used. */
-yk_status yk_sim_error_band(const struct yk_sim_result *sim, struct yk_layer_costs *costs,
-                            struct yk_error_band *out) YK_MUST_USE;
+yk_status yk_sim_compute_error_band(const struct yk_sim_result *sim, struct yk_layer_costs *costs,
+                                    struct yk_error_band *out) YK_MUST_USE;
 
 /* A class of ops of one step that have the same kind, size and time. */
 struct yk_sim_op_class {
-    enum yk_op_kind kind;     /* recompute counts as forward, recv as send */
-    int32_t rank;             /* first rank that has an op of this class */
-    int32_t layer;            /* layer of the first op of the class */
-    int64_t samples;          /* 0 for updates and messages */
-    double bytes;             /* size of a message; otherwise 0 */
-    int64_t count;            /* number of ops on all ranks; a message counts once */
-    struct yk_cost_time time; /* isolated time of one op, with its source and error */
+    enum yk_op_kind kind;              /* recompute counts as forward, recv as send */
+    int32_t rank;                      /* first rank that has an op of this class */
+    int32_t layer;                     /* layer of the first op of the class */
+    int64_t samples;                   /* 0 for updates and messages */
+    double bytes;                      /* size of a message; otherwise 0 */
+    int64_t count;                     /* number of ops on all ranks; a message counts once */
+    struct yk_cost_time_estimate time; /* isolated time of one op, with its source and error */
 };
 
 /* Counts the ops of each class in a step. The classes are in the order of their first ops. Omits

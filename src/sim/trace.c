@@ -81,7 +81,7 @@ static yk_status draw(struct drawing *drawing, struct yk_arena *arena)
     YK_TRY_NEW(arena, drawing->sends, program->match_count);
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
     YK_TRY_NEW(arena, drawing->events, program->rank_count);
-    yk_number_fill_array(drawing->sends, program->match_count, NO_EVENT);
+    yk_number_fill_int32_array(drawing->sends, program->match_count, NO_EVENT);
     for (int32_t rank = 0; rank < program->rank_count; rank++) {
         YK_TRY(add_rank(drawing, arena, rank));
     }

@@ -59,7 +59,7 @@ yk_status yk_safetensors_header_parse_length(const unsigned char *bytes, size_t 
 static bool read_size(const struct yk_json *node, uint64_t *out)
 {
     double number = 0;
-    if (!yk_json_number(node, &number) || !(number >= 0) || number >= 0x1p53 ||
+    if (!yk_json_number_value(node, &number) || !(number >= 0) || number >= 0x1p53 ||
         number != trunc(number)) {
         return false;
     }
@@ -71,7 +71,7 @@ static yk_status read_shape(const struct yk_json *node, struct yk_tensor_file_en
 {
     const struct yk_json *shape = yk_json_get_member(node, "shape");
     const size_t rank = yk_json_array_count(shape);
-    YK_TRY(yk_json_check_list(shape, "shape"));
+    YK_TRY(yk_json_check_is_array(shape, "shape"));
     if (rank > YK_TENSOR_MAX_RANK) {
         return yk_fail(YK_ERROR_INPUT, "%zu dimensions, where at most %d are supported", rank,
                        YK_TENSOR_MAX_RANK);
@@ -90,12 +90,12 @@ static yk_status read_shape(const struct yk_json *node, struct yk_tensor_file_en
 static yk_status read_type(const struct yk_json *node, struct yk_tensor_file_entry *out)
 {
     const struct yk_json *type = yk_json_get_member(node, "dtype");
-    const char *name = yk_json_string(type);
+    const char *name = yk_json_string_value(type);
     if (!name) {
         return yk_fail(YK_ERROR_INPUT, "\"dtype\" must be a string, not %s",
                        yk_json_type_name(type));
     }
-    if (!yk_tensor_dtype_find(name, &out->type)) {
+    if (!yk_tensor_dtype_find_by_name(name, &out->type)) {
         return yk_fail(YK_ERROR_INPUT, "the type \"%.*s\" is not supported",
                        (int)yk_text_fitting_prefix_length(name, SHOWN_COLUMNS), name);
     }
@@ -120,7 +120,7 @@ static yk_status read_entry(const struct yk_json *node, uint64_t data,
             YK_ERROR_INPUT,
             "\"data_offsets\" must be two whole numbers, the second not below the first");
     }
-    if (!yk_tensor_bytes(out->type, out->rank, out->shape, &out->bytes)) {
+    if (!yk_tensor_compute_bytes(out->type, out->rank, out->shape, &out->bytes)) {
         return yk_fail(YK_ERROR_INPUT, "the shape has more elements than can be counted");
     }
     if (out->bytes != end - begin) {
@@ -137,7 +137,7 @@ static yk_status fail_in_tensor(yk_status status, const char *name)
     struct yk_text place = {0};
     yk_text_addf(&place, "tensor \"%.*s\"", (int)yk_text_fitting_prefix_length(name, SHOWN_COLUMNS),
                  name);
-    status = yk_status_prefix(status, yk_text_chars(&place));
+    status = yk_status_prefix_message(status, yk_text_chars(&place));
     yk_text_free(&place);
     return status;
 }
@@ -204,7 +204,7 @@ static yk_status read_metadata(const struct yk_json *root, struct yk_arena *aren
     }
     YK_TRY_NEW(arena, entries, yk_json_member_count(node));
     while (yk_json_next_member(node, &member)) {
-        const char *value = yk_json_string(member.value);
+        const char *value = yk_json_string_value(member.value);
         if (!value) {
             return yk_fail(YK_ERROR_INPUT, "\"%.*s\" of \"%s\" must be a string, not %s",
                            (int)yk_text_fitting_prefix_length(member.name, SHOWN_COLUMNS),
@@ -314,7 +314,7 @@ static yk_status index_names(struct yk_safetensors_file *file)
 yk_status yk_safetensors_open(const char *path, struct yk_safetensors_file **out)
 {
     struct yk_safetensors_file *file = NULL;
-    YK_TRY_NEW_WITH_ARENA(file);
+    YK_TRY_NEW_WITH_OWN_ARENA(file);
     file->descriptor = -1;
     yk_status status = yk_arena_strdup(file->arena, path, &file->path);
     YK_IF_OK(open_descriptor(file));

@@ -84,7 +84,7 @@ void yk_safetensors_writer_destroy(struct yk_safetensors_writer *writer)
 
 static yk_status check_text(const struct yk_safetensors_writer *writer, const char *text)
 {
-    if (yk_utf8_valid_length(text, strlen(text)) < strlen(text)) {
+    if (yk_utf8_valid_prefix_length(text, strlen(text)) < strlen(text)) {
         return yk_fail(YK_ERROR_INPUT, "%s: a name or a value of metadata is not UTF-8",
                        yk_text_chars(&writer->path));
     }
@@ -122,7 +122,8 @@ yk_status yk_safetensors_writer_declare_tensor(struct yk_safetensors_writer *wri
                        yk_text_chars(&writer->path), name);
     }
     YK_TRY(add_name(writer, writer->names, "tensor", name));
-    if (rank < 0 || rank > YK_TENSOR_MAX_RANK || !yk_tensor_bytes(type, rank, shape, &bytes) ||
+    if (rank < 0 || rank > YK_TENSOR_MAX_RANK ||
+        !yk_tensor_compute_bytes(type, rank, shape, &bytes) ||
         __builtin_add_overflow(writer->declared, bytes, &end)) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s: tensor \"%s\" has a shape that a safetensors file cannot hold",
@@ -163,7 +164,7 @@ static yk_status fail_to_write(struct yk_safetensors_writer *writer, int error)
 
 static yk_status write_out(struct yk_safetensors_writer *writer, const void *bytes, size_t length)
 {
-    const int error = yk_file_write_bytes(writer->descriptor, bytes, length);
+    const int error = yk_file_write_to_descriptor(writer->descriptor, bytes, length);
     return error == 0 ? YK_OK : fail_to_write(writer, error);
 }
 
@@ -252,8 +253,8 @@ static yk_status check_begun(const struct yk_safetensors_writer *writer)
     return YK_OK;
 }
 
-yk_status yk_safetensors_writer_add_bytes(struct yk_safetensors_writer *writer, const void *bytes,
-                                          size_t length)
+yk_status yk_safetensors_writer_append_bytes(struct yk_safetensors_writer *writer,
+                                             const void *bytes, size_t length)
 {
     YK_TRY(check_begun(writer));
     if (length > writer->declared - writer->added) {
@@ -284,7 +285,7 @@ static yk_status sync_folder(struct yk_safetensors_writer *writer)
 }
 
 yk_status yk_safetensors_writer_finish(struct yk_safetensors_writer *writer,
-                                       struct yk_safetensors_file_checksum *out)
+                                       struct yk_safetensors_size_and_hash *out)
 {
     YK_TRY(check_begun(writer));
     if (writer->added < writer->declared) {

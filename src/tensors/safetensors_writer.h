@@ -3,7 +3,8 @@
  *   1. yk_safetensors_writer_declare_tensor() for every tensor,
  *      and yk_safetensors_writer_add_metadata() for every entry of the metadata
  *   2. yk_safetensors_writer_write_header(), which opens the file and writes the header
- *   3. yk_safetensors_writer_add_bytes() with the bytes of the tensors, in the order of declaration
+ *   3. yk_safetensors_writer_append_bytes() with the bytes of the tensors, in the order of
+ * declaration
  *   4. yk_safetensors_writer_finish()
  *
  * The data is written to PATH.partial. yk_safetensors_writer_finish() renames this file to PATH
@@ -23,7 +24,7 @@
 struct yk_safetensors_writer;
 
 /* The size and the hash of a finished file, with which a reader can verify it. */
-struct yk_safetensors_file_checksum {
+struct yk_safetensors_size_and_hash {
     uint64_t bytes; /* size of the whole file */
     uint64_t hash;  /* result of yk_hash_digest() for the whole file */
 };
@@ -45,12 +46,12 @@ yk_status yk_safetensors_writer_add_metadata(struct yk_safetensors_writer *write
 yk_status yk_safetensors_writer_write_header(struct yk_safetensors_writer *writer) YK_MUST_USE;
 
 /* Appends bytes of the tensors. One call may end inside a tensor or contain several tensors. */
-yk_status yk_safetensors_writer_add_bytes(struct yk_safetensors_writer *writer, const void *bytes,
-                                          size_t length) YK_MUST_USE;
+yk_status yk_safetensors_writer_append_bytes(struct yk_safetensors_writer *writer,
+                                             const void *bytes, size_t length) YK_MUST_USE;
 
 /* Completes the file and renames it to its final path. Fails if bytes of declared tensors are
  * missing. `out` may be NULL. */
 yk_status yk_safetensors_writer_finish(struct yk_safetensors_writer *writer,
-                                       struct yk_safetensors_file_checksum *out) YK_MUST_USE;
+                                       struct yk_safetensors_size_and_hash *out) YK_MUST_USE;
 
 #endif

@@ -22,12 +22,12 @@ const char *yk_tensor_dtype_name(enum yk_tensor_dtype type)
     return types[type].name;
 }
 
-uint64_t yk_tensor_dtype_bytes(enum yk_tensor_dtype type)
+uint64_t yk_tensor_dtype_element_bytes(enum yk_tensor_dtype type)
 {
     return types[type].bytes;
 }
 
-bool yk_tensor_dtype_find(const char *name, enum yk_tensor_dtype *out)
+bool yk_tensor_dtype_find_by_name(const char *name, enum yk_tensor_dtype *out)
 {
     for (int i = 0; i < YK_TENSOR_DTYPE_COUNT; i++) {
         if (strcmp(types[i].name, name) == 0) {
@@ -38,7 +38,8 @@ bool yk_tensor_dtype_find(const char *name, enum yk_tensor_dtype *out)
     return false;
 }
 
-bool yk_tensor_bytes(enum yk_tensor_dtype type, int32_t rank, const int64_t *shape, uint64_t *out)
+bool yk_tensor_compute_bytes(enum yk_tensor_dtype type, int32_t rank, const int64_t *shape,
+                             uint64_t *out)
 {
     uint64_t bytes = types[type].bytes;
     for (int32_t i = 0; i < rank; i++) {

@@ -38,13 +38,14 @@ enum yk_tensor_dtype {
 /* Returns the name of a type in files, for example "F32". */
 const char *yk_tensor_dtype_name(enum yk_tensor_dtype type);
 /* Returns the size of one number in bytes. */
-uint64_t yk_tensor_dtype_bytes(enum yk_tensor_dtype type);
+uint64_t yk_tensor_dtype_element_bytes(enum yk_tensor_dtype type);
 /* Finds a data type by the name that it has in files. Returns false if no type has this name. */
-bool yk_tensor_dtype_find(const char *name, enum yk_tensor_dtype *out);
+bool yk_tensor_dtype_find_by_name(const char *name, enum yk_tensor_dtype *out);
 
 /* Computes the size in bytes of a tensor. A tensor of rank 0 is one number. Returns false if a
  * dimension is negative or if the size overflows 64 bits. */
-bool yk_tensor_bytes(enum yk_tensor_dtype type, int32_t rank, const int64_t *shape, uint64_t *out);
+bool yk_tensor_compute_bytes(enum yk_tensor_dtype type, int32_t rank, const int64_t *shape,
+                             uint64_t *out);
 
 struct yk_tensor_file_entry {
     const char *name;

@@ -61,7 +61,7 @@ static yk_status add_whole_file(struct yk_tensor_set *set, const char *path)
 static yk_status file_of_tensor(const struct yk_json *map, const char *tensor, const char **out)
 {
     const struct yk_json *node = yk_json_get_member(map, tensor);
-    const char *file = yk_json_string(node);
+    const char *file = yk_json_string_value(node);
     if (!file) {
         return yk_fail(YK_ERROR_INPUT, "weight_map: \"%s\" must be a file's name, not %s", tensor,
                        yk_json_type_name(node));
@@ -129,7 +129,7 @@ static yk_status add_index(struct yk_tensor_set *set, const char *path)
     yk_name_index_destroy(files);
     yk_json_destroy(root);
     yk_text_free(&index);
-    return yk_status_prefix(status, path);
+    return yk_status_prefix_message(status, path);
 }
 
 static yk_status add_folder(struct yk_tensor_set *set)
@@ -176,7 +176,7 @@ yk_status yk_tensor_set_open_files(const char *folder, const char *const *names,
                                    struct yk_tensor_set **out)
 {
     struct yk_tensor_set *set = NULL;
-    YK_TRY_NEW_WITH_ARENA(set);
+    YK_TRY_NEW_WITH_OWN_ARENA(set);
     yk_status status = yk_name_index_create(&set->names);
     YK_IF_OK(yk_arena_strdup(set->arena, folder, &set->path));
     YK_IF_OK(names ? fill_from(set, names, count) : fill(set));

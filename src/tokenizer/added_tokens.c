@@ -79,7 +79,7 @@ static yk_status check_id(const struct yk_token_map *map, int64_t said, struct a
     }
     size_t ignored = 0;
     if (known < 0 && expected < YK_TOKEN_MAP_MAX_TOKENS &&
-        yk_token_map_token(map, (int32_t)expected, &ignored)) {
+        yk_token_map_get_token(map, (int32_t)expected, &ignored)) {
         return yk_fail(YK_ERROR_INPUT, "the id of \"%.*s\", %" PRId64 ", is in \"vocab\" as well",
                        SHOWN_BYTES, added->name, expected);
     }
@@ -93,7 +93,7 @@ static yk_status read_item(const struct yk_json *node, const struct yk_token_map
                            const struct yk_normalizer *normalizer, struct yk_added_tokens *tokens)
 {
     struct added added = {.normalized = true};
-    const char *name = yk_json_string(yk_json_get_member(node, "content"));
+    const char *name = yk_json_string_value(yk_json_get_member(node, "content"));
     int64_t id = -1;
     if (!name) {
         return yk_fail(YK_ERROR_INPUT, "this must be an object with a \"content\"");
@@ -118,7 +118,7 @@ static yk_status index_ids(struct yk_added_tokens *tokens)
 {
     const int32_t limit = yk_token_map_id_limit(tokens->names);
     YK_TRY_NEW(tokens->arena, tokens->by_id, limit);
-    yk_number_fill_array(tokens->by_id, limit, -1);
+    yk_number_fill_int32_array(tokens->by_id, limit, -1);
     for (int32_t i = 0; i < tokens->count; i++) {
         tokens->by_id[tokens->items[i].id] = i;
     }
@@ -165,13 +165,15 @@ static yk_status fill(const struct yk_json *node, const struct yk_token_map *map
     return yk_regex_create(letter, strlen(letter), false, &tokens->letter);
 }
 
-yk_status yk_added_tokens_read(const struct yk_json *node, const struct yk_token_map *map,
-                               const struct yk_normalizer *normalizer, struct yk_added_tokens **out)
+yk_status yk_added_tokens_from_json(const struct yk_json *node, const struct yk_token_map *map,
+                                    const struct yk_normalizer *normalizer,
+                                    struct yk_added_tokens **out)
 {
     struct yk_added_tokens *tokens = NULL;
-    YK_TRY_NEW_WITH_ARENA(tokens);
-    YK_TRY_OR_CLEAN_UP(yk_status_prefix(fill(node, map, normalizer, tokens), "added_tokens"),
-                       yk_added_tokens_destroy(tokens));
+    YK_TRY_NEW_WITH_OWN_ARENA(tokens);
+    YK_TRY_OR_CLEAN_UP(
+        yk_status_prefix_message(fill(node, map, normalizer, tokens), "added_tokens"),
+        yk_added_tokens_destroy(tokens));
     *out = tokens;
     return YK_OK;
 }
@@ -182,7 +184,7 @@ int32_t yk_added_tokens_find_id(const struct yk_added_tokens *tokens, const char
     return yk_token_map_find_id(tokens->names, name, length);
 }
 
-int32_t yk_added_tokens_new_count(const struct yk_added_tokens *tokens)
+int32_t yk_added_tokens_count_new(const struct yk_added_tokens *tokens)
 {
     return tokens->new_count;
 }
@@ -198,7 +200,8 @@ static const struct added *by_id(const struct yk_added_tokens *tokens, int32_t i
     return within && tokens->by_id[id] >= 0 ? &tokens->items[tokens->by_id[id]] : NULL;
 }
 
-const char *yk_added_tokens_text(const struct yk_added_tokens *tokens, int32_t id, size_t *length)
+const char *yk_added_tokens_get_text(const struct yk_added_tokens *tokens, int32_t id,
+                                     size_t *length)
 {
     const struct added *added = by_id(tokens, id);
     if (!added) {
@@ -234,7 +237,7 @@ static yk_status stands_alone(const struct yk_added_tokens *tokens,
     bool left = false;
     bool right = false;
     if (begin > 0) {
-        const size_t at = yk_utf8_previous_start(search->text, begin);
+        const size_t at = yk_utf8_previous_character_start(search->text, begin);
         YK_TRY(is_letter(tokens, workspace, search->text + at, begin - at, &left));
     }
     if (end < search->length) {
@@ -249,7 +252,7 @@ static size_t skip_spaces_left(const struct yk_added_tokens_search *search, size
 {
     while (at > search->done) {
         uint32_t character = 0;
-        const size_t previous = yk_utf8_previous_start(search->text, at);
+        const size_t previous = yk_utf8_previous_character_start(search->text, at);
         (void)yk_utf8_decode(search->text + previous, at - previous, &character);
         if (!yk_unicode_is_space(character)) {
             break;

@@ -25,9 +25,9 @@ struct yk_added_tokens;
  * the vocabulary of the model, keeps the id that it has there. New tokens get the ids that follow
  * the vocabulary, as in Hugging Face's tokenizers. Fails if the file contains other ids.
  */
-yk_status yk_added_tokens_read(const struct yk_json *node, const struct yk_token_map *map,
-                               const struct yk_normalizer *normalizer,
-                               struct yk_added_tokens **out) YK_MUST_USE;
+yk_status yk_added_tokens_from_json(const struct yk_json *node, const struct yk_token_map *map,
+                                    const struct yk_normalizer *normalizer,
+                                    struct yk_added_tokens **out) YK_MUST_USE;
 void yk_added_tokens_destroy(struct yk_added_tokens *tokens);
 
 /* Returns the id of the token with this name, or -1 if no added token has this name. */
@@ -35,12 +35,13 @@ int32_t yk_added_tokens_find_id(const struct yk_added_tokens *tokens, const char
                                 size_t length);
 
 /* Returns the number of added tokens that are not in the vocabulary of the model. */
-int32_t yk_added_tokens_new_count(const struct yk_added_tokens *tokens);
+int32_t yk_added_tokens_count_new(const struct yk_added_tokens *tokens);
 /* Returns the largest id + 1, or 0 if there are no added tokens. */
 int32_t yk_added_tokens_id_limit(const struct yk_added_tokens *tokens);
 
 /* Returns the text to which a token is decoded, or NULL if `id` is not an added token. */
-const char *yk_added_tokens_text(const struct yk_added_tokens *tokens, int32_t id, size_t *length);
+const char *yk_added_tokens_get_text(const struct yk_added_tokens *tokens, int32_t id,
+                                     size_t *length);
 bool yk_added_tokens_is_special(const struct yk_added_tokens *tokens, int32_t id);
 
 /* The state of a search for added tokens in one text, from its beginning to its end. */

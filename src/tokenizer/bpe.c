@@ -144,11 +144,12 @@ void yk_bpe_destroy(struct yk_bpe *bpe)
 static yk_status refuse(const struct yk_json *model, const char *key)
 {
     const struct yk_json *node = yk_json_get_member(model, key);
-    const char *text = yk_json_string(node);
+    const char *text = yk_json_string_value(node);
     double number = 0;
     bool flag = false;
     if (!node || yk_json_is_null(node) || (text && text[0] == '\0') ||
-        (yk_json_boolean(node, &flag) && !flag) || (yk_json_number(node, &number) && number == 0)) {
+        (yk_json_boolean_value(node, &flag) && !flag) ||
+        (yk_json_number_value(node, &number) && number == 0)) {
         return YK_OK;
     }
     return yk_fail(YK_ERROR_INPUT, "\"%s\" of a BPE model is not supported", key);
@@ -158,7 +159,7 @@ static yk_status refuse(const struct yk_json *model, const char *key)
 static yk_status read_letters(const struct yk_json *model, const struct yk_token_map *map,
                               struct yk_bpe *bpe)
 {
-    const char *unknown = yk_json_string(yk_json_get_member(model, "unk_token"));
+    const char *unknown = yk_json_string_value(yk_json_get_member(model, "unk_token"));
     bool complete = true;
     for (int byte = 0; byte < BYTES; byte++) {
         char letter[YK_UTF8_MAX_BYTES];
@@ -201,7 +202,7 @@ static yk_status find_token(const struct yk_token_map *map, const char *token, s
 static yk_status read_pair(const struct yk_json *node, const char **left, size_t *left_length,
                            const char **right, size_t *right_length)
 {
-    const char *line = yk_json_string(node);
+    const char *line = yk_json_string_value(node);
     if (line) {
         const char *space = strchr(line, ' ');
         if (space && !strchr(space + 1, ' ')) {
@@ -212,8 +213,8 @@ static yk_status read_pair(const struct yk_json *node, const char **left, size_t
             return YK_OK;
         }
     } else if (yk_json_array_count(node) == 2) {
-        *left = yk_json_string(yk_json_array_at(node, 0));
-        *right = yk_json_string(yk_json_array_at(node, 1));
+        *left = yk_json_string_value(yk_json_array_at(node, 0));
+        *right = yk_json_string_value(yk_json_array_at(node, 1));
         if (*left && *right) {
             *left_length = strlen(*left);
             *right_length = strlen(*right);
@@ -254,7 +255,7 @@ static yk_status read_merges(const struct yk_json *model, const struct yk_token_
 {
     const struct yk_json *list = yk_json_get_member(model, "merges");
     const size_t count = yk_json_array_count(list);
-    YK_TRY(yk_json_check_list(list, "merges"));
+    YK_TRY(yk_json_check_is_array(list, "merges"));
     if (count > INT32_MAX / 4) {
         return yk_fail(YK_ERROR_INPUT, "\"merges\" has %zu entries: too many", count);
     }
@@ -264,13 +265,13 @@ static yk_status read_merges(const struct yk_json *model, const struct yk_token_
     int32_t rank = 0;
     for (size_t i = 0; i < count && status == YK_OK; i++) {
         const struct yk_json *node = yk_json_array_at(list, i);
-        const char *line = yk_json_string(node);
+        const char *line = yk_json_string_value(node);
         /* The first line of a merges.txt file. */
         if (line && strncmp(line, "#version", strlen("#version")) == 0) {
             continue;
         }
-        status = yk_json_prefix_error_location(read_merge(node, map, rank++, &joined, bpe->merges),
-                                               "merges", i, NULL);
+        status = yk_json_prefix_error_with_element(
+            read_merge(node, map, rank++, &joined, bpe->merges), "merges", i, NULL);
     }
     yk_text_free(&joined);
     return status;
@@ -281,7 +282,7 @@ static yk_status read_whole(const struct yk_json *model, const struct yk_token_m
                             struct yk_bpe *bpe)
 {
     bool ignore_merges = false;
-    if (!yk_json_boolean(yk_json_get_member(model, "ignore_merges"), &ignore_merges) ||
+    if (!yk_json_boolean_value(yk_json_get_member(model, "ignore_merges"), &ignore_merges) ||
         !ignore_merges) {
         return YK_OK;
     }
@@ -290,7 +291,7 @@ static yk_status read_whole(const struct yk_json *model, const struct yk_token_m
     yk_status status = YK_OK;
     for (int32_t id = 0; id < yk_token_map_id_limit(map) && status == YK_OK; id++) {
         size_t length = 0;
-        const char *token = yk_token_map_token(map, id, &length);
+        const char *token = yk_token_map_get_token(map, id, &length);
         bytes.length = 0;
         if (token && yk_byte_level_decode_token(token, length, &bytes)) {
             status = yk_text_status(&bytes);
@@ -301,8 +302,8 @@ static yk_status read_whole(const struct yk_json *model, const struct yk_token_m
     return status;
 }
 
-yk_status yk_bpe_read(const struct yk_json *model, const struct yk_token_map *map,
-                      struct yk_bpe **out)
+yk_status yk_bpe_from_json(const struct yk_json *model, const struct yk_token_map *map,
+                           struct yk_bpe **out)
 {
     YK_TRY(refuse(model, "dropout"));
     YK_TRY(refuse(model, "continuing_subword_prefix"));
@@ -335,7 +336,7 @@ void yk_bpe_workspace_destroy(struct yk_bpe_workspace *workspace)
     }
 }
 
-void yk_bpe_workspace_set_stop(struct yk_bpe_workspace *workspace, const atomic_bool *stop)
+void yk_bpe_workspace_set_stop_flag(struct yk_bpe_workspace *workspace, const atomic_bool *stop)
 {
     workspace->word.stop = stop;
 }
@@ -343,7 +344,7 @@ void yk_bpe_workspace_set_stop(struct yk_bpe_workspace *workspace, const atomic_
 static yk_status encode_new(const struct yk_bpe *bpe, struct yk_bpe_word *word, const char *bytes,
                             size_t length)
 {
-    YK_TRY(yk_bpe_merge_word_reserve(word, length));
+    YK_TRY(yk_bpe_merge_word_resize(word, length));
     const int32_t whole = bpe->whole ? yk_token_map_find_id(bpe->whole, bytes, length) : -1;
     if (whole >= 0) {
         word->ids[0] = whole;

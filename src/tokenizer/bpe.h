@@ -23,8 +23,8 @@ struct yk_bpe_workspace;
 
 /* Reads the "model" of a tokenizer.json. `map` is the vocabulary of the model; it need not outlive
  * the call. */
-yk_status yk_bpe_read(const struct yk_json *model, const struct yk_token_map *map,
-                      struct yk_bpe **out) YK_MUST_USE;
+yk_status yk_bpe_from_json(const struct yk_json *model, const struct yk_token_map *map,
+                           struct yk_bpe **out) YK_MUST_USE;
 void yk_bpe_destroy(struct yk_bpe *bpe);
 
 yk_status yk_bpe_workspace_create(struct yk_bpe_workspace **out) YK_MUST_USE;
@@ -32,7 +32,7 @@ void yk_bpe_workspace_destroy(struct yk_bpe_workspace *workspace);
 
 /* Sets a flag that stops the encoding of a long word: it fails with YK_ERROR_STOPPED once `*stop`
  * is true. NULL means: no flag. */
-void yk_bpe_workspace_set_stop(struct yk_bpe_workspace *workspace, const atomic_bool *stop);
+void yk_bpe_workspace_set_stop_flag(struct yk_bpe_workspace *workspace, const atomic_bool *stop);
 
 /* Appends the tokens of a word to `out`. A workspace must always be used with the same model. */
 yk_status yk_bpe_encode(const struct yk_bpe *bpe, struct yk_bpe_workspace *workspace,
@@ -112,7 +112,7 @@ enum {
 yk_status yk_bpe_merge_word_check_length(size_t length) YK_MUST_USE;
 
 /* Allocates `ids` for `count` tokens. The caller then writes the tokens. Also sets word->count. */
-yk_status yk_bpe_merge_word_reserve(struct yk_bpe_word *word, size_t count) YK_MUST_USE;
+yk_status yk_bpe_merge_word_resize(struct yk_bpe_word *word, size_t count) YK_MUST_USE;
 
 /* Applies the rules until no rule applies. Takes O(n log n) time for n tokens. */
 yk_status yk_bpe_merge_word(struct yk_bpe_word *word,

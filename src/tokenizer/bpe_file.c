@@ -36,7 +36,7 @@ static const char *const bert_specials[] = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", 
         .pre_tokenizer = (pre_tokenizer_), .prefix_token = (prefix_), .suffix_token = (suffix_),   \
     }
 
-static const struct yk_bpe_file_style styles[] = {
+static const struct yk_bpe_file_preset styles[] = {
     STYLE("pairs", "<pad>, <s> before a text and </s> behind it", pairs_specials,
           gpt2_pre_tokenizer, "<s>", "</s>"),
     STYLE("llama3", "Llama 3's, with its way of cutting words", llama3_specials,
@@ -46,12 +46,12 @@ static const struct yk_bpe_file_style styles[] = {
     {.name = "none", .summary = "no special tokens", .pre_tokenizer = gpt2_pre_tokenizer},
 };
 
-const struct yk_bpe_file_style *yk_bpe_file_style_at(size_t number)
+const struct yk_bpe_file_preset *yk_bpe_file_preset_at(size_t number)
 {
     return number < sizeof styles / sizeof styles[0] ? &styles[number] : NULL;
 }
 
-const struct yk_bpe_file_style *yk_bpe_file_style_find(const char *name)
+const struct yk_bpe_file_preset *yk_bpe_file_find_preset(const char *name)
 {
     for (size_t i = 0; i < sizeof styles / sizeof styles[0]; i++) {
         if (strcmp(styles[i].name, name) == 0) {
@@ -83,7 +83,7 @@ static void add_quoted(struct yk_text *out, const char *text)
 static const char *token_of(const struct yk_bpe_trainer_result *result, int32_t id)
 {
     size_t length = 0;
-    return yk_token_map_token(result->tokens, id, &length);
+    return yk_token_map_get_token(result->tokens, id, &length);
 }
 
 static void write_token(struct yk_json_writer *json, const char *key, const char *token)
@@ -112,13 +112,13 @@ static void write_byte_level(struct yk_json_writer *json, const char *key, bool 
     json->line_indent = 2;
 }
 
-static void write_specials(const struct yk_bpe_file_style *style, struct yk_json_writer *json)
+static void write_specials(const struct yk_bpe_file_preset *style, struct yk_json_writer *json)
 {
     static const char *const off[] = {"single_word", "lstrip", "rstrip", "normalized"};
     yk_json_write_begin_array(json, "added_tokens");
     json->line_indent = 0;
     for (int32_t i = 0; i < style->special_count; i++) {
-        yk_json_write_begin_object_on_line(json, 4);
+        yk_json_write_begin_object_on_new_line(json, 4);
         yk_json_write_integer(json, "id", i);
         write_token(json, "content", style->specials[i]);
         for (size_t k = 0; k < sizeof off / sizeof off[0]; k++) {
@@ -146,7 +146,7 @@ static void write_place(const char *special, const char *text, int part,
     yk_json_write_end_object(json);
 }
 
-static void write_part(const struct yk_bpe_file_style *style, const char *text, int part,
+static void write_part(const struct yk_bpe_file_preset *style, const char *text, int part,
                        bool first, struct yk_json_writer *json)
 {
     if (style->prefix_token && first) {
@@ -181,7 +181,7 @@ static void write_framed(const char *name, const struct yk_bpe_trainer_result *r
 
 /* The templates for one text and for two, and the special tokens that they use. */
 static void write_template(const struct yk_bpe_trainer_result *result,
-                           const struct yk_bpe_file_style *style, struct yk_json_writer *json)
+                           const struct yk_bpe_file_preset *style, struct yk_json_writer *json)
 {
     yk_json_write_begin_object(json, NULL);
     yk_json_write_string(json, "type", "TemplateProcessing");
@@ -205,7 +205,8 @@ static void write_template(const struct yk_bpe_trainer_result *result,
 }
 
 static void write_post_processor(const struct yk_bpe_trainer_result *result,
-                                 const struct yk_bpe_file_style *style, struct yk_json_writer *json)
+                                 const struct yk_bpe_file_preset *style,
+                                 struct yk_json_writer *json)
 {
     if (!style->prefix_token && !style->suffix_token) {
         write_byte_level(json, "post_processor", false);
@@ -266,8 +267,8 @@ static void write_model(const struct yk_bpe_trainer_result *result, struct yk_js
     yk_json_write_end_object(json);
 }
 
-void yk_bpe_file_write(const struct yk_bpe_trainer_result *result,
-                       const struct yk_bpe_file_style *style, struct yk_text *out)
+void yk_bpe_file_append_contents(const struct yk_bpe_trainer_result *result,
+                                 const struct yk_bpe_file_preset *style, struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out, .spaced = true};
     yk_json_write_begin_object(&json, NULL);

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct yk_bpe_file_style {
+struct yk_bpe_file_preset {
     const char *name;
     const char *summary;
     const char *const *specials;
@@ -25,13 +25,13 @@ struct yk_bpe_file_style {
 
 /* Returns style `number` (from 0), or NULL after the last style. The first style splits a text into
  * words as GPT-2 does. */
-const struct yk_bpe_file_style *yk_bpe_file_style_at(size_t number);
+const struct yk_bpe_file_preset *yk_bpe_file_preset_at(size_t number);
 /* Returns the style with this name, or NULL if there is none. */
-const struct yk_bpe_file_style *yk_bpe_file_style_find(const char *name);
+const struct yk_bpe_file_preset *yk_bpe_file_find_preset(const char *name);
 
 /* Appends the contents of the file to `out`. The BPE must have been trained with the special tokens
  * of the style. */
-void yk_bpe_file_write(const struct yk_bpe_trainer_result *result,
-                       const struct yk_bpe_file_style *style, struct yk_text *out);
+void yk_bpe_file_append_contents(const struct yk_bpe_trainer_result *result,
+                                 const struct yk_bpe_file_preset *style, struct yk_text *out);
 
 #endif

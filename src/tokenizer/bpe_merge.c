@@ -111,7 +111,7 @@ yk_status yk_bpe_merge_word_check_length(size_t length)
                          length, YK_BPE_WORD_MAX_BYTES);
 }
 
-yk_status yk_bpe_merge_word_reserve(struct yk_bpe_word *word, size_t count)
+yk_status yk_bpe_merge_word_resize(struct yk_bpe_word *word, size_t count)
 {
     YK_TRY(yk_bpe_merge_word_check_length(count));
     if ((int32_t)count > word->capacity) {

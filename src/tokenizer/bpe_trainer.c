@@ -92,14 +92,14 @@ static yk_status add_words(struct learner *learner, const struct yk_word_counts 
     const int32_t count = yk_word_counts_distinct_count(words);
     size_t bytes = 0;
     for (int32_t i = 0; i < count; i++) {
-        bytes += yk_word_counts_at(words, i).length;
+        bytes += yk_word_counts_get_word(words, i).length;
     }
     learner->words = calloc((size_t)count + 1, sizeof *learner->words);
     learner->ids = calloc(bytes + 1, sizeof *learner->ids);
     YK_TRY_ALLOCATED(learner->words && learner->ids);
     size_t start = 0;
     for (int32_t i = 0; i < count; i++) {
-        const struct yk_word_count word = yk_word_counts_at(words, i);
+        const struct yk_word_count word = yk_word_counts_get_word(words, i);
         int32_t *ids = learner->ids + start;
         for (size_t k = 0; k < word.length; k++) {
             ids[k] = learner->of_byte[(unsigned char)word.word[k]];
@@ -122,8 +122,8 @@ static yk_status join_tokens(struct yk_token_map *tokens, struct yk_token_pair p
     struct yk_text joined = {0};
     size_t left_length = 0;
     size_t right_length = 0;
-    const char *left = yk_token_map_token(tokens, pair.left, &left_length);
-    const char *right = yk_token_map_token(tokens, pair.right, &right_length);
+    const char *left = yk_token_map_get_token(tokens, pair.left, &left_length);
+    const char *right = yk_token_map_get_token(tokens, pair.right, &right_length);
     yk_text_add_bytes(&joined, left, left_length);
     yk_text_add_bytes(&joined, right, right_length);
     yk_status status = yk_text_status(&joined);

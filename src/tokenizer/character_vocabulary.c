@@ -70,7 +70,7 @@ static yk_status create(const uint32_t *characters, int32_t count,
 
 static yk_status fail_not_text(const char *text, size_t at, const char *source)
 {
-    return yk_text_fail_invalid_utf8(source, yk_utf8_line_and_column(text, at), text[at]);
+    return yk_text_fail_invalid_utf8(source, yk_utf8_position_of_byte(text, at), text[at]);
 }
 
 /* Marks the characters of a text in `present`, and counts them in `*count`. */
@@ -129,15 +129,15 @@ int32_t yk_character_vocabulary_find_id(const struct yk_character_vocabulary *vo
     return character < vocabulary->limit ? vocabulary->ids[character] : -1;
 }
 
-yk_status yk_character_vocabulary_fail_unknown(const char *text, size_t length, size_t at,
-                                               const char *source)
+yk_status yk_character_vocabulary_unknown_error(const char *text, size_t length, size_t at,
+                                                const char *source)
 {
     uint32_t character = 0;
     const size_t used = yk_utf8_decode(text + at, length - at, &character);
     if (used == 0 || character == 0) {
         return fail_not_text(text, at, source);
     }
-    const struct yk_utf8_line_column place = yk_utf8_line_and_column(text, at);
+    const struct yk_utf8_position place = yk_utf8_position_of_byte(text, at);
     if (character < 0x20 || character == 0x7f) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s:%" PRId64 ":%" PRId64 ": U+%04" PRIX32 " is not in the vocabulary",
@@ -158,7 +158,7 @@ yk_status yk_character_vocabulary_encode(const struct yk_character_vocabulary *v
         const size_t used = yk_utf8_decode(text + at, length - at, &character);
         const int32_t id = used > 0 ? yk_character_vocabulary_find_id(vocabulary, character) : -1;
         if (id < 0) {
-            return yk_character_vocabulary_fail_unknown(text, length, at, source);
+            return yk_character_vocabulary_unknown_error(text, length, at, source);
         }
         yk_token_ids_add(out, id);
         at += used;
@@ -179,8 +179,8 @@ yk_status yk_character_vocabulary_decode(const struct yk_character_vocabulary *v
     return yk_text_status(out);
 }
 
-yk_status yk_character_vocabulary_write(const struct yk_character_vocabulary *vocabulary,
-                                        struct yk_text *out)
+yk_status yk_character_vocabulary_to_json(const struct yk_character_vocabulary *vocabulary,
+                                          struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out, .spaced = true};
     yk_json_write_begin_object(&json, NULL);
@@ -207,7 +207,7 @@ yk_status yk_character_vocabulary_write(const struct yk_character_vocabulary *vo
 
 static yk_status read_character(const struct yk_json *node, uint32_t *out)
 {
-    const char *word = yk_json_string(node);
+    const char *word = yk_json_string_value(node);
     const size_t length = word ? strlen(word) : 0;
     const size_t used = yk_utf8_decode(word ? word : "", length, out);
     if (used == 0 || used != length) {
@@ -220,8 +220,8 @@ static yk_status read_root(const struct yk_json *root, struct yk_character_vocab
 {
     static const char *const known[] = {"yoke", "kind", "name", "comment", "characters"};
     const struct yk_json *list = NULL;
-    YK_TRY(yk_json_check_document(root, "vocabulary", known, sizeof known / sizeof *known));
-    YK_TRY(yk_json_require_list(root, "characters", &list));
+    YK_TRY(yk_json_check_yoke_document(root, "vocabulary", known, sizeof known / sizeof *known));
+    YK_TRY(yk_json_require_array(root, "characters", &list));
     const size_t count = yk_json_array_count(list);
     if (count > YK_UTF8_CODE_POINT_COUNT) {
         return yk_fail(YK_ERROR_INPUT, "\"characters\" has more entries than there are characters");
@@ -231,8 +231,8 @@ static yk_status read_root(const struct yk_json *root, struct yk_character_vocab
     yk_status status = YK_OK;
     for (size_t i = 0; i < count; i++) {
         YK_TRY_GOTO(
-            yk_json_prefix_error_location(read_character(yk_json_array_at(list, i), &characters[i]),
-                                          "characters", i, NULL),
+            yk_json_prefix_error_with_element(
+                read_character(yk_json_array_at(list, i), &characters[i]), "characters", i, NULL),
             done);
     }
     status = create(characters, (int32_t)count, out);
@@ -241,8 +241,8 @@ done:
     return status;
 }
 
-yk_status yk_character_vocabulary_read(const char *bytes, size_t length, const char *source,
-                                       struct yk_character_vocabulary **out)
+yk_status yk_character_vocabulary_parse(const char *bytes, size_t length, const char *source,
+                                        struct yk_character_vocabulary **out)
 {
     YK_TRY_WITH_PARSED_JSON(root, bytes, length, source, read_root(root, out));
     return YK_OK;

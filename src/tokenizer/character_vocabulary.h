@@ -41,13 +41,13 @@ yk_status yk_character_vocabulary_decode(const struct yk_character_vocabulary *v
 
 /* Always fails, with a message about the character at `text` + `at`, which is not in the
  * vocabulary. */
-yk_status yk_character_vocabulary_fail_unknown(const char *text, size_t length, size_t at,
-                                               const char *source) YK_MUST_USE;
+yk_status yk_character_vocabulary_unknown_error(const char *text, size_t length, size_t at,
+                                                const char *source) YK_MUST_USE;
 
 /* Appends the contents of the vocabulary file to `out`. */
-yk_status yk_character_vocabulary_write(const struct yk_character_vocabulary *vocabulary,
-                                        struct yk_text *out) YK_MUST_USE;
-yk_status yk_character_vocabulary_read(const char *bytes, size_t length, const char *source,
-                                       struct yk_character_vocabulary **out) YK_MUST_USE;
+yk_status yk_character_vocabulary_to_json(const struct yk_character_vocabulary *vocabulary,
+                                          struct yk_text *out) YK_MUST_USE;
+yk_status yk_character_vocabulary_parse(const char *bytes, size_t length, const char *source,
+                                        struct yk_character_vocabulary **out) YK_MUST_USE;
 
 #endif

@@ -33,7 +33,7 @@ static bool is_space(uint32_t character)
     return yk_unicode_is_space(character) || (character >= 0x1c && character <= 0x1f);
 }
 
-const char *yk_chat_template_trim(const char *text, size_t *length)
+const char *yk_chat_template_trim_white_space(const char *text, size_t *length)
 {
     const size_t whole = strlen(text);
     size_t first = whole;
@@ -56,12 +56,12 @@ const char *yk_chat_template_trim(const char *text, size_t *length)
 static yk_status check_token(const struct yk_tokenizer *tokenizer,
                              struct yk_tokenizer_encoder *encoder, const char *name)
 {
-    const int32_t id = yk_tokenizer_token_id(tokenizer, name);
+    const int32_t id = yk_tokenizer_find_token_id(tokenizer, name);
     struct yk_token_ids found = {0};
     yk_status status = YK_OK;
     if (id >= 0) {
-        status =
-            yk_tokenizer_encode(encoder, name, strlen(name), name, YK_SPECIAL_TOKENS_NONE, &found);
+        status = yk_tokenizer_encode(encoder, name, strlen(name), name, YK_ADD_SPECIAL_TOKENS_NO,
+                                     &found);
     }
     if (status == YK_OK && (found.count != 1 || found.items[0] != id)) {
         status = yk_fail(YK_ERROR_INPUT,
@@ -80,7 +80,7 @@ static yk_status make_header(struct yk_chat_template *chat, int role)
     yk_text_addf(text, "%s%s%s\n\n", header_name, role_names[role], header_end_name);
     YK_TRY(yk_text_status(text));
     return yk_tokenizer_encode(chat->encoder, yk_text_chars(text), text->length, role_names[role],
-                               YK_SPECIAL_TOKENS_NONE, &chat->headers[role]);
+                               YK_ADD_SPECIAL_TOKENS_NO, &chat->headers[role]);
 }
 
 static yk_status fill(struct yk_chat_template *chat, const struct yk_tokenizer *tokenizer)
@@ -99,7 +99,7 @@ yk_status yk_chat_template_open(const struct yk_tokenizer *tokenizer,
                                 struct yk_tokenizer_encoder *encoder, struct yk_chat_template *out)
 {
     struct yk_chat_template chat = {.encoder = encoder,
-                                    .begin_id = yk_tokenizer_token_id(tokenizer, begin_name)};
+                                    .begin_id = yk_tokenizer_find_token_id(tokenizer, begin_name)};
     YK_TRY_OR_CLEAN_UP(fill(&chat, tokenizer), yk_chat_template_close(&chat));
     *out = chat;
     return YK_OK;
@@ -114,26 +114,27 @@ void yk_chat_template_close(struct yk_chat_template *chat)
     *chat = (struct yk_chat_template){0};
 }
 
-void yk_chat_template_add_begin_token(const struct yk_chat_template *chat, struct yk_token_ids *out)
+void yk_chat_template_append_begin_token(const struct yk_chat_template *chat,
+                                         struct yk_token_ids *out)
 {
     yk_token_ids_add(out, chat->begin_id);
 }
 
-void yk_chat_template_add_header(const struct yk_chat_template *chat, enum yk_chat_role role,
-                                 struct yk_token_ids *out)
+void yk_chat_template_append_header_tokens(const struct yk_chat_template *chat,
+                                           enum yk_chat_role role, struct yk_token_ids *out)
 {
     yk_token_ids_add_all(out, chat->headers[role].items, chat->headers[role].count);
 }
 
-yk_status yk_chat_template_add_message(struct yk_chat_template *chat, enum yk_chat_role role,
-                                       const char *content, const char *source,
-                                       struct yk_token_ids *out, int64_t *first)
+yk_status yk_chat_template_encode_message(struct yk_chat_template *chat, enum yk_chat_role role,
+                                          const char *content, const char *source,
+                                          struct yk_token_ids *out, int64_t *first)
 {
     struct yk_text *text = &chat->text;
     const struct yk_token_ids *header = &chat->headers[role];
     const int64_t before = out->count;
     size_t length = 0;
-    const char *trimmed = yk_chat_template_trim(content, &length);
+    const char *trimmed = yk_chat_template_trim_white_space(content, &length);
     text->length = 0;
     yk_text_addf(text, "%s%s%s\n\n", header_name, role_names[role], header_end_name);
     yk_text_add_bytes(text, trimmed, length);
@@ -143,7 +144,7 @@ yk_status yk_chat_template_add_message(struct yk_chat_template *chat, enum yk_ch
      * neighbours. The content is encoded together with the header, because a tokenizer may merge
      * across their boundary. */
     YK_TRY(yk_tokenizer_encode(chat->encoder, yk_text_chars(text), text->length, source,
-                               YK_SPECIAL_TOKENS_NONE, out));
+                               YK_ADD_SPECIAL_TOKENS_NO, out));
     int64_t same = 0;
     while (same < header->count && before + same < out->count &&
            out->items[before + same] == header->items[same]) {

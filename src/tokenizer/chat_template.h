@@ -54,22 +54,22 @@ yk_status yk_chat_template_open(const struct yk_tokenizer *tokenizer,
 void yk_chat_template_close(struct yk_chat_template *chat);
 
 /* Appends the token that begins a conversation. */
-void yk_chat_template_add_begin_token(const struct yk_chat_template *chat,
-                                      struct yk_token_ids *out);
+void yk_chat_template_append_begin_token(const struct yk_chat_template *chat,
+                                         struct yk_token_ids *out);
 
 /* Appends the tokens before the content of a message, so that a model can generate the content. */
-void yk_chat_template_add_header(const struct yk_chat_template *chat, enum yk_chat_role role,
-                                 struct yk_token_ids *out);
+void yk_chat_template_append_header_tokens(const struct yk_chat_template *chat,
+                                           enum yk_chat_role role, struct yk_token_ids *out);
 
 /* Appends a message. Sets `*first` to the index in `out` of the first token of the content, or of
  * the end token if the content is empty. `source` is the prefix of error messages. */
-yk_status yk_chat_template_add_message(struct yk_chat_template *chat, enum yk_chat_role role,
-                                       const char *content, const char *source,
-                                       struct yk_token_ids *out, int64_t *first) YK_MUST_USE;
+yk_status yk_chat_template_encode_message(struct yk_chat_template *chat, enum yk_chat_role role,
+                                          const char *content, const char *source,
+                                          struct yk_token_ids *out, int64_t *first) YK_MUST_USE;
 
 /* Returns a pointer to the first character of `text` that is not white space, and sets `*length` to
  * the length without the white space at the end. White space is what Python's strip() removes.
  * `*length` may be 0. */
-const char *yk_chat_template_trim(const char *text, size_t *length);
+const char *yk_chat_template_trim_white_space(const char *text, size_t *length);
 
 #endif

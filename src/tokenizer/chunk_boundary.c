@@ -17,22 +17,22 @@ static const char *const known_patterns[] = {
 
 static bool has_type(const struct yk_json *node, const char *type)
 {
-    const char *there = yk_json_string(yk_json_get_member(node, "type"));
+    const char *there = yk_json_string_value(yk_json_get_member(node, "type"));
     return there && strcmp(there, type) == 0;
 }
 
 static bool has_flag(const struct yk_json *node, const char *key, bool usual)
 {
     bool there = usual;
-    (void)yk_json_boolean(yk_json_get_member(node, key), &there);
+    (void)yk_json_boolean_value(yk_json_get_member(node, key), &there);
     return there;
 }
 
 static bool is_known_split(const struct yk_json *node)
 {
     const char *pattern =
-        yk_json_string(yk_json_get_member(yk_json_get_member(node, "pattern"), "Regex"));
-    const char *behaviour = yk_json_string(yk_json_get_member(node, "behavior"));
+        yk_json_string_value(yk_json_get_member(yk_json_get_member(node, "pattern"), "Regex"));
+    const char *behaviour = yk_json_string_value(yk_json_get_member(node, "behavior"));
     if (!has_type(node, "Split") || has_flag(node, "invert", false) || !pattern || !behaviour ||
         strcmp(behaviour, "Isolated") != 0) {
         return false;
@@ -63,8 +63,8 @@ static bool are_known_words(const struct yk_json *node)
            !has_flag(yk_json_array_at(list, 1), "add_prefix_space", true);
 }
 
-void yk_chunk_boundary_from_pre_tokenizer(const struct yk_json *pre_tokenizer,
-                                          struct yk_chunk_boundary_rules *out)
+void yk_chunk_boundary_rules_from_pre_tokenizer(const struct yk_json *pre_tokenizer,
+                                                struct yk_chunk_boundary_rules *out)
 {
     const bool prefixed =
         has_type(pre_tokenizer, "ByteLevel") && has_flag(pre_tokenizer, "add_prefix_space", true);
@@ -97,7 +97,7 @@ static bool is_fixed(char byte)
 static bool add_token(const struct yk_json *token, bool normalized,
                       struct yk_chunk_boundary_rules *out)
 {
-    const char *content = yk_json_string(yk_json_get_member(token, "content"));
+    const char *content = yk_json_string_value(yk_json_get_member(token, "content"));
     if (!content || !*content || has_space(content)) {
         return false;
     }
@@ -114,32 +114,33 @@ static bool add_token(const struct yk_json *token, bool normalized,
     return true;
 }
 
-void yk_chunk_boundary_from_json(const struct yk_json *root, struct yk_chunk_boundary_rules *out)
+void yk_chunk_boundary_rules_from_json(const struct yk_json *root,
+                                       struct yk_chunk_boundary_rules *out)
 {
     const struct yk_json *added = yk_json_get_member(root, "added_tokens");
     const struct yk_json *normalizer = yk_json_get_member(root, "normalizer");
     const bool normalized = normalizer && !yk_json_is_null(normalizer);
-    yk_chunk_boundary_from_pre_tokenizer(yk_json_get_member(root, "pre_tokenizer"), out);
+    yk_chunk_boundary_rules_from_pre_tokenizer(yk_json_get_member(root, "pre_tokenizer"), out);
     for (size_t i = 0; out->possible && i < yk_json_array_count(added); i++) {
         out->possible = add_token(yk_json_array_at(added, i), normalized, out);
     }
 }
 
-yk_status yk_chunk_boundary_from_tokenizer(const struct yk_tokenizer *tokenizer,
-                                           struct yk_chunk_boundary_rules *out)
+yk_status yk_chunk_boundary_rules_from_tokenizer(const struct yk_tokenizer *tokenizer,
+                                                 struct yk_chunk_boundary_rules *out)
 {
     struct yk_text file = {0};
     struct yk_json *root = NULL;
     *out = (struct yk_chunk_boundary_rules){0};
-    if (yk_tokenizer_character_vocabulary(tokenizer)) {
+    if (yk_tokenizer_get_character_vocabulary(tokenizer)) {
         return YK_OK;
     }
-    yk_tokenizer_write(tokenizer, &file);
+    yk_tokenizer_append_file_contents(tokenizer, &file);
     yk_status status = yk_text_status(&file);
     YK_IF_OK(yk_json_parse(yk_text_chars(&file), file.length, &root));
     yk_text_free(&file);
     if (status == YK_OK) {
-        yk_chunk_boundary_from_json(root, out);
+        yk_chunk_boundary_rules_from_json(root, out);
         yk_json_destroy(root);
     }
     return status;
@@ -167,7 +168,7 @@ static bool is_behind_line(const struct yk_chunk_boundary_rules *cut, const char
         cut->begins_token[(unsigned char)text[at]]) {
         return false;
     }
-    const size_t before = yk_utf8_previous_start(text, at - 1);
+    const size_t before = yk_utf8_previous_character_start(text, at - 1);
     return begins_word(text + before, at - 1 - before) && begins_word(text + at, length - at);
 }
 

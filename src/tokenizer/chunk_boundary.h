@@ -42,15 +42,16 @@ struct yk_chunk_boundary_rules {
 
 /* Determines the rules of a tokenizer. A text for a character tokenizer is never cut, so that the
  * message about an unknown character can contain the position in the whole text. */
-yk_status yk_chunk_boundary_from_tokenizer(const struct yk_tokenizer *tokenizer,
-                                           struct yk_chunk_boundary_rules *out) YK_MUST_USE;
+yk_status yk_chunk_boundary_rules_from_tokenizer(const struct yk_tokenizer *tokenizer,
+                                                 struct yk_chunk_boundary_rules *out) YK_MUST_USE;
 
 /* Determines the rules of a tokenizer.json. If a component is unknown, no cut is possible. */
-void yk_chunk_boundary_from_json(const struct yk_json *root, struct yk_chunk_boundary_rules *out);
+void yk_chunk_boundary_rules_from_json(const struct yk_json *root,
+                                       struct yk_chunk_boundary_rules *out);
 
 /* Determines the rules of a pre-tokenizer, for texts without added tokens. */
-void yk_chunk_boundary_from_pre_tokenizer(const struct yk_json *pre_tokenizer,
-                                          struct yk_chunk_boundary_rules *out);
+void yk_chunk_boundary_rules_from_pre_tokenizer(const struct yk_json *pre_tokenizer,
+                                                struct yk_chunk_boundary_rules *out);
 
 /* Returns the index of the last place where UTF-8 text can be cut, or 0 if there is no such place.
  */

@@ -50,7 +50,7 @@ static yk_status add_step(struct yk_normalizer *normalizer, enum step step)
 static yk_status read_flag(const struct yk_json *node, const char *key, bool *out)
 {
     const struct yk_json *member = yk_json_get_member(node, key);
-    if (!member || yk_json_is_null(member) || yk_json_boolean(member, out)) {
+    if (!member || yk_json_is_null(member) || yk_json_boolean_value(member, out)) {
         return YK_OK;
     }
     return yk_fail(YK_ERROR_INPUT, "\"%s\" of the normalizer is %s; it must be true or false", key,
@@ -107,7 +107,7 @@ static yk_status read_node(const struct yk_json *node, int32_t depth, struct yk_
         {"NFC", STEP_NFC},   {"NFD", STEP_NFD},         {"NFKC", STEP_NFKC},
         {"NFKD", STEP_NFKD}, {"Lowercase", STEP_LOWER}, {"StripAccents", STEP_STRIP_MARKS},
     };
-    const char *type = yk_json_string(yk_json_get_member(node, "type"));
+    const char *type = yk_json_string_value(yk_json_get_member(node, "type"));
     if (!type) {
         return yk_fail(YK_ERROR_INPUT, "the normalizer has no \"type\"");
     }
@@ -128,7 +128,7 @@ static yk_status read_node(const struct yk_json *node, int32_t depth, struct yk_
                    type);
 }
 
-yk_status yk_normalizer_read(const struct yk_json *node, struct yk_normalizer **out)
+yk_status yk_normalizer_from_json(const struct yk_json *node, struct yk_normalizer **out)
 {
     if (!node || yk_json_is_null(node)) {
         *out = NULL;
@@ -136,7 +136,7 @@ yk_status yk_normalizer_read(const struct yk_json *node, struct yk_normalizer **
     }
     struct yk_normalizer *normalizer = calloc(1, sizeof *normalizer);
     YK_TRY_ALLOCATED(normalizer);
-    YK_TRY_OR_CLEAN_UP(yk_status_prefix(read_node(node, 0, normalizer), "normalizer"),
+    YK_TRY_OR_CLEAN_UP(yk_status_prefix_message(read_node(node, 0, normalizer), "normalizer"),
                        yk_normalizer_destroy(normalizer));
     *out = normalizer;
     return YK_OK;

@@ -16,7 +16,8 @@ struct yk_normalizer;
 
 /* Reads a normalizer. Sets `*out` to NULL, which means no change, if `node` is NULL or JSON null.
  */
-yk_status yk_normalizer_read(const struct yk_json *node, struct yk_normalizer **out) YK_MUST_USE;
+yk_status yk_normalizer_from_json(const struct yk_json *node,
+                                  struct yk_normalizer **out) YK_MUST_USE;
 void yk_normalizer_destroy(struct yk_normalizer *normalizer);
 
 /* Appends the normalized form of UTF-8 text to `out`. If the normalizer is NULL, copies the text.

@@ -18,7 +18,7 @@ void yk_post_processor_free(struct yk_post_processor *processor)
 static yk_status read_id(const struct yk_json *node, int32_t limit, int32_t *out)
 {
     double number = 0;
-    if (!yk_json_number(node, &number) || number != trunc(number) || !(number >= 0) ||
+    if (!yk_json_number_value(node, &number) || number != trunc(number) || !(number >= 0) ||
         number >= limit) {
         return yk_fail(YK_ERROR_INPUT, "an id must be a whole number from 0 to %" PRId32,
                        limit - 1);
@@ -54,10 +54,10 @@ static yk_status read_template(const struct yk_json *node, int32_t limit,
     bool text = false;
     for (size_t i = 0; i < yk_json_array_count(parts); i++) {
         const struct yk_json *part = yk_json_array_at(parts, i);
-        const char *special =
-            yk_json_string(yk_json_get_member(yk_json_get_member(part, "SpecialToken"), "id"));
+        const char *special = yk_json_string_value(
+            yk_json_get_member(yk_json_get_member(part, "SpecialToken"), "id"));
         const char *sequence =
-            yk_json_string(yk_json_get_member(yk_json_get_member(part, "Sequence"), "id"));
+            yk_json_string_value(yk_json_get_member(yk_json_get_member(part, "Sequence"), "id"));
         if (special) {
             YK_TRY(add_special(node, special, limit, text ? &out->suffix : &out->prefix));
         } else if (sequence && strcmp(sequence, "A") == 0 && !text) {
@@ -90,7 +90,7 @@ static yk_status read_ends(const struct yk_json *node, int32_t limit, struct yk_
 static yk_status read_node(const struct yk_json *node, int32_t limit, bool inside, bool *found,
                            struct yk_post_processor *out)
 {
-    const char *type = yk_json_string(yk_json_get_member(node, "type"));
+    const char *type = yk_json_string_value(yk_json_get_member(node, "type"));
     const struct yk_json *list = yk_json_get_member(node, "processors");
     if (!type) {
         return yk_fail(YK_ERROR_INPUT, "this must be an object with a \"type\"");
@@ -117,12 +117,12 @@ static yk_status read_node(const struct yk_json *node, int32_t limit, bool insid
     return yk_fail(YK_ERROR_INPUT, "\"%.*s\" is not supported", SHOWN_BYTES, type);
 }
 
-yk_status yk_post_processor_read(const struct yk_json *node, int32_t limit,
-                                 struct yk_post_processor *out)
+yk_status yk_post_processor_from_json(const struct yk_json *node, int32_t limit,
+                                      struct yk_post_processor *out)
 {
     bool found = false;
     if (!node || yk_json_is_null(node)) {
         return YK_OK;
     }
-    return yk_status_prefix(read_node(node, limit, false, &found, out), "post_processor");
+    return yk_status_prefix_message(read_node(node, limit, false, &found, out), "post_processor");
 }

@@ -21,8 +21,8 @@ struct yk_post_processor {
 
 /* Reads a post-processor. If `node` is NULL or JSON null, the post-processor adds no tokens. Fails
  * if the id of a token is not below `limit`. */
-yk_status yk_post_processor_read(const struct yk_json *node, int32_t limit,
-                                 struct yk_post_processor *out) YK_MUST_USE;
+yk_status yk_post_processor_from_json(const struct yk_json *node, int32_t limit,
+                                      struct yk_post_processor *out) YK_MUST_USE;
 void yk_post_processor_free(struct yk_post_processor *processor);
 
 #endif

@@ -66,10 +66,10 @@ static yk_status read_byte_level(const struct yk_json *node, struct stage *out)
 static yk_status read_split(const struct yk_json *node, struct stage *out)
 {
     const struct yk_json *pattern = yk_json_get_member(node, "pattern");
-    const char *expression = yk_json_string(yk_json_get_member(pattern, "Regex"));
+    const char *expression = yk_json_string_value(yk_json_get_member(pattern, "Regex"));
     const char *pattern_text =
-        expression ? expression : yk_json_string(yk_json_get_member(pattern, "String"));
-    const char *behaviour = yk_json_string(yk_json_get_member(node, "behavior"));
+        expression ? expression : yk_json_string_value(yk_json_get_member(pattern, "String"));
+    const char *behaviour = yk_json_string_value(yk_json_get_member(node, "behavior"));
     bool invert = false;
     out->kind = KIND_SPLIT;
     YK_TRY(yk_json_get_bool(node, "invert", &invert));
@@ -116,7 +116,7 @@ static yk_status read_stage(const struct yk_json *node, const char *type,
 
 static yk_status read_node(const struct yk_json *node, bool inside, struct yk_pre_tokenizer *out)
 {
-    const char *type = yk_json_string(yk_json_get_member(node, "type"));
+    const char *type = yk_json_string_value(yk_json_get_member(node, "type"));
     if (!type) {
         return yk_fail(YK_ERROR_INPUT, "this must be an object with a \"type\"");
     }
@@ -134,12 +134,12 @@ static yk_status read_node(const struct yk_json *node, bool inside, struct yk_pr
     return YK_OK;
 }
 
-yk_status yk_pre_tokenizer_read(const struct yk_json *node, struct yk_pre_tokenizer **out)
+yk_status yk_pre_tokenizer_from_json(const struct yk_json *node, struct yk_pre_tokenizer **out)
 {
     struct yk_pre_tokenizer *made = calloc(1, sizeof *made);
     YK_TRY_ALLOCATED(made);
     if (node && !yk_json_is_null(node)) {
-        YK_TRY_OR_CLEAN_UP(yk_status_prefix(read_node(node, false, made), "pre_tokenizer"),
+        YK_TRY_OR_CLEAN_UP(yk_status_prefix_message(read_node(node, false, made), "pre_tokenizer"),
                            yk_pre_tokenizer_destroy(made));
     }
     *out = made;

@@ -21,8 +21,8 @@
 struct yk_pre_tokenizer;
 
 /* Reads a pre-tokenizer. If `node` is NULL or JSON null, a text is one word. */
-yk_status yk_pre_tokenizer_read(const struct yk_json *node,
-                                struct yk_pre_tokenizer **out) YK_MUST_USE;
+yk_status yk_pre_tokenizer_from_json(const struct yk_json *node,
+                                     struct yk_pre_tokenizer **out) YK_MUST_USE;
 void yk_pre_tokenizer_destroy(struct yk_pre_tokenizer *pre_tokenizer);
 
 /* Returns whether the vocabulary represents the bytes of words as characters

@@ -70,7 +70,7 @@ static yk_status check_new(const struct yk_token_map *map, const char *token, si
     if (yk_token_map_find_id(map, token, length) >= 0) {
         return yk_fail(YK_ERROR_INPUT, "the token \"%.*s\" stands there twice", shown, token);
     }
-    const char *other = yk_token_map_token(map, (int32_t)id, &ignored);
+    const char *other = yk_token_map_get_token(map, (int32_t)id, &ignored);
     if (other) {
         return yk_fail(YK_ERROR_INPUT, "\"%.*s\" and \"%.*s\" have the same id, %" PRId64,
                        SHOWN_COLUMNS, other, shown, token, id);
@@ -97,7 +97,7 @@ int32_t yk_token_map_find_id(const struct yk_token_map *map, const char *token, 
     return number < 0 ? -1 : map->ids[number];
 }
 
-const char *yk_token_map_token(const struct yk_token_map *map, int32_t id, size_t *length)
+const char *yk_token_map_get_token(const struct yk_token_map *map, int32_t id, size_t *length)
 {
     const int32_t number = id >= 0 && id < map->limit ? map->by_id[id] : -1;
     if (number < 0) {

@@ -6,10 +6,10 @@
 #include "base/utf8.h"
 #include "tokenizer/added_tokens.h"
 #include "tokenizer/bpe.h"
-#include "tokenizer/decoder.h"
 #include "tokenizer/normalizer.h"
 #include "tokenizer/post_processor.h"
 #include "tokenizer/pre_tokenizer.h"
+#include "tokenizer/token_decoder.h"
 #include "tokenizer/token_map.h"
 #include "tokenizer/wordpiece.h"
 
@@ -32,7 +32,7 @@ struct yk_tokenizer {
     struct yk_wordpiece *wordpiece;
     struct yk_added_tokens *added;
     struct yk_post_processor post_processor;
-    struct yk_decoder *decoder;
+    struct yk_token_decoder *decoder;
 };
 
 static const char json_name[] = "tokenizer.json";
@@ -65,7 +65,7 @@ void yk_tokenizer_destroy(struct yk_tokenizer *tokenizer)
         yk_token_map_destroy(tokenizer->map);
         yk_added_tokens_destroy(tokenizer->added);
         yk_post_processor_free(&tokenizer->post_processor);
-        yk_decoder_destroy(tokenizer->decoder);
+        yk_token_decoder_destroy(tokenizer->decoder);
         free(tokenizer);
     }
 }
@@ -81,7 +81,7 @@ static yk_status read_vocabulary(const struct yk_json *model, struct yk_token_ma
     YK_TRY(yk_token_map_create(out));
     while (yk_json_next_member(list, &member)) {
         double id = 0;
-        if (!yk_json_number(member.value, &id) || id != trunc(id)) {
+        if (!yk_json_number_value(member.value, &id) || id != trunc(id)) {
             return yk_fail(YK_ERROR_INPUT, "the id of \"%.*s\" must be a whole number", SHOWN_BYTES,
                            member.name);
         }
@@ -97,7 +97,7 @@ static yk_status read_vocabulary(const struct yk_json *model, struct yk_token_ma
 
 static yk_status read_model(const struct yk_json *model, struct yk_tokenizer *out)
 {
-    const char *type = yk_json_string(yk_json_get_member(model, "type"));
+    const char *type = yk_json_string_value(yk_json_get_member(model, "type"));
     /* Old files have no type. */
     if (!type && yk_json_get_member(model, "merges")) {
         type = "BPE";
@@ -118,8 +118,8 @@ static yk_status read_model(const struct yk_json *model, struct yk_tokenizer *ou
                            : "WordPiece with a ByteLevel pre-tokenizer is not supported");
     }
     YK_TRY(read_vocabulary(model, &out->map));
-    return bpe ? yk_bpe_read(model, out->map, &out->bpe)
-               : yk_wordpiece_read(model, out->map, &out->wordpiece);
+    return bpe ? yk_bpe_from_json(model, out->map, &out->bpe)
+               : yk_wordpiece_from_json(model, out->map, &out->wordpiece);
 }
 
 /*
@@ -133,21 +133,22 @@ static yk_status read_model(const struct yk_json *model, struct yk_tokenizer *ou
  */
 static yk_status read_parts(const struct yk_json *root, struct yk_tokenizer *out)
 {
-    YK_TRY(yk_normalizer_read(yk_json_get_member(root, "normalizer"), &out->normalizer));
-    YK_TRY(yk_pre_tokenizer_read(yk_json_get_member(root, "pre_tokenizer"), &out->pre_tokenizer));
-    YK_TRY(yk_status_prefix(read_model(yk_json_get_member(root, "model"), out), "model"));
-    YK_TRY(yk_added_tokens_read(yk_json_get_member(root, "added_tokens"), out->map, out->normalizer,
-                                &out->added));
-    YK_TRY(yk_post_processor_read(yk_json_get_member(root, "post_processor"),
-                                  yk_tokenizer_vocabulary_size(out), &out->post_processor));
-    return yk_decoder_read(yk_json_get_member(root, "decoder"), &out->decoder);
+    YK_TRY(yk_normalizer_from_json(yk_json_get_member(root, "normalizer"), &out->normalizer));
+    YK_TRY(
+        yk_pre_tokenizer_from_json(yk_json_get_member(root, "pre_tokenizer"), &out->pre_tokenizer));
+    YK_TRY(yk_status_prefix_message(read_model(yk_json_get_member(root, "model"), out), "model"));
+    YK_TRY(yk_added_tokens_from_json(yk_json_get_member(root, "added_tokens"), out->map,
+                                     out->normalizer, &out->added));
+    YK_TRY(yk_post_processor_from_json(yk_json_get_member(root, "post_processor"),
+                                       yk_tokenizer_vocabulary_size(out), &out->post_processor));
+    return yk_token_decoder_from_json(yk_json_get_member(root, "decoder"), &out->decoder);
 }
 
 static yk_status read_root(const struct yk_json *root, const char *source, struct yk_tokenizer *out)
 {
     if (yk_json_get_member(root, "model")) {
         const yk_status status = read_parts(root, out);
-        return yk_status_prefix(status, source);
+        return yk_status_prefix_message(status, source);
     }
     if (!yk_json_get_member(root, "characters")) {
         return yk_fail(
@@ -156,19 +157,19 @@ static yk_status read_root(const struct yk_json *root, const char *source, struc
             "\"characters\"",
             source);
     }
-    return yk_character_vocabulary_read(out->file.bytes, out->file.length, source,
-                                        &out->vocabulary);
+    return yk_character_vocabulary_parse(out->file.bytes, out->file.length, source,
+                                         &out->vocabulary);
 }
 
-yk_status yk_tokenizer_read(const char *bytes, size_t length, const char *source,
-                            struct yk_tokenizer **out)
+yk_status yk_tokenizer_parse(const char *bytes, size_t length, const char *source,
+                             struct yk_tokenizer **out)
 {
     struct yk_json *root = NULL;
     struct yk_tokenizer *tokenizer = calloc(1, sizeof *tokenizer);
     YK_TRY_ALLOCATED(tokenizer);
     yk_text_add_bytes(&tokenizer->file, bytes, length);
     yk_status status = yk_text_status(&tokenizer->file);
-    YK_IF_OK(yk_status_prefix(yk_json_parse(bytes, length, &root), source));
+    YK_IF_OK(yk_status_prefix_message(yk_json_parse(bytes, length, &root), source));
     YK_IF_OK(read_root(root, source, tokenizer));
     yk_json_destroy(root);
     YK_TRY_OR_CLEAN_UP(status, yk_tokenizer_destroy(tokenizer));
@@ -208,19 +209,19 @@ yk_status yk_tokenizer_open(const char *path, struct yk_tokenizer **out)
     struct yk_text chosen = {0};
     struct yk_text bytes = {0};
     yk_status status = choose_file(path, &chosen);
-    YK_IF_OK(yk_file_read_limited(yk_text_chars(&chosen), YK_FILE_MAX_TOKENIZER_BYTES, &bytes));
-    YK_IF_OK(yk_tokenizer_read(yk_text_chars(&bytes), bytes.length, yk_text_chars(&chosen), out));
+    YK_IF_OK(yk_file_read_with_limit(yk_text_chars(&chosen), YK_FILE_MAX_TOKENIZER_BYTES, &bytes));
+    YK_IF_OK(yk_tokenizer_parse(yk_text_chars(&bytes), bytes.length, yk_text_chars(&chosen), out));
     yk_text_free(&bytes);
     yk_text_free(&chosen);
     return status;
 }
 
-yk_status yk_tokenizer_create_characters(const struct yk_character_vocabulary *vocabulary,
-                                         struct yk_tokenizer **out)
+yk_status yk_tokenizer_create_character_level(const struct yk_character_vocabulary *vocabulary,
+                                              struct yk_tokenizer **out)
 {
     struct yk_text file = {0};
-    yk_status status = yk_character_vocabulary_write(vocabulary, &file);
-    YK_IF_OK(yk_tokenizer_read(file.bytes, file.length, characters_name, out));
+    yk_status status = yk_character_vocabulary_to_json(vocabulary, &file);
+    YK_IF_OK(yk_tokenizer_parse(file.bytes, file.length, characters_name, out));
     yk_text_free(&file);
     return status;
 }
@@ -244,7 +245,7 @@ static int32_t character_id(const struct yk_character_vocabulary *vocabulary, co
     return used > 0 && used == length ? yk_character_vocabulary_find_id(vocabulary, character) : -1;
 }
 
-int32_t yk_tokenizer_token_id(const struct yk_tokenizer *tokenizer, const char *token)
+int32_t yk_tokenizer_find_token_id(const struct yk_tokenizer *tokenizer, const char *token)
 {
     if (tokenizer->vocabulary) {
         return character_id(tokenizer->vocabulary, token);
@@ -253,10 +254,10 @@ int32_t yk_tokenizer_token_id(const struct yk_tokenizer *tokenizer, const char *
     return id >= 0 ? id : yk_token_map_find_id(tokenizer->map, token, strlen(token));
 }
 
-int32_t yk_tokenizer_id_of_role(const struct yk_tokenizer *tokenizer, enum yk_token_role role)
+int32_t yk_tokenizer_find_role_id(const struct yk_tokenizer *tokenizer, enum yk_token_role role)
 {
     for (int i = 0; i < MAX_NAMES && role_names[role][i]; i++) {
-        const int32_t id = yk_tokenizer_token_id(tokenizer, role_names[role][i]);
+        const int32_t id = yk_tokenizer_find_token_id(tokenizer, role_names[role][i]);
         if (id >= 0) {
             return id;
         }
@@ -264,19 +265,19 @@ int32_t yk_tokenizer_id_of_role(const struct yk_tokenizer *tokenizer, enum yk_to
     return -1;
 }
 
-int32_t yk_tokenizer_padding_id(const struct yk_tokenizer *tokenizer)
+int32_t yk_tokenizer_padding_id_or_zero(const struct yk_tokenizer *tokenizer)
 {
-    const int32_t id = yk_tokenizer_id_of_role(tokenizer, YK_TOKEN_PAD);
+    const int32_t id = yk_tokenizer_find_role_id(tokenizer, YK_TOKEN_PAD);
     return id >= 0 ? id : 0;
 }
 
 const struct yk_character_vocabulary *
-yk_tokenizer_character_vocabulary(const struct yk_tokenizer *tokenizer)
+yk_tokenizer_get_character_vocabulary(const struct yk_tokenizer *tokenizer)
 {
     return tokenizer->vocabulary;
 }
 
-void yk_tokenizer_describe(const struct yk_tokenizer *tokenizer, struct yk_text *out)
+void yk_tokenizer_append_description(const struct yk_tokenizer *tokenizer, struct yk_text *out)
 {
     if (tokenizer->vocabulary) {
         yk_text_addf(out, "characters, %" PRId32 " tokens",
@@ -284,10 +285,10 @@ void yk_tokenizer_describe(const struct yk_tokenizer *tokenizer, struct yk_text 
         return;
     }
     yk_text_addf(out, "%s, %" PRId32 " tokens", tokenizer->bpe ? "byte-level BPE" : "WordPiece",
-                 yk_token_map_count(tokenizer->map) + yk_added_tokens_new_count(tokenizer->added));
+                 yk_token_map_count(tokenizer->map) + yk_added_tokens_count_new(tokenizer->added));
 }
 
-void yk_tokenizer_write(const struct yk_tokenizer *tokenizer, struct yk_text *out)
+void yk_tokenizer_append_file_contents(const struct yk_tokenizer *tokenizer, struct yk_text *out)
 {
     yk_text_add_bytes(out, yk_text_chars(&tokenizer->file), tokenizer->file.length);
 }
@@ -303,19 +304,19 @@ yk_status yk_tokenizer_decode(const struct yk_tokenizer *tokenizer, const int32_
     if (tokenizer->vocabulary) {
         return yk_character_vocabulary_decode(tokenizer->vocabulary, ids, count, out);
     }
-    struct yk_decoder_stream stream = {.decoder = tokenizer->decoder, .out = out};
+    struct yk_token_decoder_stream stream = {.decoder = tokenizer->decoder, .out = out};
     for (int64_t i = 0; i < count; i++) {
         size_t length = 0;
-        const char *token = yk_added_tokens_text(tokenizer->added, ids[i], &length);
+        const char *token = yk_added_tokens_get_text(tokenizer->added, ids[i], &length);
         if (token && skip_special && yk_added_tokens_is_special(tokenizer->added, ids[i])) {
             continue;
         }
-        token = token ? token : yk_token_map_token(tokenizer->map, ids[i], &length);
+        token = token ? token : yk_token_map_get_token(tokenizer->map, ids[i], &length);
         if (token) {
-            yk_decoder_stream_add(&stream, token, length);
+            yk_token_decoder_stream_add_token(&stream, token, length);
         }
     }
-    return yk_decoder_stream_finish(&stream);
+    return yk_token_decoder_stream_finish(&stream);
 }
 
 /* Encoding: finds the added tokens that are not normalized, normalizes the text between them, finds
@@ -359,19 +360,20 @@ void yk_tokenizer_encoder_destroy(struct yk_tokenizer_encoder *encoder)
     }
 }
 
-void yk_tokenizer_encoder_set_stop(struct yk_tokenizer_encoder *encoder, const atomic_bool *stop)
+void yk_tokenizer_encoder_set_stop_flag(struct yk_tokenizer_encoder *encoder,
+                                        const atomic_bool *stop)
 {
     encoder->stop = stop;
-    yk_bpe_workspace_set_stop(encoder->bpe, stop);
+    yk_bpe_workspace_set_stop_flag(encoder->bpe, stop);
 }
 
 /* Zeros are valid characters here, as in Hugging Face's tokenizers. */
 static yk_status check_text(const char *text, size_t length, const char *source)
 {
     for (size_t at = 0; at < length; at++) {
-        at += yk_utf8_valid_length(text + at, length - at);
+        at += yk_utf8_valid_prefix_length(text + at, length - at);
         if (at < length && text[at] != '\0') {
-            return yk_character_vocabulary_fail_unknown(text, length, at, source);
+            return yk_character_vocabulary_unknown_error(text, length, at, source);
         }
     }
     return YK_OK;
@@ -432,7 +434,7 @@ static yk_status add_text(struct yk_tokenizer_encoder *encoder, const char *text
 }
 
 yk_status yk_tokenizer_encode(struct yk_tokenizer_encoder *encoder, const char *text, size_t length,
-                              const char *source, enum yk_special_token_mode special,
+                              const char *source, enum yk_add_special_tokens special,
                               struct yk_token_ids *out)
 {
     const struct yk_tokenizer *tokenizer = encoder->tokenizer;
@@ -441,11 +443,11 @@ yk_status yk_tokenizer_encode(struct yk_tokenizer_encoder *encoder, const char *
         return yk_character_vocabulary_encode(tokenizer->vocabulary, text, length, source, out);
     }
     YK_TRY(check_text(text, length, source));
-    if (special == YK_SPECIAL_TOKENS_ADD) {
+    if (special == YK_ADD_SPECIAL_TOKENS_YES) {
         yk_token_ids_add_all(out, processor->prefix.items, processor->prefix.count);
     }
-    YK_TRY(yk_status_prefix(add_text(encoder, text, length, false, out), source));
-    if (special == YK_SPECIAL_TOKENS_ADD) {
+    YK_TRY(yk_status_prefix_message(add_text(encoder, text, length, false, out), source));
+    if (special == YK_ADD_SPECIAL_TOKENS_YES) {
         yk_token_ids_add_all(out, processor->suffix.items, processor->suffix.count);
     }
     return yk_token_ids_status(out);

@@ -47,38 +47,38 @@ enum yk_token_role {
 
 /* Reads a tokenizer from the contents of a tokenizer.json or of a character vocabulary file.
  * `source` is the prefix of error messages. */
-yk_status yk_tokenizer_read(const char *bytes, size_t length, const char *source,
-                            struct yk_tokenizer **out) YK_MUST_USE;
+yk_status yk_tokenizer_parse(const char *bytes, size_t length, const char *source,
+                             struct yk_tokenizer **out) YK_MUST_USE;
 
 /* Opens the tokenizer file at `path`. If `path` is a folder, opens the tokenizer.json in it or, if
  * there is none, the vocabulary.json. */
 yk_status yk_tokenizer_open(const char *path, struct yk_tokenizer **out) YK_MUST_USE;
 
 /* Creates a character tokenizer. Copies the vocabulary. */
-yk_status yk_tokenizer_create_characters(const struct yk_character_vocabulary *vocabulary,
-                                         struct yk_tokenizer **out) YK_MUST_USE;
+yk_status yk_tokenizer_create_character_level(const struct yk_character_vocabulary *vocabulary,
+                                              struct yk_tokenizer **out) YK_MUST_USE;
 void yk_tokenizer_destroy(struct yk_tokenizer *tokenizer);
 
 /* Returns the largest id + 1, which is the number of rows that the embedding of a model needs. */
 int32_t yk_tokenizer_vocabulary_size(const struct yk_tokenizer *tokenizer);
 
 /* Returns the id of the token with this name in the file, or -1 if there is none. */
-int32_t yk_tokenizer_token_id(const struct yk_tokenizer *tokenizer, const char *token);
+int32_t yk_tokenizer_find_token_id(const struct yk_tokenizer *tokenizer, const char *token);
 /* Returns the id of the token with this role, or -1 if there is none. */
-int32_t yk_tokenizer_id_of_role(const struct yk_tokenizer *tokenizer, enum yk_token_role role);
+int32_t yk_tokenizer_find_role_id(const struct yk_tokenizer *tokenizer, enum yk_token_role role);
 /* Returns the id of the padding token, or 0 if there is none. */
-int32_t yk_tokenizer_padding_id(const struct yk_tokenizer *tokenizer);
+int32_t yk_tokenizer_padding_id_or_zero(const struct yk_tokenizer *tokenizer);
 
 /* Returns the vocabulary of a character tokenizer, or NULL for the other kinds. The tokenizer owns
  * the vocabulary. */
 const struct yk_character_vocabulary *
-yk_tokenizer_character_vocabulary(const struct yk_tokenizer *tokenizer);
+yk_tokenizer_get_character_vocabulary(const struct yk_tokenizer *tokenizer);
 
 /* Appends "byte-level BPE, 50257 tokens". */
-void yk_tokenizer_describe(const struct yk_tokenizer *tokenizer, struct yk_text *out);
+void yk_tokenizer_append_description(const struct yk_tokenizer *tokenizer, struct yk_text *out);
 
 /* Appends the contents of the tokenizer file to `out`, exactly as they were read. */
-void yk_tokenizer_write(const struct yk_tokenizer *tokenizer, struct yk_text *out);
+void yk_tokenizer_append_file_contents(const struct yk_tokenizer *tokenizer, struct yk_text *out);
 /* Returns the usual name of the tokenizer file: "tokenizer.json" or "vocabulary.json". */
 const char *yk_tokenizer_file_name(const struct yk_tokenizer *tokenizer);
 
@@ -98,11 +98,12 @@ void yk_tokenizer_encoder_destroy(struct yk_tokenizer_encoder *encoder);
 
 /* Sets a flag that stops the encoder: encoding fails with YK_ERROR_STOPPED once `*stop` is true.
  * NULL means: no flag. */
-void yk_tokenizer_encoder_set_stop(struct yk_tokenizer_encoder *encoder, const atomic_bool *stop);
+void yk_tokenizer_encoder_set_stop_flag(struct yk_tokenizer_encoder *encoder,
+                                        const atomic_bool *stop);
 
-enum yk_special_token_mode {
-    YK_SPECIAL_TOKENS_NONE,
-    YK_SPECIAL_TOKENS_ADD, /* add the tokens of the post-processor: [CLS] … [SEP] */
+enum yk_add_special_tokens {
+    YK_ADD_SPECIAL_TOKENS_NO,
+    YK_ADD_SPECIAL_TOKENS_YES, /* add the tokens of the post-processor: [CLS] … [SEP] */
 };
 
 /*
@@ -111,7 +112,7 @@ enum yk_special_token_mode {
  * tokenizer lacks a character. The message then begins with `source`, line and column.
  */
 yk_status yk_tokenizer_encode(struct yk_tokenizer_encoder *encoder, const char *text, size_t length,
-                              const char *source, enum yk_special_token_mode special,
+                              const char *source, enum yk_add_special_tokens special,
                               struct yk_token_ids *out) YK_MUST_USE;
 
 #endif

@@ -75,7 +75,7 @@ int32_t yk_word_counts_distinct_count(const struct yk_word_counts *counts)
     return yk_name_index_count(counts->words);
 }
 
-struct yk_word_count yk_word_counts_at(const struct yk_word_counts *counts, int32_t index)
+struct yk_word_count yk_word_counts_get_word(const struct yk_word_counts *counts, int32_t index)
 {
     return (struct yk_word_count){
         .word = yk_name_index_name(counts->words, index),

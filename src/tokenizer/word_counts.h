@@ -33,6 +33,6 @@ yk_status yk_word_counts_add(struct yk_word_counts *counts, const char *word,
 /* Returns the number of distinct words. */
 int32_t yk_word_counts_distinct_count(const struct yk_word_counts *counts);
 /* Returns word `index`. Words are in the order in which they were first added. */
-struct yk_word_count yk_word_counts_at(const struct yk_word_counts *counts, int32_t index);
+struct yk_word_count yk_word_counts_get_word(const struct yk_word_counts *counts, int32_t index);
 
 #endif

@@ -33,7 +33,7 @@ static yk_status read_words(const struct yk_json *model, const char *key, const 
                             const char **out)
 {
     const struct yk_json *node = yk_json_get_member(model, key);
-    *out = node ? yk_json_string(node) : usual;
+    *out = node ? yk_json_string_value(node) : usual;
     return *out ? YK_OK
                 : yk_fail(YK_ERROR_INPUT, "\"%s\" is %s; it must be a string", key,
                           yk_json_type_name(node));
@@ -43,7 +43,7 @@ static yk_status measure_tokens(struct yk_wordpiece *wordpiece)
 {
     for (int32_t id = 0; id < yk_token_map_id_limit(wordpiece->map); id++) {
         size_t length = 0;
-        const char *token = yk_token_map_token(wordpiece->map, id, &length);
+        const char *token = yk_token_map_get_token(wordpiece->map, id, &length);
         if (token && length > MAX_TOKEN_BYTES) {
             return yk_fail(YK_ERROR_INPUT,
                            "the token \"%.32s…\" has %zu bytes; at most %d are known", token,
@@ -79,13 +79,13 @@ static yk_status fill(const struct yk_json *model, struct yk_wordpiece *out)
     return measure_tokens(out);
 }
 
-yk_status yk_wordpiece_read(const struct yk_json *model, const struct yk_token_map *map,
-                            struct yk_wordpiece **out)
+yk_status yk_wordpiece_from_json(const struct yk_json *model, const struct yk_token_map *map,
+                                 struct yk_wordpiece **out)
 {
     struct yk_wordpiece *wordpiece = calloc(1, sizeof *wordpiece);
     YK_TRY_ALLOCATED(wordpiece);
     wordpiece->map = map;
-    YK_TRY_OR_CLEAN_UP(yk_status_prefix(fill(model, wordpiece), "WordPiece"),
+    YK_TRY_OR_CLEAN_UP(yk_status_prefix_message(fill(model, wordpiece), "WordPiece"),
                        yk_wordpiece_destroy(wordpiece));
     *out = wordpiece;
     return YK_OK;

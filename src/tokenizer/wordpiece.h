@@ -18,8 +18,8 @@
 struct yk_wordpiece;
 
 /* Reads the "model" of a tokenizer.json whose vocabulary is `map`. */
-yk_status yk_wordpiece_read(const struct yk_json *model, const struct yk_token_map *map,
-                            struct yk_wordpiece **out) YK_MUST_USE;
+yk_status yk_wordpiece_from_json(const struct yk_json *model, const struct yk_token_map *map,
+                                 struct yk_wordpiece **out) YK_MUST_USE;
 void yk_wordpiece_destroy(struct yk_wordpiece *wordpiece);
 
 /* Appends the tokens of a word to `out`. */

@@ -27,7 +27,7 @@ static double microseconds(double time_s)
 
 static void begin_event(struct yk_json_writer *json, const char *phase, int32_t rank)
 {
-    yk_json_write_begin_object_on_line(json, 0);
+    yk_json_write_begin_object_on_new_line(json, 0);
     yk_json_write_string(json, "ph", phase);
     yk_json_write_integer(json, "pid", process_of(rank));
 }
@@ -67,7 +67,7 @@ static yk_status add_names(const struct yk_trace *trace, struct yk_arena *arena,
         used[event->rank * YK_LANE_COUNT + (int32_t)event->lane] = true;
     }
     for (int32_t rank = 0; rank < rank_count; rank++) {
-        add_name(rank, 0, yk_trace_rank_name(trace, rank), rank, json);
+        add_name(rank, 0, yk_trace_rank_device_name(trace, rank), rank, json);
         for (int lane = 0; lane < YK_LANE_COUNT; lane++) {
             if (used[rank * YK_LANE_COUNT + lane]) {
                 add_name(rank, thread_of((enum yk_lane)lane),
@@ -122,7 +122,7 @@ static void add_flow(const struct yk_trace *trace, int32_t number, struct yk_jso
     add_flow_end("f", number, to, to->start_s, json);
 }
 
-yk_status yk_chrome_trace_write(const struct yk_trace *trace, struct yk_text *out)
+yk_status yk_chrome_trace_write_json(const struct yk_trace *trace, struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out};
     yk_json_write_begin_object(&json, NULL);
@@ -146,8 +146,8 @@ yk_status yk_chrome_trace_write(const struct yk_trace *trace, struct yk_text *ou
 static yk_status read_place(const struct yk_json *event, const char *key, int32_t max, int32_t *out)
 {
     double value = 0;
-    if (!yk_json_number(yk_json_get_member(event, key), &value) || !(value >= 1 && value <= max) ||
-        value != floor(value)) {
+    if (!yk_json_number_value(yk_json_get_member(event, key), &value) ||
+        !(value >= 1 && value <= max) || value != floor(value)) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a whole number from 1 to %d", key, (int)max);
     }
     *out = (int32_t)value;
@@ -159,7 +159,8 @@ static const double MAX_MICROSECONDS = 1e12;
 
 static yk_status read_time(const struct yk_json *event, const char *key, double *out)
 {
-    if (!yk_json_number(yk_json_get_member(event, key), out) || !(fabs(*out) <= MAX_MICROSECONDS)) {
+    if (!yk_json_number_value(yk_json_get_member(event, key), out) ||
+        !(fabs(*out) <= MAX_MICROSECONDS)) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a number of microseconds, at most %.0f", key,
                        MAX_MICROSECONDS);
     }
@@ -169,9 +170,9 @@ static yk_status read_time(const struct yk_json *event, const char *key, double 
 /* Ranks are named one by one, in their order, before anything happens on them. */
 static yk_status read_name(const struct yk_json *event, struct yk_trace *trace)
 {
-    const char *kind = yk_json_string(yk_json_get_member(event, "name"));
+    const char *kind = yk_json_string_value(yk_json_get_member(event, "name"));
     const char *device =
-        yk_json_string(yk_json_get_member(yk_json_get_member(event, "args"), "name"));
+        yk_json_string_value(yk_json_get_member(yk_json_get_member(event, "args"), "name"));
     int32_t process = 0;
     if (!kind || strcmp(kind, "process_name") != 0) {
         return YK_OK;
@@ -190,7 +191,7 @@ static yk_status read_name(const struct yk_json *event, struct yk_trace *trace)
 static yk_status read_complete(const struct yk_json *event, struct yk_trace *trace)
 {
     const struct yk_json *bytes = yk_json_get_member(yk_json_get_member(event, "args"), "bytes");
-    struct yk_trace_event read = {.op = yk_json_string(yk_json_get_member(event, "name"))};
+    struct yk_trace_event read = {.op = yk_json_string_value(yk_json_get_member(event, "name"))};
     int32_t process = 0;
     int32_t thread = 0;
     double start = 0;
@@ -198,7 +199,7 @@ static yk_status read_complete(const struct yk_json *event, struct yk_trace *tra
     if (!read.op) {
         return yk_fail(YK_ERROR_INPUT, "\"name\" must be a string");
     }
-    if (bytes && (!yk_json_number(bytes, &read.bytes) || !(read.bytes >= 0))) {
+    if (bytes && (!yk_json_number_value(bytes, &read.bytes) || !(read.bytes >= 0))) {
         return yk_fail(YK_ERROR_INPUT, "\"bytes\" must be a number from 0 up");
     }
     if (yk_trace_rank_count(trace) == 0) {
@@ -220,7 +221,7 @@ static yk_status read_complete(const struct yk_json *event, struct yk_trace *tra
 
 static yk_status read_event(const struct yk_json *event, struct yk_trace *trace)
 {
-    const char *phase = yk_json_string(yk_json_get_member(event, "ph"));
+    const char *phase = yk_json_string_value(yk_json_get_member(event, "ph"));
     if (phase && strcmp(phase, "M") == 0) {
         return read_name(event, trace);
     }
@@ -234,14 +235,14 @@ static yk_status read_events(const struct yk_json *root, struct yk_trace *trace)
         return yk_fail(YK_ERROR_INPUT, "a trace has a list \"traceEvents\"");
     }
     for (size_t i = 0; i < yk_json_array_count(events); i++) {
-        YK_TRY(yk_json_prefix_error_location(read_event(yk_json_array_at(events, i), trace),
-                                             "traceEvents", i, NULL));
+        YK_TRY(yk_json_prefix_error_with_element(read_event(yk_json_array_at(events, i), trace),
+                                                 "traceEvents", i, NULL));
     }
     return YK_OK;
 }
 
-yk_status yk_chrome_trace_read(const char *text, size_t length, const char *source,
-                               struct yk_trace **out)
+yk_status yk_chrome_trace_parse_json(const char *text, size_t length, const char *source,
+                                     struct yk_trace **out)
 {
     struct yk_json *root = NULL;
     struct yk_trace *trace = NULL;
@@ -251,7 +252,7 @@ yk_status yk_chrome_trace_read(const char *text, size_t length, const char *sour
     yk_json_destroy(root);
     if (status != YK_OK) {
         yk_trace_destroy(trace);
-        return yk_status_prefix(status, source);
+        return yk_status_prefix_message(status, source);
     }
     *out = trace;
     return YK_OK;

@@ -34,7 +34,7 @@ const char *yk_counter_name(enum yk_counter counter)
     return rows[counter].name;
 }
 
-const char *yk_counter_key(enum yk_counter counter)
+const char *yk_counter_json_key(enum yk_counter counter)
 {
     return rows[counter].key;
 }
@@ -59,7 +59,7 @@ static void format_thousands(double value, const char *unit, char out[YK_COUNTER
     (void)snprintf(out, YK_COUNTER_TEXT_SIZE, "%.*f%s%s", decimals, value, prefixes[prefix], unit);
 }
 
-void yk_counter_format(enum yk_counter counter, double value, char out[YK_COUNTER_TEXT_SIZE])
+void yk_counter_format_value(enum yk_counter counter, double value, char out[YK_COUNTER_TEXT_SIZE])
 {
     _Static_assert((int)YK_COUNTER_TEXT_SIZE >= (int)YK_UNITS_BUFFER_SIZE, "units have room");
     if (!isfinite(value)) {

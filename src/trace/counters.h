@@ -52,7 +52,7 @@ enum yk_counter_unit {
 /* Return the name of a counter for people, such as "SM active", its key in files, such as "sm", and
  * its unit. */
 const char *yk_counter_name(enum yk_counter counter);
-const char *yk_counter_key(enum yk_counter counter);
+const char *yk_counter_json_key(enum yk_counter counter);
 enum yk_counter_unit yk_counter_get_unit(enum yk_counter counter);
 
 enum {
@@ -60,7 +60,7 @@ enum {
 };
 
 /* Formats a value with its unit: "62.1 %", "1.98GHz", "312GB/s"; "n/a" if it is NAN. */
-void yk_counter_format(enum yk_counter counter, double value, char out[YK_COUNTER_TEXT_SIZE]);
+void yk_counter_format_value(enum yk_counter counter, double value, char out[YK_COUNTER_TEXT_SIZE]);
 
 /* The averages of all counters over the interval [begin_s, end_s). */
 struct yk_counter_reading {
@@ -86,7 +86,7 @@ enum {
 };
 
 /*
- * Groups of parts, for yk_counters_fit_parts(). The counters should be about constant during
+ * Groups of parts, for yk_counters_fit_part_groups(). The counters should be about constant during
  * a part: if the layers of a phase differ, the phase should be divided into several parts. The
  * value of a group is the mean of its parts, weighted by time.
  */
@@ -116,10 +116,11 @@ struct yk_counter_part_groups {
  * for the clock, or ±20 % of the average for other counters. seconds (group_count) is the time of
  * each group that the readings cover.
  */
-yk_status yk_counters_fit_parts(const struct yk_counter_reading *readings, int32_t reading_count,
-                                const struct yk_counter_part_span *spans, int32_t span_count,
-                                const struct yk_counter_part_groups *groups, double *out,
-                                double *seconds) YK_MUST_USE;
+yk_status yk_counters_fit_part_groups(const struct yk_counter_reading *readings,
+                                      int32_t reading_count,
+                                      const struct yk_counter_part_span *spans, int32_t span_count,
+                                      const struct yk_counter_part_groups *groups, double *out,
+                                      double *seconds) YK_MUST_USE;
 
 /*
  * Estimates the lag of the driver: the time that must be added to the times of readings to get the
@@ -128,8 +129,9 @@ yk_status yk_counters_fit_parts(const struct yk_counter_reading *readings, int32
  * an end of the range. Steps repeat, so `max_s` should be less than half a step. `part_count` is
  * the number of parts in the spans.
  */
-yk_status yk_counters_fit_lag(const struct yk_counter_reading *readings, int32_t reading_count,
-                              const struct yk_counter_part_span *spans, int32_t span_count,
-                              int32_t part_count, double max_s, double *out_s) YK_MUST_USE;
+yk_status yk_counters_fit_driver_lag(const struct yk_counter_reading *readings,
+                                     int32_t reading_count,
+                                     const struct yk_counter_part_span *spans, int32_t span_count,
+                                     int32_t part_count, double max_s, double *out_s) YK_MUST_USE;
 
 #endif

@@ -25,7 +25,8 @@ static bool series_has(const struct yk_counter_series *series, enum yk_counter c
     return found;
 }
 
-bool yk_counters_file_has_counter(const struct yk_counter_rank_data *rank, enum yk_counter counter)
+bool yk_counters_file_rank_has_counter(const struct yk_counter_rank_data *rank,
+                                       enum yk_counter counter)
 {
     return rows_have(&rank->phases, counter) || rows_have(&rank->kinds, counter) ||
            series_has(&rank->step, counter) || series_has(&rank->run, counter);
@@ -65,8 +66,8 @@ static void write_rows(const struct yk_counter_rank_data *rank,
         yk_json_write_string(json, name, row->name);
         write_seconds(json, "seconds", row->seconds);
         for (int c = 0; c < YK_COUNTER_COUNT; c++) {
-            if (yk_counters_file_has_counter(rank, (enum yk_counter)c)) {
-                write_value(json, yk_counter_key((enum yk_counter)c), row->values[c]);
+            if (yk_counters_file_rank_has_counter(rank, (enum yk_counter)c)) {
+                write_value(json, yk_counter_json_key((enum yk_counter)c), row->values[c]);
             }
         }
         yk_json_write_end_object(json);
@@ -94,7 +95,7 @@ static void write_series(const struct yk_counter_series *series, const char *nam
             continue;
         }
         yk_json_write_newline(json, 0);
-        yk_json_write_begin_array(json, yk_counter_key((enum yk_counter)c));
+        yk_json_write_begin_array(json, yk_counter_json_key((enum yk_counter)c));
         for (int32_t i = 0; i < series->count; i++) {
             write_value(json, NULL, series->readings[i].values[c]);
         }
@@ -129,15 +130,16 @@ static void write_ranks(const struct yk_counter_run_data *ranks, const char *key
     yk_json_write_end_array(json);
 }
 
-yk_status yk_counters_file_write(const struct yk_counter_run_data *ranks, struct yk_text *out)
+yk_status yk_counters_file_write_json(const struct yk_counter_run_data *ranks, struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out};
-    yk_json_write_begin_document(&json, "counters");
+    yk_json_write_begin_yoke_document(&json, "counters");
     write_ranks(ranks, "ranks", true, &json);
-    return yk_json_write_end_document(&json);
+    return yk_json_write_end_yoke_document(&json);
 }
 
-void yk_counters_file_write_averages(const struct yk_counter_run_data *ranks, struct yk_text *out)
+void yk_counters_file_write_averages_json(const struct yk_counter_run_data *ranks,
+                                          struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out};
     write_ranks(ranks, NULL, false, &json);
@@ -170,9 +172,9 @@ static yk_status check_keys(const struct yk_json *node, const char *const *keys,
         known[i] = keys[i];
     }
     for (int c = 0; c < YK_COUNTER_COUNT; c++) {
-        known[count + (size_t)c] = yk_counter_key((enum yk_counter)c);
+        known[count + (size_t)c] = yk_counter_json_key((enum yk_counter)c);
     }
-    return yk_json_check_object(node, known, count + YK_COUNTER_COUNT);
+    return yk_json_check_object_keys(node, known, count + YK_COUNTER_COUNT);
 }
 
 static yk_status read_value(const struct yk_json *node, const char *key, double max, double *out)
@@ -180,7 +182,7 @@ static yk_status read_value(const struct yk_json *node, const char *key, double 
     if (!node || yk_json_is_null(node)) {
         return YK_OK;
     }
-    return yk_json_number(node, out) && *out >= 0 && *out <= max
+    return yk_json_number_value(node, out) && *out >= 0 && *out <= max
                ? YK_OK
                : yk_fail(YK_ERROR_INPUT, "\"%s\" must be a number from 0 up to %g, or null", key,
                          max);
@@ -197,7 +199,7 @@ static yk_status read_row(const struct yk_json *node, const char *key, struct yk
     YK_TRY(yk_arena_strdup(arena, name, &out->name));
     YK_TRY(read_value(yk_json_get_member(node, "seconds"), "seconds", MAX_SECONDS, &out->seconds));
     for (int c = 0; c < YK_COUNTER_COUNT; c++) {
-        const char *counter = yk_counter_key((enum yk_counter)c);
+        const char *counter = yk_counter_json_key((enum yk_counter)c);
         YK_TRY(read_value(yk_json_get_member(node, counter), counter, MAX_VALUE, &out->values[c]));
     }
     return YK_OK;
@@ -207,14 +209,14 @@ static yk_status read_rows(const struct yk_json *rank, const char *list, const c
                            struct yk_arena *arena, struct yk_counter_averages *out)
 {
     const struct yk_json *node = NULL;
-    YK_TRY(yk_json_get_list(rank, list, &node));
+    YK_TRY(yk_json_get_array(rank, list, &node));
     const size_t count = yk_json_array_count(node);
     if (count > MAX_ROWS) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" has more than %d rows", list, MAX_ROWS);
     }
     YK_TRY_NEW(arena, out->all, count + 1);
     for (size_t i = 0; i < count; i++) {
-        YK_TRY(yk_json_prefix_error_location(
+        YK_TRY(yk_json_prefix_error_with_element(
             read_row(yk_json_array_at(node, i), key, arena, &out->all[i]), list, i, NULL));
     }
     out->count = (int32_t)count;
@@ -236,7 +238,7 @@ static yk_status find_numbers(const struct yk_json *series, const char *key, siz
 
 static yk_status read_time(const struct yk_json *list, const char *key, size_t index, double *out)
 {
-    return yk_json_number(yk_json_array_at(list, index), out) && fabs(*out) <= MAX_SECONDS
+    return yk_json_number_value(yk_json_array_at(list, index), out) && fabs(*out) <= MAX_SECONDS
                ? YK_OK
                : yk_fail(YK_ERROR_INPUT, "\"%s\" must have numbers of seconds alone, up to %g", key,
                          MAX_SECONDS);
@@ -247,12 +249,12 @@ static yk_status read_times(const struct yk_json *node, struct yk_arena *arena,
 {
     const struct yk_json *begins = NULL;
     const struct yk_json *ends = NULL;
-    YK_TRY(yk_json_require_list(node, "begin_s", &begins));
+    YK_TRY(yk_json_require_array(node, "begin_s", &begins));
     const size_t count = yk_json_array_count(begins);
     if (count > MAX_READINGS) {
         return yk_fail(YK_ERROR_INPUT, "\"begin_s\" has more than %d readings", MAX_READINGS);
     }
-    YK_TRY(yk_json_require_list(node, "end_s", &ends));
+    YK_TRY(yk_json_require_array(node, "end_s", &ends));
     YK_TRY(find_numbers(node, "end_s", count, &ends));
     YK_TRY_NEW(arena, out->readings, count + 1);
     for (size_t i = 0; i < count; i++) {
@@ -281,7 +283,7 @@ static yk_status read_series(const struct yk_json *node, struct yk_arena *arena,
     YK_TRY(check_keys(node, keys, 2));
     YK_TRY(read_times(node, arena, out));
     for (int c = 0; c < YK_COUNTER_COUNT; c++) {
-        const char *key = yk_counter_key((enum yk_counter)c);
+        const char *key = yk_counter_json_key((enum yk_counter)c);
         const struct yk_json *list = NULL;
         YK_TRY(find_numbers(node, key, (size_t)out->count, &list));
         for (int32_t i = 0; list && i < out->count; i++) {
@@ -297,7 +299,7 @@ static yk_status read_series_of(const struct yk_json *rank, const char *key, str
 {
     const struct yk_json *node = yk_json_get_member(rank, key);
     const yk_status status = node ? read_series(node, arena, out) : YK_OK;
-    return status == YK_OK ? YK_OK : yk_status_prefix(status, key);
+    return status == YK_OK ? YK_OK : yk_status_prefix_message(status, key);
 }
 
 static yk_status read_rank(const struct yk_json *node, int32_t number, struct yk_arena *arena,
@@ -306,7 +308,7 @@ static yk_status read_rank(const struct yk_json *node, int32_t number, struct yk
     static const char *const known[] = {"rank",  "device", "source", "phases",
                                         "kinds", "step",   "run"};
     int64_t rank = number;
-    YK_TRY(yk_json_check_object(node, known, sizeof known / sizeof *known));
+    YK_TRY(yk_json_check_object_keys(node, known, sizeof known / sizeof *known));
     YK_TRY(yk_json_get_integer(node, "rank", 0, INT32_MAX, &rank));
     if (rank != number) {
         return yk_fail(YK_ERROR_INPUT, "rank %d stands where %d should be", (int)rank, (int)number);
@@ -327,15 +329,15 @@ static yk_status read_root(const struct yk_json *root, struct yk_arena *arena,
 {
     static const char *const known[] = {"yoke", "kind", "name", "comment", "ranks"};
     const struct yk_json *list = NULL;
-    YK_TRY(yk_json_check_document(root, "counters", known, sizeof known / sizeof *known));
-    YK_TRY(yk_json_require_list(root, "ranks", &list));
+    YK_TRY(yk_json_check_yoke_document(root, "counters", known, sizeof known / sizeof *known));
+    YK_TRY(yk_json_require_array(root, "ranks", &list));
     const size_t count = yk_json_array_count(list);
     if (count > MAX_RANKS) {
         return yk_fail(YK_ERROR_INPUT, "\"ranks\" has more than %d of them", MAX_RANKS);
     }
     YK_TRY_NEW(arena, out->all, count + 1);
     for (size_t i = 0; i < count; i++) {
-        YK_TRY(yk_json_prefix_error_location(
+        YK_TRY(yk_json_prefix_error_with_element(
             read_rank(yk_json_array_at(list, i), (int32_t)i, arena, &out->all[i]), "ranks", i,
             NULL));
     }
@@ -343,8 +345,8 @@ static yk_status read_root(const struct yk_json *root, struct yk_arena *arena,
     return YK_OK;
 }
 
-yk_status yk_counters_file_read(const char *text, size_t length, const char *source,
-                                struct yk_arena *arena, struct yk_counter_run_data *out)
+yk_status yk_counters_file_parse_json(const char *text, size_t length, const char *source,
+                                      struct yk_arena *arena, struct yk_counter_run_data *out)
 {
     struct yk_counter_run_data ranks = {0};
     YK_TRY_WITH_PARSED_JSON(root, text, length, source, read_root(root, arena, &ranks));

@@ -60,18 +60,20 @@ struct yk_counter_run_data {
 };
 
 /* Returns whether the rank has any value of the counter. */
-bool yk_counters_file_has_counter(const struct yk_counter_rank_data *rank, enum yk_counter counter);
+bool yk_counters_file_rank_has_counter(const struct yk_counter_rank_data *rank,
+                                       enum yk_counter counter);
 
-yk_status yk_counters_file_write(const struct yk_counter_run_data *ranks,
-                                 struct yk_text *out) YK_MUST_USE;
+yk_status yk_counters_file_write_json(const struct yk_counter_run_data *ranks,
+                                      struct yk_text *out) YK_MUST_USE;
 
 /* Writes only the array "ranks", without "step" and "run", on one line. */
-void yk_counters_file_write_averages(const struct yk_counter_run_data *ranks, struct yk_text *out);
+void yk_counters_file_write_averages_json(const struct yk_counter_run_data *ranks,
+                                          struct yk_text *out);
 
 /* Reads a counters file. `source` is the name of the file, for error messages. The result lives in
  * the arena. */
-yk_status yk_counters_file_read(const char *text, size_t length, const char *source,
-                                struct yk_arena *arena,
-                                struct yk_counter_run_data *out) YK_MUST_USE;
+yk_status yk_counters_file_parse_json(const char *text, size_t length, const char *source,
+                                      struct yk_arena *arena,
+                                      struct yk_counter_run_data *out) YK_MUST_USE;
 
 #endif

@@ -390,10 +390,11 @@ static yk_status begin_sharing(const struct yk_counter_reading *readings, int32_
     return YK_OK;
 }
 
-yk_status yk_counters_fit_parts(const struct yk_counter_reading *readings, int32_t reading_count,
-                                const struct yk_counter_part_span *spans, int32_t span_count,
-                                const struct yk_counter_part_groups *groups, double *out,
-                                double *seconds)
+yk_status yk_counters_fit_part_groups(const struct yk_counter_reading *readings,
+                                      int32_t reading_count,
+                                      const struct yk_counter_part_span *spans, int32_t span_count,
+                                      const struct yk_counter_part_groups *groups, double *out,
+                                      double *seconds)
 {
     struct sharing *sharing = NULL;
     struct yk_arena *arena = NULL;
@@ -499,9 +500,10 @@ static double find(struct sharing *sharing, double max_s)
     return believed ? lag_s : 0;
 }
 
-yk_status yk_counters_fit_lag(const struct yk_counter_reading *readings, int32_t reading_count,
-                              const struct yk_counter_part_span *spans, int32_t span_count,
-                              int32_t part_count, double max_s, double *out_s)
+yk_status yk_counters_fit_driver_lag(const struct yk_counter_reading *readings,
+                                     int32_t reading_count,
+                                     const struct yk_counter_part_span *spans, int32_t span_count,
+                                     int32_t part_count, double max_s, double *out_s)
 {
     const int32_t skipped = reading_count > LAG_READINGS ? reading_count - LAG_READINGS : 0;
     struct yk_arena *arena = NULL;

@@ -42,11 +42,11 @@ struct yk_op_times {
     int32_t rank_count;
 };
 
-yk_status yk_op_times_write(const struct yk_op_times *times, struct yk_text *out) YK_MUST_USE;
+yk_status yk_op_times_write_json(const struct yk_op_times *times, struct yk_text *out) YK_MUST_USE;
 
 /* Reads op times. `source` is the name of the file, for error messages. The result lives in the
  * arena. */
-yk_status yk_op_times_read(const char *text, size_t length, const char *source,
-                           struct yk_arena *arena, struct yk_op_times *out) YK_MUST_USE;
+yk_status yk_op_times_parse_json(const char *text, size_t length, const char *source,
+                                 struct yk_arena *arena, struct yk_op_times *out) YK_MUST_USE;
 
 #endif

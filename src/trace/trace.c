@@ -89,7 +89,7 @@ int32_t yk_trace_rank_count(const struct yk_trace *trace)
     return trace->rank_count;
 }
 
-const char *yk_trace_rank_name(const struct yk_trace *trace, int32_t rank)
+const char *yk_trace_rank_device_name(const struct yk_trace *trace, int32_t rank)
 {
     return trace->ranks[rank];
 }
@@ -134,7 +134,7 @@ static yk_status add_part(struct yk_trace *whole, const struct yk_trace_merge_in
                        part->offset_s);
     }
     for (int32_t rank = 0; rank < yk_trace_rank_count(trace); rank++) {
-        YK_TRY(yk_trace_add_rank(whole, yk_trace_rank_name(trace, rank)));
+        YK_TRY(yk_trace_add_rank(whole, yk_trace_rank_device_name(trace, rank)));
     }
     for (int32_t i = 0; i < yk_trace_event_count(trace); i++) {
         struct yk_trace_event event = *yk_trace_event_at(trace, i);

@@ -66,7 +66,7 @@ yk_status yk_trace_add_event(struct yk_trace *trace, const struct yk_trace_event
 yk_status yk_trace_add_flow(struct yk_trace *trace, struct yk_trace_flow flow) YK_MUST_USE;
 
 int32_t yk_trace_rank_count(const struct yk_trace *trace);
-const char *yk_trace_rank_name(const struct yk_trace *trace, int32_t rank);
+const char *yk_trace_rank_device_name(const struct yk_trace *trace, int32_t rank);
 int32_t yk_trace_event_count(const struct yk_trace *trace);
 const struct yk_trace_event *yk_trace_event_at(const struct yk_trace *trace, int32_t number);
 int32_t yk_trace_flow_count(const struct yk_trace *trace);
@@ -110,7 +110,7 @@ struct yk_trace_breakdown {
 double yk_trace_breakdown_step_length_s(const struct yk_trace *trace);
 
 /* Returns the start of the first event, or 0 for an empty trace. */
-double yk_trace_breakdown_first_start_s(const struct yk_trace *trace);
+double yk_trace_breakdown_first_event_start_s(const struct yk_trace *trace);
 
 /* Fills `out`, which has one element for each rank. `step_s` must be finite. If it is 0 or less,
  * all times are 0. */
@@ -128,13 +128,13 @@ yk_status yk_trace_arrivals_find_transfer_starts(const struct yk_trace *trace,
 
 /* Writes Chrome trace events, the JSON that Perfetto and chrome://tracing open. A rank becomes a
  * process (pid), a lane a thread of this process (tid), and a flow an arrow. */
-yk_status yk_chrome_trace_write(const struct yk_trace *trace, struct yk_text *out) YK_MUST_USE;
+yk_status yk_chrome_trace_write_json(const struct yk_trace *trace, struct yk_text *out) YK_MUST_USE;
 
-/* Reads the ranks and events that yk_chrome_trace_write() wrote, with times rounded to nanoseconds.
- * Ignores flows and other kinds of trace events. `source` is the name of the file, for error
- * messages. The caller destroys the trace. */
-yk_status yk_chrome_trace_read(const char *text, size_t length, const char *source,
-                               struct yk_trace **out) YK_MUST_USE;
+/* Reads the ranks and events that yk_chrome_trace_write_json() wrote, with times rounded to
+ * nanoseconds. Ignores flows and other kinds of trace events. `source` is the name of the file, for
+ * error messages. The caller destroys the trace. */
+yk_status yk_chrome_trace_parse_json(const char *text, size_t length, const char *source,
+                                     struct yk_trace **out) YK_MUST_USE;
 
 /* Serializes a trace to bytes and adds them to `out`. Times are stored exactly. */
 yk_status yk_trace_bytes_pack(const struct yk_trace *trace, struct yk_text *out) YK_MUST_USE;

@@ -33,7 +33,7 @@ double yk_trace_breakdown_step_length_s(const struct yk_trace *trace)
     return isfinite(computed_s) ? computed_s : end_s;
 }
 
-double yk_trace_breakdown_first_start_s(const struct yk_trace *trace)
+double yk_trace_breakdown_first_event_start_s(const struct yk_trace *trace)
 {
     double begin_s = 0;
     for (int32_t i = 0; i < yk_trace_event_count(trace); i++) {

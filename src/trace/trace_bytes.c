@@ -58,7 +58,7 @@ static void add_body(const struct yk_trace *trace, struct yk_text *out)
     add_whole(out, (uint32_t)yk_trace_event_count(trace), 4);
     add_whole(out, (uint32_t)yk_trace_flow_count(trace), 4);
     for (int32_t rank = 0; rank < yk_trace_rank_count(trace); rank++) {
-        add_name(out, yk_trace_rank_name(trace, rank));
+        add_name(out, yk_trace_rank_device_name(trace, rank));
     }
     for (int32_t i = 0; i < yk_trace_event_count(trace); i++) {
         const struct yk_trace_event *event = yk_trace_event_at(trace, i);
@@ -244,7 +244,7 @@ yk_status yk_trace_bytes_unpack(const void *bytes, size_t length, const char *so
     yk_arena_destroy(reader.arena);
     if (status != YK_OK) {
         yk_trace_destroy(trace);
-        return yk_status_prefix(status, source);
+        return yk_status_prefix_message(status, source);
     }
     *out = trace;
     return YK_OK;

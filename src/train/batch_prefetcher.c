@@ -96,7 +96,7 @@ yk_status yk_batch_prefetcher_create(const struct yk_sampler *sampler,
                                      struct yk_batch_prefetcher **out)
 {
     struct yk_batch_prefetcher *prefetcher = NULL;
-    YK_TRY_NEW_WITH_ARENA(prefetcher);
+    YK_TRY_NEW_WITH_OWN_ARENA(prefetcher);
     prefetcher->sampler = sampler;
     prefetcher->context = *context;
     YK_TRY_OR_CLEAN_UP(allocate(prefetcher, slice_count, shares),
@@ -147,8 +147,9 @@ static void select_share(struct yk_rank_micro_batch *slice,
                          const struct yk_micro_batch_share *planned)
 {
     struct yk_sample_slice *own = &slice->own;
-    const int64_t begin = yk_rank_micro_batch_actual_sample(slice, planned->first);
-    const int64_t end = yk_rank_micro_batch_actual_sample(slice, planned->first + planned->count);
+    const int64_t begin = yk_rank_micro_batch_actual_sample_index(slice, planned->first);
+    const int64_t end =
+        yk_rank_micro_batch_actual_sample_index(slice, planned->first + planned->count);
     const int64_t target = own->target_sequence > 0 ? own->target_sequence : own->sequence;
     slice->first = begin;
     own->samples = end - begin;

@@ -16,7 +16,7 @@ static yk_status evaluate_batch(const struct evaluator *evaluator,
                                 const struct yk_rank_batch *batch, double *out_loss)
 {
     if (!evaluator->inference) {
-        return yk_executor_evaluate_step(evaluator->executor, batch, out_loss);
+        return yk_executor_evaluate_batch_step(evaluator->executor, batch, out_loss);
     }
     const double began_s = yk_clock_now_s();
     YK_TRY(yk_inference_sum_losses(evaluator->inference, &batch->slices[0].own, out_loss));
@@ -61,7 +61,7 @@ static struct yk_inference_shape shape_of(const struct yk_sampler *sampler, int6
 
 /* How many units fit into the borrowed memory at once, or −1 if none fits. */
 static int64_t fit_units(const struct yk_parameter_store *store, const struct yk_sampler *sampler,
-                         int64_t max, const struct yk_evaluation_memory *loan)
+                         int64_t max, const struct yk_evaluation_borrowed_memory *loan)
 {
     for (int64_t units = max; units > 0; units /= 2) {
         const struct yk_inference_shape shape = shape_of(sampler, units);
@@ -72,11 +72,12 @@ static int64_t fit_units(const struct yk_parameter_store *store, const struct yk
     return -1;
 }
 
-yk_status yk_evaluate_mean_loss(struct yk_parameter_store *store, const struct yk_sampler *sampler,
-                                const struct yk_evaluation_options *evaluation, double *out_loss,
-                                int64_t *out_tokens)
+yk_status yk_evaluate_mean_loss_on_this_rank(struct yk_parameter_store *store,
+                                             const struct yk_sampler *sampler,
+                                             const struct yk_evaluation_options *evaluation,
+                                             double *out_loss, int64_t *out_tokens)
 {
-    const struct yk_evaluation_memory *loan = evaluation->borrowed;
+    const struct yk_evaluation_borrowed_memory *loan = evaluation->borrowed;
     const int64_t wanted = wanted_units(sampler, evaluation->samples);
     const int64_t usual = sampler->max_slice_tokens > 0 ? 1 : evaluation->batch;
     const int64_t max = yk_number_min(usual, wanted);
@@ -99,9 +100,9 @@ yk_status yk_evaluate_mean_loss(struct yk_parameter_store *store, const struct y
     return status;
 }
 
-yk_status yk_evaluate_mean_loss_of_ranks(struct yk_executor *executor,
-                                         const struct yk_training_run *run, double *out_loss,
-                                         int64_t *out_tokens)
+yk_status yk_evaluate_mean_loss_on_all_ranks(struct yk_executor *executor,
+                                             const struct yk_training_run *run, double *out_loss,
+                                             int64_t *out_tokens)
 {
     const struct yk_sampler *sampler = run->evaluation;
     const int64_t units = wanted_units(sampler, run->options.evaluate_samples);

@@ -25,7 +25,7 @@ static int64_t step_of(const char *line, size_t length)
     struct yk_json *json = NULL;
     double step = -1;
     if (yk_json_parse(line, length, &json) == YK_OK) {
-        (void)yk_json_number(yk_json_get_member(json, "step"), &step);
+        (void)yk_json_number_value(yk_json_get_member(json, "step"), &step);
         yk_json_destroy(json);
     }
     return (int64_t)step;
@@ -40,7 +40,7 @@ static yk_status truncate_after(const char *path, int64_t step)
         return YK_OK;
     }
     YK_TRY(yk_file_check_not_symlink(path));
-    yk_status status = yk_file_read_limited(path, YK_FILE_MAX_TRACE_BYTES, &before);
+    yk_status status = yk_file_read_with_limit(path, YK_FILE_MAX_TRACE_BYTES, &before);
     const char *line = yk_text_chars(&before);
     while (status == YK_OK && *line) {
         const size_t length = strcspn(line, "\n");
@@ -62,7 +62,7 @@ yk_status yk_metrics_file_open(const char *path, int64_t step, struct yk_metrics
 {
     struct yk_metrics_file *metrics = NULL;
     YK_TRY(truncate_after(path, step));
-    YK_TRY_NEW_WITH_ARENA(metrics);
+    YK_TRY_NEW_WITH_OWN_ARENA(metrics);
     metrics->file = -1;
     yk_status status = yk_arena_strdup(metrics->arena, path, &metrics->path);
     YK_IF_OK(yk_file_open_nofollow_for_writing(path, O_WRONLY | O_APPEND, &metrics->file));
@@ -177,7 +177,7 @@ yk_status yk_metrics_file_add_rank_shares(struct yk_metrics_file *metrics, int64
     yk_json_write_bool(&json, "rebalanced", true);
     yk_json_write_begin_array(&json, "shares");
     for (int32_t r = 0; r < plan->rank_count; r++) {
-        const int32_t member = yk_program_facts_member_index(plan, 0, r);
+        const int32_t member = yk_program_facts_group_member_index(plan, 0, r);
         yk_json_write_integer(&json, NULL, member >= 0 ? plan->groups[0].members[member].share : 0);
     }
     yk_json_write_end_array(&json);

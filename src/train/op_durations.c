@@ -205,7 +205,7 @@ static int compare(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
-double yk_op_durations_median(double *numbers, int64_t count)
+double yk_op_durations_sort_and_find_median(double *numbers, int64_t count)
 {
     qsort(numbers, (size_t)count, sizeof *numbers, compare);
     return (numbers[(count - 1) / 2] + numbers[count / 2]) / 2;
@@ -224,10 +224,11 @@ static yk_status summarise(const struct merge *merge, int32_t number, int32_t co
     for (int32_t i = 0; i < out->op_count; i++) {
         double *seconds = rank->seconds + (int64_t)i * merge->rounds;
         struct yk_op_times_op *op = &out->ops[i];
-        op->seconds = yk_op_durations_median(seconds, count);
+        op->seconds = yk_op_durations_sort_and_find_median(seconds, count);
         op->low_s = seconds[count / 4];
         op->high_s = seconds[count - 1 - count / 4];
-        op->overlap = yk_op_durations_median(rank->overlapped + (int64_t)i * merge->rounds, count);
+        op->overlap = yk_op_durations_sort_and_find_median(
+            rank->overlapped + (int64_t)i * merge->rounds, count);
         YK_TRY(yk_op_describe_in_arena(program, &rank->list->ops[i], merge->arena, &op->op));
     }
     return YK_OK;
@@ -304,9 +305,9 @@ static yk_status merge_rounds(struct merge *merge, struct yk_arena *arena, struc
     return YK_OK;
 }
 
-yk_status yk_op_durations_compute(const struct yk_program *program,
-                                  const struct yk_rank_timelines *rank_rounds,
-                                  struct yk_arena *arena, struct yk_op_times *out)
+yk_status yk_op_durations_compute_medians(const struct yk_program *program,
+                                          const struct yk_rank_timelines *rank_rounds,
+                                          struct yk_arena *arena, struct yk_op_times *out)
 {
     struct merge merge = {.program = program, .rank_rounds = rank_rounds};
     YK_TRY(yk_arena_create(&merge.arena));

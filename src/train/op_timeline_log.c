@@ -45,7 +45,7 @@ static yk_status allocate(struct yk_op_timeline_log *log, int32_t op_count)
 yk_status yk_op_timeline_log_create(int32_t op_count, struct yk_op_timeline_log **out)
 {
     struct yk_op_timeline_log *log = NULL;
-    YK_TRY_NEW_WITH_ARENA(log);
+    YK_TRY_NEW_WITH_OWN_ARENA(log);
     YK_TRY_OR_CLEAN_UP(allocate(log, op_count), yk_op_timeline_log_destroy(log));
     *out = log;
     return YK_OK;
@@ -66,8 +66,8 @@ static bool is_due(int64_t passed)
            (before <= LOG_WARM_UP + LOG_DENSE || (before - LOG_WARM_UP) % LOG_SPARSE == 0);
 }
 
-yk_status yk_op_timeline_log_record_step(struct yk_op_timeline_log *log,
-                                         const struct yk_executor *executor, int64_t step)
+yk_status yk_op_timeline_log_record_due_round(struct yk_op_timeline_log *log,
+                                              const struct yk_executor *executor, int64_t step)
 {
     struct yk_op_timeline timeline;
     log->passed++;

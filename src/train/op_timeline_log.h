@@ -29,9 +29,9 @@ void yk_op_timeline_log_destroy(struct yk_op_timeline_log *log);
 
 /* Adds a round to the log if it is due. Must be called after every step that ends. `step` is the
  * number of that step. */
-yk_status yk_op_timeline_log_record_step(struct yk_op_timeline_log *log,
-                                         const struct yk_executor *executor,
-                                         int64_t step) YK_MUST_USE;
+yk_status yk_op_timeline_log_record_due_round(struct yk_op_timeline_log *log,
+                                              const struct yk_executor *executor,
+                                              int64_t step) YK_MUST_USE;
 
 /* The recorded rounds of one rank. */
 struct yk_rank_timelines {
@@ -61,11 +61,12 @@ yk_status yk_op_timeline_log_unpack(const void *bytes, size_t size, const char *
  * The time of a message starts when the last of its ranks is ready, and ends when the message has
  * ended on all ranks. Waiting for another rank is not counted as time of the link.
  */
-yk_status yk_op_durations_compute(const struct yk_program *program,
-                                  const struct yk_rank_timelines *rank_rounds,
-                                  struct yk_arena *arena, struct yk_op_times *out) YK_MUST_USE;
+yk_status yk_op_durations_compute_medians(const struct yk_program *program,
+                                          const struct yk_rank_timelines *rank_rounds,
+                                          struct yk_arena *arena,
+                                          struct yk_op_times *out) YK_MUST_USE;
 
 /* Sorts `numbers` and returns their median. */
-double yk_op_durations_median(double *numbers, int64_t count);
+double yk_op_durations_sort_and_find_median(double *numbers, int64_t count);
 
 #endif

@@ -3,7 +3,7 @@
 #include "program/program_facts.h"
 
 /* The parts may not add up to exactly 1 because of rounding, so the last part ends at 1. */
-double yk_rank_partitions_begin_fraction(const struct yk_plan_group *group, int32_t member)
+double yk_rank_partitions_member_begin_fraction(const struct yk_plan_group *group, int32_t member)
 {
     double before = 0;
     double after = 0;
@@ -26,7 +26,8 @@ static struct yk_layer_partition partition_of(const struct yk_program *program, 
     const struct yk_plan *plan = program->plan;
     const struct yk_plan_group *group = &plan->groups[plan->layers[layer].group];
     const struct yk_program_layer_messages *messages = &program->layers[layer];
-    const int32_t member = yk_program_facts_member_index(plan, plan->layers[layer].group, rank);
+    const int32_t member =
+        yk_program_facts_group_member_index(plan, plan->layers[layer].group, rank);
     struct yk_layer_partition partition = {
         .kind = YK_LAYER_PARTITION_ABSENT, .blocks = 1, .from = 0, .to = 1};
     if (member < 0) {
@@ -37,14 +38,14 @@ static struct yk_layer_partition partition_of(const struct yk_program *program, 
                          : YK_LAYER_PARTITION_WHOLE; /* there is nothing to cut */
     if (partition.kind != YK_LAYER_PARTITION_WHOLE) {
         partition.blocks = messages->block_count > 1 ? messages->block_count : 1;
-        partition.from = yk_rank_partitions_begin_fraction(group, member);
-        partition.to = yk_rank_partitions_begin_fraction(group, member + 1);
+        partition.from = yk_rank_partitions_member_begin_fraction(group, member);
+        partition.to = yk_rank_partitions_member_begin_fraction(group, member + 1);
     }
     return partition;
 }
 
-yk_status yk_rank_partitions_stored(const struct yk_program *program, int32_t rank,
-                                    struct yk_arena *arena, struct yk_layer_partition **out)
+yk_status yk_rank_partitions_compute_stored(const struct yk_program *program, int32_t rank,
+                                            struct yk_arena *arena, struct yk_layer_partition **out)
 {
     const int32_t L = program->plan->layer_count;
     struct yk_layer_partition *partitions = NULL;
@@ -56,15 +57,16 @@ yk_status yk_rank_partitions_stored(const struct yk_program *program, int32_t ra
     return YK_OK;
 }
 
-yk_status yk_rank_partitions_saved(const struct yk_program *program, int32_t rank,
-                                   struct yk_arena *arena, struct yk_layer_partition **out)
+yk_status yk_rank_partitions_compute_saved(const struct yk_program *program, int32_t rank,
+                                           struct yk_arena *arena, struct yk_layer_partition **out)
 {
     const struct yk_plan *plan = program->plan;
     struct yk_layer_partition *saves = NULL;
-    YK_TRY(yk_rank_partitions_stored(program, rank, arena, &saves));
+    YK_TRY(yk_rank_partitions_compute_stored(program, rank, arena, &saves));
     for (int32_t l = 0; l < plan->layer_count; l++) {
         const struct yk_plan_group *group = &plan->groups[plan->layers[l].group];
-        const int32_t member = yk_program_facts_member_index(plan, plan->layers[l].group, rank);
+        const int32_t member =
+            yk_program_facts_group_member_index(plan, plan->layers[l].group, rank);
         if (saves[l].kind == YK_LAYER_PARTITION_ABSENT) {
             continue;
         }

@@ -15,19 +15,19 @@
 #include <stdint.h>
 
 /* Computes the part of each layer (L) that the rank stores. The result is in the arena. */
-yk_status yk_rank_partitions_stored(const struct yk_program *program, int32_t rank,
-                                    struct yk_arena *arena,
-                                    struct yk_layer_partition **out) YK_MUST_USE;
+yk_status yk_rank_partitions_compute_stored(const struct yk_program *program, int32_t rank,
+                                            struct yk_arena *arena,
+                                            struct yk_layer_partition **out) YK_MUST_USE;
 
 /* Returns the fraction of a block, from 0 to 1, at which a member's part begins. If `member` is the
  * number of members, returns 1. */
-double yk_rank_partitions_begin_fraction(const struct yk_plan_group *group, int32_t member);
+double yk_rank_partitions_member_begin_fraction(const struct yk_plan_group *group, int32_t member);
 
 /* Computes the part of each layer (L) that the rank writes to a checkpoint. The result is in the
  * arena. All ranks together save each element once: a replicated layer is divided evenly among the
  * ranks of its group. */
-yk_status yk_rank_partitions_saved(const struct yk_program *program, int32_t rank,
-                                   struct yk_arena *arena,
-                                   struct yk_layer_partition **out) YK_MUST_USE;
+yk_status yk_rank_partitions_compute_saved(const struct yk_program *program, int32_t rank,
+                                           struct yk_arena *arena,
+                                           struct yk_layer_partition **out) YK_MUST_USE;
 
 #endif

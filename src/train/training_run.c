@@ -183,7 +183,8 @@ static yk_status open_steps(struct running *running)
 static void close_steps(struct running *running)
 {
     if (running->count > 0) {
-        running->run->median_step_s = yk_op_durations_median(running->seconds, running->count);
+        running->run->median_step_s =
+            yk_op_durations_sort_and_find_median(running->seconds, running->count);
     }
     yk_metrics_file_close(running->metrics);
     yk_batch_prefetcher_destroy(running->prefetcher);
@@ -292,7 +293,7 @@ static yk_status begin_step(struct running *running)
     run->state.samples += step.batch->units;
     running->now = running->next;
     YK_TRY(next_batch(running, &running->next));
-    YK_TRY(yk_executor_last_step_is_skipped(running->executor, &skipped));
+    YK_TRY(yk_executor_get_last_step_skipped(running->executor, &skipped));
     yk_loss_scaler_update(&run->state.scaler, run->store->net->workload.precision, skipped);
     run->state.updates += skipped ? 0 : 1;
     return YK_OK;
@@ -332,7 +333,7 @@ static yk_status end_step(struct running *running)
         running->pending[i] = running->pending[i + 1];
     }
     run->state.step++;
-    YK_TRY(yk_op_timeline_log_record_step(run->log, running->executor, run->state.step));
+    YK_TRY(yk_op_timeline_log_record_due_round(run->log, running->executor, run->state.step));
     note_memory(run);
     running->stopped = running->stopped || result.stopped;
     report_step(running, &result, &ended);
@@ -408,19 +409,19 @@ static yk_status evaluate(struct running *running)
 {
     struct yk_training_run *run = running->run;
     int64_t tokens = 0;
-    struct yk_evaluation_memory loan = {0};
+    struct yk_evaluation_borrowed_memory loan = {0};
     const struct yk_evaluation_options evaluation = {
         .batch = run->options.batch,
         .samples = run->options.evaluate_samples,
         .borrowed = &loan,
     };
-    loan.memory = yk_executor_buffer_memory(running->executor, &loan.bytes);
+    loan.memory = yk_executor_get_buffer_memory(running->executor, &loan.bytes);
     if (run->program->rank_count > 1) {
-        YK_TRY(
-            yk_evaluate_mean_loss_of_ranks(running->executor, run, &run->evaluation_loss, &tokens));
+        YK_TRY(yk_evaluate_mean_loss_on_all_ranks(running->executor, run, &run->evaluation_loss,
+                                                  &tokens));
     } else {
-        YK_TRY(yk_evaluate_mean_loss(run->store, run->evaluation, &evaluation,
-                                     &run->evaluation_loss, &tokens));
+        YK_TRY(yk_evaluate_mean_loss_on_this_rank(run->store, run->evaluation, &evaluation,
+                                                  &run->evaluation_loss, &tokens));
     }
     running->evaluated_step = run->state.step;
     if (run->callbacks.evaluated) {
@@ -553,8 +554,8 @@ static yk_status open_folder(struct running *running)
     YK_TRY(make_folder(run->folder));
     if (saves(run)) {
         const struct yk_checkpoint_content content = content_of(running);
-        YK_TRY(yk_checkpoint_check_save_space(run->folder, &content, count_saves(run),
-                                              run->options.keep));
+        YK_TRY(yk_checkpoint_check_save_disk_space(run->folder, &content, count_saves(run),
+                                                   run->options.keep));
     }
     YK_TRY(yk_folder_join_path(run->folder, "metrics.jsonl", running->arena, &path));
     return yk_metrics_file_open(path, run->state.step, &running->metrics);
@@ -566,8 +567,8 @@ static yk_status open_all(struct running *running)
     run->state.epoch = run->samples->epoch_units;
     YK_TRY(yk_arena_create(&running->arena));
     if (run->executor.ranks) {
-        YK_TRY(
-            yk_rank_partitions_saved(run->program, own_rank(run), running->arena, &running->saves));
+        YK_TRY(yk_rank_partitions_compute_saved(run->program, own_rank(run), running->arena,
+                                                &running->saves));
     }
     YK_TRY(open_steps(running));
     const bool writes = run->folder && own_rank(run) == 0;

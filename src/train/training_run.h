@@ -68,7 +68,7 @@ struct yk_training_run_options {
     int64_t steps;
     int64_t batch;
     struct yk_lr_schedule lr_schedule;
-    struct yk_optimizer optimizer;
+    struct yk_optimizer_options optimizer;
     double clip;            /* maximum gradient norm; 0 means: no clipping */
     int64_t evaluate_every; /* number of steps between evaluations; 0 means: evaluate only after the
                                last step */
@@ -117,12 +117,12 @@ struct yk_training_run {
 yk_status yk_training_run_execute(struct yk_training_run *run) YK_MUST_USE;
 
 /* Computes the mean loss over `run->evaluation` on all ranks. No step may be in flight. */
-yk_status yk_evaluate_mean_loss_of_ranks(struct yk_executor *executor,
-                                         const struct yk_training_run *run, double *out_loss,
-                                         int64_t *out_tokens) YK_MUST_USE;
+yk_status yk_evaluate_mean_loss_on_all_ranks(struct yk_executor *executor,
+                                             const struct yk_training_run *run, double *out_loss,
+                                             int64_t *out_tokens) YK_MUST_USE;
 
 /* Device memory that an evaluation may use. */
-struct yk_evaluation_memory {
+struct yk_evaluation_borrowed_memory {
     void *memory;
     size_t bytes;
 };
@@ -132,7 +132,7 @@ struct yk_evaluation_options {
     int64_t samples; /* maximum number of samples; 0 means: all samples */
     /* Memory to use if at least one sample fits into it, with a smaller batch if necessary; NULL
      * means: allocate memory. */
-    const struct yk_evaluation_memory *borrowed;
+    const struct yk_evaluation_borrowed_memory *borrowed;
     /* Called after each forward pass with the times when it began and when it was done, on the
      * clock of base/clock.h. May be NULL. */
     void (*ran)(void *user, double began_s, double done_s);
@@ -140,8 +140,9 @@ struct yk_evaluation_options {
 };
 
 /* Computes the mean loss over a sequential sampler, on this rank only. */
-yk_status yk_evaluate_mean_loss(struct yk_parameter_store *store, const struct yk_sampler *sampler,
-                                const struct yk_evaluation_options *evaluation, double *out_loss,
-                                int64_t *out_tokens) YK_MUST_USE;
+yk_status yk_evaluate_mean_loss_on_this_rank(struct yk_parameter_store *store,
+                                             const struct yk_sampler *sampler,
+                                             const struct yk_evaluation_options *evaluation,
+                                             double *out_loss, int64_t *out_tokens) YK_MUST_USE;
 
 #endif

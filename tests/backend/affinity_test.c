@@ -63,7 +63,7 @@ static void lanes_stay_on_their_cores(void **state)
     if (find_cores(cores) < 2) {
         skip();
     }
-    const struct yk_backend_options options = {
+    const struct yk_backend_device_options options = {
         .threads = 1, .cores = cores, .core_count = 1, .comm_core = cores[1]};
     struct yk_backend_device *device = NULL;
     assert_ok(backend->open(&options, &device));
@@ -84,7 +84,7 @@ static void threads_of_this_process_stay_free(void **state)
     int32_t cores[2] = {0};
     const int32_t count = find_cores(cores);
     struct yk_backend_device *device = NULL;
-    const struct yk_backend_options options = {
+    const struct yk_backend_device_options options = {
         .threads = 1, .cores = cores, .core_count = 1, .comm_core = cores[0]};
     assert_ok(backend->open(&options, &device));
     (void)cores_of(device, "compute");
@@ -119,7 +119,7 @@ static void threads_of_a_team_get_a_core_each(void **state)
     if (find_cores(cores) < 2) {
         skip();
     }
-    const struct yk_backend_options options = {
+    const struct yk_backend_device_options options = {
         .threads = 2, .cores = cores, .core_count = 2, .comm_core = cores[1]};
     struct yk_backend_device *device = NULL;
     struct yk_backend_lane *lane = NULL;
@@ -142,7 +142,7 @@ static void refusal_is_a_note_and_no_failure(void **state)
 {
     (void)state;
     static const int32_t nowhere[] = {100000, -1};
-    const struct yk_backend_options options = {
+    const struct yk_backend_device_options options = {
         .threads = 1, .cores = nowhere, .core_count = 2, .comm_core = -5};
     struct yk_backend_device *device = NULL;
     int32_t cores[2] = {0};

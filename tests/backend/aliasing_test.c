@@ -33,7 +33,7 @@ static void fill(enum yk_precision type)
     for (int space = 0; space < SPACES; space++) {
         for (int i = 0; i < SIZE; i++) {
             const float number = (float)(4 * yk_random_uniform(&random) - 2);
-            yk_cpu_convert_from_fp32(type, &number, 1, apart[space], i);
+            yk_cpu_convert_array_from_fp32(type, &number, 1, apart[space], i);
         }
     }
     memcpy(together, apart, sizeof apart);

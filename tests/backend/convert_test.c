@@ -16,7 +16,7 @@ static void check(enum yk_precision type, const struct rounding *roundings, size
     for (size_t i = 0; i < count; i++) {
         const float both[2] = {roundings[i].value, -roundings[i].value};
         uint16_t stored[2] = {0};
-        yk_cpu_convert_from_fp32(type, both, 2, stored, 0);
+        yk_cpu_convert_array_from_fp32(type, both, 2, stored, 0);
         assert_int_equal(stored[0], roundings[i].expected);
         assert_int_equal(stored[1], roundings[i].expected | 0x8000);
     }
@@ -99,8 +99,8 @@ static void every_half_has_its_value_and_comes_back(void **state)
         const uint16_t stored = (uint16_t)pattern;
         float value = 0.0F;
         uint16_t back = 0;
-        yk_cpu_convert_to_fp32(YK_PRECISION_FP16, &stored, 0, 1, &value);
-        yk_cpu_convert_from_fp32(YK_PRECISION_FP16, &value, 1, &back, 0);
+        yk_cpu_convert_array_to_fp32(YK_PRECISION_FP16, &stored, 0, 1, &value);
+        yk_cpu_convert_array_from_fp32(YK_PRECISION_FP16, &value, 1, &back, 0);
         if ((pattern & 0x7fff) > 0x7c00) {
             assert_true(isnan(value) && (back & 0x7fff) > 0x7c00);
         } else {
@@ -118,8 +118,8 @@ static void every_bfloat_comes_back(void **state)
         const uint16_t stored = (uint16_t)pattern;
         float value = 0.0F;
         uint16_t back = 0;
-        yk_cpu_convert_to_fp32(YK_PRECISION_BF16, &stored, 0, 1, &value);
-        yk_cpu_convert_from_fp32(YK_PRECISION_BF16, &value, 1, &back, 0);
+        yk_cpu_convert_array_to_fp32(YK_PRECISION_BF16, &stored, 0, 1, &value);
+        yk_cpu_convert_array_from_fp32(YK_PRECISION_BF16, &value, 1, &back, 0);
         assert_true(yk_cpu_float_to_bits(value) == (uint32_t)pattern << 16);
         if ((pattern & 0x7fff) > 0x7f80) {
             assert_true(isnan(value) && (back & 0x7fff) > 0x7f80);
@@ -138,13 +138,13 @@ static void rows_are_read_and_written_from_a_place(void **state)
         const float from[3] = {1.5F, -2.0F, 0.25F};
         float to[2] = {0};
         float memory[8] = {0};
-        yk_cpu_convert_from_fp32(types[i], from, 3, memory, 2);
-        yk_cpu_convert_to_fp32(types[i], memory, 3, 2, to);
+        yk_cpu_convert_array_from_fp32(types[i], from, 3, memory, 2);
+        yk_cpu_convert_array_to_fp32(types[i], memory, 3, 2, to);
         assert_true(to[0] == -2.0F && to[1] == 0.25F);
-        assert_true(yk_cpu_convert_one_to_fp32(types[i], memory, 1) == 0.0F);
-        assert_true(yk_cpu_convert_one_to_fp32(types[i], memory, 2) == 1.5F);
-        assert_true(yk_cpu_convert_one_to_fp32(types[i], memory, 5) == 0.0F);
-        assert_true(yk_cpu_convert_one_to_fp32(
+        assert_true(yk_cpu_convert_element_to_fp32(types[i], memory, 1) == 0.0F);
+        assert_true(yk_cpu_convert_element_to_fp32(types[i], memory, 2) == 1.5F);
+        assert_true(yk_cpu_convert_element_to_fp32(types[i], memory, 5) == 0.0F);
+        assert_true(yk_cpu_convert_element_to_fp32(
                         types[i], yk_cpu_element_address(types[i], memory, 4), 0) == 0.25F);
     }
 }

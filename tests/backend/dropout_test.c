@@ -55,7 +55,7 @@ static bool drops(const struct yk_dropout_options *dropout, int64_t row, int64_t
         (uint32_t)(dropout->site >> 32),
     };
     uint32_t words[4];
-    yk_cpu_philox(dropout->seed, counter, words);
+    yk_cpu_philox_random_words(dropout->seed, counter, words);
     return (double)words[e % 4] < (double)dropout->rate * 0x1p32;
 }
 

@@ -151,10 +151,10 @@ static void a_logit_that_is_not_a_number_shows_in_the_loss(void **state)
     assert_true(isnan(logits[0]) && isnan(logits[7]));
 }
 
-static struct yk_gradient_norm judged(double sum, float unscale, float clip)
+static struct yk_gradient_norm_and_factor judged(double sum, float unscale, float clip)
 {
     const double sums[2] = {sum / 4, 3 * sum / 4};
-    struct yk_gradient_norm verdict = {0};
+    struct yk_gradient_norm_and_factor verdict = {0};
     const struct yk_clip_norm_op op = {
         .sums = sums,
         .count = 2,
@@ -169,7 +169,7 @@ static struct yk_gradient_norm judged(double sum, float unscale, float clip)
 static void the_verdict_unscales_and_clips(void **state)
 {
     (void)state;
-    struct yk_gradient_norm verdict = judged(400.0, 0.5F, 2.5F); /* 0.5 · √400 = 10 */
+    struct yk_gradient_norm_and_factor verdict = judged(400.0, 0.5F, 2.5F); /* 0.5 · √400 = 10 */
     assert_float_equal(verdict.norm, 10, 1e-12);
     assert_float_equal(verdict.factor, 0.125, 1e-6);
     assert_int_equal(verdict.skip, 0);
@@ -184,7 +184,7 @@ static void the_verdict_unscales_and_clips(void **state)
 static void a_skipped_update_touches_nothing(void **state)
 {
     (void)state;
-    const struct yk_gradient_norm verdict = {.factor = 1.0F, .skip = 1};
+    const struct yk_gradient_norm_and_factor verdict = {.factor = 1.0F, .skip = 1};
     float weight = 1.0F;
     float gradient = NAN;
     float moments[2] = {2.0F, 3.0F};

@@ -29,7 +29,7 @@ struct memory {
     float numbers[FLOATS][SIZE]; /* of fp32, positive */
     int32_t tokens[ROWS];
     double totals[4];
-    struct yk_gradient_norm verdict;
+    struct yk_gradient_norm_and_factor verdict;
     enum yk_precision type;
 };
 
@@ -50,7 +50,7 @@ static void fill(enum yk_precision type, struct memory *out)
     for (int i = 0; i < SIZE; i++) {
         for (int space = 0; space < SPACES; space++) {
             const float number = (float)(4 * yk_random_uniform(&random) - 2);
-            yk_cpu_convert_from_fp32(type, &number, 1, out->spaces[space], i);
+            yk_cpu_convert_array_from_fp32(type, &number, 1, out->spaces[space], i);
         }
         for (int space = 0; space < FLOATS; space++) {
             out->numbers[space][i] = (float)(0.5 + yk_random_uniform(&random));
@@ -61,7 +61,7 @@ static void fill(enum yk_precision type, struct memory *out)
         out->tokens[row] =
             (int32_t)(yk_random_below(&random, VOCABULARY) * yk_random_below(&random, 2));
     }
-    out->verdict = (struct yk_gradient_norm){.norm = 1, .factor = 0.75F};
+    out->verdict = (struct yk_gradient_norm_and_factor){.norm = 1, .factor = 0.75F};
 }
 
 static int unmake(void **state)
@@ -361,7 +361,7 @@ static void cast_and_add(int threads)
 static void nf4(int threads)
 {
     struct yk_nf4_tensor nf4;
-    (void)yk_ops_nf4_set_pointers(memory->numbers[0], SIZE - 3, &nf4);
+    (void)yk_ops_lay_out_nf4_tensor(memory->numbers[0], SIZE - 3, &nf4);
     const struct yk_quantise_op down = {SIZE - 3, memory->spaces[0], nf4, memory->type};
     const struct yk_dequantise_op up = {SIZE - 3, nf4, memory->spaces[1], memory->type,
                                         YK_DEQUANTISE_IN_ORDER};

@@ -20,7 +20,7 @@ struct fixture {
 static int make_fixture(void **state)
 {
     static struct fixture fixture;
-    const struct yk_backend_options options = {.threads = 2};
+    const struct yk_backend_device_options options = {.threads = 2};
     fixture = (struct fixture){.backend = &yk_backend_cpu};
     assert_ok(fixture.backend->open(&options, &fixture.device));
     assert_ok(fixture.backend->lane_create(fixture.device, "first", &fixture.first));
@@ -357,9 +357,9 @@ static void device_says_what_it_is(void **state)
     const struct fixture *fixture = *state;
     struct yk_text text = {0};
     struct yk_backend_device *device = NULL;
-    const struct yk_backend_options second = {.index = 1};
-    const struct yk_backend_options negative = {.threads = -1};
-    const struct yk_backend_options all = {0};
+    const struct yk_backend_device_options second = {.index = 1};
+    const struct yk_backend_device_options negative = {.threads = -1};
+    const struct yk_backend_device_options all = {0};
     fixture->backend->describe(fixture->device, &text);
     assert_non_null(strstr(yk_text_chars(&text), ", 2 threads"));
     yk_text_free(&text);

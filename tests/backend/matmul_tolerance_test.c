@@ -8,7 +8,7 @@ static enum yk_matmul_tolerance_result judge(enum yk_precision type, float made,
                                              float amount)
 {
     const struct yk_matmul_expected_element number = {expected, expected, expected, amount};
-    return yk_matmul_tolerance_check(type, made, &number);
+    return yk_matmul_tolerance_check_element(type, made, &number);
 }
 
 static void rounding_is_right_and_a_term_too_many_is_not(void **state)
@@ -32,7 +32,7 @@ static void what_fp16_cannot_hold_is_nobodys_fault(void **state)
     assert_int_equal(judge(YK_PRECISION_BF16, INFINITY, 70000, 100), YK_MATMUL_BEYOND_TOLERANCE);
     /* Nor what is over on the way to an ending that makes little of it: inf times 0. */
     const struct yk_matmul_expected_element ended = {70000, 70000, 0, 100};
-    assert_int_equal(yk_matmul_tolerance_check(YK_PRECISION_FP16, NAN, &ended),
+    assert_int_equal(yk_matmul_tolerance_check_element(YK_PRECISION_FP16, NAN, &ended),
                      YK_MATMUL_TOLERANCE_UNDECIDED);
 }
 
@@ -54,12 +54,12 @@ static void a_product_may_be_rounded_before_something_is_added(void **state)
     (void)state;
     /* 4088 terms of 1/4 and a bias of -1020: 1022 is between the bf16 numbers 1020 and 1024. */
     const struct yk_matmul_expected_element number = {1022, 2, 2, 16};
-    assert_int_equal(yk_matmul_tolerance_check(YK_PRECISION_BF16, 4, &number),
+    assert_int_equal(yk_matmul_tolerance_check_element(YK_PRECISION_BF16, 4, &number),
                      YK_MATMUL_TOLERANCE_UNDECIDED);
-    assert_int_equal(yk_matmul_tolerance_check(YK_PRECISION_FP32, 4, &number),
+    assert_int_equal(yk_matmul_tolerance_check_element(YK_PRECISION_FP32, 4, &number),
                      YK_MATMUL_BEYOND_TOLERANCE);
     /* Half of the terms. */
-    assert_int_equal(yk_matmul_tolerance_check(YK_PRECISION_BF16, -509, &number),
+    assert_int_equal(yk_matmul_tolerance_check_element(YK_PRECISION_BF16, -509, &number),
                      YK_MATMUL_BEYOND_TOLERANCE);
 }
 

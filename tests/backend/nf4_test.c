@@ -258,8 +258,8 @@ static void sixteen_bits_give_the_same_codes_and_round_what_comes_back(void **st
     static float full[COUNT];
     for (size_t t = 0; t < sizeof types / sizeof types[0]; t++) {
         fill();
-        yk_cpu_convert_from_fp32(types[t], numbers, COUNT, from, 0);
-        yk_cpu_convert_to_fp32(types[t], from, 0, COUNT, numbers);
+        yk_cpu_convert_array_from_fp32(types[t], numbers, COUNT, from, 0);
+        yk_cpu_convert_array_to_fp32(types[t], from, 0, COUNT, numbers);
         quantise(numbers, COUNT, YK_PRECISION_FP32);
         static struct stored expected;
         expected = stored;
@@ -271,7 +271,7 @@ static void sixteen_bits_give_the_same_codes_and_round_what_comes_back(void **st
         dequantise(COUNT, types[t], back);
         for (int64_t i = 0; i < COUNT; i++) {
             uint16_t rounded = 0;
-            yk_cpu_convert_from_fp32(types[t], full + i, 1, &rounded, 0);
+            yk_cpu_convert_array_from_fp32(types[t], full + i, 1, &rounded, 0);
             assert_int_equal(back[i], rounded);
         }
     }

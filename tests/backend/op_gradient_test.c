@@ -116,7 +116,7 @@ static void product_gradients(const struct product *product, const double *d_inn
     reference_matmul(&b_op, &b_numbers);
 }
 
-static void check_product(struct product *product, enum yk_epilogue back)
+static void check_product(struct product *product, enum yk_matmul_epilogue back)
 {
     const struct yk_matmul_op *op = &product->op;
     const int64_t count = op->m * op->n;
@@ -142,7 +142,7 @@ static void check_product(struct product *product, enum yk_epilogue back)
 static void gradients_of_products_are_slopes(void **state)
 {
     (void)state;
-    static const enum yk_epilogue endings[][2] = {
+    static const enum yk_matmul_epilogue endings[][2] = {
         {YK_EPILOGUE_NONE, YK_EPILOGUE_NONE},
         {YK_EPILOGUE_GELU, YK_EPILOGUE_GELU_BACKWARD},
         {YK_EPILOGUE_GELU_ERF, YK_EPILOGUE_GELU_ERF_BACKWARD},

@@ -130,9 +130,10 @@ static void endings_are_those_of_pytorch(void **state)
         {-0.2384058440442351, -0.1887703343990727, 0.7310585786300049, 2.8577223804672998},
         {-0.09078424878489547, 0.2600388126973482, 0.9276705118714869, 1.0881041060151693},
     };
-    static const enum yk_epilogue endings[] = {YK_EPILOGUE_GELU,     YK_EPILOGUE_GELU_BACKWARD,
-                                               YK_EPILOGUE_GELU_ERF, YK_EPILOGUE_GELU_ERF_BACKWARD,
-                                               YK_EPILOGUE_SILU,     YK_EPILOGUE_SILU_BACKWARD};
+    static const enum yk_matmul_epilogue endings[] = {
+        YK_EPILOGUE_GELU,     YK_EPILOGUE_GELU_BACKWARD,
+        YK_EPILOGUE_GELU_ERF, YK_EPILOGUE_GELU_ERF_BACKWARD,
+        YK_EPILOGUE_SILU,     YK_EPILOGUE_SILU_BACKWARD};
     for (int i = 0; i < 6; i++) {
         for (int j = 0; j < 4; j++) {
             const double got = i % 2 == 0 ? reference_epilogue(endings[i], x[j], 0)
@@ -347,7 +348,7 @@ static void optimizers_step_as_those_of_pytorch(void **state)
 static void verdict_clips_and_skips(void **state)
 {
     (void)state;
-    struct yk_gradient_norm verdict;
+    struct yk_gradient_norm_and_factor verdict;
     struct yk_clip_norm_op op = {.count = 2, .unscale = 0.5F, .clip = 0};
     reference_clip_norm(&op, (const double[]){9, 16}, &verdict);
     assert_true(verdict.norm == 2.5 && verdict.factor == 0.5F && verdict.skip == 0);

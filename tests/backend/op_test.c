@@ -8,7 +8,7 @@
 
 static uint64_t run_row(const struct op_row *row, int32_t threads, const char *where)
 {
-    const struct yk_backend_options options = {.threads = threads};
+    const struct yk_backend_device_options options = {.threads = threads};
     struct op_bench bench;
     assert_ok(op_bench_open(&yk_backend_cpu, &options, &bench));
     const bool right = op_try(&bench, row, where);

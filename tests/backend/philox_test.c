@@ -27,7 +27,7 @@ static void philox_gives_the_published_answers(void **state)
     };
     for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
         uint32_t out[4] = {0};
-        yk_cpu_philox(answers[i].seed, answers[i].counter, out);
+        yk_cpu_philox_random_words(answers[i].seed, answers[i].counter, out);
         for (int word = 0; word < 4; word++) {
             assert_true(out[word] == answers[i].expected[word]);
         }
@@ -38,7 +38,7 @@ static void the_result_may_lie_where_the_counter_does(void **state)
 {
     (void)state;
     uint32_t both[4] = {0x243f6a88U, 0x85a308d3U, 0x13198a2eU, 0x03707344U};
-    yk_cpu_philox(0x299f31d0a4093822U, both, both);
+    yk_cpu_philox_random_words(0x299f31d0a4093822U, both, both);
     assert_true(both[0] == 0xd16cfe09U);
     assert_true(both[1] == 0x94fdccebU);
     assert_true(both[2] == 0x5001e420U);

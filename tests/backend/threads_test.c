@@ -29,7 +29,7 @@ struct run {
 static void open_run(int32_t threads, enum yk_precision type, int64_t given, size_t answer_bytes,
                      struct run *run)
 {
-    const struct yk_backend_options options = {.threads = threads};
+    const struct yk_backend_device_options options = {.threads = threads};
     float *drawn = NULL;
     uint32_t state = 12345;
     *run = (struct run){.type = type, .answer_bytes = answer_bytes};
@@ -95,7 +95,7 @@ struct product {
     int64_t k;
     bool a_transposed;
     bool b_transposed;
-    enum yk_epilogue epilogue;
+    enum yk_matmul_epilogue epilogue;
 };
 
 static void enqueue_product(const struct run *run, const void *shape)

@@ -157,13 +157,13 @@ static void a_pipe_that_was_handed_over_is_read_up_to_the_limit(void **state)
     close(ends[1]);
     snprintf(message, sizeof message, "%s is longer than the 4B that a file of its kind may have",
              path);
-    assert_fails(yk_file_read_limited(path, 4, &text), YK_ERROR_INPUT, message);
+    assert_fails(yk_file_read_with_limit(path, 4, &text), YK_ERROR_INPUT, message);
     close(ends[0]);
     assert_int_equal(pipe(ends), 0);
     snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
     assert_int_equal(write(ends[1], "12345", 5), 5);
     close(ends[1]);
-    assert_ok(yk_file_read_limited(path, 5, &text));
+    assert_ok(yk_file_read_with_limit(path, 5, &text));
     assert_string_equal(yk_text_chars(&text), "12345");
     close(ends[0]);
     yk_text_free(&text);

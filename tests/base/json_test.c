@@ -32,14 +32,15 @@ static void members_and_elements_are_found(void **state)
     assert_true(yk_json_is_object(root));
     assert_true(yk_json_is_array(list));
     assert_int_equal(yk_json_array_count(list), 4);
-    assert_true(yk_json_number(yk_json_array_at(list, 0), &number) && number == 1);
-    assert_string_equal(yk_json_string(yk_json_array_at(list, 1)), "two");
+    assert_true(yk_json_number_value(yk_json_array_at(list, 0), &number) && number == 1);
+    assert_string_equal(yk_json_string_value(yk_json_array_at(list, 1)), "two");
     assert_true(yk_json_is_null(yk_json_array_at(list, 2)));
-    assert_true(yk_json_number(yk_json_array_at(list, 3), &number) && number == 2.5);
+    assert_true(yk_json_number_value(yk_json_array_at(list, 3), &number) && number == 2.5);
     bool flag = false;
-    assert_true(yk_json_boolean(yk_json_get_member(yk_json_get_member(root, "b"), "c"), &flag) &&
-                flag);
-    assert_false(yk_json_boolean(yk_json_array_at(list, 0), &flag));
+    assert_true(
+        yk_json_boolean_value(yk_json_get_member(yk_json_get_member(root, "b"), "c"), &flag) &&
+        flag);
+    assert_false(yk_json_boolean_value(yk_json_array_at(list, 0), &flag));
     yk_json_destroy(root);
 }
 
@@ -55,10 +56,10 @@ static void what_is_not_there_is_null(void **state)
     assert_null(yk_json_array_at(root, 0));
     assert_int_equal(yk_json_array_count(root), 0);
     assert_int_equal(yk_json_array_count(NULL), 0);
-    assert_null(yk_json_string(NULL));
-    assert_null(yk_json_string(root));
-    assert_false(yk_json_number(NULL, &number));
-    assert_false(yk_json_number(root, &number));
+    assert_null(yk_json_string_value(NULL));
+    assert_null(yk_json_string_value(root));
+    assert_false(yk_json_number_value(NULL, &number));
+    assert_false(yk_json_number_value(root, &number));
     assert_false(yk_json_is_null(NULL));
     assert_true(number == 7);
     yk_json_destroy(root);

@@ -75,7 +75,7 @@ static void every_row_of_an_array_begins_on_a_new_line(void **state)
     struct yk_json_writer json = {.text = &text, .spaced = true};
     yk_json_write_begin_array(&json, NULL);
     for (int i = 1; i <= 2; i++) {
-        yk_json_write_begin_object_on_line(&json, 2);
+        yk_json_write_begin_object_on_new_line(&json, 2);
         yk_json_write_integer(&json, "a", i);
         yk_json_write_end_object(&json);
     }

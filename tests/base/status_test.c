@@ -13,7 +13,7 @@ static void failing_returns_the_status_and_keeps_the_sentence(void **state)
 static void a_place_goes_in_front_of_the_sentence(void **state)
 {
     (void)state;
-    assert_int_equal(yk_status_prefix(yk_fail(YK_ERROR_NO_FIT, "too small"), "device"),
+    assert_int_equal(yk_status_prefix_message(yk_fail(YK_ERROR_NO_FIT, "too small"), "device"),
                      YK_ERROR_NO_FIT);
     assert_string_equal(yk_status_message(), "device: too small");
 }

@@ -67,24 +67,24 @@ static void bytes_that_are_no_utf8_are_refused(void **state)
 static void text_is_valid_up_to_a_broken_byte_or_a_zero(void **state)
 {
     (void)state;
-    assert_int_equal(yk_utf8_valid_length("caf\xc3\xa9", 5), 5);
-    assert_int_equal(yk_utf8_valid_length("caf\xc3\xa9", 4), 3);
-    assert_int_equal(yk_utf8_valid_length("ca\xff\xc3\xa9", 5), 2);
-    assert_int_equal(yk_utf8_valid_length("ab\0c", 4), 2);
-    assert_int_equal(yk_utf8_valid_length("", 0), 0);
+    assert_int_equal(yk_utf8_valid_prefix_length("caf\xc3\xa9", 5), 5);
+    assert_int_equal(yk_utf8_valid_prefix_length("caf\xc3\xa9", 4), 3);
+    assert_int_equal(yk_utf8_valid_prefix_length("ca\xff\xc3\xa9", 5), 2);
+    assert_int_equal(yk_utf8_valid_prefix_length("ab\0c", 4), 2);
+    assert_int_equal(yk_utf8_valid_prefix_length("", 0), 0);
 }
 
 static void places_count_lines_and_characters(void **state)
 {
     (void)state;
     const char text[] = "ab\n\xc3\xa9x\n";
-    struct yk_utf8_line_column place = yk_utf8_line_and_column(text, 0);
+    struct yk_utf8_position place = yk_utf8_position_of_byte(text, 0);
     assert_true(place.line == 1 && place.column == 1);
-    place = yk_utf8_line_and_column(text, 2);
+    place = yk_utf8_position_of_byte(text, 2);
     assert_true(place.line == 1 && place.column == 3);
-    place = yk_utf8_line_and_column(text, 5);
+    place = yk_utf8_position_of_byte(text, 5);
     assert_true(place.line == 2 && place.column == 2);
-    place = yk_utf8_line_and_column(text, 7);
+    place = yk_utf8_position_of_byte(text, 7);
     assert_true(place.line == 3 && place.column == 1);
 }
 

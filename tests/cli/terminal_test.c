@@ -9,7 +9,7 @@
 static void *say_last_words(void *unused)
 {
     (void)unused;
-    yk_terminal_print_fatal_error("rank 1 has ended");
+    yk_terminal_print_error_lock_free("rank 1 has ended");
     return NULL;
 }
 

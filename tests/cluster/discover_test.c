@@ -181,7 +181,7 @@ static void the_slower_slot_decides_between_two_gpus(void **state)
     struct yk_machine machine;
     assert_ok(yk_discover_machine(&driver, &machine));
     struct yk_cluster *cluster = cluster_of(&machine);
-    assert_true(yk_cluster_link(cluster, 0, 1)->bytes_per_s == 16e9);
+    assert_true(yk_cluster_link_between(cluster, 0, 1)->bytes_per_s == 16e9);
     assert_null(cluster->assumption);
     yk_cluster_destroy(cluster);
 }
@@ -195,7 +195,7 @@ static void nvlinks_that_are_up_are_added(void **state)
     assert_int_equal(machine.gpus[0].nvlink_count, 4);
     struct yk_cluster *cluster = cluster_of(&machine);
     /* Half of the 112.5 GB/s that the GA102 whitepaper gives for both directions. */
-    assert_true(yk_cluster_link(cluster, 0, 1)->bytes_per_s == 56.25e9);
+    assert_true(yk_cluster_link_between(cluster, 0, 1)->bytes_per_s == 56.25e9);
     yk_cluster_destroy(cluster);
 }
 
@@ -219,7 +219,7 @@ static void an_old_driver_reports_less(void **state)
     assert_ok(yk_discover_machine(&old_driver, &machine));
     assert_int_equal(machine.gpu_count, 2);
     struct yk_cluster *cluster = cluster_of(&machine);
-    assert_true(yk_cluster_link(cluster, 0, 1)->bytes_per_s == 32e9);
+    assert_true(yk_cluster_link_between(cluster, 0, 1)->bytes_per_s == 32e9);
     assert_string_equal(cluster->assumption, "links not given: PCIe 4.0 x16 of rtx3090, 32GB/s");
     yk_cluster_destroy(cluster);
     names[0] = "NVIDIA Something New";

@@ -11,22 +11,22 @@
 static struct yk_cluster *parse(const char *line)
 {
     struct yk_cluster *cluster = NULL;
-    support_assert_ok(yk_cluster_parse(line, &cluster), line, __FILE__, __LINE__);
+    support_assert_ok(yk_cluster_parse_line(line, &cluster), line, __FILE__, __LINE__);
     return cluster;
 }
 
 #define assert_line_refused(line, message)                                                         \
     do {                                                                                           \
         struct yk_cluster *cluster_ = NULL;                                                        \
-        assert_fails(yk_cluster_parse((line), &cluster_), YK_ERROR_INPUT, (message));              \
+        assert_fails(yk_cluster_parse_line((line), &cluster_), YK_ERROR_INPUT, (message));         \
         assert_null(cluster_);                                                                     \
     } while (0)
 
 static double bandwidth(const struct yk_cluster *cluster, int32_t a, int32_t b)
 {
-    assert_true(yk_cluster_link(cluster, a, b)->bytes_per_s ==
-                yk_cluster_link(cluster, b, a)->bytes_per_s);
-    return yk_cluster_link(cluster, a, b)->bytes_per_s;
+    assert_true(yk_cluster_link_between(cluster, a, b)->bytes_per_s ==
+                yk_cluster_link_between(cluster, b, a)->bytes_per_s);
+    return yk_cluster_link_between(cluster, a, b)->bytes_per_s;
 }
 
 static void unlike_devices_share_one_link(void **state)
@@ -169,10 +169,10 @@ static void a_link_may_say_its_latency(void **state)
 {
     (void)state;
     struct yk_cluster *cluster = parse("2xt4@12GB/s,3us");
-    assert_true(fabs(yk_cluster_link(cluster, 0, 1)->latency_s - 3e-6) < 1e-18);
+    assert_true(fabs(yk_cluster_link_between(cluster, 0, 1)->latency_s - 3e-6) < 1e-18);
     yk_cluster_destroy(cluster);
     cluster = parse("2xt4 @ 25GbE, 2us");
-    assert_true(fabs(yk_cluster_link(cluster, 0, 1)->latency_s - 2e-6) < 1e-18);
+    assert_true(fabs(yk_cluster_link_between(cluster, 0, 1)->latency_s - 2e-6) < 1e-18);
     assert_true(bandwidth(cluster, 0, 1) == 3.125e9);
     yk_cluster_destroy(cluster);
 }

@@ -13,7 +13,7 @@
 static struct yk_cluster *read_cluster(const char *text)
 {
     struct yk_cluster *cluster = NULL;
-    support_assert_ok(yk_cluster_read(text, strlen(text), "c.json", &cluster), text, __FILE__,
+    support_assert_ok(yk_cluster_read_json(text, strlen(text), "c.json", &cluster), text, __FILE__,
                       __LINE__);
     return cluster;
 }
@@ -21,8 +21,8 @@ static struct yk_cluster *read_cluster(const char *text)
 #define assert_file_refused(text, message)                                                         \
     do {                                                                                           \
         struct yk_cluster *cluster_ = NULL;                                                        \
-        assert_fails(yk_cluster_read((text), strlen(text), "c.json", &cluster_), YK_ERROR_INPUT,   \
-                     "c.json: " message);                                                          \
+        assert_fails(yk_cluster_read_json((text), strlen(text), "c.json", &cluster_),              \
+                     YK_ERROR_INPUT, "c.json: " message);                                          \
         assert_null(cluster_);                                                                     \
     } while (0)
 
@@ -50,7 +50,7 @@ static void everything_may_be_said(void **state)
     assert_int_equal(own->generation, YK_DEVICE_GENERATION_UNKNOWN);
     assert_true(own->matrix_flops[YK_PRECISION_BF16] == 9e12 && own->vector_flops == 9e12);
     assert_int_equal(cluster->node_count, 2);
-    assert_true(yk_cluster_link(cluster, 1, 0)->bytes_per_s == 32e9);
+    assert_true(yk_cluster_link_between(cluster, 1, 0)->bytes_per_s == 32e9);
     assert_true(cluster->host_memory_bytes == 64 * GIB);
     assert_null(cluster->assumption);
     assert_string_equal(cluster->source, "c.json");
@@ -63,10 +63,10 @@ static void a_link_may_have_no_latency(void **state)
     struct yk_cluster *cluster = read_cluster(
         FILE_OF("{\"name\":\"a\",\"type\":\"rtx3090\"},{\"name\":\"b\",\"type\":\"rtx3090\"}",
                 ",\"links\":{\"bandwidth\":\"32GB/s\",\"latency\":\"0us\"}"));
-    assert_true(yk_cluster_link(cluster, 0, 1)->latency_s == 0);
+    assert_true(yk_cluster_link_between(cluster, 0, 1)->latency_s == 0);
     yk_cluster_destroy(cluster);
-    assert_ok(yk_cluster_parse("2xrtx3090 @ 32GB/s,0us", &cluster));
-    assert_true(yk_cluster_link(cluster, 0, 1)->latency_s == 0);
+    assert_ok(yk_cluster_parse_line("2xrtx3090 @ 32GB/s,0us", &cluster));
+    assert_true(yk_cluster_link_between(cluster, 0, 1)->latency_s == 0);
     yk_cluster_destroy(cluster);
 }
 
@@ -83,7 +83,7 @@ static void a_type_fills_in_the_rest(void **state)
     assert_true(cluster->devices[1].memory_bytes == 60 * GIB);
     assert_true(cluster->devices[1].matrix_flops[YK_PRECISION_BF16] == 0.5 * 989.4e12);
     assert_int_equal(cluster->devices[2].cores, 8);
-    assert_true(yk_cluster_link(cluster, 0, 1)->bytes_per_s == 64e9);
+    assert_true(yk_cluster_link_between(cluster, 0, 1)->bytes_per_s == 64e9);
     assert_non_null(cluster->assumption);
     yk_cluster_destroy(cluster);
 }
@@ -96,10 +96,10 @@ static void links_may_be_given_pair_by_pair(void **state)
                              "{\"name\":\"c\",\"type\":\"t4\"}",
                              ",\"links\":[{\"bandwidth\":\"1GB/s\"},{\"between\":[\"c\",\"a\"],"
                              "\"type\":\"nvlink2\",\"latency\":\"1us\"}]"));
-    assert_true(yk_cluster_link(cluster, 0, 2)->bytes_per_s == 150e9);
-    assert_true(fabs(yk_cluster_link(cluster, 0, 2)->latency_s - 1e-6) < 1e-18);
-    assert_true(yk_cluster_link(cluster, 0, 1)->bytes_per_s == 1e9);
-    assert_true(fabs(yk_cluster_link(cluster, 0, 1)->latency_s - 10e-6) < 1e-18);
+    assert_true(yk_cluster_link_between(cluster, 0, 2)->bytes_per_s == 150e9);
+    assert_true(fabs(yk_cluster_link_between(cluster, 0, 2)->latency_s - 1e-6) < 1e-18);
+    assert_true(yk_cluster_link_between(cluster, 0, 1)->bytes_per_s == 1e9);
+    assert_true(fabs(yk_cluster_link_between(cluster, 0, 1)->latency_s - 10e-6) < 1e-18);
     assert_null(cluster->assumption);
     yk_cluster_destroy(cluster);
 }
@@ -111,9 +111,9 @@ static void pairs_with_no_link_get_the_slower_bus(void **state)
         read_cluster(FILE_OF("{\"name\":\"a\",\"type\":\"t4\"},{\"name\":\"b\",\"type\":\"a10\"},"
                              "{\"name\":\"c\",\"type\":\"a10\"}",
                              ",\"links\":[{\"between\":[\"c\",\"a\"],\"bandwidth\":\"1GB/s\"}]"));
-    assert_true(yk_cluster_link(cluster, 0, 1)->bytes_per_s == 16e9);
-    assert_true(yk_cluster_link(cluster, 1, 2)->bytes_per_s == 32e9);
-    assert_true(yk_cluster_link(cluster, 0, 2)->bytes_per_s == 1e9);
+    assert_true(yk_cluster_link_between(cluster, 0, 1)->bytes_per_s == 16e9);
+    assert_true(yk_cluster_link_between(cluster, 1, 2)->bytes_per_s == 32e9);
+    assert_true(yk_cluster_link_between(cluster, 0, 2)->bytes_per_s == 1e9);
     yk_cluster_destroy(cluster);
 }
 

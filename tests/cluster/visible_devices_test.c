@@ -30,7 +30,7 @@ static const char *shown(const char *text)
     static char digits[8];
     int count = 0;
     for (int number = 0; number < 7; number++) {
-        const struct yk_visible_device found = yk_visible_devices_resolve(text, whole, 3, number);
+        const struct yk_visible_device found = yk_visible_devices_find_gpu(text, whole, 3, number);
         assert_int_equal(found.instance, -1);
         if (found.gpu >= 0) {
             assert_int_equal(count, number); /* no gaps */
@@ -45,8 +45,8 @@ static void where_the_variable_is_not_set_numbers_are_the_drivers(void **state)
 {
     (void)state;
     assert_string_equal(shown(NULL), "012");
-    assert_int_equal(yk_visible_devices_resolve(NULL, whole, 3, -1).gpu, -1);
-    assert_int_equal(yk_visible_devices_resolve(NULL, whole, 0, 0).gpu, -1);
+    assert_int_equal(yk_visible_devices_find_gpu(NULL, whole, 3, -1).gpu, -1);
+    assert_int_equal(yk_visible_devices_find_gpu(NULL, whole, 0, 0).gpu, -1);
 }
 
 /* The two examples of the CUDA C++ programming guide among them. */
@@ -93,7 +93,7 @@ static void the_beginning_of_a_uuid_names_the_gpu_that_alone_has_it(void **state
 
 static void assert_instance(const char *text, int number, int gpu, int instance)
 {
-    const struct yk_visible_device found = yk_visible_devices_resolve(text, cut, 2, number);
+    const struct yk_visible_device found = yk_visible_devices_find_gpu(text, cut, 2, number);
     assert_int_equal(found.gpu, gpu);
     assert_int_equal(found.instance, instance);
 }

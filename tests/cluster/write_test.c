@@ -13,8 +13,8 @@ static void assert_round_trip(const struct yk_cluster *cluster)
 {
     struct yk_text text = {0};
     struct yk_cluster *again = NULL;
-    assert_ok(yk_cluster_write(cluster, &text));
-    assert_ok(yk_cluster_read(yk_text_chars(&text), text.length, "written", &again));
+    assert_ok(yk_cluster_write_json(cluster, &text));
+    assert_ok(yk_cluster_read_json(yk_text_chars(&text), text.length, "written", &again));
     const char *difference = support_cluster_difference(cluster, again);
     if (difference) {
         fail_msg("%s: %s differs in\n%s", cluster->source, difference, yk_text_chars(&text));
@@ -26,7 +26,7 @@ static void assert_round_trip(const struct yk_cluster *cluster)
 static void assert_line_round_trip(const char *line)
 {
     struct yk_cluster *cluster = NULL;
-    assert_ok(yk_cluster_parse(line, &cluster));
+    assert_ok(yk_cluster_parse_line(line, &cluster));
     assert_round_trip(cluster);
     yk_cluster_destroy(cluster);
 }
@@ -76,7 +76,7 @@ static void measured_times_and_host_memory_read_back_the_same(void **state)
         "{\"layer\":\"h\",\"batch\":3,\"forward\":\"3ns\",\"backward\":\"2h\",\"update\":\"1s\"}]}]"
         "}";
     struct yk_cluster *cluster = NULL;
-    assert_ok(yk_cluster_read(text, strlen(text), "given", &cluster));
+    assert_ok(yk_cluster_read_json(text, strlen(text), "given", &cluster));
     assert_round_trip(cluster);
     yk_cluster_destroy(cluster);
 }
@@ -86,8 +86,8 @@ static void amounts_are_written_as_people_write_them(void **state)
     (void)state;
     struct yk_cluster *cluster = NULL;
     struct yk_text text = {0};
-    assert_ok(yk_cluster_parse("2xrtx3090 @ 32GB/s", &cluster));
-    assert_ok(yk_cluster_write(cluster, &text));
+    assert_ok(yk_cluster_parse_line("2xrtx3090 @ 32GB/s", &cluster));
+    assert_ok(yk_cluster_write_json(cluster, &text));
     static const char *const parts[] = {"\"24GiB\"", "\"936GB/s\"", "\"71TFLOPS\"", "\"32GB/s\"",
                                         "\"10us\""};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
@@ -110,17 +110,17 @@ static void a_word_is_a_line_unless_there_is_such_a_file(void **state)
     assert_int_equal(write(file, text, sizeof text - 1), sizeof text - 1);
     close(file);
     struct yk_cluster *cluster = NULL;
-    assert_ok(yk_cluster_open(path, &cluster));
+    assert_ok(yk_cluster_read_or_parse(path, &cluster));
     assert_string_equal(cluster->source, path);
     yk_cluster_destroy(cluster);
     unlink(path);
-    assert_ok(yk_cluster_open("2xt4", &cluster));
+    assert_ok(yk_cluster_read_or_parse("2xt4", &cluster));
     assert_int_equal(cluster->device_count, 2);
     yk_cluster_destroy(cluster);
     cluster = NULL;
-    assert_fails(yk_cluster_open("2xt5", &cluster), YK_ERROR_INPUT,
+    assert_fails(yk_cluster_read_or_parse("2xt5", &cluster), YK_ERROR_INPUT,
                  "cluster: column 3: unknown device \"t5\"; did you mean t4?");
-    assert_int_not_equal(yk_cluster_open("/nowhere/lab.json", &cluster), YK_OK);
+    assert_int_not_equal(yk_cluster_read_or_parse("/nowhere/lab.json", &cluster), YK_OK);
     assert_non_null(strstr(yk_status_message(), "/nowhere/lab.json"));
 }
 

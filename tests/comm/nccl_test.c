@@ -81,7 +81,7 @@ static yk_status join(struct play *play, int32_t rank, int32_t ranks,
 /* A device and a lane, which are the fake's to end. */
 static yk_status sit(int32_t rank, struct yk_backend_device **device, struct yk_backend_lane **lane)
 {
-    const struct yk_backend_options options = {.threads = 1};
+    const struct yk_backend_device_options options = {.threads = 1};
     YK_TRY(yk_backend_cpu.open(&options, device));
     const yk_status status = yk_backend_cpu.lane_create(*device, "comm", lane);
     if (status != YK_OK) {

@@ -575,37 +575,37 @@ static void words_come_from_the_environment(void **state)
     (void)unsetenv("YOKE_TOKEN");
     (void)unsetenv("YOKE_MEET_S");
     (void)setenv("TORCHELASTIC_RUN_ID", "7c1e", 1);
-    assert_int_equal(yk_rendezvous_read_environment(&launcher, &found), YK_ERROR_INPUT);
+    assert_int_equal(yk_rendezvous_options_from_environment(&launcher, &found), YK_ERROR_INPUT);
     assert_non_null(strstr(yk_status_message(), "YOKE_TOKEN"));
     launcher.name = "torchrun";
-    assert_ok(yk_rendezvous_read_environment(&launcher, &found));
+    assert_ok(yk_rendezvous_options_from_environment(&launcher, &found));
     assert_string_equal(found.token, "7c1e");
     (void)setenv("TORCHELASTIC_RUN_ID", "none", 1);
-    assert_int_equal(yk_rendezvous_read_environment(&launcher, &found), YK_ERROR_INPUT);
+    assert_int_equal(yk_rendezvous_options_from_environment(&launcher, &found), YK_ERROR_INPUT);
     (void)setenv("YOKE_TOKEN", "secret", 1);
-    assert_ok(yk_rendezvous_read_environment(&launcher, &found));
+    assert_ok(yk_rendezvous_options_from_environment(&launcher, &found));
     assert_string_equal(found.token, "secret");
     assert_string_equal(found.address, "node1");
     assert_int_equal(found.port, 29500);
     assert_true(found.timeout_s == 60);
     (void)setenv("YOKE_MEET_S", "2.5", 1);
-    assert_ok(yk_rendezvous_read_environment(&launcher, &found));
+    assert_ok(yk_rendezvous_options_from_environment(&launcher, &found));
     assert_true(found.timeout_s == 2.5);
     (void)setenv("YOKE_MEET_S", "soon", 1);
-    assert_int_equal(yk_rendezvous_read_environment(&launcher, &found), YK_ERROR_INPUT);
+    assert_int_equal(yk_rendezvous_options_from_environment(&launcher, &found), YK_ERROR_INPUT);
 }
 
 /* As NCCL's documentation has it for NCCL_SOCKET_IFNAME. */
 static void interfaces_are_named_as_for_nccl(void **state)
 {
     (void)state;
-    assert_true(yk_network_address_matches_interface("eth0", "eth"));
-    assert_true(yk_network_address_matches_interface("eth0", "ib,eth"));
-    assert_true(yk_network_address_matches_interface("eth0", "=eth1,eth0"));
-    assert_false(yk_network_address_matches_interface("eth0", "=eth"));
-    assert_false(yk_network_address_matches_interface("lo", "eth,ib"));
-    assert_false(yk_network_address_matches_interface("eth0", "^docker"));
-    assert_false(yk_network_address_matches_interface("eth0", ""));
+    assert_true(yk_network_address_is_interface_selected("eth0", "eth"));
+    assert_true(yk_network_address_is_interface_selected("eth0", "ib,eth"));
+    assert_true(yk_network_address_is_interface_selected("eth0", "=eth1,eth0"));
+    assert_false(yk_network_address_is_interface_selected("eth0", "=eth"));
+    assert_false(yk_network_address_is_interface_selected("lo", "eth,ib"));
+    assert_false(yk_network_address_is_interface_selected("eth0", "^docker"));
+    assert_false(yk_network_address_is_interface_selected("eth0", ""));
 }
 
 #define MEETS(test) cmocka_unit_test_setup(test, start)

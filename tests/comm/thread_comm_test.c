@@ -26,7 +26,7 @@ static yk_status join(int32_t ranks, struct station *out)
 {
     yk_status status;
     const int32_t everyone[] = {0, 1, 2, 3};
-    const struct yk_backend_options options = {.threads = 1};
+    const struct yk_backend_device_options options = {.threads = 1};
     struct station station = {0};
     YK_TRY(backend->open(&options, &station.device));
     YK_TRY_GOTO(backend->lane_create(station.device, "comm", &station.lane), undo);

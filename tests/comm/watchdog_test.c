@@ -65,7 +65,7 @@ static void be_a_rank(int32_t rank, double silence_s, double op_s, duty does)
     }
     char byte;
     report(rank, &(struct yk_watchdog_failure){.rank = -1});
-    if (read(crew.go[0], &byte, 1) != 0 || yk_watchdog_start(watchdog) != YK_OK) {
+    if (read(crew.go[0], &byte, 1) != 0 || yk_watchdog_start_threads(watchdog) != YK_OK) {
         _exit(1);
     }
     report(rank, &(struct yk_watchdog_failure){.rank = -1});
@@ -85,7 +85,7 @@ static void listen_for(struct yk_watchdog_endpoint *out)
 {
     struct yk_host_addresses machine;
     struct yk_network_address_list addresses;
-    yk_host_addresses_of_this_host(NULL, &machine);
+    yk_host_addresses_list_local(NULL, &machine);
     assert_ok(yk_host_addresses_choose_listening(&machine, 1, &addresses));
     assert_ok(yk_watchdog_channel_listen(&addresses, out));
 }
@@ -460,7 +460,7 @@ static struct yk_host_address address(int a, int b, int c, int d, int32_t prefix
 static void expect_place(const struct yk_network_address_list *addresses, const char *words)
 {
     struct yk_text text = {0};
-    yk_network_address_describe(addresses, &text);
+    yk_network_address_list_describe(addresses, &text);
     assert_string_equal(yk_text_chars(&text), words);
     yk_text_free(&text);
 }
@@ -559,11 +559,11 @@ static void a_world_comes_to_watch_itself(void **state)
 }
 
 /* Three ranks' lanes: op and seconds of compute, comm and copy. */
-static struct yk_watchdog_rank_state lanes(int32_t compute, float compute_s, int32_t comm,
-                                           float comm_s)
+static struct yk_watchdog_current_ops lanes(int32_t compute, float compute_s, int32_t comm,
+                                            float comm_s)
 {
-    return (struct yk_watchdog_rank_state){.ops = {compute, comm, YK_WATCHDOG_NO_OP},
-                                           .op_s = {compute_s, comm_s, 99}};
+    return (struct yk_watchdog_current_ops){.ops = {compute, comm, YK_WATCHDOG_NO_OP},
+                                            .op_s = {compute_s, comm_s, 99}};
 }
 
 static void who_waits_in_an_exchange_is_not_to_blame(void **state)
@@ -575,8 +575,8 @@ static void who_waits_in_an_exchange_is_not_to_blame(void **state)
     const bool left[RANKS] = {false};
     struct yk_watchdog_failure failure;
     /* Rank 2 still begins ops: the others wait for it, longer than an op may take. */
-    struct yk_watchdog_rank_state states[RANKS] = {lanes(NONE, 50, 3, 50), lanes(4, 50, 3, 50),
-                                                   lanes(5, 10, NONE, 60)};
+    struct yk_watchdog_current_ops states[RANKS] = {lanes(NONE, 50, 3, 50), lanes(4, 50, 3, 50),
+                                                    lanes(5, 10, NONE, 60)};
     states[1].ops[YK_WATCHDOG_LANE_COMPUTE] = NONE;
     assert_false(yk_watchdog_find_hung_rank(states, left, RANKS, 30, &failure));
     /* It has not for too long. */

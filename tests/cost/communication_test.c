@@ -50,7 +50,7 @@ static double collective_s(const struct three *three, enum yk_collective collect
 {
     static const int32_t devices[P] = {0, 1, 2};
     const struct yk_ring_devices ranks = {devices, count};
-    struct yk_cost_time time = {0};
+    struct yk_cost_time_estimate time = {0};
     assert_ok(yk_communication_collective_time(&three->sources, collective, &ranks, bytes, largest,
                                                &time));
     assert_int_equal(time.origin, YK_COST_ORIGIN_DATASHEET);
@@ -61,7 +61,7 @@ static void a_message_costs_latency_and_its_bytes(void **state)
 {
     (void)state;
     struct three three;
-    struct yk_cost_time time = {0};
+    struct yk_cost_time_estimate time = {0};
     make_three(&three);
     assert_ok(yk_communication_send_time(&three.sources, 0, 1, 1e8, &time));
     assert_near(time.seconds, 1e-5 + 0.01);
@@ -106,7 +106,7 @@ static void a_measured_curve_goes_before_the_ring(void **state)
     char folder[] = "/tmp/yoke-communication-XXXXXX";
     char path[64];
     struct three three;
-    struct yk_cost_time time = {0};
+    struct yk_cost_time_estimate time = {0};
     make_three(&three);
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/profile.db", folder);
@@ -155,7 +155,7 @@ static void copies_cost_what_was_measured_or_nothing(void **state)
     char folder[] = "/tmp/yoke-communication-XXXXXX";
     char path[64];
     struct three three;
-    struct yk_cost_time time = {0};
+    struct yk_cost_time_estimate time = {0};
     make_three(&three);
     assert_ok(yk_communication_copy_to_device_time(&three.sources, 0, 1e6, &time));
     assert_true(time.seconds == 0);

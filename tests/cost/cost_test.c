@@ -138,15 +138,16 @@ static struct yk_model made_up_model(int64_t batch)
     };
 }
 
-static struct yk_cost_time cost_of(const struct yk_device *device, struct yk_profile *profile,
-                                   int64_t batch, enum yk_cost_pass pass)
+static struct yk_cost_time_estimate cost_of(const struct yk_device *device,
+                                            struct yk_profile *profile, int64_t batch,
+                                            enum yk_cost_pass pass)
 {
     const struct yk_cluster cluster = {.device_count = 1, .node_count = 1, .devices = device};
     const struct yk_cost_sources sources = {
         .cluster = &cluster, .profile = profile, .efficiencies = round_efficiencies};
     const struct yk_model model = made_up_model(batch);
     const struct yk_layer layer = made_up_layer();
-    struct yk_cost_time time = {0};
+    struct yk_cost_time_estimate time = {0};
     assert_ok(yk_cost_layer_time(&sources, 0, &model, &layer, pass, &time));
     return time;
 }
@@ -155,7 +156,7 @@ static void a_layer_costs_the_sum_of_its_works_where_nothing_was_measured(void *
 {
     (void)state;
     const struct yk_device device = round_device();
-    const struct yk_cost_time time = cost_of(&device, NULL, 4, YK_COST_PASS_FORWARD);
+    const struct yk_cost_time_estimate time = cost_of(&device, NULL, 4, YK_COST_PASS_FORWARD);
     assert_int_equal(time.origin, YK_COST_ORIGIN_DATASHEET);
     assert_near(time.error, 0.29);
     assert_near(time.seconds, 0.02 + 1e-5);
@@ -172,7 +173,7 @@ static void the_table_of_the_cluster_file_goes_before_the_datasheet(void **state
     struct yk_device device = round_device();
     device.measured = measured;
     device.measured_count = 3;
-    const struct yk_cost_time between = cost_of(&device, NULL, 3, YK_COST_PASS_FORWARD);
+    const struct yk_cost_time_estimate between = cost_of(&device, NULL, 3, YK_COST_PASS_FORWARD);
     assert_int_equal(between.origin, YK_COST_ORIGIN_CLUSTER_FILE);
     assert_near(between.seconds, 1.25);
     assert_near(cost_of(&device, NULL, 2, YK_COST_PASS_BACKWARD).seconds, 2);
@@ -230,7 +231,7 @@ static void the_profile_goes_before_everything(void **state)
         profile, &update, 2,
         &(struct yk_profile_measurement){
             .value = 0.125, .spread = 0.01, .samples = 5, .versions = "none"}));
-    const struct yk_cost_time time = cost_of(&device, profile, 4, YK_COST_PASS_FORWARD);
+    const struct yk_cost_time_estimate time = cost_of(&device, profile, 4, YK_COST_PASS_FORWARD);
     assert_int_equal(time.origin, YK_COST_ORIGIN_INTERPOLATED);
     assert_near(time.seconds, 1); /* twice the batch */
     assert_int_equal(cost_of(&device, profile, 2, YK_COST_PASS_FORWARD).origin,
@@ -289,14 +290,14 @@ static double time_on_a_core(const char *name, enum yk_precision precision, doub
     struct yk_cluster *cluster = NULL;
     struct yk_arena *arena = NULL;
     double seconds = 0;
-    assert_ok(yk_cluster_parse("cpu:1", &cluster));
+    assert_ok(yk_cluster_parse_line("cpu:1", &cluster));
     assert_ok(yk_arena_create(&arena));
     assert_ok(yk_model_config_find_builtin(name, &found));
     assert_ok(yk_model_build(found, &workload, arena, &model));
     const struct yk_cost_sources sources = {.cluster = cluster};
     for (int32_t l = 0; l < model->layer_count; l++) {
-        struct yk_cost_time forward;
-        struct yk_cost_time backward;
+        struct yk_cost_time_estimate forward;
+        struct yk_cost_time_estimate backward;
         assert_ok(yk_cost_layer_time(&sources, 0, model, &model->layers[l], YK_COST_PASS_FORWARD,
                                      &forward));
         assert_ok(yk_cost_layer_time(&sources, 0, model, &model->layers[l], YK_COST_PASS_BACKWARD,

@@ -69,14 +69,15 @@ static struct yk_profile *make_profile(void)
     return profile;
 }
 
-static struct yk_cost_time forward_of(const struct yk_cost_sources *sources, int32_t device)
+static struct yk_cost_time_estimate forward_of(const struct yk_cost_sources *sources,
+                                               int32_t device)
 {
     const struct yk_layer layer = {.name = "layer 0",
                                    .kind = "block",
                                    .shape = "block C8 fp32",
                                    .shares_weights_of = YK_LAYER_NONE};
     const struct yk_model model = {.config = &config, .workload = {.batch = 2, .sequence = 64}};
-    struct yk_cost_time time = {0};
+    struct yk_cost_time_estimate time = {0};
     assert_ok(yk_cost_layer_time(sources, device, &model, &layer, YK_COST_PASS_FORWARD, &time));
     return time;
 }
@@ -88,11 +89,11 @@ static void a_part_is_known_by_the_nearest_that_was_measured(void **state)
     struct yk_cluster *cluster = NULL;
     struct yk_device_measurements *measurements = NULL;
     struct yk_arena *arena = NULL;
-    struct yk_cost_time time = {0};
+    struct yk_cost_time_estimate time = {0};
     notes[0] = '\0';
     yk_log_set_sink(keep_note, NULL);
-    assert_ok(yk_cluster_parse("1x(1xh200:70%:48GiB) + 2x(1xh200:14%:24GiB) + 1x(h200:20%) @ 25GbE",
-                               &cluster));
+    assert_ok(yk_cluster_parse_line(
+        "1x(1xh200:70%:48GiB) + 2x(1xh200:14%:24GiB) + 1x(h200:20%) @ 25GbE", &cluster));
     assert_ok(yk_arena_create(&arena));
     assert_ok(yk_device_measurements_read(profile, config.name, cluster, arena, &measurements));
     yk_log_set_sink(NULL, NULL);
@@ -130,7 +131,7 @@ static void a_part_that_was_measured_is_itself(void **state)
     struct yk_arena *arena = NULL;
     notes[0] = '\0';
     yk_log_set_sink(keep_note, NULL);
-    assert_ok(yk_cluster_parse("h200:14.5% + h200", &cluster));
+    assert_ok(yk_cluster_parse_line("h200:14.5% + h200", &cluster));
     assert_ok(yk_arena_create(&arena));
     assert_ok(yk_device_measurements_read(profile, config.name, cluster, arena, &measurements));
     yk_log_set_sink(NULL, NULL);
@@ -151,7 +152,7 @@ static void where_there_is_no_profile_nothing_is_known(void **state)
     struct yk_cluster *cluster = NULL;
     struct yk_device_measurements *measurements = NULL;
     struct yk_arena *arena = NULL;
-    assert_ok(yk_cluster_parse("h200:14.5% + cpu:1", &cluster));
+    assert_ok(yk_cluster_parse_line("h200:14.5% + cpu:1", &cluster));
     assert_ok(yk_arena_create(&arena));
     assert_ok(yk_device_measurements_read(NULL, config.name, cluster, arena, &measurements));
     for (int32_t i = 0; i < cluster->device_count; i++) {
@@ -171,7 +172,7 @@ static void a_process_needs_a_context_on_a_gpu_and_on_a_cpu(void **state)
     (void)state;
     const struct yk_device_measurements measured[] = {{0}, {.context_bytes = 5e6}};
     struct yk_cluster *cluster = NULL;
-    assert_ok(yk_cluster_parse("1xa30 + cpu:1", &cluster));
+    assert_ok(yk_cluster_parse_line("1xa30 + cpu:1", &cluster));
     assert_in_range((uintmax_t)yk_device_measurements_context_bytes(NULL, cluster, 0), 500 << 20,
                     1 << 30);
     assert_in_range((uintmax_t)yk_device_measurements_context_bytes(NULL, cluster, 1), 16 << 20,

@@ -36,14 +36,14 @@ static struct made make(struct yk_cluster *cluster, struct yk_profile *profile)
 static struct made make_line(const char *line)
 {
     struct yk_cluster *cluster = NULL;
-    assert_ok(yk_cluster_parse(line, &cluster));
+    assert_ok(yk_cluster_parse_line(line, &cluster));
     return make(cluster, NULL);
 }
 
 static struct made make_file(const char *text)
 {
     struct yk_cluster *cluster = NULL;
-    assert_ok(yk_cluster_read(text, strlen(text), "test", &cluster));
+    assert_ok(yk_cluster_read_json(text, strlen(text), "test", &cluster));
     return make(cluster, NULL);
 }
 
@@ -74,7 +74,7 @@ static void prices_are_what_layers_cost(void **state)
         const int32_t layer = mixed / 3 / BATCH % LAYERS;
         const int32_t device = mixed / 3 / BATCH / LAYERS;
         const struct yk_model *model = NULL;
-        struct yk_cost_time time = {0};
+        struct yk_cost_time_estimate time = {0};
         assert_ok(yk_model_cache_get(made.cache, samples, false, &model));
         assert_ok(
             yk_cost_layer_time(&made.sources, device, model, &model->layers[layer], pass, &time));
@@ -102,7 +102,7 @@ static void devices_alike_are_of_one_kind(void **state)
     /* The memory's size changes no time. */
     static const int32_t expected[] = {0, 1, 0, 1, 0, 2};
     for (int32_t i = 0; i < 6; i++) {
-        assert_int_equal(yk_layer_costs_device_kind(made.costs, i), expected[i]);
+        assert_int_equal(yk_layer_costs_device_speed_class(made.costs, i), expected[i]);
     }
     unmake(&made);
 }
@@ -126,7 +126,7 @@ static void measured_tables_make_devices_differ(void **state)
                                                                 "s\",\"latency\":\"1us\"}}");
     static const int32_t expected[] = {0, 0, 1, 2};
     for (int32_t i = 0; i < 4; i++) {
-        assert_int_equal(yk_layer_costs_device_kind(made.costs, i), expected[i]);
+        assert_int_equal(yk_layer_costs_device_speed_class(made.costs, i), expected[i]);
     }
     assert_true(fabs(price_s(&made, 1, 5, 2, YK_COST_PASS_FORWARD) - 2) < 1e-12);
     assert_true(fabs(price_s(&made, 2, 5, 2, YK_COST_PASS_FORWARD) - 6) < 1e-12);
@@ -151,7 +151,7 @@ static void a_layer_that_the_table_names_has_its_own_price(void **state)
 static void assert_origin(const struct made *made, const char *expected)
 {
     struct yk_text said = {0};
-    yk_error_band_describe(yk_layer_costs_error_band(made->costs), &said);
+    yk_error_band_describe_origins(yk_layer_costs_error_band(made->costs), &said);
     assert_string_equal(yk_text_chars(&said), expected);
     yk_text_free(&said);
 }
@@ -172,7 +172,7 @@ static void prices_say_where_they_come_from(void **state)
     struct yk_profile *profile = NULL;
     struct yk_cluster *cluster = NULL;
     assert_ok(yk_profile_open_or_create(path, &profile));
-    assert_ok(yk_cluster_read(text, strlen(text), "test", &cluster));
+    assert_ok(yk_cluster_read_json(text, strlen(text), "test", &cluster));
     struct made made = make(cluster, profile);
     const struct yk_profile_layer_key block = {
         .device = "a30",

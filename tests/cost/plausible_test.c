@@ -10,14 +10,14 @@ static double step_s(const char *device, const char *name, const struct yk_workl
     const struct yk_model_config *config = NULL;
     const struct yk_model *model = NULL;
     double sum_s = 0;
-    assert_ok(yk_cluster_parse(device, &cluster));
+    assert_ok(yk_cluster_parse_line(device, &cluster));
     assert_ok(yk_arena_create(&arena));
     assert_ok(yk_model_config_find_builtin(name, &config));
     assert_ok(yk_model_build(config, workload, arena, &model));
     const struct yk_cost_sources sources = {.cluster = cluster};
     for (int32_t i = 0; i < model->layer_count; i++) {
         for (enum yk_cost_pass pass = YK_COST_PASS_FORWARD; pass <= YK_COST_PASS_UPDATE; pass++) {
-            struct yk_cost_time time = {0};
+            struct yk_cost_time_estimate time = {0};
             assert_ok(yk_cost_layer_time(&sources, 0, model, &model->layers[i], pass, &time));
             assert_int_equal(time.origin, YK_COST_ORIGIN_DATASHEET);
             sum_s += time.seconds;

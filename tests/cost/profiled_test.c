@@ -27,8 +27,8 @@ static const struct yk_kernel_work works[] = {
     {.class = YK_KERNEL_ATTENTION, .operations = 1e12, .launches = 1},
 };
 
-static struct yk_cost_time cost_of(struct yk_profile *profile, int64_t batch, int64_t sequence,
-                                   enum yk_cost_pass pass)
+static struct yk_cost_time_estimate cost_of(struct yk_profile *profile, int64_t batch,
+                                            int64_t sequence, enum yk_cost_pass pass)
 {
     const struct yk_device device = {.type = "round",
                                      .fraction = 1,
@@ -47,7 +47,7 @@ static struct yk_cost_time cost_of(struct yk_profile *profile, int64_t batch, in
                                    .update = {works, 1}};
     const struct yk_model model = {.config = &config,
                                    .workload = {.batch = batch, .sequence = sequence}};
-    struct yk_cost_time time = {0};
+    struct yk_cost_time_estimate time = {0};
     assert_ok(yk_cost_layer_time(&sources, 0, &model, &layer, pass, &time));
     return time;
 }
@@ -86,7 +86,8 @@ static void a_sequence_between_two_measured_ones_is_on_the_line_of_equal_tokens(
         add(profile, "forward", 4096, batch, 1e9); /* there are nearer ones */
     }
     for (int64_t batch = 1; batch <= 16; batch++) {
-        const struct yk_cost_time time = cost_of(profile, batch, 768, YK_COST_PASS_FORWARD);
+        const struct yk_cost_time_estimate time =
+            cost_of(profile, batch, 768, YK_COST_PASS_FORWARD);
         assert_near(time.seconds, real_s(batch, 768));
         assert_int_equal(time.origin, YK_COST_ORIGIN_INTERPOLATED);
         assert_true(time.error > 0.03);
@@ -106,7 +107,7 @@ static void beyond_the_measured_sequences_the_datasheet_scales(void **state)
     (void)state;
     struct yk_profile *profile = open_profile();
     add(profile, "forward", 512, 8, 0.7);
-    const struct yk_cost_time longer = cost_of(profile, 4, 1024, YK_COST_PASS_FORWARD);
+    const struct yk_cost_time_estimate longer = cost_of(profile, 4, 1024, YK_COST_PASS_FORWARD);
     assert_near(longer.seconds, 0.7 * 4 / 3.5);
     assert_near(longer.error, 0.03 + 0.03 + 0.29 * (1 - 3.5 / 4));
     assert_int_equal(longer.origin, YK_COST_ORIGIN_INTERPOLATED);
@@ -120,7 +121,7 @@ static void an_update_is_the_same_for_all_sequences(void **state)
     (void)state;
     struct yk_profile *profile = open_profile();
     add(profile, "update", 512, 8, 0.25);
-    const struct yk_cost_time time = cost_of(profile, 3, 640, YK_COST_PASS_UPDATE);
+    const struct yk_cost_time_estimate time = cost_of(profile, 3, 640, YK_COST_PASS_UPDATE);
     assert_near(time.seconds, 0.25);
     assert_int_equal(time.origin, YK_COST_ORIGIN_MEASURED);
     yk_profile_close(profile);

@@ -140,7 +140,7 @@ static void the_knee_of_a_line_is_nine_times_latency_over_slope(void **state)
     lay_sizes(&truth, 64e6);
     const struct yk_profile_curve curve = measure(&truth, 0, NULL, points);
     assert_true(yk_saturation_size_from_curve(
-        &curve, yk_saturation_size_link_fraction("all_gather", ranks), &saturation));
+        &curve, yk_saturation_size_bus_bandwidth_factor("all_gather", ranks), &saturation));
     assert_within(saturation.bytes, 5.5e6, 1.001);
     assert_within(saturation.plateau_bytes_per_s, 1.25e9, 1 + 1e-9);
     assert_within(saturation.latency_s, truth.latency_s, 1 + 1e-6);
@@ -151,10 +151,10 @@ static void the_knee_of_a_line_is_nine_times_latency_over_slope(void **state)
 static void a_part_of_the_bytes_goes_over_each_link(void **state)
 {
     (void)state;
-    assert_true(yk_saturation_size_link_fraction("send", 2) == 1);
-    assert_true(yk_saturation_size_link_fraction("all_gather", 4) == 0.75);
-    assert_true(yk_saturation_size_link_fraction("reduce_scatter", 4) == 0.75);
-    assert_true(yk_saturation_size_link_fraction("all_reduce", 4) == 1.5);
+    assert_true(yk_saturation_size_bus_bandwidth_factor("send", 2) == 1);
+    assert_true(yk_saturation_size_bus_bandwidth_factor("all_gather", 4) == 0.75);
+    assert_true(yk_saturation_size_bus_bandwidth_factor("reduce_scatter", 4) == 0.75);
+    assert_true(yk_saturation_size_bus_bandwidth_factor("all_reduce", 4) == 1.5);
 }
 
 /* Of 300 links between 2 µs and 400 µs, 0.1 and 20 GB/s. */

@@ -98,15 +98,15 @@ static void assert_as_recorded(const struct yk_bleu_result *bleu, const struct y
     assert_close((double)bleu->reference_length, recorded_number(recorded, "ref_len"));
     for (size_t n = 0; n < YK_BLEU_MAX_NGRAM; n++) {
         double value = NAN;
-        assert_true(yk_json_number(yk_json_array_at(precisions, n), &value));
+        assert_true(yk_json_number_value(yk_json_array_at(precisions, n), &value));
         assert_close(bleu->precisions[n], value);
-        assert_true(yk_json_number(yk_json_array_at(counts, n), &value));
+        assert_true(yk_json_number_value(yk_json_array_at(counts, n), &value));
         assert_close((double)bleu->matches[n], value);
-        assert_true(yk_json_number(yk_json_array_at(totals, n), &value));
+        assert_true(yk_json_number_value(yk_json_array_at(totals, n), &value));
         assert_close((double)bleu->totals[n], value);
     }
-    yk_bleu_add_summary(bleu, &line);
-    assert_string_equal(yk_text_chars(&line), yk_json_string(recorded_get(recorded, "line")));
+    yk_bleu_write_score_line(bleu, &line);
+    assert_string_equal(yk_text_chars(&line), yk_json_string_value(recorded_get(recorded, "line")));
     yk_text_free(&line);
 }
 
@@ -141,10 +141,10 @@ static void signatures_are_sacrebleus(void **state)
     for (int lowercase = 0; lowercase <= 1; lowercase++) {
         struct corpus corpus = open_case("one-short");
         struct yk_text signature = {0};
-        yk_bleu_add_signature(lowercase, &signature);
+        yk_bleu_write_sacrebleu_signature(lowercase, &signature);
         const struct yk_json *recorded = recorded_get(corpus.root, lowercase ? "lc" : "mixed");
         assert_string_equal(yk_text_chars(&signature),
-                            yk_json_string(recorded_get(recorded, "signature")));
+                            yk_json_string_value(recorded_get(recorded, "signature")));
         yk_text_free(&signature);
         close_case(&corpus);
     }

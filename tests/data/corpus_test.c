@@ -56,7 +56,7 @@ static void a_text_becomes_ids_of_its_sorted_characters(void **state)
     assert_memory_equal(ids, expected, sizeof expected);
     assert_ok(yk_corpus_read_tokens(corpus, 2, 3, ids));
     assert_memory_equal(ids, expected + 2, 3 * sizeof *ids);
-    assert_ok(yk_corpus_max_token_id(corpus, &largest));
+    assert_ok(yk_corpus_find_max_token_id(corpus, &largest));
     assert_int_equal(largest, 3);
     assert_described(corpus, "1 file, 7B, 4 characters");
     yk_corpus_close(corpus);
@@ -115,7 +115,7 @@ static void a_tokenizer_can_be_given(void **state)
     int32_t ids[2];
     char message[600];
     assert_ok(yk_character_vocabulary_build("abcdef", 6, "text", &vocabulary));
-    assert_ok(yk_tokenizer_create_characters(vocabulary, &tokenizer));
+    assert_ok(yk_tokenizer_create_character_level(vocabulary, &tokenizer));
     yk_character_vocabulary_destroy(vocabulary);
     support_scratch_write_text("a/1", "fa");
     const struct yk_corpus_request request = {
@@ -209,7 +209,7 @@ static void shards_of_a_folder_are_one_row(void **state)
             assert_memory_equal(ids, expected + from, (size_t)count * sizeof *ids);
         }
     }
-    assert_ok(yk_corpus_max_token_id(corpus, &largest));
+    assert_ok(yk_corpus_find_max_token_id(corpus, &largest));
     assert_int_equal(largest, 50256);
     assert_described(corpus, "3 shards, 6 tokens");
     yk_corpus_close(corpus);
@@ -224,7 +224,7 @@ static void one_shard_and_a_part_of_it_are_read(void **state)
     int32_t ids[4];
     int32_t largest = 0;
     assert_int_equal(yk_corpus_full_range(corpus).count, 3);
-    assert_ok(yk_corpus_max_token_id(corpus, &largest));
+    assert_ok(yk_corpus_find_max_token_id(corpus, &largest));
     assert_int_equal(largest, 9);
     assert_fails(yk_corpus_read_tokens(corpus, 1, 3, ids), YK_ERROR_INPUT,
                  "3 tokens from 1 on are asked for; there are 3");

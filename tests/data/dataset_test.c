@@ -71,8 +71,8 @@ static void expect_apart(const struct yk_dataset_request *request, int place)
     int trained[LINES] = {0};
     int evaluated[LINES] = {0};
     assert_ok(yk_dataset_open(request, &dataset));
-    assert_ok(yk_dataset_create_sampler(dataset, &cut, &training));
-    assert_ok(yk_dataset_create_sequential_sampler(dataset, &cut, false, &evaluation));
+    assert_ok(yk_dataset_create_training_sampler(dataset, &cut, &training));
+    assert_ok(yk_dataset_create_evaluation_sampler(dataset, &cut, false, &evaluation));
     assert_non_null(evaluation);
     count_lines(training, place, trained);
     count_lines(evaluation, place, evaluated);
@@ -138,9 +138,9 @@ static void packed_instructions_are_packed_in_training_and_evaluation(void **sta
     struct yk_dataset *dataset = NULL;
     struct yk_sampler *samplers[3] = {NULL};
     assert_ok(yk_dataset_open(&request, &dataset));
-    assert_ok(yk_dataset_create_sampler(dataset, &cut, &samplers[0]));
-    assert_ok(yk_dataset_create_sequential_sampler(dataset, &cut, false, &samplers[1]));
-    assert_ok(yk_dataset_create_sequential_sampler(dataset, &cut, true, &samplers[2]));
+    assert_ok(yk_dataset_create_training_sampler(dataset, &cut, &samplers[0]));
+    assert_ok(yk_dataset_create_evaluation_sampler(dataset, &cut, false, &samplers[1]));
+    assert_ok(yk_dataset_create_evaluation_sampler(dataset, &cut, true, &samplers[2]));
     assert_int_equal(samplers[0]->epoch_units, (LINES * 3 / 8 + 1) / 2);
     assert_int_equal(samplers[1]->epoch_units, (LINES / 8 + 1) / 2);
     assert_int_equal(samplers[2]->epoch_units, samplers[0]->epoch_units);
@@ -170,9 +170,9 @@ static void with_no_part_held_out_there_is_nothing_to_evaluate_on(void **state)
         request.kind = kinds[i];
         assert_ok(yk_dataset_open(&request, &dataset));
         assert_ptr_equal(yk_dataset_tokenizer(dataset), tokenizer);
-        assert_ok(yk_dataset_create_sequential_sampler(dataset, &cut, false, &sampler));
+        assert_ok(yk_dataset_create_evaluation_sampler(dataset, &cut, false, &sampler));
         assert_null(sampler);
-        assert_ok(yk_dataset_create_sequential_sampler(dataset, &cut, true, &sampler));
+        assert_ok(yk_dataset_create_evaluation_sampler(dataset, &cut, true, &sampler));
         assert_true(sampler->epoch_units > 0);
         yk_sampler_destroy(sampler);
         yk_dataset_close(dataset);

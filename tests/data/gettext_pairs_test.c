@@ -90,8 +90,8 @@ static void pairs_of_all_catalogues_are_sorted_and_single(void **state)
     assert_int_equal(pairs->catalogues, 2);
     assert_int_equal(pairs->broken, 0);
     assert_int_equal(pairs->entries, 7);
-    assert_int_equal(pairs->rejected[YK_PAIR_UNTRANSLATED], 1);
-    assert_int_equal(pairs->rejected[YK_PAIR_DUPLICATE], 1);
+    assert_int_equal(pairs->rejected[YK_SENTENCE_PAIR_UNTRANSLATED], 1);
+    assert_int_equal(pairs->rejected[YK_SENTENCE_PAIR_DUPLICATE], 1);
     static const char *const expected[][2] = {
         {"%d file", "%d Datei"}, {"%d files", "%d Dateien"}, {"Close", "Schließen"},
         {"Open", "Offen"},       {"Open", "Öffnen"},
@@ -117,7 +117,7 @@ static void plurals_of_one_form_give_the_plural_and_of_three_nothing(void **stat
     assert_int_equal(pairs->count, 1);
     assert_string_equal(pairs->items[0].source, "%d cats");
     assert_string_equal(pairs->items[0].translation, "%d neko");
-    assert_int_equal(pairs->rejected[YK_PAIR_UNMATCHED_PLURALS], 1);
+    assert_int_equal(pairs->rejected[YK_SENTENCE_PAIR_UNMATCHED_PLURALS], 1);
     yk_gettext_pairs_destroy(pairs);
 }
 

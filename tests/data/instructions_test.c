@@ -51,7 +51,7 @@ static struct yk_instructions *read_text(const char *text)
 static void assert_numbers(const struct yk_json *list, size_t index, int64_t expected)
 {
     double value = -1;
-    assert_true(yk_json_number(yk_json_array_at(list, index), &value));
+    assert_true(yk_json_number_value(yk_json_array_at(list, index), &value));
     assert_int_equal(expected, (int64_t)value);
 }
 
@@ -59,14 +59,14 @@ static void tokens_and_losses_are_those_of_hugging_face(void **state)
 {
     (void)state;
     struct yk_json *root = recorded_read("data/fixtures/instructions.json");
-    const char *file = yk_json_string(recorded_get(root, "tokenizer"));
+    const char *file = yk_json_string_value(recorded_get(root, "tokenizer"));
     const struct yk_json *lines = recorded_get(root, "lines");
     struct yk_tokenizer *tokenizer = NULL;
     struct yk_text text = {0};
-    assert_ok(yk_tokenizer_read(file, strlen(file), "recorded", &tokenizer));
+    assert_ok(yk_tokenizer_parse(file, strlen(file), "recorded", &tokenizer));
     for (size_t i = 0; i < yk_json_array_count(lines); i++) {
         yk_text_addf(&text, "%s%s\n", i % 2 ? "\n" : "",
-                     yk_json_string(recorded_get(yk_json_array_at(lines, i), "text")));
+                     yk_json_string_value(recorded_get(yk_json_array_at(lines, i), "text")));
     }
     struct yk_instructions_request request = plain_request();
     request.tokenizer = tokenizer;
@@ -439,7 +439,7 @@ static void faulty_lines_are_left_out_where_it_is_wished(void **state)
     struct yk_instructions_request request = plain_request();
     request.skip_faulty = true;
     struct yk_instructions *instructions = read_with(mixed, &request);
-    const struct yk_instruction_totals totals = yk_instructions_totals(instructions);
+    const struct yk_instruction_totals totals = yk_instructions_compute_totals(instructions);
     assert_int_equal(totals.instructions, 1);
     assert_int_equal(totals.skipped, 4);
     assert_int_equal(totals.tokens, 8);
@@ -464,7 +464,7 @@ static void long_lines_are_cut_off_where_it_is_wished(void **state)
     request.skip_faulty = true;
     request.cut_long = true;
     instructions = read_with(mixed, &request);
-    const struct yk_instruction_totals totals = yk_instructions_totals(instructions);
+    const struct yk_instruction_totals totals = yk_instructions_compute_totals(instructions);
     assert_int_equal(totals.instructions, 3);
     assert_int_equal(totals.skipped, 2);
     assert_int_equal(totals.cut, 2);

@@ -62,12 +62,12 @@ static void files_are_read_and_missing_ones_named(void **state)
 {
     (void)state;
     struct yk_lines *lines = NULL;
-    assert_ok(yk_lines_read(support_scratch_write_text("x.de", "eins\nzwei\n"), &lines));
+    assert_ok(yk_lines_read_file(support_scratch_write_text("x.de", "eins\nzwei\n"), &lines));
     assert_int_equal(lines->count, 2);
     assert_string_equal(lines->items[1], "zwei");
     yk_lines_destroy(lines);
     lines = NULL;
-    assert_int_equal(yk_lines_read(support_scratch_path("gone"), &lines), YK_ERROR_INPUT);
+    assert_int_equal(yk_lines_read_file(support_scratch_path("gone"), &lines), YK_ERROR_INPUT);
     assert_null(lines);
     yk_lines_destroy(NULL);
 }

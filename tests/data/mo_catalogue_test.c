@@ -70,7 +70,7 @@ static void messages_are_read_in_both_orders_of_bytes(void **state)
     for (int big = 0; big <= 1; big++) {
         const struct made made = make(big, utf8_header);
         struct yk_mo_catalogue catalogue = {0};
-        assert_ok(yk_mo_catalogue_open(made.bytes, made.length, "test.mo", &catalogue));
+        assert_ok(yk_mo_catalogue_parse(made.bytes, made.length, "test.mo", &catalogue));
         assert_int_equal(catalogue.count, COUNT);
         struct yk_mo_message message = yk_mo_catalogue_message_at(&catalogue, 0);
         assert_text(message.source, "");
@@ -89,7 +89,7 @@ static void contexts_and_plurals_are_split_off(void **state)
     (void)state;
     const struct made made = make(false, utf8_header);
     struct yk_mo_catalogue catalogue = {0};
-    assert_ok(yk_mo_catalogue_open(made.bytes, made.length, "test.mo", &catalogue));
+    assert_ok(yk_mo_catalogue_parse(made.bytes, made.length, "test.mo", &catalogue));
     const struct yk_mo_message message = yk_mo_catalogue_message_at(&catalogue, 1);
     assert_int_equal(message.context.length, 4);
     assert_memory_equal(message.context.bytes, "menu", 4);
@@ -119,7 +119,7 @@ static void charsets_other_than_utf8_are_refused(void **state)
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         const struct made made = make(false, known[i].header);
         struct yk_mo_catalogue catalogue = {0};
-        assert_ok(yk_mo_catalogue_open(made.bytes, made.length, "test.mo", &catalogue));
+        assert_ok(yk_mo_catalogue_parse(made.bytes, made.length, "test.mo", &catalogue));
         if (known[i].message) {
             assert_fails(yk_mo_catalogue_check_charset(&catalogue, "test.mo"), YK_ERROR_INPUT,
                          known[i].message);
@@ -132,7 +132,7 @@ static void charsets_other_than_utf8_are_refused(void **state)
 static void assert_refused_as(const struct made *made, const char *message)
 {
     struct yk_mo_catalogue catalogue = {0};
-    assert_fails(yk_mo_catalogue_open(made->bytes, made->length, "test.mo", &catalogue),
+    assert_fails(yk_mo_catalogue_parse(made->bytes, made->length, "test.mo", &catalogue),
                  YK_ERROR_INPUT, message);
 }
 
@@ -177,7 +177,7 @@ static void a_catalogue_cut_anywhere_is_refused(void **state)
     const struct made made = make(false, utf8_header);
     for (size_t length = 0; length < made.length; length++) {
         struct yk_mo_catalogue catalogue = {0};
-        assert_int_equal(yk_mo_catalogue_open(made.bytes, length, "test.mo", &catalogue),
+        assert_int_equal(yk_mo_catalogue_parse(made.bytes, length, "test.mo", &catalogue),
                          YK_ERROR_INPUT);
     }
 }

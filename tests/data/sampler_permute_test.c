@@ -61,7 +61,7 @@ static void no_number_prefers_a_place(void **state)
     int counts[8][8] = {{0}};
     for (uint64_t key = 0; key < 8000; key++) {
         for (int64_t i = 0; i < 8; i++) {
-            counts[i][yk_sampler_permuted_index(yk_sampler_hash(1, key), 8, i)]++;
+            counts[i][yk_sampler_permuted_index(yk_sampler_hash_seed_and_number(1, key), 8, i)]++;
         }
     }
     for (int i = 0; i < 8; i++) {

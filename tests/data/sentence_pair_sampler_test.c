@@ -330,7 +330,7 @@ static void a_slice_too_small_for_the_longest_is_refused(void **state)
     struct fixture *fixture = open_pairs(PAIRS);
     struct yk_sampler *sampler = NULL;
     struct yk_text message = {0};
-    const struct yk_sentence_pair_totals totals = yk_sentence_pairs_totals(fixture->pairs);
+    const struct yk_sentence_pair_totals totals = yk_sentence_pairs_compute_totals(fixture->pairs);
     const int64_t longest = totals.longest_target;
     assert_true(longest > totals.longest_source);
     yk_text_addf(&message,

@@ -94,7 +94,7 @@ static void totals_are_of_both_sides_with_their_ends(void **state)
         request_of("w0 w1\nw2\n\nw0\n", "w3\nw9 w1 w0\nw1\nw0\n");
     request.skip_faulty = true;
     struct yk_sentence_pairs *pairs = open_list(&request);
-    const struct yk_sentence_pair_totals totals = yk_sentence_pairs_totals(pairs);
+    const struct yk_sentence_pair_totals totals = yk_sentence_pairs_compute_totals(pairs);
     assert_int_equal(totals.pairs, 3);
     assert_int_equal(totals.skipped, 1);
     assert_int_equal(totals.source_tokens, 3 + 2 + 2);
@@ -157,7 +157,7 @@ static void faulty_pairs_are_left_out_where_it_is_wished(void **state)
     request.skip_faulty = true;
     struct yk_sentence_pairs *pairs = open_list(&request);
     assert_int_equal(pairs->count, 2);
-    assert_int_equal(yk_sentence_pairs_totals(pairs).skipped, 4);
+    assert_int_equal(yk_sentence_pairs_compute_totals(pairs).skipped, 4);
     const struct yk_sentence_pair last = yk_sentence_pairs_at(pairs, 1);
     assert_ids(last.source, last.source_count, 9, 2);
     assert_ids(last.target, last.target_count, 9, 2);

@@ -20,12 +20,12 @@ static void read_all(const char *path, const struct yk_chunk_boundary_rules *cut
     size_t length = 0;
     assert_ok(yk_text_reader_open(path, cut, chunk, &reader));
     do {
-        assert_ok(yk_text_reader_next_chunk(reader, &text, &length));
+        assert_ok(yk_text_reader_read_next_chunk(reader, &text, &length));
         yk_text_add(out, out->length > 0 && length > 0 ? "|" : "");
         yk_text_add_bytes(out, text, length);
     } while (length > 0);
     /* The end stays the end. */
-    assert_ok(yk_text_reader_next_chunk(reader, &text, &length));
+    assert_ok(yk_text_reader_read_next_chunk(reader, &text, &length));
     assert_int_equal(length, 0);
     yk_text_reader_close(reader);
 }
@@ -95,7 +95,7 @@ static void assert_refused_at(const void *bytes, size_t length, const char *what
     assert_ok(yk_text_reader_open(path, &at_spaces, 8, &reader));
     yk_status status = YK_OK;
     while (status == YK_OK && given > 0) {
-        status = yk_text_reader_next_chunk(reader, &text, &given);
+        status = yk_text_reader_read_next_chunk(reader, &text, &given);
     }
     assert_int_equal(status, YK_ERROR_INPUT);
     assert_string_equal(yk_status_message(), message);
@@ -133,7 +133,7 @@ static void what_cannot_be_cut_is_refused_where_it_is_too_long(void **state)
     yk_text_free(&chunks);
     const char *path = support_scratch_write("a.txt", bytes, MAX + 1);
     assert_ok(yk_text_reader_open(path, &at_spaces, CHUNK, &reader));
-    assert_int_equal(yk_text_reader_next_chunk(reader, &text, &length), YK_ERROR_INPUT);
+    assert_int_equal(yk_text_reader_read_next_chunk(reader, &text, &length), YK_ERROR_INPUT);
     assert_non_null(strstr(yk_status_message(), ":1:1: from here on, 1MiB of text have no place"));
     yk_text_reader_close(reader);
     free(bytes);
@@ -154,7 +154,8 @@ static void what_is_no_text_is_refused_before_a_chunk_ends(void **state)
         const char *text = NULL;
         size_t length = 0;
         assert_ok(yk_text_reader_open(path, cuts[i], YK_TEXT_READER_CHUNK_BYTES, &reader));
-        assert_fails(yk_text_reader_next_chunk(reader, &text, &length), YK_ERROR_INPUT, message);
+        assert_fails(yk_text_reader_read_next_chunk(reader, &text, &length), YK_ERROR_INPUT,
+                     message);
         yk_text_reader_close(reader);
     }
 }
@@ -168,8 +169,8 @@ static void a_reader_that_is_to_stop_reads_no_further(void **state)
     atomic_bool stop = true;
     const char *path = support_scratch_write_text("a.txt", "one two three");
     assert_ok(yk_text_reader_open(path, &at_spaces, 4, &reader));
-    yk_text_reader_set_stop(reader, &stop);
-    assert_int_equal(yk_text_reader_next_chunk(reader, &text, &length), YK_ERROR_STOPPED);
+    yk_text_reader_set_stop_flag(reader, &stop);
+    assert_int_equal(yk_text_reader_read_next_chunk(reader, &text, &length), YK_ERROR_STOPPED);
     yk_text_reader_close(reader);
 }
 

@@ -34,8 +34,8 @@ static void what_is_written_reads_back_as_the_same_map(void **state)
     const struct yk_device_map *read = NULL;
     assert_ok(yk_arena_create(&arena));
     assert_ok(yk_export_accelerate_device_map(&map, &text));
-    assert_ok(yk_device_map_read(text.bytes, text.length, "map.json",
-                                 support_hf_modules("llama-tiny", arena), 2, arena, &read));
+    assert_ok(yk_device_map_parse(text.bytes, text.length, "map.json",
+                                  support_hf_modules("llama-tiny", arena), 2, arena, &read));
     assert_int_equal(read->count, map.count);
     for (int32_t i = 0; i < map.count; i++) {
         assert_string_equal(read->entries[i].module, entries[i].module);

@@ -83,7 +83,7 @@ static void a_placement_is_refused(void **state)
     made->plan->group_count = 2;
     made->plan->layers[5].group = 1;
     assert_int_equal(
-        yk_export_write(&yk_exporter_ddp, made->plan, made->model, made->cluster, &out, &out),
+        yk_export_write_plan(&yk_exporter_ddp, made->plan, made->model, made->cluster, &out, &out),
         YK_ERROR_INPUT);
     assert_int_equal(out.length, 0);
     yk_text_free(&out);

@@ -27,7 +27,7 @@ static double number(const struct made_plan *made, bool stage, const char *key)
     struct yk_json *root = NULL;
     double value = -1;
     assert_ok(yk_json_parse(yk_text_chars(&made->out), made->out.length, &root));
-    yk_json_number(
+    yk_json_number_value(
         yk_json_get_member(stage ? yk_json_get_member(root, "zero_optimization") : root, key),
         &value);
     yk_json_destroy(root);

@@ -133,7 +133,7 @@ static void export_all(const struct yk_plan *plan, const struct yk_model *model,
         const struct yk_exporter *exporter = yk_exporters[i];
         struct yk_text out = {0};
         struct yk_text notes = {0};
-        const yk_status status = yk_export_write(exporter, plan, model, cluster, &out, &notes);
+        const yk_status status = yk_export_write_plan(exporter, plan, model, cluster, &out, &notes);
         assert_int_equal(status,
                          exporter->supports_groups || has_one_group(plan) ? YK_OK : YK_ERROR_INPUT);
         if (status == YK_OK) {
@@ -151,8 +151,8 @@ static void any_plan_is_written_or_refused_as_a_whole(void **state)
     static const char *const models[] = {"gpt-nano", "gpt2", "bert-base-mlm", "transformer-base"};
     struct yk_random random = yk_random_from_seed(7);
     struct yk_cluster *cluster = NULL;
-    assert_ok(
-        yk_cluster_parse("2x(2xa30 @ pcie4) + 1x(1xtitanxp + cpu:8 @ pcie3) @ 10GbE", &cluster));
+    assert_ok(yk_cluster_parse_line("2x(2xa30 @ pcie4) + 1x(1xtitanxp + cpu:8 @ pcie3) @ 10GbE",
+                                    &cluster));
     for (int i = 0; i < ROUNDS; i++) {
         struct yk_plan_file_context context = {.cluster = cluster};
         struct yk_arena *arena = NULL;

@@ -193,7 +193,7 @@ static void a_placement_is_refused(void **state)
     made->plan->group_count = 2;
     made->plan->layers[3].group = 1;
     assert_fails(
-        yk_export_write(&yk_exporter_fsdp, made->plan, made->model, made->cluster, &out, &out),
+        yk_export_write_plan(&yk_exporter_fsdp, made->plan, made->model, made->cluster, &out, &out),
         YK_ERROR_INPUT,
         "fsdp trains every layer on all ranks, but this plan has layers in several "
         "groups; a placement can be exported to accelerate");

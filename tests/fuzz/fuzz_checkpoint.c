@@ -16,7 +16,7 @@ static void check(const char *bytes, size_t size, struct yk_arena *arena)
     struct yk_checkpoint checkpoint = {.arena = arena};
     const char *model = NULL;
     struct yk_json *options = NULL;
-    if (yk_checkpoint_state_read(bytes, size, arena, &checkpoint, &model) != YK_OK) {
+    if (yk_checkpoint_state_parse_json(bytes, size, arena, &checkpoint, &model) != YK_OK) {
         return;
     }
     fuzz_accept();
@@ -38,7 +38,7 @@ static void check(const char *bytes, size_t size, struct yk_arena *arena)
 {
     struct yk_manifest manifest = {0};
     struct yk_text again = {0};
-    if (yk_manifest_parse(bytes, size, arena, &manifest) != YK_OK) {
+    if (yk_manifest_parse_json(bytes, size, arena, &manifest) != YK_OK) {
         return;
     }
     fuzz_accept();
@@ -46,7 +46,7 @@ static void check(const char *bytes, size_t size, struct yk_arena *arena)
         const char *name = manifest.files[i].name;
         fuzz_expect(*name && *name != '.' && !strchr(name, '/'), "names are plain");
     }
-    yk_manifest_write(&manifest, &again);
+    yk_manifest_write_json(&manifest, &again);
     fuzz_expect(again.length == size && memcmp(again.bytes, bytes, size) == 0,
                 "a manifest is written in one way only");
     yk_text_free(&again);

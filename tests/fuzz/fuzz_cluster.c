@@ -23,9 +23,9 @@ static yk_status read_input(const uint8_t *data, size_t size, struct yk_cluster 
     struct yk_text text = {0};
     yk_text_add_bytes(&text, (const char *)data, size);
 #ifdef FUZZ_LINE
-    const yk_status status = yk_cluster_parse(yk_text_chars(&text), out);
+    const yk_status status = yk_cluster_parse_line(yk_text_chars(&text), out);
 #else
-    const yk_status status = yk_cluster_read((const char *)data, size, "fuzz", out);
+    const yk_status status = yk_cluster_read_json((const char *)data, size, "fuzz", out);
 #endif
     yk_text_free(&text);
     return status;
@@ -41,9 +41,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check(support_cluster_broken_promise(cluster));
     struct yk_text text = {0};
     struct yk_cluster *again = NULL;
-    if (yk_cluster_write(cluster, &text) == YK_OK) {
+    if (yk_cluster_write_json(cluster, &text) == YK_OK) {
         const yk_status status =
-            yk_cluster_read(yk_text_chars(&text), text.length, "written", &again);
+            yk_cluster_read_json(yk_text_chars(&text), text.length, "written", &again);
         check(status == YK_OK ? support_cluster_difference(cluster, again) : yk_status_message());
     }
     yk_cluster_destroy(again);

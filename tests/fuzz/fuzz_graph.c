@@ -1,5 +1,5 @@
 /*
- * Fuzz target of one reader of graphs, FUZZ_READER. The bytes go through yk_graph_read() as a
+ * Fuzz target of one reader of graphs, FUZZ_READER. The bytes go through yk_graph_read_text() as a
  * user's file would, and straight into the reader, so that none are lost on being recognised. A
  * graph that is accepted must keep every promise of graph.h.
  */
@@ -25,13 +25,13 @@ static void read_as_file(const char *text, size_t length,
                          const struct yk_graph_read_options *options)
 {
     struct yk_graph *graph = NULL;
-    if (yk_graph_read(text, length, "fuzz", options, &graph) == YK_OK) {
+    if (yk_graph_read_text(text, length, "fuzz", options, &graph) == YK_OK) {
         check(graph);
         yk_graph_destroy(graph);
     }
 }
 
-static void read_directly(const struct yk_graph_document *document,
+static void read_directly(const struct yk_graph_reader_input *document,
                           const struct yk_graph_read_options *options)
 {
     struct yk_graph_builder *builder = NULL;
@@ -59,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     read_as_file(text, size, options);
     struct yk_json *json = NULL;
     (void)!yk_json_parse(text, size, &json);
-    const struct yk_graph_document document = {.text = text, .length = size, .json = json};
+    const struct yk_graph_reader_input document = {.text = text, .length = size, .json = json};
     read_directly(&document, options);
     yk_json_destroy(json);
     return 0;

@@ -67,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!tokenizer) {
         tokenizer = support_word_tokenizer(names, 10, "<|begin_of_text|>");
     }
-    (void)yk_instruction_files_match_beginning((const char *)data, size);
+    (void)yk_instruction_files_recognize_beginning((const char *)data, size);
     for (int options = 0; options < 4; options++) {
         const struct yk_instructions_request request = {
             .path = "fuzz",

@@ -18,8 +18,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct yk_graph_read_options options = {0};
     struct yk_graph *graph = NULL;
     int32_t devices[16];
-    if (yk_graph_read(yk_graph_heft_example_json, strlen(yk_graph_heft_example_json), "example",
-                      &options, &graph) != YK_OK) {
+    if (yk_graph_read_text(yk_graph_heft_example_json, strlen(yk_graph_heft_example_json),
+                           "example", &options, &graph) != YK_OK) {
         abort();
     }
     if (yk_assignment_read_devices((const char *)data, size, "fuzz", graph, devices) == YK_OK) {
@@ -49,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         yk_module_tree_build(config, arena, &modules) != YK_OK) {
         abort();
     }
-    if (yk_device_map_read((const char *)data, size, "fuzz", modules, DEVICES, arena, &map) ==
+    if (yk_device_map_parse((const char *)data, size, "fuzz", modules, DEVICES, arena, &map) ==
         YK_OK) {
         fuzz_accept();
         for (int32_t i = 0; i < modules->tensor_count; i++) {

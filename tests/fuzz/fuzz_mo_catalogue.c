@@ -6,7 +6,7 @@
 
 #include "base/utf8.h"
 #include "data/mo_catalogue.h"
-#include "data/pair_cleaning.h"
+#include "data/sentence_pair_cleaning.h"
 
 #include <string.h>
 
@@ -20,26 +20,26 @@ static void check_text(struct yk_mo_string text, const uint8_t *data, size_t siz
     }
 }
 
-static void clean(struct yk_pair_cleaning_sides *sides, struct yk_mo_string source,
+static void clean(struct yk_sentence_pair_cleaning_sides *sides, struct yk_mo_string source,
                   struct yk_mo_string other)
 {
-    enum yk_pair_reject_reason fault = YK_PAIR_ACCEPTED;
+    enum yk_sentence_pair_reject_reason fault = YK_SENTENCE_PAIR_ACCEPTED;
     sides->source = source.bytes;
     sides->source_length = source.length;
     sides->translation = other.bytes;
     sides->translation_length = other.length;
-    fuzz_expect(yk_pair_clean(sides, 400, &fault) == YK_OK, "there is memory");
-    if (fault == YK_PAIR_ACCEPTED) {
+    fuzz_expect(yk_sentence_pair_clean(sides, 400, &fault) == YK_OK, "there is memory");
+    if (fault == YK_SENTENCE_PAIR_ACCEPTED) {
         const struct yk_text *out = &sides->source_out;
         fuzz_expect(out->length > 0 &&
-                        yk_utf8_valid_length(out->bytes, out->length) == out->length &&
+                        yk_utf8_valid_prefix_length(out->bytes, out->length) == out->length &&
                         !memchr(out->bytes, '\n', out->length),
                     "a good sentence is one line of text");
     }
 }
 
 static void check_entry(const struct yk_mo_message *message, const uint8_t *data, size_t size,
-                        struct yk_pair_cleaning_sides *sides)
+                        struct yk_sentence_pair_cleaning_sides *sides)
 {
     check_text(message->context, data, size);
     check_text(message->source, data, size);
@@ -54,10 +54,10 @@ static void check_entry(const struct yk_mo_message *message, const uint8_t *data
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct yk_mo_catalogue catalogue = {0};
-    struct yk_pair_cleaning_sides sides = {0};
-    if (yk_mo_catalogue_open((const char *)data, size, "fuzz", &catalogue) == YK_OK) {
+    struct yk_sentence_pair_cleaning_sides sides = {0};
+    if (yk_mo_catalogue_parse((const char *)data, size, "fuzz", &catalogue) == YK_OK) {
         fuzz_accept();
-        check_text(yk_mo_catalogue_charset(&catalogue), data, size);
+        check_text(yk_mo_catalogue_declared_charset(&catalogue), data, size);
         if (yk_mo_catalogue_check_charset(&catalogue, "fuzz") != YK_OK) {
             fuzz_expect(yk_status_message()[0] != '\0', "a refusal says why");
         }

@@ -52,7 +52,7 @@ static void check_written(const struct yk_model_config *config, struct yk_arena 
 {
     const struct yk_model_config *again = NULL;
     struct yk_text text = {0};
-    if (yk_model_config_write(config, YK_PRECISION_FP32, &text) == YK_OK) {
+    if (yk_model_config_to_json(config, YK_PRECISION_FP32, &text) == YK_OK) {
         fuzz_expect(yk_model_config_parse(yk_text_chars(&text), text.length, "again", arena,
                                           &again) == YK_OK,
                     "what was written is read");

@@ -51,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (yk_arena_create(&arena) != YK_OK) {
         abort();
     }
-    if (yk_transfer_order_problem_read((const char *)data, size, "fuzz", arena, &problem) ==
+    if (yk_transfer_order_problem_parse((const char *)data, size, "fuzz", arena, &problem) ==
         YK_OK) {
         fuzz_accept();
         check(problem);

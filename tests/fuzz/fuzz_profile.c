@@ -42,7 +42,8 @@ static yk_status look_at_layer(void *user, const struct yk_profile_layer_row *ro
         return YK_OK;
     }
     check_curve(yk_profile_find_layer_times(rows->profile, &row->layer, &curve), &curve);
-    if (yk_profile_find_nearest_sequences(rows->profile, &row->layer, &below, &above) == YK_OK) {
+    if (yk_profile_find_nearest_sequence_lengths(rows->profile, &row->layer, &below, &above) ==
+        YK_OK) {
         fuzz_expect(below == 0 || (below > 0 && below < row->layer.sequence), "below is below");
         fuzz_expect(above == 0 || above > row->layer.sequence, "above is above");
     }
@@ -73,7 +74,7 @@ static yk_status look_at_fact(void *user, const struct yk_profile_fact_row *row)
     struct rows *rows = user;
     double value = 0;
     if (rows->count++ < MOST_ROWS &&
-        yk_profile_find_fact(rows->profile, &row->fact, &value) == YK_OK) {
+        yk_profile_find_fact_value(rows->profile, &row->fact, &value) == YK_OK) {
         fuzz_expect(isnan(value) || isfinite(value), "facts are numbers");
     }
     return YK_OK;
@@ -139,7 +140,7 @@ static void add(const char *path)
     double value = 0;
     if (yk_profile_open_or_recreate(path, &note, &profile) == YK_OK &&
         yk_profile_add_fact(profile, &fact, &one) == YK_OK) {
-        fuzz_expect(yk_profile_find_fact(profile, &fact, &value) != YK_OK || value == 1,
+        fuzz_expect(yk_profile_find_fact_value(profile, &fact, &value) != YK_OK || value == 1,
                     "what was added is found");
     }
     yk_text_free(&note);

@@ -5,7 +5,7 @@
  */
 #include "fuzz/fuzz.h"
 
-#include "comm/rendezvous/listener.h"
+#include "comm/rendezvous/rendezvous_listener.h"
 
 #include <string.h>
 #include <sys/socket.h>
@@ -71,7 +71,7 @@ static void check_pending(const uint8_t *data, size_t size, const int *ends)
     fuzz_expect(write(ends[1], data, size) == (ssize_t)size && shutdown(ends[1], SHUT_WR) == 0,
                 "there is room");
     while (handshake.connection.fd >= 0) {
-        fuzz_expect(yk_rendezvous_listener_handshake_receive(&handshake, &has_claim, &claim) ==
+        fuzz_expect(yk_rendezvous_listener_handshake_advance(&handshake, &has_claim, &claim) ==
                         YK_OK,
                     "there are random numbers");
         if (has_claim) {

@@ -11,7 +11,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct yk_run_report_option *options = NULL;
     int32_t count = -1;
     fuzz_expect(yk_arena_create(&arena) == YK_OK, "there is memory");
-    if (yk_run_options_read((const char *)data, size, "fuzz", arena, &options, &count) == YK_OK) {
+    if (yk_run_options_parse_json((const char *)data, size, "fuzz", arena, &options, &count) ==
+        YK_OK) {
         struct yk_text page = {0};
         const struct yk_run_report report = {
             .title = "fuzz", .options = options, .option_count = count};

@@ -11,7 +11,7 @@
 static void write_ranks(const struct yk_run_summary *summary, struct yk_text *out)
 {
     yk_text_add(out, "{\"ranks\":");
-    yk_run_summary_write_ranks(summary->ranks, summary->rank_count, out);
+    yk_run_summary_write_ranks_json(summary->ranks, summary->rank_count, out);
     yk_text_add(out, "}");
     fuzz_expect(!out->failed, "there is memory");
 }
@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct yk_text second = {0};
     struct yk_text page = {0};
     fuzz_expect(yk_arena_create(&arena) == YK_OK, "there is memory");
-    if (yk_run_summary_read((const char *)data, size, "fuzz", arena, &summary) == YK_OK) {
+    if (yk_run_summary_parse((const char *)data, size, "fuzz", arena, &summary) == YK_OK) {
         fuzz_accept();
         const struct yk_run_report report = {
             .title = "fuzz",
@@ -33,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             .rank_count = summary.rank_count,
         };
         write_ranks(&summary, &first);
-        fuzz_expect(yk_run_summary_read(first.bytes, first.length, "written", arena, &summary) ==
+        fuzz_expect(yk_run_summary_parse(first.bytes, first.length, "written", arena, &summary) ==
                         YK_OK,
                     "what was written is read");
         write_ranks(&summary, &second);

@@ -18,7 +18,7 @@ static void check(const struct yk_safetensors_header *header, uint64_t begin, ui
         uint64_t bytes = 0;
         fuzz_expect(entry->type >= 0 && entry->type < YK_TENSOR_DTYPE_COUNT, "types are known");
         fuzz_expect(entry->rank >= 0 && entry->rank <= YK_TENSOR_MAX_RANK, "ranks have a limit");
-        fuzz_expect(yk_tensor_bytes(entry->type, entry->rank, entry->shape, &bytes) &&
+        fuzz_expect(yk_tensor_compute_bytes(entry->type, entry->rank, entry->shape, &bytes) &&
                         bytes == entry->bytes,
                     "bytes are those of type and shape");
         fuzz_expect(entry->offset == at, "tensors follow each other");

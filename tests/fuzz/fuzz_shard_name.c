@@ -17,7 +17,7 @@ static void check_again(const struct yk_text *again, const char *name)
 
 static void check_part(const char *name)
 {
-    struct yk_shard_slice part;
+    struct yk_shard_slice_name part;
     struct yk_text again = {0};
     if (!yk_shard_parse_slice_name(name, &part)) {
         return;

@@ -27,8 +27,8 @@ static void check_text(const struct yk_tokenizer *tokenizer, const char *text, s
     struct yk_token_ids again = {0};
     fuzz_expect(yk_tokenizer_encoder_create(tokenizer, &encoder) == YK_OK, "there is memory");
     const yk_status status =
-        yk_tokenizer_encode(encoder, text, length, "text", YK_SPECIAL_TOKENS_NONE, &plain);
-    fuzz_expect(yk_tokenizer_encode(encoder, text, length, "text", YK_SPECIAL_TOKENS_NONE,
+        yk_tokenizer_encode(encoder, text, length, "text", YK_ADD_SPECIAL_TOKENS_NO, &plain);
+    fuzz_expect(yk_tokenizer_encode(encoder, text, length, "text", YK_ADD_SPECIAL_TOKENS_NO,
                                     &again) == status,
                 "the second time is like the first");
     if (status == YK_OK) {
@@ -42,7 +42,7 @@ static void check_text(const struct yk_tokenizer *tokenizer, const char *text, s
                             plain.items[i] < yk_tokenizer_vocabulary_size(tokenizer),
                         "tokens are below the count");
         }
-        fuzz_expect(yk_tokenizer_encode(encoder, text, length, "text", YK_SPECIAL_TOKENS_ADD,
+        fuzz_expect(yk_tokenizer_encode(encoder, text, length, "text", YK_ADD_SPECIAL_TOKENS_YES,
                                         &again) == YK_OK,
                     "a frame is no reason to fail");
         check_decoded(tokenizer, &again);
@@ -57,10 +57,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *bytes = (const char *)data;
     struct yk_tokenizer *tokenizer = NULL;
     const size_t length = strnlen(bytes, size);
-    if (yk_tokenizer_read(bytes, length, "tokenizer.json", &tokenizer) == YK_OK) {
+    if (yk_tokenizer_parse(bytes, length, "tokenizer.json", &tokenizer) == YK_OK) {
         fuzz_accept();
         struct yk_text words = {0};
-        yk_tokenizer_write(tokenizer, &words);
+        yk_tokenizer_append_file_contents(tokenizer, &words);
         fuzz_expect(words.length == length && memcmp(words.bytes, bytes, length) == 0,
                     "a tokenizer writes what it read");
         yk_text_free(&words);
@@ -68,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             check_text(tokenizer, bytes + length + 1, size - length - 1);
         }
         for (int role = 0; role < YK_TOKEN_ROLE_COUNT; role++) {
-            fuzz_expect(yk_tokenizer_id_of_role(tokenizer, (enum yk_token_role)role) <
+            fuzz_expect(yk_tokenizer_find_role_id(tokenizer, (enum yk_token_role)role) <
                             yk_tokenizer_vocabulary_size(tokenizer),
                         "roles are tokens");
         }

@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct yk_run_metrics metrics = {0};
     struct yk_text page = {0};
     fuzz_expect(yk_arena_create(&arena) == YK_OK, "there is memory");
-    if (yk_run_metrics_read((const char *)data, size, "fuzz", arena, &metrics) == YK_OK) {
+    if (yk_run_metrics_parse((const char *)data, size, "fuzz", arena, &metrics) == YK_OK) {
         fuzz_accept();
         const struct yk_run_report report = {
             .title = "fuzz",
@@ -45,12 +45,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct yk_trace *again = NULL;
     struct yk_text first = {0};
     struct yk_text second = {0};
-    if (yk_chrome_trace_read((const char *)data, size, "fuzz", &trace) == YK_OK) {
+    if (yk_chrome_trace_parse_json((const char *)data, size, "fuzz", &trace) == YK_OK) {
         fuzz_accept();
-        fuzz_expect(yk_chrome_trace_write(trace, &first) == YK_OK, "it can be written");
-        fuzz_expect(yk_chrome_trace_read(first.bytes, first.length, "written", &again) == YK_OK,
+        fuzz_expect(yk_chrome_trace_write_json(trace, &first) == YK_OK, "it can be written");
+        fuzz_expect(yk_chrome_trace_parse_json(first.bytes, first.length, "written", &again) ==
+                        YK_OK,
                     "what was written is read");
-        fuzz_expect(yk_chrome_trace_write(again, &second) == YK_OK, "it can be written again");
+        fuzz_expect(yk_chrome_trace_write_json(again, &second) == YK_OK, "it can be written again");
         fuzz_expect(strcmp(first.bytes, second.bytes) == 0, "it is the same");
     }
     yk_text_free(&first);

@@ -57,7 +57,7 @@ static void check_verdict(const struct yk_watchdog_failure *failure)
 }
 
 /* As rank 0 and the others use it. */
-static void use(const struct yk_watchdog_message *message, struct yk_watchdog_rank_state *states,
+static void use(const struct yk_watchdog_message *message, struct yk_watchdog_current_ops *states,
                 bool *left)
 {
     struct yk_watchdog_failure failure = {
@@ -78,7 +78,7 @@ static void use(const struct yk_watchdog_message *message, struct yk_watchdog_ra
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct yk_watchdog_rank_state states[RANKS] = {0};
+    struct yk_watchdog_current_ops states[RANKS] = {0};
     bool left[RANKS] = {false};
     struct fields fields = {data, size};
     struct yk_watchdog_message message;

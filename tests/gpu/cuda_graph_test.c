@@ -20,7 +20,7 @@ static const struct yk_backend *backend;
 
 static struct replay_bench open_replaying(void)
 {
-    const struct yk_backend_options options = {.graphs = true, .attention = "own"};
+    const struct yk_backend_device_options options = {.graphs = true, .attention = "own"};
     return replay_bench_open(backend, &options);
 }
 
@@ -57,7 +57,7 @@ static float read_counter(const struct replay_bench *bench)
 
 /* ---- tests ---- */
 
-static void repeat_with(const struct yk_backend_options *options)
+static void repeat_with(const struct yk_backend_device_options *options)
 {
     struct replay_bench bench = replay_bench_open(backend, options);
     repeat(&bench, "layer", 0.125F, direct(&bench, 0.125F));
@@ -67,26 +67,26 @@ static void repeat_with(const struct yk_backend_options *options)
 static void range_gives_the_same_bits_every_time(void **state)
 {
     (void)state;
-    repeat_with(&(struct yk_backend_options){.graphs = true, .attention = "own"});
+    repeat_with(&(struct yk_backend_device_options){.graphs = true, .attention = "own"});
 }
 
 static void ranges_with_graphs_off_give_the_same_bits(void **state)
 {
     (void)state;
-    repeat_with(&(struct yk_backend_options){.attention = "own"});
+    repeat_with(&(struct yk_backend_device_options){.attention = "own"});
 }
 
 static void products_side_by_side_are_replayed(void **state)
 {
     (void)state;
-    repeat_with(
-        &(struct yk_backend_options){.graphs = true, .side_streams = true, .attention = "own"});
+    repeat_with(&(struct yk_backend_device_options){
+        .graphs = true, .side_streams = true, .attention = "own"});
 }
 
 static void attention_of_a_library_is_replayed(void **state)
 {
     (void)state;
-    repeat_with(&(struct yk_backend_options){.graphs = true, .attention = "cudnn"});
+    repeat_with(&(struct yk_backend_device_options){.graphs = true, .attention = "cudnn"});
 }
 
 enum {
@@ -98,7 +98,7 @@ enum {
 /* Dequantises tensors into two places by turns, the later ones ahead, and copies them to where
  * results are. `first` is the turn of the first. */
 static void print_tensors(const struct replay_bench *bench, char *memory,
-                          enum yk_dequantise_order first)
+                          enum yk_dequantise_schedule first)
 {
     for (int i = 0; i < TENSORS; i++) {
         char *place = memory + (ptrdiff_t)(TENSORS + i % 2) * TENSOR_ROOM;
@@ -108,7 +108,7 @@ static void print_tensors(const struct replay_bench *bench, char *memory,
             .type = YK_PRECISION_BF16,
             .order = i == 0 ? first : YK_DEQUANTISE_PREFETCH,
         };
-        (void)yk_ops_nf4_set_pointers(memory + (ptrdiff_t)i * TENSOR_ROOM, WEIGHTS, &op.from);
+        (void)yk_ops_lay_out_nf4_tensor(memory + (ptrdiff_t)i * TENSOR_ROOM, WEIGHTS, &op.from);
         backend->dequantise(bench->lane, &op);
         backend->copy(bench->lane, bench->at.results + (ptrdiff_t)i * TENSOR_ROOM, place,
                       TENSOR_ROOM);
@@ -116,7 +116,7 @@ static void print_tensors(const struct replay_bench *bench, char *memory,
 }
 
 static uint64_t read_tensors(const struct replay_bench *bench, char *memory, const char *name,
-                             enum yk_dequantise_order first)
+                             enum yk_dequantise_schedule first)
 {
     uint64_t digest = 0;
     backend->clear(bench->lane, bench->at.results, replay_bench_bytes(bench));
@@ -144,7 +144,8 @@ static void weights_made_ahead_are_replayed(void **state)
             .from = bench.at.inputs + (ptrdiff_t)i * REPLAY_ALIGNMENT,
             .type = YK_PRECISION_BF16,
         };
-        (void)yk_ops_nf4_set_pointers((char *)memory + (ptrdiff_t)i * TENSOR_ROOM, WEIGHTS, &op.to);
+        (void)yk_ops_lay_out_nf4_tensor((char *)memory + (ptrdiff_t)i * TENSOR_ROOM, WEIGHTS,
+                                        &op.to);
         backend->quantise(bench.lane, &op);
     }
     const uint64_t expected = read_tensors(&bench, memory, NULL, YK_DEQUANTISE_IN_ORDER);
@@ -329,7 +330,7 @@ static void *work_alone(void *user)
 static void lanes_are_captured_side_by_side(void **state)
 {
     (void)state;
-    const struct yk_backend_options options = {.graphs = true, .attention = "own"};
+    const struct yk_backend_device_options options = {.graphs = true, .attention = "own"};
     struct yk_backend_device *device = NULL;
     struct worker workers[LANES];
     pthread_t threads[LANES];

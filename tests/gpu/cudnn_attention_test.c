@@ -136,7 +136,7 @@ static void open_place(const struct yk_backend *backend, const char *choice,
                        const struct attend_case *one, const struct numbers *numbers,
                        struct place *out)
 {
-    const struct yk_backend_options options = {.attention = choice};
+    const struct yk_backend_device_options options = {.attention = choice};
     const size_t bytes = (size_t)numbers->input_count * sizeof(uint16_t);
     const size_t sum_bytes = (size_t)(numbers->q_rows * one->heads) * sizeof(float);
     *out = (struct place){.backend = backend};
@@ -346,7 +346,7 @@ static const struct yk_backend *backend_or_skip(void)
     }
     const struct yk_backend *backend = NULL;
     assert_ok(yk_backend_load_plugin(path, &backend));
-    const struct yk_backend_options options = {.attention = "own"};
+    const struct yk_backend_device_options options = {.attention = "own"};
     struct yk_backend_device *device = NULL;
     if (backend->open(&options, &device) != YK_OK) {
         skip();

@@ -31,7 +31,7 @@ static bool find_nearby(char path[PATH_MAX])
 
 int gpu_find(const struct yk_backend **out)
 {
-    const struct yk_backend_options options = {0};
+    const struct yk_backend_device_options options = {0};
     const char *named = getenv("YOKE_CUDA_PLUGIN");
     char nearby[PATH_MAX];
     struct yk_backend_device *device = NULL;

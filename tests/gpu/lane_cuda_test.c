@@ -36,7 +36,7 @@ static const struct yk_backend *backend;
 static int make_fixture(void **state)
 {
     static struct fixture fixture;
-    const struct yk_backend_options options = {0};
+    const struct yk_backend_device_options options = {0};
     const size_t bytes = (size_t)NUMBERS * NUMBER_BYTES;
     fixture = (struct fixture){0};
     assert_ok(backend->open(&options, &fixture.device));
@@ -445,8 +445,8 @@ static void device_says_what_it_is(void **state)
     const struct fixture *fixture = *state;
     struct yk_text text = {0};
     struct yk_backend_device *device = NULL;
-    const struct yk_backend_options another = {.index = 4096};
-    const struct yk_backend_options negative = {.index = -1};
+    const struct yk_backend_device_options another = {.index = 4096};
+    const struct yk_backend_device_options negative = {.index = -1};
     backend->describe(fixture->device, &text);
     assert_true(text.length > 0);
     print_message("%s\n", yk_text_chars(&text));

@@ -111,7 +111,7 @@ static yk_status join(struct station *station)
 
 static yk_status open_station(struct station *out)
 {
-    const struct yk_backend_options options = {.graphs = true};
+    const struct yk_backend_device_options options = {.graphs = true};
     YK_TRY(find_meeting(&out->meeting));
     YK_TRY(backend->open(&options, &out->device));
     return backend->lane_create(out->device, "comm", &out->lane);

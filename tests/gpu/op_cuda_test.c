@@ -13,7 +13,7 @@
 
 static const struct yk_backend *backend;
 
-static void open_bench(const struct yk_backend_options *options, struct op_bench *out)
+static void open_bench(const struct yk_backend_device_options *options, struct op_bench *out)
 {
     assert_ok(op_bench_open(backend, options, out));
     out->tolerance[YK_PRECISION_FP32] = 1e-4;
@@ -25,7 +25,7 @@ static void open_bench(const struct yk_backend_options *options, struct op_bench
 static void try_side_by_side(const struct op_row *row)
 {
     struct op_bench bench;
-    open_bench(&(struct yk_backend_options){.side_streams = true}, &bench);
+    open_bench(&(struct yk_backend_device_options){.side_streams = true}, &bench);
     const bool right = op_try(&bench, row, "side by side");
     op_bench_close(&bench);
     assert_true(right);
@@ -35,7 +35,7 @@ static void op_answers_as_the_reference_does(void **state)
 {
     const struct op_row *row = *state;
     struct op_bench bench;
-    open_bench(&(struct yk_backend_options){0}, &bench);
+    open_bench(&(struct yk_backend_device_options){0}, &bench);
     const bool right = op_try(&bench, row, "first time");
     const uint64_t first = bench.digest;
     const bool right_again = op_try(&bench, row, "again");

@@ -70,8 +70,8 @@ static void trains_as_pytorch_does(void **state)
 {
     const struct run *run = *state;
     struct training_case *c = training_case_open(run->name);
-    const struct yk_backend_options options = {.matmul_cache_path =
-                                                   support_scratch_path("products.txt")};
+    const struct yk_backend_device_options options = {.matmul_cache_path =
+                                                          support_scratch_path("products.txt")};
     const struct model_oracle_request request = {
         .backend = backend,
         .options = &options,

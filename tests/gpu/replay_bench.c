@@ -97,7 +97,7 @@ void replay_bench_drop(struct replay_bench *bench)
 }
 
 struct replay_bench replay_bench_open(const struct yk_backend *backend,
-                                      const struct yk_backend_options *options)
+                                      const struct yk_backend_device_options *options)
 {
     struct yk_backend_device *device = NULL;
     struct replay_bench bench;

@@ -49,7 +49,7 @@ struct replay_bench {
 };
 
 struct replay_bench replay_bench_open(const struct yk_backend *backend,
-                                      const struct yk_backend_options *options);
+                                      const struct yk_backend_device_options *options);
 void replay_bench_close(struct replay_bench *bench);
 
 /* Opens a bench on a device that is already open. replay_bench_drop() does not close the device. */

@@ -222,9 +222,9 @@ static void memory_must_be_a_number_of_bytes(void **state)
                  "device \"P1\": memory must be a number of bytes, 0 or more");
     add_devices(*state, 2);
     add_task(*state, "a", 1, 1);
-    assert_fails(yk_graph_builder_set_last_task_memory(*state, NAN), YK_ERROR_INPUT,
+    assert_fails(yk_graph_builder_set_last_task_bytes(*state, NAN), YK_ERROR_INPUT,
                  "task \"a\": memory must be a number of bytes, 0 or more");
-    assert_fails(yk_graph_builder_set_last_task_memory(*state, 1e17), YK_ERROR_INPUT,
+    assert_fails(yk_graph_builder_set_last_task_bytes(*state, 1e17), YK_ERROR_INPUT,
                  "task \"a\": memory of 1e+17 bytes is too large");
     assert_fails(yk_graph_builder_set_group_resident_bytes(*state, "g", -1), YK_ERROR_INPUT,
                  "group \"g\": resident must be a number of bytes, 0 or more");

@@ -344,7 +344,7 @@ static void deep_nesting_is_refused(void **state)
     const int length = snprintf(text, 100, "{\"yoke\": 1, \"tasks\": ");
     memset(text + length, '[', DEPTH);
     struct yk_graph *graph = NULL;
-    assert_int_equal(yk_graph_read(text, (size_t)length + DEPTH, SUPPORT_SOURCE, NULL, &graph),
+    assert_int_equal(yk_graph_read_text(text, (size_t)length + DEPTH, SUPPORT_SOURCE, NULL, &graph),
                      YK_ERROR_INPUT);
     assert_non_null(strstr(yk_status_message(), "depth"));
     free(text);

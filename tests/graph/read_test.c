@@ -163,12 +163,14 @@ static void zeros_and_stray_bytes_are_refused(void **state)
     static const char zero_in_text[] = "1 2 0 5\n5\0 6\n";
     static const char only_zeros[4] = {0};
     assert_int_equal(
-        yk_graph_read(zero_in_json, sizeof zero_in_json - 1, SUPPORT_SOURCE, NULL, &graph),
+        yk_graph_read_text(zero_in_json, sizeof zero_in_json - 1, SUPPORT_SOURCE, NULL, &graph),
         YK_ERROR_INPUT);
-    assert_fails(yk_graph_read(zero_in_text, sizeof zero_in_text - 1, SUPPORT_SOURCE, NULL, &graph),
-                 YK_ERROR_INPUT, "test: line 2, column 1: a cost should be a number, not \"5?\"");
-    assert_int_equal(yk_graph_read(only_zeros, sizeof only_zeros, SUPPORT_SOURCE, NULL, &graph),
-                     YK_ERROR_INPUT);
+    assert_fails(
+        yk_graph_read_text(zero_in_text, sizeof zero_in_text - 1, SUPPORT_SOURCE, NULL, &graph),
+        YK_ERROR_INPUT, "test: line 2, column 1: a cost should be a number, not \"5?\"");
+    assert_int_equal(
+        yk_graph_read_text(only_zeros, sizeof only_zeros, SUPPORT_SOURCE, NULL, &graph),
+        YK_ERROR_INPUT);
     assert_refused("1 2 0 \xff\xfe\n5 6\n", NULL,
                    "line 1, column 7: the planted optimum should be a number, not \"??\"");
     assert_null(graph);

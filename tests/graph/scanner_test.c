@@ -24,7 +24,7 @@ static void numbers_are_read_across_lines_and_comments(void **state)
     assert_true(yk_graph_scanner_skip_to_token(&scanner));
     assert_ok(yk_graph_scanner_read_integer(&scanner, "n", 7, 7, &integer));
     assert_false(yk_graph_scanner_skip_to_token(&scanner));
-    assert_fails(yk_graph_scanner_prefix_line_number(&scanner, yk_fail(YK_ERROR_INPUT, "x")),
+    assert_fails(yk_graph_scanner_prefix_error_line(&scanner, yk_fail(YK_ERROR_INPUT, "x")),
                  YK_ERROR_INPUT, "line 5: x");
 }
 

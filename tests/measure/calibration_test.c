@@ -134,7 +134,7 @@ static yk_status calibrate(struct made_run *run)
 static void end(struct made_run *run)
 {
     yk_calibration_free(&run->calibration);
-    yk_sim_destroy(run->sim);
+    yk_sim_result_destroy(run->sim);
     yk_layer_costs_destroy(run->costs);
     yk_profile_close(run->profile);
     yk_program_destroy(run->program);
@@ -153,7 +153,7 @@ static double fact_of(const struct made_run *run, const char *name)
 {
     const struct yk_profile_fact_key fact = {link_name, name};
     double value = NAN;
-    assert_ok(yk_profile_find_fact(run->profile, &fact, &value));
+    assert_ok(yk_profile_find_fact_value(run->profile, &fact, &value));
     return value;
 }
 
@@ -163,7 +163,7 @@ static double reported_s(const struct made_run *run, struct yk_layer_costs *cost
 {
     static const int32_t devices[RANKS] = {0, 1};
     static const struct yk_ring_devices all = {devices, RANKS};
-    struct yk_cost_time time = {0};
+    struct yk_cost_time_estimate time = {0};
     double seconds = NAN;
     switch (op->kind) {
     case YK_OP_FORWARD:
@@ -193,7 +193,7 @@ static double reported_s(const struct made_run *run, struct yk_layer_costs *cost
 static void assert_reported(struct made_run *run, double more_update_s)
 {
     struct yk_layer_costs *costs = NULL;
-    assert_ok(yk_profiler_write_rows(&run->calibration.rows, run->profile));
+    assert_ok(yk_profiler_write_unsaved_rows(&run->calibration.rows, run->profile));
     assert_ok(yk_layer_costs_create(&run->sources, run->cache, &costs));
     for (int32_t i = 0; i < run->program->ranks[0].op_count; i++) {
         const struct yk_op *op = &run->program->ranks[0].ops[i];
@@ -275,7 +275,7 @@ static void differences_come_by_what_they_do_to_a_step(void **state)
     begin(&run, 1, true);
     assert_ok(calibrate(&run));
     for (int32_t i = 0; i < run.calibration.class_count; i++) {
-        const struct yk_calibration_class *class = &run.calibration.classes[i];
+        const struct yk_calibration_op_class *class = &run.calibration.classes[i];
         assert_near(class->difference_s, class->times * (class->measured_s - class->predicted_s));
         assert_true(fabs(class->difference_s) <= before_s);
         assert_int_equal(class->count, RANKS * class->times);

@@ -1,4 +1,4 @@
-#include "measure/counters/recorder.h"
+#include "measure/counters/counter_recorder.h"
 
 #include "support/programs/small_program.h"
 #include "support/support.h"
@@ -76,7 +76,7 @@ static void do_steps(struct doing *doing, struct yk_counter_recorder *recorder)
         at_s += 0.002;
         timeline.done_s = at_s;
         doing->last_began_s = timeline.began_s;
-        yk_counter_recorder_add_step(recorder, &timeline);
+        yk_counter_recorder_add_step_timeline(recorder, &timeline);
     }
     doing->end_s = at_s;
 }
@@ -138,8 +138,8 @@ static void end(struct yk_arena *arena, struct yk_counter_recorder *recorder)
 static yk_status explain(const struct yk_counter_recorder *recorder, int32_t count, double traced_s,
                          struct yk_arena *arena, struct yk_counter_rank_data *out, double *lag_s)
 {
-    const struct yk_counter_readings readings = {doing.readings, count, 0, 0.005};
-    return yk_counter_recorder_report_readings(recorder, &readings, traced_s, arena, out, lag_s);
+    const struct yk_counter_reading_list readings = {doing.readings, count, 0, 0.005};
+    return yk_counter_recorder_average_readings(recorder, &readings, traced_s, arena, out, lag_s);
 }
 
 /* Embed, two blocks, norm and head are equally long: forward shows (4 · 0.9 + 0.5) / 5 on average,
@@ -207,7 +207,7 @@ static void a_first_step_unlike_the_others_does_not_count(void **state)
         ops[first.count++] = (struct yk_op_interval){i, at_s, at_s + 0.2 / list->op_count};
     }
     first.done_s = 100;
-    yk_counter_recorder_add_step(recorder, &first);
+    yk_counter_recorder_add_step_timeline(recorder, &first);
     do_steps(&doing, recorder);
     read_all(&doing, 0);
     for (int32_t i = 0; i < doing.reading_count; i++) {
@@ -253,7 +253,8 @@ static void passes_are_reported_with_what_is_between_them(void **state)
     for (int i = 0; i < 20; i++) {
         const double at_s = 200 + i;
         doing.shown[doing.count++] = (struct shown){at_s, at_s + 0.75, 0.8};
-        yk_counter_recorder_add_pass(recorder, YK_COUNTER_PHASE_FORWARD, NULL, at_s, at_s + 0.75);
+        yk_counter_recorder_add_layer_pass(recorder, YK_COUNTER_STEP_PHASE_FORWARD, NULL, at_s,
+                                           at_s + 0.75);
     }
     for (int i = 0; i < 40; i++) {
         const double at_s = 199 + 0.53 * i;
@@ -279,7 +280,7 @@ static void long_lines_are_averaged(void **state)
         doing.readings[i].values[YK_COUNTER_POWER] = i % 3 == 0 ? NAN : 100.0 * (i % 3);
         doing.readings[i].values[YK_COUNTER_CLOCK] = NAN;
     }
-    assert_ok(yk_counter_recorder_series_of_all(doing.readings, 1500, arena, &line));
+    assert_ok(yk_counter_recorder_make_series(doing.readings, 1500, arena, &line));
     assert_int_equal(line.count, 500);
     assert_true(line.readings[1].begin_s == 3 && line.readings[1].end_s == 6);
     assert_true(line.readings[1].values[YK_COUNTER_POWER] == 150);

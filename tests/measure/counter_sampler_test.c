@@ -1,6 +1,6 @@
 #include "support/support.h"
 
-#include "measure/counters/sampler.h"
+#include "measure/counters/counter_sampler.h"
 
 #include "cluster/nvml.h"
 
@@ -275,7 +275,7 @@ static int32_t count_of(const struct yk_counter_sampler *sampler)
 {
     const struct yk_counter_reading *readings = NULL;
     int32_t count = 0;
-    yk_counter_sampler_readings(sampler, &readings, &count);
+    yk_counter_sampler_get_readings(sampler, &readings, &count);
     return count;
 }
 
@@ -285,7 +285,7 @@ static const struct yk_counter_reading *last_of(const struct yk_counter_sampler 
 {
     const struct yk_counter_reading *readings = NULL;
     int32_t count = 0;
-    yk_counter_sampler_readings(sampler, &readings, &count);
+    yk_counter_sampler_get_readings(sampler, &readings, &count);
     assert_int_equal(count, expected);
     return &readings[count - 1];
 }

@@ -1,7 +1,7 @@
 #include "support/support.h"
 
+#include "measure/counters/counter_sampler.h"
 #include "measure/counters/cpu_counters.h"
-#include "measure/counters/sampler.h"
 
 #include <math.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static void a_cpu_always_reports_time_and_memory(void **state)
     yk_counter_sampler_poll(sampler, 2);
     const struct yk_counter_reading *readings = NULL;
     int32_t count = 0;
-    yk_counter_sampler_readings(sampler, &readings, &count);
+    yk_counter_sampler_get_readings(sampler, &readings, &count);
     assert_int_equal(count, 1);
     const double *values = readings[0].values;
     assert_true(values[YK_COUNTER_CORES] > 0);

@@ -140,7 +140,7 @@ struct rank {
 
 static yk_status open_rank(struct rank *rank)
 {
-    const struct yk_backend_options options = {.threads = 1};
+    const struct yk_backend_device_options options = {.threads = 1};
     rank->context.backend = &pretended;
     YK_TRY(pretended.open(&options, &rank->context.device));
     YK_TRY(pretended.lane_create(rank->context.device, "load", &rank->context.lane));
@@ -173,19 +173,19 @@ static double held_bytes(const struct yk_device_context *context)
 
 /* Two pairs of the same devices: rank 0 finds 1.125 and then less, rank 1 finds 1.25 and then 1.5.
  */
-static yk_status add_besides(const struct yk_measure_team *team,
+static yk_status add_besides(const struct yk_measuring_ranks *team,
                              const struct yk_profiler_request *request,
                              struct yk_profiler *profiler)
 {
     static const double found[][RANKS] = {{1.125, 1.25}, {1.0625, 1.5}};
     int32_t ranks[RANKS] = {0, 1};
-    const struct yk_link_group pair = {.ranks = ranks, .count = RANKS};
+    const struct yk_measured_rank_group pair = {.ranks = ranks, .count = RANKS};
     profiler->team = team;
     profiler->request = request;
     for (int i = 0; i < 2; i++) {
         const struct yk_profile_measurement own = {.value = found[i][team->host_communicator->rank],
                                                    .samples = 5};
-        YK_TRY(yk_slowdown_pairs_add_devices(profiler, &pair, &own));
+        YK_TRY(yk_slowdown_rank_pairs_add_device_facts(profiler, &pair, &own));
     }
     return YK_OK;
 }
@@ -208,9 +208,9 @@ static yk_status run_again(int32_t number, int32_t ranks, void *user)
     struct measuring *measuring = user;
     struct rank rank = {0};
     yk_status status = open_rank(&rank);
-    const struct yk_measure_team team = {.host_communicator = &rank.ranks,
-                                         .device_communicator = &rank.work,
-                                         .context = rank.context};
+    const struct yk_measuring_ranks team = {.host_communicator = &rank.ranks,
+                                            .device_communicator = &rank.work,
+                                            .context = rank.context};
     const struct yk_profiler_request request = request_of(measuring);
     if (status == YK_OK) {
         status = yk_profiler_measure_layers(&measuring->again[number], &team, &request);
@@ -226,9 +226,9 @@ static yk_status run_rank(int32_t number, int32_t ranks, void *user)
     struct yk_profiler *profiler = &measuring->surveys[number];
     struct rank rank = {0};
     yk_status status = open_rank(&rank);
-    const struct yk_measure_team team = {.host_communicator = &rank.ranks,
-                                         .device_communicator = &rank.work,
-                                         .context = rank.context};
+    const struct yk_measuring_ranks team = {.host_communicator = &rank.ranks,
+                                            .device_communicator = &rank.work,
+                                            .context = rank.context};
     const struct yk_profiler_request request = request_of(measuring);
     if (status == YK_OK) {
         status = yk_profiler_measure_layers(profiler, &team, &request);
@@ -252,7 +252,8 @@ static int make(void **state)
     pretend();
     assert_ok(yk_arena_create(&measuring->arena));
     assert_ok(yk_model_config_open("gpt-nano", measuring->arena, &measuring->config));
-    assert_ok(yk_cluster_parse("1x(h200:69.7%:48GiB) + 1x(h200:13.6%:24GiB)", &measuring->cluster));
+    assert_ok(
+        yk_cluster_parse_line("1x(h200:69.7%:48GiB) + 1x(h200:13.6%:24GiB)", &measuring->cluster));
     for (int i = 0; i < RANKS; i++) {
         assert_ok(yk_profiler_init(&measuring->surveys[i]));
         assert_ok(yk_profiler_init(&measuring->besides[i]));

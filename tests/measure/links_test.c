@@ -70,7 +70,7 @@ struct rank {
 
 static yk_status open_rank(struct rank *rank, bool slow_all_gathers)
 {
-    const struct yk_backend_options options = {.threads = 1};
+    const struct yk_backend_device_options options = {.threads = 1};
     rank->context.backend = &yk_backend_cpu;
     YK_TRY(yk_backend_cpu.open(&options, &rank->context.device));
     YK_TRY(yk_backend_cpu.lane_create(rank->context.device, "load", &rank->context.lane));
@@ -108,7 +108,8 @@ static yk_status run_rank(int32_t number, int32_t ranks, void *user)
     struct measuring *measuring = user;
     struct rank rank = {0};
     yk_status status = open_rank(&rank, measuring->slow_all_gathers);
-    const struct yk_measure_team team = {.host_communicator = &rank.ranks, .context = rank.context};
+    const struct yk_measuring_ranks team = {.host_communicator = &rank.ranks,
+                                            .context = rank.context};
     const struct yk_profiler_request request = {
         .cluster = measuring->cluster,
         .versions = measuring->versions,
@@ -117,7 +118,8 @@ static yk_status run_rank(int32_t number, int32_t ranks, void *user)
     };
     struct yk_profiler *profiler = &measuring->surveys[number];
     if (status == YK_OK && measuring->copies) {
-        status = yk_profiler_measure_copies_up_to(profiler, &team, &request, measuring->max_bytes);
+        status = yk_profiler_measure_device_copies_up_to(profiler, &team, &request,
+                                                         measuring->max_bytes);
     } else if (status == YK_OK) {
         status = yk_profiler_measure_links(profiler, &team, &request, measuring->max_bytes);
     }
@@ -129,7 +131,7 @@ static void measure(struct measuring *measuring)
 {
     struct yk_profile *profile = NULL;
     assert_ok(yk_profile_open_or_create(support_scratch_path("profile.db"), &profile));
-    assert_ok(yk_cluster_parse("1x(2xcpu:1) + 1x(cpu:1)", &measuring->cluster));
+    assert_ok(yk_cluster_parse_line("1x(2xcpu:1) + 1x(cpu:1)", &measuring->cluster));
     for (int i = 0; i < RANKS; i++) {
         assert_ok(yk_profiler_init(&measuring->surveys[i]));
     }

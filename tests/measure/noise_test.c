@@ -25,7 +25,7 @@ static void three_of_four_vary_less(void **state)
     links[5] = link_of(1e-6, 1.5);
     const struct yk_profiler profiler = {
         .layers = layers, .layer_count = 4, .links = links, .link_count = 6};
-    assert_true(fabs(yk_profiler_noise_level(&profiler) - 0.06) < 1e-12);
+    assert_true(fabs(yk_profiler_p75_spread(&profiler) - 0.06) < 1e-12);
 }
 
 static void nothing_says_nothing(void **state)
@@ -34,8 +34,8 @@ static void nothing_says_nothing(void **state)
     struct yk_profiler_link_row links[] = {link_of(1e-6, 0.5)};
     const struct yk_profiler empty = {0};
     const struct yk_profiler brief = {.links = links, .link_count = 1};
-    assert_true(isnan(yk_profiler_noise_level(&empty)));
-    assert_true(isnan(yk_profiler_noise_level(&brief)));
+    assert_true(isnan(yk_profiler_p75_spread(&empty)));
+    assert_true(isnan(yk_profiler_p75_spread(&brief)));
 }
 
 int main(void)

@@ -26,7 +26,7 @@ struct place {
     struct yk_device_context context;
     struct yk_backend_lane *lane;
     struct yk_communicator ranks;
-    struct yk_measure_team team;
+    struct yk_measuring_ranks team;
     struct yk_benchmark_model *model;
     struct yk_benchmark *rehearsals[BATCHES];
 };
@@ -40,11 +40,11 @@ static int make(void **state)
     if (!place) {
         return -1;
     }
-    const struct yk_backend_options options = {.threads = 1};
+    const struct yk_backend_device_options options = {.threads = 1};
     struct yk_benchmark_model_request request = {.workload = workload, .slowness = 1};
     assert_ok(yk_arena_create(&place->arena));
     assert_ok(yk_model_config_open("gpt-nano", place->arena, &place->config));
-    assert_ok(yk_cluster_parse("cpu:1", &place->cluster));
+    assert_ok(yk_cluster_parse_line("cpu:1", &place->cluster));
     place->context.backend = &yk_backend_cpu;
     assert_ok(yk_backend_cpu.open(&options, &place->context.device));
     assert_ok(yk_backend_cpu.lane_create(place->context.device, "load", &place->context.lane));
@@ -53,7 +53,7 @@ static int make(void **state)
         .backend = &yk_backend_cpu, .device = place->context.device, .lane = place->lane};
     assert_ok(yk_communicator_open(&yk_comm_self, &comm, &place->ranks));
     place->team =
-        (struct yk_measure_team){.host_communicator = &place->ranks, .context = place->context};
+        (struct yk_measuring_ranks){.host_communicator = &place->ranks, .context = place->context};
     request.config = place->config;
     assert_ok(yk_benchmark_model_create(&request, place->cluster, &place->context, &place->model));
     for (int i = 0; i < BATCHES; i++) {
@@ -84,13 +84,13 @@ static void a_round_of_a_rehearsal_is_a_whole_step(void **state)
 {
     struct place *place = *state;
     struct yk_benchmark *benchmark = place->rehearsals[1];
-    const struct yk_op_list *list = &yk_benchmark_program(benchmark)->ranks[0];
+    const struct yk_op_list *list = &yk_benchmark_get_program(benchmark)->ranks[0];
     const struct yk_benchmark_step_times *round = NULL;
     int32_t counts[YK_OP_KIND_COUNT] = {0};
     assert_ok(yk_benchmark_allocate_memory(benchmark));
     for (int i = 0; i < 2; i++) {
-        assert_ok(yk_benchmark_begin_step(benchmark));
-        assert_ok(yk_benchmark_end_step(benchmark, &round));
+        assert_ok(yk_benchmark_enqueue_step(benchmark));
+        assert_ok(yk_benchmark_wait_for_oldest_step(benchmark, &round));
     }
     assert_true(round->whole);
     for (int32_t i = 0; i < list->op_count; i++) {
@@ -143,7 +143,7 @@ static void rounds_become_medians_by_layer_and_batch(void **state)
     struct yk_layer_times *times = NULL;
     assert_ok(yk_layer_times_create(place->model->description, batches, BATCHES, &times));
     for (int32_t batch = 0; batch < BATCHES; batch++) {
-        const struct yk_program *program = yk_benchmark_program(place->rehearsals[batch]);
+        const struct yk_program *program = yk_benchmark_get_program(place->rehearsals[batch]);
         const struct yk_op_list *list = &program->ranks[0];
         double *op_s = calloc((size_t)list->op_count, sizeof *op_s);
         assert_non_null(op_s);
@@ -151,7 +151,7 @@ static void rounds_become_medians_by_layer_and_batch(void **state)
             for (int32_t i = 0; i < list->op_count; i++) {
                 op_s[i] = made_up_s(&list->ops[i], batches[batch], round);
             }
-            assert_ok(yk_layer_times_add(times, program, batch, op_s));
+            assert_ok(yk_layer_times_add_step(times, program, batch, op_s));
         }
         free(op_s);
     }
@@ -171,7 +171,7 @@ static void an_update_is_no_shorter_than_it_ran(void **state)
 {
     struct place *place = *state;
     struct yk_layer_times *times = NULL;
-    const struct yk_program *program = yk_benchmark_program(place->rehearsals[0]);
+    const struct yk_program *program = yk_benchmark_get_program(place->rehearsals[0]);
     const struct yk_op_list *list = &program->ranks[0];
     double *op_s = calloc((size_t)list->op_count, sizeof *op_s);
     assert_non_null(op_s);
@@ -180,7 +180,7 @@ static void an_update_is_no_shorter_than_it_ran(void **state)
         op_s[i] = list->ops[i].kind == YK_OP_UPDATE ? 2 : held_up ? 10 : 1;
     }
     assert_ok(yk_layer_times_create(place->model->description, batches, BATCHES, &times));
-    assert_ok(yk_layer_times_add(times, program, 0, op_s));
+    assert_ok(yk_layer_times_add_step(times, program, 0, op_s));
     struct yk_timings *update = &find(times, "head", "update", 1)->timings;
     assert_true(yk_timings_summarize(update, "").value == 2);
     yk_layer_times_destroy(times);
@@ -219,7 +219,7 @@ static void what_a_survey_kept_prices_every_layer(void **state)
     assert_ok(yk_model_build(place->config, &workload, place->arena, &model));
     for (int32_t l = 0; l < model->layer_count; l++) {
         for (int pass = YK_COST_PASS_FORWARD; pass <= YK_COST_PASS_UPDATE; pass++) {
-            struct yk_cost_time time = {0};
+            struct yk_cost_time_estimate time = {0};
             assert_ok(yk_cost_layer_time(&sources, 0, model, &model->layers[l],
                                          (enum yk_cost_pass)pass, &time));
             assert_int_equal(time.origin, YK_COST_ORIGIN_MEASURED);

@@ -19,7 +19,7 @@ static int make(void **state)
 {
     static struct place place;
     assert_ok(yk_arena_create(&place.arena));
-    assert_ok(yk_cluster_parse("cpu:1:64GiB", &place.cluster));
+    assert_ok(yk_cluster_parse_line("cpu:1:64GiB", &place.cluster));
     place.request = (struct yk_reduced_model_request){
         .workload = workload, .cluster = place.cluster, .free_bytes = 1e15, .step_s = INFINITY};
     assert_ok(yk_model_config_open("gpt2", place.arena, &place.request.config));
@@ -38,12 +38,12 @@ static int unmake(void **state)
 static double bytes_of(const struct place *place, const struct yk_model_config *config,
                        int64_t samples)
 {
-    struct yk_benchmark_plan plan = {0};
+    struct yk_benchmark_step_program plan = {0};
     double bytes = 0;
-    assert_ok(
-        yk_benchmark_plan_make(config, &workload, place->cluster, samples, place->arena, &plan));
-    assert_ok(yk_benchmark_plan_peak_bytes(&plan, place->arena, &bytes));
-    yk_benchmark_plan_free(&plan);
+    assert_ok(yk_benchmark_step_program_make(config, &workload, place->cluster, samples,
+                                             place->arena, &plan));
+    assert_ok(yk_benchmark_step_program_peak_bytes(&plan, place->arena, &bytes));
+    yk_benchmark_step_program_free(&plan);
     return bytes;
 }
 
@@ -51,7 +51,7 @@ static void what_fits_stays_whole(void **state)
 {
     const struct place *place = *state;
     struct yk_reduced_model made;
-    assert_ok(yk_reduced_model_choose(&place->request, place->arena, &made));
+    assert_ok(yk_reduced_model_choose_blocks(&place->request, place->arena, &made));
     assert_true(made.whole);
     assert_int_equal(made.config->layers, 12);
     assert_int_equal(made.batch, 8);
@@ -63,13 +63,13 @@ static void what_does_not_fit_has_the_most_blocks_that_do(void **state)
     const struct yk_model_config *eight = NULL;
     struct yk_reduced_model_request request = place->request;
     struct yk_reduced_model made;
-    assert_ok(yk_reduced_model_limit_blocks(request.config, 8, place->arena, &eight));
+    assert_ok(yk_reduced_model_make_config(request.config, 8, place->arena, &eight));
     request.free_bytes = bytes_of(place, eight, 8);
-    assert_ok(yk_reduced_model_choose(&request, place->arena, &made));
+    assert_ok(yk_reduced_model_choose_blocks(&request, place->arena, &made));
     assert_false(made.whole);
     assert_int_equal(made.config->layers, 8);
     request.free_bytes -= 1;
-    assert_ok(yk_reduced_model_choose(&request, place->arena, &made));
+    assert_ok(yk_reduced_model_choose_blocks(&request, place->arena, &made));
     assert_int_equal(made.config->layers, 4);
     assert_int_equal(made.batch, 8);
 }
@@ -80,13 +80,13 @@ static void with_two_blocks_samples_are_what_gives_way(void **state)
     const struct yk_model_config *two = NULL;
     struct yk_reduced_model_request request = place->request;
     struct yk_reduced_model made;
-    assert_ok(yk_reduced_model_limit_blocks(request.config, 2, place->arena, &two));
+    assert_ok(yk_reduced_model_make_config(request.config, 2, place->arena, &two));
     request.free_bytes = bytes_of(place, two, 2);
-    assert_ok(yk_reduced_model_choose(&request, place->arena, &made));
+    assert_ok(yk_reduced_model_choose_blocks(&request, place->arena, &made));
     assert_int_equal(made.config->layers, 2);
     assert_int_equal(made.batch, 2);
     request.free_bytes = 1e6; /* not even its embedding */
-    assert_ok(yk_reduced_model_choose(&request, place->arena, &made));
+    assert_ok(yk_reduced_model_choose_blocks(&request, place->arena, &made));
     assert_int_equal(made.batch, 0);
 }
 
@@ -96,7 +96,7 @@ static void what_is_too_slow_is_truncated(void **state)
     struct yk_reduced_model_request request = place->request;
     struct yk_reduced_model made;
     request.step_s = 1e-9;
-    assert_ok(yk_reduced_model_choose(&request, place->arena, &made));
+    assert_ok(yk_reduced_model_choose_blocks(&request, place->arena, &made));
     assert_int_equal(made.config->layers, 2);
     assert_int_equal(made.batch, 8);
 }

@@ -29,7 +29,7 @@ static void of_an_even_number_the_two_in_the_middle_count(void **state)
 {
     (void)state;
     double seconds[] = {4, 1, 3, 10};
-    assert_true(yk_timings_median(seconds, 4) == 3.5);
+    assert_true(yk_timings_median_of_numbers(seconds, 4) == 3.5);
 }
 
 /* Of 1 to 8 the quartiles are 3 and 6, the median 4.5. */
@@ -61,7 +61,7 @@ static void rounds_that_got_less_are_left_out(void **state)
                                                          {1, 0.99}, {3, 1.1},    {1.1, 1.0}};
     static const bool expected[] = {false, true, false, true, false, false};
     bool chosen[6];
-    yk_timings_choose_undisturbed(rounds, 6, 2, chosen);
+    yk_timings_mark_undisturbed_runs(rounds, 6, 2, chosen);
     for (int i = 0; i < 6; i++) {
         assert_int_equal(chosen[i], expected[i]);
     }
@@ -73,11 +73,11 @@ static void never_fewer_than_asked_for(void **state)
     static const struct yk_timings_cpu_usage rounds[] = {{2, 1}, {1, 1}, {4, 1}, {1.5, 1}};
     static const bool expected[] = {true, true, false, true};
     bool chosen[4];
-    yk_timings_choose_undisturbed(rounds, 4, 3, chosen);
+    yk_timings_mark_undisturbed_runs(rounds, 4, 3, chosen);
     for (int i = 0; i < 4; i++) {
         assert_int_equal(chosen[i], expected[i]);
     }
-    yk_timings_choose_undisturbed(rounds, 2, 3, chosen);
+    yk_timings_mark_undisturbed_runs(rounds, 2, 3, chosen);
     assert_true(chosen[0] && chosen[1]);
 }
 
@@ -87,7 +87,7 @@ static void what_is_always_idle_is_undisturbed(void **state)
     (void)state;
     static const struct yk_timings_cpu_usage rounds[] = {{10, 4}, {10.1, 4}, {10, 3.99}};
     bool chosen[3];
-    yk_timings_choose_undisturbed(rounds, 3, 1, chosen);
+    yk_timings_mark_undisturbed_runs(rounds, 3, 1, chosen);
     assert_true(chosen[0] && chosen[1] && chosen[2]);
 }
 

@@ -51,7 +51,7 @@ static int32_t row(struct fixture *fixture, double lower, double upper)
 
 static void entry(struct fixture *fixture, int32_t in_row, int32_t in_column, double value)
 {
-    assert_ok(yk_milp_add_entry(fixture->milp, in_row, in_column, value));
+    assert_ok(yk_milp_add_coefficient(fixture->milp, in_row, in_column, value));
 }
 
 static void solve(struct fixture *fixture)

@@ -46,10 +46,10 @@ static void sizes_are_those_of_the_framework(void **state)
     }
 }
 
-static enum yk_epilogue suffix_of(const struct yk_model_config *config)
+static enum yk_matmul_epilogue suffix_of(const struct yk_model_config *config)
 {
-    const enum yk_epilogue gelu = config->gelu_erf ? YK_EPILOGUE_GELU_ERF : YK_EPILOGUE_GELU;
-    const enum yk_epilogue smooth = config->silu ? YK_EPILOGUE_SILU : gelu;
+    const enum yk_matmul_epilogue gelu = config->gelu_erf ? YK_EPILOGUE_GELU_ERF : YK_EPILOGUE_GELU;
+    const enum yk_matmul_epilogue smooth = config->silu ? YK_EPILOGUE_SILU : gelu;
     return config->relu ? YK_EPILOGUE_RELU : smooth;
 }
 
@@ -104,7 +104,7 @@ static void configs_written_again_read_back_the_same(void **state)
         const struct yk_model_config *config = read_case(&cases[i]);
         const struct yk_model_config *again = NULL;
         struct yk_text text = {0};
-        assert_ok(yk_model_config_write(config, YK_PRECISION_FP32, &text));
+        assert_ok(yk_model_config_to_json(config, YK_PRECISION_FP32, &text));
         assert_ok(
             yk_model_config_parse(yk_text_chars(&text), text.length, "again", group_arena, &again));
         assert_same(config, again);

@@ -42,7 +42,7 @@ static struct yk_workload of(int64_t batch, int64_t sequence, int64_t lora_rank)
 
 static void assert_flops(const struct yk_model *model, double formula, double exact)
 {
-    const struct yk_flops flops = yk_model_flops(model);
+    const struct yk_mfu_flops flops = yk_model_count_mfu_flops(model);
     if (flops.formula != formula || flops.exact != exact) {
         fail_msg("%.17g and %.17g are not %.17g and %.17g", flops.formula, flops.exact, formula,
                  exact);
@@ -156,7 +156,7 @@ static void what_is_computed_again_does_not_count(void **state)
 {
     (void)state;
     struct yk_workload workload = of(2, 128, 0);
-    const struct yk_flops plain = yk_model_flops(builtin("gpt2", workload));
+    const struct yk_mfu_flops plain = yk_model_count_mfu_flops(builtin("gpt2", workload));
     workload.recompute = true;
     assert_flops(builtin("gpt2", workload), plain.formula, plain.exact);
 }
@@ -170,8 +170,9 @@ static void adapters_cost_less_than_training_all(void **state)
         "gpt2",           "gpt2-xl",   "tinyllama-1.1b",  "llama3-70b",
         "bert-large-mlm", "bert-base", "transformer-big", "transformer-base"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        const struct yk_flops full = yk_model_flops(builtin(names[i], of(2, 256, 0)));
-        const struct yk_flops adapted = yk_model_flops(builtin(names[i], of(2, 256, 16)));
+        const struct yk_mfu_flops full = yk_model_count_mfu_flops(builtin(names[i], of(2, 256, 0)));
+        const struct yk_mfu_flops adapted =
+            yk_model_count_mfu_flops(builtin(names[i], of(2, 256, 16)));
         assert_true(adapted.formula < full.formula && adapted.exact < full.exact);
         assert_true(adapted.formula > full.formula * 2 / 3 && full.exact <= full.formula);
     }

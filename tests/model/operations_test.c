@@ -53,7 +53,8 @@ static double total(const struct yk_model *model, enum yk_kernel_class class, bo
     double sum = 0;
     for (int32_t i = 0; i < model->layer_count; i++) {
         const struct yk_layer *layer = &model->layers[i];
-        sum += yk_kernel_work_sum_operations(backward ? &layer->backward : &layer->forward, class);
+        sum += yk_kernel_work_sum_class_operations(backward ? &layer->backward : &layer->forward,
+                                                   class);
     }
     return sum;
 }
@@ -75,14 +76,14 @@ static void a_gpt_blocks_products_are_those_written_out(void **state)
     const double out = 2 * rows * 8 * 8;
     const double up = 2 * rows * 8 * 32;
     const double down = 2 * rows * 32 * 8;
-    assert_number(yk_kernel_work_sum_operations(&block->forward, YK_KERNEL_MATRIX),
+    assert_number(yk_kernel_work_sum_class_operations(&block->forward, YK_KERNEL_MATRIX),
                   qkv + out + up + down);
-    assert_number(yk_kernel_work_sum_operations(&block->backward, YK_KERNEL_MATRIX),
+    assert_number(yk_kernel_work_sum_class_operations(&block->backward, YK_KERNEL_MATRIX),
                   2 * (qkv + out + up + down));
     const struct yk_layer *head = layer_of(model, "head");
-    assert_number(yk_kernel_work_sum_operations(&head->forward, YK_KERNEL_MATRIX),
+    assert_number(yk_kernel_work_sum_class_operations(&head->forward, YK_KERNEL_MATRIX),
                   2 * rows * 8 * 11);
-    assert_number(yk_kernel_work_sum_operations(&head->backward, YK_KERNEL_MATRIX),
+    assert_number(yk_kernel_work_sum_class_operations(&head->backward, YK_KERNEL_MATRIX),
                   2 * 2 * rows * 8 * 11);
 }
 
@@ -103,9 +104,9 @@ static void causal_attention_counts_every_pair_once(void **state)
             }
         }
         const struct yk_layer *block = layer_of(describe(TINY_GPT, of(3, T)), "layer 1");
-        assert_number(yk_kernel_work_sum_operations(&block->forward, YK_KERNEL_ATTENTION),
+        assert_number(yk_kernel_work_sum_class_operations(&block->forward, YK_KERNEL_ATTENTION),
                       3 * forward);
-        assert_number(yk_kernel_work_sum_operations(&block->backward, YK_KERNEL_ATTENTION),
+        assert_number(yk_kernel_work_sum_class_operations(&block->backward, YK_KERNEL_ATTENTION),
                       3 * backward);
     }
 }
@@ -119,9 +120,9 @@ static void a_llama_blocks_products_are_those_written_out(void **state)
     const double kv = 2 * (2 * rows * 8 * (2 * 2));
     const double out = 2 * rows * (4 * 2) * 8;
     const double gate_up_down = 3 * (2 * rows * 8 * 12);
-    assert_number(yk_kernel_work_sum_operations(&block->forward, YK_KERNEL_MATRIX),
+    assert_number(yk_kernel_work_sum_class_operations(&block->forward, YK_KERNEL_MATRIX),
                   q + kv + out + gate_up_down);
-    assert_number(yk_kernel_work_sum_operations(&block->forward, YK_KERNEL_ATTENTION),
+    assert_number(yk_kernel_work_sum_class_operations(&block->forward, YK_KERNEL_ATTENTION),
                   2.0 * 4 * (7 * 8 / 2.0) * 4 * 2);
 }
 
@@ -151,15 +152,15 @@ static void a_frozen_linear_costs_its_adapters_and_the_gradient_of_its_input(voi
     const double rows = 2 * 7;
     const double adapters =
         3 * ((8 + 8) + (8 + 4) + (8 + 4) + (8 + 8) + (8 + 12) + (8 + 12) + (12 + 8));
-    const double base = yk_kernel_work_sum_operations(&plain->forward, YK_KERNEL_MATRIX);
+    const double base = yk_kernel_work_sum_class_operations(&plain->forward, YK_KERNEL_MATRIX);
     assert_number((double)adapted->trainable, adapters);
     assert_number((double)adapted->parameters, (double)plain->parameters + adapters);
-    assert_number(yk_kernel_work_sum_operations(&adapted->forward, YK_KERNEL_MATRIX),
+    assert_number(yk_kernel_work_sum_class_operations(&adapted->forward, YK_KERNEL_MATRIX),
                   base + 2 * rows * adapters);
-    assert_number(yk_kernel_work_sum_operations(&adapted->backward, YK_KERNEL_MATRIX),
+    assert_number(yk_kernel_work_sum_class_operations(&adapted->backward, YK_KERNEL_MATRIX),
                   base + 4 * rows * adapters);
     const struct yk_layer *head = layer_of(model, "head");
-    assert_number(yk_kernel_work_sum_operations(&head->backward, YK_KERNEL_MATRIX),
+    assert_number(yk_kernel_work_sum_class_operations(&head->backward, YK_KERNEL_MATRIX),
                   2 * rows * 8 * 11);
     assert_int_equal(head->trainable, 0);
     assert_int_equal(head->update.count, 0);
@@ -210,11 +211,11 @@ static void recomputation_adds_exactly_the_forward_of_blocks(void **state)
         const bool block = strcmp(layer->kind, "llama-block") == 0;
         for (int class = 0; class < YK_KERNEL_CLASS_COUNT; class ++) {
             const double forward =
-                yk_kernel_work_sum_operations(&layer->forward, (enum yk_kernel_class) class);
+                yk_kernel_work_sum_class_operations(&layer->forward, (enum yk_kernel_class) class);
             const double backward =
-                yk_kernel_work_sum_operations(&layer->backward, (enum yk_kernel_class) class);
-            assert_number(yk_kernel_work_sum_operations(&again->layers[i].backward,
-                                                        (enum yk_kernel_class) class),
+                yk_kernel_work_sum_class_operations(&layer->backward, (enum yk_kernel_class) class);
+            assert_number(yk_kernel_work_sum_class_operations(&again->layers[i].backward,
+                                                              (enum yk_kernel_class) class),
                           backward + (block ? forward : 0));
         }
     }
@@ -252,14 +253,14 @@ static void the_encoders_output_goes_to_every_block_of_the_decoder(void **state)
     workload.target_sequence = 3;
     const struct yk_model *model = describe(TINY_MARIAN, workload);
     const struct yk_layer *decoder = layer_of(model, "decoder 1");
-    assert_number(yk_kernel_work_sum_operations(&decoder->forward, YK_KERNEL_ATTENTION),
+    assert_number(yk_kernel_work_sum_class_operations(&decoder->forward, YK_KERNEL_ATTENTION),
                   2.0 * 4 * 4 * 2 * (3 * 4 / 2.0 + 3 * 5));
     const double self = 2.0 * 6 * (8 * 24 + 8 * 8);
     const double cross = 2.0 * 6 * (8 * 8 + 8 * 8) + 2.0 * 10 * (8 * 16);
-    assert_number(yk_kernel_work_sum_operations(&decoder->forward, YK_KERNEL_MATRIX),
+    assert_number(yk_kernel_work_sum_class_operations(&decoder->forward, YK_KERNEL_MATRIX),
                   self + cross + 2.0 * 6 * (2 * 8 * 24));
     const struct yk_layer *encoder = layer_of(model, "encoder 0");
-    assert_number(yk_kernel_work_sum_operations(&encoder->forward, YK_KERNEL_ATTENTION),
+    assert_number(yk_kernel_work_sum_class_operations(&encoder->forward, YK_KERNEL_ATTENTION),
                   2.0 * 4 * 2 * 4 * (5 * 5));
     static const struct yk_layer_edge edges[] = {
         {0, 1, 160}, {1, 2, 160}, {2, 4, 160}, {3, 4, 96}, {2, 5, 160},

@@ -148,12 +148,12 @@ static void recomputing_blocks_save_their_input_and_work_on_the_rest(void **stat
 static void rows_of_logits_begin_where_matrix_units_want_them(void **state)
 {
     (void)state;
-    assert_int_equal(yk_model_config_logit_stride(11), LOGITS);
-    assert_int_equal(yk_model_config_logit_stride(64), 64);
-    assert_int_equal(yk_model_config_logit_stride(65), 72);
-    assert_int_equal(yk_model_config_logit_stride(37000), 37056);
-    assert_int_equal(yk_model_config_logit_stride(50257), 50304);
-    assert_int_equal(yk_model_config_logit_stride(128256), 128256);
+    assert_int_equal(yk_model_config_logit_row_stride(11), LOGITS);
+    assert_int_equal(yk_model_config_logit_row_stride(64), 64);
+    assert_int_equal(yk_model_config_logit_row_stride(65), 72);
+    assert_int_equal(yk_model_config_logit_row_stride(37000), 37056);
+    assert_int_equal(yk_model_config_logit_row_stride(50257), 50304);
+    assert_int_equal(yk_model_config_logit_row_stride(128256), 128256);
 }
 
 /* Its input, for the gradient of its weights, and the logits, which become their gradient. */

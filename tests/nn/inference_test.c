@@ -46,7 +46,7 @@ static void losses_are_cross_entropies_with_no_smoothing_or_dropout(void **state
     assert_ok(yk_arena_create(&arena));
     assert_ok(yk_model_config_parse(json, strlen(json), "test", arena, &request.config));
     struct trainer *trainer = trainer_open(&request);
-    assert_ok(yk_parameter_store_init(trainer->store, 1, YK_PARAMETER_STORE_INIT_ALL));
+    assert_ok(yk_parameter_store_init_parameters(trainer->store, 1, YK_PARAMETER_STORE_INIT_ALL));
     assert_ok(yk_inference_create(trainer->store, &shape, &inference));
     for (int i = 0; i < SAMPLES * SEQUENCE; i++) {
         tokens[i] = i * 7 % KNOWN;

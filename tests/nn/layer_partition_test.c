@@ -9,8 +9,8 @@ enum {
 
 static int64_t part_of(int64_t count, int32_t blocks, int32_t block, int32_t member, int32_t n)
 {
-    return yk_layer_partition_block_cut(count, blocks, block, (double)(member + 1) / n) -
-           yk_layer_partition_block_cut(count, blocks, block, (double)member / n);
+    return yk_layer_partition_fraction_to_element(count, blocks, block, (double)(member + 1) / n) -
+           yk_layer_partition_fraction_to_element(count, blocks, block, (double)member / n);
 }
 
 /* What libraries exchange fastest: not one number more or less, but for the last. */
@@ -43,14 +43,16 @@ static void parts_cover_every_block(void **state)
     for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
         for (int32_t blocks = 1; blocks <= 3; blocks++) {
             for (int32_t b = 0; b < blocks; b++) {
-                int64_t before = yk_layer_partition_block_first(counts[c], blocks, b);
-                assert_int_equal(yk_layer_partition_block_cut(counts[c], blocks, b, 0), before);
+                int64_t before = yk_layer_partition_block_start(counts[c], blocks, b);
+                assert_int_equal(yk_layer_partition_fraction_to_element(counts[c], blocks, b, 0),
+                                 before);
                 for (int i = 0; i < CUTS; i++) {
-                    const int64_t cut = yk_layer_partition_block_cut(counts[c], blocks, b, cuts[i]);
+                    const int64_t cut =
+                        yk_layer_partition_fraction_to_element(counts[c], blocks, b, cuts[i]);
                     assert_true(cut >= before);
                     before = cut;
                 }
-                assert_int_equal(before, yk_layer_partition_block_first(counts[c], blocks, b + 1));
+                assert_int_equal(before, yk_layer_partition_block_start(counts[c], blocks, b + 1));
             }
         }
     }

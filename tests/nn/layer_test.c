@@ -126,7 +126,7 @@ static void open_bench(struct bench *bench, const char *json, const struct train
         yk_model_config_parse(json, strlen(json), "test", bench->arena, &request.config), YK_OK);
     request.batch = SAMPLES;
     request.sequence = SEQUENCE;
-    request.optimizer = (struct yk_optimizer){.kind = YK_OPTIMIZER_ADAMW};
+    request.optimizer = (struct yk_optimizer_options){.kind = YK_OPTIMIZER_ADAMW};
     bench->trainer = trainer_open(&request);
     bench->layer = layer;
     const struct yk_net *net = bench->trainer->net;

@@ -26,10 +26,10 @@ static struct started open_started(bool roughly, uint64_t seed)
     assert_ok(yk_arena_create(&started.arena));
     assert_ok(yk_model_config_parse(json, strlen(json), "test", started.arena, &request.config));
     started.small = small_store_open(&request);
-    assert_ok(
-        roughly
-            ? yk_parameter_store_init(started.small.store, seed, YK_PARAMETER_STORE_INIT_REPEATED)
-            : yk_parameter_store_init(started.small.store, seed, YK_PARAMETER_STORE_INIT_ADAPTERS));
+    assert_ok(roughly ? yk_parameter_store_init_parameters(started.small.store, seed,
+                                                           YK_PARAMETER_STORE_INIT_REPEATED)
+                      : yk_parameter_store_init_parameters(started.small.store, seed,
+                                                           YK_PARAMETER_STORE_INIT_ADAPTERS));
     return started;
 }
 

@@ -45,7 +45,7 @@ static void check_trained(const struct small_store *whole, const struct yk_param
         first += count;
     }
     for (int32_t b = 0;
-         yk_layer_partition_next_range(partition, whole->net, layer, parameter, &b, &range);) {
+         yk_layer_partition_next_kept_range(partition, whole->net, layer, parameter, &b, &range);) {
         assert_ok(
             yk_parameter_store_read_range(part, layer, parameter, YK_STATE_WEIGHTS, range, kept));
         assert_memory_equal(kept, numbers + range.first, (size_t)range.count * sizeof numbers[0]);

@@ -44,7 +44,7 @@ static void first_loss_follows_from_the_logits(void **state)
     (void)state;
     for (int i = 0; training_case_names[i]; i++) {
         struct training_case *c = training_case_open(training_case_names[i]);
-        const int64_t V = yk_model_config_target_vocabulary(c->config);
+        const int64_t V = yk_model_config_target_vocabulary_size(c->config);
         const struct yk_sample_slice slice = training_case_slice(c, 0);
         const int32_t *targets = slice.targets;
         double loss = 0;

@@ -163,7 +163,7 @@ static void several_files_have_an_index(void **state)
     assert_ok(yk_weights_load(loaded.store, folder));
     assert_null(small_store_difference(&saved, &loaded, false));
     struct yk_json *index = read_json(support_scratch_path("model/model.safetensors.index.json"));
-    assert_true(yk_json_number(
+    assert_true(yk_json_number_value(
         yk_json_get_member(yk_json_get_member(index, "metadata"), "total_size"), &total));
     /* (11 + 6 + 2) · 8 of the ends, and 872 of each block: 4 · 8 of norms, 3 · 8 · 9, 8 · 9, 32 · 9
      * and 8 · 33 of linears. */
@@ -232,11 +232,12 @@ static void add(struct yk_safetensors_writer *writer, const struct edit *edit,
     if (edit->leave_out && strcmp(parameter->name, edit->leave_out) == 0) {
         return;
     }
-    assert_ok(yk_safetensors_writer_add_bytes(writer, small_store_numbers(small, parameter->name),
-                                              (size_t)parameter->count * sizeof(float)));
+    assert_ok(yk_safetensors_writer_append_bytes(writer,
+                                                 small_store_numbers(small, parameter->name),
+                                                 (size_t)parameter->count * sizeof(float)));
     if (edit->reshape && strcmp(parameter->name, edit->reshape) == 0) {
         const int64_t row = parameter->rank > 1 ? parameter->shape[1] : 1;
-        assert_ok(yk_safetensors_writer_add_bytes(writer, zeros, (size_t)row * sizeof(float)));
+        assert_ok(yk_safetensors_writer_append_bytes(writer, zeros, (size_t)row * sizeof(float)));
     }
 }
 
@@ -253,8 +254,8 @@ static void add_copies(struct yk_safetensors_writer *writer, const struct edit *
     for (int i = 0; i < 4 && edit->copies[i]; i++) {
         float *numbers = (float *)small_store_numbers(small, table->name);
         numbers[table->count - 1] += edit->wrong_copy ? 1.0F : 0.0F;
-        assert_ok(yk_safetensors_writer_add_bytes(writer, numbers,
-                                                  (size_t)table->count * sizeof *numbers));
+        assert_ok(yk_safetensors_writer_append_bytes(writer, numbers,
+                                                     (size_t)table->count * sizeof *numbers));
     }
 }
 
@@ -288,7 +289,7 @@ static const char *write_edited(const struct small_store *small, const struct ed
     }
     add_copies(writer, edit, small);
     for (int i = 0; i < 3 && edit->extra[i]; i++) {
-        assert_ok(yk_safetensors_writer_add_bytes(writer, &number, sizeof number));
+        assert_ok(yk_safetensors_writer_append_bytes(writer, &number, sizeof number));
     }
     assert_ok(yk_safetensors_writer_finish(writer, NULL));
     yk_safetensors_writer_destroy(writer);
@@ -480,7 +481,7 @@ static void every_floating_type_is_read(void **state)
         struct small_store small = small_store_open(&gpt);
         const struct yk_net *net = small.net;
         const char *path = support_scratch_path("typed.safetensors");
-        const size_t size = yk_tensor_dtype_bytes(cases[c].type);
+        const size_t size = yk_tensor_dtype_element_bytes(cases[c].type);
         struct yk_safetensors_writer *writer = NULL;
         assert_ok(yk_safetensors_writer_create(path, &writer));
         for (int pass = 0; pass < 2; pass++) {
@@ -493,8 +494,9 @@ static void every_floating_type_is_read(void **state)
                             parameter->shape));
                         continue;
                     }
-                    assert_ok(yk_safetensors_writer_add_bytes(writer, cases[c].numbers, 3 * size));
-                    assert_ok(yk_safetensors_writer_add_bytes(
+                    assert_ok(
+                        yk_safetensors_writer_append_bytes(writer, cases[c].numbers, 3 * size));
+                    assert_ok(yk_safetensors_writer_append_bytes(
                         writer, zeros, (size_t)(parameter->count - 3) * size));
                 }
             }

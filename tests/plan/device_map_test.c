@@ -55,8 +55,8 @@ static void a_layer_may_be_spread_over_devices(void **state)
 static yk_status read(void **state, const char *model, const char *text,
                       const struct yk_device_map **out)
 {
-    return yk_device_map_read(text, strlen(text), "map.json", support_hf_modules(model, *state), 2,
-                              *state, out);
+    return yk_device_map_parse(text, strlen(text), "map.json", support_hf_modules(model, *state), 2,
+                               *state, out);
 }
 
 static void a_file_is_read_in_the_order_of_the_model(void **state)
@@ -159,7 +159,7 @@ static void layers_of_every_built_in_model_make_a_map(void **state)
         assert_ok(yk_module_tree_build(config, *state, &modules));
         assert_in_range(model->layer_count, 1, 256);
         place_in_two(model, devices);
-        assert_ok(yk_device_map_from_layers(model, devices, modules, 2, *state, &map));
+        assert_ok(yk_device_map_create_from_layers(model, devices, modules, 2, *state, &map));
         assert_int_equal(map->entries[0].place, 0);
     }
 }
@@ -175,12 +175,12 @@ static void modules_of_no_layer_go_where_the_inputs_are(void **state)
     const struct yk_model model = {.layers = layers, .layer_count = 2};
     const int32_t devices[] = {1, 0};
     const struct yk_device_map *map = NULL;
-    assert_ok(yk_device_map_from_layers(&model, devices, support_hf_modules("llama-tiny", *state),
-                                        2, *state, &map));
+    assert_ok(yk_device_map_create_from_layers(
+        &model, devices, support_hf_modules("llama-tiny", *state), 2, *state, &map));
     assert_int_equal(map->count, 5);
     assert_int_equal(yk_device_map_find_place(map, "model.rotary_emb"), 1);
-    assert_fails(yk_device_map_from_layers(&model, devices, support_hf_modules("gpt2", *state), 2,
-                                           *state, &map),
+    assert_fails(yk_device_map_create_from_layers(
+                     &model, devices, support_hf_modules("gpt2", *state), 2, *state, &map),
                  YK_ERROR_INPUT,
                  "layer \"embed\" is made of \"model.embed_tokens\", which the model does not "
                  "have");

@@ -79,7 +79,7 @@ static void a_plan_is_written_for_people(void **state)
     const struct yk_plan *plan = NULL;
     struct yk_text text = {0};
     assert_ok(written_plan_read(state, made->text, &plan));
-    assert_ok(yk_plan_file_write(plan, &made->context, &text));
+    assert_ok(yk_plan_file_to_json(plan, &made->context, &text));
     assert_string_equal(yk_text_chars(&text), made->text);
     yk_text_free(&text);
 }
@@ -89,7 +89,7 @@ static void round_trip(const char *model, uint64_t seed)
     struct yk_random random = yk_random_from_seed(seed);
     struct yk_cluster *cluster = NULL;
     struct yk_plan_file_context context = {0};
-    assert_ok(yk_cluster_parse("2x(2xa30 @ pcie4) + 1x(3xtitanxp @ pcie3) @ 10GbE", &cluster));
+    assert_ok(yk_cluster_parse_line("2x(2xa30 @ pcie4) + 1x(3xtitanxp @ pcie3) @ 10GbE", &cluster));
     assert_ok(yk_model_config_find_builtin(model, &context.config));
     context.cluster = cluster;
     for (int i = 0; i < ROUNDS; i++) {
@@ -99,11 +99,11 @@ static void round_trip(const char *model, uint64_t seed)
         struct yk_text second = {0};
         assert_ok(yk_arena_create(&arena));
         const struct yk_plan *plan = support_random_plan(&random, &context, arena);
-        assert_ok(yk_plan_file_write(plan, &context, &first));
-        assert_ok(yk_plan_file_read(yk_text_chars(&first), first.length, "again", &context, arena,
-                                    &again));
+        assert_ok(yk_plan_file_to_json(plan, &context, &first));
+        assert_ok(yk_plan_file_parse(yk_text_chars(&first), first.length, "again", &context, arena,
+                                     &again));
         assert_null(support_plan_difference(plan, again));
-        assert_ok(yk_plan_file_write(again, &context, &second));
+        assert_ok(yk_plan_file_to_json(again, &context, &second));
         assert_string_equal(yk_text_chars(&first), yk_text_chars(&second));
         yk_text_free(&first);
         yk_text_free(&second);
@@ -172,17 +172,17 @@ static void the_sources_can_be_asked_for_alone(void **state)
 {
     struct written_plan *made = *state;
     struct yk_plan_source_paths sources = {0};
-    assert_ok(yk_plan_file_read_source_paths(made->text, strlen(made->text), "p.json", made->arena,
-                                             &sources));
+    assert_ok(yk_plan_file_parse_source_paths(made->text, strlen(made->text), "p.json", made->arena,
+                                              &sources));
     assert_string_equal(sources.model, "gpt2");
     assert_string_equal(sources.cluster, "1xrtx3090 + 2xv100 @ 10GB/s");
     assert_null(sources.profile);
     const char *other = written_plan_replace(made->arena, made->text, "\"profile\": null",
                                              "\"profile\": {\"source\": \"x.db\"}");
     assert_ok(
-        yk_plan_file_read_source_paths(other, strlen(other), "p.json", made->arena, &sources));
+        yk_plan_file_parse_source_paths(other, strlen(other), "p.json", made->arena, &sources));
     assert_string_equal(sources.profile, "x.db");
-    assert_fails(yk_plan_file_read_source_paths("{", 1, "p.json", made->arena, &sources),
+    assert_fails(yk_plan_file_parse_source_paths("{", 1, "p.json", made->arena, &sources),
                  YK_ERROR_INPUT,
                  "p.json: line 1, column 1: broken JSON: string or '}' expected near end of file");
 }
@@ -359,7 +359,7 @@ static void no_beginning_of_a_file_is_a_plan(void **state)
     const struct yk_plan *plan = NULL;
     for (size_t length = 0; length + 2 < strlen(made->text); length++) {
         assert_int_equal(
-            yk_plan_file_read(made->text, length, "cut", &made->context, made->arena, &plan),
+            yk_plan_file_parse(made->text, length, "cut", &made->context, made->arena, &plan),
             YK_ERROR_INPUT);
     }
 }

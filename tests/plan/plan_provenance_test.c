@@ -50,7 +50,7 @@ static void assert_other_cluster(void **state, const char *line, const char *mes
 {
     struct written_plan *made = *state;
     struct yk_cluster *other = NULL;
-    assert_ok(yk_cluster_parse(line, &other));
+    assert_ok(yk_cluster_parse_line(line, &other));
     made->context.cluster = other;
     written_plan_assert_refused(state, made->text, message, line, __FILE__, at);
     made->context.cluster = made->cluster;
@@ -85,8 +85,8 @@ static void the_same_cluster_may_come_from_a_file(void **state)
     const struct yk_plan *plan = NULL;
     struct yk_cluster *again = NULL;
     struct yk_text text = {0};
-    assert_ok(yk_cluster_write(made->cluster, &text));
-    assert_ok(yk_cluster_read(yk_text_chars(&text), text.length, "lab.json", &again));
+    assert_ok(yk_cluster_write_json(made->cluster, &text));
+    assert_ok(yk_cluster_read_json(yk_text_chars(&text), text.length, "lab.json", &again));
     made->context.cluster = again;
     assert_ok(written_plan_read(state, made->text, &plan));
     yk_text_free(&text);
@@ -134,9 +134,9 @@ static void a_plan_for_another_profile_is_refused(void **state)
                         "no profile");
     add_time(context->profile, 0.5);
     assert_ok(yk_plan_copy(plan, made->arena, &copy));
-    assert_int_equal(yk_plan_file_write(copy, context, &text), YK_ERROR_INPUT);
+    assert_int_equal(yk_plan_file_to_json(copy, context, &text), YK_ERROR_INPUT);
     copy->profile_source = "here.db";
-    assert_ok(yk_plan_file_write(copy, context, &text));
+    assert_ok(yk_plan_file_to_json(copy, context, &text));
     assert_ok(written_plan_read(state, yk_text_chars(&text), &again));
     assert_string_equal(again->profile_source, "here.db");
     add_time(context->profile, 0.25);

@@ -112,11 +112,11 @@ static void names_are_those_of_the_vocabulary(void **state)
     assert_string_equal(yk_plan_strategy_name(YK_SHARDING_SHARDED_STATE), "sharded-state");
     assert_string_equal(yk_plan_strategy_name(YK_SHARDING_KEPT_AFTER_FORWARD), "kept");
     assert_string_equal(yk_plan_strategy_name(YK_SHARDING_FULLY_SHARDED), "fully-sharded");
-    assert_string_equal(yk_plan_pipeline_name(YK_PIPELINE_GPIPE), "gpipe");
-    assert_string_equal(yk_plan_pipeline_name(YK_PIPELINE_1F1B), "1f1b");
-    assert_string_equal(yk_plan_transfer_name(YK_TRANSFER_ALL_GATHER), "all_gather");
-    assert_string_equal(yk_plan_transfer_name(YK_TRANSFER_REDUCE_SCATTER), "reduce_scatter");
-    assert_string_equal(yk_plan_transfer_name(YK_TRANSFER_ALL_REDUCE), "all_reduce");
+    assert_string_equal(yk_plan_pipeline_schedule_name(YK_PIPELINE_GPIPE), "gpipe");
+    assert_string_equal(yk_plan_pipeline_schedule_name(YK_PIPELINE_1F1B), "1f1b");
+    assert_string_equal(yk_plan_transfer_kind_name(YK_TRANSFER_ALL_GATHER), "all_gather");
+    assert_string_equal(yk_plan_transfer_kind_name(YK_TRANSFER_REDUCE_SCATTER), "reduce_scatter");
+    assert_string_equal(yk_plan_transfer_kind_name(YK_TRANSFER_ALL_REDUCE), "all_reduce");
 }
 
 static void a_plan_that_makes_sense_passes(void **state)

@@ -95,7 +95,7 @@ static bool replay(const struct recorded *recorded)
     }
     const struct yk_device_map *map = NULL;
     struct yk_text text = {0};
-    assert_ok(yk_accelerate_auto_place(&request, arena, &map));
+    assert_ok(yk_accelerate_auto_create_device_map(&request, arena, &map));
     write_map(map, &text);
     const bool same = strcmp(yk_text_chars(&text), recorded->map) == 0;
     if (!same) {
@@ -138,7 +138,7 @@ static void every_map_covers_the_model_and_keeps_ties_together(void **state)
                                                                .cpu_bytes =
                                                                    YK_ACCELERATE_AUTO_NO_CPU};
             const struct yk_device_map *map = NULL;
-            assert_ok(yk_accelerate_auto_place(&request, arena, &map));
+            assert_ok(yk_accelerate_auto_create_device_map(&request, arena, &map));
             assert_ok(yk_device_map_check(map, modules, 3));
         }
         yk_arena_destroy(arena);
@@ -159,7 +159,7 @@ static void memory_past_all_counting_holds_everything(void **state)
                                                        .device_count = 1,
                                                        .cpu_bytes = INT64_MAX};
     const struct yk_device_map *map = NULL;
-    assert_ok(yk_accelerate_auto_place(&request, arena, &map));
+    assert_ok(yk_accelerate_auto_create_device_map(&request, arena, &map));
     assert_int_equal(map->count, 1);
     assert_string_equal(map->entries[0].module, "");
     assert_int_equal(map->entries[0].place, 0);

@@ -1,7 +1,7 @@
 /* The search ends when its budget does, wherever it is then; by a clock that does not wait. */
+#include "planner/memory_tradeoff.h"
 #include "planner/placement/placement.h"
 #include "planner/planner.h"
-#include "planner/tradeoff.h"
 #include "program/program.h"
 #include "support/support.h"
 
@@ -41,7 +41,7 @@ struct asked {
 static void ask(const char *model, const char *cluster, double memory_bytes, struct asked *out)
 {
     *out = (struct asked){.ticking = {.jump = INT64_MAX, .tick_s = 1e-3}};
-    assert_ok(yk_cluster_parse(cluster, &out->cluster));
+    assert_ok(yk_cluster_parse_line(cluster, &out->cluster));
     out->sources = (struct yk_cost_sources){.cluster = out->cluster};
     out->request = (struct yk_plan_request){
         .cost_sources = &out->sources,
@@ -266,7 +266,7 @@ static int64_t place(int placing, int64_t jump, bool *out_cut_short)
     };
     assert_ok(yk_placement_compare_algorithms(&request, &found));
     if (found->winner < 0) {
-        assert_ok(yk_placement_memory_remedy_search(&request, &found->deadline, &words));
+        assert_ok(yk_placement_find_memory_remedy(&request, &found->deadline, &words));
         assert_true(yk_deadline_has_passed(&found->deadline) ||
                     strstr(yk_text_chars(&words), "that time") == NULL);
     }

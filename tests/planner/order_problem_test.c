@@ -14,7 +14,7 @@ static const char sound[] =
 static yk_status read(const char *text, struct yk_arena *arena,
                       struct yk_transfer_order_problem **out)
 {
-    return yk_transfer_order_problem_read(text, strlen(text), SUPPORT_SOURCE, arena, out);
+    return yk_transfer_order_problem_parse(text, strlen(text), SUPPORT_SOURCE, arena, out);
 }
 
 static void assert_spoilt(const char *from, const char *to, const char *message)

@@ -24,7 +24,7 @@ static void assert_sound(const struct order_tiny *tiny, const struct yk_transfer
 static void tiny_problems_are_solved(void **state)
 {
     struct yk_random random = yk_random_from_seed(3);
-    const struct yk_transfer_order_options options = {.budget_s = budget_s};
+    const struct yk_transfer_order_milp_options options = {.budget_s = budget_s};
     double greedy_s = 0;
     double optimal_s = 0;
     int fitting = 0;
@@ -86,7 +86,8 @@ static void the_program_has_the_optimum_of_all_orders(void **state)
             assert_true(fabs(result.objective - optimum_s) <= 1e-5);
             assert_ok(yk_transfer_order_formulation_solve(program, &relaxed, NULL, arena, &result));
             assert_true(result.objective <= optimum_s + 1e-6);
-            assert_ok(yk_transfer_order_formulation_bound(program, result.prices, arena, &bound_s));
+            assert_ok(
+                yk_transfer_order_formulation_dual_bound(program, result.prices, arena, &bound_s));
             assert_true(fabs(bound_s - result.objective) <= 1e-5);
         }
         yk_transfer_order_formulation_destroy(program);
@@ -153,7 +154,7 @@ static void make_larger(struct larger *larger, struct yk_random *random)
     };
     for (int i = 0; i < LARGER_LAYERS; i++) {
         const double bytes = equal ? 20 : (double)(10 + yk_random_below(random, 20));
-        const enum yk_transfer_order_strategy choice = yk_random_below(random, choices) == 0
+        const enum yk_transfer_order_sharding choice = yk_random_below(random, choices) == 0
                                                            ? YK_TRANSFER_ORDER_UNDECIDED
                                                            : YK_TRANSFER_ORDER_REPLICATED;
         larger->layers[i] =
@@ -268,7 +269,7 @@ static void reductions_are_delayed_as_far_as_memory_goes(void **state)
  * as they cannot be in one slot. */
 static void scatter_and_gather_do_not_share_a_slot(void **state)
 {
-    const struct yk_transfer_order_options options = {.budget_s = budget_s};
+    const struct yk_transfer_order_milp_options options = {.budget_s = budget_s};
     struct order_tiny tiny;
     struct yk_arena *arena = NULL;
     struct yk_transfer_order *greedy = NULL;
@@ -325,8 +326,8 @@ static void what_memory_allows_is_kept(void **state)
 static void with_no_time_milp_is_greedy(void **state)
 {
     const atomic_bool stop = true;
-    const struct yk_transfer_order_options none = {.budget_s = 0};
-    const struct yk_transfer_order_options stopped = {.budget_s = budget_s, .stop = &stop};
+    const struct yk_transfer_order_milp_options none = {.budget_s = 0};
+    const struct yk_transfer_order_milp_options stopped = {.budget_s = budget_s, .stop = &stop};
     struct order_tiny tiny;
     struct yk_arena *arena = NULL;
     struct yk_transfer_order *greedy = NULL;
@@ -347,7 +348,7 @@ static void with_no_time_milp_is_greedy(void **state)
 /* On demand, B2 holds layer 2 with its gradient and layer 1, that is gathered: 30 bytes. */
 static void what_fits_nowhere_says_where_it_lacks_most(void **state)
 {
-    const struct yk_transfer_order_options options = {.budget_s = budget_s};
+    const struct yk_transfer_order_milp_options options = {.budget_s = budget_s};
     struct order_tiny tiny;
     struct yk_arena *arena = NULL;
     struct yk_transfer_order *order = NULL;

@@ -182,7 +182,8 @@ static void transfers_stand_by_slot_with_scatters_first(void **state)
     *gather(&tiny, 2, BEGIN) = 1;
     assert_ok(check(&tiny));
     assert_ok(yk_arena_create(&arena));
-    assert_ok(yk_transfer_order_list_transfers(&tiny.problem, &tiny.order, arena, &found, &count));
+    assert_ok(
+        yk_transfer_order_to_plan_transfers(&tiny.problem, &tiny.order, arena, &found, &count));
     assert_int_equal(count, 8);
     assert_transfer(&found[0], YK_TRANSFER_ALL_GATHER, 1, 0, 2, F0);
     assert_transfer(&found[1], YK_TRANSFER_ALL_GATHER, 2, 1, 1, F1);

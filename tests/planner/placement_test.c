@@ -144,7 +144,7 @@ static void a_model_that_fits_nowhere_has_no_winner_and_a_remedy(void **state)
     /* The driver's part counts, too. */
     const struct yk_placement *best = find(placements, "best");
     assert_int_equal(best->fit.missing_bytes, best->peak_bytes[0] - (700 << 20));
-    assert_ok(yk_placement_memory_remedy_search(&request, NULL, &words));
+    assert_ok(yk_placement_find_memory_remedy(&request, NULL, &words));
     assert_non_null(strstr(words.bytes, "nor one more device is enough"));
     yk_text_free(&words);
     yk_placements_destroy(placements);
@@ -163,7 +163,7 @@ static void more_micro_batches_are_offered_where_they_help(void **state)
     request.micro_batches = 1;
     assert_ok(yk_placement_compare_algorithms(&request, &placements));
     assert_int_equal(placements->winner, -1);
-    assert_ok(yk_placement_memory_remedy_search(&request, NULL, &words));
+    assert_ok(yk_placement_find_memory_remedy(&request, NULL, &words));
     assert_non_null(strstr(words.bytes, "micro-batches"));
     yk_text_free(&words);
     yk_placements_destroy(placements);

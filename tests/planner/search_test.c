@@ -1,7 +1,7 @@
 /* What the searches must find: held against trying every map, and against cases made for each of
  * their parts. */
-#include "planner/placement/candidates.h"
 #include "planner/placement/placement.h"
+#include "planner/placement/placement_search.h"
 #include "support/clusters/stated_times.h"
 #include "support/support.h"
 
@@ -174,22 +174,22 @@ static void refining_moves_a_cut_to_where_it_belongs(void **state)
     const struct yk_placement_request request = request_for(cluster, "gpt-nano", 4);
     const struct yk_step_graph_spec spec = {&sources, request.config, request.workload, 4};
     struct yk_step_graph *step = NULL;
-    struct yk_placement_candidates contest;
+    struct yk_placement_search contest;
     struct yk_placement_memory_fit fit;
     int32_t map[4 * LAYERS];
     for (int i = 0; i < 4 * LAYERS; i++) {
         map[i] = i % LAYERS == 0 ? 0 : 1;
     }
     assert_ok(yk_step_graph_create(&spec, &step));
-    assert_ok(yk_placement_candidates_create(step, NULL, &contest));
+    assert_ok(yk_placement_search_create(step, NULL, &contest));
     assert_ok(yk_placement_evaluate_device_map(step, map, contest.trial, &fit));
-    assert_ok(yk_placement_candidates_evaluate(&contest, contest.trial));
+    assert_ok(yk_placement_search_try_schedule(&contest, contest.trial));
     assert_true(contest.step_s > 4 * 15); /* five layers of 3 s on one device */
-    assert_ok(yk_placement_candidates_refine_cuts(&contest));
+    assert_ok(yk_placement_search_refine_stage_cuts(&contest));
     for (int l = 0; l < LAYERS; l++) {
         assert_int_equal(contest.best->devices[step->forward[l]], l < 3 ? 0 : 1);
     }
-    yk_placement_candidates_free(&contest);
+    yk_placement_search_free(&contest);
     yk_step_graph_destroy(step);
     yk_cluster_destroy(cluster);
 }
@@ -257,9 +257,9 @@ static void a_node_by_itself_is_a_candidate(void **state)
     double steps_s[2];
     for (int i = 0; i < 2; i++) {
         struct yk_cluster *cluster = NULL;
-        assert_ok(yk_cluster_parse(i == 0 ? "1xa100-80 + 1xrtx3090 @ pcie4"
-                                          : "2x(1xa100-80 + 1xrtx3090 @ pcie4) @ 1GbE",
-                                   &cluster));
+        assert_ok(yk_cluster_parse_line(i == 0 ? "1xa100-80 + 1xrtx3090 @ pcie4"
+                                               : "2x(1xa100-80 + 1xrtx3090 @ pcie4) @ 1GbE",
+                                        &cluster));
         struct yk_placement_request request = request_for(cluster, "gpt2-xl", 8);
         struct yk_placements *placements = NULL;
         request.algorithm = "best";
@@ -287,7 +287,7 @@ static void auto_spills_to_the_hosts_memory_where_there_is_any(void **state)
                  "{\"yoke\":1,\"kind\":\"cluster\",\"devices\":[{\"name\":\"a\",\"type\":"
                  "\"rtx3090\",\"memory\":\"200MiB\"}]%s}",
                  hosts[i]);
-        assert_ok(yk_cluster_read(text, strlen(text), "c.json", &cluster));
+        assert_ok(yk_cluster_read_json(text, strlen(text), "c.json", &cluster));
         struct yk_placement_request request = request_for(cluster, "gpt2", 1);
         request.algorithm = "auto";
         assert_ok(yk_placement_compare_algorithms(&request, &placements));
@@ -314,7 +314,7 @@ static void assert_remedy(const char *first, const char *second, bool nf4, const
     request.workload.nf4 = nf4;
     assert_ok(yk_placement_compare_algorithms(&request, &placements));
     assert_int_equal(placements->winner, -1);
-    assert_ok(yk_placement_memory_remedy_search(&request, NULL, &words));
+    assert_ok(yk_placement_find_memory_remedy(&request, NULL, &words));
     if (!strstr(words.bytes, expected)) {
         fail_msg("\"%s\" does not offer %s", words.bytes, expected);
     }

@@ -1,4 +1,4 @@
-#include "planner/placement/candidates.h"
+#include "planner/placement/placement_search.h"
 
 #include "base/random.h"
 #include "support/clusters/stated_times.h"
@@ -116,9 +116,9 @@ static void the_proposals_hold_the_cut_with_the_fastest_slowest_stage(void **sta
         const struct times times = times_of(devices);
         struct yk_cluster *cluster = made_up_cluster(devices, DEVICES, "1GB/s");
         struct yk_step_graph *step = make_step(cluster);
-        struct yk_pipeline_stages_cuts list;
+        struct yk_pipeline_stages_assignments list;
         double best = INFINITY;
-        assert_ok(yk_pipeline_stages_propose_cuts(step, 1000, NULL, step->arena, &list));
+        assert_ok(yk_pipeline_stages_propose_assignments(step, 1000, NULL, step->arena, &list));
         for (int32_t i = 0; i < list.count; i++) {
             assert_true(is_consecutive(&list.devices[(int64_t)i * LAYERS]));
             best = fmin(best, slowest_stage(&times, &list.devices[(int64_t)i * LAYERS]));
@@ -139,8 +139,8 @@ static void a_device_with_no_room_is_left_out(void **state)
         {"2GiB", 4, 4, 4, 4}, {"1MiB", 1, 1, 1, 1}, {"2GiB", 4, 4, 4, 4}};
     struct yk_cluster *cluster = made_up_cluster(devices, DEVICES, "1GB/s");
     struct yk_step_graph *step = make_step(cluster);
-    struct yk_pipeline_stages_cuts list;
-    assert_ok(yk_pipeline_stages_propose_cuts(step, 1000, NULL, step->arena, &list));
+    struct yk_pipeline_stages_assignments list;
+    assert_ok(yk_pipeline_stages_propose_assignments(step, 1000, NULL, step->arena, &list));
     assert_true(list.count > 0);
     for (int32_t i = 0; i < list.count * LAYERS; i++) {
         assert_int_not_equal(list.devices[i], 1);
@@ -161,11 +161,11 @@ static void neighbouring_stages_have_a_fast_link(void **state)
         "{\"between\":[\"a\",\"c\"],\"bandwidth\":\"32GB/s\"},"
         "{\"between\":[\"b\",\"d\"],\"bandwidth\":\"32GB/s\"}]}";
     struct yk_cluster *cluster = NULL;
-    struct yk_pipeline_stages_cuts list;
+    struct yk_pipeline_stages_assignments list;
     int pairs = 0;
-    assert_ok(yk_cluster_read(text, sizeof text - 1, "c.json", &cluster));
+    assert_ok(yk_cluster_read_json(text, sizeof text - 1, "c.json", &cluster));
     struct yk_step_graph *step = make_step(cluster);
-    assert_ok(yk_pipeline_stages_propose_cuts(step, 1000, NULL, step->arena, &list));
+    assert_ok(yk_pipeline_stages_propose_assignments(step, 1000, NULL, step->arena, &list));
     for (int32_t i = 0; i < list.count; i++) {
         const int32_t *devices = &list.devices[(int64_t)i * LAYERS];
         bool others = false;
@@ -191,9 +191,9 @@ static void a_proposal_that_uses_every_device_leaves_none_empty(void **state)
         {"8GiB", 1, 1, 1, 1}, {"8GiB", 1000, 1000, 1000, 1000}, {"8GiB", 1100, 1100, 1100, 1100}};
     struct yk_cluster *cluster = made_up_cluster(devices, DEVICES, "1GB/s");
     struct yk_step_graph *step = make_step_of(cluster, "gpt2", MICRO_BATCHES);
-    struct yk_pipeline_stages_cuts list;
+    struct yk_pipeline_stages_assignments list;
     bool all = false;
-    assert_ok(yk_pipeline_stages_propose_cuts(step, 1000, NULL, step->arena, &list));
+    assert_ok(yk_pipeline_stages_propose_assignments(step, 1000, NULL, step->arena, &list));
     for (int32_t i = 0; i < list.count; i++) {
         bool used[DEVICES] = {false};
         for (int32_t l = 0; l < step->layer_count; l++) {
@@ -215,7 +215,7 @@ static void for_one_micro_batch_the_sum_counts(void **state)
                                                     {"2GiB", 1.2, 1.2, 1.2, 1.2}};
     struct yk_cluster *cluster = made_up_cluster(devices, 2, "1GB/s");
     struct yk_step_graph *step = make_step_of(cluster, "gpt-nano", 1);
-    struct yk_pipeline_stages_cuts list;
+    struct yk_pipeline_stages_assignments list;
     int64_t bytes = 0;
     int32_t most = 0;
     for (int32_t l = 0; l < LAYERS - 1; l++) {
@@ -223,7 +223,7 @@ static void for_one_micro_batch_the_sum_counts(void **state)
         bytes += 16 * layer->parameters + layer->saved_bytes;
     }
     step->graph->devices[0].memory_bytes = bytes + step->model->layers[1].workspace_bytes + 1000;
-    assert_ok(yk_pipeline_stages_propose_cuts(step, 1000, NULL, step->arena, &list));
+    assert_ok(yk_pipeline_stages_propose_assignments(step, 1000, NULL, step->arena, &list));
     for (int32_t i = 0; i < list.count; i++) {
         int32_t count = 0;
         for (int32_t l = 0; l < LAYERS; l++) {

@@ -136,7 +136,7 @@ static void layers_that_share_weights_go_together(void **state)
     for (int32_t l = 0; l <= head; l++) {
         layer_devices[l] = l > 0 ? 1 : 0;
     }
-    yk_step_graph_task_devices(step, layer_devices, task_devices);
+    yk_step_graph_fill_task_devices(step, layer_devices, task_devices);
     assert_int_equal(task_devices[step->forward[head]], 0);
     assert_int_equal(task_devices[step->backward[head]], 0);
     assert_int_equal(task_devices[step->forward[head - 1]], 1);
@@ -168,7 +168,7 @@ static void a_layer_may_serve_its_micro_batches_on_several_devices(void **state)
     const double step_s = yk_graph_ticks_to_time(step->graph, schedule->makespan);
     assert_true(step_s >= 18 && step_s < 18.001);
     assert_int_equal(step->graph->store_count, LAYERS);
-    assert_ok(yk_schedule_memory_peaks(schedule, peaks));
+    assert_ok(yk_schedule_compute_memory_peaks(schedule, peaks));
     assert_true(peaks[0] > weights && peaks[1] > weights);
     yk_schedule_destroy(schedule);
     tear_down(&bench);

@@ -31,7 +31,7 @@ static void ask(const char *model, const char *cluster, struct asked *out)
     assert_ok(yk_model_config_find_builtin(model, &config));
     out->config = *config;
     assert_true(config->tied);
-    assert_ok(yk_cluster_parse(cluster, &out->cluster));
+    assert_ok(yk_cluster_parse_line(cluster, &out->cluster));
     out->sources = (struct yk_cost_sources){.cluster = out->cluster};
     out->request = (struct yk_plan_request){
         .cost_sources = &out->sources,

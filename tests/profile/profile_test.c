@@ -215,7 +215,7 @@ static void numbers_of_another_cpu_are_not_found(void **state)
     assert_true(find_seconds(profile, &gpu) == 2);
     assert_ok(yk_profile_find_link_times(profile, &link, &curve));
     assert_int_equal(curve.count, 0);
-    assert_ok(yk_profile_find_fact(profile, &context, &value));
+    assert_ok(yk_profile_find_fact_value(profile, &context, &value));
     assert_true(isnan(value));
     assert_ok(yk_profile_has_layer_time(profile, &two, 1, theirs.versions, &found));
     assert_false(found);
@@ -240,11 +240,11 @@ static void a_fact_is_found_again_and_replaced(void **state)
     struct yk_profile *profile = NULL;
     double value = 0;
     assert_ok(yk_profile_open_or_create(place->path, &profile));
-    assert_ok(yk_profile_find_fact(profile, &share, &value));
+    assert_ok(yk_profile_find_fact_value(profile, &share, &value));
     assert_true(isnan(value));
     assert_ok(yk_profile_add_fact(profile, &share, &first));
     assert_ok(yk_profile_add_fact(profile, &share, &second));
-    assert_ok(yk_profile_find_fact(profile, &share, &value));
+    assert_ok(yk_profile_find_fact_value(profile, &share, &value));
     assert_true(value == 2.5);
     yk_profile_close(profile);
 }

@@ -203,7 +203,7 @@ static double value_of(struct yk_profile *profile, const char *name)
 {
     const struct yk_profile_fact_key fact = {"a", name};
     double value = NAN;
-    assert_ok(yk_profile_find_fact(profile, &fact, &value));
+    assert_ok(yk_profile_find_fact_value(profile, &fact, &value));
     return value;
 }
 
@@ -341,7 +341,7 @@ static void a_fact_that_is_no_number_is_refused(void **state)
     make_file(place->path, FORM_2 "UPDATE facts SET value = 9e999;");
     snprintf(message, sizeof message, "%s: v100: context bytes of inf cannot be", place->path);
     assert_ok(yk_profile_open_for_reading(place->path, &profile));
-    assert_fails(yk_profile_find_fact(profile, &context, &value), YK_ERROR_INPUT, message);
+    assert_fails(yk_profile_find_fact_value(profile, &context, &value), YK_ERROR_INPUT, message);
     yk_profile_close(profile);
 }
 

@@ -21,7 +21,7 @@ static void find(int32_t rank)
     struct yk_program_facts *facts = NULL;
     tiny_step_compile(&tiny);
     assert_ok(yk_program_facts_make(tiny.program, tiny.arena, &facts));
-    assert_ok(yk_op_index_make_lookup(facts, rank, tiny.arena, &op_index));
+    assert_ok(yk_op_index_make_lookup_only(facts, rank, tiny.arena, &op_index));
     assert_ok(yk_buffer_lifetimes_find(op_index, tiny.arena, &lifetimes));
 }
 

@@ -124,7 +124,7 @@ static void memory_is_enough_up_to_the_limit(void **state)
     struct small_program small = small_program_make(&broken_sharded);
     struct yk_program_memory *memory = NULL;
     struct yk_memory_peak peak;
-    assert_ok(yk_program_memory_count(small.program, 1, small.arena, &memory));
+    assert_ok(yk_program_memory_count_for_rank(small.program, 1, small.arena, &memory));
     assert_ok(yk_program_memory_find_peak(small.program, 1, memory, &peak));
     small.plan->ranks[1].limit_bytes = peak.bytes;
     assert_ok(yk_program_check(small.program));
@@ -143,7 +143,7 @@ static void what_does_not_fit_is_named(void **state)
     char context[YK_UNITS_BUFFER_SIZE];
     char missing[YK_UNITS_BUFFER_SIZE];
     char sentence[256];
-    assert_ok(yk_program_memory_count(small.program, 1, small.arena, &memory));
+    assert_ok(yk_program_memory_count_for_rank(small.program, 1, small.arena, &memory));
     assert_ok(yk_program_memory_find_peak(small.program, 1, memory, &peak));
     small.plan->ranks[1].limit_bytes = 1048576;
     yk_units_format(peak.by_kind[YK_MEMORY_CONTEXT], YK_UNIT_BYTES, context);

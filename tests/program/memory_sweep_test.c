@@ -358,37 +358,37 @@ static void ranges_follow_the_waits_and_the_fences(void **state)
     int32_t last = 0;
     make_crossing(&list);
     assert_ok(yk_memory_sweep_create(&list.rank, &list.memory, &sweep));
-    assert_int_equal(yk_memory_sweep_first_point(sweep), 4);
-    assert_int_equal(yk_memory_sweep_end_point(sweep), 8);
+    assert_int_equal(yk_memory_sweep_first_compute_point(sweep), 4);
+    assert_int_equal(yk_memory_sweep_end_compute_point(sweep), 8);
     /* Before op 0 of round 1: op 0 of round 0 has run, so both ops of the comm lane may have, but
      * none of the next round; none must. */
-    yk_memory_sweep_advance(sweep, 4);
-    yk_memory_sweep_comm_range(sweep, &first, &last);
+    yk_memory_sweep_advance_compute(sweep, 4);
+    yk_memory_sweep_possible_comm_range(sweep, &first, &last);
     assert_int_equal(first, 0);
     assert_int_equal(last, 4);
     /* In op 0: op 3 of the round before has ended. */
-    yk_memory_sweep_advance(sweep, 5);
-    yk_memory_sweep_comm_range(sweep, &first, &last);
+    yk_memory_sweep_advance_compute(sweep, 5);
+    yk_memory_sweep_possible_comm_range(sweep, &first, &last);
     assert_int_equal(first, 4);
     assert_int_equal(last, 4);
     /* Op 0 has ended: all of the round may have run. */
-    yk_memory_sweep_advance(sweep, 7);
-    yk_memory_sweep_comm_range(sweep, &first, &last);
+    yk_memory_sweep_advance_compute(sweep, 7);
+    yk_memory_sweep_possible_comm_range(sweep, &first, &last);
     assert_int_equal(first, 4);
     assert_int_equal(last, 8);
-    assert_int_equal(yk_memory_sweep_comm_point_after(sweep, 0), 4);
-    assert_int_equal(yk_memory_sweep_comm_point_after(sweep, 2), 6);
+    assert_int_equal(yk_memory_sweep_comm_point_after_op(sweep, 0), 4);
+    assert_int_equal(yk_memory_sweep_comm_point_after_op(sweep, 2), 6);
     /* In op 2: 5 bytes and none, 10, none, 20 and none of the comm lane. */
-    assert_true(yk_memory_sweep_range_below_limit(sweep, 15, 4, &first, &last));
+    assert_true(yk_memory_sweep_shrink_range_to_limit(sweep, 15, 4, &first, &last));
     assert_int_equal(first, 4);
     assert_int_equal(last, 6);
-    assert_false(yk_memory_sweep_range_below_limit(sweep, 14, 5, &first, &last));
+    assert_false(yk_memory_sweep_shrink_range_to_limit(sweep, 14, 5, &first, &last));
     /* Op 3 (point 6) waits until op 2 is past. */
     yk_memory_sweep_add_comm_wait(sweep, 6, 8);
-    yk_memory_sweep_comm_range(sweep, &first, &last);
+    yk_memory_sweep_possible_comm_range(sweep, &first, &last);
     assert_int_equal(last, 6);
-    yk_memory_sweep_advance(sweep, 8);
-    yk_memory_sweep_comm_range(sweep, &first, &last);
+    yk_memory_sweep_advance_compute(sweep, 8);
+    yk_memory_sweep_possible_comm_range(sweep, &first, &last);
     assert_int_equal(last, 8);
     yk_memory_sweep_destroy(sweep);
 }

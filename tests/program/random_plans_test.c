@@ -68,7 +68,7 @@ static double peak_of(const struct yk_program *program, int32_t rank)
     struct yk_program_memory *memory = NULL;
     struct yk_memory_peak peak;
     assert_ok(yk_arena_create(&arena));
-    assert_ok(yk_program_memory_count(program, rank, arena, &memory));
+    assert_ok(yk_program_memory_count_for_rank(program, rank, arena, &memory));
     assert_ok(yk_program_memory_find_peak(program, rank, memory, &peak));
     yk_arena_destroy(arena);
     return peak.bytes;

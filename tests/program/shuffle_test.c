@@ -191,7 +191,7 @@ static void memory_is_kept_to(void **state)
     for (int32_t r = 0; r < 2; r++) {
         struct yk_program_memory *memory = NULL;
         struct yk_memory_peak peak;
-        assert_ok(yk_program_memory_count(small.program, r, small.arena, &memory));
+        assert_ok(yk_program_memory_count_for_rank(small.program, r, small.arena, &memory));
         assert_ok(yk_program_memory_find_peak(small.program, r, memory, &peak));
         small.plan->ranks[r].limit_bytes = peak.bytes;
     }

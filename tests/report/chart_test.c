@@ -103,13 +103,14 @@ static void every_picture_that_applies_becomes_a_file(void **state)
     const int small = 7;
     const int big = 11;
     struct files files = {0};
-    assert_ok(yk_chart_write_svg(charts, NULL, &small, open_file, &files));
+    assert_ok(yk_chart_write_pictures(charts, NULL, &small, open_file, &files));
     assert_string_equal(files.names, "one.svg");
-    assert_ok(yk_chart_write_svg(charts, NULL, &big, open_file, &files));
+    assert_ok(yk_chart_write_pictures(charts, NULL, &big, open_file, &files));
     assert_string_equal(files.names, "one.svgone.svglarge.svg");
     yk_text_free(&files.text);
     files.text = (struct yk_text){0};
-    assert_ok(yk_chart_write_svg(charts, "one", &big, yk_chart_open_single_text, &files.text));
+    assert_ok(yk_chart_write_pictures(charts, "one", &big, yk_chart_use_argument_as_picture_text,
+                                      &files.text));
     page_expect(&files.text, "width=\"700\"");
     page_expect(&files.text, "prefers-color-scheme:dark");
     yk_text_free(&files.text);

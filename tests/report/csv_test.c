@@ -60,7 +60,7 @@ static void lanes_have_a_line_for_each_event(void **state)
     struct fixture_plan fixture = fixture_plan_make(&options);
     struct yk_equal_ranks_sets sets;
     struct yk_text text = {0};
-    assert_ok(yk_equal_ranks_find(&fixture.report, fixture.arena, &sets));
+    assert_ok(yk_equal_ranks_find_sets(&fixture.report, fixture.arena, &sets));
     assert_ok(yk_plan_chart_lanes.write_csv(&sets, &text));
     /* The head, and of each rank: 2 forward, 2 release, 2 backward, 1 update, 1 gather, 2 scatter,
      * 1 load. */
@@ -88,7 +88,7 @@ static void memory_has_a_line_for_each_moment(void **state)
     fixture.ranks[0].memory_timeline = moments;
     fixture.ranks[0].moment_count = 2;
     fixture.plan->ranks[0].limit_bytes = 100;
-    assert_ok(yk_equal_ranks_find(&fixture.report, fixture.arena, &sets));
+    assert_ok(yk_equal_ranks_find_sets(&fixture.report, fixture.arena, &sets));
     assert_ok(yk_plan_chart_memory.write_csv(&sets, &text));
     assert_string_equal(text.bytes,
                         "ranks,device,limit_bytes,at_s,parameters_bytes,gathered_bytes,"

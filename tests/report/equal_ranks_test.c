@@ -6,7 +6,7 @@
 static struct yk_equal_ranks_sets folds_of(struct fixture_plan *fixture)
 {
     struct yk_equal_ranks_sets sets;
-    assert_ok(yk_equal_ranks_find(&fixture->report, fixture->arena, &sets));
+    assert_ok(yk_equal_ranks_find_sets(&fixture->report, fixture->arena, &sets));
     return sets;
 }
 

@@ -10,7 +10,7 @@
 static void expect_number(double value, const char *words)
 {
     char label[YK_NUMBER_BUFFER_SIZE];
-    yk_label_number(value, label);
+    yk_label_format_number(value, label);
     assert_string_equal(label, words);
 }
 
@@ -31,13 +31,13 @@ static void counts_have_commas(void **state)
 {
     (void)state;
     char label[YK_NUMBER_BUFFER_SIZE];
-    yk_label_count(999, label);
+    yk_label_format_count(999, label);
     assert_string_equal(label, "999");
-    yk_label_count(1000, label);
+    yk_label_format_count(1000, label);
     assert_string_equal(label, "1,000");
-    yk_label_count(-1234567, label);
+    yk_label_format_count(-1234567, label);
     assert_string_equal(label, "-1,234,567");
-    yk_label_count(-123, label);
+    yk_label_format_count(-123, label);
     assert_string_equal(label, "-123");
 }
 
@@ -45,42 +45,42 @@ static void percentages_survive_an_empty_whole(void **state)
 {
     (void)state;
     char label[YK_NUMBER_BUFFER_SIZE];
-    yk_label_percent(1, 8, label);
+    yk_label_format_percent(1, 8, label);
     assert_string_equal(label, "12.5%");
-    yk_label_percent(0, 0, label);
+    yk_label_format_percent(0, 0, label);
     assert_string_equal(label, "0.0%");
 }
 
 static void steps_are_one_two_or_five(void **state)
 {
     (void)state;
-    assert_true(yk_label_axis_step(80, 8) == 10);
-    assert_true(yk_label_axis_step(80, 7) == 20);
-    assert_true(yk_label_axis_step(80, 2) == 50);
-    assert_true(yk_label_axis_step(1, 1) == 1);
-    assert_float_equal(yk_label_axis_step(0.03, 3), 0.01, 1e-12);
+    assert_true(yk_label_choose_axis_step(80, 8) == 10);
+    assert_true(yk_label_choose_axis_step(80, 7) == 20);
+    assert_true(yk_label_choose_axis_step(80, 2) == 50);
+    assert_true(yk_label_choose_axis_step(1, 1) == 1);
+    assert_float_equal(yk_label_choose_axis_step(0.03, 3), 0.01, 1e-12);
 }
 
 static void units_of_nothing_and_of_no_number_are_words(void **state)
 {
     (void)state;
     char label[YK_UNITS_BUFFER_SIZE];
-    yk_label_with_unit(0.0032, YK_UNIT_SECONDS, label);
+    yk_label_format_with_unit(0.0032, YK_UNIT_SECONDS, label);
     assert_string_equal(label, "3.20ms");
-    yk_label_with_unit(0, YK_UNIT_BYTES, label);
+    yk_label_format_with_unit(0, YK_UNIT_BYTES, label);
     assert_string_equal(label, "0");
-    yk_label_with_unit(0.3 - 0.1 - 0.2, YK_UNIT_SECONDS, label);
+    yk_label_format_with_unit(0.3 - 0.1 - 0.2, YK_UNIT_SECONDS, label);
     assert_string_equal(label, "0");
-    yk_label_with_unit(NAN, YK_UNIT_SECONDS, label);
+    yk_label_format_with_unit(NAN, YK_UNIT_SECONDS, label);
     assert_string_equal(label, "none");
-    yk_label_with_unit(INFINITY, YK_UNIT_SECONDS, label);
+    yk_label_format_with_unit(INFINITY, YK_UNIT_SECONDS, label);
     assert_string_equal(label, "none");
 }
 
 static void expect_cut(const char *words, double pixels, const char *expected)
 {
     struct yk_text text = {0};
-    yk_label_add_truncated(&text, words, pixels);
+    yk_label_add_truncated_xml(&text, words, pixels);
     assert_string_equal(yk_text_chars(&text), expected);
     yk_text_free(&text);
 }

@@ -57,14 +57,16 @@ static void save_figures(const char *folder)
     struct fixture_plan fixture = fixture_plan_make(
         &(struct fixture_plan_options){.ranks = 3, .layers = 12, .spare_devices = 1});
     fixture_plan_add_choices(&fixture);
-    check(yk_plan_page_write_pictures(&fixture.report, "lanes", yk_chart_open_single_text, &text));
+    check(yk_plan_page_write_pictures(&fixture.report, "lanes",
+                                      yk_chart_use_argument_as_picture_text, &text));
     save(folder, "lanes.svg", &text);
-    check(yk_plan_memory_write_picture(&fixture.report, 1, &text));
+    check(yk_plan_memory_write_rank_picture(&fixture.report, 1, &text));
     save(folder, "memory.svg", &text);
-    check(yk_plan_page_write_pictures(&fixture.report, "bars", yk_chart_open_single_text, &text));
+    check(yk_plan_page_write_pictures(&fixture.report, "bars",
+                                      yk_chart_use_argument_as_picture_text, &text));
     save(folder, "bars.svg", &text);
-    check(
-        yk_plan_page_write_pictures(&fixture.report, "cluster", yk_chart_open_single_text, &text));
+    check(yk_plan_page_write_pictures(&fixture.report, "cluster",
+                                      yk_chart_use_argument_as_picture_text, &text));
     save(folder, "cluster.svg", &text);
     check(yk_plan_tradeoff_write_picture(&fixture.report.tradeoffs[0], &text));
     save(folder, "tradeoff.svg", &text);

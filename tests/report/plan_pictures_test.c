@@ -26,8 +26,8 @@ static struct yk_text lanes_of(const struct fixture_plan_options *options)
 {
     struct fixture_plan fixture = fixture_plan_make(options);
     struct yk_text text = {0};
-    assert_ok(
-        yk_plan_page_write_pictures(&fixture.report, "lanes", yk_chart_open_single_text, &text));
+    assert_ok(yk_plan_page_write_pictures(&fixture.report, "lanes",
+                                          yk_chart_use_argument_as_picture_text, &text));
     fixture_plan_free(&fixture);
     return text;
 }
@@ -87,8 +87,8 @@ static void a_trace_of_no_events_is_drawn(void **state)
     fixture.report.trace = empty;
     fixture.report.step_s = NAN;
     fixture.report.bound_s = NAN;
-    assert_ok(
-        yk_plan_page_write_pictures(&fixture.report, "lanes", yk_chart_open_single_text, &text));
+    assert_ok(yk_plan_page_write_pictures(&fixture.report, "lanes",
+                                          yk_chart_use_argument_as_picture_text, &text));
     expect_picture(&text, "rect");
     page_expect(&text, ">gpu0 rtx6000ada</text>");
     yk_text_free(&text);
@@ -115,7 +115,7 @@ static void memory_is_stacked_under_its_limit(void **state)
     (void)state;
     struct fixture_plan fixture = fixture_plan_make(&three);
     struct yk_text text = {0};
-    assert_ok(yk_plan_memory_write_picture(&fixture.report, 2, &text));
+    assert_ok(yk_plan_memory_write_rank_picture(&fixture.report, 2, &text));
     assert_int_equal(expect_picture(&text, "path"), YK_MEMORY_KIND_COUNT);
     page_expect(&text, "Memory over time: gpu2 rtx3090");
     page_expect(&text,
@@ -147,7 +147,7 @@ static void no_peak_is_too_short_to_be_visible(void **state)
     moments[54321].bytes[YK_MEMORY_CONTEXT] = fixture.plan->ranks[0].limit_bytes;
     fixture.ranks[0].memory_timeline = moments;
     fixture.ranks[0].moment_count = MANY;
-    assert_ok(yk_plan_memory_write_picture(&fixture.report, 0, &text));
+    assert_ok(yk_plan_memory_write_rank_picture(&fixture.report, 0, &text));
     assert_int_equal(expect_picture(&text, "path"), 1);
     assert_int_equal(markup_occurrences(text.bytes, "V72.8"), 1);
     assert_in_range(text.length, 1, 100000);
@@ -161,9 +161,9 @@ static void a_rank_that_is_not_there_has_no_memory(void **state)
     (void)state;
     struct fixture_plan fixture = fixture_plan_make(&three);
     struct yk_text text = {0};
-    assert_fails(yk_plan_memory_write_picture(&fixture.report, 3, &text), YK_ERROR_INPUT,
+    assert_fails(yk_plan_memory_write_rank_picture(&fixture.report, 3, &text), YK_ERROR_INPUT,
                  "a plan of 3 ranks has no rank 3 to draw");
-    assert_int_equal(yk_plan_memory_write_picture(&fixture.report, -1, &text), YK_ERROR_INPUT);
+    assert_int_equal(yk_plan_memory_write_rank_picture(&fixture.report, -1, &text), YK_ERROR_INPUT);
     yk_text_free(&text);
     fixture_plan_free(&fixture);
 }
@@ -175,8 +175,8 @@ static void bars_are_as_long_as_their_times(void **state)
     (void)state;
     struct fixture_plan fixture = fixture_plan_make(&three);
     struct yk_text text = {0};
-    assert_ok(
-        yk_plan_page_write_pictures(&fixture.report, "bars", yk_chart_open_single_text, &text));
+    assert_ok(yk_plan_page_write_pictures(&fixture.report, "bars",
+                                          yk_chart_use_argument_as_picture_text, &text));
     expect_picture(&text, "rect");
     page_expect(&text, "<rect class=\"time-compute\" x=\"113.10\" y=\"36.0\" width=\"631.90\"");
     page_expect(&text, "<rect class=\"time-compute\" x=\"113.10\" y=\"70.0\" width=\"505.32\"");
@@ -193,8 +193,8 @@ static void equal_devices_nodes_and_links_are_one(void **state)
     const struct fixture_plan_options options = {.ranks = 64, .layers = 1};
     struct fixture_plan fixture = fixture_plan_make(&options);
     struct yk_text text = {0};
-    assert_ok(
-        yk_plan_page_write_pictures(&fixture.report, "cluster", yk_chart_open_single_text, &text));
+    assert_ok(yk_plan_page_write_pictures(&fixture.report, "cluster",
+                                          yk_chart_use_argument_as_picture_text, &text));
     expect_picture(&text, "rect");
     assert_int_equal(markup_occurrences(text.bytes, "class=\"chip\""), 2);
     page_expect(&text, ">nodes 0 to 3, alike</text>");
@@ -222,8 +222,8 @@ static void unequal_links_are_listed_one_by_one(void **state)
     cluster.links = links;
     cluster.assumption = "links not given: as made up";
     fixture.report.cluster = &cluster;
-    assert_ok(
-        yk_plan_page_write_pictures(&fixture.report, "cluster", yk_chart_open_single_text, &text));
+    assert_ok(yk_plan_page_write_pictures(&fixture.report, "cluster",
+                                          yk_chart_use_argument_as_picture_text, &text));
     expect_picture(&text, "rect");
     page_expect(&text, ">links 8GB/s to 32GB/s</text>");
     /* Three devices, six cells besides those of a device with itself. */

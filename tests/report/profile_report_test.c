@@ -209,12 +209,12 @@ static void pictures_show_every_point(void **state)
     begin(&shown);
     fill(&shown);
     make(&shown, NULL);
-    assert_ok(yk_profile_figure_draw_link(&shown.report, 0, shown.arena, &link, &next));
+    assert_ok(yk_profile_figures_draw_link_curves(&shown.report, 0, shown.arena, &link, &next));
     assert_int_equal(next, 1);
     assert_int_equal(count_of(&link, "circle"), 2 * SIZES + 1);
     page_expect(&link, ">knee 352KiB</text>");
     page_expect(&link, ">plateau 1GB/s</text>");
-    assert_ok(yk_profile_figure_draw_layer(&shown.report.layers[0], shown.arena, &layer));
+    assert_ok(yk_profile_figures_draw_layer_times(&shown.report.layers[0], shown.arena, &layer));
     assert_int_equal(count_of(&layer, "circle"), 3);
     page_expect(&layer, ">update 500us</text>");
     page_expect(&layer, "norm C48 fp32 on cpu:1, samples of 16 tokens");
@@ -244,11 +244,11 @@ static void little_is_shown_as_well(void **state)
     page_expect(&text, "no knee: one size tells none");
     yk_text_free(&text);
     text = (struct yk_text){0};
-    assert_ok(yk_profile_figure_draw_link(&shown.report, 0, shown.arena, &text, &next));
+    assert_ok(yk_profile_figures_draw_link_curves(&shown.report, 0, shown.arena, &text, &next));
     assert_int_equal(count_of(&text, "circle"), 2);
     yk_text_free(&text);
     text = (struct yk_text){0};
-    assert_ok(yk_profile_figure_draw_layer(&shown.report.layers[0], shown.arena, &text));
+    assert_ok(yk_profile_figures_draw_layer_times(&shown.report.layers[0], shown.arena, &text));
     assert_int_equal(count_of(&text, "circle"), 0);
     yk_text_free(&text);
     end(&shown);

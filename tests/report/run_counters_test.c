@@ -86,8 +86,8 @@ static void lines_are_level_where_a_reading_was(void **state)
     struct yk_text picture = {0};
     size_t count = 0;
     fixture.report.counters = &ranks;
-    assert_ok(yk_run_page_write_pictures(&fixture.report, "counters", yk_chart_open_single_text,
-                                         &picture));
+    assert_ok(yk_run_page_write_pictures(&fixture.report, "counters",
+                                         yk_chart_use_argument_as_picture_text, &picture));
     assert_true(markup_is_balanced(picture.bytes, "svg", &count));
     const char *path = strstr(picture.bytes, "<path class=\"curve fine s0\" d=\"M70.0,");
     assert_non_null(path);

@@ -33,7 +33,7 @@ struct run {
     struct yk_trace *measured;
     double step_s;
     double paces[PARTS];
-    struct yk_run_rank ranks[MOST_RANKS];
+    struct yk_run_rank_summary ranks[MOST_RANKS];
     int32_t rank_count;
 };
 
@@ -81,7 +81,7 @@ static void measure(struct run *run)
     }
     check(yk_trace_create(&run->measured));
     for (int32_t r = 0; r < run->rank_count; r++) {
-        check(yk_trace_add_rank(run->measured, yk_trace_rank_name(run->predicted, r)));
+        check(yk_trace_add_rank(run->measured, yk_trace_rank_device_name(run->predicted, r)));
     }
     for (int32_t i = 0; i < yk_trace_event_count(run->predicted); i++) {
         struct yk_trace_event event = *yk_trace_event_at(run->predicted, i);
@@ -108,8 +108,8 @@ static void sum_up(struct run *run)
     check(yk_trace_breakdown_compute(run->measured, yk_trace_breakdown_step_length_s(run->measured),
                                      measured));
     for (int32_t r = 0; r < run->rank_count; r++) {
-        run->ranks[r] = yk_run_summary_unknown_rank();
-        run->ranks[r].device = yk_trace_rank_name(run->predicted, r);
+        run->ranks[r] = yk_run_summary_make_unknown_rank();
+        run->ranks[r].device = yk_trace_rank_device_name(run->predicted, r);
         run->ranks[r].share = run->share;
         run->ranks[r].predicted = predicted[r];
         run->ranks[r].measured = measured[r];
@@ -168,10 +168,10 @@ static void add_rebalancing(const struct run *run, int32_t step, struct yk_text 
 static void write_files(struct run *run)
 {
     struct yk_text text = {0};
-    check(yk_chrome_trace_write(run->predicted, &text));
+    check(yk_chrome_trace_write_json(run->predicted, &text));
     save(run, "trace-predicted.json", &text);
     text = (struct yk_text){0};
-    check(yk_chrome_trace_write(run->measured, &text));
+    check(yk_chrome_trace_write_json(run->measured, &text));
     save(run, "trace.json", &text);
     text = (struct yk_text){0};
     for (int32_t step = 1; step <= run->steps; step++) {
@@ -183,7 +183,7 @@ static void write_files(struct run *run)
     save(run, "metrics.jsonl", &text);
     text = (struct yk_text){0};
     yk_text_add(&text, "{\"yoke\":1,\"kind\":\"training\",\"ranks\":");
-    yk_run_summary_write_ranks(run->ranks, run->rank_count, &text);
+    yk_run_summary_write_ranks_json(run->ranks, run->rank_count, &text);
     yk_text_add(&text, "}\n");
     save(run, "summary.json", &text);
 }
@@ -202,7 +202,7 @@ int main(int count, char **words)
     run.mebibytes = strtod(words[5], NULL);
     run.random = yk_random_from_seed(7);
     check(yk_file_read_document(words[1], &text));
-    check(yk_chrome_trace_read(text.bytes, text.length, words[1], &run.predicted));
+    check(yk_chrome_trace_parse_json(text.bytes, text.length, words[1], &run.predicted));
     yk_text_free(&text);
     run.rank_count = yk_trace_rank_count(run.predicted);
     run.step_s = yk_trace_breakdown_step_length_s(run.predicted);

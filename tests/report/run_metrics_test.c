@@ -28,8 +28,8 @@ static int tear_down(void **state)
 
 static yk_status read(struct fixture *fixture, const char *text)
 {
-    return yk_run_metrics_read(text, strlen(text), "metrics.jsonl", fixture->arena,
-                               &fixture->metrics);
+    return yk_run_metrics_parse(text, strlen(text), "metrics.jsonl", fixture->arena,
+                                &fixture->metrics);
 }
 
 static void steps_and_evaluations_are_distinguished(void **state)

@@ -191,8 +191,8 @@ static void the_predicted_step_is_above_the_measured_one(void **state)
     (void)state;
     struct fixture_run fixture = fixture_run_make(&usual);
     struct yk_text text = {0};
-    assert_ok(
-        yk_run_page_write_pictures(&fixture.report, "lanes", yk_chart_open_single_text, &text));
+    assert_ok(yk_run_page_write_pictures(&fixture.report, "lanes",
+                                         yk_chart_use_argument_as_picture_text, &text));
     expect_picture(&text);
     /* 8 ops predicted, 9 measured. */
     assert_int_equal(markup_occurrences(text.bytes, "class=\"bar op-"), 17);
@@ -214,8 +214,8 @@ static void the_loss_is_drawn_from_its_first_to_its_last(void **state)
     struct yk_text text = {0};
     double x[2];
     double y[2];
-    assert_ok(
-        yk_run_page_write_pictures(&fixture.report, "loss", yk_chart_open_single_text, &text));
+    assert_ok(yk_run_page_write_pictures(&fixture.report, "loss",
+                                         yk_chart_use_argument_as_picture_text, &text));
     expect_picture(&text);
     const char *path = strstr(text.bytes, "<path class=\"curve thin s0\" d=\"M");
     assert_non_null(path);
@@ -236,8 +236,8 @@ static void no_peak_of_a_long_run_is_lost(void **state)
     struct yk_text text = {0};
     fixture.steps[31415].loss = 40;
     fixture.steps[27182].loss = NAN;
-    assert_ok(
-        yk_run_page_write_pictures(&fixture.report, "loss", yk_chart_open_single_text, &text));
+    assert_ok(yk_run_page_write_pictures(&fixture.report, "loss",
+                                         yk_chart_use_argument_as_picture_text, &text));
     expect_picture(&text);
     assert_true(text.length < 200000);
     /* The highest point is 4 % of 41.04 / 1.08 from the top: at 46 + 300 × 0.04 / 1.08. */
@@ -251,8 +251,8 @@ static void memory_is_stacked_and_what_was_measured_is_marked(void **state)
     (void)state;
     struct fixture_run fixture = fixture_run_make(&usual);
     struct yk_text text = {0};
-    assert_ok(
-        yk_run_page_write_pictures(&fixture.report, "memory", yk_chart_open_single_text, &text));
+    assert_ok(yk_run_page_write_pictures(&fixture.report, "memory",
+                                         yk_chart_use_argument_as_picture_text, &text));
     expect_picture(&text);
     page_expect(&text, "<title>parameters: 1MiB predicted</title>");
     page_expect(&text, "<title>context: 7MiB predicted</title>");
@@ -263,8 +263,8 @@ static void memory_is_stacked_and_what_was_measured_is_marked(void **state)
     yk_text_free(&text);
     text = (struct yk_text){0};
     fixture.memory[0].limit_bytes = 0x1p40;
-    assert_ok(
-        yk_run_page_write_pictures(&fixture.report, "memory", yk_chart_open_single_text, &text));
+    assert_ok(yk_run_page_write_pictures(&fixture.report, "memory",
+                                         yk_chart_use_argument_as_picture_text, &text));
     page_expect(&text, ">limit 1TiB</text>");
     assert_null(strstr(text.bytes, "class=\"limit\""));
     yk_text_free(&text);

@@ -22,7 +22,7 @@ struct fixture {
     struct yk_trace *measured;
     struct yk_run_report_step steps[8];
     double ranks_s[8][2];
-    struct yk_run_rank ranks[2];
+    struct yk_run_rank_summary ranks[2];
     struct yk_run_report report;
 };
 
@@ -68,11 +68,11 @@ static int set_up(void **state)
             .rank_count = 2,
         };
     }
-    fixture->ranks[0] = yk_run_summary_unknown_rank();
+    fixture->ranks[0] = yk_run_summary_make_unknown_rank();
     fixture->ranks[0].share = 12;
     fixture->ranks[0].predicted_bytes = 0x1p20;
     fixture->ranks[0].measured_bytes = 0x1p21;
-    fixture->ranks[1] = yk_run_summary_unknown_rank();
+    fixture->ranks[1] = yk_run_summary_make_unknown_rank();
     fixture->ranks[1].share = 4;
     fixture->report = (struct yk_run_report){
         .title = "Two ranks",
@@ -147,7 +147,7 @@ static void words_name_what_bounds_the_step(void **state)
     struct yk_run_ranks ranks;
     struct yk_text words = {0};
     assert_ok(yk_run_ranks_make(&fixture->report, fixture->arena, &ranks));
-    yk_run_describe_time(&fixture->report, &ranks, &words);
+    yk_run_describe_step_time(&fixture->report, &ranks, &words);
     assert_string_equal(
         words.bytes,
         "Computation of cpu<1> (rank 1) bounds the step: 12s, 92 % of the step.\n"
@@ -165,12 +165,12 @@ static void words_say_when_samples_were_divided_anew(void **state)
         {.step = 30, .shares = shares[0], .share_count = 2},
         {.step = 55, .shares = shares[1], .share_count = 2},
     };
-    static const struct yk_run_rank first[] = {{.share = 4}, {.share = 4}};
+    static const struct yk_run_rank_summary first[] = {{.share = 4}, {.share = 4}};
     (void)state;
     struct yk_run_report report = {.title = "", .rebalancings = changes, .rebalancing_count = 2};
     const struct yk_run_ranks ranks = {.predicted_step_s = NAN, .measured_step_s = NAN};
     struct yk_text words = {0};
-    yk_run_describe_time(&report, &ranks, &words);
+    yk_run_describe_step_time(&report, &ranks, &words);
     assert_string_equal(words.bytes,
                         "Samples were divided anew after step 30: the ranks took 6 / 2 from then "
                         "on.\n"
@@ -179,7 +179,7 @@ static void words_say_when_samples_were_divided_anew(void **state)
     words.length = 0;
     report.first_ranks = first;
     report.first_rank_count = 2;
-    yk_run_describe_time(&report, &ranks, &words);
+    yk_run_describe_step_time(&report, &ranks, &words);
     assert_string_equal(words.bytes,
                         "Samples were divided anew after step 30: the ranks took 4 / 4 before, and "
                         "6 / 2 from then on.\n"
@@ -203,7 +203,7 @@ static void sentences_distinguish_communication_from_waiting(void **state)
     const struct yk_run_report report = {
         .title = "", .measured = trace, .measured_step_s = 10.3, .predicted_step_s = 10};
     assert_ok(yk_run_ranks_make(&report, fixture->arena, &ranks));
-    yk_run_describe_time(&report, &ranks, &words);
+    yk_run_describe_step_time(&report, &ranks, &words);
     assert_string_equal(words.bytes,
                         "Exposed communication bounds the step: cpu0 computes for 4s, 40 % of the "
                         "step, and waits for data that moves for 6s, 60 % of the step.\n"
@@ -269,9 +269,11 @@ static void many_ranks_that_do_the_same_are_shown_by_the_slowest(void **state)
     assert_int_equal(lanes.all[0].rank, 6);
     assert_true(lanes.all[0].rows[YK_RUN_TRACE_MEASURED].bars[0].end == 1.75);
     assert_string_equal(lanes.all[1].numbers, "1, 3, 5, 7, 9, 11");
-    yk_run_lanes_sum_op_kinds(&report, kinds);
-    assert_int_equal(kinds[yk_op_style_find("forward")].count[YK_RUN_TRACE_PREDICTED], 12);
-    assert_true(kinds[yk_op_style_find("forward")].seconds[YK_RUN_TRACE_PREDICTED] == 18);
+    yk_run_lanes_sum_op_kind_times(&report, kinds);
+    assert_int_equal(kinds[yk_op_style_find_by_op_name("forward")].count[YK_RUN_TRACE_PREDICTED],
+                     12);
+    assert_true(kinds[yk_op_style_find_by_op_name("forward")].seconds[YK_RUN_TRACE_PREDICTED] ==
+                18);
     yk_trace_destroy(traces[0]);
     yk_trace_destroy(traces[1]);
 }
@@ -334,8 +336,8 @@ static void a_change_of_shares_is_marked_with_its_prediction(void **state)
     size_t count = 0;
     fixture->report.rebalancings = &change;
     fixture->report.rebalancing_count = 1;
-    assert_ok(
-        yk_run_page_write_pictures(&fixture->report, "ranks", yk_chart_open_single_text, &picture));
+    assert_ok(yk_run_page_write_pictures(&fixture->report, "ranks",
+                                         yk_chart_use_argument_as_picture_text, &picture));
     assert_true(markup_is_balanced(picture.bytes, "svg", &count));
     page_expect(&picture, ">rebalanced to 13 / 3</text>");
     page_expect(&picture, ">gpu0 (rank 0)</text>");
@@ -363,8 +365,8 @@ static void of_many_ranks_the_one_that_was_slow_is_named(void **state)
     }
     fixture->report.steps = steps;
     fixture->report.step_count = 16;
-    assert_ok(
-        yk_run_page_write_pictures(&fixture->report, "ranks", yk_chart_open_single_text, &picture));
+    assert_ok(yk_run_page_write_pictures(&fixture->report, "ranks",
+                                         yk_chart_use_argument_as_picture_text, &picture));
     page_expect(&picture, "rank 33)</text>");
     page_expect(&picture, ">least and most of the others</text>");
     assert_int_equal(count_of(&picture, "<path class=\"curve fine s5\""), 2);

@@ -28,14 +28,15 @@ static int tear_down(void **state)
 
 static yk_status read(struct fixture *fixture, const char *text)
 {
-    return yk_run_summary_read(text, strlen(text), "summary.json", fixture->arena,
-                               &fixture->summary);
+    return yk_run_summary_parse(text, strlen(text), "summary.json", fixture->arena,
+                                &fixture->summary);
 }
 
 static void what_is_known_of_a_rank_is_written(void **state)
 {
     (void)state;
-    struct yk_run_rank ranks[] = {yk_run_summary_unknown_rank(), yk_run_summary_unknown_rank()};
+    struct yk_run_rank_summary ranks[] = {yk_run_summary_make_unknown_rank(),
+                                          yk_run_summary_make_unknown_rank()};
     struct yk_text text = {0};
     ranks[0].device = "cpu \"0\"";
     ranks[0].share = 8;
@@ -44,7 +45,7 @@ static void what_is_known_of_a_rank_is_written(void **state)
     ranks[0].measured_bytes = 1024;
     ranks[0].predicted_bytes = 2048;
     ranks[0].limit_bytes = 4096;
-    yk_run_summary_write_ranks(ranks, 2, &text);
+    yk_run_summary_write_ranks_json(ranks, 2, &text);
     assert_string_equal(text.bytes,
                         "[{\"rank\":0,\"device\":\"cpu \\\"0\\\"\",\"share\":8,\"compute_s\":0.5,"
                         "\"exposed_s\":0.25,\"idle_s\":0,\"peak_bytes\":1024,"

@@ -45,13 +45,13 @@ static const struct yk_json *task_at(const struct yk_json *data, size_t number)
 
 static const char *why(const struct yk_json *data, size_t number)
 {
-    return yk_json_string(yk_json_get_member(task_at(data, number), "why"));
+    return yk_json_string_value(yk_json_get_member(task_at(data, number), "why"));
 }
 
 static double number_at(const struct yk_json *array, size_t index)
 {
     double value = -1;
-    assert_true(yk_json_number(yk_json_array_at(array, index), &value));
+    assert_true(yk_json_number_value(yk_json_array_at(array, index), &value));
     return value;
 }
 
@@ -131,7 +131,8 @@ static void names_cannot_break_out(void **state)
     assert_null(strstr(page.bytes, "<img"));
     assert_null(strstr(page.bytes, "<b>"));
     struct yk_json *data = data_of(&page);
-    assert_string_equal(yk_json_string(yk_json_get_member(task_at(data, 0), "name")), names[0]);
+    assert_string_equal(yk_json_string_value(yk_json_get_member(task_at(data, 0), "name")),
+                        names[0]);
     yk_json_destroy(data);
     yk_text_free(&page);
     fixture_free(&fixture);

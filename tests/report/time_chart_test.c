@@ -147,7 +147,7 @@ static void merged_bars_hold_every_task(void **state)
     struct fixture_schedule fixture = many_tasks();
     struct yk_arena *arena = NULL;
     struct yk_time_chart chart;
-    const struct yk_gantt_options options = {.title = "many"};
+    const struct yk_gantt_time_chart_options options = {.title = "many"};
     assert_int_equal(yk_arena_create(&arena), YK_OK);
     assert_int_equal(yk_gantt_make_time_chart(fixture.schedule, &options, arena, &chart), YK_OK);
     const struct yk_time_chart_merge_rule merge =

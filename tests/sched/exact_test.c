@@ -120,7 +120,7 @@ static void search_from_nothing(struct yk_partial_schedule *partial, int64_t *be
         *best = yk_partial_schedule_makespan(partial);
         return;
     }
-    const int32_t count = yk_partial_schedule_list_steps(partial, *best, steps);
+    const int32_t count = yk_partial_schedule_list_next_steps(partial, *best, steps);
     for (int32_t i = 0; i < count && steps[i].bound < *best; i++) {
         yk_partial_schedule_place(partial, &steps[i]);
         if (!yk_partial_schedule_dominated_or_add(partial)) {

@@ -71,7 +71,7 @@ static void upward_ranks_are_the_published_ones(void **state)
     static const int times_three[] = {324, 231, 240, 240, 207, 190, 128, 107, 133, 44};
     int64_t ranks[10];
     struct yk_graph *graph = support_read_graph(yk_graph_heft_example_json, NULL);
-    yk_task_rank_upward(graph, false, ranks);
+    yk_task_rank_compute_upward(graph, false, ranks);
     for (int i = 0; i < 10; i++) {
         assert_true(yk_graph_ticks_to_time(graph, ranks[i]) == times_three[i]);
     }
@@ -84,7 +84,7 @@ static void downward_ranks_are_the_published_ones(void **state)
     static const int times_three[] = {0, 93, 75, 66, 72, 81, 187, 200, 191, 280};
     int64_t ranks[10];
     struct yk_graph *graph = support_read_graph(yk_graph_heft_example_json, NULL);
-    yk_task_rank_downward(graph, ranks);
+    yk_task_rank_compute_downward(graph, ranks);
     for (int i = 0; i < 10; i++) {
         assert_true(yk_graph_ticks_to_time(graph, ranks[i]) == times_three[i]);
     }

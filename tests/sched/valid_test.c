@@ -153,7 +153,7 @@ static void peaks_are_what_adding_up_from_scratch_gives(void **state)
         struct yk_schedule *schedule = NULL;
         int64_t peaks[16];
         assert_ok(yk_scheduler_run(yk_scheduler_find("heft"), graph, &none, &schedule));
-        assert_ok(yk_schedule_memory_peaks(schedule, peaks));
+        assert_ok(yk_schedule_compute_memory_peaks(schedule, peaks));
         for (int32_t p = 0; p < graph->device_count; p++) {
             int64_t peak = 0;
             for (int32_t i = 0; i < graph->task_count; i++) {

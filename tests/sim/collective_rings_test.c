@@ -84,18 +84,18 @@ static void a_ring_asks_for_what_passes_its_links(void **state)
     const struct yk_collective_ring *rings = ((struct made *)*state)->rings;
     const struct yk_cost_sources sources = {.cluster = &cluster};
     struct yk_node_port_demand demand;
-    struct yk_cost_time time;
-    assert_ok(yk_collective_rings_time(&sources, &rings[0], YK_COLLECTIVE_ALL_GATHER, 16, &time,
-                                       &demand));
+    struct yk_cost_time_estimate time;
+    assert_ok(yk_collective_rings_compute_time(&sources, &rings[0], YK_COLLECTIVE_ALL_GATHER, 16,
+                                               &time, &demand));
     assert_true(fabs(time.seconds - 15) < 1e-12);
     assert_true(fabs(demand.bytes_per_s - 24.0 / 15) < 1e-12);
     assert_int_equal(demand.port_count, 4);
-    assert_ok(yk_collective_rings_time(&sources, &rings[0], YK_COLLECTIVE_ALL_REDUCE, 16, &time,
-                                       &demand));
+    assert_ok(yk_collective_rings_compute_time(&sources, &rings[0], YK_COLLECTIVE_ALL_REDUCE, 16,
+                                               &time, &demand));
     assert_true(fabs(time.seconds - 18) < 1e-12);
     assert_true(fabs(demand.bytes_per_s - 24.0 / 18) < 1e-12);
-    assert_ok(yk_collective_rings_time(&sources, &rings[1], YK_COLLECTIVE_ALL_GATHER, 16, &time,
-                                       &demand));
+    assert_ok(yk_collective_rings_compute_time(&sources, &rings[1], YK_COLLECTIVE_ALL_GATHER, 16,
+                                               &time, &demand));
     assert_true(fabs(time.seconds - 1) < 1e-12);
     assert_int_equal(demand.port_count, 0);
 }

@@ -38,7 +38,7 @@ static struct yk_cluster *one_node(void)
 static struct yk_cluster *two_nodes(void)
 {
     struct yk_cluster *cluster = NULL;
-    assert_ok(yk_cluster_parse("2x(2xa30 @ 1GB/s) @ 100MB/s", &cluster));
+    assert_ok(yk_cluster_parse_line("2x(2xa30 @ 1GB/s) @ 100MB/s", &cluster));
     return cluster;
 }
 
@@ -88,7 +88,7 @@ static double message_s(const struct compiled_plan *made, int32_t rank, const st
 {
     int32_t devices[COMPILED_PLAN_RANKS] = {0, 1, 2, 3};
     struct yk_ring_devices ranks = {devices, made->plan->rank_count};
-    struct yk_cost_time time = {0};
+    struct yk_cost_time_estimate time = {0};
     enum yk_collective collective = YK_COLLECTIVE_ALL_REDUCE;
     double largest = 0;
     if (op->kind == YK_OP_SEND || op->kind == YK_OP_RECV) {
@@ -215,7 +215,7 @@ static void assert_memory_bounded(const struct compiled_plan *made, const struct
     struct yk_program_memory *memory = NULL;
     struct yk_memory_peak peak;
     assert_ok(yk_arena_create(&arena));
-    assert_ok(yk_program_memory_count(made->program, rank, arena, &memory));
+    assert_ok(yk_program_memory_count_for_rank(made->program, rank, arena, &memory));
     assert_ok(yk_program_memory_find_peak(made->program, rank, memory, &peak));
     assert_true(sim->ranks[rank].peak_bytes <= peak.bytes * (1 + 1e-12));
     yk_arena_destroy(arena);
@@ -235,7 +235,7 @@ static void check_plans(struct yk_cluster *cluster, double slowdown, uint64_t se
             assert_sums(made, sim, rank);
             assert_memory_bounded(made, sim, rank);
         }
-        yk_sim_destroy(sim);
+        yk_sim_result_destroy(sim);
         compiled_plan_free(made);
     }
     yk_cluster_destroy(cluster);
@@ -267,8 +267,8 @@ static void programs_that_are_folded_say_what_they_say_apart(void **state)
             assert_true(folded->ranks[rank].exposed_s == apart->ranks[rank].exposed_s);
             assert_true(folded->ranks[rank].peak_bytes == apart->ranks[rank].peak_bytes);
         }
-        yk_sim_destroy(folded);
-        yk_sim_destroy(apart);
+        yk_sim_result_destroy(folded);
+        yk_sim_result_destroy(apart);
         compiled_plan_free(made);
     }
     yk_cluster_destroy(clusters[0]);
@@ -476,7 +476,7 @@ static void ops_start_when_what_they_wait_for_has_ended(void **state)
             }
         }
         free_unrolled(&unrolled);
-        yk_sim_destroy(sim);
+        yk_sim_result_destroy(sim);
         compiled_plan_free(made);
     }
     yk_cluster_destroy(cluster);
@@ -517,7 +517,7 @@ static void reductions_in_every_micro_batch_last_as_many_times(void **state)
             struct yk_sim_result *sim = simulate(made, 1);
             busy_s[once] = reducing_s(made->program, sim);
             step_s[once] = sim->step_s;
-            yk_sim_destroy(sim);
+            yk_sim_result_destroy(sim);
         }
         if (plan->group_count == 1 && plan->rank_count > 1 && plan->micro_batches > 1) {
             assert_near(busy_s[0], plan->micro_batches * busy_s[1], busy_s[0]);

@@ -36,11 +36,11 @@ static void the_band_is_of_computation_and_what_is_exposed(void **state)
     struct yk_sim_result *sim = NULL;
     struct yk_error_band band;
     assert_ok(yk_sim_run(&hand->program, hand->costs, &as_alone, &sim));
-    assert_ok(yk_sim_error_band(sim, hand->costs, &band));
+    assert_ok(yk_sim_compute_error_band(sim, hand->costs, &band));
     assert_near(yk_error_band_origin_fraction(&band, YK_COST_ORIGIN_CLUSTER_FILE), 0.8);
     assert_near(yk_error_band_origin_fraction(&band, YK_COST_ORIGIN_DATASHEET), 0.2);
     assert_near(yk_error_band_relative_error(&band), 0.8 * 0.05 + 0.2 * 0.29);
-    yk_sim_destroy(sim);
+    yk_sim_result_destroy(sim);
     hand_program_free(hand);
 }
 
@@ -70,7 +70,7 @@ static void a_load_lasts_as_long_as_copies_were_measured(void **state)
     assert_ok(yk_layer_costs_create(&hand->sources, hand->cache, &costs));
     assert_ok(yk_sim_run(&hand->program, costs, &as_alone, &sim));
     assert_near(sim->ranks[0].end_s[0] - sim->ranks[0].start_s[0], (double)tokens);
-    yk_sim_destroy(sim);
+    yk_sim_result_destroy(sim);
     yk_layer_costs_destroy(costs);
     yk_profile_close(hand->sources.profile);
     hand_program_free(hand);
@@ -121,7 +121,7 @@ static void ops_alike_are_counted_together(void **state)
         assert_int_equal(classes[i].time.origin, expected[i].time.origin);
         assert_near(classes[i].time.error, expected[i].time.error);
     }
-    yk_sim_destroy(sim);
+    yk_sim_result_destroy(sim);
     hand_program_free(hand);
 }
 

@@ -24,7 +24,7 @@ static double run(const struct hand_spec *spec, double first_scale, double secon
     assert_ok(yk_layer_costs_create(&hand->sources, hand->cache, &costs));
     assert_ok(yk_sim_run(&hand->program, costs, &(struct yk_sim_options){0}, &sim));
     const double step_s = sim->step_s;
-    yk_sim_destroy(sim);
+    yk_sim_result_destroy(sim);
     yk_layer_costs_destroy(costs);
     hand_program_free(hand);
     return step_s;

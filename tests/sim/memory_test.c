@@ -38,13 +38,13 @@ static void see_plans(void (*check)(const struct observed *observed))
         assert_ok(
             yk_sim_run(observed.made->program, observed.made->costs, &options, &observed.sim));
         for (; observed.rank < observed.made->program->rank_count; observed.rank++) {
-            assert_ok(yk_program_memory_count(observed.made->program, observed.rank, observed.arena,
-                                              &observed.memory));
-            assert_ok(yk_sim_memory_over_time(observed.sim, observed.rank, observed.arena,
-                                              &observed.points, &observed.count));
+            assert_ok(yk_program_memory_count_for_rank(observed.made->program, observed.rank,
+                                                       observed.arena, &observed.memory));
+            assert_ok(yk_sim_compute_memory_over_time(observed.sim, observed.rank, observed.arena,
+                                                      &observed.points, &observed.count));
             check(&observed);
         }
-        yk_sim_destroy(observed.sim);
+        yk_sim_result_destroy(observed.sim);
         compiled_plan_free(observed.made);
         yk_arena_destroy(observed.arena);
     }

@@ -31,7 +31,7 @@ static struct ran run(const struct hand_spec *spec, double slowdown)
 
 static void finish(struct ran *ran)
 {
-    yk_sim_destroy(ran->sim);
+    yk_sim_result_destroy(ran->sim);
     hand_program_free(ran->hand);
 }
 

@@ -91,7 +91,7 @@ static void what_was_measured_slows_both(void **state)
     assert_near(sim->ranks[0].end_s[0], 7);
     assert_near(sim->step_s, 11);
     assert_near(sim->slowdown, 2);
-    yk_sim_destroy(sim);
+    yk_sim_result_destroy(sim);
     finish(&made);
 }
 
@@ -108,7 +108,7 @@ static void what_was_measured_of_the_device_goes_before(void **state)
     assert_near(sim->ranks[0].end_s[0], 6);
     assert_near(sim->step_s, 10);
     assert_near(sim->slowdown, 1.5);
-    yk_sim_destroy(sim);
+    yk_sim_result_destroy(sim);
     finish(&made);
 }
 
@@ -121,7 +121,7 @@ static void a_message_goes_faster_once_nobody_computes(void **state)
     assert_near(sim->ranks[0].end_s[0], 4);
     assert_near(sim->ranks[0].end_s[1], 5.6);
     assert_near(sim->step_s, 9.6);
-    yk_sim_destroy(sim);
+    yk_sim_result_destroy(sim);
     finish(&made);
 }
 
@@ -132,7 +132,7 @@ static void a_slowdown_that_is_given_goes_before_the_measured(void **state)
     struct yk_sim_result *sim = run(&made, 1);
     assert_near(sim->step_s, 8);
     assert_near(sim->slowdown, 1);
-    yk_sim_destroy(sim);
+    yk_sim_result_destroy(sim);
     finish(&made);
 }
 

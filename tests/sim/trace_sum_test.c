@@ -48,7 +48,7 @@ static void check_plans(struct yk_cluster *cluster, double slowdown, uint64_t se
         struct yk_sim_result *sim = NULL;
         assert_ok(yk_sim_run(made->program, made->costs, &options, &sim));
         check(sim);
-        yk_sim_destroy(sim);
+        yk_sim_result_destroy(sim);
         compiled_plan_free(made);
     }
     yk_cluster_destroy(cluster);
@@ -64,7 +64,7 @@ static void sums_over_a_trace_are_those_of_the_simulation(void **state)
     struct yk_cluster *cluster = NULL;
     check_plans(made_up_cluster(devices, COMPILED_PLAN_RANKS, "20MB/s"), 1, 11);
     check_plans(made_up_cluster(devices, COMPILED_PLAN_RANKS, "20MB/s"), 1.2, 12);
-    assert_ok(yk_cluster_parse("2x(2xa30 @ 1GB/s) @ 100MB/s", &cluster));
+    assert_ok(yk_cluster_parse_line("2x(2xa30 @ 1GB/s) @ 100MB/s", &cluster));
     check_plans(cluster, 1.3, 13);
 }
 

@@ -36,7 +36,7 @@ static void a_trace_has_the_ops_that_last_and_what_they_sent(void **state)
     assert_ok(yk_sim_run(&hand->program, hand->costs, &options, &sim));
     assert_ok(yk_sim_make_trace(sim, &trace));
     assert_int_equal(yk_trace_rank_count(trace), 2);
-    assert_string_equal(yk_trace_rank_name(trace, 1), "device");
+    assert_string_equal(yk_trace_rank_device_name(trace, 1), "device");
     assert_int_equal(yk_trace_event_count(trace), 4); /* forward, send; recv, forward */
     const struct yk_trace_event *send = yk_trace_event_at(trace, 1);
     assert_int_equal(send->rank, 0);
@@ -54,7 +54,7 @@ static void a_trace_has_the_ops_that_last_and_what_they_sent(void **state)
     assert_int_equal(yk_trace_flow_at(trace, 0).to_event, 3);
     yk_text_free(&name);
     yk_trace_destroy(trace);
-    yk_sim_destroy(sim);
+    yk_sim_result_destroy(sim);
     hand_program_free(hand);
 }
 

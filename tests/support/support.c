@@ -14,7 +14,7 @@ void support_assert_ok(yk_status status, const char *expression, const char *fil
 struct yk_graph *support_read_graph(const char *text, const struct yk_graph_read_options *options)
 {
     struct yk_graph *graph = NULL;
-    assert_ok(yk_graph_read(text, strlen(text), SUPPORT_SOURCE, options, &graph));
+    assert_ok(yk_graph_read_text(text, strlen(text), SUPPORT_SOURCE, options, &graph));
     assert_non_null(graph);
     assert_null(support_broken_promise(graph));
     return graph;
@@ -25,7 +25,7 @@ void support_assert_refused(const char *text, const struct yk_graph_read_options
 {
     static const char prefix[] = SUPPORT_SOURCE ": ";
     struct yk_graph *graph = NULL;
-    const yk_status got = yk_graph_read(text, strlen(text), SUPPORT_SOURCE, options, &graph);
+    const yk_status got = yk_graph_read_text(text, strlen(text), SUPPORT_SOURCE, options, &graph);
     yk_graph_destroy(graph);
     if (got == YK_OK) {
         print_error("accepted: %s\n", text);
@@ -52,7 +52,7 @@ int support_count_accepted_prefixes(const char *text, const struct yk_graph_read
         char *exact = realloc(prefix, length > 0 ? length : 1);
         assert_non_null(exact);
         struct yk_graph *graph = NULL;
-        if (yk_graph_read(exact, length, SUPPORT_SOURCE, options, &graph) == YK_OK) {
+        if (yk_graph_read_text(exact, length, SUPPORT_SOURCE, options, &graph) == YK_OK) {
             assert_null(support_broken_promise(graph));
             yk_graph_destroy(graph);
             accepted++;

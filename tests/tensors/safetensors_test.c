@@ -347,12 +347,12 @@ static void types_have_the_sizes_their_names_say(void **state)
     assert_int_equal(sizeof known / sizeof *known, YK_TENSOR_DTYPE_COUNT);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         enum yk_tensor_dtype type = YK_TENSOR_DTYPE_COUNT;
-        assert_true(yk_tensor_dtype_find(known[i].name, &type));
+        assert_true(yk_tensor_dtype_find_by_name(known[i].name, &type));
         assert_string_equal(yk_tensor_dtype_name(type), known[i].name);
-        assert_int_equal(yk_tensor_dtype_bytes(type), known[i].bytes);
+        assert_int_equal(yk_tensor_dtype_element_bytes(type), known[i].bytes);
     }
     enum yk_tensor_dtype type = YK_TENSOR_F32;
-    assert_false(yk_tensor_dtype_find("f32", &type));
+    assert_false(yk_tensor_dtype_find_by_name("f32", &type));
 }
 
 #define in_scratch(test)                                                                           \

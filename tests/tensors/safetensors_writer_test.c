@@ -47,9 +47,9 @@ static void a_written_file_is_these_bytes(void **state)
     memcpy(expected + 152, data, sizeof data);
 
     struct yk_safetensors_writer *writer = begin_two("out.safetensors");
-    struct yk_safetensors_file_checksum written = {0};
+    struct yk_safetensors_size_and_hash written = {0};
     struct yk_text text = {0};
-    assert_ok(yk_safetensors_writer_add_bytes(writer, data, sizeof data));
+    assert_ok(yk_safetensors_writer_append_bytes(writer, data, sizeof data));
     assert_ok(yk_safetensors_writer_finish(writer, &written));
     yk_safetensors_writer_destroy(writer);
     assert_ok(yk_file_read_document(support_scratch_path("out.safetensors"), &text));
@@ -75,15 +75,15 @@ static void chunks_of_any_size_make_the_same_file(void **state)
         bytes[i] = (unsigned char)(i * 31 + i / 253);
     }
     struct yk_safetensors_writer *writer = create("big");
-    struct yk_safetensors_file_checksum written = {0};
+    struct yk_safetensors_size_and_hash written = {0};
     assert_ok(yk_safetensors_writer_declare_tensor(writer, "x", YK_TENSOR_U8, 1, shape));
     assert_ok(yk_safetensors_writer_write_header(writer));
     size_t at = 0;
     for (size_t i = 0; i < sizeof chunks / sizeof *chunks; i++) {
-        assert_ok(yk_safetensors_writer_add_bytes(writer, bytes + at, chunks[i]));
+        assert_ok(yk_safetensors_writer_append_bytes(writer, bytes + at, chunks[i]));
         at += chunks[i];
     }
-    assert_ok(yk_safetensors_writer_add_bytes(writer, bytes + at, MANY - at));
+    assert_ok(yk_safetensors_writer_append_bytes(writer, bytes + at, MANY - at));
     assert_ok(yk_safetensors_writer_finish(writer, &written));
     yk_safetensors_writer_destroy(writer);
 
@@ -108,7 +108,7 @@ static void names_and_values_that_need_escapes_read_back(void **state)
         yk_safetensors_writer_declare_tensor(writer, "a\"\\\n\xed\x95\x9c", YK_TENSOR_U8, 0, NULL));
     assert_ok(yk_safetensors_writer_add_metadata(writer, "k\"", "<\t\x01>"));
     assert_ok(yk_safetensors_writer_write_header(writer));
-    assert_ok(yk_safetensors_writer_add_bytes(writer, "x", 1));
+    assert_ok(yk_safetensors_writer_append_bytes(writer, "x", 1));
     assert_ok(yk_safetensors_writer_finish(writer, NULL));
     yk_safetensors_writer_destroy(writer);
     assert_ok(yk_safetensors_open(support_scratch_path("escapes"), &file));
@@ -124,7 +124,7 @@ static void an_unfinished_file_is_removed_and_the_old_one_stays(void **state)
     support_scratch_write_text("out", "old");
     struct yk_safetensors_writer *writer = begin_two("out");
     struct yk_text text = {0};
-    assert_ok(yk_safetensors_writer_add_bytes(writer, data, 3));
+    assert_ok(yk_safetensors_writer_append_bytes(writer, data, 3));
     assert_true(support_scratch_holds("out.partial"));
     yk_safetensors_writer_destroy(writer);
     assert_false(support_scratch_holds("out.partial"));
@@ -139,13 +139,13 @@ static void bytes_missing_and_bytes_too_many_are_refused(void **state)
     (void)state;
     char message[600];
     struct yk_safetensors_writer *writer = begin_two("out");
-    assert_ok(yk_safetensors_writer_add_bytes(writer, data, 15));
+    assert_ok(yk_safetensors_writer_append_bytes(writer, data, 15));
     snprintf(message, sizeof message, "%s: 2 of 17 bytes of the tensors declared were not written",
              support_scratch_path("out"));
     assert_fails(yk_safetensors_writer_finish(writer, NULL), YK_ERROR_INPUT, message);
     snprintf(message, sizeof message, "%s: 1 bytes more than the tensors declared have",
              support_scratch_path("out"));
-    assert_fails(yk_safetensors_writer_add_bytes(writer, data, 3), YK_ERROR_INPUT, message);
+    assert_fails(yk_safetensors_writer_append_bytes(writer, data, 3), YK_ERROR_INPUT, message);
     yk_safetensors_writer_destroy(writer);
     assert_false(support_scratch_holds("out"));
 }
@@ -176,7 +176,7 @@ static void declarations_that_make_no_sense_are_refused(void **state)
                      YK_ERROR_INPUT);
     assert_int_equal(yk_safetensors_writer_declare_tensor(writer, "\xff", YK_TENSOR_U8, 0, NULL),
                      YK_ERROR_INPUT);
-    assert_int_equal(yk_safetensors_writer_add_bytes(writer, data, 1), YK_ERROR_INPUT);
+    assert_int_equal(yk_safetensors_writer_append_bytes(writer, data, 1), YK_ERROR_INPUT);
     assert_ok(yk_safetensors_writer_write_header(writer));
     snprintf(message, sizeof message, "%s: tensor \"d\" comes after the header is written",
              support_scratch_path("out"));
@@ -207,7 +207,7 @@ static void a_disk_that_is_full_is_reported_with_path_and_reason(void **state)
     assert_ok(yk_safetensors_writer_declare_tensor(writer, "x", YK_TENSOR_U8, 1, shape));
     assert_ok(yk_safetensors_writer_write_header(writer));
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-    const yk_status status = yk_safetensors_writer_add_bytes(writer, bytes, sizeof bytes);
+    const yk_status status = yk_safetensors_writer_append_bytes(writer, bytes, sizeof bytes);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     (void)signal(SIGXFSZ, handler);
     snprintf(message, sizeof message, "cannot write %s: File too large",

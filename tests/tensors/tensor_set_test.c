@@ -18,7 +18,7 @@ static void write_tensors(const char *path, const char *names)
         assert_ok(yk_safetensors_writer_declare_tensor(writer, name, YK_TENSOR_U8, 0, NULL));
     }
     assert_ok(yk_safetensors_writer_write_header(writer));
-    assert_ok(yk_safetensors_writer_add_bytes(writer, names, strlen(names)));
+    assert_ok(yk_safetensors_writer_append_bytes(writer, names, strlen(names)));
     assert_ok(yk_safetensors_writer_finish(writer, NULL));
     yk_safetensors_writer_destroy(writer);
 }
@@ -164,7 +164,7 @@ static void a_tensor_that_is_missing_is_named_with_the_nearest(void **state)
     assert_ok(yk_safetensors_writer_create(support_scratch_path("model.safetensors"), &writer));
     assert_ok(yk_safetensors_writer_declare_tensor(writer, "wte.weight", YK_TENSOR_U8, 0, NULL));
     assert_ok(yk_safetensors_writer_write_header(writer));
-    assert_ok(yk_safetensors_writer_add_bytes(writer, "x", 1));
+    assert_ok(yk_safetensors_writer_append_bytes(writer, "x", 1));
     assert_ok(yk_safetensors_writer_finish(writer, NULL));
     yk_safetensors_writer_destroy(writer);
     assert_ok(yk_tensor_set_open(support_scratch_folder(), &set));

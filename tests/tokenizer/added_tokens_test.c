@@ -43,7 +43,7 @@ static void white_space_between_two_tokens_is_stripped_once(void **state)
     struct yk_regex_workspace *workspace = NULL;
     assert_ok(yk_json_parse(json, strlen(json), &root));
     assert_ok(yk_token_map_create(&map));
-    assert_ok(yk_added_tokens_read(root, map, NULL, &tokens));
+    assert_ok(yk_added_tokens_from_json(root, map, NULL, &tokens));
     assert_ok(yk_regex_workspace_create(&workspace));
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct yk_added_tokens_search search = {.text = cases[i].text,

@@ -38,7 +38,7 @@ static void open_model(const char *const *merged, int count, const char *json, s
 {
     *out = (struct model){.map = make_map(merged, count)};
     assert_ok(yk_json_parse(json, strlen(json), &out->json));
-    assert_ok(yk_bpe_read(out->json, out->map, &out->bpe));
+    assert_ok(yk_bpe_from_json(out->json, out->map, &out->bpe));
     assert_ok(yk_bpe_workspace_create(&out->workspace));
 }
 
@@ -244,7 +244,7 @@ static void encoding_ends_within_a_word_when_it_is_to_stop(void **state)
     char word[1000];
     memset(word, 'a', sizeof word);
     open_model(merged, 1, "{\"merges\": [\"a a\"]}", &model);
-    yk_bpe_workspace_set_stop(model.workspace, &stop);
+    yk_bpe_workspace_set_stop_flag(model.workspace, &stop);
     assert_int_equal(yk_bpe_encode(model.bpe, model.workspace, word, sizeof word, &ids),
                      YK_ERROR_STOPPED);
     atomic_store(&stop, false);
@@ -270,7 +270,7 @@ static void bytes_with_no_token_are_left_out_or_unknown(void **state)
     for (int i = 0; i < 2; i++) {
         struct yk_token_ids ids = {0};
         assert_ok(yk_json_parse(models[i], strlen(models[i]), &json));
-        assert_ok(yk_bpe_read(json, map, &bpe));
+        assert_ok(yk_bpe_from_json(json, map, &bpe));
         assert_ok(yk_bpe_workspace_create(&workspace));
         assert_ok(yk_bpe_encode(bpe, workspace, "axa", 3, &ids));
         assert_int_equal(ids.count, 2 + i);
@@ -291,7 +291,7 @@ static void refuse(const char *json, const char *message)
     struct yk_json *root = NULL;
     struct yk_bpe *bpe = NULL;
     assert_ok(yk_json_parse(json, strlen(json), &root));
-    assert_fails(yk_bpe_read(root, map, &bpe), YK_ERROR_INPUT, message);
+    assert_fails(yk_bpe_from_json(root, map, &bpe), YK_ERROR_INPUT, message);
     assert_null(bpe);
     yk_json_destroy(root);
     yk_token_map_destroy(map);

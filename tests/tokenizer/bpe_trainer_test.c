@@ -36,7 +36,7 @@ static struct yk_word_counts *count_words(const char *pre_tokenizer, const char 
     struct yk_pre_tokenizer_workspace workspace = {0};
     struct yk_word_counts *counts = NULL;
     assert_ok(yk_json_parse(pre_tokenizer, strlen(pre_tokenizer), &json));
-    assert_ok(yk_pre_tokenizer_read(json, &words));
+    assert_ok(yk_pre_tokenizer_from_json(json, &words));
     assert_ok(yk_regex_workspace_create(&workspace.regex));
     assert_ok(yk_word_counts_create(&counts));
     assert_ok(yk_pre_tokenizer_split(words, &workspace, text, strlen(text), count_word, counts));
@@ -50,13 +50,13 @@ static struct yk_word_counts *count_words(const char *pre_tokenizer, const char 
 static const char *token_of(const struct yk_bpe_trainer_result *result, int32_t id)
 {
     size_t length = 0;
-    return yk_token_map_token(result->tokens, id, &length);
+    return yk_token_map_get_token(result->tokens, id, &length);
 }
 
 static void check(const struct sample *sample)
 {
     struct yk_word_counts *counts =
-        count_words(yk_bpe_file_style_find(sample->style)->pre_tokenizer, sample->text);
+        count_words(yk_bpe_file_find_preset(sample->style)->pre_tokenizer, sample->text);
     const struct yk_bpe_trainer_options lesson = {
         .words = counts,
         .specials = sample->specials,

@@ -91,10 +91,10 @@ static void its_file_reads_back(void **state)
     struct yk_character_vocabulary *again = NULL;
     struct yk_text text = {0};
     struct yk_text written_again = {0};
-    assert_ok(yk_character_vocabulary_write(vocabulary, &text));
-    assert_ok(yk_character_vocabulary_read(text.bytes, text.length, "file", &again));
+    assert_ok(yk_character_vocabulary_to_json(vocabulary, &text));
+    assert_ok(yk_character_vocabulary_parse(text.bytes, text.length, "file", &again));
     assert_int_equal(yk_character_vocabulary_count(again), 28);
-    assert_ok(yk_character_vocabulary_write(again, &written_again));
+    assert_ok(yk_character_vocabulary_to_json(again, &written_again));
     assert_string_equal(yk_text_chars(&written_again), yk_text_chars(&text));
     yk_text_free(&written_again);
     yk_text_free(&text);
@@ -107,7 +107,7 @@ static void its_file_looks_like_this(void **state)
     (void)state;
     struct yk_character_vocabulary *vocabulary = build("b a\n");
     struct yk_text text = {0};
-    assert_ok(yk_character_vocabulary_write(vocabulary, &text));
+    assert_ok(yk_character_vocabulary_to_json(vocabulary, &text));
     assert_string_equal(yk_text_chars(&text),
                         "{\n  \"yoke\": 1,\n  \"kind\": \"vocabulary\",\n  \"characters\": [\n"
                         "    \"\\n\", \" \", \"a\", \"b\"\n  ]\n}\n");
@@ -138,9 +138,9 @@ static void files_of_the_wrong_form_are_refused(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct yk_character_vocabulary *vocabulary = NULL;
-        assert_fails(
-            yk_character_vocabulary_read(cases[i].json, strlen(cases[i].json), "file", &vocabulary),
-            YK_ERROR_INPUT, cases[i].message);
+        assert_fails(yk_character_vocabulary_parse(cases[i].json, strlen(cases[i].json), "file",
+                                                   &vocabulary),
+                     YK_ERROR_INPUT, cases[i].message);
     }
 }
 

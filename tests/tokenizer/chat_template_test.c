@@ -21,12 +21,13 @@ static void messages_follow_their_headers(void **state)
     int64_t first = 0;
     assert_ok(yk_tokenizer_encoder_create(tokenizer, &encoder));
     assert_ok(yk_chat_template_open(tokenizer, encoder, &chat));
-    yk_chat_template_add_begin_token(&chat, &ids);
-    assert_ok(yk_chat_template_add_message(&chat, YK_CHAT_USER, "\n w0 w1 ", "test", &ids, &first));
+    yk_chat_template_append_begin_token(&chat, &ids);
+    assert_ok(
+        yk_chat_template_encode_message(&chat, YK_CHAT_USER, "\n w0 w1 ", "test", &ids, &first));
     assert_int_equal(first, 4);
-    assert_ok(yk_chat_template_add_message(&chat, YK_CHAT_ASSISTANT, "", "test", &ids, &first));
+    assert_ok(yk_chat_template_encode_message(&chat, YK_CHAT_ASSISTANT, "", "test", &ids, &first));
     assert_int_equal(first, 10);
-    yk_chat_template_add_header(&chat, YK_CHAT_ASSISTANT, &ids);
+    yk_chat_template_append_header_tokens(&chat, YK_CHAT_ASSISTANT, &ids);
     assert_int_equal(ids.count, sizeof expected / sizeof expected[0]);
     assert_memory_equal(ids.items, expected, sizeof expected);
     yk_token_ids_free(&ids);
@@ -77,7 +78,7 @@ static void white_space_is_that_of_python(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         size_t length = 0;
-        const char *trimmed = yk_chat_template_trim(cases[i].text, &length);
+        const char *trimmed = yk_chat_template_trim_white_space(cases[i].text, &length);
         assert_int_equal(length, strlen(cases[i].trimmed));
         assert_memory_equal(trimmed, cases[i].trimmed, length);
     }

@@ -56,7 +56,7 @@ static const char bert_file[] =
     "\"##b\": 7, \"e\": 8, \"##e\": 9, \".\": 10, \"1\": 11, \"##1\": 12}}}";
 
 /* A tokenizer of a style, whose tokens tell apart how spaces fall to words. */
-static void learn_file(const struct yk_bpe_file_style *style, struct yk_text *out)
+static void learn_file(const struct yk_bpe_file_preset *style, struct yk_text *out)
 {
     static const char *const words[] = {
         " a", "  ", "\n\n", " \n", "\n ", "   ", " word", "\n\n\n", "\t ", " 1", " .", ".\n", " \t",
@@ -74,7 +74,7 @@ static void learn_file(const struct yk_bpe_file_style *style, struct yk_text *ou
         .token_count = 400,
     };
     assert_ok(yk_bpe_trainer_train(&lesson, &result));
-    yk_bpe_file_write(&result, style, out);
+    yk_bpe_file_append_contents(&result, style, out);
     yk_bpe_trainer_result_free(&result);
     yk_word_counts_destroy(counts);
 }
@@ -91,7 +91,7 @@ static void make_text(struct yk_random *random, struct yk_text *out)
 static void encode(struct yk_tokenizer_encoder *encoder, const char *text, size_t length,
                    struct yk_token_ids *out)
 {
-    assert_ok(yk_tokenizer_encode(encoder, text, length, "text", YK_SPECIAL_TOKENS_NONE, out));
+    assert_ok(yk_tokenizer_encode(encoder, text, length, "text", YK_ADD_SPECIAL_TOKENS_NO, out));
 }
 
 /* Cuts the text at every place that is found for one of its beginnings; returns how many. */
@@ -132,8 +132,8 @@ static void check_file(const char *file, size_t length, bool some)
     struct yk_text text = {0};
     struct yk_random random = yk_random_from_seed(5);
     int cuts = 0;
-    assert_ok(yk_tokenizer_read(file, length, "test", &tokenizer));
-    assert_ok(yk_chunk_boundary_from_tokenizer(tokenizer, &cut));
+    assert_ok(yk_tokenizer_parse(file, length, "test", &tokenizer));
+    assert_ok(yk_chunk_boundary_rules_from_tokenizer(tokenizer, &cut));
     assert_int_equal(cut.possible, some);
     assert_ok(yk_tokenizer_encoder_create(tokenizer, &encoder));
     for (int i = 0; i < 300; i++) {
@@ -152,7 +152,7 @@ static void chunks_have_the_tokens_of_the_whole(void **state)
     static const char *const styles[] = {"pairs", "llama3", "none"};
     for (size_t i = 0; i < sizeof styles / sizeof styles[0]; i++) {
         struct yk_text file = {0};
-        learn_file(yk_bpe_file_style_find(styles[i]), &file);
+        learn_file(yk_bpe_file_find_preset(styles[i]), &file);
         check_file(file.bytes, file.length, true);
         yk_text_free(&file);
     }
@@ -176,7 +176,7 @@ static void a_space_added_before_a_text_is_added_before_no_chunk(void **state)
 {
     (void)state;
     struct yk_text file = {0};
-    learn_file(yk_bpe_file_style_find("pairs"), &file);
+    learn_file(yk_bpe_file_find_preset("pairs"), &file);
     replace(&file, "\"pre_tokenizer\": {\"type\": \"ByteLevel\", \"add_prefix_space\": false",
             "\"pre_tokenizer\": {\"type\": \"ByteLevel\", \"add_prefix_space\": true");
     check_file(file.bytes, file.length, true);
@@ -191,7 +191,7 @@ static void tokens_that_strip_spaces_are_kept_from_cuts(void **state)
                                         "\"lstrip\": true, \"rstrip\": true"};
     for (size_t i = 0; i < 3; i++) {
         struct yk_text file = {0};
-        learn_file(yk_bpe_file_style_find("pairs"), &file);
+        learn_file(yk_bpe_file_find_preset("pairs"), &file);
         /* The first special token is <pad>, the second <s>, which the texts have. */
         replace(&file, "\"<pad>\", \"single_word\": false, \"lstrip\": false, \"rstrip\": false",
                 "\"<pad>\", \"single_word\": false, \"lstrip\": false");
@@ -214,7 +214,7 @@ static void a_text_with_no_spaces_is_cut_behind_a_line(void **state)
         struct yk_chunk_boundary_rules cut = {0};
         yk_text_addf(&file, "{\"type\": \"ByteLevel\", \"add_prefix_space\": %s}", prefixes[i]);
         assert_ok(yk_json_parse(file.bytes, file.length, &root));
-        yk_chunk_boundary_from_pre_tokenizer(root, &cut);
+        yk_chunk_boundary_rules_from_pre_tokenizer(root, &cut);
         assert_true(cut.possible);
         assert_int_equal(yk_chunk_boundary_find_last(&cut, words, strlen(words)), i == 0 ? 5 : 0);
         yk_json_destroy(root);
@@ -234,7 +234,7 @@ static void nothing_is_cut_of_which_nothing_is_known(void **state)
         struct yk_text file = {0};
         struct yk_json *root = NULL;
         struct yk_chunk_boundary_rules cut = {0};
-        learn_file(yk_bpe_file_style_find("pairs"), &file);
+        learn_file(yk_bpe_file_find_preset("pairs"), &file);
         replace(&file, edits[i][0], edits[i][1]);
         if (i == 2) { /* small letters, and a token that a normalized text may hold */
             replace(&file, "\"content\": \"<s>\"", "\"content\": \"S\"");
@@ -242,7 +242,7 @@ static void nothing_is_cut_of_which_nothing_is_known(void **state)
             replace(&file, "\"normalized\": false", "\"normalized\": true");
         }
         assert_ok(yk_json_parse(file.bytes, file.length, &root));
-        yk_chunk_boundary_from_json(root, &cut);
+        yk_chunk_boundary_rules_from_json(root, &cut);
         assert_false(cut.possible);
         assert_int_equal(yk_chunk_boundary_find_last(&cut, "a b c", 5), 0);
         yk_json_destroy(root);
@@ -257,8 +257,8 @@ static void a_text_of_characters_is_one_chunk(void **state)
         "{\"yoke\": 1, \"kind\": \"vocabulary\", \"characters\": [\" \", \"a\", \"b\"]}";
     struct yk_tokenizer *tokenizer = NULL;
     struct yk_chunk_boundary_rules cut = {.possible = true};
-    assert_ok(yk_tokenizer_read(file, strlen(file), "test", &tokenizer));
-    assert_ok(yk_chunk_boundary_from_tokenizer(tokenizer, &cut));
+    assert_ok(yk_tokenizer_parse(file, strlen(file), "test", &tokenizer));
+    assert_ok(yk_chunk_boundary_rules_from_tokenizer(tokenizer, &cut));
     assert_false(cut.possible);
     yk_tokenizer_destroy(tokenizer);
 }

@@ -28,7 +28,7 @@ static struct yk_normalizer *read_normalizer(const char *json)
     struct yk_json *node = NULL;
     struct yk_normalizer *normalizer = NULL;
     assert_ok(yk_json_parse(json, strlen(json), &node));
-    assert_ok(yk_normalizer_read(node, &normalizer));
+    assert_ok(yk_normalizer_from_json(node, &normalizer));
     yk_json_destroy(node);
     return normalizer;
 }
@@ -83,10 +83,10 @@ static void no_normalizer_leaves_a_text_as_it_is(void **state)
     struct yk_json *nothing = NULL;
     struct yk_normalizer *normalizer = NULL;
     struct yk_text text = {0};
-    assert_ok(yk_normalizer_read(NULL, &normalizer));
+    assert_ok(yk_normalizer_from_json(NULL, &normalizer));
     assert_null(normalizer);
     assert_ok(yk_json_parse("[null]", 6, &nothing));
-    assert_ok(yk_normalizer_read(yk_json_array_at(nothing, 0), &normalizer));
+    assert_ok(yk_normalizer_from_json(yk_json_array_at(nothing, 0), &normalizer));
     assert_null(normalizer);
     assert_ok(yk_normalizer_apply(normalizer, "A\xcc\x81\n", 4, &text));
     assert_string_equal(yk_text_chars(&text), "A\xcc\x81\n");
@@ -99,7 +99,7 @@ static void check_refused(const char *json, const char *message)
     struct yk_json *node = NULL;
     struct yk_normalizer *normalizer = NULL;
     assert_ok(yk_json_parse(json, strlen(json), &node));
-    assert_fails(yk_normalizer_read(node, &normalizer), YK_ERROR_INPUT, message);
+    assert_fails(yk_normalizer_from_json(node, &normalizer), YK_ERROR_INPUT, message);
     yk_json_destroy(node);
 }
 

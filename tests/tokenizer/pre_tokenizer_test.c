@@ -33,7 +33,7 @@ static struct yk_pre_tokenizer *read_bert(void)
     struct yk_json *node = NULL;
     struct yk_pre_tokenizer *bert = NULL;
     assert_ok(yk_json_parse(text, strlen(text), &node));
-    assert_ok(yk_pre_tokenizer_read(node, &bert));
+    assert_ok(yk_pre_tokenizer_from_json(node, &bert));
     yk_json_destroy(node);
     return bert;
 }

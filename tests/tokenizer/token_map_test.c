@@ -31,11 +31,11 @@ static void tokens_and_ids_find_each_other(void **state)
     assert_int_equal(yk_token_map_find_id(map, "", 0), 0);
     assert_int_equal(yk_token_map_find_id(map, "a\0b", 3), 5);
     assert_int_equal(yk_token_map_find_id(map, "a\0c", 3), -1);
-    assert_string_equal(yk_token_map_token(map, 2, &length), "the");
+    assert_string_equal(yk_token_map_get_token(map, 2, &length), "the");
     assert_int_equal(length, 3);
-    assert_null(yk_token_map_token(map, 1, &length));
-    assert_null(yk_token_map_token(map, -1, &length));
-    assert_null(yk_token_map_token(map, 6, &length));
+    assert_null(yk_token_map_get_token(map, 1, &length));
+    assert_null(yk_token_map_get_token(map, -1, &length));
+    assert_null(yk_token_map_get_token(map, 6, &length));
     assert_int_equal(yk_token_map_id_limit(map), 6);
     assert_int_equal(yk_token_map_count(map), 3);
     yk_token_map_destroy(map);
@@ -67,7 +67,7 @@ static void many_tokens_are_all_found(void **state)
         size_t length = 0;
         (void)snprintf(word, sizeof word, "w%d", i);
         assert_int_equal(yk_token_map_find_id(map, word, strlen(word)), COUNT - 1 - i);
-        assert_string_equal(yk_token_map_token(map, COUNT - 1 - i, &length), word);
+        assert_string_equal(yk_token_map_get_token(map, COUNT - 1 - i, &length), word);
         assert_int_equal(length, strlen(word));
     }
     yk_token_map_destroy(map);

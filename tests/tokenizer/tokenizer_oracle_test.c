@@ -123,7 +123,7 @@ static void check_case(struct oracle *oracle, char *line)
     }
     add_ids(fields[1], &expected);
     assert_ok(yk_tokenizer_encode(oracle->encoder, yk_text_chars(&texts[0]), texts[0].length, line,
-                                  YK_SPECIAL_TOKENS_NONE, &given));
+                                  YK_ADD_SPECIAL_TOKENS_NO, &given));
     check_ids(line, &given, &expected);
     check_decoded(oracle, line, &given, false, &texts[2]);
     check_decoded(oracle, line, &given, true, &texts[3]);
@@ -133,7 +133,7 @@ static void check_case(struct oracle *oracle, char *line)
     yk_token_ids_add_all(&framed, oracle->behind.items, oracle->behind.count);
     given.count = 0;
     assert_ok(yk_tokenizer_encode(oracle->encoder, yk_text_chars(&texts[0]), texts[0].length, line,
-                                  YK_SPECIAL_TOKENS_ADD, &given));
+                                  YK_ADD_SPECIAL_TOKENS_YES, &given));
     check_ids(line, &given, &framed);
     for (int i = 0; i < FIELDS; i++) {
         yk_text_free(&texts[i]);

@@ -16,12 +16,12 @@
 static struct yk_tokenizer *read_json(const char *json)
 {
     struct yk_tokenizer *tokenizer = NULL;
-    assert_ok(yk_tokenizer_read(json, strlen(json), "t.json", &tokenizer));
+    assert_ok(yk_tokenizer_parse(json, strlen(json), "t.json", &tokenizer));
     return tokenizer;
 }
 
 static struct yk_token_ids encode(const struct yk_tokenizer *tokenizer, const char *text,
-                                  enum yk_special_token_mode framing)
+                                  enum yk_add_special_tokens framing)
 {
     struct yk_tokenizer_encoder *encoder = NULL;
     struct yk_token_ids ids = {0};
@@ -32,7 +32,7 @@ static struct yk_token_ids encode(const struct yk_tokenizer *tokenizer, const ch
 }
 
 static void assert_ids(const struct yk_tokenizer *tokenizer, const char *text,
-                       enum yk_special_token_mode framing, const int32_t *expected, int64_t count)
+                       enum yk_add_special_tokens framing, const int32_t *expected, int64_t count)
 {
     struct yk_token_ids ids = encode(tokenizer, text, framing);
     assert_int_equal(ids.count, count);
@@ -54,7 +54,7 @@ static void assert_decoded(const struct yk_tokenizer *tokenizer, const int32_t *
 static void refuse(const char *json, const char *message)
 {
     struct yk_tokenizer *tokenizer = NULL;
-    assert_fails(yk_tokenizer_read(json, strlen(json), "t.json", &tokenizer), YK_ERROR_INPUT,
+    assert_fails(yk_tokenizer_parse(json, strlen(json), "t.json", &tokenizer), YK_ERROR_INPUT,
                  message);
     assert_null(tokenizer);
 }
@@ -64,18 +64,18 @@ static void a_tokenizer_describes_itself(void **state)
     (void)state;
     struct yk_tokenizer *tokenizer = read_json(PLAIN);
     struct yk_text words = {0};
-    yk_tokenizer_describe(tokenizer, &words);
+    yk_tokenizer_append_description(tokenizer, &words);
     assert_string_equal(words.bytes, "byte-level BPE, 4 tokens");
     words.length = 0;
-    yk_tokenizer_write(tokenizer, &words);
+    yk_tokenizer_append_file_contents(tokenizer, &words);
     assert_string_equal(words.bytes, PLAIN);
     assert_string_equal(yk_tokenizer_file_name(tokenizer), "tokenizer.json");
     assert_int_equal(yk_tokenizer_vocabulary_size(tokenizer), 4);
-    assert_int_equal(yk_tokenizer_token_id(tokenizer, "ab"), 2);
-    assert_int_equal(yk_tokenizer_token_id(tokenizer, "ba"), -1);
-    assert_null(yk_tokenizer_character_vocabulary(tokenizer));
+    assert_int_equal(yk_tokenizer_find_token_id(tokenizer, "ab"), 2);
+    assert_int_equal(yk_tokenizer_find_token_id(tokenizer, "ba"), -1);
+    assert_null(yk_tokenizer_get_character_vocabulary(tokenizer));
     for (int role = 0; role < YK_TOKEN_ROLE_COUNT; role++) {
-        assert_int_equal(yk_tokenizer_id_of_role(tokenizer, (enum yk_token_role)role), -1);
+        assert_int_equal(yk_tokenizer_find_role_id(tokenizer, (enum yk_token_role)role), -1);
     }
     yk_text_free(&words);
     yk_tokenizer_destroy(tokenizer);
@@ -93,12 +93,12 @@ static void roles_are_known_by_their_names(void **state)
         [YK_TOKEN_PAD] = 0,  [YK_TOKEN_UNKNOWN] = 1, [YK_TOKEN_BEGIN] = 2,    [YK_TOKEN_END] = 3,
         [YK_TOKEN_MASK] = 4, [YK_TOKEN_CLASS] = 2,   [YK_TOKEN_SEPARATOR] = 3};
     for (int role = 0; role < YK_TOKEN_ROLE_COUNT; role++) {
-        assert_int_equal(yk_tokenizer_id_of_role(tokenizer, (enum yk_token_role)role),
+        assert_int_equal(yk_tokenizer_find_role_id(tokenizer, (enum yk_token_role)role),
                          expected[role]);
     }
     assert_int_equal(yk_tokenizer_vocabulary_size(tokenizer), 10);
     struct yk_text words = {0};
-    yk_tokenizer_describe(tokenizer, &words);
+    yk_tokenizer_append_description(tokenizer, &words);
     assert_string_equal(words.bytes, "WordPiece, 6 tokens");
     yk_text_free(&words);
     yk_tokenizer_destroy(tokenizer);
@@ -107,10 +107,10 @@ static void roles_are_known_by_their_names(void **state)
                           "{\"id\": 4, \"content\": \"<|begin_of_text|>\"},"
                           "{\"id\": 5, \"content\": \"<|end_of_text|>\"},"
                           "{\"id\": 6, \"content\": \"<|finetune_right_pad_id|>\"}]}");
-    assert_int_equal(yk_tokenizer_id_of_role(tokenizer, YK_TOKEN_BEGIN), 4);
-    assert_int_equal(yk_tokenizer_id_of_role(tokenizer, YK_TOKEN_END), 5);
-    assert_int_equal(yk_tokenizer_id_of_role(tokenizer, YK_TOKEN_PAD), 6);
-    assert_int_equal(yk_tokenizer_id_of_role(tokenizer, YK_TOKEN_CLASS), -1);
+    assert_int_equal(yk_tokenizer_find_role_id(tokenizer, YK_TOKEN_BEGIN), 4);
+    assert_int_equal(yk_tokenizer_find_role_id(tokenizer, YK_TOKEN_END), 5);
+    assert_int_equal(yk_tokenizer_find_role_id(tokenizer, YK_TOKEN_PAD), 6);
+    assert_int_equal(yk_tokenizer_find_role_id(tokenizer, YK_TOKEN_CLASS), -1);
     assert_int_equal(yk_tokenizer_vocabulary_size(tokenizer), 7);
     yk_tokenizer_destroy(tokenizer);
 }
@@ -125,25 +125,26 @@ static void characters_are_a_tokenizer_too(void **state)
     struct yk_text file = {0};
     struct yk_token_ids ids = {0};
     assert_ok(yk_character_vocabulary_build("ab\n", 3, "text", &vocabulary));
-    assert_ok(yk_tokenizer_create_characters(vocabulary, &tokenizer));
-    assert_ok(yk_character_vocabulary_write(vocabulary, &file));
+    assert_ok(yk_tokenizer_create_character_level(vocabulary, &tokenizer));
+    assert_ok(yk_character_vocabulary_to_json(vocabulary, &file));
     yk_character_vocabulary_destroy(vocabulary);
-    yk_tokenizer_write(tokenizer, &words);
+    yk_tokenizer_append_file_contents(tokenizer, &words);
     assert_string_equal(words.bytes, file.bytes);
     assert_string_equal(yk_tokenizer_file_name(tokenizer), "vocabulary.json");
     words.length = 0;
-    yk_tokenizer_describe(tokenizer, &words);
+    yk_tokenizer_append_description(tokenizer, &words);
     assert_string_equal(words.bytes, "characters, 3 tokens");
-    assert_int_equal(yk_tokenizer_token_id(tokenizer, "b"), 2);
-    assert_int_equal(yk_tokenizer_token_id(tokenizer, "ba"), -1);
-    assert_int_equal(yk_tokenizer_id_of_role(tokenizer, YK_TOKEN_END), -1);
-    assert_int_equal(yk_character_vocabulary_count(yk_tokenizer_character_vocabulary(tokenizer)),
-                     3);
-    assert_ids(tokenizer, "ba\n", YK_SPECIAL_TOKENS_ADD, (int32_t[]){2, 1, 0}, 3);
+    assert_int_equal(yk_tokenizer_find_token_id(tokenizer, "b"), 2);
+    assert_int_equal(yk_tokenizer_find_token_id(tokenizer, "ba"), -1);
+    assert_int_equal(yk_tokenizer_find_role_id(tokenizer, YK_TOKEN_END), -1);
+    assert_int_equal(
+        yk_character_vocabulary_count(yk_tokenizer_get_character_vocabulary(tokenizer)), 3);
+    assert_ids(tokenizer, "ba\n", YK_ADD_SPECIAL_TOKENS_YES, (int32_t[]){2, 1, 0}, 3);
     assert_decoded(tokenizer, (int32_t[]){2, -1, 3, 1}, 4, true, "ba");
     assert_ok(yk_tokenizer_encoder_create(tokenizer, &encoder));
-    assert_fails(yk_tokenizer_encode(encoder, "ab\nac", 5, "new.txt", YK_SPECIAL_TOKENS_NONE, &ids),
-                 YK_ERROR_INPUT, "new.txt:2:2: \"c\" (U+0063) is not in the vocabulary");
+    assert_fails(
+        yk_tokenizer_encode(encoder, "ab\nac", 5, "new.txt", YK_ADD_SPECIAL_TOKENS_NO, &ids),
+        YK_ERROR_INPUT, "new.txt:2:2: \"c\" (U+0063) is not in the vocabulary");
     yk_tokenizer_encoder_destroy(encoder);
     yk_token_ids_free(&ids);
     yk_text_free(&words);
@@ -159,13 +160,13 @@ static void text_must_be_utf8_but_may_hold_zeros(void **state)
     struct yk_token_ids ids = {0};
     assert_ok(yk_tokenizer_encoder_create(tokenizer, &encoder));
     assert_fails(
-        yk_tokenizer_encode(encoder, "a\nb\xff", 4, "new.txt", YK_SPECIAL_TOKENS_NONE, &ids),
+        yk_tokenizer_encode(encoder, "a\nb\xff", 4, "new.txt", YK_ADD_SPECIAL_TOKENS_NO, &ids),
         YK_ERROR_INPUT, "new.txt:2:2: byte 0xff is not UTF-8; convert the text first");
     assert_fails(
-        yk_tokenizer_encode(encoder, "a\0\xc3", 3, "new.txt", YK_SPECIAL_TOKENS_NONE, &ids),
+        yk_tokenizer_encode(encoder, "a\0\xc3", 3, "new.txt", YK_ADD_SPECIAL_TOKENS_NO, &ids),
         YK_ERROR_INPUT, "new.txt:1:3: byte 0xc3 is not UTF-8; convert the text first");
     ids.count = 0;
-    assert_ok(yk_tokenizer_encode(encoder, "a\0b", 3, "new.txt", YK_SPECIAL_TOKENS_NONE, &ids));
+    assert_ok(yk_tokenizer_encode(encoder, "a\0b", 3, "new.txt", YK_ADD_SPECIAL_TOKENS_NO, &ids));
     assert_int_equal(ids.count, 2); /* this one has no token for a zero */
     yk_token_ids_free(&ids);
     yk_tokenizer_encoder_destroy(encoder);
@@ -237,10 +238,10 @@ static void special_tokens_are_added_around_a_text_where_asked_for(void **state)
         struct yk_text json = {0};
         yk_text_addf(&json, "{" BYTE_LEVEL ", " MODEL ", \"post_processor\": %s}", frames[i]);
         struct yk_tokenizer *tokenizer = read_json(json.bytes);
-        assert_ids(tokenizer, "aab", YK_SPECIAL_TOKENS_ADD, (int32_t[]){3, 0, 2, 1}, 4);
-        assert_ids(tokenizer, "aab", YK_SPECIAL_TOKENS_NONE, (int32_t[]){0, 2}, 2);
-        assert_ids(tokenizer, "", YK_SPECIAL_TOKENS_ADD, (int32_t[]){3, 1}, 2);
-        assert_ids(tokenizer, "", YK_SPECIAL_TOKENS_NONE, NULL, 0);
+        assert_ids(tokenizer, "aab", YK_ADD_SPECIAL_TOKENS_YES, (int32_t[]){3, 0, 2, 1}, 4);
+        assert_ids(tokenizer, "aab", YK_ADD_SPECIAL_TOKENS_NO, (int32_t[]){0, 2}, 2);
+        assert_ids(tokenizer, "", YK_ADD_SPECIAL_TOKENS_YES, (int32_t[]){3, 1}, 2);
+        assert_ids(tokenizer, "", YK_ADD_SPECIAL_TOKENS_NO, NULL, 0);
         yk_tokenizer_destroy(tokenizer);
         yk_text_free(&json);
     }
@@ -268,7 +269,7 @@ static void a_folder_gives_its_tokenizer(void **state)
     assert_string_equal(yk_tokenizer_file_name(tokenizer), "tokenizer.json");
     yk_tokenizer_destroy(tokenizer);
     assert_ok(yk_tokenizer_open(support_scratch_path("vocabulary.json"), &tokenizer));
-    assert_non_null(yk_tokenizer_character_vocabulary(tokenizer));
+    assert_non_null(yk_tokenizer_get_character_vocabulary(tokenizer));
     yk_tokenizer_destroy(tokenizer);
 }
 
@@ -361,7 +362,7 @@ static void a_pattern_that_never_ends_stops_with_a_sentence(void **state)
     text[sizeof text - 1] = 'b';
     assert_ok(yk_tokenizer_encoder_create(tokenizer, &encoder));
     assert_fails(
-        yk_tokenizer_encode(encoder, text, sizeof text, "new.txt", YK_SPECIAL_TOKENS_NONE, &ids),
+        yk_tokenizer_encode(encoder, text, sizeof text, "new.txt", YK_ADD_SPECIAL_TOKENS_NO, &ids),
         YK_ERROR_INPUT,
         "new.txt: the tokenizer's pattern that cuts words takes too long on this text");
     yk_token_ids_free(&ids);

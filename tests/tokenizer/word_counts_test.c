@@ -20,7 +20,7 @@ static void words_are_counted_in_the_order_they_come(void **state)
     }
     assert_int_equal(yk_word_counts_distinct_count(counts), 4);
     for (int32_t i = 0; i < 4; i++) {
-        const struct yk_word_count word = yk_word_counts_at(counts, i);
+        const struct yk_word_count word = yk_word_counts_get_word(counts, i);
         assert_int_equal(word.length, strlen(expected[i].word));
         assert_memory_equal(word.word, expected[i].word, word.length);
         assert_int_equal(word.times, expected[i].times);
@@ -38,7 +38,7 @@ static void bytes_of_all_kinds_make_words(void **state)
     assert_ok(yk_word_counts_add(counts, "\xff", 1));
     assert_ok(yk_word_counts_add(counts, "a\0b", 3));
     assert_int_equal(yk_word_counts_distinct_count(counts), 3);
-    assert_int_equal(yk_word_counts_at(counts, 0).times, 2);
+    assert_int_equal(yk_word_counts_get_word(counts, 0).times, 2);
     yk_word_counts_destroy(counts);
 }
 
@@ -59,7 +59,7 @@ static void many_words_are_distinguished(void **state)
     }
     assert_int_equal(yk_word_counts_distinct_count(counts), MANY);
     for (int i = 0; i < MANY; i++) {
-        const struct yk_word_count there = yk_word_counts_at(counts, i);
+        const struct yk_word_count there = yk_word_counts_get_word(counts, i);
         const int length = snprintf(word, sizeof word, "%d", i);
         assert_int_equal(there.length, length);
         assert_memory_equal(there.word, word, there.length);

@@ -49,7 +49,7 @@ static yk_status read_wordpiece(const char *json, const struct yk_token_map *map
 {
     struct yk_json *model = NULL;
     assert_ok(yk_json_parse(json, strlen(json), &model));
-    const yk_status status = yk_wordpiece_read(model, map, out);
+    const yk_status status = yk_wordpiece_from_json(model, map, out);
     yk_json_destroy(model);
     return status;
 }

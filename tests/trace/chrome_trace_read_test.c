@@ -7,7 +7,7 @@
 static struct yk_trace *read(const char *text)
 {
     struct yk_trace *trace = NULL;
-    assert_ok(yk_chrome_trace_read(text, strlen(text), "test", &trace));
+    assert_ok(yk_chrome_trace_parse_json(text, strlen(text), "test", &trace));
     return trace;
 }
 
@@ -33,11 +33,11 @@ static void what_was_written_comes_back(void **state)
         assert_ok(yk_trace_add_event(written, &events[i], NULL));
     }
     assert_ok(yk_trace_add_flow(written, (struct yk_trace_flow){0, 2}));
-    assert_ok(yk_chrome_trace_write(written, &text));
+    assert_ok(yk_chrome_trace_write_json(written, &text));
     struct yk_trace *trace = read(text.bytes);
     assert_int_equal(yk_trace_rank_count(trace), 2);
-    assert_string_equal(yk_trace_rank_name(trace, 0), "GPU \"0\"");
-    assert_string_equal(yk_trace_rank_name(trace, 1), "");
+    assert_string_equal(yk_trace_rank_device_name(trace, 0), "GPU \"0\"");
+    assert_string_equal(yk_trace_rank_device_name(trace, 1), "");
     assert_int_equal(yk_trace_event_count(trace), COUNT);
     for (int i = 0; i < COUNT; i++) {
         const struct yk_trace_event *event = yk_trace_event_at(trace, i);
@@ -79,8 +79,8 @@ static void expect_refused(const char *events, const char *message)
                  "{\"traceEvents\": [{\"ph\": \"M\", \"pid\": 1, \"name\": \"process_name\", "
                  "\"args\": {\"name\": \"a\"}}, %s]}",
                  events);
-    assert_fails(yk_chrome_trace_read(text.bytes, text.length, "test", &trace), YK_ERROR_INPUT,
-                 message);
+    assert_fails(yk_chrome_trace_parse_json(text.bytes, text.length, "test", &trace),
+                 YK_ERROR_INPUT, message);
     assert_null(trace);
     yk_text_free(&text);
 }
@@ -113,11 +113,12 @@ static void what_is_no_trace_is_refused(void **state)
     (void)state;
     static const char early[] = "{\"traceEvents\": [{\"ph\": \"X\", \"name\": \"a\"}]}";
     struct yk_trace *trace = NULL;
-    assert_fails(yk_chrome_trace_read("[]", 2, "test", &trace), YK_ERROR_INPUT,
+    assert_fails(yk_chrome_trace_parse_json("[]", 2, "test", &trace), YK_ERROR_INPUT,
                  "test: a trace has a list \"traceEvents\"");
-    assert_fails(yk_chrome_trace_read(early, sizeof early - 1, "test", &trace), YK_ERROR_INPUT,
+    assert_fails(yk_chrome_trace_parse_json(early, sizeof early - 1, "test", &trace),
+                 YK_ERROR_INPUT,
                  "test: traceEvents[0]: something happens before the first process is named");
-    assert_int_equal(yk_chrome_trace_read("{", 1, "test", &trace), YK_ERROR_INPUT);
+    assert_int_equal(yk_chrome_trace_parse_json("{", 1, "test", &trace), YK_ERROR_INPUT);
     assert_null(trace);
 }
 

@@ -38,7 +38,7 @@ static int set_up(void **state)
     add_event(&fixture, 0, YK_LANE_COMM, "send", 0.25, 0.75, 4096);
     add_event(&fixture, 1, YK_LANE_COMPUTE, tricky_name, 0.75, 2, 0);
     assert_int_equal(yk_trace_add_flow(fixture.trace, (struct yk_trace_flow){0, 2}), YK_OK);
-    assert_int_equal(yk_chrome_trace_write(fixture.trace, &fixture.text), YK_OK);
+    assert_int_equal(yk_chrome_trace_write_json(fixture.trace, &fixture.text), YK_OK);
     assert_int_equal(yk_json_parse(fixture.text.bytes, fixture.text.length, &fixture.json), YK_OK);
     fixture.events = yk_json_get_member(fixture.json, "traceEvents");
     *state = &fixture;
@@ -59,7 +59,8 @@ static const struct yk_json *event_of(const struct fixture *fixture, const char 
 {
     for (size_t i = 0; i < yk_json_array_count(fixture->events); i++) {
         const struct yk_json *event = yk_json_array_at(fixture->events, i);
-        if (strcmp(yk_json_string(yk_json_get_member(event, "ph")), phase) == 0 && number-- == 0) {
+        if (strcmp(yk_json_string_value(yk_json_get_member(event, "ph")), phase) == 0 &&
+            number-- == 0) {
             return event;
         }
     }
@@ -69,7 +70,7 @@ static const struct yk_json *event_of(const struct fixture *fixture, const char 
 static double number_of(const struct yk_json *event, const char *key)
 {
     double value = -1;
-    assert_true(yk_json_number(yk_json_get_member(event, key), &value));
+    assert_true(yk_json_number_value(yk_json_get_member(event, key), &value));
     return value;
 }
 
@@ -77,7 +78,7 @@ static void complete_events_are_in_microseconds(void **state)
 {
     const struct fixture *fixture = *state;
     const struct yk_json *event = event_of(fixture, "X", 1);
-    assert_string_equal(yk_json_string(yk_json_get_member(event, "name")), "send");
+    assert_string_equal(yk_json_string_value(yk_json_get_member(event, "name")), "send");
     assert_true(number_of(event, "ts") == 250000);
     assert_true(number_of(event, "dur") == 500000);
     assert_true(number_of(yk_json_get_member(event, "args"), "bytes") == 4096);
@@ -88,7 +89,7 @@ static void names_come_back_as_they_were(void **state)
 {
     const struct fixture *fixture = *state;
     const struct yk_json *event = event_of(fixture, "X", 2);
-    assert_string_equal(yk_json_string(yk_json_get_member(event, "name")), tricky_name);
+    assert_string_equal(yk_json_string_value(yk_json_get_member(event, "name")), tricky_name);
 }
 
 /* What the metadata event `kind` of this process and thread (0: none) says. */
@@ -99,8 +100,8 @@ static const struct yk_json *metadata(const struct fixture *fixture, const char 
         const struct yk_json *event = event_of(fixture, "M", i);
         assert_non_null(event);
         double thread = 0;
-        (void)yk_json_number(yk_json_get_member(event, "tid"), &thread);
-        if (strcmp(yk_json_string(yk_json_get_member(event, "name")), kind) == 0 &&
+        (void)yk_json_number_value(yk_json_get_member(event, "tid"), &thread);
+        if (strcmp(yk_json_string_value(yk_json_get_member(event, "name")), kind) == 0 &&
             number_of(event, "pid") == pid && thread == tid) {
             return yk_json_get_member(event, "args");
         }
@@ -115,10 +116,10 @@ static void every_process_and_thread_is_named_and_in_order(void **state)
         const struct yk_json *event = event_of(fixture, "X", i);
         const double pid = number_of(event, "pid");
         const double tid = number_of(event, "tid");
-        const char *device =
-            yk_json_string(yk_json_get_member(metadata(fixture, "process_name", pid, 0), "name"));
-        const char *lane =
-            yk_json_string(yk_json_get_member(metadata(fixture, "thread_name", pid, tid), "name"));
+        const char *device = yk_json_string_value(
+            yk_json_get_member(metadata(fixture, "process_name", pid, 0), "name"));
+        const char *lane = yk_json_string_value(
+            yk_json_get_member(metadata(fixture, "thread_name", pid, tid), "name"));
         assert_string_equal(device, i < 2 ? "GPU 0" : tricky_name);
         assert_string_equal(lane, i == 1 ? "comm" : "compute");
         const double place =
@@ -135,7 +136,7 @@ static void flow_ends_lie_inside_the_events_they_join(void **state)
     const struct yk_json *start = event_of(fixture, "s", 0);
     const struct yk_json *finish = event_of(fixture, "f", 0);
     assert_true(number_of(start, "id") == number_of(finish, "id"));
-    assert_string_equal(yk_json_string(yk_json_get_member(finish, "bp")), "e");
+    assert_string_equal(yk_json_string_value(yk_json_get_member(finish, "bp")), "e");
     assert_true(number_of(start, "ts") >= 0 && number_of(start, "ts") < 250000);
     assert_true(number_of(finish, "ts") == 750000);
     assert_null(event_of(fixture, "s", 1));
@@ -150,7 +151,7 @@ static void events_that_touch_share_one_number(void **state)
     for (int i = 0; i < 50; i++) {
         add_event(&fixture, 0, YK_LANE_COMPUTE, "t", 0.1 * i, 0.1 * (i + 1), 0);
     }
-    assert_int_equal(yk_chrome_trace_write(fixture.trace, &fixture.text), YK_OK);
+    assert_int_equal(yk_chrome_trace_write_json(fixture.trace, &fixture.text), YK_OK);
     assert_int_equal(yk_json_parse(fixture.text.bytes, fixture.text.length, &fixture.json), YK_OK);
     fixture.events = yk_json_get_member(fixture.json, "traceEvents");
     for (int i = 0; i < 50; i++) {
@@ -168,7 +169,7 @@ static void empty_trace_is_valid(void **state)
     (void)state;
     struct fixture fixture = {0};
     assert_int_equal(yk_trace_create(&fixture.trace), YK_OK);
-    assert_int_equal(yk_chrome_trace_write(fixture.trace, &fixture.text), YK_OK);
+    assert_int_equal(yk_chrome_trace_write_json(fixture.trace, &fixture.text), YK_OK);
     assert_int_equal(yk_json_parse(fixture.text.bytes, fixture.text.length, &fixture.json), YK_OK);
     assert_int_equal(yk_json_array_count(yk_json_get_member(fixture.json, "traceEvents")), 0);
     yk_json_destroy(fixture.json);

@@ -40,8 +40,8 @@ static void what_is_written_comes_back(void **state)
     struct yk_text text = {0};
     struct yk_counter_run_data read = {0};
     assert_ok(yk_arena_create(&arena));
-    assert_ok(yk_counters_file_write(&(struct yk_counter_run_data){&rank, 1}, &text));
-    assert_ok(yk_counters_file_read(yk_text_chars(&text), text.length, "x", arena, &read));
+    assert_ok(yk_counters_file_write_json(&(struct yk_counter_run_data){&rank, 1}, &text));
+    assert_ok(yk_counters_file_parse_json(yk_text_chars(&text), text.length, "x", arena, &read));
     assert_int_equal(read.count, 1);
     assert_string_equal(read.all[0].device, "h200 \"a\"");
     assert_string_equal(read.all[0].source, "NVML GPM every 10 ms");
@@ -56,8 +56,8 @@ static void what_is_written_comes_back(void **state)
     assert_true(read.all[0].step.readings[0].values[YK_COUNTER_SM] == 0.91);
     assert_true(isnan(read.all[0].step.readings[1].values[YK_COUNTER_SM]));
     assert_int_equal(read.all[0].run.count, 0);
-    assert_true(yk_counters_file_has_counter(&read.all[0], YK_COUNTER_POWER));
-    assert_false(yk_counters_file_has_counter(&read.all[0], YK_COUNTER_DRAM));
+    assert_true(yk_counters_file_rank_has_counter(&read.all[0], YK_COUNTER_POWER));
+    assert_false(yk_counters_file_rank_has_counter(&read.all[0], YK_COUNTER_DRAM));
     yk_text_free(&text);
     yk_arena_destroy(arena);
 }
@@ -94,7 +94,7 @@ static void what_makes_no_sense_is_refused_in_one_sentence(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct yk_counter_run_data read = {0};
         const yk_status status =
-            yk_counters_file_read(cases[i][0], strlen(cases[i][0]), "x", arena, &read);
+            yk_counters_file_parse_json(cases[i][0], strlen(cases[i][0]), "x", arena, &read);
         assert_int_equal(status, YK_ERROR_INPUT);
         if (cases[i][1]) {
             assert_string_equal(yk_status_message(), cases[i][1]);

@@ -100,7 +100,7 @@ static yk_status share_parts(const struct yk_counter_reading *readings, int32_t 
     for (int32_t p = 0; p < part_count; p++) {
         members[p * part_count + p] = true;
     }
-    return yk_counters_fit_parts(
+    return yk_counters_fit_part_groups(
         readings, reading_count, spans, span_count,
         &(struct yk_counter_part_groups){members, part_count, part_count, NULL, 0}, out, seconds);
 }
@@ -215,9 +215,9 @@ static void groups_are_shown_where_their_parts_are_not(void **state)
     for (int i = 0; i < 5; i++) {
         readings[i].values[YK_COUNTER_SM] = shown[i];
     }
-    assert_ok(yk_counters_fit_parts(readings, 5, spans, 3,
-                                    &(struct yk_counter_part_groups){members, 3, 3, NULL, 0},
-                                    &values[0][0], seconds));
+    assert_ok(yk_counters_fit_part_groups(readings, 5, spans, 3,
+                                          &(struct yk_counter_part_groups){members, 3, 3, NULL, 0},
+                                          &values[0][0], seconds));
     assert_true(isnan(values[0][YK_COUNTER_SM]));
     assert_true(fabs(values[1][YK_COUNTER_SM] - 0.5) < 1e-6);
     /* Seen for 8 s and 5 s. */
@@ -343,13 +343,13 @@ static void numbers_have_their_units_and_what_is_missing_is_said(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char words[YK_COUNTER_TEXT_SIZE];
-        yk_counter_format(cases[i].counter, cases[i].value, words);
+        yk_counter_format_value(cases[i].counter, cases[i].value, words);
         assert_string_equal(words, cases[i].words);
     }
     for (int c = 0; c < YK_COUNTER_COUNT; c++) {
         for (int other = 0; other < c; other++) {
-            assert_string_not_equal(yk_counter_key((enum yk_counter)c),
-                                    yk_counter_key((enum yk_counter)other));
+            assert_string_not_equal(yk_counter_json_key((enum yk_counter)c),
+                                    yk_counter_json_key((enum yk_counter)other));
         }
         assert_true(yk_counter_name((enum yk_counter)c)[0] != '\0');
     }

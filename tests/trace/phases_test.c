@@ -155,8 +155,9 @@ static void share(const struct doing *doing, struct shares *out)
         }
     }
     const struct yk_counter_part_groups groups = {&members[0][0], GROUPS, PARTS, families, 0.5e-3};
-    assert_ok(yk_counters_fit_parts(doing->readings, doing->reading_count, doing->spans,
-                                    doing->span_count, &groups, &out->values[0][0], out->seconds));
+    assert_ok(yk_counters_fit_part_groups(doing->readings, doing->reading_count, doing->spans,
+                                          doing->span_count, &groups, &out->values[0][0],
+                                          out->seconds));
 }
 
 /* What forward and backward may be off by, and all that is told. */
@@ -229,15 +230,15 @@ static void only_a_lag_that_explains_is_believed(void **state)
     for (int trial = 0; trial < 2; trial++) {
         double lag_s = 1;
         read_all(&doing, &(struct taking){100, 0.095, 0.110, 0.005, 0}, &random);
-        assert_ok(yk_counters_fit_lag(doing.readings, 100, doing.spans, doing.span_count, PARTS,
-                                      0.005, &lag_s));
+        assert_ok(yk_counters_fit_driver_lag(doing.readings, 100, doing.spans, doing.span_count,
+                                             PARTS, 0.005, &lag_s));
         assert_true(lag_s == 0);
         read_all(&doing, &(struct taking){200, 0.095, 0.110, 0.001, 0.002}, &random);
-        assert_ok(yk_counters_fit_lag(doing.readings, 200, doing.spans, doing.span_count, PARTS,
-                                      0.005, &lag_s));
+        assert_ok(yk_counters_fit_driver_lag(doing.readings, 200, doing.spans, doing.span_count,
+                                             PARTS, 0.005, &lag_s));
         assert_true(fabs(lag_s + 0.002) < 0.0005);
-        assert_ok(yk_counters_fit_lag(doing.readings, 200, doing.spans, doing.span_count, PARTS,
-                                      0.0015, &lag_s));
+        assert_ok(yk_counters_fit_driver_lag(doing.readings, 200, doing.spans, doing.span_count,
+                                             PARTS, 0.0015, &lag_s));
         assert_true(lag_s == 0);
     }
 }

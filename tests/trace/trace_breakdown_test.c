@@ -59,7 +59,7 @@ static void what_leaves_the_step_is_counted_in_the_next(void **state)
     add(trace, 0, YK_LANE_COMM, "all_gather", -3, -2.25);
     assert_ok(yk_trace_breakdown_compute(trace, 10, &breakdown));
     expect(&breakdown, 6.5, 0.25 + 2 + 1, 0.25);
-    assert_true(yk_trace_breakdown_first_start_s(trace) == -3);
+    assert_true(yk_trace_breakdown_first_event_start_s(trace) == -3);
     yk_trace_destroy(trace);
 }
 
@@ -137,7 +137,7 @@ static void a_trace_of_nothing_sums_to_nothing(void **state)
     struct yk_trace *trace = make(1);
     struct yk_trace_breakdown breakdown;
     assert_true(yk_trace_breakdown_step_length_s(trace) == 0);
-    assert_true(yk_trace_breakdown_first_start_s(trace) == 0);
+    assert_true(yk_trace_breakdown_first_event_start_s(trace) == 0);
     assert_ok(yk_trace_breakdown_compute(trace, 0, &breakdown));
     expect(&breakdown, 0, 0, 0);
     assert_ok(yk_trace_breakdown_compute(trace, 2, &breakdown));

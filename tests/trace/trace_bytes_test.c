@@ -56,8 +56,8 @@ static void nothing_is_lost_on_the_way(void **state)
     assert_memory_equal(packed.bytes, "yktrace1", 8);
     assert_ok(yk_trace_bytes_unpack(packed.bytes, packed.length, "rank 1", &back));
     assert_int_equal(yk_trace_rank_count(back), 2);
-    assert_string_equal(yk_trace_rank_name(back, 0), "GPU 0");
-    assert_string_equal(yk_trace_rank_name(back, 1), "");
+    assert_string_equal(yk_trace_rank_device_name(back, 0), "GPU 0");
+    assert_string_equal(yk_trace_rank_device_name(back, 1), "");
     assert_int_equal(yk_trace_event_count(back), 3);
     for (int32_t i = 0; i < 3; i++) {
         const struct yk_trace_event *before = yk_trace_event_at(trace, i);

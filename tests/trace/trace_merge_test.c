@@ -26,8 +26,8 @@ static void ranks_follow_each_other_by_one_clock(void **state)
     const struct yk_trace_merge_input list[] = {{parts[0], -2}, {parts[1], -100}};
     assert_ok(yk_trace_merge(list, 2, &whole));
     assert_int_equal(yk_trace_rank_count(whole), 2);
-    assert_string_equal(yk_trace_rank_name(whole, 0), "cpu0");
-    assert_string_equal(yk_trace_rank_name(whole, 1), "cpu1");
+    assert_string_equal(yk_trace_rank_device_name(whole, 0), "cpu0");
+    assert_string_equal(yk_trace_rank_device_name(whole, 1), "cpu1");
     assert_int_equal(yk_trace_event_count(whole), 4);
     assert_true(yk_trace_event_at(whole, 0)->start_s == 0);
     const struct yk_trace_event *last = yk_trace_event_at(whole, 3);

@@ -20,7 +20,7 @@ enum {
 
 struct walk {
     const struct yk_op_index *index;
-    const struct yk_buffer_offsets *buffers;
+    const struct yk_buffer_part_list *buffers;
     const size_t *offsets;
     const struct yk_buffer_reuse_wait *waits;
     int32_t wait_count;
@@ -82,7 +82,7 @@ static size_t offset_of(const struct yk_buffer_part *part, const size_t *offsets
 /* Fails where the memory of a part is not free. */
 static void begin(struct walk *walk, int32_t round, int32_t number)
 {
-    const struct yk_buffer_offsets *buffers = walk->buffers;
+    const struct yk_buffer_part_list *buffers = walk->buffers;
     const struct yk_buffer_part *part = &buffers->parts[number];
     const size_t offset = offset_of(part, walk->offsets);
     int8_t *left = &walk->left[round * buffers->count + number];
@@ -223,20 +223,20 @@ static bool draw_lifetime(struct yk_random *random, const struct yk_op_index *in
     if (!follows(index, from, until, out->lag_iterations)) {
         return false;
     }
-    yk_buffer_lifetime_add_begin(out, index->list, from);
-    yk_buffer_lifetime_add_end(out, index->list, until);
+    yk_buffer_lifetime_add_begin_op(out, index->list, from);
+    yk_buffer_lifetime_add_end_op(out, index->list, until);
     if (follows(index, other_from, until, out->lag_iterations) &&
         follows(index, other_from, other_until, out->lag_iterations) &&
         follows(index, from, other_until, out->lag_iterations)) {
-        yk_buffer_lifetime_add_begin(out, index->list, other_from);
-        yk_buffer_lifetime_add_end(out, index->list, other_until);
+        yk_buffer_lifetime_add_begin_op(out, index->list, other_from);
+        yk_buffer_lifetime_add_end_op(out, index->list, other_until);
     }
     return true;
 }
 
 /* Buffers of one to three parts. */
 static void add_buffers(struct yk_random *random, const struct yk_op_index *index,
-                        struct yk_buffer_offsets *buffers)
+                        struct yk_buffer_part_list *buffers)
 {
     int32_t buffer = 0;
     int64_t parts = 1 + yk_random_below(random, 3);
@@ -306,7 +306,7 @@ static int compare(const void *a, const void *b)
     return left->buffer < right->buffer ? -1 : 1;
 }
 
-static int32_t order_buffers(const struct yk_buffer_offsets *buffers, struct ordered *out)
+static int32_t order_buffers(const struct yk_buffer_part_list *buffers, struct ordered *out)
 {
     int32_t count = 0;
     for (int32_t i = 0; i < buffers->count; i++) {
@@ -327,7 +327,7 @@ static int32_t order_buffers(const struct yk_buffer_offsets *buffers, struct ord
 }
 
 struct placed {
-    const struct yk_buffer_offsets *buffers;
+    const struct yk_buffer_part_list *buffers;
     const size_t *offsets;
     bool meets[MAX_PARTS][MAX_PARTS];
     bool is_there[MAX_BUFFERS + 1]; /* it has its offset by now */
@@ -352,8 +352,9 @@ static bool fits(const struct placed *placed, int32_t buffer, size_t offset)
 
 /* Those that may meet are clear of each other; and not more is taken than by putting the largest
  * first, each at the lowest offset where it fits; true where it is less. */
-static bool expect_packed(const struct yk_op_index *index, const struct yk_buffer_offsets *buffers,
-                          const size_t *offsets, size_t bytes)
+static bool expect_packed(const struct yk_op_index *index,
+                          const struct yk_buffer_part_list *buffers, const size_t *offsets,
+                          size_t bytes)
 {
     struct ordered order[MAX_BUFFERS + 1];
     size_t lowest[MAX_BUFFERS + 1] = {0};
@@ -389,7 +390,7 @@ static bool try_rank(const struct yk_program *program, int32_t rank, uint64_t se
     struct yk_arena *arena = NULL;
     struct yk_program_facts *facts = NULL;
     struct yk_op_index *index = NULL;
-    struct yk_buffer_offsets buffers = {0};
+    struct yk_buffer_part_list buffers = {0};
     size_t offsets[MAX_BUFFERS + 1];
     size_t bytes = 0;
     bool less = false;
@@ -397,7 +398,7 @@ static bool try_rank(const struct yk_program *program, int32_t rank, uint64_t se
     struct yk_buffer_reuse_wait *waits = NULL;
     assert_ok(yk_arena_create(&arena));
     assert_ok(yk_program_facts_make(program, arena, &facts));
-    assert_ok(yk_op_index_make(facts, rank, arena, &index));
+    assert_ok(yk_op_index_make_with_order(facts, rank, arena, &index));
     if (index->list->op_count > 0) {
         add_buffers(&walk.random, index, &buffers);
         assert_true(buffers.count > 0);
@@ -413,7 +414,7 @@ static bool try_rank(const struct yk_program *program, int32_t rank, uint64_t se
             walk_once(&walk, arena);
         }
     }
-    yk_buffer_offsets_free(&buffers);
+    yk_buffer_offsets_free_parts(&buffers);
     yk_arena_destroy(arena);
     return less;
 }
@@ -448,27 +449,27 @@ static void buffers_that_follow_each_other_share_memory(void **state)
     struct yk_program *program = NULL;
     struct yk_program_facts *facts = NULL;
     struct yk_op_index *index = NULL;
-    struct yk_buffer_offsets buffers = {0};
+    struct yk_buffer_part_list buffers = {0};
     size_t offsets[MAX_BUFFERS];
     size_t bytes = 0;
     int32_t count = 0;
     assert_ok(yk_arena_create(&arena));
     assert_ok(yk_program_compile(sound.plan, sound.cluster, sound.cache, &program));
     assert_ok(yk_program_facts_make(program, arena, &facts));
-    assert_ok(yk_op_index_make(facts, 0, arena, &index));
+    assert_ok(yk_op_index_make_with_order(facts, 0, arena, &index));
     for (int32_t i = 0; i < index->list->op_count && count < MAX_BUFFERS; i++) {
         if (index->list->ops[i].lane == YK_LANE_COMPUTE) {
             struct yk_buffer_lifetime lifetime = yk_buffer_lifetime_make_empty();
             lifetime.buffer = count++;
-            yk_buffer_lifetime_add_begin(&lifetime, index->list, i);
-            yk_buffer_lifetime_add_end(&lifetime, index->list, i);
+            yk_buffer_lifetime_add_begin_op(&lifetime, index->list, i);
+            yk_buffer_lifetime_add_end_op(&lifetime, index->list, i);
             yk_buffer_offsets_add_part(&buffers, &lifetime, 0, 64);
         }
     }
     assert_true(count > 3);
     assert_ok(yk_buffer_offsets_assign(&buffers, index, offsets, &bytes));
     assert_int_equal(bytes, 64);
-    yk_buffer_offsets_free(&buffers);
+    yk_buffer_offsets_free_parts(&buffers);
     yk_program_destroy(program);
     yk_arena_destroy(arena);
     sound_plan_free(&sound);
@@ -487,9 +488,9 @@ static void bytes_that_cannot_be_counted_are_refused(void **state)
     assert_ok(yk_arena_create(&arena));
     assert_ok(yk_program_compile(sound.plan, sound.cluster, sound.cache, &program));
     assert_ok(yk_program_facts_make(program, arena, &facts));
-    assert_ok(yk_op_index_make(facts, 0, arena, &index));
+    assert_ok(yk_op_index_make_with_order(facts, 0, arena, &index));
     for (int i = 0; i < 2; i++) {
-        struct yk_buffer_offsets buffers = {0};
+        struct yk_buffer_part_list buffers = {0};
         size_t offsets[2] = {0};
         size_t bytes = 0;
         for (int j = 0; j < 2; j++) {
@@ -497,13 +498,13 @@ static void bytes_that_cannot_be_counted_are_refused(void **state)
             struct yk_random random = yk_random_from_seed(1);
             const int32_t op = draw_op(&random, index);
             lifetime.buffer = j;
-            yk_buffer_lifetime_add_begin(&lifetime, index->list, op);
-            yk_buffer_lifetime_add_end(&lifetime, index->list, op);
+            yk_buffer_lifetime_add_begin_op(&lifetime, index->list, op);
+            yk_buffer_lifetime_add_end_op(&lifetime, index->list, op);
             yk_buffer_offsets_add_part(&buffers, &lifetime, 0, sizes[i][j]);
         }
         assert_int_equal(yk_buffer_offsets_assign(&buffers, index, offsets, &bytes),
                          YK_ERROR_INPUT);
-        yk_buffer_offsets_free(&buffers);
+        yk_buffer_offsets_free_parts(&buffers);
     }
     yk_program_destroy(program);
     yk_arena_destroy(arena);

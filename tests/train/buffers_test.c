@@ -98,7 +98,7 @@ static struct step open_step(const struct request *request)
     };
     assert_int_equal(yk_arena_create(&step.arena), YK_OK);
     assert_int_equal(yk_model_config_find_builtin(request->model, &config), YK_OK);
-    assert_int_equal(yk_cluster_parse("cpu:2", &step.cluster), YK_OK);
+    assert_int_equal(yk_cluster_parse_line("cpu:2", &step.cluster), YK_OK);
     assert_int_equal(yk_model_cache_create(config, &workload, &step.cache), YK_OK);
     assert_int_equal(yk_program_compile(plan_of(&step, request, &workload), step.cluster,
                                         step.cache, &step.program),
@@ -108,7 +108,7 @@ static struct step open_step(const struct request *request)
     struct yk_program_facts *facts = NULL;
     struct yk_op_index *index = NULL;
     assert_int_equal(yk_program_facts_make(step.program, step.arena, &facts), YK_OK);
-    assert_int_equal(yk_op_index_make(facts, 0, step.arena, &index), YK_OK);
+    assert_int_equal(yk_op_index_make_with_order(facts, 0, step.arena, &index), YK_OK);
     assert_int_equal(
         yk_executor_buffers_assign_offsets(index, step.net, 0, step.arena, &step.buffers), YK_OK);
     return step;
@@ -285,7 +285,8 @@ static void buffers_need_no_more_than_was_counted(void **state)
         struct step step = open_step(&requests[w]);
         struct yk_program_memory *memory = NULL;
         struct yk_memory_peak peak;
-        assert_int_equal(yk_program_memory_count(step.program, 0, step.arena, &memory), YK_OK);
+        assert_int_equal(yk_program_memory_count_for_rank(step.program, 0, step.arena, &memory),
+                         YK_OK);
         assert_int_equal(yk_program_memory_find_peak(step.program, 0, memory, &peak), YK_OK);
         double always = 0;
         for (int k = 0; k < YK_MEMORY_KIND_COUNT; k++) {
@@ -335,7 +336,7 @@ static void samples_that_cannot_be_counted_are_refused(void **state)
     struct yk_op_index *index = NULL;
     struct yk_executor_buffers buffers;
     assert_int_equal(yk_program_facts_make(step.program, step.arena, &facts), YK_OK);
-    assert_int_equal(yk_op_index_make(facts, 0, step.arena, &index), YK_OK);
+    assert_int_equal(yk_op_index_make_with_order(facts, 0, step.arena, &index), YK_OK);
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         assert_int_equal(
             yk_executor_buffers_assign_offsets(index, step.net, wrong[i], step.arena, &buffers),

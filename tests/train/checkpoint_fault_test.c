@@ -199,7 +199,7 @@ static void the_size_of_a_checkpoint_is_known_before(void **state)
         struct small_store small = small_store_open(&requests[i]);
         const struct yk_checkpoint_content content = {.store = small.store};
         assert_ok(small_checkpoint_save(run_folder(), &small, 1, 1));
-        assert_int_equal(yk_checkpoint_save_bytes(&content),
+        assert_int_equal(yk_checkpoint_save_size_bytes(&content),
                          tensor_bytes(support_scratch_path("run/step-00000001")));
         small_store_close(&small);
     }
@@ -208,12 +208,13 @@ static void the_size_of_a_checkpoint_is_known_before(void **state)
 static void check_room(const struct yk_checkpoint_content *content, int64_t saves, int32_t keep,
                        uint64_t needed)
 {
-    const uint64_t each = yk_checkpoint_save_bytes(content);
+    const uint64_t each = yk_checkpoint_save_size_bytes(content);
     free_bytes = needed * each;
-    assert_ok(yk_checkpoint_check_save_space(support_scratch_folder(), content, saves, keep));
+    assert_ok(yk_checkpoint_check_save_disk_space(support_scratch_folder(), content, saves, keep));
     free_bytes = needed * each - 1;
-    assert_int_equal(yk_checkpoint_check_save_space(support_scratch_folder(), content, saves, keep),
-                     YK_ERROR_SYSTEM);
+    assert_int_equal(
+        yk_checkpoint_check_save_disk_space(support_scratch_folder(), content, saves, keep),
+        YK_ERROR_SYSTEM);
 }
 
 /* Those that stay and the one that is written, without those that are there. */
@@ -232,7 +233,7 @@ static void room_is_needed_for_those_that_stay_and_one_more(void **state)
     assert_ok(small_checkpoint_save(folder, &small, 2, 2));
     check_room(&content, 9, 2, 1);
     free_bytes = 1024;
-    assert_int_equal(yk_checkpoint_check_save_space(support_scratch_folder(), &content, 9, 2),
+    assert_int_equal(yk_checkpoint_check_save_disk_space(support_scratch_folder(), &content, 9, 2),
                      YK_ERROR_SYSTEM);
     /* 1896 numbers of the model and as many of SGD's velocity, of four bytes each. */
     assert_non_null(strstr(yk_status_message(),

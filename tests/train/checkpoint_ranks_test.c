@@ -161,10 +161,12 @@ static void replicated_layers_are_saved_in_slices(void **state)
     }
     for (int32_t rank = 0; rank < 4; rank++) {
         struct yk_layer_partition *saves = NULL;
-        assert_ok(yk_rank_partitions_saved(program, rank, small.arena, &saves));
+        assert_ok(yk_rank_partitions_compute_saved(program, rank, small.arena, &saves));
         assert_int_equal(saves[0].blocks, 1);
-        assert_int_equal(yk_layer_partition_block_cut(10, 1, 0, saves[0].from), firsts[rank]);
-        assert_int_equal(yk_layer_partition_block_cut(10, 1, 0, saves[0].to), firsts[rank + 1]);
+        assert_int_equal(yk_layer_partition_fraction_to_element(10, 1, 0, saves[0].from),
+                         firsts[rank]);
+        assert_int_equal(yk_layer_partition_fraction_to_element(10, 1, 0, saves[0].to),
+                         firsts[rank + 1]);
     }
     small_store_close(&small);
 }

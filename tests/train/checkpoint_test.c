@@ -60,7 +60,7 @@ static void all_that_a_training_needs_comes_back(void **state)
     struct yk_checkpoint *opened = NULL;
     struct yk_text path = {0};
     assert_ok(yk_character_vocabulary_build("hello\n", 6, "test", &vocabulary));
-    assert_ok(yk_tokenizer_create_characters(vocabulary, &tokenizer));
+    assert_ok(yk_tokenizer_create_character_level(vocabulary, &tokenizer));
     const struct yk_checkpoint_content content = {
         .store = small.store,
         .state = {.step = 123456789,

@@ -42,8 +42,8 @@ static struct trained train(bool recompute, int32_t micro_batches, double dropou
         .optimizer = {.kind = YK_OPTIMIZER_ADAMW, .beta1 = 0.9, .beta2 = 0.99, .epsilon = 1e-8},
         .options = {.dropout = dropout, .seed = seed},
     });
-    assert_int_equal(yk_parameter_store_init(trainer->store, 1, YK_PARAMETER_STORE_INIT_ALL),
-                     YK_OK);
+    assert_int_equal(
+        yk_parameter_store_init_parameters(trainer->store, 1, YK_PARAMETER_STORE_INIT_ALL), YK_OK);
     for (int i = 0; i < BATCH * SEQUENCE; i++) {
         tokens[i] = i * 7 % 19;
     }
@@ -160,7 +160,7 @@ static void every_place_of_an_encoder_and_decoder_drops_for_itself(void **state)
         .optimizer = {.kind = YK_OPTIMIZER_SGD},
         .options = {.dropout = 0.3, .seed = 5},
     });
-    assert_ok(yk_parameter_store_init(trainer->store, 1, YK_PARAMETER_STORE_INIT_ALL));
+    assert_ok(yk_parameter_store_init_parameters(trainer->store, 1, YK_PARAMETER_STORE_INIT_ALL));
     watched.attention = watch_attend;
     watched.attention_backward = watch_attend_back;
     watched.dropout = watch_drop;

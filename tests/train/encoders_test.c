@@ -102,8 +102,8 @@ static struct trained train(const struct how *how)
         .optimizer = {.kind = YK_OPTIMIZER_ADAMW, .beta1 = 0.9, .beta2 = 0.99, .epsilon = 1e-6},
         .options = {.dropout = how->dropout, .seed = 5},
     });
-    assert_int_equal(yk_parameter_store_init(trainer->store, 1, YK_PARAMETER_STORE_INIT_ALL),
-                     YK_OK);
+    assert_int_equal(
+        yk_parameter_store_init_parameters(trainer->store, 1, YK_PARAMETER_STORE_INIT_ALL), YK_OK);
     train_steps(trainer, config->encoder_layers > 0, &trained);
     trained.bytes = trainer->store->bytes;
     trained.state = malloc(trained.bytes);

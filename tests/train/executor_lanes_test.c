@@ -67,7 +67,7 @@ static void set_scene(struct scene *scene, struct yk_random *random)
         }
     }
     scene->executor.index = &scene->index;
-    assert_ok(yk_op_lanes_make(&scene->list, scene->executor.arena, &scene->index.lanes));
+    assert_ok(yk_op_lane_lists_make(&scene->list, scene->executor.arena, &scene->index.lanes));
 }
 
 static int32_t count_lane(const struct scene *scene, int lane)
@@ -216,7 +216,7 @@ static void an_executor_reports_where_its_lanes_are(void **state)
     assert_ok(yk_executor_create(trainer->program, trainer->store, &trainer->optimizer, &options,
                                  &trainer->executor));
     assert_ptr_equal(atomic_load(&asked.executor), trainer->executor);
-    assert_ok(yk_parameter_store_init(trainer->store, 1, YK_PARAMETER_STORE_INIT_ALL));
+    assert_ok(yk_parameter_store_init_parameters(trainer->store, 1, YK_PARAMETER_STORE_INIT_ALL));
     for (int i = 0; i < SAMPLES * SEQUENCE; i++) {
         tokens[i] = i * 7 % TOKENS;
     }

@@ -51,7 +51,7 @@ static void a_trace_counts_from_the_begin_of_the_round(void **state)
     struct yk_trace *trace = NULL;
     assert_ok(yk_op_timeline_to_trace(&timeline, &trace));
     assert_int_equal(yk_trace_rank_count(trace), 1);
-    assert_string_equal(yk_trace_rank_name(trace, 0), hand->cluster.devices[1].name);
+    assert_string_equal(yk_trace_rank_device_name(trace, 0), hand->cluster.devices[1].name);
     assert_int_equal(yk_trace_event_count(trace), 2);
     const struct yk_trace_event *gather = yk_trace_event_at(trace, 0);
     const struct yk_trace_event *backward = yk_trace_event_at(trace, 1);

@@ -16,7 +16,7 @@
 
 static yk_status read_text(const char *text, struct yk_manifest *out, struct yk_arena *arena)
 {
-    return yk_manifest_parse(text, strlen(text), arena, out);
+    return yk_manifest_parse_json(text, strlen(text), arena, out);
 }
 
 static void the_number_of_ranks_and_their_shards_are_read(void **state)
@@ -30,7 +30,7 @@ static void the_number_of_ranks_and_their_shards_are_read(void **state)
     assert_int_equal(manifest.step, 7);
     assert_int_equal(manifest.ranks, 2);
     assert_int_equal(manifest.count, 3);
-    assert_true(yk_manifest_has_file(&manifest, "shard-00002-of-00002.safetensors"));
+    assert_true(yk_manifest_lists_file(&manifest, "shard-00002-of-00002.safetensors"));
     yk_arena_destroy(arena);
 }
 
@@ -70,13 +70,13 @@ static void a_shard_that_is_not_here_is_not_sealed(void **state)
              "%s is not here as it was written; checkpoints must be in a folder that all ranks "
              "share",
              support_scratch_path(files[1].name));
-    assert_fails(yk_manifest_save_and_sync(support_scratch_folder(), &known), YK_ERROR_SYSTEM,
-                 expected);
+    assert_fails(yk_manifest_save_and_sync_folder(support_scratch_folder(), &known),
+                 YK_ERROR_SYSTEM, expected);
     support_scratch_write_text(files[1].name, "1234");
-    assert_fails(yk_manifest_save_and_sync(support_scratch_folder(), &known), YK_ERROR_SYSTEM,
-                 expected);
+    assert_fails(yk_manifest_save_and_sync_folder(support_scratch_folder(), &known),
+                 YK_ERROR_SYSTEM, expected);
     support_scratch_write_text(files[1].name, "12345");
-    assert_ok(yk_manifest_save_and_sync(support_scratch_folder(), &known));
+    assert_ok(yk_manifest_save_and_sync_folder(support_scratch_folder(), &known));
 }
 
 /* Ranks that share the work find a file that one of them alone would find. */
@@ -91,16 +91,16 @@ static void every_file_is_in_one_share(void **state)
         snprintf(name, sizeof name, "file-%d", i);
         support_scratch_write_text(name, "12345");
     }
-    assert_ok(yk_manifest_save_and_sync(support_scratch_folder(), &known));
+    assert_ok(yk_manifest_save_and_sync_folder(support_scratch_folder(), &known));
     for (int i = 0; i < 5; i++) {
         int found = 0;
         snprintf(name, sizeof name, "file-%d", i);
         support_scratch_write_text(name, "12x45");
         for (int32_t rank = 0; rank < 3; rank++) {
             struct yk_manifest manifest = {0};
-            found += yk_manifest_verify(support_scratch_folder(),
-                                        (struct yk_manifest_hash_share){rank, 3}, arena, &manifest,
-                                        NULL) == YK_ERROR_INPUT;
+            found += yk_manifest_verify_folder(support_scratch_folder(),
+                                               (struct yk_manifest_hash_share){rank, 3}, arena,
+                                               &manifest, NULL) == YK_ERROR_INPUT;
         }
         assert_int_equal(found, 1);
         support_scratch_write_text(name, "12345");

@@ -87,8 +87,8 @@ static struct trainer *open_mini(void)
         .clip = true,
         .optimizer = {.kind = YK_OPTIMIZER_ADAMW, .beta1 = 0.9, .beta2 = 0.99, .epsilon = 1e-8},
     });
-    assert_int_equal(yk_parameter_store_init(trainer->store, 1, YK_PARAMETER_STORE_INIT_ALL),
-                     YK_OK);
+    assert_int_equal(
+        yk_parameter_store_init_parameters(trainer->store, 1, YK_PARAMETER_STORE_INIT_ALL), YK_OK);
     return trainer;
 }
 
@@ -144,7 +144,8 @@ static void the_process_allocates_what_was_planned(void **state)
     struct yk_memory_peak peak;
     step(trainer, 0);
     step(trainer, 1);
-    assert_int_equal(yk_program_memory_count(trainer->program, 0, trainer->arena, &memory), YK_OK);
+    assert_int_equal(yk_program_memory_count_for_rank(trainer->program, 0, trainer->arena, &memory),
+                     YK_OK);
     assert_int_equal(yk_program_memory_find_peak(trainer->program, 0, memory, &peak), YK_OK);
     const double trained = peak.bytes - peak.by_kind[YK_MEMORY_CONTEXT];
     const double max = 1.05 * peak.bytes + EXTRA_MIB * 1048576.0;

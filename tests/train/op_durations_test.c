@@ -109,7 +109,7 @@ static void messages_last_from_when_the_last_rank_came(void **state)
     struct rounds rounds;
     struct yk_op_times spent = {0};
     make_rounds(&rounds, one, other);
-    assert_ok(yk_op_durations_compute(&hand->program, rounds.slices, hand->arena, &spent));
+    assert_ok(yk_op_durations_compute_medians(&hand->program, rounds.slices, hand->arena, &spent));
     assert_int_equal(spent.steps, 1);
     assert_int_equal(spent.rank_count, 2);
     for (int r = 0; r < 2; r++) {
@@ -138,7 +138,7 @@ static void medians_are_over_the_rounds_of_all_ranks(void **state)
     struct rounds rounds;
     struct yk_op_times spent = {0};
     make_rounds(&rounds, steps, steps);
-    assert_ok(yk_op_durations_compute(&hand->program, rounds.slices, hand->arena, &spent));
+    assert_ok(yk_op_durations_compute_medians(&hand->program, rounds.slices, hand->arena, &spent));
     assert_int_equal(spent.steps, ROUNDS);
     /* Forward of layer 2 on rank 0: 3, 103 and 6 s. */
     assert_near(spent.ranks[0].ops[2].seconds, 6);
@@ -157,10 +157,10 @@ static void a_record_is_read_as_it_was_written(void **state)
     struct yk_op_times read = {0};
     struct yk_text text = {0};
     make_rounds(&rounds, steps, steps);
-    assert_ok(yk_op_durations_compute(&hand->program, rounds.slices, hand->arena, &spent));
+    assert_ok(yk_op_durations_compute_medians(&hand->program, rounds.slices, hand->arena, &spent));
     spent.ranks[1].versions = "a \"b\"";
-    assert_ok(yk_op_times_write(&spent, &text));
-    assert_ok(yk_op_times_read(text.bytes, text.length, "test", hand->arena, &read));
+    assert_ok(yk_op_times_write_json(&spent, &text));
+    assert_ok(yk_op_times_parse_json(text.bytes, text.length, "test", hand->arena, &read));
     assert_int_equal(read.steps, ROUNDS);
     assert_int_equal(read.rank_count, 2);
     assert_int_equal(read.ranks[1].op_count, OPS);
@@ -171,15 +171,15 @@ static void a_record_is_read_as_it_was_written(void **state)
         assert_near(read.ranks[1].ops[i].high_s, spent.ranks[1].ops[i].high_s);
     }
     for (size_t length = 0; length + 1 < text.length; length++) {
-        assert_int_equal(yk_op_times_read(text.bytes, length, "test", hand->arena, &read),
+        assert_int_equal(yk_op_times_parse_json(text.bytes, length, "test", hand->arena, &read),
                          YK_ERROR_INPUT);
     }
     static const char odd[] =
         "{\"yoke\": 1, \"kind\": \"op times\", \"steps\": 1, \"ranks\": [{\"device\": \"a\", "
         "\"ops\": [{\"op\": \"x\", \"seconds\": -1, \"low_s\": 0, \"high_s\": 0, \"overlap\": "
         "0}]}]}";
-    assert_fails(yk_op_times_read(odd, strlen(odd), "test", hand->arena, &read), YK_ERROR_INPUT,
-                 "test: ranks[0]: ops[0]: \"seconds\" must be a number, 0 or more");
+    assert_fails(yk_op_times_parse_json(odd, strlen(odd), "test", hand->arena, &read),
+                 YK_ERROR_INPUT, "test: ranks[0]: ops[0]: \"seconds\" must be a number, 0 or more");
     yk_text_free(&text);
     hand_program_free(hand);
 }

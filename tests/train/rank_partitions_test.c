@@ -22,8 +22,9 @@ static void count_keepers(const struct yk_layer_partition *partition, int64_t co
     assert_true(partition->blocks >= 1);
     for (int32_t b = 0; b < partition->blocks; b++) {
         const int64_t end =
-            yk_layer_partition_block_cut(count, partition->blocks, b, partition->to);
-        for (int64_t i = yk_layer_partition_block_cut(count, partition->blocks, b, partition->from);
+            yk_layer_partition_fraction_to_element(count, partition->blocks, b, partition->to);
+        for (int64_t i = yk_layer_partition_fraction_to_element(count, partition->blocks, b,
+                                                                partition->from);
              i < end; i++) {
             keepers[i]++;
         }
@@ -61,7 +62,8 @@ static void every_number_is_kept_by_one_member(void **state)
         const int32_t ranks = sound.plan->rank_count;
         assert_ok(yk_program_compile(sound.plan, sound.cluster, sound.cache, &program));
         for (int32_t rank = 0; rank < ranks; rank++) {
-            assert_ok(yk_rank_partitions_stored(program, rank, sound.arena, &partitions[rank]));
+            assert_ok(
+                yk_rank_partitions_compute_stored(program, rank, sound.arena, &partitions[rank]));
         }
         for (int32_t l = 0; l < sound.plan->layer_count; l++) {
             check_layer(program, partitions, ranks, l, 1 + yk_random_below(&random, MAX_NUMBERS));
@@ -85,8 +87,8 @@ static void parts_that_do_not_quite_add_up_leave_no_number_over(void **state)
         for (int32_t m = 0; m < 3; m++) {
             members[m].shard_fraction = parts[i][m];
         }
-        assert_ok(yk_rank_partitions_stored(small.program, 1, small.arena, &middle));
-        assert_ok(yk_rank_partitions_stored(small.program, 2, small.arena, &last));
+        assert_ok(yk_rank_partitions_compute_stored(small.program, 1, small.arena, &middle));
+        assert_ok(yk_rank_partitions_compute_stored(small.program, 2, small.arena, &last));
         assert_true(last[SMALL_LAYER_0].to == 1);
         assert_true(middle[SMALL_LAYER_0].to == last[SMALL_LAYER_0].from);
         /* A member without a part keeps nothing, however large the layer. */
@@ -100,7 +102,7 @@ static void assert_kept(enum yk_sharding_strategy strategy, enum yk_layer_partit
     struct small_program small =
         small_program_make(&(struct small_spec){.ranks = 2, .strategy = strategy, .tied = true});
     struct yk_layer_partition *partitions = NULL;
-    assert_ok(yk_rank_partitions_stored(small.program, 1, small.arena, &partitions));
+    assert_ok(yk_rank_partitions_compute_stored(small.program, 1, small.arena, &partitions));
     assert_int_equal(partitions[SMALL_LAYER_0].kind, expected);
     assert_int_equal(partitions[SMALL_HEAD].kind,
                      YK_LAYER_PARTITION_WHOLE); /* the embedding's weights */
@@ -123,7 +125,7 @@ static void a_rank_of_another_group_keeps_nothing(void **state)
         &(struct small_spec){.ranks = 2, .groups = 2, .strategy = YK_SHARDING_FULLY_SHARDED});
     for (int32_t rank = 0; rank < 2; rank++) {
         struct yk_layer_partition *partitions = NULL;
-        assert_ok(yk_rank_partitions_stored(small.program, rank, small.arena, &partitions));
+        assert_ok(yk_rank_partitions_compute_stored(small.program, rank, small.arena, &partitions));
         for (int32_t l = 0; l < SMALL_LAYERS; l++) {
             const bool member = small.plan->layers[l].group == rank;
             assert_int_equal(partitions[l].kind,

@@ -28,9 +28,10 @@ enum {
 #define MEMORY_FACTOR 1.02
 #define MEMORY_BYTES 65536
 
-static const struct yk_optimizer adamw = {
+static const struct yk_optimizer_options adamw = {
     .kind = YK_OPTIMIZER_ADAMW, .beta1 = 0.9, .beta2 = 0.95, .epsilon = 1e-8, .decay = 0.1};
-static const struct yk_optimizer sgd = {.kind = YK_OPTIMIZER_SGD, .momentum = 0.9, .decay = 0.01};
+static const struct yk_optimizer_options sgd = {
+    .kind = YK_OPTIMIZER_SGD, .momentum = 0.9, .decay = 0.01};
 
 static double difference(const struct rank_run_result *a, const struct rank_run_result *b)
 {

@@ -53,7 +53,7 @@ static void slices_are_named_by_what_they_are_and_where_they_begin(void **state)
 {
     (void)state;
     struct yk_text name = {0};
-    struct yk_shard_slice slice;
+    struct yk_shard_slice_name slice;
     yk_shard_append_slice_name(&name, YK_SHARD_MOMENT2, "a.b@c", 4096);
     assert_string_equal(yk_text_chars(&name), "moment2.a.b@c@4096");
     assert_true(yk_shard_parse_slice_name(yk_text_chars(&name), &slice));
@@ -83,7 +83,7 @@ static void other_names_of_tensors_are_none_of_slices(void **state)
                                         "",
                                         "weights.a@+1"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        struct yk_shard_slice slice;
+        struct yk_shard_slice_name slice;
         if (yk_shard_parse_slice_name(names[i], &slice)) {
             fail_msg("\"%s\" was taken for a piece", names[i]);
         }
@@ -112,11 +112,12 @@ static void write_shard(int32_t rank, int32_t ranks, const struct row *rows,
     for (int i = 0; rows[i].name; i++) {
         assert_ok(
             yk_safetensors_writer_declare_tensor(writer, rows[i].name, type, 1, &rows[i].count));
-        all += rows[i].count * (int64_t)yk_tensor_dtype_bytes(type) / (int64_t)sizeof number;
+        all +=
+            rows[i].count * (int64_t)yk_tensor_dtype_element_bytes(type) / (int64_t)sizeof number;
     }
     assert_ok(yk_safetensors_writer_write_header(writer));
     for (int64_t i = 0; i < all; i++, number++) {
-        assert_ok(yk_safetensors_writer_add_bytes(writer, &number, sizeof number));
+        assert_ok(yk_safetensors_writer_append_bytes(writer, &number, sizeof number));
     }
     assert_ok(yk_safetensors_writer_finish(writer, NULL));
     yk_safetensors_writer_destroy(writer);
@@ -139,12 +140,13 @@ static void a_range_is_read_from_all_shards_that_have_some_of_it(void **state)
     /* Numbers 0 to 9, by their place in the file that has them. */
     const float places[] = {3, 4, 5, 6, 10, 11, 12, 0, 1, 2};
     struct yk_shard_set *set = open_two(first, second);
-    assert_ok(yk_shard_set_check_parameter(set, YK_SHARD_WEIGHTS, &ten));
+    assert_ok(yk_shard_set_check_parameter_coverage(set, YK_SHARD_WEIGHTS, &ten));
     for (int64_t from = 0; from < 10; from++) {
         for (int64_t count = 1; count <= 10 - from; count++) {
             float numbers[10] = {0};
             const struct yk_parameter_range range = {from, count};
-            assert_ok(yk_shard_set_read_range(set, YK_SHARD_WEIGHTS, &ten, range, numbers));
+            assert_ok(
+                yk_shard_set_read_parameter_range(set, YK_SHARD_WEIGHTS, &ten, range, numbers));
             assert_memory_equal(numbers, places + from, (size_t)count * sizeof numbers[0]);
         }
     }
@@ -154,7 +156,8 @@ static void a_range_is_read_from_all_shards_that_have_some_of_it(void **state)
 static void assert_check_fails(const struct row *first, const struct row *second, const char *words)
 {
     struct yk_shard_set *set = open_two(first, second);
-    assert_int_equal(yk_shard_set_check_parameter(set, YK_SHARD_WEIGHTS, &ten), YK_ERROR_INPUT);
+    assert_int_equal(yk_shard_set_check_parameter_coverage(set, YK_SHARD_WEIGHTS, &ten),
+                     YK_ERROR_INPUT);
     if (!strstr(yk_status_message(), words)) {
         fail_msg("%s", yk_status_message());
     }

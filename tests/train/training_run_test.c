@@ -27,7 +27,7 @@ enum {
     MAX_PATH = 512,
 };
 
-static const struct yk_optimizer adamw = {
+static const struct yk_optimizer_options adamw = {
     .kind = YK_OPTIMIZER_ADAMW, .beta1 = 0.9, .beta2 = 0.99, .epsilon = 1e-8, .decay = 0.1};
 
 /* What the disk has free, in bytes. */
@@ -130,8 +130,9 @@ static void open_trainer(struct bench *bench, enum yk_precision precision, int32
         .optimizer = adamw,
         .options = {.dropout = dropout, .seed = 9},
     });
-    assert_int_equal(yk_parameter_store_init(bench->trainer->store, 1, YK_PARAMETER_STORE_INIT_ALL),
-                     YK_OK);
+    assert_int_equal(
+        yk_parameter_store_init_parameters(bench->trainer->store, 1, YK_PARAMETER_STORE_INIT_ALL),
+        YK_OK);
     bench->run = (struct yk_training_run){
         .program = bench->trainer->program,
         .store = bench->trainer->store,
@@ -314,8 +315,8 @@ static void evaluation_does_not_depend_on_the_batch(void **state)
     open_trainer(&bench, YK_PRECISION_FP32, 2, 0.5);
     for (int i = 0; i < 2; i++) {
         const struct yk_evaluation_options evaluation = {.batch = i == 0 ? 1 : 7};
-        assert_int_equal(yk_evaluate_mean_loss(bench.trainer->store, bench.evaluation, &evaluation,
-                                               &losses[i], &tokens[i]),
+        assert_int_equal(yk_evaluate_mean_loss_on_this_rank(bench.trainer->store, bench.evaluation,
+                                                            &evaluation, &losses[i], &tokens[i]),
                          YK_OK);
     }
     assert_true(fabs(losses[0] - losses[1]) < 1e-6 * losses[0]);

@@ -11,7 +11,7 @@
 #endif
 
 yk_status yk_cpu_affinity_init(struct yk_cpu_affinity *affinity,
-                               const struct yk_backend_options *options)
+                               const struct yk_backend_device_options *options)
 {
     if (options->core_count <= 0) {
         return YK_OK;

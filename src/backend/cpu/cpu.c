@@ -21,7 +21,7 @@ static int count_cores(void)
     return online > 0 ? (int)online : 1;
 }
 
-static yk_status open_device(const struct yk_backend_options *options,
+static yk_status open_device(const struct yk_backend_device_options *options,
                              struct yk_backend_device **out)
 {
     if (options->index != 0) {
@@ -138,7 +138,7 @@ const struct yk_backend yk_backend_cpu = {.name = "cpu",
                                           .event_synchronize = yk_cpu_lane_event_synchronize,
                                           .event_query = yk_cpu_lane_event_query,
                                           .event_time_s = yk_cpu_lane_event_time_s,
-                                          .copy = yk_cpu_memory_copy,
-                                          .clear = yk_cpu_memory_clear,
+                                          .copy = yk_cpu_memory_enqueue_copy,
+                                          .clear = yk_cpu_memory_enqueue_clear,
                                           .call_host = call_host,
                                           YK_OPS_FOR_EACH(ENTRY)};

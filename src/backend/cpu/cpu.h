@@ -20,7 +20,7 @@ struct yk_cpu_affinity {
 };
 
 yk_status yk_cpu_affinity_init(struct yk_cpu_affinity *affinity,
-                               const struct yk_backend_options *options) YK_MUST_USE;
+                               const struct yk_backend_device_options *options) YK_MUST_USE;
 void yk_cpu_affinity_destroy(struct yk_cpu_affinity *affinity);
 
 /* Starts and pins the threads of a lane. The thread of the lane must call this function before it
@@ -49,8 +49,9 @@ yk_status yk_cpu_memory_allocate(struct yk_backend_device *device, size_t bytes,
                                  void **out) YK_MUST_USE;
 void yk_cpu_memory_free(struct yk_backend_device *device, void *memory);
 
-void yk_cpu_memory_copy(struct yk_backend_lane *lane, void *to, const void *from, size_t bytes);
-void yk_cpu_memory_clear(struct yk_backend_lane *lane, void *memory, size_t bytes);
+void yk_cpu_memory_enqueue_copy(struct yk_backend_lane *lane, void *to, const void *from,
+                                size_t bytes);
+void yk_cpu_memory_enqueue_clear(struct yk_backend_lane *lane, void *memory, size_t bytes);
 
 /* ---- lane.c: a thread that runs the enqueued kernels in order ---- */
 

@@ -96,13 +96,14 @@ static void run_copy(int threads, const void *op)
     }
 }
 
-void yk_cpu_memory_copy(struct yk_backend_lane *lane, void *to, const void *from, size_t bytes)
+void yk_cpu_memory_enqueue_copy(struct yk_backend_lane *lane, void *to, const void *from,
+                                size_t bytes)
 {
     const struct copy copy = {to, from, bytes};
     yk_cpu_lane_enqueue(lane, run_copy, &copy, sizeof copy);
 }
 
-void yk_cpu_memory_clear(struct yk_backend_lane *lane, void *memory, size_t bytes)
+void yk_cpu_memory_enqueue_clear(struct yk_backend_lane *lane, void *memory, size_t bytes)
 {
     const struct copy copy = {memory, NULL, bytes};
     yk_cpu_lane_enqueue(lane, run_copy, &copy, sizeof copy);

@@ -85,8 +85,8 @@ static void run_rows(const void *work, int64_t chunk)
     }
 }
 
-void yk_cpu_parallel_rows(int threads, int64_t rows, int64_t width, yk_cpu_row_function run,
-                          const void *work)
+void yk_cpu_parallel_for_rows(int threads, int64_t rows, int64_t width, yk_cpu_row_function run,
+                              const void *work)
 {
     const struct rows all = {run, work, rows, yk_cpu_rows_per_chunk(width)};
     yk_cpu_parallel_for(threads, yk_number_ceil_div(rows, all.chunk_rows), run_rows, &all);

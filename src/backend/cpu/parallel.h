@@ -33,11 +33,11 @@ bool yk_cpu_parallel_start_threads(int threads);
 void yk_cpu_parallel_for(int threads, int64_t chunks, yk_cpu_chunk_function run, const void *work);
 
 /* Calls run(work, row) for rows 0 to `rows` − 1, in chunks of yk_cpu_rows_per_chunk(width) rows. */
-void yk_cpu_parallel_rows(int threads, int64_t rows, int64_t width, yk_cpu_row_function run,
-                          const void *work);
+void yk_cpu_parallel_for_rows(int threads, int64_t rows, int64_t width, yk_cpu_row_function run,
+                              const void *work);
 
 /* Returns how many of `threads` threads should run work with this many multiplications. */
-static inline int yk_cpu_parallel_thread_count(int threads, int64_t multiplications)
+static inline int yk_cpu_parallel_choose_thread_count(int threads, int64_t multiplications)
 {
     return multiplications < YK_CPU_PARALLEL_MIN_MULTIPLICATIONS ? 1 : threads;
 }

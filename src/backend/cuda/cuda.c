@@ -31,7 +31,7 @@ static void close_device(struct yk_backend_device *device)
     }
 }
 
-static yk_status open_device(const struct yk_backend_options *options,
+static yk_status open_device(const struct yk_backend_device_options *options,
                              struct yk_backend_device **out)
 {
     YK_TRY(yk_cuda_device_check_exists(options->index));
@@ -44,7 +44,9 @@ static yk_status open_device(const struct yk_backend_options *options,
     yk_status status = read_choice(options->attention, &device->attention_choice);
     if (status == YK_OK) {
         const cudaError_t error = cudaSetDevice(device->number);
-        status = error == cudaSuccess ? YK_OK : yk_cuda_device_fail(device, error, "taking it");
+        status = error == cudaSuccess
+                     ? YK_OK
+                     : yk_cuda_device_report_cuda_error(device, error, "taking it");
     }
     YK_IF_OK(yk_cuda_device_read_properties(device, options->comm_sm_count));
     YK_IF_OK(yk_cuda_event_start_clock(device));
@@ -57,34 +59,34 @@ static yk_status open_device(const struct yk_backend_options *options,
 #define ENTRY(CAPITALS, name, function) .name = yk_cuda_graph_collect_##name,
 
 extern const struct yk_backend yk_backend_plugin;
-__attribute__((visibility("default")))
-const struct yk_backend yk_backend_plugin = {.name = "cuda",
-                                             .abi = YK_BACKEND_ABI,
-                                             .open = open_device,
-                                             .close = close_device,
-                                             .describe = yk_cuda_device_describe,
-                                             .versions = yk_cuda_versions_describe,
-                                             .allocate = yk_cuda_memory_allocate,
-                                             .free = yk_cuda_memory_free,
-                                             .allocate_host = yk_cuda_memory_allocate_host,
-                                             .free_host = yk_cuda_memory_free_host,
-                                             .used_bytes = yk_cuda_memory_used_bytes,
-                                             .contains = yk_cuda_memory_contains,
-                                             .lane_create = yk_cuda_lane_create,
-                                             .lane_destroy = yk_cuda_graph_lane_destroy,
-                                             .reserve_scratch = yk_cuda_graph_reserve_scratch,
-                                             .native_stream = yk_cuda_lane_native_stream,
-                                             .lane_synchronize = yk_cuda_graph_lane_synchronize,
-                                             .event_create = yk_cuda_event_create,
-                                             .event_destroy = yk_cuda_event_destroy,
-                                             .event_record = yk_cuda_graph_event_record,
-                                             .event_wait = yk_cuda_graph_event_wait,
-                                             .event_synchronize = yk_cuda_event_synchronize,
-                                             .event_query = yk_cuda_event_query,
-                                             .event_time_s = yk_cuda_event_time_s,
-                                             .copy = yk_cuda_graph_copy,
-                                             .clear = yk_cuda_graph_clear,
-                                             .call_host = yk_cuda_graph_call_host,
-                                             .begin_range = yk_cuda_graph_begin_range,
-                                             .end_range = yk_cuda_graph_end_range,
-                                             YK_OPS_FOR_EACH(ENTRY)};
+__attribute__((visibility("default"))) const struct yk_backend yk_backend_plugin = {
+    .name = "cuda",
+    .abi = YK_BACKEND_ABI,
+    .open = open_device,
+    .close = close_device,
+    .describe = yk_cuda_device_append_description,
+    .versions = yk_cuda_versions_append,
+    .allocate = yk_cuda_memory_allocate,
+    .free = yk_cuda_memory_free,
+    .allocate_host = yk_cuda_memory_allocate_host,
+    .free_host = yk_cuda_memory_free_host,
+    .used_bytes = yk_cuda_memory_used_bytes,
+    .contains = yk_cuda_memory_is_device_memory,
+    .lane_create = yk_cuda_lane_create,
+    .lane_destroy = yk_cuda_graph_destroy_lane,
+    .reserve_scratch = yk_cuda_graph_flush_and_reserve_scratch,
+    .native_stream = yk_cuda_lane_native_stream,
+    .lane_synchronize = yk_cuda_graph_flush_and_synchronize,
+    .event_create = yk_cuda_event_create,
+    .event_destroy = yk_cuda_event_destroy,
+    .event_record = yk_cuda_graph_flush_and_record_event,
+    .event_wait = yk_cuda_graph_flush_and_wait_for_event,
+    .event_synchronize = yk_cuda_event_synchronize,
+    .event_query = yk_cuda_event_query,
+    .event_time_s = yk_cuda_event_time_s,
+    .copy = yk_cuda_graph_collect_copy,
+    .clear = yk_cuda_graph_collect_clear,
+    .call_host = yk_cuda_graph_flush_and_call_host,
+    .begin_range = yk_cuda_graph_begin_range,
+    .end_range = yk_cuda_graph_end_range,
+    YK_OPS_FOR_EACH(ENTRY)};

@@ -76,12 +76,12 @@ static void run(struct yk_backend_lane *lane, struct yk_cuda_dequantise_prefetch
     }
     yk_cuda_nf4_dequantise_on_lane(prefetch->side, op);
     if (!yk_cuda_lane_is_ok(prefetch->side)) {
-        yk_cuda_lane_fail(lane, prefetch->side->message);
+        yk_cuda_lane_store_failure(lane, prefetch->side->message);
     }
-    (void)yk_cuda_lane_check(lane, cudaEventRecord(prefetch->events[MADE], prefetch->side->stream),
-                             "dequantise");
-    (void)yk_cuda_lane_check(lane, cudaStreamWaitEvent(lane->stream, prefetch->events[MADE], 0),
-                             "dequantise");
+    (void)yk_cuda_lane_check_cuda_error(
+        lane, cudaEventRecord(prefetch->events[MADE], prefetch->side->stream), "dequantise");
+    (void)yk_cuda_lane_check_cuda_error(
+        lane, cudaStreamWaitEvent(lane->stream, prefetch->events[MADE], 0), "dequantise");
 }
 
 void yk_cuda_nf4_dequantise(struct yk_backend_lane *lane, const struct yk_dequantise_op *op)
@@ -100,12 +100,12 @@ void yk_cuda_nf4_dequantise(struct yk_backend_lane *lane, const struct yk_dequan
     }
     const cudaEvent_t now = prefetch->events[prefetch->turn];
     const cudaEvent_t before = prefetch->events[1 - prefetch->turn];
-    (void)yk_cuda_lane_check(lane, cudaEventRecord(now, lane->stream), "dequantise");
+    (void)yk_cuda_lane_check_cuda_error(lane, cudaEventRecord(now, lane->stream), "dequantise");
     prefetch->on_side =
         op->order == YK_DEQUANTISE_PREFETCH && prefetch->to && prefetch->to != op->to;
     if (prefetch->on_side) {
-        (void)yk_cuda_lane_check(lane, cudaStreamWaitEvent(prefetch->side->stream, before, 0),
-                                 "dequantise");
+        (void)yk_cuda_lane_check_cuda_error(
+            lane, cudaStreamWaitEvent(prefetch->side->stream, before, 0), "dequantise");
     }
     run(lane, prefetch, op);
     prefetch->to = op->to;

@@ -10,8 +10,8 @@ enum {
     MAX_SPARED = 12, /* at most one SM of so many is left free for communication */
 };
 
-yk_status yk_cuda_device_fail(const struct yk_backend_device *device, cudaError_t error,
-                              const char *action)
+yk_status yk_cuda_device_report_cuda_error(const struct yk_backend_device *device,
+                                           cudaError_t error, const char *action)
 {
     const bool lost = error == cudaErrorDevicesUnavailable || error == cudaErrorNoDevice ||
                       error == cudaErrorECCUncorrectable;
@@ -72,7 +72,7 @@ yk_status yk_cuda_device_read_properties(struct yk_backend_device *device, int32
     struct cudaDeviceProp attributes;
     const cudaError_t error = cudaGetDeviceProperties(&attributes, device->number);
     if (error != cudaSuccess) {
-        return yk_cuda_device_fail(device, error, "asking what it is");
+        return yk_cuda_device_report_cuda_error(device, error, "asking what it is");
     }
     (void)snprintf(device->name, sizeof device->name, "%s", attributes.name);
     device->memory_bytes = attributes.totalGlobalMem;
@@ -90,7 +90,7 @@ yk_status yk_cuda_device_read_properties(struct yk_backend_device *device, int32
     return YK_OK;
 }
 
-void yk_cuda_device_describe(const struct yk_backend_device *device, struct yk_text *out)
+void yk_cuda_device_append_description(const struct yk_backend_device *device, struct yk_text *out)
 {
     yk_text_addf(out, "%s, %.1f GiB, compute capability %d.%d", device->name,
                  (double)device->memory_bytes / (1024.0 * 1024 * 1024),

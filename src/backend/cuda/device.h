@@ -76,8 +76,8 @@ struct yk_backend_event {
 
 /* Sets the error message for a failed CUDA call. `action` says what the call was for, for example
  * "making an event". Returns YK_ERROR_LOST if the device is lost, otherwise YK_ERROR_SYSTEM. */
-yk_status yk_cuda_device_fail(const struct yk_backend_device *device, cudaError_t error,
-                              const char *action) YK_MUST_USE;
+yk_status yk_cuda_device_report_cuda_error(const struct yk_backend_device *device,
+                                           cudaError_t error, const char *action) YK_MUST_USE;
 
 /* Makes the device current for the calling thread. */
 void yk_cuda_device_make_current(const struct yk_backend_device *device);
@@ -91,10 +91,10 @@ yk_status yk_cuda_device_read_properties(struct yk_backend_device *device,
                                          int32_t comm_sm_count) YK_MUST_USE;
 
 /* Implements `describe` of struct yk_backend. */
-void yk_cuda_device_describe(const struct yk_backend_device *device, struct yk_text *out);
+void yk_cuda_device_append_description(const struct yk_backend_device *device, struct yk_text *out);
 
 /* versions.c: implements `versions` of struct yk_backend. */
-void yk_cuda_versions_describe(const struct yk_backend_device *device, struct yk_text *out);
+void yk_cuda_versions_append(const struct yk_backend_device *device, struct yk_text *out);
 
 /* memory.c, lane.c and event.c: implement members of struct yk_backend. graphs/ wraps some of these
  * functions. */
@@ -105,19 +105,21 @@ yk_status yk_cuda_memory_allocate_host(struct yk_backend_device *device, size_t 
                                        void **out) YK_MUST_USE;
 void yk_cuda_memory_free_host(struct yk_backend_device *device, void *memory);
 size_t yk_cuda_memory_used_bytes(struct yk_backend_device *device);
-bool yk_cuda_memory_contains(const struct yk_backend_device *device, const void *memory);
+bool yk_cuda_memory_is_device_memory(const struct yk_backend_device *device, const void *memory);
 
 yk_status yk_cuda_lane_create(struct yk_backend_device *device, const char *name,
                               struct yk_backend_lane **out) YK_MUST_USE;
-/* Does not destroy the graphs and the prefetch of the lane; yk_cuda_graph_lane_destroy() destroys
+/* Does not destroy the graphs and the prefetch of the lane; yk_cuda_graph_destroy_lane() destroys
  * them. */
 void yk_cuda_lane_destroy(struct yk_backend_lane *lane);
 void *yk_cuda_lane_native_stream(const struct yk_backend_lane *lane, int32_t *number);
 yk_status yk_cuda_lane_reserve_scratch(struct yk_backend_lane *lane, size_t bytes) YK_MUST_USE;
 yk_status yk_cuda_lane_synchronize(struct yk_backend_lane *lane) YK_MUST_USE;
-void yk_cuda_lane_copy(struct yk_backend_lane *lane, void *to, const void *from, size_t bytes);
-void yk_cuda_lane_clear(struct yk_backend_lane *lane, void *memory, size_t bytes);
-void yk_cuda_lane_call_host(struct yk_backend_lane *lane, void (*function)(void *user), void *user);
+void yk_cuda_lane_enqueue_copy(struct yk_backend_lane *lane, void *to, const void *from,
+                               size_t bytes);
+void yk_cuda_lane_enqueue_clear(struct yk_backend_lane *lane, void *memory, size_t bytes);
+void yk_cuda_lane_enqueue_host_call(struct yk_backend_lane *lane, void (*function)(void *user),
+                                    void *user);
 
 yk_status yk_cuda_event_create(struct yk_backend_device *device,
                                struct yk_backend_event **out) YK_MUST_USE;

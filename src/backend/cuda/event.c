@@ -19,13 +19,15 @@ yk_status yk_cuda_event_start_clock(struct yk_backend_device *device)
 {
     cudaError_t error = cudaStreamCreateWithFlags(&device->clock_stream, cudaStreamNonBlocking);
     (void)pthread_mutex_init(&device->clock_lock, NULL);
-    YK_CUDA_IF_SUCCESS(error, cudaEventCreate(&device->anchor));
+    YK_CUDA_CALL_UNLESS_FAILED(error, cudaEventCreate(&device->anchor));
     /* The first record is slow, so the second one becomes the anchor. */
-    YK_CUDA_IF_SUCCESS(error, record_anchor(device, device->anchor));
+    YK_CUDA_CALL_UNLESS_FAILED(error, record_anchor(device, device->anchor));
     const double before_s = yk_clock_now_s();
-    YK_CUDA_IF_SUCCESS(error, record_anchor(device, device->anchor));
+    YK_CUDA_CALL_UNLESS_FAILED(error, record_anchor(device, device->anchor));
     device->anchor_s = (before_s + yk_clock_now_s()) / 2;
-    return error == cudaSuccess ? YK_OK : yk_cuda_device_fail(device, error, "starting its clock");
+    return error == cudaSuccess
+               ? YK_OK
+               : yk_cuda_device_report_cuda_error(device, error, "starting its clock");
 }
 
 void yk_cuda_event_stop_clock(struct yk_backend_device *device)
@@ -87,7 +89,7 @@ yk_status yk_cuda_event_create(struct yk_backend_device *device, struct yk_backe
     const cudaError_t error = cudaEventCreate(&event->event);
     if (error != cudaSuccess) {
         free(event);
-        return yk_cuda_device_fail(device, error, "making an event");
+        return yk_cuda_device_report_cuda_error(device, error, "making an event");
     }
     *out = event;
     return YK_OK;
@@ -105,15 +107,15 @@ void yk_cuda_event_destroy(struct yk_backend_event *event)
 void yk_cuda_event_record(struct yk_backend_lane *lane, struct yk_backend_event *event)
 {
     event->lane = lane;
-    (void)yk_cuda_lane_check(lane, cudaEventRecord(event->event, lane->stream),
-                             "recording an event");
+    (void)yk_cuda_lane_check_cuda_error(lane, cudaEventRecord(event->event, lane->stream),
+                                        "recording an event");
 }
 
 void yk_cuda_event_wait(struct yk_backend_lane *lane, struct yk_backend_event *event)
 {
     if (event->lane && event->lane != lane) {
-        (void)yk_cuda_lane_check(lane, cudaStreamWaitEvent(lane->stream, event->event, 0),
-                                 "waiting for an event");
+        (void)yk_cuda_lane_check_cuda_error(
+            lane, cudaStreamWaitEvent(lane->stream, event->event, 0), "waiting for an event");
     }
 }
 
@@ -124,7 +126,7 @@ yk_status yk_cuda_event_synchronize(struct yk_backend_event *event)
         return YK_OK;
     }
     yk_cuda_device_make_current(event->device);
-    (void)yk_cuda_lane_check(lane, cudaEventSynchronize(event->event), lane->name);
+    (void)yk_cuda_lane_check_cuda_error(lane, cudaEventSynchronize(event->event), lane->name);
     return lane->status == YK_OK ? YK_OK : yk_fail(lane->status, "%s", lane->message);
 }
 

@@ -12,10 +12,10 @@ extern "C" {
 #include "backend/cuda/lane.h"
 #include "backend/ops.h"
 
-#define YK_CUDA_DECLARE(CAPITALS, name, function)                                                  \
+#define YK_CUDA_DECLARE_OP_FUNCTION(CAPITALS, name, function)                                      \
     void yk_cuda_##function(struct yk_backend_lane *lane, const struct yk_##name##_op *op);
-YK_OPS_FOR_EACH(YK_CUDA_DECLARE)
-#undef YK_CUDA_DECLARE
+YK_OPS_FOR_EACH(YK_CUDA_DECLARE_OP_FUNCTION)
+#undef YK_CUDA_DECLARE_OP_FUNCTION
 
 /* Dequantises on the lane itself and ignores op->order. */
 void yk_cuda_nf4_dequantise_on_lane(struct yk_backend_lane *lane,
@@ -51,7 +51,8 @@ void yk_cuda_elementwise_cast_matrix(struct yk_backend_lane *lane, int64_t rows,
 
 /* Enqueue attention with yoke's built-in kernels, for every type, head size, mask and dropout
  * rate. */
-void yk_cuda_attention_builtin(struct yk_backend_lane *lane, const struct yk_attention_op *op);
+void yk_cuda_attention_builtin_forward(struct yk_backend_lane *lane,
+                                       const struct yk_attention_op *op);
 void yk_cuda_attention_builtin_backward(struct yk_backend_lane *lane,
                                         const struct yk_attention_backward_op *op);
 
@@ -63,9 +64,11 @@ bool yk_cuda_attention_builtin_clear_key_gradients(struct yk_backend_lane *lane,
 /* Enqueue attention with cuDNN. Return false, and enqueue nothing, if cuDNN does not support the op
  * or if there is no plan yet for the shape of the op. If `repeatable` is true, gradients have the
  * same bits in every run, but the op is slower. */
-bool yk_cuda_attention_cudnn(struct yk_backend_lane *lane, const struct yk_attention_op *op);
-bool yk_cuda_attention_cudnn_backward(struct yk_backend_lane *lane,
-                                      const struct yk_attention_backward_op *op, bool repeatable);
+bool yk_cuda_attention_cudnn_try_forward(struct yk_backend_lane *lane,
+                                         const struct yk_attention_op *op);
+bool yk_cuda_attention_cudnn_try_backward(struct yk_backend_lane *lane,
+                                          const struct yk_attention_backward_op *op,
+                                          bool repeatable);
 
 #ifdef __cplusplus
 }

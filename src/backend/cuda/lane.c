@@ -11,7 +11,8 @@ cudaStream_t yk_cuda_lane_stream(const struct yk_backend_lane *lane)
     return lane->stream;
 }
 
-const struct yk_cuda_device_properties *yk_cuda_lane_properties(const struct yk_backend_lane *lane)
+const struct yk_cuda_device_properties *
+yk_cuda_lane_device_properties(const struct yk_backend_lane *lane)
 {
     return &lane->device->properties;
 }
@@ -23,7 +24,7 @@ bool yk_cuda_lane_is_ok(const struct yk_backend_lane *lane)
     return lane->status == YK_OK;
 }
 
-void yk_cuda_lane_fail(struct yk_backend_lane *lane, const char *message)
+void yk_cuda_lane_store_failure(struct yk_backend_lane *lane, const char *message)
 {
     if (lane->status == YK_OK) {
         lane->status = YK_ERROR_SYSTEM;
@@ -32,12 +33,13 @@ void yk_cuda_lane_fail(struct yk_backend_lane *lane, const char *message)
     }
 }
 
-bool yk_cuda_lane_check(struct yk_backend_lane *lane, cudaError_t error, const char *action)
+bool yk_cuda_lane_check_cuda_error(struct yk_backend_lane *lane, cudaError_t error,
+                                   const char *action)
 {
     if (error != cudaSuccess) {
         char message[YK_CUDA_ERROR_TEXT_SIZE];
         (void)snprintf(message, sizeof message, "%s: %s", action, cudaGetErrorString(error));
-        yk_cuda_lane_fail(lane, message);
+        yk_cuda_lane_store_failure(lane, message);
     }
     return lane->status == YK_OK;
 }
@@ -47,8 +49,8 @@ bool yk_cuda_lane_check(struct yk_backend_lane *lane, cudaError_t error, const c
 static bool grow(struct yk_backend_lane *lane, size_t bytes)
 {
     /* Ops on the lane may still use the old memory. */
-    if (!yk_cuda_lane_check(lane, cudaStreamSynchronize(lane->stream),
-                            "waiting for scratch memory")) {
+    if (!yk_cuda_lane_check_cuda_error(lane, cudaStreamSynchronize(lane->stream),
+                                       "waiting for scratch memory")) {
         return false;
     }
     (void)cudaFree(lane->scratch);
@@ -61,14 +63,14 @@ static bool grow(struct yk_backend_lane *lane, size_t bytes)
         (void)snprintf(message, sizeof message,
                        "%.1f MiB of scratch memory are not free; use a smaller batch or --memory",
                        (double)wanted / (1024 * 1024));
-        yk_cuda_lane_fail(lane, message);
+        yk_cuda_lane_store_failure(lane, message);
         return false;
     }
     lane->scratch_bytes = wanted;
     return true;
 }
 
-void *yk_cuda_lane_scratch(struct yk_backend_lane *lane, size_t bytes)
+void *yk_cuda_lane_get_scratch(struct yk_backend_lane *lane, size_t bytes)
 {
     const bool fits = lane->scratch && lane->scratch_bytes >= bytes;
     return lane->status == YK_OK && (fits || grow(lane, bytes)) ? lane->scratch : NULL;
@@ -82,7 +84,7 @@ static yk_status report(const struct yk_backend_lane *lane)
 yk_status yk_cuda_lane_reserve_scratch(struct yk_backend_lane *lane, size_t bytes)
 {
     yk_cuda_device_make_current(lane->device);
-    (void)yk_cuda_lane_scratch(lane, bytes);
+    (void)yk_cuda_lane_get_scratch(lane, bytes);
     return report(lane);
 }
 
@@ -104,7 +106,7 @@ yk_status yk_cuda_lane_create(struct yk_backend_device *device, const char *name
                                                            strcmp(name, "comm") == 0 ? max : min);
     if (error != cudaSuccess) {
         free(lane);
-        return yk_cuda_device_fail(device, error, "making a stream");
+        return yk_cuda_device_report_cuda_error(device, error, "making a stream");
     }
     *out = lane;
     return YK_OK;
@@ -138,29 +140,32 @@ void *yk_cuda_lane_native_stream(const struct yk_backend_lane *lane, int32_t *nu
 yk_status yk_cuda_lane_synchronize(struct yk_backend_lane *lane)
 {
     yk_cuda_device_make_current(lane->device);
-    (void)yk_cuda_lane_check(lane, cudaStreamSynchronize(lane->stream), lane->name);
+    (void)yk_cuda_lane_check_cuda_error(lane, cudaStreamSynchronize(lane->stream), lane->name);
     return report(lane);
 }
 
-void yk_cuda_lane_copy(struct yk_backend_lane *lane, void *to, const void *from, size_t bytes)
+void yk_cuda_lane_enqueue_copy(struct yk_backend_lane *lane, void *to, const void *from,
+                               size_t bytes)
 {
     if (lane->status == YK_OK && bytes > 0) {
-        (void)yk_cuda_lane_check(
+        (void)yk_cuda_lane_check_cuda_error(
             lane, cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, lane->stream), "copying");
     }
 }
 
-void yk_cuda_lane_clear(struct yk_backend_lane *lane, void *memory, size_t bytes)
+void yk_cuda_lane_enqueue_clear(struct yk_backend_lane *lane, void *memory, size_t bytes)
 {
     if (lane->status == YK_OK && bytes > 0) {
-        (void)yk_cuda_lane_check(lane, cudaMemsetAsync(memory, 0, bytes, lane->stream), "clearing");
+        (void)yk_cuda_lane_check_cuda_error(lane, cudaMemsetAsync(memory, 0, bytes, lane->stream),
+                                            "clearing");
     }
 }
 
-void yk_cuda_lane_call_host(struct yk_backend_lane *lane, void (*function)(void *user), void *user)
+void yk_cuda_lane_enqueue_host_call(struct yk_backend_lane *lane, void (*function)(void *user),
+                                    void *user)
 {
     if (lane->status == YK_OK) {
-        (void)yk_cuda_lane_check(lane, cudaLaunchHostFunc(lane->stream, function, user),
-                                 "calling the host");
+        (void)yk_cuda_lane_check_cuda_error(lane, cudaLaunchHostFunc(lane->stream, function, user),
+                                            "calling the host");
     }
 }

@@ -19,7 +19,7 @@ struct yk_backend_lane;
 
 /* If the variable `result` is 0, evaluates the expression and stores its value in `result`. 0 means
  * success in CUDA, cuBLASLt and cuDNN, so nothing is evaluated after a failure. */
-#define YK_CUDA_IF_SUCCESS(result, expression)                                                     \
+#define YK_CUDA_CALL_UNLESS_FAILED(result, expression)                                             \
     do {                                                                                           \
         if ((result) == 0) {                                                                       \
             (result) = (expression);                                                               \
@@ -36,7 +36,8 @@ struct yk_cuda_device_properties {
 };
 
 cudaStream_t yk_cuda_lane_stream(const struct yk_backend_lane *lane);
-const struct yk_cuda_device_properties *yk_cuda_lane_properties(const struct yk_backend_lane *lane);
+const struct yk_cuda_device_properties *
+yk_cuda_lane_device_properties(const struct yk_backend_lane *lane);
 
 enum {
     YK_CUDA_MIN_SCRATCH_BYTES = 64 << 20, /* minimum size of scratch memory */
@@ -46,13 +47,14 @@ enum {
  * memory. If the lane has too little scratch memory, waits for the lane and allocates more;
  * reserve_scratch() avoids this wait. If the GPU does not have enough memory, stores a failure in
  * the lane and returns NULL. */
-void *yk_cuda_lane_scratch(struct yk_backend_lane *lane, size_t bytes);
+void *yk_cuda_lane_get_scratch(struct yk_backend_lane *lane, size_t bytes);
 
 /* If `error` is a failure, stores it in the lane. `action` says what the CUDA call was for. Returns
  * false if this call or an earlier call failed. */
-bool yk_cuda_lane_check(struct yk_backend_lane *lane, cudaError_t error, const char *action);
+bool yk_cuda_lane_check_cuda_error(struct yk_backend_lane *lane, cudaError_t error,
+                                   const char *action);
 /* Stores a failure with this message, unless the lane already has a failure. */
-void yk_cuda_lane_fail(struct yk_backend_lane *lane, const char *message);
+void yk_cuda_lane_store_failure(struct yk_backend_lane *lane, const char *message);
 bool yk_cuda_lane_is_ok(const struct yk_backend_lane *lane);
 
 #ifdef __cplusplus

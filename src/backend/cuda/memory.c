@@ -36,12 +36,12 @@ yk_status yk_cuda_memory_allocate(struct yk_backend_device *device, size_t bytes
     if (error == cudaErrorMemoryAllocation) {
         return refuse(device, bytes);
     }
-    YK_CUDA_IF_SUCCESS(error, cudaMemset(memory, 0, asked));
+    YK_CUDA_CALL_UNLESS_FAILED(error, cudaMemset(memory, 0, asked));
     /* Lanes do not wait for the memset, and a lane in capture must not be synchronized. */
-    YK_CUDA_IF_SUCCESS(error, cudaStreamSynchronize(cudaStreamLegacy));
+    YK_CUDA_CALL_UNLESS_FAILED(error, cudaStreamSynchronize(cudaStreamLegacy));
     if (error != cudaSuccess) {
         (void)cudaFree(memory);
-        return yk_cuda_device_fail(device, error, "taking memory");
+        return yk_cuda_device_report_cuda_error(device, error, "taking memory");
     }
     *out = memory;
     return YK_OK;
@@ -62,7 +62,7 @@ yk_status yk_cuda_memory_allocate_host(struct yk_backend_device *device, size_t 
     const size_t asked = bytes > 0 ? bytes : 1;
     const cudaError_t error = cudaHostAlloc(&memory, asked, cudaHostAllocPortable);
     if (error != cudaSuccess) {
-        return yk_cuda_device_fail(device, error, "taking memory of the host");
+        return yk_cuda_device_report_cuda_error(device, error, "taking memory of the host");
     }
     memset(memory, 0, asked);
     *out = memory;
@@ -77,7 +77,7 @@ void yk_cuda_memory_free_host(struct yk_backend_device *device, void *memory)
     }
 }
 
-bool yk_cuda_memory_contains(const struct yk_backend_device *device, const void *memory)
+bool yk_cuda_memory_is_device_memory(const struct yk_backend_device *device, const void *memory)
 {
     struct cudaPointerAttributes about;
     yk_cuda_device_make_current(device);

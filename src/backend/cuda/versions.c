@@ -77,7 +77,7 @@ static void add_libraries(struct yk_text *out)
 #endif
 }
 
-void yk_cuda_versions_describe(const struct yk_backend_device *device, struct yk_text *out)
+void yk_cuda_versions_append(const struct yk_backend_device *device, struct yk_text *out)
 {
     static const char *const attention[] = {
         [YK_CUDA_ATTENTION_BEST] = "",

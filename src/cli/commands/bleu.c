@@ -16,7 +16,7 @@ static yk_status run(const void *given, struct yk_text *out)
                            : yk_bleu_score_write_text(&score, out);
 }
 
-#define TO(member) YK_OPTION_FIELD(struct arguments, member)
+#define TO(member) YK_OPTION_OFFSET_OF(struct arguments, member)
 
 static const struct yk_operand operands[] = {
     {
@@ -34,7 +34,7 @@ static const struct yk_operand operands[] = {
 
 static const struct yk_option options[] = {
     {YK_OPTION_ROW("lowercase", NULL, "Scoring options", "Compare without regard to case"),
-     YK_FLAG_OPTION, TO(request.lowercase)},
+     YK_OPTION_INIT_FLAG, TO(request.lowercase)},
     YK_JSON_OPTION(struct arguments, json),
 };
 
@@ -57,5 +57,5 @@ const struct yk_command yk_command_bleu = {
         "those of sacreBLEU by default, so that scores can be held against published ones. Texts "
         "are given as people write them; words are cut here (13a). Of languages that put no spaces "
         "between words, as Chinese and Japanese, scores so made say little.",
-    YK_COMMAND_MEMBERS(struct arguments),
+    YK_COMMAND_INITIALIZERS(struct arguments),
 };

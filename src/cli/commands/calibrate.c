@@ -24,7 +24,7 @@ static yk_status run(const void *given, struct yk_text *out)
     return status;
 }
 
-#define TO(member) YK_OPTION_FIELD(struct arguments, member)
+#define TO(member) YK_OPTION_OFFSET_OF(struct arguments, member)
 
 static const struct yk_operand operands[] = {
     {
@@ -37,18 +37,19 @@ static const struct yk_operand operands[] = {
 
 static const struct yk_option options[] = {
     {YK_OPTION_ROW(
-         "profile", "FILE", YK_INPUT_OPTION_GROUP,
+         "profile", "FILE", YK_INPUT_OPTION_HEADING,
          "The measurements to calibrate; else those that the run was planned with, else what "
          "yoke profile has kept"),
-     YK_INPUT_FILE_OPTION, TO(request.profile)},
-    {YK_OPTION_ROW("dry-run", NULL, YK_OUTPUT_OPTION_GROUP, "Show what differs, and write nothing"),
-     YK_FLAG_OPTION, TO(request.dry_run)},
-    {YK_OPTION_ROW("rows", "N", YK_OUTPUT_OPTION_GROUP,
+     YK_OPTION_INIT_INPUT_FILE, TO(request.profile)},
+    {YK_OPTION_ROW("dry-run", NULL, YK_OUTPUT_OPTION_HEADING,
+                   "Show what differs, and write nothing"),
+     YK_OPTION_INIT_FLAG, TO(request.dry_run)},
+    {YK_OPTION_ROW("rows", "N", YK_OUTPUT_OPTION_HEADING,
                    "How many of the largest differences to list"),
-     YK_INTEGER_OPTION(0, MAX_ROWS, "12"), TO(rows)},
-    {YK_OPTION_ROW("json", NULL, YK_OUTPUT_OPTION_GROUP,
+     YK_OPTION_INIT_INTEGER(0, MAX_ROWS, "12"), TO(rows)},
+    {YK_OPTION_ROW("json", NULL, YK_OUTPUT_OPTION_HEADING,
                    "Print JSON instead of text, with all sorts of ops"),
-     YK_FLAG_OPTION, TO(json)},
+     YK_OPTION_INIT_FLAG, TO(json)},
     YK_QUIET_OPTION(struct arguments, quiet, "notes"),
 };
 
@@ -68,5 +69,5 @@ const struct yk_command yk_command_calibrate = {
         "Holds what the ops of a finished run took against what was predicted of them, lists the "
         "largest differences, and writes what was measured into the profile, so that the next plan "
         "of the same model predicts it.",
-    YK_COMMAND_MEMBERS(struct arguments),
+    YK_COMMAND_INITIALIZERS(struct arguments),
 };

@@ -52,7 +52,7 @@ const struct yk_command yk_command_completion = {
     .name = "completion",
     .summary = "print a script that lets a shell complete yoke's words",
     .description = "The script knows every command, its options and the values they can take.",
-    YK_COMMAND_BASIC_MEMBERS(struct arguments),
-    YK_OPERAND_TABLE(operands),
+    YK_COMMAND_BASIC_INITIALIZERS(struct arguments),
+    YK_OPERAND_ROWS_AND_COUNT(operands),
     .options = &(const struct yk_option_table){0},
 };

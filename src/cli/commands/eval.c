@@ -24,7 +24,7 @@ static yk_status write_text(const struct yk_eval_result *result, struct yk_text 
     yk_text_add_perplexity(result->loss, 3, out);
     yk_text_add(out, "\n");
     yk_text_addf(out, "  tokens      %" PRId64 "\n", result->tokens);
-    return yk_device_counters_write_tables(&result->counters, out);
+    return yk_device_counters_write_text(&result->counters, out);
 }
 
 static yk_status run(const void *given, struct yk_text *out)
@@ -36,12 +36,13 @@ static yk_status run(const void *given, struct yk_text *out)
     }
     yk_status status = yk_eval_run(&arguments->request, &result);
     YK_IF_OK(arguments->json ? yk_eval_write_json(&result, out) : write_text(&result, out));
-    YK_IF_OK(yk_terminal_print_unsaved_result(yk_output_files_write(&result.outputs), out));
+    YK_IF_OK(
+        yk_terminal_print_unsaved_result(yk_output_files_write_and_free(&result.outputs), out));
     yk_eval_result_free(&result);
     return status;
 }
 
-#define TO(member) YK_OPTION_FIELD(struct arguments, member)
+#define TO(member) YK_OPTION_OFFSET_OF(struct arguments, member)
 
 static const struct yk_operand operands[] = {
     YK_LOADED_MODEL_OPERAND(struct arguments, request.model),
@@ -49,36 +50,36 @@ static const struct yk_operand operands[] = {
 
 static const struct yk_option options[] = {
     {YK_OPTION_ROW(
-         "data", "PATH", YK_DATA_OPTION_GROUP,
+         "data", "PATH", YK_DATA_OPTION_HEADING,
          "Text, a folder of texts, token shards (.bin), instructions (.jsonl, .json), or with "
          "--target sentences, one a line"),
-     YK_INPUT_FILE_OPTION, TO(request.data)},
-    {YK_OPTION_ROW("target", "PATH", YK_DATA_OPTION_GROUP,
+     YK_OPTION_INIT_INPUT_FILE, TO(request.data)},
+    {YK_OPTION_ROW("target", "PATH", YK_DATA_OPTION_HEADING,
                    "The translations of those sentences, line by line"),
-     YK_INPUT_FILE_OPTION, TO(request.target)},
-    {YK_OPTION_ROW("skip-faulty", NULL, YK_DATA_OPTION_GROUP,
+     YK_OPTION_INIT_INPUT_FILE, TO(request.target)},
+    {YK_OPTION_ROW("skip-faulty", NULL, YK_DATA_OPTION_HEADING,
                    "Leave out pairs and instructions that are empty or too long"),
-     YK_FLAG_OPTION, TO(request.skip_faulty)},
-    {YK_OPTION_ROW("data-part", "PART", YK_DATA_OPTION_GROUP,
+     YK_OPTION_INIT_FLAG, TO(request.skip_faulty)},
+    {YK_OPTION_ROW("data-part", "PART", YK_DATA_OPTION_HEADING,
                    "Use only this much of it, from its beginning"),
-     YK_PERCENT_OPTION(1, "100%"), TO(request.data_fraction)},
-    {YK_OPTION_ROW("samples", "N", YK_DATA_OPTION_GROUP, "At most so many samples; 0: all"),
-     YK_INTEGER_OPTION(0, INT64_MAX, "0"), TO(request.samples)},
-    {YK_OPTION_ROW("batch", "N", YK_DATA_OPTION_GROUP, "Samples at a time"),
-     YK_INTEGER_OPTION(1, YK_WORKLOAD_MAX_TOKENS, "16"), TO(request.model.batch)},
-    {YK_OPTION_ROW("seq", "TOKENS", YK_DATA_OPTION_GROUP,
+     YK_OPTION_INIT_PERCENT(1, "100%"), TO(request.data_fraction)},
+    {YK_OPTION_ROW("samples", "N", YK_DATA_OPTION_HEADING, "At most so many samples; 0: all"),
+     YK_OPTION_INIT_INTEGER(0, INT64_MAX, "0"), TO(request.samples)},
+    {YK_OPTION_ROW("batch", "N", YK_DATA_OPTION_HEADING, "Samples at a time"),
+     YK_OPTION_INIT_INTEGER(1, YK_WORKLOAD_MAX_TOKENS, "16"), TO(request.model.batch)},
+    {YK_OPTION_ROW("seq", "TOKENS", YK_DATA_OPTION_HEADING,
                    "Length of a sample; else as it was trained"),
-     YK_INTEGER_OPTION(1, YK_WORKLOAD_MAX_TOKENS, NULL), TO(request.model.sequence)},
+     YK_OPTION_INIT_INTEGER(1, YK_WORKLOAD_MAX_TOKENS, NULL), TO(request.model.sequence)},
     YK_LOADED_MODEL_OPTIONS(struct arguments, request.model),
     {YK_OPTION_ROW(
-         "outputs", "FILE", YK_OUTPUT_OPTION_GROUP,
+         "outputs", "FILE", YK_OUTPUT_OPTION_HEADING,
          "Also write the logits of the first samples, as safetensors: \"logits\" (samples, "
          "tokens, words)"),
-     YK_OUTPUT_FILE_OPTION, TO(request.outputs)},
-    {YK_OPTION_ROW("output-samples", "N", YK_OUTPUT_OPTION_GROUP, "How many samples those are"),
-     YK_INTEGER_OPTION(1, YK_WORKLOAD_MAX_TOKENS, "4"), TO(request.output_samples)},
-    {YK_OPTION_ROW("counters", NULL, YK_OUTPUT_OPTION_GROUP, YK_DEVICE_COUNTERS_OPTION_HELP),
-     YK_FLAG_OPTION, TO(request.counters)},
+     YK_OPTION_INIT_OUTPUT_FILE, TO(request.outputs)},
+    {YK_OPTION_ROW("output-samples", "N", YK_OUTPUT_OPTION_HEADING, "How many samples those are"),
+     YK_OPTION_INIT_INTEGER(1, YK_WORKLOAD_MAX_TOKENS, "4"), TO(request.output_samples)},
+    {YK_OPTION_ROW("counters", NULL, YK_OUTPUT_OPTION_HEADING, YK_DEVICE_COUNTERS_OPTION_HELP),
+     YK_OPTION_INIT_FLAG, TO(request.counters)},
     YK_JSON_OPTION(struct arguments, json),
     YK_QUIET_OPTION(struct arguments, quiet, "notes"),
 };
@@ -100,5 +101,5 @@ const struct yk_command yk_command_eval = {
     .description = "Runs the text through the model in samples that lie end to end, and prints the "
                    "mean loss of all tokens but the first (in nats), the perplexity that is its "
                    "exponential, and how many tokens that was over.",
-    YK_COMMAND_MEMBERS(struct arguments),
+    YK_COMMAND_INITIALIZERS(struct arguments),
 };

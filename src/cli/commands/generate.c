@@ -9,7 +9,7 @@
 static yk_status print(void *user, const char *bytes, size_t length)
 {
     *(bool *)user = true;
-    return yk_terminal_print_data(NULL, bytes, length);
+    return yk_terminal_print_text_chunk(NULL, bytes, length);
 }
 
 static yk_status run(const void *given, struct yk_text *out)
@@ -27,7 +27,7 @@ static yk_status run(const void *given, struct yk_text *out)
     const yk_status status = yk_generate_run(&request, &result);
     if (status != YK_OK) {
         if (printed) {
-            yk_terminal_end_line();
+            yk_terminal_print_newline();
         }
         return status;
     }
@@ -35,7 +35,7 @@ static yk_status run(const void *given, struct yk_text *out)
     return yk_text_status(out);
 }
 
-#define TO(member) YK_OPTION_FIELD(struct yk_generate_request, member)
+#define TO(member) YK_OPTION_OFFSET_OF(struct yk_generate_request, member)
 #define TEXT_GROUP "Text options"
 
 static const struct yk_operand operands[] = {
@@ -46,25 +46,25 @@ static const struct yk_option options[] = {
     {YK_OPTION_ROW(
          "prompt", "TEXT", TEXT_GROUP,
          "What the text begins with; for a model without a tokenizer, ids of tokens: 464,3290"),
-     YK_TEXT_OPTION(NULL), TO(prompt)},
+     YK_OPTION_INIT_TEXT(NULL), TO(prompt)},
     {YK_OPTION_ROW(
          "chat", NULL, TEXT_GROUP,
          "The prompt is what a user asks: print the answer of a model that was taught so, in "
          "Llama 3's form"),
-     YK_FLAG_OPTION, TO(chat)},
+     YK_OPTION_INIT_FLAG, TO(chat)},
     {YK_OPTION_ROW("tokens", "N", TEXT_GROUP, "Write this many tokens"),
-     YK_INTEGER_OPTION(1, 1 << 30, "200"), TO(tokens)},
+     YK_OPTION_INIT_INTEGER(1, 1 << 30, "200"), TO(tokens)},
     {YK_OPTION_ROW(
          "temperature", "NUMBER", TEXT_GROUP,
          "How daring: less than 1 prefers likely tokens even more, 0 takes the likeliest"),
-     YK_NUMBER_OPTION("0.8"), .allows_zero = true, TO(temperature)},
+     YK_OPTION_INIT_NUMBER("0.8"), .allows_zero = true, TO(temperature)},
     {YK_OPTION_ROW("top-k", "N", TEXT_GROUP, "Choose among the N likeliest tokens; 0: among all"),
-     YK_INTEGER_OPTION(0, INT64_MAX, "0"), TO(top_k)},
+     YK_OPTION_INIT_INTEGER(0, INT64_MAX, "0"), TO(top_k)},
     {YK_OPTION_ROW("top-p", "P", TEXT_GROUP,
                    "Choose among the likeliest tokens that together have this probability"),
-     YK_NUMBER_OPTION("1"), .max_value = 1, TO(top_p)},
+     YK_OPTION_INIT_NUMBER("1"), .max_value = 1, TO(top_p)},
     {YK_OPTION_ROW("seed", "N", TEXT_GROUP, "Seed of the choice: the same text every time"),
-     YK_INTEGER_OPTION(0, INT64_MAX, "1"), TO(seed)},
+     YK_OPTION_INIT_INTEGER(0, INT64_MAX, "1"), TO(seed)},
     YK_LOADED_MODEL_OPTIONS(struct yk_generate_request, model),
 };
 
@@ -88,5 +88,5 @@ const struct yk_command yk_command_generate = {
     .description = "Prints the prompt and then token after token as the model draws them, each "
                    "from what it has read and written so far, up to the length of its samples in "
                    "training. Ctrl-C ends the text, and so does a token that ends texts.",
-    YK_COMMAND_MEMBERS(struct yk_generate_request),
+    YK_COMMAND_INITIALIZERS(struct yk_generate_request),
 };

@@ -24,13 +24,13 @@ static const struct yk_operand operands[] = {
             "A .safetensors file, a folder of them, a checkpoint, the folder of a run, or a token "
             "shard (.bin)",
         .required = true,
-        YK_OPTION_FIELD(struct arguments, request.path),
+        YK_OPTION_OFFSET_OF(struct arguments, request.path),
     },
 };
 
 static const struct yk_option options[] = {
-    {YK_OPTION_ROW("json", NULL, NULL, "Print JSON instead of text"), YK_FLAG_OPTION,
-     YK_OPTION_FIELD(struct arguments, json)},
+    {YK_OPTION_ROW("json", NULL, NULL, "Print JSON instead of text"), YK_OPTION_INIT_FLAG,
+     YK_OPTION_OFFSET_OF(struct arguments, json)},
 };
 
 static const struct yk_command_example examples[] = {
@@ -49,5 +49,5 @@ const struct yk_command yk_command_inspect = {
                    "files say about themselves. Of a checkpoint, all files are compared with their "
                    "sizes and hashes first, and its step, model and settings are printed; one that "
                    "is torn is an error that names the file.",
-    YK_COMMAND_MEMBERS(struct arguments),
+    YK_COMMAND_INITIALIZERS(struct arguments),
 };

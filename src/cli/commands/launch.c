@@ -23,7 +23,7 @@ yk_status yk_command_launch_detect_rank(const struct yk_rank_options *place, int
     if (out->size > 1) {
         yk_terminal_set_rank(out->rank);
     }
-    return yk_rank_needs_launch(out, ranks, launches);
+    return yk_rank_must_start_ranks(out, ranks, launches);
 }
 
 /* Ranks cannot detect the terminal themselves, because mpirun gives them pseudo-terminals. */
@@ -32,7 +32,7 @@ static void export_terminal(void)
     char words[32];
     snprintf(words, sizeof words, "%d,%d", yk_terminal_descriptor_columns(STDOUT_FILENO),
              yk_terminal_descriptor_columns(STDERR_FILENO));
-    (void)setenv(YK_TERMINAL_ENVIRONMENT_VARIABLE, words, 1);
+    (void)setenv(YK_TERMINAL_COLUMNS_ENVIRONMENT_VARIABLE, words, 1);
 }
 
 static void print_errors(void *user, const char *bytes, size_t length)
@@ -87,7 +87,7 @@ static yk_status launch(int64_t ranks, struct yk_arena *arena, struct yk_text *l
         .ranks = ranks,
         .program = program,
         .arguments = words,
-        .variables = (const char *[]){YK_TERMINAL_ENVIRONMENT_VARIABLE, NULL},
+        .variables = (const char *[]){YK_TERMINAL_COLUMNS_ENVIRONMENT_VARIABLE, NULL},
         .errors = print_errors,
     };
     struct yk_rank_launch_result result = {0};
@@ -99,7 +99,7 @@ static yk_status launch(int64_t ranks, struct yk_arena *arena, struct yk_text *l
     return status;
 }
 
-yk_status yk_command_launch_ranks(int64_t ranks)
+yk_status yk_command_launch_ranks_and_wait(int64_t ranks)
 {
     struct yk_arena *arena = NULL;
     struct yk_text line = {0};

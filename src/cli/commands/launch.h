@@ -14,6 +14,6 @@ yk_status yk_command_launch_detect_rank(const struct yk_rank_options *place, int
 
 /* Starts the ranks and waits for them. If a second signal kills the ranks, it also ends this
  * process. */
-yk_status yk_command_launch_ranks(int64_t ranks) YK_MUST_USE;
+yk_status yk_command_launch_ranks_and_wait(int64_t ranks) YK_MUST_USE;
 
 #endif

@@ -1,5 +1,5 @@
 #include "base/json_write.h"
-#include "base/table.h"
+#include "base/text_table.h"
 #include "base/units.h"
 #include "cli/options/command.h"
 #include "cli/options/plan_options.h"
@@ -36,56 +36,58 @@ static double vector_flops(const struct yk_model_summary_layer_cost *cost)
     return cost->forward_vector_flops + cost->backward_vector_flops;
 }
 
-static void add_cells(struct yk_table *table, int64_t parameters, int64_t trainable,
+static void add_cells(struct yk_text_table *table, int64_t parameters, int64_t trainable,
                       const struct yk_model_summary_layer_cost *cost)
 {
     char word[YK_UNITS_BUFFER_SIZE];
-    yk_table_add_cell(table, "%s", YK_LABEL_COUNT(parameters));
-    yk_table_add_cell(table, "%s", YK_LABEL_COUNT(trainable));
-    yk_table_add_cell(table, "%s", operations(cost->forward_flops, word));
-    yk_table_add_cell(table, "%s", operations(cost->backward_flops, word));
-    yk_table_add_cell(table, "%s", YK_UNITS_FORMAT_TEMPORARY(cost->saved_bytes, YK_UNIT_BYTES));
+    yk_text_table_add_cell(table, "%s", YK_LABEL_COUNT(parameters));
+    yk_text_table_add_cell(table, "%s", YK_LABEL_COUNT(trainable));
+    yk_text_table_add_cell(table, "%s", operations(cost->forward_flops, word));
+    yk_text_table_add_cell(table, "%s", operations(cost->backward_flops, word));
+    yk_text_table_add_cell(table, "%s",
+                           YK_UNITS_FORMAT_TEMPORARY(cost->saved_bytes, YK_UNIT_BYTES));
 }
 
-static void add_row(struct yk_table *table, const struct yk_model_summary_result *result,
+static void add_row(struct yk_text_table *table, const struct yk_model_summary_result *result,
                     int32_t first, int32_t count)
 {
     const struct yk_layer *layer = &result->model->layers[first];
     const struct yk_model_summary_layer_cost *cost = &result->layers[first];
     if (count > 1) {
-        yk_table_add_cell(table, "%s–%d", layer->name, count - 1);
-        yk_table_add_cell(table, "×%d", count);
+        yk_text_table_add_cell(table, "%s–%d", layer->name, count - 1);
+        yk_text_table_add_cell(table, "×%d", count);
     } else {
-        yk_table_add_cell(table, "%s", layer->name);
-        yk_table_add_cell(table, "%s", "");
+        yk_text_table_add_cell(table, "%s", layer->name);
+        yk_text_table_add_cell(table, "%s", "");
     }
     add_cells(table, layer->parameters, layer->trainable, cost);
-    yk_table_add_cell(table, "%s",
-                      cost->sent_bytes > 0
-                          ? YK_UNITS_FORMAT_TEMPORARY((double)cost->sent_bytes, YK_UNIT_BYTES)
-                          : "–");
+    yk_text_table_add_cell(table, "%s",
+                           cost->sent_bytes > 0
+                               ? YK_UNITS_FORMAT_TEMPORARY((double)cost->sent_bytes, YK_UNIT_BYTES)
+                               : "–");
 }
 
 static yk_status add_table(const struct yk_model_summary_result *result, struct yk_text *out)
 {
     const struct yk_model *model = result->model;
-    static const struct yk_table_column columns[] = {
-        {"layer", YK_TABLE_LEFT},      {"", YK_TABLE_RIGHT},        {"parameters", YK_TABLE_RIGHT},
-        {"trainable", YK_TABLE_RIGHT}, {"forward", YK_TABLE_RIGHT}, {"backward", YK_TABLE_RIGHT},
-        {"saved", YK_TABLE_RIGHT},     {"sent", YK_TABLE_RIGHT},
+    static const struct yk_text_table_column columns[] = {
+        {"layer", YK_TEXT_TABLE_LEFT},       {"", YK_TEXT_TABLE_RIGHT},
+        {"parameters", YK_TEXT_TABLE_RIGHT}, {"trainable", YK_TEXT_TABLE_RIGHT},
+        {"forward", YK_TEXT_TABLE_RIGHT},    {"backward", YK_TEXT_TABLE_RIGHT},
+        {"saved", YK_TEXT_TABLE_RIGHT},      {"sent", YK_TEXT_TABLE_RIGHT},
     };
-    struct yk_table *table = NULL;
-    YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
+    struct yk_text_table *table = NULL;
+    YK_TRY(yk_text_table_create(columns, sizeof columns / sizeof columns[0], &table));
     for (int32_t first = 0; first < model->layer_count;) {
         const int32_t count = run_length(model, first);
         add_row(table, result, first, count);
         first += count;
     }
-    yk_table_add_cell(table, "total");
-    yk_table_add_cell(table, "%s", "");
+    yk_text_table_add_cell(table, "total");
+    yk_text_table_add_cell(table, "%s", "");
     add_cells(table, model->parameters, model->trainable, &result->total);
-    yk_table_add_cell(table, "%s", "");
-    return yk_table_write_and_destroy(table, out);
+    yk_text_table_add_cell(table, "%s", "");
+    return yk_text_table_write_and_destroy(table, out);
 }
 
 /* "gpt2, 5 samples of 1,024 tokens, bf16, LoRA of rank 32 beside NF4, recomputed". */
@@ -148,7 +150,7 @@ static void write_layer(const struct yk_model_summary_result *result, int32_t nu
 {
     const struct yk_layer *layer = &result->model->layers[number];
     const struct yk_model_summary_layer_cost *cost = &result->layers[number];
-    yk_json_write_begin_object_on_line(json, 2);
+    yk_json_write_begin_object_on_new_line(json, 2);
     yk_json_write_string(json, "name", layer->name);
     yk_json_write_string(json, "kind", layer->kind);
     yk_json_write_string(json, "shape", layer->shape);
@@ -177,7 +179,7 @@ static void write_layer(const struct yk_model_summary_result *result, int32_t nu
 static void write_edge(const struct yk_model *model, const struct yk_layer_edge *edge,
                        struct yk_json_writer *json)
 {
-    yk_json_write_begin_object_on_line(json, 2);
+    yk_json_write_begin_object_on_new_line(json, 2);
     yk_json_write_string(json, "from", model->layers[edge->from].name);
     yk_json_write_string(json, "to", model->layers[edge->to].name);
     yk_json_write_integer(json, "bytes", edge->bytes);
@@ -201,7 +203,7 @@ static yk_status write_json(const struct yk_model_summary_result *result, struct
 {
     const struct yk_model *model = result->model;
     struct yk_json_writer json = {.text = out};
-    yk_json_write_begin_document(&json, "model");
+    yk_json_write_begin_yoke_document(&json, "model");
     yk_json_write_string(&json, "name", model->config->name);
     yk_json_write_string(&json, "architecture", result->architecture);
     write_workload(&model->workload, &json);
@@ -224,7 +226,7 @@ static yk_status write_json(const struct yk_model_summary_result *result, struct
         write_edge(model, &model->edges[i], &json);
     }
     yk_json_write_end_array(&json);
-    return yk_json_write_end_document(&json);
+    return yk_json_write_end_yoke_document(&json);
 }
 
 struct arguments {
@@ -235,17 +237,17 @@ struct arguments {
 
 static yk_status list_text(const struct yk_model_summary_result *result, struct yk_text *out)
 {
-    static const struct yk_table_column columns[] = {
-        {"model", YK_TABLE_LEFT},
-        {"what it is", YK_TABLE_LEFT},
+    static const struct yk_text_table_column columns[] = {
+        {"model", YK_TEXT_TABLE_LEFT},
+        {"what it is", YK_TEXT_TABLE_LEFT},
     };
-    struct yk_table *table = NULL;
-    YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
+    struct yk_text_table *table = NULL;
+    YK_TRY(yk_text_table_create(columns, sizeof columns / sizeof columns[0], &table));
     for (int32_t i = 0; i < result->builtin_count; i++) {
-        yk_table_add_cell(table, "%s", result->builtins[i].name);
-        yk_table_add_cell(table, "%s", result->builtins[i].summary);
+        yk_text_table_add_cell(table, "%s", result->builtins[i].name);
+        yk_text_table_add_cell(table, "%s", result->builtins[i].summary);
     }
-    const yk_status status = yk_table_write_and_destroy(table, out);
+    const yk_status status = yk_text_table_write_and_destroy(table, out);
     yk_text_add(out,
                 "\nA config.json of GPT-2, Llama, Mistral, BERT or Marian is a model, too: yoke "
                 "model ./config.json\n");
@@ -255,16 +257,16 @@ static yk_status list_text(const struct yk_model_summary_result *result, struct 
 static yk_status list_json(const struct yk_model_summary_result *result, struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out};
-    yk_json_write_begin_document(&json, "models");
+    yk_json_write_begin_yoke_document(&json, "models");
     yk_json_write_begin_array(&json, "models");
     for (int32_t i = 0; i < result->builtin_count; i++) {
-        yk_json_write_begin_object_on_line(&json, 2);
+        yk_json_write_begin_object_on_new_line(&json, 2);
         yk_json_write_string(&json, "name", result->builtins[i].name);
         yk_json_write_string(&json, "summary", result->builtins[i].summary);
         yk_json_write_end_object(&json);
     }
     yk_json_write_end_array(&json);
-    return yk_json_write_end_document(&json);
+    return yk_json_write_end_yoke_document(&json);
 }
 
 static yk_status write_result(const struct yk_model_summary_result *result, bool json,
@@ -292,19 +294,19 @@ static yk_status run(const void *given, struct yk_text *out)
 
 static const struct yk_option options[] = {
     YK_WORKLOAD_OPTIONS(struct arguments, request.workload),
-    {YK_OPTION_ROW("list", NULL, YK_OUTPUT_OPTION_GROUP,
+    {YK_OPTION_ROW("list", NULL, YK_OUTPUT_OPTION_HEADING,
                    "List the built-in models; the same as no MODEL"),
-     YK_FLAG_OPTION, YK_OPTION_FIELD(struct arguments, list)},
-    {YK_OPTION_ROW("json", NULL, YK_OUTPUT_OPTION_GROUP,
+     YK_OPTION_INIT_FLAG, YK_OPTION_OFFSET_OF(struct arguments, list)},
+    {YK_OPTION_ROW("json", NULL, YK_OUTPUT_OPTION_HEADING,
                    "Print JSON instead of text, every layer by itself"),
-     YK_FLAG_OPTION, YK_OPTION_FIELD(struct arguments, json)},
+     YK_OPTION_INIT_FLAG, YK_OPTION_OFFSET_OF(struct arguments, json)},
 };
 
 static const struct yk_operand operands[] = {
     {
         .placeholder = "MODEL",
         .help = "A built-in model, or the config.json of a Hugging Face model",
-        YK_OPTION_FIELD(struct arguments, request.model),
+        YK_OPTION_OFFSET_OF(struct arguments, request.model),
     },
 };
 
@@ -329,5 +331,5 @@ const struct yk_command yk_command_model = {
         "products "
         "and attention; what is saved is what a runtime with flash attention needs. models.md, in "
         "yoke's documentation, tells how everything is counted.",
-    YK_COMMAND_MEMBERS(struct arguments),
+    YK_COMMAND_INITIALIZERS(struct arguments),
 };

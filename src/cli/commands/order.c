@@ -15,7 +15,7 @@ static bool method_choices(size_t number, struct yk_option_choice *out)
         {"greedy", "at once: blocks move until none is better placed"},
         {"milp", "from there on by an integer program, and a bound that is as good"},
     };
-    return YK_OPTION_CHOICE_AT(choices);
+    return YK_OPTION_CHOICE_FROM_ARRAY(choices);
 }
 
 static yk_status run(const void *given, struct yk_text *out)
@@ -32,15 +32,16 @@ static yk_status run(const void *given, struct yk_text *out)
 }
 
 static const struct yk_option options[] = {
-    {YK_OPTION_ROW("method", "NAME", YK_SEARCH_OPTION_GROUP, "How to find the order"),
-     YK_CHOICE_OPTION(method_choices, "milp"), YK_OPTION_FIELD(struct arguments, request.method)},
-    {YK_OPTION_ROW("budget", "SECONDS", YK_SEARCH_OPTION_GROUP,
+    {YK_OPTION_ROW("method", "NAME", YK_SEARCH_OPTION_HEADING, "How to find the order"),
+     YK_OPTION_INIT_CHOICE(method_choices, "milp"),
+     YK_OPTION_OFFSET_OF(struct arguments, request.method)},
+    {YK_OPTION_ROW("budget", "SECONDS", YK_SEARCH_OPTION_HEADING,
                    "How long milp may search; it ends earlier when nothing is left to win"),
-     YK_SECONDS_OPTION("4"), .allows_zero = true,
-     YK_OPTION_FIELD(struct arguments, request.budget_s)},
-    {YK_OPTION_ROW("json", NULL, YK_OUTPUT_OPTION_GROUP,
+     YK_OPTION_INIT_SECONDS("4"), .allows_zero = true,
+     YK_OPTION_OFFSET_OF(struct arguments, request.budget_s)},
+    {YK_OPTION_ROW("json", NULL, YK_OUTPUT_OPTION_HEADING,
                    "Print JSON instead of text, every slot by itself"),
-     YK_FLAG_OPTION, YK_OPTION_FIELD(struct arguments, json)},
+     YK_OPTION_INIT_FLAG, YK_OPTION_OFFSET_OF(struct arguments, json)},
     YK_QUIET_OPTION(struct arguments, quiet, "notes"),
 };
 
@@ -49,7 +50,7 @@ static const struct yk_operand operands[] = {
         .placeholder = "FILE",
         .help = "The order problem, a JSON file; - is standard input",
         .required = true,
-        YK_OPTION_FIELD(struct arguments, request.file),
+        YK_OPTION_OFFSET_OF(struct arguments, request.file),
     },
 };
 
@@ -81,5 +82,5 @@ const struct yk_command yk_command_order = {
         "true where every scatter comes before any gather for the next forward. Other members are "
         "ignored.\n\n"
         "Ctrl-C ends the search with the best it has.",
-    YK_COMMAND_MEMBERS(struct arguments),
+    YK_COMMAND_INITIALIZERS(struct arguments),
 };

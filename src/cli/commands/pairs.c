@@ -1,10 +1,10 @@
-#include "job/models/pair_extraction.h"
+#include "job/models/sentence_pair_extraction.h"
 
 #include "cli/options/command.h"
 #include "cli/options/common_options.h"
 
 struct arguments {
-    struct yk_pair_extraction_request request;
+    struct yk_sentence_pair_extraction_request request;
     bool json;
     bool quiet;
 };
@@ -12,19 +12,19 @@ struct arguments {
 static yk_status run(const void *given, struct yk_text *out)
 {
     const struct arguments *arguments = given;
-    struct yk_pair_extraction_result result = {0};
+    struct yk_sentence_pair_extraction_result result = {0};
     if (!arguments->request.output) {
         return yk_fail(YK_ERROR_USAGE, "name what the files begin with: -o ui");
     }
-    yk_status status = yk_pair_extraction_run(&arguments->request, &result);
+    yk_status status = yk_sentence_pair_extraction_run(&arguments->request, &result);
     YK_IF_OK(arguments->json
-                 ? yk_pair_extraction_write_json(&result, arguments->request.language, out)
-                 : yk_pair_extraction_write_text(&result, out));
-    yk_pair_extraction_result_free(&result);
+                 ? yk_sentence_pair_extraction_write_json(&result, arguments->request.language, out)
+                 : yk_sentence_pair_extraction_write_text(&result, out));
+    yk_sentence_pair_extraction_result_free(&result);
     return status;
 }
 
-#define TO(member) YK_OPTION_FIELD(struct arguments, member)
+#define TO(member) YK_OPTION_OFFSET_OF(struct arguments, member)
 
 static const struct yk_operand operands[] = {
     {
@@ -36,17 +36,18 @@ static const struct yk_operand operands[] = {
 };
 
 static const struct yk_option options[] = {
-    {YK_OPTION_ROW("from", "FOLDER", YK_DATA_OPTION_GROUP,
+    {YK_OPTION_ROW("from", "FOLDER", YK_DATA_OPTION_HEADING,
                    "Look in FOLDER/LANGUAGE/LC_MESSAGES; else in /usr/share/locale and "
                    "/usr/share/locale-langpack"),
-     YK_INPUT_FILE_OPTION, TO(request.locale_folder)},
-    {YK_OPTION_ROW("longest", "N", YK_DATA_OPTION_GROUP, "Leave out sentences of more characters"),
-     YK_INTEGER_OPTION(1, INT64_MAX, "400"), TO(request.max_characters)},
+     YK_OPTION_INIT_INPUT_FILE, TO(request.locale_folder)},
+    {YK_OPTION_ROW("longest", "N", YK_DATA_OPTION_HEADING,
+                   "Leave out sentences of more characters"),
+     YK_OPTION_INIT_INTEGER(1, INT64_MAX, "400"), TO(request.max_characters)},
     {YK_OPTION_ROW(
-         "held-out", "N", YK_DATA_OPTION_GROUP,
+         "held-out", "N", YK_DATA_OPTION_HEADING,
          "Write so many pairs into PREFIX.held-out.en and .LANGUAGE instead, none of whose "
          "English sentences is among the others"),
-     YK_INTEGER_OPTION(0, INT32_MAX, "0"), TO(request.held_out)},
+     YK_OPTION_INIT_INTEGER(0, INT32_MAX, "0"), TO(request.held_out)},
     YK_OUTPUT_OPTION(struct arguments, request.output, "PREFIX",
                      "Write PREFIX.en and PREFIX.LANGUAGE"),
     YK_JSON_OPTION(struct arguments, json),
@@ -76,5 +77,5 @@ const struct yk_command yk_command_pairs = {
         "too "
         "long, or several times as long on one side; messages with plurals, where the language has "
         "more than two forms; and pairs that were there before.",
-    YK_COMMAND_MEMBERS(struct arguments),
+    YK_COMMAND_INITIALIZERS(struct arguments),
 };

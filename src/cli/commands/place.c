@@ -36,36 +36,36 @@ static yk_status run(const void *given, struct yk_text *out)
     return status;
 }
 
-#define TO(member) YK_OPTION_FIELD(struct arguments, request.member)
+#define TO(member) YK_OPTION_OFFSET_OF(struct arguments, request.member)
 
 static const struct yk_option options[] = {
     YK_MODEL_OPTION(struct arguments, request.planning.model, YK_MODEL_OPTION_HELP),
     YK_CLUSTER_OPTION(struct arguments, request.planning.cluster,
                       "A cluster file, or a line such as \"1xrtx6000ada + 2xrtx3090 @ 32GB/s\""),
-    {YK_OPTION_ROW("map", "FILE", YK_INPUT_OPTION_GROUP, "Also evaluate this device_map.json"),
-     YK_INPUT_FILE_OPTION, TO(map)},
+    {YK_OPTION_ROW("map", "FILE", YK_INPUT_OPTION_HEADING, "Also evaluate this device_map.json"),
+     YK_OPTION_INIT_INPUT_FILE, TO(map)},
     YK_PROFILE_OPTION(struct arguments, request.planning.profile),
     YK_WORKLOAD_OPTIONS(struct arguments, request.workload),
     YK_MICRO_BATCHES_OPTION(struct arguments, request.micro_batches, MAX_MICRO_BATCHES,
                             "Split the batch into this many parts; else pipeline and best choose, "
                             "and the others take it whole"),
-    {YK_OPTION_ROW("algorithm", "NAME", YK_SEARCH_OPTION_GROUP,
+    {YK_OPTION_ROW("algorithm", "NAME", YK_SEARCH_OPTION_HEADING,
                    "Only this way of placing: auto (Accelerate's rule), map, heft, heft-memory, "
                    "pipeline or best"),
-     YK_CHOICE_OPTION(yk_placement_job_algorithm_choices, NULL), TO(algorithm)},
+     YK_OPTION_INIT_CHOICE(yk_placement_job_algorithm_choice_at, NULL), TO(algorithm)},
     YK_SEARCH_OPTIONS(struct arguments, request.search, "4",
                       "How long pipeline and best may search, a quarter of it for annealing; 2min "
                       "is understood, too",
                       "Anneal for this many moves instead of a time: the same result every time"),
     YK_JSON_OPTION(struct arguments, json),
     {YK_OPTION_ROW(
-         "export", "FORM", YK_OUTPUT_OPTION_GROUP,
+         "export", "FORM", YK_OUTPUT_OPTION_HEADING,
          "Also write the map of the fastest for another tool: accelerate; --algorithm chooses "
          "another row"),
-     YK_CHOICE_OPTION(export_choices, NULL), TO(export)},
-    {YK_OPTION_ROW("output", "FILE", YK_OUTPUT_OPTION_GROUP,
+     YK_OPTION_INIT_CHOICE(export_choices, NULL), TO(export)},
+    {YK_OPTION_ROW("output", "FILE", YK_OUTPUT_OPTION_HEADING,
                    "What --export writes; else device_map.json"),
-     YK_OUTPUT_FILE_OPTION, TO(output)},
+     YK_OPTION_INIT_OUTPUT_FILE, TO(output)},
     YK_DRAWING_PATHS_OPTIONS(struct arguments, request.drawings,
                              "Also draw the winner's step as a Gantt chart",
                              "Also write a page that compares all placements, for a browser"),
@@ -103,5 +103,5 @@ const struct yk_command yk_command_place = {
         "on another where its weights fit in both. The bound is a time that no placement with as "
         "many "
         "micro-batches can beat.",
-    YK_COMMAND_MEMBERS_NO_OPERANDS(struct arguments),
+    YK_COMMAND_INITIALIZERS_NO_OPERANDS(struct arguments),
 };

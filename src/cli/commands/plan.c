@@ -28,52 +28,53 @@ static yk_status run(const void *given, struct yk_text *out)
     return status;
 }
 
-#define TO(member) YK_OPTION_FIELD(struct arguments, request.member)
+#define TO(member) YK_OPTION_OFFSET_OF(struct arguments, request.member)
 
 static const struct yk_option options[] = {
-    YK_PLANNING_OPTIONS(struct arguments, request.planning, YK_MODEL_OPTION_HELP,
-                        "A cluster file, or a line such as \"1xrtx6000ada + 2xrtx3090 @ 32GB/s\""),
+    YK_PLANNING_INPUT_OPTIONS(
+        struct arguments, request.planning, YK_MODEL_OPTION_HELP,
+        "A cluster file, or a line such as \"1xrtx6000ada + 2xrtx3090 @ 32GB/s\""),
     YK_WORKLOAD_OPTIONS(struct arguments, request.workload),
     YK_MICRO_BATCHES_OPTION(struct arguments, request.micro_batches, MAX_MICRO_BATCHES,
                             "Split the batch into this many parts; else the search chooses"),
-    YK_CLIP_OPTION(struct arguments, request.clip),
-    YK_MEMORY_OPTION(struct arguments, request.planning.memory_bytes),
-    {YK_OPTION_ROW("devices", "NAMES", YK_SEARCH_OPTION_GROUP,
+    YK_CLIP_GRADIENTS_OPTION(struct arguments, request.clip),
+    YK_MEMORY_LIMIT_OPTION(struct arguments, request.planning.memory_bytes),
+    {YK_OPTION_ROW("devices", "NAMES", YK_SEARCH_OPTION_HEADING,
                    "Use none but these devices, with commas between them: gpu0,gpu2"),
-     YK_TEXT_OPTION(NULL), TO(devices)},
-    {YK_OPTION_ROW("only", "WORDS", YK_SEARCH_OPTION_GROUP,
+     YK_OPTION_INIT_TEXT(NULL), TO(devices)},
+    {YK_OPTION_ROW("only", "WORDS", YK_SEARCH_OPTION_HEADING,
                    "Decide only these, with commas between them: shares, parts, strategies, block, "
                    "order, placement, recomputation; all else is as plain as it can be"),
-     YK_TEXT_OPTION(NULL), TO(only)},
+     YK_OPTION_INIT_TEXT(NULL), TO(only)},
     {YK_OPTION_ROW(
-         "strategy", "NAME", YK_SEARCH_OPTION_GROUP,
+         "strategy", "NAME", YK_SEARCH_OPTION_HEADING,
          "One strategy for all layers: replicated, sharded-state, kept or fully-sharded; or "
          "random, one drawn for each layer by the seed"),
-     YK_CHOICE_OPTION(yk_plan_job_strategy_choices, NULL), TO(strategy)},
-    {YK_OPTION_ROW("placement", "NAME", YK_SEARCH_OPTION_GROUP,
+     YK_OPTION_INIT_CHOICE(yk_plan_job_strategy_choice_at, NULL), TO(strategy)},
+    {YK_OPTION_ROW("placement", "NAME", YK_SEARCH_OPTION_HEADING,
                    "Search for nothing; take each layer to one device as yoke place does: auto "
                    "(Accelerate's rule), map, heft, heft-memory or pipeline"),
-     YK_CHOICE_OPTION(yk_plan_job_placement_choices, NULL), TO(placement)},
-    {YK_OPTION_ROW("map", "FILE", YK_SEARCH_OPTION_GROUP,
+     YK_OPTION_INIT_CHOICE(yk_plan_job_placement_choice_at, NULL), TO(placement)},
+    {YK_OPTION_ROW("map", "FILE", YK_SEARCH_OPTION_HEADING,
                    "Search for nothing; take each layer where this device_map.json says"),
-     YK_INPUT_FILE_OPTION, TO(map)},
-    YK_BUDGET_OPTION(YK_SEARCH_OPTION_GROUP, struct arguments, request.search.budget_s, "8",
-                     "How long to search; 2min is understood, too"),
+     YK_OPTION_INIT_INPUT_FILE, TO(map)},
+    YK_TIME_BUDGET_OPTION(YK_SEARCH_OPTION_HEADING, struct arguments, request.search.budget_s, "8",
+                          "How long to search; 2min is understood, too"),
     {YK_OPTION_ROW(
-         "trials", "N", YK_SEARCH_OPTION_GROUP,
+         "trials", "N", YK_SEARCH_OPTION_HEADING,
          "Look at this many plans instead, and at no integer program: the same result every "
          "time"),
-     YK_INTEGER_OPTION(1, INT64_MAX, NULL), TO(search.moves)},
+     YK_OPTION_INIT_INTEGER(1, INT64_MAX, NULL), TO(search.moves)},
     YK_SEED_OPTION(struct arguments, request.search.seed, "Seed of random strategies"),
     YK_OUTPUT_OPTION(struct arguments, request.output, "FILE",
                      "Write the plan, for yoke simulate and yoke report, and to be edited"),
     YK_JSON_OPTION(struct arguments, json),
-    {YK_OPTION_ROW("export", "FORM", YK_OUTPUT_OPTION_GROUP,
+    {YK_OPTION_ROW("export", "FORM", YK_OUTPUT_OPTION_HEADING,
                    "Also write the plan in another tool's words"),
-     YK_CHOICE_OPTION(yk_plan_job_export_choices, NULL), TO(export)},
-    {YK_OPTION_ROW("export-output", "FILE", YK_OUTPUT_OPTION_GROUP,
+     YK_OPTION_INIT_CHOICE(yk_plan_job_export_choice_at, NULL), TO(export)},
+    {YK_OPTION_ROW("export-output", "FILE", YK_OUTPUT_OPTION_HEADING,
                    "What --export writes; else a name that suits the form"),
-     YK_OUTPUT_FILE_OPTION, TO(export_output)},
+     YK_OPTION_INIT_OUTPUT_FILE, TO(export_output)},
     YK_QUIET_OPTION(struct arguments, quiet, "notes and no progress line"),
 };
 
@@ -106,5 +107,5 @@ const struct yk_command yk_command_plan = {
         "what every device computes, waits for and holds, what binds, what the usual ways would "
         "take, and what leaving a device out would change. Ctrl-C ends the search with the best "
         "plan so far.",
-    YK_COMMAND_MEMBERS_NO_OPERANDS(struct arguments),
+    YK_COMMAND_INITIALIZERS_NO_OPERANDS(struct arguments),
 };

@@ -1,8 +1,8 @@
 #include "base/file.h"
 #include "base/folder.h"
 #include "base/json_write.h"
-#include "base/table.h"
 #include "base/text.h"
+#include "base/text_table.h"
 #include "base/units.h"
 #include "cli/commands/launch.h"
 #include "cli/options/command.h"
@@ -70,34 +70,35 @@ next_of(const struct yk_profiler *profiler, const struct yk_profiler_layer_row *
     return next;
 }
 
-static void add_time(struct yk_table *table, const struct yk_profiler_layer_row *row)
+static void add_time(struct yk_text_table *table, const struct yk_profiler_layer_row *row)
 {
-    yk_table_add_cell(
+    yk_text_table_add_cell(
         table, "%s", row ? YK_UNITS_FORMAT_TEMPORARY(row->measurement.value, YK_UNIT_SECONDS) : "");
 }
 
 static void add_row(const struct yk_profiler *profiler, const struct yk_profiler_layer_row *row,
-                    struct yk_table *table)
+                    struct yk_text_table *table)
 {
-    yk_table_add_cell(table, row->layer.part < 1 ? "%s %.3g%%" : "%s", row->layer.device,
-                      100 * row->layer.part);
-    yk_table_add_cell(table, "%s", row->layer.shape);
-    yk_table_add_cell(table, "%" PRId64, row->batch);
+    yk_text_table_add_cell(table, row->layer.part < 1 ? "%s %.3g%%" : "%s", row->layer.device,
+                           100 * row->layer.part);
+    yk_text_table_add_cell(table, "%s", row->layer.shape);
+    yk_text_table_add_cell(table, "%" PRId64, row->batch);
     add_time(table, row);
     add_time(table, pass_of(profiler, row, "backward"));
     add_time(table, pass_of(profiler, row, "update"));
-    yk_table_add_cell(table, "%.1f %%", 100 * row->measurement.spread);
+    yk_text_table_add_cell(table, "%.1f %%", 100 * row->measurement.spread);
 }
 
 static yk_status add_layers(const struct yk_profiler *profiler, struct yk_text *out)
 {
-    static const struct yk_table_column columns[] = {
-        {"device", YK_TABLE_LEFT},   {"layer", YK_TABLE_LEFT},     {"samples", YK_TABLE_RIGHT},
-        {"forward", YK_TABLE_RIGHT}, {"backward", YK_TABLE_RIGHT}, {"update", YK_TABLE_RIGHT},
-        {"spread", YK_TABLE_RIGHT},
+    static const struct yk_text_table_column columns[] = {
+        {"device", YK_TEXT_TABLE_LEFT},    {"layer", YK_TEXT_TABLE_LEFT},
+        {"samples", YK_TEXT_TABLE_RIGHT},  {"forward", YK_TEXT_TABLE_RIGHT},
+        {"backward", YK_TEXT_TABLE_RIGHT}, {"update", YK_TEXT_TABLE_RIGHT},
+        {"spread", YK_TEXT_TABLE_RIGHT},
     };
-    struct yk_table *table = NULL;
-    YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
+    struct yk_text_table *table = NULL;
+    YK_TRY(yk_text_table_create(columns, sizeof columns / sizeof columns[0], &table));
     for (int32_t i = 0; i < profiler->layer_count; i++) {
         const struct yk_profiler_layer_row *sort = &profiler->layers[i];
         if (strcmp(sort->layer.pass, "forward") != 0 || !is_first(profiler, i)) {
@@ -108,33 +109,35 @@ static yk_status add_layers(const struct yk_profiler *profiler, struct yk_text *
             add_row(profiler, row, table);
         }
     }
-    return yk_table_write_and_destroy(table, out);
+    return yk_text_table_write_and_destroy(table, out);
 }
 
 static yk_status add_links(const struct yk_profiler *profiler, struct yk_text *out)
 {
-    static const struct yk_table_column columns[] = {
-        {"link", YK_TABLE_LEFT},    {"message", YK_TABLE_LEFT}, {"ranks", YK_TABLE_RIGHT},
-        {"bytes", YK_TABLE_RIGHT},  {"time", YK_TABLE_RIGHT},   {"a second", YK_TABLE_RIGHT},
-        {"spread", YK_TABLE_RIGHT},
+    static const struct yk_text_table_column columns[] = {
+        {"link", YK_TEXT_TABLE_LEFT},    {"message", YK_TEXT_TABLE_LEFT},
+        {"ranks", YK_TEXT_TABLE_RIGHT},  {"bytes", YK_TEXT_TABLE_RIGHT},
+        {"time", YK_TEXT_TABLE_RIGHT},   {"a second", YK_TEXT_TABLE_RIGHT},
+        {"spread", YK_TEXT_TABLE_RIGHT},
     };
-    struct yk_table *table = NULL;
-    YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
+    struct yk_text_table *table = NULL;
+    YK_TRY(yk_text_table_create(columns, sizeof columns / sizeof columns[0], &table));
     for (int32_t i = 0; i < profiler->link_count; i++) {
         const struct yk_profiler_link_row *row = &profiler->links[i];
-        yk_table_add_cell(table, "%s", row->link.link);
-        yk_table_add_cell(table, "%s", row->link.collective);
-        yk_table_add_cell(table, "%d", (int)row->link.ranks);
-        yk_table_add_cell(table, "%s",
-                          YK_UNITS_FORMAT_TEMPORARY((double)row->bytes, YK_UNIT_BYTES));
-        yk_table_add_cell(table, "%s",
-                          YK_UNITS_FORMAT_TEMPORARY(row->measurement.value, YK_UNIT_SECONDS));
-        yk_table_add_cell(table, "%s",
-                          YK_UNITS_FORMAT_TEMPORARY((double)row->bytes / row->measurement.value,
-                                                    YK_UNIT_BYTES_PER_S));
-        yk_table_add_cell(table, "%.1f %%", 100 * row->measurement.spread);
+        yk_text_table_add_cell(table, "%s", row->link.link);
+        yk_text_table_add_cell(table, "%s", row->link.collective);
+        yk_text_table_add_cell(table, "%d", (int)row->link.ranks);
+        yk_text_table_add_cell(table, "%s",
+                               YK_UNITS_FORMAT_TEMPORARY((double)row->bytes, YK_UNIT_BYTES));
+        yk_text_table_add_cell(table, "%s",
+                               YK_UNITS_FORMAT_TEMPORARY(row->measurement.value, YK_UNIT_SECONDS));
+        yk_text_table_add_cell(
+            table, "%s",
+            YK_UNITS_FORMAT_TEMPORARY((double)row->bytes / row->measurement.value,
+                                      YK_UNIT_BYTES_PER_S));
+        yk_text_table_add_cell(table, "%.1f %%", 100 * row->measurement.spread);
     }
-    return yk_table_write_and_destroy(table, out);
+    return yk_text_table_write_and_destroy(table, out);
 }
 
 static void add_facts(const struct yk_profiler *profiler, struct yk_text *out)
@@ -178,7 +181,7 @@ static yk_status add_counters(const struct yk_profile_job_result *result, struct
         if (result->target_count > 1) {
             yk_text_addf(out, "\n%s\n", one.all->device);
         }
-        YK_TRY(yk_device_counters_write_tables(&one, out));
+        YK_TRY(yk_device_counters_write_text(&one, out));
     }
     if (!any) {
         yk_text_add(out, "\nno counters: no step was run\n");
@@ -248,7 +251,7 @@ static yk_status write_imported_json(const struct yk_profile_import_result *resu
     yk_json_write_begin_array(&json, "imported");
     for (int32_t i = 0; i < result->file_count; i++) {
         const struct yk_profile_import_counts *counts = &result->files[i].counts;
-        yk_json_write_begin_object_on_line(&json, 2);
+        yk_json_write_begin_object_on_new_line(&json, 2);
         yk_json_write_string(&json, "file", result->files[i].path);
         yk_json_write_integer(&json, "new", counts->added);
         yk_json_write_integer(&json, "newer", counts->replaced);
@@ -256,7 +259,7 @@ static yk_status write_imported_json(const struct yk_profile_import_result *resu
         yk_json_write_end_object(&json);
     }
     yk_json_write_end_array(&json);
-    return yk_json_write_end_document(&json);
+    return yk_json_write_end_yoke_document(&json);
 }
 
 static yk_status write_shown(const struct yk_profile_report *report, int columns,
@@ -305,7 +308,7 @@ static yk_status draw_links(const struct yk_profile_report *report, const char *
     for (int32_t i = 0, next = 0, number = 1; i < report->link_count && status == YK_OK;
          i = next, number++) {
         struct yk_text picture = {0};
-        status = yk_profile_figure_draw_link(report, i, arena, &picture, &next);
+        status = yk_profile_figures_draw_link_curves(report, i, arena, &picture, &next);
         YK_IF_OK(
             write_picture(folder, "link", number, report->links[i].rows[0].link.link, &picture));
         yk_text_free(&picture);
@@ -323,7 +326,7 @@ static yk_status draw_layers(const struct yk_profile_report *report, const char 
         struct yk_text words = {0};
         yk_profile_describe_device(layer, &words);
         yk_text_addf(&words, " %s", layer->shape);
-        status = yk_profile_figure_draw_layer(&report->layers[i], arena, &picture);
+        status = yk_profile_figures_draw_layer_times(&report->layers[i], arena, &picture);
         YK_IF_OK(write_picture(folder, "layer", i + 1, yk_text_chars(&words), &picture));
         yk_text_free(&words);
         yk_text_free(&picture);
@@ -362,10 +365,11 @@ static yk_status output_measured(const struct arguments *arguments,
     struct yk_output_files outputs = {0};
     YK_TRY(arguments->json ? yk_profile_job_write_json(result, out) : write_measured(result, out));
     if (path) {
-        yk_output_files_record_status(&outputs, yk_profile_job_write_cluster_file(
-                                                    result, yk_output_files_add(&outputs, path)));
+        yk_output_files_drop_added_on_failure(
+            &outputs,
+            yk_profile_job_write_cluster_json(result, yk_output_files_add(&outputs, path)));
     }
-    return yk_terminal_print_unsaved_result(yk_output_files_write(&outputs), out);
+    return yk_terminal_print_unsaved_result(yk_output_files_write_and_free(&outputs), out);
 }
 
 static yk_status measure(const struct arguments *arguments, struct yk_text *out)
@@ -377,7 +381,7 @@ static yk_status measure(const struct arguments *arguments, struct yk_text *out)
     YK_TRY(yk_command_launch_detect_rank(&arguments->hand, arguments->ranks, &launcher, &launches));
     if (launches) {
         YK_TRY(yk_profile_job_check_request(&request, (int32_t)arguments->ranks));
-        return yk_command_launch_ranks(arguments->ranks);
+        return yk_command_launch_ranks_and_wait(arguments->ranks);
     }
     request.launcher = &launcher;
     request.job = yk_terminal_job_get_callbacks(YK_TERMINAL_JOB_TERMINATION);
@@ -441,7 +445,7 @@ static yk_status run(const void *given, struct yk_text *out)
 
 #define MEASURING "Measuring options"
 #define INSTEAD "Instead of measuring"
-#define TO(member) YK_OPTION_FIELD(struct arguments, member)
+#define TO(member) YK_OPTION_OFFSET_OF(struct arguments, member)
 
 static const struct yk_option options[] = {
     YK_MODEL_OPTION(struct arguments, request.model,
@@ -449,61 +453,61 @@ static const struct yk_option options[] = {
                     "one"),
     YK_CLUSTER_OPTION(struct arguments, request.cluster,
                       "The devices, one for each rank; else this machine's, shared evenly"),
-    {YK_OPTION_ROW("ranks", "N", YK_INPUT_OPTION_GROUP,
+    {YK_OPTION_ROW("ranks", "N", YK_INPUT_OPTION_HEADING,
                    "How many ranks measure at the same time, and the links between them"),
-     YK_INTEGER_OPTION(1, MAX_RANKS, NULL), TO(ranks)},
-    {YK_OPTION_ROW("rank", "R", YK_INPUT_OPTION_GROUP, YK_RANK_OPTION_HELP),
-     YK_INTEGER_OPTION(0, MAX_RANKS - 1, NULL), .missing_value = -1, TO(hand.rank)},
-    {YK_OPTION_ROW("world", "N", YK_INPUT_OPTION_GROUP, YK_RANK_WORLD_OPTION_HELP),
-     YK_INTEGER_OPTION(1, MAX_RANKS, NULL), TO(hand.world)},
-    {YK_OPTION_ROW("master", "HOST:PORT", YK_INPUT_OPTION_GROUP, YK_RANK_MASTER_OPTION_HELP),
-     YK_TEXT_OPTION(NULL), TO(hand.master)},
+     YK_OPTION_INIT_INTEGER(1, MAX_RANKS, NULL), TO(ranks)},
+    {YK_OPTION_ROW("rank", "R", YK_INPUT_OPTION_HEADING, YK_RANK_OPTION_HELP),
+     YK_OPTION_INIT_INTEGER(0, MAX_RANKS - 1, NULL), .missing_value = -1, TO(hand.rank)},
+    {YK_OPTION_ROW("world", "N", YK_INPUT_OPTION_HEADING, YK_RANK_WORLD_OPTION_HELP),
+     YK_OPTION_INIT_INTEGER(1, MAX_RANKS, NULL), TO(hand.world)},
+    {YK_OPTION_ROW("master", "HOST:PORT", YK_INPUT_OPTION_HEADING, YK_RANK_MASTER_OPTION_HELP),
+     YK_OPTION_INIT_TEXT(NULL), TO(hand.master)},
     {YK_OPTION_ROW(
          "batch", "N", YK_WORKLOAD_OPTION_HEADING,
          "The most samples that a rank may take at once: 1, 2, 4 … up to it are measured"),
-     YK_INTEGER_OPTION(1, YK_WORKLOAD_MAX_TOKENS, "8"), TO(request.workload.batch)},
-    YK_SEQUENCE_OPTIONS(struct arguments, request.workload),
+     YK_OPTION_INIT_INTEGER(1, YK_WORKLOAD_MAX_TOKENS, "8"), TO(request.workload.batch)},
+    YK_SEQUENCE_LENGTH_OPTIONS(struct arguments, request.workload),
     {YK_OPTION_ROW(
          "precision", "NAME", YK_WORKLOAD_OPTION_HEADING,
          "What matrix products are done in: fp32, tf32, fp16, bf16, or several with commas; "
          "else fp32 on a CPU, bf16 on a GPU"),
-     YK_TEXT_OPTION(NULL), TO(request.workload.precision)},
+     YK_OPTION_INIT_TEXT(NULL), TO(request.workload.precision)},
     YK_ADAPTER_OPTIONS(struct arguments, request.workload),
     {YK_OPTION_ROW("slow", "RANK:FACTOR", MEASURING,
                    "Let a rank compute so many times as slowly, as in 1:2.5; several with commas"),
-     YK_TEXT_OPTION(NULL), TO(request.slow)},
+     YK_OPTION_INIT_TEXT(NULL), TO(request.slow)},
     {YK_OPTION_ROW(
          "device", "NAME", MEASURING,
          "Which devices: cpu, cuda (the first GPU; of several ranks each its own), cuda:1 …, or "
          "all that can be had"),
-     YK_TEXT_OPTION("all"), TO(request.device)},
+     YK_OPTION_INIT_TEXT("all"), TO(request.device)},
     {YK_OPTION_ROW("wire", "NAME", MEASURING, YK_TRAIN_TRANSPORT_OPTION_HELP),
-     YK_CHOICE_OPTION(yk_train_transport_option_choices, "auto"), TO(request.wire)},
+     YK_OPTION_INIT_CHOICE(yk_train_transport_choice_at, "auto"), TO(request.wire)},
     {YK_OPTION_ROW(
          "seconds", "TIME", MEASURING,
          "About how long the layers of a device and precision are measured; a few rounds are "
          "made in any case"),
-     YK_SECONDS_OPTION("20s"), TO(request.seconds)},
+     YK_OPTION_INIT_SECONDS("20s"), TO(request.seconds)},
     {YK_OPTION_ROW("again", NULL, MEASURING, "Also measure what is known already, and not stale"),
-     YK_FLAG_OPTION, TO(request.again)},
-    {YK_OPTION_ROW("counters", NULL, MEASURING, YK_DEVICE_COUNTERS_OPTION_HELP), YK_FLAG_OPTION,
-     TO(request.counters)},
+     YK_OPTION_INIT_FLAG, TO(request.again)},
+    {YK_OPTION_ROW("counters", NULL, MEASURING, YK_DEVICE_COUNTERS_OPTION_HELP),
+     YK_OPTION_INIT_FLAG, TO(request.counters)},
     {YK_OPTION_ROW("import", "FILE", INSTEAD,
                    "Measure nothing; add what this profile of another machine knows; several with "
                    "commas"),
-     YK_TEXT_OPTION(NULL), TO(import)},
+     YK_OPTION_INIT_TEXT(NULL), TO(import)},
     {YK_OPTION_ROW(
          "show", NULL, INSTEAD,
          "Measure nothing; show what is known: tables, and curves of links with their knee"),
-     YK_FLAG_OPTION, TO(show)},
+     YK_OPTION_INIT_FLAG, TO(show)},
     {YK_OPTION_ROW("svg", "FOLDER", INSTEAD, "With --show, also write the curves as pictures"),
-     YK_OUTPUT_FILE_OPTION, TO(svg)},
-    {YK_OPTION_ROW("profile", "FILE", YK_OUTPUT_OPTION_GROUP,
+     YK_OPTION_INIT_OUTPUT_FILE, TO(svg)},
+    {YK_OPTION_ROW("profile", "FILE", YK_OUTPUT_OPTION_HEADING,
                    "Keep the measurements here, beside what is there; else in the usual profile"),
-     YK_OUTPUT_FILE_OPTION, TO(request.profile)},
-    {YK_OPTION_ROW("cluster-out", "FILE", YK_OUTPUT_OPTION_GROUP,
+     YK_OPTION_INIT_OUTPUT_FILE, TO(request.profile)},
+    {YK_OPTION_ROW("cluster-out", "FILE", YK_OUTPUT_OPTION_HEADING,
                    "Also write the devices as a cluster file"),
-     YK_OUTPUT_FILE_OPTION, TO(cluster_output)},
+     YK_OPTION_INIT_OUTPUT_FILE, TO(cluster_output)},
     YK_JSON_OPTION(struct arguments, json),
     YK_QUIET_OPTION(struct arguments, quiet, "notes and no progress"),
 };
@@ -536,6 +540,6 @@ const struct yk_command yk_command_profile = {
         "a GPU take, and how much computation and messages hold each other up. Commands that plan "
         "take times from there (--profile) before datasheets. What is known and not stale is not "
         "measured again. Ctrl-C ends it with what was measured by then.",
-    YK_COMMAND_MEMBERS_NO_OPERANDS(struct arguments),
+    YK_COMMAND_INITIALIZERS_NO_OPERANDS(struct arguments),
     .by_ranks = true,
 };

@@ -23,16 +23,16 @@ static const struct yk_operand operands[] = {
 };
 
 static const struct yk_option options[] = {
-    YK_PLAN_FILE_OPTIONS(struct arguments, request.planning),
+    YK_PLANNING_INPUT_OVERRIDE_OPTIONS(struct arguments, request.planning),
     YK_OUTPUT_OPTION(struct arguments, request.output, "FILE",
                      "The page, one file for a browser that needs no network"),
-    {YK_OPTION_ROW("svg", "FOLDER", YK_OUTPUT_OPTION_GROUP,
+    {YK_OPTION_ROW("svg", "FOLDER", YK_OUTPUT_OPTION_HEADING,
                    "The page's pictures as files of a folder"),
-     YK_OUTPUT_FILE_OPTION, YK_OPTION_FIELD(struct arguments, request.svg)},
+     YK_OPTION_INIT_OUTPUT_FILE, YK_OPTION_OFFSET_OF(struct arguments, request.svg)},
     YK_TRACE_OPTION(struct arguments, request.trace,
                     "A trace that Perfetto and chrome://tracing open"),
-    YK_BUDGET_OPTION(YK_OUTPUT_OPTION_GROUP, struct arguments, request.budget_s, "10",
-                     "How long to look at what the usual ways would take"),
+    YK_TIME_BUDGET_OPTION(YK_OUTPUT_OPTION_HEADING, struct arguments, request.budget_s, "10",
+                          "How long to look at what the usual ways would take"),
     YK_QUIET_OPTION(struct arguments, quiet, "notes and no progress line"),
 };
 
@@ -57,5 +57,5 @@ const struct yk_command yk_command_report = {
         "usual ways would take. Of a run it shows the loss, the speed, the last step as it was "
         "predicted and as it was measured, memory, settings and a sample. The numbers of every "
         "chart are in the page as CSV.",
-    YK_COMMAND_MEMBERS(struct arguments),
+    YK_COMMAND_INITIALIZERS(struct arguments),
 };

@@ -15,8 +15,8 @@ static yk_status run(const void *given, struct yk_text *out)
 }
 
 static const struct yk_option options[] = {
-    {YK_OPTION_ROW("version", NULL, NULL, "Show the version"), YK_FLAG_OPTION,
-     YK_OPTION_FIELD(struct arguments, version)},
+    {YK_OPTION_ROW("version", NULL, NULL, "Show the version"), YK_OPTION_INIT_FLAG,
+     YK_OPTION_OFFSET_OF(struct arguments, version)},
 };
 
 static const struct yk_command_example examples[] = {
@@ -39,6 +39,6 @@ const struct yk_command yk_command_root = {
         "scratch, others from files in Hugging Face format, whole or with adapters.\n\n"
         "Results go to standard output; notes, progress and errors to standard error. Options are "
         "words: --name value or --name=value; -- ends them.",
-    YK_COMMAND_BASIC_MEMBERS(struct arguments),
+    YK_COMMAND_BASIC_INITIALIZERS(struct arguments),
     YK_COMMAND_OPTION_TABLE(options),
 };

@@ -22,8 +22,8 @@ static yk_status write_text(const struct arguments *arguments,
     yk_text_add_escaped_controls(out, yk_text_chars(&summary), summary.length);
     yk_text_add(out, "\n");
     yk_text_free(&summary);
-    YK_IF_OK(yk_gantt_text_write(report->schedule, width, yk_terminal_uses_colour(), out));
-    out->coloured = yk_terminal_uses_colour();
+    YK_IF_OK(yk_gantt_text_write(report->schedule, width, yk_terminal_output_uses_colour(), out));
+    out->coloured = yk_terminal_output_uses_colour();
     return status;
 }
 
@@ -53,44 +53,44 @@ static yk_status run(const void *given, struct yk_text *out)
     return status;
 }
 
-#define TO(member) YK_OPTION_FIELD(struct arguments, request.member)
+#define TO(member) YK_OPTION_OFFSET_OF(struct arguments, request.member)
 
 static const struct yk_option options[] = {
-    {YK_OPTION_ROW("algorithm", "NAME", YK_SEARCH_OPTION_GROUP, "How to find the schedule"),
-     YK_CHOICE_OPTION(yk_schedule_job_algorithm_choices, "heft"), TO(algorithm)},
+    {YK_OPTION_ROW("algorithm", "NAME", YK_SEARCH_OPTION_HEADING, "How to find the schedule"),
+     YK_OPTION_INIT_CHOICE(yk_schedule_job_algorithm_choice_at, "heft"), TO(algorithm)},
     {YK_OPTION_ROW(
-         "map", "FILE", YK_SEARCH_OPTION_GROUP,
+         "map", "FILE", YK_SEARCH_OPTION_HEADING,
          "Do not search: run each task where this JSON object of task (or group) names and "
          "device names says"),
-     YK_INPUT_FILE_OPTION, TO(map)},
+     YK_OPTION_INIT_INPUT_FILE, TO(map)},
     YK_SEARCH_OPTIONS(
         struct arguments, request.search, "1",
         "How long best and exact may search, once the quick algorithms have run; 2min is "
         "understood, too",
         "Search for this many moves, or branches of exact, instead of a time: the same "
         "result every time"),
-    {YK_OPTION_ROW("example", NULL, YK_INPUT_OPTION_GROUP,
+    {YK_OPTION_ROW("example", NULL, YK_INPUT_OPTION_HEADING,
                    "Schedule a small graph that yoke brings along, instead of FILE"),
-     YK_FLAG_OPTION, TO(example)},
-    {YK_OPTION_ROW("devices", "N", YK_INPUT_OPTION_GROUP,
+     YK_OPTION_INIT_FLAG, TO(example)},
+    {YK_OPTION_ROW("devices", "N", YK_INPUT_OPTION_HEADING,
                    "How many devices there are, for files that do not say"),
-     YK_INTEGER_OPTION(1, YK_GRAPH_MAX_DEVICES, NULL), TO(devices)},
+     YK_OPTION_INIT_INTEGER(1, YK_GRAPH_MAX_DEVICES, NULL), TO(devices)},
     {YK_OPTION_ROW(
-         "speeds", "LIST", YK_INPUT_OPTION_GROUP,
+         "speeds", "LIST", YK_INPUT_OPTION_HEADING,
          "How fast each device is, such as 1,2,0.5; 1 is the speed the file's times are for"),
      .kind = YK_OPTION_NUMBERS, TO(speeds)},
-    {YK_OPTION_ROW("bandwidth", "RATE", YK_INPUT_OPTION_GROUP,
+    {YK_OPTION_ROW("bandwidth", "RATE", YK_INPUT_OPTION_HEADING,
                    "Bandwidth between two devices, for files that give bytes but no links; "
                    "1.25GB/s when neither says"),
      .kind = YK_OPTION_QUANTITY, .unit = YK_UNIT_BYTES_PER_S, TO(bandwidth_bytes_per_s)},
     {YK_OPTION_ROW(
-         "latency", "TIME", YK_INPUT_OPTION_GROUP,
+         "latency", "TIME", YK_INPUT_OPTION_HEADING,
          "Latency between two devices, such as 10us, for files that give bytes but no links"),
      .kind = YK_OPTION_QUANTITY, .unit = YK_UNIT_SECONDS, .allows_zero = true, TO(latency_s)},
     YK_JSON_OPTION(struct arguments, json),
-    {YK_OPTION_ROW("width", "COLUMNS", YK_OUTPUT_OPTION_GROUP,
+    {YK_OPTION_ROW("width", "COLUMNS", YK_OUTPUT_OPTION_HEADING,
                    "Width of the printed Gantt chart; else that of the terminal, or 80"),
-     YK_INTEGER_OPTION(20, 10000, NULL), YK_OPTION_FIELD(struct arguments, width)},
+     YK_OPTION_INIT_INTEGER(20, 10000, NULL), YK_OPTION_OFFSET_OF(struct arguments, width)},
     YK_DRAWING_PATHS_OPTIONS(struct arguments, request.drawings,
                              "Also draw the Gantt chart into this file",
                              "Also write a page with chart, tables and reasons, for a browser"),
@@ -102,7 +102,7 @@ static const struct yk_operand operands[] = {
         .placeholder = "FILE",
         .help = "The graph: yoke's own JSON, a WfCommons workflow, a standard task graph (STG) or "
                 "a planted one; - is standard input",
-        YK_OPTION_FIELD(struct arguments, request.file),
+        YK_OPTION_OFFSET_OF(struct arguments, request.file),
     },
 };
 
@@ -132,5 +132,5 @@ const struct yk_command yk_command_schedule = {
         "links, memory and groups.\n\n"
         "With --algorithm all, the drawings are of the best schedule. Ctrl-C ends a search with "
         "the best it has.",
-    YK_COMMAND_MEMBERS(struct arguments),
+    YK_COMMAND_INITIALIZERS(struct arguments),
 };

@@ -29,17 +29,17 @@ static const struct yk_operand operands[] = {
     YK_PLAN_FILE_OPERAND(struct arguments, request.plan, "A plan that yoke plan wrote"),
 };
 
-#define TO(member) YK_OPTION_FIELD(struct arguments, request.member)
+#define TO(member) YK_OPTION_OFFSET_OF(struct arguments, request.member)
 
 static const struct yk_option options[] = {
-    YK_PLAN_FILE_OPTIONS(struct arguments, request.planning),
-    {YK_OPTION_ROW("program", NULL, YK_OUTPUT_OPTION_GROUP,
+    YK_PLANNING_INPUT_OVERRIDE_OPTIONS(struct arguments, request.planning),
+    {YK_OPTION_ROW("program", NULL, YK_OUTPUT_OPTION_HEADING,
                    "Print the program: every rank's ops on every lane, with what each waits for"),
-     YK_FLAG_OPTION, TO(program)},
-    {YK_OPTION_ROW("times", NULL, YK_OUTPUT_OPTION_GROUP,
+     YK_OPTION_INIT_FLAG, TO(program)},
+    {YK_OPTION_ROW("times", NULL, YK_OUTPUT_OPTION_HEADING,
                    "Print how long every sort of op takes alone, and whether that was measured, "
                    "interpolated or estimated; JSON has it anyway"),
-     YK_FLAG_OPTION, TO(times)},
+     YK_OPTION_INIT_FLAG, TO(times)},
     YK_JSON_OPTION(struct arguments, json),
     YK_TRACE_OPTION(struct arguments, request.trace, YK_TRACE_OPTION_HELP),
     YK_QUIET_OPTION(struct arguments, quiet, "notes"),
@@ -64,5 +64,5 @@ const struct yk_command yk_command_simulate = {
         "Compiles a plan to the program that every rank would run, checks it, counts its memory, "
         "and runs it in virtual time: computation and communication side by side, links shared, "
         "every op waiting for what the program says.",
-    YK_COMMAND_MEMBERS(struct arguments),
+    YK_COMMAND_INITIALIZERS(struct arguments),
 };

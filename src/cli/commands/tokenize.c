@@ -48,7 +48,7 @@ static yk_status learned_json(const struct yk_tokenize_train_tokenizer_request *
                               struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out};
-    yk_json_write_begin_document(&json, "learned tokenizer");
+    yk_json_write_begin_yoke_document(&json, "learned tokenizer");
     yk_json_write_string(&json, "output", request->output);
     yk_json_write_integer(&json, "tokens", result->tokens);
     yk_json_write_integer(&json, "special", result->special);
@@ -57,7 +57,7 @@ static yk_status learned_json(const struct yk_tokenize_train_tokenizer_request *
     yk_json_write_integer(&json, "bytes", result->bytes);
     yk_json_write_integer(&json, "words", result->words);
     yk_json_write_number(&json, "seconds", result->seconds);
-    return yk_json_write_end_document(&json);
+    return yk_json_write_end_yoke_document(&json);
 }
 
 static yk_status encoded_text(const struct yk_tokenize_write_shards_request *request,
@@ -82,7 +82,7 @@ static yk_status encoded_json(const struct yk_tokenize_write_shards_request *req
                               struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out};
-    yk_json_write_begin_document(&json, "tokenized");
+    yk_json_write_begin_yoke_document(&json, "tokenized");
     yk_json_write_string(&json, "output", request->output);
     yk_json_write_integer(&json, "files", result->files);
     yk_json_write_integer(&json, "bytes", result->bytes);
@@ -90,7 +90,7 @@ static yk_status encoded_json(const struct yk_tokenize_write_shards_request *req
     yk_json_write_integer(&json, "shards", result->shards);
     yk_json_write_integer(&json, "shard_bytes", result->shard_bytes);
     yk_json_write_number(&json, "seconds", result->seconds);
-    return yk_json_write_end_document(&json);
+    return yk_json_write_end_yoke_document(&json);
 }
 
 /* Tokens on their way to standard output: held back until they are complete, as long as they are
@@ -155,7 +155,7 @@ static yk_status end_file(void *user)
 }
 
 struct arguments {
-    struct yk_option_strings files;
+    struct yk_option_string_list files;
     const char *tokenizer;
     const char *decode;
     const char *special; /* NULL: not given */
@@ -275,7 +275,7 @@ static yk_status show(const struct arguments *arguments, struct yk_text *out)
         .job = yk_terminal_job_get_callbacks(YK_TERMINAL_JOB_TERMINATION),
     };
     if (arguments->json) {
-        yk_json_write_begin_document(&listing.json, "tokens");
+        yk_json_write_begin_yoke_document(&listing.json, "tokens");
         yk_json_write_begin_array(&listing.json, "texts");
     }
     const yk_status status = yk_tokenize_list_tokens(&request);
@@ -285,7 +285,7 @@ static yk_status show(const struct arguments *arguments, struct yk_text *out)
     YK_TRY(status);
     if (arguments->json) {
         yk_json_write_end_array(&listing.json);
-        return yk_json_write_end_document(&listing.json);
+        return yk_json_write_end_yoke_document(&listing.json);
     }
     return yk_text_status(out);
 }
@@ -295,7 +295,7 @@ static yk_status decode(const struct arguments *arguments)
     const struct yk_tokenize_decode_shard_request request = {
         .tokenizer = arguments->tokenizer,
         .shard = arguments->decode,
-        .text = yk_terminal_print_data,
+        .text = yk_terminal_print_text_chunk,
     };
     return yk_tokenize_decode_shard(&request);
 }
@@ -313,7 +313,7 @@ static yk_status run(const void *given, struct yk_text *out)
     return arguments->output ? encode(arguments, out) : show(arguments, out);
 }
 
-#define TO(member) YK_OPTION_FIELD(struct arguments, member)
+#define TO(member) YK_OPTION_OFFSET_OF(struct arguments, member)
 #define TOKEN_GROUP "Token options"
 #define LEARN_GROUP "Options for learning"
 
@@ -331,31 +331,31 @@ static const struct yk_option options[] = {
          "tokenizer", "PATH", TOKEN_GROUP,
          "A tokenizer.json as Hugging Face's tokenizers write it, a vocabulary of characters, "
          "or the folder of a model with either"),
-     YK_INPUT_FILE_OPTION, TO(tokenizer)},
+     YK_OPTION_INIT_INPUT_FILE, TO(tokenizer)},
     {YK_OPTION_ROW("append-end", NULL, TOKEN_GROUP,
                    "Put the token that ends a text behind each file"),
-     YK_FLAG_OPTION, TO(append_end)},
+     YK_OPTION_INIT_FLAG, TO(append_end)},
     {YK_OPTION_ROW(
          "shard-tokens", "N", TOKEN_GROUP,
          "Put so many in each file of a series: NAME_000000.bin, NAME_000001.bin and so on"),
-     YK_INTEGER_OPTION(1, INT32_MAX, NULL), TO(shard_tokens)},
+     YK_OPTION_INIT_INTEGER(1, INT32_MAX, NULL), TO(shard_tokens)},
     {YK_OPTION_ROW("decode", "FILE", TOKEN_GROUP,
                    "Print the text of the tokens in this shard (.bin)"),
-     YK_INPUT_FILE_OPTION, TO(decode)},
+     YK_OPTION_INIT_INPUT_FILE, TO(decode)},
     {YK_OPTION_ROW(
          "learn", "N", LEARN_GROUP,
          "Learn a byte-level BPE of N tokens in all, as vocab_size says to Hugging Face's "
          "BpeTrainer: the special ones, 256 bytes, and the most frequent pairs, joined"),
-     YK_INTEGER_OPTION(YK_TOKENIZE_BYTE_TOKENS, YK_TOKENIZE_MAX_VOCABULARY, NULL), TO(learn)},
+     YK_OPTION_INIT_INTEGER(YK_TOKENIZE_BYTE_TOKENS, YK_TOKENIZE_MAX_VOCABULARY, NULL), TO(learn)},
     {YK_OPTION_ROW(
          "special", "TOKENS", LEARN_GROUP,
          "Its special tokens: pairs (<pad>, <s> before a text, </s> behind it), llama3 (with "
          "Llama 3's words), bert ([CLS] before, [SEP] behind), none, or names with commas "
          "between them; else pairs"),
-     YK_TEXT_OPTION(NULL), TO(special)},
+     YK_OPTION_INIT_TEXT(NULL), TO(special)},
     {YK_OPTION_ROW("min-count", "N", LEARN_GROUP,
                    "Join only pairs that stand at least N times in the text; else 2"),
-     YK_INTEGER_OPTION(0, INT64_MAX, NULL), .missing_value = -1, TO(min_times)},
+     YK_OPTION_INIT_INTEGER(0, INT64_MAX, NULL), .missing_value = -1, TO(min_times)},
     YK_OUTPUT_OPTION(
         struct arguments, output, "FILE",
         "The tokenizer.json, or the shard of tokens (.bin); without it, tokens are printed"),
@@ -389,5 +389,5 @@ const struct yk_command yk_command_tokenize = {
         "With --learn, a byte-level BPE tokenizer is learned from the texts. Its merges are those "
         "that Hugging Face's BpeTrainer finds when each file is one text of train_from_iterator() "
         "(train() cuts files into lines), and its file can be read by their tokenizers.",
-    YK_COMMAND_MEMBERS(struct arguments),
+    YK_COMMAND_INITIALIZERS(struct arguments),
 };

@@ -29,30 +29,31 @@ static yk_status run(const void *given, struct yk_text *out)
     return status;
 }
 
-#define TO(member) YK_OPTION_FIELD(struct arguments, request.member)
+#define TO(member) YK_OPTION_OFFSET_OF(struct arguments, request.member)
 
 static const struct yk_option options[] = {
-    YK_PLANNING_OPTIONS(struct arguments, request.planning, YK_MODEL_OPTION_HELP,
-                        "A cluster file, or a line such as \"8xrtx3090 @ 8GB/s\""),
+    YK_PLANNING_INPUT_OPTIONS(struct arguments, request.planning, YK_MODEL_OPTION_HELP,
+                              "A cluster file, or a line such as \"8xrtx3090 @ 8GB/s\""),
     YK_WORKLOAD_OPTIONS(struct arguments, request.workload),
-    YK_CLIP_OPTION(struct arguments, request.clip),
-    YK_MEMORY_OPTION(struct arguments, request.planning.memory_bytes),
-    {YK_OPTION_ROW("points", "N", YK_SEARCH_OPTION_GROUP, "Points of each curve"),
-     YK_INTEGER_OPTION(2, MAX_POINTS, "21"), TO(points)},
-    YK_BUDGET_OPTION(YK_SEARCH_OPTION_GROUP, struct arguments, request.budget_s, "5",
-                     "How long all of it may take; half of that is for the integer program that "
-                     "looks for strategies and order together. When it ends, the points so far "
-                     "are printed"),
+    YK_CLIP_GRADIENTS_OPTION(struct arguments, request.clip),
+    YK_MEMORY_LIMIT_OPTION(struct arguments, request.planning.memory_bytes),
+    {YK_OPTION_ROW("points", "N", YK_SEARCH_OPTION_HEADING, "Points of each curve"),
+     YK_OPTION_INIT_INTEGER(2, MAX_POINTS, "21"), TO(points)},
+    YK_TIME_BUDGET_OPTION(
+        YK_SEARCH_OPTION_HEADING, struct arguments, request.budget_s, "5",
+        "How long all of it may take; half of that is for the integer program that "
+        "looks for strategies and order together. When it ends, the points so far "
+        "are printed"),
     YK_JSON_OPTION(struct arguments, json),
     YK_SVG_OPTION(struct arguments, request.svg, "Also draw step time against the split of memory"),
-    {YK_OPTION_ROW("memory-svg", "FILE", YK_OUTPUT_OPTION_GROUP,
+    {YK_OPTION_ROW("memory-svg", "FILE", YK_OUTPUT_OPTION_HEADING,
                    "Also draw step time against the devices' memory"),
-     YK_OUTPUT_FILE_OPTION, TO(memory_svg)},
+     YK_OPTION_INIT_OUTPUT_FILE, TO(memory_svg)},
     {YK_OPTION_ROW(
-         "plans", "FOLDER", YK_OUTPUT_OPTION_GROUP,
+         "plans", "FOLDER", YK_OUTPUT_OPTION_HEADING,
          "Also write the plan of every split, split-NNN.json by percent, and joint.json, to "
          "be run"),
-     YK_OUTPUT_FILE_OPTION, TO(plans)},
+     YK_OPTION_INIT_OUTPUT_FILE, TO(plans)},
     YK_QUIET_OPTION(struct arguments, quiet, "notes and no progress line"),
 };
 
@@ -79,5 +80,5 @@ const struct yk_command yk_command_tradeoff = {
         "ends before "
         "that, all outputs hold the points that were computed, and a line says how many of how "
         "many they are.",
-    YK_COMMAND_MEMBERS_NO_OPERANDS(struct arguments),
+    YK_COMMAND_INITIALIZERS_NO_OPERANDS(struct arguments),
 };

@@ -90,7 +90,7 @@ static yk_status write_summary(const struct yk_train_request *request,
     }
     yk_text_addf(out, "  checkpoint  %s\n", request->keep > 0 ? result->checkpoint : "none");
     yk_text_addf(out, "  page        %s/report.html\n", result->folder);
-    return yk_device_counters_write_tables(&result->counters, out);
+    return yk_device_counters_write_text(&result->counters, out);
 }
 
 /* Prints one line per step to standard error, rewritten in place on a terminal. The first ten lines
@@ -248,13 +248,13 @@ static void on_checkpoint(void *user, const struct yk_train_checkpoint_report *c
 }
 
 /* Does not log if rank 0 or the launching process has already logged the same messages. */
-static yk_status find_sources(void *given, struct yk_arena *arena, struct yk_option_sources *out)
+static yk_status find_sources(void *given, struct yk_arena *arena, struct yk_option_files *out)
 {
-    if (yk_terminal_messages_already_printed()) {
+    if (yk_terminal_other_process_printed_notes()) {
         yk_log_set_sink(NULL, NULL);
     }
     const yk_status status = yk_train_request_read_option_sources(given, arena, out);
-    yk_log_set_sink(yk_terminal_log_sink, NULL);
+    yk_log_set_sink(yk_terminal_print_log_line, NULL);
     return status;
 }
 
@@ -284,7 +284,7 @@ static yk_status run(const void *given, struct yk_text *out)
     YK_TRY(
         yk_command_launch_detect_rank(&request.rank_options, request.ranks, &launcher, &launches));
     if (launches && !request.dry_run) {
-        return yk_command_launch_ranks(request.ranks);
+        return yk_command_launch_ranks_and_wait(request.ranks);
     }
     struct lines lines = {.log_every = request.log_every};
     const struct yk_train_progress_callbacks progress = {
@@ -339,8 +339,8 @@ const struct yk_command yk_command_train = {
         "trace-predicted.json (the last step as it was and as it was predicted), and report.html, "
         "a page of it all. Ctrl-C or TERM saves a checkpoint and ends the run, a second one ends "
         "it at once; --resume goes on as if it had never stopped.",
-    YK_COMMAND_BASIC_MEMBERS(struct yk_train_request),
-    YK_COMMAND_EXIT_CODES(exits),
+    YK_COMMAND_BASIC_INITIALIZERS(struct yk_train_request),
+    YK_COMMAND_EXIT_ROWS_AND_COUNT(exits),
     .options = &yk_train_option_table,
     .by_ranks = true,
     .sources = find_sources,

@@ -31,13 +31,13 @@ static yk_status write_all(const struct arguments *arguments,
         YK_TRY(arguments->json ? yk_bleu_score_write_json(&result->score, out)
                                : yk_bleu_score_write_text(&result->score, out));
     } else if (!arguments->output) {
-        YK_TRY(yk_terminal_print_data(NULL, yk_text_chars(translated), translated->length));
+        YK_TRY(yk_terminal_print_text_chunk(NULL, yk_text_chars(translated), translated->length));
     }
     if (arguments->output) {
         yk_text_add_bytes(yk_output_files_add(&outputs, arguments->output),
                           yk_text_chars(translated), translated->length);
     }
-    return yk_terminal_print_unsaved_result(yk_output_files_write(&outputs), out);
+    return yk_terminal_print_unsaved_result(yk_output_files_write_and_free(&outputs), out);
 }
 
 static yk_status run(const void *given, struct yk_text *out)
@@ -60,7 +60,7 @@ static yk_status run(const void *given, struct yk_text *out)
     return status;
 }
 
-#define TO(member) YK_OPTION_FIELD(struct arguments, member)
+#define TO(member) YK_OPTION_OFFSET_OF(struct arguments, member)
 #define SEARCH_GROUP "Search options"
 
 static const struct yk_operand operands[] = {
@@ -75,25 +75,25 @@ static const struct yk_operand operands[] = {
 static const struct yk_option options[] = {
     {YK_OPTION_ROW("beams", "N", SEARCH_GROUP,
                    "Keep the N likeliest beginnings; 1 takes the likeliest token each time"),
-     YK_INTEGER_OPTION(1, 256, "4"), TO(request.beams)},
+     YK_OPTION_INIT_INTEGER(1, 256, "4"), TO(request.beams)},
     {YK_OPTION_ROW("length-penalty", "NUMBER", SEARCH_GROUP,
                    "How far long translations are favoured: what has ended is ranked by its "
                    "logarithmic probability over ((5 + length) / 6) to this power"),
-     YK_NUMBER_OPTION("0.6"), .allows_zero = true, TO(request.length_penalty)},
+     YK_OPTION_INIT_NUMBER("0.6"), .allows_zero = true, TO(request.length_penalty)},
     {YK_OPTION_ROW("longest", "TOKENS", SEARCH_GROUP,
                    "The most tokens of a translation; else twice those of its sentence and 16"),
-     YK_INTEGER_OPTION(1, 1 << 20, NULL), TO(request.max_tokens)},
+     YK_OPTION_INIT_INTEGER(1, 1 << 20, NULL), TO(request.max_tokens)},
     {YK_OPTION_ROW("batch", "N", SEARCH_GROUP, "Sentences at a time"),
-     YK_INTEGER_OPTION(1, 4096, "32"), TO(request.batch)},
+     YK_OPTION_INIT_INTEGER(1, 4096, "32"), TO(request.batch)},
     YK_LOADED_MODEL_OPTIONS(struct arguments, request.model),
     {YK_OPTION_ROW(
-         "bleu", "REFERENCE", YK_OUTPUT_OPTION_GROUP,
+         "bleu", "REFERENCE", YK_OUTPUT_OPTION_HEADING,
          "Print the BLEU score against these translations by people instead, as sacreBLEU "
          "computes and signs it"),
-     YK_INPUT_FILE_OPTION, TO(request.reference)},
+     YK_OPTION_INIT_INPUT_FILE, TO(request.reference)},
     YK_OUTPUT_OPTION(struct arguments, output, "FILE", "Write the translations to a file"),
-    {YK_OPTION_ROW("json", NULL, YK_OUTPUT_OPTION_GROUP, "Print the score as JSON"), YK_FLAG_OPTION,
-     TO(json)},
+    {YK_OPTION_ROW("json", NULL, YK_OUTPUT_OPTION_HEADING, "Print the score as JSON"),
+     YK_OPTION_INIT_FLAG, TO(json)},
     YK_QUIET_OPTION(struct arguments, quiet, "notes"),
 };
 
@@ -115,5 +115,5 @@ const struct yk_command yk_command_translate = {
     .description = "Translates each line by beam search and prints the translations, line by line; "
                    "an empty line stays empty. With --bleu the score of the translations is "
                    "printed instead.",
-    YK_COMMAND_MEMBERS(struct arguments),
+    YK_COMMAND_INITIALIZERS(struct arguments),
 };

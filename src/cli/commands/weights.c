@@ -24,10 +24,10 @@ static bool stored_precisions(size_t number, struct yk_option_choice *out)
 {
     static const struct yk_option_choice choices[] = {
         {"fp32", NULL}, {"fp16", NULL}, {"bf16", NULL}};
-    return YK_OPTION_CHOICE_AT(choices);
+    return YK_OPTION_CHOICE_FROM_ARRAY(choices);
 }
 
-#define TO(member) YK_OPTION_FIELD(struct arguments, member)
+#define TO(member) YK_OPTION_OFFSET_OF(struct arguments, member)
 
 static const struct yk_operand operands[] = {
     YK_LOADED_MODEL_OPERAND(struct arguments, request.model),
@@ -37,17 +37,17 @@ static const struct yk_option options[] = {
     YK_OUTPUT_OPTION(struct arguments, request.output, "FOLDER",
                      "The folder to write, made where it is missing"),
     {YK_OPTION_ROW(
-         "merge", NULL, YK_OUTPUT_OPTION_GROUP,
+         "merge", NULL, YK_OUTPUT_OPTION_HEADING,
          "Add adapters to the weights they adapt; else they become a folder of their own, as "
          "PEFT keeps them"),
-     YK_FLAG_OPTION, TO(request.merge)},
-    {YK_OPTION_ROW("shard-size", "BYTES", YK_OUTPUT_OPTION_GROUP,
+     YK_OPTION_INIT_FLAG, TO(request.merge)},
+    {YK_OPTION_ROW("shard-size", "BYTES", YK_OUTPUT_OPTION_HEADING,
                    "Several files of at most this size, 5GB for one; else one file"),
-     YK_BYTES_OPTION, TO(request.shard_bytes)},
+     YK_OPTION_INIT_BYTES, TO(request.shard_bytes)},
     {YK_OPTION_ROW(
-         "precision", "NAME", YK_OUTPUT_OPTION_GROUP,
+         "precision", "NAME", YK_OUTPUT_OPTION_HEADING,
          "What the numbers are written in: fp32, fp16 or bf16; else that of the training"),
-     YK_CHOICE_OPTION(stored_precisions, NULL), TO(request.model.precision)},
+     YK_OPTION_INIT_CHOICE(stored_precisions, NULL), TO(request.model.precision)},
     YK_QUIET_OPTION(struct arguments, quiet, "notes"),
     YK_LOADED_MODEL_OPTIONS(struct arguments, request.model),
 };
@@ -70,5 +70,5 @@ const struct yk_command yk_command_weights = {
                    "PEFT does, with the tokenizer.json (by character, the vocabulary.json) beside "
                    "them, so that yoke generate, yoke eval, yoke translate and yoke train "
                    "--weights take the folder, too.",
-    YK_COMMAND_MEMBERS(struct arguments),
+    YK_COMMAND_INITIALIZERS(struct arguments),
 };

@@ -14,7 +14,7 @@ const struct yk_command_table *yk_command_get_table(void)
     return registered;
 }
 
-const struct yk_command_exit_code *yk_command_get_exit_code(const struct yk_command *command,
+const struct yk_command_exit_code *yk_command_nth_exit_code(const struct yk_command *command,
                                                             size_t number)
 {
     static const struct yk_command_exit_code shared[] = {
@@ -30,7 +30,7 @@ const struct yk_command_exit_code *yk_command_get_exit_code(const struct yk_comm
                                                        : NULL;
 }
 
-const struct yk_command *yk_command_find(const char *name)
+const struct yk_command *yk_command_find_by_name(const char *name)
 {
     for (size_t i = 0; i < registered->count; i++) {
         if (strcmp(registered->verbs[i]->name, name) == 0) {
@@ -40,7 +40,7 @@ const struct yk_command *yk_command_find(const char *name)
     return NULL;
 }
 
-bool yk_command_verb_choices(size_t number, struct yk_option_choice *out)
+bool yk_command_get_verb_choice(size_t number, struct yk_option_choice *out)
 {
     if (number >= registered->count) {
         return false;
@@ -72,7 +72,7 @@ void yk_command_write_usage(const struct yk_command *command, struct yk_text *ou
     }
 }
 
-bool yk_command_next_paragraph(const char **text, struct yk_text *out)
+bool yk_command_next_description_paragraph(const char **text, struct yk_text *out)
 {
     if (!*text || !**text) {
         return false;

@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct yk_option_sources;
+struct yk_option_files;
 
 struct yk_command_example {
     const char *line; /* the command line */
@@ -48,7 +48,7 @@ struct yk_command {
     /* Called after the command line has been parsed. Returns sources of further option values,
      * which replace defaults but not options of the command line. May also set members of
      * `arguments` that are not options. NULL means: no sources. */
-    yk_status (*sources)(void *arguments, struct yk_arena *arena, struct yk_option_sources *out);
+    yk_status (*sources)(void *arguments, struct yk_arena *arena, struct yk_option_files *out);
     /* Runs the command. Writes the text for standard output to `out`, which is printed if the
      * command succeeds or returns YK_ERROR_NO_FIT. */
     yk_status (*run)(const void *arguments, struct yk_text *out);
@@ -59,19 +59,21 @@ struct yk_command {
     {                                                                                              \
         (rows_), sizeof(rows_) / sizeof((rows_)[0])                                                \
     }
-#define YK_COMMAND_EXIT_CODES(rows_)                                                               \
+#define YK_COMMAND_EXIT_ROWS_AND_COUNT(rows_)                                                      \
     .exits = (rows_), .exit_count = sizeof(rows_) / sizeof((rows_)[0])
 
 /* Initialize the members of a command from variables and functions of the command's file.
- * YK_COMMAND_BASIC_MEMBERS() uses the names `examples` and `run`. YK_COMMAND_MEMBERS_NO_OPERANDS()
- * also uses `options` and `exits`. YK_COMMAND_MEMBERS() also uses `operands`. `type` is the type of
- * the command's arguments. */
-#define YK_COMMAND_BASIC_MEMBERS(type)                                                             \
+ * YK_COMMAND_BASIC_INITIALIZERS() uses the names `examples` and `run`.
+ * YK_COMMAND_INITIALIZERS_NO_OPERANDS() also uses `options` and `exits`. YK_COMMAND_INITIALIZERS()
+ * also uses `operands`. `type` is the type of the command's arguments. */
+#define YK_COMMAND_BASIC_INITIALIZERS(type)                                                        \
     .examples = examples, .example_count = sizeof examples / sizeof examples[0],                   \
     .arguments_size = sizeof(type), .run = run
-#define YK_COMMAND_MEMBERS_NO_OPERANDS(type)                                                       \
-    YK_COMMAND_BASIC_MEMBERS(type), YK_COMMAND_OPTION_TABLE(options), YK_COMMAND_EXIT_CODES(exits)
-#define YK_COMMAND_MEMBERS(type) YK_COMMAND_MEMBERS_NO_OPERANDS(type), YK_OPERAND_TABLE(operands)
+#define YK_COMMAND_INITIALIZERS_NO_OPERANDS(type)                                                  \
+    YK_COMMAND_BASIC_INITIALIZERS(type), YK_COMMAND_OPTION_TABLE(options),                         \
+        YK_COMMAND_EXIT_ROWS_AND_COUNT(exits)
+#define YK_COMMAND_INITIALIZERS(type)                                                              \
+    YK_COMMAND_INITIALIZERS_NO_OPERANDS(type), YK_OPERAND_ROWS_AND_COUNT(operands)
 
 /* All commands in the order of the help page. `root` is yoke without a verb. */
 struct yk_command_table {
@@ -90,14 +92,14 @@ const struct yk_command_table *yk_command_get_table(void);
 
 /* Returns exit code `number` of a command, or NULL after the last one. The exit codes that all
  * commands share come first. */
-const struct yk_command_exit_code *yk_command_get_exit_code(const struct yk_command *command,
+const struct yk_command_exit_code *yk_command_nth_exit_code(const struct yk_command *command,
                                                             size_t number);
 
 /* Returns the command with this name, or NULL if there is none. */
-const struct yk_command *yk_command_find(const char *name);
+const struct yk_command *yk_command_find_by_name(const char *name);
 
 /* Writes verb `number` as a choice of an operand. Returns false after the last verb. */
-bool yk_command_verb_choices(size_t number, struct yk_option_choice *out);
+bool yk_command_get_verb_choice(size_t number, struct yk_option_choice *out);
 
 /* Appends the name of a command, such as "yoke schedule", or "yoke" for the root. */
 void yk_command_write_name(const struct yk_command *command, struct yk_text *out);
@@ -107,6 +109,6 @@ void yk_command_write_usage(const struct yk_command *command, struct yk_text *ou
 
 /* Sets `out` to the next paragraph of `*text` and advances `*text` past it. Returns false at the
  * end. */
-bool yk_command_next_paragraph(const char **text, struct yk_text *out);
+bool yk_command_next_description_paragraph(const char **text, struct yk_text *out);
 
 #endif

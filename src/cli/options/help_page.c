@@ -76,7 +76,7 @@ static void add_description(const struct page *page, const struct yk_command *co
 {
     const char *text = command->description;
     struct yk_text paragraph = {0};
-    while (yk_command_next_paragraph(&text, &paragraph)) {
+    while (yk_command_next_description_paragraph(&text, &paragraph)) {
         yk_text_add_folded(page->out, yk_text_chars(&paragraph), 0, 0, page->width);
         yk_text_add(page->out, "\n");
     }
@@ -86,7 +86,7 @@ static void add_description(const struct page *page, const struct yk_command *co
 static void add_verbs(const struct page *page)
 {
     yk_text_add(page->out, "Commands:\n");
-    add_choices(page, yk_command_verb_choices, 2);
+    add_choices(page, yk_command_get_verb_choice, 2);
     yk_text_add(page->out, "\n");
 }
 
@@ -111,9 +111,9 @@ static size_t option_column(const struct yk_command *command)
 {
     size_t middle = 0;
     const struct yk_option *option = NULL;
-    for (size_t i = 0; (option = yk_options_get(command, i)); i++) {
+    for (size_t i = 0; (option = yk_options_get_nth_of_command(command, i)); i++) {
         struct yk_text left = {0};
-        yk_options_write_name(option, &left);
+        yk_options_write_name_and_placeholder(option, &left);
         middle = left.length <= MAX_LEFT ? max_size(middle, 2 + left.length + 2) : middle;
         yk_text_free(&left);
     }
@@ -125,7 +125,7 @@ static void add_options(const struct page *page, const struct yk_command *comman
     const size_t middle = option_column(command);
     const char *group = NULL;
     const struct yk_option *option = NULL;
-    for (size_t i = 0; (option = yk_options_get(command, i)); i++) {
+    for (size_t i = 0; (option = yk_options_get_nth_of_command(command, i)); i++) {
         if (!group || (option->group && strcmp(group, option->group) != 0)) {
             yk_text_add(page->out, group ? "\n" : "");
             group = option->group ? option->group : "Options";
@@ -133,8 +133,8 @@ static void add_options(const struct page *page, const struct yk_command *comman
         }
         struct yk_text left = {0};
         struct yk_text right = {0};
-        yk_options_write_name(option, &left);
-        yk_options_write_help(option, &right);
+        yk_options_write_name_and_placeholder(option, &left);
+        yk_options_write_help_and_default(option, &right);
         add_row(page, yk_text_chars(&left), yk_text_chars(&right), 2, middle);
         if (has_descriptions(option->choices)) {
             add_choices(page, option->choices, middle + 2);
@@ -149,7 +149,7 @@ static void add_exit_codes(const struct page *page, const struct yk_command *com
 {
     const struct yk_command_exit_code *row = NULL;
     yk_text_add(page->out, "Exit codes:\n");
-    for (size_t i = 0; (row = yk_command_get_exit_code(command, i)); i++) {
+    for (size_t i = 0; (row = yk_command_nth_exit_code(command, i)); i++) {
         char code[16];
         snprintf(code, sizeof code, "%d", (int)row->code);
         add_row(page, code, row->meaning, 2, 6);
@@ -179,7 +179,7 @@ yk_status yk_help_page_write(const struct yk_command *command, int width, struct
     return yk_text_status(out);
 }
 
-yk_status yk_help_page_write_short(int width, struct yk_text *out)
+yk_status yk_help_page_write_overview(int width, struct yk_text *out)
 {
     const struct page page = page_of(width, out);
     add_usage(&page, yk_command_get_table()->root);

@@ -19,7 +19,7 @@ yk_status yk_help_page_write(const struct yk_command *command, int width,
                              struct yk_text *out) YK_MUST_USE;
 
 /* Appends the output of yoke without arguments: usage and the list of verbs. */
-yk_status yk_help_page_write_short(int width, struct yk_text *out) YK_MUST_USE;
+yk_status yk_help_page_write_overview(int width, struct yk_text *out) YK_MUST_USE;
 
 /* Appends the man page of a command, written in roff with the man macros. */
 yk_status yk_man_page_write(const struct yk_command *command, struct yk_text *out) YK_MUST_USE;

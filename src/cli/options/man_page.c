@@ -95,7 +95,7 @@ static void add_description(const struct yk_command *command, struct yk_text *ou
     struct yk_text paragraph = {0};
     const char *text = command->description;
     const char *separator = "";
-    while (yk_command_next_paragraph(&text, &paragraph)) {
+    while (yk_command_next_description_paragraph(&text, &paragraph)) {
         yk_text_add(out, separator);
         add_roff(out, yk_text_chars(&paragraph), false);
         yk_text_add(out, "\n");
@@ -162,7 +162,7 @@ static void add_option(const struct yk_option *option, struct yk_text *out)
         add_font(out, 'I', option->placeholder);
     }
     struct yk_text help = {0};
-    yk_options_write_help(option, &help);
+    yk_options_write_help_and_default(option, &help);
     yk_text_add(out, "\n");
     add_sentence(out, yk_text_chars(&help));
     yk_text_free(&help);
@@ -174,7 +174,7 @@ static void add_options(const struct yk_command *command, struct yk_text *out)
     yk_text_add(out, ".SH OPTIONS\n");
     const char *group = "";
     const struct yk_option *option = NULL;
-    for (size_t i = 0; (option = yk_options_get(command, i)); i++) {
+    for (size_t i = 0; (option = yk_options_get_nth_of_command(command, i)); i++) {
         if (option->group && strcmp(group, option->group) != 0) {
             group = option->group;
             yk_text_addf(out, ".SS %s\n", group);
@@ -198,7 +198,7 @@ static void add_exit_codes(const struct yk_command *command, struct yk_text *out
 {
     const struct yk_command_exit_code *row = NULL;
     yk_text_add(out, ".SH EXIT STATUS\n");
-    for (size_t i = 0; (row = yk_command_get_exit_code(command, i)); i++) {
+    for (size_t i = 0; (row = yk_command_nth_exit_code(command, i)); i++) {
         yk_text_addf(out, ".TP\n\\fB%d\\fR\n", (int)row->code);
         add_sentence(out, row->meaning);
     }

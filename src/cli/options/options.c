@@ -26,7 +26,8 @@ static const struct yk_option help_option = {
     .kind = YK_OPTION_FLAG,
 };
 
-const struct yk_option *yk_options_get(const struct yk_command *command, size_t number)
+const struct yk_option *yk_options_get_nth_of_command(const struct yk_command *command,
+                                                      size_t number)
 {
     if (number < command->options->count) {
         return &command->options->rows[number];
@@ -34,7 +35,7 @@ const struct yk_option *yk_options_get(const struct yk_command *command, size_t 
     return number == command->options->count ? &help_option : NULL;
 }
 
-void yk_options_write_name(const struct yk_option *option, struct yk_text *out)
+void yk_options_write_name_and_placeholder(const struct yk_option *option, struct yk_text *out)
 {
     if (option->letter) {
         yk_text_addf(out, "-%c, ", option->letter);
@@ -45,7 +46,7 @@ void yk_options_write_name(const struct yk_option *option, struct yk_text *out)
     }
 }
 
-void yk_options_write_help(const struct yk_option *option, struct yk_text *out)
+void yk_options_write_help_and_default(const struct yk_option *option, struct yk_text *out)
 {
     yk_text_add(out, option->help);
     if (option->default_value) {
@@ -53,7 +54,7 @@ void yk_options_write_help(const struct yk_option *option, struct yk_text *out)
     }
 }
 
-void yk_options_write_choices(yk_option_choice_getter choices, struct yk_text *out)
+void yk_options_write_choice_names(yk_option_choice_getter choices, struct yk_text *out)
 {
     struct yk_option_choice choice = {0};
     for (size_t i = 0; choices(i, &choice); i++) {
@@ -65,7 +66,7 @@ static const struct yk_option *find_option(const struct yk_command *command, con
                                            size_t length)
 {
     const struct yk_option *option = NULL;
-    for (size_t i = 0; (option = yk_options_get(command, i)); i++) {
+    for (size_t i = 0; (option = yk_options_get_nth_of_command(command, i)); i++) {
         if (strlen(option->name) == length && memcmp(option->name, name, length) == 0) {
             return option;
         }
@@ -78,10 +79,10 @@ static const char *suggest(const char *word, const struct yk_command *command)
     const char *names[MAX_NAMES];
     const struct yk_option *option = NULL;
     size_t count = 0;
-    while (count < MAX_NAMES && (option = yk_options_get(command, count))) {
+    while (count < MAX_NAMES && (option = yk_options_get_nth_of_command(command, count))) {
         names[count++] = option->name;
     }
-    return yk_option_nearest_name(word, names, count);
+    return yk_option_suggest_from_names(word, names, count);
 }
 
 static yk_status fail_unknown_option(const struct yk_command *command, const char *word)
@@ -110,8 +111,8 @@ bool yk_option_value_is_file(const struct yk_option *option)
 static yk_status store(struct parser *parser, const struct yk_option *option, const char *word)
 {
     return parser->over_sources
-               ? yk_option_sources_override(parser->command->options, option, word, parser->arena,
-                                            parser->arguments)
+               ? yk_option_override_value(parser->command->options, option, word, parser->arena,
+                                          parser->arguments)
                : yk_option_parse_and_store(option, word, parser->arena, parser->arguments);
 }
 
@@ -162,7 +163,7 @@ static yk_status add_operand(struct parser *parser, const struct yk_operand *ope
         *(const char **)field = word;
         return YK_OK;
     }
-    struct yk_option_strings *words = field;
+    struct yk_option_string_list *words = field;
     if (!words->items) {
         YK_TRY_NEW(parser->arena, words->items, parser->count);
     }
@@ -179,7 +180,8 @@ static const struct yk_operand *next_operand(struct parser *parser)
         const struct yk_operand *operand = &command->operands[parser->operands_read++];
         if (operand->many) {
             /* The words may be read twice. */
-            ((struct yk_option_strings *)(void *)(parser->arguments + operand->offset))->count = 0;
+            ((struct yk_option_string_list *)(void *)(parser->arguments + operand->offset))->count =
+                0;
         }
         return operand;
     }
@@ -248,12 +250,13 @@ static yk_status check_operands(const struct parser *parser)
 static yk_status read_sources(struct parser *parser)
 {
     const struct yk_command *command = parser->command;
-    struct yk_option_sources sources = {0};
+    struct yk_option_files sources = {0};
     YK_TRY(command->sources(parser->arguments, parser->arena, &sources));
     if (sources.count == 0) {
         return YK_OK;
     }
-    YK_TRY(yk_option_sources_apply(command->options, &sources, parser->arena, parser->arguments));
+    YK_TRY(yk_option_apply_defaults_and_files(command->options, &sources, parser->arena,
+                                              parser->arguments));
     parser->next = 0;
     parser->operands_read = 0;
     parser->over_sources = true;

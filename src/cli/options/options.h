@@ -20,7 +20,7 @@ struct yk_command;
 /* Returns whether the value of the option is a file name. Used by shell completion. */
 bool yk_option_value_is_file(const struct yk_option *option);
 
-/* A positional argument. The type of its value is const char *, or struct yk_option_strings if
+/* A positional argument. The type of its value is const char *, or struct yk_option_string_list if
  * `many` is set. */
 struct yk_operand {
     const char *placeholder;
@@ -32,12 +32,13 @@ struct yk_operand {
 };
 
 /* Initializes the members `operands` and `operand_count` of a struct yk_command. */
-#define YK_OPERAND_TABLE(rows_)                                                                    \
+#define YK_OPERAND_ROWS_AND_COUNT(rows_)                                                           \
     .operands = (rows_), .operand_count = sizeof(rows_) / sizeof((rows_)[0])
 
 /* Returns option `number` of a command, or NULL after the last one. The last option of every
  * command is --help. */
-const struct yk_option *yk_options_get(const struct yk_command *command, size_t number);
+const struct yk_option *yk_options_get_nth_of_command(const struct yk_command *command,
+                                                      size_t number);
 
 /*
  * Parses `words` into `arguments`, a zeroed struct of command->arguments_size bytes. Later values
@@ -49,12 +50,12 @@ yk_status yk_options_parse(const struct yk_command *command, char *const *words,
                            struct yk_arena *arena, void *arguments, bool *help) YK_MUST_USE;
 
 /* Appends the name of an option and the placeholder of its value, such as "--devices N". */
-void yk_options_write_name(const struct yk_option *option, struct yk_text *out);
+void yk_options_write_name_and_placeholder(const struct yk_option *option, struct yk_text *out);
 
 /* Appends the help text and the default, such as "Seed of the random numbers (default: 1)". */
-void yk_options_write_help(const struct yk_option *option, struct yk_text *out);
+void yk_options_write_help_and_default(const struct yk_option *option, struct yk_text *out);
 
 /* Appends the names of the choices, such as "fp32 tf32 fp16 bf16". */
-void yk_options_write_choices(yk_option_choice_getter choices, struct yk_text *out);
+void yk_options_write_choice_names(yk_option_choice_getter choices, struct yk_text *out);
 
 #endif

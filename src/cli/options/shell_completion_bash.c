@@ -3,7 +3,7 @@
 static void add_option_names(const struct yk_command *command, struct yk_text *out)
 {
     const struct yk_option *option = NULL;
-    for (size_t i = 0; (option = yk_options_get(command, i)); i++) {
+    for (size_t i = 0; (option = yk_options_get_nth_of_command(command, i)); i++) {
         yk_text_addf(out, "%s--%s", i > 0 ? " " : "", option->name);
     }
 }
@@ -19,7 +19,7 @@ static void add_values(const struct yk_command *command, struct yk_text *out)
         yk_text_addf(out, "    %s,--%s)\n", command->name, option->name);
         if (option->choices) {
             yk_text_add(out, "        words='");
-            yk_options_write_choices(option->choices, out);
+            yk_options_write_choice_names(option->choices, out);
             yk_text_add(out, "'\n");
         } else {
             yk_text_addf(out, "        files=%s\n", yk_option_value_is_file(option) ? "yes" : "");
@@ -40,7 +40,7 @@ static void add_words(const struct yk_command *command, struct yk_text *out)
         yk_text_add(out, "        else\n            ");
         if (choices) {
             yk_text_add(out, "words='");
-            yk_options_write_choices(choices, out);
+            yk_options_write_choice_names(choices, out);
             yk_text_add(out, "'\n");
         } else {
             yk_text_add(out, "files=yes\n");
@@ -67,7 +67,7 @@ static void write_script(struct yk_text *out)
                      "    case $verb,$before in\n"
                      "    ,)\n"
                      "        words='");
-    yk_options_write_choices(yk_command_verb_choices, out);
+    yk_options_write_choice_names(yk_command_get_verb_choice, out);
     yk_text_add(out, " ");
     add_option_names(yk_command_get_table()->root, out);
     yk_text_add(out, "'\n        ;;\n");

@@ -14,7 +14,7 @@ static void add_quoted(struct yk_text *out, const char *words)
 static void add_choices(yk_option_choice_getter choices, struct yk_text *out)
 {
     yk_text_add(out, " -a '");
-    yk_options_write_choices(choices, out);
+    yk_options_write_choice_names(choices, out);
     yk_text_add(out, "'");
 }
 
@@ -30,7 +30,7 @@ static void begin(const struct yk_command *command, struct yk_text *out)
 static void add_options(const struct yk_command *command, struct yk_text *out)
 {
     const struct yk_option *option = NULL;
-    for (size_t i = 0; (option = yk_options_get(command, i)); i++) {
+    for (size_t i = 0; (option = yk_options_get_nth_of_command(command, i)); i++) {
         begin(command, out);
         yk_text_addf(out, " -l %s", option->name);
         if (option->placeholder) {

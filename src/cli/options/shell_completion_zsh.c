@@ -20,7 +20,7 @@ static void add_escaped(struct yk_text *out, const char *words)
 static void add_choices(yk_option_choice_getter choices, struct yk_text *out)
 {
     yk_text_add(out, "(");
-    yk_options_write_choices(choices, out);
+    yk_options_write_choice_names(choices, out);
     yk_text_add(out, ")");
 }
 
@@ -44,7 +44,7 @@ static void add_command(const struct yk_command *command, struct yk_text *out)
 {
     yk_text_addf(out, "    %s)\n        _arguments -S", command->name);
     const struct yk_option *option = NULL;
-    for (size_t i = 0; (option = yk_options_get(command, i)); i++) {
+    for (size_t i = 0; (option = yk_options_get_nth_of_command(command, i)); i++) {
         add_option(option, out);
     }
     for (size_t i = 0; i < command->operand_count; i++) {
@@ -79,7 +79,8 @@ static void write_script(struct yk_text *out)
                      "    elif ((CURRENT == 2)); then\n"
                      "        _arguments -S");
     const struct yk_option *option = NULL;
-    for (size_t i = 0; (option = yk_options_get(yk_command_get_table()->root, i)); i++) {
+    for (size_t i = 0; (option = yk_options_get_nth_of_command(yk_command_get_table()->root, i));
+         i++) {
         add_option(option, out);
     }
     yk_text_add(out, "\n        return\n"

@@ -1,6 +1,6 @@
 #include "comm/mpi/mpi_internal.h"
 
-#include "comm/elements.h"
+#include "comm/host_arithmetic.h"
 
 #include <assert.h>
 #include <string.h>
@@ -39,17 +39,17 @@ static void sum_up(const struct yk_comm_all_reduce *op)
     for (int32_t i = 0; i < op->group->members; i++) {
         const void *numbers = numbers_of(op, i);
         if (i == 0 && wide) {
-            yk_comm_elements_to_fp32(op->type, op->count, numbers, sum);
+            yk_host_arithmetic_convert_to_fp32(op->type, op->count, numbers, sum);
         } else if (i == 0) {
             memcpy(sum, numbers, bytes_of(op));
         } else if (wide) {
-            yk_comm_elements_add_fp32(op->type, op->count, numbers, sum);
+            yk_host_arithmetic_add_to_fp32_sum(op->type, op->count, numbers, sum);
         } else {
-            yk_comm_elements_add(op->type, op->count, numbers, sum);
+            yk_host_arithmetic_add_arrays(op->type, op->count, numbers, sum);
         }
     }
     if (wide) {
-        yk_comm_elements_from_fp32(op->type, op->count, sum, op->numbers);
+        yk_host_arithmetic_convert_from_fp32(op->type, op->count, sum, op->numbers);
     } else {
         memcpy(op->numbers, sum, bytes_of(op));
     }
@@ -130,7 +130,7 @@ bool yk_mpi_direct_broadcast(const struct yk_comm_broadcast *op)
 }
 
 /* Messages of one tag arrive in the order in which they were sent. */
-bool yk_mpi_direct_message(const struct yk_comm_send_recv *op, bool is_sent)
+bool yk_mpi_direct_send_or_recv(const struct yk_comm_send_recv *op, bool is_sent)
 {
     struct yk_comm_world *world = op->world;
     const size_t block = world->options.block_bytes;

@@ -114,7 +114,7 @@ static void run_open(void *user)
     send_eagerly();
     const int code = join_world(world);
     if (code != MPI_SUCCESS) {
-        (void)yk_mpi_transfer_fail(world, code, "mpi: joining the other ranks");
+        (void)yk_mpi_transfer_set_world_failure(world, code, "mpi: joining the other ranks");
     }
 }
 
@@ -211,7 +211,7 @@ static void run_group(void *user)
         code = yk_mpi_transfer_wait_request(world, &request, &status);
     }
     if (code != MPI_SUCCESS) {
-        (void)yk_mpi_transfer_fail(world, code, "mpi: making a group");
+        (void)yk_mpi_transfer_set_world_failure(world, code, "mpi: making a group");
     } else if (max[0] != ~max[1]) {
         yk_first_failure_set(&world->failure, YK_ERROR_INPUT,
                              "mpi: a group is not the same on all ranks");
@@ -279,8 +279,8 @@ ENQUEUED(all_reduce, yk_comm_all_reduce, group->world,
 ENQUEUED(all_gather, yk_comm_all_gather, group->world, yk_mpi_ring_all_gather(op))
 ENQUEUED(reduce_scatter, yk_comm_reduce_scatter, group->world, yk_mpi_ring_reduce_scatter(op))
 ENQUEUED(broadcast, yk_comm_broadcast, group->world, yk_mpi_direct_broadcast(op))
-ENQUEUED(send, yk_comm_send_recv, world, yk_mpi_direct_message(op, true))
-ENQUEUED(recv, yk_comm_send_recv, world, yk_mpi_direct_message(op, false))
+ENQUEUED(send, yk_comm_send_recv, world, yk_mpi_direct_send_or_recv(op, true))
+ENQUEUED(recv, yk_comm_send_recv, world, yk_mpi_direct_send_or_recv(op, false))
 
 /* ---- the end ---- */
 
@@ -308,8 +308,8 @@ static void end_all(struct yk_comm_world *world, int code)
 extern const struct yk_comm_backend yk_comm_plugin;
 __attribute__((visibility("default"))) const struct yk_comm_backend yk_comm_plugin = {
     .name = "mpi",
-    YK_COMM_TABLE_WORLD_FUNCTIONS,
+    YK_COMM_BACKEND_INIT_WORLD_FUNCTIONS,
     .group_create = create_group,
     .group_destroy = destroy_group,
-    YK_COMM_TABLE_OPS(mpi),
+    YK_COMM_BACKEND_INIT_OPS(mpi),
 };

@@ -75,7 +75,7 @@ int yk_mpi_transfer_wait_request(struct yk_comm_world *world, MPI_Request *reque
                                  MPI_Status *out);
 
 /* Sets the failure of the world, with the message "DOING: error message of MPI". Returns false. */
-bool yk_mpi_transfer_fail(struct yk_comm_world *world, int code, const char *doing);
+bool yk_mpi_transfer_set_world_failure(struct yk_comm_world *world, int code, const char *doing);
 
 /* ---- ring.c: ring collectives; they return false if the world has failed ---- */
 
@@ -91,6 +91,6 @@ bool yk_mpi_direct_is_faster_than_ring(const struct yk_comm_all_reduce *op);
 bool yk_mpi_direct_all_reduce(const struct yk_comm_all_reduce *op);
 
 bool yk_mpi_direct_broadcast(const struct yk_comm_broadcast *op);
-bool yk_mpi_direct_message(const struct yk_comm_send_recv *op, bool is_sent);
+bool yk_mpi_direct_send_or_recv(const struct yk_comm_send_recv *op, bool is_sent);
 
 #endif

@@ -5,8 +5,8 @@
  */
 #include "comm/mpi/mpi_internal.h"
 
-#include "comm/elements.h"
-#include "comm/parts.h"
+#include "comm/host_arithmetic.h"
+#include "comm/part_offsets.h"
 
 #include <string.h>
 
@@ -53,7 +53,7 @@ bool yk_mpi_ring_all_gather(const struct yk_comm_all_gather *op)
     if (place != op->own && own_size > 0) {
         memcpy(place, op->own, (size_t)own_size);
     }
-    const int64_t longest = yk_comm_parts_longest(op->offsets, group->members) * unit;
+    const int64_t longest = yk_part_offsets_max_length(op->offsets, group->members) * unit;
     for (int64_t at = 0; at < longest; at += block) {
         for (int32_t step = 0; step < group->members - 1; step++) {
             const struct span out =
@@ -80,11 +80,11 @@ static enum yk_comm_data_type wire_type(const struct yk_comm_reduce_scatter *op)
 /* The numbers of `whole` as they travel: in `room`, or where they are. */
 static void *load(const struct yk_comm_reduce_scatter *op, struct span span, void *room)
 {
-    void *numbers = yk_comm_elements_pointer_at(op->type, op->whole, span.first);
+    void *numbers = yk_comm_data_type_element_pointer(op->type, op->whole, span.first);
     if (wire_type(op) == op->type) {
         return numbers;
     }
-    yk_comm_elements_to_fp32(op->type, span.count, numbers, room);
+    yk_host_arithmetic_convert_to_fp32(op->type, span.count, numbers, room);
     return room;
 }
 
@@ -93,22 +93,22 @@ static void add(const struct yk_comm_reduce_scatter *op, int64_t count, const vo
                 void *sum)
 {
     if (wire_type(op) == op->type) {
-        yk_comm_elements_add(op->type, count, numbers, sum);
+        yk_host_arithmetic_add_arrays(op->type, count, numbers, sum);
     } else {
-        yk_comm_elements_add_fp32(op->type, count, numbers, sum);
+        yk_host_arithmetic_add_to_fp32_sum(op->type, count, numbers, sum);
     }
 }
 
 /* The block's sum, all members' by now, to its place in `own`. */
 static void store_sum(const struct yk_comm_reduce_scatter *op, struct span span, void *sum)
 {
-    void *own =
-        yk_comm_elements_pointer_at(op->type, op->own, span.first - op->offsets[op->group->me]);
+    void *own = yk_comm_data_type_element_pointer(op->type, op->own,
+                                                  span.first - op->offsets[op->group->me]);
     if (op->accumulate && span.count > 0) {
         add(op, span.count, own, sum);
     }
     if (wire_type(op) != op->type) {
-        yk_comm_elements_from_fp32(op->type, span.count, sum, own);
+        yk_host_arithmetic_convert_from_fp32(op->type, span.count, sum, own);
     } else if (own != sum && span.count > 0) {
         memcpy(own, sum, (size_t)span.count * yk_comm_data_type_bytes(op->type));
     }
@@ -128,7 +128,7 @@ static void add_part(void *user, size_t at, size_t size)
     const struct yk_comm_reduce_scatter *op = passing->op;
     const size_t width = yk_comm_data_type_bytes(wire_type(op));
     const int64_t first = passing->first + (int64_t)(at / width);
-    add(op, (int64_t)(size / width), yk_comm_elements_pointer_at(op->type, op->whole, first),
+    add(op, (int64_t)(size / width), yk_comm_data_type_element_pointer(op->type, op->whole, first),
         passing->sum + at);
 }
 
@@ -164,7 +164,7 @@ bool yk_mpi_ring_reduce_scatter(const struct yk_comm_reduce_scatter *op)
     const struct yk_comm_group *group = op->group;
     const int64_t block =
         (int64_t)(group->world->options.block_bytes / yk_comm_data_type_bytes(wire_type(op)));
-    const int64_t longest = yk_comm_parts_longest(op->offsets, group->members);
+    const int64_t longest = yk_part_offsets_max_length(op->offsets, group->members);
     for (int64_t at = 0; at < longest; at += block) {
         if (!reduce_scatter_block(op, at, block)) {
             return false;
@@ -181,7 +181,7 @@ bool yk_mpi_ring_all_reduce(const struct yk_comm_all_reduce *op)
     for (int32_t i = 0; i <= group->members; i++) {
         group->firsts[i] = op->count / group->members * i + (i < rest ? i : rest);
     }
-    void *own = yk_comm_elements_pointer_at(op->type, op->numbers, group->firsts[group->me]);
+    void *own = yk_comm_data_type_element_pointer(op->type, op->numbers, group->firsts[group->me]);
     const struct yk_comm_reduce_scatter reduce_scatter = {
         .group = group,
         .whole = op->numbers,

@@ -66,7 +66,7 @@ int yk_mpi_transfer_wait_request(struct yk_comm_world *world, MPI_Request *reque
     }
 }
 
-bool yk_mpi_transfer_fail(struct yk_comm_world *world, int code, const char *doing)
+bool yk_mpi_transfer_set_world_failure(struct yk_comm_world *world, int code, const char *doing)
 {
     char text[MPI_MAX_ERROR_STRING] = "";
     int length = 0;
@@ -82,7 +82,7 @@ static bool fail_segment(struct yk_comm_world *world, const struct yk_mpi_transf
     (void)snprintf(doing, sizeof doing,
                    segment->is_sent ? "sending to rank %d" : "receiving from rank %d",
                    (int)segment->peer);
-    return yk_mpi_transfer_fail(world, code, doing);
+    return yk_mpi_transfer_set_world_failure(world, code, doing);
 }
 
 /* Segments in flight. Slot s carries parts of segment s mod count, one after the other; a slot with

@@ -10,7 +10,8 @@
 
 static const double poll_s = 0.02; /* between two checks whether the world has failed */
 
-bool yk_nccl_call_fail(struct yk_comm_world *world, ncclResult_t result, const char *doing)
+bool yk_nccl_call_set_world_failure(struct yk_comm_world *world, ncclResult_t result,
+                                    const char *doing)
 {
     char sentence[YK_FIRST_FAILURE_MESSAGE_SIZE];
     const char *more = ncclGetLastError(NULL);
@@ -114,7 +115,7 @@ static void fail_timed_out(struct yk_comm_world *world, const char *doing, doubl
         doing, (int)world->size, max_s);
 }
 
-bool yk_nccl_call_run(struct yk_nccl_call_with_deadline *call, double max_s)
+bool yk_nccl_call_run_with_deadline(struct yk_nccl_call_with_deadline *call, double max_s)
 {
     struct yk_comm_world *world = call->world;
     pthread_t thread;
@@ -137,5 +138,5 @@ bool yk_nccl_call_run(struct yk_nccl_call_with_deadline *call, double max_s)
     const ncclResult_t result = thread_call->result;
     *call = thread_call->call;
     free_call(thread_call);
-    return result == ncclSuccess || yk_nccl_call_fail(world, result, call->doing);
+    return result == ncclSuccess || yk_nccl_call_set_world_failure(world, result, call->doing);
 }

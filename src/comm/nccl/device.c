@@ -24,7 +24,7 @@ static ncclDataType_t type_of(enum yk_comm_data_type type)
 
 static bool note(const struct yk_comm_group *group, ncclResult_t result, const char *doing)
 {
-    return result == ncclSuccess || yk_nccl_call_fail(group->world, result, doing);
+    return result == ncclSuccess || yk_nccl_call_set_world_failure(group->world, result, doing);
 }
 
 /* Whether all parts are as long as the first, but for the last one, which may be longer. */
@@ -66,7 +66,7 @@ static bool suits_padding(const struct yk_comm_group *group, const void *whole,
 {
     const int64_t all = firsts[group->members] - firsts[0];
     return !is_in_stage(group->world, whole) &&
-           yk_comm_parts_longest(firsts, group->members) * group->members <= 2 * all &&
+           yk_part_offsets_max_length(firsts, group->members) * group->members <= 2 * all &&
            (size_t)group->members * size <= YK_NCCL_DEVICE_STAGE_BYTES;
 }
 
@@ -74,22 +74,23 @@ static ncclResult_t all_gather_padded(const struct yk_comm_group *group, const v
                                       void *whole, const int64_t *firsts, size_t size)
 {
     struct yk_comm_world *world = group->world;
-    const int64_t longest = yk_comm_parts_longest(firsts, group->members);
+    const int64_t longest = yk_part_offsets_max_length(firsts, group->members);
     const int64_t block = YK_NCCL_DEVICE_STAGE_BYTES / group->members / (int64_t)size;
     ncclResult_t result = ncclSuccess;
     for (int64_t at = 0; result == ncclSuccess && at < longest; at += block) {
         const size_t room = (size_t)yk_number_min(longest - at, block) * size;
         char *mine = world->stage + (size_t)group->me * room;
-        yk_nccl_staging_copy(world, mine, (const char *)own + at * (int64_t)size,
-                             (size_t)yk_comm_parts_block_count(firsts, group->me, at, block) *
-                                 size);
+        yk_nccl_staging_enqueue_copy(
+            world, mine, (const char *)own + at * (int64_t)size,
+            (size_t)yk_part_offsets_block_length(firsts, group->me, at, block) * size);
         result = !is_usable(world) ? ncclRemoteError
                                    : ncclAllGather(mine, world->stage, room, ncclUint8, group->comm,
                                                    world->stream);
         for (int32_t i = 0; result == ncclSuccess && i < group->members; i++) {
-            yk_nccl_staging_copy(world, (char *)whole + (firsts[i] + at) * (int64_t)size,
-                                 world->stage + (size_t)i * room,
-                                 (size_t)yk_comm_parts_block_count(firsts, i, at, block) * size);
+            yk_nccl_staging_enqueue_copy(
+                world, (char *)whole + (firsts[i] + at) * (int64_t)size,
+                world->stage + (size_t)i * room,
+                (size_t)yk_part_offsets_block_length(firsts, i, at, block) * size);
         }
     }
     return result;
@@ -101,25 +102,26 @@ static ncclResult_t reduce_scatter_padded(const struct yk_comm_group *group, con
 {
     struct yk_comm_world *world = group->world;
     const size_t size = yk_comm_data_type_bytes(type);
-    const int64_t longest = yk_comm_parts_longest(firsts, group->members);
+    const int64_t longest = yk_part_offsets_max_length(firsts, group->members);
     const int64_t block = YK_NCCL_DEVICE_STAGE_BYTES / group->members / (int64_t)size;
     ncclResult_t result = ncclSuccess;
     for (int64_t at = 0; result == ncclSuccess && at < longest; at += block) {
         const int64_t room = yk_number_min(longest - at, block);
-        char *mine = yk_comm_elements_pointer_at(type, world->stage, group->me * room);
+        char *mine = yk_comm_data_type_element_pointer(type, world->stage, group->me * room);
         for (int32_t i = 0; i < group->members; i++) {
-            yk_nccl_staging_copy(world, yk_comm_elements_pointer_at(type, world->stage, i * room),
-                                 yk_comm_elements_pointer_at(type, whole, firsts[i] + at),
-                                 (size_t)yk_comm_parts_block_count(firsts, i, at, block) * size);
+            yk_nccl_staging_enqueue_copy(
+                world, yk_comm_data_type_element_pointer(type, world->stage, i * room),
+                yk_comm_data_type_element_pointer(type, whole, firsts[i] + at),
+                (size_t)yk_part_offsets_block_length(firsts, i, at, block) * size);
         }
         result = !is_usable(world)
                      ? ncclRemoteError
                      : ncclReduceScatter(world->stage, mine, (size_t)room, type_of(type), ncclSum,
                                          group->comm, world->stream);
         if (result == ncclSuccess) {
-            yk_nccl_staging_copy(world, yk_comm_elements_pointer_at(type, out, at), mine,
-                                 (size_t)yk_comm_parts_block_count(firsts, group->me, at, block) *
-                                     size);
+            yk_nccl_staging_enqueue_copy(
+                world, yk_comm_data_type_element_pointer(type, out, at), mine,
+                (size_t)yk_part_offsets_block_length(firsts, group->me, at, block) * size);
         }
     }
     return result;
@@ -194,7 +196,7 @@ static ncclResult_t reduce_scatter_unequal(const struct yk_comm_group *group, co
 {
     ncclResult_t result = ncclGroupStart();
     for (int32_t i = 0; result == ncclSuccess && i < group->members; i++) {
-        void *place = yk_comm_elements_pointer_at(type, whole, firsts[i]);
+        void *place = yk_comm_data_type_element_pointer(type, whole, firsts[i]);
         const size_t count = (size_t)(firsts[i + 1] - firsts[i]);
         if (count > 0) {
             result = ncclReduce(place, i == group->me ? out : place, count, type_of(type), ncclSum,
@@ -212,16 +214,16 @@ static ncclResult_t reduce_scatter_equal(const struct yk_comm_group *group, cons
     const int32_t last = group->members - 1;
     const int64_t length = firsts[1] - firsts[0];
     const int64_t rest = rest_of(group, firsts);
-    void *place = yk_comm_elements_pointer_at(type, whole, rest);
+    void *place = yk_comm_data_type_element_pointer(type, whole, rest);
     ncclResult_t result = ncclGroupStart();
     if (result == ncclSuccess && length > 0) {
-        result = ncclReduceScatter(yk_comm_elements_pointer_at(type, whole, firsts[0]), out,
+        result = ncclReduceScatter(yk_comm_data_type_element_pointer(type, whole, firsts[0]), out,
                                    (size_t)length, type_of(type), ncclSum, group->comm,
                                    group->world->stream);
     }
     if (result == ncclSuccess && firsts[group->members] > rest) {
         result = ncclReduce(
-            place, group->me == last ? yk_comm_elements_pointer_at(type, out, length) : place,
+            place, group->me == last ? yk_comm_data_type_element_pointer(type, out, length) : place,
             (size_t)(firsts[group->members] - rest), type_of(type), ncclSum, last, group->comm,
             group->world->stream);
     }
@@ -261,5 +263,6 @@ bool yk_nccl_device_send_recv(struct yk_comm_world *world, void *bytes, size_t s
     const ncclResult_t result =
         is_sent ? ncclSend(bytes, size, ncclUint8, peer, world->comm, world->stream)
                 : ncclRecv(bytes, size, ncclUint8, peer, world->comm, world->stream);
-    return result == ncclSuccess || yk_nccl_call_fail(world, result, is_sent ? "send" : "receive");
+    return result == ncclSuccess ||
+           yk_nccl_call_set_world_failure(world, result, is_sent ? "send" : "receive");
 }

@@ -33,10 +33,10 @@ static void all_reduce_in_blocks(const struct yk_comm_all_reduce *op,
     bool goes = true;
     for (int64_t at = 0; goes && at < op->count; at += block) {
         const int64_t now = yk_number_min(op->count - at, block);
-        void *place = yk_comm_elements_pointer_at(op->type, op->numbers, at);
-        yk_nccl_staging_convert(world, world->stage, wire_type, place, op->type, now);
+        void *place = yk_comm_data_type_element_pointer(op->type, op->numbers, at);
+        yk_nccl_staging_enqueue_convert(world, world->stage, wire_type, place, op->type, now);
         goes = yk_nccl_device_all_reduce(op->group, world->stage, now, wire_type);
-        yk_nccl_staging_convert(world, place, op->type, world->stage, wire_type, now);
+        yk_nccl_staging_enqueue_convert(world, place, op->type, world->stage, wire_type, now);
     }
 }
 
@@ -47,7 +47,7 @@ void yk_nccl_enqueue_all_reduce(const struct yk_comm_all_reduce *op)
     if (op->count == 0 || !yk_nccl_enqueue_lock(world)) {
         return;
     }
-    if (wire_type == op->type && yk_nccl_staging_is_on_device(op->numbers)) {
+    if (wire_type == op->type && yk_nccl_staging_is_device_memory(op->numbers)) {
         (void)yk_nccl_device_all_reduce(op->group, op->numbers, op->count, op->type);
     } else {
         all_reduce_in_blocks(op, wire_type);
@@ -62,7 +62,7 @@ void yk_nccl_enqueue_all_reduce(const struct yk_comm_all_reduce *op)
 static void transfer_in_blocks(struct yk_comm_world *world, const struct yk_comm_group *group,
                                int32_t peer, void *bytes, size_t size, bool is_sent)
 {
-    const bool is_near = yk_nccl_staging_is_on_device(bytes);
+    const bool is_near = yk_nccl_staging_is_device_memory(bytes);
     const size_t block = is_near ? size : YK_NCCL_DEVICE_STAGE_BYTES;
     bool goes = true;
     for (size_t at = 0; goes && at < size; at += block) {
@@ -70,12 +70,12 @@ static void transfer_in_blocks(struct yk_comm_world *world, const struct yk_comm
         char *here = (char *)bytes + at;
         char *place = is_near ? here : world->stage;
         if (is_sent) {
-            yk_nccl_staging_copy(world, place, here, now);
+            yk_nccl_staging_enqueue_copy(world, place, here, now);
         }
         goes = group ? yk_nccl_device_broadcast(group, place, now, peer)
                      : yk_nccl_device_send_recv(world, place, now, peer, is_sent);
         if (!is_sent) {
-            yk_nccl_staging_copy(world, here, place, now);
+            yk_nccl_staging_enqueue_copy(world, here, place, now);
         }
     }
 }
@@ -143,19 +143,19 @@ static void all_gather_in_blocks(const struct yk_comm_all_gather *op, int64_t bl
     const struct yk_comm_group *group = op->group;
     struct yk_comm_world *world = group->world;
     const int64_t size = (int64_t)op->element_bytes;
-    const int64_t longest = yk_comm_parts_longest(op->offsets, group->members);
+    const int64_t longest = yk_part_offsets_max_length(op->offsets, group->members);
     bool goes = true;
     for (int64_t at = 0; goes && at < longest; at += block) {
-        yk_comm_parts_pack_block(op->offsets, group->members, at, block, group->firsts);
+        yk_part_offsets_make_block_offsets(op->offsets, group->members, at, block, group->firsts);
         char *own = world->stage + group->firsts[group->me] * size;
-        yk_nccl_staging_copy(world, own, (const char *)op->own + at * size,
-                             (size_t)(packed(group, group->me) * size));
+        yk_nccl_staging_enqueue_copy(world, own, (const char *)op->own + at * size,
+                                     (size_t)(packed(group, group->me) * size));
         goes =
             yk_nccl_device_all_gather(group, own, world->stage, group->firsts, op->element_bytes);
         for (int32_t i = 0; i < group->members; i++) {
-            yk_nccl_staging_copy(world, element(op, op->offsets[i] + at),
-                                 world->stage + group->firsts[i] * size,
-                                 (size_t)(packed(group, i) * size));
+            yk_nccl_staging_enqueue_copy(world, element(op, op->offsets[i] + at),
+                                         world->stage + group->firsts[i] * size,
+                                         (size_t)(packed(group, i) * size));
         }
     }
 }
@@ -183,13 +183,13 @@ void yk_nccl_enqueue_all_gather(const struct yk_comm_all_gather *op)
         !yk_nccl_enqueue_lock(world)) {
         return;
     }
-    if (!yk_nccl_staging_is_on_device(op->whole)) {
+    if (!yk_nccl_staging_is_device_memory(op->whole)) {
         all_gather_bytes(op);
     } else {
         char *place = element(op, op->offsets[group->me]);
-        const bool is_near = count == 0 || yk_nccl_staging_is_on_device(op->own);
+        const bool is_near = count == 0 || yk_nccl_staging_is_device_memory(op->own);
         if (!is_near) {
-            yk_nccl_staging_copy(world, place, op->own, (size_t)count * op->element_bytes);
+            yk_nccl_staging_enqueue_copy(world, place, op->own, (size_t)count * op->element_bytes);
         }
         (void)yk_nccl_device_all_gather(group, is_near && count > 0 ? op->own : place, op->whole,
                                         op->offsets, op->element_bytes);
@@ -204,12 +204,12 @@ static void store_sum(const struct yk_comm_reduce_scatter *op, int64_t at, void 
                       enum yk_comm_data_type wire_type, void *spare)
 {
     struct yk_comm_world *world = op->group->world;
-    void *own = yk_comm_elements_pointer_at(op->type, op->own, at);
+    void *own = yk_comm_data_type_element_pointer(op->type, op->own, at);
     if (op->accumulate && count > 0) {
-        yk_nccl_staging_convert(world, spare, wire_type, own, op->type, count);
-        yk_nccl_staging_add(world, sum, spare, count, wire_type);
+        yk_nccl_staging_enqueue_convert(world, spare, wire_type, own, op->type, count);
+        yk_nccl_staging_enqueue_add(world, sum, spare, count, wire_type);
     }
-    yk_nccl_staging_convert(world, own, op->type, sum, wire_type, count);
+    yk_nccl_staging_enqueue_convert(world, own, op->type, sum, wire_type, count);
 }
 
 static void reduce_scatter_in_blocks(const struct yk_comm_reduce_scatter *op,
@@ -219,20 +219,23 @@ static void reduce_scatter_in_blocks(const struct yk_comm_reduce_scatter *op,
     struct yk_comm_world *world = group->world;
     const int64_t block = YK_NCCL_DEVICE_STAGE_BYTES / (group->members + 1) /
                           (int64_t)yk_comm_data_type_bytes(wire_type);
-    const int64_t longest = yk_comm_parts_longest(op->offsets, group->members);
+    const int64_t longest = yk_part_offsets_max_length(op->offsets, group->members);
     bool goes = true;
     for (int64_t at = 0; goes && at < longest; at += block) {
-        yk_comm_parts_pack_block(op->offsets, group->members, at, block, group->firsts);
+        yk_part_offsets_make_block_offsets(op->offsets, group->members, at, block, group->firsts);
         for (int32_t i = 0; i < group->members; i++) {
-            yk_nccl_staging_convert(
-                world, yk_comm_elements_pointer_at(wire_type, world->stage, group->firsts[i]),
-                wire_type, yk_comm_elements_pointer_at(op->type, op->whole, op->offsets[i] + at),
+            yk_nccl_staging_enqueue_convert(
+                world, yk_comm_data_type_element_pointer(wire_type, world->stage, group->firsts[i]),
+                wire_type,
+                yk_comm_data_type_element_pointer(op->type, op->whole, op->offsets[i] + at),
                 op->type, packed(group, i));
         }
-        void *sum = yk_comm_elements_pointer_at(wire_type, world->stage, group->firsts[group->me]);
+        void *sum =
+            yk_comm_data_type_element_pointer(wire_type, world->stage, group->firsts[group->me]);
         goes = yk_nccl_device_reduce_scatter(group, world->stage, sum, group->firsts, wire_type);
-        store_sum(op, at, sum, packed(group, group->me), wire_type,
-                  yk_comm_elements_pointer_at(wire_type, world->stage, group->members * block));
+        store_sum(
+            op, at, sum, packed(group, group->me), wire_type,
+            yk_comm_data_type_element_pointer(wire_type, world->stage, group->members * block));
     }
 }
 
@@ -242,20 +245,20 @@ static void reduce_scatter_directly(const struct yk_comm_reduce_scatter *op)
     const struct yk_comm_group *group = op->group;
     struct yk_comm_world *world = group->world;
     const int64_t count = op->offsets[group->me + 1] - op->offsets[group->me];
-    char *place = yk_comm_elements_pointer_at(op->type, op->whole, op->offsets[group->me]);
-    const bool is_near = count > 0 && yk_nccl_staging_is_on_device(op->own);
+    char *place = yk_comm_data_type_element_pointer(op->type, op->whole, op->offsets[group->me]);
+    const bool is_near = count > 0 && yk_nccl_staging_is_device_memory(op->own);
     void *out = is_near && !op->accumulate ? op->own : place;
     if (!yk_nccl_device_reduce_scatter(group, op->whole, out, op->offsets, op->type)) {
         return;
     }
     if (is_near && op->accumulate) {
-        yk_nccl_staging_add(world, op->own, place, count, op->type);
+        yk_nccl_staging_enqueue_add(world, op->own, place, count, op->type);
         return;
     }
     const int64_t max_count =
         YK_NCCL_DEVICE_STAGE_BYTES / (int64_t)yk_comm_data_type_bytes(op->type);
     for (int64_t at = 0; !is_near && at < count; at += max_count) {
-        store_sum(op, at, yk_comm_elements_pointer_at(op->type, place, at),
+        store_sum(op, at, yk_comm_data_type_element_pointer(op->type, place, at),
                   yk_number_min(count - at, max_count), op->type, world->stage);
     }
 }
@@ -267,7 +270,7 @@ void yk_nccl_enqueue_reduce_scatter(const struct yk_comm_reduce_scatter *op)
     if (op->offsets[group->members] == op->offsets[0] || !yk_nccl_enqueue_lock(group->world)) {
         return;
     }
-    if (wire_type == op->type && yk_nccl_staging_is_on_device(op->whole)) {
+    if (wire_type == op->type && yk_nccl_staging_is_device_memory(op->whole)) {
         reduce_scatter_directly(op);
     } else {
         reduce_scatter_in_blocks(op, wire_type);

@@ -15,7 +15,7 @@ static void check_communicator(struct yk_comm_world *world, ncclComm_t comm)
     ncclResult_t result = ncclSuccess;
     if (comm && ncclCommGetAsyncError(comm, &result) == ncclSuccess && result != ncclSuccess &&
         result != ncclInProgress) {
-        (void)yk_nccl_call_fail(world, result, "exchanging");
+        (void)yk_nccl_call_set_world_failure(world, result, "exchanging");
     }
 }
 
@@ -107,7 +107,7 @@ void yk_nccl_error_monitor_abort_communicators(struct yk_comm_world *world)
     until.tv_sec += (time_t)use_s;
     const bool is_locked = pthread_mutex_timedlock(&world->use, &until) == 0;
     (void)pthread_mutex_lock(&world->list);
-    const bool is_done = yk_nccl_call_run(&call, abort_s);
+    const bool is_done = yk_nccl_call_run_with_deadline(&call, abort_s);
     (void)pthread_mutex_unlock(&world->list);
     if (is_locked) {
         (void)pthread_mutex_unlock(&world->use);

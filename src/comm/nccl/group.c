@@ -50,7 +50,7 @@ static yk_status split(struct yk_comm_world *world, int32_t me, int32_t members,
         .color = me < 0 ? NCCL_SPLIT_NOCOLOR : 0,
         .key = me,
     };
-    if (!yk_nccl_call_run(&call, world->timeout_s)) {
+    if (!yk_nccl_call_run_with_deadline(&call, world->timeout_s)) {
         return yk_first_failure_check(&world->failure);
     }
     if (call.comm &&
@@ -138,7 +138,7 @@ void yk_nccl_group_destroy(struct yk_comm_group *group)
     }
     (void)pthread_mutex_unlock(&world->list);
     if (is_sound) {
-        (void)yk_nccl_call_run(&call, world->timeout_s);
+        (void)yk_nccl_call_run_with_deadline(&call, world->timeout_s);
         free_group(group);
     }
 }

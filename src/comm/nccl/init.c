@@ -115,17 +115,18 @@ yk_status yk_nccl_init_broadcast_unique_id(const struct yk_comm_bootstrap *boots
     return YK_OK;
 }
 
-yk_status yk_nccl_init_communicator(struct yk_comm_world *world, const ncclUniqueId *id, int blocks)
+yk_status yk_nccl_init_create_world_communicator(struct yk_comm_world *world,
+                                                 const ncclUniqueId *id, int blocks)
 {
     struct yk_nccl_call_with_deadline call = {.run = run_init,
                                               .world = world,
                                               .doing = "meeting the other ranks",
                                               .id = *id,
                                               .key = blocks};
-    if (yk_nccl_call_run(&call, world->timeout_s)) {
+    if (yk_nccl_call_run_with_deadline(&call, world->timeout_s)) {
         world->comm = call.comm;
         call.run = run_first_exchanges;
-        (void)yk_nccl_call_run(&call, world->timeout_s);
+        (void)yk_nccl_call_run_with_deadline(&call, world->timeout_s);
         world->hosts = call.hosts;
     }
     return yk_first_failure_check(&world->failure);

@@ -137,7 +137,7 @@ static yk_status open_world(const struct yk_comm_options *options, struct yk_com
         return status;
     }
     world->options.bootstrap = NULL;
-    YK_IF_OK(yk_nccl_init_communicator(world, &id, (int)ceil(blocks)));
+    YK_IF_OK(yk_nccl_init_create_world_communicator(world, &id, (int)ceil(blocks)));
     YK_IF_OK(yk_nccl_error_monitor_start(world));
     if (status == YK_OK) {
         *out = world;
@@ -185,7 +185,7 @@ static void close_world(struct yk_comm_world *world)
     struct yk_nccl_call_with_deadline call = {.run = run_close, .world = world, .doing = "leaving"};
     yk_nccl_error_monitor_stop(world);
     if (!yk_first_failure_is_set(&world->failure)) {
-        (void)yk_nccl_call_run(&call, CLOSE_S);
+        (void)yk_nccl_call_run_with_deadline(&call, CLOSE_S);
     }
     yk_nccl_error_monitor_abort_communicators(
         world); /* nothing where they have ended well, or are about to */
@@ -239,9 +239,9 @@ static void end_all(struct yk_comm_world *world, int code)
 extern const struct yk_comm_backend yk_comm_plugin;
 __attribute__((visibility("default"))) const struct yk_comm_backend yk_comm_plugin = {
     .name = "nccl",
-    YK_COMM_TABLE_WORLD_FUNCTIONS,
+    YK_COMM_BACKEND_INIT_WORLD_FUNCTIONS,
     .group_create = yk_nccl_group_create,
     .group_destroy = yk_nccl_group_destroy,
-    YK_COMM_TABLE_OPS(yk_nccl_enqueue),
+    YK_COMM_BACKEND_INIT_OPS(yk_nccl_enqueue),
     .release_device = release_device,
 };

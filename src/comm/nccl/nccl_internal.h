@@ -14,8 +14,8 @@
 #define YK_COMM_NCCL_NCCL_INTERNAL_H
 
 #include "comm/comm.h"
-#include "comm/elements.h"
-#include "comm/parts.h"
+#include "comm/host_arithmetic.h"
+#include "comm/part_offsets.h"
 
 #include <nccl.h>
 #include <pthread.h>
@@ -82,8 +82,8 @@ struct yk_comm_group {
 yk_status yk_nccl_init_broadcast_unique_id(const struct yk_comm_bootstrap *bootstrap,
                                            yk_status mine, ncclUniqueId *out) YK_MUST_USE;
 /* Creates the communicator of the world. It uses at most `blocks` thread blocks (CTAs). */
-yk_status yk_nccl_init_communicator(struct yk_comm_world *world, const ncclUniqueId *id,
-                                    int blocks) YK_MUST_USE;
+yk_status yk_nccl_init_create_world_communicator(struct yk_comm_world *world,
+                                                 const ncclUniqueId *id, int blocks) YK_MUST_USE;
 
 /* ---- group.c ---- */
 
@@ -95,7 +95,8 @@ void yk_nccl_group_destroy(struct yk_comm_group *group);
 
 /* Sets the failure of the world, with the message "nccl, DOING: error message of NCCL". Returns
  * false. */
-bool yk_nccl_call_fail(struct yk_comm_world *world, ncclResult_t result, const char *doing);
+bool yk_nccl_call_set_world_failure(struct yk_comm_world *world, ncclResult_t result,
+                                    const char *doing);
 
 /* A call of NCCL that runs on its own thread, because it may wait for other ranks. */
 struct yk_nccl_call_with_deadline {
@@ -111,7 +112,7 @@ struct yk_nccl_call_with_deadline {
 
 /* Runs the call, and waits for it for at most `max_s` seconds or until the world fails. If the call
  * fails or its thread is abandoned, sets the failure of the world and returns false. */
-bool yk_nccl_call_run(struct yk_nccl_call_with_deadline *call, double max_s);
+bool yk_nccl_call_run_with_deadline(struct yk_nccl_call_with_deadline *call, double max_s);
 
 /* ---- error_monitor.c ---- */
 
@@ -156,16 +157,18 @@ bool yk_nccl_device_send_recv(struct yk_comm_world *world, void *bytes, size_t s
 
 /* ---- staging.c: copies to and from the device, enqueued on the lane ---- */
 
-bool yk_nccl_staging_is_on_device(const void *memory);
+bool yk_nccl_staging_is_device_memory(const void *memory);
 
 /* Copies bytes. `to` and `from` may be host or device memory. */
-void yk_nccl_staging_copy(struct yk_comm_world *world, void *to, const void *from, size_t bytes);
+void yk_nccl_staging_enqueue_copy(struct yk_comm_world *world, void *to, const void *from,
+                                  size_t bytes);
 /* Copies numbers and converts their type. Either `to` or `from` must be in the staging buffer on
  * the device. The other one may be host or device memory. */
-void yk_nccl_staging_convert(struct yk_comm_world *world, void *to, enum yk_comm_data_type to_type,
-                             const void *from, enum yk_comm_data_type from_type, int64_t count);
+void yk_nccl_staging_enqueue_convert(struct yk_comm_world *world, void *to,
+                                     enum yk_comm_data_type to_type, const void *from,
+                                     enum yk_comm_data_type from_type, int64_t count);
 /* Adds each element of `from` to the same element of `to`. Both must be device memory. */
-void yk_nccl_staging_add(struct yk_comm_world *world, void *to, const void *from, int64_t count,
-                         enum yk_comm_data_type type);
+void yk_nccl_staging_enqueue_add(struct yk_comm_world *world, void *to, const void *from,
+                                 int64_t count, enum yk_comm_data_type type);
 
 #endif

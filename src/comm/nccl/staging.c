@@ -20,7 +20,7 @@ static enum cudaMemoryType kind_of(const void *memory)
     return about.type;
 }
 
-bool yk_nccl_staging_is_on_device(const void *memory)
+bool yk_nccl_staging_is_device_memory(const void *memory)
 {
     const enum cudaMemoryType kind = kind_of(memory);
     return kind == cudaMemoryTypeDevice || kind == cudaMemoryTypeManaged;
@@ -39,8 +39,8 @@ static void run_host_work(void *user)
     const size_t number = atomic_load(&world->host_work_done);
     const struct yk_nccl_host_work *work = &world->host_work[number % YK_NCCL_MAX_HOST_WORK];
     if (work->adds) {
-        yk_comm_elements_add(YK_COMM_FP64, (int64_t)(work->bytes / sizeof(double)), work->from,
-                             work->to);
+        yk_host_arithmetic_add_arrays(YK_COMM_FP64, (int64_t)(work->bytes / sizeof(double)),
+                                      work->from, work->to);
     } else {
         memcpy(work->to, work->from, work->bytes);
     }
@@ -80,7 +80,8 @@ static void copy(struct yk_comm_world *world, void *to, const void *from, size_t
     world->options.backend->copy(world->options.lane, to, from, bytes);
 }
 
-void yk_nccl_staging_copy(struct yk_comm_world *world, void *to, const void *from, size_t bytes)
+void yk_nccl_staging_enqueue_copy(struct yk_comm_world *world, void *to, const void *from,
+                                  size_t bytes)
 {
     if (bytes == 0 || to == from) {
         return;
@@ -124,13 +125,14 @@ static void cast(struct yk_comm_world *world, void *to, enum yk_comm_data_type t
     world->options.backend->cast(world->options.lane, &op);
 }
 
-void yk_nccl_staging_convert(struct yk_comm_world *world, void *to, enum yk_comm_data_type to_type,
-                             const void *from, enum yk_comm_data_type from_type, int64_t count)
+void yk_nccl_staging_enqueue_convert(struct yk_comm_world *world, void *to,
+                                     enum yk_comm_data_type to_type, const void *from,
+                                     enum yk_comm_data_type from_type, int64_t count)
 {
     const size_t to_bytes = yk_comm_data_type_bytes(to_type);
     const size_t from_bytes = yk_comm_data_type_bytes(from_type);
     if (to_type == from_type || count == 0) {
-        yk_nccl_staging_copy(world, to, from, (size_t)count * from_bytes);
+        yk_nccl_staging_enqueue_copy(world, to, from, (size_t)count * from_bytes);
         return;
     }
     const bool is_from_known = is_known(from);
@@ -142,8 +144,8 @@ void yk_nccl_staging_convert(struct yk_comm_world *world, void *to, enum yk_comm
         YK_NCCL_HOST_STAGE_BYTES / (int64_t)(is_from_known ? to_bytes : from_bytes);
     for (int64_t at = 0; at < count; at += block) {
         const int64_t now = yk_number_min(count - at, block);
-        const void *here = yk_comm_elements_pointer_at(from_type, from, at);
-        void *there = yk_comm_elements_pointer_at(to_type, to, at);
+        const void *here = yk_comm_data_type_element_pointer(from_type, from, at);
+        void *there = yk_comm_data_type_element_pointer(to_type, to, at);
         if (is_from_known) {
             cast(world, world->host_stage, to_type, here, from_type, now);
             enqueue_host_work(world, there, world->host_stage, (size_t)now * to_bytes, false);
@@ -171,8 +173,8 @@ static void add_doubles(struct yk_comm_world *world, char *to, const char *from,
     }
 }
 
-void yk_nccl_staging_add(struct yk_comm_world *world, void *to, const void *from, int64_t count,
-                         enum yk_comm_data_type type)
+void yk_nccl_staging_enqueue_add(struct yk_comm_world *world, void *to, const void *from,
+                                 int64_t count, enum yk_comm_data_type type)
 {
     const struct yk_add_op op = {
         .count = count, .from = from, .to = to, .type = yk_comm_data_type_to_precision(type)};

@@ -105,7 +105,7 @@ bool yk_connection_verify_proof(const struct yk_connection *connection,
     return yk_sha256_equals_constant_time(proof, record->proof);
 }
 
-bool yk_connection_wait(int fd, bool for_writing, double end_s)
+bool yk_connection_wait_until_ready(int fd, bool for_writing, double end_s)
 {
     for (;;) {
         const double left_s = end_s - yk_clock_now_s();
@@ -133,7 +133,7 @@ static bool send_all(int fd, const void *bytes, size_t size, double end_s)
         if (sent > 0) {
             at += sent;
             size -= (size_t)sent;
-        } else if (!may_go_on(sent) || !yk_connection_wait(fd, true, end_s)) {
+        } else if (!may_go_on(sent) || !yk_connection_wait_until_ready(fd, true, end_s)) {
             return false;
         }
     }
@@ -148,7 +148,7 @@ bool yk_connection_receive_bytes(int fd, void *bytes, size_t size, double end_s)
         if (got > 0) {
             at += got;
             size -= (size_t)got;
-        } else if (!may_go_on(got) || !yk_connection_wait(fd, false, end_s)) {
+        } else if (!may_go_on(got) || !yk_connection_wait_until_ready(fd, false, end_s)) {
             return false;
         }
     }

@@ -93,6 +93,6 @@ bool yk_connection_receive_bytes(int fd, void *bytes, size_t size, double end_s)
 
 /* Waits until `fd` is readable or, if `for_writing` is true, writable. Returns false if this does
  * not happen before `end_s`. */
-bool yk_connection_wait(int fd, bool for_writing, double end_s);
+bool yk_connection_wait_until_ready(int fd, bool for_writing, double end_s);
 
 #endif

@@ -13,12 +13,12 @@ enum {
     ADDRESS_SIZE = 64
 };
 
-size_t yk_network_address_byte_count(int family)
+size_t yk_network_address_family_byte_count(int family)
 {
     return family == AF_INET ? sizeof(struct in_addr) : sizeof(struct in6_addr);
 }
 
-const void *yk_network_address_bytes(const struct sockaddr *address)
+const void *yk_network_address_raw_bytes(const struct sockaddr *address)
 {
     return address->sa_family == AF_INET
                ? (const void *)&((const struct sockaddr_in *)(const void *)address)->sin_addr
@@ -36,8 +36,8 @@ static socklen_t size_of(const struct sockaddr *address)
 static bool is_same(const struct sockaddr *a, const struct sockaddr *b)
 {
     return a->sa_family == b->sa_family && size_of(a) > 0 &&
-           memcmp(yk_network_address_bytes(a), yk_network_address_bytes(b),
-                  yk_network_address_byte_count(a->sa_family)) == 0;
+           memcmp(yk_network_address_raw_bytes(a), yk_network_address_raw_bytes(b),
+                  yk_network_address_family_byte_count(a->sa_family)) == 0;
 }
 
 /* No interface in particular: 0.0.0.0 or ::. */
@@ -108,7 +108,7 @@ yk_status yk_network_address_resolve_host(const char *name, int32_t port,
     return YK_OK;
 }
 
-bool yk_network_address_matches_interface(const char *interface, const char *names)
+bool yk_network_address_is_interface_selected(const char *interface, const char *names)
 {
     const bool exact = names[0] == '=';
     if (names[0] == '^') {
@@ -137,7 +137,7 @@ static yk_status find_interfaces(const char *exactly, const char *hint, int32_t 
     }
     for (const struct ifaddrs *i = interfaces; i; i = i->ifa_next) {
         const bool named = exactly ? strcmp(i->ifa_name, exactly) == 0
-                                   : yk_network_address_matches_interface(i->ifa_name, hint);
+                                   : yk_network_address_is_interface_selected(i->ifa_name, hint);
         if (named && i->ifa_addr && (i->ifa_flags & IFF_UP)) {
             yk_network_address_list_add(&list, i->ifa_addr, port);
         }
@@ -157,7 +157,7 @@ static bool is_loopback(const struct sockaddr *address)
     return address->sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&six->sin6_addr);
 }
 
-bool yk_network_address_is_loopback(const struct yk_network_address_list *list)
+bool yk_network_address_list_is_all_loopback(const struct yk_network_address_list *list)
 {
     bool local = true;
     for (int32_t i = 0; i < list->count; i++) {
@@ -182,7 +182,7 @@ static void follow_hint(const struct yk_network_address_list *hinted, int32_t po
         *list = both;
         return;
     }
-    const bool local = yk_network_address_is_loopback(list);
+    const bool local = yk_network_address_list_is_all_loopback(list);
     for (int32_t i = 0; local && i < hinted->count; i++) {
         yk_network_address_list_add(list, (const struct sockaddr *)&hinted->addresses[i], port);
     }
@@ -237,7 +237,8 @@ bool yk_network_address_listen(const struct yk_network_address_list *list, int32
     return true;
 }
 
-void yk_network_address_describe(const struct yk_network_address_list *list, struct yk_text *out)
+void yk_network_address_list_describe(const struct yk_network_address_list *list,
+                                      struct yk_text *out)
 {
     for (int32_t i = 0; i < list->count; i++) {
         char names[ADDRESS_SIZE] = "";

@@ -47,18 +47,19 @@ yk_status yk_network_address_choose_listening(const struct yk_rendezvous_options
 bool yk_network_address_listen(const struct yk_network_address_list *list, int32_t i, int *out);
 
 /* Returns whether all addresses are loopback addresses, which other machines cannot reach. */
-bool yk_network_address_is_loopback(const struct yk_network_address_list *list);
+bool yk_network_address_list_is_all_loopback(const struct yk_network_address_list *list);
 
 /* Returns whether `names`, a value of NCCL_SOCKET_IFNAME, selects the interface. As in NCCL, each
  * name is a prefix, and a leading "=" means: only exact names. With a leading "^" (exclude), this
  * function returns false for every interface. */
-bool yk_network_address_matches_interface(const char *interface, const char *names);
+bool yk_network_address_is_interface_selected(const char *interface, const char *names);
 
 /* Return the bytes of an IPv4 or IPv6 address without the port, and their number: 4 or 16. */
-const void *yk_network_address_bytes(const struct sockaddr *address);
-size_t yk_network_address_byte_count(int family);
+const void *yk_network_address_raw_bytes(const struct sockaddr *address);
+size_t yk_network_address_family_byte_count(int family);
 
 /* Appends the addresses. Example: "10.0.0.1 and fe80::1". */
-void yk_network_address_describe(const struct yk_network_address_list *list, struct yk_text *out);
+void yk_network_address_list_describe(const struct yk_network_address_list *list,
+                                      struct yk_text *out);
 
 #endif

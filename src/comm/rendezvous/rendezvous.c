@@ -3,8 +3,8 @@
 #include "base/clock.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "comm/rendezvous/client.h"
-#include "comm/rendezvous/listener.h"
+#include "comm/rendezvous/rendezvous_client.h"
+#include "comm/rendezvous/rendezvous_listener.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -44,8 +44,8 @@ static yk_status read_limit(double *out)
     return YK_OK;
 }
 
-yk_status yk_rendezvous_read_environment(const struct yk_launcher *launcher,
-                                         struct yk_rendezvous_options *out)
+yk_status yk_rendezvous_options_from_environment(const struct yk_launcher *launcher,
+                                                 struct yk_rendezvous_options *out)
 {
     struct yk_rendezvous_options found = {
         .rank = launcher->rank,
@@ -84,14 +84,14 @@ static yk_status connect_until_accepted(const struct yk_rendezvous_options *rend
     yk_status status = YK_OK;
     do {
         struct yk_network_address_list addresses;
-        enum yk_rendezvous_client_result end = YK_RENDEZVOUS_CLIENT_RETRY;
+        enum yk_rendezvous_client_connect_result end = YK_RENDEZVOUS_CLIENT_RETRY;
         status = yk_network_address_resolve_host(rendezvous->address, rendezvous->port, &addresses);
         if (status != YK_OK && status != YK_ERROR_LOST) {
             return status; /* lost: a machine that starts late gets its name late */
         }
         const int32_t count = status == YK_OK ? addresses.count : 0;
         for (int32_t i = 0; i < count && end == YK_RENDEZVOUS_CLIENT_RETRY; i++) {
-            end = yk_rendezvous_client_connect(client, &addresses, i, connection, &status);
+            end = yk_rendezvous_client_try_connect(client, &addresses, i, connection, &status);
         }
         if (end != YK_RENDEZVOUS_CLIENT_RETRY) {
             return end == YK_RENDEZVOUS_CLIENT_WRONG_TOKEN ? fail_token(rendezvous) : status;
@@ -121,7 +121,7 @@ static yk_status await(const struct yk_rendezvous_options *rendezvous,
     }
     yk_status refused = YK_OK;
     if (out->kind == YK_CONNECTION_REFUSED &&
-        yk_rendezvous_client_receive_refusal(connection, out, end_s, &refused)) {
+        yk_rendezvous_client_receive_refusal_message(connection, out, end_s, &refused)) {
         return refused;
     }
     return out->kind == kind ? YK_OK : fail_token(rendezvous);
@@ -219,9 +219,9 @@ static yk_status fail_missing(struct server *server)
                      "for all",
                      server->listener.rejected);
     }
-    if (yk_network_address_is_loopback(&server->addresses)) {
+    if (yk_network_address_list_is_all_loopback(&server->addresses)) {
         yk_text_add(&text, "; that is ");
-        yk_network_address_describe(&server->addresses, &text);
+        yk_network_address_list_describe(&server->addresses, &text);
         yk_text_add(&text, " here, which no other machine reaches: for several machines give its "
                            "address as a number, or set YOKE_INTERFACE");
     }
@@ -274,14 +274,14 @@ static yk_status send_to_all(struct server *server, const void *bytes)
 
 static yk_status run_server(struct server *server, const void *bytes)
 {
-    YK_TRY(yk_rendezvous_listener_open(&server->listener));
+    YK_TRY(yk_rendezvous_listener_init(&server->listener));
     YK_TRY(listen_at_addresses(server));
     YK_TRY(yk_rendezvous_listener_accept_all_ranks(
         &server->listener, yk_clock_now_s() + server->rendezvous->timeout_s));
     if (server->listener.missing > 0) {
         return fail_missing(server);
     }
-    yk_rendezvous_listener_stop(&server->listener);
+    yk_rendezvous_listener_stop_listening(&server->listener);
     return send_to_all(server, bytes);
 }
 

@@ -35,8 +35,8 @@ struct yk_rendezvous_options {
  * is the run id of torchrun), YOKE_INTERFACE, NCCL_SOCKET_IFNAME, and YOKE_MEET_S (the timeout;
  * default 60). The launcher must outlive the result, and the environment must not change in that
  * time. */
-yk_status yk_rendezvous_read_environment(const struct yk_launcher *launcher,
-                                         struct yk_rendezvous_options *out) YK_MUST_USE;
+yk_status yk_rendezvous_options_from_environment(const struct yk_launcher *launcher,
+                                                 struct yk_rendezvous_options *out) YK_MUST_USE;
 
 /* Returns a bootstrap for the options of a comm backend. Each call of share() is one rendezvous. It
  * sends at most YK_RENDEZVOUS_MAX_BYTES bytes, and returns when all ranks have received them.

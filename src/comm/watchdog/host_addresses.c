@@ -33,14 +33,14 @@ static void name_machine(char out[YK_HOST_ADDRESSES_NAME_SIZE])
 static bool is_same(const struct yk_host_address *a, int32_t family, const void *bytes)
 {
     return a->family == family &&
-           memcmp(a->bytes, bytes, yk_network_address_byte_count(family)) == 0;
+           memcmp(a->bytes, bytes, yk_network_address_family_byte_count(family)) == 0;
 }
 
 static int32_t count_bits(const struct sockaddr *mask, int32_t family)
 {
     int32_t bits = 0;
-    const unsigned char *bytes = mask ? yk_network_address_bytes(mask) : NULL;
-    for (int32_t i = 0; i < 8 * (int32_t)yk_network_address_byte_count(family); i++) {
+    const unsigned char *bytes = mask ? yk_network_address_raw_bytes(mask) : NULL;
+    for (int32_t i = 0; i < 8 * (int32_t)yk_network_address_family_byte_count(family); i++) {
         bits += bytes ? bytes[i / 8] >> (7 - i % 8) & 1 : 1;
     }
     return bits;
@@ -66,7 +66,7 @@ static bool is_wanted(const struct ifaddrs *interface)
         return strcmp(interface->ifa_name, name) == 0;
     }
     return !names || *names == '\0' || *names == '^' ||
-           yk_network_address_matches_interface(interface->ifa_name, names);
+           yk_network_address_is_interface_selected(interface->ifa_name, names);
 }
 
 static void add_address(const struct ifaddrs *interface, struct yk_host_addresses *addresses)
@@ -78,16 +78,16 @@ static void add_address(const struct ifaddrs *interface, struct yk_host_addresse
             .family = family,
             .prefix = count_bits(interface->ifa_netmask, family),
         };
-        memcpy(address->bytes, yk_network_address_bytes(interface->ifa_addr),
-               yk_network_address_byte_count(family));
+        memcpy(address->bytes, yk_network_address_raw_bytes(interface->ifa_addr),
+               yk_network_address_family_byte_count(family));
     }
 }
 
 static struct sockaddr_storage to_socket_address(const struct yk_host_address *address)
 {
     struct sockaddr_storage out = {.ss_family = (sa_family_t)address->family};
-    memcpy((void *)(uintptr_t)yk_network_address_bytes((const struct sockaddr *)&out),
-           address->bytes, yk_network_address_byte_count(address->family));
+    memcpy((void *)(uintptr_t)yk_network_address_raw_bytes((const struct sockaddr *)&out),
+           address->bytes, yk_network_address_family_byte_count(address->family));
     return out;
 }
 
@@ -108,7 +108,7 @@ static void keep_addresses_of(const char *name, struct yk_host_addresses *addres
     addresses->count = kept > 0 ? kept : addresses->count;
 }
 
-void yk_host_addresses_of_this_host(const char *address, struct yk_host_addresses *out)
+void yk_host_addresses_list_local(const char *address, struct yk_host_addresses *out)
 {
     struct ifaddrs *interfaces = NULL;
     memset(out, 0, sizeof *out);
@@ -194,7 +194,7 @@ static void add_route(const struct yk_host_addresses *own, const struct yk_host_
         const struct sockaddr *address = (const struct sockaddr *)&from;
         for (int32_t i = 0; i < own->count; i++) {
             if (is_same(&own->addresses[i], address->sa_family,
-                        yk_network_address_bytes(address))) {
+                        yk_network_address_raw_bytes(address))) {
                 add(&own->addresses[i], out);
             }
         }

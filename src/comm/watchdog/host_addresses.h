@@ -32,7 +32,7 @@ struct yk_host_addresses {
 
 /* Lists the addresses of this machine. `address` is the address of rank 0 from the launcher; NULL
  * means: unknown. */
-void yk_host_addresses_of_this_host(const char *address, struct yk_host_addresses *out);
+void yk_host_addresses_list_local(const char *address, struct yk_host_addresses *out);
 
 /*
  * Chooses the addresses on which rank 0 listens. machines (size) has the machine of every rank;

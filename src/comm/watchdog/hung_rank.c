@@ -1,7 +1,7 @@
 /* Which rank hangs, decided by rank 0 from the states that all ranks report. */
 #include "comm/watchdog/watchdog.h"
 
-static void blame(const struct yk_watchdog_rank_state *states, int32_t rank, int32_t lane,
+static void blame(const struct yk_watchdog_current_ops *states, int32_t rank, int32_t lane,
                   struct yk_watchdog_failure *out)
 {
     *out = (struct yk_watchdog_failure){
@@ -13,7 +13,7 @@ static void blame(const struct yk_watchdog_rank_state *states, int32_t rank, int
     };
 }
 
-static bool find_long_work(const struct yk_watchdog_rank_state *states, const bool *left,
+static bool find_long_work(const struct yk_watchdog_current_ops *states, const bool *left,
                            int32_t size, double op_s, struct yk_watchdog_failure *out)
 {
     static const int32_t lanes[] = {YK_WATCHDOG_LANE_COMPUTE, YK_WATCHDOG_LANE_COPY};
@@ -32,7 +32,7 @@ static bool find_long_work(const struct yk_watchdog_rank_state *states, const bo
 }
 
 /* Whether an exchange lasts too long, and nobody has begun anything meanwhile. */
-static bool is_stuck(const struct yk_watchdog_rank_state *states, const bool *left, int32_t size,
+static bool is_stuck(const struct yk_watchdog_current_ops *states, const bool *left, int32_t size,
                      double op_s)
 {
     bool waits = false;
@@ -47,7 +47,7 @@ static bool is_stuck(const struct yk_watchdog_rank_state *states, const bool *le
     return waits;
 }
 
-bool yk_watchdog_find_hung_rank(const struct yk_watchdog_rank_state *states, const bool *left,
+bool yk_watchdog_find_hung_rank(const struct yk_watchdog_current_ops *states, const bool *left,
                                 int32_t size, double op_s, struct yk_watchdog_failure *out)
 {
     if (find_long_work(states, left, size, op_s, out)) {

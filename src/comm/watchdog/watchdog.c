@@ -45,7 +45,7 @@ struct yk_watchdog {
     /* The thread's alone. */
     uint64_t last_notes[YK_WATCHDOG_LANE_COUNT]; /* notes as last looked at */
     double changed_s[YK_WATCHDOG_LANE_COUNT];    /* and the clock when they changed */
-    struct yk_watchdog_rank_state *states;       /* (size) */
+    struct yk_watchdog_current_ops *states;      /* (size) */
     bool *left;             /* (size): said goodbye, or was never heard by this rank */
     int *links;             /* (size): -1 where there is none */
     struct member *members; /* (size) */
@@ -121,7 +121,7 @@ void yk_watchdog_set_current_op(struct yk_watchdog *watchdog, enum yk_watchdog_l
  * exchange that it was last in. */
 static void update_own_state(struct yk_watchdog *watchdog, double now_s)
 {
-    struct yk_watchdog_rank_state *own = &watchdog->states[watchdog->rank];
+    struct yk_watchdog_current_ops *own = &watchdog->states[watchdog->rank];
     const bool is_stuck = is_inspector_stuck(watchdog, now_s);
     for (int i = 0; i < YK_WATCHDOG_LANE_COUNT; i++) {
         const uint64_t word = atomic_load_explicit(&watchdog->notes[i], memory_order_relaxed);
@@ -402,7 +402,7 @@ static yk_status make_watch(int32_t rank, int32_t size, const struct yk_watchdog
                             struct yk_watchdog **out)
 {
     struct yk_watchdog *watchdog = NULL;
-    YK_TRY_NEW_WITH_ARENA(watchdog);
+    YK_TRY_NEW_WITH_OWN_ARENA(watchdog);
     watchdog->rank = rank;
     watchdog->size = size;
     watchdog->wake = -1;
@@ -415,7 +415,7 @@ static yk_status make_watch(int32_t rank, int32_t size, const struct yk_watchdog
     return YK_OK;
 }
 
-yk_status yk_watchdog_start(struct yk_watchdog *watchdog)
+yk_status yk_watchdog_start_threads(struct yk_watchdog *watchdog)
 {
     const bool must_inspect = watchdog->options.poll_current_ops != NULL;
     forgive_silence(watchdog, yk_clock_now_s());
@@ -466,8 +466,8 @@ static yk_status choose_addresses(const struct yk_communicator *ranks, const cha
     struct yk_host_addresses own;
     struct yk_host_addresses *machines = NULL;
     struct yk_host_collective_gathered_bytes *gathered = NULL;
-    yk_host_addresses_of_this_host(address, &own);
-    YK_TRY(yk_host_collective_gather(ranks, &own, sizeof own, arena, &gathered));
+    yk_host_addresses_list_local(address, &own);
+    YK_TRY(yk_host_collective_gather_on_rank0(ranks, &own, sizeof own, arena, &gathered));
     if (!gathered) {
         return YK_OK;
     }
@@ -485,7 +485,7 @@ static yk_status share_endpoint(const struct yk_communicator *ranks,
 {
     struct yk_watchdog_endpoint copy = *endpoint;
     copy.socket_count = 0;
-    YK_TRY(yk_host_collective_broadcast(ranks, 0, &copy, sizeof copy));
+    YK_TRY(yk_host_collective_broadcast_bytes(ranks, 0, &copy, sizeof copy));
     if (ranks->rank != 0) {
         *endpoint = copy;
     }
@@ -512,7 +512,7 @@ yk_status yk_watchdog_open(const struct yk_communicator *ranks,
     status = yk_watchdog_connect(ranks->rank, ranks->size, &endpoint, options, &watchdog);
     status = yk_host_collective_agree_on_status(ranks, status);
     if (status == YK_OK && watchdog) {
-        status = yk_host_collective_agree_on_status(ranks, yk_watchdog_start(watchdog));
+        status = yk_host_collective_agree_on_status(ranks, yk_watchdog_start_threads(watchdog));
     }
     YK_TRY_OR_CLEAN_UP(status, yk_watchdog_close(watchdog));
     *out = watchdog;

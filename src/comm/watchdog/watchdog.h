@@ -16,7 +16,7 @@
 #define YK_COMM_WATCHDOG_WATCHDOG_H
 
 #include "comm/communicator.h"
-#include "comm/watchdog/channel.h"
+#include "comm/watchdog/watchdog_channel.h"
 
 /* The failure of one rank. */
 struct yk_watchdog_failure {
@@ -25,7 +25,7 @@ struct yk_watchdog_failure {
     double since_s; /* how long the rank has sent no heartbeat, or has been in the op; 0 if it has
                        exited */
     int32_t lane;   /* lane whose op hangs; -1 if no op hangs */
-    struct yk_watchdog_rank_state state; /* state in the last heartbeat of the rank */
+    struct yk_watchdog_current_ops state; /* state in the last heartbeat of the rank */
 };
 
 struct yk_watchdog;
@@ -52,12 +52,12 @@ yk_status yk_watchdog_open(const struct yk_communicator *ranks,
 
 /* These functions do the same as yk_watchdog_open() in two steps, for ranks that already have the
  * endpoint. yk_watchdog_connect() connects this rank to rank 0; on rank 0 it accepts the
- * connections of all other ranks. yk_watchdog_start() starts the threads. Call it when all ranks
- * are connected. */
+ * connections of all other ranks. yk_watchdog_start_threads() starts the threads. Call it when all
+ * ranks are connected. */
 yk_status yk_watchdog_connect(int32_t rank, int32_t size, struct yk_watchdog_endpoint *endpoint,
                               const struct yk_watchdog_options *options,
                               struct yk_watchdog **out) YK_MUST_USE;
-yk_status yk_watchdog_start(struct yk_watchdog *watchdog) YK_MUST_USE;
+yk_status yk_watchdog_start_threads(struct yk_watchdog *watchdog) YK_MUST_USE;
 
 /* Stops the watchdog of this rank. On rank 0 it waits until all other ranks have stopped their
  * watchdogs. Accepts NULL, and a watchdog whose threads were not started. */
@@ -82,7 +82,7 @@ void yk_watchdog_describe_failure(const struct yk_watchdog_failure *failure, str
  *     `op_s` seconds. It is the first rank that is in no communication op. If all ranks are in
  *     one, it is the rank that began its communication op last.
  */
-bool yk_watchdog_find_hung_rank(const struct yk_watchdog_rank_state *states, const bool *left,
+bool yk_watchdog_find_hung_rank(const struct yk_watchdog_current_ops *states, const bool *left,
                                 int32_t size, double op_s, struct yk_watchdog_failure *out);
 
 #endif

@@ -16,7 +16,7 @@ struct yk_devices_result {
 yk_status yk_devices_discover(struct yk_devices_result *out) YK_MUST_USE;
 
 /* Appends the machine as JSON, in the format of a cluster file. */
-yk_status yk_devices_write_cluster_file(const struct yk_devices_result *devices,
+yk_status yk_devices_write_cluster_json(const struct yk_devices_result *devices,
                                         struct yk_text *out) YK_MUST_USE;
 
 /* These functions append the built-in datasheets of devices and links. */

@@ -21,11 +21,12 @@ static yk_status check_counts(const struct yk_lines *translations,
     return YK_OK;
 }
 
-yk_status yk_bleu_score_compute(const struct yk_lines *translations, const char *reference,
-                                bool lowercase, struct yk_bleu_score *out)
+yk_status yk_bleu_score_compute_for_lines(const struct yk_lines *translations,
+                                          const char *reference, bool lowercase,
+                                          struct yk_bleu_score *out)
 {
     struct yk_lines *references = NULL;
-    YK_TRY(yk_lines_read(reference, &references));
+    YK_TRY(yk_lines_read_file(reference, &references));
     yk_status status = check_counts(translations, references, reference);
     if (status == YK_OK) {
         out->lowercase = lowercase;
@@ -40,18 +41,18 @@ yk_status yk_bleu_score_run(const struct yk_bleu_score_request *request, struct 
 {
     struct yk_lines *translations = NULL;
     const char *source = NULL;
-    YK_TRY(yk_lines_read_input(request->translations, &source, &translations));
+    YK_TRY(yk_lines_read_file_or_stdin(request->translations, &source, &translations));
     const yk_status status =
-        yk_bleu_score_compute(translations, request->reference, request->lowercase, out);
+        yk_bleu_score_compute_for_lines(translations, request->reference, request->lowercase, out);
     yk_lines_destroy(translations);
     return status;
 }
 
 yk_status yk_bleu_score_write_text(const struct yk_bleu_score *score, struct yk_text *out)
 {
-    yk_bleu_add_summary(&score->bleu, out);
+    yk_bleu_write_score_line(&score->bleu, out);
     yk_text_add(out, "\n");
-    yk_bleu_add_signature(score->lowercase, out);
+    yk_bleu_write_sacrebleu_signature(score->lowercase, out);
     yk_text_add(out, "\n");
     return yk_text_status(out);
 }
@@ -60,7 +61,7 @@ yk_status yk_bleu_score_write_json(const struct yk_bleu_score *score, struct yk_
 {
     const struct yk_bleu_result *bleu = &score->bleu;
     struct yk_json_writer json = {.text = out};
-    yk_json_write_begin_document(&json, "bleu");
+    yk_json_write_begin_yoke_document(&json, "bleu");
     yk_json_write_number(&json, "score", bleu->score);
     yk_json_write_numbers(&json, "precisions", bleu->precisions, YK_BLEU_MAX_NGRAM);
     yk_json_write_number(&json, "brevity_penalty", bleu->brevity_penalty);
@@ -72,7 +73,7 @@ yk_status yk_bleu_score_write_json(const struct yk_bleu_score *score, struct yk_
     /* A signature has nothing to escape. */
     yk_json_write_key(&json, "signature");
     yk_text_add(out, "\"");
-    yk_bleu_add_signature(score->lowercase, out);
+    yk_bleu_write_sacrebleu_signature(score->lowercase, out);
     yk_text_add(out, "\"");
-    return yk_json_write_end_document(&json);
+    return yk_json_write_end_yoke_document(&json);
 }

@@ -28,8 +28,9 @@ yk_status yk_bleu_score_run(const struct yk_bleu_score_request *request,
                             struct yk_bleu_score *out) YK_MUST_USE;
 
 /* Scores translations that are in memory. `reference` is the path of a file. */
-yk_status yk_bleu_score_compute(const struct yk_lines *translations, const char *reference,
-                                bool lowercase, struct yk_bleu_score *out) YK_MUST_USE;
+yk_status yk_bleu_score_compute_for_lines(const struct yk_lines *translations,
+                                          const char *reference, bool lowercase,
+                                          struct yk_bleu_score *out) YK_MUST_USE;
 
 /* Appends the same line that sacreBLEU prints, followed by the signature, which says how the score
  * was computed. */

@@ -3,7 +3,7 @@
 #include "base/json_write.h"
 #include "base/number.h"
 #include "job/device.h"
-#include "job/model_data.h"
+#include "job/model_dataset.h"
 #include "nn/inference/inference.h"
 #include "tensors/safetensors_writer.h"
 #include "train/training_run.h"
@@ -55,15 +55,15 @@ static yk_status write_rows(struct logits *outputs, int64_t V)
 {
     const struct yk_sample_slice *slice = &outputs->slice;
     const size_t samples = (size_t)slice->samples;
-    YK_TRY(yk_safetensors_writer_add_bytes(
+    YK_TRY(yk_safetensors_writer_append_bytes(
         outputs->writer, slice->tokens, samples * (size_t)slice->sequence * sizeof *slice->tokens));
-    YK_TRY(yk_safetensors_writer_add_bytes(outputs->writer, slice->lengths,
-                                           samples * sizeof *slice->lengths));
+    YK_TRY(yk_safetensors_writer_append_bytes(outputs->writer, slice->lengths,
+                                              samples * sizeof *slice->lengths));
     for (int64_t sample = 0; sample < slice->samples; sample++) {
         for (int64_t position = 0; position < slice->sequence; position++) {
             YK_TRY(yk_inference_get_logits(outputs->inference, sample, position, outputs->row));
-            YK_TRY(yk_safetensors_writer_add_bytes(outputs->writer, outputs->row,
-                                                   (size_t)V * sizeof *outputs->row));
+            YK_TRY(yk_safetensors_writer_append_bytes(outputs->writer, outputs->row,
+                                                      (size_t)V * sizeof *outputs->row));
         }
     }
     return yk_safetensors_writer_finish(outputs->writer, NULL);
@@ -73,7 +73,7 @@ static yk_status write_outputs(const struct evaluation *evaluation,
                                const struct yk_sampler *sampler, struct logits *outputs)
 {
     const struct yk_parameter_store *store = evaluation->loaded.store;
-    const int64_t V = yk_model_config_target_vocabulary(store->net->config);
+    const int64_t V = yk_model_config_target_vocabulary_size(store->net->config);
     const int64_t samples =
         yk_number_min(evaluation->request->output_samples, sampler->epoch_units);
     const struct yk_sample_slice *slice = &outputs->slice;
@@ -102,7 +102,7 @@ static yk_status write_logits(const struct evaluation *evaluation)
         return yk_fail(YK_ERROR_USAGE, "--outputs: what a model says that translates depends on "
                                        "what it has said before; see yoke translate");
     }
-    YK_TRY(yk_dataset_create_sequential_sampler(evaluation->dataset, &cut, true, &sampler));
+    YK_TRY(yk_dataset_create_evaluation_sampler(evaluation->dataset, &cut, true, &sampler));
     const yk_status status = write_outputs(evaluation, sampler, &outputs);
     yk_inference_destroy(outputs.inference);
     yk_safetensors_writer_destroy(outputs.writer);
@@ -112,7 +112,7 @@ static yk_status write_logits(const struct evaluation *evaluation)
 
 static void note_pass(void *user, double began_s, double done_s)
 {
-    yk_counter_recorder_add_pass(user, YK_COUNTER_PHASE_FORWARD, NULL, began_s, done_s);
+    yk_counter_recorder_add_layer_pass(user, YK_COUNTER_STEP_PHASE_FORWARD, NULL, began_s, done_s);
 }
 
 static yk_status open_counters(struct evaluation *evaluation)
@@ -129,13 +129,13 @@ static yk_status open_data(struct evaluation *evaluation)
 {
     const struct yk_eval_request *request = evaluation->request;
     const struct yk_loaded_model *loaded = &evaluation->loaded;
-    const struct yk_model_data_trained_model known = {
+    const struct yk_model_dataset_trained_model known = {
         .model = loaded->checkpoint->path,
         .tokenizer = loaded->tokenizer,
         .config = loaded->checkpoint->config,
     };
     enum yk_dataset_kind kind = YK_DATASET_TEXT_WINDOWS;
-    YK_TRY(yk_model_data_detect_kind(known.config, request->data, &kind));
+    YK_TRY(yk_model_dataset_detect_kind(known.config, request->data, &kind));
     const struct yk_dataset_request data = {
         .kind = kind,
         .path = request->data,
@@ -146,7 +146,7 @@ static yk_status open_data(struct evaluation *evaluation)
         .skip_faulty = request->skip_faulty,
         .packed = false,
     };
-    return yk_model_data_open_for_trained_model(&data, &known, &evaluation->dataset);
+    return yk_model_dataset_open_for_trained_model(&data, &known, &evaluation->dataset);
 }
 
 static yk_status measure_loss(struct evaluation *evaluation)
@@ -164,11 +164,11 @@ static yk_status measure_loss(struct evaluation *evaluation)
         .user = evaluation->recorder,
     };
     struct yk_sampler *sampler = NULL;
-    YK_TRY(yk_dataset_create_sequential_sampler(evaluation->dataset, &cut, true, &sampler));
+    YK_TRY(yk_dataset_create_evaluation_sampler(evaluation->dataset, &cut, true, &sampler));
     yk_status status =
         evaluation->recorder ? yk_counter_recorder_start(evaluation->recorder) : YK_OK;
-    YK_IF_OK(yk_evaluate_mean_loss(evaluation->loaded.store, sampler, &how, &result->loss,
-                                   &result->tokens));
+    YK_IF_OK(yk_evaluate_mean_loss_on_this_rank(evaluation->loaded.store, sampler, &how,
+                                                &result->loss, &result->tokens));
     yk_sampler_destroy(sampler);
     result->perplexity = exp(result->loss);
     return status;
@@ -182,8 +182,8 @@ static yk_status read_counters(struct evaluation *evaluation)
     }
     yk_counter_recorder_stop(evaluation->recorder);
     YK_TRY_NEW(result->arena, result->counters.all, 1);
-    YK_TRY(
-        yk_counter_recorder_report(evaluation->recorder, NAN, result->arena, result->counters.all));
+    YK_TRY(yk_counter_recorder_compute_averages(evaluation->recorder, NAN, result->arena,
+                                                result->counters.all));
     const char *device = evaluation->loaded.context.backend->name;
     result->counters.count = 1;
     return yk_arena_strdup(result->arena, device, &result->counters.all->device);
@@ -203,7 +203,7 @@ static yk_status evaluate(struct evaluation *evaluation)
     YK_TRY(measure_loss(evaluation));
     YK_TRY(read_counters(evaluation));
     if (request->outputs) {
-        yk_output_files_record_status(&result->outputs, write_logits(evaluation));
+        yk_output_files_drop_added_on_failure(&result->outputs, write_logits(evaluation));
     }
     return isfinite(result->loss)
                ? YK_OK
@@ -232,7 +232,7 @@ void yk_eval_result_free(struct yk_eval_result *result)
 yk_status yk_eval_write_json(const struct yk_eval_result *result, struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out};
-    yk_json_write_begin_document(&json, "evaluation");
+    yk_json_write_begin_yoke_document(&json, "evaluation");
     yk_json_write_string(&json, "checkpoint", result->checkpoint);
     yk_json_write_integer(&json, "step", result->step);
     yk_json_write_number(&json, "loss", result->loss);
@@ -240,7 +240,7 @@ yk_status yk_eval_write_json(const struct yk_eval_result *result, struct yk_text
     yk_json_write_integer(&json, "tokens", result->tokens);
     if (result->counters.count > 0) {
         yk_json_write_key(&json, "counters");
-        yk_counters_file_write_averages(&result->counters, out);
+        yk_counters_file_write_averages_json(&result->counters, out);
     }
-    return yk_json_write_end_document(&json);
+    return yk_json_write_end_yoke_document(&json);
 }

@@ -16,7 +16,7 @@
 
 struct yk_eval_request {
     struct yk_loaded_model_request model;
-    const char *data;     /* path of the data (job/model_data.h) */
+    const char *data;     /* path of the data (job/model_dataset.h) */
     const char *target;   /* path of the translations; NULL means: the data is not sentence pairs */
     double data_fraction; /* fraction of the data to use, from its beginning; > 0 and ≤ 1 */
     bool skip_faulty;     /* skip pairs and instructions that are empty or too long */

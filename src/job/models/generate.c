@@ -49,7 +49,7 @@ static yk_status read_ids(struct generation *generation)
  * trained on text alone has hardly seen it. */
 static yk_status store_prompt(struct generation *generation, const struct yk_token_ids *ids)
 {
-    const int32_t begin = yk_tokenizer_id_of_role(generation->loaded.tokenizer, YK_TOKEN_BEGIN);
+    const int32_t begin = yk_tokenizer_find_role_id(generation->loaded.tokenizer, YK_TOKEN_BEGIN);
     YK_TRY(yk_token_ids_status(ids));
     if (begin >= 0 && (ids->count == 0 || ids->items[0] != begin)) {
         generation->ids[generation->count++] = begin;
@@ -74,12 +74,12 @@ static yk_status add_chat(const struct generation *generation, struct yk_tokeniz
     int64_t first = 0;
     yk_status status = yk_chat_template_open(generation->loaded.tokenizer, encoder, &chat);
     if (status == YK_OK) {
-        yk_chat_template_add_begin_token(&chat, out);
-        status = yk_chat_template_add_message(&chat, YK_CHAT_USER, generation->request->prompt,
-                                              "--prompt", out, &first);
+        yk_chat_template_append_begin_token(&chat, out);
+        status = yk_chat_template_encode_message(&chat, YK_CHAT_USER, generation->request->prompt,
+                                                 "--prompt", out, &first);
     }
     if (status == YK_OK) {
-        yk_chat_template_add_header(&chat, YK_CHAT_ASSISTANT, out);
+        yk_chat_template_append_header_tokens(&chat, YK_CHAT_ASSISTANT, out);
     }
     yk_chat_template_close(&chat);
     return status;
@@ -98,7 +98,7 @@ static yk_status read_prompt(struct generation *generation)
     yk_status status = generation->request->chat
                            ? add_chat(generation, encoder, &ids)
                            : yk_tokenizer_encode(encoder, prompt, strlen(prompt), "--prompt",
-                                                 YK_SPECIAL_TOKENS_NONE, &ids);
+                                                 YK_ADD_SPECIAL_TOKENS_NO, &ids);
     YK_IF_OK(store_prompt(generation, &ids));
     /* The question is not printed. */
     generation->emitted = generation->request->chat ? generation->count : 0;
@@ -129,7 +129,7 @@ static yk_status begin(struct generation *generation)
     const struct yk_generate_request *request = generation->request;
     YK_TRY(yk_loaded_model_open(&request->model, loaded));
     YK_TRY(check_model(loaded));
-    generation->vocabulary = yk_model_config_target_vocabulary(loaded->model->config);
+    generation->vocabulary = yk_model_config_target_vocabulary_size(loaded->model->config);
     const size_t most = MAX_BEGUN + strlen(request->prompt) + (size_t)request->tokens;
     generation->window = loaded->model->workload.sequence;
     generation->window = (int64_t)most < generation->window ? (int64_t)most : generation->window;
@@ -201,8 +201,8 @@ static bool reached_end_token(const struct generation *generation)
 {
     const struct yk_tokenizer *tokenizer = generation->loaded.tokenizer;
     const int32_t last = generation->ids[generation->count - 1];
-    return tokenizer && (last == yk_tokenizer_id_of_role(tokenizer, YK_TOKEN_END) ||
-                         last == yk_tokenizer_token_id(tokenizer, "<|eot_id|>"));
+    return tokenizer && (last == yk_tokenizer_find_role_id(tokenizer, YK_TOKEN_END) ||
+                         last == yk_tokenizer_find_token_id(tokenizer, "<|eot_id|>"));
 }
 
 static yk_status write_all(struct generation *generation, struct yk_generate_result *out)

@@ -5,8 +5,8 @@
 #include "base/json_write.h"
 #include "base/number.h"
 #include "base/option.h"
-#include "base/table.h"
 #include "base/text.h"
+#include "base/text_table.h"
 #include "base/units.h"
 #include "data/token_shard.h"
 #include "job/training/request.h"
@@ -104,7 +104,7 @@ static void add_options(const struct yk_json *options, struct yk_text *out)
     for (size_t i = 0; i < yk_train_option_table.count; i++) {
         const struct yk_option *option = &yk_train_option_table.rows[i];
         word.length = 0;
-        if (!yk_option_format_json_value(yk_json_get_member(options, option->name), &word) ||
+        if (!yk_option_json_value_to_text(yk_json_get_member(options, option->name), &word) ||
             is_preset(option, yk_text_chars(&word))) {
             continue;
         }
@@ -123,7 +123,7 @@ static yk_status describe_checkpoint(struct yk_inspect_result *out)
     struct yk_json *options = NULL;
     struct yk_text words = {0};
     if (checkpoint->tokenizer) {
-        yk_tokenizer_describe(checkpoint->tokenizer, &words);
+        yk_tokenizer_append_description(checkpoint->tokenizer, &words);
         YK_TRY(yk_text_move_to_arena(&words, out->arena, &out->tokenizer));
     }
     if (!saved) {
@@ -180,25 +180,26 @@ static void add_shape(const struct yk_tensor_file_entry *tensor, struct yk_text 
 
 static yk_status add_tensors(const struct yk_inspect_result *result, struct yk_text *out)
 {
-    static const struct yk_table_column columns[] = {
-        {"tensor", YK_TABLE_LEFT},
-        {"type", YK_TABLE_LEFT},
-        {"shape", YK_TABLE_LEFT},
-        {"bytes", YK_TABLE_RIGHT},
+    static const struct yk_text_table_column columns[] = {
+        {"tensor", YK_TEXT_TABLE_LEFT},
+        {"type", YK_TEXT_TABLE_LEFT},
+        {"shape", YK_TEXT_TABLE_LEFT},
+        {"bytes", YK_TEXT_TABLE_RIGHT},
     };
-    struct yk_table *table = NULL;
+    struct yk_text_table *table = NULL;
     struct yk_text shape = {0};
-    YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
+    YK_TRY(yk_text_table_create(columns, sizeof columns / sizeof columns[0], &table));
     for (int32_t i = 0; i < result->set->count; i++) {
         const struct yk_tensor_file_entry *tensor = result->set->locations[i].entry;
         shape.length = 0;
         add_shape(tensor, &shape);
-        yk_table_add_cell(table, "%s", tensor->name);
-        yk_table_add_cell(table, "%s", yk_tensor_dtype_name(tensor->type));
-        yk_table_add_cell(table, "%s", tensor->rank > 0 ? yk_text_chars(&shape) : "one number");
-        yk_table_add_cell(table, "%" PRIu64, tensor->bytes);
+        yk_text_table_add_cell(table, "%s", tensor->name);
+        yk_text_table_add_cell(table, "%s", yk_tensor_dtype_name(tensor->type));
+        yk_text_table_add_cell(table, "%s",
+                               tensor->rank > 0 ? yk_text_chars(&shape) : "one number");
+        yk_text_table_add_cell(table, "%" PRIu64, tensor->bytes);
     }
-    const yk_status status = yk_table_write_and_destroy(table, out);
+    const yk_status status = yk_text_table_write_and_destroy(table, out);
     yk_text_free(&shape);
     return status;
 }
@@ -220,7 +221,7 @@ static void add_checkpoint(const struct yk_inspect_result *result, struct yk_tex
     const struct yk_model_config *config = checkpoint->config;
     const struct yk_workload *workload = &checkpoint->workload;
     const int64_t samples = checkpoint->state.samples;
-    const int64_t vocabulary = yk_model_config_target_vocabulary(config);
+    const int64_t vocabulary = yk_model_config_target_vocabulary_size(config);
     yk_text_addf(out, "  step        %" PRId64 ", %" PRId64 " sample%s\n", checkpoint->state.step,
                  samples, yk_text_plural_suffix(samples));
     yk_text_addf(out,
@@ -295,7 +296,7 @@ static void write_checkpoint(const struct yk_checkpoint *checkpoint, struct yk_j
     yk_json_write_integer(json, "layers", checkpoint->config->layers);
     yk_json_write_integer(json, "width", checkpoint->config->width);
     yk_json_write_integer(json, "vocabulary",
-                          yk_model_config_target_vocabulary(checkpoint->config));
+                          yk_model_config_target_vocabulary_size(checkpoint->config));
     yk_json_write_integer(json, "sequence", checkpoint->workload.sequence);
     yk_json_write_string(json, "precision", yk_precision_name(checkpoint->workload.precision));
     yk_json_write_integer(json, "lora", checkpoint->workload.lora_rank);
@@ -311,7 +312,7 @@ static void write_checkpoint(const struct yk_checkpoint *checkpoint, struct yk_j
 
 static void write_file(const struct yk_safetensors_file *file, struct yk_json_writer *json)
 {
-    yk_json_write_begin_object_on_line(json, 2);
+    yk_json_write_begin_object_on_new_line(json, 2);
     yk_json_write_string(json, "path", file->path);
     yk_json_write_integer(json, "bytes", (int64_t)file->size);
     yk_json_write_begin_object(json, "metadata");
@@ -324,7 +325,7 @@ static void write_file(const struct yk_safetensors_file *file, struct yk_json_wr
 
 static void write_tensor(const struct yk_tensor_file_entry *tensor, struct yk_json_writer *json)
 {
-    yk_json_write_begin_object_on_line(json, 2);
+    yk_json_write_begin_object_on_new_line(json, 2);
     yk_json_write_string(json, "name", tensor->name);
     yk_json_write_string(json, "type", yk_tensor_dtype_name(tensor->type));
     yk_json_write_integers(json, "shape", tensor->shape, tensor->rank);
@@ -356,12 +357,12 @@ static void write_tensors(const struct yk_inspect_result *result, struct yk_json
 yk_status yk_inspect_write_json(const struct yk_inspect_result *result, struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out};
-    yk_json_write_begin_document(&json, result->is_token_shard ? "shard" : "tensors");
+    yk_json_write_begin_yoke_document(&json, result->is_token_shard ? "shard" : "tensors");
     yk_json_write_string(&json, "path", result->path);
     if (result->is_token_shard) {
         yk_json_write_integer(&json, "tokens", result->tokens);
     } else {
         write_tensors(result, &json);
     }
-    return yk_json_write_end_document(&json);
+    return yk_json_write_end_yoke_document(&json);
 }

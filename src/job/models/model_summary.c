@@ -15,8 +15,8 @@ static yk_status list_builtins(struct yk_model_summary_result *out)
 
 static double products(const struct yk_kernel_work_list *list)
 {
-    return yk_kernel_work_sum_operations(list, YK_KERNEL_MATRIX) +
-           yk_kernel_work_sum_operations(list, YK_KERNEL_ATTENTION);
+    return yk_kernel_work_sum_class_operations(list, YK_KERNEL_MATRIX) +
+           yk_kernel_work_sum_class_operations(list, YK_KERNEL_ATTENTION);
 }
 
 static int64_t sent_bytes(const struct yk_model *model, int32_t layer)
@@ -40,9 +40,9 @@ static yk_status count_costs(struct yk_model_summary_result *out)
             .forward_flops = products(&layer->forward),
             .backward_flops = products(&layer->backward),
             .forward_vector_flops =
-                yk_kernel_work_sum_operations(&layer->forward, YK_KERNEL_VECTOR),
+                yk_kernel_work_sum_class_operations(&layer->forward, YK_KERNEL_VECTOR),
             .backward_vector_flops =
-                yk_kernel_work_sum_operations(&layer->backward, YK_KERNEL_VECTOR),
+                yk_kernel_work_sum_class_operations(&layer->backward, YK_KERNEL_VECTOR),
             .saved_bytes = (double)layer->saved_bytes,
             .sent_bytes = sent_bytes(model, i),
         };

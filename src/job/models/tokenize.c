@@ -120,7 +120,7 @@ static yk_status find_end(struct encoding *encoding)
     if (!encoding->input->append_end) {
         return YK_OK;
     }
-    encoding->end = yk_tokenizer_id_of_role(encoding->tokenizer, YK_TOKEN_END);
+    encoding->end = yk_tokenizer_find_role_id(encoding->tokenizer, YK_TOKEN_END);
     return encoding->end >= 0
                ? YK_OK
                : yk_fail(YK_ERROR_INPUT,
@@ -134,9 +134,9 @@ static yk_status open_all(struct encoding *encoding)
     const struct yk_tokenize_input *input = encoding->input;
     YK_TRY(yk_arena_create(&encoding->arena));
     YK_TRY(yk_tokenizer_open(input->tokenizer, &encoding->tokenizer));
-    YK_TRY(yk_chunk_boundary_from_tokenizer(encoding->tokenizer, &encoding->cut));
+    YK_TRY(yk_chunk_boundary_rules_from_tokenizer(encoding->tokenizer, &encoding->cut));
     YK_TRY(yk_tokenizer_encoder_create(encoding->tokenizer, &encoding->encoder));
-    yk_tokenizer_encoder_set_stop(encoding->encoder, yk_job_stop_flag(encoding->job));
+    yk_tokenizer_encoder_set_stop_flag(encoding->encoder, yk_job_stop_flag(encoding->job));
     YK_TRY(find_end(encoding));
     return yk_text_files_list(input->files, input->file_count, encoding->arena, &encoding->files);
 }
@@ -156,7 +156,7 @@ static yk_status encode_chunk(struct encoding *encoding, const char *path, const
 {
     encoding->ids.count = 0;
     if (length > 0) {
-        return yk_tokenizer_encode(encoding->encoder, text, length, path, YK_SPECIAL_TOKENS_NONE,
+        return yk_tokenizer_encode(encoding->encoder, text, length, path, YK_ADD_SPECIAL_TOKENS_NO,
                                    &encoding->ids);
     }
     if (encoding->end >= 0) {
@@ -169,7 +169,7 @@ static yk_status walk(struct encoding *encoding,
                       yk_status (*consume)(void *user, const char *path, const char *text,
                                            size_t length))
 {
-    const struct yk_text_files_consumer consumer = {.consume = consume, .user = encoding};
+    const struct yk_text_files_chunk_consumer consumer = {.consume = consume, .user = encoding};
     return yk_text_files_read_chunks(&encoding->files, &encoding->cut, "encoding", &consumer,
                                      encoding->job, &encoding->bytes);
 }
@@ -209,7 +209,7 @@ static yk_status encode(struct encoding *encoding,
     out->tokens = summary.tokens;
     out->shards = summary.files;
     out->shard_bytes = summary.bytes;
-    yk_tokenizer_describe(encoding->tokenizer, &out->tokenizer);
+    yk_tokenizer_append_description(encoding->tokenizer, &out->tokenizer);
     return yk_text_status(&out->tokenizer);
 }
 

@@ -21,7 +21,7 @@ enum {
 struct learner {
     const struct yk_tokenize_train_tokenizer_request *request;
     struct yk_arena *arena;
-    struct yk_bpe_file_style style;
+    struct yk_bpe_file_preset style;
     struct yk_pre_tokenizer *pre_tokenizer;
     struct yk_pre_tokenizer_workspace workspace;
     struct yk_chunk_boundary_rules cut;
@@ -36,7 +36,7 @@ static yk_status check_specials(const char *const *specials, int32_t count)
     for (int32_t i = 0; i < count; i++) {
         const char *name = specials[i];
         const size_t length = strlen(name);
-        const size_t valid = yk_utf8_valid_length(name, length);
+        const size_t valid = yk_utf8_valid_prefix_length(name, length);
         if (length == 0) {
             return yk_fail(YK_ERROR_USAGE, "--special: a token without a name; write tokens such "
                                            "as \"<pad>,<s>,</s>\"");
@@ -73,7 +73,7 @@ static yk_status split_specials(struct learner *learner, const char *names)
         names += length + 1;
     }
     YK_TRY(check_specials(specials, count));
-    learner->style = *yk_bpe_file_style_at(0);
+    learner->style = *yk_bpe_file_preset_at(0);
     learner->style.specials = specials;
     learner->style.special_count = count;
     learner->style.prefix_token = NULL;
@@ -84,7 +84,7 @@ static yk_status split_specials(struct learner *learner, const char *names)
 static yk_status choose_style(struct learner *learner)
 {
     const char *word = learner->request->special ? learner->request->special : "pairs";
-    const struct yk_bpe_file_style *style = yk_bpe_file_style_find(word);
+    const struct yk_bpe_file_preset *style = yk_bpe_file_find_preset(word);
     if (style) {
         learner->style = *style;
         return YK_OK;
@@ -92,7 +92,7 @@ static yk_status choose_style(struct learner *learner)
     /* A bare word is more likely a mistyped style than a token. */
     if (word[strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789")] == '\0') {
         struct yk_text names = {0};
-        for (size_t i = 0; (style = yk_bpe_file_style_at(i)); i++) {
+        for (size_t i = 0; (style = yk_bpe_file_preset_at(i)); i++) {
             yk_text_addf(&names, "%s%s", i > 0 ? ", " : "", style->name);
         }
         const yk_status status = yk_fail(YK_ERROR_USAGE,
@@ -120,8 +120,8 @@ static yk_status prepare(struct learner *learner)
         learner->request->min_times >= 0 ? learner->request->min_times : MIN_TIMES;
     const char *file = learner->style.pre_tokenizer;
     YK_TRY(yk_json_parse(file, strlen(file), &words));
-    yk_chunk_boundary_from_pre_tokenizer(words, &learner->cut);
-    const yk_status status = yk_pre_tokenizer_read(words, &learner->pre_tokenizer);
+    yk_chunk_boundary_rules_from_pre_tokenizer(words, &learner->cut);
+    const yk_status status = yk_pre_tokenizer_from_json(words, &learner->pre_tokenizer);
     yk_json_destroy(words);
     YK_TRY(status);
     YK_TRY(yk_regex_workspace_create(&learner->workspace.regex));
@@ -145,12 +145,12 @@ static yk_status count_words(void *user, const char *path, const char *text, siz
     struct learner *learner = user;
     const yk_status status = yk_pre_tokenizer_split(learner->pre_tokenizer, &learner->workspace,
                                                     text, length, count_word, learner->counts);
-    return status == YK_OK ? YK_OK : yk_status_prefix(status, path);
+    return status == YK_OK ? YK_OK : yk_status_prefix_message(status, path);
 }
 
 static yk_status learn(struct learner *learner)
 {
-    const struct yk_text_files_consumer consumer = {.consume = count_words, .user = learner};
+    const struct yk_text_files_chunk_consumer consumer = {.consume = count_words, .user = learner};
     struct yk_tokenize_train_tokenizer_result *result = learner->result;
     const double start_s = yk_clock_now_s();
     YK_TRY(prepare(learner));
@@ -165,9 +165,9 @@ static yk_status learn(struct learner *learner)
     YK_TRY(yk_text_files_read_chunks(&learner->files, &learner->cut, "counting words", &consumer,
                                      learner->request->job, &result->bytes));
     yk_status status = yk_bpe_trainer_train(&request, &learner->trained);
-    YK_TRY(status == YK_ERROR_STOPPED ? yk_text_files_fail_stopped() : status);
+    YK_TRY(status == YK_ERROR_STOPPED ? yk_text_files_stopped_error() : status);
     struct yk_text file = {0};
-    yk_bpe_file_write(&learner->trained, &learner->style, &file);
+    yk_bpe_file_append_contents(&learner->trained, &learner->style, &file);
     status = yk_file_write(learner->request->output, &file);
     yk_text_free(&file);
     result->tokens = yk_token_map_count(learner->trained.tokens);

@@ -2,7 +2,7 @@
 
 #include "base/number.h"
 #include "data/lines.h"
-#include "nn/inference/beam.h"
+#include "nn/inference/beam_search.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -27,9 +27,9 @@ struct translator {
     struct yk_token_ids ids;    /* of all lines */
     struct sentence *sentences; /* by length, the longest first */
     struct yk_text *texts;      /* of the translations, in the order of the lines */
-    struct yk_beam_options options;
+    struct yk_beam_search_options options;
     struct yk_inference *inference;
-    struct yk_beam *beam;
+    struct yk_beam_search_state *beam;
     int32_t *tokens;  /* (batch, T) */
     int32_t *lengths; /* (batch) */
     int64_t *longest; /* (batch) of their translations */
@@ -44,7 +44,7 @@ static yk_status encode(struct translator *translator, struct yk_tokenizer_encod
         sentence->line = i;
         sentence->first = translator->ids.count;
         YK_TRY(yk_tokenizer_encode(encoder, lines->items[i], lines->lengths[i], translator->source,
-                                   YK_SPECIAL_TOKENS_NONE, &translator->ids));
+                                   YK_ADD_SPECIAL_TOKENS_NO, &translator->ids));
         if (translator->ids.count > sentence->first) {
             yk_token_ids_add(&translator->ids, translator->options.end);
         }
@@ -92,9 +92,9 @@ static yk_status allocate(struct translator *translator)
     YK_TRY_NEW(loaded->arena, translator->lengths, batch);
     YK_TRY_NEW(loaded->arena, translator->longest, batch);
     YK_TRY(yk_inference_create(loaded->store, &shape, &translator->inference));
-    return yk_beam_create(&translator->options, batch, target,
-                          yk_model_config_target_vocabulary(loaded->model->config),
-                          &translator->beam);
+    return yk_beam_search_create(&translator->options, batch, target,
+                                 yk_model_config_target_vocabulary_size(loaded->model->config),
+                                 &translator->beam);
 }
 
 /* Sentences side by side, in the order of their length. */
@@ -113,7 +113,7 @@ static yk_status translate(struct translator *translator, const struct sentence 
         translator->lengths[i] = (int32_t)sentences[i].count;
         translator->longest[i] = longest_output(translator, sentences[i].count);
     }
-    const struct yk_beam_input input = {
+    const struct yk_beam_search_input input = {
         .tokens = translator->tokens,
         .lengths = translator->lengths,
         .longest = translator->longest,
@@ -121,11 +121,11 @@ static yk_status translate(struct translator *translator, const struct sentence 
         .sequence = sequence,
         .stop = yk_job_stop_flag(translator->request->job),
     };
-    YK_TRY(yk_beam_search(translator->beam, translator->inference, &input));
+    YK_TRY(yk_beam_search_run(translator->beam, translator->inference, &input));
     for (int64_t i = 0; i < count; i++) {
         int64_t length = 0;
         double score = 0;
-        const int32_t *ids = yk_beam_get_best_output(translator->beam, i, &length, &score);
+        const int32_t *ids = yk_beam_search_get_best_output(translator->beam, i, &length, &score);
         YK_TRY(yk_tokenizer_decode(translator->loaded.tokenizer, ids, length, true,
                                    &translator->texts[sentences[i].line]));
     }
@@ -166,10 +166,10 @@ static yk_status find_tokens(struct translator *translator)
     const struct yk_special_token_ids *ids = &translator->loaded.model->config->ids;
     const struct yk_tokenizer *tokenizer = translator->loaded.tokenizer;
     const int32_t end =
-        ids->end >= 0 ? (int32_t)ids->end : yk_tokenizer_id_of_role(tokenizer, YK_TOKEN_END);
+        ids->end >= 0 ? (int32_t)ids->end : yk_tokenizer_find_role_id(tokenizer, YK_TOKEN_END);
     const int32_t pad =
-        ids->pad >= 0 ? (int32_t)ids->pad : yk_tokenizer_id_of_role(tokenizer, YK_TOKEN_PAD);
-    translator->options = (struct yk_beam_options){
+        ids->pad >= 0 ? (int32_t)ids->pad : yk_tokenizer_find_role_id(tokenizer, YK_TOKEN_PAD);
+    translator->options = (struct yk_beam_search_options){
         .width = (int32_t)translator->request->beams,
         .length_penalty = translator->request->length_penalty,
         .start = ids->decoder_start >= 0 ? (int32_t)ids->decoder_start : pad,
@@ -214,7 +214,7 @@ static yk_status check_reference(const struct translator *translator)
     if (!reference) {
         return YK_OK;
     }
-    YK_TRY(yk_lines_read(reference, &references));
+    YK_TRY(yk_lines_read_file(reference, &references));
     const int64_t count = references->count;
     yk_lines_destroy(references);
     return count == lines
@@ -228,8 +228,8 @@ static yk_status open_all(struct translator *translator)
 {
     YK_TRY(yk_loaded_model_open(&translator->request->model, &translator->loaded));
     YK_TRY(check_model(&translator->loaded));
-    YK_TRY(
-        yk_lines_read_input(translator->request->input, &translator->source, &translator->lines));
+    YK_TRY(yk_lines_read_file_or_stdin(translator->request->input, &translator->source,
+                                       &translator->lines));
     YK_TRY(check_reference(translator));
     const int64_t room = translator->lines->count + 1;
     YK_TRY_NEW(translator->loaded.arena, translator->sentences, room);
@@ -243,7 +243,7 @@ static void close_all(struct translator *translator)
         yk_text_free(&translator->texts[i]);
     }
     yk_token_ids_free(&translator->ids);
-    yk_beam_destroy(translator->beam);
+    yk_beam_search_destroy(translator->beam);
     yk_inference_destroy(translator->inference);
     yk_lines_destroy(translator->lines);
     yk_loaded_model_close(&translator->loaded);
@@ -270,7 +270,7 @@ static yk_status score(const struct translator *translator, struct yk_bleu_score
     }
     yk_status status = yk_text_status(&all);
     YK_IF_OK(yk_lines_split(yk_text_chars(&all), all.length, "the translation", &lines));
-    YK_IF_OK(yk_bleu_score_compute(lines, translator->request->reference, false, out));
+    YK_IF_OK(yk_bleu_score_compute_for_lines(lines, translator->request->reference, false, out));
     yk_lines_destroy(lines);
     yk_text_free(&all);
     return status;

@@ -17,7 +17,7 @@ static yk_status save_tokenizer(const struct yk_weights_export_request *request,
     }
     YK_TRY(yk_folder_join_path(request->output, yk_tokenizer_file_name(loaded->tokenizer),
                                loaded->arena, &path));
-    yk_tokenizer_write(loaded->tokenizer, &text);
+    yk_tokenizer_append_file_contents(loaded->tokenizer, &text);
     yk_status status = yk_text_status(&text);
     YK_IF_OK(yk_file_write_nofollow(path, &text));
     yk_text_free(&text);

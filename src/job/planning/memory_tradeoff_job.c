@@ -4,7 +4,7 @@
 #include "base/folder.h"
 #include "base/json_write.h"
 #include "base/log.h"
-#include "base/table.h"
+#include "base/text_table.h"
 #include "base/units.h"
 #include "job/job.h"
 #include "job/output_files.h"
@@ -70,7 +70,7 @@ static yk_status write_plan(const struct yk_planning_inputs *planning, const str
     yk_status status = yk_text_status(&path);
     if (status == YK_OK) {
         context.path = yk_text_chars(&path);
-        status = yk_plan_file_write(plan, &context, &text);
+        status = yk_plan_file_to_json(plan, &context, &text);
     }
     YK_IF_OK(yk_file_write_nofollow(yk_text_chars(&path), &text));
     yk_text_free(&path);
@@ -101,7 +101,7 @@ yk_status yk_memory_tradeoff_job_write_files(const struct yk_memory_tradeoff_job
     struct yk_output_files outputs = {0};
     for (int32_t i = 0; i < 2; i++) {
         if (paths[i] && i < result->chart_count) {
-            yk_output_files_record_status(
+            yk_output_files_drop_added_on_failure(
                 &outputs, yk_plan_tradeoff_write_picture(&result->charts[i],
                                                          yk_output_files_add(&outputs, paths[i])));
         } else if (paths[i]) {
@@ -110,10 +110,10 @@ yk_status yk_memory_tradeoff_job_write_files(const struct yk_memory_tradeoff_job
         }
     }
     if (request->plans) {
-        yk_output_files_record_status(
+        yk_output_files_drop_added_on_failure(
             &outputs, write_plans(&result->planning, result->tradeoff, request->plans));
     }
-    return yk_output_files_write(&outputs);
+    return yk_output_files_write_and_free(&outputs);
 }
 
 void yk_memory_tradeoff_job_result_free(struct yk_memory_tradeoff_job_result *result)
@@ -132,7 +132,7 @@ static const char *format_time(double seconds, char out[YK_UNITS_BUFFER_SIZE])
 #define TIME_TEXT(seconds) format_time((seconds), (char[YK_UNITS_BUFFER_SIZE]){0})
 
 /* A bar as long as the time is over the shortest, for the eye. */
-static void add_bar(double seconds, double min_s, double max_s, struct yk_table *table)
+static void add_bar(double seconds, double min_s, double max_s, struct yk_text_table *table)
 {
     enum {
         LONGEST = 40
@@ -142,7 +142,7 @@ static void add_bar(double seconds, double min_s, double max_s, struct yk_table 
         const double part = (seconds - min_s) / (max_s - min_s);
         yk_text_add_repeated(&bar, "▪", 1 + (size_t)(part * (LONGEST - 1)));
     }
-    yk_table_add_cell(table, "%s", yk_text_chars(&bar));
+    yk_text_table_add_cell(table, "%s", yk_text_chars(&bar));
     yk_text_free(&bar);
 }
 
@@ -157,56 +157,56 @@ static void find_range(const double *values, int32_t count, double *min, double 
 }
 
 typedef void (*add_point)(const struct yk_memory_tradeoff *tradeoff, int32_t point,
-                          struct yk_table *table);
+                          struct yk_text_table *table);
 
 /* A table of the points of a curve, each with a bar for its seconds. */
 static yk_status add_curve(const struct yk_memory_tradeoff *tradeoff, const double *seconds,
-                           int32_t count, const struct yk_table_column columns[COLUMNS],
+                           int32_t count, const struct yk_text_table_column columns[COLUMNS],
                            add_point add, struct yk_text *out)
 {
-    struct yk_table *table = NULL;
+    struct yk_text_table *table = NULL;
     double min_s = 0;
     double max_s = 0;
-    YK_TRY(yk_table_create(columns, COLUMNS, &table));
+    YK_TRY(yk_text_table_create(columns, COLUMNS, &table));
     find_range(seconds, count, &min_s, &max_s);
     for (int32_t i = 0; i < count; i++) {
         add(tradeoff, i, table);
         add_bar(seconds[i], min_s, max_s, table);
     }
-    return yk_table_write_and_destroy(table, out);
+    return yk_text_table_write_and_destroy(table, out);
 }
 
 static void add_split_point(const struct yk_memory_tradeoff *tradeoff, int32_t point,
-                            struct yk_table *table)
+                            struct yk_text_table *table)
 {
     char percent[PERCENT_SIZE];
     format_percent(tradeoff, tradeoff->scheduling_fraction[point], 1, percent);
-    yk_table_add_cell(table, "%s %%", percent);
-    yk_table_add_cell(table, "%d", tradeoff->kept[point]);
-    yk_table_add_cell(table, "%s", TIME_TEXT(tradeoff->split_s[point]));
+    yk_text_table_add_cell(table, "%s %%", percent);
+    yk_text_table_add_cell(table, "%d", tradeoff->kept[point]);
+    yk_text_table_add_cell(table, "%s", TIME_TEXT(tradeoff->split_s[point]));
 }
 
-static const struct yk_table_column split_columns[COLUMNS] = {
-    {"reserved for scheduling", YK_TABLE_RIGHT},
-    {"layers kept", YK_TABLE_RIGHT},
-    {"step", YK_TABLE_RIGHT},
-    {"", YK_TABLE_LEFT},
+static const struct yk_text_table_column split_columns[COLUMNS] = {
+    {"reserved for scheduling", YK_TEXT_TABLE_RIGHT},
+    {"layers kept", YK_TEXT_TABLE_RIGHT},
+    {"step", YK_TEXT_TABLE_RIGHT},
+    {"", YK_TEXT_TABLE_LEFT},
 };
 
 static void add_memory_point(const struct yk_memory_tradeoff *tradeoff, int32_t point,
-                             struct yk_table *table)
+                             struct yk_text_table *table)
 {
-    yk_table_add_cell(table, "%s",
-                      YK_UNITS_FORMAT_TEMPORARY(tradeoff->memory_bytes[point], YK_UNIT_BYTES));
-    yk_table_add_cell(table, "%s", TIME_TEXT(tradeoff->joint_of_memory_s[point]));
-    yk_table_add_cell(table, "%s", TIME_TEXT(tradeoff->ahead_of_memory_s[point]));
+    yk_text_table_add_cell(table, "%s",
+                           YK_UNITS_FORMAT_TEMPORARY(tradeoff->memory_bytes[point], YK_UNIT_BYTES));
+    yk_text_table_add_cell(table, "%s", TIME_TEXT(tradeoff->joint_of_memory_s[point]));
+    yk_text_table_add_cell(table, "%s", TIME_TEXT(tradeoff->ahead_of_memory_s[point]));
 }
 
-static const struct yk_table_column memory_columns[COLUMNS] = {
-    {"memory of a device", YK_TABLE_RIGHT},
-    {"together", YK_TABLE_RIGHT},
-    {"one gather ahead", YK_TABLE_RIGHT},
-    {"", YK_TABLE_LEFT},
+static const struct yk_text_table_column memory_columns[COLUMNS] = {
+    {"memory of a device", YK_TEXT_TABLE_RIGHT},
+    {"together", YK_TEXT_TABLE_RIGHT},
+    {"one gather ahead", YK_TEXT_TABLE_RIGHT},
+    {"", YK_TEXT_TABLE_LEFT},
 };
 
 yk_status yk_memory_tradeoff_job_write_text(const struct yk_memory_tradeoff_job_result *result,
@@ -237,7 +237,7 @@ yk_status yk_memory_tradeoff_job_write_text(const struct yk_memory_tradeoff_job_
                      100 * yk_error_band_relative_error(&tradeoff->band), tradeoff->joint_kept);
     }
     yk_text_addf(out, "  bound        %s\n  times        ", TIME_TEXT(tradeoff->bound_s));
-    yk_error_band_describe(&tradeoff->band, out);
+    yk_error_band_describe_origins(&tradeoff->band, out);
     yk_text_add(out, "\n");
     if (yk_memory_tradeoff_is_cut_short(tradeoff)) {
         yk_text_addf(out,
@@ -274,7 +274,7 @@ yk_status yk_memory_tradeoff_job_write_json(const struct yk_memory_tradeoff_job_
     const struct yk_memory_tradeoff *tradeoff = result->tradeoff;
     const struct yk_cluster *cluster = result->planning.cluster;
     struct yk_json_writer json = {.text = out};
-    yk_json_write_begin_document(&json, "tradeoff");
+    yk_json_write_begin_yoke_document(&json, "tradeoff");
     yk_json_write_string(&json, "model", result->planning.request.config->name);
     yk_json_write_string(&json, "cluster", cluster->source);
     yk_json_write_string(&json, "assumption", cluster->assumption);
@@ -283,11 +283,11 @@ yk_status yk_memory_tradeoff_job_write_json(const struct yk_memory_tradeoff_job_
     yk_json_write_number(&json, "joint_s", tradeoff->joint_s);
     yk_json_write_integer(&json, "joint_kept", tradeoff->joint_kept);
     yk_json_write_number(&json, "bound_s", tradeoff->bound_s);
-    yk_error_band_write_json(&tradeoff->band, out);
+    yk_error_band_write_json_members(&tradeoff->band, out);
     yk_json_write_numbers(&json, "memory_bytes", tradeoff->memory_bytes, tradeoff->memory_points);
     yk_json_write_numbers(&json, "joint_of_memory_s", tradeoff->joint_of_memory_s,
                           tradeoff->memory_points);
     yk_json_write_numbers(&json, "ahead_of_memory_s", tradeoff->ahead_of_memory_s,
                           tradeoff->memory_points);
-    return yk_json_write_end_document(&json);
+    return yk_json_write_end_yoke_document(&json);
 }

@@ -1,6 +1,6 @@
 /* Memory trade-off job: compares ways to divide free memory between parameters that are kept from
  * the forward pass to the backward pass and parameters that are gathered before they are needed
- * (planner/tradeoff.h). Writes charts and plans. */
+ * (planner/memory_tradeoff.h). Writes charts and plans. */
 #ifndef YK_JOB_PLANNING_MEMORY_TRADEOFF_JOB_H
 #define YK_JOB_PLANNING_MEMORY_TRADEOFF_JOB_H
 
@@ -9,7 +9,7 @@
 #include "job/job.h"
 #include "job/planning/planning_inputs.h"
 #include "job/workload.h"
-#include "planner/tradeoff.h"
+#include "planner/memory_tradeoff.h"
 
 /* A string that is not given is NULL. */
 struct yk_memory_tradeoff_job_request {
@@ -40,7 +40,7 @@ yk_status yk_memory_tradeoff_job_run(const struct yk_memory_tradeoff_job_request
  * Writes the charts and the plans. Creates the folder of the plans if it does not exist. The folder
  * gets joint.json, which is the plan without a fixed split, and one split-NNN.json for every split
  * with a plan that fits. NNN is the percentage of memory that is reserved for scheduling
- * (planner/tradeoff.h), with three digits before the decimal point (split-012.5.json).
+ * (planner/memory_tradeoff.h), with three digits before the decimal point (split-012.5.json).
  */
 yk_status
 yk_memory_tradeoff_job_write_files(const struct yk_memory_tradeoff_job_request *request,

@@ -1,7 +1,7 @@
 #include "job/planning/placement_job.h"
 
 #include "base/json_write.h"
-#include "base/table.h"
+#include "base/text_table.h"
 #include "base/units.h"
 #include "job/workload.h"
 #include "report/schedule/comparison_page.h"
@@ -81,26 +81,27 @@ static int32_t fullest(const struct yk_placement_comparison *output,
     return device;
 }
 
-static void add_row(struct yk_table *table, const struct yk_placement_comparison *output,
+static void add_row(struct yk_text_table *table, const struct yk_placement_comparison *output,
                     const struct yk_placement *placement)
 {
     const int32_t P = output->request->cost_sources->cluster->device_count;
     char words[64];
-    yk_table_add_cell(table, "%s", placement->name);
-    yk_table_add_cell(table, "%d", placement->step->micro_batch_count);
-    yk_table_add_cell(
+    yk_text_table_add_cell(table, "%s", placement->name);
+    yk_text_table_add_cell(table, "%d", placement->step->micro_batch_count);
+    yk_text_table_add_cell(
         table, "%s",
         placement->schedule ? YK_UNITS_FORMAT_TEMPORARY(placement->step_s, YK_UNIT_SECONDS) : "-");
     add_difference(output, placement, words, sizeof words);
-    yk_table_add_cell(table, "%s", words);
-    yk_table_add_cell(table, "%s", YK_UNITS_FORMAT_TEMPORARY(placement->bound_s, YK_UNIT_SECONDS));
+    yk_text_table_add_cell(table, "%s", words);
+    yk_text_table_add_cell(table, "%s",
+                           YK_UNITS_FORMAT_TEMPORARY(placement->bound_s, YK_UNIT_SECONDS));
     if (P > MAX_MEMORY_COLUMNS) {
         format_memory(output, placement, fullest(output, placement), words, sizeof words);
-        yk_table_add_cell(table, "%s", words);
+        yk_text_table_add_cell(table, "%s", words);
     }
     for (int32_t p = 0; P <= MAX_MEMORY_COLUMNS && p < P; p++) {
         format_memory(output, placement, p, words, sizeof words);
-        yk_table_add_cell(table, "%s", words);
+        yk_text_table_add_cell(table, "%s", words);
     }
 }
 
@@ -108,23 +109,25 @@ static yk_status add_table(const struct yk_placement_comparison *output, struct 
 {
     const struct yk_cluster *cluster = output->request->cost_sources->cluster;
     const int32_t P = cluster->device_count;
-    struct yk_table_column columns[5 + MAX_MEMORY_COLUMNS] = {
-        {"placement", YK_TABLE_LEFT},  {"micro-batches", YK_TABLE_RIGHT}, {"step", YK_TABLE_RIGHT},
-        {"slower by", YK_TABLE_RIGHT}, {"bound", YK_TABLE_RIGHT},
+    struct yk_text_table_column columns[5 + MAX_MEMORY_COLUMNS] = {
+        {"placement", YK_TEXT_TABLE_LEFT}, {"micro-batches", YK_TEXT_TABLE_RIGHT},
+        {"step", YK_TEXT_TABLE_RIGHT},     {"slower by", YK_TEXT_TABLE_RIGHT},
+        {"bound", YK_TEXT_TABLE_RIGHT},
     };
     size_t count = 5;
     if (P > MAX_MEMORY_COLUMNS) {
-        columns[count++] = (struct yk_table_column){"fullest memory", YK_TABLE_RIGHT};
+        columns[count++] = (struct yk_text_table_column){"fullest memory", YK_TEXT_TABLE_RIGHT};
     }
     for (int32_t p = 0; P <= MAX_MEMORY_COLUMNS && p < P; p++) {
-        columns[count++] = (struct yk_table_column){cluster->devices[p].name, YK_TABLE_RIGHT};
+        columns[count++] =
+            (struct yk_text_table_column){cluster->devices[p].name, YK_TEXT_TABLE_RIGHT};
     }
-    struct yk_table *table = NULL;
-    YK_TRY(yk_table_create(columns, count, &table));
+    struct yk_text_table *table = NULL;
+    YK_TRY(yk_text_table_create(columns, count, &table));
     for (int32_t i = 0; i < output->placements->count; i++) {
         add_row(table, output, &output->placements->placements[i]);
     }
-    return yk_table_write_and_destroy(table, out);
+    return yk_text_table_write_and_destroy(table, out);
 }
 
 static bool same_devices(const struct yk_placement *placement, int32_t a, int32_t b)
@@ -242,7 +245,7 @@ static void add_map(const struct yk_placement_comparison *output,
 /* A layer on several devices is more than other tools' maps can say: name the best without. */
 static void add_undivided(const struct yk_placement_comparison *output, struct yk_text *out)
 {
-    const struct yk_placement *fastest = yk_placements_best_undivided(output->placements);
+    const struct yk_placement *fastest = yk_placements_find_best_undivided(output->placements);
     if (output->shown->divided && fastest) {
         yk_text_addf(out, "with one device a layer, %s is the fastest: %s a step\n", fastest->name,
                      YK_UNITS_FORMAT_TEMPORARY(fastest->step_s, YK_UNIT_SECONDS));
@@ -253,7 +256,7 @@ static void add_source(const struct yk_placement_comparison *output, struct yk_t
 {
     const struct yk_cluster *cluster = output->request->cost_sources->cluster;
     yk_text_add(out, "times: ");
-    yk_error_band_describe(&output->placements->steps[0]->band, out);
+    yk_error_band_describe_origins(&output->placements->steps[0]->band, out);
     yk_text_add(out, "\n");
     if (cluster->assumption) {
         yk_text_addf(out, "%s\n", cluster->assumption);
@@ -331,7 +334,7 @@ static void write_map(const struct yk_device_map *map, struct yk_json_writer *js
     yk_json_write_begin_object(json, "map");
     for (int32_t i = 0; map && i < map->count; i++) {
         yk_json_write_key(json, map->entries[i].module);
-        yk_device_map_write_place(json->text, map->entries[i].place);
+        yk_device_map_append_place_json(json->text, map->entries[i].place);
     }
     yk_json_write_end_object(json);
 }
@@ -356,12 +359,12 @@ static void write_placement(const struct yk_placement_comparison *output,
 {
     const bool fits = placement->schedule && placement->fit.fits;
     struct yk_text words = {0};
-    yk_json_write_begin_object_on_line(json, 0);
+    yk_json_write_begin_object_on_new_line(json, 0);
     yk_json_write_string(json, "name", placement->name);
     yk_json_write_integer(json, "micro_batches", placement->step->micro_batch_count);
     yk_json_write_number(json, "step_s", placement->step_s);
     if (isfinite(placement->step_s)) {
-        yk_error_band_write_json(&placement->step->band, json->text);
+        yk_error_band_write_json_members(&placement->step->band, json->text);
     }
     yk_json_write_number(json, "bound_s", placement->bound_s);
     yk_json_write_bool(json, "fits", fits);
@@ -402,8 +405,8 @@ yk_status yk_placement_comparison_write_json(const struct yk_placement_compariso
     const struct yk_cluster *cluster = output->request->cost_sources->cluster;
     struct yk_json_writer json = {.text = out};
     struct yk_text source = {0};
-    yk_error_band_describe(&all->steps[0]->band, &source);
-    yk_json_write_begin_document(&json, "placements");
+    yk_error_band_describe_origins(&all->steps[0]->band, &source);
+    yk_json_write_begin_yoke_document(&json, "placements");
     yk_json_write_string(&json, "model", output->request->config->name);
     yk_json_write_string(&json, "cluster", cluster->source);
     yk_json_write_string(&json, "source", yk_text_chars(&source));
@@ -421,7 +424,7 @@ yk_status yk_placement_comparison_write_json(const struct yk_placement_compariso
     yk_json_write_end_array(&json);
     out->failed |= source.failed;
     yk_text_free(&source);
-    return yk_json_write_end_document(&json);
+    return yk_json_write_end_yoke_document(&json);
 }
 
 enum {
@@ -459,7 +462,7 @@ static yk_status keep_fullest(const struct page *page, const struct yk_placement
 }
 
 static yk_status fill_row(const struct page *page, const struct yk_placement *placement,
-                          struct yk_comparison_page_row *row)
+                          struct yk_schedule_comparison_page_row *row)
 {
     const char **cells = NULL;
     struct yk_text words = {0};
@@ -473,7 +476,7 @@ static yk_status fill_row(const struct page *page, const struct yk_placement *pl
     snprintf(number, sizeof number, "%d",
              placement->schedule ? yk_schedule_count_used_devices(placement->schedule) : 0);
     YK_TRY(yk_arena_strdup(page->arena, number, &cells[4]));
-    *row = (struct yk_comparison_page_row){
+    *row = (struct yk_schedule_comparison_page_row){
         .name = placement->name,
         .cells = cells,
         .schedule = placement->schedule,
@@ -490,7 +493,7 @@ static yk_status fill_row(const struct page *page, const struct yk_placement *pl
 static yk_status write_page(const struct page *page, struct yk_text *out)
 {
     const struct yk_placements *all = page->output->placements;
-    struct yk_comparison_page_row *rows = NULL;
+    struct yk_schedule_comparison_page_row *rows = NULL;
     struct yk_text title = {0};
     struct yk_text lead = {0};
     YK_TRY_NEW(page->arena, rows, all->count);
@@ -505,7 +508,7 @@ static yk_status write_page(const struct page *page, struct yk_text *out)
                 "bar is a layer's forward, backward or update, its colour the micro-batch "
                 "(or the layer, where the batch is not split); time in seconds, all on one "
                 "scale. Times: ");
-    yk_error_band_describe(&all->steps[0]->band, &lead);
+    yk_error_band_describe_origins(&all->steps[0]->band, &lead);
     yk_text_add(&lead, ".");
     const char *notes[] = {all->note, page->output->request->cost_sources->cluster->assumption};
     const char *given[2];
@@ -515,7 +518,7 @@ static yk_status write_page(const struct page *page, struct yk_text *out)
             given[note_count++] = notes[i];
         }
     }
-    const struct yk_comparison_page description = {
+    const struct yk_schedule_comparison_page description = {
         .title = yk_text_chars(&title),
         .lead = yk_text_chars(&lead),
         .columns = titles,
@@ -526,7 +529,7 @@ static yk_status write_page(const struct page *page, struct yk_text *out)
         .notes = given,
         .note_count = note_count,
     };
-    const yk_status status = yk_comparison_page_write(&description, out);
+    const yk_status status = yk_schedule_comparison_page_write(&description, out);
     yk_text_free(&title);
     yk_text_free(&lead);
     return status;

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-bool yk_placement_job_algorithm_choices(size_t number, struct yk_option_choice *out)
+bool yk_placement_job_algorithm_choice_at(size_t number, struct yk_option_choice *out)
 {
     *out = (struct yk_option_choice){yk_placement_algorithm_name(number), NULL};
     return out->name != NULL;
@@ -119,7 +119,7 @@ static yk_status fail_no_fit(const struct yk_placement_job_result *result)
         }
     }
     nearest = nearest ? nearest : &all->placements[0];
-    yk_status status = yk_placement_memory_remedy_search(&result->request, &all->deadline, &remedy);
+    yk_status status = yk_placement_find_memory_remedy(&result->request, &all->deadline, &remedy);
     if (status == YK_OK) {
         const char *violation =
             yk_placement_comparison_misfit_reason(&result->output, nearest, &words);
@@ -178,7 +178,7 @@ static yk_status export_map(const struct yk_placement_job_request *request,
         return YK_OK;
     }
     const struct yk_placement *exported =
-        fastest->divided ? yk_placements_best_undivided(result->placements) : fastest;
+        fastest->divided ? yk_placements_find_best_undivided(result->placements) : fastest;
     if (!exported) {
         return result->request.algorithm
                    ? yk_fail(YK_ERROR_USAGE,
@@ -208,9 +208,9 @@ static void draw(struct yk_schedule_drawing_paths drawings,
         .kinds = shown->step->kinds,
     };
     if (drawings.html) {
-        yk_output_files_record_status(outputs,
-                                      yk_placement_comparison_write_page(
-                                          output, yk_output_files_add(outputs, drawings.html)));
+        yk_output_files_drop_added_on_failure(
+            outputs, yk_placement_comparison_write_page(
+                         output, yk_output_files_add(outputs, drawings.html)));
         drawings.html = NULL;
     }
     yk_output_files_add_schedule_drawings(&drawings, &report, outputs);
@@ -224,8 +224,8 @@ yk_status yk_placement_job_write_files(const struct yk_placement_job_request *re
         return fail_no_fit(result);
     }
     draw(request->drawings, &result->output, &outputs);
-    yk_output_files_record_status(&outputs, export_map(request, result, &outputs));
-    return yk_output_files_write(&outputs);
+    yk_output_files_drop_added_on_failure(&outputs, export_map(request, result, &outputs));
+    return yk_output_files_write_and_free(&outputs);
 }
 
 void yk_placement_job_result_free(struct yk_placement_job_result *result)

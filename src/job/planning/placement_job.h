@@ -56,7 +56,7 @@ void yk_placement_job_result_free(struct yk_placement_job_result *result);
 
 /* Lists the choices for `algorithm`. Sets `out` to choice `number`, or returns false if
  * `number` is too large. */
-bool yk_placement_job_algorithm_choices(size_t number, struct yk_option_choice *out);
+bool yk_placement_job_algorithm_choice_at(size_t number, struct yk_option_choice *out);
 
 /* These functions append the comparison as text, as a JSON document, or as an HTML page. */
 yk_status yk_placement_comparison_write_text(const struct yk_placement_comparison *output,

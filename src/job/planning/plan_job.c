@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-bool yk_plan_job_strategy_choices(size_t number, struct yk_option_choice *out)
+bool yk_plan_job_strategy_choice_at(size_t number, struct yk_option_choice *out)
 {
     *out = (struct yk_option_choice){"random", NULL};
     if (number < YK_SHARDING_STRATEGY_COUNT) {
@@ -19,14 +19,14 @@ bool yk_plan_job_strategy_choices(size_t number, struct yk_option_choice *out)
 }
 
 /* The placement algorithms that never divide a layer. */
-bool yk_plan_job_placement_choices(size_t number, struct yk_option_choice *out)
+bool yk_plan_job_placement_choice_at(size_t number, struct yk_option_choice *out)
 {
     const char *name = yk_placement_algorithm_name(number);
     *out = (struct yk_option_choice){name, NULL};
-    return name && yk_placement_plan_supports(name);
+    return name && yk_placement_plan_supports_algorithm(name);
 }
 
-bool yk_plan_job_export_choices(size_t number, struct yk_option_choice *out)
+bool yk_plan_job_export_choice_at(size_t number, struct yk_option_choice *out)
 {
     if (number >= yk_exporter_count) {
         return false;
@@ -182,8 +182,8 @@ static yk_status plan_placement(const struct yk_plan_job_request *request,
                                                   planning->cluster->device_count, planning->arena,
                                                   &map));
     }
-    YK_TRY(yk_placement_plan_search(&planning->request, way, map, planning->arena, &placed));
-    YK_TRY(yk_planner_evaluate(&planning->request, placed.plan, false, out));
+    YK_TRY(yk_placement_plan_run_algorithm(&planning->request, way, map, planning->arena, &placed));
+    YK_TRY(yk_planner_evaluate_plan(&planning->request, placed.plan, false, out));
     (*out)->evaluation_count = placed.trials;
     (*out)->cut_short = placed.cut_short;
     return YK_OK;
@@ -223,8 +223,8 @@ static yk_status export_plan(const struct yk_plan_job_request *request,
     struct yk_text notes = {0};
     struct yk_text *text = request->export_output ? yk_output_files_add(outputs, path)
                                                   : yk_output_files_add_nofollow(outputs, path);
-    const yk_status status = yk_export_write(exporter, planned->plan, planned->context->model,
-                                             planned->context->cluster, text, &notes);
+    const yk_status status = yk_export_write_plan(exporter, planned->plan, planned->context->model,
+                                                  planned->context->cluster, text, &notes);
     if (status == YK_OK) {
         log_notes(path, &notes);
     }
@@ -246,16 +246,16 @@ yk_status yk_plan_job_write_files(const struct yk_plan_job_request *request,
         struct yk_plan_file_context context =
             yk_planning_inputs_plan_file_context(&result->planning);
         context.path = request->output;
-        yk_output_files_record_status(
-            &outputs, yk_plan_file_write(planned->plan, &context,
-                                         yk_output_files_add(&outputs, request->output)));
+        yk_output_files_drop_added_on_failure(
+            &outputs, yk_plan_file_to_json(planned->plan, &context,
+                                           yk_output_files_add(&outputs, request->output)));
     }
     if (request->export) {
         const yk_status status = export_plan(request, planned, &outputs);
-        yk_output_files_record_status(
-            &outputs, status == YK_OK ? status : yk_status_prefix(status, "not exported"));
+        yk_output_files_drop_added_on_failure(
+            &outputs, status == YK_OK ? status : yk_status_prefix_message(status, "not exported"));
     }
-    return yk_output_files_write(&outputs);
+    return yk_output_files_write_and_free(&outputs);
 }
 
 void yk_plan_job_result_free(struct yk_plan_job_result *result)

@@ -50,9 +50,9 @@ void yk_plan_job_result_free(struct yk_plan_job_result *result);
 
 /* These functions list the choices for `strategy`, `placement` and `export`. They set `out` to
  * choice `number`, or return false if `number` is too large. */
-bool yk_plan_job_strategy_choices(size_t number, struct yk_option_choice *out);
-bool yk_plan_job_placement_choices(size_t number, struct yk_option_choice *out);
-bool yk_plan_job_export_choices(size_t number, struct yk_option_choice *out);
+bool yk_plan_job_strategy_choice_at(size_t number, struct yk_option_choice *out);
+bool yk_plan_job_placement_choice_at(size_t number, struct yk_option_choice *out);
+bool yk_plan_job_export_choice_at(size_t number, struct yk_option_choice *out);
 
 /* These functions append a plan and its predicted time and memory. `yoke plan` and `yoke simulate`
  * print this. */

@@ -1,7 +1,7 @@
 #include "job/planning/plan_job.h"
 
 #include "base/json_write.h"
-#include "base/table.h"
+#include "base/text_table.h"
 #include "base/units.h"
 #include "job/workload.h"
 #include "planner/planner.h"
@@ -43,7 +43,7 @@ static void add_headlines(const struct yk_planner_outcome *planned, struct yk_te
                  planned->evaluation.sim->slowdown);
     add_rest(planned->evaluation.sim, out);
     yk_text_add(out, "\n  context     ");
-    yk_explain_context_memory(planned->context, planned->plan, out);
+    yk_explain_append_driver_memory(planned->context, planned->plan, out);
     yk_text_add(out, "\n");
 }
 
@@ -68,8 +68,10 @@ static bool shows_alike(const struct yk_planner_outcome *planned, int32_t a, int
 {
     const struct yk_sim_rank_result *one = &planned->evaluation.sim->ranks[a];
     const struct yk_sim_rank_result *other = &planned->evaluation.sim->ranks[b];
-    const struct yk_plan_group_member *left = yk_planner_find_rank_member(planned->plan, a);
-    const struct yk_plan_group_member *right = yk_planner_find_rank_member(planned->plan, b);
+    const struct yk_plan_group_member *left =
+        yk_planner_find_group_member_of_rank(planned->plan, a);
+    const struct yk_plan_group_member *right =
+        yk_planner_find_group_member_of_rank(planned->plan, b);
     return left && right && left->share == right->share &&
            left->shard_fraction == right->shard_fraction &&
            planned->evaluation.peaks[a].bytes == planned->evaluation.peaks[b].bytes &&
@@ -91,59 +93,61 @@ static void name_row(const struct yk_planner_outcome *planned, int32_t first, in
 }
 
 static void add_device_row(const struct yk_planner_outcome *planned, int32_t first, int32_t last,
-                           struct yk_table *table)
+                           struct yk_text_table *table)
 {
     const struct yk_sim_rank_result *simulated = &planned->evaluation.sim->ranks[first];
-    const struct yk_plan_group_member *member = yk_planner_find_rank_member(planned->plan, first);
+    const struct yk_plan_group_member *member =
+        yk_planner_find_group_member_of_rank(planned->plan, first);
     const struct yk_device *device =
         &planned->context->cluster->devices[planned->plan->ranks[first].device];
     const double step_s = planned->evaluation.step_s;
     char words[WORDS_SIZE];
     name_row(planned, first, last, words);
-    yk_table_add_cell(table, "%s", words);
+    yk_text_table_add_cell(table, "%s", words);
     if (device->type && device->fraction < 1) { /* as a cluster's line has it */
-        yk_table_add_cell(table, "%s:%.3g%%", device->type, 100 * device->fraction);
+        yk_text_table_add_cell(table, "%s:%.3g%%", device->type, 100 * device->fraction);
     } else {
-        yk_table_add_cell(table, "%s", device->type ? device->type : "");
+        yk_text_table_add_cell(table, "%s", device->type ? device->type : "");
     }
-    yk_table_add_cell(table, "%lld", (long long)(member ? member->share : 0));
-    yk_table_add_cell(table, "%.3f", member ? member->shard_fraction : 0);
-    yk_table_add_cell(
+    yk_text_table_add_cell(table, "%lld", (long long)(member ? member->share : 0));
+    yk_text_table_add_cell(table, "%.3f", member ? member->shard_fraction : 0);
+    yk_text_table_add_cell(
         table, "%s",
         YK_UNITS_FORMAT_TEMPORARY(planned->evaluation.peaks[first].bytes, YK_UNIT_BYTES));
-    yk_table_add_cell(
+    yk_text_table_add_cell(
         table, "%s",
         YK_UNITS_FORMAT_TEMPORARY(planned->plan->ranks[first].limit_bytes, YK_UNIT_BYTES));
-    yk_table_add_cell(table, "%.1f %%", 100 * simulated->compute_s / step_s);
-    yk_table_add_cell(table, "%.1f %%", 100 * simulated->exposed_s / step_s);
-    yk_table_add_cell(table, "%.1f %%", 100 * simulated->idle_s / step_s);
+    yk_text_table_add_cell(table, "%.1f %%", 100 * simulated->compute_s / step_s);
+    yk_text_table_add_cell(table, "%.1f %%", 100 * simulated->exposed_s / step_s);
+    yk_text_table_add_cell(table, "%.1f %%", 100 * simulated->idle_s / step_s);
 }
 
 static void add_memory_row(const struct yk_planner_outcome *planned, int32_t first, int32_t last,
-                           struct yk_table *table)
+                           struct yk_text_table *table)
 {
     char words[WORDS_SIZE];
     name_row(planned, first, last, words);
-    yk_table_add_cell(table, "%s", words);
+    yk_text_table_add_cell(table, "%s", words);
     for (int32_t kind = 0; kind < YK_MEMORY_KIND_COUNT; kind++) {
-        yk_table_add_cell(table, "%s",
-                          planned->evaluation.peaks[first].by_kind[kind] > 0
-                              ? YK_UNITS_FORMAT_TEMPORARY(
-                                    planned->evaluation.peaks[first].by_kind[kind], YK_UNIT_BYTES)
-                              : "-");
+        yk_text_table_add_cell(
+            table, "%s",
+            planned->evaluation.peaks[first].by_kind[kind] > 0
+                ? YK_UNITS_FORMAT_TEMPORARY(planned->evaluation.peaks[first].by_kind[kind],
+                                            YK_UNIT_BYTES)
+                : "-");
     }
 }
 
 typedef void (*row_writer)(const struct yk_planner_outcome *planned, int32_t first, int32_t last,
-                           struct yk_table *table);
+                           struct yk_text_table *table);
 
 /* Adds one row per run of consecutive ranks that are alike. */
 static yk_status add_ranks(const struct yk_planner_outcome *planned,
-                           const struct yk_table_column *columns, size_t count, row_writer write,
-                           struct yk_text *out)
+                           const struct yk_text_table_column *columns, size_t count,
+                           row_writer write, struct yk_text *out)
 {
-    struct yk_table *table = NULL;
-    YK_TRY(yk_table_create(columns, count, &table));
+    struct yk_text_table *table = NULL;
+    YK_TRY(yk_text_table_create(columns, count, &table));
     for (int32_t first = 0, last = 0; first < planned->plan->rank_count; first = last + 1) {
         last = first;
         while (last + 1 < planned->plan->rank_count && shows_alike(planned, first, last + 1)) {
@@ -151,23 +155,25 @@ static yk_status add_ranks(const struct yk_planner_outcome *planned,
         }
         write(planned, first, last, table);
     }
-    const yk_status status = yk_table_write_and_destroy(table, out);
+    const yk_status status = yk_text_table_write_and_destroy(table, out);
     yk_text_add(out, "\n");
     return status;
 }
 
 static yk_status add_devices(const struct yk_planner_outcome *planned, struct yk_text *out)
 {
-    static const struct yk_table_column columns[] = {
-        {"device", YK_TABLE_LEFT},   {"type", YK_TABLE_LEFT},     {"share", YK_TABLE_RIGHT},
-        {"part", YK_TABLE_RIGHT},    {"memory", YK_TABLE_RIGHT},  {"limit", YK_TABLE_RIGHT},
-        {"compute", YK_TABLE_RIGHT}, {"exposed", YK_TABLE_RIGHT}, {"idle", YK_TABLE_RIGHT},
+    static const struct yk_text_table_column columns[] = {
+        {"device", YK_TEXT_TABLE_LEFT},   {"type", YK_TEXT_TABLE_LEFT},
+        {"share", YK_TEXT_TABLE_RIGHT},   {"part", YK_TEXT_TABLE_RIGHT},
+        {"memory", YK_TEXT_TABLE_RIGHT},  {"limit", YK_TEXT_TABLE_RIGHT},
+        {"compute", YK_TEXT_TABLE_RIGHT}, {"exposed", YK_TEXT_TABLE_RIGHT},
+        {"idle", YK_TEXT_TABLE_RIGHT},
     };
-    static const struct yk_table_column kinds[] = {
-        {"memory of", YK_TABLE_LEFT},  {"parameters", YK_TABLE_RIGHT},
-        {"gathered", YK_TABLE_RIGHT},  {"gradients", YK_TABLE_RIGHT},
-        {"optimizer", YK_TABLE_RIGHT}, {"activations", YK_TABLE_RIGHT},
-        {"buffers", YK_TABLE_RIGHT},   {"context", YK_TABLE_RIGHT},
+    static const struct yk_text_table_column kinds[] = {
+        {"memory of", YK_TEXT_TABLE_LEFT},  {"parameters", YK_TEXT_TABLE_RIGHT},
+        {"gathered", YK_TEXT_TABLE_RIGHT},  {"gradients", YK_TEXT_TABLE_RIGHT},
+        {"optimizer", YK_TEXT_TABLE_RIGHT}, {"activations", YK_TEXT_TABLE_RIGHT},
+        {"buffers", YK_TEXT_TABLE_RIGHT},   {"context", YK_TEXT_TABLE_RIGHT},
     };
     YK_TRY(add_ranks(planned, columns, sizeof columns / sizeof columns[0], add_device_row, out));
     return add_ranks(planned, kinds, sizeof kinds / sizeof kinds[0], add_memory_row, out);
@@ -196,15 +202,15 @@ static void name_group(const struct yk_planner_outcome *planned, int32_t group, 
 
 static yk_status add_layers(const struct yk_planner_outcome *planned, struct yk_text *out)
 {
-    static const struct yk_table_column columns[] = {
-        {"layers", YK_TABLE_LEFT},
-        {"strategy", YK_TABLE_LEFT},
-        {"on", YK_TABLE_LEFT},
-        {"", YK_TABLE_LEFT},
+    static const struct yk_text_table_column columns[] = {
+        {"layers", YK_TEXT_TABLE_LEFT},
+        {"strategy", YK_TEXT_TABLE_LEFT},
+        {"on", YK_TEXT_TABLE_LEFT},
+        {"", YK_TEXT_TABLE_LEFT},
     };
     const struct yk_plan *plan = planned->plan;
-    struct yk_table *table = NULL;
-    YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
+    struct yk_text_table *table = NULL;
+    YK_TRY(yk_text_table_create(columns, sizeof columns / sizeof columns[0], &table));
     for (int32_t first = 0, last = 0; first < plan->layer_count; first = last + 1) {
         struct yk_text words = {0};
         char group[WORDS_SIZE];
@@ -212,30 +218,30 @@ static yk_status add_layers(const struct yk_planner_outcome *planned, struct yk_
         while (last + 1 < plan->layer_count && is_same(plan, first, last + 1)) {
             last++;
         }
-        yk_explain_layer_range(planned->context->model, first, last, &words);
+        yk_explain_append_layer_names(planned->context->model, first, last, &words);
         name_group(planned, plan->layers[first].group, group);
-        yk_table_add_cell(table, "%s", yk_text_chars(&words));
-        yk_table_add_cell(table, "%s",
-                          yk_plan_strategy_name(yk_plan_effective_strategy(plan, first)));
-        yk_table_add_cell(table, "%s", group);
-        yk_table_add_cell(table, "%s", plan->layers[first].recompute ? "recomputed" : "");
+        yk_text_table_add_cell(table, "%s", yk_text_chars(&words));
+        yk_text_table_add_cell(table, "%s",
+                               yk_plan_strategy_name(yk_plan_effective_strategy(plan, first)));
+        yk_text_table_add_cell(table, "%s", group);
+        yk_text_table_add_cell(table, "%s", plan->layers[first].recompute ? "recomputed" : "");
         yk_text_free(&words);
     }
-    const yk_status status = yk_table_write_and_destroy(table, out);
+    const yk_status status = yk_text_table_write_and_destroy(table, out);
     yk_text_add(out, "\n");
     return status;
 }
 
 static yk_status add_alternatives(const struct yk_planner_outcome *planned, struct yk_text *out)
 {
-    static const struct yk_table_column columns[] = {
-        {"instead", YK_TABLE_LEFT},
-        {"step", YK_TABLE_RIGHT},
-        {"longer by", YK_TABLE_RIGHT},
-        {"", YK_TABLE_LEFT},
+    static const struct yk_text_table_column columns[] = {
+        {"instead", YK_TEXT_TABLE_LEFT},
+        {"step", YK_TEXT_TABLE_RIGHT},
+        {"longer by", YK_TEXT_TABLE_RIGHT},
+        {"", YK_TEXT_TABLE_LEFT},
     };
-    struct yk_table *table = NULL;
-    YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
+    struct yk_text_table *table = NULL;
+    YK_TRY(yk_text_table_create(columns, sizeof columns / sizeof columns[0], &table));
     for (int32_t i = 0; i < planned->alternative_count; i++) {
         const struct yk_plan_alternative *row = &planned->alternatives[i];
         char step[YK_UNITS_BUFFER_SIZE] = "-";
@@ -247,12 +253,12 @@ static yk_status add_alternatives(const struct yk_planner_outcome *planned, stru
             snprintf(more, sizeof more, "%.1f %%",
                      100 * (row->step_s / planned->evaluation.step_s - 1));
         }
-        yk_table_add_cell(table, "%s", row->name);
-        yk_table_add_cell(table, "%s", step);
-        yk_table_add_cell(table, "%s", more);
-        yk_table_add_cell(table, "%s", row->remark ? row->remark : "");
+        yk_text_table_add_cell(table, "%s", row->name);
+        yk_text_table_add_cell(table, "%s", step);
+        yk_text_table_add_cell(table, "%s", more);
+        yk_text_table_add_cell(table, "%s", row->remark ? row->remark : "");
     }
-    return yk_table_write_and_destroy(table, out);
+    return yk_text_table_write_and_destroy(table, out);
 }
 
 static void add_leave_one_out(const struct yk_planner_outcome *planned, struct yk_text *out)
@@ -320,39 +326,41 @@ static const char *device_of(const struct yk_planner_outcome *planned,
 static yk_status add_times(const struct yk_planner_outcome *planned, struct yk_arena *arena,
                            struct yk_text *out)
 {
-    static const struct yk_table_column columns[] = {
-        {"op", YK_TABLE_LEFT},     {"of", YK_TABLE_LEFT},       {"on", YK_TABLE_LEFT},
-        {"times", YK_TABLE_RIGHT}, {"samples", YK_TABLE_RIGHT}, {"bytes", YK_TABLE_RIGHT},
-        {"alone", YK_TABLE_RIGHT}, {"off by", YK_TABLE_RIGHT},  {"from", YK_TABLE_LEFT},
+    static const struct yk_text_table_column columns[] = {
+        {"op", YK_TEXT_TABLE_LEFT},       {"of", YK_TEXT_TABLE_LEFT},
+        {"on", YK_TEXT_TABLE_LEFT},       {"times", YK_TEXT_TABLE_RIGHT},
+        {"samples", YK_TEXT_TABLE_RIGHT}, {"bytes", YK_TEXT_TABLE_RIGHT},
+        {"alone", YK_TEXT_TABLE_RIGHT},   {"off by", YK_TEXT_TABLE_RIGHT},
+        {"from", YK_TEXT_TABLE_LEFT},
     };
-    struct yk_table *table = NULL;
+    struct yk_text_table *table = NULL;
     struct yk_sim_op_class *classes = NULL;
     int32_t count = 0;
     YK_TRY(yk_sim_count_op_classes(planned->evaluation.sim, planned->context->costs, arena,
                                    &classes, &count));
-    YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
+    YK_TRY(yk_text_table_create(columns, sizeof columns / sizeof columns[0], &table));
     for (int32_t i = 0; i < count; i++) {
         const struct yk_sim_op_class *class = &classes[i];
         const char *layer = layer_of(planned, class);
         const char *device = device_of(planned, class);
-        yk_table_add_cell(table, "%s", yk_op_kind_name(class->kind));
-        yk_table_add_cell(table, "%s", layer ? layer : "");
-        yk_table_add_cell(table, "%s", device ? device : "");
-        yk_table_add_cell(table, "%" PRId64, class->count);
+        yk_text_table_add_cell(table, "%s", yk_op_kind_name(class->kind));
+        yk_text_table_add_cell(table, "%s", layer ? layer : "");
+        yk_text_table_add_cell(table, "%s", device ? device : "");
+        yk_text_table_add_cell(table, "%" PRId64, class->count);
         if (class->samples > 0) {
-            yk_table_add_cell(table, "%" PRId64, class->samples);
+            yk_text_table_add_cell(table, "%" PRId64, class->samples);
         } else {
-            yk_table_add_cell(table, "%s", "");
+            yk_text_table_add_cell(table, "%s", "");
         }
-        yk_table_add_cell(table, "%s",
-                          is_message(class) ? YK_UNITS_FORMAT_TEMPORARY(class->bytes, YK_UNIT_BYTES)
-                                            : "");
-        yk_table_add_cell(table, "%s",
-                          YK_UNITS_FORMAT_TEMPORARY(class->time.seconds, YK_UNIT_SECONDS));
-        yk_table_add_cell(table, "±%.0f %%", 100 * class->time.error);
-        yk_table_add_cell(table, "%s", yk_cost_origin_name(class->time.origin));
+        yk_text_table_add_cell(
+            table, "%s",
+            is_message(class) ? YK_UNITS_FORMAT_TEMPORARY(class->bytes, YK_UNIT_BYTES) : "");
+        yk_text_table_add_cell(table, "%s",
+                               YK_UNITS_FORMAT_TEMPORARY(class->time.seconds, YK_UNIT_SECONDS));
+        yk_text_table_add_cell(table, "±%.0f %%", 100 * class->time.error);
+        yk_text_table_add_cell(table, "%s", yk_cost_origin_name(class->time.origin));
     }
-    return yk_table_write_and_destroy(table, out);
+    return yk_text_table_write_and_destroy(table, out);
 }
 
 static yk_status write_times(const struct yk_planner_outcome *planned, struct yk_arena *arena,
@@ -365,7 +373,7 @@ static yk_status write_times(const struct yk_planner_outcome *planned, struct yk
     yk_json_write_begin_array(json, "times");
     for (int32_t i = 0; i < count; i++) {
         const struct yk_sim_op_class *class = &classes[i];
-        yk_json_write_begin_object_on_line(json, 0);
+        yk_json_write_begin_object_on_new_line(json, 0);
         yk_json_write_string(json, "op", yk_op_kind_name(class->kind));
         yk_json_write_string(json, "layer", layer_of(planned, class));
         yk_json_write_string(json, "device", device_of(planned, class));
@@ -394,8 +402,8 @@ static void write_device(const struct yk_planner_outcome *planned, int32_t rank,
     const struct yk_plan *plan = planned->plan;
     const struct yk_sim_rank_result *simulated = &planned->evaluation.sim->ranks[rank];
     const struct yk_memory_peak *peak = &planned->evaluation.peaks[rank];
-    const struct yk_plan_group_member *member = yk_planner_find_rank_member(plan, rank);
-    yk_json_write_begin_object_on_line(json, 0);
+    const struct yk_plan_group_member *member = yk_planner_find_group_member_of_rank(plan, rank);
+    yk_json_write_begin_object_on_new_line(json, 0);
     yk_json_write_string(json, "name",
                          planned->context->cluster->devices[plan->ranks[rank].device].name);
     yk_json_write_integer(json, "rank", rank);
@@ -423,7 +431,7 @@ static void write_layer(const struct yk_planner_outcome *planned, int32_t layer,
 {
     const struct yk_plan *plan = planned->plan;
     const struct yk_plan_group *group = &plan->groups[plan->layers[layer].group];
-    yk_json_write_begin_object_on_line(json, 0);
+    yk_json_write_begin_object_on_new_line(json, 0);
     yk_json_write_string(json, "name", planned->context->model->layers[layer].name);
     yk_json_write_string(json, "strategy",
                          yk_plan_strategy_name(yk_plan_effective_strategy(plan, layer)));
@@ -446,7 +454,7 @@ static void write_plan(const struct yk_planner_outcome *planned, struct yk_json_
     yk_json_write_number(json, "mfu", mfu.formula);
     yk_json_write_number(json, "exact_mfu", mfu.exact);
     yk_json_write_integer(json, "micro_batches", plan->micro_batches);
-    yk_json_write_string(json, "pipeline", yk_plan_pipeline_name(plan->pipeline));
+    yk_json_write_string(json, "pipeline", yk_plan_pipeline_schedule_name(plan->pipeline));
     yk_json_write_number(json, "block_bytes", plan->block_bytes);
     yk_json_write_number(json, "bucket_bytes", plan->bucket_bytes);
 }
@@ -473,7 +481,7 @@ static void write_alternatives(const struct yk_planner_outcome *planned,
     yk_json_write_begin_array(json, "alternatives");
     for (int32_t i = 0; i < planned->alternative_count; i++) {
         const struct yk_plan_alternative *row = &planned->alternatives[i];
-        yk_json_write_begin_object_on_line(json, 0);
+        yk_json_write_begin_object_on_new_line(json, 0);
         yk_json_write_string(json, "name", row->name);
         yk_json_write_number(json, "step_s", row->step_s);
         yk_json_write_bool(json, "fits", row->fits);
@@ -496,7 +504,7 @@ static void write_alternatives(const struct yk_planner_outcome *planned,
 static void write_context(const struct yk_planner_outcome *planned, struct yk_json_writer *json)
 {
     struct yk_text words = {0};
-    yk_explain_context_memory(planned->context, planned->plan, &words);
+    yk_explain_append_driver_memory(planned->context, planned->plan, &words);
     yk_json_write_string(json, "context_source", yk_text_chars(&words));
     yk_text_free(&words);
 }
@@ -508,7 +516,7 @@ static void write_headlines(const struct yk_planner_outcome *planned, struct yk_
     yk_json_write_string(json, "cluster", planned->context->cluster->source);
     yk_json_write_number(json, "step_s", plan ? planned->evaluation.step_s : NAN);
     if (plan) {
-        yk_error_band_write_json(&planned->evaluation.band, json->text);
+        yk_error_band_write_json_members(&planned->evaluation.band, json->text);
     }
     yk_json_write_number(json, "bound_s", plan ? planned->bound_s : NAN);
     yk_json_write_string(json, "bottleneck", planned->bottleneck);
@@ -526,7 +534,7 @@ static void write_headlines(const struct yk_planner_outcome *planned, struct yk_
 yk_status yk_plan_output_write_json(const struct yk_planner_outcome *planned, struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out};
-    yk_json_write_begin_document(&json, "planned");
+    yk_json_write_begin_yoke_document(&json, "planned");
     write_headlines(planned, &json);
     if (planned->plan) {
         write_context(planned, &json);
@@ -537,5 +545,5 @@ yk_status yk_plan_output_write_json(const struct yk_planner_outcome *planned, st
         YK_TRY_WITH_TEMPORARY_ARENA(arena, write_times(planned, arena, &json));
     }
     write_alternatives(planned, &json);
-    return yk_json_write_end_document(&json);
+    return yk_json_write_end_yoke_document(&json);
 }

@@ -7,7 +7,7 @@ static yk_status open_named(const char *model, const char *cluster, const char *
                             struct yk_planning_inputs *out)
 {
     YK_TRY(yk_model_config_open(model, out->arena, &out->request.config));
-    YK_TRY(yk_cluster_open(cluster, &out->cluster));
+    YK_TRY(yk_cluster_read_or_parse(cluster, &out->cluster));
     if (profile) {
         YK_TRY(yk_profile_open_for_reading(profile, &out->profile));
     }
@@ -55,7 +55,7 @@ yk_status yk_planning_inputs_open_plan_file(const char *path,
     size_t length = 0;
     YK_TRY(yk_arena_create(&out->arena));
     YK_TRY(yk_file_read_document_to_arena(path, out->arena, &text, &length));
-    YK_TRY(yk_plan_file_read_source_paths(text, length, path, out->arena, &sources));
+    YK_TRY(yk_plan_file_parse_source_paths(text, length, path, out->arena, &sources));
     profile = sources.profile; /* one that was made without a profile stays without */
     if (request->profile) {
         YK_TRY(yk_profile_path_resolve_readable(request->profile, out->arena, &profile));
@@ -65,12 +65,12 @@ yk_status yk_planning_inputs_open_plan_file(const char *path,
                    request->cluster ? request->cluster : sources.cluster, profile, out);
     if (status != YK_OK) {
         const bool named_here = request->model || request->cluster || request->profile;
-        return named_here ? status : yk_status_prefix(status, path);
+        return named_here ? status : yk_status_prefix_message(status, path);
     }
     struct yk_plan_file_context context = yk_planning_inputs_plan_file_context(out);
     context.any_profile = request->any_profile;
-    YK_TRY(yk_plan_file_read(text, length, path, &context, out->arena, plan));
-    yk_search_context_request_from_plan(*plan, &out->request);
+    YK_TRY(yk_plan_file_parse(text, length, path, &context, out->arena, plan));
+    yk_search_context_fill_request_from_plan(*plan, &out->request);
     if (request->slowdown > 0) {
         out->request.slowdown = request->slowdown;
     }
@@ -104,5 +104,5 @@ yk_status yk_planning_inputs_read_device_map(const char *path, const struct yk_m
     size_t length = 0;
     YK_TRY(yk_module_tree_build(config, arena, &modules));
     YK_TRY(yk_file_read_document_to_arena(path, arena, &text, &length));
-    return yk_device_map_read(text, length, path, modules, device_count, arena, out);
+    return yk_device_map_parse(text, length, path, modules, device_count, arena, out);
 }

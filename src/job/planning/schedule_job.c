@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "base/json_write.h"
 #include "base/number.h"
-#include "base/table.h"
+#include "base/text_table.h"
 #include "base/units.h"
 #include "graph/read.h"
 #include "report/label.h"
@@ -70,7 +70,8 @@ static yk_status compare_schedulers(const struct yk_scheduler_options *options,
         }
         failure = status != YK_OK ? status : failure;
     }
-    return out->schedule ? YK_OK : yk_status_prefix(failure, "no algorithm finds a schedule");
+    return out->schedule ? YK_OK
+                         : yk_status_prefix_message(failure, "no algorithm finds a schedule");
 }
 
 static const char *verdict_of(const struct yk_schedule_job_result *result,
@@ -83,30 +84,32 @@ static const char *verdict_of(const struct yk_schedule_job_result *result,
 }
 
 static void add_row(const struct yk_schedule_job_result *result,
-                    const struct yk_schedule_job_comparison_row *row, struct yk_table *table)
+                    const struct yk_schedule_job_comparison_row *row, struct yk_text_table *table)
 {
     const bool found = !row->failure;
     const double bound = (double)result->report.lower_bound;
-    yk_table_add_cell(table, "%s", row->scheduler->name);
-    yk_table_add_cell(table, "%s", found ? YK_LABEL_GRAPH_TIME(result->graph, row->makespan) : "-");
-    yk_table_add_cell(
+    yk_text_table_add_cell(table, "%s", row->scheduler->name);
+    yk_text_table_add_cell(table, "%s",
+                           found ? YK_LABEL_GRAPH_TIME(result->graph, row->makespan) : "-");
+    yk_text_table_add_cell(
         table, "%s",
         found ? YK_LABEL_PERCENT((double)(row->makespan - result->report.lower_bound), bound)
               : "-");
-    yk_table_add_cell(table, "%s", YK_UNITS_FORMAT_TEMPORARY(row->seconds, YK_UNIT_SECONDS));
-    yk_table_add_cell(table, "%s", found ? verdict_of(result, row) : row->failure);
+    yk_text_table_add_cell(table, "%s", YK_UNITS_FORMAT_TEMPORARY(row->seconds, YK_UNIT_SECONDS));
+    yk_text_table_add_cell(table, "%s", found ? verdict_of(result, row) : row->failure);
 }
 
 yk_status yk_schedule_job_write_comparison_text(const struct yk_schedule_job_result *result,
                                                 struct yk_text *out)
 {
-    static const struct yk_table_column columns[] = {
-        {"algorithm", YK_TABLE_LEFT}, {"makespan", YK_TABLE_RIGHT}, {"gap", YK_TABLE_RIGHT},
-        {"time", YK_TABLE_RIGHT},     {"note", YK_TABLE_LEFT},
+    static const struct yk_text_table_column columns[] = {
+        {"algorithm", YK_TEXT_TABLE_LEFT}, {"makespan", YK_TEXT_TABLE_RIGHT},
+        {"gap", YK_TEXT_TABLE_RIGHT},      {"time", YK_TEXT_TABLE_RIGHT},
+        {"note", YK_TEXT_TABLE_LEFT},
     };
     const struct yk_graph *graph = result->graph;
-    struct yk_table *table = NULL;
-    YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
+    struct yk_text_table *table = NULL;
+    YK_TRY(yk_text_table_create(columns, sizeof columns / sizeof columns[0], &table));
     for (size_t i = 0; i < result->row_count; i++) {
         add_row(result, &result->rows[i], table);
     }
@@ -114,7 +117,7 @@ yk_status yk_schedule_job_write_comparison_text(const struct yk_schedule_job_res
     yk_schedule_describe_graph_size(graph, out);
     yk_text_addf(out, "; no schedule is shorter than %s\n\n",
                  YK_LABEL_GRAPH_TIME(graph, result->report.lower_bound));
-    return yk_table_write_and_destroy(table, out);
+    return yk_text_table_write_and_destroy(table, out);
 }
 
 static void add_object(const struct yk_schedule_job_result *result,
@@ -122,7 +125,7 @@ static void add_object(const struct yk_schedule_job_result *result,
                        struct yk_json_writer *json)
 {
     const double bound = (double)result->report.lower_bound;
-    yk_json_write_begin_object_on_line(json, 1);
+    yk_json_write_begin_object_on_new_line(json, 1);
     yk_json_write_string(json, "algorithm", row->scheduler->name);
     if (row->failure) {
         yk_json_write_string(json, "error", row->failure);
@@ -148,12 +151,12 @@ yk_status yk_schedule_job_write_comparison_json(const struct yk_schedule_job_res
         add_object(result, &result->rows[i], &json);
     }
     yk_json_write_end_array(&json);
-    return yk_json_write_end_document(&json);
+    return yk_json_write_end_yoke_document(&json);
 }
 
 #define ALL "all"
 
-bool yk_schedule_job_algorithm_choices(size_t number, struct yk_option_choice *out)
+bool yk_schedule_job_algorithm_choice_at(size_t number, struct yk_option_choice *out)
 {
     if (number > yk_scheduler_count) {
         return false;
@@ -196,7 +199,7 @@ static yk_status read_graph(const struct yk_schedule_job_request *request, struc
     if (!request->example) {
         YK_TRY(yk_file_read_document_to_arena(request->file, arena, &text, &length));
     }
-    return yk_graph_read(text, length, source_of(request), &options, out);
+    return yk_graph_read_text(text, length, source_of(request), &options, out);
 }
 
 /* The schedule in which each task runs where the file `path` says. */
@@ -210,7 +213,7 @@ static yk_status schedule_by_map(const char *path, const struct yk_graph *graph,
     YK_TRY(yk_file_read_document_to_arena(path, arena, &text, &length));
     YK_TRY(yk_assignment_read_devices(text, length, path, graph, devices));
     YK_TRY(yk_assignment_make_schedule(&(struct yk_assignment){.devices = devices}, schedule));
-    return yk_schedule_memory_check(schedule);
+    return yk_schedule_check_memory_limits(schedule);
 }
 
 static yk_status find_schedule(const struct yk_schedule_job_request *request,
@@ -255,7 +258,8 @@ yk_status yk_schedule_job_run(const struct yk_schedule_job_request *request,
     const yk_status status = find_schedule(request, &options, out);
     yk_job_report_end(request->job);
     yk_job_log_if_stopped(request->job);
-    return status == YK_ERROR_NO_FIT ? yk_status_prefix(status, source_of(request)) : status;
+    return status == YK_ERROR_NO_FIT ? yk_status_prefix_message(status, source_of(request))
+                                     : status;
 }
 
 yk_status yk_schedule_job_write_files(const struct yk_schedule_job_request *request,
@@ -263,7 +267,7 @@ yk_status yk_schedule_job_write_files(const struct yk_schedule_job_request *requ
 {
     struct yk_output_files outputs = {0};
     yk_output_files_add_schedule_drawings(&request->drawings, &result->report, &outputs);
-    return yk_output_files_write(&outputs);
+    return yk_output_files_write_and_free(&outputs);
 }
 
 void yk_schedule_job_result_free(struct yk_schedule_job_result *result)

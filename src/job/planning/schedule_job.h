@@ -32,7 +32,7 @@ struct yk_schedule_job_request {
     /* Each of the next four members replaces a value of the graph file, unless the member is 0 or
      * empty. */
     int64_t devices;
-    struct yk_option_numbers speeds;
+    struct yk_option_number_list speeds;
     double bandwidth_bytes_per_s;
     double latency_s;
     struct yk_job_search_options search;
@@ -66,6 +66,6 @@ yk_status yk_schedule_job_write_comparison_json(const struct yk_schedule_job_res
 
 /* Lists the choices for `algorithm`. Sets `out` to choice `number`, or returns false if
  * `number` is too large. */
-bool yk_schedule_job_algorithm_choices(size_t number, struct yk_option_choice *out);
+bool yk_schedule_job_algorithm_choice_at(size_t number, struct yk_option_choice *out);
 
 #endif

@@ -30,7 +30,7 @@ yk_status yk_simulate_run(const struct yk_simulate_request *request, struct yk_s
     YK_TRY(check(request));
     YK_TRY(yk_planning_inputs_open_plan_file(request->plan, &request->planning, &out->planning,
                                              &plan));
-    return yk_planner_evaluate(&out->planning.request, plan, false, &out->planned);
+    return yk_planner_evaluate_plan(&out->planning.request, plan, false, &out->planned);
 }
 
 yk_status yk_simulate_write_text(const struct yk_simulate_request *request,
@@ -53,10 +53,10 @@ yk_status yk_simulate_write_files(const struct yk_simulate_request *request,
         return YK_OK;
     }
     YK_TRY(yk_sim_make_trace(result->planned->evaluation.sim, &trace));
-    yk_output_files_record_status(
-        &outputs, yk_chrome_trace_write(trace, yk_output_files_add(&outputs, request->trace)));
+    yk_output_files_drop_added_on_failure(
+        &outputs, yk_chrome_trace_write_json(trace, yk_output_files_add(&outputs, request->trace)));
     yk_trace_destroy(trace);
-    return yk_output_files_write(&outputs);
+    return yk_output_files_write_and_free(&outputs);
 }
 
 void yk_simulate_result_free(struct yk_simulate_result *result)

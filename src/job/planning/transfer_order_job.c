@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json_write.h"
-#include "base/table.h"
+#include "base/text_table.h"
 #include "base/units.h"
 #include "job/job.h"
 #include "planner/order/slot_window.h"
@@ -15,7 +15,7 @@
 static yk_status find_order(const struct yk_transfer_order_job_request *request,
                             struct yk_transfer_order_job_result *out)
 {
-    const struct yk_transfer_order_options options = {
+    const struct yk_transfer_order_milp_options options = {
         .budget_s = request->budget_s,
         .stop = yk_job_stop_flag(request->job),
     };
@@ -30,7 +30,7 @@ static yk_status find_order(const struct yk_transfer_order_job_request *request,
     if (status == YK_OK) {
         yk_job_log_if_stopped(request->job);
     }
-    return status == YK_ERROR_NO_FIT ? yk_status_prefix(status, out->source) : status;
+    return status == YK_ERROR_NO_FIT ? yk_status_prefix_message(status, out->source) : status;
 }
 
 yk_status yk_transfer_order_job_run(const struct yk_transfer_order_job_request *request,
@@ -42,15 +42,15 @@ yk_status yk_transfer_order_job_run(const struct yk_transfer_order_job_request *
     out->method = request->method;
     YK_TRY(yk_arena_create(&out->arena));
     YK_TRY(yk_file_read_document_to_arena(request->file, out->arena, &text, &length));
-    YK_TRY(yk_transfer_order_problem_read(text, length, out->source, out->arena, &out->problem));
+    YK_TRY(yk_transfer_order_problem_parse(text, length, out->source, out->arena, &out->problem));
     YK_TRY(find_order(request, out));
     const int32_t slots = yk_transfer_order_slot_count(out->problem);
-    YK_TRY(yk_transfer_order_list_transfers(out->problem, out->order, out->arena, &out->transfers,
-                                            &out->transfer_count));
+    YK_TRY(yk_transfer_order_to_plan_transfers(out->problem, out->order, out->arena,
+                                               &out->transfers, &out->transfer_count));
     YK_TRY_NEW(out->arena, out->load_s, slots);
     YK_TRY_NEW(out->arena, out->used_bytes, slots);
-    yk_transfer_order_slot_link_times(out->problem, out->order, out->load_s);
-    yk_transfer_order_slot_memory(out->problem, out->order, out->used_bytes);
+    yk_transfer_order_compute_slot_link_times(out->problem, out->order, out->load_s);
+    yk_transfer_order_compute_slot_memory(out->problem, out->order, out->used_bytes);
     return YK_OK;
 }
 
@@ -74,7 +74,7 @@ static bool is_for_backward(const struct yk_transfer_order_problem *problem,
                             const struct yk_plan_transfer *transfer)
 {
     return transfer->kind == YK_TRANSFER_ALL_GATHER &&
-           yk_transfer_order_slot_is_before_backward(problem, transfer->layer, transfer->slot);
+           yk_transfer_order_slot_is_between_passes(problem, transfer->layer, transfer->slot);
 }
 
 /* Slots from `first` to `last`, with the transfers of the first one from `transfer` on. */
@@ -139,7 +139,7 @@ static void add_transfer(const struct yk_transfer_order_job_result *result,
                          struct yk_text *words)
 {
     const int32_t blocks = result->problem->layers[transfer->layer].blocks;
-    yk_text_addf(words, "%s %d", yk_plan_transfer_name(transfer->kind), transfer->layer);
+    yk_text_addf(words, "%s %d", yk_plan_transfer_kind_name(transfer->kind), transfer->layer);
     if (further != 0) {
         yk_text_addf(words, " … %d", transfer->layer + further);
     }
@@ -165,14 +165,14 @@ static int32_t fullest(const struct yk_transfer_order_job_result *result, int32_
     return slot;
 }
 
-static void add_seconds(struct yk_table *table, double seconds)
+static void add_seconds(struct yk_text_table *table, double seconds)
 {
-    yk_table_add_cell(table, "%s",
-                      seconds > 0 ? YK_UNITS_FORMAT_TEMPORARY(seconds, YK_UNIT_SECONDS) : "");
+    yk_text_table_add_cell(table, "%s",
+                           seconds > 0 ? YK_UNITS_FORMAT_TEMPORARY(seconds, YK_UNIT_SECONDS) : "");
 }
 
 static void add_row(const struct yk_transfer_order_job_result *result, const struct run *run,
-                    struct yk_table *table)
+                    struct yk_text_table *table)
 {
     const struct yk_transfer_order_problem *problem = result->problem;
     const double compute_s = problem->compute_s[run->first];
@@ -182,39 +182,40 @@ static void add_row(const struct yk_transfer_order_job_result *result, const str
     const int32_t further = direction_of(problem, run->first) * (run->last - run->first);
     char name[YK_TRANSFER_ORDER_SLOT_NAME_SIZE];
     struct yk_text words = {0};
-    yk_transfer_order_slot_name(problem, run->first, name);
+    yk_transfer_order_format_slot_name(problem, run->first, name);
     yk_text_add(&words, name);
     if (further != 0) {
         const int32_t n = problem->layer_count;
         yk_text_addf(&words, " … %d", run->last < n ? run->last : 2 * n - run->last);
     }
-    yk_table_add_cell(table, "%s", yk_text_chars(&words));
+    yk_text_table_add_cell(table, "%s", yk_text_chars(&words));
     add_seconds(table, compute_s);
     add_seconds(table, load_s);
     add_seconds(table, exposed_s > alike * load_s ? exposed_s : 0);
-    yk_table_add_cell(table, "%s",
-                      YK_UNITS_FORMAT_TEMPORARY(result->used_bytes[tightest], YK_UNIT_BYTES));
-    yk_table_add_cell(table, "%s",
-                      YK_UNITS_FORMAT_TEMPORARY(problem->room_bytes[tightest], YK_UNIT_BYTES));
+    yk_text_table_add_cell(table, "%s",
+                           YK_UNITS_FORMAT_TEMPORARY(result->used_bytes[tightest], YK_UNIT_BYTES));
+    yk_text_table_add_cell(table, "%s",
+                           YK_UNITS_FORMAT_TEMPORARY(problem->room_bytes[tightest], YK_UNIT_BYTES));
     words.length = 0;
     for (int32_t k = 0; k < run->count; k++) {
         yk_text_add(&words, k > 0 ? ", " : "");
         add_transfer(result, &result->transfers[run->transfer + k], further, &words);
     }
-    yk_table_add_cell(table, "%s", run->count > 0 ? yk_text_chars(&words) : "");
+    yk_text_table_add_cell(table, "%s", run->count > 0 ? yk_text_chars(&words) : "");
     yk_text_free(&words);
 }
 
 static yk_status add_table(const struct yk_transfer_order_job_result *result, struct yk_text *out)
 {
-    static const struct yk_table_column columns[] = {
-        {"slots", YK_TABLE_LEFT},        {"compute", YK_TABLE_RIGHT}, {"link", YK_TABLE_RIGHT},
-        {"exposed", YK_TABLE_RIGHT},     {"memory", YK_TABLE_RIGHT},  {"of", YK_TABLE_RIGHT},
-        {"what travels", YK_TABLE_LEFT},
+    static const struct yk_text_table_column columns[] = {
+        {"slots", YK_TEXT_TABLE_LEFT},        {"compute", YK_TEXT_TABLE_RIGHT},
+        {"link", YK_TEXT_TABLE_RIGHT},        {"exposed", YK_TEXT_TABLE_RIGHT},
+        {"memory", YK_TEXT_TABLE_RIGHT},      {"of", YK_TEXT_TABLE_RIGHT},
+        {"what travels", YK_TEXT_TABLE_LEFT},
     };
-    struct yk_table *table = NULL;
+    struct yk_text_table *table = NULL;
     int32_t transfer = 0;
-    YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
+    YK_TRY(yk_text_table_create(columns, sizeof columns / sizeof columns[0], &table));
     for (int32_t t = 0; t < yk_transfer_order_slot_count(result->problem);) {
         struct run run = {t, t, transfer, count_transfers(result, transfer, t)};
         while (continues_run(result, &run)) {
@@ -224,7 +225,7 @@ static yk_status add_table(const struct yk_transfer_order_job_result *result, st
         transfer += (run.last - run.first + 1) * run.count;
         t = run.last + 1;
     }
-    return yk_table_write_and_destroy(table, out);
+    return yk_text_table_write_and_destroy(table, out);
 }
 
 /* "layers 0, 3 … 7 and so on", or "no layer". */
@@ -307,7 +308,7 @@ static void add_transfer_json(const struct yk_transfer_order_job_result *result,
     const bool backward =
         transfer->kind != YK_TRANSFER_ALL_GATHER || is_for_backward(result->problem, transfer);
     yk_json_write_begin_object(json, NULL);
-    yk_json_write_string(json, "op", yk_plan_transfer_name(transfer->kind));
+    yk_json_write_string(json, "op", yk_plan_transfer_kind_name(transfer->kind));
     yk_json_write_integer(json, "layer", transfer->layer);
     yk_json_write_integer(json, "blocks", transfer->block_count);
     yk_json_write_string(json, "pass", backward ? "backward" : "forward");
@@ -321,8 +322,8 @@ static void add_slots_json(const struct yk_transfer_order_job_result *result,
     yk_json_write_begin_array(json, "order");
     for (int32_t t = 0; t < yk_transfer_order_slot_count(result->problem); t++) {
         char name[YK_TRANSFER_ORDER_SLOT_NAME_SIZE];
-        yk_transfer_order_slot_name(result->problem, t, name);
-        yk_json_write_begin_object_on_line(json, 0);
+        yk_transfer_order_format_slot_name(result->problem, t, name);
+        yk_json_write_begin_object_on_new_line(json, 0);
         yk_json_write_string(json, "name", name);
         yk_json_write_number(json, "compute_s", result->problem->compute_s[t]);
         yk_json_write_number(json, "comm_s", result->load_s[t]);
@@ -343,7 +344,7 @@ yk_status yk_transfer_order_job_write_json(const struct yk_transfer_order_job_re
 {
     const struct yk_transfer_order *order = result->order;
     struct yk_json_writer json = {.text = out};
-    yk_json_write_begin_document(&json, "order");
+    yk_json_write_begin_yoke_document(&json, "order");
     yk_json_write_string(&json, "source", result->source);
     yk_json_write_string(&json, "method", result->method);
     yk_json_write_string(&json, "found_by", order->method);
@@ -354,5 +355,5 @@ yk_status yk_transfer_order_job_write_json(const struct yk_transfer_order_job_re
     yk_json_write_integer(&json, "layers", result->problem->layer_count);
     add_kept_json(result, &json);
     add_slots_json(result, &json);
-    return yk_json_write_end_document(&json);
+    return yk_json_write_end_yoke_document(&json);
 }

@@ -4,7 +4,7 @@
 #include "base/folder.h"
 #include "base/json_write.h"
 #include "base/log.h"
-#include "base/table.h"
+#include "base/text_table.h"
 #include "base/units.h"
 #include "job/planning/planning_inputs.h"
 #include "job/profile_path.h"
@@ -88,7 +88,7 @@ static yk_status read_file(struct finished_run *run, const char *name, reader re
     struct yk_text text = {0};
     const char *path = NULL;
     YK_TRY(yk_folder_join_path(run->request->run, name, run->arena, &path));
-    yk_status status = yk_file_read_limited(path, YK_FILE_MAX_TRACE_BYTES, &text);
+    yk_status status = yk_file_read_with_limit(path, YK_FILE_MAX_TRACE_BYTES, &text);
     YK_IF_OK(read(run, path, &text));
     yk_text_free(&text);
     return status;
@@ -97,7 +97,8 @@ static yk_status read_file(struct finished_run *run, const char *name, reader re
 static yk_status read_op_times(struct finished_run *run, const char *path,
                                const struct yk_text *text)
 {
-    return yk_op_times_read(yk_text_chars(text), text->length, path, run->arena, &run->op_times);
+    return yk_op_times_parse_json(yk_text_chars(text), text->length, path, run->arena,
+                                  &run->op_times);
 }
 
 /* The median time of the steps that used the last plan of the run. */
@@ -114,7 +115,7 @@ static yk_status find_step(const struct yk_run_metrics *metrics, struct yk_arena
             seconds[count++] = metrics->steps[i].seconds;
         }
     }
-    *out_s = yk_timings_median(seconds, count);
+    *out_s = yk_timings_median_of_numbers(seconds, count);
     return YK_OK;
 }
 
@@ -122,7 +123,7 @@ static yk_status read_metrics(struct finished_run *run, const char *path,
                               const struct yk_text *text)
 {
     struct yk_run_metrics metrics = {0};
-    YK_TRY(yk_run_metrics_read(yk_text_chars(text), text->length, path, run->arena, &metrics));
+    YK_TRY(yk_run_metrics_parse(yk_text_chars(text), text->length, path, run->arena, &metrics));
     YK_TRY(find_step(&metrics, run->arena, &run->result->measured_step_s));
     return run->result->measured_step_s > 0 ? YK_OK
                                             : yk_fail(YK_ERROR_INPUT, "%s: there is no step", path);
@@ -132,7 +133,7 @@ static yk_status read_summary(struct finished_run *run, const char *path,
                               const struct yk_text *text)
 {
     struct yk_run_summary summary = {.predicted_step_s = NAN};
-    YK_TRY(yk_run_summary_read(yk_text_chars(text), text->length, path, run->arena, &summary));
+    YK_TRY(yk_run_summary_parse(yk_text_chars(text), text->length, path, run->arena, &summary));
     run->predicted_step_s = summary.predicted_step_s;
     return YK_OK;
 }
@@ -143,8 +144,8 @@ static yk_status read_options(struct finished_run *run, const char *path,
 {
     const struct yk_run_report_option *options = NULL;
     int32_t count = 0;
-    YK_TRY(
-        yk_run_options_read(yk_text_chars(text), text->length, path, run->arena, &options, &count));
+    YK_TRY(yk_run_options_parse_json(yk_text_chars(text), text->length, path, run->arena, &options,
+                                     &count));
     for (int32_t i = 0; i < count; i++) {
         if (strcmp(options[i].name, "shuffle") == 0) {
             run->shuffle = strtoull(options[i].value, NULL, 10); /* 0 of what is no number */
@@ -177,8 +178,9 @@ static yk_status find_profile(struct finished_run *run, const struct yk_plan_sou
 static yk_status examine(struct finished_run *run, struct yk_planner_outcome **out)
 {
     struct yk_planner_outcome *planned = NULL;
-    YK_TRY(yk_planner_evaluate(&run->planning.request, run->plan, false, &planned));
-    YK_TRY_OR_CLEAN_UP(run->shuffle > 0 ? yk_planner_shuffle_program(planned, run->shuffle) : YK_OK,
+    YK_TRY(yk_planner_evaluate_plan(&run->planning.request, run->plan, false, &planned));
+    YK_TRY_OR_CLEAN_UP(run->shuffle > 0 ? yk_planner_outcome_shuffle_program(planned, run->shuffle)
+                                        : YK_OK,
                        yk_planner_outcome_destroy(planned));
     *out = planned;
     return YK_OK;
@@ -200,8 +202,8 @@ static yk_status read_plan(struct finished_run *run, const char *path, const str
 {
     struct yk_planning_inputs_request request = {.any_profile = true};
     struct yk_plan_source_paths sources;
-    YK_TRY(yk_plan_file_read_source_paths(yk_text_chars(text), text->length, path, run->arena,
-                                          &sources));
+    YK_TRY(yk_plan_file_parse_source_paths(yk_text_chars(text), text->length, path, run->arena,
+                                           &sources));
     YK_TRY(find_profile(run, &sources));
     request.profile = run->has_profile ? run->result->profile : "none";
     if (yk_folder_contains(run->request->run, "config.json")) {
@@ -274,7 +276,7 @@ static yk_status predict(struct finished_run *run, const struct yk_calibration *
     struct yk_profile *tried = NULL;
     YK_TRY(yk_profile_open_or_create(":memory:", &tried));
     yk_status status = run->planning.profile ? copy(run->planning.profile, tried) : YK_OK;
-    YK_IF_OK(yk_profiler_write_rows(&calibration->rows, tried));
+    YK_IF_OK(yk_profiler_write_unsaved_rows(&calibration->rows, tried));
     YK_IF_OK(predict_step(run, tried, out_s));
     yk_profile_close(tried);
     return status;
@@ -286,7 +288,7 @@ static yk_status save_profile(const struct finished_run *run,
     struct yk_profile *profile = NULL;
     const char *path = run->result->profile;
     YK_TRY(yk_profile_path_open_writable(run->is_default ? NULL : path, path, &profile));
-    const yk_status status = yk_profiler_write_rows(&calibration->rows, profile);
+    const yk_status status = yk_profiler_write_unsaved_rows(&calibration->rows, profile);
     yk_profile_close(profile);
     return status;
 }
@@ -325,7 +327,7 @@ static yk_status calibrate(struct finished_run *run)
     };
     const yk_status status = yk_calibration_compute(&wanted, run->arena, &out->calibration);
     if (status != YK_OK) {
-        return yk_status_prefix(status, run->request->run);
+        return yk_status_prefix_message(status, run->request->run);
     }
     out->run = run->request->run;
     out->steps = run->op_times.steps;
@@ -361,7 +363,7 @@ void yk_calibrate_profile_result_free(struct yk_calibrate_profile_result *result
 }
 
 /* "forward gpt-block, 8 samples"; "gather 1.2MiB". */
-static void describe(const struct yk_calibration_class *op, struct yk_text *out)
+static void describe(const struct yk_calibration_op_class *op, struct yk_text *out)
 {
     yk_text_add(out, yk_op_kind_name(op->kind));
     if (!op->layer) {
@@ -374,31 +376,31 @@ static void describe(const struct yk_calibration_class *op, struct yk_text *out)
     }
 }
 
-static void add_percent(double part, struct yk_table *table)
+static void add_percent(double part, struct yk_text_table *table)
 {
     if (isfinite(part) && fabs(part) < 0.0005) {
-        yk_table_add_cell(table, "0 %%");
+        yk_text_table_add_cell(table, "0 %%");
     } else if (isfinite(part)) {
-        yk_table_add_cell(table, "%+.*f %%", fabs(part) < 0.0995 ? 1 : 0, 100 * part);
+        yk_text_table_add_cell(table, "%+.*f %%", fabs(part) < 0.0995 ? 1 : 0, 100 * part);
     } else {
-        yk_table_add_cell(table, "new");
+        yk_text_table_add_cell(table, "new");
     }
 }
 
-static void add_seconds(double seconds, struct yk_table *table)
+static void add_seconds(double seconds, struct yk_text_table *table)
 {
-    yk_table_add_cell(table, "%s", YK_UNITS_FORMAT_TEMPORARY(seconds, YK_UNIT_SECONDS));
+    yk_text_table_add_cell(table, "%s", YK_UNITS_FORMAT_TEMPORARY(seconds, YK_UNIT_SECONDS));
 }
 
 static void add_row(const struct yk_calibrate_profile_result *result,
-                    const struct yk_calibration_class *op, struct yk_table *table)
+                    const struct yk_calibration_op_class *op, struct yk_text_table *table)
 {
     struct yk_text name = {0};
     describe(op, &name);
-    yk_table_add_cell(table, "%s", yk_text_chars(&name));
+    yk_text_table_add_cell(table, "%s", yk_text_chars(&name));
     yk_text_free(&name);
-    yk_table_add_cell(table, "%s", op->profile_key);
-    yk_table_add_cell(table, "%d", (int)op->times);
+    yk_text_table_add_cell(table, "%s", op->profile_key);
+    yk_text_table_add_cell(table, "%d", (int)op->times);
     add_seconds(op->predicted_s, table);
     add_seconds(op->measured_s, table);
     add_percent(op->predicted_s > 0 ? op->measured_s / op->predicted_s - 1 : NAN, table);
@@ -408,18 +410,19 @@ static void add_row(const struct yk_calibrate_profile_result *result,
 static yk_status write_table(const struct yk_calibrate_profile_result *result, int64_t rows,
                              struct yk_text *out)
 {
-    static const struct yk_table_column columns[] = {
-        {"op", YK_TABLE_LEFT},           {"on", YK_TABLE_LEFT},        {"times", YK_TABLE_RIGHT},
-        {"predicted", YK_TABLE_RIGHT},   {"measured", YK_TABLE_RIGHT}, {"off by", YK_TABLE_RIGHT},
-        {"of the step", YK_TABLE_RIGHT},
+    static const struct yk_text_table_column columns[] = {
+        {"op", YK_TEXT_TABLE_LEFT},           {"on", YK_TEXT_TABLE_LEFT},
+        {"times", YK_TEXT_TABLE_RIGHT},       {"predicted", YK_TEXT_TABLE_RIGHT},
+        {"measured", YK_TEXT_TABLE_RIGHT},    {"off by", YK_TEXT_TABLE_RIGHT},
+        {"of the step", YK_TEXT_TABLE_RIGHT},
     };
-    struct yk_table *table = NULL;
-    YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
+    struct yk_text_table *table = NULL;
+    YK_TRY(yk_text_table_create(columns, sizeof columns / sizeof columns[0], &table));
     const struct yk_calibration *calibration = &result->calibration;
     for (int32_t i = 0; i < calibration->class_count && i < rows; i++) {
         add_row(result, &calibration->classes[i], table);
     }
-    const yk_status status = yk_table_write_and_destroy(table, out);
+    const yk_status status = yk_text_table_write_and_destroy(table, out);
     if (status == YK_OK && calibration->class_count > rows) {
         yk_text_addf(out, "  %" PRId64 " of %d sorts of ops; --rows shows more\n", rows,
                      (int)calibration->class_count);
@@ -489,7 +492,7 @@ yk_status yk_calibrate_profile_write_text(const struct yk_calibrate_profile_resu
     return yk_text_status(out);
 }
 
-static void write_op(const struct yk_calibration_class *op, struct yk_json_writer *json)
+static void write_op(const struct yk_calibration_op_class *op, struct yk_json_writer *json)
 {
     yk_json_write_begin_object(json, NULL);
     yk_json_write_string(json, "op", yk_op_kind_name(op->kind));
@@ -517,7 +520,7 @@ yk_status yk_calibrate_profile_write_json(const struct yk_calibrate_profile_resu
 {
     const struct yk_calibration *calibration = &result->calibration;
     struct yk_json_writer json = {.text = out};
-    yk_json_write_begin_document(&json, "calibration");
+    yk_json_write_begin_yoke_document(&json, "calibration");
     yk_json_write_string(&json, "run", result->run);
     yk_json_write_string(&json, "profile", result->profile);
     yk_json_write_bool(&json, "written", result->written);
@@ -534,5 +537,5 @@ yk_status yk_calibrate_profile_write_json(const struct yk_calibrate_profile_resu
         write_op(&calibration->classes[i], &json);
     }
     yk_json_write_end_array(&json);
-    return yk_json_write_end_document(&json);
+    return yk_json_write_end_yoke_document(&json);
 }

@@ -38,7 +38,7 @@ yk_status yk_profile_import_run(const struct yk_profile_import_request *request,
 {
     struct yk_profile *profile = NULL;
     YK_TRY(yk_arena_create(&out->arena));
-    YK_TRY(yk_profile_job_output_path(request->profile, out->arena, &out->path));
+    YK_TRY(yk_profile_job_resolve_output_path(request->profile, out->arena, &out->path));
     YK_TRY(list_files(request->files, out));
     for (int32_t i = 0; i < out->file_count; i++) {
         YK_TRY(check(out->files[i].path));

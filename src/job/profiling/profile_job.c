@@ -26,7 +26,8 @@ static yk_status read_workload(struct yk_profiling_state *profiling)
     return yk_workload_from_request(&workload, profiling->config, &profiling->workload);
 }
 
-yk_status yk_profile_job_output_path(const char *profile, struct yk_arena *arena, const char **out)
+yk_status yk_profile_job_resolve_output_path(const char *profile, struct yk_arena *arena,
+                                             const char **out)
 {
     if (profile && strcmp(profile, "none") == 0) {
         return yk_fail(YK_ERROR_USAGE, "--profile none: that is for commands that plan; name a "
@@ -41,7 +42,8 @@ static yk_status describe(struct yk_profiling_state *profiling)
     struct yk_text versions = {0};
     context->backend->versions(context->device, &versions);
     if (profiling->all.host_communicator->size > 1) {
-        const struct yk_communicator *work = yk_measure_team_device_communicator(&profiling->all);
+        const struct yk_communicator *work =
+            yk_measuring_ranks_device_communicator(&profiling->all);
         yk_text_add(&versions, ", ");
         work->comm->describe(work->world, &versions);
     }
@@ -52,8 +54,8 @@ static yk_status describe(struct yk_profiling_state *profiling)
 static yk_status open_engine(struct yk_profiling_state *profiling)
 {
     const struct yk_train_team *team = &profiling->team;
-    struct yk_backend_options options =
-        yk_train_team_device_options(team, profiling->request->wire);
+    struct yk_backend_device_options options =
+        yk_train_team_backend_options(team, profiling->request->wire);
     options.threads = profiling->cluster->devices[yk_train_team_rank(team)].cores;
     return yk_device_open_context(&profiling->targets[profiling->target].choice, &options,
                                   &profiling->context);
@@ -65,9 +67,9 @@ static yk_status open_ranks(struct yk_profiling_state *profiling)
     const struct yk_device_context *context = &profiling->context;
     struct yk_train_team *team = &profiling->team;
     profiling->all =
-        (struct yk_measure_team){.host_communicator = &team->ranks, .context = *context};
+        (struct yk_measuring_ranks){.host_communicator = &team->ranks, .context = *context};
     if (!yk_train_team_is_single_rank(team)) {
-        const struct yk_profile_job_target *target = &profiling->targets[profiling->target];
+        const struct yk_profiling_target *target = &profiling->targets[profiling->target];
         YK_TRY(yk_train_team_connect_gpus(team, &target->choice, profiling->request->wire));
         profiling->all.device_communicator = yk_train_team_device_communicator(team);
         return YK_OK;
@@ -93,14 +95,14 @@ static yk_status open_device(struct yk_profiling_state *profiling)
 /* A profile knows times of CPUs by the CPU of the machine that keeps it. */
 static yk_status compare_cpus(const struct yk_profiling_state *profiling)
 {
-    const struct yk_measure_team *all = &profiling->all;
+    const struct yk_measuring_ranks *all = &profiling->all;
     char name[YK_SYSTEM_CPU_NAME_SIZE];
     bool differ = false;
-    if (!yk_measure_team_uses_host_cores(all)) {
+    if (!yk_measuring_ranks_compute_on_cpu(all)) {
         return YK_OK;
     }
     yk_system_cpu_name(name);
-    YK_TRY(yk_measure_team_texts_differ(all, name, &differ));
+    YK_TRY(yk_measuring_ranks_texts_differ(all, name, &differ));
     if (differ && all->host_communicator->rank == 0) {
         yk_log(YK_LOG_WARNING,
                "ranks compute on different CPUs: all times are kept as those of rank 0's, %s; "
@@ -175,7 +177,7 @@ static void show_progress(void *user, const char *what, double done)
 static void note_step(void *user, const struct yk_op_timeline *timeline)
 {
     const struct yk_profiling_state *profiling = user;
-    yk_counter_recorder_add_step(profiling->counter_recorder, timeline);
+    yk_counter_recorder_add_step_timeline(profiling->counter_recorder, timeline);
 }
 
 /* The largest message that a plan for the model could send: all gradients at once. */
@@ -217,7 +219,8 @@ static yk_status survey_layers(struct yk_profiling_state *profiling,
         yk_profiler_measure_layers(&profiling->result->profiler, &profiling->all, request);
     yk_counter_recorder_stop(profiling->counter_recorder);
     YK_TRY(status);
-    YK_TRY(yk_counter_recorder_report(profiling->counter_recorder, NAN, profiling->arena, counted));
+    YK_TRY(yk_counter_recorder_compute_averages(profiling->counter_recorder, NAN, profiling->arena,
+                                                counted));
     YK_TRY(name_counters(profiling, &counted->device));
     all->count++;
     return YK_OK;
@@ -249,7 +252,8 @@ static yk_status survey(struct yk_profiling_state *profiling)
     };
     YK_TRY(survey_layers(profiling, &request));
     if (profiling->context.backend->used_bytes && !profiling->result->profiler.stopped) {
-        YK_TRY(yk_profiler_measure_copies(&profiling->result->profiler, &profiling->all, &request));
+        YK_TRY(yk_profiler_measure_device_copies(&profiling->result->profiler, &profiling->all,
+                                                 &request));
     }
     if (profiling->all.host_communicator->size > 1 && !profiling->result->profiler.stopped) {
         int64_t most = 0;
@@ -328,8 +332,8 @@ static yk_status open_profiling(struct yk_profiling_state *profiling, int32_t ra
         return yk_fail(YK_ERROR_USAGE, "name a model: --model gpt-mini; yoke model lists them");
     }
     YK_TRY(yk_model_config_open(request->model, profiling->arena, &profiling->config));
-    YK_TRY(
-        yk_profile_job_output_path(request->profile, profiling->arena, &profiling->result->path));
+    YK_TRY(yk_profile_job_resolve_output_path(request->profile, profiling->arena,
+                                              &profiling->result->path));
     YK_TRY(yk_rank_parse_slowdowns(request->slow, ranks, profiling->arena, &profiling->slowness));
     if (request->cluster) {
         YK_TRY(yk_profiling_open_cluster(profiling, ranks));
@@ -355,7 +359,7 @@ static yk_status measure_all(struct yk_profiling_state *profiling)
     yk_job_report_begin(job);
     const yk_status status = measure(profiling);
     yk_job_report_end(job);
-    YK_TRY_OR_CLEAN_UP(status, yk_train_team_watch_abort_all(team, status));
+    YK_TRY_OR_CLEAN_UP(status, yk_train_team_watch_abort_all_ranks(team, status));
     return yk_train_team_combine_status(team, YK_OK);
 }
 
@@ -364,7 +368,7 @@ static void finish(struct yk_profiling_state *profiling)
 {
     struct yk_profile_job_result *result = profiling->result;
     result->rank = yk_train_team_rank(&profiling->team);
-    result->noise = yk_profiler_noise_level(&result->profiler);
+    result->noise = yk_profiler_p75_spread(&result->profiler);
     result->target_count = profiling->target_count;
     result->counters = profiling->request->counters;
     result->cluster = profiling->cluster;
@@ -417,10 +421,10 @@ void yk_profile_job_result_free(struct yk_profile_job_result *result)
     *result = (struct yk_profile_job_result){0};
 }
 
-yk_status yk_profile_job_write_cluster_file(const struct yk_profile_job_result *result,
+yk_status yk_profile_job_write_cluster_json(const struct yk_profile_job_result *result,
                                             struct yk_text *out)
 {
-    return yk_cluster_write(result->cluster, out);
+    return yk_cluster_write_json(result->cluster, out);
 }
 
 /* Ends a row by its measurement, whose value is called `key`. */
@@ -435,10 +439,10 @@ static void end_row(const struct yk_profile_measurement *measurement, const char
 
 static void write_layers(const struct yk_profiler *profiler, struct yk_json_writer *json)
 {
-    yk_profile_json_begin_table("layers", json);
+    yk_profile_json_begin_array("layers", json);
     for (int32_t i = 0; i < profiler->layer_count; i++) {
         const struct yk_profiler_layer_row *row = &profiler->layers[i];
-        yk_profile_json_begin_layer(&row->layer, row->batch, json);
+        yk_profile_json_begin_layer_row(&row->layer, row->batch, json);
         end_row(&row->measurement, "seconds", json);
     }
     yk_json_write_end_array(json);
@@ -446,10 +450,10 @@ static void write_layers(const struct yk_profiler *profiler, struct yk_json_writ
 
 static void write_links(const struct yk_profiler *profiler, struct yk_json_writer *json)
 {
-    yk_profile_json_begin_table("links", json);
+    yk_profile_json_begin_array("links", json);
     for (int32_t i = 0; i < profiler->link_count; i++) {
         const struct yk_profiler_link_row *row = &profiler->links[i];
-        yk_profile_json_begin_link(&row->link, json);
+        yk_profile_json_begin_link_row(&row->link, json);
         yk_json_write_integer(json, "bytes", row->bytes);
         end_row(&row->measurement, "seconds", json);
     }
@@ -458,10 +462,10 @@ static void write_links(const struct yk_profiler *profiler, struct yk_json_write
 
 static void write_facts(const struct yk_profiler *profiler, struct yk_json_writer *json)
 {
-    yk_profile_json_begin_table("facts", json);
+    yk_profile_json_begin_array("facts", json);
     for (int32_t i = 0; i < profiler->fact_count; i++) {
         const struct yk_profiler_fact_row *row = &profiler->facts[i];
-        yk_profile_json_begin_fact(&row->fact, json);
+        yk_profile_json_begin_fact_row(&row->fact, json);
         end_row(&row->measurement, "value", json);
     }
     yk_json_write_end_array(json);
@@ -482,7 +486,7 @@ yk_status yk_profile_job_write_json(const struct yk_profile_job_result *result, 
     if (result->counters) {
         yk_json_write_newline(&json, 1);
         yk_json_write_key(&json, "counters");
-        yk_counters_file_write_averages(&result->counted, out);
+        yk_counters_file_write_averages_json(&result->counted, out);
     }
-    return yk_json_write_end_document(&json);
+    return yk_json_write_end_yoke_document(&json);
 }

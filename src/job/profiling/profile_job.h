@@ -45,7 +45,7 @@ struct yk_profile_job_result {
     const char *versions; /* versions of the software that affect the times of the last target */
     struct yk_cluster *cluster;  /* devices of the last target */
     struct yk_profiler profiler; /* measured times */
-    double noise;         /* relative spread of the measured times (yk_profiler_noise_level()) */
+    double noise;         /* relative spread of the measured times (yk_profiler_p75_spread()) */
     struct yk_text notes; /* one line per target (pair of device and precision) */
     int32_t target_count; /* number of requested targets */
     bool counters;
@@ -68,13 +68,13 @@ yk_status yk_profile_job_write_json(const struct yk_profile_job_result *result,
                                     struct yk_text *out) YK_MUST_USE;
 
 /* Appends the devices as JSON, in the format of a cluster file. */
-yk_status yk_profile_job_write_cluster_file(const struct yk_profile_job_result *result,
+yk_status yk_profile_job_write_cluster_json(const struct yk_profile_job_result *result,
                                             struct yk_text *out) YK_MUST_USE;
 
 /* Sets `*out` to the path of the profile to write. This is `profile`, or the default profile if
  * `profile` is NULL. Fails if `profile` is "none". */
-yk_status yk_profile_job_output_path(const char *profile, struct yk_arena *arena,
-                                     const char **out) YK_MUST_USE;
+yk_status yk_profile_job_resolve_output_path(const char *profile, struct yk_arena *arena,
+                                             const char **out) YK_MUST_USE;
 
 /* ---- import: merges profiles of other machines into a profile of this machine ---- */
 

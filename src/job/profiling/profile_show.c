@@ -87,7 +87,7 @@ yk_status yk_profile_show_run(const struct yk_profile_job_request *request,
     struct showing showing = {.request = request};
     YK_TRY(yk_arena_create(&out->arena));
     showing.arena = out->arena;
-    YK_TRY(yk_profile_job_output_path(request->profile, out->arena, &showing.filter.path));
+    YK_TRY(yk_profile_job_resolve_output_path(request->profile, out->arena, &showing.filter.path));
     showing.filter.now = (int64_t)time(NULL);
     showing.filter.device =
         request->device && strcmp(request->device, "all") != 0 ? request->device : NULL;

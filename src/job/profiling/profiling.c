@@ -73,7 +73,7 @@ static yk_status list_choices(const struct yk_profiling_state *profiling, int32_
 static yk_status add_target(struct yk_profiling_state *profiling, struct yk_device_choice choice,
                             const char *word, size_t length)
 {
-    struct yk_profile_job_target target = {.choice = choice};
+    struct yk_profiling_target target = {.choice = choice};
     char name[16] = "";
     if (length < sizeof name) {
         memcpy(name, word, length);
@@ -83,7 +83,7 @@ static yk_status add_target(struct yk_profiling_state *profiling, struct yk_devi
                        (int)length, word);
     }
     for (int32_t i = 0; i < profiling->target_count; i++) {
-        const struct yk_profile_job_target *other = &profiling->targets[i];
+        const struct yk_profiling_target *other = &profiling->targets[i];
         if (other->precision == target.precision && other->choice.gpu == choice.gpu &&
             other->choice.number == choice.number) {
             return yk_fail(YK_ERROR_USAGE, "--precision: %s is there twice", name);
@@ -148,7 +148,7 @@ static yk_status share_machine(const double *slowness, int64_t ranks, struct yk_
         }
     }
     yk_status status = yk_text_status(&line);
-    YK_IF_OK(yk_cluster_parse(yk_text_chars(&line), out));
+    YK_IF_OK(yk_cluster_parse_line(yk_text_chars(&line), out));
     yk_text_free(&line);
     return status;
 }
@@ -175,13 +175,13 @@ static yk_status name_gpu(struct yk_profiling_state *profiling, int32_t number)
 {
     const char *line = NULL;
     YK_TRY(yk_device_gpu_as_cluster_option(number, profiling->arena, &line));
-    return yk_cluster_parse(line, &profiling->cluster);
+    return yk_cluster_parse_line(line, &profiling->cluster);
 }
 
 yk_status yk_profiling_open_cluster(struct yk_profiling_state *profiling, int32_t ranks)
 {
     const struct yk_profile_job_request *request = profiling->request;
-    YK_TRY(yk_cluster_open(request->cluster, &profiling->cluster));
+    YK_TRY(yk_cluster_read_or_parse(request->cluster, &profiling->cluster));
     if (profiling->cluster->device_count != ranks) {
         return yk_fail(YK_ERROR_USAGE, "--cluster has %d device%s for %d rank%s; see --ranks",
                        (int)profiling->cluster->device_count,
@@ -208,7 +208,7 @@ static yk_status check_gpu(struct yk_profiling_state *profiling, int32_t number)
     struct yk_cluster *here = NULL;
     const char *line = NULL;
     YK_TRY(yk_device_gpu_as_cluster_option(number, profiling->arena, &line));
-    YK_TRY(yk_cluster_parse(line, &here));
+    YK_TRY(yk_cluster_parse_line(line, &here));
     const struct yk_device *found = &here->devices[0];
     const bool same = named->type && strcmp(named->type, found->type) == 0 &&
                       fabs(named->fraction - found->fraction) <= nearly_the_part;
@@ -253,7 +253,7 @@ yk_status yk_profiling_make_target_cluster(struct yk_profiling_state *profiling)
     if (request->cluster || request->slow || ranks == 1) {
         return yk_train_team_combine_status(team, build_local_cluster(profiling, ranks));
     }
-    YK_TRY(yk_train_team_cluster_option(team, &profiling->targets[profiling->target].choice, 0,
-                                        profiling->arena, &line));
-    return yk_train_team_combine_status(team, yk_cluster_parse(line, &profiling->cluster));
+    YK_TRY(yk_train_team_describe_as_cluster_option(
+        team, &profiling->targets[profiling->target].choice, 0, profiling->arena, &line));
+    return yk_train_team_combine_status(team, yk_cluster_parse_line(line, &profiling->cluster));
 }

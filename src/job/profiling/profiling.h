@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 /* A pair of a device and a precision to measure. */
-struct yk_profile_job_target {
+struct yk_profiling_target {
     struct yk_device_choice choice;
     enum yk_precision precision;
 };
@@ -27,7 +27,7 @@ struct yk_profiling_state {
     struct yk_workload workload; /* workload of the current target */
     double *slowness;            /* (ranks) factors of --slow; 1 means: not slowed down */
     struct yk_train_team team;
-    struct yk_profile_job_target *targets;
+    struct yk_profiling_target *targets;
     int32_t target_count;
     int32_t target; /* index of the current target */
     /* The following members belong to the current target. The cluster has one device per rank; a
@@ -36,7 +36,7 @@ struct yk_profiling_state {
     struct yk_device_context context;
     struct yk_backend_lane *lane; /* comm lane if there is only one rank */
     struct yk_communicator alone; /* communicator if there is only one rank */
-    struct yk_measure_team all;
+    struct yk_measuring_ranks all;
     struct yk_counter_recorder *counter_recorder; /* NULL means: no counters */
 };
 

@@ -4,8 +4,8 @@
 #include "base/log.h"
 #include "job/job.h"
 #include "job/output_files.h"
+#include "planner/memory_tradeoff.h"
 #include "planner/planner.h"
-#include "planner/tradeoff.h"
 #include "report/plan/report.h"
 #include "trace/trace.h"
 
@@ -66,7 +66,8 @@ static yk_status examine(struct reporting *reporting)
     YK_TRY(yk_planning_inputs_open_plan_file(request->plan, &request->planning, planning, &plan));
     planning->request.search = yk_job_make_scheduler_options(&search, request->job);
     yk_job_report_begin(request->job);
-    yk_status status = yk_planner_evaluate(&planning->request, plan, true, &reporting->planned);
+    yk_status status =
+        yk_planner_evaluate_plan(&planning->request, plan, true, &reporting->planned);
     YK_IF_OK(find_tradeoff(reporting));
     yk_job_report_end(request->job);
     YK_TRY(status);
@@ -99,19 +100,19 @@ static yk_status write_report(struct reporting *reporting)
     struct yk_output_files *outputs = &reporting->outputs;
     YK_TRY(examine(reporting));
     if (request->output) {
-        yk_output_files_record_status(
+        yk_output_files_drop_added_on_failure(
             outputs,
             yk_plan_page_write(&reporting->report, yk_output_files_add(outputs, request->output)));
     }
     if (request->trace) {
-        yk_output_files_record_status(
-            outputs,
-            yk_chrome_trace_write(reporting->trace, yk_output_files_add(outputs, request->trace)));
+        yk_output_files_drop_added_on_failure(
+            outputs, yk_chrome_trace_write_json(reporting->trace,
+                                                yk_output_files_add(outputs, request->trace)));
     }
     if (request->svg) {
-        yk_output_files_record_status(outputs, draw_pictures(reporting));
+        yk_output_files_drop_added_on_failure(outputs, draw_pictures(reporting));
     }
-    return yk_output_files_write(outputs);
+    return yk_output_files_write_and_free(outputs);
 }
 
 /* A run has been predicted and measured: there is nothing to search, and a trace is in it. */

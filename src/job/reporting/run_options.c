@@ -10,11 +10,11 @@ static yk_status keep_value(const struct yk_json *value, struct yk_arena *arena,
     struct yk_text text = {0};
     double number = 0;
     bool flag = false;
-    if (yk_json_string(value)) {
-        yk_text_add(&text, yk_json_string(value));
-    } else if (yk_json_number(value, &number)) {
+    if (yk_json_string_value(value)) {
+        yk_text_add(&text, yk_json_string_value(value));
+    } else if (yk_json_number_value(value, &number)) {
         yk_text_add_number(&text, number);
-    } else if (yk_json_boolean(value, &flag)) {
+    } else if (yk_json_boolean_value(value, &flag)) {
         yk_text_add(&text, flag ? "yes" : "no");
     } else {
         yk_text_add(&text, yk_json_type_name(value));
@@ -43,9 +43,9 @@ static yk_status list_options(const struct yk_json *root, struct yk_arena *arena
     return YK_OK;
 }
 
-yk_status yk_run_options_read(const char *text, size_t length, const char *source,
-                              struct yk_arena *arena, const struct yk_run_report_option **out,
-                              int32_t *out_count)
+yk_status yk_run_options_parse_json(const char *text, size_t length, const char *source,
+                                    struct yk_arena *arena, const struct yk_run_report_option **out,
+                                    int32_t *out_count)
 {
     struct yk_json *root = NULL;
     yk_status status = yk_json_parse(text, length, &root);
@@ -54,5 +54,5 @@ yk_status yk_run_options_read(const char *text, size_t length, const char *sourc
     }
     YK_IF_OK(list_options(root, arena, out, out_count));
     yk_json_destroy(root);
-    return status == YK_OK ? YK_OK : yk_status_prefix(status, source);
+    return status == YK_OK ? YK_OK : yk_status_prefix_message(status, source);
 }

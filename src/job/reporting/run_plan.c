@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-void yk_run_plan_fill_rank(const struct yk_planner_outcome *planned, int32_t number,
-                           struct yk_run_rank *out)
+void yk_run_plan_fill_unknown_rank_members(const struct yk_planner_outcome *planned, int32_t number,
+                                           struct yk_run_rank_summary *out)
 {
     const struct yk_plan *plan = planned->plan;
     const struct yk_sim_rank_result *simulated = &planned->evaluation.sim->ranks[number];

@@ -64,7 +64,7 @@ static yk_status read_file(struct reading *reading, const char *name, struct run
     text->length = 0;
     YK_TRY(find_file(reading, name, &out->path));
     if (out->path) {
-        YK_TRY(yk_file_read_limited(out->path, YK_FILE_MAX_TRACE_BYTES, text));
+        YK_TRY(yk_file_read_with_limit(out->path, YK_FILE_MAX_TRACE_BYTES, text));
         out->text = yk_text_chars(text);
         out->length = text->length;
     }
@@ -77,29 +77,30 @@ static yk_status read_files(struct reading *reading)
     struct run_file file;
     YK_TRY(read_file(reading, "metrics.jsonl", &file));
     if (file.text) {
-        YK_TRY(yk_run_metrics_read(file.text, file.length, file.path, arena, &reading->metrics));
+        YK_TRY(yk_run_metrics_parse(file.text, file.length, file.path, arena, &reading->metrics));
     }
     YK_TRY(read_file(reading, "run.json", &file));
     if (file.text) {
-        YK_TRY(yk_run_options_read(file.text, file.length, file.path, arena,
-                                   &reading->report.options, &reading->report.option_count));
+        YK_TRY(yk_run_options_parse_json(file.text, file.length, file.path, arena,
+                                         &reading->report.options, &reading->report.option_count));
     }
     YK_TRY(read_file(reading, "trace.json", &file));
     if (file.text) {
-        YK_TRY(yk_chrome_trace_read(file.text, file.length, file.path, &reading->measured));
+        YK_TRY(yk_chrome_trace_parse_json(file.text, file.length, file.path, &reading->measured));
     }
     YK_TRY(read_file(reading, "trace-predicted.json", &file));
     if (file.text) {
-        YK_TRY(yk_chrome_trace_read(file.text, file.length, file.path, &reading->predicted));
+        YK_TRY(yk_chrome_trace_parse_json(file.text, file.length, file.path, &reading->predicted));
     }
     YK_TRY(read_file(reading, "summary.json", &file));
     if (file.text) {
-        YK_TRY(yk_run_summary_read(file.text, file.length, file.path, arena, &reading->summary));
+        YK_TRY(yk_run_summary_parse(file.text, file.length, file.path, arena, &reading->summary));
     }
     YK_TRY(read_file(reading, "counters.json", &file));
     if (file.text) {
         reading->report.counters = &reading->counters;
-        YK_TRY(yk_counters_file_read(file.text, file.length, file.path, arena, &reading->counters));
+        YK_TRY(yk_counters_file_parse_json(file.text, file.length, file.path, arena,
+                                           &reading->counters));
     }
     YK_TRY(read_file(reading, "sample.txt", &file));
     if (file.text) {
@@ -160,7 +161,7 @@ static yk_status examine_before(struct reading *reading, const struct yk_plan *p
 {
     const struct yk_plan_request *request = &reading->planning.request;
     const struct yk_run_metrics *metrics = &reading->metrics;
-    YK_TRY(yk_planner_evaluate(request, plan, false, &reading->before[0]));
+    YK_TRY(yk_planner_evaluate_plan(request, plan, false, &reading->before[0]));
     reading->before_count = 1;
     for (int32_t i = 0; i + 1 < metrics->rebalancing_count; i++) {
         const struct yk_run_report_rebalancing *change = &metrics->rebalancings[i];
@@ -172,8 +173,8 @@ static yk_status examine_before(struct reading *reading, const struct yk_plan *p
         YK_TRY(yk_run_plan_copy_with_shares(plan, request->config, change->shares,
                                             change->share_count, reading->arena, &followed));
         if (followed != plan) {
-            YK_TRY(yk_planner_evaluate(request, followed, false,
-                                       &reading->before[reading->before_count]));
+            YK_TRY(yk_planner_evaluate_plan(request, followed, false,
+                                            &reading->before[reading->before_count]));
             reading->before_count++;
         }
     }
@@ -197,7 +198,7 @@ static yk_status examine_plan(struct reading *reading, const char *path)
     if (last != plan) {
         YK_TRY(examine_before(reading, plan, last));
     }
-    return yk_planner_evaluate(request, last, false, &reading->planned);
+    return yk_planner_evaluate_plan(request, last, false, &reading->planned);
 }
 
 /* The most memory of a rank by the plans that the run has gone by. */
@@ -217,15 +218,15 @@ static yk_status fill_ranks(struct reading *reading)
     const struct yk_run_summary *summary = &reading->summary;
     const int32_t planned = reading->planned ? reading->planned->plan->rank_count : 0;
     const int32_t count = summary->rank_count > planned ? summary->rank_count : planned;
-    struct yk_run_rank *ranks = NULL;
+    struct yk_run_rank_summary *ranks = NULL;
     YK_TRY_NEW(reading->arena, ranks, (int64_t)count + 1);
     for (int32_t r = 0; r < count; r++) {
-        ranks[r] = r < summary->rank_count ? summary->ranks[r] : yk_run_summary_unknown_rank();
+        ranks[r] = r < summary->rank_count ? summary->ranks[r] : yk_run_summary_make_unknown_rank();
         if (r < planned) {
             const double summarised = ranks[r].predicted_bytes;
             ranks[r].predicted_bytes =
                 isfinite(summarised) ? summarised : peak_of(reading, r)->bytes;
-            yk_run_plan_fill_rank(reading->planned, r, &ranks[r]);
+            yk_run_plan_fill_unknown_rank_members(reading->planned, r, &ranks[r]);
         }
     }
     if (count == 1 && !isfinite(ranks[0].measured_bytes)) {
@@ -241,14 +242,14 @@ static yk_status fill_first_ranks(struct reading *reading)
 {
     const struct yk_planner_outcome *first = reading->before_count > 0 ? reading->before[0] : NULL;
     const int32_t count = first ? first->plan->rank_count : 0;
-    struct yk_run_rank *ranks = NULL;
+    struct yk_run_rank_summary *ranks = NULL;
     if (count == 0) {
         return YK_OK;
     }
     YK_TRY_NEW(reading->arena, ranks, count);
     for (int32_t r = 0; r < count; r++) {
-        ranks[r] = yk_run_summary_unknown_rank();
-        yk_run_plan_fill_rank(first, r, &ranks[r]);
+        ranks[r] = yk_run_summary_make_unknown_rank();
+        yk_run_plan_fill_unknown_rank_members(first, r, &ranks[r]);
     }
     reading->report.first_ranks = ranks;
     reading->report.first_rank_count = count;
@@ -262,7 +263,7 @@ static yk_status fill_memory(struct reading *reading)
     const int32_t count = planned ? planned->plan->rank_count : 0;
     YK_TRY_NEW(reading->arena, memory, (int64_t)count + 1);
     for (int32_t r = 0; r < count; r++) {
-        const struct yk_run_rank *rank = &reading->report.ranks[r];
+        const struct yk_run_rank_summary *rank = &reading->report.ranks[r];
         memory[r].device = rank->device;
         memory[r].limit_bytes = rank->limit_bytes;
         memory[r].measured_bytes = rank->measured_bytes;
@@ -343,7 +344,7 @@ static yk_status describe(struct reading *reading)
     if (reading->planned) {
         const struct yk_model *model = reading->planned->context->model;
         char parameters[YK_NUMBER_BUFFER_SIZE];
-        yk_label_count(model->parameters, parameters);
+        yk_label_format_count(model->parameters, parameters);
         yk_text_addf(&text, "%s parameters, ", parameters);
         add_batch(model, &text);
         yk_text_addf(&text, " a step, %s.", yk_precision_name(model->workload.precision));
@@ -436,13 +437,13 @@ static yk_status draw(struct reading *reading)
     if (paths->page) {
         struct yk_text *page = paths->nofollow ? yk_output_files_add_nofollow(outputs, paths->page)
                                                : yk_output_files_add(outputs, paths->page);
-        yk_output_files_record_status(outputs, yk_run_page_write(&reading->report, page));
+        yk_output_files_drop_added_on_failure(outputs, yk_run_page_write(&reading->report, page));
     }
     if (paths->svg_folder) {
-        yk_output_files_record_status(
+        yk_output_files_drop_added_on_failure(
             outputs, yk_run_page_write_pictures(&reading->report, NULL, open_picture, reading));
     }
-    return yk_output_files_write(outputs);
+    return yk_output_files_write_and_free(outputs);
 }
 
 yk_status yk_run_report_write(const struct yk_run_report_paths *paths)

@@ -39,17 +39,17 @@ yk_status yk_run_report_write(const struct yk_run_report_paths *paths) YK_MUST_U
 /* Reads the options of a run from run.json. Each member is an option, except "yoke", "kind" and
  * members that are null. `text` is the text of run.json, and `source` is its path for messages. The
  * options are allocated in the arena. */
-yk_status yk_run_options_read(const char *text, size_t length, const char *source,
-                              struct yk_arena *arena, const struct yk_run_report_option **out,
-                              int32_t *out_count) YK_MUST_USE;
+yk_status yk_run_options_parse_json(const char *text, size_t length, const char *source,
+                                    struct yk_arena *arena, const struct yk_run_report_option **out,
+                                    int32_t *out_count) YK_MUST_USE;
 
 /* ---- the plan of a run: shares, predictions and memory limits of its ranks ---- */
 
 /* Sets the members of `out`, which describes rank `number`, from the plan: device, share, memory
  * limit, predicted times and predicted memory. Changes only members that are not known yet (NULL or
  * NAN). The device name points into the plan's cluster. */
-void yk_run_plan_fill_rank(const struct yk_planner_outcome *planned, int32_t number,
-                           struct yk_run_rank *out);
+void yk_run_plan_fill_unknown_rank_members(const struct yk_planner_outcome *planned, int32_t number,
+                                           struct yk_run_rank_summary *out);
 
 /*
  * Copies the plan and replaces the ranks' shares of the batch with `shares` (count), which

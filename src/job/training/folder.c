@@ -30,8 +30,8 @@ static void find_stem(const char *model, const char **stem, size_t *length)
     *length = end - start;
 }
 
-yk_status yk_train_folder_path(const struct yk_train_request *request, struct yk_arena *arena,
-                               const char **out)
+yk_status yk_train_folder_resolve_path(const struct yk_train_request *request,
+                                       struct yk_arena *arena, const char **out)
 {
     if (request->out) {
         *out = request->out;
@@ -48,7 +48,7 @@ yk_status yk_train_folder_path(const struct yk_train_request *request, struct yk
     return name ? yk_folder_join_path("runs", name, arena, out) : yk_fail_out_of_memory();
 }
 
-yk_status yk_train_folder_check_path(const char *folder)
+yk_status yk_train_folder_check_is_folder(const char *folder)
 {
     if (access(folder, F_OK) == 0 && !yk_folder_exists(folder)) {
         return yk_fail(YK_ERROR_USAGE, "%s is a file; --out names the folder of a run", folder);
@@ -66,7 +66,7 @@ yk_status yk_train_folder_has_checkpoint(const char *folder, struct yk_arena *ar
     return YK_OK;
 }
 
-yk_status yk_train_folder_check_no_links(const char *folder, struct yk_arena *arena)
+yk_status yk_train_folder_check_no_symlinks(const char *folder, struct yk_arena *arena)
 {
     static const char *const names[] = {
         "checkpoints",   "config.json", "counters.json",        "metrics.jsonl",

@@ -20,18 +20,18 @@ struct yk_train_folder_lock {
 
 /* Sets `*out` to the path of the run folder: the value of --out, or runs/MODEL. The path is
  * allocated in the arena. */
-yk_status yk_train_folder_path(const struct yk_train_request *request, struct yk_arena *arena,
-                               const char **out) YK_MUST_USE;
+yk_status yk_train_folder_resolve_path(const struct yk_train_request *request,
+                                       struct yk_arena *arena, const char **out) YK_MUST_USE;
 
 /* Fails if the path exists and is not a folder. */
-yk_status yk_train_folder_check_path(const char *folder) YK_MUST_USE;
+yk_status yk_train_folder_check_is_folder(const char *folder) YK_MUST_USE;
 
 /* Sets `*out` to true if the run in `folder` has a complete checkpoint. */
 yk_status yk_train_folder_has_checkpoint(const char *folder, struct yk_arena *arena,
                                          bool *out) YK_MUST_USE;
 
 /* Fails if a file in this folder that training would write is a symbolic link. */
-yk_status yk_train_folder_check_no_links(const char *folder, struct yk_arena *arena) YK_MUST_USE;
+yk_status yk_train_folder_check_no_symlinks(const char *folder, struct yk_arena *arena) YK_MUST_USE;
 
 /* Locks the folder. Fails if another process holds the lock. Does nothing if `lock` is already
  * held. */

@@ -2,15 +2,15 @@
 
 #include "base/folder.h"
 #include "base/log.h"
-#include "job/model_data.h"
+#include "job/model_dataset.h"
 #include "model/config.h"
 
 #include <string.h>
 
 #define USUAL_MODEL "gpt-mini"
 
-yk_status yk_train_inputs_weights_folder(const struct yk_train_request *request,
-                                         struct yk_arena *arena, const char **out)
+yk_status yk_train_inputs_find_weights_folder(const struct yk_train_request *request,
+                                              struct yk_arena *arena, const char **out)
 {
     const char *end = strrchr(request->weights, '/');
     *out = request->weights;
@@ -28,7 +28,7 @@ static yk_status open_config(const struct yk_train_request *request, struct yk_a
 {
     const char *word = request->model ? request->model : USUAL_MODEL;
     if (!request->model && request->weights) {
-        YK_TRY(yk_train_inputs_weights_folder(request, arena, &word));
+        YK_TRY(yk_train_inputs_find_weights_folder(request, arena, &word));
     }
     if (yk_folder_exists(word) && yk_folder_contains(word, "config.json")) {
         YK_TRY(yk_folder_join_path(word, "config.json", arena, &word));
@@ -39,7 +39,7 @@ static yk_status open_config(const struct yk_train_request *request, struct yk_a
 /* The tokenizer's id of a special token, if it has one; else `before`. */
 static int64_t fit_id(const struct yk_tokenizer *tokenizer, enum yk_token_role role, int64_t before)
 {
-    const int32_t id = yk_tokenizer_id_of_role(tokenizer, role);
+    const int32_t id = yk_tokenizer_find_role_id(tokenizer, role);
     return id >= 0 ? id : before;
 }
 
@@ -52,7 +52,7 @@ static void set_special_ids(const struct yk_tokenizer *tokenizer, struct yk_mode
     ids->begin = fit_id(tokenizer, YK_TOKEN_BEGIN, ids->begin);
     ids->end = fit_id(tokenizer, YK_TOKEN_END, ids->end);
     if (config->encoder_layers > 0) {
-        ids->decoder_start = yk_model_data_decoder_start_token(config, tokenizer);
+        ids->decoder_start = yk_model_dataset_decoder_start_token(config, tokenizer);
     }
 }
 
@@ -77,7 +77,7 @@ static yk_status fit_config(const struct yk_tokenizer *tokenizer, bool keeps_voc
 static yk_status fit_new_model(const struct yk_tokenizer *tokenizer, bool written,
                                struct yk_arena *arena, const struct yk_model_config **config)
 {
-    const bool by_character = yk_tokenizer_character_vocabulary(tokenizer) != NULL;
+    const bool by_character = yk_tokenizer_get_character_vocabulary(tokenizer) != NULL;
     return fit_config(tokenizer, written && !by_character, arena, config);
 }
 
@@ -110,8 +110,8 @@ static yk_status request_data(const struct yk_train_request *request, const char
                               const struct yk_model_config *config, struct yk_dataset_request *out)
 {
     enum yk_dataset_kind kind = YK_DATASET_TEXT_WINDOWS;
-    YK_TRY(yk_model_data_detect_kind(config, path, &kind));
-    const int64_t usual = yk_model_data_default_sequence_length(kind);
+    YK_TRY(yk_model_dataset_detect_kind(config, path, &kind));
+    const int64_t usual = yk_model_dataset_default_sequence_length(kind);
     const int64_t sequence = request->sequence > 0 ? request->sequence : usual;
     *out = (struct yk_dataset_request){
         .kind = kind,
@@ -133,7 +133,7 @@ static yk_status open_tokenizer(const struct yk_train_request *request, struct y
 {
     const char *path = request->tokenizer;
     if (!path && request->weights) {
-        YK_TRY(yk_train_inputs_weights_folder(request, arena, &path));
+        YK_TRY(yk_train_inputs_find_weights_folder(request, arena, &path));
         path = yk_folder_contains(path, "tokenizer.json") ||
                        yk_folder_contains(path, "vocabulary.json")
                    ? path
@@ -165,21 +165,21 @@ static yk_status open_new(const struct yk_train_request *request, struct yk_aren
     out->kind = wanted.kind;
     if (request->weights || out->tokenizer) {
         const char *model = request->weights ? request->weights : out->config->name;
-        const struct yk_model_data_trained_model known = {model, out->tokenizer, out->config};
-        return yk_model_data_open_for_trained_model(&wanted, &known, &out->dataset);
+        const struct yk_model_dataset_trained_model known = {model, out->tokenizer, out->config};
+        return yk_model_dataset_open_for_trained_model(&wanted, &known, &out->dataset);
     }
-    YK_TRY(yk_model_data_open_for_new_model(&wanted, out->config, NULL, &out->dataset));
+    YK_TRY(yk_model_dataset_open_for_new_model(&wanted, out->config, NULL, &out->dataset));
     out->tokenizer = yk_dataset_tokenizer(out->dataset);
     return out->tokenizer ? fit_new_model(out->tokenizer, written, arena, &out->config)
-                          : yk_model_data_check_vocabulary(out->dataset, out->data, out->config);
+                          : yk_model_dataset_check_vocabulary(out->dataset, out->data, out->config);
 }
 
 static yk_status open_evaluation_data(const struct yk_train_request *request,
                                       struct yk_train_inputs *out)
 {
     struct yk_dataset_request wanted;
-    const struct yk_model_data_trained_model known = {out->config->name, out->tokenizer,
-                                                      out->config};
+    const struct yk_model_dataset_trained_model known = {out->config->name, out->tokenizer,
+                                                         out->config};
     if (request->target && !request->eval_target) {
         return yk_fail(YK_ERROR_USAGE, "name the translations of %s by --eval-target",
                        request->eval_data);
@@ -187,7 +187,7 @@ static yk_status open_evaluation_data(const struct yk_train_request *request,
     YK_TRY(request_data(request, request->eval_data, out->config, &wanted));
     wanted.target_path = request->eval_target;
     wanted.part = 1;
-    return yk_model_data_open_for_trained_model(&wanted, &known, &out->evaluation_dataset);
+    return yk_model_dataset_open_for_trained_model(&wanted, &known, &out->evaluation_dataset);
 }
 
 yk_status yk_train_inputs_open(const struct yk_train_request *request,
@@ -206,9 +206,9 @@ yk_status yk_train_inputs_open(const struct yk_train_request *request,
         out->tokenizer = checkpoint->tokenizer;
         YK_TRY(request_data(request, out->data, out->config, &wanted));
         out->kind = wanted.kind;
-        const struct yk_model_data_trained_model known = {checkpoint->path, out->tokenizer,
-                                                          out->config};
-        YK_TRY(yk_model_data_open_for_trained_model(&wanted, &known, &out->dataset));
+        const struct yk_model_dataset_trained_model known = {checkpoint->path, out->tokenizer,
+                                                             out->config};
+        YK_TRY(yk_model_dataset_open_for_trained_model(&wanted, &known, &out->dataset));
     } else {
         YK_TRY(open_new(request, arena, out));
     }
@@ -226,8 +226,8 @@ yk_status yk_train_inputs_open_samplers(struct yk_train_inputs *inputs,
     };
     const struct yk_dataset *evaluated =
         inputs->evaluation_dataset ? inputs->evaluation_dataset : inputs->dataset;
-    YK_TRY(yk_dataset_create_sampler(inputs->dataset, &cut, &inputs->samples));
-    YK_TRY(yk_dataset_create_sequential_sampler(evaluated, &cut, inputs->evaluation_dataset != NULL,
+    YK_TRY(yk_dataset_create_training_sampler(inputs->dataset, &cut, &inputs->samples));
+    YK_TRY(yk_dataset_create_evaluation_sampler(evaluated, &cut, inputs->evaluation_dataset != NULL,
                                                 &inputs->evaluation));
     if (!inputs->evaluation && request->eval_fraction > 0) {
         yk_log(YK_LOG_NOTE, "the data is too short to keep a part of it for evaluation");

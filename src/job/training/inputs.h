@@ -35,8 +35,8 @@ yk_status yk_train_inputs_open(const struct yk_train_request *request,
 
 /* Sets `*out` to the folder of the weights that --weights names. Their config.json is expected in
  * this folder. Fails if the weights do not exist. */
-yk_status yk_train_inputs_weights_folder(const struct yk_train_request *request,
-                                         struct yk_arena *arena, const char **out) YK_MUST_USE;
+yk_status yk_train_inputs_find_weights_folder(const struct yk_train_request *request,
+                                              struct yk_arena *arena, const char **out) YK_MUST_USE;
 
 /* Opens the samplers. `micro_batches` is the number of micro-batches of the plan. */
 yk_status yk_train_inputs_open_samplers(struct yk_train_inputs *inputs,

@@ -22,10 +22,10 @@ static yk_status pack_counters(const struct yk_training *training, struct yk_tex
     if (!training->counter_recorder) {
         return YK_OK;
     }
-    YK_TRY(yk_counter_recorder_report(training->counter_recorder, traced_s, training->arena,
-                                      &counters));
+    YK_TRY(yk_counter_recorder_compute_averages(training->counter_recorder, traced_s,
+                                                training->arena, &counters));
     counters.device = planned->evaluation.program->cluster->devices[device].name;
-    return yk_counters_file_write(&(struct yk_counter_run_data){&counters, 1}, out);
+    return yk_counters_file_write_json(&(struct yk_counter_run_data){&counters, 1}, out);
 }
 
 /* On rank 0: reads the counters that rank `rank` has packed. Its step began `offset_s` seconds
@@ -40,7 +40,7 @@ static yk_status unpack_counters(struct yk_training *training, int32_t rank, dou
         YK_TRY_NEW(training->arena, training->counters.all, count);
     }
     (void)snprintf(source, sizeof source, "the counters of rank %d", (int)rank);
-    YK_TRY(yk_counters_file_read(bytes, size, source, training->arena, &read));
+    YK_TRY(yk_counters_file_parse_json(bytes, size, source, training->arena, &read));
     if (read.count != 1) {
         return yk_fail(YK_ERROR_INPUT, "%s are those of %d ranks", source, (int)read.count);
     }
@@ -86,7 +86,8 @@ static yk_status gather(const struct yk_train_team *team, yk_status packed, stru
 {
     yk_status status = yk_train_team_combine_status(team, packed);
     if (status == YK_OK && !yk_train_team_is_single_rank(team)) {
-        status = yk_host_collective_gather(&team->ranks, own->bytes, own->length, arena, out);
+        status =
+            yk_host_collective_gather_on_rank0(&team->ranks, own->bytes, own->length, arena, out);
     } else if (status == YK_OK) {
         *out = yk_arena_allocate(arena, 1, sizeof **out);
         char *copy = yk_arena_copy_text(arena, own->bytes, own->length);
@@ -176,12 +177,12 @@ yk_status yk_train_measurements_collect(struct yk_training *training)
     }
     YK_TRY_NEW(training->arena, training->ranks, planned->plan->rank_count);
     for (int32_t r = 0; r < planned->plan->rank_count; r++) {
-        training->ranks[r] = yk_run_summary_unknown_rank();
+        training->ranks[r] = yk_run_summary_make_unknown_rank();
     }
     YK_TRY(merge(training, gathered));
     for (int32_t r = 0; r < planned->plan->rank_count; r++) {
         training->ranks[r].predicted_bytes = yk_training_planned_peak_bytes(training, r);
-        yk_run_plan_fill_rank(planned, r, &training->ranks[r]);
+        yk_run_plan_fill_unknown_rank_members(planned, r, &training->ranks[r]);
     }
     return YK_OK;
 }
@@ -226,7 +227,7 @@ static yk_status join_op_times(struct yk_training *training,
     }
     struct yk_op_times *op_times = NULL;
     YK_TRY_NEW(training->arena, op_times, 1);
-    YK_TRY(yk_op_durations_compute(program, logs, training->arena, op_times));
+    YK_TRY(yk_op_durations_compute_medians(program, logs, training->arena, op_times));
     for (int32_t r = 0; r < op_times->rank_count; r++) {
         YK_TRY(yk_arena_strdup(training->arena, gathered[r].bytes, &op_times->ranks[r].versions));
     }
@@ -251,13 +252,13 @@ yk_status yk_train_measurements_collect_op_times(struct yk_training *training)
     return status;
 }
 
-yk_status yk_train_measurements_write_op_times(const struct yk_training *training,
-                                               struct yk_output_files *outputs)
+yk_status yk_train_measurements_add_op_times_file(const struct yk_training *training,
+                                                  struct yk_output_files *outputs)
 {
     const char *path = NULL;
     if (!training->op_times) {
         return YK_OK;
     }
     YK_TRY(yk_folder_join_path(training->folder, "op-times.json", training->arena, &path));
-    return yk_op_times_write(training->op_times, yk_output_files_add_nofollow(outputs, path));
+    return yk_op_times_write_json(training->op_times, yk_output_files_add_nofollow(outputs, path));
 }

@@ -105,7 +105,8 @@ static yk_status describe_cluster(const struct finding *finding, const char **ou
         return YK_OK;
     }
     if (!yk_train_team_is_single_rank(finding->team)) {
-        return yk_train_team_cluster_option(finding->team, device, threads, finding->arena, out);
+        return yk_train_team_describe_as_cluster_option(finding->team, device, threads,
+                                                        finding->arena, out);
     }
     if (!device->gpu) {
         return describe_machine(threads, finding->ranks, finding->arena, out);
@@ -170,7 +171,7 @@ static yk_status open_cluster(const struct finding *finding, const char *source)
     struct yk_train_plan *out = finding->out;
     const bool first = yk_train_team_rank(finding->team) == 0; /* only rank 0 reads the profile */
     const char *profile = first ? finding->sources.profile : NULL;
-    YK_TRY(yk_cluster_open(source, &out->cluster));
+    YK_TRY(yk_cluster_read_or_parse(source, &out->cluster));
     YK_TRY(check_devices(finding, source));
     if (first && (request->profile || !request->plan)) {
         YK_TRY(yk_profile_path_resolve_readable(request->profile, finding->arena, &profile));
@@ -259,7 +260,7 @@ static yk_status read_sources(struct finding *finding)
     const char *text = NULL;
     size_t length = 0;
     YK_TRY(yk_file_read_document_to_arena(path, finding->arena, &text, &length));
-    return yk_plan_file_read_source_paths(text, length, path, finding->arena, &finding->sources);
+    return yk_plan_file_parse_source_paths(text, length, path, finding->arena, &finding->sources);
 }
 
 /* Fails if the plan is for the same model with a different vocabulary than that of this text. */
@@ -288,10 +289,10 @@ static yk_status read_plan(const struct finding *finding, const char *text, size
     struct yk_train_plan *out = finding->out;
     const struct yk_plan_file_context context = yk_train_plan_file_context(out);
     const struct yk_plan *plan = NULL;
-    YK_TRY(yk_plan_file_read(text, length, path, &context, finding->arena, &plan));
+    YK_TRY(yk_plan_file_parse(text, length, path, &context, finding->arena, &plan));
     YK_TRY(check_plan(finding->request, &out->request.workload, plan));
     out->request.slowdown = plan->options.slowdown;
-    YK_TRY(yk_planner_evaluate(&out->request, plan, false, &out->planned));
+    YK_TRY(yk_planner_evaluate_plan(&out->request, plan, false, &out->planned));
     return yk_planner_check_plan_fits(out->planned);
 }
 
@@ -381,7 +382,7 @@ static yk_status write_for_other_ranks(const struct yk_train_plan *found, struct
     YK_TRY(yk_plan_copy(found->planned->plan, arena, &plan));
     plan->profile_source = NULL;
     context.profile = NULL;
-    return yk_plan_file_write(plan, &context, out);
+    return yk_plan_file_to_json(plan, &context, out);
 }
 
 /* Sends the plan of rank 0 to all ranks. Fails on all ranks if rank 0 found none. */
@@ -440,7 +441,7 @@ yk_status yk_train_plan_find(const struct yk_train_request *request,
     }
     /* The same seed gives the same program on all ranks. */
     return yk_train_team_combine_status(
-        team, yk_planner_shuffle_program(out->planned, (uint64_t)request->shuffle));
+        team, yk_planner_outcome_shuffle_program(out->planned, (uint64_t)request->shuffle));
 }
 
 void yk_train_plan_close(struct yk_train_plan *plan)

@@ -56,7 +56,8 @@ yk_train_rebalancer_current_plan(const struct yk_train_rebalancer *rebalancer)
     return changes > 0 ? rebalancer->found[changes - 1] : rebalancer->planned;
 }
 
-double yk_train_rebalancer_planned_peak(const struct yk_train_rebalancer *rebalancer, int32_t rank)
+double yk_train_rebalancer_planned_peak_bytes(const struct yk_train_rebalancer *rebalancer,
+                                              int32_t rank)
 {
     double most = rebalancer->planned->evaluation.peaks[rank].bytes;
     for (int32_t i = 0; i < rebalancer->changed_count; i++) {
@@ -75,7 +76,7 @@ static const struct yk_plan *plan_before(const struct yk_train_rebalancer *rebal
 /* Samples per step of a rank. */
 static int64_t share_at(const struct yk_plan *plan, int32_t rank)
 {
-    const struct yk_plan_group_member *member = yk_planner_find_rank_member(plan, rank);
+    const struct yk_plan_group_member *member = yk_planner_find_group_member_of_rank(plan, rank);
     return member ? member->share : 0;
 }
 
@@ -155,7 +156,7 @@ static yk_status plan_new_shares(struct yk_train_rebalancer *rebalancer, const d
             *share = shares[r];
         }
     }
-    return yk_planner_evaluate(rebalancer->request, plan, false, out);
+    return yk_planner_evaluate_plan(rebalancer->request, plan, false, out);
 }
 
 /* Whether two plans have different shares. */

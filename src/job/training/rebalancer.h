@@ -56,7 +56,8 @@ yk_train_rebalancer_current_plan(const struct yk_train_rebalancer *rebalancer);
 
 /* Returns the planned peak memory of a rank: the maximum over all plans that the run has used. It
  * is not the sum, because the buffers of one plan are freed before the next plan starts. */
-double yk_train_rebalancer_planned_peak(const struct yk_train_rebalancer *rebalancer, int32_t rank);
+double yk_train_rebalancer_planned_peak_bytes(const struct yk_train_rebalancer *rebalancer,
+                                              int32_t rank);
 
 /* Sets `*out` to the list of the changes (changed_count) for the result of the job. The list is
  * allocated in the arena. */

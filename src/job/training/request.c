@@ -31,10 +31,10 @@ static const char *const changeable_options[] = {
     "epsilon", "decay",        "momentum",      "clip",
 };
 
-static yk_status add_source(struct yk_option_sources *sources, struct yk_arena *arena,
+static yk_status add_source(struct yk_option_files *sources, struct yk_arena *arena,
                             const char *name, const char *json, size_t length)
 {
-    const struct yk_option_source source = {
+    const struct yk_option_file source = {
         .name = yk_arena_copy_text(arena, name, strlen(name)),
         .json = yk_arena_copy_text(arena, json, length),
     };
@@ -45,13 +45,13 @@ static yk_status add_source(struct yk_option_sources *sources, struct yk_arena *
 
 /* `weights` is the value of --weights. Sets `*resumed` to the path of the checkpoint. */
 static yk_status add_resumed(const struct yk_train_request *request, const char *weights,
-                             struct yk_arena *arena, struct yk_option_sources *out,
+                             struct yk_arena *arena, struct yk_option_files *out,
                              const char **resumed)
 {
     const char *folder = NULL;
     struct yk_checkpoint *checkpoint = NULL;
     bool found = false;
-    YK_TRY(yk_train_folder_path(request, arena, &folder));
+    YK_TRY(yk_train_folder_resolve_path(request, arena, &folder));
     YK_TRY(yk_train_folder_has_checkpoint(folder, arena, &found));
     if (!found) {
         return yk_fail(YK_ERROR_INPUT, "%s holds no checkpoint yet; start the run without --resume",
@@ -85,11 +85,11 @@ static void copy_member(const struct yk_json *object, const char *from, const ch
     const struct yk_json *value = yk_json_get_member(object, from);
     double number = 0;
     bool flag = false;
-    if (yk_json_number(value, &number) && number > 0) {
+    if (yk_json_number_value(value, &number) && number > 0) {
         yk_json_write_number(out, to, number);
-    } else if (yk_json_string(value)) {
-        yk_json_write_string(out, to, yk_json_string(value));
-    } else if (yk_json_boolean(value, &flag) && flag) {
+    } else if (yk_json_string_value(value)) {
+        yk_json_write_string(out, to, yk_json_string_value(value));
+    } else if (yk_json_boolean_value(value, &flag) && flag) {
         yk_json_write_bool(out, to, true);
     }
 }
@@ -113,7 +113,7 @@ static void write_planned(const struct yk_json *plan, const struct yk_plan_sourc
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         copy_member(yk_json_get_member(plan, "workload"), names[i][0], names[i][1], &writer);
     }
-    if (yk_json_boolean(yk_json_get_member(plan, "clip"), &clip) && !clip) {
+    if (yk_json_boolean_value(yk_json_get_member(plan, "clip"), &clip) && !clip) {
         yk_json_write_integer(&writer, "clip", 0);
     }
     yk_json_write_end_object(&writer);
@@ -121,7 +121,7 @@ static void write_planned(const struct yk_json *plan, const struct yk_plan_sourc
 
 /* Reads only the workload; the plan itself is read and checked later. */
 static yk_status add_planned(const char *path, bool resumed, struct yk_arena *arena,
-                             struct yk_option_sources *out)
+                             struct yk_option_files *out)
 {
     const char *text = NULL;
     size_t length = 0;
@@ -129,7 +129,7 @@ static yk_status add_planned(const char *path, bool resumed, struct yk_arena *ar
     struct yk_json *plan = NULL;
     struct yk_plan_source_paths sources = {0};
     YK_TRY(yk_file_read_document_to_arena(path, arena, &text, &length));
-    YK_TRY(yk_plan_file_read_source_paths(text, length, path, arena, &sources));
+    YK_TRY(yk_plan_file_parse_source_paths(text, length, path, arena, &sources));
     YK_TRY(yk_json_parse(text, length, &plan));
     write_planned(plan, &sources, resumed, &source);
     yk_json_destroy(plan);
@@ -138,7 +138,7 @@ static yk_status add_planned(const char *path, bool resumed, struct yk_arena *ar
     return status;
 }
 
-static yk_status add_file(const char *path, struct yk_arena *arena, struct yk_option_sources *out)
+static yk_status add_file(const char *path, struct yk_arena *arena, struct yk_option_files *out)
 {
     const char *text = NULL;
     size_t length = 0;
@@ -151,7 +151,7 @@ static yk_status check_request(const struct yk_train_request *request)
     if (request->steps > 0 && !isnan(request->epochs)) {
         return yk_fail(YK_ERROR_USAGE, "--steps and --epochs both say how long; leave one out");
     }
-    if (request->weights && strcmp(request->weights, YK_CHECKPOINT_RANDOM_BASE_MODEL) != 0 &&
+    if (request->weights && strcmp(request->weights, YK_CHECKPOINT_RANDOM_BASE_MODEL_NAME) != 0 &&
         access(request->weights, F_OK) != 0) {
         return yk_fail(YK_ERROR_INPUT, "cannot open %s: %s", request->weights, strerror(errno));
     }
@@ -159,17 +159,16 @@ static yk_status check_request(const struct yk_train_request *request)
 }
 
 yk_status yk_train_request_read_option_sources(struct yk_train_request *request,
-                                               struct yk_arena *arena,
-                                               struct yk_option_sources *out)
+                                               struct yk_arena *arena, struct yk_option_files *out)
 {
     struct yk_train_request named = *request;
-    const struct yk_option_source *file = NULL;
-    struct yk_option_sources from_file = {0};
+    const struct yk_option_file *file = NULL;
+    struct yk_option_files from_file = {0};
     YK_TRY(check_request(request));
     if (request->config) {
         YK_TRY(add_file(request->config, arena, &from_file));
         file = &from_file.items[0];
-        YK_TRY(yk_option_source_apply(&yk_train_option_table, file, arena, &named));
+        YK_TRY(yk_option_apply_file(&yk_train_option_table, file, arena, &named));
         if (named.config != request->config) {
             return yk_fail(YK_ERROR_INPUT, "%s: \"config\" names another file; one is enough",
                            request->config);
@@ -194,7 +193,7 @@ yk_status yk_train_request_read_option_sources(struct yk_train_request *request,
 static void add_option(const struct yk_json *options, const char *key, struct yk_text *out)
 {
     out->length = 0;
-    if (!yk_option_format_json_value(yk_json_get_member(options, key), out)) {
+    if (!yk_option_json_value_to_text(yk_json_get_member(options, key), out)) {
         yk_text_add(out, "not given");
     }
 }
@@ -248,13 +247,13 @@ static yk_status compare(const struct yk_json *before, const struct yk_json *now
     return status;
 }
 
-yk_status yk_train_request_check_resumed(const struct yk_train_request *request,
-                                         const char *options_json, const char *source)
+yk_status yk_train_request_check_resume_options(const struct yk_train_request *request,
+                                                const char *options_json, const char *source)
 {
     struct yk_text text = {0};
     struct yk_json *before = NULL;
     struct yk_json *now = NULL;
-    yk_status status = yk_option_source_write(&yk_train_option_table, request, &text);
+    yk_status status = yk_option_write_values_as_json(&yk_train_option_table, request, &text);
     YK_IF_OK(yk_json_parse(options_json, strlen(options_json), &before));
     YK_IF_OK(yk_json_parse(yk_text_chars(&text), text.length, &now));
     YK_IF_OK(compare(before, now, source));
@@ -274,7 +273,7 @@ static yk_status fail_unknown(const char *name)
         names[count] = yk_train_option_table.rows[count].name;
         count++;
     }
-    const char *meant = yk_option_nearest_name(name, names, count);
+    const char *meant = yk_option_suggest_from_names(name, names, count);
     return meant ? yk_fail(YK_ERROR_USAGE, "there is no setting \"%s\"; did you mean \"%s\"?", name,
                            meant)
                  : yk_fail(YK_ERROR_USAGE, "there is no setting \"%s\"", name);
@@ -289,7 +288,7 @@ static yk_status store_flag(const struct yk_option *option, const char *value,
     if (strcmp(value, "false") != 0) {
         return yk_fail(YK_ERROR_USAGE, "--%s: true or false, not \"%s\"", option->name, value);
     }
-    yk_option_reset(option, out);
+    yk_option_set_not_given(option, out);
     return YK_OK;
 }
 
@@ -305,9 +304,8 @@ static yk_status store(const struct yk_train_option *given, bool over_sources,
     }
     const char *kept = NULL;
     YK_TRY(yk_arena_strdup(arena, given->value, &kept));
-    return over_sources
-               ? yk_option_sources_override(&yk_train_option_table, option, kept, arena, out)
-               : yk_option_parse_and_store(option, kept, arena, out);
+    return over_sources ? yk_option_override_value(&yk_train_option_table, option, kept, arena, out)
+                        : yk_option_parse_and_store(option, kept, arena, out);
 }
 
 yk_status yk_train_request_check_option(const struct yk_train_option *option)
@@ -330,12 +328,13 @@ yk_status yk_train_request_from_options(const struct yk_train_option *options, s
                                         struct yk_arena *arena, struct yk_train_request *out)
 {
     struct yk_train_request request = {0};
-    struct yk_option_sources sources = {0};
+    struct yk_option_files sources = {0};
     YK_TRY(yk_option_store_defaults(&yk_train_option_table, arena, &request));
     YK_TRY(store_all(options, count, false, arena, &request));
     YK_TRY(yk_train_request_read_option_sources(&request, arena, &sources));
     if (sources.count > 0) {
-        YK_TRY(yk_option_sources_apply(&yk_train_option_table, &sources, arena, &request));
+        YK_TRY(
+            yk_option_apply_defaults_and_files(&yk_train_option_table, &sources, arena, &request));
         YK_TRY(store_all(options, count, true, arena, &request));
     }
     *out = request;

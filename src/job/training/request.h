@@ -195,13 +195,14 @@ yk_status yk_train_request_check_option(const struct yk_train_option *option) YK
  */
 yk_status yk_train_request_read_option_sources(struct yk_train_request *request,
                                                struct yk_arena *arena,
-                                               struct yk_option_sources *out) YK_MUST_USE;
+                                               struct yk_option_files *out) YK_MUST_USE;
 
 /* Checks the options that must not change when a run is resumed. Fails if one of them differs from
  * its value in `options_json`, the options that the run saved. `source` is the path of the file in
  * which they were saved. */
-yk_status yk_train_request_check_resumed(const struct yk_train_request *request,
-                                         const char *options_json, const char *source) YK_MUST_USE;
+yk_status yk_train_request_check_resume_options(const struct yk_train_request *request,
+                                                const char *options_json,
+                                                const char *source) YK_MUST_USE;
 
 /*
  * Makes a request from a list of options. First sets the defaults, then the values of the option
@@ -231,7 +232,7 @@ yk_status yk_train_check_request(const struct yk_train_request *request) YK_MUST
  * fails with YK_ERROR_STOPPED, if a dry run fails with YK_ERROR_NO_FIT, or if a file of the run
  * could not be written.
  *
- * This function does not start ranks. The caller first asks yk_rank_needs_launch() whether the
+ * This function does not start ranks. The caller first asks yk_rank_must_start_ranks() whether the
  * ranks must be started, and if so, calls yk_rank_launch_run() instead (job/rank.h).
  */
 yk_status yk_train_run(const struct yk_train_request *request,

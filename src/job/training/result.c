@@ -65,23 +65,23 @@ static void write_measured(const struct yk_train_result *result, struct yk_json_
     }
     if (result->rank_count > 1) {
         yk_json_write_key(out, "ranks");
-        yk_run_summary_write_ranks(result->ranks, result->rank_count, out->text);
+        yk_run_summary_write_ranks_json(result->ranks, result->rank_count, out->text);
     }
     if (result->counters.count > 0) {
         yk_json_write_key(out, "counters");
-        yk_counters_file_write_averages(&result->counters, out->text);
+        yk_counters_file_write_averages_json(&result->counters, out->text);
     }
 }
 
 yk_status yk_train_result_write_json(const struct yk_train_result *result, struct yk_text *out)
 {
     struct yk_json_writer writer = {.text = out};
-    yk_json_write_begin_document(&writer, "training");
+    yk_json_write_begin_yoke_document(&writer, "training");
     write_predicted(result, &writer);
     if (result->trained) {
         write_measured(result, &writer);
     } else {
         yk_json_write_number(&writer, "predicted_s", result->predicted_s);
     }
-    return yk_json_write_end_document(&writer);
+    return yk_json_write_end_yoke_document(&writer);
 }

@@ -68,7 +68,7 @@ struct yk_train_result {
     const char *checkpoint; /* path of the newest checkpoint; "" means: none */
     struct yk_train_share_change *rebalancings;
     int32_t rebalancing_count;
-    struct yk_run_rank *ranks; /* (rank_count) */
+    struct yk_run_rank_summary *ranks; /* (rank_count) */
     int32_t rank_count;
     struct yk_counter_run_data counters;
 };

@@ -8,8 +8,8 @@
 #include "planner/planner.h"
 #include "trace/trace.h"
 
-yk_status yk_train_summary_fill_predictions(const struct yk_training *training,
-                                            struct yk_train_result *out)
+yk_status yk_train_summary_fill_result_predictions(const struct yk_training *training,
+                                                   struct yk_train_result *out)
 {
     const struct yk_planner_outcome *planned = yk_training_current_plan(training);
     const struct yk_model *model = planned->context->model;
@@ -54,12 +54,12 @@ static yk_status copy_ranks(const struct yk_training *training, struct yk_train_
     return YK_OK;
 }
 
-yk_status yk_train_summary_fill_measurements(const struct yk_training *training,
-                                             const char *checkpoint, struct yk_train_result *out)
+yk_status yk_train_summary_fill_result(const struct yk_training *training, const char *checkpoint,
+                                       struct yk_train_result *out)
 {
     const struct yk_training_run *run = &training->run;
     const struct yk_train_rebalancer *rebalancer = training->rebalancer;
-    YK_TRY(yk_train_summary_fill_predictions(training, out));
+    YK_TRY(yk_train_summary_fill_result_predictions(training, out));
     YK_TRY(describe_device(training, out));
     YK_TRY(yk_arena_strdup(training->arena, checkpoint, &out->checkpoint));
     YK_TRY(copy_ranks(training, out));
@@ -93,24 +93,24 @@ static yk_status add_files(const struct yk_training *training, const struct yk_t
     struct yk_trace *predicted = NULL;
     YK_TRY(yk_folder_join_path(training->folder, "summary.json", training->arena, &path));
     YK_TRY(yk_train_result_write_json(result, yk_output_files_add_nofollow(outputs, path)));
-    YK_TRY(yk_train_measurements_write_op_times(training, outputs));
+    YK_TRY(yk_train_measurements_add_op_times_file(training, outputs));
     if (training->run.trace) {
         YK_TRY(yk_folder_join_path(training->folder, "trace.json", training->arena, &path));
-        YK_TRY(yk_chrome_trace_write(training->run.trace,
-                                     yk_output_files_add_nofollow(outputs, path)));
+        YK_TRY(yk_chrome_trace_write_json(training->run.trace,
+                                          yk_output_files_add_nofollow(outputs, path)));
     }
     if (training->counters.count > 0) {
         YK_TRY(yk_folder_join_path(training->folder, "counters.json", training->arena, &path));
-        YK_TRY(yk_counters_file_write(&training->counters,
-                                      yk_output_files_add_nofollow(outputs, path)));
+        YK_TRY(yk_counters_file_write_json(&training->counters,
+                                           yk_output_files_add_nofollow(outputs, path)));
     }
     YK_TRY(yk_folder_join_path(training->folder, "trace-predicted.json", training->arena, &path));
     YK_TRY(yk_sim_make_trace(yk_training_current_plan(training)->evaluation.sim, &predicted));
     const yk_status status =
-        yk_chrome_trace_write(predicted, yk_output_files_add_nofollow(outputs, path));
+        yk_chrome_trace_write_json(predicted, yk_output_files_add_nofollow(outputs, path));
     yk_trace_destroy(predicted);
     YK_TRY(status);
-    return yk_output_files_write(outputs);
+    return yk_output_files_write_and_free(outputs);
 }
 
 static yk_status write_files(const struct yk_training *training,
@@ -134,9 +134,9 @@ yk_status yk_train_summary_write_files(const struct yk_training *training,
                                        const struct yk_train_result *result)
 {
     struct yk_output_files outputs = {0};
-    yk_output_files_record_status(&outputs, write_files(training, result));
-    yk_output_files_record_status(&outputs, write_page(training));
-    const yk_status status = yk_output_files_write(&outputs);
+    yk_output_files_drop_added_on_failure(&outputs, write_files(training, result));
+    yk_output_files_drop_added_on_failure(&outputs, write_page(training));
+    const yk_status status = yk_output_files_write_and_free(&outputs);
     yk_output_files_free(&outputs);
     return status;
 }

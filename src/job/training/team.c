@@ -20,7 +20,7 @@ enum {
 static yk_status open_lane(struct yk_train_team *team)
 {
     const bool pinned = !team->cores.shared;
-    const struct yk_backend_options options = {
+    const struct yk_backend_device_options options = {
         .threads = 1,
         .cores = pinned ? team->cores.compute : NULL,
         .core_count = pinned ? team->cores.compute_count : 0,
@@ -117,14 +117,14 @@ yk_status yk_train_team_open(const struct yk_launcher *launcher,
     return launcher->uses_rendezvous ? join_by_nccl(out, request->device) : join_by_mpi(out);
 }
 
-struct yk_backend_options yk_train_team_device_options(const struct yk_train_team *team,
-                                                       const char *wire)
+struct yk_backend_device_options yk_train_team_backend_options(const struct yk_train_team *team,
+                                                               const char *wire)
 {
     const bool alone = yk_train_team_is_single_rank(team);
     const bool pinned = !alone && !team->cores.shared;
     /* MPI communicates through host memory and occupies no multiprocessors. */
     const bool by_host = wire && strcmp(wire, "mpi") == 0;
-    return (struct yk_backend_options){
+    return (struct yk_backend_device_options){
         .cores = pinned ? team->cores.compute : NULL,
         .core_count = pinned ? team->cores.compute_count : 0,
         .comm_core = team->cores.comm_core,
@@ -291,16 +291,17 @@ static yk_status join_line(const struct yk_host_collective_gathered_bytes *gathe
     return yk_text_status(out);
 }
 
-yk_status yk_train_team_cluster_option(const struct yk_train_team *team,
-                                       const struct yk_device_choice *choice, int64_t threads,
-                                       struct yk_arena *arena, const char **out)
+yk_status yk_train_team_describe_as_cluster_option(const struct yk_train_team *team,
+                                                   const struct yk_device_choice *choice,
+                                                   int64_t threads, struct yk_arena *arena,
+                                                   const char **out)
 {
     struct yk_text text = {0};
     struct yk_host_collective_gathered_bytes *gathered = NULL;
     yk_status status =
         yk_train_team_combine_status(team, describe_own(team, choice, threads, arena, &text));
-    YK_IF_OK(yk_host_collective_gather(&team->ranks, yk_text_chars(&text), text.length, arena,
-                                       &gathered));
+    YK_IF_OK(yk_host_collective_gather_on_rank0(&team->ranks, yk_text_chars(&text), text.length,
+                                                arena, &gathered));
     text.length = 0;
     YK_IF_OK(yk_train_team_combine_status(
         team, gathered ? join_line(gathered, team->ranks.size, arena, &text) : YK_OK));
@@ -310,7 +311,8 @@ yk_status yk_train_team_cluster_option(const struct yk_train_team *team,
     return status;
 }
 
-yk_status yk_train_team_report_connections(const struct yk_train_team *team, struct yk_arena *arena)
+yk_status yk_train_team_report_cores_or_transport(const struct yk_train_team *team,
+                                                  struct yk_arena *arena)
 {
     struct yk_text text = {0};
     struct yk_host_collective_gathered_bytes *gathered = NULL;
@@ -325,8 +327,8 @@ yk_status yk_train_team_report_connections(const struct yk_train_team *team, str
     } else {
         yk_cores_describe(&team->cores, team->ranks.rank, &text);
     }
-    yk_status status = yk_host_collective_gather(&team->ranks, yk_text_chars(&text), text.length,
-                                                 arena, &gathered);
+    yk_status status = yk_host_collective_gather_on_rank0(&team->ranks, yk_text_chars(&text),
+                                                          text.length, arena, &gathered);
     for (int32_t i = 0; status == YK_OK && gathered && i < team->ranks.size; i++) {
         if (gathered[i].size > 0) {
             yk_job_report_status_line(team->job, gathered[i].bytes, true);

@@ -68,8 +68,8 @@ static inline int32_t yk_train_team_rank(const struct yk_train_team *team)
 /* Returns the options for the device of this rank: its cores, and the number of multiprocessors
  * that communication occupies. `wire` is the value of --wire; with "mpi", communication occupies no
  * multiprocessors. */
-struct yk_backend_options yk_train_team_device_options(const struct yk_train_team *team,
-                                                       const char *wire);
+struct yk_backend_device_options yk_train_team_backend_options(const struct yk_train_team *team,
+                                                               const char *wire);
 
 /* Chooses the device of this rank. `word` is the value of --device. "cuda" selects the GPU whose
  * number is the local rank, the number of this rank on its machine. "auto" selects GPUs only if
@@ -108,13 +108,14 @@ yk_status yk_train_team_report_failure(const struct yk_train_team *team,
 
 /* Describes the devices of all ranks, grouped by machine, in the syntax of --cluster. All ranks get
  * the same text. */
-yk_status yk_train_team_cluster_option(const struct yk_train_team *team,
-                                       const struct yk_device_choice *choice, int64_t threads,
-                                       struct yk_arena *arena, const char **out) YK_MUST_USE;
+yk_status yk_train_team_describe_as_cluster_option(const struct yk_train_team *team,
+                                                   const struct yk_device_choice *choice,
+                                                   int64_t threads, struct yk_arena *arena,
+                                                   const char **out) YK_MUST_USE;
 
 /* Lets rank 0 report the cores of each rank, or the transport between GPUs, as status lines. */
-yk_status yk_train_team_report_connections(const struct yk_train_team *team,
-                                           struct yk_arena *arena) YK_MUST_USE;
+yk_status yk_train_team_report_cores_or_transport(const struct yk_train_team *team,
+                                                  struct yk_arena *arena) YK_MUST_USE;
 
 /* Starts the watch. If a rank fails, is stopped, or hangs for more than `op_s` seconds in an op of
  * the program, all ranks end, and the message names that rank (`lost` and `exit_process` in
@@ -129,6 +130,6 @@ void yk_train_team_watch_set_executor(void *user, const struct yk_executor *exec
 
 /* Ends all ranks. Called when this rank has failed and the other ranks do not know it. Returns only
  * if the job has no callback `exit_process`. */
-void yk_train_team_watch_abort_all(struct yk_train_team *team, yk_status status);
+void yk_train_team_watch_abort_all_ranks(struct yk_train_team *team, yk_status status);
 
 #endif

@@ -142,7 +142,7 @@ static void wait_for_watch(const struct yk_train_team *team, yk_status status)
     }
 }
 
-void yk_train_team_watch_abort_all(struct yk_train_team *team, yk_status status)
+void yk_train_team_watch_abort_all_ranks(struct yk_train_team *team, yk_status status)
 {
     if (yk_train_team_is_single_rank(team)) {
         return;

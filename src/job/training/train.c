@@ -126,7 +126,7 @@ static void on_changed(void *user, int64_t step)
 static void on_timed(void *user, const struct yk_op_timeline *timeline)
 {
     const struct steps *steps = user;
-    yk_counter_recorder_add_step(steps->training->counter_recorder, timeline);
+    yk_counter_recorder_add_step_timeline(steps->training->counter_recorder, timeline);
 }
 
 static bool on_stop(void *user)
@@ -159,7 +159,7 @@ yk_status yk_train_check_request(const struct yk_train_request *request)
                        "--rebalance goes on by the order of a plan, which --shuffle "
                        "is to do without; leave one of them out");
     }
-    const struct yk_lr_schedule schedule = yk_training_lr_schedule(request, 1);
+    const struct yk_lr_schedule schedule = yk_training_make_lr_schedule(request, 1);
     if (schedule.min_lr > schedule.max_lr) {
         return yk_fail(YK_ERROR_USAGE, "--least-rate %g is more than --rate, which is %g",
                        schedule.min_lr, schedule.max_lr);
@@ -184,7 +184,7 @@ static yk_status finish(struct yk_training *training, const char *checkpoint, yk
     YK_IF_OK(yk_train_measurements_collect_op_times(training));
     if (status == YK_OK && yk_train_team_rank(&training->team) == 0) {
         out->stopped = trained != YK_OK;
-        status = yk_train_summary_fill_measurements(training, checkpoint, out);
+        status = yk_train_summary_fill_result(training, checkpoint, out);
         YK_IF_OK(yk_train_summary_write_files(training, out));
     }
     out->stopped = trained != YK_OK;
@@ -213,11 +213,11 @@ static yk_status report_start(const struct yk_training *training)
     if (!progress || !progress->start || yk_train_team_rank(&training->team) > 0) {
         return YK_OK;
     }
-    YK_TRY(yk_train_summary_fill_predictions(training, &predicted));
+    YK_TRY(yk_train_summary_fill_result_predictions(training, &predicted));
     yk_dataset_describe(training->inputs.dataset, &data);
     const struct yk_train_start_report start = {
         .predicted = &predicted,
-        .vocabulary = yk_model_config_target_vocabulary(training->inputs.config),
+        .vocabulary = yk_model_config_target_vocabulary_size(training->inputs.config),
         .data = yk_text_chars(&data),
         .epoch_units = training->inputs.samples->epoch_units,
         .batch_rows = training->inputs.samples->max_slice_tokens,
@@ -243,13 +243,13 @@ static yk_status prepare_first_step(struct yk_training *training)
     }
     YK_TRY(report_start(training));
     YK_TRY(yk_train_team_connect_gpus(team, &training->plan.device, training->request.wire));
-    YK_TRY(yk_train_team_report_connections(team, training->arena));
+    YK_TRY(yk_train_team_report_cores_or_transport(team, training->arena));
     if (training->request.counters) {
         YK_TRY(yk_train_team_combine_status(
             team,
             yk_device_counters_open_recorder(&training->plan.device, &training->counter_recorder)));
     }
-    YK_TRY(yk_training_prepare(training));
+    YK_TRY(yk_training_prepare_first_step(training));
     return yk_train_team_watch_start(team, planned->evaluation.program,
                                      fmax(MIN_HANG_S, HANG_FACTOR * planned->evaluation.step_s));
 }
@@ -268,7 +268,7 @@ static yk_status run_steps(struct yk_training *training, struct steps *steps,
     if (training->run.agreed) {
         return yk_train_team_report_failure(team, status);
     }
-    yk_train_team_watch_abort_all(team, status);
+    yk_train_team_watch_abort_all_ranks(team, status);
     return status;
 }
 
@@ -308,7 +308,7 @@ static yk_status run_dry(const struct yk_training *training, struct yk_train_res
                     : yk_plan_output_write_text(planned, &out->plan));
         return yk_planner_fail_no_plan_found(planned);
     }
-    YK_TRY(yk_train_summary_fill_predictions(training, out));
+    YK_TRY(yk_train_summary_fill_result_predictions(training, out));
     return json ? YK_OK : yk_plan_output_write_text(planned, &out->plan);
 }
 
@@ -319,7 +319,7 @@ yk_status yk_train_run(const struct yk_train_request *request, struct yk_train_r
     bool launches = false;
     YK_TRY(yk_train_check_request(request));
     YK_TRY(yk_rank_detect(&request->rank_options, &launcher));
-    YK_TRY(yk_rank_needs_launch(&launcher, request->ranks, &launches));
+    YK_TRY(yk_rank_must_start_ranks(&launcher, request->ranks, &launches));
     if (launches && !request->dry_run) {
         return yk_fail(YK_ERROR_USAGE,
                        "%" PRId64 " ranks are as many processes, which are not there; start them "

@@ -3,7 +3,7 @@
 #include "base/folder.h"
 #include "base/log.h"
 #include "job/device.h"
-#include "job/model_data.h"
+#include "job/model_dataset.h"
 #include "job/output_files.h"
 #include "job/rank.h"
 #include "job/training/rebalancer.h"
@@ -21,9 +21,9 @@ enum {
     MAX_WARMUP = 100,
 };
 
-static struct yk_optimizer optimizer_of(const struct yk_train_request *request)
+static struct yk_optimizer_options optimizer_of(const struct yk_train_request *request)
 {
-    struct yk_optimizer optimizer = {
+    struct yk_optimizer_options optimizer = {
         .beta1 = request->beta1,
         .beta2 = request->beta2,
         .epsilon = request->epsilon,
@@ -35,7 +35,8 @@ static struct yk_optimizer optimizer_of(const struct yk_train_request *request)
     return optimizer;
 }
 
-struct yk_lr_schedule yk_training_lr_schedule(const struct yk_train_request *request, int64_t steps)
+struct yk_lr_schedule yk_training_make_lr_schedule(const struct yk_train_request *request,
+                                                   int64_t steps)
 {
     const int64_t tenth = steps / 10;
     const double usual = strcmp(request->optimizer, "sgd") == 0 ? 0.1
@@ -70,10 +71,10 @@ static yk_status check_no_run(struct yk_training *training)
 static yk_status open_folder(struct yk_training *training)
 {
     const struct yk_train_request *request = &training->request;
-    YK_TRY(yk_train_folder_path(request, training->arena, &training->folder));
+    YK_TRY(yk_train_folder_resolve_path(request, training->arena, &training->folder));
     YK_TRY(yk_folder_join_path(training->folder, "config.json", training->arena,
                                &training->config_path));
-    YK_TRY(yk_train_folder_check_path(training->folder));
+    YK_TRY(yk_train_folder_check_is_folder(training->folder));
     /* Locks an existing run before reading it: another process may be writing it. */
     const bool first = yk_train_team_rank(&training->team) == 0;
     if (first && !request->dry_run && yk_folder_contains(training->folder, "run.json")) {
@@ -90,11 +91,11 @@ static yk_status open_checkpoint(struct yk_training *training)
     if (!request->resumed) {
         return YK_OK;
     }
-    YK_TRY(yk_checkpoint_open_on_ranks(request->resumed,
-                                       yk_train_team_is_single_rank(team) ? NULL : &team->ranks,
-                                       &training->checkpoint));
-    return yk_train_request_check_resumed(request, training->checkpoint->options_json,
-                                          training->checkpoint->path);
+    YK_TRY(yk_checkpoint_open_on_all_ranks(request->resumed,
+                                           yk_train_team_is_single_rank(team) ? NULL : &team->ranks,
+                                           &training->checkpoint));
+    return yk_train_request_check_resume_options(request, training->checkpoint->options_json,
+                                                 training->checkpoint->path);
 }
 
 static yk_status count_steps(struct yk_training *training)
@@ -149,7 +150,7 @@ static yk_status resolve_batch(struct yk_training *training)
     const struct yk_model_config *config = training->inputs.config;
     struct yk_workload *workload = &training->workload;
     if (request->sequence == 0) {
-        const int64_t usual = yk_model_data_default_sequence_length(training->inputs.kind);
+        const int64_t usual = yk_model_dataset_default_sequence_length(training->inputs.kind);
         request->sequence = usual < config->positions ? usual : config->positions;
     }
     const struct yk_workload_request wanted = {
@@ -247,8 +248,8 @@ yk_status yk_training_open(struct yk_training *training, const struct yk_launche
 static yk_status open_engine(struct yk_training *training)
 {
     const struct yk_train_request *request = &training->request;
-    struct yk_backend_options options =
-        yk_train_team_device_options(&training->team, request->wire);
+    struct yk_backend_device_options options =
+        yk_train_team_backend_options(&training->team, request->wire);
     options.threads = (int32_t)yk_train_plan_thread_count(&training->plan, request,
                                                           yk_train_team_rank(&training->team));
     options.attention = request->attention;
@@ -263,9 +264,9 @@ static yk_status open_store(struct yk_training *training)
     struct yk_layer_partition *partitions = NULL;
     int32_t *order = NULL;
     YK_TRY(open_engine(training));
-    YK_TRY(yk_rank_partitions_stored(program, yk_train_team_rank(&training->team), training->arena,
-                                     &partitions));
-    YK_TRY(yk_collectives_gradient_order(program, training->arena, &order));
+    YK_TRY(yk_rank_partitions_compute_stored(program, yk_train_team_rank(&training->team),
+                                             training->arena, &partitions));
+    YK_TRY(yk_collectives_compute_gradient_order(program, training->arena, &order));
     YK_TRY(yk_parameter_store_create(
         training->net, &training->context, optimizer_of(&training->request).kind,
         &(struct yk_parameter_store_layout){partitions, order}, &training->store));
@@ -281,15 +282,15 @@ static yk_status write_first_files(struct yk_training *training, struct yk_outpu
     const char *path = NULL;
     YK_TRY(yk_plan_copy(training->plan.planned->plan, training->arena, &plan));
     plan->model_source = training->config_path;
-    YK_TRY(yk_model_config_write(training->inputs.config, training->net->workload.precision,
-                                 yk_output_files_add_nofollow(outputs, training->config_path)));
+    YK_TRY(yk_model_config_to_json(training->inputs.config, training->net->workload.precision,
+                                   yk_output_files_add_nofollow(outputs, training->config_path)));
     YK_TRY(yk_folder_join_path(training->folder, "plan.json", training->arena, &path));
     context.path = path;
-    YK_TRY(yk_plan_file_write(plan, &context, yk_output_files_add_nofollow(outputs, path)));
+    YK_TRY(yk_plan_file_to_json(plan, &context, yk_output_files_add_nofollow(outputs, path)));
     YK_TRY(yk_folder_join_path(training->folder, "run.json", training->arena, &path));
     yk_text_add(yk_output_files_add_nofollow(outputs, path),
                 yk_text_chars(&training->options_json));
-    return yk_output_files_write(outputs);
+    return yk_output_files_write_and_free(outputs);
 }
 
 /* When a slice of pairs is divided among ranks, a rank may get one sample more than its part of the
@@ -334,7 +335,7 @@ static void fill_run(struct yk_training *training, const char *base)
             {
                 .steps = training->steps,
                 .batch = request->batch,
-                .lr_schedule = yk_training_lr_schedule(request, training->steps),
+                .lr_schedule = yk_training_make_lr_schedule(request, training->steps),
                 .optimizer = optimizer_of(request),
                 .clip = request->clip,
                 .evaluate_every = request->eval_every,
@@ -365,7 +366,7 @@ static yk_status begin_folder(struct yk_training *training)
     }
     YK_TRY(yk_folder_create(training->folder));
     YK_TRY(yk_train_folder_lock_acquire(&training->lock, training->folder, training->arena));
-    YK_TRY(yk_train_folder_check_no_links(training->folder, training->arena));
+    YK_TRY(yk_train_folder_check_no_symlinks(training->folder, training->arena));
     if (!training->checkpoint) {
         YK_TRY(check_no_run(training));
     }
@@ -374,14 +375,14 @@ static yk_status begin_folder(struct yk_training *training)
     return status;
 }
 
-yk_status yk_training_prepare(struct yk_training *training)
+yk_status yk_training_prepare_first_step(struct yk_training *training)
 {
     const struct yk_train_team *team = &training->team;
     const char *base = NULL;
     YK_TRY(yk_train_team_combine_status(team, open_store(training)));
     YK_TRY(yk_train_team_combine_status(team, yk_train_weights_frozen_base_path(training, &base)));
-    YK_TRY(yk_option_source_write(&yk_train_option_table, &training->request,
-                                  &training->options_json));
+    YK_TRY(yk_option_write_values_as_json(&yk_train_option_table, &training->request,
+                                          &training->options_json));
     YK_TRY(yk_train_team_combine_status(team, begin_folder(training)));
     fill_run(training, base);
     return YK_OK;
@@ -395,7 +396,7 @@ const struct yk_planner_outcome *yk_training_current_plan(const struct yk_traini
 
 double yk_training_planned_peak_bytes(const struct yk_training *training, int32_t rank)
 {
-    return training->rebalancer ? yk_train_rebalancer_planned_peak(training->rebalancer, rank)
+    return training->rebalancer ? yk_train_rebalancer_planned_peak_bytes(training->rebalancer, rank)
                                 : training->plan.planned->evaluation.peaks[rank].bytes;
 }
 

@@ -14,7 +14,7 @@
 #include "job/training/request.h"
 #include "job/training/result.h"
 #include "job/training/team.h"
-#include "measure/counters/recorder.h"
+#include "measure/counters/counter_recorder.h"
 #include "report/run/summary.h"
 #include "train/training_run.h"
 
@@ -45,7 +45,7 @@ struct yk_training {
     struct yk_parameter_store *store;
     struct yk_text options_json;
     struct yk_training_run run;
-    struct yk_run_rank *ranks; /* (ranks) measurements on rank 0, after the last step */
+    struct yk_run_rank_summary *ranks; /* (ranks) measurements on rank 0, after the last step */
     struct yk_counter_recorder *counter_recorder; /* NULL means: no --counters */
     struct yk_counter_run_data counters; /* counters of all ranks on rank 0, after the last step */
 };
@@ -57,7 +57,7 @@ yk_status yk_training_open(struct yk_training *training,
 
 /* Allocates device memory, initializes the weights, and writes the first files of the run folder.
  */
-yk_status yk_training_prepare(struct yk_training *training) YK_MUST_USE;
+yk_status yk_training_prepare_first_step(struct yk_training *training) YK_MUST_USE;
 
 void yk_training_close(struct yk_training *training);
 
@@ -70,8 +70,8 @@ const struct yk_planner_outcome *yk_training_current_plan(const struct yk_traini
 double yk_training_planned_peak_bytes(const struct yk_training *training, int32_t rank);
 
 /* Returns the learning rate schedule of the request for a run of `steps` steps. */
-struct yk_lr_schedule yk_training_lr_schedule(const struct yk_train_request *request,
-                                              int64_t steps);
+struct yk_lr_schedule yk_training_make_lr_schedule(const struct yk_train_request *request,
+                                                   int64_t steps);
 
 /*
  * ---- Initial weights: from the checkpoint, from --weights and --adapter, or random ----
@@ -110,19 +110,18 @@ yk_status yk_train_measurements_collect(struct yk_training *training) YK_MUST_US
 yk_status yk_train_measurements_collect_op_times(struct yk_training *training) YK_MUST_USE;
 
 /* Adds op-times.json to `outputs` if training->op_times is set. */
-yk_status yk_train_measurements_write_op_times(const struct yk_training *training,
-                                               struct yk_output_files *outputs) YK_MUST_USE;
+yk_status yk_train_measurements_add_op_times_file(const struct yk_training *training,
+                                                  struct yk_output_files *outputs) YK_MUST_USE;
 
 /* Sets the predictions of the result. The result then points into the arena of `training`, but does
  * not own this arena yet. */
-yk_status yk_train_summary_fill_predictions(const struct yk_training *training,
-                                            struct yk_train_result *out) YK_MUST_USE;
+yk_status yk_train_summary_fill_result_predictions(const struct yk_training *training,
+                                                   struct yk_train_result *out) YK_MUST_USE;
 
 /* Sets the predictions and the measurements of the result. `checkpoint` is the path of the newest
  * checkpoint. */
-yk_status yk_train_summary_fill_measurements(const struct yk_training *training,
-                                             const char *checkpoint,
-                                             struct yk_train_result *out) YK_MUST_USE;
+yk_status yk_train_summary_fill_result(const struct yk_training *training, const char *checkpoint,
+                                       struct yk_train_result *out) YK_MUST_USE;
 
 /* Writes summary.json, op-times.json, counters.json, the measured and the predicted trace of a
  * step, and the HTML page. */

@@ -17,14 +17,14 @@ enum {
     HOST_SIZE = 256,
 };
 
-bool yk_train_transport_option_choices(size_t number, struct yk_option_choice *out)
+bool yk_train_transport_choice_at(size_t number, struct yk_option_choice *out)
 {
     static const struct yk_option_choice choices[] = {
         {"auto", "NCCL where that can be, else through the memory of the host"},
         {"nccl", "NCCL"},
         {"mpi", "MPI, through the memory of the host"},
     };
-    return YK_OPTION_CHOICE_AT(choices);
+    return YK_OPTION_CHOICE_FROM_ARRAY(choices);
 }
 
 static const char no_nccl[] =
@@ -58,7 +58,7 @@ static yk_status name_gpu(const struct yk_device_choice *choice, char out[NAME_S
     struct yk_machine machine;
     char host[HOST_SIZE];
     YK_TRY(yk_discover_machine(NULL, &machine));
-    const struct yk_visible_device visible = yk_visible_devices_resolve(
+    const struct yk_visible_device visible = yk_visible_devices_find_gpu(
         getenv("CUDA_VISIBLE_DEVICES"), machine.gpus, machine.gpu_count, choice->number);
     memset(out, 0, NAME_SIZE);
     (void)snprintf(out, NAME_SIZE, "%s:%d:%d", yk_train_transport_host_id(host, sizeof host),
@@ -124,7 +124,7 @@ static yk_status choose(const struct yk_communicator *met, const struct yk_devic
 
 static yk_status open_lane(const struct yk_device_choice *choice, struct yk_train_transport *wire)
 {
-    const struct yk_backend_options options = {0};
+    const struct yk_backend_device_options options = {0};
     struct yk_device_context *context = &wire->context;
     YK_TRY(yk_device_open_context(choice, &options, context));
     context->backend->lane_destroy(context->lane);
@@ -135,7 +135,7 @@ static yk_status open_lane(const struct yk_device_choice *choice, struct yk_trai
 static yk_status exchange_with_all(void *user, yk_status mine, void *bytes, size_t size)
 {
     YK_TRY(yk_host_collective_agree_on_status(user, mine));
-    return yk_host_collective_broadcast(user, 0, bytes, size);
+    return yk_host_collective_broadcast_bytes(user, 0, bytes, size);
 }
 
 yk_status yk_train_transport_open_over_mpi(const struct yk_communicator *met,
@@ -175,7 +175,7 @@ yk_status yk_train_transport_open_by_rendezvous(const struct yk_launcher *launch
                        "CPUs with mpirun, or with srun --mpi=pmix",
                        (int)launcher->size);
     }
-    YK_TRY(yk_rendezvous_read_environment(launcher, &rendezvous));
+    YK_TRY(yk_rendezvous_options_from_environment(launcher, &rendezvous));
     YK_TRY(yk_train_transport_load_plugin("yoke-nccl.so", no_nccl, &comm));
     YK_TRY(open_lane(choice, out));
     const struct yk_comm_bootstrap bootstrap = yk_rendezvous_make_bootstrap(&rendezvous);

@@ -16,7 +16,7 @@
 
 /* Lists the choices for --wire. Sets `out` to choice `number`, or returns false if `number` is too
  * large. */
-bool yk_train_transport_option_choices(size_t number, struct yk_option_choice *out);
+bool yk_train_transport_choice_at(size_t number, struct yk_option_choice *out);
 
 /* Starts as {0}. */
 struct yk_train_transport {

@@ -41,7 +41,7 @@ static yk_status check_weights(const struct yk_training *training)
     if (request->model) {
         return YK_OK;
     }
-    YK_TRY(yk_train_inputs_weights_folder(request, training->arena, &folder));
+    YK_TRY(yk_train_inputs_find_weights_folder(request, training->arena, &folder));
     if (yk_folder_contains(folder, "config.json")) {
         return YK_OK;
     }
@@ -55,7 +55,7 @@ yk_status yk_train_weights_resolve_path(struct yk_training *training)
 {
     struct yk_train_request *request = &training->request;
     struct yk_checkpoint *checkpoint = NULL;
-    if (request->weights && strcmp(request->weights, YK_CHECKPOINT_RANDOM_BASE_MODEL) == 0) {
+    if (request->weights && strcmp(request->weights, YK_CHECKPOINT_RANDOM_BASE_MODEL_NAME) == 0) {
         training->random_weights = !request->resumed;
         request->weights = NULL;
         return YK_OK;
@@ -113,13 +113,14 @@ yk_status yk_train_weights_initialize(struct yk_training *training)
         return yk_checkpoint_load(training->checkpoint, base, store);
     }
     if (request->weights) {
-        YK_TRY(yk_parameter_store_init(store, (uint64_t)request->seed,
-                                       YK_PARAMETER_STORE_INIT_ADAPTERS));
-        YK_TRY(yk_checkpoint_load_model(request->weights, store));
+        YK_TRY(yk_parameter_store_init_parameters(store, (uint64_t)request->seed,
+                                                  YK_PARAMETER_STORE_INIT_ADAPTERS));
+        YK_TRY(yk_checkpoint_load_model_weights(request->weights, store));
     } else {
-        YK_TRY(yk_parameter_store_init(store, (uint64_t)request->seed,
-                                       training->random_weights ? YK_PARAMETER_STORE_INIT_REPEATED
-                                                                : YK_PARAMETER_STORE_INIT_ALL));
+        YK_TRY(yk_parameter_store_init_parameters(store, (uint64_t)request->seed,
+                                                  training->random_weights
+                                                      ? YK_PARAMETER_STORE_INIT_REPEATED
+                                                      : YK_PARAMETER_STORE_INIT_ALL));
     }
     return request->adapter ? yk_adapter_load(store, request->adapter) : YK_OK;
 }
@@ -130,7 +131,7 @@ yk_status yk_train_weights_frozen_base_path(struct yk_training *training, const 
     char *whole =
         request->lora_rank > 0 && request->weights ? realpath(request->weights, NULL) : NULL;
     *out = request->lora_rank == 0    ? NULL
-           : training->random_weights ? YK_CHECKPOINT_RANDOM_BASE_MODEL
+           : training->random_weights ? YK_CHECKPOINT_RANDOM_BASE_MODEL_NAME
            : training->checkpoint     ? training->checkpoint->base_model
                                       : NULL;
     if (whole) {

@@ -24,7 +24,7 @@ struct size {
 
 struct yk_batch_sweep {
     struct yk_arena *arena;
-    const struct yk_measure_team *team;
+    const struct yk_measuring_ranks *team;
     struct yk_benchmark_model *model;
     const int64_t *batches;
     int32_t batch_count;
@@ -38,20 +38,20 @@ static yk_status open_sizes(struct yk_batch_sweep *sweep)
     for (int32_t i = 0; i < sweep->batch_count; i++) {
         struct size *size = &sweep->sizes[i];
         YK_TRY(yk_benchmark_create(sweep->model, sweep->batches[i], &size->benchmark));
-        size->op_count = yk_benchmark_program(size->benchmark)->ranks[0].op_count;
+        size->op_count = yk_benchmark_get_program(size->benchmark)->ranks[0].op_count;
         YK_TRY_NEW(sweep->arena, size->op_s, (int64_t)size->op_count * MAX_ROUNDS);
         YK_TRY_NEW(sweep->arena, size->times, size->op_count);
     }
     return YK_OK;
 }
 
-yk_status yk_batch_sweep_create(const struct yk_measure_team *team,
+yk_status yk_batch_sweep_create(const struct yk_measuring_ranks *team,
                                 struct yk_benchmark_model *model, const int64_t *batches,
                                 int32_t batch_count, const struct yk_profiler_callbacks *callbacks,
                                 struct yk_batch_sweep **out)
 {
     struct yk_batch_sweep *sweep = NULL;
-    YK_TRY_NEW_WITH_ARENA(sweep);
+    YK_TRY_NEW_WITH_OWN_ARENA(sweep);
     sweep->team = team;
     sweep->model = model;
     sweep->batches = batches;
@@ -86,7 +86,7 @@ static void report_step(const struct yk_batch_sweep *sweep, const struct size *s
                         const struct yk_benchmark_step_times *round)
 {
     struct yk_op_timeline timeline = {
-        .program = yk_benchmark_program(size->benchmark),
+        .program = yk_benchmark_get_program(size->benchmark),
         .ops = size->times,
         .count = size->op_count,
         .began_s = INFINITY,
@@ -104,7 +104,7 @@ static yk_status end_round(const struct yk_batch_sweep *sweep, struct size *size
                            struct yk_timings_cpu_usage *since)
 {
     const struct yk_benchmark_step_times *round = NULL;
-    YK_TRY(yk_benchmark_end_step(size->benchmark, &round));
+    YK_TRY(yk_benchmark_wait_for_oldest_step(size->benchmark, &round));
     const struct yk_timings_cpu_usage now = {yk_clock_now_s(), yk_timings_process_cpu_s()};
     if (round->whole && sweep->callbacks->ran) {
         report_step(sweep, size, round);
@@ -124,7 +124,7 @@ static yk_status agree_on_time(const struct yk_batch_sweep *sweep, double round_
                                double *out)
 {
     double slowest_s = 0;
-    YK_TRY(yk_measure_team_max(sweep->team, round_s, &slowest_s));
+    YK_TRY(yk_measuring_ranks_all_reduce_max(sweep->team, round_s, &slowest_s));
     *out = fmin(fmax(seconds, MIN_ROUNDS * slowest_s), MAX_ROUNDS * slowest_s);
     return YK_OK;
 }
@@ -143,7 +143,7 @@ static yk_status run_rounds(const struct yk_batch_sweep *sweep, struct size *siz
     bool over = false;
     while (!over || ended < begun) {
         while (!over && begun - ended < depth) {
-            YK_TRY(yk_benchmark_begin_step(size->benchmark));
+            YK_TRY(yk_benchmark_enqueue_step(size->benchmark));
             begun++;
         }
         const double before_s = since.passed_s;
@@ -173,27 +173,28 @@ yk_status yk_batch_sweep_measure_batch(struct yk_batch_sweep *sweep, struct yk_b
 static yk_status add_size(const struct size *size, bool uses_cores, int32_t batch,
                           struct yk_layer_times *times)
 {
-    const struct yk_program *program = yk_benchmark_program(size->benchmark);
+    const struct yk_program *program = yk_benchmark_get_program(size->benchmark);
     const int32_t kept = size->made < MAX_ROUNDS ? size->made : MAX_ROUNDS;
     bool chosen[MAX_ROUNDS];
-    yk_timings_choose_undisturbed(size->core_use, kept, uses_cores ? MIN_ROUNDS : kept, chosen);
+    yk_timings_mark_undisturbed_runs(size->core_use, kept, uses_cores ? MIN_ROUNDS : kept, chosen);
     for (int32_t i = 0; i < kept; i++) {
         if (chosen[i]) {
-            YK_TRY(yk_layer_times_add(times, program, batch,
-                                      size->op_s + (int64_t)i * size->op_count));
+            YK_TRY(yk_layer_times_add_step(times, program, batch,
+                                           size->op_s + (int64_t)i * size->op_count));
         }
     }
     return YK_OK;
 }
 
-yk_status yk_batch_sweep_layer_times(const struct yk_batch_sweep *sweep,
-                                     struct yk_layer_times **out)
+yk_status yk_batch_sweep_make_layer_times(const struct yk_batch_sweep *sweep,
+                                          struct yk_layer_times **out)
 {
     struct yk_layer_times *times = NULL;
     yk_status status = yk_layer_times_create(sweep->model->description, sweep->batches,
                                              sweep->batch_count, &times);
     for (int32_t i = 0; i < sweep->batch_count && status == YK_OK; i++) {
-        status = add_size(&sweep->sizes[i], yk_measure_team_uses_host_cores(sweep->team), i, times);
+        status =
+            add_size(&sweep->sizes[i], yk_measuring_ranks_compute_on_cpu(sweep->team), i, times);
     }
     YK_TRY_OR_CLEAN_UP(status, yk_layer_times_destroy(times));
     *out = times;

@@ -13,8 +13,8 @@
 #include "base/status.h"
 #include "measure/benchmark/benchmark.h"
 #include "measure/benchmark/layer_times.h"
+#include "measure/measuring_ranks.h"
 #include "measure/profiler/profiler.h"
-#include "measure/team.h"
 
 #include <stdint.h>
 
@@ -22,7 +22,7 @@ struct yk_batch_sweep; /* opaque */
 
 /* `batches` (batch_count) are the batch sizes in ascending order. All arguments must outlive the
  * sweep. */
-yk_status yk_batch_sweep_create(const struct yk_measure_team *team,
+yk_status yk_batch_sweep_create(const struct yk_measuring_ranks *team,
                                 struct yk_benchmark_model *model, const int64_t *batches,
                                 int32_t batch_count, const struct yk_profiler_callbacks *callbacks,
                                 struct yk_batch_sweep **out) YK_MUST_USE;
@@ -43,8 +43,8 @@ yk_status yk_batch_sweep_measure_batch(struct yk_batch_sweep *sweep,
                                        struct yk_batch_sweep_run *run) YK_MUST_USE;
 
 /* Returns the layer times from all undisturbed rounds so far. The caller destroys them. */
-yk_status yk_batch_sweep_layer_times(const struct yk_batch_sweep *sweep,
-                                     struct yk_layer_times **out) YK_MUST_USE;
+yk_status yk_batch_sweep_make_layer_times(const struct yk_batch_sweep *sweep,
+                                          struct yk_layer_times **out) YK_MUST_USE;
 
 /* Returns the benchmark of batch size number `batch`. The device memory of this benchmark is not
  * allocated. */

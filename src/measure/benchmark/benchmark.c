@@ -15,7 +15,7 @@ static yk_status set_up_model(struct yk_benchmark_model *model)
     YK_TRY(yk_net_create(model->description, &options, &model->net));
     YK_TRY(yk_parameter_store_create(model->net, &model->context, model->optimizer.kind, NULL,
                                      &model->store));
-    return yk_parameter_store_init(model->store, 1, YK_PARAMETER_STORE_INIT_REPEATED);
+    return yk_parameter_store_init_parameters(model->store, 1, YK_PARAMETER_STORE_INIT_REPEATED);
 }
 
 yk_status yk_benchmark_model_create(const struct yk_benchmark_model_request *request,
@@ -24,12 +24,12 @@ yk_status yk_benchmark_model_create(const struct yk_benchmark_model_request *req
                                     struct yk_benchmark_model **out)
 {
     struct yk_benchmark_model *model = NULL;
-    YK_TRY_NEW_WITH_ARENA(model);
+    YK_TRY_NEW_WITH_OWN_ARENA(model);
     model->request = *request;
     model->cluster = cluster;
     model->context = *context;
     /* A rate of 0: times do not depend on it, and nothing can grow without bound. */
-    model->optimizer = (struct yk_optimizer){
+    model->optimizer = (struct yk_optimizer_options){
         .kind = YK_OPTIMIZER_ADAMW, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8};
     YK_TRY_OR_CLEAN_UP(set_up_model(model), yk_benchmark_model_destroy(model));
     *out = model;
@@ -49,7 +49,7 @@ void yk_benchmark_model_destroy(struct yk_benchmark_model *model)
 
 static const double plain_block_bytes = 4.0 * 1024 * 1024;
 
-static yk_status make_plan(const struct yk_benchmark_plan *made,
+static yk_status make_plan(const struct yk_benchmark_step_program *made,
                            const struct yk_model_config *config, const struct yk_cluster *cluster,
                            struct yk_arena *arena, struct yk_plan **out)
 {
@@ -73,35 +73,36 @@ static yk_status make_plan(const struct yk_benchmark_plan *made,
     return yk_plan_check(plan, model);
 }
 
-yk_status yk_benchmark_plan_make(const struct yk_model_config *config,
-                                 const struct yk_workload *workload,
-                                 const struct yk_cluster *cluster, int64_t samples,
-                                 struct yk_arena *arena, struct yk_benchmark_plan *out)
+yk_status yk_benchmark_step_program_make(const struct yk_model_config *config,
+                                         const struct yk_workload *workload,
+                                         const struct yk_cluster *cluster, int64_t samples,
+                                         struct yk_arena *arena,
+                                         struct yk_benchmark_step_program *out)
 {
-    struct yk_benchmark_plan made = {.workload = *workload};
+    struct yk_benchmark_step_program made = {.workload = *workload};
     struct yk_plan *plan = NULL;
     made.workload.batch = samples * YK_BENCHMARK_MICRO_BATCHES;
     yk_status status = yk_model_cache_create(config, &made.workload, &made.cache);
     YK_IF_OK(make_plan(&made, config, cluster, arena, &plan));
     YK_IF_OK(yk_program_compile(plan, cluster, made.cache, &made.program));
-    YK_TRY_OR_CLEAN_UP(status, yk_benchmark_plan_free(&made));
+    YK_TRY_OR_CLEAN_UP(status, yk_benchmark_step_program_free(&made));
     *out = made;
     return YK_OK;
 }
 
-void yk_benchmark_plan_free(struct yk_benchmark_plan *plan)
+void yk_benchmark_step_program_free(struct yk_benchmark_step_program *plan)
 {
     yk_program_destroy(plan->program);
     yk_model_cache_destroy(plan->cache);
-    *plan = (struct yk_benchmark_plan){0};
+    *plan = (struct yk_benchmark_step_program){0};
 }
 
-yk_status yk_benchmark_plan_peak_bytes(const struct yk_benchmark_plan *plan, struct yk_arena *arena,
-                                       double *out)
+yk_status yk_benchmark_step_program_peak_bytes(const struct yk_benchmark_step_program *plan,
+                                               struct yk_arena *arena, double *out)
 {
     struct yk_program_memory *memory = NULL;
     struct yk_memory_peak peak;
-    YK_TRY(yk_program_memory_count(plan->program, 0, arena, &memory));
+    YK_TRY(yk_program_memory_count_for_rank(plan->program, 0, arena, &memory));
     YK_TRY(yk_program_memory_find_peak(plan->program, 0, memory, &peak));
     *out = peak.bytes;
     return YK_OK;
@@ -112,7 +113,7 @@ yk_status yk_benchmark_plan_peak_bytes(const struct yk_benchmark_plan *plan, str
 struct yk_benchmark {
     struct yk_arena *arena;
     struct yk_benchmark_model *model;
-    struct yk_benchmark_plan plan;
+    struct yk_benchmark_step_program plan;
     struct yk_executor *executor;
     struct yk_rank_batch batch;
     struct yk_benchmark_step_times round;
@@ -145,11 +146,12 @@ static yk_status make_slice(struct yk_benchmark *benchmark, const struct yk_work
     }
     slice.loss_targets = samples * (decodes ? S : T);
     slice.token_count = slice.loss_targets;
-    fill(random, slice.loss_targets, yk_model_config_target_vocabulary(config), slice.targets);
+    fill(random, slice.loss_targets, yk_model_config_target_vocabulary_size(config), slice.targets);
     if (decodes) {
         slice.target_sequence = S;
         YK_TRY_NEW(benchmark->arena, slice.target_tokens, samples * S);
-        fill(random, samples * S, yk_model_config_target_vocabulary(config), slice.target_tokens);
+        fill(random, samples * S, yk_model_config_target_vocabulary_size(config),
+             slice.target_tokens);
     }
     *out = slice;
     return YK_OK;
@@ -178,8 +180,9 @@ static yk_status make_batch(struct yk_benchmark *benchmark)
 static yk_status set_up(struct yk_benchmark *benchmark, int64_t samples)
 {
     const struct yk_benchmark_model *model = benchmark->model;
-    YK_TRY(yk_benchmark_plan_make(model->request.config, &model->request.workload, model->cluster,
-                                  samples, benchmark->arena, &benchmark->plan));
+    YK_TRY(yk_benchmark_step_program_make(model->request.config, &model->request.workload,
+                                          model->cluster, samples, benchmark->arena,
+                                          &benchmark->plan));
     YK_TRY(make_batch(benchmark));
     const int32_t op_count = benchmark->plan.program->ranks[0].op_count;
     YK_TRY_NEW(benchmark->arena, benchmark->round.op_s, op_count);
@@ -195,7 +198,7 @@ yk_status yk_benchmark_create(struct yk_benchmark_model *model, int64_t samples,
                               struct yk_benchmark **out)
 {
     struct yk_benchmark *benchmark = NULL;
-    YK_TRY_NEW_WITH_ARENA(benchmark);
+    YK_TRY_NEW_WITH_OWN_ARENA(benchmark);
     benchmark->model = model;
     YK_TRY_OR_CLEAN_UP(set_up(benchmark, samples), yk_benchmark_destroy(benchmark));
     *out = benchmark;
@@ -206,7 +209,7 @@ void yk_benchmark_destroy(struct yk_benchmark *benchmark)
 {
     if (benchmark) {
         yk_benchmark_free_memory(benchmark);
-        yk_benchmark_plan_free(&benchmark->plan);
+        yk_benchmark_step_program_free(&benchmark->plan);
         yk_arena_destroy(benchmark->arena);
     }
 }
@@ -229,7 +232,7 @@ void yk_benchmark_free_memory(struct yk_benchmark *benchmark)
     }
 }
 
-const struct yk_program *yk_benchmark_program(const struct yk_benchmark *benchmark)
+const struct yk_program *yk_benchmark_get_program(const struct yk_benchmark *benchmark)
 {
     return benchmark->plan.program;
 }
@@ -237,7 +240,7 @@ const struct yk_program *yk_benchmark_program(const struct yk_benchmark *benchma
 double yk_benchmark_allocated_bytes(const struct yk_benchmark *benchmark)
 {
     return (double)benchmark->model->store->bytes +
-           (double)yk_executor_memory_bytes(benchmark->executor);
+           (double)yk_executor_device_memory_bytes(benchmark->executor);
 }
 
 /* In the first step of all, what it would do for the one before is left out. */
@@ -262,7 +265,7 @@ static yk_status read_times(struct yk_benchmark *benchmark)
     return YK_OK;
 }
 
-yk_status yk_benchmark_begin_step(struct yk_benchmark *benchmark)
+yk_status yk_benchmark_enqueue_step(struct yk_benchmark *benchmark)
 {
     const struct yk_step_options step = {
         .batch = &benchmark->batch, .updates = benchmark->model->steps++, .loss_scale = 1};
@@ -274,8 +277,8 @@ int32_t yk_benchmark_max_steps_in_flight(const struct yk_benchmark *benchmark)
     return yk_executor_max_steps_in_flight(benchmark->executor);
 }
 
-yk_status yk_benchmark_end_step(struct yk_benchmark *benchmark,
-                                const struct yk_benchmark_step_times **out)
+yk_status yk_benchmark_wait_for_oldest_step(struct yk_benchmark *benchmark,
+                                            const struct yk_benchmark_step_times **out)
 {
     struct yk_step_result result;
     YK_TRY(yk_executor_end_step(benchmark->executor, &result));

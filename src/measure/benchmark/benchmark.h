@@ -38,7 +38,7 @@ struct yk_benchmark_model {
     const struct yk_model *description;
     struct yk_net *net;
     struct yk_parameter_store *store;
-    struct yk_optimizer optimizer;
+    struct yk_optimizer_options optimizer;
     int64_t steps; /* number of steps so far */
 };
 
@@ -54,22 +54,23 @@ enum {
 };
 
 /* The program of a benchmark, with one rank and all layers. Initialise it to {0}. */
-struct yk_benchmark_plan {
+struct yk_benchmark_step_program {
     struct yk_workload workload; /* workload.batch is the size of all micro-batches together */
     struct yk_model_cache *cache;
     struct yk_program *program;
 };
 
 /* `samples` is the size of each micro-batch; workload->batch is ignored. */
-yk_status yk_benchmark_plan_make(const struct yk_model_config *config,
-                                 const struct yk_workload *workload,
-                                 const struct yk_cluster *cluster, int64_t samples,
-                                 struct yk_arena *arena, struct yk_benchmark_plan *out) YK_MUST_USE;
-void yk_benchmark_plan_free(struct yk_benchmark_plan *plan);
+yk_status yk_benchmark_step_program_make(const struct yk_model_config *config,
+                                         const struct yk_workload *workload,
+                                         const struct yk_cluster *cluster, int64_t samples,
+                                         struct yk_arena *arena,
+                                         struct yk_benchmark_step_program *out) YK_MUST_USE;
+void yk_benchmark_step_program_free(struct yk_benchmark_step_program *plan);
 
 /* Computes the peak memory of the program in bytes. */
-yk_status yk_benchmark_plan_peak_bytes(const struct yk_benchmark_plan *plan, struct yk_arena *arena,
-                                       double *out) YK_MUST_USE;
+yk_status yk_benchmark_step_program_peak_bytes(const struct yk_benchmark_step_program *plan,
+                                               struct yk_arena *arena, double *out) YK_MUST_USE;
 
 struct yk_benchmark; /* opaque */
 
@@ -84,7 +85,7 @@ yk_status yk_benchmark_allocate_memory(struct yk_benchmark *benchmark) YK_MUST_U
 /* Waits for all steps and frees the device memory. */
 void yk_benchmark_free_memory(struct yk_benchmark *benchmark);
 
-const struct yk_program *yk_benchmark_program(const struct yk_benchmark *benchmark);
+const struct yk_program *yk_benchmark_get_program(const struct yk_benchmark *benchmark);
 
 /* Returns the allocated device memory in bytes, including the memory of the model. */
 double yk_benchmark_allocated_bytes(const struct yk_benchmark *benchmark);
@@ -100,10 +101,10 @@ struct yk_benchmark_step_times {
 
 /* Enqueues a step. At most yk_benchmark_max_steps_in_flight() steps may be in flight at the same
  * time. Several steps in flight keep the device busy. */
-yk_status yk_benchmark_begin_step(struct yk_benchmark *benchmark) YK_MUST_USE;
+yk_status yk_benchmark_enqueue_step(struct yk_benchmark *benchmark) YK_MUST_USE;
 int32_t yk_benchmark_max_steps_in_flight(const struct yk_benchmark *benchmark);
 /* Waits for the oldest step in flight and returns its times. */
-yk_status yk_benchmark_end_step(struct yk_benchmark *benchmark,
-                                const struct yk_benchmark_step_times **out) YK_MUST_USE;
+yk_status yk_benchmark_wait_for_oldest_step(struct yk_benchmark *benchmark,
+                                            const struct yk_benchmark_step_times **out) YK_MUST_USE;
 
 #endif

@@ -72,7 +72,7 @@ yk_status yk_layer_times_create(const struct yk_model *model, const int64_t *bat
                                 int32_t batch_count, struct yk_layer_times **out)
 {
     struct yk_layer_times *times = NULL;
-    YK_TRY_NEW_WITH_ARENA(times);
+    YK_TRY_NEW_WITH_OWN_ARENA(times);
     times->model = model;
     times->batch_count = batch_count;
     YK_TRY_OR_CLEAN_UP(begin(times, batches), yk_layer_times_destroy(times));
@@ -115,8 +115,8 @@ static yk_status add_op(const struct yk_layer_times *times, const struct yk_op *
     return yk_timings_add(&time_of(times, op->layer, pass, batch)->timings, seconds);
 }
 
-yk_status yk_layer_times_add(struct yk_layer_times *times, const struct yk_program *program,
-                             int32_t batch, const double *op_s)
+yk_status yk_layer_times_add_step(struct yk_layer_times *times, const struct yk_program *program,
+                                  int32_t batch, const double *op_s)
 {
     const struct yk_op_list *list = &program->ranks[0];
     double *extra_s = NULL;

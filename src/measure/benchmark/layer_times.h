@@ -39,7 +39,7 @@ void yk_layer_times_destroy(struct yk_layer_times *times);
 
 /* Adds the op times of one step with batch size number `batch`. `op_s` has the time of each op of
  * `program`, the program of the benchmark. */
-yk_status yk_layer_times_add(struct yk_layer_times *times, const struct yk_program *program,
-                             int32_t batch, const double *op_s) YK_MUST_USE;
+yk_status yk_layer_times_add_step(struct yk_layer_times *times, const struct yk_program *program,
+                                  int32_t batch, const double *op_s) YK_MUST_USE;
 
 #endif

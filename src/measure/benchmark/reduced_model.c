@@ -10,11 +10,11 @@ static yk_status find_bytes(const struct yk_reduced_model_request *request,
                             const struct yk_model_config *config, int64_t samples,
                             struct yk_arena *arena, double *out)
 {
-    struct yk_benchmark_plan plan = {0};
-    yk_status status =
-        yk_benchmark_plan_make(config, &request->workload, request->cluster, samples, arena, &plan);
-    YK_IF_OK(yk_benchmark_plan_peak_bytes(&plan, arena, out));
-    yk_benchmark_plan_free(&plan);
+    struct yk_benchmark_step_program plan = {0};
+    yk_status status = yk_benchmark_step_program_make(config, &request->workload, request->cluster,
+                                                      samples, arena, &plan);
+    YK_IF_OK(yk_benchmark_step_program_peak_bytes(&plan, arena, out));
+    yk_benchmark_step_program_free(&plan);
     return status;
 }
 
@@ -33,7 +33,7 @@ static yk_status find_step_s(const struct yk_reduced_model_request *request,
     YK_TRY(yk_model_build(config, &request->workload, arena, &model));
     for (int32_t l = 0; l < model->layer_count; l++) {
         for (int pass = YK_COST_PASS_FORWARD; pass <= YK_COST_PASS_UPDATE; pass++) {
-            struct yk_cost_time time = {0};
+            struct yk_cost_time_estimate time = {0};
             YK_TRY(yk_cost_layer_time(&sources, 0, model, &model->layers[l],
                                       (enum yk_cost_pass)pass, &time));
             step_s += time.seconds * (pass == YK_COST_PASS_UPDATE ? 1 : YK_BENCHMARK_MICRO_BATCHES);
@@ -43,8 +43,8 @@ static yk_status find_step_s(const struct yk_reduced_model_request *request,
     return YK_OK;
 }
 
-yk_status yk_reduced_model_limit_blocks(const struct yk_model_config *config, int64_t blocks,
-                                        struct yk_arena *arena, const struct yk_model_config **out)
+yk_status yk_reduced_model_make_config(const struct yk_model_config *config, int64_t blocks,
+                                       struct yk_arena *arena, const struct yk_model_config **out)
 {
     struct yk_model_config *truncated = NULL;
     YK_TRY_NEW(arena, truncated, 1);
@@ -73,15 +73,15 @@ static yk_status find_batch(const struct yk_reduced_model_request *request,
     return YK_OK;
 }
 
-yk_status yk_reduced_model_choose(const struct yk_reduced_model_request *request,
-                                  struct yk_arena *arena, struct yk_reduced_model *out)
+yk_status yk_reduced_model_choose_blocks(const struct yk_reduced_model_request *request,
+                                         struct yk_arena *arena, struct yk_reduced_model *out)
 {
     static const int64_t lengths[] = {INT64_MAX, 8, 4, 2};
     struct yk_reduced_model made = {0};
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
         double bytes = 0;
         double step_s = 0;
-        YK_TRY(yk_reduced_model_limit_blocks(request->config, lengths[i], arena, &made.config));
+        YK_TRY(yk_reduced_model_make_config(request->config, lengths[i], arena, &made.config));
         YK_TRY(find_bytes(request, made.config, request->workload.batch, arena, &bytes));
         YK_TRY(find_step_s(request, made.config, arena, &step_s));
         if (bytes <= request->free_bytes && step_s < INFINITY && step_s <= request->step_s) {

@@ -29,14 +29,15 @@ struct yk_reduced_model {
 };
 
 /* Returns a config with at most `blocks` blocks of each kind. */
-yk_status yk_reduced_model_limit_blocks(const struct yk_model_config *config, int64_t blocks,
-                                        struct yk_arena *arena,
-                                        const struct yk_model_config **out) YK_MUST_USE;
+yk_status yk_reduced_model_make_config(const struct yk_model_config *config, int64_t blocks,
+                                       struct yk_arena *arena,
+                                       const struct yk_model_config **out) YK_MUST_USE;
 
 /* Chooses the number of blocks: all blocks, or 8, 4 or 2 of each kind. It is the largest number
  * that fits into memory with the largest batch and stays within the time limit. If even 2 blocks
  * are too many, the batch size is reduced instead. */
-yk_status yk_reduced_model_choose(const struct yk_reduced_model_request *request,
-                                  struct yk_arena *arena, struct yk_reduced_model *out) YK_MUST_USE;
+yk_status yk_reduced_model_choose_blocks(const struct yk_reduced_model_request *request,
+                                         struct yk_arena *arena,
+                                         struct yk_reduced_model *out) YK_MUST_USE;
 
 #endif

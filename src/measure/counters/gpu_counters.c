@@ -2,8 +2,8 @@
 
 #include "cluster/discover.h"
 #include "cluster/visible_devices.h"
+#include "measure/counters/counter_refresh_tracker.h"
 #include "measure/counters/dcgm_counters.h"
-#include "measure/counters/refresh_tracker.h"
 
 #include <limits.h>
 #include <math.h>
@@ -196,7 +196,7 @@ struct yk_gpu_counters {
     int64_t instance; /* its number; -1: all of the GPU */
     bool has_gpm;
     struct gpm gpm;
-    struct yk_refresh_tracker refresh;
+    struct yk_counter_refresh_tracker refresh;
     struct yk_dcgm_counters dcgm;
     double begin_s;      /* of the reading under way */
     bool whole;          /* GPM knows all of it: it began at a refresh */
@@ -224,7 +224,7 @@ static void find_device(struct yk_gpu_counters *gpu, const struct yk_nvml_gpu *g
                         int32_t number)
 {
     const struct yk_visible_device shown =
-        yk_visible_devices_resolve(getenv("CUDA_VISIBLE_DEVICES"), gpus, count, number);
+        yk_visible_devices_find_gpu(getenv("CUDA_VISIBLE_DEVICES"), gpus, count, number);
     void *device = NULL;
     if (shown.gpu < 0 || gpu->nvml.handle((unsigned)shown.gpu, &device) != 0) {
         yk_text_addf(&gpu->why, "NVML: there is no GPU %d", number);
@@ -239,7 +239,7 @@ static void find_device(struct yk_gpu_counters *gpu, const struct yk_nvml_gpu *g
         return;
     }
     gpu->device = device;
-    yk_refresh_tracker_open(&gpu->refresh);
+    yk_counter_refresh_tracker_init(&gpu->refresh);
     gpu->has_gpm = gpm_open(&gpu->gpm, &gpu->nvml, device, gpu->instance, &gpu->why);
 }
 
@@ -248,7 +248,7 @@ static yk_status find_source(struct yk_gpu_counters *gpu, const struct yk_nvml_f
 {
     if (nvml) {
         gpu->nvml = *nvml;
-    } else if (!yk_nvml_load(&gpu->nvml)) {
+    } else if (!yk_nvml_load_library(&gpu->nvml)) {
         yk_text_add(&gpu->why, "NVML: the driver's library libnvidia-ml.so.1 is missing");
         return YK_OK;
     }
@@ -286,7 +286,7 @@ void yk_gpu_counters_close(struct yk_gpu_counters *gpu)
     }
 }
 
-double yk_gpu_counters_period_s(const struct yk_gpu_counters *gpu)
+double yk_gpu_counters_default_period_s(const struct yk_gpu_counters *gpu)
 {
     return gpu->has_gpm ? gpm_period_s : other_period_s;
 }
@@ -397,10 +397,10 @@ void yk_gpu_counters_start(struct yk_gpu_counters *gpu, double now_s)
     gpu->power_watts = NAN;
     if (gpu->has_gpm) {
         gpu->gpm.begun = false;
-        yk_refresh_tracker_start(&gpu->refresh, now_s);
+        yk_counter_refresh_tracker_start(&gpu->refresh, now_s);
         (void)gpm_poll(&gpu->gpm);
         gpu->gpm.marked = gpu->gpm.last;
-        gpu->whole = gpu->gpm.begun && yk_refresh_tracker_is_continuous(&gpu->refresh);
+        gpu->whole = gpu->gpm.begun && yk_counter_refresh_tracker_is_continuous(&gpu->refresh);
     } else if (gpu->device && gpu->instance < 0) {
         yk_dcgm_counters_start(&gpu->dcgm, gpu->number);
     }
@@ -415,9 +415,9 @@ void yk_gpu_counters_stop(struct yk_gpu_counters *gpu)
 static bool poll_gpm(struct yk_gpu_counters *gpu, double now_s, double length_s,
                      struct yk_counter_reading *out)
 {
-    const bool steady = yk_refresh_tracker_is_continuous(&gpu->refresh);
+    const bool steady = yk_counter_refresh_tracker_is_continuous(&gpu->refresh);
     const bool fresh = gpm_poll(&gpu->gpm);
-    if (yk_refresh_tracker_poll(&gpu->refresh, now_s, fresh)) {
+    if (yk_counter_refresh_tracker_record_poll(&gpu->refresh, now_s, fresh)) {
         const bool whole = gpu->whole;
         if (whole && gpu->refresh.instant_s - gpu->begin_s < short_part * length_s) {
             return false;
@@ -430,7 +430,7 @@ static bool poll_gpm(struct yk_gpu_counters *gpu, double now_s, double length_s,
         gpu->whole = true;
         return whole;
     }
-    if (steady && !yk_refresh_tracker_is_continuous(&gpu->refresh)) {
+    if (steady && !yk_counter_refresh_tracker_is_continuous(&gpu->refresh)) {
         gpu->whole = false; /* what it began at was no refresh then */
     }
     if (now_s - fmax(gpu->refresh.fresh_s, gpu->begin_s) >= silence_s) {
@@ -454,7 +454,7 @@ bool yk_gpu_counters_poll(struct yk_gpu_counters *gpu, double now_s, double leng
 double yk_gpu_counters_next_poll_s(struct yk_gpu_counters *gpu, double length_s)
 {
     const double end_s = gpu->begin_s + length_s;
-    return gpu->has_gpm ? yk_refresh_tracker_next_poll_s(&gpu->refresh, end_s) : end_s;
+    return gpu->has_gpm ? yk_counter_refresh_tracker_next_poll_s(&gpu->refresh, end_s) : end_s;
 }
 
 bool yk_gpu_counters_can_end_reading_any_time(const struct yk_gpu_counters *gpu)
@@ -465,7 +465,7 @@ bool yk_gpu_counters_can_end_reading_any_time(const struct yk_gpu_counters *gpu)
 static void describe_gpm(const struct yk_gpu_counters *gpu, double period_s, struct yk_text *text)
 {
     const double interval_ms = 1e3 * gpu->refresh.interval_s;
-    if (yk_refresh_tracker_is_continuous(&gpu->refresh)) {
+    if (yk_counter_refresh_tracker_is_continuous(&gpu->refresh)) {
         yk_text_addf(text, "NVML GPM every %g ms", 1e3 * period_s);
     } else if (gpu->refresh.count == 0) {
         yk_text_add(text, "NVML GPM: its counters were not refreshed meanwhile");

@@ -24,7 +24,7 @@ yk_status yk_gpu_counters_open(const struct yk_nvml_functions *nvml, int32_t num
 void yk_gpu_counters_close(struct yk_gpu_counters *gpu);
 
 /* Returns the default length of a reading of this GPU. */
-double yk_gpu_counters_period_s(const struct yk_gpu_counters *gpu);
+double yk_gpu_counters_default_period_s(const struct yk_gpu_counters *gpu);
 
 /* Must be called before the first poll and after the last poll. */
 void yk_gpu_counters_start(struct yk_gpu_counters *gpu, double now_s);

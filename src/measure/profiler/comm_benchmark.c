@@ -24,7 +24,7 @@ struct exchange {
 
 struct yk_comm_benchmark {
     struct yk_arena *arena;
-    const struct yk_measure_team *team;
+    const struct yk_measuring_ranks *team;
     const struct yk_communicator *work;
     enum yk_comm_data_type type;
     size_t width;   /* of a number */
@@ -50,7 +50,8 @@ const char *yk_comm_benchmark_kind_name(enum yk_comm_benchmark_kind kind)
     return names[kind];
 }
 
-int32_t yk_comm_benchmark_list_sizes(int64_t max_bytes, int64_t out[YK_COMM_BENCHMARK_MAX_SIZES])
+int32_t yk_comm_benchmark_list_message_sizes(int64_t max_bytes,
+                                             int64_t out[YK_COMM_BENCHMARK_MAX_SIZES])
 {
     int32_t count = 0;
     out[count++] = SMALLEST;
@@ -69,7 +70,7 @@ static yk_status allocate_memory(struct yk_comm_benchmark *benchmark, int64_t ma
 {
     const struct yk_device_context *context = &benchmark->team->context;
     int64_t sizes[YK_COMM_BENCHMARK_MAX_SIZES];
-    const int64_t largest = sizes[yk_comm_benchmark_list_sizes(max_bytes, sizes) - 1];
+    const int64_t largest = sizes[yk_comm_benchmark_list_message_sizes(max_bytes, sizes) - 1];
     void *memory = NULL;
     const int64_t cold =
         largest < COLD_BYTES / COLD_MESSAGES ? largest * COLD_MESSAGES : COLD_BYTES;
@@ -113,14 +114,14 @@ static yk_status set_up(struct yk_comm_benchmark *benchmark,
     return benchmark->me >= 0 ? allocate_memory(benchmark, max_bytes) : YK_OK;
 }
 
-yk_status yk_comm_benchmark_create(const struct yk_measure_team *team,
+yk_status yk_comm_benchmark_create(const struct yk_measuring_ranks *team,
                                    const struct yk_comm_benchmark_group *group, int64_t max_bytes,
                                    struct yk_comm_benchmark **out)
 {
     struct yk_comm_benchmark *benchmark = NULL;
-    YK_TRY_NEW_WITH_ARENA(benchmark);
+    YK_TRY_NEW_WITH_OWN_ARENA(benchmark);
     benchmark->team = team;
-    benchmark->work = yk_measure_team_device_communicator(team);
+    benchmark->work = yk_measuring_ranks_device_communicator(team);
     benchmark->type = group->type;
     benchmark->width = yk_comm_data_type_bytes(group->type);
     YK_TRY_OR_CLEAN_UP(set_up(benchmark, group, max_bytes), yk_comm_benchmark_destroy(benchmark));
@@ -219,9 +220,9 @@ static void enqueue(const struct yk_comm_benchmark *benchmark, enum yk_comm_benc
     }
 }
 
-yk_status yk_comm_benchmark_enqueue_series(struct yk_comm_benchmark *benchmark,
-                                           enum yk_comm_benchmark_kind kind, int64_t bytes,
-                                           int32_t count)
+yk_status yk_comm_benchmark_enqueue_messages(struct yk_comm_benchmark *benchmark,
+                                             enum yk_comm_benchmark_kind kind, int64_t bytes,
+                                             int32_t count)
 {
     const struct yk_communicator *work = benchmark->work;
     const struct yk_backend *backend = benchmark->team->context.backend;
@@ -242,8 +243,8 @@ yk_status yk_comm_benchmark_enqueue_series(struct yk_comm_benchmark *benchmark,
     return work->comm->check(work->world);
 }
 
-yk_status yk_comm_benchmark_read_series(struct yk_comm_benchmark *benchmark, double *begin_s,
-                                        double *end_s)
+yk_status yk_comm_benchmark_read_message_times(struct yk_comm_benchmark *benchmark, double *begin_s,
+                                               double *end_s)
 {
     const struct yk_communicator *work = benchmark->work;
     const struct yk_backend *backend = benchmark->team->context.backend;
@@ -261,9 +262,9 @@ yk_status yk_comm_benchmark_measure_message(struct yk_comm_benchmark *benchmark,
 {
     double begin_s = 0;
     double end_s = 0;
-    YK_TRY(yk_comm_benchmark_enqueue_series(benchmark, kind, bytes, 1));
-    YK_TRY(yk_comm_benchmark_read_series(benchmark, &begin_s, &end_s));
-    return yk_measure_team_max(benchmark->team, end_s - begin_s, out);
+    YK_TRY(yk_comm_benchmark_enqueue_messages(benchmark, kind, bytes, 1));
+    YK_TRY(yk_comm_benchmark_read_message_times(benchmark, &begin_s, &end_s));
+    return yk_measuring_ranks_all_reduce_max(benchmark->team, end_s - begin_s, out);
 }
 
 /* ---- warm groups ---- */
@@ -280,7 +281,7 @@ static yk_status exchange_all(struct yk_comm_benchmark *benchmark)
     return YK_OK;
 }
 
-yk_status yk_comm_benchmark_create_warmed_up(const struct yk_measure_team *team,
+yk_status yk_comm_benchmark_create_warmed_up(const struct yk_measuring_ranks *team,
                                              enum yk_comm_data_type type, struct yk_arena *arena,
                                              struct yk_comm_benchmark **out)
 {
@@ -288,7 +289,7 @@ yk_status yk_comm_benchmark_create_warmed_up(const struct yk_measure_team *team,
     int32_t *ranks = NULL;
     const int32_t count = team->host_communicator->size;
     *out = NULL;
-    if (count == 1 || yk_measure_team_uses_host_cores(team)) {
+    if (count == 1 || yk_measuring_ranks_compute_on_cpu(team)) {
         return YK_OK;
     }
     YK_TRY_NEW(arena, ranks, count);

@@ -12,7 +12,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
-#include "measure/team.h"
+#include "measure/measuring_ranks.h"
 
 #include <stdint.h>
 
@@ -37,7 +37,7 @@ struct yk_comm_benchmark_group {
 struct yk_comm_benchmark; /* opaque */
 
 /* Allocates device memory for messages of up to `max_bytes`. `group` is copied. */
-yk_status yk_comm_benchmark_create(const struct yk_measure_team *team,
+yk_status yk_comm_benchmark_create(const struct yk_measuring_ranks *team,
                                    const struct yk_comm_benchmark_group *group, int64_t max_bytes,
                                    struct yk_comm_benchmark **out) YK_MUST_USE;
 void yk_comm_benchmark_destroy(struct yk_comm_benchmark *benchmark);
@@ -53,7 +53,8 @@ int64_t yk_comm_benchmark_allocated_bytes(const struct yk_comm_benchmark *benchm
 enum {
     YK_COMM_BENCHMARK_MAX_SIZES = 32
 };
-int32_t yk_comm_benchmark_list_sizes(int64_t max_bytes, int64_t out[YK_COMM_BENCHMARK_MAX_SIZES]);
+int32_t yk_comm_benchmark_list_message_sizes(int64_t max_bytes,
+                                             int64_t out[YK_COMM_BENCHMARK_MAX_SIZES]);
 
 /* Sends one message. `*out` is its time on the slowest rank. */
 yk_status yk_comm_benchmark_measure_message(struct yk_comm_benchmark *benchmark,
@@ -64,19 +65,19 @@ yk_status yk_comm_benchmark_measure_message(struct yk_comm_benchmark *benchmark,
 enum {
     YK_COMM_BENCHMARK_MAX_SERIES = 256
 };
-yk_status yk_comm_benchmark_enqueue_series(struct yk_comm_benchmark *benchmark,
-                                           enum yk_comm_benchmark_kind kind, int64_t bytes,
-                                           int32_t count) YK_MUST_USE;
+yk_status yk_comm_benchmark_enqueue_messages(struct yk_comm_benchmark *benchmark,
+                                             enum yk_comm_benchmark_kind kind, int64_t bytes,
+                                             int32_t count) YK_MUST_USE;
 
 /* Waits for the enqueued messages. Sets begin_s (count) and end_s (count) to the begin and the end
  * of each message on this rank. On ranks outside the group, begin and end are equal. */
-yk_status yk_comm_benchmark_read_series(struct yk_comm_benchmark *benchmark, double *begin_s,
-                                        double *end_s) YK_MUST_USE;
+yk_status yk_comm_benchmark_read_message_times(struct yk_comm_benchmark *benchmark, double *begin_s,
+                                               double *end_s) YK_MUST_USE;
 
 /* Creates a comm benchmark of all ranks and sends a first message, because comm backends allocate
  * device memory for the first message. `*out` is NULL if there is only one rank or if devices use
  * host memory. */
-yk_status yk_comm_benchmark_create_warmed_up(const struct yk_measure_team *team,
+yk_status yk_comm_benchmark_create_warmed_up(const struct yk_measuring_ranks *team,
                                              enum yk_comm_data_type type, struct yk_arena *arena,
                                              struct yk_comm_benchmark **out) YK_MUST_USE;
 

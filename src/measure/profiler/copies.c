@@ -21,7 +21,7 @@ enum {
 
 struct run {
     struct yk_profiler *profiler;
-    const struct yk_measure_team *team;
+    const struct yk_measuring_ranks *team;
     const struct yk_profiler_request *request;
     int64_t sizes[MAX_SIZES];
     int32_t size_count;
@@ -113,7 +113,7 @@ static yk_status run_rounds(struct run *run)
     const struct yk_profiler_callbacks *callbacks = &run->request->callbacks;
     for (int32_t round = 0; round < WARM_UP_ROUNDS + ROUNDS; round++) {
         bool stops = false;
-        YK_TRY(yk_profiler_is_stopped(run->profiler, &stops));
+        YK_TRY(yk_profiler_should_stop(run->profiler, &stops));
         if (stops) {
             return YK_OK;
         }
@@ -136,7 +136,7 @@ static struct yk_profile_measurement slowest_of(const struct run *run, const cha
     for (int32_t rank = 0; rank < run->team->host_communicator->size; rank++) {
         const double *made = &run->all[((int64_t)rank * ROWS + row) * NUMBERS];
         char other[YK_PROFILE_KEY_SIZE];
-        if (yk_profile_key_host(&run->request->cluster->devices[rank], NULL, other) &&
+        if (yk_profile_key_format_host_link(&run->request->cluster->devices[rank], NULL, other) &&
             strcmp(name, other) == 0 && made[0] > slowest.value) {
             slowest.value = made[0];
             slowest.spread = made[1];
@@ -155,7 +155,7 @@ static yk_status add_device(const struct run *run, const char *name)
             .measurement = slowest_of(run, name, row),
         };
         if (made.measurement.value > 0) {
-            YK_TRY(yk_profiler_add_link(run->profiler, &made));
+            YK_TRY(yk_profiler_add_link_row(run->profiler, &made));
         }
     }
     return YK_OK;
@@ -173,10 +173,10 @@ static yk_status add_rows(struct run *run)
         own[1] = made.spread;
         own[2] = (double)made.samples;
     }
-    YK_TRY(yk_measure_team_all_gather(run->team, run->own, ROWS * NUMBERS, run->all));
+    YK_TRY(yk_measuring_ranks_all_gather(run->team, run->own, ROWS * NUMBERS, run->all));
     for (int32_t rank = 0; rank < run->team->host_communicator->size; rank++) {
         char name[YK_PROFILE_KEY_SIZE];
-        if (yk_profile_key_host(&run->request->cluster->devices[rank], NULL, name)) {
+        if (yk_profile_key_format_host_link(&run->request->cluster->devices[rank], NULL, name)) {
             YK_TRY(add_device(run, name));
         }
     }
@@ -191,7 +191,8 @@ static yk_status is_known(const struct run *run, bool *out)
     double known = 1;
     for (int32_t rank = 0; rank < run->team->host_communicator->size; rank++) {
         char name[YK_PROFILE_KEY_SIZE];
-        const bool named = yk_profile_key_host(&run->request->cluster->devices[rank], NULL, name);
+        const bool named =
+            yk_profile_key_format_host_link(&run->request->cluster->devices[rank], NULL, name);
         for (int32_t row = 0; named && row < DIRECTIONS * run->size_count; row++) {
             const struct yk_profile_link_key link = {
                 .link = name, .collective = directions[row / run->size_count], .ranks = 1};
@@ -204,7 +205,7 @@ static yk_status is_known(const struct run *run, bool *out)
             known = found ? known : 0;
         }
     }
-    YK_TRY(yk_measure_team_max(run->team, known, &known));
+    YK_TRY(yk_measuring_ranks_all_reduce_max(run->team, known, &known));
     *out = known > 0;
     return YK_OK;
 }
@@ -226,10 +227,10 @@ static yk_status measure(struct run *run, struct yk_arena *arena)
     return status;
 }
 
-yk_status yk_profiler_measure_copies_up_to(struct yk_profiler *profiler,
-                                           const struct yk_measure_team *team,
-                                           const struct yk_profiler_request *request,
-                                           int64_t max_bytes)
+yk_status yk_profiler_measure_device_copies_up_to(struct yk_profiler *profiler,
+                                                  const struct yk_measuring_ranks *team,
+                                                  const struct yk_profiler_request *request,
+                                                  int64_t max_bytes)
 {
     struct run run = {.profiler = profiler, .team = team, .request = request};
     profiler->team = team;
@@ -239,12 +240,14 @@ yk_status yk_profiler_measure_copies_up_to(struct yk_profiler *profiler,
     return YK_OK;
 }
 
-yk_status yk_profiler_measure_copies(struct yk_profiler *profiler,
-                                     const struct yk_measure_team *team,
-                                     const struct yk_profiler_request *request)
+yk_status yk_profiler_measure_device_copies(struct yk_profiler *profiler,
+                                            const struct yk_measuring_ranks *team,
+                                            const struct yk_profiler_request *request)
 {
     /* All of them or none: they wait for each other. */
     double lacking = 0;
-    YK_TRY(yk_measure_team_max(team, team->context.backend->used_bytes ? 0 : 1, &lacking));
-    return lacking > 0 ? YK_OK : yk_profiler_measure_copies_up_to(profiler, team, request, LARGEST);
+    YK_TRY(yk_measuring_ranks_all_reduce_max(team, team->context.backend->used_bytes ? 0 : 1,
+                                             &lacking));
+    return lacking > 0 ? YK_OK
+                       : yk_profiler_measure_device_copies_up_to(profiler, team, request, LARGEST);
 }

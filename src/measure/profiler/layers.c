@@ -23,7 +23,7 @@ static const double part_used = 0.9;
 
 struct run {
     struct yk_profiler *profiler;
-    const struct yk_measure_team *team;
+    const struct yk_measuring_ranks *team;
     const struct yk_profiler_request *request;
     struct yk_arena *arena;
     struct yk_cluster *alone; /* this rank's device */
@@ -53,12 +53,12 @@ static yk_status open_device(struct run *run)
     const struct yk_device *device = own_device(run);
     char subject[YK_PROFILE_KEY_SIZE];
     char line[LINE_SIZE + YK_PROFILE_KEY_SIZE];
-    if (!yk_profile_key_device(device, NULL, subject)) {
+    if (!yk_profile_key_format_device(device, NULL, subject)) {
         return fail_no_type(device);
     }
     snprintf(line, sizeof line, "%s:%.0fMiB", subject,
              fmax(device->memory_bytes / (1024.0 * 1024.0) - 0.5, 1));
-    return yk_cluster_parse(line, &run->alone);
+    return yk_cluster_parse_line(line, &run->alone);
 }
 
 /* ---- what is to be measured ---- */
@@ -66,7 +66,7 @@ static yk_status open_device(struct run *run)
 static yk_status agree_on_min(const struct run *run, int64_t *number)
 {
     double min = 0;
-    YK_TRY(yk_measure_team_max(run->team, -(double)*number, &min));
+    YK_TRY(yk_measuring_ranks_all_reduce_max(run->team, -(double)*number, &min));
     *number = (int64_t)-min;
     return YK_OK;
 }
@@ -83,7 +83,7 @@ static yk_status truncate_model(struct run *run, int64_t *batch)
         .step_s = request->seconds > 0 ? request->seconds / STEPS_IN_TIME : INFINITY,
     };
     struct yk_reduced_model made;
-    YK_TRY(yk_reduced_model_choose(&truncate_request, run->arena, &made));
+    YK_TRY(yk_reduced_model_choose_blocks(&truncate_request, run->arena, &made));
     int64_t blocks = made.config->layers > made.config->encoder_layers
                          ? made.config->layers
                          : made.config->encoder_layers;
@@ -96,7 +96,7 @@ static yk_status truncate_model(struct run *run, int64_t *batch)
                        own_device(run)->name, (long long)request->workload.sequence,
                        request->config->name);
     }
-    YK_TRY(yk_reduced_model_limit_blocks(request->config, blocks, run->arena, &run->config));
+    YK_TRY(yk_reduced_model_make_config(request->config, blocks, run->arena, &run->config));
     const bool whole = run->config->layers == request->config->layers &&
                        run->config->encoder_layers == request->config->encoder_layers;
     run->profiler->blocks = whole ? 0 : blocks;
@@ -125,7 +125,7 @@ static yk_status is_known(const struct run *run, const struct yk_model *model, i
     bool known = !request->remeasure;
     for (int32_t d = 0; d < request->cluster->device_count && known; d++) {
         char device[YK_PROFILE_KEY_SIZE] = "";
-        known = yk_profile_key_device_type(&request->cluster->devices[d], device);
+        known = yk_profile_key_format_device_type(&request->cluster->devices[d], device);
         for (int32_t i = 0; i < model->layer_count * 3 && known; i++) {
             const struct yk_profile_layer_key wanted = {
                 .device = device,
@@ -205,11 +205,13 @@ static yk_status add_context(const struct run *run, int32_t rank, const double *
     if (!(row.measurement.value > 0)) {
         return YK_OK;
     }
-    if (yk_profile_key_device_with_model(device, NULL, run->request->config->name, subject)) {
-        YK_TRY(yk_profiler_add_fact(run->profiler, &row));
+    if (yk_profile_key_format_device_with_model(device, NULL, run->request->config->name,
+                                                subject)) {
+        YK_TRY(yk_profiler_add_fact_row(run->profiler, &row));
     }
-    return yk_profile_key_device(device, NULL, subject) ? yk_profiler_add_fact(run->profiler, &row)
-                                                        : YK_OK;
+    return yk_profile_key_format_device(device, NULL, subject)
+               ? yk_profiler_add_fact_row(run->profiler, &row)
+               : YK_OK;
 }
 
 static yk_status add_device(const struct run *run, int32_t rank, const double *all)
@@ -217,7 +219,7 @@ static yk_status add_device(const struct run *run, int32_t rank, const double *a
     const struct yk_layer_times *times = run->times;
     const struct yk_device *device = &run->request->cluster->devices[rank];
     char name[YK_PROFILE_KEY_SIZE];
-    if (!yk_profile_key_device_type(device, name)) {
+    if (!yk_profile_key_format_device_type(device, name)) {
         return fail_no_type(device);
     }
     for (int32_t i = 0; i < times->count; i++) {
@@ -232,7 +234,7 @@ static yk_status add_device(const struct run *run, int32_t rank, const double *a
             .measurement = mean_of(run, rank, all, times->count + 1, i),
         };
         if (row.measurement.samples > 0 && row.measurement.value > 0) {
-            YK_TRY(yk_profiler_add_layer(run->profiler, &row));
+            YK_TRY(yk_profiler_add_layer_row(run->profiler, &row));
         }
     }
     return add_context(run, rank, all);
@@ -262,7 +264,7 @@ static yk_status gather_all(const struct run *run)
     context[2] = 1;
     context[3] = run->context_bytes;
     context[4] = run->context_bytes;
-    YK_TRY(yk_measure_team_all_gather(run->team, own, (int32_t)count, all));
+    YK_TRY(yk_measuring_ranks_all_gather(run->team, own, (int32_t)count, all));
     for (int32_t rank = 0; rank < run->team->host_communicator->size; rank++) {
         int32_t first = 0;
         while (!yk_device_has_equal_hardware(&devices[first], &devices[rank]) && first < rank) {
@@ -278,7 +280,7 @@ static yk_status gather_all(const struct run *run)
 /* What is known by now becomes rows, and the rows are kept. */
 static yk_status save_rows(struct run *run)
 {
-    YK_TRY(yk_batch_sweep_layer_times(run->sweep, &run->times));
+    YK_TRY(yk_batch_sweep_make_layer_times(run->sweep, &run->times));
     yk_status status = gather_all(run);
     yk_layer_times_destroy(run->times);
     run->times = NULL;
@@ -323,7 +325,7 @@ static yk_status run_all(struct run *run)
     const int32_t repeats = REPEATS * run->batch_count;
     for (int32_t repeat = 0; repeat < repeats; repeat++) {
         bool stops = false;
-        YK_TRY(yk_profiler_is_stopped(run->profiler, &stops));
+        YK_TRY(yk_profiler_should_stop(run->profiler, &stops));
         if (stops) {
             return YK_OK;
         }
@@ -354,10 +356,10 @@ static yk_status measure_slowdowns(const struct run *run)
 /* A survey that was stopped after the layers lacks the slowdowns: a step of the most samples. */
 static yk_status choose_step(struct run *run, int64_t max)
 {
-    struct yk_slowdown_pairs pairs;
+    struct yk_slowdown_rank_pairs pairs;
     bool idle_known = false;
-    YK_TRY(yk_slowdown_pairs_find(run->profiler, run->arena, &pairs));
-    YK_TRY(yk_idle_speedup_is_known(run->profiler, &idle_known));
+    YK_TRY(yk_slowdown_rank_pairs_choose(run->profiler, run->arena, &pairs));
+    YK_TRY(yk_idle_speedup_can_be_skipped(run->profiler, &idle_known));
     if (!pairs.all_known || !idle_known) {
         run->batches[run->batch_count++] = max;
     }
@@ -392,7 +394,7 @@ static yk_status measure(struct run *run)
 }
 
 yk_status yk_profiler_measure_layers(struct yk_profiler *profiler,
-                                     const struct yk_measure_team *team,
+                                     const struct yk_measuring_ranks *team,
                                      const struct yk_profiler_request *request)
 {
     struct run run = {.profiler = profiler, .team = team, .request = request};

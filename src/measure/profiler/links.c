@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "comm/host_collective.h"
-#include "measure/profiler/link_groups.h"
+#include "measure/profiler/measured_rank_groups.h"
 #include "measure/timings.h"
 
 #include <math.h>
@@ -33,23 +33,23 @@ struct curve {
 
 struct run {
     struct yk_profiler *profiler;
-    const struct yk_measure_team *team;
+    const struct yk_measuring_ranks *team;
     const struct yk_profiler_request *request;
     int64_t sizes[YK_COMM_BENCHMARK_MAX_SIZES];
     int32_t size_count;
-    struct yk_link_group *groups;
+    struct yk_measured_rank_group *groups;
     int32_t group_count;
     double *known; /* (groups, kinds): 1 where the profile has the curve */
 
     /* At hand. */
-    const struct yk_link_group *group;
+    const struct yk_measured_rank_group *group;
     struct yk_comm_benchmark *exchanges;
     struct curve curves[YK_COMM_BENCHMARK_KIND_COUNT];
 };
 
 /* ---- what is to be measured ---- */
 
-static bool is_needed(const struct yk_link_group *group, enum yk_comm_benchmark_kind kind)
+static bool is_needed(const struct yk_measured_rank_group *group, enum yk_comm_benchmark_kind kind)
 {
     return kind == YK_COMM_BENCHMARK_SEND           ? group->count == 2
            : kind == YK_COMM_BENCHMARK_SEND_REVERSE ? group->both_directions
@@ -79,7 +79,7 @@ static yk_status is_known(const struct run *run, const struct yk_profile_link_ke
     return YK_OK;
 }
 
-static struct yk_profile_link_key link_of(const struct yk_link_group *group,
+static struct yk_profile_link_key link_of(const struct yk_measured_rank_group *group,
                                           enum yk_comm_benchmark_kind kind)
 {
     return (struct yk_profile_link_key){.link = group->link,
@@ -200,8 +200,8 @@ static yk_status run_rounds(struct run *run, const struct repeat *repeat)
     for (int32_t round = 0; round < repeat->max_rounds; round++) {
         bool stops = false;
         double passed_s = 0;
-        YK_TRY(yk_measure_team_max(run->team, yk_clock_now_s() - began_s, &passed_s));
-        YK_TRY(yk_profiler_is_stopped(run->profiler, &stops));
+        YK_TRY(yk_measuring_ranks_all_reduce_max(run->team, yk_clock_now_s() - began_s, &passed_s));
+        YK_TRY(yk_profiler_should_stop(run->profiler, &stops));
         if (stops || (round >= repeat->min_rounds && passed_s > repeat->seconds)) {
             break;
         }
@@ -223,8 +223,8 @@ static struct yk_timings *slower_direction(struct run *run, int kind, int32_t si
     if (kind != YK_COMM_BENCHMARK_SEND || back->count == 0) {
         return one;
     }
-    return yk_timings_median(back->seconds, back->count) >
-                   yk_timings_median(one->seconds, one->count)
+    return yk_timings_median_of_numbers(back->seconds, back->count) >
+                   yk_timings_median_of_numbers(one->seconds, one->count)
                ? back
                : one;
 }
@@ -255,7 +255,7 @@ static yk_status add_rows(struct run *run)
                     yk_timings_summarize(slower_direction(run, kind, i), run->request->versions),
             };
             if (row.measurement.value > 0) {
-                YK_TRY(yk_profiler_add_link(run->profiler, &row));
+                YK_TRY(yk_profiler_add_link_row(run->profiler, &row));
             }
         }
     }
@@ -310,7 +310,8 @@ static yk_status measure(struct run *run, struct yk_arena *arena)
 {
     const double all_s = fmin(usual_s, run->request->seconds);
     int32_t left = 0;
-    YK_TRY(yk_link_groups_list(run->request->cluster, arena, &run->groups, &run->group_count));
+    YK_TRY(yk_measured_rank_groups_list(run->request->cluster, arena, &run->groups,
+                                        &run->group_count));
     YK_TRY_NEW(arena, run->known, run->group_count * YK_COMM_BENCHMARK_KIND_COUNT);
     YK_TRY(look_up(run));
     for (int32_t i = 0; i < run->group_count; i++) {
@@ -325,13 +326,13 @@ static yk_status measure(struct run *run, struct yk_arena *arena)
 }
 
 yk_status yk_profiler_measure_links(struct yk_profiler *profiler,
-                                    const struct yk_measure_team *team,
+                                    const struct yk_measuring_ranks *team,
                                     const struct yk_profiler_request *request, int64_t max_bytes)
 {
     struct run run = {.profiler = profiler, .team = team, .request = request};
     profiler->team = team;
     profiler->request = request;
-    run.size_count = yk_comm_benchmark_list_sizes(max_bytes, run.sizes);
+    run.size_count = yk_comm_benchmark_list_message_sizes(max_bytes, run.sizes);
     YK_TRY_WITH_TEMPORARY_ARENA(arena, measure(&run, arena));
     return YK_OK;
 }

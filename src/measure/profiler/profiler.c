@@ -41,8 +41,8 @@ static bool is_same_layer(const struct yk_profiler_layer_row *a,
            strcmp(a->layer.device, b->layer.device) == 0;
 }
 
-yk_status yk_profiler_add_layer(struct yk_profiler *profiler,
-                                const struct yk_profiler_layer_row *layer)
+yk_status yk_profiler_add_layer_row(struct yk_profiler *profiler,
+                                    const struct yk_profiler_layer_row *layer)
 {
     struct yk_profiler_layer_row row = *layer;
     int32_t place = 0;
@@ -65,8 +65,8 @@ static bool is_same_link(const struct yk_profile_link_key *a, const struct yk_pr
            strcmp(a->link, b->link) == 0;
 }
 
-yk_status yk_profiler_add_link(struct yk_profiler *profiler,
-                               const struct yk_profiler_link_row *link)
+yk_status yk_profiler_add_link_row(struct yk_profiler *profiler,
+                                   const struct yk_profiler_link_row *link)
 {
     struct yk_profiler_link_row row = *link;
     int32_t place = 0;
@@ -96,8 +96,8 @@ const struct yk_profiler_fact_row *yk_profiler_find_fact_row(const struct yk_pro
     return NULL;
 }
 
-yk_status yk_profiler_add_fact(struct yk_profiler *profiler,
-                               const struct yk_profiler_fact_row *fact)
+yk_status yk_profiler_add_fact_row(struct yk_profiler *profiler,
+                                   const struct yk_profiler_fact_row *fact)
 {
     struct yk_profiler_fact_row row = *fact;
     const struct yk_profiler_fact_row *found = yk_profiler_find_fact_row(profiler, &fact->fact);
@@ -125,11 +125,11 @@ bool yk_profiler_has_link_row(const struct yk_profiler *profiler,
     return false;
 }
 
-yk_status yk_profiler_is_stopped(struct yk_profiler *profiler, bool *out)
+yk_status yk_profiler_should_stop(struct yk_profiler *profiler, bool *out)
 {
     const struct yk_profiler_callbacks *callbacks = &profiler->request->callbacks;
     double stops = 0;
-    YK_TRY(yk_measure_team_max(
+    YK_TRY(yk_measuring_ranks_all_reduce_max(
         profiler->team, callbacks->stop && callbacks->stop(callbacks->user) ? 1 : 0, &stops));
     profiler->stopped = profiler->stopped || stops > 0;
     *out = profiler->stopped;
@@ -159,7 +159,8 @@ static yk_status write_rows(const struct yk_profiler *profiler, struct yk_profil
     return YK_OK;
 }
 
-yk_status yk_profiler_write_rows(const struct yk_profiler *profiler, struct yk_profile *profile)
+yk_status yk_profiler_write_unsaved_rows(const struct yk_profiler *profiler,
+                                         struct yk_profile *profile)
 {
     YK_TRY(yk_profile_begin_transaction(profile));
     YK_TRY(write_rows(profiler, profile));
@@ -171,7 +172,7 @@ yk_status yk_profiler_save_rows(struct yk_profiler *profiler)
     if (!profiler->profile) {
         return YK_OK;
     }
-    YK_TRY(yk_profiler_write_rows(profiler, profiler->profile));
+    YK_TRY(yk_profiler_write_unsaved_rows(profiler, profiler->profile));
     for (int32_t i = 0; i < profiler->layer_count; i++) {
         profiler->layers[i].is_saved = true;
     }
@@ -194,7 +195,7 @@ static int32_t add_spread(const struct yk_profile_measurement *made, double *spr
     return count;
 }
 
-double yk_profiler_noise_level(const struct yk_profiler *profiler)
+double yk_profiler_p75_spread(const struct yk_profiler *profiler)
 {
     double *spreads =
         calloc((size_t)profiler->layer_count + (size_t)profiler->link_count + 1, sizeof *spreads);
@@ -207,7 +208,7 @@ double yk_profiler_noise_level(const struct yk_profiler *profiler)
         count = add_spread(&profiler->links[i].measurement, spreads, count);
     }
     if (count > 0) {
-        yk_timings_sort(spreads, count);
+        yk_timings_sort_numbers(spreads, count);
         noise = spreads[(3 * (int64_t)count - 1) / 4];
     }
     free(spreads);

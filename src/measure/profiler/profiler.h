@@ -23,7 +23,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "cluster/cluster.h"
-#include "measure/team.h"
+#include "measure/measuring_ranks.h"
 #include "model/model.h"
 #include "profile/profile.h"
 #include "train/training_run.h"
@@ -78,7 +78,7 @@ struct yk_profiler {
     struct yk_arena *arena;     /* owns all strings */
     struct yk_profile *profile; /* only on rank 0; NULL means: rows are not saved */
     /* The arguments of the yk_profiler_measure_…() function that is running. */
-    const struct yk_measure_team *team;
+    const struct yk_measuring_ranks *team;
     const struct yk_profiler_request *request;
     struct yk_profiler_layer_row *layers;
     struct yk_profiler_link_row *links;
@@ -101,36 +101,38 @@ void yk_profiler_free(struct yk_profiler *profiler);
 /* Measures the layers of the model. If there are several ranks, also measures slowdowns
  * (slowdown/). */
 yk_status yk_profiler_measure_layers(struct yk_profiler *profiler,
-                                     const struct yk_measure_team *team,
+                                     const struct yk_measuring_ranks *team,
                                      const struct yk_profiler_request *request) YK_MUST_USE;
 
-/* Measures messages and collectives of up to `max_bytes` in all link groups (link_groups.h). */
+/* Measures messages and collectives of up to `max_bytes` in all measured groups of ranks
+ * (measured_rank_groups.h). */
 yk_status yk_profiler_measure_links(struct yk_profiler *profiler,
-                                    const struct yk_measure_team *team,
+                                    const struct yk_measuring_ranks *team,
                                     const struct yk_profiler_request *request,
                                     int64_t max_bytes) YK_MUST_USE;
 
 /* Measures copies between host and device memory, on all ranks at the same time, as in training. If
  * several devices are equal, the slowest one is used. In the profile, copies are stored as a link
  * (cost/profile_key.h). Does nothing for devices that use host memory. */
-yk_status yk_profiler_measure_copies(struct yk_profiler *profiler,
-                                     const struct yk_measure_team *team,
-                                     const struct yk_profiler_request *request) YK_MUST_USE;
+yk_status yk_profiler_measure_device_copies(struct yk_profiler *profiler,
+                                            const struct yk_measuring_ranks *team,
+                                            const struct yk_profiler_request *request) YK_MUST_USE;
 
-/* Like yk_profiler_measure_copies(), but with copies of up to `max_bytes`, and for any device. */
-yk_status yk_profiler_measure_copies_up_to(struct yk_profiler *profiler,
-                                           const struct yk_measure_team *team,
-                                           const struct yk_profiler_request *request,
-                                           int64_t max_bytes) YK_MUST_USE;
+/* Like yk_profiler_measure_device_copies(), but with copies of up to `max_bytes`, and for any
+ * device. */
+yk_status yk_profiler_measure_device_copies_up_to(struct yk_profiler *profiler,
+                                                  const struct yk_measuring_ranks *team,
+                                                  const struct yk_profiler_request *request,
+                                                  int64_t max_bytes) YK_MUST_USE;
 
 /* Add a row. A row with the same key (layer and batch, link and bytes, or fact) is replaced.
  * Strings are copied. */
-yk_status yk_profiler_add_layer(struct yk_profiler *profiler,
-                                const struct yk_profiler_layer_row *layer) YK_MUST_USE;
-yk_status yk_profiler_add_link(struct yk_profiler *profiler,
-                               const struct yk_profiler_link_row *link) YK_MUST_USE;
-yk_status yk_profiler_add_fact(struct yk_profiler *profiler,
-                               const struct yk_profiler_fact_row *fact) YK_MUST_USE;
+yk_status yk_profiler_add_layer_row(struct yk_profiler *profiler,
+                                    const struct yk_profiler_layer_row *layer) YK_MUST_USE;
+yk_status yk_profiler_add_link_row(struct yk_profiler *profiler,
+                                   const struct yk_profiler_link_row *link) YK_MUST_USE;
+yk_status yk_profiler_add_fact_row(struct yk_profiler *profiler,
+                                   const struct yk_profiler_fact_row *fact) YK_MUST_USE;
 
 /* Returns the row of the fact, or NULL if there is none. */
 const struct yk_profiler_fact_row *
@@ -143,20 +145,20 @@ bool yk_profiler_has_link_row(const struct yk_profiler *profiler,
                               const struct yk_profile_link_key *link, const char *versions);
 
 /* Writes the unsaved rows to `profile` in one transaction. Does not mark them as saved. */
-yk_status yk_profiler_write_rows(const struct yk_profiler *profiler,
-                                 struct yk_profile *profile) YK_MUST_USE;
+yk_status yk_profiler_write_unsaved_rows(const struct yk_profiler *profiler,
+                                         struct yk_profile *profile) YK_MUST_USE;
 
 /* Writes the unsaved rows to profiler->profile in one transaction, and marks them as saved. */
 yk_status yk_profiler_save_rows(struct yk_profiler *profiler) YK_MUST_USE;
 
 /* Sets `*out` to whether the stop callback of any rank returned true. */
-yk_status yk_profiler_is_stopped(struct yk_profiler *profiler, bool *out) YK_MUST_USE;
+yk_status yk_profiler_should_stop(struct yk_profiler *profiler, bool *out) YK_MUST_USE;
 
 /*
  * Returns the 75th percentile of the spreads of all layer and link rows. A spread is half the
  * interquartile range divided by the median. Times of less than 50 µs are ignored, because timer
  * resolution and wake-up latency dominate them. Returns NAN if no row remains.
  */
-double yk_profiler_noise_level(const struct yk_profiler *profiler);
+double yk_profiler_p75_spread(const struct yk_profiler *profiler);
 
 #endif

@@ -41,7 +41,7 @@ static void find_kinds(const struct yk_cluster *cluster, int32_t ranks, struct k
     out->count = 0;
     for (int32_t rank = 0; rank < ranks && out->count < MAX_KINDS; rank++) {
         char *subject = out->subjects[out->count];
-        bool is_new = yk_profile_key_device(&cluster->devices[rank], NULL, subject);
+        bool is_new = yk_profile_key_format_device(&cluster->devices[rank], NULL, subject);
         for (int32_t i = 0; i < out->count; i++) {
             is_new = is_new && strcmp(out->subjects[i], subject) != 0;
         }
@@ -52,13 +52,13 @@ static void find_kinds(const struct yk_cluster *cluster, int32_t ranks, struct k
 }
 
 /* What rank 0, which has the profile, says. */
-yk_status yk_idle_speedup_is_known(const struct yk_profiler *profiler, bool *out)
+yk_status yk_idle_speedup_can_be_skipped(const struct yk_profiler *profiler, bool *out)
 {
-    const struct yk_measure_team *team = profiler->team;
+    const struct yk_measuring_ranks *team = profiler->team;
     const struct yk_profiler_request *request = profiler->request;
     struct kinds kinds;
     double known = 0;
-    *out = yk_measure_team_uses_host_cores(team) || team->host_communicator->size < 2;
+    *out = yk_measuring_ranks_compute_on_cpu(team) || team->host_communicator->size < 2;
     if (*out) {
         return YK_OK;
     }
@@ -69,7 +69,7 @@ yk_status yk_idle_speedup_is_known(const struct yk_profiler *profiler, bool *out
         YK_TRY(yk_profile_has_fact(profiler->profile, &fact, request->versions, &knows));
         known += knows ? 1 : 0;
     }
-    YK_TRY(yk_measure_team_max(team, known, &known));
+    YK_TRY(yk_measuring_ranks_all_reduce_max(team, known, &known));
     *out = !request->remeasure && (int32_t)known == kinds.count;
     return YK_OK;
 }
@@ -77,7 +77,7 @@ yk_status yk_idle_speedup_is_known(const struct yk_profiler *profiler, bool *out
 static double computed_s(const struct yk_benchmark *benchmark,
                          const struct yk_benchmark_step_times *round)
 {
-    const struct yk_op_list *list = &yk_benchmark_program(benchmark)->ranks[0];
+    const struct yk_op_list *list = &yk_benchmark_get_program(benchmark)->ranks[0];
     double sum_s = 0;
     for (int32_t i = 0; i < list->op_count; i++) {
         sum_s += list->ops[i].lane == YK_LANE_COMPUTE ? round->op_s[i] : 0;
@@ -96,10 +96,10 @@ static yk_status run_steps(struct yk_benchmark *benchmark, double seconds, struc
     while (!over || ended < begun) {
         const struct yk_benchmark_step_times *round = NULL;
         while (!over && begun - ended < depth) {
-            YK_TRY(yk_benchmark_begin_step(benchmark));
+            YK_TRY(yk_benchmark_enqueue_step(benchmark));
             begun++;
         }
-        YK_TRY(yk_benchmark_end_step(benchmark, &round));
+        YK_TRY(yk_benchmark_wait_for_oldest_step(benchmark, &round));
         ended++;
         const double passed_s = yk_clock_now_s() - began_s;
         over = over || (passed_s > seconds && ended >= MIN_STEPS);
@@ -137,7 +137,7 @@ static yk_status add_facts(struct yk_profiler *profiler, const struct kinds *kin
                             .versions = versions},
         };
         if (row.measurement.value > 0) {
-            YK_TRY(yk_profiler_add_fact(profiler, &row));
+            YK_TRY(yk_profiler_add_fact_row(profiler, &row));
         }
     }
     return YK_OK;
@@ -152,7 +152,7 @@ static yk_status measure(struct yk_profiler *profiler, const struct kinds *kinds
     for (int32_t repeat = 0; repeat < REPEATS; repeat++) {
         for (int32_t kind = -1; kind < kinds->count; kind++) {
             bool stops = false;
-            YK_TRY(yk_profiler_is_stopped(profiler, &stops));
+            YK_TRY(yk_profiler_should_stop(profiler, &stops));
             if (stops) {
                 return YK_OK;
             }
@@ -170,7 +170,7 @@ yk_status yk_idle_speedup_measure(struct yk_profiler *profiler, struct yk_benchm
     struct kinds kinds;
     bool known = false;
     struct yk_timings timings[2] = {{0}, {0}}; /* alone, all at work */
-    YK_TRY(yk_idle_speedup_is_known(profiler, &known));
+    YK_TRY(yk_idle_speedup_can_be_skipped(profiler, &known));
     if (known) {
         return YK_OK;
     }

@@ -27,8 +27,8 @@ static const double min_shared = 0.1;
 /* Of a step, how much messages must have met. */
 static const double min_overlap = 0.25;
 
-double yk_slowdown_compute_factor(struct yk_slowdown_interval compute, double alone_s,
-                                  struct yk_slowdown_interval messages)
+double yk_slowdown_of_overlapped_compute(struct yk_slowdown_interval compute, double alone_s,
+                                         struct yk_slowdown_interval messages)
 {
     const double shared_s =
         fmin(compute.end_s, messages.end_s) - fmax(compute.begin_s, messages.begin_s);
@@ -41,13 +41,14 @@ double yk_slowdown_compute_factor(struct yk_slowdown_interval compute, double al
     return fmax(shared_s / done_s, 1);
 }
 
-bool yk_slowdown_is_significant(double overlap_s, double step_s)
+bool yk_slowdown_is_overlap_long_enough(double overlap_s, double step_s)
 {
     return overlap_s >= min_overlap * step_s;
 }
 
-double yk_slowdown_mean_message_s(struct yk_slowdown_interval compute, const double *begin_s,
-                                  const double *end_s, int32_t count)
+double yk_slowdown_mean_overlapped_message_s(struct yk_slowdown_interval compute,
+                                             const double *begin_s, const double *end_s,
+                                             int32_t count)
 {
     double sum_s = 0;
     int32_t inside = 0;
@@ -101,12 +102,12 @@ static yk_status is_known(const struct yk_profiler *profiler, const char *link, 
     return YK_OK;
 }
 
-yk_status yk_slowdown_pairs_find(const struct yk_profiler *profiler, struct yk_arena *arena,
-                                 struct yk_slowdown_pairs *out)
+yk_status yk_slowdown_rank_pairs_choose(const struct yk_profiler *profiler, struct yk_arena *arena,
+                                        struct yk_slowdown_rank_pairs *out)
 {
     int32_t count = 0;
-    *out = (struct yk_slowdown_pairs){.all_known = true};
-    YK_TRY(yk_link_groups_list(profiler->request->cluster, arena, &out->groups, &count));
+    *out = (struct yk_slowdown_rank_pairs){.all_known = true};
+    YK_TRY(yk_measured_rank_groups_list(profiler->request->cluster, arena, &out->groups, &count));
     while (out->count < count && out->count < YK_SLOWDOWN_MAX_PAIRS &&
            out->groups[out->count].count == 2) {
         bool known = false;
@@ -134,19 +135,19 @@ static yk_status add(struct yk_profiler *profiler, const struct yk_device *devic
                         .samples = (int64_t)numbers[2],
                         .versions = profiler->request->versions},
     };
-    if (!yk_profile_key_device(device, NULL, subject) || !(numbers[0] >= 1)) {
+    if (!yk_profile_key_format_device(device, NULL, subject) || !(numbers[0] >= 1)) {
         return YK_OK;
     }
     const struct yk_profiler_fact_row *earlier = yk_profiler_find_fact_row(profiler, &row.fact);
     if (earlier) { /* of another pair: the worse counts */
         row.measurement.value = fmax(earlier->measurement.value, numbers[0]);
     }
-    return yk_profiler_add_fact(profiler, &row);
+    return yk_profiler_add_fact_row(profiler, &row);
 }
 
-yk_status yk_slowdown_pairs_add_devices(struct yk_profiler *profiler,
-                                        const struct yk_link_group *pair,
-                                        const struct yk_profile_measurement *own)
+yk_status yk_slowdown_rank_pairs_add_device_facts(struct yk_profiler *profiler,
+                                                  const struct yk_measured_rank_group *pair,
+                                                  const struct yk_profile_measurement *own)
 {
     const struct yk_communicator *ranks = profiler->team->host_communicator;
     double numbers[PAIR][NUMBERS] = {{0}};
@@ -182,11 +183,11 @@ struct round {
 struct run {
     struct yk_arena *arena;
     struct yk_profiler *profiler;
-    const struct yk_measure_team *team;
+    const struct yk_measuring_ranks *team;
     const struct yk_profiler_request *request;
     struct yk_benchmark *benchmark;
     const struct yk_op_list *list;
-    const struct yk_link_group *group;
+    const struct yk_measured_rank_group *group;
     struct yk_comm_benchmark *exchanges;
     int64_t message_bytes;
     int32_t row; /* messages */
@@ -215,8 +216,8 @@ static struct yk_slowdown_interval span_of(const struct run *run,
 
 static yk_status enqueue_row(struct run *run)
 {
-    return yk_comm_benchmark_enqueue_series(run->exchanges, YK_COMM_BENCHMARK_ALL_REDUCE,
-                                            run->message_bytes, run->row);
+    return yk_comm_benchmark_enqueue_messages(run->exchanges, YK_COMM_BENCHMARK_ALL_REDUCE,
+                                              run->message_bytes, run->row);
 }
 
 /* As many messages as take about as long as the step. */
@@ -227,12 +228,12 @@ static yk_status find_row(struct run *run)
     for (int i = 0; i < WARM_UP_STEPS; i++) {
         YK_TRY(yk_comm_benchmark_measure_message(run->exchanges, YK_COMM_BENCHMARK_ALL_REDUCE,
                                                  run->message_bytes, &alone_s));
-        YK_TRY(yk_benchmark_begin_step(run->benchmark));
-        YK_TRY(yk_benchmark_end_step(run->benchmark, &round));
+        YK_TRY(yk_benchmark_enqueue_step(run->benchmark));
+        YK_TRY(yk_benchmark_wait_for_oldest_step(run->benchmark, &round));
     }
     const struct yk_slowdown_interval span = span_of(run, round);
     double row = (span.end_s - span.begin_s) / alone_s;
-    YK_TRY(yk_measure_team_max(run->team, row, &row));
+    YK_TRY(yk_measuring_ranks_all_reduce_max(run->team, row, &row));
     run->row = row < 2                              ? 2
                : row < YK_COMM_BENCHMARK_MAX_SERIES ? (int32_t)row
                                                     : YK_COMM_BENCHMARK_MAX_SERIES;
@@ -246,11 +247,11 @@ static yk_status step(struct run *run, bool with_messages,
 {
     YK_TRY(yk_host_collective_barrier(run->team->host_communicator));
     const struct yk_timings_cpu_usage since = {yk_clock_now_s(), yk_timings_process_cpu_s()};
-    YK_TRY(yk_benchmark_begin_step(run->benchmark));
+    YK_TRY(yk_benchmark_enqueue_step(run->benchmark));
     if (with_messages) {
         YK_TRY(enqueue_row(run));
     }
-    YK_TRY(yk_benchmark_end_step(run->benchmark, out));
+    YK_TRY(yk_benchmark_wait_for_oldest_step(run->benchmark, out));
     *out_round = (struct yk_timings_cpu_usage){yk_clock_now_s() - since.passed_s,
                                                yk_timings_process_cpu_s() - since.computed_s};
     return YK_OK;
@@ -258,7 +259,7 @@ static yk_status step(struct run *run, bool with_messages,
 
 static yk_status read_row(struct run *run, struct yk_slowdown_interval *out)
 {
-    YK_TRY(yk_comm_benchmark_read_series(run->exchanges, run->begin_s, run->end_s));
+    YK_TRY(yk_comm_benchmark_read_message_times(run->exchanges, run->begin_s, run->end_s));
     *out = (struct yk_slowdown_interval){run->begin_s[0], run->end_s[run->row - 1]};
     return YK_OK;
 }
@@ -287,8 +288,8 @@ static yk_status run_round(struct run *run)
         round->overlap = (struct yk_slowdown_interval){step_made->begin_s[round->first],
                                                        step_made->end_s[round->last]};
     }
-    round->message_s =
-        yk_slowdown_mean_message_s(span_of(run, step_made), run->begin_s, run->end_s, run->row);
+    round->message_s = yk_slowdown_mean_overlapped_message_s(span_of(run, step_made), run->begin_s,
+                                                             run->end_s, run->row);
     run->round_count++;
     return YK_OK;
 }
@@ -300,8 +301,8 @@ static yk_status run_rounds(struct run *run, double seconds)
     while (run->round_count < MAX_ROUNDS) {
         bool stops = false;
         double passed_s = 0;
-        YK_TRY(yk_measure_team_max(run->team, yk_clock_now_s() - began_s, &passed_s));
-        YK_TRY(yk_profiler_is_stopped(run->profiler, &stops));
+        YK_TRY(yk_measuring_ranks_all_reduce_max(run->team, yk_clock_now_s() - began_s, &passed_s));
+        YK_TRY(yk_profiler_should_stop(run->profiler, &stops));
         if (stops || (run->round_count >= MIN_ROUNDS && passed_s > seconds)) {
             break;
         }
@@ -321,7 +322,7 @@ static double alone_s(const struct run *run, const bool *undisturbed, int32_t fi
             seconds[count++] = round->alone_end_s[last] - round->alone_begin_s[first];
         }
     }
-    return yk_timings_median(seconds, count);
+    return yk_timings_median_of_numbers(seconds, count);
 }
 
 /* All of a step alone. */
@@ -344,7 +345,7 @@ static double message_alone_s(const struct run *run)
     for (int32_t i = 0; i < run->round_count; i++) {
         seconds[i] = run->sweep[i].message_alone_s;
     }
-    return yk_timings_median(seconds, run->round_count);
+    return yk_timings_median_of_numbers(seconds, run->round_count);
 }
 
 /* A device of its own is disturbed by nobody, whatever its rank got of the host's cores: there all
@@ -352,9 +353,9 @@ static double message_alone_s(const struct run *run)
 static void choose_undisturbed(const struct run *run, const struct yk_timings_cpu_usage *rounds,
                                bool *out)
 {
-    const bool shares = yk_measure_team_uses_host_cores(run->team);
-    yk_timings_choose_undisturbed(rounds, run->round_count,
-                                  shares ? MIN_UNDISTURBED : run->round_count, out);
+    const bool shares = yk_measuring_ranks_compute_on_cpu(run->team);
+    yk_timings_mark_undisturbed_runs(rounds, run->round_count,
+                                     shares ? MIN_UNDISTURBED : run->round_count, out);
 }
 
 static yk_status compare(struct run *run)
@@ -371,8 +372,9 @@ static yk_status compare(struct run *run)
             continue;
         }
         const double met_s = alone_s(run, alone, round->first, round->last);
-        const double compute = yk_slowdown_compute_factor(round->overlap, met_s, round->messages);
-        if (!isnan(compute) && yk_slowdown_is_significant(met_s, step_s)) {
+        const double compute =
+            yk_slowdown_of_overlapped_compute(round->overlap, met_s, round->messages);
+        if (!isnan(compute) && yk_slowdown_is_overlap_long_enough(met_s, step_s)) {
             YK_TRY(yk_timings_add(&run->compute, compute));
         }
         if (!isnan(round->message_s)) {
@@ -395,7 +397,7 @@ static yk_status add_fact(const struct run *run, struct yk_timings *timings, con
     const struct yk_profiler_fact_row fact = {.fact = {run->group->link, name},
                                               .measurement = step_made};
     return step_made.value >= 1 && run->round_count >= MIN_ROUNDS
-               ? yk_profiler_add_fact(run->profiler, &fact)
+               ? yk_profiler_add_fact_row(run->profiler, &fact)
                : YK_OK;
 }
 
@@ -414,11 +416,11 @@ static yk_status measure_group(struct run *run, double seconds)
     }
     YK_IF_OK(add_fact(run, &run->compute, YK_PROFILE_FACT_COMPUTE_SLOWDOWN));
     YK_IF_OK(add_fact(run, &run->message, YK_PROFILE_FACT_MESSAGE_SLOWDOWN));
-    if (status == YK_OK && !yk_measure_team_uses_host_cores(run->team)) {
+    if (status == YK_OK && !yk_measuring_ranks_compute_on_cpu(run->team)) {
         const struct yk_profile_measurement own =
             yk_timings_summarize(&run->compute, run->request->versions);
         status = run->round_count >= MIN_ROUNDS
-                     ? yk_slowdown_pairs_add_devices(run->profiler, run->group, &own)
+                     ? yk_slowdown_rank_pairs_add_device_facts(run->profiler, run->group, &own)
                      : YK_OK;
     }
     yk_timings_free(&run->compute);
@@ -431,8 +433,8 @@ static yk_status measure_group(struct run *run, double seconds)
 
 static yk_status measure(struct run *run)
 {
-    struct yk_slowdown_pairs pairs;
-    YK_TRY(yk_slowdown_pairs_find(run->profiler, run->arena, &pairs));
+    struct yk_slowdown_rank_pairs pairs;
+    YK_TRY(yk_slowdown_rank_pairs_choose(run->profiler, run->arena, &pairs));
     for (int32_t i = 0; i < MAX_ROUNDS; i++) {
         YK_TRY_NEW(run->arena, run->sweep[i].alone_begin_s, run->list->op_count);
         YK_TRY_NEW(run->arena, run->sweep[i].alone_end_s, run->list->op_count);
@@ -449,14 +451,14 @@ static yk_status measure(struct run *run)
 yk_status yk_slowdown_measure(struct yk_profiler *profiler, struct yk_benchmark *benchmark)
 {
     struct run *run = NULL;
-    YK_TRY_NEW_WITH_ARENA(run);
+    YK_TRY_NEW_WITH_OWN_ARENA(run);
     run->profiler = profiler;
     run->team = profiler->team;
     run->request = profiler->request;
     run->benchmark = benchmark;
-    run->list = &yk_benchmark_program(benchmark)->ranks[0];
+    run->list = &yk_benchmark_get_program(benchmark)->ranks[0];
     run->message_bytes =
-        yk_measure_team_uses_host_cores(run->team) ? MESSAGE_BYTES : DEVICE_MESSAGE_BYTES;
+        yk_measuring_ranks_compute_on_cpu(run->team) ? MESSAGE_BYTES : DEVICE_MESSAGE_BYTES;
     const yk_status status = measure(run);
     yk_arena_destroy(run->arena);
     return status;
@@ -472,7 +474,7 @@ enum {
 static const double longest_s = 0.15;
 
 /* With all ranks at work, that of the slowest. */
-static yk_status time_step(const struct yk_measure_team *team, struct yk_benchmark *benchmark,
+static yk_status time_step(const struct yk_measuring_ranks *team, struct yk_benchmark *benchmark,
                            double *out_s)
 {
     double own_s = 0;
@@ -480,18 +482,18 @@ static yk_status time_step(const struct yk_measure_team *team, struct yk_benchma
         const struct yk_benchmark_step_times *round = NULL;
         YK_TRY(yk_host_collective_barrier(team->host_communicator));
         const double began_s = yk_clock_now_s();
-        YK_TRY(yk_benchmark_begin_step(benchmark));
-        YK_TRY(yk_benchmark_end_step(benchmark, &round));
+        YK_TRY(yk_benchmark_enqueue_step(benchmark));
+        YK_TRY(yk_benchmark_wait_for_oldest_step(benchmark, &round));
         own_s = yk_clock_now_s() - began_s;
     }
-    return yk_measure_team_max(team, own_s, out_s);
+    return yk_measuring_ranks_all_reduce_max(team, own_s, out_s);
 }
 
-yk_status yk_slowdown_choose_batch(const struct yk_measure_team *team, struct yk_batch_sweep *sweep,
-                                   int32_t batch_count, int32_t *out)
+yk_status yk_slowdown_choose_batch(const struct yk_measuring_ranks *team,
+                                   struct yk_batch_sweep *sweep, int32_t batch_count, int32_t *out)
 {
     const int32_t max = batch_count - 1;
-    const int32_t min = yk_measure_team_uses_host_cores(team) ? max : max / 2;
+    const int32_t min = yk_measuring_ranks_compute_on_cpu(team) ? max : max / 2;
     double step_s = INFINITY;
     *out = max;
     while (*out > min) {

@@ -15,7 +15,7 @@
 #include "base/status.h"
 #include "measure/benchmark/batch_sweep.h"
 #include "measure/benchmark/benchmark.h"
-#include "measure/profiler/link_groups.h"
+#include "measure/profiler/measured_rank_groups.h"
 #include "measure/profiler/profiler.h"
 
 struct yk_slowdown_interval {
@@ -25,18 +25,19 @@ struct yk_slowdown_interval {
 
 /* Returns the slowdown factor of computation during the overlap. `alone_s` is the time of the same
  * computation without messages. Returns NAN if the overlap is too short. */
-double yk_slowdown_compute_factor(struct yk_slowdown_interval compute, double alone_s,
-                                  struct yk_slowdown_interval messages);
+double yk_slowdown_of_overlapped_compute(struct yk_slowdown_interval compute, double alone_s,
+                                         struct yk_slowdown_interval messages);
 
 /* Returns whether the overlapped ops are a large enough fraction of the step for a measurement.
  * `overlap_s` is the time that these ops take alone, and `step_s` is the time of the step. If the
  * overlap were short and at the end of a step, waiting for the host would look like a slowdown. */
-bool yk_slowdown_is_significant(double overlap_s, double step_s);
+bool yk_slowdown_is_overlap_long_enough(double overlap_s, double step_s);
 
 /* Returns the mean time of the messages that begin and end during the computation; NAN if there are
  * none. */
-double yk_slowdown_mean_message_s(struct yk_slowdown_interval compute, const double *begin_s,
-                                  const double *end_s, int32_t count);
+double yk_slowdown_mean_overlapped_message_s(struct yk_slowdown_interval compute,
+                                             const double *begin_s, const double *end_s,
+                                             int32_t count);
 
 /* Finds the first and the last compute op that overlap with the messages. Returns false if no
  * compute op does. */
@@ -54,30 +55,32 @@ yk_status yk_slowdown_measure(struct yk_profiler *profiler,
  * index. It is the largest batch size, as in training, because updates and kernel launches dominate
  * the time of small batches. On other devices than CPUs, if a step of the largest batch takes long,
  * a smaller batch size from the upper half is chosen. */
-yk_status yk_slowdown_choose_batch(const struct yk_measure_team *team, struct yk_batch_sweep *sweep,
-                                   int32_t batch_count, int32_t *out) YK_MUST_USE;
+yk_status yk_slowdown_choose_batch(const struct yk_measuring_ranks *team,
+                                   struct yk_batch_sweep *sweep, int32_t batch_count,
+                                   int32_t *out) YK_MUST_USE;
 
 enum {
     YK_SLOWDOWN_MAX_PAIRS = 4, /* limits the total time of the measurement */
 };
 
 /* One pair of ranks for every kind of link. */
-struct yk_slowdown_pairs {
-    struct yk_link_group *groups; /* (count) the pairs; in the arena */
+struct yk_slowdown_rank_pairs {
+    struct yk_measured_rank_group *groups; /* (count) the pairs; in the arena */
     int32_t count;
     double known[YK_SLOWDOWN_MAX_PAIRS]; /* greater than 0: the profile has both slowdowns */
     bool all_known;
 };
 
 /* Chooses the pairs, and finds those whose slowdowns are already in the profile. */
-yk_status yk_slowdown_pairs_find(const struct yk_profiler *profiler, struct yk_arena *arena,
-                                 struct yk_slowdown_pairs *out) YK_MUST_USE;
+yk_status yk_slowdown_rank_pairs_choose(const struct yk_profiler *profiler, struct yk_arena *arena,
+                                        struct yk_slowdown_rank_pairs *out) YK_MUST_USE;
 
 /* Adds the slowdown of computation of each device of the pair to the profile, because messages slow
  * a small GPU more than a large one. `own` is the measurement of this rank; on ranks outside the
  * pair it has no samples. If a device is in several pairs, the largest slowdown is used. */
-yk_status yk_slowdown_pairs_add_devices(struct yk_profiler *profiler,
-                                        const struct yk_link_group *pair,
+yk_status
+yk_slowdown_rank_pairs_add_device_facts(struct yk_profiler *profiler,
+                                        const struct yk_measured_rank_group *pair,
                                         const struct yk_profile_measurement *own) YK_MUST_USE;
 
 /* ---- idle_speedup.c ---- */
@@ -97,7 +100,7 @@ double yk_idle_speedup_time_ratio(double alone_s, double with_others_s);
 /* Sets `*out` to whether nothing needs to be measured. This is so if there is only one rank, if the
  * devices are CPUs, or if the profile has the ratio of all device types and request->remeasure is
  * false. */
-yk_status yk_idle_speedup_is_known(const struct yk_profiler *profiler, bool *out) YK_MUST_USE;
+yk_status yk_idle_speedup_can_be_skipped(const struct yk_profiler *profiler, bool *out) YK_MUST_USE;
 
 /* Measures the ratio for every type of device that has its own memory, unless it is known. The
  * memory of `benchmark` must be allocated. */

@@ -103,7 +103,7 @@ static void carve(struct yk_inference *inference, struct yk_bump_allocator *allo
     inference->loss = yk_bump_allocate(allocator, 1, sizeof(double));
     inference->wide = yk_bump_allocate(allocator,
                                        (max->last_only ? max->samples : 1) *
-                                           yk_model_config_target_vocabulary(net->config),
+                                           yk_model_config_target_vocabulary_size(net->config),
                                        sizeof(float));
     inference->streams[0] = yk_bump_allocate(allocator, larger * C, size);
     inference->streams[1] = yk_bump_allocate(allocator, larger * C, size);
@@ -144,7 +144,7 @@ yk_status yk_inference_create_in_memory(const struct yk_parameter_store *store,
 {
     struct yk_inference *inference = NULL;
     struct yk_bump_allocator allocator = {.base = memory};
-    YK_TRY_NEW_WITH_ARENA(inference);
+    YK_TRY_NEW_WITH_OWN_ARENA(inference);
     inference->store = store;
     inference->max = *max;
     carve(inference, &allocator);
@@ -334,9 +334,9 @@ static yk_status download(const struct yk_inference *inference, int64_t row, int
 {
     const struct yk_device_context *context = &inference->store->context;
     const struct yk_net *net = inference->store->net;
-    const int64_t V = yk_model_config_target_vocabulary(net->config);
+    const int64_t V = yk_model_config_target_vocabulary_size(net->config);
     const enum yk_precision type = net->layers[net->layer_count - 1].precision;
-    const int64_t stride = yk_model_config_logit_stride(V) * yk_precision_bytes(type);
+    const int64_t stride = yk_model_config_logit_row_stride(V) * yk_precision_bytes(type);
     for (int64_t i = 0; i < rows; i++) {
         context->backend->cast(context->lane,
                                &(struct yk_cast_op){

@@ -2,37 +2,37 @@
 
 #include <math.h>
 
-static int64_t query_width(const struct yk_attention_shape *shape)
+static int64_t query_width(const struct yk_attention_config *shape)
 {
     return shape->heads * shape->head_size;
 }
 
-static int64_t key_width(const struct yk_attention_shape *shape)
+static int64_t key_width(const struct yk_attention_config *shape)
 {
     return shape->kv_heads * shape->head_size;
 }
 
-static bool is_cross(const struct yk_attention_shape *shape)
+static bool is_cross(const struct yk_attention_config *shape)
 {
     return shape->memory >= 0;
 }
 
 /* The width of a row of `q`. */
-static int64_t query_row_width(const struct yk_attention_shape *shape)
+static int64_t query_row_width(const struct yk_attention_config *shape)
 {
     return query_width(shape) + (is_cross(shape) ? 0 : 2 * key_width(shape));
 }
 
 void yk_attention_allocate_saved(const struct yk_net *net, int32_t layer,
-                                 const struct yk_attention_shape *shape,
+                                 const struct yk_attention_config *shape,
                                  const struct yk_batch_shape *batch,
                                  struct yk_bump_allocator *allocator,
-                                 struct yk_attention_saved *out)
+                                 struct yk_attention_saved_activations *out)
 {
     const size_t size = (size_t)yk_precision_bytes(net->workload.precision);
     const int64_t rows = batch->samples * batch->sequence;
     const int64_t memory = batch->samples * batch->memory;
-    *out = (struct yk_attention_saved){0};
+    *out = (struct yk_attention_saved_activations){0};
     out->q = yk_bump_allocate(allocator, rows * query_row_width(shape), size);
     out->attended = yk_bump_allocate(allocator, rows * query_width(shape), size);
     out->inner_q = yk_projection_allocate_lora_inner(net, layer, shape->queries, rows, allocator);
@@ -59,7 +59,7 @@ struct keys {
 };
 
 static struct keys find_keys(const struct yk_layer_pass *pass,
-                             const struct yk_attention_shape *shape, void *q, void *kv)
+                             const struct yk_attention_config *shape, void *q, void *kv)
 {
     void *k = is_cross(shape) ? kv : head(q, query_width(shape), pass);
     return (struct keys){
@@ -70,8 +70,8 @@ static struct keys find_keys(const struct yk_layer_pass *pass,
 }
 
 static struct yk_attention_op attend_op(const struct yk_layer_pass *pass,
-                                        const struct yk_attention_shape *shape,
-                                        const struct yk_attention_saved *saved)
+                                        const struct yk_attention_config *shape,
+                                        const struct yk_attention_saved_activations *saved)
 {
     const struct keys keys = find_keys(pass, shape, saved->q, saved->kv);
     return (struct yk_attention_op){
@@ -94,12 +94,12 @@ static struct yk_attention_op attend_op(const struct yk_layer_pass *pass,
         .scale = (float)(1 / sqrt((double)shape->head_size)),
         .causal = shape->causal,
         .lengths = shape->measured ? pass->lengths : NULL,
-        .dropout = yk_layer_pass_dropout(pass, shape->drop_attention),
+        .dropout = yk_layer_pass_dropout_options(pass, shape->drop_attention),
     };
 }
 
 /* Queries and keys are adjacent, so one op rotates both. */
-static void rotate(const struct yk_layer_pass *pass, const struct yk_attention_shape *shape,
+static void rotate(const struct yk_layer_pass *pass, const struct yk_attention_config *shape,
                    void *q, bool back)
 {
     if (pass->net->config->rope_theta == 0) {
@@ -118,9 +118,9 @@ static void rotate(const struct yk_layer_pass *pass, const struct yk_attention_s
                                                      });
 }
 
-void yk_attention_forward(const struct yk_layer_pass *pass, const struct yk_attention_shape *shape,
-                          const struct yk_attention_saved *saved, const void *x, const void *stream,
-                          void *weights, void *to)
+void yk_attention_forward(const struct yk_layer_pass *pass, const struct yk_attention_config *shape,
+                          const struct yk_attention_saved_activations *saved, const void *x,
+                          const void *stream, void *weights, void *to)
 {
     const struct yk_attention_op attend = attend_op(pass, shape, saved);
     yk_projection_forward(pass, shape->queries,
@@ -144,14 +144,14 @@ void yk_attention_forward(const struct yk_layer_pass *pass, const struct yk_atte
     }
     rotate(pass, shape, saved->q, false);
     pass->store->context.backend->attention(pass->lane, &attend);
-    yk_residual_add_projection(pass, shape->out, shape->drop_out, saved->attended, stream,
-                               saved->inner_out, weights, to);
+    yk_residual_add_projection_output(pass, shape->out, shape->drop_out, saved->attended, stream,
+                                      saved->inner_out, weights, to);
 }
 
 /* Computes the gradient of the memory from those of keys and values. */
 static void memory_backward(const struct yk_layer_pass *pass,
-                            const struct yk_attention_shape *shape,
-                            const struct yk_attention_saved *saved,
+                            const struct yk_attention_config *shape,
+                            const struct yk_attention_saved_activations *saved,
                             const struct yk_backward_workspace *workspace)
 {
     yk_projection_backward(pass, shape->memory,
@@ -167,8 +167,9 @@ static void memory_backward(const struct yk_layer_pass *pass,
                            });
 }
 
-void yk_attention_backward(const struct yk_layer_pass *pass, const struct yk_attention_shape *shape,
-                           const struct yk_attention_saved *saved,
+void yk_attention_backward(const struct yk_layer_pass *pass,
+                           const struct yk_attention_config *shape,
+                           const struct yk_attention_saved_activations *saved,
                            const struct yk_backward_workspace *workspace, const void *x,
                            const void *gradient, const void *add, void *dx)
 {

@@ -17,7 +17,7 @@ enum {
     YK_ATTENTION_PROJECTION_END,
 };
 
-struct yk_attention_shape {
+struct yk_attention_config {
     int32_t queries; /* number of the projection of the queries; in self-attention, it also computes
                         keys and values */
     int32_t memory;  /* number of the projection of keys and values in cross-attention; −1 means:
@@ -33,7 +33,7 @@ struct yk_attention_shape {
 };
 
 /* Activations that the forward pass saves for the backward pass, in addition to the input. */
-struct yk_attention_saved {
+struct yk_attention_saved_activations {
     void *q;        /* (rows, Q + 2K) after rotary positions; in cross-attention, (rows, Q) */
     void *kv;       /* (B·S, 2K) keys and values of cross-attention; otherwise NULL */
     void *attended; /* (rows, Q) input of the output projection */
@@ -44,21 +44,22 @@ struct yk_attention_saved {
 };
 
 void yk_attention_allocate_saved(const struct yk_net *net, int32_t layer,
-                                 const struct yk_attention_shape *shape,
+                                 const struct yk_attention_config *shape,
                                  const struct yk_batch_shape *batch,
                                  struct yk_bump_allocator *allocator,
-                                 struct yk_attention_saved *out);
+                                 struct yk_attention_saved_activations *out);
 
 /* Computes to = stream + attention(x). `weights` is memory for dequantised weights. */
-void yk_attention_forward(const struct yk_layer_pass *pass, const struct yk_attention_shape *shape,
-                          const struct yk_attention_saved *saved, const void *x, const void *stream,
-                          void *weights, void *to);
+void yk_attention_forward(const struct yk_layer_pass *pass, const struct yk_attention_config *shape,
+                          const struct yk_attention_saved_activations *saved, const void *x,
+                          const void *stream, void *weights, void *to);
 
 /* Computes dx = add + the gradient of x, where `gradient` is the gradient of `to`. Also computes
  * the gradient of the memory. `add` and `dx` may equal `gradient`; `dx` may equal
  * workspace->narrow. */
-void yk_attention_backward(const struct yk_layer_pass *pass, const struct yk_attention_shape *shape,
-                           const struct yk_attention_saved *saved,
+void yk_attention_backward(const struct yk_layer_pass *pass,
+                           const struct yk_attention_config *shape,
+                           const struct yk_attention_saved_activations *saved,
                            const struct yk_backward_workspace *workspace, const void *x,
                            const void *gradient, const void *add, void *dx);
 

@@ -81,11 +81,11 @@ static const struct yk_block_spec bert_block = {
 static const struct yk_block_spec encoder_block = {MARIAN_NAMES, .encoder = true};
 static const struct yk_block_spec decoder_block = {MARIAN_NAMES, .causal = true, .cross = true};
 
-static struct yk_attention_shape attention_shape(const struct yk_model_config *config,
-                                                 const struct yk_block_spec *block, bool cross)
+static struct yk_attention_config attention_shape(const struct yk_model_config *config,
+                                                  const struct yk_block_spec *block, bool cross)
 {
     const bool causal = block->causal && !cross;
-    return (struct yk_attention_shape){
+    return (struct yk_attention_config){
         .queries = cross ? CROSS_Q : YK_ATTENTION_PROJECTION_QKV,
         .memory = cross ? CROSS_KV : -1,
         .out = cross ? CROSS_OUT : YK_ATTENTION_PROJECTION_OUT,
@@ -116,7 +116,7 @@ static void list(struct yk_parameter_list *parameters)
 {
     const struct yk_model_config *config = parameters->config;
     const struct yk_block_spec *block = parameters->kind->block;
-    const struct yk_attention_shape shape = attention_shape(config, block, false);
+    const struct yk_attention_config shape = attention_shape(config, block, false);
     const int64_t C = config->width;
     const int64_t F = block->encoder ? config->encoder_inner : config->feed_forward_width;
     const int64_t Q = shape.heads * shape.head_size;
@@ -154,9 +154,9 @@ static void list(struct yk_parameter_list *parameters)
 /* A sublayer with the activations that forward saves for backward, in addition to its input. */
 struct sublayer {
     enum sublayer_kind kind;
-    struct yk_attention_shape shape;
-    struct yk_attention_saved attention;
-    struct yk_mlp_saved mlp;
+    struct yk_attention_config shape;
+    struct yk_attention_saved_activations attention;
+    struct yk_mlp_saved_activations mlp;
     struct yk_norm norm;
     void *sum;    /* (rows, C) x + f; NULL for the last sublayer if that is the layer's output */
     void *normed; /* (rows, C) output of the norm; NULL as for `sum` */
@@ -190,7 +190,7 @@ static void allocate_saved(const struct yk_net *net, int32_t layer,
             yk_attention_allocate_saved(net, layer, &sublayer->shape, batch, allocator,
                                         &sublayer->attention);
         }
-        sublayer->norm = yk_norm_allocate(net, norm_weight, type, rows, allocator);
+        sublayer->norm = yk_norm_allocate_statistics(net, norm_weight, type, rows, allocator);
         if (!last || net->config->post_norm) {
             sublayer->sum = yk_bump_allocate(allocator, numbers, size);
         }
@@ -211,7 +211,7 @@ static struct forward_workspace allocate_forward(const struct yk_net *net, int32
                                                  int64_t rows, struct yk_bump_allocator *allocator)
 {
     struct forward_workspace workspace = {
-        .weights = yk_projection_allocate_dequantised(net, layer, allocator)};
+        .weights = yk_projection_allocate_dequantised_weights(net, layer, allocator)};
     if (net->config->post_norm) {
         workspace.output = yk_bump_allocate(allocator, rows * net->config->width,
                                             (size_t)yk_precision_bytes(net->workload.precision));
@@ -232,7 +232,7 @@ static void allocate_backward(const struct yk_net *net, int32_t layer,
         .narrow = yk_number_max(net->config->width, projections[YK_ATTENTION_PROJECTION_OUT].in),
         .memory = at->kind->block->cross ? projections[CROSS_KV].out : 0,
     };
-    yk_residual_allocate_workspace(net, layer, batch, &widths, allocator, out);
+    yk_residual_allocate_backward_workspace(net, layer, batch, &widths, allocator, out);
 }
 
 static void measure(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *batch,

@@ -49,10 +49,10 @@ static void list(struct yk_parameter_list *parameters)
         list_unshared(parameters);
         return;
     }
-    yk_parameter_list_add_embedding(parameters, modules[0],
-                                    parameters->decodes ? yk_model_config_target_vocabulary(config)
-                                                        : config->vocabulary,
-                                    config->width);
+    yk_parameter_list_add_embedding(
+        parameters, modules[0],
+        parameters->decodes ? yk_model_config_target_vocabulary_size(config) : config->vocabulary,
+        config->width);
     if (has_positions(config)) {
         yk_parameter_list_add_embedding(parameters, modules[1], config->positions, config->width);
     }
@@ -93,7 +93,7 @@ static struct saved allocate_saved(const struct yk_net *net, int32_t layer, int6
     return (struct saved){
         .sum = yk_bump_allocate(allocator, rows * net->config->width,
                                 (size_t)yk_precision_bytes(type)),
-        .norm = yk_norm_allocate(net, NORM, type, rows, allocator),
+        .norm = yk_norm_allocate_statistics(net, NORM, type, rows, allocator),
     };
 }
 
@@ -108,7 +108,7 @@ static void measure(const struct yk_net *net, int32_t layer, const struct yk_bat
 static int64_t vocabulary_of(const struct yk_layer_pass *pass)
 {
     const struct yk_model_config *config = pass->net->config;
-    return pass->net->layers[pass->layer].decodes ? yk_model_config_target_vocabulary(config)
+    return pass->net->layers[pass->layer].decodes ? yk_model_config_target_vocabulary_size(config)
                                                   : config->vocabulary;
 }
 
@@ -136,7 +136,7 @@ static void look_up(const struct yk_layer_pass *pass, const void *shift, void *o
             .shift = shift,
             .out = out,
             .scale = scale_of(config),
-            .table_type = yk_layer_pass_parameter_type(&owner, TOKENS),
+            .table_type = yk_layer_pass_parameter_precision(&owner, TOKENS),
             .out_type = pass->net->workload.precision,
         });
 }
@@ -175,7 +175,7 @@ static void forward(const struct yk_layer_pass *pass)
     } else {
         look_up(pass, NULL, pass->output);
     }
-    yk_residual_dropout_in_place(pass, YK_DROPOUT_EMBEDDING, pass->output);
+    yk_residual_apply_dropout_in_place(pass, YK_DROPOUT_EMBEDDING, pass->output);
 }
 
 static void segments_backward(const struct yk_layer_pass *pass)
@@ -202,7 +202,7 @@ static void backward(const struct yk_layer_pass *pass)
     if (!yk_layer_pass_parameter_gradient(&owner, TOKENS)) {
         return;
     }
-    yk_residual_dropout_in_place(pass, YK_DROPOUT_EMBEDDING, gradient);
+    yk_residual_apply_dropout_in_place(pass, YK_DROPOUT_EMBEDDING, gradient);
     if (saved.sum) {
         yk_norm_backward(pass, &saved.norm, saved.sum, gradient, NULL, gradient);
     }

@@ -15,18 +15,18 @@ enum {
 
 static int64_t vocabulary_of(const struct yk_net *net)
 {
-    return yk_model_config_target_vocabulary(net->config);
+    return yk_model_config_target_vocabulary_size(net->config);
 }
 
 static int64_t stride_of(const struct yk_net *net)
 {
-    return yk_model_config_logit_stride(vocabulary_of(net));
+    return yk_model_config_logit_row_stride(vocabulary_of(net));
 }
 
 /* What forward saves for backward. */
 struct saved {
-    void *logits;      /* (rows, V) with rows yk_model_config_logit_stride() apart; first, because
-                          callers read logits from the start of `saved` */
+    void *logits; /* (rows, V) with rows yk_model_config_logit_row_stride() apart; first, because
+                     callers read logits from the start of `saved` */
     void *transformed; /* (rows, C) before the activation; NULL for ReLU, which needs only its
                           output */
     void *active;      /* (rows, C) */
@@ -54,7 +54,8 @@ static struct saved allocate_saved(const struct yk_net *net, int32_t layer, int6
         saved.transformed = net->config->relu ? NULL : yk_bump_allocate(allocator, numbers, size);
         saved.active = yk_bump_allocate(allocator, numbers, size);
         saved.normed = yk_bump_allocate(allocator, numbers, size);
-        saved.norm = yk_norm_allocate(net, bias_of(net, layer) + 1, type, rows, allocator);
+        saved.norm =
+            yk_norm_allocate_statistics(net, bias_of(net, layer) + 1, type, rows, allocator);
     }
     return saved;
 }
@@ -109,13 +110,13 @@ static void forward_logits(const struct yk_layer_pass *pass, const struct saved 
         .c = saved->logits,
         .c_stride = stride_of(pass->net),
         .scale = 1,
-        .b_type = yk_layer_pass_parameter_type(&owner, 0),
+        .b_type = yk_layer_pass_parameter_precision(&owner, 0),
         .c_type = type,
     };
     op.a = logits_input(pass, saved, &op.a_type);
     if (bias >= 0) {
         op.bias = yk_layer_pass_parameter_weights(pass, bias);
-        op.bias_type = yk_layer_pass_parameter_type(pass, bias);
+        op.bias_type = yk_layer_pass_parameter_precision(pass, bias);
     }
     backend->matmul(pass->lane, &op);
     if (pass->targets) {
@@ -174,7 +175,7 @@ static void backward_logits(const struct yk_layer_pass *pass, const struct saved
         .c_stride = C,
         .scale = 1,
         .a_type = pass->net->layers[pass->layer].precision,
-        .b_type = yk_layer_pass_parameter_type(&owner, 0),
+        .b_type = yk_layer_pass_parameter_precision(&owner, 0),
         .c_type = x_type,
     };
     backend->matmul(pass->lane, &op);
@@ -195,7 +196,7 @@ static void backward_logits(const struct yk_layer_pass *pass, const struct saved
 static void list(struct yk_parameter_list *parameters)
 {
     const struct yk_model_config *config = parameters->config;
-    const int64_t V = yk_model_config_target_vocabulary(config);
+    const int64_t V = yk_model_config_target_vocabulary_size(config);
     if (!parameters->follows) {
         yk_parameter_list_add_embedding(parameters, parameters->modules[0], V, config->width);
     }
@@ -251,12 +252,12 @@ static void activation_backward(const struct yk_layer_pass *pass, const struct s
                         .c_stride = C,
                         .add = gradient,
                         .add_stride = C,
-                        .epilogue = yk_mlp_epilogue(pass->net->config, true),
+                        .epilogue = yk_mlp_activation_epilogue(pass->net->config, true),
                         .aux = saved->transformed ? saved->transformed : saved->active,
                         .aux_stride = C,
                         .scale = 0,
                         .a_type = saved->norm.type,
-                        .b_type = yk_layer_pass_parameter_type(pass, saved->norm.weight),
+                        .b_type = yk_layer_pass_parameter_precision(pass, saved->norm.weight),
                         .c_type = saved->norm.type,
                     });
 }
@@ -271,7 +272,7 @@ static void forward(const struct yk_layer_pass *pass)
                               &(struct yk_projection_forward_arguments){
                                   .x = pass->input,
                                   .y = saved.active,
-                                  .epilogue = yk_mlp_epilogue(pass->net->config, false),
+                                  .epilogue = yk_mlp_activation_epilogue(pass->net->config, false),
                                   .aux = saved.transformed,
                               });
         yk_norm_forward(pass, &saved.norm, saved.active, saved.normed);

@@ -48,7 +48,7 @@ struct yk_layer_pass {
     bool memory_added;     /* true: add to memory_gradient; false: overwrite memory_gradient */
 };
 
-static inline const struct yk_net_layer *yk_layer_pass_layer(const struct yk_layer_pass *pass)
+static inline const struct yk_net_layer *yk_layer_pass_get_layer(const struct yk_layer_pass *pass)
 {
     return &pass->net->layers[pass->layer];
 }
@@ -69,10 +69,12 @@ void *yk_layer_pass_parameter_weights(const struct yk_layer_pass *pass, int32_t 
 void *yk_layer_pass_parameter_gradient(const struct yk_layer_pass *pass, int32_t parameter);
 
 /* Returns the precision of a parameter that is not NF4. */
-enum yk_precision yk_layer_pass_parameter_type(const struct yk_layer_pass *pass, int32_t parameter);
+enum yk_precision yk_layer_pass_parameter_precision(const struct yk_layer_pass *pass,
+                                                    int32_t parameter);
 
 /* Returns the dropout at one of the layer's places (0 to 7, see enum yk_dropout_site): its rate,
  * and the seed and site that determine its random numbers. */
-struct yk_dropout_options yk_layer_pass_dropout(const struct yk_layer_pass *pass, uint64_t place);
+struct yk_dropout_options yk_layer_pass_dropout_options(const struct yk_layer_pass *pass,
+                                                        uint64_t place);
 
 #endif

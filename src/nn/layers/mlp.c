@@ -1,6 +1,7 @@
 #include "nn/layers/mlp.h"
 
-enum yk_epilogue yk_mlp_epilogue(const struct yk_model_config *config, bool backward)
+enum yk_matmul_epilogue yk_mlp_activation_epilogue(const struct yk_model_config *config,
+                                                   bool backward)
 {
     if (config->relu) {
         return backward ? YK_EPILOGUE_RELU_BACKWARD : YK_EPILOGUE_RELU;
@@ -15,7 +16,8 @@ enum yk_epilogue yk_mlp_epilogue(const struct yk_model_config *config, bool back
 }
 
 void yk_mlp_allocate_saved(const struct yk_net *net, int32_t layer, int64_t rows,
-                           struct yk_bump_allocator *allocator, struct yk_mlp_saved *out)
+                           struct yk_bump_allocator *allocator,
+                           struct yk_mlp_saved_activations *out)
 {
     const size_t size = (size_t)yk_precision_bytes(net->workload.precision);
     const struct yk_projection *up = &net->layers[layer].projections[YK_MLP_PROJECTION_UP];
@@ -33,7 +35,7 @@ static bool is_gated(const struct yk_layer_pass *pass)
     return pass->net->layers[pass->layer].projections[YK_MLP_PROJECTION_UP].parts == 2;
 }
 
-void yk_mlp_forward(const struct yk_layer_pass *pass, const struct yk_mlp_saved *saved,
+void yk_mlp_forward(const struct yk_layer_pass *pass, const struct yk_mlp_saved_activations *saved,
                     const void *x, const void *stream, void *weights, void *to)
 {
     const bool gated = is_gated(pass);
@@ -42,7 +44,8 @@ void yk_mlp_forward(const struct yk_layer_pass *pass, const struct yk_mlp_saved 
         &(struct yk_projection_forward_arguments){
             .x = x,
             .y = gated ? saved->up : saved->active,
-            .epilogue = gated ? YK_EPILOGUE_NONE : yk_mlp_epilogue(pass->net->config, false),
+            .epilogue =
+                gated ? YK_EPILOGUE_NONE : yk_mlp_activation_epilogue(pass->net->config, false),
             .aux = gated ? NULL : saved->up,
             .inner = saved->inner_up,
             .weights = weights,
@@ -58,8 +61,8 @@ void yk_mlp_forward(const struct yk_layer_pass *pass, const struct yk_mlp_saved 
                                              });
     }
     if (to) {
-        yk_residual_add_projection(pass, YK_MLP_PROJECTION_DOWN, YK_DROPOUT_DOWN, saved->active,
-                                   stream, saved->inner_down, weights, to);
+        yk_residual_add_projection_output(pass, YK_MLP_PROJECTION_DOWN, YK_DROPOUT_DOWN,
+                                          saved->active, stream, saved->inner_down, weights, to);
     } else if (saved->inner_down) {
         /* Backward needs only `inner` of the last projection. */
         yk_projection_recompute_lora_inner(pass, YK_MLP_PROJECTION_DOWN, saved->active,
@@ -67,19 +70,20 @@ void yk_mlp_forward(const struct yk_layer_pass *pass, const struct yk_mlp_saved 
     }
 }
 
-void yk_mlp_backward(const struct yk_layer_pass *pass, const struct yk_mlp_saved *saved,
+void yk_mlp_backward(const struct yk_layer_pass *pass, const struct yk_mlp_saved_activations *saved,
                      const struct yk_backward_workspace *workspace, const void *x,
                      const void *gradient, const void *add, void *dx)
 {
     const bool gated = is_gated(pass);
-    void *up_bias = gated ? NULL : yk_projection_bias_gradient(pass, YK_MLP_PROJECTION_UP);
+    void *up_bias = gated ? NULL : yk_projection_get_bias_gradient(pass, YK_MLP_PROJECTION_UP);
     yk_projection_backward(
         pass, YK_MLP_PROJECTION_DOWN,
         &(struct yk_projection_backward_arguments){
             .x = saved->active,
             .dy = yk_residual_dropout_backward(pass, YK_DROPOUT_DOWN, gradient, workspace->dropped),
             .dx = workspace->wide,
-            .epilogue = gated ? YK_EPILOGUE_NONE : yk_mlp_epilogue(pass->net->config, true),
+            .epilogue =
+                gated ? YK_EPILOGUE_NONE : yk_mlp_activation_epilogue(pass->net->config, true),
             .aux = gated       ? NULL
                    : saved->up ? saved->up
                                : saved->active,

@@ -2,8 +2,9 @@
 
 #include "nn/parameter_list.h"
 
-struct yk_norm yk_norm_allocate(const struct yk_net *net, int32_t weight, enum yk_precision type,
-                                int64_t rows, struct yk_bump_allocator *allocator)
+struct yk_norm yk_norm_allocate_statistics(const struct yk_net *net, int32_t weight,
+                                           enum yk_precision type, int64_t rows,
+                                           struct yk_bump_allocator *allocator)
 {
     return (struct yk_norm){
         .weight = weight,
@@ -30,7 +31,7 @@ void yk_norm_forward(const struct yk_layer_pass *pass, const struct yk_norm *nor
             .epsilon = (float)pass->net->config->norm_epsilon,
             .x_type = norm->type,
             .y_type = norm->type,
-            .weight_type = yk_layer_pass_parameter_type(pass, norm->weight),
+            .weight_type = yk_layer_pass_parameter_precision(pass, norm->weight),
         });
 }
 
@@ -53,7 +54,7 @@ void yk_norm_backward(const struct yk_layer_pass *pass, const struct yk_norm *no
             .rstd = norm->rstd,
             .x_type = norm->type,
             .y_type = norm->type,
-            .weight_type = yk_layer_pass_parameter_type(pass, norm->weight),
+            .weight_type = yk_layer_pass_parameter_precision(pass, norm->weight),
         });
 }
 
@@ -65,7 +66,7 @@ static void list(struct yk_parameter_list *parameters)
 static struct yk_norm carve(const struct yk_net *net, int64_t rows,
                             struct yk_bump_allocator *allocator)
 {
-    return yk_norm_allocate(net, 0, net->workload.precision, rows, allocator);
+    return yk_norm_allocate_statistics(net, 0, net->workload.precision, rows, allocator);
 }
 
 static void measure(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *batch,

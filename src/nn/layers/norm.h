@@ -13,8 +13,9 @@ struct yk_norm {
     float *rstd; /* (rows) reciprocal of the standard deviation, or of the root mean square */
 };
 
-struct yk_norm yk_norm_allocate(const struct yk_net *net, int32_t weight, enum yk_precision type,
-                                int64_t rows, struct yk_bump_allocator *allocator);
+struct yk_norm yk_norm_allocate_statistics(const struct yk_net *net, int32_t weight,
+                                           enum yk_precision type, int64_t rows,
+                                           struct yk_bump_allocator *allocator);
 
 void yk_norm_forward(const struct yk_layer_pass *pass, const struct yk_norm *norm, const void *x,
                      void *y);

@@ -14,8 +14,8 @@ void *yk_projection_allocate_lora_inner(const struct yk_net *net, int32_t layer,
                      : NULL;
 }
 
-void *yk_projection_allocate_lora_gradient(const struct yk_net *net, int32_t layer, int64_t rows,
-                                           struct yk_bump_allocator *allocator)
+void *yk_projection_allocate_lora_inner_gradient(const struct yk_net *net, int32_t layer,
+                                                 int64_t rows, struct yk_bump_allocator *allocator)
 {
     int64_t max = 0;
     for (int32_t s = 0; s < net->layers[layer].projection_count; s++) {
@@ -42,8 +42,8 @@ static int64_t dequantised_size(const struct yk_net_layer *layer, bool both)
     return both ? first + max[1] : first;
 }
 
-void *yk_projection_allocate_dequantised(const struct yk_net *net, int32_t layer,
-                                         struct yk_bump_allocator *allocator)
+void *yk_projection_allocate_dequantised_weights(const struct yk_net *net, int32_t layer,
+                                                 struct yk_bump_allocator *allocator)
 {
     return net->workload.nf4 && net->layers[layer].kind->block
                ? yk_bump_allocate(allocator, dequantised_size(&net->layers[layer], true),
@@ -56,10 +56,11 @@ void *yk_projection_allocate_dequantised(const struct yk_net *net, int32_t layer
 static const void *weights_of(const struct yk_layer_pass *pass, int32_t number, bool begins,
                               void *scratch, enum yk_precision *type)
 {
-    const struct yk_net_layer *layer = yk_layer_pass_layer(pass);
+    const struct yk_net_layer *layer = yk_layer_pass_get_layer(pass);
     const struct yk_projection *projection = &layer->projections[number];
-    const struct yk_parameter *first = &yk_layer_pass_layer(pass)->parameters[projection->weight];
-    *type = yk_layer_pass_parameter_type(pass, projection->weight);
+    const struct yk_parameter *first =
+        &yk_layer_pass_get_layer(pass)->parameters[projection->weight];
+    *type = yk_layer_pass_parameter_precision(pass, projection->weight);
     if (first->format != YK_PARAMETER_NF4) {
         return yk_layer_pass_parameter_weights(pass, projection->weight);
     }
@@ -75,8 +76,8 @@ static const void *weights_of(const struct yk_layer_pass *pass, int32_t number, 
                      : begins ? YK_DEQUANTISE_IN_ORDER
                               : YK_DEQUANTISE_PREFETCH,
         };
-        (void)yk_ops_nf4_set_pointers(yk_layer_pass_parameter_weights(pass, projection->weight + i),
-                                      op.count, &op.from);
+        (void)yk_ops_lay_out_nf4_tensor(
+            yk_layer_pass_parameter_weights(pass, projection->weight + i), op.count, &op.from);
         pass->store->context.backend->dequantise(pass->lane, &op);
         done += op.count;
     }
@@ -120,7 +121,7 @@ static void make_inner(const struct yk_layer_pass *pass, const struct yk_project
 void yk_projection_recompute_lora_inner(const struct yk_layer_pass *pass, int32_t projection,
                                         const void *x, void *inner)
 {
-    make_inner(pass, &yk_layer_pass_layer(pass)->projections[projection],
+    make_inner(pass, &yk_layer_pass_get_layer(pass)->projections[projection],
                yk_layer_pass_token_count(pass), x, inner);
 }
 
@@ -162,7 +163,7 @@ static void adapt(const struct yk_layer_pass *pass, const struct yk_projection *
 void yk_projection_forward(const struct yk_layer_pass *pass, int32_t number,
                            const struct yk_projection_forward_arguments *io)
 {
-    const struct yk_projection *projection = &yk_layer_pass_layer(pass)->projections[number];
+    const struct yk_projection *projection = &yk_layer_pass_get_layer(pass)->projections[number];
     const enum yk_precision type = pass->net->workload.precision;
     struct yk_matmul_op op = {
         .m = rows_of(pass, io->rows),
@@ -187,7 +188,7 @@ void yk_projection_forward(const struct yk_layer_pass *pass, int32_t number,
     op.b = weights_of(pass, number, number == 0, io->weights, &op.b_type);
     if (projection->bias >= 0) {
         op.bias = yk_layer_pass_parameter_weights(pass, projection->bias);
-        op.bias_type = yk_layer_pass_parameter_type(pass, projection->bias);
+        op.bias_type = yk_layer_pass_parameter_precision(pass, projection->bias);
     }
     if (projection->a >= 0) {
         adapt(pass, projection, io);
@@ -310,9 +311,9 @@ static void train_weights(const struct yk_layer_pass *pass, const struct yk_proj
     backend->matmul(pass->lane, &op);
 }
 
-void *yk_projection_bias_gradient(const struct yk_layer_pass *pass, int32_t number)
+void *yk_projection_get_bias_gradient(const struct yk_layer_pass *pass, int32_t number)
 {
-    const struct yk_projection *projection = &yk_layer_pass_layer(pass)->projections[number];
+    const struct yk_projection *projection = &yk_layer_pass_get_layer(pass)->projections[number];
     return projection->bias >= 0 && projection->a < 0
                ? yk_layer_pass_parameter_gradient(pass, projection->bias)
                : NULL;
@@ -321,7 +322,7 @@ void *yk_projection_bias_gradient(const struct yk_layer_pass *pass, int32_t numb
 void yk_projection_backward(const struct yk_layer_pass *pass, int32_t number,
                             const struct yk_projection_backward_arguments *io)
 {
-    const struct yk_projection *projection = &yk_layer_pass_layer(pass)->projections[number];
+    const struct yk_projection *projection = &yk_layer_pass_get_layer(pass)->projections[number];
     struct yk_matmul_op op = {
         .m = rows_of(pass, io->rows),
         .n = projection->in,
@@ -344,7 +345,7 @@ void yk_projection_backward(const struct yk_layer_pass *pass, int32_t number,
     if (projection->a >= 0) {
         adapt_back(pass, projection, io);
         op.add = io->dx;
-    } else if (yk_layer_pass_layer(pass)->parameters[projection->weight].trained) {
+    } else if (yk_layer_pass_get_layer(pass)->parameters[projection->weight].trained) {
         train_weights(pass, projection, io);
     }
     if (io->dx_sums) {
@@ -353,7 +354,7 @@ void yk_projection_backward(const struct yk_layer_pass *pass, int32_t number,
         op.sums_type = pass->net->workload.precision;
     }
     if (io->dx) {
-        const bool begins = number + 1 == yk_layer_pass_layer(pass)->projection_count;
+        const bool begins = number + 1 == yk_layer_pass_get_layer(pass)->projection_count;
         op.b = weights_of(pass, number, begins, io->weights, &op.b_type);
         pass->store->context.backend->matmul(pass->lane, &op);
     }

@@ -18,7 +18,7 @@ struct yk_projection_forward_arguments {
     const void *x;
     void *y;
     const void *add; /* may be NULL */
-    enum yk_epilogue epilogue;
+    enum yk_matmul_epilogue epilogue;
     void *aux;   /* input or output of the epilogue, see struct yk_matmul_op */
     void *inner; /* (rows, parts · rank) receives x · Aᵀ of the adapter; NULL means: no adapter */
     void *weights;   /* memory for dequantised weights; NULL unless NF4 */
@@ -38,7 +38,7 @@ struct yk_projection_backward_arguments {
     const void *dy;
     void *dx;        /* NULL means: not needed */
     const void *add; /* may be NULL or equal to dx */
-    enum yk_epilogue epilogue;
+    enum yk_matmul_epilogue epilogue;
     void *aux;         /* input of the epilogue */
     const void *inner; /* the value of `inner` from the forward pass */
     void *d_inner;     /* scratch memory with the size of `inner` */
@@ -56,7 +56,7 @@ void yk_projection_backward(const struct yk_layer_pass *pass, int32_t number,
 
 /* Returns the address of the bias gradient. Returns NULL if the projection has no trained bias or
  * has an adapter. */
-void *yk_projection_bias_gradient(const struct yk_layer_pass *pass, int32_t number);
+void *yk_projection_get_bias_gradient(const struct yk_layer_pass *pass, int32_t number);
 
 /* Computes only `inner`. Recomputation uses this function, because it does not need the product
  * again. */
@@ -69,9 +69,9 @@ void *yk_projection_allocate_lora_inner(const struct yk_net *net, int32_t layer,
 
 /* These functions allocate `d_inner` and `weights`, each large enough for every projection of a
  * layer. */
-void *yk_projection_allocate_lora_gradient(const struct yk_net *net, int32_t layer, int64_t rows,
-                                           struct yk_bump_allocator *allocator);
-void *yk_projection_allocate_dequantised(const struct yk_net *net, int32_t layer,
-                                         struct yk_bump_allocator *allocator);
+void *yk_projection_allocate_lora_inner_gradient(const struct yk_net *net, int32_t layer,
+                                                 int64_t rows, struct yk_bump_allocator *allocator);
+void *yk_projection_allocate_dequantised_weights(const struct yk_net *net, int32_t layer,
+                                                 struct yk_bump_allocator *allocator);
 
 #endif

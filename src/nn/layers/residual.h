@@ -7,7 +7,7 @@
 
 #include "nn/layers/projection.h"
 
-/* The places in a layer where dropout is applied, see yk_layer_pass_dropout(). */
+/* The places in a layer where dropout is applied, see yk_layer_pass_dropout_options(). */
 enum yk_dropout_site {
     YK_DROPOUT_EMBEDDING = 0, /* the only place in an embedding */
     YK_DROPOUT_ATTENTION = 0,
@@ -36,26 +36,26 @@ struct yk_backward_workspace_widths {
     int64_t memory; /* 2K in a decoder, where K is the width of all key heads; otherwise 0 */
 };
 
-void yk_residual_allocate_workspace(const struct yk_net *net, int32_t layer,
-                                    const struct yk_batch_shape *batch,
-                                    const struct yk_backward_workspace_widths *widths,
-                                    struct yk_bump_allocator *allocator,
-                                    struct yk_backward_workspace *out);
+void yk_residual_allocate_backward_workspace(const struct yk_net *net, int32_t layer,
+                                             const struct yk_batch_shape *batch,
+                                             const struct yk_backward_workspace_widths *widths,
+                                             struct yk_bump_allocator *allocator,
+                                             struct yk_backward_workspace *out);
 
 /* Computes to = stream + dropout(projection of x). */
-void yk_residual_add_projection(const struct yk_layer_pass *pass, int32_t projection,
-                                enum yk_dropout_site place, const void *x, const void *stream,
-                                void *inner, void *weights, void *to);
+void yk_residual_add_projection_output(const struct yk_layer_pass *pass, int32_t projection,
+                                       enum yk_dropout_site place, const void *x,
+                                       const void *stream, void *inner, void *weights, void *to);
 
-/* Returns the gradient of the input of the dropout in yk_residual_add_projection(). The result is
- * `gradient` itself if nothing is dropped; otherwise it is computed in `dropped`. */
+/* Returns the gradient of the input of the dropout in yk_residual_add_projection_output(). The
+ * result is `gradient` itself if nothing is dropped; otherwise it is computed in `dropped`. */
 const void *yk_residual_dropout_backward(const struct yk_layer_pass *pass,
                                          enum yk_dropout_site place, const void *gradient,
                                          void *dropped);
 
 /* Applies dropout to (rows, C) numbers in place. The backward pass applies the same function to the
  * gradient. */
-void yk_residual_dropout_in_place(const struct yk_layer_pass *pass, enum yk_dropout_site place,
-                                  void *numbers);
+void yk_residual_apply_dropout_in_place(const struct yk_layer_pass *pass,
+                                        enum yk_dropout_site place, void *numbers);
 
 #endif

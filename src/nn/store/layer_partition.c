@@ -23,19 +23,21 @@ static bool find_range(const struct yk_layer_partition *partition, int32_t block
             : (int64_t)(net->layers[layer].weight_bytes - yk_net_layer_trained_bytes(net, layer));
     struct yk_layer_partition_span span = {.count = all};
     if (partition->kind != YK_LAYER_PARTITION_WHOLE) {
-        span.first = yk_layer_partition_block_cut(all, partition->blocks, block, partition->from);
+        span.first =
+            yk_layer_partition_fraction_to_element(all, partition->blocks, block, partition->from);
         span.count =
-            yk_layer_partition_block_cut(all, partition->blocks, block, partition->to) - span.first;
+            yk_layer_partition_fraction_to_element(all, partition->blocks, block, partition->to) -
+            span.first;
     }
     const bool any = yk_layer_partition_span_intersect(&span, own.first, own.count, &span);
     *out = (struct yk_parameter_range){span.first - own.first, span.count};
     return any;
 }
 
-bool yk_layer_partition_next_range(const struct yk_layer_partition *partition,
-                                   const struct yk_net *net, int32_t layer,
-                                   const struct yk_parameter *parameter, int32_t *block,
-                                   struct yk_parameter_range *out)
+bool yk_layer_partition_next_kept_range(const struct yk_layer_partition *partition,
+                                        const struct yk_net *net, int32_t layer,
+                                        const struct yk_parameter *parameter, int32_t *block,
+                                        struct yk_parameter_range *out)
 {
     const int32_t count = partition->kind == YK_LAYER_PARTITION_ABSENT  ? 0
                           : partition->kind == YK_LAYER_PARTITION_WHOLE ? 1

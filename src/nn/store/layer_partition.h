@@ -45,7 +45,7 @@ struct yk_parameter_range {
 
 /* Returns the first element of block `block` if `count` elements are divided into `blocks` blocks.
  * If `block` equals `blocks`, returns `count`. */
-static inline int64_t yk_layer_partition_block_first(int64_t count, int32_t blocks, int32_t block)
+static inline int64_t yk_layer_partition_block_start(int64_t count, int32_t blocks, int32_t block)
 {
     const int64_t even = count / blocks * block;
     return even + count % blocks * block / blocks;
@@ -60,11 +60,11 @@ enum {
 
 /* Returns the element at which a block is cut for a given fraction of its size. All ranks compute
  * the same cuts, so that each part ends where the next one begins. */
-static inline int64_t yk_layer_partition_block_cut(int64_t count, int32_t blocks, int32_t block,
-                                                   double fraction)
+static inline int64_t yk_layer_partition_fraction_to_element(int64_t count, int32_t blocks,
+                                                             int32_t block, double fraction)
 {
-    const int64_t first = yk_layer_partition_block_first(count, blocks, block);
-    const int64_t size = yk_layer_partition_block_first(count, blocks, block + 1) - first;
+    const int64_t first = yk_layer_partition_block_start(count, blocks, block);
+    const int64_t size = yk_layer_partition_block_start(count, blocks, block + 1) - first;
     const int64_t unit = fraction < 1 ? size / YK_LAYER_PARTITION_CUT_DENOMINATOR : 0;
     const int64_t cut = unit > 0
                             ? (int64_t)(fraction * YK_LAYER_PARTITION_CUT_DENOMINATOR + 0.5) * unit
@@ -93,9 +93,9 @@ struct yk_parameter_range yk_layer_partition_parameter_range(const struct yk_net
 /* Iterates over the ranges of a parameter that a partition keeps. For
  * YK_LAYER_PARTITION_SHARDED_STATE, these are the kept ranges of the optimizer state. `*block` must
  * be 0 before the first call. Returns false if there are no more ranges. */
-bool yk_layer_partition_next_range(const struct yk_layer_partition *partition,
-                                   const struct yk_net *net, int32_t layer,
-                                   const struct yk_parameter *parameter, int32_t *block,
-                                   struct yk_parameter_range *out);
+bool yk_layer_partition_next_kept_range(const struct yk_layer_partition *partition,
+                                        const struct yk_net *net, int32_t layer,
+                                        const struct yk_parameter *parameter, int32_t *block,
+                                        struct yk_parameter_range *out);
 
 #endif

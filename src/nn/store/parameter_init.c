@@ -120,8 +120,8 @@ static yk_status init_all(const struct yk_parameter_store *store,
     return YK_OK;
 }
 
-yk_status yk_parameter_store_init(struct yk_parameter_store *store, uint64_t seed,
-                                  enum yk_parameter_store_init_kind which)
+yk_status yk_parameter_store_init_parameters(struct yk_parameter_store *store, uint64_t seed,
+                                             enum yk_parameter_store_init_kind which)
 {
     struct pools pools = {.seed = seed, .scaled = calloc(POOL, sizeof(float))};
     const yk_status status =

@@ -100,14 +100,14 @@ static yk_status convert_half(const struct yk_parameter_store *store, int32_t la
     YK_TRY_ALLOCATED(scratch);
     yk_status status = YK_OK;
     if (from) {
-        yk_cpu_convert_from_fp32(precision, from, range.count, scratch, 0);
+        yk_cpu_convert_array_from_fp32(precision, from, range.count, scratch, 0);
         status =
             write_array(store, layer, parameter, YK_PARAMETER_STORE_ARRAY_WEIGHTS, range, scratch);
     } else {
         status =
             read_array(store, layer, parameter, YK_PARAMETER_STORE_ARRAY_WEIGHTS, range, scratch);
         if (status == YK_OK) {
-            yk_cpu_convert_to_fp32(precision, scratch, 0, range.count, to);
+            yk_cpu_convert_array_to_fp32(precision, scratch, 0, range.count, to);
         }
     }
     free(scratch);

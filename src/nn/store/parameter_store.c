@@ -11,9 +11,9 @@ static int64_t find_spans(const struct yk_layer_partition *partition, int64_t co
     int64_t at = 0;
     for (int32_t b = 0; b < partition->blocks; b++) {
         const int64_t first =
-            yk_layer_partition_block_cut(count, partition->blocks, b, partition->from);
+            yk_layer_partition_fraction_to_element(count, partition->blocks, b, partition->from);
         const int64_t end =
-            yk_layer_partition_block_cut(count, partition->blocks, b, partition->to);
+            yk_layer_partition_fraction_to_element(count, partition->blocks, b, partition->to);
         out[b] = (struct yk_layer_partition_span){first, end - first, at};
         at += end - first;
     }
@@ -145,7 +145,7 @@ yk_status yk_parameter_store_create(const struct yk_net *net,
                                     struct yk_parameter_store **out)
 {
     struct yk_parameter_store *store = NULL;
-    YK_TRY_NEW_WITH_ARENA(store);
+    YK_TRY_NEW_WITH_OWN_ARENA(store);
     store->context = *context;
     store->net = net;
     store->optimizer = optimizer;
@@ -164,8 +164,8 @@ void yk_parameter_store_destroy(struct yk_parameter_store *store)
     }
 }
 
-bool yk_parameter_store_has_state(const struct yk_parameter_store *store, int32_t layer,
-                                  enum yk_state_tensor which)
+bool yk_parameter_store_has_state_tensor(const struct yk_parameter_store *store, int32_t layer,
+                                         enum yk_state_tensor which)
 {
     const struct yk_parameter_store_layer *kept = &store->layers[layer];
     switch (which) {

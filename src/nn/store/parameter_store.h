@@ -89,8 +89,8 @@ enum yk_state_tensor {
 };
 
 /* Returns whether the store keeps this tensor of the layer. */
-bool yk_parameter_store_has_state(const struct yk_parameter_store *store, int32_t layer,
-                                  enum yk_state_tensor which);
+bool yk_parameter_store_has_state_tensor(const struct yk_parameter_store *store, int32_t layer,
+                                         enum yk_state_tensor which);
 
 /* These functions read and write a whole parameter as fp32 (count) on the host. They use the master
  * copy if there is one, and convert from and to NF4. They wait for the device. Reading requires
@@ -153,8 +153,8 @@ enum yk_parameter_store_init_kind {
 };
 
 /* Initialises parameters. The values depend only on the seed and on the name of the parameter. */
-yk_status yk_parameter_store_init(struct yk_parameter_store *store, uint64_t seed,
-                                  enum yk_parameter_store_init_kind which) YK_MUST_USE;
+yk_status yk_parameter_store_init_parameters(struct yk_parameter_store *store, uint64_t seed,
+                                             enum yk_parameter_store_init_kind which) YK_MUST_USE;
 
 /* Finds a parameter whose weights are not finite. If all weights are finite, finds one whose
  * gradient is not finite. Sets `*name` to the parameter's name, or to NULL if everything is finite.

@@ -33,7 +33,7 @@ static void convert_to_fp32(const struct yk_parameter_store *store, int32_t laye
     if (parameter->format == YK_PARAMETER_NF4) {
         struct yk_dequantise_op op = {
             .count = parameter->count, .to = to, .type = YK_PRECISION_FP32};
-        (void)yk_ops_nf4_set_pointers(at, parameter->count, &op.from);
+        (void)yk_ops_lay_out_nf4_tensor(at, parameter->count, &op.from);
         backend->dequantise(store->context.lane, &op);
     } else {
         backend->cast(store->context.lane, &(struct yk_cast_op){
@@ -86,7 +86,7 @@ static void convert_from_fp32(const struct yk_parameter_store *store,
     if (parameter->format == YK_PARAMETER_NF4) {
         struct yk_quantise_op op = {
             .count = parameter->count, .from = from, .type = YK_PRECISION_FP32};
-        (void)yk_ops_nf4_set_pointers(to, parameter->count, &op.to);
+        (void)yk_ops_lay_out_nf4_tensor(to, parameter->count, &op.to);
         backend->quantise(store->context.lane, &op);
     } else {
         backend->cast(store->context.lane, &(struct yk_cast_op){

@@ -2,8 +2,8 @@
 #include "base/file.h"
 #include "base/folder.h"
 #include "nn/weights/adapter_config.h"
-#include "nn/weights/tensor.h"
 #include "nn/weights/weights.h"
+#include "nn/weights/weights_tensor.h"
 #include "tensors/safetensors_writer.h"
 #include "tensors/tensor_set.h"
 
@@ -61,7 +61,7 @@ static yk_status load_tensors(struct yk_parameter_store *store, const struct yk_
                            "%s has no \"%s\"; adapters must be on all linears of all blocks",
                            set->path, parameter->name);
         }
-        YK_TRY(yk_weights_check_tensor(place, parameter));
+        YK_TRY(yk_weights_check_tensor_shape(place, parameter));
         YK_TRY(yk_weights_read_tensor_range(place, 0, parameter->count, scratch));
         YK_TRY(yk_parameter_store_write_values(store, at.layer, parameter, scratch));
     }
@@ -114,7 +114,7 @@ static yk_status save(const struct yk_parameter_store *store, const char *folder
     const char *tensors = NULL;
     YK_TRY(yk_folder_join_path(folder, CONFIG, arena, &config));
     YK_TRY(yk_folder_join_path(folder, TENSORS, arena, &tensors));
-    yk_status status = yk_adapter_config_write(store->net, base, &text);
+    yk_status status = yk_adapter_config_to_json(store->net, base, &text);
     YK_IF_OK(yk_file_write_nofollow(config, &text));
     yk_text_free(&text);
     YK_IF_OK(yk_weights_write_tensor_file(tensors, walk_adapters, store, NULL));

@@ -18,11 +18,11 @@ enum {
 static bool is_unset(const struct yk_json *node)
 {
     bool flag = false;
-    const char *word = yk_json_string(node);
+    const char *word = yk_json_string_value(node);
     if (!node || yk_json_is_null(node)) {
         return true;
     }
-    if (yk_json_boolean(node, &flag)) {
+    if (yk_json_boolean_value(node, &flag)) {
         return !flag;
     }
     if (yk_json_is_object(node)) {
@@ -62,7 +62,7 @@ static yk_status refuse_kinds(const struct yk_json *root)
 static yk_status read_root(const struct yk_json *root, struct yk_arena *arena,
                            struct yk_adapter_config *out)
 {
-    const char *type = yk_json_string(yk_json_get_member(root, "peft_type"));
+    const char *type = yk_json_string_value(yk_json_get_member(root, "peft_type"));
     const struct yk_json *alpha = yk_json_get_member(root, "lora_alpha");
     if (!yk_json_is_object(root)) {
         return yk_fail(YK_ERROR_INPUT, "an adapter_config.json is an object, not %s",
@@ -78,11 +78,12 @@ static yk_status read_root(const struct yk_json *root, struct yk_arena *arena,
     }
     YK_TRY(yk_json_get_integer(root, "r", 1, MAX_RANK, &out->rank));
     out->alpha = DEFAULT_ALPHA;
-    if (alpha && (!yk_json_number(alpha, &out->alpha) || !(out->alpha > 0))) {
+    if (alpha && (!yk_json_number_value(alpha, &out->alpha) || !(out->alpha > 0))) {
         return yk_fail(YK_ERROR_INPUT, "\"lora_alpha\" must be a number above 0");
     }
     return yk_arena_strdup(
-        arena, yk_json_string(yk_json_get_member(root, "base_model_name_or_path")), &out->base);
+        arena, yk_json_string_value(yk_json_get_member(root, "base_model_name_or_path")),
+        &out->base);
 }
 
 yk_status yk_adapter_config_parse(const char *text, size_t length, struct yk_arena *arena,
@@ -108,7 +109,7 @@ yk_status yk_adapter_config_read(const char *folder, struct yk_arena *arena,
     yk_status status = yk_file_read_document(path, &text);
     if (status == YK_OK) {
         status = yk_adapter_config_parse(yk_text_chars(&text), text.length, arena, out);
-        status = status == YK_ERROR_INPUT ? yk_status_prefix(status, path) : status;
+        status = status == YK_ERROR_INPUT ? yk_status_prefix_message(status, path) : status;
     }
     yk_text_free(&text);
     return status;
@@ -185,7 +186,7 @@ static const char *task_of(const struct yk_model_config *config)
     return config->masked_head ? NULL : "CAUSAL_LM";
 }
 
-yk_status yk_adapter_config_write(const struct yk_net *net, const char *base, struct yk_text *out)
+yk_status yk_adapter_config_to_json(const struct yk_net *net, const char *base, struct yk_text *out)
 {
     struct targets targets = {0};
     struct yk_json_writer json = {.text = out, .spaced = true};

@@ -28,7 +28,7 @@ yk_status yk_adapter_config_parse(const char *text, size_t length, struct yk_are
 
 /* Appends to `out` the contents of adapter_config.json for the adapters of a net. `base` is the
  * name or path of the base model; it may be NULL. */
-yk_status yk_adapter_config_write(const struct yk_net *net, const char *base,
-                                  struct yk_text *out) YK_MUST_USE;
+yk_status yk_adapter_config_to_json(const struct yk_net *net, const char *base,
+                                    struct yk_text *out) YK_MUST_USE;
 
 #endif

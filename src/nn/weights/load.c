@@ -3,8 +3,8 @@
 #include "base/name_index.h"
 #include "base/text.h"
 #include "nn/store/parameter_store.h"
-#include "nn/weights/tensor.h"
 #include "nn/weights/weights.h"
+#include "nn/weights/weights_tensor.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -158,7 +158,7 @@ static yk_status check_copy(const struct yk_tensor_set *set, const struct yk_par
 {
     float ours[CHUNK];
     float theirs[CHUNK];
-    YK_TRY(yk_weights_check_tensor(copy, parameter));
+    YK_TRY(yk_weights_check_tensor_shape(copy, parameter));
     for (int64_t done = 0; done < parameter->count; done += CHUNK) {
         const int64_t length = parameter->count - done < CHUNK ? parameter->count - done : CHUNK;
         YK_TRY(yk_weights_read_tensor_range(place, done, length, ours));
@@ -200,7 +200,7 @@ static yk_status load_numbers(struct yk_parameter_store *store,
         return yk_parameter_store_write_values(store, layer, parameter, scratch);
     }
     for (int32_t b = 0;
-         yk_layer_partition_next_range(partition, store->net, layer, parameter, &b, &range);) {
+         yk_layer_partition_next_kept_range(partition, store->net, layer, parameter, &b, &range);) {
         YK_TRY(yk_weights_read_tensor_range(place, range.first, range.count, scratch));
         YK_TRY(check_finite(place, scratch, range));
         YK_TRY(yk_parameter_store_write_range(store, layer, parameter, YK_STATE_WEIGHTS, range,
@@ -219,7 +219,7 @@ static yk_status load_parameter(struct yk_parameter_store *store, const struct y
         memset(scratch, 0, (size_t)parameter->count * sizeof *scratch);
         return yk_parameter_store_write_values(store, layer, parameter, scratch);
     }
-    YK_TRY(yk_weights_check_tensor(place, parameter));
+    YK_TRY(yk_weights_check_tensor_shape(place, parameter));
     if (store->layers[layer].partition.kind == YK_LAYER_PARTITION_ABSENT) {
         return YK_OK;
     }

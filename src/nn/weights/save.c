@@ -4,8 +4,8 @@
 #include "base/json_write.h"
 #include "base/text.h"
 #include "model/config.h"
-#include "nn/weights/tensor.h"
 #include "nn/weights/weights.h"
+#include "nn/weights/weights_tensor.h"
 #include "tensors/safetensors_writer.h"
 
 #include <errno.h>
@@ -262,7 +262,7 @@ static yk_status write_config(const struct save *save)
 {
     const struct yk_net *net = save->store->net;
     struct yk_text text = {0};
-    yk_status status = yk_model_config_write(net->config, net->workload.precision, &text);
+    yk_status status = yk_model_config_to_json(net->config, net->workload.precision, &text);
     YK_IF_OK(write_text(save, "config.json", &text));
     yk_text_free(&text);
     return status;

@@ -1,4 +1,4 @@
-#include "planner/order/state.h"
+#include "planner/order/draft.h"
 
 #include <math.h>
 
@@ -43,7 +43,7 @@ struct yk_transfer_order_balancer {
 };
 
 struct path {
-    struct yk_transfer_order_state *state;
+    struct yk_transfer_order_draft *state;
     struct labels *labels;
     int32_t start;
     int32_t direction;
@@ -54,7 +54,7 @@ struct path {
     double tolerance_s;
 };
 
-yk_status yk_transfer_order_balancer_create(const struct yk_transfer_order_state *state,
+yk_status yk_transfer_order_balancer_create(const struct yk_transfer_order_draft *state,
                                             struct yk_arena *arena,
                                             struct yk_transfer_order_balancer **out)
 {
@@ -66,13 +66,13 @@ yk_status yk_transfer_order_balancer_create(const struct yk_transfer_order_state
     for (int32_t t = 0; t < state->slots; t++) {
         compute_s += state->problem->compute_s[t];
     }
-    balancer->tolerance_s = 1e-9 * (compute_s + yk_transfer_order_state_step_s(state));
+    balancer->tolerance_s = 1e-9 * (compute_s + yk_transfer_order_draft_step_s(state));
     *out = balancer;
     return YK_OK;
 }
 
 /* The change of the slot's time if its load changes by `more_s`. */
-static double change_s(const struct yk_transfer_order_state *state, int32_t slot, double more_s)
+static double change_s(const struct yk_transfer_order_draft *state, int32_t slot, double more_s)
 {
     const double compute_s = state->problem->compute_s[slot];
     return fmax(compute_s, state->load_s[slot] + more_s) - fmax(compute_s, state->load_s[slot]);
@@ -85,7 +85,7 @@ static int32_t kind_of(int32_t op)
 
 static bool has_room(const struct path *path, int32_t slot, int32_t arriving, int32_t leaving)
 {
-    const struct yk_transfer_order_state *state = path->state;
+    const struct yk_transfer_order_draft *state = path->state;
     double used_bytes = state->used_bytes[slot];
     if (arriving >= 0 && kind_of(arriving) == path->costly) {
         used_bytes += state->ops[arriving].block_bytes;
@@ -162,8 +162,8 @@ static bool describe_mover(const struct path *path, int32_t slot, int32_t op, st
 {
     const double block_s = path->state->ops[op].block_s;
     *out = (struct mover){.op = op, .block_s = block_s};
-    return block_s > 0 &&
-           yk_transfer_order_state_may_move(path->state, op, slot, path->direction, &out->reach);
+    return block_s > 0 && yk_transfer_order_draft_may_move_block(path->state, op, slot,
+                                                                 path->direction, &out->reach);
 }
 
 /* Of blocks of one kind and size, only the one with the longest reach is kept. */
@@ -186,7 +186,7 @@ static int32_t add_mover(struct mover *movers, int32_t count, const struct mover
 /* Extends all paths that arrive at `distance`, by each block in the slot or the arriving one. */
 static void leave(struct path *path, int32_t distance)
 {
-    const struct yk_transfer_order_state *state = path->state;
+    const struct yk_transfer_order_draft *state = path->state;
     const int32_t slot = slot_at(path, distance);
     const uint64_t *present = &state->present[(int64_t)slot * state->word_count];
     struct mover movers[MAX_MOVERS];
@@ -215,7 +215,7 @@ static void leave(struct path *path, int32_t distance)
 /* Ends the path here if that is the best so far; true if no longer path can be better. */
 static bool arrive(struct path *path, int32_t distance, int32_t at)
 {
-    const struct yk_transfer_order_state *state = path->state;
+    const struct yk_transfer_order_draft *state = path->state;
     const struct label *label = &path->labels[distance].of[at];
     const int32_t slot = slot_at(path, distance);
     if (!has_room(path, slot, label->op, -1)) {
@@ -253,12 +253,12 @@ static void find(struct path *path, int64_t *work)
 
 static void follow(const struct path *path)
 {
-    struct yk_transfer_order_state *state = path->state;
+    struct yk_transfer_order_draft *state = path->state;
     int32_t at = path->label;
     for (int32_t distance = path->length; distance > 0; distance--) {
         const struct label *label = &path->labels[distance].of[at];
-        yk_transfer_order_state_move(state, label->op, slot_at(path, distance - 1),
-                                     path->direction);
+        yk_transfer_order_draft_move_block(state, label->op, slot_at(path, distance - 1),
+                                           path->direction);
         at = label->before;
     }
 }
@@ -266,7 +266,7 @@ static void follow(const struct path *path)
 /* Whether the path can be followed again with the same gain. */
 static bool serves_again(const struct path *path)
 {
-    const struct yk_transfer_order_state *state = path->state;
+    const struct yk_transfer_order_draft *state = path->state;
     double sum_s = 0;
     int32_t at = path->label;
     int32_t leaving = -1;
@@ -276,9 +276,10 @@ static bool serves_again(const struct path *path)
         const int32_t slot = slot_at(path, distance);
         int32_t reach = 0;
         if (leaving >= 0 &&
-            ((*yk_transfer_order_state_block_count_at(state, leaving, slot) == 0 &&
+            ((*yk_transfer_order_draft_block_count_pointer(state, leaving, slot) == 0 &&
               !(label && label->op == leaving)) ||
-             !yk_transfer_order_state_may_move(state, leaving, slot, path->direction, &reach))) {
+             !yk_transfer_order_draft_may_move_block(state, leaving, slot, path->direction,
+                                                     &reach))) {
             return false;
         }
         if (label && !has_room(path, slot, label->op, leaving)) {
@@ -294,7 +295,7 @@ static bool serves_again(const struct path *path)
 
 /* Finds and follows a path from the slot; false if there is none. */
 static bool relieve(struct yk_transfer_order_balancer *balancer,
-                    struct yk_transfer_order_state *state, int32_t slot)
+                    struct yk_transfer_order_draft *state, int32_t slot)
 {
     if (balancer->work <= 0 || balancer->tried[slot] == balancer->moves ||
         state->load_s[slot] <= state->problem->compute_s[slot] + balancer->tolerance_s) {
@@ -324,7 +325,7 @@ static bool relieve(struct yk_transfer_order_balancer *balancer,
 
 /* Whether some slot has idle link time. */
 static bool has_time_to_spare(const struct yk_transfer_order_balancer *balancer,
-                              const struct yk_transfer_order_state *state)
+                              const struct yk_transfer_order_draft *state)
 {
     for (int32_t t = 0; t < state->slots; t++) {
         if (state->load_s[t] < state->problem->compute_s[t] - balancer->tolerance_s) {
@@ -335,7 +336,7 @@ static bool has_time_to_spare(const struct yk_transfer_order_balancer *balancer,
 }
 
 void yk_transfer_order_balancer_run(struct yk_transfer_order_balancer *balancer,
-                                    struct yk_transfer_order_state *state, int32_t width,
+                                    struct yk_transfer_order_draft *state, int32_t width,
                                     int64_t *work)
 {
     bool moved = true;

@@ -13,7 +13,7 @@ static double gap_s(const struct yk_transfer_order_layer *layer)
         return 0;
     }
     return layer->scatter_s +
-           (yk_transfer_order_has_reduce_scatter(layer->choice) ? layer->gather_s : 0);
+           (yk_transfer_order_sharding_reduce_scatters(layer->choice) ? layer->gather_s : 0);
 }
 
 /* Layers that save most seconds per byte come first. */
@@ -94,7 +94,8 @@ static double exposed_at_end(const struct yk_transfer_order_problem *problem)
     for (int32_t i = 0; i < problem->layer_count; i++) {
         const struct yk_transfer_order_layer *layer = &problem->layers[i];
         scatters_s += layer->choice == YK_TRANSFER_ORDER_NO_COMMUNICATION ? 0 : layer->scatter_s;
-        gathers_s += yk_transfer_order_has_reduce_scatter(layer->choice) ? layer->gather_s : 0;
+        gathers_s +=
+            yk_transfer_order_sharding_reduce_scatters(layer->choice) ? layer->gather_s : 0;
         max_scatters_s = fmax(max_scatters_s, scatters_s);
         max_gathers_s = fmax(max_gathers_s, gathers_s);
         max_s = fmax(max_s, scatters_s + gathers_s);
@@ -138,13 +139,13 @@ static double cheapest_gap(const struct yk_transfer_order_problem *problem,
 {
     const struct yk_transfer_order_layer *described = &problem->layers[layer];
     const struct yk_transfer_order_slot_window gap =
-        yk_transfer_order_between_steps_window(problem, layer);
+        yk_transfer_order_backward_to_forward_window(problem, layer);
     const struct yk_transfer_order_slot_window scatter =
         yk_transfer_order_reduce_window(problem, layer);
     const struct yk_transfer_order_slot_window forward =
         yk_transfer_order_forward_gather_window(problem, layer);
     const double weight_bytes =
-        yk_transfer_order_counts_weight_memory(described->choice) ? described->weight_bytes : 0;
+        yk_transfer_order_sharding_frees_weights(described->choice) ? described->weight_bytes : 0;
     double scattered = INFINITY;
     double both = INFINITY;
     for (int32_t k = 0; k < gap.length; k++) {
@@ -207,7 +208,7 @@ yk_status yk_transfer_order_bound_from_prices(const struct yk_transfer_order_pro
         }
         sum_s += cheapest_gap(problem, &prices, i);
         sum_s += layer->gradient_bytes * memory_prices[backward];
-        if (yk_transfer_order_counts_weight_memory(layer->choice)) {
+        if (yk_transfer_order_sharding_frees_weights(layer->choice)) {
             sum_s += layer->weight_bytes * (memory_prices[i] + memory_prices[backward]);
             sum_s += cheapest_inside(problem, &prices, i);
         }

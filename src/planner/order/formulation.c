@@ -55,7 +55,7 @@ static double fixed_change(const struct yk_transfer_order_formulation *program, 
     }
     if (slot > n + 1 && slot <= 2 * n + 1) {
         const struct yk_transfer_order_layer *layer = &problem->layers[2 * n + 1 - slot];
-        bytes -= yk_transfer_order_counts_weight_memory(layer->choice) ? layer->weight_bytes : 0;
+        bytes -= yk_transfer_order_sharding_frees_weights(layer->choice) ? layer->weight_bytes : 0;
     }
     return bytes;
 }
@@ -87,14 +87,14 @@ static yk_status add_slots(struct yk_transfer_order_formulation *program)
                                   false, &program->used_columns[t]));
         YK_TRY(yk_milp_add_row(milp, 0, INFINITY, &program->link_rows[t]));
         YK_TRY(yk_milp_add_row(milp, change, change, &program->memory_rows[t]));
-        YK_TRY(yk_milp_add_entry(milp, program->link_rows[t], program->slot_columns[t], 1));
-        YK_TRY(yk_milp_add_entry(milp, program->memory_rows[t], program->used_columns[t], 1));
+        YK_TRY(yk_milp_add_coefficient(milp, program->link_rows[t], program->slot_columns[t], 1));
+        YK_TRY(yk_milp_add_coefficient(milp, program->memory_rows[t], program->used_columns[t], 1));
     }
     for (int32_t t = 0; t < program->slots; t++) {
         const int32_t before = yk_transfer_order_shift_slot(program->slots, t, -1);
         if (t != turn) {
-            YK_TRY(yk_milp_add_entry(milp, program->memory_rows[t], program->used_columns[before],
-                                     -1));
+            YK_TRY(yk_milp_add_coefficient(milp, program->memory_rows[t],
+                                           program->used_columns[before], -1));
         }
     }
     return YK_OK;
@@ -133,16 +133,19 @@ static yk_status add_transfer(struct yk_transfer_order_formulation *program,
         }
         YK_TRY(yk_milp_add_column(program->milp, 0, blocks, 0, true, &column));
         program->block_columns[cell] = column;
-        YK_TRY(yk_milp_add_entry(program->milp, *out_row, column, 1));
-        YK_TRY(yk_milp_add_entry(program->milp, program->link_rows[t], column, -transfer->block_s));
+        YK_TRY(yk_milp_add_coefficient(program->milp, *out_row, column, 1));
+        YK_TRY(yk_milp_add_coefficient(program->milp, program->link_rows[t], column,
+                                       -transfer->block_s));
         if (!transfer->gather) {
-            YK_TRY(yk_milp_add_entry(program->milp, program->memory_rows[next], column, units));
+            YK_TRY(
+                yk_milp_add_coefficient(program->milp, program->memory_rows[next], column, units));
             continue;
         }
-        YK_TRY(yk_milp_add_entry(program->milp, program->memory_rows[t], column, -units));
+        YK_TRY(yk_milp_add_coefficient(program->milp, program->memory_rows[t], column, -units));
         if (t < turn &&
-            yk_transfer_order_slot_is_before_backward(program->problem, transfer->layer, t)) {
-            YK_TRY(yk_milp_add_entry(program->milp, program->memory_rows[turn], column, -units));
+            yk_transfer_order_slot_is_between_passes(program->problem, transfer->layer, t)) {
+            YK_TRY(
+                yk_milp_add_coefficient(program->milp, program->memory_rows[turn], column, -units));
         }
     }
     return YK_OK;
@@ -158,16 +161,17 @@ static yk_status add_kept(struct yk_transfer_order_formulation *program, int32_t
     const int32_t after = program->memory_rows[layer + 1];
     int32_t *column = &program->kept_columns[layer];
     YK_TRY(yk_milp_add_column(program->milp, 0, 1, 0, true, column));
-    YK_TRY(yk_milp_add_entry(program->milp, sum_row, *column, described->blocks));
-    YK_TRY(yk_milp_add_entry(program->milp, program->memory_rows[turn], *column, -units));
-    return layer + 1 == turn ? YK_OK : yk_milp_add_entry(program->milp, after, *column, -units);
+    YK_TRY(yk_milp_add_coefficient(program->milp, sum_row, *column, described->blocks));
+    YK_TRY(yk_milp_add_coefficient(program->milp, program->memory_rows[turn], *column, -units));
+    return layer + 1 == turn ? YK_OK
+                             : yk_milp_add_coefficient(program->milp, after, *column, -units);
 }
 
 /* Up to each slot, at most as many blocks are gathered as were scattered before it. */
 static yk_status add_apart(struct yk_transfer_order_formulation *program, int32_t layer)
 {
     const struct yk_transfer_order_slot_window gap =
-        yk_transfer_order_between_steps_window(program->problem, layer);
+        yk_transfer_order_backward_to_forward_window(program->problem, layer);
     for (int32_t k = 1; k < gap.length; k++) {
         const int32_t at = yk_transfer_order_shift_slot(program->slots, gap.first, k);
         int32_t row = NONE;
@@ -180,10 +184,10 @@ static yk_status add_apart(struct yk_transfer_order_formulation *program, int32_
             const int32_t gathered = column_at(program, layer, true, t);
             const int32_t scattered = column_at(program, layer, false, t);
             if (gathered != NONE) {
-                YK_TRY(yk_milp_add_entry(program->milp, row, gathered, 1));
+                YK_TRY(yk_milp_add_coefficient(program->milp, row, gathered, 1));
             }
             if (scattered != NONE && j < k) {
-                YK_TRY(yk_milp_add_entry(program->milp, row, scattered, -1));
+                YK_TRY(yk_milp_add_coefficient(program->milp, row, scattered, -1));
             }
         }
     }
@@ -193,11 +197,11 @@ static yk_status add_apart(struct yk_transfer_order_formulation *program, int32_
 static yk_status add_layer(struct yk_transfer_order_formulation *program, int32_t layer)
 {
     const struct yk_transfer_order_layer *described = &program->problem->layers[layer];
-    const struct yk_transfer_order_slot_windows windows =
-        yk_transfer_order_slot_windows(program->problem, layer);
+    const struct yk_transfer_order_layer_windows windows =
+        yk_transfer_order_layer_windows(program->problem, layer);
     const double blocks = described->blocks;
     const double weight_bytes =
-        yk_transfer_order_counts_weight_memory(described->choice) ? described->weight_bytes : 0;
+        yk_transfer_order_sharding_frees_weights(described->choice) ? described->weight_bytes : 0;
     const struct transfer scatter = {layer, false, windows.scatter, described->scatter_s / blocks,
                                      described->gradient_bytes / blocks};
     struct transfer gather = {layer, true, windows.forward, described->gather_s / blocks,
@@ -229,7 +233,7 @@ static yk_status build(struct yk_transfer_order_formulation *program, struct yk_
     YK_TRY_NEW(arena, program->block_columns, cells);
     YK_TRY_NEW(arena, program->link_rows, program->slots);
     YK_TRY_NEW(arena, program->memory_rows, program->slots);
-    yk_number_fill_array(program->block_columns, cells, NONE);
+    yk_number_fill_int32_array(program->block_columns, cells, NONE);
     YK_TRY(add_slots(program));
     for (int32_t i = 0; i < n; i++) {
         program->kept_columns[i] = NONE;
@@ -276,8 +280,8 @@ static yk_status begin_with(const struct yk_transfer_order_formulation *program,
     YK_TRY_NEW(arena, values, yk_milp_column_count(program->milp));
     YK_TRY_NEW(arena, load_s, program->slots);
     YK_TRY_NEW(arena, used_bytes, program->slots);
-    yk_transfer_order_slot_link_times(program->problem, order, load_s);
-    yk_transfer_order_slot_memory(program->problem, order, used_bytes);
+    yk_transfer_order_compute_slot_link_times(program->problem, order, load_s);
+    yk_transfer_order_compute_slot_memory(program->problem, order, used_bytes);
     for (int32_t t = 0; t < program->slots; t++) {
         values[program->slot_columns[t]] = fmax(program->problem->compute_s[t], load_s[t]);
         values[program->used_columns[t]] = used_bytes[t] / program->unit_bytes;
@@ -291,7 +295,8 @@ static yk_status begin_with(const struct yk_transfer_order_formulation *program,
         for (int32_t t = 0; t < program->slots; t++) {
             const int32_t column = program->block_columns[(int64_t)op * program->slots + t];
             if (column != NONE) {
-                values[column] = *yk_transfer_order_block_count_at(order, program->slots, op, t);
+                values[column] =
+                    *yk_transfer_order_block_count_pointer(order, program->slots, op, t);
             }
         }
     }
@@ -325,15 +330,16 @@ void yk_transfer_order_formulation_to_order(const struct yk_transfer_order_formu
     for (int32_t op = 0; op < 2 * problem->layer_count; op++) {
         for (int32_t t = 0; t < program->slots; t++) {
             const int32_t column = program->block_columns[(int64_t)op * program->slots + t];
-            *yk_transfer_order_block_count_at(out, program->slots, op, t) =
+            *yk_transfer_order_block_count_pointer(out, program->slots, op, t) =
                 column == NONE ? 0 : (int32_t)lround(values[column]);
         }
     }
 }
 
-yk_status yk_transfer_order_formulation_bound(const struct yk_transfer_order_formulation *program,
-                                              const double *prices, struct yk_arena *arena,
-                                              double *out_s)
+yk_status
+yk_transfer_order_formulation_dual_bound(const struct yk_transfer_order_formulation *program,
+                                         const double *prices, struct yk_arena *arena,
+                                         double *out_s)
 {
     const int32_t turn = program->problem->layer_count;
     double *link = NULL;

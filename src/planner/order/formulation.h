@@ -41,8 +41,9 @@ void yk_transfer_order_formulation_to_order(const struct yk_transfer_order_formu
                                             const double *values, struct yk_transfer_order *out);
 
 /* Computes a lower bound of the step time from `prices`, the dual values of the relaxed program. */
-yk_status yk_transfer_order_formulation_bound(const struct yk_transfer_order_formulation *program,
-                                              const double *prices, struct yk_arena *arena,
-                                              double *out_s) YK_MUST_USE;
+yk_status
+yk_transfer_order_formulation_dual_bound(const struct yk_transfer_order_formulation *program,
+                                         const double *prices, struct yk_arena *arena,
+                                         double *out_s) YK_MUST_USE;
 
 #endif

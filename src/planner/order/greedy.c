@@ -1,7 +1,7 @@
 #include "planner/order/transfer_order.h"
 
 #include "base/random.h"
-#include "planner/order/state.h"
+#include "planner/order/draft.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,7 +20,7 @@ enum {
 /* Tries sets of kept layers and keeps the best order. */
 struct search {
     const struct yk_transfer_order_problem *problem;
-    struct yk_transfer_order_state *state;
+    struct yk_transfer_order_draft *state;
     struct yk_transfer_order_balancer *balancer;
     struct yk_transfer_order *best;
     double bound_s;
@@ -52,7 +52,7 @@ static bool is_hopeless(const struct search *search)
     for (int32_t i = 0; i < problem->layer_count; i++) {
         const struct yk_transfer_order_layer *layer = &problem->layers[i];
         sum_s += layer->choice == YK_TRANSFER_ORDER_NO_COMMUNICATION ? 0 : layer->scatter_s;
-        sum_s += yk_transfer_order_has_reduce_scatter(layer->choice) ? layer->gather_s : 0;
+        sum_s += yk_transfer_order_sharding_reduce_scatters(layer->choice) ? layer->gather_s : 0;
         if (layer->choice == YK_TRANSFER_ORDER_FULLY_SHARDED ||
             (layer->choice == YK_TRANSFER_ORDER_UNDECIDED && !search->kept[i])) {
             sum_s += layer->gather_s;
@@ -81,7 +81,7 @@ static bool admit(struct search *search, int32_t layer)
 
 static void keep_best(struct search *search)
 {
-    search->state->order->step_s = yk_transfer_order_state_step_s(search->state);
+    search->state->order->step_s = yk_transfer_order_draft_step_s(search->state);
     yk_transfer_order_copy(search->problem, search->state->order, search->best);
 }
 
@@ -101,9 +101,9 @@ static bool try_kept(struct search *search)
         }
     }
     search->trials--;
-    yk_transfer_order_state_set_on_demand(search->state, search->kept);
+    yk_transfer_order_draft_set_on_demand_order(search->state, search->kept);
     yk_transfer_order_balancer_run(search->balancer, search->state, search->width, &search->work);
-    if (yk_transfer_order_state_step_s(search->state) >=
+    if (yk_transfer_order_draft_step_s(search->state) >=
         search->best->step_s - search->tolerance_s) {
         return false;
     }
@@ -239,7 +239,7 @@ static void try_random(struct search *search)
 static void finish(struct search *search)
 {
     if (search->best->step_s > search->bound_s + search->tolerance_s) {
-        yk_transfer_order_state_set_order(search->state, search->best);
+        yk_transfer_order_draft_set_order(search->state, search->best);
         int64_t work = MAX_WORK;
         yk_transfer_order_balancer_run(search->balancer, search->state,
                                        YK_TRANSFER_ORDER_BALANCER_WIDE, &work);
@@ -252,14 +252,14 @@ static yk_status prepare(struct search *search, struct yk_arena *arena)
     const struct yk_transfer_order_problem *problem = search->problem;
     const int32_t n = problem->layer_count;
     YK_TRY_NEW(arena, search->kept, n);
-    YK_TRY(yk_transfer_order_state_create(problem, arena, &search->state));
+    YK_TRY(yk_transfer_order_draft_create(problem, arena, &search->state));
     YK_TRY_NEW(arena, search->min_bytes, search->state->slots);
     YK_TRY_NEW(arena, search->more_bytes, search->state->slots);
-    yk_transfer_order_state_set_on_demand(search->state, search->kept);
+    yk_transfer_order_draft_set_on_demand_order(search->state, search->kept);
     memcpy(search->min_bytes, search->state->used_bytes,
            (size_t)search->state->slots * sizeof *search->min_bytes);
-    YK_TRY(yk_status_prefix(yk_transfer_order_check_memory(problem, search->min_bytes),
-                            "no order fits"));
+    YK_TRY(yk_status_prefix_message(yk_transfer_order_check_slot_memory(problem, search->min_bytes),
+                                    "no order fits"));
     keep_best(search);
     YK_TRY(yk_transfer_order_balancer_create(search->state, arena, &search->balancer));
     YK_TRY(yk_transfer_order_bound_simple(problem, search->min_bytes, arena, &search->bound_s));
@@ -300,7 +300,7 @@ yk_status yk_transfer_order_solve_greedy(const struct yk_transfer_order_problem 
                                          struct yk_arena *arena, struct yk_transfer_order **out)
 {
     struct search search = {.problem = problem};
-    YK_TRY(yk_transfer_order_create(problem, arena, &search.best));
+    YK_TRY(yk_transfer_order_create_empty(problem, arena, &search.best));
     YK_TRY_WITH_TEMPORARY_ARENA(work, find(&search, work));
     search.best->bound_s = search.bound_s;
     search.best->method = "greedy";

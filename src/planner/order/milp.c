@@ -1,8 +1,8 @@
 #include "planner/order/transfer_order.h"
 
 #include "base/clock.h"
+#include "planner/order/draft.h"
 #include "planner/order/formulation.h"
-#include "planner/order/state.h"
 
 #include <math.h>
 #include <string.h>
@@ -23,7 +23,7 @@ enum {
 
 struct search {
     const struct yk_transfer_order_problem *problem;
-    const struct yk_transfer_order_options *options;
+    const struct yk_transfer_order_milp_options *options;
     struct yk_arena *work;
     struct yk_transfer_order *best;
     double end_s;   /* deadline in the time of yk_clock_now_s() */
@@ -54,8 +54,8 @@ static int64_t count_places(const struct yk_transfer_order_problem *problem)
 {
     int64_t count = 0;
     for (int32_t i = 0; i < problem->layer_count; i++) {
-        const struct yk_transfer_order_slot_windows windows =
-            yk_transfer_order_slot_windows(problem, i);
+        const struct yk_transfer_order_layer_windows windows =
+            yk_transfer_order_layer_windows(problem, i);
         count += windows.scatter.length + windows.forward.length + windows.backward.length;
     }
     return count;
@@ -71,7 +71,7 @@ static int64_t allow_around(struct search *search, int32_t margin)
     memset(search->allowed, 0,
            2 * (size_t)search->problem->layer_count * (size_t)slots * sizeof *search->allowed);
     for (int32_t i = 0; i < 2 * search->problem->layer_count; i++) {
-        const int32_t *blocks = yk_transfer_order_block_count_at(order, slots, i, 0);
+        const int32_t *blocks = yk_transfer_order_block_count_pointer(order, slots, i, 0);
         bool *allowed = &search->allowed[(int64_t)i * slots];
         for (int32_t t = 0; t < slots; t++) {
             for (int32_t k = -reach; blocks[t] > 0 && k <= reach; k++) {
@@ -99,7 +99,7 @@ static yk_status relax(struct search *search,
     YK_TRY(yk_transfer_order_formulation_create(search->problem, form, arena, &program));
     yk_status status = yk_transfer_order_formulation_solve(program, &options, NULL, arena, &result);
     if (status == YK_OK && result.prices) {
-        status = yk_transfer_order_formulation_bound(program, result.prices, arena, &bound_s);
+        status = yk_transfer_order_formulation_dual_bound(program, result.prices, arena, &bound_s);
         search->best->bound_s = fmax(search->best->bound_s, bound_s);
         *proven_out = result.values && bound_s >= result.objective * (1 - proven);
     }
@@ -127,15 +127,15 @@ static yk_status raise_bound(struct search *search)
 /* Balances an order of the program, and keeps it if it is the best. */
 static yk_status offer(struct search *search, struct yk_transfer_order *order)
 {
-    struct yk_transfer_order_state *state = NULL;
+    struct yk_transfer_order_draft *state = NULL;
     struct yk_transfer_order_balancer *balancer = NULL;
     int64_t work = INT64_MAX;
     double step_s = 0;
     if (yk_transfer_order_check(search->problem, order, &step_s) != YK_OK) {
         return YK_OK; /* valid only within the solver's tolerances */
     }
-    YK_TRY(yk_transfer_order_state_create(search->problem, search->work, &state));
-    yk_transfer_order_state_set_order(state, order);
+    YK_TRY(yk_transfer_order_draft_create(search->problem, search->work, &state));
+    yk_transfer_order_draft_set_order(state, order);
     YK_TRY(yk_transfer_order_balancer_create(state, search->work, &balancer));
     yk_transfer_order_balancer_run(balancer, state, YK_TRANSFER_ORDER_BALANCER_WIDE, &work);
     YK_TRY(yk_transfer_order_sort_gathers(search->problem, state->order, search->work));
@@ -161,7 +161,7 @@ static yk_status solve_integer(struct search *search)
     if (!all && allow_around(search, MARGIN) > MAX_INTEGER_PART) {
         return YK_OK;
     }
-    YK_TRY(yk_transfer_order_create(search->problem, search->work, &found));
+    YK_TRY(yk_transfer_order_create_empty(search->problem, search->work, &found));
     YK_TRY(yk_transfer_order_formulation_create(search->problem, &form, search->work, &program));
     const struct yk_milp_options options = limits(search, false);
     yk_status status =
@@ -190,7 +190,7 @@ static yk_status run(struct search *search, struct yk_arena *arena)
 }
 
 yk_status yk_transfer_order_solve_milp(const struct yk_transfer_order_problem *problem,
-                                       const struct yk_transfer_order_options *options,
+                                       const struct yk_transfer_order_milp_options *options,
                                        struct yk_arena *arena, struct yk_transfer_order **out)
 {
     struct search search = {

@@ -28,7 +28,7 @@ static yk_status read_number(const struct yk_json *node, const char *key, double
     if (!node) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" is missing", key);
     }
-    if (!yk_json_number(node, &number)) {
+    if (!yk_json_number_value(node, &number)) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a number, not %s", key,
                        yk_json_type_name(node));
     }
@@ -70,7 +70,7 @@ static yk_status read_list(const struct yk_json *root, const char *key, int32_t 
     YK_TRY_NEW(arena, numbers, count);
     for (size_t i = 0; i < (size_t)count; i++) {
         const yk_status status = read_number(yk_json_array_at(list, i), key, max, &numbers[i]);
-        YK_TRY(yk_json_prefix_error_location(status, key, i, NULL));
+        YK_TRY(yk_json_prefix_error_with_element(status, key, i, NULL));
     }
     *out = numbers;
     return YK_OK;
@@ -126,9 +126,9 @@ static yk_status read_problem(const struct yk_json *root, struct yk_arena *arena
     return YK_OK;
 }
 
-yk_status yk_transfer_order_problem_read(const char *text, size_t length, const char *source,
-                                         struct yk_arena *arena,
-                                         struct yk_transfer_order_problem **out)
+yk_status yk_transfer_order_problem_parse(const char *text, size_t length, const char *source,
+                                          struct yk_arena *arena,
+                                          struct yk_transfer_order_problem **out)
 {
     struct yk_transfer_order_problem *problem = NULL;
     YK_TRY_NEW(arena, problem, 1);

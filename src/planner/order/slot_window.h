@@ -42,20 +42,21 @@ yk_transfer_order_slot_window_contains(struct yk_transfer_order_slot_window wind
 }
 
 static inline int32_t
-yk_transfer_order_slot_window_last(struct yk_transfer_order_slot_window window, int32_t slots)
+yk_transfer_order_slot_window_last_slot(struct yk_transfer_order_slot_window window, int32_t slots)
 {
     return yk_transfer_order_shift_slot(slots, window.first, window.length - 1);
 }
 
 /* Returns true if the layer's gradients are reduce-scattered. */
-static inline bool yk_transfer_order_has_reduce_scatter(enum yk_transfer_order_strategy choice)
+static inline bool
+yk_transfer_order_sharding_reduce_scatters(enum yk_transfer_order_sharding choice)
 {
     return choice != YK_TRANSFER_ORDER_REPLICATED && choice != YK_TRANSFER_ORDER_NO_COMMUNICATION;
 }
 
 /* Returns true if the parameters of the layer count as memory of slots, because all of them are in
  * memory only in some slots. */
-static inline bool yk_transfer_order_counts_weight_memory(enum yk_transfer_order_strategy choice)
+static inline bool yk_transfer_order_sharding_frees_weights(enum yk_transfer_order_sharding choice)
 {
     return choice == YK_TRANSFER_ORDER_UNDECIDED || choice == YK_TRANSFER_ORDER_KEPT ||
            choice == YK_TRANSFER_ORDER_FULLY_SHARDED;
@@ -63,8 +64,8 @@ static inline bool yk_transfer_order_counts_weight_memory(enum yk_transfer_order
 
 /* Returns all slots between the layer's backward and its next forward. */
 static inline struct yk_transfer_order_slot_window
-yk_transfer_order_between_steps_window(const struct yk_transfer_order_problem *problem,
-                                       int32_t layer)
+yk_transfer_order_backward_to_forward_window(const struct yk_transfer_order_problem *problem,
+                                             int32_t layer)
 {
     return (struct yk_transfer_order_slot_window){
         yk_transfer_order_backward_slot(problem, layer) + 1, 2 * layer + 2};
@@ -76,14 +77,14 @@ static inline struct yk_transfer_order_slot_window
 yk_transfer_order_reduce_window(const struct yk_transfer_order_problem *problem, int32_t layer)
 {
     struct yk_transfer_order_slot_window window =
-        yk_transfer_order_between_steps_window(problem, layer);
-    const enum yk_transfer_order_strategy choice = problem->layers[layer].choice;
+        yk_transfer_order_backward_to_forward_window(problem, layer);
+    const enum yk_transfer_order_sharding choice = problem->layers[layer].choice;
     if (choice == YK_TRANSFER_ORDER_NO_COMMUNICATION) {
         window.length = 0;
     } else if (problem->barrier) {
         window.length =
-            layer + 2 - (layer == 0 && yk_transfer_order_has_reduce_scatter(choice) ? 1 : 0);
-    } else if (yk_transfer_order_has_reduce_scatter(choice)) {
+            layer + 2 - (layer == 0 && yk_transfer_order_sharding_reduce_scatters(choice) ? 1 : 0);
+    } else if (yk_transfer_order_sharding_reduce_scatters(choice)) {
         window.length--;
     }
     return window;
@@ -96,8 +97,8 @@ yk_transfer_order_forward_gather_window(const struct yk_transfer_order_problem *
                                         int32_t layer)
 {
     struct yk_transfer_order_slot_window window =
-        yk_transfer_order_between_steps_window(problem, layer);
-    if (!yk_transfer_order_has_reduce_scatter(problem->layers[layer].choice)) {
+        yk_transfer_order_backward_to_forward_window(problem, layer);
+    if (!yk_transfer_order_sharding_reduce_scatters(problem->layers[layer].choice)) {
         window.length = 0;
     } else if (problem->barrier) {
         window.first = 2 * problem->layer_count + 2;
@@ -116,7 +117,7 @@ static inline struct yk_transfer_order_slot_window
 yk_transfer_order_backward_gather_window(const struct yk_transfer_order_problem *problem,
                                          int32_t layer)
 {
-    const enum yk_transfer_order_strategy choice = problem->layers[layer].choice;
+    const enum yk_transfer_order_sharding choice = problem->layers[layer].choice;
     if (choice != YK_TRANSFER_ORDER_UNDECIDED && choice != YK_TRANSFER_ORDER_FULLY_SHARDED) {
         return (struct yk_transfer_order_slot_window){layer + 1, 0};
     }
@@ -125,16 +126,16 @@ yk_transfer_order_backward_gather_window(const struct yk_transfer_order_problem 
 }
 
 /* All windows of a layer. */
-struct yk_transfer_order_slot_windows {
+struct yk_transfer_order_layer_windows {
     struct yk_transfer_order_slot_window scatter;
     struct yk_transfer_order_slot_window forward;
     struct yk_transfer_order_slot_window backward;
 };
 
-static inline struct yk_transfer_order_slot_windows
-yk_transfer_order_slot_windows(const struct yk_transfer_order_problem *problem, int32_t layer)
+static inline struct yk_transfer_order_layer_windows
+yk_transfer_order_layer_windows(const struct yk_transfer_order_problem *problem, int32_t layer)
 {
-    return (struct yk_transfer_order_slot_windows){
+    return (struct yk_transfer_order_layer_windows){
         yk_transfer_order_reduce_window(problem, layer),
         yk_transfer_order_forward_gather_window(problem, layer),
         yk_transfer_order_backward_gather_window(problem, layer),
@@ -143,16 +144,17 @@ yk_transfer_order_slot_windows(const struct yk_transfer_order_problem *problem, 
 
 /* Returns a pointer to the number of blocks of an op in a slot. Op 2i is the reduce-scatter or
  * all-reduce of layer i, op 2i + 1 are its all-gathers. */
-static inline int32_t *yk_transfer_order_block_count_at(const struct yk_transfer_order *order,
-                                                        int32_t slots, int32_t op, int32_t slot)
+static inline int32_t *yk_transfer_order_block_count_pointer(const struct yk_transfer_order *order,
+                                                             int32_t slots, int32_t op,
+                                                             int32_t slot)
 {
     return &((op & 1) != 0 ? order->gathers : order->scatters)[(int64_t)(op >> 1) * slots + slot];
 }
 
 /* Returns true if the slot is between the layer's forward and its backward. */
 static inline bool
-yk_transfer_order_slot_is_before_backward(const struct yk_transfer_order_problem *problem,
-                                          int32_t layer, int32_t slot)
+yk_transfer_order_slot_is_between_passes(const struct yk_transfer_order_problem *problem,
+                                         int32_t layer, int32_t slot)
 {
     return slot > layer && slot < yk_transfer_order_backward_slot(problem, layer);
 }

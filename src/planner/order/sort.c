@@ -24,8 +24,8 @@ static bool has_same_blocks(const struct yk_transfer_order_layer *a,
 {
     return a->gather_s / a->blocks == b->gather_s / b->blocks &&
            a->weight_bytes / a->blocks == b->weight_bytes / b->blocks &&
-           yk_transfer_order_counts_weight_memory(a->choice) ==
-               yk_transfer_order_counts_weight_memory(b->choice);
+           yk_transfer_order_sharding_frees_weights(a->choice) ==
+               yk_transfer_order_sharding_frees_weights(b->choice);
 }
 
 static int32_t *cell(const struct sorting *sorting, int32_t layer, int32_t slot)
@@ -43,7 +43,7 @@ static void collect(const struct sorting *sorting, int32_t size, bool backward)
         for (int32_t t = 0; sorting->sizes[i] == size && t < sorting->slots; t++) {
             int32_t *blocks = cell(sorting, i, t);
             if (*blocks > 0 &&
-                yk_transfer_order_slot_is_before_backward(sorting->problem, i, t) == backward) {
+                yk_transfer_order_slot_is_between_passes(sorting->problem, i, t) == backward) {
                 sorting->counts[t] += *blocks;
                 sorting->left[i] += *blocks;
                 *blocks = 0;
@@ -69,7 +69,7 @@ static void sort_backward(const struct sorting *sorting, int32_t size)
     collect(sorting, size, true);
     for (int32_t t = 1; t < 2 * n; t++) {
         for (int32_t i = n - 1; i >= 0 && sorting->counts[t] > 0; i--) {
-            if (yk_transfer_order_slot_is_before_backward(sorting->problem, i, t)) {
+            if (yk_transfer_order_slot_is_between_passes(sorting->problem, i, t)) {
                 assign(sorting, i, t, sorting->left[i]);
             }
         }

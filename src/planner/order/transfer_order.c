@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-void yk_transfer_order_slot_name(const struct yk_transfer_order_problem *problem, int32_t slot,
-                                 char out[YK_TRANSFER_ORDER_SLOT_NAME_SIZE])
+void yk_transfer_order_format_slot_name(const struct yk_transfer_order_problem *problem,
+                                        int32_t slot, char out[YK_TRANSFER_ORDER_SLOT_NAME_SIZE])
 {
     const int32_t n = problem->layer_count;
     const char *gap = slot == n ? "middle" : (slot == 2 * n + 1 ? "end" : "begin");
@@ -21,8 +21,8 @@ void yk_transfer_order_slot_name(const struct yk_transfer_order_problem *problem
     }
 }
 
-yk_status yk_transfer_order_create(const struct yk_transfer_order_problem *problem,
-                                   struct yk_arena *arena, struct yk_transfer_order **out)
+yk_status yk_transfer_order_create_empty(const struct yk_transfer_order_problem *problem,
+                                         struct yk_arena *arena, struct yk_transfer_order **out)
 {
     const size_t n = (size_t)problem->layer_count;
     const size_t slots = (size_t)yk_transfer_order_slot_count(problem);
@@ -48,8 +48,8 @@ void yk_transfer_order_copy(const struct yk_transfer_order_problem *problem,
     to->method = from->method;
 }
 
-void yk_transfer_order_slot_link_times(const struct yk_transfer_order_problem *problem,
-                                       const struct yk_transfer_order *order, double *out_s)
+void yk_transfer_order_compute_slot_link_times(const struct yk_transfer_order_problem *problem,
+                                               const struct yk_transfer_order *order, double *out_s)
 {
     const int32_t slots = yk_transfer_order_slot_count(problem);
     memset(out_s, 0, (size_t)slots * sizeof *out_s);
@@ -70,7 +70,7 @@ static void add_gradients(const struct yk_transfer_order_problem *problem,
 {
     const int32_t slots = yk_transfer_order_slot_count(problem);
     const struct yk_transfer_order_slot_window gap =
-        yk_transfer_order_between_steps_window(problem, layer);
+        yk_transfer_order_backward_to_forward_window(problem, layer);
     const struct yk_transfer_order_layer *described = &problem->layers[layer];
     const double block_bytes = described->gradient_bytes / described->blocks;
     int32_t pending = described->blocks;
@@ -87,7 +87,7 @@ static void add_weights(const struct yk_transfer_order_problem *problem,
 {
     const int32_t slots = yk_transfer_order_slot_count(problem);
     const struct yk_transfer_order_slot_window gap =
-        yk_transfer_order_between_steps_window(problem, layer);
+        yk_transfer_order_backward_to_forward_window(problem, layer);
     const struct yk_transfer_order_layer *described = &problem->layers[layer];
     const double block_bytes = described->weight_bytes / described->blocks;
     const int32_t *gathers = &order->gathers[(int64_t)layer * slots];
@@ -106,29 +106,29 @@ static void add_weights(const struct yk_transfer_order_problem *problem,
     out_bytes[yk_transfer_order_backward_slot(problem, layer)] += described->weight_bytes;
 }
 
-void yk_transfer_order_slot_memory(const struct yk_transfer_order_problem *problem,
-                                   const struct yk_transfer_order *order, double *out_bytes)
+void yk_transfer_order_compute_slot_memory(const struct yk_transfer_order_problem *problem,
+                                           const struct yk_transfer_order *order, double *out_bytes)
 {
     memset(out_bytes, 0, (size_t)yk_transfer_order_slot_count(problem) * sizeof *out_bytes);
     for (int32_t i = 0; i < problem->layer_count; i++) {
-        const enum yk_transfer_order_strategy choice = problem->layers[i].choice;
+        const enum yk_transfer_order_sharding choice = problem->layers[i].choice;
         if (choice != YK_TRANSFER_ORDER_NO_COMMUNICATION) {
             add_gradients(problem, order, i, out_bytes);
         }
-        if (yk_transfer_order_counts_weight_memory(choice)) {
+        if (yk_transfer_order_sharding_frees_weights(choice)) {
             add_weights(problem, order, i, out_bytes);
         }
     }
 }
 
-double yk_transfer_order_memory_limit(double room_bytes)
+double yk_transfer_order_add_memory_tolerance(double room_bytes)
 {
     /* A tolerance for rounding errors, less than one byte. */
     return room_bytes + fmin(0.5, 1e-9 * fabs(room_bytes));
 }
 
-double yk_transfer_order_step_s(const struct yk_transfer_order_problem *problem,
-                                const double *load_s)
+double yk_transfer_order_compute_step_s(const struct yk_transfer_order_problem *problem,
+                                        const double *load_s)
 {
     double step_s = 0;
     for (int32_t t = 0; t < yk_transfer_order_slot_count(problem); t++) {
@@ -137,8 +137,8 @@ double yk_transfer_order_step_s(const struct yk_transfer_order_problem *problem,
     return step_s;
 }
 
-yk_status yk_transfer_order_check_memory(const struct yk_transfer_order_problem *problem,
-                                         const double *used_bytes)
+yk_status yk_transfer_order_check_slot_memory(const struct yk_transfer_order_problem *problem,
+                                              const double *used_bytes)
 {
     char name[YK_TRANSFER_ORDER_SLOT_NAME_SIZE];
     int32_t worst = 0;
@@ -148,10 +148,10 @@ yk_status yk_transfer_order_check_memory(const struct yk_transfer_order_problem 
             worst = t;
         }
     }
-    if (used_bytes[worst] <= yk_transfer_order_memory_limit(problem->room_bytes[worst])) {
+    if (used_bytes[worst] <= yk_transfer_order_add_memory_tolerance(problem->room_bytes[worst])) {
         return YK_OK;
     }
-    yk_transfer_order_slot_name(problem, worst, name);
+    yk_transfer_order_format_slot_name(problem, worst, name);
     return yk_fail(
         YK_ERROR_NO_FIT,
         "%s lacks %s of memory beyond the %s there is for gathered parameters and "
@@ -180,7 +180,7 @@ static int32_t sum(const int32_t *blocks, int32_t slots,
 
 static yk_status check_choice(const struct place *place, int32_t layer)
 {
-    const enum yk_transfer_order_strategy choice = place->problem->layers[layer].choice;
+    const enum yk_transfer_order_sharding choice = place->problem->layers[layer].choice;
     const bool kept = place->order->kept[layer];
     if (kept && choice != YK_TRANSFER_ORDER_KEPT && choice != YK_TRANSFER_ORDER_UNDECIDED) {
         return yk_fail(YK_ERROR_INPUT, "layer %d cannot be kept", layer);
@@ -192,10 +192,10 @@ static yk_status check_choice(const struct place *place, int32_t layer)
 }
 
 /* The windows in which the order must have all blocks of the layer. */
-static struct yk_transfer_order_slot_windows windows_of(const struct place *place, int32_t layer)
+static struct yk_transfer_order_layer_windows windows_of(const struct place *place, int32_t layer)
 {
-    struct yk_transfer_order_slot_windows windows =
-        yk_transfer_order_slot_windows(place->problem, layer);
+    struct yk_transfer_order_layer_windows windows =
+        yk_transfer_order_layer_windows(place->problem, layer);
     windows.backward.length = place->order->kept[layer] ? 0 : windows.backward.length;
     return windows;
 }
@@ -204,13 +204,13 @@ static struct yk_transfer_order_slot_windows windows_of(const struct place *plac
 static yk_status check_slots(const struct place *place, int32_t layer)
 {
     const struct yk_transfer_order_problem *problem = place->problem;
-    const struct yk_transfer_order_slot_windows windows = windows_of(place, layer);
+    const struct yk_transfer_order_layer_windows windows = windows_of(place, layer);
     for (int32_t t = 0; t < place->slots; t++) {
         const int64_t cell = (int64_t)layer * place->slots + t;
         const int32_t scatters = place->order->scatters[cell];
         const int32_t gathers = place->order->gathers[cell];
         char name[YK_TRANSFER_ORDER_SLOT_NAME_SIZE];
-        yk_transfer_order_slot_name(problem, t, name);
+        yk_transfer_order_format_slot_name(problem, t, name);
         if (scatters < 0 || gathers < 0) {
             return yk_fail(YK_ERROR_INPUT, "layer %d has a negative number of blocks in slot %s",
                            layer, name);
@@ -248,7 +248,7 @@ static yk_status check_sum(const struct place *place, int32_t layer, const char 
 static yk_status check_sums(const struct place *place, int32_t layer)
 {
     const struct yk_transfer_order *order = place->order;
-    const struct yk_transfer_order_slot_windows windows = windows_of(place, layer);
+    const struct yk_transfer_order_layer_windows windows = windows_of(place, layer);
     const bool reduced = place->problem->layers[layer].choice == YK_TRANSFER_ORDER_REPLICATED;
     YK_TRY(check_sum(place, layer, reduced ? "reduced" : "scattered", order->scatters,
                      windows.scatter));
@@ -259,18 +259,18 @@ static yk_status check_sums(const struct place *place, int32_t layer)
 static yk_status check_apart(const struct place *place, int32_t layer)
 {
     const struct yk_transfer_order_slot_window gap =
-        yk_transfer_order_between_steps_window(place->problem, layer);
+        yk_transfer_order_backward_to_forward_window(place->problem, layer);
     int32_t scattered = 0;
     int32_t gathered = 0;
-    for (int32_t k = 0; k < gap.length &&
-                        yk_transfer_order_has_reduce_scatter(place->problem->layers[layer].choice);
+    for (int32_t k = 0; k < gap.length && yk_transfer_order_sharding_reduce_scatters(
+                                              place->problem->layers[layer].choice);
          k++) {
         const int32_t t = yk_transfer_order_shift_slot(place->slots, gap.first, k);
         const int64_t cell = (int64_t)layer * place->slots + t;
         gathered += place->order->gathers[cell];
         if (gathered > scattered) {
             char name[YK_TRANSFER_ORDER_SLOT_NAME_SIZE];
-            yk_transfer_order_slot_name(place->problem, t, name);
+            yk_transfer_order_format_slot_name(place->problem, t, name);
             return yk_fail(YK_ERROR_INPUT,
                            "layer %d has %d blocks gathered up to slot %s, but only %d scattered "
                            "before it",
@@ -285,10 +285,10 @@ static yk_status check_memory(const struct place *place, struct yk_arena *arena,
 {
     double *sums = NULL;
     YK_TRY_NEW(arena, sums, place->slots);
-    yk_transfer_order_slot_memory(place->problem, place->order, sums);
-    YK_TRY(yk_transfer_order_check_memory(place->problem, sums));
-    yk_transfer_order_slot_link_times(place->problem, place->order, sums);
-    *out_s = yk_transfer_order_step_s(place->problem, sums);
+    yk_transfer_order_compute_slot_memory(place->problem, place->order, sums);
+    YK_TRY(yk_transfer_order_check_slot_memory(place->problem, sums));
+    yk_transfer_order_compute_slot_link_times(place->problem, place->order, sums);
+    *out_s = yk_transfer_order_compute_step_s(place->problem, sums);
     return YK_OK;
 }
 
@@ -358,11 +358,11 @@ static void add_gathers(struct list *list, int32_t slot)
     const int32_t n = problem->layer_count;
     for (int32_t k = 1; k < list->place->slots; k++) {
         const int32_t use = yk_transfer_order_shift_slot(list->place->slots, slot, k);
-        if (use < n && !yk_transfer_order_slot_is_before_backward(problem, use, slot)) {
+        if (use < n && !yk_transfer_order_slot_is_between_passes(problem, use, slot)) {
             add_transfer(list, YK_TRANSFER_ALL_GATHER, use,
                          yk_transfer_order_forward_gather_window(problem, use), slot);
         } else if (use > n && use <= 2 * n &&
-                   yk_transfer_order_slot_is_before_backward(problem, 2 * n - use, slot)) {
+                   yk_transfer_order_slot_is_between_passes(problem, 2 * n - use, slot)) {
             add_transfer(list, YK_TRANSFER_ALL_GATHER, 2 * n - use,
                          yk_transfer_order_backward_gather_window(problem, 2 * n - use), slot);
         }
@@ -378,10 +378,10 @@ static void add_transfers(struct list *list)
     }
 }
 
-yk_status yk_transfer_order_list_transfers(const struct yk_transfer_order_problem *problem,
-                                           const struct yk_transfer_order *order,
-                                           struct yk_arena *arena, struct yk_plan_transfer **out,
-                                           int32_t *out_count)
+yk_status yk_transfer_order_to_plan_transfers(const struct yk_transfer_order_problem *problem,
+                                              const struct yk_transfer_order *order,
+                                              struct yk_arena *arena, struct yk_plan_transfer **out,
+                                              int32_t *out_count)
 {
     const struct place place = {problem, order, yk_transfer_order_slot_count(problem)};
     struct list list = {.place = &place};

@@ -38,7 +38,7 @@
 #include <stdatomic.h>
 
 /* How a layer is sharded (enum yk_sharding_strategy), as far as this affects communication. */
-enum yk_transfer_order_strategy {
+enum yk_transfer_order_sharding {
     YK_TRANSFER_ORDER_UNDECIDED, /* the solver decides between kept and fully-sharded */
     YK_TRANSFER_ORDER_KEPT,
     YK_TRANSFER_ORDER_FULLY_SHARDED,
@@ -48,7 +48,7 @@ enum yk_transfer_order_strategy {
 };
 
 struct yk_transfer_order_layer {
-    enum yk_transfer_order_strategy choice;
+    enum yk_transfer_order_sharding choice;
     int32_t blocks;        /* at least 1 */
     double gather_s;       /* time to gather all blocks */
     double scatter_s;      /* time to reduce-scatter or all-reduce all blocks */
@@ -74,7 +74,7 @@ struct yk_transfer_order {
     const char *method; /* "greedy" or "milp" */
 };
 
-struct yk_transfer_order_options {
+struct yk_transfer_order_milp_options {
     double budget_s;         /* limit of the wall-clock time of the integer program */
     const atomic_bool *stop; /* the solver stops when another thread sets it to true; may be NULL */
 };
@@ -88,7 +88,7 @@ yk_status yk_transfer_order_solve_greedy(const struct yk_transfer_order_problem 
 /* Improves the greedy order with the integer program. The result is never slower than the greedy
  * order. */
 yk_status yk_transfer_order_solve_milp(const struct yk_transfer_order_problem *problem,
-                                       const struct yk_transfer_order_options *options,
+                                       const struct yk_transfer_order_milp_options *options,
                                        struct yk_arena *arena,
                                        struct yk_transfer_order **out) YK_MUST_USE;
 
@@ -97,46 +97,48 @@ yk_status yk_transfer_order_check(const struct yk_transfer_order_problem *proble
                                   const struct yk_transfer_order *order, double *out_s) YK_MUST_USE;
 
 /* Converts the order to the transfers of a plan. In every slot, scatters come before gathers. */
-yk_status yk_transfer_order_list_transfers(const struct yk_transfer_order_problem *problem,
-                                           const struct yk_transfer_order *order,
-                                           struct yk_arena *arena, struct yk_plan_transfer **out,
-                                           int32_t *out_count) YK_MUST_USE;
+yk_status yk_transfer_order_to_plan_transfers(const struct yk_transfer_order_problem *problem,
+                                              const struct yk_transfer_order *order,
+                                              struct yk_arena *arena, struct yk_plan_transfer **out,
+                                              int32_t *out_count) YK_MUST_USE;
 
 enum {
     YK_TRANSFER_ORDER_SLOT_NAME_SIZE = 32
 };
 
 /* Writes the name of a slot: "forward 3", "middle", "backward 3", "end" or "begin". */
-void yk_transfer_order_slot_name(const struct yk_transfer_order_problem *problem, int32_t slot,
-                                 char out[YK_TRANSFER_ORDER_SLOT_NAME_SIZE]);
+void yk_transfer_order_format_slot_name(const struct yk_transfer_order_problem *problem,
+                                        int32_t slot, char out[YK_TRANSFER_ORDER_SLOT_NAME_SIZE]);
 
 /* Creates an order in which no slot has blocks. */
-yk_status yk_transfer_order_create(const struct yk_transfer_order_problem *problem,
-                                   struct yk_arena *arena,
-                                   struct yk_transfer_order **out) YK_MUST_USE;
+yk_status yk_transfer_order_create_empty(const struct yk_transfer_order_problem *problem,
+                                         struct yk_arena *arena,
+                                         struct yk_transfer_order **out) YK_MUST_USE;
 
 /* Copies all members of `from` to `to`, including the contents of the arrays. */
 void yk_transfer_order_copy(const struct yk_transfer_order_problem *problem,
                             const struct yk_transfer_order *from, struct yk_transfer_order *to);
 
 /* Computes the communication time of every slot, (2n + 3). */
-void yk_transfer_order_slot_link_times(const struct yk_transfer_order_problem *problem,
-                                       const struct yk_transfer_order *order, double *out_s);
+void yk_transfer_order_compute_slot_link_times(const struct yk_transfer_order_problem *problem,
+                                               const struct yk_transfer_order *order,
+                                               double *out_s);
 
 /* Computes the bytes of gathered parameters and of gradients in every slot, (2n + 3). */
-void yk_transfer_order_slot_memory(const struct yk_transfer_order_problem *problem,
-                                   const struct yk_transfer_order *order, double *out_bytes);
+void yk_transfer_order_compute_slot_memory(const struct yk_transfer_order_problem *problem,
+                                           const struct yk_transfer_order *order,
+                                           double *out_bytes);
 
 /* Returns the memory limit of a slot: `room_bytes` plus a tolerance for rounding errors. */
-double yk_transfer_order_memory_limit(double room_bytes);
+double yk_transfer_order_add_memory_tolerance(double room_bytes);
 
 /* Returns the step time for slots with the communication times `load_s`, (2n + 3). */
-double yk_transfer_order_step_s(const struct yk_transfer_order_problem *problem,
-                                const double *load_s);
+double yk_transfer_order_compute_step_s(const struct yk_transfer_order_problem *problem,
+                                        const double *load_s);
 
 /* Fails if a slot lacks memory. The message contains the name of the slot that lacks most. */
-yk_status yk_transfer_order_check_memory(const struct yk_transfer_order_problem *problem,
-                                         const double *used_bytes) YK_MUST_USE;
+yk_status yk_transfer_order_check_slot_memory(const struct yk_transfer_order_problem *problem,
+                                              const double *used_bytes) YK_MUST_USE;
 
 /* Exchanges gathers of equal size between slots, so that the gathers run in the order in which
  * their layers are computed. Link times and memory of all slots stay the same. */
@@ -149,8 +151,8 @@ yk_status yk_transfer_order_sort_gathers(const struct yk_transfer_order_problem 
  * communication if as many layers are kept as fit into memory; (2) the time of all computation,
  * plus the part of the communication of the first layers that cannot overlap with computation
  * between their backward and their next forward. `min_bytes` (2n + 3) is the memory that each slot
- * needs in the order that yk_transfer_order_state_set_on_demand() sets if it keeps no undecided
- * layer.
+ * needs in the order that yk_transfer_order_draft_set_on_demand_order() sets if it keeps no
+ * undecided layer.
  */
 yk_status yk_transfer_order_bound_simple(const struct yk_transfer_order_problem *problem,
                                          const double *min_bytes, struct yk_arena *arena,
@@ -175,8 +177,8 @@ enum {
 
 /* Reads a problem from JSON; problem.c describes the format. All layers of the problem are
  * undecided. `source` is the file's name in messages. The problem is in `arena`. */
-yk_status yk_transfer_order_problem_read(const char *text, size_t length, const char *source,
-                                         struct yk_arena *arena,
-                                         struct yk_transfer_order_problem **out) YK_MUST_USE;
+yk_status yk_transfer_order_problem_parse(const char *text, size_t length, const char *source,
+                                          struct yk_arena *arena,
+                                          struct yk_transfer_order_problem **out) YK_MUST_USE;
 
 #endif

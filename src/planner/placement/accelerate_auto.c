@@ -450,7 +450,7 @@ static yk_status walk_modules(const struct tree *tree, const struct stop *stops,
     YK_TRY_NEW(arena, walk.tied, tree->node_count);
     YK_TRY_NEW(arena, walk.group_of_tied, tree->node_count);
     YK_TRY_NEW(arena, ties.nodes, tree->node_count);
-    yk_number_fill_array(out, tree->node_count, YK_DEVICE_MAP_UNASSIGNED);
+    yk_number_fill_int32_array(out, tree->node_count, YK_DEVICE_MAP_UNASSIGNED);
     list_tied(&walk);
     fill_queue(&walk);
     int32_t stop = 0;
@@ -533,8 +533,8 @@ static void sum_up(const struct tree *tree, const int32_t *places, struct inside
 /* Clears the places of everything inside a module. */
 static void clear_inside(const struct tree *tree, int32_t module, int32_t *places)
 {
-    yk_number_fill_array(&places[module + 1], tree->modules->modules[module].end - module - 1,
-                         YK_DEVICE_MAP_UNASSIGNED);
+    yk_number_fill_int32_array(&places[module + 1], tree->modules->modules[module].end - module - 1,
+                               YK_DEVICE_MAP_UNASSIGNED);
     for (int32_t i = 0; i < tree->modules->tensor_count; i++) {
         if (contains(tree, module, i)) {
             places[tensor_node(tree, i)] = YK_DEVICE_MAP_UNASSIGNED;
@@ -560,13 +560,15 @@ static yk_status name_outermost(const struct tree *tree, int32_t *places, struct
         }
         i = places[i] != YK_DEVICE_MAP_UNASSIGNED ? modules->modules[i].end : i + 1;
     }
-    YK_TRY(yk_device_map_create(modules, places, &places[modules->module_count], arena, &map));
+    YK_TRY(yk_device_map_create_from_places(modules, places, &places[modules->module_count], arena,
+                                            &map));
     *out = map;
     return YK_OK;
 }
 
-yk_status yk_accelerate_auto_place(const struct yk_accelerate_auto_request *request,
-                                   struct yk_arena *arena, const struct yk_device_map **out)
+yk_status yk_accelerate_auto_create_device_map(const struct yk_accelerate_auto_request *request,
+                                               struct yk_arena *arena,
+                                               const struct yk_device_map **out)
 {
     struct tree tree = {0};
     struct stop *stops = NULL;

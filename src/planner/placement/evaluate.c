@@ -2,7 +2,7 @@
 
 #include "sched/assignment.h"
 #include "sched/schedule.h"
-#include "sched/timeline/group_devices.h"
+#include "sched/timeline/group_placement.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,7 +13,7 @@ yk_status yk_placement_evaluate_memory_fit(const struct yk_schedule *schedule,
     const struct yk_graph *graph = schedule->graph;
     struct yk_placement_memory_fit report = {.fits = true};
     int64_t peaks[YK_GRAPH_MAX_DEVICES];
-    YK_TRY(yk_schedule_memory_peaks(schedule, peaks));
+    YK_TRY(yk_schedule_compute_memory_peaks(schedule, peaks));
     for (int32_t p = 0; p < graph->device_count; p++) {
         const int64_t missing = peaks[p] - graph->devices[p].memory_bytes;
         if (missing > report.missing_bytes) {
@@ -33,7 +33,7 @@ struct trials {
     int32_t *task_devices; /* (n) */
     int64_t *priorities;   /* (n) backward before forward, then earlier micro-batches */
     int32_t *gates;        /* (n) */
-    struct yk_group_devices groups;
+    struct yk_group_placement groups;
 };
 
 /* The number of devices that the map uses. */
@@ -96,8 +96,8 @@ static yk_status try_order(struct trials *trials, const int64_t *priorities, int
     }
     YK_TRY(yk_placement_evaluate_memory_fit(trials->trial, &fit));
     if (!trials->found ||
-        yk_placement_evaluate_is_better(&fit, (double)trials->trial->makespan, &trials->best_fit,
-                                        (double)trials->best->makespan)) {
+        yk_placement_fits_better_or_is_faster(&fit, (double)trials->trial->makespan,
+                                              &trials->best_fit, (double)trials->best->makespan)) {
         yk_schedule_copy(trials->trial, trials->best);
         trials->best_fit = fit;
         trials->found = true;
@@ -138,12 +138,12 @@ static bool holds_weights(const struct trials *trials)
 {
     const struct yk_graph *graph = trials->step->graph;
     int64_t resident_bytes[YK_GRAPH_MAX_DEVICES] = {0};
-    struct yk_group_devices groups = trials->groups;
-    yk_group_devices_clear(&groups);
+    struct yk_group_placement groups = trials->groups;
+    yk_group_placement_clear(&groups);
     for (int32_t i = 0; i < graph->task_count; i++) {
         const int32_t device = trials->task_devices[i];
-        resident_bytes[device] += yk_group_devices_added_bytes(&groups, i, device);
-        yk_group_devices_add_task(&groups, i, device);
+        resident_bytes[device] += yk_group_placement_added_bytes(&groups, i, device);
+        yk_group_placement_add_task(&groups, i, device);
         if (resident_bytes[device] > graph->devices[device].memory_bytes) {
             return false;
         }
@@ -159,8 +159,8 @@ static yk_status try_orders(struct trials *trials, const int32_t *devices, struc
     YK_TRY_NEW(arena, trials->task_devices, n);
     YK_TRY_NEW(arena, trials->priorities, n);
     YK_TRY_NEW(arena, trials->gates, n);
-    YK_TRY(yk_group_devices_create(arena, step->graph, &trials->groups));
-    yk_step_graph_task_devices(step, devices, trials->task_devices);
+    YK_TRY(yk_group_placement_create(arena, step->graph, &trials->groups));
+    yk_step_graph_fill_task_devices(step, devices, trials->task_devices);
     set_priorities(trials);
     YK_TRY(try_order(trials, NULL, M));
     if (!trials->best_fit.fits && !holds_weights(trials)) {

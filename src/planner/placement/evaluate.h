@@ -18,10 +18,10 @@ struct yk_placement_memory_fit {
 
 /* Returns true if `a` is better than `b`: only `a` fits; or both fit and `a` is faster; or neither
  * fits and `a` lacks less memory. `a_s` and `b_s` are the step times. */
-static inline bool yk_placement_evaluate_is_better(const struct yk_placement_memory_fit *a,
-                                                   double a_s,
-                                                   const struct yk_placement_memory_fit *b,
-                                                   double b_s)
+static inline bool yk_placement_fits_better_or_is_faster(const struct yk_placement_memory_fit *a,
+                                                         double a_s,
+                                                         const struct yk_placement_memory_fit *b,
+                                                         double b_s)
 {
     if (a->fits != b->fits) {
         return a->fits;

@@ -6,7 +6,7 @@
 #include "planner/placement/placement.h"
 
 #include "base/units.h"
-#include "planner/placement/candidates.h"
+#include "planner/placement/placement_search.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -107,7 +107,7 @@ static void name_device(const struct yk_cluster *cluster, char out[NAME_SIZE])
 /* Adds a copy of the device with the most memory. Its link to the original is a link that the
  * original has. */
 static yk_status add_device(const struct yk_cost_sources *whole, struct yk_arena *arena,
-                            struct yk_placement_candidates_subcluster *out)
+                            struct yk_placement_search_subcluster *out)
 {
     const struct yk_device *devices = whole->cluster->devices;
     const int32_t P = whole->cluster->device_count;
@@ -122,11 +122,11 @@ static yk_status add_device(const struct yk_cost_sources *whole, struct yk_arena
         widest = devices[p].memory_bytes > devices[widest].memory_bytes ? p : widest;
     }
     numbers[P] = widest;
-    YK_TRY(yk_placement_candidates_select_devices(whole, numbers, P + 1, arena, out));
+    YK_TRY(yk_placement_search_make_subcluster(whole, numbers, P + 1, arena, out));
     name_device(whole->cluster, name);
     out->devices[P].name = name;
     if (P > 1) {
-        link = *yk_cluster_link(whole->cluster, widest, widest == 0 ? 1 : 0);
+        link = *yk_cluster_link_between(whole->cluster, widest, widest == 0 ? 1 : 0);
     }
     out->links[(int64_t)P * (P + 1) + widest] = link;
     out->links[(int64_t)widest * (P + 1) + P] = link;
@@ -137,7 +137,7 @@ static yk_status try_another_device(const struct yk_placement_request *request,
                                     const struct yk_deadline *deadline, struct yk_arena *arena,
                                     double *out)
 {
-    struct yk_placement_candidates_subcluster larger;
+    struct yk_placement_search_subcluster larger;
     struct yk_placement_request changed = *request;
     *out = INFINITY;
     if (request->cost_sources->cluster->device_count >= YK_CLUSTER_MAX_DEVICES) {
@@ -148,8 +148,8 @@ static yk_status try_another_device(const struct yk_placement_request *request,
     return step_with(&changed, deadline, out);
 }
 
-yk_status yk_placement_memory_remedy_search(const struct yk_placement_request *request,
-                                            const struct yk_deadline *deadline, struct yk_text *out)
+yk_status yk_placement_find_memory_remedy(const struct yk_placement_request *request,
+                                          const struct yk_deadline *deadline, struct yk_text *out)
 {
     const char *cheapest = NULL;
     double cheapest_s = INFINITY;

@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
-#include "planner/placement/candidates.h"
+#include "planner/placement/placement_search.h"
 #include "sched/bound/makespan_bound.h"
 #include "sched/schedule.h"
 #include "sched/scheduler.h"
@@ -12,7 +12,7 @@
 
 /* The best candidate over all numbers of micro-batches. */
 struct best_candidate {
-    struct yk_placement_candidates
+    struct yk_placement_search
         candidates;  /* those with the best; its step is NULL if there is none */
     double on_all_s; /* of the best that uses all devices, or INFINITY */
     int32_t on_all_micro_batches;
@@ -108,7 +108,7 @@ static yk_status finish(struct context *context, struct yk_schedule *schedule,
                                  cluster->devices[device].memory_bytes);
     }
     YK_TRY_NEW(context->out->arena, placement->peak_bytes, graph->device_count);
-    YK_TRY(yk_schedule_memory_peaks(schedule, placement->peak_bytes));
+    YK_TRY(yk_schedule_compute_memory_peaks(schedule, placement->peak_bytes));
     for (int32_t p = 0; p < graph->device_count; p++) {
         /* Unused devices have no driver context. */
         if (placement->peak_bytes[p] > 0) {
@@ -118,10 +118,11 @@ static yk_status finish(struct context *context, struct yk_schedule *schedule,
     }
     YK_TRY(read_devices(context, placement));
     /* A divided layer is mapped to the device of its first micro-batch, which updates it. */
-    return placement->map ? YK_OK
-                          : yk_device_map_from_layers(placement->step->model, placement->devices,
-                                                      context->modules, graph->device_count,
-                                                      context->out->arena, &placement->map);
+    return placement->map
+               ? YK_OK
+               : yk_device_map_create_from_layers(placement->step->model, placement->devices,
+                                                  context->modules, graph->device_count,
+                                                  context->out->arena, &placement->map);
 }
 
 /* Whether a module, or one inside it, has parameters. */
@@ -213,38 +214,38 @@ static bool is_worth_trying(const struct context *context, int32_t micro_batches
 }
 
 /* Keeps the candidates if they contain the best so far; frees the others. */
-static void keep_better(struct best_candidate *choice, struct yk_placement_candidates *candidates)
+static void keep_better(struct best_candidate *choice, struct yk_placement_search *candidates)
 {
-    const struct yk_placement_candidates *before = &choice->candidates;
+    const struct yk_placement_search *before = &choice->candidates;
     const bool better =
-        !before->step || yk_placement_evaluate_is_better(&candidates->fit, candidates->step_s,
-                                                         &before->fit, before->step_s);
+        !before->step || yk_placement_fits_better_or_is_faster(&candidates->fit, candidates->step_s,
+                                                               &before->fit, before->step_s);
     if (candidates->on_all_s < choice->on_all_s) {
         choice->on_all_s = candidates->on_all_s;
         choice->on_all_micro_batches = candidates->step->micro_batch_count;
     }
     if (better) {
-        yk_placement_candidates_free(&choice->candidates);
+        yk_placement_search_free(&choice->candidates);
         choice->candidates = *candidates;
     } else {
-        yk_placement_candidates_free(candidates);
+        yk_placement_search_free(candidates);
     }
 }
 
 /* Considers the placements of other algorithms for the same step. */
 static yk_status consider_others(const struct context *context,
-                                 struct yk_placement_candidates *candidates)
+                                 struct yk_placement_search *candidates)
 {
     for (int32_t i = 0; i < context->out->count; i++) {
         const struct yk_placement *placement = &context->out->placements[i];
         if (placement->step == candidates->step && placement->schedule && !placement->divided) {
-            YK_TRY(yk_placement_candidates_evaluate(candidates, placement->schedule));
+            YK_TRY(yk_placement_search_try_schedule(candidates, placement->schedule));
         }
     }
     return YK_OK;
 }
 
-typedef yk_status (*filler)(struct yk_placement_candidates *candidates);
+typedef yk_status (*filler)(struct yk_placement_search *candidates);
 
 /* Whether building and evaluating the step graph, about equally long, would exceed the deadline. */
 static bool is_too_long(const struct context *context, int32_t micro_batches)
@@ -273,18 +274,18 @@ static yk_status search_micro_batches(struct context *context, filler fill,
             continue;
         }
         const struct yk_step_graph *step = NULL;
-        struct yk_placement_candidates candidates;
+        struct yk_placement_search candidates;
         YK_TRY(get_step_graph(context, M, &step));
-        YK_TRY(yk_placement_candidates_create(step, &context->deadline, &candidates));
+        YK_TRY(yk_placement_search_create(step, &context->deadline, &candidates));
         yk_status status = fill(&candidates);
         context->out->trials += candidates.trials;
         context->out->cut_short |= yk_deadline_has_passed(&context->deadline);
         YK_IF_OK(consider_others(context, &candidates));
-        YK_TRY_OR_CLEAN_UP(status, yk_placement_candidates_free(&candidates));
+        YK_TRY_OR_CLEAN_UP(status, yk_placement_search_free(&candidates));
         if (isfinite(candidates.step_s)) {
             keep_better(choice, &candidates);
         } else {
-            yk_placement_candidates_free(&candidates);
+            yk_placement_search_free(&candidates);
         }
         if (search->progress) {
             search->progress(search->progress_user, "best", (double)k / MAX_MICRO_BATCHES);
@@ -325,7 +326,7 @@ static yk_status explain(struct context *context, const struct best_candidate *c
 }
 
 /* Annealing ignores the traffic of ports, so its result is evaluated again. */
-static yk_status anneal(struct context *context, struct yk_placement_candidates *candidates)
+static yk_status anneal(struct context *context, struct yk_placement_search *candidates)
 {
     const struct yk_scheduler_options *search = &context->request->search;
     const double left_s = context->deadline.at_s - yk_deadline_now_s(&context->deadline.clock);
@@ -337,7 +338,7 @@ static yk_status anneal(struct context *context, struct yk_placement_candidates 
     yk_schedule_copy(candidates->best, candidates->trial);
     YK_TRY(yk_anneal_run(search, fmin(left_s, annealing_part * search->budget_s), bound,
                          candidates->trial));
-    return yk_placement_candidates_evaluate(candidates, candidates->trial);
+    return yk_placement_search_try_schedule(candidates, candidates->trial);
 }
 
 static yk_status copy_best(struct context *context, const struct best_candidate *choice,
@@ -358,9 +359,9 @@ static yk_status search_pipeline(struct context *context, double part)
     }
     *choice = (struct best_candidate){.on_all_s = INFINITY};
     begin_phase(context, part);
-    YK_TRY(search_micro_batches(context, yk_placement_candidates_add_undivided, choice));
+    YK_TRY(search_micro_batches(context, yk_placement_search_try_undivided_maps, choice));
     const int64_t before = choice->candidates.trials;
-    YK_TRY(yk_placement_candidates_refine_cuts(&choice->candidates));
+    YK_TRY(yk_placement_search_refine_stage_cuts(&choice->candidates));
     context->out->trials += choice->candidates.trials - before;
     context->out->cut_short |= yk_deadline_has_passed(&context->deadline);
     return YK_OK;
@@ -373,20 +374,20 @@ static yk_status place_pipeline(struct context *context, struct yk_placement *pl
     return copy_best(context, &context->pipeline, placement);
 }
 
-static yk_status fill_divided(struct yk_placement_candidates *candidates)
+static yk_status fill_divided(struct yk_placement_search *candidates)
 {
-    YK_TRY(yk_placement_candidates_add_divided(candidates));
-    return yk_placement_candidates_add_nodes(candidates);
+    YK_TRY(yk_placement_search_try_divided_maps(candidates));
+    return yk_placement_search_try_single_nodes(candidates);
 }
 
 /* The algorithm best, starting from the best pipeline. */
 static yk_status search(struct context *context, struct best_candidate *choice,
                         struct yk_placement *placement)
 {
-    const struct yk_placement_candidates *pipeline = &context->pipeline.candidates;
+    const struct yk_placement_search *pipeline = &context->pipeline.candidates;
     begin_phase(context, candidates_part);
-    YK_TRY(yk_placement_candidates_create(pipeline->step, &context->deadline, &choice->candidates));
-    YK_TRY(yk_placement_candidates_evaluate(&choice->candidates, pipeline->best));
+    YK_TRY(yk_placement_search_create(pipeline->step, &context->deadline, &choice->candidates));
+    YK_TRY(yk_placement_search_try_schedule(&choice->candidates, pipeline->best));
     YK_TRY(search_micro_batches(context, fill_divided, choice));
     begin_phase(context, 1);
     YK_TRY(anneal(context, &choice->candidates));
@@ -398,9 +399,9 @@ static yk_status place_best(struct context *context, struct yk_placement *placem
 {
     YK_TRY(search_pipeline(context, pipeline_part));
     struct best_candidate choice = context->pipeline;
-    choice.candidates = (struct yk_placement_candidates){0};
+    choice.candidates = (struct yk_placement_search){0};
     const yk_status status = search(context, &choice, placement);
-    yk_placement_candidates_free(&choice.candidates);
+    yk_placement_search_free(&choice.candidates);
     return status;
 }
 
@@ -451,7 +452,7 @@ static yk_status place_auto(struct context *context, struct yk_placement *placem
         .device_count = count,
         .cpu_bytes = host_bytes(cluster, count),
     };
-    YK_TRY(yk_accelerate_auto_place(&request, arena, &map));
+    YK_TRY(yk_accelerate_auto_create_device_map(&request, arena, &map));
     return apply_map(context, map, placement);
 }
 
@@ -534,7 +535,7 @@ yk_status yk_placement_compare_algorithms(const struct yk_placement_request *req
                                           struct yk_placements **out)
 {
     struct yk_placements *placements = NULL;
-    YK_TRY_NEW_WITH_ARENA(placements);
+    YK_TRY_NEW_WITH_OWN_ARENA(placements);
     placements->winner = -1;
     struct context context = {
         .request = request,
@@ -544,13 +545,13 @@ yk_status yk_placement_compare_algorithms(const struct yk_placement_request *req
     begin_phase(&context, 1);
     placements->deadline = context.deadline;
     const yk_status status = compare(&context);
-    yk_placement_candidates_free(&context.pipeline.candidates);
+    yk_placement_search_free(&context.pipeline.candidates);
     YK_TRY_OR_CLEAN_UP(status, yk_placements_destroy(placements));
     *out = placements;
     return YK_OK;
 }
 
-const struct yk_placement *yk_placements_best_undivided(const struct yk_placements *placements)
+const struct yk_placement *yk_placements_find_best_undivided(const struct yk_placements *placements)
 {
     const struct yk_placement *fastest = NULL;
     for (int32_t i = 0; i < placements->count; i++) {

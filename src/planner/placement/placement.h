@@ -83,24 +83,25 @@ void yk_placements_destroy(struct yk_placements *placements);
 
 /* Returns the fastest placement that fits and has one device per layer. Returns NULL if there is
  * none. */
-const struct yk_placement *yk_placements_best_undivided(const struct yk_placements *placements);
+const struct yk_placement *
+yk_placements_find_best_undivided(const struct yk_placements *placements);
 
 /* Searches for a change of the request that makes the model fit. Appends the change with its step
  * time, such as "cheapest remedy: --recompute (1.2s a step)", or a text that says that none was
  * found. */
-yk_status yk_placement_memory_remedy_search(const struct yk_placement_request *request,
-                                            const struct yk_deadline *deadline,
-                                            struct yk_text *out) YK_MUST_USE;
+yk_status yk_placement_find_memory_remedy(const struct yk_placement_request *request,
+                                          const struct yk_deadline *deadline,
+                                          struct yk_text *out) YK_MUST_USE;
 
 /* Creates a plan with one micro-batch, in `arena`. Every device that has a layer becomes a rank in
  * a group of its own, in the order of the devices. */
-yk_status yk_placement_plan_create(const struct yk_search_context *context,
-                                   const int32_t *layer_devices, struct yk_arena *arena,
-                                   struct yk_plan **out) YK_MUST_USE;
+yk_status yk_placement_plan_from_layer_devices(const struct yk_search_context *context,
+                                               const int32_t *layer_devices, struct yk_arena *arena,
+                                               struct yk_plan **out) YK_MUST_USE;
 
-/* Returns true if yk_placement_plan_search() supports the algorithm. It supports only algorithms
- * whose placements have one device per layer. */
-bool yk_placement_plan_supports(const char *algorithm);
+/* Returns true if yk_placement_plan_run_algorithm() supports the algorithm. It supports only
+ * algorithms whose placements have one device per layer. */
+bool yk_placement_plan_supports_algorithm(const char *algorithm);
 
 struct yk_placement_plan {
     const struct yk_plan *plan;
@@ -110,9 +111,10 @@ struct yk_placement_plan {
 
 /* Runs one algorithm and converts its placement to a plan, in `arena`. `map` is the device map for
  * the algorithm "map"; other algorithms ignore it. */
-yk_status yk_placement_plan_search(const struct yk_plan_request *request, const char *algorithm,
-                                   const struct yk_device_map *map, struct yk_arena *arena,
-                                   struct yk_placement_plan *out) YK_MUST_USE;
+yk_status yk_placement_plan_run_algorithm(const struct yk_plan_request *request,
+                                          const char *algorithm, const struct yk_device_map *map,
+                                          struct yk_arena *arena,
+                                          struct yk_placement_plan *out) YK_MUST_USE;
 
 /*
  * Accelerate auto: computes the placement that device_map="auto" gives in Hugging Face Accelerate
@@ -138,8 +140,8 @@ struct yk_accelerate_auto_request {
 /* Creates the device map, in `arena`. Places modules on disk if they fit neither into the devices
  * nor into host memory. If all modules inside a parent module have the same place, they become one
  * entry for the parent. */
-yk_status yk_accelerate_auto_place(const struct yk_accelerate_auto_request *request,
-                                   struct yk_arena *arena,
-                                   const struct yk_device_map **out) YK_MUST_USE;
+yk_status yk_accelerate_auto_create_device_map(const struct yk_accelerate_auto_request *request,
+                                               struct yk_arena *arena,
+                                               const struct yk_device_map **out) YK_MUST_USE;
 
 #endif

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-yk_status yk_placement_plan_create(const struct yk_search_context *context,
-                                   const int32_t *layer_devices, struct yk_arena *arena,
-                                   struct yk_plan **out)
+yk_status yk_placement_plan_from_layer_devices(const struct yk_search_context *context,
+                                               const int32_t *layer_devices, struct yk_arena *arena,
+                                               struct yk_plan **out)
 {
     const int32_t P = context->cluster->device_count;
     struct yk_plan *plan = NULL;
@@ -23,7 +23,7 @@ yk_status yk_placement_plan_create(const struct yk_search_context *context,
             devices[count++] = p;
         }
     }
-    YK_TRY(yk_search_context_create_plan(context, devices, count, count, arena, &plan));
+    YK_TRY(yk_search_context_create_default_plan(context, devices, count, count, arena, &plan));
     for (int32_t g = 0; g < count; g++) {
         plan->groups[g].member_count = 1;
         plan->groups[g].members[0] = (struct yk_plan_group_member){
@@ -36,7 +36,7 @@ yk_status yk_placement_plan_create(const struct yk_search_context *context,
     return YK_OK;
 }
 
-bool yk_placement_plan_supports(const char *algorithm)
+bool yk_placement_plan_supports_algorithm(const char *algorithm)
 {
     return strcmp(algorithm, "best") != 0;
 }
@@ -52,7 +52,8 @@ static yk_status plan_of(const struct yk_plan_request *request,
                        placement->refusal ? placement->refusal : "there is no placement");
     }
     YK_TRY(yk_search_context_create(request, &context));
-    const yk_status status = yk_placement_plan_create(context, placement->devices, arena, &plan);
+    const yk_status status =
+        yk_placement_plan_from_layer_devices(context, placement->devices, arena, &plan);
     yk_search_context_destroy(context);
     YK_TRY(status);
     plan->micro_batches = placement->step->micro_batch_count;
@@ -60,9 +61,9 @@ static yk_status plan_of(const struct yk_plan_request *request,
     return YK_OK;
 }
 
-yk_status yk_placement_plan_search(const struct yk_plan_request *request, const char *algorithm,
-                                   const struct yk_device_map *map, struct yk_arena *arena,
-                                   struct yk_placement_plan *out)
+yk_status yk_placement_plan_run_algorithm(const struct yk_plan_request *request,
+                                          const char *algorithm, const struct yk_device_map *map,
+                                          struct yk_arena *arena, struct yk_placement_plan *out)
 {
     const struct yk_placement_request placement_request = {
         .cost_sources = request->cost_sources,

@@ -1,4 +1,4 @@
-#include "planner/placement/candidates.h"
+#include "planner/placement/placement_search.h"
 
 #include "base/number.h"
 
@@ -288,7 +288,7 @@ static yk_status write_down(const struct search *search, struct proposal *propos
         const struct cell *cell = &search->cells[(int64_t)state * (L + 1) + layer];
         device = choose_device(search, cell->kind, device, used);
         used[device] = true;
-        yk_number_fill_array(&devices[layer], cell->end - layer, device);
+        yk_number_fill_int32_array(&devices[layer], cell->end - layer, device);
         layer = cell->end;
         state -= search->kinds[cell->kind].stride;
     }
@@ -373,10 +373,10 @@ static yk_status prepare(struct search *search)
     return YK_OK;
 }
 
-yk_status yk_pipeline_stages_propose_cuts(const struct yk_step_graph *step, int32_t max,
-                                          const struct yk_deadline *deadline,
-                                          struct yk_arena *arena,
-                                          struct yk_pipeline_stages_cuts *out)
+yk_status yk_pipeline_stages_propose_assignments(const struct yk_step_graph *step, int32_t max,
+                                                 const struct yk_deadline *deadline,
+                                                 struct yk_arena *arena,
+                                                 struct yk_pipeline_stages_assignments *out)
 {
     struct search search = {.step = step, .deadline = deadline, .arena = arena};
     struct proposal *proposals = NULL;
@@ -391,7 +391,7 @@ yk_status yk_pipeline_stages_propose_cuts(const struct yk_step_graph *step, int3
     }
     qsort(proposals, (size_t)count, sizeof *proposals, by_estimate);
     const int32_t L = step->layer_count;
-    struct yk_pipeline_stages_cuts list = {0};
+    struct yk_pipeline_stages_assignments list = {0};
     YK_TRY_NEW(arena, list.devices, (int64_t)max * L);
     /* The best proposal with the most devices is evaluated, too. */
     const int32_t widest = widest_of(proposals, count);

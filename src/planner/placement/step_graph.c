@@ -106,7 +106,7 @@ static yk_status add_to_group(struct making *making, struct yk_step_graph_task t
     yk_text_addf(&text, "%s, micro-batch %d", layer, task.micro_batch + 1);
     YK_TRY(yk_text_move_to_arena(&text, step->arena, &group));
     YK_TRY(yk_graph_builder_set_last_task_group(making->builder, group));
-    return yk_graph_builder_set_group_store(making->builder, group, layer);
+    return yk_graph_builder_set_group_shared_store(making->builder, group, layer);
 }
 
 static yk_status add_task(struct making *making, struct yk_step_graph_task task, int32_t *out)
@@ -116,17 +116,17 @@ static yk_status add_task(struct making *making, struct yk_step_graph_task task,
     const struct yk_layer *layer = &model->layers[task.layer];
     const struct yk_cost_sources *sources = step->spec.cost_sources;
     for (int32_t p = 0; p < sources->cluster->device_count; p++) {
-        struct yk_cost_time time;
+        struct yk_cost_time_estimate time;
         YK_TRY(yk_cost_layer_time(sources, p, model, layer, task.pass, &time));
         making->costs[p] = time.seconds;
-        yk_error_band_add(&step->band, &time, time.seconds);
+        yk_error_band_add_time(&step->band, &time, time.seconds);
     }
     const char **name = &making->names[making->task_count];
     YK_TRY(name_task(step, task, name));
     YK_TRY(yk_graph_builder_add_task(making->builder, *name, making->costs));
     if (task.pass != YK_COST_PASS_UPDATE) {
         YK_TRY(
-            yk_graph_builder_set_last_task_memory(making->builder, (double)layer->workspace_bytes));
+            yk_graph_builder_set_last_task_bytes(making->builder, (double)layer->workspace_bytes));
     }
     YK_TRY(add_to_group(making, task));
     step->tasks[making->task_count] = task;
@@ -246,7 +246,7 @@ static yk_status make_graph(struct making *making)
 yk_status yk_step_graph_create(const struct yk_step_graph_spec *spec, struct yk_step_graph **out)
 {
     struct yk_step_graph *step = NULL;
-    YK_TRY_NEW_WITH_ARENA(step);
+    YK_TRY_NEW_WITH_OWN_ARENA(step);
     step->spec = *spec;
     step->micro_batch_count = spec->micro_batches;
     struct making making = {.step = step};
@@ -265,8 +265,8 @@ void yk_step_graph_destroy(struct yk_step_graph *step)
     }
 }
 
-void yk_step_graph_task_devices(const struct yk_step_graph *step, const int32_t *layer_devices,
-                                int32_t *task_devices)
+void yk_step_graph_fill_task_devices(const struct yk_step_graph *step, const int32_t *layer_devices,
+                                     int32_t *task_devices)
 {
     for (int32_t i = 0; i < step->graph->task_count; i++) {
         const struct yk_step_graph_task *task = &step->tasks[i];

@@ -61,7 +61,7 @@ void yk_step_graph_destroy(struct yk_step_graph *step);
 
 /* Converts `layer_devices` (M, L), the device of each layer for each micro-batch, to `task_devices`
  * (n), the device of each task. */
-void yk_step_graph_task_devices(const struct yk_step_graph *step, const int32_t *layer_devices,
-                                int32_t *task_devices);
+void yk_step_graph_fill_task_devices(const struct yk_step_graph *step, const int32_t *layer_devices,
+                                     int32_t *task_devices);
 
 #endif

@@ -45,8 +45,8 @@ struct alternation {
 static yk_status whole_s(const struct alternation *alternation, int32_t device, double *out_s)
 {
     const struct yk_search_context *context = alternation->context;
-    return yk_search_context_all_layers_seconds(context, device, context->request->workload.batch,
-                                                NULL, out_s);
+    return yk_search_context_all_layers_compute_s(context, device, context->request->workload.batch,
+                                                  NULL, out_s);
 }
 
 /* Selects the fastest device and up to MAX_HELPERS others, sorted by speed. */
@@ -99,14 +99,14 @@ static yk_status price_layers(struct alternation *alternation, int64_t helped)
     const int32_t L = context->model->layer_count;
     const int64_t own = context->request->workload.batch - helped;
     for (int32_t l = 0; l < L; l++) {
-        YK_TRY(yk_search_context_layer_seconds(context, alternation->devices[0], l, own, false,
-                                               &alternation->own_s[l]));
-        YK_TRY(yk_search_context_layer_seconds(context, alternation->devices[0], l, helped, false,
-                                               &alternation->rest_s[l]));
+        YK_TRY(yk_search_context_layer_compute_s(context, alternation->devices[0], l, own, false,
+                                                 &alternation->own_s[l]));
+        YK_TRY(yk_search_context_layer_compute_s(context, alternation->devices[0], l, helped, false,
+                                                 &alternation->rest_s[l]));
         for (int32_t i = 0; i < alternation->helper_count; i++) {
-            YK_TRY(yk_search_context_layer_seconds(context, alternation->devices[i + 1], l,
-                                                   alternation->helped[i], false,
-                                                   &alternation->helper_s[i * L + l]));
+            YK_TRY(yk_search_context_layer_compute_s(context, alternation->devices[i + 1], l,
+                                                     alternation->helped[i], false,
+                                                     &alternation->helper_s[i * L + l]));
         }
     }
     return YK_OK;
@@ -143,8 +143,9 @@ static yk_status make_plan(const struct alternation *alternation, int32_t cut,
     struct yk_plan *plan = NULL;
     int32_t devices[MAX_HELPERS + 1];
     memcpy(devices, alternation->devices, sizeof devices);
-    qsort(devices, (size_t)count, sizeof devices[0], yk_number_compare_int32);
-    YK_TRY(yk_search_context_create_plan(alternation->context, devices, count, 2, arena, &plan));
+    qsort(devices, (size_t)count, sizeof devices[0], yk_number_qsort_compare_int32);
+    YK_TRY(yk_search_context_create_default_plan(alternation->context, devices, count, 2, arena,
+                                                 &plan));
     plan->micro_batches = 2;
     plan->pipeline = YK_PIPELINE_NESTED;
     plan->groups[0].member_count = count;
@@ -190,7 +191,7 @@ static yk_status consider(const struct alternation *alternation, int32_t cut,
     YK_TRY(make_plan(alternation, cut, arena, &plan));
     const int32_t helped = yk_plan_count_group_layers(plan, 0);
     return helped > 0 && helped < plan->layer_count
-               ? yk_plan_search_evaluate(alternation->search, plan, NULL)
+               ? yk_plan_search_try_plan(alternation->search, plan, NULL)
                : YK_OK;
 }
 
@@ -306,7 +307,7 @@ static yk_status search_in(struct alternation *alternation, struct yk_arena *are
     return try_proposals(alternation);
 }
 
-yk_status yk_plan_search_alternating(struct yk_plan_search *search)
+yk_status yk_plan_search_try_alternating_members(struct yk_plan_search *search)
 {
     struct yk_search_context *context = search->context;
     const struct yk_plan_request *request = context->request;

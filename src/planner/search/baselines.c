@@ -74,7 +74,7 @@ static yk_status add_row(struct baselines *baselines, const char *name, struct y
     const struct yk_plan_request *request = baselines->search->context->request;
     const struct yk_plan *plan = own->best ? own->best : own->nearest;
     if (plan && is_open(request, plan)) {
-        YK_TRY(yk_plan_search_evaluate(baselines->search, plan, NULL));
+        YK_TRY(yk_plan_search_try_plan(baselines->search, plan, NULL));
     }
     if (!own->best && own->nearest) {
         /* The step time that it would have if it did fit. */
@@ -94,7 +94,7 @@ static yk_status try_split(const struct yk_data_parallel_spec *split, struct yk_
     struct yk_plan *plan = NULL;
     bool fits = false;
     YK_TRY(yk_data_parallel_create_plan(own->context, split, arena, &plan, &fits));
-    return plan ? yk_plan_search_evaluate(own, plan, NULL) : YK_OK;
+    return plan ? yk_plan_search_try_plan(own, plan, NULL) : YK_OK;
 }
 
 /* Tries all numbers of micro-batches, with and without recomputation. */
@@ -171,7 +171,7 @@ static yk_status add_splits(struct baselines *baselines)
             baselines->spec.strategies[l] = YK_SHARDING_REPLICATED;
         }
     }
-    yk_data_parallel_sync_tied_strategies(model, split.strategies);
+    yk_data_parallel_unify_tied_strategies(model, split.strategies);
     split.prefetch = deepspeed_prefetch(model);
     split.bucket_bytes = deepspeed_bucket_bytes;
     return add_split(baselines, "DeepSpeed-like", split);
@@ -207,8 +207,9 @@ static yk_status add_placement_row(struct baselines *baselines, const char *name
 {
     if (placement->devices) {
         struct yk_plan *plan = NULL;
-        YK_TRY(yk_placement_plan_create(own->context, placement->devices, own->arena, &plan));
-        YK_TRY(yk_plan_search_evaluate(own, plan, NULL));
+        YK_TRY(yk_placement_plan_from_layer_devices(own->context, placement->devices, own->arena,
+                                                    &plan));
+        YK_TRY(yk_plan_search_try_plan(own, plan, NULL));
     }
     YK_TRY(add_row(baselines, name, own));
     struct yk_plan_alternative *row = &baselines->rows[*baselines->row_count - 1];

@@ -4,7 +4,7 @@
 #include "base/random.h"
 #include "cost/saturation_size.h"
 #include "model/model.h"
-#include "planner/order/plan.h"
+#include "planner/order/plan_transfer_order.h"
 #include "planner/search/device_sets.h"
 
 #include <math.h>
@@ -56,8 +56,8 @@ static yk_status share_s(void *user, int32_t rank, int64_t samples, double *out_
         }
         double *pass_s = &splitting->pass_s[rank * (batch + 1) + sizes[i]];
         if (isnan(*pass_s)) {
-            YK_TRY(yk_search_context_all_layers_seconds(splitting->context, split->devices[rank],
-                                                        sizes[i], split->recompute, pass_s));
+            YK_TRY(yk_search_context_all_layers_compute_s(splitting->context, split->devices[rank],
+                                                          sizes[i], split->recompute, pass_s));
         }
         seconds += (double)counts[i] * *pass_s;
     }
@@ -170,8 +170,8 @@ static yk_status make_plan(const struct splitting *splitting, int64_t *shares, s
             devices[count++] = split->devices[i];
         }
     }
-    YK_TRY(yk_search_context_create_plan(splitting->context, devices, count, 1, splitting->arena,
-                                         &plan));
+    YK_TRY(yk_search_context_create_default_plan(splitting->context, devices, count, 1,
+                                                 splitting->arena, &plan));
     plan->groups[0].member_count = count;
     for (int32_t i = 0; i < count; i++) {
         plan->groups[0].members[i] = (struct yk_plan_group_member){
@@ -251,8 +251,8 @@ static const struct family families[] = {
 static yk_status saturating_bytes(const struct yk_cost_sources *sources, int32_t a, int32_t b,
                                   int32_t count, double *out)
 {
-    const struct yk_link *link = yk_cluster_link(sources->cluster, a, b);
-    YK_TRY(yk_saturation_size_of_link(sources, a, b, count, out));
+    const struct yk_link *link = yk_cluster_link_between(sources->cluster, a, b);
+    YK_TRY(yk_saturation_size_of_all_gather(sources, a, b, count, out));
     if (isnan(*out)) {
         *out = YK_SATURATION_SIZE_BANDWIDTH_FRACTION / (1 - YK_SATURATION_SIZE_BANDWIDTH_FRACTION) *
                count * link->latency_s * link->bytes_per_s;
@@ -276,17 +276,17 @@ yk_status yk_data_parallel_choose_block_bytes(const struct yk_search_context *co
     return YK_OK;
 }
 
-void yk_data_parallel_sync_tied_strategies(const struct yk_model *model,
-                                           enum yk_sharding_strategy *strategies)
+void yk_data_parallel_unify_tied_strategies(const struct yk_model *model,
+                                            enum yk_sharding_strategy *strategies)
 {
     for (int32_t l = 0; l < model->layer_count; l++) {
         strategies[l] = strategies[yk_model_weight_owner(model, l)];
     }
 }
 
-void yk_data_parallel_set_uniform_strategies(const struct yk_search_context *context,
-                                             enum yk_sharding_strategy strategy,
-                                             enum yk_sharding_strategy *out)
+void yk_data_parallel_set_large_layer_strategy(const struct yk_search_context *context,
+                                               enum yk_sharding_strategy strategy,
+                                               enum yk_sharding_strategy *out)
 {
     const struct yk_model *model = context->model;
     for (int32_t l = 0; l < model->layer_count; l++) {
@@ -294,19 +294,19 @@ void yk_data_parallel_set_uniform_strategies(const struct yk_search_context *con
             yk_model_layer_state_bytes(model, &model->layers[l]);
         out[l] = state.weight_bytes < small_bytes ? YK_SHARDING_REPLICATED : strategy;
     }
-    yk_data_parallel_sync_tied_strategies(model, out);
+    yk_data_parallel_unify_tied_strategies(model, out);
 }
 
 static yk_status order_and_consider(struct yk_plan_search *search, struct yk_plan *plan,
                                     struct yk_arena *arena)
 {
-    const struct yk_transfer_order_plan_options options = {
+    const struct yk_plan_transfer_order_options options = {
         .method = YK_TRANSFER_ORDER_METHOD_GREEDY,
         .open = yk_search_context_chooses_strategies(search->context),
     };
     bool ordered = false;
-    YK_TRY(yk_transfer_order_plan_apply(search->context, &options, arena, plan, &ordered));
-    return ordered ? yk_plan_search_evaluate(search, plan, NULL) : YK_OK;
+    YK_TRY(yk_plan_transfer_order_optimize(search->context, &options, arena, plan, &ordered));
+    return ordered ? yk_plan_search_try_plan(search, plan, NULL) : YK_OK;
 }
 
 static yk_status try_in(struct yk_plan_search *search, const struct yk_data_parallel_spec *split,
@@ -318,7 +318,7 @@ static yk_status try_in(struct yk_plan_search *search, const struct yk_data_para
     if (!plan) {
         return YK_OK;
     }
-    YK_TRY(yk_plan_search_evaluate(search, plan, NULL));
+    YK_TRY(yk_plan_search_try_plan(search, plan, NULL));
     if (!fits && !split->keeps_idle && plan->rank_count < split->count) {
         struct yk_data_parallel_spec all = *split;
         all.keeps_idle = true;
@@ -331,8 +331,8 @@ static yk_status try_in(struct yk_plan_search *search, const struct yk_data_para
     return YK_OK;
 }
 
-yk_status yk_data_parallel_evaluate_plans(struct yk_plan_search *search,
-                                          const struct yk_data_parallel_spec *split)
+yk_status yk_data_parallel_try_spec(struct yk_plan_search *search,
+                                    const struct yk_data_parallel_spec *split)
 {
     struct yk_data_parallel_spec ignores_memory = *split;
     ignores_memory.ignores_memory = true;
@@ -351,7 +351,7 @@ static void draw_strategies(const struct yk_search_context *context,
         strategies[l] =
             (enum yk_sharding_strategy)yk_random_below(&random, YK_SHARDING_STRATEGY_COUNT);
     }
-    yk_data_parallel_sync_tied_strategies(context->model, strategies);
+    yk_data_parallel_unify_tied_strategies(context->model, strategies);
 }
 
 /* Tries the families that the request allows, for one number of micro-batches. */
@@ -362,7 +362,7 @@ static yk_status try_families(struct yk_plan_search *search, struct yk_data_para
     if (context->request->random_strategies) {
         draw_strategies(context, split->strategies);
         split->no_sync = true;
-        return yk_data_parallel_evaluate_plans(search, split);
+        return yk_data_parallel_try_spec(search, split);
     }
     for (size_t f = 0; f < sizeof families / sizeof families[0]; f++) {
         const struct family *family = &families[f];
@@ -373,12 +373,12 @@ static yk_status try_families(struct yk_plan_search *search, struct yk_data_para
         }
         split->no_sync = family->no_sync;
         split->max_s = search->best_s;
-        yk_data_parallel_set_uniform_strategies(context, family->strategy, split->strategies);
+        yk_data_parallel_set_large_layer_strategy(context, family->strategy, split->strategies);
         for (int32_t l = 0; l < context->model->layer_count && fixed != YK_SHARDING_STRATEGY_COUNT;
              l++) {
             split->strategies[l] = fixed;
         }
-        YK_TRY(yk_data_parallel_evaluate_plans(search, split));
+        YK_TRY(yk_data_parallel_try_spec(search, split));
     }
     return YK_OK;
 }
@@ -430,8 +430,8 @@ static yk_status try_set(struct yk_plan_search *search, const struct yk_device_s
     return YK_OK;
 }
 
-yk_status yk_plan_search_data_parallel(struct yk_plan_search *search,
-                                       enum yk_plan_search_device_choice devices)
+yk_status yk_plan_search_try_data_parallel(struct yk_plan_search *search,
+                                           enum yk_plan_search_device_choice devices)
 {
     return yk_plan_search_for_each_device_set(search, devices, try_set);
 }

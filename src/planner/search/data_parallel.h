@@ -45,8 +45,8 @@ enum {
 
 /* Evaluates the plan of `split` in the search: with gathers one layer ahead and, if the search
  * decides the transfer order, also with the greedy order. */
-yk_status yk_data_parallel_evaluate_plans(struct yk_plan_search *search,
-                                          const struct yk_data_parallel_spec *split) YK_MUST_USE;
+yk_status yk_data_parallel_try_spec(struct yk_plan_search *search,
+                                    const struct yk_data_parallel_spec *split) YK_MUST_USE;
 
 /* Chooses the block size for a ring of these devices: the largest saturation size of the links of
  * the ring, but at least 1 MiB and at most 64 MiB. */
@@ -55,12 +55,12 @@ yk_status yk_data_parallel_choose_block_bytes(const struct yk_search_context *co
                                               double *out) YK_MUST_USE;
 
 /* Gives layers with shared weights the strategy of the layer that owns the weights. */
-void yk_data_parallel_sync_tied_strategies(const struct yk_model *model,
-                                           enum yk_sharding_strategy *strategies);
+void yk_data_parallel_unify_tied_strategies(const struct yk_model *model,
+                                            enum yk_sharding_strategy *strategies);
 
 /* Gives every layer the same strategy, except that small layers are replicated. */
-void yk_data_parallel_set_uniform_strategies(const struct yk_search_context *context,
-                                             enum yk_sharding_strategy strategy,
-                                             enum yk_sharding_strategy *out);
+void yk_data_parallel_set_large_layer_strategy(const struct yk_search_context *context,
+                                               enum yk_sharding_strategy strategy,
+                                               enum yk_sharding_strategy *out);
 
 #endif

@@ -20,7 +20,7 @@ struct collection {
     int32_t all_count;
 };
 
-bool yk_device_sets_devices_are_equal(const struct yk_search_context *context, int32_t a, int32_t b)
+bool yk_device_sets_devices_can_swap(const struct yk_search_context *context, int32_t a, int32_t b)
 {
     const struct yk_cluster *cluster = context->cluster;
     if (!yk_search_context_devices_are_equal(context, a, b) ||
@@ -28,8 +28,8 @@ bool yk_device_sets_devices_are_equal(const struct yk_search_context *context, i
         return false;
     }
     for (int32_t p = 0; p < cluster->device_count; p++) {
-        const struct yk_link *one = yk_cluster_link(cluster, a, p);
-        const struct yk_link *other = yk_cluster_link(cluster, b, p);
+        const struct yk_link *one = yk_cluster_link_between(cluster, a, p);
+        const struct yk_link *other = yk_cluster_link_between(cluster, b, p);
         if (p != a && p != b &&
             (one->latency_s != other->latency_s || one->bytes_per_s != other->bytes_per_s)) {
             return false;
@@ -107,7 +107,7 @@ static yk_status add_numbers(struct collection *collection, bool *uses)
                 const int32_t other = collection->all[j];
                 const bool alike =
                     n <= VERY_FEW_DEVICES
-                        ? yk_device_sets_devices_are_equal(collection->context, one, other)
+                        ? yk_device_sets_devices_can_swap(collection->context, one, other)
                         : collection->kinds[one] == collection->kinds[other];
                 first_ones = first_ones && (uses[j] || !alike);
             }
@@ -209,7 +209,7 @@ static int32_t group_number(const struct yk_search_context *context,
 {
     const int32_t device = set->devices[index];
     const int32_t node = context->cluster->devices[device].node;
-    const int32_t kind = yk_layer_costs_device_kind(context->costs, device);
+    const int32_t kind = yk_layer_costs_device_speed_class(context->costs, device);
     switch (grouping) {
     case BY_NODE:
         return node;
@@ -235,7 +235,7 @@ static yk_status line_up(const struct yk_search_context *context, const struct y
     YK_TRY_NEW(arena, line, set->count);
     for (int32_t i = 0; i < set->count; i++) {
         double seconds = 0;
-        YK_TRY(yk_search_context_all_layers_seconds(context, set->devices[i], 1, NULL, &seconds));
+        YK_TRY(yk_search_context_all_layers_compute_s(context, set->devices[i], 1, NULL, &seconds));
         line[i] = (struct line){.device = set->devices[i],
                                 .group = group_number(context, set, i, grouping),
                                 .key = sense * seconds};
@@ -277,7 +277,7 @@ static bool is_new_pipeline(const struct yk_search_context *context,
         for (int32_t d = 0; d < devices && same; d++) {
             same =
                 grouping[i].devices[d] == last->devices[d] ||
-                yk_device_sets_devices_are_equal(context, grouping[i].devices[d], last->devices[d]);
+                yk_device_sets_devices_can_swap(context, grouping[i].devices[d], last->devices[d]);
         }
         if (same) {
             return false;
@@ -321,9 +321,10 @@ static yk_status add_all_ways(const struct yk_search_context *context,
     return YK_OK;
 }
 
-yk_status yk_device_sets_list_groupings(const struct yk_search_context *context,
-                                        const struct yk_device_set *set, struct yk_arena *arena,
-                                        struct yk_device_grouping **out, int32_t *out_count)
+yk_status yk_device_sets_list_stage_groupings(const struct yk_search_context *context,
+                                              const struct yk_device_set *set,
+                                              struct yk_arena *arena,
+                                              struct yk_device_grouping **out, int32_t *out_count)
 {
     struct yk_device_grouping *groups = NULL;
     int32_t count = 0;

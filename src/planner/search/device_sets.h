@@ -13,8 +13,7 @@ enum {
 
 /* Returns true if two devices are interchangeable: they have the same times, memory and node, and
  * equal links to all other devices. */
-bool yk_device_sets_devices_are_equal(const struct yk_search_context *context, int32_t a,
-                                      int32_t b);
+bool yk_device_sets_devices_can_swap(const struct yk_search_context *context, int32_t a, int32_t b);
 
 /* A set of devices, as indices into the cluster. */
 struct yk_device_set {
@@ -38,9 +37,10 @@ yk_status yk_device_sets_list(const struct yk_search_context *context, struct yk
 /* Lists groupings of a set into pipeline stages. A group is one device, all devices of a node, all
  * devices of a kind, or devices of different nodes. Fast groups come first or last. For up to three
  * devices, all groupings are listed. */
-yk_status yk_device_sets_list_groupings(const struct yk_search_context *context,
-                                        const struct yk_device_set *set, struct yk_arena *arena,
-                                        struct yk_device_grouping **out,
-                                        int32_t *out_count) YK_MUST_USE;
+yk_status yk_device_sets_list_stage_groupings(const struct yk_search_context *context,
+                                              const struct yk_device_set *set,
+                                              struct yk_arena *arena,
+                                              struct yk_device_grouping **out,
+                                              int32_t *out_count) YK_MUST_USE;
 
 #endif

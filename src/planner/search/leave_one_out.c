@@ -10,12 +10,12 @@ static yk_status search_others(struct yk_search_context *context, const bool *le
     struct yk_plan_request request = *context->request;
     request.excluded_devices = left_out;
     request.all_devices = true;
-    const double part = (1 - yk_search_context_spent_fraction(context)) / rows;
+    const double part = (1 - yk_search_context_spent_budget_fraction(context)) / rows;
     request.search.budget_s *= part;
     request.search.moves = (int64_t)ceil(part * (double)request.search.moves);
     /* Plans of the same family first, since there may not be time for all. */
-    return yk_plan_search_phase_explore_request(&request, for_stages, &context->trials, out_known,
-                                                out_s);
+    return yk_plan_search_explore_phase_of_request(&request, for_stages, &context->trials,
+                                                   out_known, out_s);
 }
 
 /* Selects the ranks to leave out; returns their number. */

@@ -1,5 +1,5 @@
 /* Local search: descends from the starts of a search by small moves. */
-#include "planner/order/plan.h"
+#include "planner/order/plan_transfer_order.h"
 #include "planner/search/search.h"
 
 #include <math.h>
@@ -95,9 +95,9 @@ static yk_status member_s(const struct descent *descent, const struct yk_plan *p
             for (int32_t l = 0; l < plan->layer_count; l++) {
                 double layer_s = 0;
                 if (plan->layers[l].group == group) {
-                    YK_TRY(yk_search_context_layer_seconds(descent->context, device, l, samples,
-                                                           again && plan->layers[l].recompute,
-                                                           &layer_s));
+                    YK_TRY(yk_search_context_layer_compute_s(descent->context, device, l, samples,
+                                                             again && plan->layers[l].recompute,
+                                                             &layer_s));
                 }
                 known_s += layer_s;
             }
@@ -124,14 +124,14 @@ static yk_status may_be_faster(const struct descent *descent, const struct yk_pl
 
 static yk_status order(struct descent *descent, struct evaluated *evaluated)
 {
-    const struct yk_transfer_order_plan_options options = {.method =
+    const struct yk_plan_transfer_order_options options = {.method =
                                                                YK_TRANSFER_ORDER_METHOD_GREEDY};
     struct yk_plan *plan = NULL;
     struct yk_plan_evaluation evaluation;
     bool ordered = false;
     YK_TRY(yk_plan_copy(evaluated->plan, descent->step_arena, &plan));
-    YK_TRY(yk_transfer_order_plan_apply(descent->context, &options, descent->step_arena, plan,
-                                        &ordered));
+    YK_TRY(yk_plan_transfer_order_optimize(descent->context, &options, descent->step_arena, plan,
+                                           &ordered));
     if (!ordered) {
         return YK_OK;
     }
@@ -279,7 +279,7 @@ static yk_status save_memory(struct descent *descent, struct evaluated *now)
     for (int32_t way = 0; more && !best.fits; way++) {
         struct evaluated next = {0};
         YK_TRY(yk_plan_copy(now->plan, descent->arena, &next.plan));
-        more = yk_plan_move_save_memory(descent->context, way, next.plan);
+        more = yk_plan_move_reduce_memory(descent->context, way, next.plan);
         if (!more || !is_new(descent, next.plan)) {
             continue;
         }

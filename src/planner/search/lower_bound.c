@@ -48,8 +48,8 @@ static yk_status find_kinds(struct bounding *bounding)
             continue;
         }
         while (k < bounding->kind_count &&
-               yk_layer_costs_device_kind(context->costs, bounding->kinds[k]) !=
-                   yk_layer_costs_device_kind(context->costs, p)) {
+               yk_layer_costs_device_speed_class(context->costs, bounding->kinds[k]) !=
+                   yk_layer_costs_device_speed_class(context->costs, p)) {
             k++;
         }
         if (k == bounding->kind_count) {
@@ -94,14 +94,15 @@ static yk_status find_sample_s(const struct bounding *bounding, int32_t device, 
     double min_s = INFINITY;
     for (int64_t samples = 1; samples <= batch; samples++) {
         double seconds = 0;
-        YK_TRY(yk_search_context_layer_seconds(bounding->context, device, layer, samples, false,
-                                               &seconds));
+        YK_TRY(yk_search_context_layer_compute_s(bounding->context, device, layer, samples, false,
+                                                 &seconds));
         min_s = fmin(min_s, seconds / (double)samples);
         /* Every size up to 256, then fewer, since times per sample flatten out. */
         samples += samples / 256;
     }
     double all_s = 0;
-    YK_TRY(yk_search_context_layer_seconds(bounding->context, device, layer, batch, false, &all_s));
+    YK_TRY(
+        yk_search_context_layer_compute_s(bounding->context, device, layer, batch, false, &all_s));
     *out_s = fmin(min_s, all_s / (double)batch);
     return YK_OK;
 }
@@ -133,13 +134,13 @@ static yk_status build_program(const struct bounding *bounding, struct yk_milp *
     for (int32_t k = 0; k < bounding->kind_count; k++) {
         int32_t busy = 0;
         YK_TRY(yk_milp_add_row(milp, -INFINITY, 0, &busy));
-        YK_TRY(yk_milp_add_entry(milp, busy, 0, -bounding->at_work[k]));
+        YK_TRY(yk_milp_add_coefficient(milp, busy, 0, -bounding->at_work[k]));
         for (int32_t s = 0; s < bounding->layer_count; s++) {
             const double seconds =
                 bounding->scales[k] * bounding->sample_s[(int64_t)k * bounding->layer_count + s];
             YK_TRY(yk_milp_add_column(milp, 0, INFINITY, 0, false, &column));
-            YK_TRY(yk_milp_add_entry(milp, s, column, 1));
-            YK_TRY(yk_milp_add_entry(milp, busy, column, seconds));
+            YK_TRY(yk_milp_add_coefficient(milp, s, column, 1));
+            YK_TRY(yk_milp_add_coefficient(milp, busy, column, seconds));
         }
     }
     return YK_OK;
@@ -166,9 +167,9 @@ static int64_t count_choices(const struct bounding *bounding)
     bool crowded = false;
     for (int32_t k = 0; k < bounding->kind_count; k++) {
         count *= count <= MAX_CHOICES ? bounding->kind_sizes[k] + 1 : 1;
-        crowded = crowded || yk_sim_idle_speedup_factor(bounding->context->cluster,
-                                                        bounding->context->measurements,
-                                                        bounding->kinds[k], 0) < 1;
+        crowded = crowded || yk_sim_idle_speedup_time_factor(bounding->context->cluster,
+                                                             bounding->context->measurements,
+                                                             bounding->kinds[k], 0) < 1;
     }
     return crowded ? count - 1 : 1;
 }
@@ -192,9 +193,9 @@ static void find_scales(struct bounding *bounding, bool others_idle)
     }
     for (int32_t k = 0; k < bounding->kind_count; k++) {
         const int32_t own = bounding->kinds[k];
-        bounding->scales[k] =
-            yk_sim_idle_speedup_factor(cluster, bounding->context->measurements, own,
-                                       others_idle ? 0 : busy - cluster->devices[own].fraction);
+        bounding->scales[k] = yk_sim_idle_speedup_time_factor(
+            cluster, bounding->context->measurements, own,
+            others_idle ? 0 : busy - cluster->devices[own].fraction);
     }
 }
 
@@ -221,7 +222,7 @@ static yk_status find_bound(struct bounding *bounding, struct yk_arena *arena, d
     return YK_OK;
 }
 
-yk_status yk_lower_bound_step_s(struct yk_search_context *context, double *out_s)
+yk_status yk_lower_bound_of_step_s(struct yk_search_context *context, double *out_s)
 {
     struct bounding bounding = {.context = context};
     YK_TRY_WITH_TEMPORARY_ARENA(arena, find_bound(&bounding, arena, out_s));

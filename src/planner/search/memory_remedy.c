@@ -50,7 +50,7 @@ static bool reduce_request(struct yk_plan_request *request, int32_t number, char
     }
 }
 
-yk_status yk_plan_search_memory_remedy(struct yk_search_context *context, struct yk_text *out)
+yk_status yk_plan_search_find_memory_remedy(struct yk_search_context *context, struct yk_text *out)
 {
     const struct yk_plan_request *request = context->request;
     bool all_known = true;
@@ -65,14 +65,15 @@ yk_status yk_plan_search_memory_remedy(struct yk_search_context *context, struct
             continue;
         }
         if (request->search.moves == 0) {
-            less.search.budget_s *= fmin(max_part, (1 - yk_search_context_spent_fraction(context)) /
-                                                       (REMEDY_COUNT - number));
+            less.search.budget_s *=
+                fmin(max_part, (1 - yk_search_context_spent_budget_fraction(context)) /
+                                   (REMEDY_COUNT - number));
         }
         if (yk_deadline_has_passed(&context->deadline)) {
             all_known = false;
             break;
         }
-        YK_TRY(yk_plan_search_phase_explore_request(&less, false, &trials, &known, &step_s));
+        YK_TRY(yk_plan_search_explore_phase_of_request(&less, false, &trials, &known, &step_s));
         all_known = all_known && known;
         if (isfinite(step_s)) {
             yk_text_addf(out, "it fits with %s", text);

@@ -1,32 +1,32 @@
 /* Phases: explores all families of plans, then refines the best plan. */
-#include "planner/order/plan.h"
+#include "planner/order/plan_transfer_order.h"
 #include "planner/search/data_parallel.h"
 #include "planner/search/search.h"
 
 #include <math.h>
 #include <string.h>
 
-yk_status yk_plan_search_phase_explore(struct yk_plan_search *search)
+yk_status yk_plan_search_run_explore_phase(struct yk_plan_search *search)
 {
-    YK_TRY(yk_plan_search_data_parallel(search, YK_PLAN_SEARCH_ALL_DEVICES));
-    YK_TRY(yk_plan_search_alternating(search));
-    YK_TRY(yk_plan_search_pipelines(search, YK_PLAN_SEARCH_ALL_DEVICES));
-    YK_TRY(yk_plan_search_data_parallel(search, YK_PLAN_SEARCH_SOME_DEVICES));
-    return yk_plan_search_pipelines(search, YK_PLAN_SEARCH_SOME_DEVICES);
+    YK_TRY(yk_plan_search_try_data_parallel(search, YK_PLAN_SEARCH_ALL_DEVICES));
+    YK_TRY(yk_plan_search_try_alternating_members(search));
+    YK_TRY(yk_plan_search_try_pipelines(search, YK_PLAN_SEARCH_ALL_DEVICES));
+    YK_TRY(yk_plan_search_try_data_parallel(search, YK_PLAN_SEARCH_SOME_DEVICES));
+    return yk_plan_search_try_pipelines(search, YK_PLAN_SEARCH_SOME_DEVICES);
 }
 
-yk_status yk_plan_search_phase_explore_request(const struct yk_plan_request *request,
-                                               bool pipelines_first, int64_t *trials,
-                                               bool *out_known, double *out_s)
+yk_status yk_plan_search_explore_phase_of_request(const struct yk_plan_request *request,
+                                                  bool pipelines_first, int64_t *trials,
+                                                  bool *out_known, double *out_s)
 {
     struct yk_search_context *context = NULL;
     struct yk_plan_search search;
     YK_TRY(yk_search_context_create(request, &context));
     yk_status status = yk_plan_search_create(context, &search);
     if (status == YK_OK) {
-        status =
-            pipelines_first ? yk_plan_search_pipelines(&search, YK_PLAN_SEARCH_ALL_DEVICES) : YK_OK;
-        YK_IF_OK(yk_plan_search_phase_explore(&search));
+        status = pipelines_first ? yk_plan_search_try_pipelines(&search, YK_PLAN_SEARCH_ALL_DEVICES)
+                                 : YK_OK;
+        YK_IF_OK(yk_plan_search_run_explore_phase(&search));
         status = status == YK_ERROR_STOPPED ? YK_OK : status;
         *out_known = search.best || yk_plan_search_has_budget(&search);
         *out_s = search.best ? search.best_s : NAN;
@@ -80,7 +80,7 @@ static yk_status change_balance(struct yk_plan_search *search, struct yk_arena *
         struct yk_data_parallel_spec split;
         YK_TRY(split_of_best(search, arena, &split));
         split.room_balance = balances[i];
-        YK_TRY(yk_data_parallel_evaluate_plans(search, &split));
+        YK_TRY(yk_data_parallel_try_spec(search, &split));
     }
     return YK_OK;
 }
@@ -111,7 +111,7 @@ static yk_status change_recomputation(struct yk_plan_search *search, struct yk_a
         for (int32_t l = 0; l < search->best->layer_count; l++) {
             split.recompute[l] = search->context->recomputes[l] && left-- > 0;
         }
-        YK_TRY(yk_data_parallel_evaluate_plans(search, &split));
+        YK_TRY(yk_data_parallel_try_spec(search, &split));
         if (search->best_s < before_s) {
             high = half;
         } else {
@@ -139,8 +139,8 @@ static yk_status upgrade(struct yk_plan_search *search, struct yk_arena *arena,
                 split.strategies[l] = strategy;
             }
         }
-        yk_data_parallel_sync_tied_strategies(search->context->model, split.strategies);
-        YK_TRY(yk_data_parallel_evaluate_plans(search, &split));
+        yk_data_parallel_unify_tied_strategies(search->context->model, split.strategies);
+        YK_TRY(yk_data_parallel_try_spec(search, &split));
         if (search->best_s < before_s) {
             low = half;
         } else {
@@ -186,7 +186,7 @@ static yk_status change_sizes(struct yk_plan_search *search)
         plan.bucket_bytes *= changes[i].bucket_scale;
         if (plan.transfer_count == 0 &&
             yk_search_context_decides(search->context, changes[i].decision)) {
-            YK_TRY(yk_plan_search_evaluate(search, &plan, NULL));
+            YK_TRY(yk_plan_search_try_plan(search, &plan, NULL));
         }
     }
     return YK_OK;
@@ -205,7 +205,7 @@ static yk_status move_samples(struct yk_plan_search *search, struct yk_arena *ar
     if (members[from].share >= unit && !yk_plan_has_alternating_members(plan)) {
         members[from].share -= unit;
         members[to].share += unit;
-        YK_TRY(yk_plan_search_evaluate(search, plan, NULL));
+        YK_TRY(yk_plan_search_try_plan(search, plan, NULL));
         *out_better = search->best_s < before_s;
     }
     return YK_OK;
@@ -249,8 +249,8 @@ static yk_status change_order(struct yk_plan_search *search, struct yk_arena *ar
         context->request->search.moves > 0
             ? 0
             : context->request->search.budget_s *
-                  (context->budget_fraction - yk_search_context_spent_fraction(context));
-    const struct yk_transfer_order_plan_options options = {
+                  (context->budget_fraction - yk_search_context_spent_budget_fraction(context));
+    const struct yk_plan_transfer_order_options options = {
         .method = YK_TRANSFER_ORDER_METHOD_MILP,
         .open = yk_search_context_chooses_strategies(context),
         .budget_s = fmin(left_s, 5)};
@@ -262,8 +262,8 @@ static yk_status change_order(struct yk_plan_search *search, struct yk_arena *ar
     }
     YK_TRY(yk_plan_copy(best, arena, &plan));
     plan->transfer_count = 0;
-    YK_TRY(yk_transfer_order_plan_apply(search->context, &options, arena, plan, &ordered));
-    return ordered ? yk_plan_search_evaluate(search, plan, NULL) : YK_OK;
+    YK_TRY(yk_plan_transfer_order_optimize(search->context, &options, arena, plan, &ordered));
+    return ordered ? yk_plan_search_try_plan(search, plan, NULL) : YK_OK;
 }
 
 static yk_status move_cut(struct yk_plan_search *search, struct yk_arena *arena, int32_t layer,
@@ -273,8 +273,8 @@ static yk_status move_cut(struct yk_plan_search *search, struct yk_arena *arena,
     const double before_s = search->best_s;
     YK_TRY(yk_plan_copy(search->best, arena, &plan));
     plan->layers[layer].group = group;
-    yk_plan_sync_tied_layers(plan, search->context->model);
-    YK_TRY(yk_plan_search_evaluate(search, plan, NULL));
+    yk_plan_unify_tied_layers(plan, search->context->model);
+    YK_TRY(yk_plan_search_try_plan(search, plan, NULL));
     *out_better = search->best_s < before_s;
     return YK_OK;
 }
@@ -317,7 +317,7 @@ static yk_status refine(struct yk_plan_search *search, struct yk_arena *arena)
     return change_order(search, arena);
 }
 
-yk_status yk_plan_search_phase_refine(struct yk_plan_search *search)
+yk_status yk_plan_search_run_refine_phase(struct yk_plan_search *search)
 {
     struct yk_arena *arena = NULL;
     yk_search_context_report_progress(search->context, "small changes");

@@ -51,8 +51,8 @@ static yk_status micro_batch_s(void *user, int32_t rank, int64_t samples, double
     const int32_t device = cutting->spec->devices[cutting->first_device[cutting->group] + rank];
     *out_s = 0;
     return samples == 0 ? YK_OK
-                        : yk_search_context_all_layers_seconds(cutting->context, device, samples,
-                                                               NULL, out_s);
+                        : yk_search_context_all_layers_compute_s(cutting->context, device, samples,
+                                                                 NULL, out_s);
 }
 
 /* Divides a micro-batch among a group; YK_ERROR_NO_FIT if the batch is not divisible. */
@@ -91,7 +91,7 @@ static yk_status layer_s(const struct cutting *cutting, int32_t k, int32_t layer
     double slowest_s = 0;
     for (int32_t i = cutting->first_device[k]; i < cutting->first_device[k + 1]; i++) {
         double seconds = 0;
-        YK_TRY(yk_search_context_layer_seconds(
+        YK_TRY(yk_search_context_layer_compute_s(
             cutting->context, cutting->spec->devices[i], layer, cutting->samples[i],
             cutting->spec->recompute && cutting->context->recomputes[layer], &seconds));
         slowest_s = fmax(slowest_s, seconds);
@@ -240,9 +240,9 @@ static yk_status make_plan(const struct cutting *cutting, struct yk_plan **out)
     const struct pipeline_spec *spec = cutting->spec;
     const int32_t L = cutting->context->model->layer_count;
     struct yk_plan *plan = NULL;
-    YK_TRY(yk_search_context_create_plan(cutting->context, spec->devices,
-                                         cutting->first_device[spec->group_count],
-                                         spec->group_count, cutting->arena, &plan));
+    YK_TRY(yk_search_context_create_default_plan(cutting->context, spec->devices,
+                                                 cutting->first_device[spec->group_count],
+                                                 spec->group_count, cutting->arena, &plan));
     make_groups(cutting, plan);
     plan->micro_batches = spec->micro_batches;
     plan->pipeline = spec->order;
@@ -258,7 +258,7 @@ static yk_status make_plan(const struct cutting *cutting, struct yk_plan **out)
         plan->layers[l].strategy = spec->strategy;
         plan->layers[l].recompute = spec->recompute && cutting->context->recomputes[l];
     }
-    yk_plan_sync_tied_layers(plan, cutting->context->model);
+    yk_plan_unify_tied_layers(plan, cutting->context->model);
     *out = plan;
     return YK_OK;
 }
@@ -331,12 +331,12 @@ static yk_status consider(struct yk_plan_search *search, const struct pipeline_s
     if (!plan) {
         return YK_OK;
     }
-    YK_TRY(yk_plan_search_evaluate(search, plan, &step_s));
+    YK_TRY(yk_plan_search_try_plan(search, plan, &step_s));
     if (plan->micro_batches == 1 || !(step_s < order_gain * search->best_s)) {
         return YK_OK;
     }
     plan->pipeline = YK_PIPELINE_GPIPE;
-    return yk_plan_search_evaluate(search, plan, NULL);
+    return yk_plan_search_try_plan(search, plan, NULL);
 }
 
 /* Stages of one device need only one strategy, since nothing is sharded. */
@@ -396,7 +396,7 @@ static yk_status try_set(struct yk_plan_search *search, const struct yk_device_s
     if (set->count < 2) {
         return YK_OK;
     }
-    YK_TRY(yk_device_sets_list_groupings(context, set, arena, &grouping, &group_count));
+    YK_TRY(yk_device_sets_list_stage_groupings(context, set, arena, &grouping, &group_count));
     for (int32_t g = 0; g < group_count && yk_plan_search_has_budget(search); g++) {
         yk_search_context_report_progress(context, "pipelines");
         YK_TRY(try_groups(search, &grouping[g], grouping[g].group_count < set->count));
@@ -404,8 +404,8 @@ static yk_status try_set(struct yk_plan_search *search, const struct yk_device_s
     return YK_OK;
 }
 
-yk_status yk_plan_search_pipelines(struct yk_plan_search *search,
-                                   enum yk_plan_search_device_choice devices)
+yk_status yk_plan_search_try_pipelines(struct yk_plan_search *search,
+                                       enum yk_plan_search_device_choice devices)
 {
     return yk_search_context_decides(search->context, YK_DECIDE_PLACEMENT) &&
                    !search->context->request->random_strategies

@@ -17,7 +17,7 @@ static yk_status count_memory(const struct yk_program *program, struct yk_arena 
             evaluation->peaks[r] = evaluation->peaks[same];
         } else {
             struct yk_program_memory *memory = NULL;
-            YK_TRY(yk_program_memory_count(program, r, arena, &memory));
+            YK_TRY(yk_program_memory_count_for_rank(program, r, arena, &memory));
             YK_TRY(yk_program_memory_find_peak(program, r, memory, &evaluation->peaks[r]));
         }
         const double missing = evaluation->peaks[r].bytes - program->plan->ranks[r].limit_bytes;
@@ -41,7 +41,7 @@ static yk_status simulate(struct yk_search_context *context, enum yk_plan_evalua
     YK_TRY(yk_sim_run(evaluation->program, context->costs, &options, &evaluation->sim));
     evaluation->step_s = evaluation->sim->step_s;
     return effort == YK_PLAN_EVALUATION_KEEP_SIMULATION
-               ? yk_sim_error_band(evaluation->sim, context->costs, &evaluation->band)
+               ? yk_sim_compute_error_band(evaluation->sim, context->costs, &evaluation->band)
                : YK_OK;
 }
 
@@ -105,7 +105,7 @@ yk_status yk_plan_evaluation_run(struct yk_search_context *context, const struct
     }
     YK_TRY_OR_CLEAN_UP(run(context, effort, &evaluation), yk_plan_evaluation_free(&evaluation));
     if (effort != YK_PLAN_EVALUATION_KEEP_SIMULATION) {
-        yk_sim_destroy(evaluation.sim);
+        yk_sim_result_destroy(evaluation.sim);
         yk_program_destroy(evaluation.program);
         evaluation.sim = NULL;
         evaluation.program = NULL;
@@ -116,7 +116,7 @@ yk_status yk_plan_evaluation_run(struct yk_search_context *context, const struct
 
 void yk_plan_evaluation_free(struct yk_plan_evaluation *evaluation)
 {
-    yk_sim_destroy(evaluation->sim);
+    yk_sim_result_destroy(evaluation->sim);
     yk_program_destroy(evaluation->program);
     free(evaluation->peaks);
     *evaluation = (struct yk_plan_evaluation){.step_s = NAN};

@@ -43,8 +43,8 @@ static bool find_range(const struct yk_search_context *context, const struct yk_
     return range == 0 || (range < 3 && count > 3) || (range >= 3 && count > 1);
 }
 
-bool yk_plan_move_save_memory(const struct yk_search_context *context, int32_t variant,
-                              struct yk_plan *plan)
+bool yk_plan_move_reduce_memory(const struct yk_search_context *context, int32_t variant,
+                                struct yk_plan *plan)
 {
     static const enum yk_sharding_strategy strategies[] = {YK_SHARDING_FULLY_SHARDED,
                                                            YK_SHARDING_SHARDED_STATE};
@@ -88,7 +88,7 @@ static enum yk_plan_move_result change_layers(const struct yk_search_context *co
         plan->layers[l].strategy = strategy;
         plan->layers[l].recompute = plan->layers[l].recompute != toggle;
     }
-    yk_plan_sync_tied_layers(plan, context->model);
+    yk_plan_unify_tied_layers(plan, context->model);
     return YK_PLAN_MOVE_APPLIED;
 }
 
@@ -165,7 +165,7 @@ static enum yk_plan_move_result change_cuts(const struct yk_search_context *cont
     }
     plan->layers[moving].group = there;
     plan->layers[moving].strategy = strategy;
-    yk_plan_sync_tied_layers(plan, context->model);
+    yk_plan_unify_tied_layers(plan, context->model);
     return yk_plan_count_group_layers(plan, here) > 0 ? YK_PLAN_MOVE_APPLIED : YK_PLAN_MOVE_INVALID;
 }
 
@@ -306,7 +306,7 @@ static yk_status add_device(const struct yk_search_context *context, int32_t num
     YK_TRY_NEW(arena, members, n + 1);
     memcpy(ranks, plan->ranks, (size_t)plan->rank_count * sizeof *ranks);
     memcpy(members, plan->groups[g].members, (size_t)n * sizeof *members);
-    ranks[plan->rank_count] = yk_search_context_make_rank(context, device);
+    ranks[plan->rank_count] = yk_search_context_make_plan_rank(context, device);
     members[n] = (struct yk_plan_group_member){.rank = plan->rank_count};
     plan->ranks = ranks;
     plan->rank_count++;
@@ -328,15 +328,15 @@ static enum yk_plan_move_result exchange_devices(const struct yk_search_context 
     }
     const int32_t own = plan->ranks[r].device;
     if (own == device || yk_search_context_excludes_device(context, device) ||
-        yk_device_sets_devices_are_equal(context, own, device)) {
+        yk_device_sets_devices_can_swap(context, own, device)) {
         return YK_PLAN_MOVE_INVALID;
     }
     for (int32_t i = 0; i < plan->rank_count; i++) {
         if (plan->ranks[i].device == device) {
-            plan->ranks[i] = yk_search_context_make_rank(context, own);
+            plan->ranks[i] = yk_search_context_make_plan_rank(context, own);
         }
     }
-    plan->ranks[r] = yk_search_context_make_rank(context, device);
+    plan->ranks[r] = yk_search_context_make_plan_rank(context, device);
     return YK_PLAN_MOVE_APPLIED;
 }
 

@@ -27,7 +27,7 @@ static yk_status keep(const struct yk_plan_search *search, const struct yk_plan 
 bool yk_plan_search_has_budget(const struct yk_plan_search *search)
 {
     return search->best ? yk_search_context_has_budget(search->context)
-                        : !yk_search_context_is_exhausted(search->context);
+                        : !yk_search_context_no_fit_budget_is_spent(search->context);
 }
 
 static bool have_one_shape(const struct yk_plan *a, const struct yk_plan *b)
@@ -105,7 +105,7 @@ yk_status yk_plan_search_keep_if_best(struct yk_plan_search *search, const struc
     return keep(search, plan, &search->best);
 }
 
-yk_status yk_plan_search_evaluate(struct yk_plan_search *search, const struct yk_plan *plan,
+yk_status yk_plan_search_try_plan(struct yk_plan_search *search, const struct yk_plan *plan,
                                   double *out_s)
 {
     struct yk_plan_evaluation evaluation;

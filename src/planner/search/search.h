@@ -54,7 +54,7 @@ void yk_plan_search_free(struct yk_plan_search *search);
 
 /* Evaluates a plan and keeps a copy if it is the best so far. Sets `*out_s` to its step time, or to
  * NAN if the plan does not fit. `out_s` may be NULL. */
-yk_status yk_plan_search_evaluate(struct yk_plan_search *search, const struct yk_plan *plan,
+yk_status yk_plan_search_try_plan(struct yk_plan_search *search, const struct yk_plan *plan,
                                   double *out_s) YK_MUST_USE;
 
 /* Keeps a copy of a plan if it is the best so far. The plan must be evaluated and must fit;
@@ -79,27 +79,27 @@ yk_status yk_plan_search_for_each_device_set(struct yk_plan_search *search,
                                                               struct yk_arena *arena)) YK_MUST_USE;
 
 /* Each of these functions searches one family of plans. */
-yk_status yk_plan_search_data_parallel(struct yk_plan_search *search,
+yk_status yk_plan_search_try_data_parallel(struct yk_plan_search *search,
+                                           enum yk_plan_search_device_choice devices) YK_MUST_USE;
+yk_status yk_plan_search_try_pipelines(struct yk_plan_search *search,
                                        enum yk_plan_search_device_choice devices) YK_MUST_USE;
-yk_status yk_plan_search_pipelines(struct yk_plan_search *search,
-                                   enum yk_plan_search_device_choice devices) YK_MUST_USE;
 
 /* Searches plans with alternating members (plan/plan.h): the fastest device computes its own
  * samples, while slower devices compute some layers for the other samples. Such plans are useful if
  * the batch is too small to be divided in proportion to speed. */
-yk_status yk_plan_search_alternating(struct yk_plan_search *search) YK_MUST_USE;
+yk_status yk_plan_search_try_alternating_members(struct yk_plan_search *search) YK_MUST_USE;
 
 /* Searches all families of plans, first on all devices and then on subsets. */
-yk_status yk_plan_search_phase_explore(struct yk_plan_search *search) YK_MUST_USE;
+yk_status yk_plan_search_run_explore_phase(struct yk_plan_search *search) YK_MUST_USE;
 
 /*
  * Explores the plans of another request in a separate search. `*out_s` is the step time of the best
  * plan. NAN means: no plan fits or, if `*out_known` is false, none was found within the budget.
  * Adds the number of evaluated plans to `*trials`.
  */
-yk_status yk_plan_search_phase_explore_request(const struct yk_plan_request *request,
-                                               bool pipelines_first, int64_t *trials,
-                                               bool *out_known, double *out_s) YK_MUST_USE;
+yk_status yk_plan_search_explore_phase_of_request(const struct yk_plan_request *request,
+                                                  bool pipelines_first, int64_t *trials,
+                                                  bool *out_known, double *out_s) YK_MUST_USE;
 
 /* Applies improving moves from every starting point, until no move helps. */
 yk_status yk_local_search_run(struct yk_plan_search *search) YK_MUST_USE;
@@ -129,8 +129,8 @@ yk_status yk_plan_move_apply(const struct yk_search_context *context, int32_t ki
 /* Changes the plan so that it uses little memory: with sharding, recomputation and little prefetch.
  * Changes only what the search decides. Returns false if there is no variant with the number
  * `variant`. */
-bool yk_plan_move_save_memory(const struct yk_search_context *context, int32_t variant,
-                              struct yk_plan *plan);
+bool yk_plan_move_reduce_memory(const struct yk_search_context *context, int32_t variant,
+                                struct yk_plan *plan);
 
 /* Returns the next larger number of micro-batches to try, which is a divisor of the batch or a
  * power of two. Returns 0 after the last number. */
@@ -138,7 +138,7 @@ int32_t yk_plan_move_next_micro_batch_count(int64_t batch, int32_t micro_batches
 
 /* Improves the best plan with changes that are specific to its family, with local search from all
  * starting points, and with the integer program for its transfer order. */
-yk_status yk_plan_search_phase_refine(struct yk_plan_search *search) YK_MUST_USE;
+yk_status yk_plan_search_run_refine_phase(struct yk_plan_search *search) YK_MUST_USE;
 
 /* Evaluates plans that are in common use, the baselines. The array `*out` is in `arena`. If the
  * request has no restrictions, the baselines are also candidates for the best plan of `search`.
@@ -156,12 +156,12 @@ yk_status yk_leave_one_out_search(struct yk_search_context *context, const struc
                                   int32_t *out_count) YK_MUST_USE;
 
 /* Computes a lower bound of the step time of any plan. */
-yk_status yk_lower_bound_step_s(struct yk_search_context *context, double *out_s) YK_MUST_USE;
+yk_status yk_lower_bound_of_step_s(struct yk_search_context *context, double *out_s) YK_MUST_USE;
 
 /* Searches for the cheapest change of the request that makes a plan fit. Appends a phrase such as
  * "it fits with --lora 16", or a phrase that says that no change helps or that there was no time
  * for this search. */
-yk_status yk_plan_search_memory_remedy(struct yk_search_context *context,
-                                       struct yk_text *out) YK_MUST_USE;
+yk_status yk_plan_search_find_memory_remedy(struct yk_search_context *context,
+                                            struct yk_text *out) YK_MUST_USE;
 
 #endif

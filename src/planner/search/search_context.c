@@ -40,7 +40,7 @@ yk_status yk_search_context_create(const struct yk_plan_request *request,
                                    struct yk_search_context **out)
 {
     struct yk_search_context *context = NULL;
-    YK_TRY_NEW_WITH_ARENA(context);
+    YK_TRY_NEW_WITH_OWN_ARENA(context);
     context->request = request;
     context->cluster = request->cost_sources->cluster;
     context->measurements = request->cost_sources->measurements;
@@ -73,7 +73,7 @@ void yk_search_context_begin_phase(struct yk_search_context *context, double fra
         timed ? context->started_s + last_fraction * search->budget_s : INFINITY;
 }
 
-double yk_search_context_spent_fraction(const struct yk_search_context *context)
+double yk_search_context_spent_budget_fraction(const struct yk_search_context *context)
 {
     const struct yk_scheduler_options *search = &context->request->search;
     const double now_s = search->moves > 0 ? 0 : yk_deadline_now_s(&context->deadline.clock);
@@ -85,10 +85,10 @@ bool yk_search_context_has_budget(const struct yk_search_context *context)
 {
     const struct yk_scheduler_options *search = &context->request->search;
     return !(search->stop && atomic_load(search->stop)) &&
-           yk_search_context_spent_fraction(context) < context->budget_fraction;
+           yk_search_context_spent_budget_fraction(context) < context->budget_fraction;
 }
 
-bool yk_search_context_is_exhausted(const struct yk_search_context *context)
+bool yk_search_context_no_fit_budget_is_spent(const struct yk_search_context *context)
 {
     const double moves = (double)context->request->search.moves;
     return yk_deadline_has_passed(&context->deadline) ||
@@ -100,7 +100,7 @@ void yk_search_context_report_progress(const struct yk_search_context *context, 
 {
     const struct yk_scheduler_options *search = &context->request->search;
     if (search->progress) {
-        const double done = yk_search_context_spent_fraction(context);
+        const double done = yk_search_context_spent_budget_fraction(context);
         search->progress(search->progress_user, what, done < 1 ? done : 1);
     }
 }
@@ -123,8 +123,8 @@ static struct yk_plan_restrictions options_of(const struct yk_search_context *co
     };
 }
 
-void yk_search_context_request_from_plan(const struct yk_plan *plan,
-                                         struct yk_plan_request *request)
+void yk_search_context_fill_request_from_plan(const struct yk_plan *plan,
+                                              struct yk_plan_request *request)
 {
     const struct yk_plan_restrictions *options = &plan->options;
     request->workload = plan->workload;
@@ -139,9 +139,10 @@ void yk_search_context_request_from_plan(const struct yk_plan *plan,
     request->excluded_devices = options->excluded_devices;
 }
 
-yk_status yk_search_context_create_plan(const struct yk_search_context *context,
-                                        const int32_t *devices, int32_t count, int32_t groups,
-                                        struct yk_arena *arena, struct yk_plan **out)
+yk_status yk_search_context_create_default_plan(const struct yk_search_context *context,
+                                                const int32_t *devices, int32_t count,
+                                                int32_t groups, struct yk_arena *arena,
+                                                struct yk_plan **out)
 {
     const struct yk_plan_request *request = context->request;
     struct yk_plan *plan = NULL;
@@ -160,7 +161,7 @@ yk_status yk_search_context_create_plan(const struct yk_search_context *context,
     plan->block_bytes = plain_block_bytes;
     plan->bucket_bytes = plain_block_bytes;
     for (int32_t i = 0; i < count; i++) {
-        plan->ranks[i] = yk_search_context_make_rank(context, devices[i]);
+        plan->ranks[i] = yk_search_context_make_plan_rank(context, devices[i]);
     }
     for (int32_t l = 0; l < plan->layer_count; l++) {
         plan->layers[l].recompute = request->workload.recompute && context->recomputes[l];
@@ -169,9 +170,9 @@ yk_status yk_search_context_create_plan(const struct yk_search_context *context,
     return YK_OK;
 }
 
-yk_status yk_search_context_layer_seconds(const struct yk_search_context *context, int32_t device,
-                                          int32_t layer, int64_t samples, bool recompute,
-                                          double *out_s)
+yk_status yk_search_context_layer_compute_s(const struct yk_search_context *context, int32_t device,
+                                            int32_t layer, int64_t samples, bool recompute,
+                                            double *out_s)
 {
     double forward_s = 0;
     double backward_s = 0;
@@ -183,15 +184,15 @@ yk_status yk_search_context_layer_seconds(const struct yk_search_context *contex
     return YK_OK;
 }
 
-yk_status yk_search_context_all_layers_seconds(const struct yk_search_context *context,
-                                               int32_t device, int64_t samples,
-                                               const bool *recompute, double *out_s)
+yk_status yk_search_context_all_layers_compute_s(const struct yk_search_context *context,
+                                                 int32_t device, int64_t samples,
+                                                 const bool *recompute, double *out_s)
 {
     double seconds = 0;
     for (int32_t l = 0; l < context->model->layer_count; l++) {
         double layer_s = 0;
-        YK_TRY(yk_search_context_layer_seconds(context, device, l, samples,
-                                               recompute && recompute[l], &layer_s));
+        YK_TRY(yk_search_context_layer_compute_s(context, device, l, samples,
+                                                 recompute && recompute[l], &layer_s));
         seconds += layer_s;
     }
     *out_s = seconds;

@@ -36,8 +36,8 @@ struct yk_plan_request {
 
 /* Copies workload, clipping and restrictions from a plan to a request. `excluded_devices` of the
  * request then points into the plan. */
-void yk_search_context_request_from_plan(const struct yk_plan *plan,
-                                         struct yk_plan_request *request);
+void yk_search_context_fill_request_from_plan(const struct yk_plan *plan,
+                                              struct yk_plan_request *request);
 
 struct yk_search_context {
     struct yk_arena *arena; /* owns the arrays */
@@ -98,14 +98,14 @@ yk_search_context_fixed_strategy(const struct yk_search_context *context)
 static inline bool yk_search_context_devices_are_equal(const struct yk_search_context *context,
                                                        int32_t a, int32_t b)
 {
-    return yk_layer_costs_device_kind(context->costs, a) ==
-               yk_layer_costs_device_kind(context->costs, b) &&
+    return yk_layer_costs_device_speed_class(context->costs, a) ==
+               yk_layer_costs_device_speed_class(context->costs, b) &&
            context->limit_bytes[a] == context->limit_bytes[b];
 }
 
 /* Returns a rank on the device, with the memory limit of the device. */
 static inline struct yk_plan_rank
-yk_search_context_make_rank(const struct yk_search_context *context, int32_t device)
+yk_search_context_make_plan_rank(const struct yk_search_context *context, int32_t device)
 {
     return (struct yk_plan_rank){.device = device, .limit_bytes = context->limit_bytes[device]};
 }
@@ -119,32 +119,33 @@ void yk_search_context_begin_phase(struct yk_search_context *context, double fra
 /* Returns the fraction of the budget that is spent. If the request limits the number of moves, this
  * is the number of evaluated plans divided by that limit. Otherwise it is the elapsed time divided
  * by the time budget. */
-double yk_search_context_spent_fraction(const struct yk_search_context *context);
+double yk_search_context_spent_budget_fraction(const struct yk_search_context *context);
 
 /* Returns false if the user has stopped the search or if the budget of the phase is spent. */
 bool yk_search_context_has_budget(const struct yk_search_context *context);
 
 /* Returns true if the larger budget, for a search that has not yet found a plan that fits, is
  * spent. If the request limits the number of moves, this budget is a multiple of the limit. */
-bool yk_search_context_is_exhausted(const struct yk_search_context *context);
+bool yk_search_context_no_fit_budget_is_spent(const struct yk_search_context *context);
 
 /* Reports progress: the current activity `what` and the fraction of the budget that is spent. */
 void yk_search_context_report_progress(const struct yk_search_context *context, const char *what);
 
 /* Creates a plan with default values and one rank for each of `devices`, in that order. */
-yk_status yk_search_context_create_plan(const struct yk_search_context *context,
-                                        const int32_t *devices, int32_t count, int32_t groups,
-                                        struct yk_arena *arena, struct yk_plan **out) YK_MUST_USE;
+yk_status yk_search_context_create_default_plan(const struct yk_search_context *context,
+                                                const int32_t *devices, int32_t count,
+                                                int32_t groups, struct yk_arena *arena,
+                                                struct yk_plan **out) YK_MUST_USE;
 
 /* Computes the seconds of forward and backward of one layer for `samples` samples on a device. */
-yk_status yk_search_context_layer_seconds(const struct yk_search_context *context, int32_t device,
-                                          int32_t layer, int64_t samples, bool recompute,
-                                          double *out_s) YK_MUST_USE;
+yk_status yk_search_context_layer_compute_s(const struct yk_search_context *context, int32_t device,
+                                            int32_t layer, int64_t samples, bool recompute,
+                                            double *out_s) YK_MUST_USE;
 
 /* Computes the seconds of forward and backward of all layers together. `recompute` (L) may be NULL.
  */
-yk_status yk_search_context_all_layers_seconds(const struct yk_search_context *context,
-                                               int32_t device, int64_t samples,
-                                               const bool *recompute, double *out_s) YK_MUST_USE;
+yk_status yk_search_context_all_layers_compute_s(const struct yk_search_context *context,
+                                                 int32_t device, int64_t samples,
+                                                 const bool *recompute, double *out_s) YK_MUST_USE;
 
 #endif

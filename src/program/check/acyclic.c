@@ -7,7 +7,7 @@
 
 struct walk {
     const struct yk_program *program;
-    struct yk_op_lanes *lanes; /* (ranks) */
+    struct yk_op_lane_lists *lanes; /* (ranks) */
     int32_t *next;       /* (ranks, lanes) number in the lane of the first op that is not done */
     bool **done;         /* (ranks) of each op */
     int32_t *wanted;     /* (matches) ranks */
@@ -45,7 +45,7 @@ static yk_status allocate_lanes(struct walk *walk, struct yk_arena *arena)
     YK_TRY_NEW(arena, walk->next, ranks * YK_LANE_COUNT);
     for (int32_t r = 0; r < ranks; r++) {
         YK_TRY_NEW(arena, walk->done[r], program->ranks[r].op_count);
-        YK_TRY(yk_op_lanes_make(&program->ranks[r], arena, &walk->lanes[r]));
+        YK_TRY(yk_op_lane_lists_make(&program->ranks[r], arena, &walk->lanes[r]));
     }
     return YK_OK;
 }
@@ -62,7 +62,7 @@ static yk_status allocate_matches(struct walk *walk, struct yk_arena *arena)
     YK_TRY_NEW(arena, walk->arrived, program->rank_count);
     int64_t sides = 0;
     for (int32_t r = 0; r < program->rank_count; r++) {
-        const struct yk_op_lanes *lanes = &walk->lanes[r];
+        const struct yk_op_lane_lists *lanes = &walk->lanes[r];
         for (int32_t i = 0; i < lanes->count[YK_LANE_COMM]; i++) {
             walk->wanted[program->ranks[r].ops[lanes->ops[YK_LANE_COMM][i]].match]++;
             sides++;
@@ -176,7 +176,7 @@ static struct stuck blame(const struct walk *walk, struct stuck stuck)
     }
     const int32_t match = program->ranks[stuck.rank].ops[stuck.op].match;
     for (int32_t r = 0; r < program->rank_count; r++) {
-        const struct yk_op_lanes *lanes = &walk->lanes[r];
+        const struct yk_op_lane_lists *lanes = &walk->lanes[r];
         const int32_t next = walk->next[cell(r, YK_LANE_COMM)];
         for (int32_t i = next; i < lanes->count[YK_LANE_COMM]; i++) {
             const bool there = i == next && walk->arrived[r];
@@ -200,7 +200,7 @@ static yk_status refuse(const struct walk *walk, struct stuck stuck)
     yk_rule_describe_op(program, &program->ranks[other.rank].ops[other.op], described);
     return yk_rule_fail(program, stuck.rank, "acyclic", &program->ranks[stuck.rank].ops[stuck.op],
                         "waits for %s on %s, which waits for it in turn", described,
-                        yk_rule_device_name(program, other.rank));
+                        yk_rule_rank_device_name(program, other.rank));
 }
 
 static yk_status check(struct walk *walk, struct yk_arena *arena)
@@ -218,7 +218,7 @@ static yk_status check(struct walk *walk, struct yk_arena *arena)
     return YK_OK;
 }
 
-yk_status yk_rule_check_acyclic(const struct yk_program *program)
+yk_status yk_rule_check_ops_are_acyclic(const struct yk_program *program)
 {
     struct walk walk = {.program = program};
     YK_TRY_WITH_TEMPORARY_ARENA(arena, check(&walk, arena));

@@ -18,8 +18,8 @@ static bool is_same(const struct yk_program *program, int32_t rank, int32_t othe
                                  program->cluster->devices[two->device].is_cpu));
     for (int32_t g = 0; same && g < plan->group_count; g++) {
         const struct yk_plan_group_member *members = plan->groups[g].members;
-        const int32_t a = yk_program_facts_member_index(plan, g, rank);
-        const int32_t b = yk_program_facts_member_index(plan, g, other);
+        const int32_t a = yk_program_facts_group_member_index(plan, g, rank);
+        const int32_t b = yk_program_facts_group_member_index(plan, g, other);
         same = (a < 0) == (b < 0) &&
                (a < 0 || (members[a].share == members[b].share &&
                           (!memory || members[a].shard_fraction == members[b].shard_fraction)));
@@ -44,8 +44,8 @@ static yk_status check_order(const struct yk_program_facts *facts, int32_t rank)
     struct yk_op_index *index = NULL;
     struct yk_precedences precedences = {0};
     YK_TRY(yk_arena_create(&arena));
-    yk_status status = yk_op_index_make(facts, rank, arena, &index);
-    YK_IF_OK(yk_precedences_find(index, arena, &precedences));
+    yk_status status = yk_op_index_make_with_order(facts, rank, arena, &index);
+    YK_IF_OK(yk_precedences_find_all(index, arena, &precedences));
     YK_IF_OK(yk_precedences_check(&precedences));
     yk_precedences_free(&precedences);
     yk_arena_destroy(arena);
@@ -67,7 +67,7 @@ static yk_status check_memory(const struct yk_program *program, int32_t rank,
     const double limit = program->plan->ranks[rank].limit_bytes;
     struct yk_program_memory *memory = NULL;
     struct yk_memory_peak peak;
-    YK_TRY(yk_program_memory_count(program, rank, arena, &memory));
+    YK_TRY(yk_program_memory_count_for_rank(program, rank, arena, &memory));
     YK_TRY(yk_program_memory_find_peak(program, rank, memory, &peak));
     if (peak.bytes <= limit) {
         return YK_OK;
@@ -87,7 +87,7 @@ static yk_status check_memory(const struct yk_program *program, int32_t rank,
     yk_units_format(peak.by_kind[kind], YK_UNIT_BYTES, largest);
     return yk_fail(YK_ERROR_NO_FIT,
                    "memory: %s has a limit of %s and lacks %s at %s, where %s (%s) take the most",
-                   yk_rule_device_name(program, rank), allowed, missing, op,
+                   yk_rule_rank_device_name(program, rank), allowed, missing, op,
                    yk_memory_kind_name(kind), largest);
 }
 
@@ -96,10 +96,10 @@ static yk_status check(const struct yk_program *program, struct yk_arena *arena)
     struct yk_program_facts *facts = NULL;
     YK_TRY(yk_program_facts_make(program, arena, &facts));
     for (int32_t r = 0; r < program->rank_count; r++) {
-        YK_TRY(is_repeated(program, r, false) ? YK_OK : yk_rule_check_form(facts, r));
+        YK_TRY(is_repeated(program, r, false) ? YK_OK : yk_rule_check_op_form(facts, r));
     }
-    YK_TRY(yk_rule_check_match(program));
-    YK_TRY(yk_rule_check_acyclic(program));
+    YK_TRY(yk_rule_check_op_match(program));
+    YK_TRY(yk_rule_check_ops_are_acyclic(program));
     for (int32_t r = 0; r < program->rank_count; r++) {
         YK_TRY(is_repeated(program, r, false) ? YK_OK : check_order(facts, r));
     }

@@ -32,7 +32,7 @@ static yk_status check_numbers(const struct forming *forming, int32_t number)
         wrong = "waits";
     }
     return wrong ? yk_fail(YK_ERROR_INPUT, "formed: op %d on %s has no valid %s", number,
-                           yk_rule_device_name(program, forming->rank), wrong)
+                           yk_rule_rank_device_name(program, forming->rank), wrong)
                  : YK_OK;
 }
 
@@ -63,7 +63,8 @@ static yk_status check_place(const struct forming *forming)
     if (message || op->layer == YK_LAYER_NONE) {
         return YK_OK;
     }
-    return yk_program_facts_member_index(plan, plan->layers[op->layer].group, forming->rank) >= 0
+    return yk_program_facts_group_member_index(plan, plan->layers[op->layer].group,
+                                               forming->rank) >= 0
                ? YK_OK
                : refuse(forming, "belongs to a layer that the rank does not hold");
 }
@@ -112,8 +113,8 @@ static yk_status check_samples(const struct forming *forming)
     }
     const int32_t group = plan->layers[op->layer].group;
     const int64_t planned = yk_plan_member_sample_range(
-        plan, group, yk_program_facts_member_index(plan, group, forming->rank), op->micro_batch,
-        &first);
+        plan, group, yk_program_facts_group_member_index(plan, group, forming->rank),
+        op->micro_batch, &first);
     return op->samples == planned
                ? YK_OK
                : yk_rule_fail(forming->facts->program, forming->rank, "formed", op,
@@ -143,7 +144,7 @@ static yk_status check_waits(const struct forming *forming, int32_t number)
     return YK_OK;
 }
 
-yk_status yk_rule_check_form(const struct yk_program_facts *facts, int32_t rank)
+yk_status yk_rule_check_op_form(const struct yk_program_facts *facts, int32_t rank)
 {
     struct forming forming = {.facts = facts, .list = &facts->program->ranks[rank], .rank = rank};
     for (int32_t i = 0; i < forming.list->op_count; i++) {

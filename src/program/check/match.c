@@ -56,7 +56,7 @@ static yk_status refuse(const struct matching *matching, const struct side *side
     char described[YK_RULE_TEXT_SIZE];
     yk_rule_describe_op(matching->program, other->op, described);
     return yk_rule_fail(matching->program, side->rank, "matched", side->op, "%s %s on %s", reason,
-                        described, yk_rule_device_name(matching->program, other->rank));
+                        described, yk_rule_rank_device_name(matching->program, other->rank));
 }
 
 static bool is_same(const struct yk_op *a, const struct yk_op *b)
@@ -102,7 +102,7 @@ static yk_status check_pair(const struct matching *matching, const struct side *
     if (count == 1) {
         return yk_rule_fail(matching->program, a->rank, "matched", a->op,
                             a->op->kind == YK_OP_SEND ? "has no recv on %s" : "has no send on %s",
-                            yk_rule_device_name(matching->program, a->op->peer));
+                            yk_rule_rank_device_name(matching->program, a->op->peer));
     }
     const struct side *b = &sides[1];
     const bool kinds = (a->op->kind == YK_OP_SEND && b->op->kind == YK_OP_RECV) ||
@@ -123,7 +123,7 @@ static yk_status check_order(const struct matching *matching, const int32_t *fir
 {
     const struct yk_program *program = matching->program;
     const struct yk_op_list *list = &program->ranks[rank];
-    yk_number_fill_array(last, program->rank_count, -1);
+    yk_number_fill_int32_array(last, program->rank_count, -1);
     for (int32_t i = 0; i < list->op_count; i++) {
         const struct yk_op *op = &list->ops[i];
         const bool concerns = group >= 0 ? op->match != YK_OP_NO_MATCH && op->group == group
@@ -133,7 +133,8 @@ static yk_status check_order(const struct matching *matching, const int32_t *fir
             const struct side *side = &matching->sides[s];
             if (side->number < last[side->rank]) {
                 return yk_rule_fail(program, side->rank, "collective", side->op,
-                                    "comes earlier than on %s", yk_rule_device_name(program, rank));
+                                    "comes earlier than on %s",
+                                    yk_rule_rank_device_name(program, rank));
             }
             last[side->rank] = side->number;
         }
@@ -168,7 +169,7 @@ static yk_status check_all(struct matching *matching, struct yk_arena *arena)
     return check_order(matching, first_side, 0, -1, last);
 }
 
-yk_status yk_rule_check_match(const struct yk_program *program)
+yk_status yk_rule_check_op_match(const struct yk_program *program)
 {
     struct matching matching = {.program = program};
     YK_TRY_WITH_TEMPORARY_ARENA(arena, check_all(&matching, arena));

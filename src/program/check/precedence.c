@@ -48,8 +48,9 @@ yk_status yk_precedences_add_with_lag(struct yk_precedences *precedences, int32_
     return YK_OK;
 }
 
-yk_status yk_precedences_add(struct yk_precedences *precedences, int32_t before, int32_t after,
-                             int32_t steps, enum yk_precedence_reason reason)
+yk_status yk_precedences_add_across_steps(struct yk_precedences *precedences, int32_t before,
+                                          int32_t after, int32_t steps,
+                                          enum yk_precedence_reason reason)
 {
     const struct yk_op *ops = precedences->index->list->ops;
     return yk_precedences_add_with_lag(precedences, before, after,

@@ -44,8 +44,9 @@ void yk_precedences_free(struct yk_precedences *precedences);
 
 /* Adds a precedence. `after` belongs to the training step that is `steps` steps after that of
  * `before`. Computes the lag in iterations from `steps` and from the member `step` of both ops. */
-yk_status yk_precedences_add(struct yk_precedences *precedences, int32_t before, int32_t after,
-                             int32_t steps, enum yk_precedence_reason reason) YK_MUST_USE;
+yk_status yk_precedences_add_across_steps(struct yk_precedences *precedences, int32_t before,
+                                          int32_t after, int32_t steps,
+                                          enum yk_precedence_reason reason) YK_MUST_USE;
 
 /* Adds a precedence. `after` runs `lag` iterations after `before`. */
 yk_status yk_precedences_add_with_lag(struct yk_precedences *precedences, int32_t before,
@@ -68,8 +69,8 @@ yk_status yk_precedences_add_for_gradients(struct yk_precedences *precedences,
 
 /* Adds all precedences: those of the three functions above, and those between passes and their
  * inputs. `*out` must be {0} before the call. */
-yk_status yk_precedences_find(const struct yk_op_index *index, struct yk_arena *arena,
-                              struct yk_precedences *out) YK_MUST_USE;
+yk_status yk_precedences_find_all(const struct yk_op_index *index, struct yk_arena *arena,
+                                  struct yk_precedences *out) YK_MUST_USE;
 
 /* Fails if the op list violates a precedence. The message describes the first violation. */
 yk_status yk_precedences_check(const struct yk_precedences *precedences) YK_MUST_USE;

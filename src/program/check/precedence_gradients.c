@@ -17,9 +17,11 @@ static yk_status after_gradient(const struct summing *summing, int32_t layer, in
     for (int32_t m = accumulated ? 0 : micro_batch; m <= micro_batch; m++) {
         for (int32_t u = layer; u >= 0;
              u = yk_program_facts_next_weight_user(index->facts, layer, u)) {
-            const int32_t backward = index->backward[yk_op_index_cell(index, u, m)];
+            const int32_t backward =
+                index->backward[yk_op_index_layer_micro_batch_cell(index, u, m)];
             if (backward != YK_OP_NONE) {
-                YK_TRY(yk_precedences_add(summing->precedences, backward, after, 0, reason));
+                YK_TRY(yk_precedences_add_across_steps(summing->precedences, backward, after, 0,
+                                                       reason));
             }
         }
     }
@@ -39,8 +41,8 @@ static yk_status check_messages(const struct summing *summing, int32_t count, in
         struct yk_rule_block_error fault;
         char other[YK_RULE_TEXT_SIZE];
         if (!yk_program_facts_reduces_after_micro_batch(index->facts, m) ||
-            yk_rule_block_ranges_are_complete(summing->blocks, count, m, block_count, &next,
-                                              &fault)) {
+            yk_rule_block_ranges_cover_once(summing->blocks, count, m, block_count, &next,
+                                            &fault)) {
             continue;
         }
         if (fault.op < 0) {
@@ -82,8 +84,9 @@ static yk_status order_reductions(const struct summing *summing, int32_t first,
         for (int32_t l = 0; l < layer_count; l++) {
             YK_TRY(after_gradient(summing, layers[l], op->micro_batch, i,
                                   YK_PRECEDENCE_REDUCE_AFTER_BACKWARD));
-            YK_TRY(yk_precedences_add(summing->precedences, i, index->update[layers[l]], 0,
-                                      YK_PRECEDENCE_UPDATE_AFTER_REDUCE));
+            YK_TRY(yk_precedences_add_across_steps(summing->precedences, i,
+                                                   index->update[layers[l]], 0,
+                                                   YK_PRECEDENCE_UPDATE_AFTER_REDUCE));
         }
     }
     return YK_OK;
@@ -92,7 +95,7 @@ static yk_status order_reductions(const struct summing *summing, int32_t first,
 static yk_status find_scatters(const struct summing *summing, int32_t layer)
 {
     const struct yk_program_facts *facts = summing->index->facts;
-    const bool scattered = yk_program_facts_reduces_gradient(facts, layer) &&
+    const bool scattered = yk_program_facts_reduces_layer_gradient(facts, layer) &&
                            yk_plan_effective_strategy(facts->plan, layer) != YK_SHARDING_REPLICATED;
     const struct yk_op missing = {.kind = YK_OP_REDUCE_SCATTER, .layer = layer, .block_count = 1};
     int32_t count = 0;
@@ -127,7 +130,7 @@ static yk_status expect_update(const struct summing *summing, int32_t layer)
         return yk_rule_fail(facts->program, index->rank, "ordered", &update,
                             trained ? "is missing" : "has nothing to train");
     }
-    if (trained && yk_program_facts_reduces_gradient(facts, layer) &&
+    if (trained && yk_program_facts_reduces_layer_gradient(facts, layer) &&
         yk_plan_effective_strategy(facts->plan, layer) == YK_SHARDING_REPLICATED &&
         facts->bucket[layer] < 0) {
         return yk_rule_fail(facts->program, index->rank, "reduced", &update,
@@ -151,15 +154,15 @@ static yk_status order_agreement(const struct summing *summing)
     for (int32_t i = 0; i < index->list->op_count; i++) {
         const enum yk_op_kind kind = index->list->ops[i].kind;
         if (kind == YK_OP_REDUCE_SCATTER || kind == YK_OP_ALL_REDUCE) {
-            YK_TRY(yk_precedences_add(summing->precedences, i, index->agree, 0,
-                                      YK_PRECEDENCE_AGREE_AFTER_REDUCE));
+            YK_TRY(yk_precedences_add_across_steps(summing->precedences, i, index->agree, 0,
+                                                   YK_PRECEDENCE_AGREE_AFTER_REDUCE));
         } else if (kind == YK_OP_UPDATE) {
-            YK_TRY(yk_precedences_add(summing->precedences, index->agree, i, 0,
-                                      YK_PRECEDENCE_UPDATE_AFTER_AGREE));
+            YK_TRY(yk_precedences_add_across_steps(summing->precedences, index->agree, i, 0,
+                                                   YK_PRECEDENCE_UPDATE_AFTER_AGREE));
         }
     }
     for (int32_t l = 0; l < facts->L; l++) {
-        if (index->update[l] != YK_OP_NONE && !yk_program_facts_reduces_gradient(facts, l)) {
+        if (index->update[l] != YK_OP_NONE && !yk_program_facts_reduces_layer_gradient(facts, l)) {
             YK_TRY(after_gradient(summing, l, facts->M - 1, index->agree,
                                   YK_PRECEDENCE_AGREE_AFTER_REDUCE));
         }
@@ -175,12 +178,12 @@ yk_status yk_precedences_add_for_gradients(struct yk_precedences *precedences,
     struct summing summing = {.index = index, .precedences = precedences};
     YK_TRY_NEW(arena, summing.blocks, index->list->op_count);
     for (int32_t l = 0; l < facts->L; l++) {
-        if (!yk_op_index_holds_layer(index, l)) {
+        if (!yk_op_index_rank_has_layer(index, l)) {
             continue;
         }
         YK_TRY(expect_update(&summing, l));
         YK_TRY(find_scatters(&summing, l));
-        if (index->update[l] != YK_OP_NONE && !yk_program_facts_reduces_gradient(facts, l)) {
+        if (index->update[l] != YK_OP_NONE && !yk_program_facts_reduces_layer_gradient(facts, l)) {
             YK_TRY(after_gradient(&summing, l, facts->M - 1, index->update[l],
                                   YK_PRECEDENCE_UPDATE_AFTER_REDUCE));
         }

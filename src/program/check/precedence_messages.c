@@ -54,7 +54,8 @@ static yk_status find_message(const struct passage *passage, enum yk_op_kind kin
                                   .backward = backward};
     return yk_rule_fail(program, index->rank, "passes", &missing,
                         "is missing for %lld samples %s %s", (long long)samples,
-                        kind == YK_OP_SEND ? "to" : "from", yk_rule_device_name(program, peer));
+                        kind == YK_OP_SEND ? "to" : "from",
+                        yk_rule_rank_device_name(program, peer));
 }
 
 /* Adds precedences between a message, or the producer's own pass, and the layers that use the
@@ -66,17 +67,19 @@ static yk_status order_consumers(const struct passage *passage, int32_t forward_
     const struct yk_op_index *index = passage->index;
     struct yk_consumer_cursor at = consumers_of(passage);
     while (yk_program_facts_next_consumer(index->facts, &at)) {
-        const int64_t cell = yk_op_index_cell(index, at.layer, passage->micro_batch);
+        const int64_t cell =
+            yk_op_index_layer_micro_batch_cell(index, at.layer, passage->micro_batch);
         if (forward_after != YK_OP_NONE) {
-            YK_TRY(yk_precedences_add(passage->precedences, forward_after, index->forward[cell], 0,
-                                      YK_PRECEDENCE_FORWARD_AFTER_INPUT));
+            YK_TRY(yk_precedences_add_across_steps(passage->precedences, forward_after,
+                                                   index->forward[cell], 0,
+                                                   YK_PRECEDENCE_FORWARD_AFTER_INPUT));
         }
         if (backward_before != YK_OP_NONE && index->facts->goes_backward[at.layer]) {
-            YK_TRY(yk_precedences_add(passage->precedences, index->backward[cell], backward_before,
-                                      0,
-                                      index->list->ops[backward_before].kind == YK_OP_SEND
-                                          ? YK_PRECEDENCE_SEND_AFTER_COMPUTE
-                                          : YK_PRECEDENCE_BACKWARD_AFTER_OUTPUT_GRADIENT));
+            YK_TRY(yk_precedences_add_across_steps(
+                passage->precedences, index->backward[cell], backward_before, 0,
+                index->list->ops[backward_before].kind == YK_OP_SEND
+                    ? YK_PRECEDENCE_SEND_AFTER_COMPUTE
+                    : YK_PRECEDENCE_BACKWARD_AFTER_OUTPUT_GRADIENT));
         }
     }
     return YK_OK;
@@ -86,21 +89,22 @@ static yk_status order_consumers(const struct passage *passage, int32_t forward_
 static yk_status order_producer(const struct passage *passage, int32_t peer, int64_t samples)
 {
     const struct yk_op_index *index = passage->index;
-    const int64_t cell = yk_op_index_cell(index, passage->producer, passage->micro_batch);
+    const int64_t cell =
+        yk_op_index_layer_micro_batch_cell(index, passage->producer, passage->micro_batch);
     int32_t message = YK_OP_NONE;
     if (peer == index->rank) {
         return order_consumers(passage, index->forward[cell],
                                returns(passage) ? index->backward[cell] : YK_OP_NONE);
     }
     YK_TRY(find_message(passage, YK_OP_SEND, false, peer, samples, &message));
-    YK_TRY(yk_precedences_add(passage->precedences, index->forward[cell], message, 0,
-                              YK_PRECEDENCE_SEND_AFTER_COMPUTE));
+    YK_TRY(yk_precedences_add_across_steps(passage->precedences, index->forward[cell], message, 0,
+                                           YK_PRECEDENCE_SEND_AFTER_COMPUTE));
     if (!returns(passage)) {
         return YK_OK;
     }
     YK_TRY(find_message(passage, YK_OP_RECV, true, peer, samples, &message));
-    return yk_precedences_add(passage->precedences, message, index->backward[cell], 0,
-                              YK_PRECEDENCE_BACKWARD_AFTER_OUTPUT_GRADIENT);
+    return yk_precedences_add_across_steps(passage->precedences, message, index->backward[cell], 0,
+                                           YK_PRECEDENCE_BACKWARD_AFTER_OUTPUT_GRADIENT);
 }
 
 static yk_status order_consumer(const struct passage *passage, int32_t peer, int64_t samples)

@@ -62,7 +62,7 @@ static void find_uses(struct residency *residency)
     for (int32_t u = residency->layer; u >= 0;
          u = yk_program_facts_next_weight_user(facts, residency->layer, u)) {
         for (int32_t m = 0; m < facts->M; m++) {
-            const int64_t cell = yk_op_index_cell(index, u, m);
+            const int64_t cell = yk_op_index_layer_micro_batch_cell(index, u, m);
             const int32_t passes[] = {index->forward[cell], index->recompute[cell],
                                       index->backward[cell]};
             for (int32_t i = 0; i < 3; i++) {
@@ -209,9 +209,9 @@ static yk_status check_blocks(const struct residency *residency, int32_t interva
     yk_rule_block_ranges_sort(residency->blocks, residency->blocks_count);
     for (int32_t interval = 0; interval < intervals; interval++) {
         struct yk_rule_block_error fault;
-        if (!yk_rule_block_ranges_are_complete(residency->blocks, residency->blocks_count, interval,
-                                               program->layers[residency->layer].block_count, &next,
-                                               &fault)) {
+        if (!yk_rule_block_ranges_cover_once(residency->blocks, residency->blocks_count, interval,
+                                             program->layers[residency->layer].block_count, &next,
+                                             &fault)) {
             return refuse_blocks(residency, firsts[interval].op, &fault);
         }
     }
@@ -258,8 +258,9 @@ static yk_status order_resident(struct residency *residency, bool refreshed)
         residency->blocks[residency->blocks_count++] =
             (struct yk_rule_block_range){0, op->first_block, op->block_count, i};
         for (int32_t u = 0; u < residency->use_count; u++) {
-            YK_TRY(yk_precedences_add(residency->precedences, i, residency->uses[u].at.op, 0,
-                                      YK_PRECEDENCE_USE_AFTER_GATHER));
+            YK_TRY(yk_precedences_add_across_steps(residency->precedences, i,
+                                                   residency->uses[u].at.op, 0,
+                                                   YK_PRECEDENCE_USE_AFTER_GATHER));
         }
     }
     return check_blocks(residency, refreshed ? 1 : 0, &residency->uses[0].at);
@@ -275,17 +276,18 @@ static yk_status order_update(const struct residency *residency)
     }
     for (int32_t i = index->first[YK_OP_ALL_GATHER][residency->layer]; i != YK_OP_NONE;
          i = index->next[i]) {
-        YK_TRY(yk_precedences_add(residency->precedences, update, i, 1,
-                                  YK_PRECEDENCE_GATHER_AFTER_UPDATE));
+        YK_TRY(yk_precedences_add_across_steps(residency->precedences, update, i, 1,
+                                               YK_PRECEDENCE_GATHER_AFTER_UPDATE));
     }
-    if (yk_message_layout_gathers_weights(index->facts->program, residency->layer)) {
+    if (yk_message_layout_gathers_layer_weights(index->facts->program, residency->layer)) {
         return YK_OK;
     }
     for (int32_t i = 0; i < residency->use_count; i++) {
-        YK_TRY(yk_precedences_add(residency->precedences, update, residency->uses[i].at.op, 1,
-                                  YK_PRECEDENCE_USE_AFTER_UPDATE));
-        YK_TRY(yk_precedences_add(residency->precedences, residency->uses[i].at.op, update, 0,
-                                  YK_PRECEDENCE_UPDATE_AFTER_USE));
+        YK_TRY(yk_precedences_add_across_steps(residency->precedences, update,
+                                               residency->uses[i].at.op, 1,
+                                               YK_PRECEDENCE_USE_AFTER_UPDATE));
+        YK_TRY(yk_precedences_add_across_steps(residency->precedences, residency->uses[i].at.op,
+                                               update, 0, YK_PRECEDENCE_UPDATE_AFTER_USE));
     }
     return YK_OK;
 }
@@ -299,15 +301,15 @@ yk_status yk_precedences_add_for_weights(struct yk_precedences *precedences, str
     YK_TRY_NEW(arena, residency.releases, index->list->op_count);
     YK_TRY_NEW(arena, residency.blocks, index->list->op_count);
     for (int32_t l = 0; l < facts->L; l++) {
-        if (!yk_op_index_holds_layer(index, l)) {
+        if (!yk_op_index_rank_has_layer(index, l)) {
             continue;
         }
         residency.layer = l;
         find_uses(&residency);
-        YK_TRY(yk_message_layout_gathers_weights(facts->program, l)
+        YK_TRY(yk_message_layout_gathers_layer_weights(facts->program, l)
                    ? order_gathered(&residency, arena)
                    : order_resident(&residency,
-                                    yk_message_layout_is_gathered_after_update(facts->program, l)));
+                                    yk_message_layout_gathers_updated_weights(facts->program, l)));
         YK_TRY(order_update(&residency));
     }
     return YK_OK;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-const char *yk_rule_device_name(const struct yk_program *program, int32_t rank)
+const char *yk_rule_rank_device_name(const struct yk_program *program, int32_t rank)
 {
     return program->cluster->devices[program->plan->ranks[rank].device].name;
 }
@@ -32,7 +32,7 @@ yk_status yk_rule_fail(const struct yk_program *program, int32_t rank, const cha
         yk_rule_describe_op(program, op, described);
     }
     return yk_fail(YK_ERROR_INPUT, "%s: %s%s%s %s", rule, described, op ? " on " : "",
-                   yk_rule_device_name(program, rank), reason);
+                   yk_rule_rank_device_name(program, rank), reason);
 }
 
 static int by_blocks(const void *left, const void *right)
@@ -51,9 +51,9 @@ void yk_rule_block_ranges_sort(struct yk_rule_block_range *messages, int32_t cou
     }
 }
 
-bool yk_rule_block_ranges_are_complete(const struct yk_rule_block_range *messages, int32_t count,
-                                       int32_t set, int32_t blocks, int32_t *next,
-                                       struct yk_rule_block_error *out)
+bool yk_rule_block_ranges_cover_once(const struct yk_rule_block_range *messages, int32_t count,
+                                     int32_t set, int32_t blocks, int32_t *next,
+                                     struct yk_rule_block_error *out)
 {
     int32_t covered = 0;
     int32_t last = -1;

@@ -25,13 +25,13 @@
 
 /* Checks the rule "formed" for one rank. If it is satisfied, the fields of the rank's ops are valid
  * indices. */
-yk_status yk_rule_check_form(const struct yk_program_facts *facts, int32_t rank) YK_MUST_USE;
+yk_status yk_rule_check_op_form(const struct yk_program_facts *facts, int32_t rank) YK_MUST_USE;
 
 /* Checks the rules "matched" and "collective". All ranks must satisfy "formed". */
-yk_status yk_rule_check_match(const struct yk_program *program) YK_MUST_USE;
+yk_status yk_rule_check_op_match(const struct yk_program *program) YK_MUST_USE;
 
 /* Checks the rule "acyclic". All ranks must satisfy "formed" and "matched". */
-yk_status yk_rule_check_acyclic(const struct yk_program *program) YK_MUST_USE;
+yk_status yk_rule_check_ops_are_acyclic(const struct yk_program *program) YK_MUST_USE;
 
 enum {
     YK_RULE_TEXT_SIZE = 128
@@ -47,7 +47,7 @@ yk_status yk_rule_fail(const struct yk_program *program, int32_t rank, const cha
 void yk_rule_describe_op(const struct yk_program *program, const struct yk_op *op,
                          char out[YK_RULE_TEXT_SIZE]);
 
-const char *yk_rule_device_name(const struct yk_program *program, int32_t rank);
+const char *yk_rule_rank_device_name(const struct yk_program *program, int32_t rank);
 
 /* The blocks of a layer that one message contains. The caller numbers the sets of messages.
  * Together, the messages of a set must contain each block of the layer exactly once. */
@@ -71,8 +71,8 @@ void yk_rule_block_ranges_sort(struct yk_rule_block_range *messages, int32_t cou
 /* Returns true if the messages of `set` contain each of the `blocks` blocks exactly once; otherwise
  * sets `*out`. `messages` must be sorted. `*next` is the index of the first message of the set. The
  * function advances it to the first message of the next set. */
-bool yk_rule_block_ranges_are_complete(const struct yk_rule_block_range *messages, int32_t count,
-                                       int32_t set, int32_t blocks, int32_t *next,
-                                       struct yk_rule_block_error *out);
+bool yk_rule_block_ranges_cover_once(const struct yk_rule_block_range *messages, int32_t count,
+                                     int32_t set, int32_t blocks, int32_t *next,
+                                     struct yk_rule_block_error *out);
 
 #endif

@@ -8,7 +8,7 @@
 
 struct reordering {
     struct yk_op_list *list;
-    struct yk_op_lanes lanes;
+    struct yk_op_lane_lists lanes;
     int32_t next[YK_LANE_COUNT]; /* position in the lane of the first op that is not placed */
     int32_t *place;              /* (ops) in the new order; −1: not yet */
     int32_t *order;              /* (ops) */
@@ -30,7 +30,7 @@ static bool is_ready(const struct reordering *reordering, int32_t number)
 /* Places one op: of the next op of each lane whose waits are satisfied, the first in the list. */
 static bool place_one(struct reordering *reordering)
 {
-    const struct yk_op_lanes *lanes = &reordering->lanes;
+    const struct yk_op_lane_lists *lanes = &reordering->lanes;
     int32_t first = -1;
     for (int32_t lane = 0; lane < YK_LANE_COUNT; lane++) {
         const int32_t next = reordering->next[lane];
@@ -73,8 +73,8 @@ static yk_status reorder(struct yk_op_list *list, struct yk_arena *arena)
     struct reordering reordering = {.list = list};
     YK_TRY_NEW(arena, reordering.place, list->op_count + 1);
     YK_TRY_NEW(arena, reordering.order, list->op_count + 1);
-    YK_TRY(yk_op_lanes_make(list, arena, &reordering.lanes));
-    yk_number_fill_array(reordering.place, list->op_count, -1);
+    YK_TRY(yk_op_lane_lists_make(list, arena, &reordering.lanes));
+    yk_number_fill_int32_array(reordering.place, list->op_count, -1);
     while (place_one(&reordering)) {
     }
     return reordering.count == list->op_count ? rewrite(&reordering, arena) : YK_OK;
@@ -115,9 +115,9 @@ static void hold_compute(struct limiting *limiting, int32_t point, int32_t first
 {
     int32_t round = 0;
     int32_t comm_round = 0;
-    const int32_t op = yk_memory_sweep_op_at(limiting->sweep, YK_LANE_COMPUTE, point, &round);
+    const int32_t op = yk_memory_sweep_op_at_point(limiting->sweep, YK_LANE_COMPUTE, point, &round);
     const int32_t comm =
-        yk_memory_sweep_op_at(limiting->sweep, YK_LANE_COMM, first - 2, &comm_round);
+        yk_memory_sweep_op_at_point(limiting->sweep, YK_LANE_COMM, first - 2, &comm_round);
     if (wait_everywhere(limiting, op, round, comm, comm_round)) {
         yk_memory_sweep_add_compute_wait(limiting->sweep, point, first);
     }
@@ -128,8 +128,9 @@ static void hold_comm(struct limiting *limiting, int32_t point, int32_t last)
 {
     int32_t round = 0;
     int32_t comm_round = 0;
-    const int32_t op = yk_memory_sweep_op_at(limiting->sweep, YK_LANE_COMPUTE, point, &round);
-    const int32_t comm = yk_memory_sweep_op_at(limiting->sweep, YK_LANE_COMM, last, &comm_round);
+    const int32_t op = yk_memory_sweep_op_at_point(limiting->sweep, YK_LANE_COMPUTE, point, &round);
+    const int32_t comm =
+        yk_memory_sweep_op_at_point(limiting->sweep, YK_LANE_COMM, last, &comm_round);
     if (wait_everywhere(limiting, comm, comm_round, op, round)) {
         yk_memory_sweep_add_comm_wait(limiting->sweep, last, 2 * (point / 2 + 1));
     }
@@ -146,18 +147,18 @@ static void keep_within(struct limiting *limiting, int32_t point)
     int32_t first = 0;
     int32_t last = 0;
     int32_t round = 0;
-    yk_memory_sweep_comm_range(limiting->sweep, &first, &last);
+    yk_memory_sweep_possible_comm_range(limiting->sweep, &first, &last);
     if (yk_memory_sweep_max_bytes(limiting->sweep, first, last) <= limiting->limit_bytes) {
         return;
     }
-    const int32_t op = yk_memory_sweep_op_at(limiting->sweep, YK_LANE_COMPUTE, point, &round);
-    int32_t planned = op >= 0 ? yk_memory_sweep_comm_point_after(limiting->sweep, op) : last;
+    const int32_t op = yk_memory_sweep_op_at_point(limiting->sweep, YK_LANE_COMPUTE, point, &round);
+    int32_t planned = op >= 0 ? yk_memory_sweep_comm_point_after_op(limiting->sweep, op) : last;
     planned = planned > last ? last : planned < first ? first : planned;
     for (; planned >= first; planned--) {
         int32_t low = first;
         int32_t high = last;
-        if (yk_memory_sweep_range_below_limit(limiting->sweep, limiting->limit_bytes, planned, &low,
-                                              &high)) {
+        if (yk_memory_sweep_shrink_range_to_limit(limiting->sweep, limiting->limit_bytes, planned,
+                                                  &low, &high)) {
             /* An op waits for the end of another op, so the bounds must lie between ops. */
             low += low % 2;
             high -= high % 2;
@@ -181,12 +182,12 @@ static yk_status add_waits(struct yk_program *program, int32_t rank, struct yk_a
         .limit_bytes = program->plan->ranks[rank].limit_bytes,
     };
     struct yk_program_memory *memory = NULL;
-    YK_TRY(yk_program_memory_count(program, rank, arena, &memory));
+    YK_TRY(yk_program_memory_count_for_rank(program, rank, arena, &memory));
     YK_TRY(yk_memory_sweep_create(&program->ranks[rank], memory, &limiting.sweep));
     yk_status status = YK_OK;
-    for (int32_t point = yk_memory_sweep_first_point(limiting.sweep);
-         point < yk_memory_sweep_end_point(limiting.sweep) && status == YK_OK; point++) {
-        yk_memory_sweep_advance(limiting.sweep, point);
+    for (int32_t point = yk_memory_sweep_first_compute_point(limiting.sweep);
+         point < yk_memory_sweep_end_compute_point(limiting.sweep) && status == YK_OK; point++) {
+        yk_memory_sweep_advance_compute(limiting.sweep, point);
         keep_within(&limiting, point);
         status = yk_deadline_check(program->deadline);
     }

@@ -77,7 +77,7 @@ static void need_sums(struct tracking *tracking, const struct yk_op *op)
     for (int32_t i = 0; i < 2 && each; i++) {
         const struct moment reduced = tracking->reduced[layers[i]];
         if (reduced.round == tracking->round &&
-            !yk_message_layout_is_reduce_scattered(program, layers[i])) {
+            !yk_message_layout_reduce_scatters_gradient(program, layers[i])) {
             need(tracking, reduced);
         }
     }

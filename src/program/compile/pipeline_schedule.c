@@ -40,7 +40,7 @@ static double operations_of(const struct yk_model *model, const struct yk_pipeli
     for (int32_t i = 0; i < segment->layer_count; i++) {
         const struct yk_kernel_work_list *works = &model->layers[segment->first_layer + i].forward;
         for (int32_t class = 0; class < YK_KERNEL_CLASS_COUNT; class ++) {
-            operations += yk_kernel_work_sum_operations(works, (enum yk_kernel_class) class);
+            operations += yk_kernel_work_sum_class_operations(works, (enum yk_kernel_class) class);
         }
     }
     return operations;

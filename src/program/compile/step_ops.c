@@ -75,14 +75,14 @@ struct yk_step_ops_entry yk_step_ops_make_entry(const struct yk_program *program
     };
 }
 
-struct yk_step_ops_entry yk_step_ops_block_entry(const struct yk_program *program,
-                                                 enum yk_op_kind kind, int32_t layer,
-                                                 int32_t first_block, int32_t block_count)
+struct yk_step_ops_entry yk_step_ops_make_block_entry(const struct yk_program *program,
+                                                      enum yk_op_kind kind, int32_t layer,
+                                                      int32_t first_block, int32_t block_count)
 {
     struct yk_step_ops_entry entry = yk_step_ops_make_entry(program, kind, layer, 0);
     const struct yk_program_layer_messages *message = &program->layers[layer];
     const bool all =
-        kind == YK_OP_ALL_GATHER && !yk_message_layout_is_gathered_after_update(program, layer);
+        kind == YK_OP_ALL_GATHER && !yk_message_layout_gathers_updated_weights(program, layer);
     entry.op.group = entry.group;
     entry.op.first_block = first_block;
     entry.op.block_count = block_count;
@@ -93,8 +93,8 @@ struct yk_step_ops_entry yk_step_ops_block_entry(const struct yk_program *progra
     return entry;
 }
 
-struct yk_step_ops_entry yk_step_ops_bucket_entry(const struct yk_program *program, int32_t bucket,
-                                                  int32_t micro_batch)
+struct yk_step_ops_entry yk_step_ops_make_bucket_entry(const struct yk_program *program,
+                                                       int32_t bucket, int32_t micro_batch)
 {
     const struct yk_gradient_bucket *reduced = &program->buckets[bucket];
     struct yk_step_ops_entry entry = yk_step_ops_make_entry(
@@ -105,8 +105,8 @@ struct yk_step_ops_entry yk_step_ops_bucket_entry(const struct yk_program *progr
     return entry;
 }
 
-yk_status yk_step_ops_add_agree(const struct yk_program *program, int64_t time,
-                                struct yk_step_ops *step_ops)
+yk_status yk_step_ops_add_agree_op(const struct yk_program *program, int64_t time,
+                                   struct yk_step_ops *step_ops)
 {
     struct yk_step_ops_entry entry = yk_step_ops_make_entry(program, YK_OP_AGREE, YK_LAYER_NONE, 0);
     entry.time = time;
@@ -117,15 +117,15 @@ yk_status yk_step_ops_add_agree(const struct yk_program *program, int64_t time,
 static bool reads_samples(const struct yk_program_facts *facts, int32_t group)
 {
     for (int32_t l = 0; l < facts->L; l++) {
-        if (facts->plan->layers[l].group == group && yk_program_facts_reads_samples(facts, l)) {
+        if (facts->plan->layers[l].group == group && yk_program_facts_layer_reads_batch(facts, l)) {
             return true;
         }
     }
     return false;
 }
 
-yk_status yk_step_ops_add_loads(const struct yk_program_facts *facts, const int64_t *times,
-                                struct yk_step_ops *step_ops)
+yk_status yk_step_ops_add_load_ops(const struct yk_program_facts *facts, const int64_t *times,
+                                   struct yk_step_ops *step_ops)
 {
     const struct yk_plan *plan = facts->plan;
     for (int32_t g = 0; g < plan->group_count; g++) {

@@ -58,29 +58,31 @@ struct yk_step_ops_entry yk_step_ops_make_entry(const struct yk_program *program
                                                 int32_t micro_batch);
 
 /* Returns an entry for an all_gather or reduce_scatter of blocks of a layer. */
-struct yk_step_ops_entry yk_step_ops_block_entry(const struct yk_program *program,
-                                                 enum yk_op_kind kind, int32_t layer,
-                                                 int32_t first_block, int32_t block_count);
+struct yk_step_ops_entry yk_step_ops_make_block_entry(const struct yk_program *program,
+                                                      enum yk_op_kind kind, int32_t layer,
+                                                      int32_t first_block, int32_t block_count);
 
 /* Returns an entry for the all_reduce of a bucket. */
-struct yk_step_ops_entry yk_step_ops_bucket_entry(const struct yk_program *program, int32_t bucket,
-                                                  int32_t micro_batch);
+struct yk_step_ops_entry yk_step_ops_make_bucket_entry(const struct yk_program *program,
+                                                       int32_t bucket, int32_t micro_batch);
 
 /* Adds the agree op at `time` if the plan needs one. */
-yk_status yk_step_ops_add_agree(const struct yk_program *program, int64_t time,
-                                struct yk_step_ops *step_ops) YK_MUST_USE;
+yk_status yk_step_ops_add_agree_op(const struct yk_program *program, int64_t time,
+                                   struct yk_step_ops *step_ops) YK_MUST_USE;
 
 /* Adds the load ops: for each micro-batch, one load for each group that reads tokens or labels.
  * `times` (M) are the start times of the micro-batches. */
-yk_status yk_step_ops_add_loads(const struct yk_program_facts *facts, const int64_t *times,
-                                struct yk_step_ops *step_ops) YK_MUST_USE;
+yk_status yk_step_ops_add_load_ops(const struct yk_program_facts *facts, const int64_t *times,
+                                   struct yk_step_ops *step_ops) YK_MUST_USE;
 
 /* Add all entries of a plan. The first function uses the slots of the plan's transfers, the second
  * the pipeline schedule. */
-yk_status yk_step_ops_from_slots(const struct yk_program_facts *facts, struct yk_arena *arena,
-                                 struct yk_step_ops *step_ops) YK_MUST_USE;
-yk_status yk_step_ops_from_pipeline(const struct yk_program_facts *facts, struct yk_arena *arena,
-                                    struct yk_step_ops *step_ops) YK_MUST_USE;
+yk_status yk_step_ops_add_all_from_slots(const struct yk_program_facts *facts,
+                                         struct yk_arena *arena,
+                                         struct yk_step_ops *step_ops) YK_MUST_USE;
+yk_status yk_step_ops_add_all_from_pipeline(const struct yk_program_facts *facts,
+                                            struct yk_arena *arena,
+                                            struct yk_step_ops *step_ops) YK_MUST_USE;
 
 /* ---- waits (op_waits.c, memory_waits.c) ---- */
 

@@ -89,8 +89,8 @@ static yk_status open_weights(struct writing *writing, int32_t layer, const stru
 {
     const struct yk_program *program = writing->program;
     const int32_t ahead = program->plan->prefetch;
-    struct yk_step_ops_entry entry = yk_step_ops_block_entry(program, YK_OP_ALL_GATHER, layer, 0,
-                                                             program->layers[layer].block_count);
+    struct yk_step_ops_entry entry = yk_step_ops_make_block_entry(
+        program, YK_OP_ALL_GATHER, layer, 0, program->layers[layer].block_count);
     const int32_t number = writing->opening_count++;
     writing->openings[number] = use->start;
     entry.time = number >= ahead ? writing->openings[number - ahead] : writing->uses[0].start;
@@ -115,7 +115,7 @@ static yk_status close_weights(struct writing *writing, int32_t layer, const str
 static yk_status use_weights(struct writing *writing, int32_t layer, const struct use *use)
 {
     const struct yk_program *program = writing->program;
-    if (!yk_message_layout_gathers_weights(program, layer)) {
+    if (!yk_message_layout_gathers_layer_weights(program, layer)) {
         return YK_OK;
     }
     if (!writing->resident[layer]) {
@@ -127,7 +127,7 @@ static yk_status use_weights(struct writing *writing, int32_t layer, const struc
     writing->used[layer]++;
     writing->begun[layer] += use->kind == YK_OP_FORWARD && use->layer == layer ? 1 : 0;
     const bool wanted =
-        yk_message_layout_keeps_weights(program, layer) &&
+        yk_message_layout_keeps_gathered_weights(program, layer) &&
         writing->used[layer] < writing->begun[layer] * writing->uses_of_batch[layer];
     return wanted ? YK_OK : close_weights(writing, layer, use);
 }
@@ -167,13 +167,13 @@ static yk_status add_reductions(struct writing *writing)
             continue;
         }
         struct yk_step_ops_entry entry;
-        if (yk_message_layout_is_reduce_scattered(program, use->layer)) {
-            entry = yk_step_ops_block_entry(program, YK_OP_REDUCE_SCATTER, use->layer, 0,
-                                            program->layers[use->layer].block_count);
+        if (yk_message_layout_reduce_scatters_gradient(program, use->layer)) {
+            entry = yk_step_ops_make_block_entry(program, YK_OP_REDUCE_SCATTER, use->layer, 0,
+                                                 program->layers[use->layer].block_count);
             entry.op.micro_batch = use->micro_batch;
         } else if (completes_bucket(writing->facts, use->layer)) {
-            entry = yk_step_ops_bucket_entry(program, writing->facts->bucket[use->layer],
-                                             use->micro_batch);
+            entry = yk_step_ops_make_bucket_entry(program, writing->facts->bucket[use->layer],
+                                                  use->micro_batch);
         } else {
             continue;
         }
@@ -197,8 +197,8 @@ static yk_status add_updates(struct writing *writing, int32_t group)
         struct yk_step_ops_entry update = yk_step_ops_make_entry(program, YK_OP_UPDATE, l, 0);
         update.time = end;
         YK_TRY(yk_step_ops_add(writing->step_ops, update));
-        if (yk_message_layout_is_gathered_after_update(program, l)) {
-            struct yk_step_ops_entry gather = yk_step_ops_block_entry(
+        if (yk_message_layout_gathers_updated_weights(program, l)) {
+            struct yk_step_ops_entry gather = yk_step_ops_make_block_entry(
                 program, YK_OP_ALL_GATHER, l, 0, program->layers[l].block_count);
             gather.time = end;
             gather.phase = YK_STEP_PHASE_UPDATE;
@@ -308,11 +308,11 @@ static yk_status add_all_loads(struct writing *writing)
             times[pass->micro_batch] = pass->start;
         }
     }
-    return yk_step_ops_add_loads(writing->facts, times, writing->step_ops);
+    return yk_step_ops_add_load_ops(writing->facts, times, writing->step_ops);
 }
 
-yk_status yk_step_ops_from_pipeline(const struct yk_program_facts *facts, struct yk_arena *arena,
-                                    struct yk_step_ops *step_ops)
+yk_status yk_step_ops_add_all_from_pipeline(const struct yk_program_facts *facts,
+                                            struct yk_arena *arena, struct yk_step_ops *step_ops)
 {
     struct writing writing = {
         .facts = facts, .program = facts->program, .arena = arena, .step_ops = step_ops};
@@ -325,6 +325,6 @@ yk_status yk_step_ops_from_pipeline(const struct yk_program_facts *facts, struct
             YK_TRY(add_sends(&writing, &writing.uses[i]));
         }
     }
-    YK_TRY(yk_step_ops_add_agree(facts->program, writing.table.end, step_ops));
+    YK_TRY(yk_step_ops_add_agree_op(facts->program, writing.table.end, step_ops));
     return add_all_loads(&writing);
 }

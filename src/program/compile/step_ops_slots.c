@@ -82,10 +82,10 @@ static yk_status add_releases(const struct slotting *slotting)
     const struct yk_program *program = slotting->program;
     for (int32_t l = 0; l < program->plan->layer_count; l++) {
         const int32_t last = last_use_slot(slotting->facts, l);
-        if (!yk_message_layout_gathers_weights(program, l)) {
+        if (!yk_message_layout_gathers_layer_weights(program, l)) {
             continue;
         }
-        if (!yk_message_layout_keeps_weights(program, l) && last != l) {
+        if (!yk_message_layout_keeps_gathered_weights(program, l) && last != l) {
             YK_TRY(add_release(slotting, l, l, false));
         }
         YK_TRY(add_release(slotting, l, last, last != l));
@@ -98,10 +98,10 @@ static struct yk_step_ops_entry entry_of(const struct slotting *slotting,
 {
     const struct yk_program *program = slotting->program;
     if (transfer->kind == YK_TRANSFER_ALL_REDUCE) {
-        return yk_step_ops_bucket_entry(program, slotting->facts->bucket[transfer->layer], 0);
+        return yk_step_ops_make_bucket_entry(program, slotting->facts->bucket[transfer->layer], 0);
     }
     const int32_t joined = program->layers[transfer->layer].plan_blocks;
-    return yk_step_ops_block_entry(
+    return yk_step_ops_make_block_entry(
         program, transfer->kind == YK_TRANSFER_ALL_GATHER ? YK_OP_ALL_GATHER : YK_OP_REDUCE_SCATTER,
         transfer->layer, transfer->first_block / joined, transfer->block_count / joined);
 }
@@ -194,7 +194,7 @@ static yk_status add_other_reductions(struct slotting *slotting)
         const int32_t last = bucket->layers[bucket->layer_count - 1];
         int32_t after = slotting->last_reduction[last];
         if (after < 0) {
-            struct yk_step_ops_entry entry = yk_step_ops_bucket_entry(program, b, 0);
+            struct yk_step_ops_entry entry = yk_step_ops_make_bucket_entry(program, b, 0);
             entry.time = backward_slot(program->plan, last) + 1;
             after = 1;
             YK_TRY(yk_step_ops_add(slotting->step_ops, entry));
@@ -243,21 +243,21 @@ static yk_status add_updates(const struct slotting *slotting)
     return YK_OK;
 }
 
-yk_status yk_step_ops_from_slots(const struct yk_program_facts *facts, struct yk_arena *arena,
-                                 struct yk_step_ops *step_ops)
+yk_status yk_step_ops_add_all_from_slots(const struct yk_program_facts *facts,
+                                         struct yk_arena *arena, struct yk_step_ops *step_ops)
 {
     struct slotting slotting = {.facts = facts, .program = facts->program, .step_ops = step_ops};
     const int32_t L = facts->L;
     const int64_t begin = 0;
     YK_TRY_NEW(arena, slotting.last_reduction, L);
     YK_TRY_NEW(arena, slotting.first_gather, L);
-    yk_number_fill_array(slotting.last_reduction, L, -1);
-    yk_number_fill_array(slotting.first_gather, L, -1);
+    yk_number_fill_int32_array(slotting.last_reduction, L, -1);
+    yk_number_fill_int32_array(slotting.first_gather, L, -1);
     YK_TRY(add_passes(&slotting));
     YK_TRY(add_releases(&slotting));
     YK_TRY(add_transfers(&slotting));
     YK_TRY(add_other_reductions(&slotting));
     YK_TRY(add_updates(&slotting));
-    YK_TRY(yk_step_ops_add_agree(facts->program, yk_plan_slot_count(facts->plan) - 1, step_ops));
-    return yk_step_ops_add_loads(facts, &begin, step_ops);
+    YK_TRY(yk_step_ops_add_agree_op(facts->program, yk_plan_slot_count(facts->plan) - 1, step_ops));
+    return yk_step_ops_add_load_ops(facts, &begin, step_ops);
 }

@@ -28,8 +28,8 @@ struct yk_buffer_lifetime yk_buffer_lifetime_make_empty(void)
     };
 }
 
-void yk_buffer_lifetime_add_begin(struct yk_buffer_lifetime *lifetime,
-                                  const struct yk_op_list *list, int32_t op)
+void yk_buffer_lifetime_add_begin_op(struct yk_buffer_lifetime *lifetime,
+                                     const struct yk_op_list *list, int32_t op)
 {
     if (op != YK_OP_NONE) {
         int32_t *begin = &lifetime->begin[list->ops[op].lane];
@@ -37,8 +37,8 @@ void yk_buffer_lifetime_add_begin(struct yk_buffer_lifetime *lifetime,
     }
 }
 
-void yk_buffer_lifetime_add_end(struct yk_buffer_lifetime *lifetime, const struct yk_op_list *list,
-                                int32_t op)
+void yk_buffer_lifetime_add_end_op(struct yk_buffer_lifetime *lifetime,
+                                   const struct yk_op_list *list, int32_t op)
 {
     if (op != YK_OP_NONE) {
         int32_t *end = &lifetime->end[list->ops[op].lane];
@@ -48,17 +48,17 @@ void yk_buffer_lifetime_add_end(struct yk_buffer_lifetime *lifetime, const struc
 
 static int64_t cell(const struct finding *finding, int32_t layer, int32_t micro_batch)
 {
-    return yk_op_index_cell(finding->index, layer, micro_batch);
+    return yk_op_index_layer_micro_batch_cell(finding->index, layer, micro_batch);
 }
 
 static void begin(const struct finding *finding, struct yk_buffer_lifetime *lifetime, int32_t op)
 {
-    yk_buffer_lifetime_add_begin(lifetime, finding->list, op);
+    yk_buffer_lifetime_add_begin_op(lifetime, finding->list, op);
 }
 
 static void end(const struct finding *finding, struct yk_buffer_lifetime *lifetime, int32_t op)
 {
-    yk_buffer_lifetime_add_end(lifetime, finding->list, op);
+    yk_buffer_lifetime_add_end_op(lifetime, finding->list, op);
 }
 
 static bool is_any(const int32_t *ops)
@@ -125,8 +125,8 @@ static int64_t samples_in(const struct yk_op_index *index, int32_t group, int32_
                : 0;
 }
 
-bool yk_buffer_lifetimes_receives_in_place(const struct yk_op_index *index, int32_t producer,
-                                           int32_t micro_batch)
+bool yk_buffer_lifetimes_receives_gradient_in_place(const struct yk_op_index *index,
+                                                    int32_t producer, int32_t micro_batch)
 {
     const struct yk_program_facts *facts = index->facts;
     int32_t groups = 0;
@@ -230,7 +230,7 @@ static void add_output_gradient(struct finding *finding, int32_t layer, int32_t 
         finding,
         (struct yk_consumer_cursor){.producer = layer, .group = facts->plan->layers[layer].group},
         micro_batch, &gradient);
-    if (yk_buffer_lifetimes_receives_in_place(finding->index, layer, micro_batch)) {
+    if (yk_buffer_lifetimes_receives_gradient_in_place(finding->index, layer, micro_batch)) {
         gradient.memory = YK_MEMORY_BUFFERS;
         begin(finding, &gradient, finding->first_recv[1][micro_batch]);
     } else {
@@ -312,7 +312,7 @@ static void add_returned(struct finding *finding, int32_t crossing, int32_t micr
     const int32_t forward = finding->index->forward[at];
     const int64_t samples = forward >= 0 ? finding->list->ops[forward].samples : 0;
     if (samples == 0 ||
-        yk_buffer_lifetimes_receives_in_place(finding->index, producer, micro_batch)) {
+        yk_buffer_lifetimes_receives_gradient_in_place(finding->index, producer, micro_batch)) {
         return;
     }
     struct yk_buffer_lifetime returned =
@@ -380,7 +380,7 @@ static void add_gradients(struct finding *finding, int32_t layer)
     const int32_t M = finding->facts->M;
     const bool summed = yk_program_facts_accumulates_gradient(finding->facts, layer);
     const int32_t first_of_all =
-        summed ? yk_op_index_first_backward(index, layer, 0, M - 1) : YK_OP_NONE;
+        summed ? yk_op_index_find_first_backward_op(index, layer, 0, M - 1) : YK_OP_NONE;
     for (int32_t i = index->first[YK_OP_REDUCE_SCATTER][layer]; i != YK_OP_NONE;
          i = index->next[i]) {
         struct yk_buffer_lifetime gradient =
@@ -390,7 +390,7 @@ static void add_gradients(struct finding *finding, int32_t layer)
         gradient.buffer = finding->out->buffer_count + (summed ? 0 : m);
         gradient.lag_iterations = finding->list->ops[i].step < 0 ? 1 : 0;
         begin(finding, &gradient,
-              summed ? first_of_all : yk_op_index_first_backward(index, layer, m, m));
+              summed ? first_of_all : yk_op_index_find_first_backward_op(index, layer, m, m));
         end(finding, &gradient, i);
         add_part(finding, &gradient);
     }
@@ -404,7 +404,7 @@ static void add_buckets(struct finding *finding)
     const struct yk_program *program = finding->facts->program;
     for (int32_t b = 0; b < program->bucket_count; b++) {
         const struct yk_gradient_bucket *bucket = &program->buckets[b];
-        if (!yk_op_index_holds_layer(index, bucket->layers[0]) ||
+        if (!yk_op_index_rank_has_layer(index, bucket->layers[0]) ||
             yk_program_facts_accumulates_gradient(finding->facts, bucket->layers[0])) {
             continue;
         }
@@ -414,8 +414,8 @@ static void add_buckets(struct finding *finding)
             sums.lag_iterations = finding->list->ops[i].step < 0 ? 1 : 0;
             for (int32_t j = 0; j < bucket->layer_count; j++) {
                 begin(finding, &sums,
-                      yk_op_index_first_backward(index, bucket->layers[j], sums.micro_batch,
-                                                 sums.micro_batch));
+                      yk_op_index_find_first_backward_op(index, bucket->layers[j], sums.micro_batch,
+                                                         sums.micro_batch));
             }
             end(finding, &sums, i);
             add(finding, sums);
@@ -429,17 +429,17 @@ static void find_all(struct finding *finding)
 {
     const struct yk_program_facts *facts = finding->facts;
     for (int32_t l = 0; l < facts->L; l++) {
-        if (!yk_op_index_holds_layer(finding->index, l)) {
+        if (!yk_op_index_rank_has_layer(finding->index, l)) {
             continue;
         }
         find_messages(finding, l);
         for (int32_t m = 0; m < facts->M; m++) {
             add_pass(finding, l, m);
         }
-        if (yk_message_layout_gathers_weights(facts->program, l)) {
+        if (yk_message_layout_gathers_layer_weights(facts->program, l)) {
             add_weights(finding, l);
         }
-        if (yk_message_layout_is_reduce_scattered(facts->program, l)) {
+        if (yk_message_layout_reduce_scatters_gradient(facts->program, l)) {
             add_gradients(finding, l);
         }
     }

@@ -2,8 +2,8 @@
  * Buffer lifetimes: the ops that begin and end the lifetime of every buffer that a step uses on a
  * rank.
  *
- * yk_program_memory_count() sums the sizes of live buffers, and the trainer puts the same buffers
- * into one allocation. State that a rank stores permanently is not included.
+ * yk_program_memory_count_for_rank() sums the sizes of live buffers, and the trainer puts the same
+ * buffers into one allocation. State that a rank stores permanently is not included.
  *
  * A buffer lives from the start of its earliest begin op to the end of its latest end op. It may
  * have one begin op and one end op on each lane. If several messages gather the weights of a layer,
@@ -11,8 +11,8 @@
  * begins with its message. In the same way, if several messages reduce-scatter the gradients of a
  * layer, the lifetime of each part ends with its message.
  *
- * Sizes are not computed here: yk_program_memory_count() computes them from the description of the
- * model, and the trainer gets them from its layers.
+ * Sizes are not computed here: yk_program_memory_count_for_rank() computes them from the
+ * description of the model, and the trainer gets them from its layers.
  */
 #ifndef YK_PROGRAM_MEMORY_BUFFER_LIFETIMES_H
 #define YK_PROGRAM_MEMORY_BUFFER_LIFETIMES_H
@@ -58,7 +58,7 @@ struct yk_buffer_lifetime {
                          crossing */
     int32_t op; /* for weights, gradient or bucket: the op of the message; otherwise YK_OP_NONE */
     int64_t samples; /* samples of the pass or, for a crossing, of the rank; 0 for weights */
-    double bytes;    /* set by yk_program_memory_count(); may be 0 */
+    double bytes;    /* set by yk_program_memory_count_for_rank(); may be 0 */
     int32_t begin[YK_BUFFER_LIFETIME_LANES]; /* begin op on each lane; YK_OP_NONE means: none on
                                                 this lane */
     int32_t end[YK_BUFFER_LIFETIME_LANES];
@@ -72,7 +72,7 @@ struct yk_buffer_lifetimes {
 };
 
 /* Finds all lifetimes of a rank. The array is in `arena`. An index of
- * yk_op_index_make_lookup() is sufficient. */
+ * yk_op_index_make_lookup_only() is sufficient. */
 yk_status yk_buffer_lifetimes_find(const struct yk_op_index *index, struct yk_arena *arena,
                                    struct yk_buffer_lifetimes *out) YK_MUST_USE;
 
@@ -80,15 +80,15 @@ yk_status yk_buffer_lifetimes_find(const struct yk_op_index *index, struct yk_ar
 struct yk_buffer_lifetime yk_buffer_lifetime_make_empty(void);
 
 /* Add a begin op or an end op. YK_OP_NONE changes nothing. */
-void yk_buffer_lifetime_add_begin(struct yk_buffer_lifetime *lifetime,
-                                  const struct yk_op_list *list, int32_t op);
-void yk_buffer_lifetime_add_end(struct yk_buffer_lifetime *lifetime, const struct yk_op_list *list,
-                                int32_t op);
+void yk_buffer_lifetime_add_begin_op(struct yk_buffer_lifetime *lifetime,
+                                     const struct yk_op_list *list, int32_t op);
+void yk_buffer_lifetime_add_end_op(struct yk_buffer_lifetime *lifetime,
+                                   const struct yk_op_list *list, int32_t op);
 
 /* Returns true if a rank receives the gradient of an output directly in the buffer that backward
  * reads. This is possible if only one other group uses the output, so that the gradient is not a
  * sum of several gradients. */
-bool yk_buffer_lifetimes_receives_in_place(const struct yk_op_index *index, int32_t producer,
-                                           int32_t micro_batch);
+bool yk_buffer_lifetimes_receives_gradient_in_place(const struct yk_op_index *index,
+                                                    int32_t producer, int32_t micro_batch);
 
 #endif

@@ -107,7 +107,7 @@ static yk_status count_bytes(const struct yk_op_index *index, struct yk_buffer_l
     case YK_BUFFER_INPUT:
     case YK_BUFFER_INPUT_GRADIENT:
     case YK_BUFFER_PARTIAL_OUTPUT_GRADIENT:
-        lifetime->bytes = yk_program_facts_output_bytes(facts, model, lifetime->layer);
+        lifetime->bytes = yk_program_facts_layer_output_bytes(facts, model, lifetime->layer);
         break;
     case YK_BUFFER_SAVED_ACTIVATIONS:
     case YK_BUFFER_RECOMPUTED_ACTIVATIONS:
@@ -133,7 +133,7 @@ static yk_status count_buffers(const struct yk_program *program, int32_t rank,
     struct yk_op_index *index = NULL;
     struct yk_buffer_lifetimes lifetimes;
     YK_TRY(yk_program_facts_make(program, scratch, &facts));
-    YK_TRY(yk_op_index_make_lookup(facts, rank, scratch, &index));
+    YK_TRY(yk_op_index_make_lookup_only(facts, rank, scratch, &index));
     YK_TRY(yk_buffer_lifetimes_find(index, arena, &lifetimes));
     for (int32_t i = 0; i < lifetimes.count; i++) {
         YK_TRY(count_bytes(index, &lifetimes.items[i]));
@@ -143,8 +143,8 @@ static yk_status count_buffers(const struct yk_program *program, int32_t rank,
     return YK_OK;
 }
 
-yk_status yk_program_memory_count(const struct yk_program *program, int32_t rank,
-                                  struct yk_arena *arena, struct yk_program_memory **out)
+yk_status yk_program_memory_count_for_rank(const struct yk_program *program, int32_t rank,
+                                           struct yk_arena *arena, struct yk_program_memory **out)
 {
     struct yk_program_memory *memory = NULL;
     YK_TRY_NEW(arena, memory, 1);
@@ -164,12 +164,12 @@ yk_status yk_program_memory_find_peak(const struct yk_program *program, int32_t 
     int32_t comm_point = 0;
     YK_TRY(yk_memory_sweep_create(&program->ranks[rank], memory, &sweep));
     /* Includes the end point: a rank without compute ops still holds its state. */
-    for (int32_t point = yk_memory_sweep_first_point(sweep);
-         point <= yk_memory_sweep_end_point(sweep); point++) {
+    for (int32_t point = yk_memory_sweep_first_compute_point(sweep);
+         point <= yk_memory_sweep_end_compute_point(sweep); point++) {
         int32_t first = 0;
         int32_t last = 0;
-        yk_memory_sweep_advance(sweep, point);
-        yk_memory_sweep_comm_range(sweep, &first, &last);
+        yk_memory_sweep_advance_compute(sweep, point);
+        yk_memory_sweep_possible_comm_range(sweep, &first, &last);
         const double bytes = yk_memory_sweep_max_bytes(sweep, first, last);
         if (bytes > peak.bytes) {
             peak.bytes = bytes;
@@ -178,8 +178,8 @@ yk_status yk_program_memory_find_peak(const struct yk_program *program, int32_t 
         }
     }
     int32_t round = 0;
-    peak.compute_op = yk_memory_sweep_op_at(sweep, YK_LANE_COMPUTE, compute_point, &round);
-    peak.comm_op = yk_memory_sweep_op_at(sweep, YK_LANE_COMM, comm_point, &round);
+    peak.compute_op = yk_memory_sweep_op_at_point(sweep, YK_LANE_COMPUTE, compute_point, &round);
+    peak.comm_op = yk_memory_sweep_op_at_point(sweep, YK_LANE_COMM, comm_point, &round);
     for (int32_t kind = 0; kind < YK_MEMORY_KIND_COUNT; kind++) {
         peak.by_kind[kind] = yk_memory_sweep_bytes_of_kind(sweep, (enum yk_memory_kind)kind,
                                                            compute_point, comm_point);

@@ -27,9 +27,9 @@ struct yk_memory_peak {
 };
 
 /* Counts the memory of a rank. The result is in `arena`. */
-yk_status yk_program_memory_count(const struct yk_program *program, int32_t rank,
-                                  struct yk_arena *arena,
-                                  struct yk_program_memory **out) YK_MUST_USE;
+yk_status yk_program_memory_count_for_rank(const struct yk_program *program, int32_t rank,
+                                           struct yk_arena *arena,
+                                           struct yk_program_memory **out) YK_MUST_USE;
 
 /* Finds the peak of a rank. */
 yk_status yk_program_memory_find_peak(const struct yk_program *program, int32_t rank,

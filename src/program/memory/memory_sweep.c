@@ -24,7 +24,7 @@ struct yk_memory_sweep {
     struct yk_arena *arena;
     const struct yk_op_list *list;
     const struct yk_program_memory *memory;
-    struct yk_op_lanes lanes;
+    struct yk_op_lane_lists lanes;
     int32_t *min_comm;    /* (compute ops of all rounds) point that the comm lane is at or
                                past when the op starts */
     int32_t *min_compute; /* (comm ops of all rounds) likewise */
@@ -81,7 +81,7 @@ static yk_status find_waits(struct yk_memory_sweep *sweep, enum yk_lane lane, en
 static void add_delta(struct yk_memory_sweep *sweep, int32_t point, int32_t first, int32_t last,
                       double bytes)
 {
-    if (point > yk_memory_sweep_end_point(sweep)) {
+    if (point > yk_memory_sweep_end_compute_point(sweep)) {
         return;
     }
     sweep->deltas[sweep->delta_count] = (struct delta){
@@ -139,8 +139,8 @@ static yk_status find_deltas(struct yk_memory_sweep *sweep)
     const struct yk_program_memory *memory = sweep->memory;
     YK_TRY_NEW(sweep->arena, sweep->deltas,
                (int64_t)DELTAS * (ROUNDS + 1) * memory->lifetime_count + 1);
-    YK_TRY_NEW(sweep->arena, sweep->deltas_at, yk_memory_sweep_end_point(sweep) + 1);
-    yk_number_fill_array(sweep->deltas_at, yk_memory_sweep_end_point(sweep) + 1, -1);
+    YK_TRY_NEW(sweep->arena, sweep->deltas_at, yk_memory_sweep_end_compute_point(sweep) + 1);
+    yk_number_fill_int32_array(sweep->deltas_at, yk_memory_sweep_end_compute_point(sweep) + 1, -1);
     for (int32_t i = 0; i < memory->lifetime_count; i++) {
         /* A buffer that ends in the first iteration may have begun in the one before. */
         for (int32_t round = -memory->lifetimes[i].lag_iterations;
@@ -156,7 +156,7 @@ static yk_status find_deltas(struct yk_memory_sweep *sweep)
 
 static yk_status start(struct yk_memory_sweep *sweep)
 {
-    YK_TRY(yk_op_lanes_make(sweep->list, sweep->arena, &sweep->lanes));
+    YK_TRY(yk_op_lane_lists_make(sweep->list, sweep->arena, &sweep->lanes));
     YK_TRY(find_waits(sweep, YK_LANE_COMPUTE, YK_LANE_COMM, &sweep->min_comm));
     YK_TRY(find_waits(sweep, YK_LANE_COMM, YK_LANE_COMPUTE, &sweep->min_compute));
     YK_TRY(find_deltas(sweep));
@@ -174,7 +174,7 @@ yk_status yk_memory_sweep_create(const struct yk_op_list *list,
                                  struct yk_memory_sweep **out)
 {
     struct yk_memory_sweep *sweep = NULL;
-    YK_TRY_NEW_WITH_ARENA(sweep);
+    YK_TRY_NEW_WITH_OWN_ARENA(sweep);
     sweep->list = list;
     sweep->memory = memory;
     sweep->point = -1;
@@ -190,12 +190,12 @@ void yk_memory_sweep_destroy(struct yk_memory_sweep *sweep)
     }
 }
 
-int32_t yk_memory_sweep_first_point(const struct yk_memory_sweep *sweep)
+int32_t yk_memory_sweep_first_compute_point(const struct yk_memory_sweep *sweep)
 {
     return 2 * MIDDLE * sweep->lanes.count[YK_LANE_COMPUTE];
 }
 
-int32_t yk_memory_sweep_end_point(const struct yk_memory_sweep *sweep)
+int32_t yk_memory_sweep_end_compute_point(const struct yk_memory_sweep *sweep)
 {
     return 2 * (MIDDLE + 1) * sweep->lanes.count[YK_LANE_COMPUTE];
 }
@@ -220,7 +220,7 @@ static void add_range(struct yk_memory_sweep *sweep, int32_t node, int32_t low, 
         fmax(sweep->largest[left], sweep->largest[left + 1]) + sweep->added[node];
 }
 
-void yk_memory_sweep_advance(struct yk_memory_sweep *sweep, int32_t point)
+void yk_memory_sweep_advance_compute(struct yk_memory_sweep *sweep, int32_t point)
 {
     while (sweep->point < point) {
         int32_t number = sweep->deltas_at[++sweep->point];
@@ -241,7 +241,8 @@ void yk_memory_sweep_advance(struct yk_memory_sweep *sweep, int32_t point)
     sweep->last = 2 * sweep->unblocked;
 }
 
-void yk_memory_sweep_comm_range(const struct yk_memory_sweep *sweep, int32_t *first, int32_t *last)
+void yk_memory_sweep_possible_comm_range(const struct yk_memory_sweep *sweep, int32_t *first,
+                                         int32_t *last)
 {
     *first = sweep->first;
     /* If the list waits for itself, no point is possible. */
@@ -294,8 +295,8 @@ int32_t yk_memory_sweep_argmax_bytes(const struct yk_memory_sweep *sweep, int32_
     return first;
 }
 
-bool yk_memory_sweep_range_below_limit(const struct yk_memory_sweep *sweep, double limit,
-                                       int32_t point, int32_t *first, int32_t *last)
+bool yk_memory_sweep_shrink_range_to_limit(const struct yk_memory_sweep *sweep, double limit,
+                                           int32_t point, int32_t *first, int32_t *last)
 {
     int32_t low = point;
     int32_t high = point;
@@ -313,8 +314,8 @@ bool yk_memory_sweep_range_below_limit(const struct yk_memory_sweep *sweep, doub
     return true;
 }
 
-int32_t yk_memory_sweep_op_at(const struct yk_memory_sweep *sweep, enum yk_lane lane, int32_t point,
-                              int32_t *round)
+int32_t yk_memory_sweep_op_at_point(const struct yk_memory_sweep *sweep, enum yk_lane lane,
+                                    int32_t point, int32_t *round)
 {
     const int32_t number = point / 2;
     if (number >= ROUNDS * sweep->lanes.count[lane]) {
@@ -325,10 +326,10 @@ int32_t yk_memory_sweep_op_at(const struct yk_memory_sweep *sweep, enum yk_lane 
     return sweep->lanes.ops[lane][number % sweep->lanes.count[lane]];
 }
 
-int32_t yk_memory_sweep_comm_point_after(const struct yk_memory_sweep *sweep, int32_t op)
+int32_t yk_memory_sweep_comm_point_after_op(const struct yk_memory_sweep *sweep, int32_t op)
 {
     return 2 * (MIDDLE * sweep->lanes.count[YK_LANE_COMM] +
-                yk_op_lanes_count_before(&sweep->lanes, YK_LANE_COMM, op));
+                yk_op_lane_lists_count_before(&sweep->lanes, YK_LANE_COMM, op));
 }
 
 /* Raises the bound of an op in all iterations. */

@@ -23,15 +23,16 @@ void yk_memory_sweep_destroy(struct yk_memory_sweep *sweep);
 
 /* Return the first point of the compute lane in the middle iteration, and the first point after the
  * middle iteration. */
-int32_t yk_memory_sweep_first_point(const struct yk_memory_sweep *sweep);
-int32_t yk_memory_sweep_end_point(const struct yk_memory_sweep *sweep);
+int32_t yk_memory_sweep_first_compute_point(const struct yk_memory_sweep *sweep);
+int32_t yk_memory_sweep_end_compute_point(const struct yk_memory_sweep *sweep);
 
 /* Advances the compute lane to `point`, which must not be before the current point. */
-void yk_memory_sweep_advance(struct yk_memory_sweep *sweep, int32_t point);
+void yk_memory_sweep_advance_compute(struct yk_memory_sweep *sweep, int32_t point);
 
 /* Finds the points of the comm lane that are possible at the current point of the compute lane:
  * `*first` to `*last`, inclusive. */
-void yk_memory_sweep_comm_range(const struct yk_memory_sweep *sweep, int32_t *first, int32_t *last);
+void yk_memory_sweep_possible_comm_range(const struct yk_memory_sweep *sweep, int32_t *first,
+                                         int32_t *last);
 
 /* Returns the point that the comm lane must reach before the running or next compute op can end. */
 int32_t yk_memory_sweep_required_comm_point(const struct yk_memory_sweep *sweep);
@@ -44,17 +45,17 @@ int32_t yk_memory_sweep_argmax_bytes(const struct yk_memory_sweep *sweep, int32_
 
 /* Shrinks the range from `*first` to `*last` to the largest range around `point` in which the bytes
  * are at most `limit`. Returns false if the bytes at `point` exceed the limit. */
-bool yk_memory_sweep_range_below_limit(const struct yk_memory_sweep *sweep, double limit,
-                                       int32_t point, int32_t *first, int32_t *last);
+bool yk_memory_sweep_shrink_range_to_limit(const struct yk_memory_sweep *sweep, double limit,
+                                           int32_t point, int32_t *first, int32_t *last);
 
 /* Returns the op at a point of a lane, or −1 after the last op. Sets `*round` to the iteration of
  * the op (0 to 2). */
-int32_t yk_memory_sweep_op_at(const struct yk_memory_sweep *sweep, enum yk_lane lane, int32_t point,
-                              int32_t *round);
+int32_t yk_memory_sweep_op_at_point(const struct yk_memory_sweep *sweep, enum yk_lane lane,
+                                    int32_t point, int32_t *round);
 
 /* Returns the comm point before the first comm op that follows `op` in the op list, in the middle
  * iteration. */
-int32_t yk_memory_sweep_comm_point_after(const struct yk_memory_sweep *sweep, int32_t op);
+int32_t yk_memory_sweep_comm_point_after_op(const struct yk_memory_sweep *sweep, int32_t op);
 
 /* Update the sweep for a new wait. The compute op (first function) or the comm op (second function)
  * at `point` waits until the other lane has reached the point `other`. */

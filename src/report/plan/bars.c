@@ -70,7 +70,8 @@ static void draw_times(const struct picture *picture, const struct yk_equal_rank
             continue;
         }
         snprintf(kind, sizeof kind, "time-%s", time_names[i]);
-        yk_figure_begin_rect(&picture->figure, kind, x, y, fmax(pixels - 1, 0.75), picture->bar);
+        yk_figure_begin_rect_tag(&picture->figure, kind, x, y, fmax(pixels - 1, 0.75),
+                                 picture->bar);
         yk_text_add(out, " rx=\"2\"><title>");
         yk_text_add_xml_escaped(out, set->name);
         yk_text_addf(out, ": %s %s</title></rect>\n", time_names[i], text);
@@ -100,9 +101,9 @@ static yk_status draw(const void *subject, struct yk_figure frame)
         double times[TIMES];
         times_of(sets, &sets->all[f], times);
         if (picture.above > 0) {
-            yk_figure_draw_truncated_text(&picture.figure, "strong", picture.left, y + 13,
-                                          sets->all[f].name,
-                                          YK_FIGURE_BOLD_FRACTION * (picture.right - picture.left));
+            yk_figure_draw_truncated_text(
+                &picture.figure, "strong", picture.left, y + 13, sets->all[f].name,
+                YK_FIGURE_BOLD_TEXT_SPACE_FRACTION * (picture.right - picture.left));
         } else {
             yk_figure_draw_truncated_text(&picture.figure, "end", picture.left - 10,
                                           y + picture.bar / 2 + 4, sets->all[f].name, MAX_NAME);

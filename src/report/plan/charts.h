@@ -14,7 +14,7 @@
 #include "report/chart.h"
 #include "report/plan/equal_ranks.h"
 
-#define YK_PLAN_CHARTS(ROW)                                                                        \
+#define YK_FOR_EACH_PLAN_CHART(ROW)                                                                \
     ROW(lanes)                                                                                     \
     ROW(memory)                                                                                    \
     ROW(bars)                                                                                      \
@@ -27,7 +27,7 @@
     ROW(memory_of_devices)
 
 #define YK_PLAN_CHART_DECLARE(name) extern const struct yk_chart yk_plan_chart_##name;
-YK_PLAN_CHARTS(YK_PLAN_CHART_DECLARE)
+YK_FOR_EACH_PLAN_CHART(YK_PLAN_CHART_DECLARE)
 #undef YK_PLAN_CHART_DECLARE
 
 enum {

@@ -43,7 +43,8 @@ static bool alike(const struct yk_cluster *cluster, const bool *used, int32_t a,
     }
     for (int32_t k = 0; k < cluster->device_count; k++) {
         if (k != a && k != b &&
-            !same_link(yk_cluster_link(cluster, a, k), yk_cluster_link(cluster, b, k))) {
+            !same_link(yk_cluster_link_between(cluster, a, k),
+                       yk_cluster_link_between(cluster, b, k))) {
             return false;
         }
     }
@@ -80,8 +81,8 @@ static yk_status find_groups(const struct yk_plan_result *result, struct yk_aren
         }
     }
     for (int32_t s = 0; s < count; s++) {
-        YK_TRY(yk_equal_ranks_device_name(&cluster->devices[groups[s].device], groups[s].count,
-                                          arena, &groups[s].name));
+        YK_TRY(yk_equal_ranks_make_device_label(&cluster->devices[groups[s].device],
+                                                groups[s].count, arena, &groups[s].name));
     }
     *out = (struct groups){.cluster = cluster, .all = groups, .count = count};
     return YK_OK;
@@ -93,9 +94,9 @@ static const struct yk_link *link_of(const struct groups *groups, int32_t a, int
     const struct group *one = &groups->all[a];
     const struct group *other = &groups->all[b];
     if (a != b) {
-        return yk_cluster_link(groups->cluster, one->device, other->device);
+        return yk_cluster_link_between(groups->cluster, one->device, other->device);
     }
-    return one->count > 1 ? yk_cluster_link(groups->cluster, one->device, one->last) : NULL;
+    return one->count > 1 ? yk_cluster_link_between(groups->cluster, one->device, one->last) : NULL;
 }
 
 /* ---- the picture ---- */
@@ -261,11 +262,11 @@ static void draw_chip(const struct picture *picture, int32_t number, double x, d
              group->used ? "" : ", not used");
     yk_figure_draw_line(&picture->figure, "wire", x - 12, y + CHIP_HEIGHT / 2.0, x,
                         y + CHIP_HEIGHT / 2.0);
-    yk_figure_begin_rect(&picture->figure, group->used ? "chip" : "chip unused", x, y, width,
-                         CHIP_HEIGHT);
+    yk_figure_begin_rect_tag(&picture->figure, group->used ? "chip" : "chip unused", x, y, width,
+                             CHIP_HEIGHT);
     yk_text_add(picture->figure.out, " rx=\"6\"/>\n");
     yk_figure_draw_truncated_text(&picture->figure, "strong", x + 10, y + 17, group->name,
-                                  YK_FIGURE_BOLD_FRACTION * (width - 20));
+                                  YK_FIGURE_BOLD_TEXT_SPACE_FRACTION * (width - 20));
     yk_figure_draw_truncated_text(&picture->figure, "small soft", x + 10, y + 33, text, width - 20);
 }
 
@@ -274,7 +275,7 @@ static void draw_box(const struct picture *picture, const struct box *box, doubl
     const struct yk_figure *figure = &picture->figure;
     const struct speeds speeds = speeds_inside(picture->groups, box->node);
     char text[2 * YK_UNITS_BUFFER_SIZE + 24];
-    yk_figure_begin_rect(figure, "box", x, y, picture->box_width, box_height(picture, box));
+    yk_figure_begin_rect_tag(figure, "box", x, y, picture->box_width, box_height(picture, box));
     yk_text_add(figure->out, " rx=\"10\"/>\n");
     snprintf(text, sizeof text, box->node_count > 1 ? "nodes %d to %d, alike" : "node %d",
              box->node, box->node + box->node_count - 1);

@@ -75,18 +75,18 @@ static bool same_figures(const struct search *search, int32_t a, int32_t b)
     return true;
 }
 
-const struct yk_plan_group_member *yk_equal_ranks_find_member(const struct yk_plan *plan,
-                                                              int32_t group, int32_t rank)
+const struct yk_plan_group_member *yk_equal_ranks_find_group_member(const struct yk_plan *plan,
+                                                                    int32_t group, int32_t rank)
 {
-    const int32_t index = yk_program_facts_member_index(plan, group, rank);
+    const int32_t index = yk_program_facts_group_member_index(plan, group, rank);
     return index >= 0 ? &plan->groups[group].members[index] : NULL;
 }
 
 static bool same_membership(const struct yk_plan *plan, int32_t a, int32_t b)
 {
     for (int32_t g = 0; g < plan->group_count; g++) {
-        const struct yk_plan_group_member *one = yk_equal_ranks_find_member(plan, g, a);
-        const struct yk_plan_group_member *other = yk_equal_ranks_find_member(plan, g, b);
+        const struct yk_plan_group_member *one = yk_equal_ranks_find_group_member(plan, g, a);
+        const struct yk_plan_group_member *other = yk_equal_ranks_find_group_member(plan, g, b);
         if (!one != !other ||
             (one && (one->share != other->share ||
                      !same_number(one->shard_fraction, other->shard_fraction, 1)))) {
@@ -111,8 +111,8 @@ static bool same_rank(const struct search *search, int32_t a, int32_t b)
            same_events(search, a, b) && same_membership(search->result->plan, a, b);
 }
 
-yk_status yk_equal_ranks_device_name(const struct yk_device *device, int32_t count,
-                                     struct yk_arena *arena, const char **out)
+yk_status yk_equal_ranks_make_device_label(const struct yk_device *device, int32_t count,
+                                           struct yk_arena *arena, const char **out)
 {
     struct yk_text text = {0};
     if (count > 1) {
@@ -147,7 +147,7 @@ static yk_status name_set(const struct search *search, const int32_t *set_of, in
     struct yk_text numbers = {0};
     yk_equal_ranks_write_rank_ranges(set_of, search->result->plan->rank_count, number, &numbers);
     YK_TRY(yk_text_move_to_arena(&numbers, search->arena, &set->numbers));
-    return yk_equal_ranks_device_name(device, set->count, search->arena, &set->name);
+    return yk_equal_ranks_make_device_label(device, set->count, search->arena, &set->name);
 }
 
 static yk_status add_numbers_to_name(struct yk_equal_ranks_set *set, const char *name,
@@ -177,8 +177,8 @@ static yk_status distinguish(struct yk_equal_ranks_set *sets, int32_t count, str
     return YK_OK;
 }
 
-yk_status yk_equal_ranks_find(const struct yk_plan_result *result, struct yk_arena *arena,
-                              struct yk_equal_ranks_sets *out)
+yk_status yk_equal_ranks_find_sets(const struct yk_plan_result *result, struct yk_arena *arena,
+                                   struct yk_equal_ranks_sets *out)
 {
     const int32_t ranks = result->plan->rank_count;
     struct search search = {.result = result, .arena = arena};
@@ -190,8 +190,8 @@ yk_status yk_equal_ranks_find(const struct yk_plan_result *result, struct yk_are
     int32_t count = 0;
     yk_text_addf(&text, "Ops over time: %s", result->title);
     YK_TRY(yk_text_move_to_arena(&text, arena, &title));
-    YK_TRY(yk_time_chart_rows_from_trace(result->trace, ranks, 0, arena, &search.lanes,
-                                         &search.span_s));
+    YK_TRY(yk_time_chart_make_rows_from_trace(result->trace, ranks, 0, arena, &search.lanes,
+                                              &search.span_s));
     search.span_s = isfinite(result->step_s) ? fmax(result->step_s, search.span_s) : search.span_s;
     YK_TRY_NEW(arena, sets, ranks);
     YK_TRY_NEW(arena, set_of, ranks);

@@ -2,7 +2,7 @@
  * Equal ranks: sets of ranks that run the same ops at the same times with the same memory, on
  * devices of the same type. Every picture and table of a plan shows one row for each set.
  *
- * The sets live in the arena that is passed to yk_equal_ranks_find(), and point into the plan
+ * The sets live in the arena that is passed to yk_equal_ranks_find_sets(), and point into the plan
  * result that is passed to it.
  */
 #ifndef YK_REPORT_PLAN_EQUAL_RANKS_H
@@ -31,8 +31,8 @@ struct yk_equal_ranks_sets {
     struct yk_time_chart chart; /* one group of rows for every set */
 };
 
-yk_status yk_equal_ranks_find(const struct yk_plan_result *result, struct yk_arena *arena,
-                              struct yk_equal_ranks_sets *out) YK_MUST_USE;
+yk_status yk_equal_ranks_find_sets(const struct yk_plan_result *result, struct yk_arena *arena,
+                                   struct yk_equal_ranks_sets *out) YK_MUST_USE;
 
 /* Adds the numbers of all ranks r with set_of[r] == set, as ranges: "0 to 31, 40". `ranks` is the
  * number of ranks. */
@@ -42,13 +42,13 @@ void yk_equal_ranks_write_rank_ranges(const int32_t *set_of, int32_t ranks, int3
 /* Returns the name and the type of a device, "gpu1 rtx3090", or only the name if it contains the
  * type. If `count` is more than 1, returns a text for that many devices of this type: "a100 ×32".
  */
-yk_status yk_equal_ranks_device_name(const struct yk_device *device, int32_t count,
-                                     struct yk_arena *arena, const char **out) YK_MUST_USE;
+yk_status yk_equal_ranks_make_device_label(const struct yk_device *device, int32_t count,
+                                           struct yk_arena *arena, const char **out) YK_MUST_USE;
 
 /* Returns the member of the group with number `group` that is the rank `rank`, or NULL if the rank
  * is not in the group. */
-const struct yk_plan_group_member *yk_equal_ranks_find_member(const struct yk_plan *plan,
-                                                              int32_t group, int32_t rank);
+const struct yk_plan_group_member *yk_equal_ranks_find_group_member(const struct yk_plan *plan,
+                                                                    int32_t group, int32_t rank);
 
 static inline const struct yk_device *
 yk_equal_ranks_device_of_rank(const struct yk_plan_result *result, int32_t rank)

@@ -4,7 +4,7 @@
 static yk_status add(const void *subject, struct yk_text *out)
 {
     const struct yk_equal_ranks_sets *sets = subject;
-    const int32_t written = yk_time_chart_count_csv_groups(&sets->chart);
+    const int32_t written = yk_time_chart_count_groups_in_csv(&sets->chart);
     yk_time_chart_add_to_page(&sets->chart, "Ops of every device and lane over time", out);
     yk_text_add(out,
                 "<p class=\"note live\" hidden>Point at an op, tap it, or use the arrow "
@@ -25,7 +25,7 @@ static yk_status add(const void *subject, struct yk_text *out)
 static yk_status write_csv(const void *subject, struct yk_text *out)
 {
     const struct yk_equal_ranks_sets *sets = subject;
-    const int32_t count = yk_time_chart_count_csv_groups(&sets->chart);
+    const int32_t count = yk_time_chart_count_groups_in_csv(&sets->chart);
     yk_text_add(out, "ranks,device,lane,op,start_s,end_s,bytes\n");
     for (int32_t f = 0; f < count; f++) {
         for (int32_t l = 0; l < YK_LANE_COUNT; l++) {
@@ -34,7 +34,7 @@ static yk_status write_csv(const void *subject, struct yk_text *out)
                 yk_csv_add_text(out, sets->all[f].numbers);
                 yk_csv_add_text(out, sets->all[f].name);
                 yk_csv_add_text(out, row->name);
-                yk_time_chart_add_csv_cells(&row->bars[i], out);
+                yk_time_chart_add_bar_csv_cells(&row->bars[i], out);
                 yk_csv_end_row(out);
             }
         }

@@ -119,7 +119,7 @@ static void draw_scale(const struct picture *picture)
     for (int32_t tick = 0; tick <= yk_figure_axis_last_tick(&axis); tick++) {
         const double y = y_of(picture, tick * axis.step);
         char label[YK_UNITS_BUFFER_SIZE];
-        yk_figure_axis_tick_label(&axis, tick, label);
+        yk_figure_axis_write_tick_label(&axis, tick, label);
         yk_figure_draw_line(&picture->figure, "grid", LEFT, y, picture->right, y);
         yk_figure_draw_text(&picture->figure, "small soft end", LEFT - 8, y + 4, label);
     }
@@ -211,8 +211,8 @@ static yk_status draw_rank(const struct yk_equal_ranks_sets *sets, int32_t rank,
                            struct yk_figure frame)
 {
     struct yk_equal_ranks_set set = {.rank = rank};
-    YK_TRY(yk_equal_ranks_device_name(yk_equal_ranks_device_of_rank(sets->result, rank), 1,
-                                      sets->arena, &set.name));
+    YK_TRY(yk_equal_ranks_make_device_label(yk_equal_ranks_device_of_rank(sets->result, rank), 1,
+                                            sets->arena, &set.name));
     return draw_set(sets, &set, frame);
 }
 
@@ -220,14 +220,14 @@ static yk_status write_rank(struct yk_arena *arena, const struct yk_plan_result 
                             int32_t rank, struct yk_text *out)
 {
     struct yk_equal_ranks_sets sets;
-    YK_TRY(yk_equal_ranks_find(result, arena, &sets));
+    YK_TRY(yk_equal_ranks_find_sets(result, arena, &sets));
     return draw_rank(
         &sets, rank,
         (struct yk_figure){.width = YK_FIGURE_FULL_WIDTH, .standalone = true, .out = out});
 }
 
-yk_status yk_plan_memory_write_picture(const struct yk_plan_result *result, int32_t rank,
-                                       struct yk_text *out)
+yk_status yk_plan_memory_write_rank_picture(const struct yk_plan_result *result, int32_t rank,
+                                            struct yk_text *out)
 {
     if (rank < 0 || rank >= result->plan->rank_count) {
         return yk_fail(YK_ERROR_INPUT, "a plan of %d ranks has no rank %d to draw",
@@ -242,8 +242,8 @@ yk_status yk_plan_memory_write_picture(const struct yk_plan_result *result, int3
 static yk_status add_still_memory(const struct yk_equal_ranks_sets *sets, struct yk_text *out)
 {
     for (int32_t f = 0; f < sets->count && f < MAX_STILL; f++) {
-        yk_page_add_escaped_text("<div class=\"still chart\">\n<h3>", sets->all[f].name, "</h3>\n",
-                                 out);
+        yk_page_add_escaped_text_between("<div class=\"still chart\">\n<h3>", sets->all[f].name,
+                                         "</h3>\n", out);
         YK_TRY(draw_set(sets, &sets->all[f], yk_page_make_figure(YK_FIGURE_FULL_WIDTH, out)));
         yk_text_add(out, "</div>\n");
     }
@@ -265,7 +265,7 @@ static void add_table(const struct yk_equal_ranks_sets *sets, struct yk_text *ou
         const struct yk_equal_ranks_set *set = &sets->all[f];
         const struct yk_plan_result_rank *rank = &sets->result->ranks[set->rank];
         const double limit_bytes = sets->result->plan->ranks[set->rank].limit_bytes;
-        yk_page_begin_row(set->name, out);
+        yk_page_begin_named_row(set->name, out);
         for (int k = 0; k < YK_MEMORY_KIND_COUNT; k++) {
             yk_page_add_unit_cell(rank->peak_by_kind[k], YK_UNIT_BYTES, out);
         }

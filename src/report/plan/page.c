@@ -2,13 +2,13 @@
 #include "report/label.h"
 #include "report/plan/charts.h"
 #include "report/plan/report.h"
-#include "report/web.h"
+#include "report/web_files.h"
 
 #include <math.h>
 #include <stdio.h>
 
 #define ROW(name) &yk_plan_chart_##name,
-static const struct yk_chart *const charts[] = {YK_PLAN_CHARTS(ROW) NULL};
+static const struct yk_chart *const charts[] = {YK_FOR_EACH_PLAN_CHART(ROW) NULL};
 
 static void add_figures(const struct yk_plan_result *result, struct yk_text *out)
 {
@@ -37,9 +37,9 @@ static void add_figures(const struct yk_plan_result *result, struct yk_text *out
              result->cluster->device_count);
     yk_page_add_headline_number("devices used", text, out);
     yk_page_end_headline_numbers(out);
-    yk_page_add_escaped_text("<div class=\"binds\"><strong>What limits it</strong>\n<p>",
-                             result->bottleneck, "</p>\n", out);
-    yk_page_add_escaped_text("<p class=\"note\">", result->source, "</p>\n</div>\n", out);
+    yk_page_add_escaped_text_between("<div class=\"binds\"><strong>What limits it</strong>\n<p>",
+                                     result->bottleneck, "</p>\n", out);
+    yk_page_add_escaped_text_between("<p class=\"note\">", result->source, "</p>\n</div>\n", out);
 }
 
 static yk_status write_page(const struct yk_plan_result *result, struct yk_arena *arena,
@@ -50,7 +50,7 @@ static yk_status write_page(const struct yk_plan_result *result, struct yk_arena
                                           yk_web_time_chart_js, yk_web_ops_js,
                                           yk_web_memory_js,     NULL};
     struct yk_equal_ranks_sets sets;
-    YK_TRY(yk_equal_ranks_find(result, arena, &sets));
+    YK_TRY(yk_equal_ranks_find_sets(result, arena, &sets));
     yk_page_begin(result->title, result->summary, styles, out);
     add_figures(result, out);
     YK_TRY(yk_chart_add_sections(charts, &sets, out));
@@ -65,15 +65,16 @@ yk_status yk_plan_page_write(const struct yk_plan_result *result, struct yk_text
 }
 
 static yk_status write_pictures(const struct yk_plan_result *result, const char *name,
-                                yk_chart_open_picture open, void *argument, struct yk_arena *arena)
+                                yk_chart_picture_text_function open, void *argument,
+                                struct yk_arena *arena)
 {
     struct yk_equal_ranks_sets sets;
-    YK_TRY(yk_equal_ranks_find(result, arena, &sets));
-    return yk_chart_write_svg(charts, name, &sets, open, argument);
+    YK_TRY(yk_equal_ranks_find_sets(result, arena, &sets));
+    return yk_chart_write_pictures(charts, name, &sets, open, argument);
 }
 
 yk_status yk_plan_page_write_pictures(const struct yk_plan_result *result, const char *name,
-                                      yk_chart_open_picture open, void *argument)
+                                      yk_chart_picture_text_function open, void *argument)
 {
     YK_TRY_WITH_TEMPORARY_ARENA(arena, write_pictures(result, name, open, argument, arena));
     return YK_OK;

@@ -16,14 +16,15 @@
 yk_status yk_plan_page_write(const struct yk_plan_result *result, struct yk_text *out) YK_MUST_USE;
 
 /* Writes the picture with the name `name` ("lanes", "memory", "bars", "cluster", "split" or
- * "memory-of-devices"), or all pictures if `name` is NULL; see yk_chart_write_svg(). */
+ * "memory-of-devices"), or all pictures if `name` is NULL; see yk_chart_write_pictures(). */
 yk_status yk_plan_page_write_pictures(const struct yk_plan_result *result, const char *name,
-                                      yk_chart_open_picture open, void *argument) YK_MUST_USE;
+                                      yk_chart_picture_text_function open,
+                                      void *argument) YK_MUST_USE;
 
 /* Writes the memory of a rank over time as an SVG file: the kinds of memory stacked, and the limit.
  */
-yk_status yk_plan_memory_write_picture(const struct yk_plan_result *result, int32_t rank,
-                                       struct yk_text *out) YK_MUST_USE;
+yk_status yk_plan_memory_write_rank_picture(const struct yk_plan_result *result, int32_t rank,
+                                            struct yk_text *out) YK_MUST_USE;
 
 /* Writes the curves of a trade-off as an SVG file. */
 yk_status yk_plan_tradeoff_write_picture(const struct yk_plan_tradeoff_chart *tradeoff,

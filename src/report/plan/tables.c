@@ -8,7 +8,7 @@
 
 static void add_text_cell(const char *text, struct yk_text *out)
 {
-    yk_page_add_escaped_text("<td class=\"left\">", text, "</td>", out);
+    yk_page_add_escaped_text_between("<td class=\"left\">", text, "</td>", out);
 }
 
 /* Adds a cell with the shares of a rank in its groups, or its parts if `shares` is false. Equal
@@ -19,7 +19,7 @@ static void add_membership(const struct yk_plan *plan, int32_t rank, bool shares
     char last[YK_NUMBER_BUFFER_SIZE] = "";
     struct yk_text text = {0};
     for (int32_t g = 0; g < plan->group_count; g++) {
-        const struct yk_plan_group_member *member = yk_equal_ranks_find_member(plan, g, rank);
+        const struct yk_plan_group_member *member = yk_equal_ranks_find_group_member(plan, g, rank);
         if (!member) {
             continue;
         }
@@ -40,7 +40,7 @@ static void add_layer_count(const struct yk_plan *plan, int32_t rank, struct yk_
     int32_t count = 0;
     char text[48];
     for (int32_t i = 0; i < plan->layer_count; i++) {
-        count += yk_equal_ranks_find_member(plan, plan->layers[i].group, rank) != NULL;
+        count += yk_equal_ranks_find_group_member(plan, plan->layers[i].group, rank) != NULL;
     }
     snprintf(text, sizeof text, count == plan->layer_count ? "all %d" : "%d of %d", count,
              plan->layer_count);
@@ -61,7 +61,7 @@ static yk_status add_devices(const void *subject, struct yk_text *out)
     for (int32_t f = 0; f < sets->count; f++) {
         const struct yk_equal_ranks_set *set = &sets->all[f];
         const struct yk_plan_result_rank *rank = &result->ranks[set->rank];
-        yk_page_begin_row(set->name, out);
+        yk_page_begin_named_row(set->name, out);
         add_membership(result->plan, set->rank, true, out);
         add_membership(result->plan, set->rank, false, out);
         add_layer_count(result->plan, set->rank, out);
@@ -136,16 +136,16 @@ static void add_layer_row(const struct yk_plan_result *result, int32_t first, in
 /* What the plan decides besides its layers, in a sentence. */
 static void add_options(const struct yk_plan *plan, struct yk_text *out)
 {
-    yk_text_addf(out,
-                 "<p class=\"note\">%lld samples of %lld tokens in %s, %d micro-batch%s (%s%s)%s; "
-                 "blocks of %s, buckets of %s; ",
-                 (long long)plan->workload.batch, (long long)plan->workload.sequence,
-                 yk_precision_name(plan->workload.precision), plan->micro_batches,
-                 plan->micro_batches == 1 ? "" : "es", yk_plan_pipeline_name(plan->pipeline),
-                 plan->no_sync ? ", gradients reduced once" : "",
-                 plan->clip ? ", gradients clipped" : "",
-                 YK_LABEL_WITH_UNIT(plan->block_bytes, YK_UNIT_BYTES),
-                 YK_LABEL_WITH_UNIT(plan->bucket_bytes, YK_UNIT_BYTES));
+    yk_text_addf(
+        out,
+        "<p class=\"note\">%lld samples of %lld tokens in %s, %d micro-batch%s (%s%s)%s; "
+        "blocks of %s, buckets of %s; ",
+        (long long)plan->workload.batch, (long long)plan->workload.sequence,
+        yk_precision_name(plan->workload.precision), plan->micro_batches,
+        plan->micro_batches == 1 ? "" : "es", yk_plan_pipeline_schedule_name(plan->pipeline),
+        plan->no_sync ? ", gradients reduced once" : "", plan->clip ? ", gradients clipped" : "",
+        YK_LABEL_WITH_UNIT(plan->block_bytes, YK_UNIT_BYTES),
+        YK_LABEL_WITH_UNIT(plan->bucket_bytes, YK_UNIT_BYTES));
     if (plan->transfer_count > 0) {
         yk_text_addf(out, "%d transfers in an order of their own.</p>\n", plan->transfer_count);
     } else {
@@ -186,7 +186,8 @@ static void add_ratio(double step_s, double plan_s, struct yk_text *out)
 
 static void add_remark(const char *text, struct yk_text *out)
 {
-    yk_page_add_escaped_text("<td class=\"remark\">", text ? text : "", "</td></tr>\n", out);
+    yk_page_add_escaped_text_between("<td class=\"remark\">", text ? text : "", "</td></tr>\n",
+                                     out);
 }
 
 static yk_status add_alternatives(const void *subject, struct yk_text *out)
@@ -204,7 +205,7 @@ static yk_status add_alternatives(const void *subject, struct yk_text *out)
     add_remark(NULL, out);
     for (int32_t i = 0; i < result->alternative_count; i++) {
         const struct yk_plan_alternative *other = &result->alternatives[i];
-        yk_page_begin_row(other->name, out);
+        yk_page_begin_named_row(other->name, out);
         yk_page_add_unit_cell(other->step_s, YK_UNIT_SECONDS, out);
         add_ratio(other->step_s, result->step_s, out);
         yk_text_add(out, other->fits ? "<td class=\"left\">fits</td>"

@@ -31,12 +31,12 @@ struct picture {
 static void include_bound(struct yk_plot_range *range, double bound_s)
 {
     if (range->low > range->high) {
-        yk_plot_range_include(range, bound_s);
+        yk_plot_range_include_value(range, bound_s);
         return;
     }
     const double rise = fmax(range->high - range->low, MIN_RISE * fabs(range->low));
     if (range->low - bound_s <= MAX_DROP * rise) {
-        yk_plot_range_include(range, bound_s);
+        yk_plot_range_include_value(range, bound_s);
     }
     range->high = fmax(range->high, range->low + rise);
 }
@@ -44,20 +44,20 @@ static void include_bound(struct yk_plot_range *range, double bound_s)
 static void find_ranges(struct picture *picture)
 {
     const struct yk_plan_tradeoff_chart *tradeoff = picture->tradeoff;
-    struct yk_plot_range x = yk_plot_range_empty();
+    struct yk_plot_range x = yk_plot_range_make_empty();
     struct yk_plot_range y = x;
     for (int32_t c = 0; c < tradeoff->curve_count; c++) {
         const struct yk_plan_chart_curve *curve = &tradeoff->curves[c];
         for (int32_t i = 0; i < curve->count; i++) {
-            yk_plot_range_include(&x, curve->x[i]);
-            yk_plot_range_include(&y, curve->step_s[i]);
+            yk_plot_range_include_value(&x, curve->x[i]);
+            yk_plot_range_include_value(&y, curve->step_s[i]);
         }
     }
     if (isfinite(tradeoff->chosen_x)) {
-        yk_plot_range_include(&x, tradeoff->chosen_x);
-        yk_plot_range_include(&y, tradeoff->chosen_s);
+        yk_plot_range_include_value(&x, tradeoff->chosen_x);
+        yk_plot_range_include_value(&y, tradeoff->chosen_s);
     }
-    yk_plot_range_include(&y, tradeoff->joint_s);
+    yk_plot_range_include_value(&y, tradeoff->joint_s);
     include_bound(&y, tradeoff->bound_s);
     yk_plot_range_pad(&x, 0.03);
     yk_plot_range_pad(&y, 0.1);
@@ -106,7 +106,7 @@ static void add_point_title(const struct picture *picture, const struct yk_plan_
 {
     struct yk_text *out = picture->plot.figure.out;
     char x[YK_NUMBER_BUFFER_SIZE];
-    yk_plot_tick_label(curve->x[i], x);
+    yk_plot_write_tick_label(curve->x[i], x);
     yk_text_add(out, "><title>");
     yk_text_add_xml_escaped(out, curve->name);
     yk_text_addf(out, ", %s: %s</title></path>\n", x,
@@ -259,7 +259,8 @@ static void draw_chosen(const struct picture *picture)
     char text[YK_UNITS_BUFFER_SIZE + 8];
     snprintf(text, sizeof text, "chosen %s",
              YK_UNITS_FORMAT_TEMPORARY(tradeoff->chosen_s, YK_UNIT_SECONDS));
-    const double half = yk_label_estimate_width_pixels(text) / 2 / YK_FIGURE_BOLD_FRACTION;
+    const double half =
+        yk_label_estimate_width_pixels(text) / 2 / YK_FIGURE_BOLD_TEXT_SPACE_FRACTION;
     const double middle = fmax(LEFT + half, fmin(x, picture->plot.right - half));
     yk_text_addf(picture->plot.figure.out,
                  "<circle class=\"chosen\" cx=\"%.2f\" cy=\"%.2f\" r=\"8\"/>\n", x, y);

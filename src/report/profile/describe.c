@@ -43,7 +43,8 @@ void yk_profile_describe_collective(const struct yk_profile_link_key *link, stru
     }
 }
 
-void yk_profile_describe_knee(const struct yk_profile_report_link_curve *link, struct yk_text *out)
+void yk_profile_describe_curve_knee(const struct yk_profile_report_link_curve *link,
+                                    struct yk_text *out)
 {
     const struct yk_saturation_size *saturation = &link->saturation;
     if (!link->has_knee) {

@@ -63,13 +63,13 @@ static double bar_below(const struct series *series, int32_t i)
 static void include_series(struct yk_plot *plot, const struct series *series)
 {
     for (int32_t i = 0; i < series->count; i++) {
-        yk_plot_range_include(&plot->x, series->sizes[i]);
-        yk_plot_range_include(&plot->y, series->values[i] + bar_above(series, i));
-        yk_plot_range_include(&plot->y, series->values[i] - bar_below(series, i));
+        yk_plot_range_include_value(&plot->x, series->sizes[i]);
+        yk_plot_range_include_value(&plot->y, series->values[i] + bar_above(series, i));
+        yk_plot_range_include_value(&plot->y, series->values[i] - bar_below(series, i));
     }
     const double middle = (plot->y.low + plot->y.high) / 2;
-    yk_plot_range_include(&plot->y, middle - min_decades / 2);
-    yk_plot_range_include(&plot->y, middle + min_decades / 2);
+    yk_plot_range_include_value(&plot->y, middle - min_decades / 2);
+    yk_plot_range_include_value(&plot->y, middle + min_decades / 2);
 }
 
 static void draw_grid(const struct yk_plot *plot, enum yk_unit unit)
@@ -201,8 +201,8 @@ static void draw_layer(const struct yk_plot *plot, const struct series series[PA
     yk_figure_draw_legend(&plot->figure, legend, 2, plot->left, plot->bottom + 37, plot->right);
 }
 
-yk_status yk_profile_figure_draw_layer(const struct yk_profile_report_layer_group *layer,
-                                       struct yk_arena *arena, struct yk_text *out)
+yk_status yk_profile_figures_draw_layer_times(const struct yk_profile_report_layer_group *layer,
+                                              struct yk_arena *arena, struct yk_text *out)
 {
     const struct yk_profile_layer_key *what = &layer->rows[0].layer;
     struct series series[PASSES];
@@ -216,8 +216,8 @@ yk_status yk_profile_figure_draw_layer(const struct yk_profile_report_layer_grou
         .right = LAYER_WIDTH - RIGHT_MARGIN,
         .top = YK_FIGURE_HEADING_HEIGHT,
         .bottom = YK_FIGURE_HEADING_HEIGHT + LAYER_HEIGHT,
-        .x = yk_plot_range_empty(),
-        .y = yk_plot_range_empty(),
+        .x = yk_plot_range_make_empty(),
+        .y = yk_plot_range_make_empty(),
     };
     YK_TRY(collect(layer, arena, series));
     for (int p = 0; p < PASSES; p++) {
@@ -265,15 +265,16 @@ static struct yk_plot chart_of(const struct row *row, bool second)
         .right = left + width,
         .top = row->top + HEADING,
         .bottom = row->top + HEADING + CHART_HEIGHT,
-        .x = yk_plot_range_empty(),
-        .y = yk_plot_range_empty(),
+        .x = yk_plot_range_make_empty(),
+        .y = yk_plot_range_make_empty(),
     };
     include_series(&plot, second ? &row->times : &row->rates);
     if (row->link->has_knee) {
         const struct yk_saturation_size *saturation = &row->link->saturation;
-        yk_plot_range_include(&plot.x, fmin(log2(saturation->bytes), plot.x.high + FAR_OCTAVES));
+        yk_plot_range_include_value(&plot.x,
+                                    fmin(log2(saturation->bytes), plot.x.high + FAR_OCTAVES));
         if (!second || saturation->latency_s > 0) {
-            yk_plot_range_include(
+            yk_plot_range_include_value(
                 &plot.y, log10(second ? saturation->latency_s : saturation->plateau_bytes_per_s));
         }
     }
@@ -359,14 +360,15 @@ static yk_status draw_row(struct row *row, struct yk_arena *arena)
     for (int32_t i = 0; i < link->count; i++) {
         const double bytes = (double)link->rows[i].bytes;
         const struct yk_profile_measurement *measurement = &link->rows[i].measurement;
-        add_point(&row->rates, bytes, yk_profile_report_bandwidth(link, i), measurement->spread);
+        add_point(&row->rates, bytes, yk_profile_report_curve_row_bandwidth(link, i),
+                  measurement->spread);
         add_point(&row->times, bytes, measurement->value, measurement->spread);
     }
     yk_profile_describe_collective(&link->rows[0].link, &text);
     yk_figure_draw_text(&row->figure, "strong", 14, row->top + 16, yk_text_chars(&text));
     yk_text_free(&text);
     text = (struct yk_text){0};
-    yk_profile_describe_knee(link, &text);
+    yk_profile_describe_curve_knee(link, &text);
     yk_figure_draw_truncated_text(&row->figure, "soft", LEFT + 130, row->top + 16,
                                   yk_text_chars(&text),
                                   row->figure.width - LEFT - 130 - RIGHT_MARGIN);
@@ -377,8 +379,9 @@ static yk_status draw_row(struct row *row, struct yk_arena *arena)
     return YK_OK;
 }
 
-yk_status yk_profile_figure_draw_link(const struct yk_profile_report *report, int32_t first,
-                                      struct yk_arena *arena, struct yk_text *out, int32_t *next)
+yk_status yk_profile_figures_draw_link_curves(const struct yk_profile_report *report, int32_t first,
+                                              struct yk_arena *arena, struct yk_text *out,
+                                              int32_t *next)
 {
     const char *name = report->links[first].rows[0].link.link;
     int32_t end = first;

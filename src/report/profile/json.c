@@ -16,16 +16,16 @@ static void end_row(const char *value, const struct yk_profile_measurement *meas
     yk_json_write_end_object(json);
 }
 
-void yk_profile_json_begin_table(const char *name, struct yk_json_writer *json)
+void yk_profile_json_begin_array(const char *name, struct yk_json_writer *json)
 {
     yk_json_write_newline(json, 1);
     yk_json_write_begin_array(json, name);
 }
 
-void yk_profile_json_begin_layer(const struct yk_profile_layer_key *layer, int64_t batch,
-                                 struct yk_json_writer *json)
+void yk_profile_json_begin_layer_row(const struct yk_profile_layer_key *layer, int64_t batch,
+                                     struct yk_json_writer *json)
 {
-    yk_json_write_begin_object_on_line(json, 2);
+    yk_json_write_begin_object_on_new_line(json, 2);
     yk_json_write_string(json, "device", layer->device);
     yk_json_write_number(json, "part", layer->part);
     yk_json_write_string(json, "shape", layer->shape);
@@ -34,27 +34,29 @@ void yk_profile_json_begin_layer(const struct yk_profile_layer_key *layer, int64
     yk_json_write_integer(json, "batch", batch);
 }
 
-void yk_profile_json_begin_link(const struct yk_profile_link_key *link, struct yk_json_writer *json)
+void yk_profile_json_begin_link_row(const struct yk_profile_link_key *link,
+                                    struct yk_json_writer *json)
 {
-    yk_json_write_begin_object_on_line(json, 2);
+    yk_json_write_begin_object_on_new_line(json, 2);
     yk_json_write_string(json, "link", link->link);
     yk_json_write_string(json, "message", link->collective);
     yk_json_write_integer(json, "ranks", link->ranks);
 }
 
-void yk_profile_json_begin_fact(const struct yk_profile_fact_key *fact, struct yk_json_writer *json)
+void yk_profile_json_begin_fact_row(const struct yk_profile_fact_key *fact,
+                                    struct yk_json_writer *json)
 {
-    yk_json_write_begin_object_on_line(json, 2);
+    yk_json_write_begin_object_on_new_line(json, 2);
     yk_json_write_string(json, "subject", fact->subject);
     yk_json_write_string(json, "fact", fact->fact);
 }
 
 static void add_layers(const struct yk_profile_report *report, struct yk_json_writer *json)
 {
-    yk_profile_json_begin_table("layers", json);
+    yk_profile_json_begin_array("layers", json);
     for (int32_t i = 0; i < report->layer_row_count; i++) {
         const struct yk_profile_layer_row *row = &report->layer_rows[i];
-        yk_profile_json_begin_layer(&row->layer, row->batch, json);
+        yk_profile_json_begin_layer_row(&row->layer, row->batch, json);
         end_row("seconds", &row->measurement, json);
     }
     yk_json_write_end_array(json);
@@ -62,10 +64,10 @@ static void add_layers(const struct yk_profile_report *report, struct yk_json_wr
 
 static void add_links(const struct yk_profile_report *report, struct yk_json_writer *json)
 {
-    yk_profile_json_begin_table("links", json);
+    yk_profile_json_begin_array("links", json);
     for (int32_t i = 0; i < report->link_row_count; i++) {
         const struct yk_profile_link_row *row = &report->link_rows[i];
-        yk_profile_json_begin_link(&row->link, json);
+        yk_profile_json_begin_link_row(&row->link, json);
         yk_json_write_integer(json, "bytes", row->bytes);
         end_row("seconds", &row->measurement, json);
     }
@@ -74,13 +76,13 @@ static void add_links(const struct yk_profile_report *report, struct yk_json_wri
 
 static void add_knees(const struct yk_profile_report *report, struct yk_json_writer *json)
 {
-    yk_profile_json_begin_table("knees", json);
+    yk_profile_json_begin_array("knees", json);
     for (int32_t i = 0; i < report->link_count; i++) {
         const struct yk_saturation_size *saturation = &report->links[i].saturation;
         if (!report->links[i].has_knee) {
             continue;
         }
-        yk_profile_json_begin_link(&report->links[i].rows[0].link, json);
+        yk_profile_json_begin_link_row(&report->links[i].rows[0].link, json);
         yk_json_write_number(json, "bytes", saturation->bytes);
         yk_json_write_number(json, "uncertainty", saturation->uncertainty);
         yk_json_write_number(json, "plateau_bytes_per_s", saturation->plateau_bytes_per_s);
@@ -94,10 +96,10 @@ static void add_knees(const struct yk_profile_report *report, struct yk_json_wri
 
 static void add_facts(const struct yk_profile_report *report, struct yk_json_writer *json)
 {
-    yk_profile_json_begin_table("facts", json);
+    yk_profile_json_begin_array("facts", json);
     for (int32_t i = 0; i < report->fact_count; i++) {
         const struct yk_profile_fact_row *row = &report->facts[i];
-        yk_profile_json_begin_fact(&row->fact, json);
+        yk_profile_json_begin_fact_row(&row->fact, json);
         end_row("value", &row->measurement, json);
     }
     yk_json_write_end_array(json);

@@ -170,7 +170,8 @@ static yk_status find_knee(struct yk_profile_report_link_curve *link, struct yk_
     }
     const struct yk_profile_curve curve = {points, link->count};
     link->has_knee = yk_saturation_size_from_curve(
-        &curve, yk_saturation_size_link_fraction(what->collective, what->ranks), &link->saturation);
+        &curve, yk_saturation_size_bus_bandwidth_factor(what->collective, what->ranks),
+        &link->saturation);
     return YK_OK;
 }
 
@@ -204,9 +205,10 @@ yk_status yk_profile_report_make(struct yk_profile *profile,
     return YK_OK;
 }
 
-double yk_profile_report_bandwidth(const struct yk_profile_report_link_curve *link, int32_t i)
+double yk_profile_report_curve_row_bandwidth(const struct yk_profile_report_link_curve *link,
+                                             int32_t i)
 {
     const struct yk_profile_link_row *row = &link->rows[i];
-    return yk_saturation_size_link_fraction(row->link.collective, row->link.ranks) *
+    return yk_saturation_size_bus_bandwidth_factor(row->link.collective, row->link.ranks) *
            (double)row->bytes / row->measurement.value;
 }

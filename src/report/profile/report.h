@@ -66,7 +66,8 @@ yk_status yk_profile_report_make(struct yk_profile *profile,
                                  struct yk_arena *arena, struct yk_profile_report *out) YK_MUST_USE;
 
 /* Returns the bytes per second that every link of the ring carries, for row `i` of the curve. */
-double yk_profile_report_bandwidth(const struct yk_profile_report_link_curve *link, int32_t i);
+double yk_profile_report_curve_row_bandwidth(const struct yk_profile_report_link_curve *link,
+                                             int32_t i);
 
 /* Writes tables, curves and facts for a terminal with `columns` columns. */
 yk_status yk_profile_report_write_text(const struct yk_profile_report *report, int columns,
@@ -79,23 +80,24 @@ yk_status yk_profile_report_write_json(const struct yk_profile_report *report,
 /* Write parts of this JSON, also for other commands. The first function begins an array on a new
  * line. The other functions begin an object in the array and write the key of a row; the caller
  * adds more members and ends the object. The key of a link does not include the message size. */
-void yk_profile_json_begin_table(const char *name, struct yk_json_writer *json);
-void yk_profile_json_begin_layer(const struct yk_profile_layer_key *layer, int64_t batch,
-                                 struct yk_json_writer *json);
-void yk_profile_json_begin_link(const struct yk_profile_link_key *link,
-                                struct yk_json_writer *json);
-void yk_profile_json_begin_fact(const struct yk_profile_fact_key *fact,
-                                struct yk_json_writer *json);
+void yk_profile_json_begin_array(const char *name, struct yk_json_writer *json);
+void yk_profile_json_begin_layer_row(const struct yk_profile_layer_key *layer, int64_t batch,
+                                     struct yk_json_writer *json);
+void yk_profile_json_begin_link_row(const struct yk_profile_link_key *link,
+                                    struct yk_json_writer *json);
+void yk_profile_json_begin_fact_row(const struct yk_profile_fact_key *fact,
+                                    struct yk_json_writer *json);
 
 /* Draws all curves of one link as an SVG file. `first` is the number of the first curve of this
  * link, and `*next` becomes that of the next link. */
-yk_status yk_profile_figure_draw_link(const struct yk_profile_report *report, int32_t first,
-                                      struct yk_arena *arena, struct yk_text *out,
-                                      int32_t *next) YK_MUST_USE;
+yk_status yk_profile_figures_draw_link_curves(const struct yk_profile_report *report, int32_t first,
+                                              struct yk_arena *arena, struct yk_text *out,
+                                              int32_t *next) YK_MUST_USE;
 
 /* Draws the times of all passes of a layer as an SVG file. The x axis is the batch size. */
-yk_status yk_profile_figure_draw_layer(const struct yk_profile_report_layer_group *layer,
-                                       struct yk_arena *arena, struct yk_text *out) YK_MUST_USE;
+yk_status yk_profile_figures_draw_layer_times(const struct yk_profile_report_layer_group *layer,
+                                              struct yk_arena *arena,
+                                              struct yk_text *out) YK_MUST_USE;
 
 /* ---- phrases (describe.c) ---- */
 
@@ -110,7 +112,8 @@ void yk_profile_describe_device(const struct yk_profile_layer_key *layer, struct
 void yk_profile_describe_collective(const struct yk_profile_link_key *link, struct yk_text *out);
 
 /* Adds the knee of a curve and its uncertainty: "knee 2.1MiB: 90 % of 8.5GB/s, latency 12us". */
-void yk_profile_describe_knee(const struct yk_profile_report_link_curve *link, struct yk_text *out);
+void yk_profile_describe_curve_knee(const struct yk_profile_report_link_curve *link,
+                                    struct yk_text *out);
 
 /* Adds a fact as a sentence about its subject. */
 void yk_profile_describe_fact(const struct yk_profile_fact_row *row, struct yk_text *out);

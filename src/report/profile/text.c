@@ -1,4 +1,4 @@
-#include "base/table.h"
+#include "base/text_table.h"
 #include "base/units.h"
 #include "report/plot.h"
 #include "report/profile/report.h"
@@ -36,7 +36,7 @@ static double x_of(const struct yk_profile_report_link_curve *link, int32_t i)
 
 static double y_of(const struct yk_profile_report_link_curve *link, int32_t i)
 {
-    return log2(yk_profile_report_bandwidth(link, i));
+    return log2(yk_profile_report_curve_row_bandwidth(link, i));
 }
 
 static int column_of(const struct canvas *canvas, double x)
@@ -60,16 +60,16 @@ static void find_ranges(const struct yk_profile_report_link_curve *link, struct 
     while (canvas->first < link->count - 2 && y_of(link, canvas->first) < max + log2(min_part)) {
         canvas->first++;
     }
-    canvas->x = yk_plot_range_empty();
-    canvas->y = yk_plot_range_empty();
+    canvas->x = yk_plot_range_make_empty();
+    canvas->y = yk_plot_range_make_empty();
     for (int32_t i = canvas->first; i < link->count; i++) {
-        yk_plot_range_include(&canvas->x, x_of(link, i));
-        yk_plot_range_include(&canvas->y, y_of(link, i));
+        yk_plot_range_include_value(&canvas->x, x_of(link, i));
+        yk_plot_range_include_value(&canvas->y, y_of(link, i));
     }
     if (link->has_knee) {
-        yk_plot_range_include(&canvas->y, log2(link->saturation.plateau_bytes_per_s));
-        yk_plot_range_include(&canvas->x,
-                              fmin(log2(link->saturation.bytes), canvas->x.high + KNEE_OCTAVES));
+        yk_plot_range_include_value(&canvas->y, log2(link->saturation.plateau_bytes_per_s));
+        yk_plot_range_include_value(
+            &canvas->x, fmin(log2(link->saturation.bytes), canvas->x.high + KNEE_OCTAVES));
     }
     yk_plot_range_pad(&canvas->x, 0);
     yk_plot_range_pad(&canvas->y, 0);
@@ -245,30 +245,30 @@ static const struct yk_profile_layer_row *row_of(const struct yk_profile_report_
 }
 
 static void add_batch(const struct yk_profile_report_layer_group *layer, int64_t batch,
-                      struct yk_table *table)
+                      struct yk_text_table *table)
 {
     static const char *const passes[] = {"forward", "backward", "update"};
     double spread = 0;
     int64_t runs = INT64_MAX;
-    yk_table_add_cell(table, "%s", layer->rows[0].layer.shape);
-    yk_table_add_cell(table, "%" PRId64, layer->rows[0].layer.sequence);
-    yk_table_add_cell(table, "%" PRId64, batch);
+    yk_text_table_add_cell(table, "%s", layer->rows[0].layer.shape);
+    yk_text_table_add_cell(table, "%" PRId64, layer->rows[0].layer.sequence);
+    yk_text_table_add_cell(table, "%" PRId64, batch);
     for (size_t p = 0; p < sizeof passes / sizeof passes[0]; p++) {
         const struct yk_profile_layer_row *row = row_of(layer, passes[p], batch);
-        yk_table_add_cell(table, "%s",
-                          row ? YK_UNITS_FORMAT_TEMPORARY(row->measurement.value, YK_UNIT_SECONDS)
-                              : "");
+        yk_text_table_add_cell(
+            table, "%s",
+            row ? YK_UNITS_FORMAT_TEMPORARY(row->measurement.value, YK_UNIT_SECONDS) : "");
         if (row) {
             spread = fmax(spread, row->measurement.spread);
             runs = row->measurement.samples < runs ? row->measurement.samples : runs;
         }
     }
-    yk_table_add_cell(table, "%.1f %%", 100 * spread);
-    yk_table_add_cell(table, "%" PRId64, runs);
+    yk_text_table_add_cell(table, "%.1f %%", 100 * spread);
+    yk_text_table_add_cell(table, "%" PRId64, runs);
 }
 
 /* Adds a row for every batch size of the layer, smallest first. */
-static void add_sort(const struct yk_profile_report_layer_group *layer, struct yk_table *table)
+static void add_sort(const struct yk_profile_report_layer_group *layer, struct yk_text_table *table)
 {
     int64_t last = INT64_MIN;
     for (;;) {
@@ -296,59 +296,62 @@ static bool are_on_one_device(const struct yk_profile_layer_row *a,
 static yk_status add_device(const struct yk_profile_report *report, int32_t first, int32_t end,
                             struct yk_text *out)
 {
-    static const struct yk_table_column columns[] = {
-        {"layer", YK_TABLE_LEFT},    {"tokens", YK_TABLE_RIGHT},   {"samples", YK_TABLE_RIGHT},
-        {"forward", YK_TABLE_RIGHT}, {"backward", YK_TABLE_RIGHT}, {"update", YK_TABLE_RIGHT},
-        {"spread", YK_TABLE_RIGHT},  {"runs", YK_TABLE_RIGHT},
+    static const struct yk_text_table_column columns[] = {
+        {"layer", YK_TEXT_TABLE_LEFT},     {"tokens", YK_TEXT_TABLE_RIGHT},
+        {"samples", YK_TEXT_TABLE_RIGHT},  {"forward", YK_TEXT_TABLE_RIGHT},
+        {"backward", YK_TEXT_TABLE_RIGHT}, {"update", YK_TEXT_TABLE_RIGHT},
+        {"spread", YK_TEXT_TABLE_RIGHT},   {"runs", YK_TEXT_TABLE_RIGHT},
     };
     const struct yk_profile_layer_row *rows = report->layers[first].rows;
     const struct yk_profile_report_layer_group *last = &report->layers[end - 1];
     const int32_t count = (int32_t)(last->rows + last->count - rows);
-    struct yk_table *table = NULL;
+    struct yk_text_table *table = NULL;
     yk_text_add(out, "\n");
     yk_profile_describe_device(&rows->layer, out);
     yk_text_add(out, "\n");
     add_origins(&rows->measurement, count, sizeof *rows, report->now, out);
     yk_text_add(out, "\n");
-    YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
+    YK_TRY(yk_text_table_create(columns, sizeof columns / sizeof columns[0], &table));
     for (int32_t i = first; i < end; i++) {
         add_sort(&report->layers[i], table);
     }
-    return yk_table_write_and_destroy(table, out);
+    return yk_text_table_write_and_destroy(table, out);
 }
 
 static yk_status add_link(const struct yk_profile_report *report,
                           const struct yk_profile_report_link_curve *link, int width,
                           struct yk_text *out)
 {
-    static const struct yk_table_column columns[] = {
-        {"bytes", YK_TABLE_RIGHT},  {"time", YK_TABLE_RIGHT}, {"over a link", YK_TABLE_RIGHT},
-        {"spread", YK_TABLE_RIGHT}, {"runs", YK_TABLE_RIGHT},
+    static const struct yk_text_table_column columns[] = {
+        {"bytes", YK_TEXT_TABLE_RIGHT},       {"time", YK_TEXT_TABLE_RIGHT},
+        {"over a link", YK_TEXT_TABLE_RIGHT}, {"spread", YK_TEXT_TABLE_RIGHT},
+        {"runs", YK_TEXT_TABLE_RIGHT},
     };
-    struct yk_table *table = NULL;
+    struct yk_text_table *table = NULL;
     yk_text_addf(out, "\n%s, ", link->rows[0].link.link);
     yk_profile_describe_collective(&link->rows[0].link, out);
     yk_text_add(out, "\n");
     add_origins(&link->rows[0].measurement, link->count, sizeof *link->rows, report->now, out);
     yk_text_add(out, "  ");
-    yk_profile_describe_knee(link, out);
+    yk_profile_describe_curve_knee(link, out);
     yk_text_add(out, "\n\n");
     draw_curve(link, width, out);
     yk_text_add(out, "\n");
-    YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
+    YK_TRY(yk_text_table_create(columns, sizeof columns / sizeof columns[0], &table));
     for (int32_t i = 0; i < link->count; i++) {
         const struct yk_profile_measurement *measurement = &link->rows[i].measurement;
-        yk_table_add_cell(table, "%s",
-                          YK_UNITS_FORMAT_TEMPORARY((double)link->rows[i].bytes, YK_UNIT_BYTES));
-        yk_table_add_cell(table, "%s",
-                          YK_UNITS_FORMAT_TEMPORARY(measurement->value, YK_UNIT_SECONDS));
-        yk_table_add_cell(
+        yk_text_table_add_cell(
+            table, "%s", YK_UNITS_FORMAT_TEMPORARY((double)link->rows[i].bytes, YK_UNIT_BYTES));
+        yk_text_table_add_cell(table, "%s",
+                               YK_UNITS_FORMAT_TEMPORARY(measurement->value, YK_UNIT_SECONDS));
+        yk_text_table_add_cell(
             table, "%s",
-            YK_UNITS_FORMAT_TEMPORARY(yk_profile_report_bandwidth(link, i), YK_UNIT_BYTES_PER_S));
-        yk_table_add_cell(table, "%.1f %%", 100 * measurement->spread);
-        yk_table_add_cell(table, "%" PRId64, measurement->samples);
+            YK_UNITS_FORMAT_TEMPORARY(yk_profile_report_curve_row_bandwidth(link, i),
+                                      YK_UNIT_BYTES_PER_S));
+        yk_text_table_add_cell(table, "%.1f %%", 100 * measurement->spread);
+        yk_text_table_add_cell(table, "%" PRId64, measurement->samples);
     }
-    return yk_table_write_and_destroy(table, out);
+    return yk_text_table_write_and_destroy(table, out);
 }
 
 static void add_count(int32_t count, const char *one, const char *several, struct yk_text *out)

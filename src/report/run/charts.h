@@ -38,7 +38,7 @@ struct yk_run_page_data {
     int32_t difference_count;
 };
 
-#define YK_RUN_CHARTS(ROW)                                                                         \
+#define YK_FOR_EACH_RUN_CHART(ROW)                                                                 \
     ROW(loss)                                                                                      \
     ROW(curves)                                                                                    \
     ROW(rank_curves)                                                                               \
@@ -52,7 +52,7 @@ struct yk_run_page_data {
     ROW(options)
 
 #define YK_RUN_CHART_DECLARE(name) extern const struct yk_chart yk_run_chart_##name;
-YK_RUN_CHARTS(YK_RUN_CHART_DECLARE)
+YK_FOR_EACH_RUN_CHART(YK_RUN_CHART_DECLARE)
 #undef YK_RUN_CHART_DECLARE
 
 yk_status yk_run_curves_make(const struct yk_run_report *report, struct yk_arena *arena,
@@ -69,6 +69,6 @@ void yk_run_curves_add_hover_area(const struct yk_plot *plot, const char *label)
 
 /* Adds a note that the CSV table of the page has only every `stride`-th step. Adds nothing if
  * `stride` is 1. */
-void yk_run_curves_add_stride_note(int32_t stride, struct yk_text *out);
+void yk_run_curves_add_csv_stride_note(int32_t stride, struct yk_text *out);
 
 #endif

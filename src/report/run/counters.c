@@ -170,7 +170,7 @@ static void draw_plot(const struct picture *picture, const struct yk_counter_ser
 {
     const double max = top_of(line, plot);
     char text[YK_COUNTER_TEXT_SIZE];
-    yk_counter_format(plot->counters[0], max, text);
+    yk_counter_format_value(plot->counters[0], max, text);
     for (int32_t c = 0; c < plot->count; c++) {
         draw_line(picture, line, plot, c, max, top);
     }
@@ -204,8 +204,8 @@ static void draw_track(const struct picture *picture, const struct yk_counter_se
                        const struct plot *plot, double top)
 {
     (void)line;
-    yk_figure_begin_rect(&picture->figure, "track", LEFT, top, picture->right - LEFT,
-                         height_of(plot));
+    yk_figure_begin_rect_tag(&picture->figure, "track", LEFT, top, picture->right - LEFT,
+                             height_of(plot));
     yk_text_add(picture->figure.out, "/>\n");
 }
 
@@ -218,9 +218,9 @@ static double walk(const struct picture *picture, const struct yk_run_report *re
             const struct yk_counter_rank_data *rank = &report->counters->all[r];
             const double height = walk_rank(picture, rank, top, pass);
             if (pass == draw_plot && height > 0) {
-                yk_figure_draw_truncated_text(&picture->figure, "strong", 14, top + 14,
-                                              rank->device,
-                                              YK_FIGURE_BOLD_FRACTION * (picture->right - 28));
+                yk_figure_draw_truncated_text(
+                    &picture->figure, "strong", 14, top + 14, rank->device,
+                    YK_FIGURE_BOLD_TEXT_SPACE_FRACTION * (picture->right - 28));
             }
             top += height;
         }
@@ -362,7 +362,7 @@ static void add_averages_csv(const struct yk_run_report *report, struct yk_text 
 {
     yk_text_add(out, "rank,device,sort,name,seconds");
     for (int c = 0; c < YK_COUNTER_COUNT; c++) {
-        yk_text_addf(out, ",%s", yk_counter_key((enum yk_counter)c));
+        yk_text_addf(out, ",%s", yk_counter_json_key((enum yk_counter)c));
     }
     yk_text_add(out, "\n");
     for (int32_t r = 0; r < report->counters->count; r++) {
@@ -383,7 +383,7 @@ static bool has_column(const struct yk_counter_rank_data *rank,
     for (int32_t i = 0; i < rows->count; i++) {
         used = used || rows->all[i].values[counter] > 0;
     }
-    return used && yk_counters_file_has_counter(rank, counter);
+    return used && yk_counters_file_rank_has_counter(rank, counter);
 }
 
 static void add_table_rows(const struct yk_counter_rank_data *rank,
@@ -392,12 +392,12 @@ static void add_table_rows(const struct yk_counter_rank_data *rank,
 {
     for (int32_t i = 0; i < rows->count; i++) {
         const struct yk_counter_average *row = &rows->all[i];
-        yk_page_begin_row(row->name, out);
+        yk_page_begin_named_row(row->name, out);
         yk_page_add_cell(YK_LABEL_PERCENT(row->seconds, whole_s), out);
         for (int c = 0; c < YK_COUNTER_COUNT; c++) {
             if (has_column(rank, rows, (enum yk_counter)c)) {
                 char value[YK_COUNTER_TEXT_SIZE];
-                yk_counter_format((enum yk_counter)c, row->values[c], value);
+                yk_counter_format_value((enum yk_counter)c, row->values[c], value);
                 yk_page_add_cell(value, out);
             }
         }
@@ -429,12 +429,12 @@ static void add_table(const struct yk_counter_rank_data *rank,
 /* Lists the counters that such devices have, but that could not be read. */
 static void add_missing(const struct yk_counter_rank_data *rank, struct yk_text *out)
 {
-    const bool cpu = yk_counters_file_has_counter(rank, YK_COUNTER_CORES);
+    const bool cpu = yk_counters_file_rank_has_counter(rank, YK_COUNTER_CORES);
     int32_t count = 0;
     for (int c = 0; c < YK_COUNTER_COUNT; c++) {
         const enum yk_counter counter = (enum yk_counter)c;
         const bool possible = (counter >= YK_COUNTER_CORES) == cpu || counter == YK_COUNTER_MEMORY;
-        if (possible && !yk_counters_file_has_counter(rank, counter)) {
+        if (possible && !yk_counters_file_rank_has_counter(rank, counter)) {
             yk_text_addf(out, "%s%s", count++ == 0 ? " Without a meter here: " : ", ",
                          yk_counter_name(counter));
         }
@@ -448,7 +448,7 @@ static void add_rank(const struct yk_counter_rank_data *rank, struct yk_text *ou
     for (int32_t i = 0; i < rank->phases.count; i++) {
         whole_s = fmax(whole_s, rank->phases.all[i].seconds);
     }
-    yk_page_add_escaped_text("<h3>", rank->device, "</h3>\n", out);
+    yk_page_add_escaped_text_between("<h3>", rank->device, "</h3>\n", out);
     add_table(rank, &rank->phases, "phase", whole_s, out);
     add_table(rank, &rank->kinds, "kind of layer", whole_s, out);
     yk_text_add(out, "<p class=\"note\">");
@@ -464,7 +464,7 @@ static void add_legend(const struct yk_run_report *report, struct yk_text *out)
 {
     bool known = false;
     for (int32_t r = 0; r < report->counters->count; r++) {
-        known |= yk_counters_file_has_counter(&report->counters->all[r], YK_COUNTER_SM);
+        known |= yk_counters_file_rank_has_counter(&report->counters->all[r], YK_COUNTER_SM);
     }
     /* The script takes its colours from here, also where one line needs no legend. */
     yk_text_addf(out, "<ul class=\"legend%s\" hidden>\n", known ? " live" : "");

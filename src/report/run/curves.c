@@ -46,7 +46,8 @@ static yk_status smooth(const double *values, int32_t count, struct yk_arena *ar
 yk_status yk_run_curves_make(const struct yk_run_report *report, struct yk_arena *arena,
                              struct yk_run_curves *out)
 {
-    struct yk_run_curves curves = {.count = report->step_count, .steps = yk_plot_range_empty()};
+    struct yk_run_curves curves = {.count = report->step_count,
+                                   .steps = yk_plot_range_make_empty()};
     double **arrays[] = {&curves.step, &curves.loss, &curves.smooth_loss,
                          &curves.norm, &curves.lr,   &curves.tokens_per_s};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
@@ -59,13 +60,13 @@ yk_status yk_run_curves_make(const struct yk_run_report *report, struct yk_arena
         curves.norm[i] = step->norm;
         curves.lr[i] = step->lr;
         curves.tokens_per_s[i] = step->tokens_per_s;
-        yk_plot_range_include(&curves.steps, curves.step[i]);
+        yk_plot_range_include_value(&curves.steps, curves.step[i]);
     }
     for (int32_t i = 0; i < report->evaluation_count; i++) {
-        yk_plot_range_include(&curves.steps, (double)report->evaluations[i].step);
+        yk_plot_range_include_value(&curves.steps, (double)report->evaluations[i].step);
     }
     for (int32_t i = 0; i < report->rebalancing_count; i++) {
-        yk_plot_range_include(&curves.steps, (double)report->rebalancings[i].step);
+        yk_plot_range_include_value(&curves.steps, (double)report->rebalancings[i].step);
     }
     if (curves.steps.low == curves.steps.high) {
         curves.steps.low -= 1;
@@ -98,13 +99,13 @@ void yk_run_curves_add_hover_area(const struct yk_plot *plot, const char *label)
     if (plot->figure.standalone) {
         return;
     }
-    yk_figure_begin_rect(&plot->figure, "hover-area", plot->left, plot->top,
-                         plot->right - plot->left, plot->bottom - plot->top);
+    yk_figure_begin_rect_tag(&plot->figure, "hover-area", plot->left, plot->top,
+                             plot->right - plot->left, plot->bottom - plot->top);
     yk_text_add(out, " data-low=\"");
     yk_text_add_number(out, plot->x.low);
     yk_text_add(out, "\" data-high=\"");
     yk_text_add_number(out, plot->x.high);
-    yk_page_add_escaped_text(
+    yk_page_add_escaped_text_between(
         "\" tabindex=\"0\" role=\"application\" aria-roledescription=\"chart\" "
         "aria-label=\"",
         label, ". Arrow keys go from step to step.\"/>\n", out);
@@ -115,7 +116,7 @@ static void draw_evaluations(const struct yk_run_report *report, const struct yk
     struct yk_text *out = plot->figure.out;
     for (int32_t i = 0; i < report->evaluation_count; i++) {
         const struct yk_run_report_evaluation *evaluation = &report->evaluations[i];
-        if (!yk_plot_can_show(evaluation->loss)) {
+        if (!yk_plot_can_show_value(evaluation->loss)) {
             continue;
         }
         yk_text_addf(out,
@@ -149,13 +150,13 @@ static yk_status draw_loss(const void *subject, struct yk_figure frame)
     const struct yk_run_report *report = page->report;
     const struct yk_run_curves *curves = &page->curves;
     struct yk_plot plot = yk_run_curves_make_plot(curves, frame, 10, LOSS_HEIGHT);
-    plot.y = yk_plot_range_empty();
+    plot.y = yk_plot_range_make_empty();
     plot.figure.height = plot.bottom + 40 + LEGEND_HEIGHT + 4;
     for (int32_t i = 0; i < curves->count; i++) {
-        yk_plot_range_include(&plot.y, curves->loss[i]);
+        yk_plot_range_include_value(&plot.y, curves->loss[i]);
     }
     for (int32_t i = 0; i < report->evaluation_count; i++) {
-        yk_plot_range_include(&plot.y, report->evaluations[i].loss);
+        yk_plot_range_include_value(&plot.y, report->evaluations[i].loss);
     }
     yk_plot_range_pad(&plot.y, 0.04);
     yk_figure_begin(&plot.figure, "Loss by step");
@@ -178,7 +179,7 @@ static void draw_small(const struct yk_run_curves *curves, const double *values,
     char label[96];
     plot.figure.height = plot.bottom + AXIS_HEIGHT;
     for (int32_t i = 0; i < curves->count; i++) {
-        yk_plot_range_include(&plot.y, values[i]);
+        yk_plot_range_include_value(&plot.y, values[i]);
     }
     plot.y.high = plot.y.high > 0 ? plot.y.high * 1.06 : 1;
     snprintf(label, sizeof label, "%.64s by step", title);
@@ -247,7 +248,7 @@ static yk_status write_csv(const void *subject, struct yk_text *out)
     return YK_OK;
 }
 
-void yk_run_curves_add_stride_note(int32_t stride, struct yk_text *out)
+void yk_run_curves_add_csv_stride_note(int32_t stride, struct yk_text *out)
 {
     if (stride > 1) {
         yk_text_addf(out,
@@ -261,7 +262,7 @@ static yk_status add_loss(const void *subject, struct yk_text *out)
 {
     const struct yk_run_page_data *page = subject;
     YK_TRY(yk_chart_add_picture(&yk_run_chart_loss, subject, out));
-    yk_run_curves_add_stride_note(stride_of(page->report), out);
+    yk_run_curves_add_csv_stride_note(stride_of(page->report), out);
     return YK_OK;
 }
 
@@ -298,7 +299,8 @@ static void add_small(const struct yk_run_page_data *page, double width, struct 
     const struct yk_run_report_step *last = &page->report->steps[page->report->step_count - 1];
     const struct yk_figure frame = yk_page_make_figure(width, out);
     char text[YK_NUMBER_BUFFER_SIZE];
-    yk_label_count(yk_plot_can_show(last->tokens_per_s) ? llround(last->tokens_per_s) : 0, text);
+    yk_label_format_count(
+        yk_plot_can_show_value(last->tokens_per_s) ? llround(last->tokens_per_s) : 0, text);
     draw_small(curves, curves->tokens_per_s, "tokens/s", isfinite(last->tokens_per_s) ? text : "",
                frame);
     draw_small(curves, curves->norm, "gradient norm", short_number(last->norm, text), frame);

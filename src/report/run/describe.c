@@ -32,7 +32,7 @@ static void add_idle(const struct yk_run_ranks *ranks, int32_t slowest, bool mea
     int32_t max = -1;
     double max_s = 0.1 * step_s;
     for (int32_t r = 0; r < ranks->count; r++) {
-        const double idle_s = yk_run_ranks_times(ranks, r, measured)->idle_s;
+        const double idle_s = yk_run_ranks_get_times(ranks, r, measured)->idle_s;
         if (r != slowest && idle_s > max_s) {
             max = r;
             max_s = idle_s;
@@ -50,7 +50,7 @@ static void add_idle(const struct yk_run_ranks *ranks, int32_t slowest, bool mea
 static void add_bound(const struct yk_run_ranks *ranks, int32_t slowest, bool measured,
                       double step_s, struct yk_text *out)
 {
-    const struct yk_trace_breakdown *breakdown = yk_run_ranks_times(ranks, slowest, measured);
+    const struct yk_trace_breakdown *breakdown = yk_run_ranks_get_times(ranks, slowest, measured);
     if (breakdown->compute_s >= BUSY * step_s) {
         yk_text_add(out, "Computation of ");
         add_rank(ranks, slowest, out);
@@ -74,7 +74,7 @@ static void add_bound(const struct yk_run_ranks *ranks, int32_t slowest, bool me
 static void add_cause(const struct yk_run_ranks *ranks, int32_t slowest, struct yk_text *out)
 {
     static const char *const names[] = {"computation", "exposed communication", "waiting"};
-    const struct yk_run_rank *rank = &ranks->ranks[slowest];
+    const struct yk_run_rank_summary *rank = &ranks->ranks[slowest];
     const double differences[] = {
         rank->measured.compute_s - rank->predicted.compute_s,
         rank->measured.exposed_s - rank->predicted.exposed_s,
@@ -141,8 +141,8 @@ static void add_rebalancings(const struct yk_run_report *report, struct yk_text 
     }
 }
 
-void yk_run_describe_time(const struct yk_run_report *report, const struct yk_run_ranks *ranks,
-                          struct yk_text *out)
+void yk_run_describe_step_time(const struct yk_run_report *report, const struct yk_run_ranks *ranks,
+                               struct yk_text *out)
 {
     const bool measured = isfinite(ranks->measured_step_s);
     const double step_s = measured ? ranks->measured_step_s : ranks->predicted_step_s;

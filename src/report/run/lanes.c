@@ -33,14 +33,15 @@ static yk_status sort(const struct yk_run_report *report, struct yk_arena *arena
         if (out->traces[t]) {
             const int32_t count = yk_trace_rank_count(out->traces[t]);
             out->rank_count = count > out->rank_count ? count : out->rank_count;
-            out->shift_s = fmax(out->shift_s, -yk_trace_breakdown_first_start_s(out->traces[t]));
+            out->shift_s =
+                fmax(out->shift_s, -yk_trace_breakdown_first_event_start_s(out->traces[t]));
         }
     }
     for (int t = 0; t < YK_RUN_TRACE_COUNT && out->rank_count > 0; t++) {
         double end_s = 0;
         if (out->traces[t]) {
-            YK_TRY(yk_time_chart_rows_from_trace(out->traces[t], out->rank_count, out->shift_s,
-                                                 arena, &out->lanes[t], &end_s));
+            YK_TRY(yk_time_chart_make_rows_from_trace(out->traces[t], out->rank_count, out->shift_s,
+                                                      arena, &out->lanes[t], &end_s));
             out->end_s = fmax(out->end_s, end_s);
         }
     }
@@ -160,8 +161,8 @@ yk_status yk_run_lanes_make(const struct yk_run_report *report, const struct yk_
     return yk_text_move_to_arena(&title, arena, &out->chart.title);
 }
 
-void yk_run_lanes_sum_op_kinds(const struct yk_run_report *report,
-                               struct yk_run_op_kind_times out[YK_OP_STYLE_COUNT])
+void yk_run_lanes_sum_op_kind_times(const struct yk_run_report *report,
+                                    struct yk_run_op_kind_times out[YK_OP_STYLE_COUNT])
 {
     const struct yk_trace *traces[YK_RUN_TRACE_COUNT] = {report->predicted, report->measured};
     for (int32_t k = 0; k < YK_OP_STYLE_COUNT; k++) {
@@ -170,7 +171,7 @@ void yk_run_lanes_sum_op_kinds(const struct yk_run_report *report,
     for (int t = 0; t < YK_RUN_TRACE_COUNT; t++) {
         for (int32_t i = 0; traces[t] && i < yk_trace_event_count(traces[t]); i++) {
             const struct yk_trace_event *event = yk_trace_event_at(traces[t], i);
-            struct yk_run_op_kind_times *kind = &out[yk_op_style_find(event->op)];
+            struct yk_run_op_kind_times *kind = &out[yk_op_style_find_by_op_name(event->op)];
             kind->count[t]++;
             kind->seconds[t] += event->end_s - event->start_s;
         }
@@ -209,7 +210,7 @@ static yk_status draw(const void *subject, struct yk_figure frame)
 static yk_status add(const void *subject, struct yk_text *out)
 {
     const struct yk_run_page_data *page = subject;
-    const int32_t written = yk_time_chart_count_csv_groups(&page->lanes.chart);
+    const int32_t written = yk_time_chart_count_groups_in_csv(&page->lanes.chart);
     yk_time_chart_add_to_page(&page->lanes.chart,
                               "Ops of every lane over time, as predicted and as measured", out);
     yk_text_add(out,
@@ -232,7 +233,7 @@ static yk_status write_csv(const void *subject, struct yk_text *out)
 {
     const struct yk_run_page_data *page = subject;
     const struct yk_run_lanes *lanes = &page->lanes;
-    const int32_t count = yk_time_chart_count_csv_groups(&lanes->chart);
+    const int32_t count = yk_time_chart_count_groups_in_csv(&lanes->chart);
     yk_text_add(out, "ranks,device,lane,op,start_s,end_s,bytes,trace\n");
     for (int32_t g = 0; g < count; g++) {
         const struct yk_run_lane *lane = &lanes->all[g];
@@ -241,7 +242,7 @@ static yk_status write_csv(const void *subject, struct yk_text *out)
                 yk_csv_add_text(out, lane->numbers);
                 yk_csv_add_text(out, lane->device);
                 yk_csv_add_text(out, lane->lane);
-                yk_time_chart_add_csv_cells(&lane->rows[t].bars[i], out);
+                yk_time_chart_add_bar_csv_cells(&lane->rows[t].bars[i], out);
                 yk_csv_add_text(out, lane->rows[t].name);
                 yk_csv_end_row(out);
             }

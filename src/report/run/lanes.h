@@ -54,7 +54,7 @@ struct yk_run_op_kind_times {
     double seconds[YK_RUN_TRACE_COUNT];
 };
 
-void yk_run_lanes_sum_op_kinds(const struct yk_run_report *report,
-                               struct yk_run_op_kind_times out[YK_OP_STYLE_COUNT]);
+void yk_run_lanes_sum_op_kind_times(const struct yk_run_report *report,
+                                    struct yk_run_op_kind_times out[YK_OP_STYLE_COUNT]);
 
 #endif

@@ -67,7 +67,7 @@ static void draw_stack(const struct picture *picture, const struct yk_run_report
             continue;
         }
         snprintf(kind, sizeof kind, "memory-%s", name);
-        yk_figure_begin_rect(&picture->figure, kind, x, y, fmax(pixels - 1, 0.75), BAR_HEIGHT);
+        yk_figure_begin_rect_tag(&picture->figure, kind, x, y, fmax(pixels - 1, 0.75), BAR_HEIGHT);
         yk_text_addf(out, " rx=\"2\"><title>%s: %s predicted</title></rect>\n", name, text);
         if (yk_label_estimate_width_pixels(text) + 6 <= pixels) {
             yk_figure_draw_text(&picture->figure, "small ink middle", x + pixels / 2,
@@ -84,9 +84,10 @@ static void draw_device(const struct picture *picture, const struct yk_run_repor
     const double bottom = top + BAR_HEIGHT;
     char text[YK_UNITS_BUFFER_SIZE + 16];
     yk_figure_draw_truncated_text(&picture->figure, "strong", MARGIN, y + 14, memory->device,
-                                  YK_FIGURE_BOLD_FRACTION * (picture->right - MARGIN) * 0.6);
-    yk_figure_begin_rect(&picture->figure, "track", MARGIN, top, picture->right - MARGIN,
-                         BAR_HEIGHT);
+                                  YK_FIGURE_BOLD_TEXT_SPACE_FRACTION * (picture->right - MARGIN) *
+                                      0.6);
+    yk_figure_begin_rect_tag(&picture->figure, "track", MARGIN, top, picture->right - MARGIN,
+                             BAR_HEIGHT);
     yk_text_add(picture->figure.out, "/>\n");
     draw_stack(picture, memory, top);
     if (isfinite(memory->limit_bytes) && memory->limit_bytes <= picture->max_bytes) {

@@ -17,7 +17,7 @@ static const double MAX_STEP = 9007199254740992.0;
 static double number_of(const struct yk_json *object, const char *key)
 {
     double value = NAN;
-    (void)yk_json_number(yk_json_get_member(object, key), &value);
+    (void)yk_json_number_value(yk_json_get_member(object, key), &value);
     return value;
 }
 
@@ -40,7 +40,7 @@ static yk_status read_list(const struct yk_json *line, const char *key, struct y
     YK_TRY_NEW(arena, values, count + 1);
     for (size_t i = 0; i < count; i++) {
         values[i] = NAN;
-        if (!yk_json_number(yk_json_array_at(list, i), &values[i]) &&
+        if (!yk_json_number_value(yk_json_array_at(list, i), &values[i]) &&
             !yk_json_is_null(yk_json_array_at(list, i))) {
             return yk_fail(YK_ERROR_INPUT, "\"%s\": number %zu is %s", key, i,
                            yk_json_type_name(yk_json_array_at(list, i)));
@@ -82,7 +82,7 @@ static yk_status read_line(const struct yk_json *line, struct yk_arena *arena,
         };
         return YK_OK;
     }
-    (void)yk_json_boolean(yk_json_get_member(line, "skipped"), &skipped);
+    (void)yk_json_boolean_value(yk_json_get_member(line, "skipped"), &skipped);
     *read = (struct yk_run_report_step){
         .step = (int64_t)step,
         .loss = number_of(line, "loss"),
@@ -139,8 +139,8 @@ static int32_t count_lines(const char *text, size_t length)
     return count;
 }
 
-yk_status yk_run_metrics_read(const char *text, size_t length, const char *source,
-                              struct yk_arena *arena, struct yk_run_metrics *out)
+yk_status yk_run_metrics_parse(const char *text, size_t length, const char *source,
+                               struct yk_arena *arena, struct yk_run_metrics *out)
 {
     struct yk_run_metrics metrics = {0};
     const int32_t lines = count_lines(text, length);
@@ -156,7 +156,7 @@ yk_status yk_run_metrics_read(const char *text, size_t length, const char *sourc
         if (status != YK_OK) {
             char place[32];
             snprintf(place, sizeof place, "line %d", (int)i + 1);
-            return yk_status_prefix(yk_status_prefix(status, place), source);
+            return yk_status_prefix_message(yk_status_prefix_message(status, place), source);
         }
         length -= (size_t)(end - text) + 1;
         text = end + 1;

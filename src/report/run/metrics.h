@@ -36,7 +36,7 @@ struct yk_run_metrics {
 
 /* Reads a metrics file. `source` is the name of the file, for error messages. The result lives in
  * the arena. */
-yk_status yk_run_metrics_read(const char *text, size_t length, const char *source,
-                              struct yk_arena *arena, struct yk_run_metrics *out) YK_MUST_USE;
+yk_status yk_run_metrics_parse(const char *text, size_t length, const char *source,
+                               struct yk_arena *arena, struct yk_run_metrics *out) YK_MUST_USE;
 
 #endif

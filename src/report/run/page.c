@@ -2,7 +2,7 @@
 #include "report/label.h"
 #include "report/run/charts.h"
 #include "report/run/ranks.h"
-#include "report/web.h"
+#include "report/web_files.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ enum {
 };
 
 #define ROW(name) &yk_run_chart_##name,
-static const struct yk_chart *const charts[] = {YK_RUN_CHARTS(ROW) NULL};
+static const struct yk_chart *const charts[] = {YK_FOR_EACH_RUN_CHART(ROW) NULL};
 
 static void add_head(const struct yk_run_page_data *page, struct yk_text *out)
 {
@@ -52,8 +52,8 @@ static double tokens_per_s(const struct yk_run_report *report)
     double seconds = 0;
     for (int32_t i = 0; i < report->step_count; i++) {
         const struct yk_run_report_step *step = &report->steps[i];
-        if (step->seconds > 0 && yk_plot_can_show(step->seconds) &&
-            yk_plot_can_show(step->tokens_per_s)) {
+        if (step->seconds > 0 && yk_plot_can_show_value(step->seconds) &&
+            yk_plot_can_show_value(step->tokens_per_s)) {
             tokens += step->tokens_per_s * step->seconds;
             seconds += step->seconds;
         }
@@ -107,7 +107,7 @@ static void add_time_description(const struct yk_run_report *report,
                                  const struct yk_run_ranks *ranks, struct yk_text *out)
 {
     struct yk_text text = {0};
-    yk_run_describe_time(report, ranks, &text);
+    yk_run_describe_step_time(report, ranks, &text);
     if (text.length > 0) {
         yk_text_add(out, "<div class=\"binds\"><strong>Where the time goes</strong>\n");
         for (const char *line = text.bytes; *line; line += strcspn(line, "\n") + 1) {
@@ -128,7 +128,7 @@ static yk_status make(const struct yk_run_report *report, struct yk_arena *arena
     YK_TRY(yk_run_ranks_make(report, arena, &out->ranks));
     YK_TRY(yk_run_lanes_make(report, &out->ranks, arena, &out->lanes));
     YK_TRY(yk_run_curves_make(report, arena, &out->curves));
-    yk_run_lanes_sum_op_kinds(report, out->kinds);
+    yk_run_lanes_sum_op_kind_times(report, out->kinds);
     return yk_run_ranks_find_op_differences(report, MAX_DIFFERENCES, arena, &out->differences,
                                             &out->difference_count);
 }
@@ -162,15 +162,16 @@ yk_status yk_run_page_write(const struct yk_run_report *report, struct yk_text *
 }
 
 static yk_status write_pictures(const struct yk_run_report *report, const char *name,
-                                yk_chart_open_picture open, void *argument, struct yk_arena *arena)
+                                yk_chart_picture_text_function open, void *argument,
+                                struct yk_arena *arena)
 {
     struct yk_run_page_data page;
     YK_TRY(make(report, arena, &page));
-    return yk_chart_write_svg(charts, name, &page, open, argument);
+    return yk_chart_write_pictures(charts, name, &page, open, argument);
 }
 
 yk_status yk_run_page_write_pictures(const struct yk_run_report *report, const char *name,
-                                     yk_chart_open_picture open, void *argument)
+                                     yk_chart_picture_text_function open, void *argument)
 {
     YK_TRY_WITH_TEMPORARY_ARENA(arena, write_pictures(report, name, open, argument, arena));
     return YK_OK;

@@ -84,8 +84,8 @@ static double mean_of(const struct yk_run_report *report, int32_t rank, int32_t 
     int32_t counted = 0;
     for (int32_t i = from; i < to; i++) {
         const double seconds = seconds_of(&report->steps[i], rank);
-        sum += yk_plot_can_show(seconds) ? seconds : 0;
-        counted += yk_plot_can_show(seconds) ? 1 : 0;
+        sum += yk_plot_can_show_value(seconds) ? seconds : 0;
+        counted += yk_plot_can_show_value(seconds) ? 1 : 0;
     }
     return counted > 0 ? sum / counted : NAN;
 }
@@ -131,10 +131,10 @@ static void find_range(struct picture *picture)
     struct yk_plot_range *y = &picture->plot.y;
     for (int32_t r = 0; r < picture->count; r++) {
         for (int32_t i = 0; i < report->step_count; i++) {
-            yk_plot_range_include(y, seconds_of(&report->steps[i], r));
+            yk_plot_range_include_value(y, seconds_of(&report->steps[i], r));
         }
         for (int32_t n = -1; n < report->rebalancing_count; n++) {
-            yk_plot_range_include(y, predicted_of(picture, r, n));
+            yk_plot_range_include_value(y, predicted_of(picture, r, n));
         }
     }
     y->high = y->high > 0 ? y->high * 1.06 : 1;
@@ -325,7 +325,7 @@ static yk_status add(const void *subject, struct yk_text *out)
         yk_text_add(out, "</div>\n");
     }
     yk_text_add(out, "</div>\n");
-    yk_run_curves_add_stride_note(stride_of(page->report), out);
+    yk_run_curves_add_csv_stride_note(stride_of(page->report), out);
     return YK_OK;
 }
 

@@ -24,7 +24,7 @@ static yk_status sum_trace(const struct yk_trace *trace, bool measured, struct y
 {
     struct yk_trace_breakdown *sums = NULL;
     if (!trace) {
-        const struct yk_trace_breakdown *first = yk_run_ranks_times(ranks, 0, measured);
+        const struct yk_trace_breakdown *first = yk_run_ranks_get_times(ranks, 0, measured);
         *out_step_s = ranks->count > 0 ? first->compute_s + first->exposed_s + first->idle_s : NAN;
         return YK_OK;
     }
@@ -32,7 +32,7 @@ static yk_status sum_trace(const struct yk_trace *trace, bool measured, struct y
     YK_TRY_NEW(arena, sums, (int64_t)yk_trace_rank_count(trace) + 1);
     YK_TRY(yk_trace_breakdown_compute(trace, *out_step_s, sums));
     for (int32_t r = 0; r < yk_trace_rank_count(trace); r++) {
-        *yk_run_ranks_times(ranks, r, measured) = (struct yk_trace_breakdown){
+        *yk_run_ranks_get_times(ranks, r, measured) = (struct yk_trace_breakdown){
             .compute_s = to_nanoseconds(sums[r].compute_s),
             .exposed_s = to_nanoseconds(sums[r].exposed_s),
             .idle_s = to_nanoseconds(sums[r].idle_s),
@@ -53,19 +53,20 @@ static yk_status begin(const struct yk_run_report *report, struct yk_arena *aren
     }
     YK_TRY_NEW(arena, out->ranks, (int64_t)out->count + 1);
     for (int32_t r = 0; r < out->count; r++) {
-        out->ranks[r] = r < report->rank_count ? report->ranks[r] : yk_run_summary_unknown_rank();
+        out->ranks[r] =
+            r < report->rank_count ? report->ranks[r] : yk_run_summary_make_unknown_rank();
     }
     return YK_OK;
 }
 
 static yk_status name_rank(const struct yk_run_report *report, int32_t rank, struct yk_arena *arena,
-                           struct yk_run_rank *out)
+                           struct yk_run_rank_summary *out)
 {
     const struct yk_trace *traces[TRACES] = {report->measured, report->predicted};
     char text[24];
     for (int t = 0; t < TRACES && !out->device; t++) {
         if (traces[t] && rank < yk_trace_rank_count(traces[t])) {
-            out->device = yk_trace_rank_name(traces[t], rank);
+            out->device = yk_trace_rank_device_name(traces[t], rank);
         }
     }
     if (!out->device) {
@@ -95,7 +96,7 @@ int32_t yk_run_ranks_find_slowest(const struct yk_run_ranks *ranks)
     int32_t slowest = -1;
     double max_s = 0;
     for (int32_t r = 0; r < ranks->count; r++) {
-        const double compute_s = yk_run_ranks_times(ranks, r, measured)->compute_s;
+        const double compute_s = yk_run_ranks_get_times(ranks, r, measured)->compute_s;
         if (compute_s > max_s) {
             slowest = r;
             max_s = compute_s;

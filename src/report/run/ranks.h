@@ -11,7 +11,7 @@
 #include "report/run/report.h"
 
 struct yk_run_ranks {
-    struct yk_run_rank *ranks; /* (count) ranks, whose member `device` is never NULL */
+    struct yk_run_rank_summary *ranks; /* (count) ranks, whose member `device` is never NULL */
     int32_t count;
     double predicted_step_s; /* length of the step: the sum of a rank's times in struct
                                 yk_trace_breakdown; NAN means: unknown */
@@ -22,8 +22,8 @@ yk_status yk_run_ranks_make(const struct yk_run_report *report, struct yk_arena 
                             struct yk_run_ranks *out) YK_MUST_USE;
 
 /* Returns the measured times of the rank if `measured`, otherwise the predicted times. */
-static inline struct yk_trace_breakdown *yk_run_ranks_times(const struct yk_run_ranks *ranks,
-                                                            int32_t rank, bool measured)
+static inline struct yk_trace_breakdown *yk_run_ranks_get_times(const struct yk_run_ranks *ranks,
+                                                                int32_t rank, bool measured)
 {
     return measured ? &ranks->ranks[rank].measured : &ranks->ranks[rank].predicted;
 }
@@ -52,7 +52,7 @@ yk_status yk_run_ranks_find_op_differences(const struct yk_run_report *report, i
 /* Appends sentences that say how the time of a step is spent and how much this differs from the
  * prediction. The text is plain, with one or two sentences per line. Appends nothing if no times
  * are known. */
-void yk_run_describe_time(const struct yk_run_report *report, const struct yk_run_ranks *ranks,
-                          struct yk_text *out);
+void yk_run_describe_step_time(const struct yk_run_report *report, const struct yk_run_ranks *ranks,
+                               struct yk_text *out);
 
 #endif

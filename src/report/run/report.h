@@ -82,10 +82,10 @@ struct yk_run_report {
     double measured_high_s; /* 90th percentile of the step times */
     const struct yk_trace *predicted; /* the predicted step; NULL means: none */
     const struct yk_trace *measured;  /* the last step, which starts at 0; NULL means: none */
-    const struct yk_run_rank *ranks;  /* the ranks at the end of the run */
+    const struct yk_run_rank_summary *ranks; /* the ranks at the end of the run */
     int32_t rank_count;
-    const struct yk_run_rank *first_ranks; /* the ranks before the first rebalancing; NULL means:
-                                              equal to `ranks` */
+    const struct yk_run_rank_summary *first_ranks; /* the ranks before the first rebalancing; NULL
+                                              means: equal to `ranks` */
     int32_t first_rank_count;
     const struct yk_counter_run_data *counters; /* device counters; NULL means: none were read */
     const struct yk_run_report_memory *memory;
@@ -97,8 +97,9 @@ struct yk_run_report {
 yk_status yk_run_page_write(const struct yk_run_report *report, struct yk_text *out) YK_MUST_USE;
 
 /* Writes the picture with the name `name` ("loss", "ranks", "lanes", "counters" or "memory"), or
- * all pictures if `name` is NULL; see yk_chart_write_svg(). */
+ * all pictures if `name` is NULL; see yk_chart_write_pictures(). */
 yk_status yk_run_page_write_pictures(const struct yk_run_report *report, const char *name,
-                                     yk_chart_open_picture open, void *argument) YK_MUST_USE;
+                                     yk_chart_picture_text_function open,
+                                     void *argument) YK_MUST_USE;
 
 #endif

@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct yk_run_rank {
+struct yk_run_rank_summary {
     const char *device;                  /* name of the device; NULL means: unknown */
     double share;                        /* number of samples of the batch that the rank takes */
     struct yk_trace_breakdown predicted; /* predicted times in one step */
@@ -32,23 +32,23 @@ struct yk_run_rank {
 };
 
 /* Returns a rank whose members are all unknown. */
-struct yk_run_rank yk_run_summary_unknown_rank(void);
+struct yk_run_rank_summary yk_run_summary_make_unknown_rank(void);
 
 struct yk_run_summary {
     double peak_bytes; /* peak memory of the device if it has its own memory, otherwise of the
                           process */
     double predicted_step_s;
-    struct yk_run_rank *ranks;
+    struct yk_run_rank_summary *ranks;
     int32_t rank_count;
 };
 
 /* Writes the JSON array that is the value of "ranks". */
-void yk_run_summary_write_ranks(const struct yk_run_rank *ranks, int32_t count,
-                                struct yk_text *out);
+void yk_run_summary_write_ranks_json(const struct yk_run_rank_summary *ranks, int32_t count,
+                                     struct yk_text *out);
 
 /* Reads a summary.json. `source` is the name of the file, for error messages. The result lives in
  * the arena. */
-yk_status yk_run_summary_read(const char *text, size_t length, const char *source,
-                              struct yk_arena *arena, struct yk_run_summary *out) YK_MUST_USE;
+yk_status yk_run_summary_parse(const char *text, size_t length, const char *source,
+                               struct yk_arena *arena, struct yk_run_summary *out) YK_MUST_USE;
 
 #endif

@@ -128,14 +128,14 @@ static yk_status add_ranks(const void *subject, struct yk_text *out)
     }
     yk_text_add(out, "</tr></thead>\n<tbody>\n");
     for (int32_t r = 0; r < ranks->count; r++) {
-        const struct yk_run_rank *rank = &ranks->ranks[r];
+        const struct yk_run_rank_summary *rank = &ranks->ranks[r];
         const double times[][2] = {
             {rank->predicted.compute_s, rank->measured.compute_s},
             {rank->predicted.exposed_s, rank->measured.exposed_s},
             {rank->predicted.idle_s, rank->measured.idle_s},
         };
         yk_text_addf(out, "<tr><th scope=\"row\"><span class=\"rank\">%d", (int)r);
-        yk_page_add_escaped_text("</span>", rank->device, "</th>", out);
+        yk_page_add_escaped_text_between("</span>", rank->device, "</th>", out);
         yk_page_add_cell(isfinite(rank->share) ? YK_LABEL_NUMBER(rank->share) : NOTHING, out);
         for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
             add_comparison(times[i][0], times[i][1], YK_UNIT_SECONDS, out);
@@ -160,7 +160,7 @@ static yk_status write_ranks_csv(const void *subject, struct yk_text *out)
                      "predicted_exposed_s,measured_exposed_s,predicted_idle_s,measured_idle_s,"
                      "predicted_bytes,measured_bytes,limit_bytes\n");
     for (int32_t r = 0; r < ranks->count; r++) {
-        const struct yk_run_rank *rank = &ranks->ranks[r];
+        const struct yk_run_rank_summary *rank = &ranks->ranks[r];
         const double times[] = {rank->predicted.compute_s, rank->measured.compute_s,
                                 rank->predicted.exposed_s, rank->measured.exposed_s,
                                 rank->predicted.idle_s,    rank->measured.idle_s};
@@ -204,10 +204,10 @@ static yk_status add_differences(const void *subject, struct yk_text *out)
     for (int32_t i = 0; i < page->difference_count; i++) {
         const struct yk_run_op_difference *difference = &page->differences[i];
         yk_text_addf(out, "<tr><th scope=\"row\"><i class=\"op-%s\" aria-hidden=\"true\"></i>",
-                     yk_op_style_name(yk_op_style_find(difference->op)));
+                     yk_op_style_name(yk_op_style_find_by_op_name(difference->op)));
         yk_text_add_xml_escaped(out, difference->op);
-        yk_page_add_escaped_text("</th><td class=\"left\">", ranks->ranks[difference->rank].device,
-                                 "</td>", out);
+        yk_page_add_escaped_text_between("</th><td class=\"left\">",
+                                         ranks->ranks[difference->rank].device, "</td>", out);
         add_comparison(difference->predicted_s, difference->measured_s, YK_UNIT_SECONDS, out);
         yk_text_add(out, "</tr>\n");
     }
@@ -259,14 +259,14 @@ static yk_status add_options(const void *subject, struct yk_text *out)
     const struct yk_run_report *report = page->report;
     yk_text_add(out, "<div class=\"wide options\">\n<table>\n<tbody>\n");
     for (int32_t i = 0; i < report->option_count; i++) {
-        yk_page_begin_row(report->options[i].name, out);
+        yk_page_begin_named_row(report->options[i].name, out);
         yk_page_add_cell(report->options[i].value, out);
         yk_text_add(out, "</tr>\n");
     }
     yk_text_add(out, "</tbody>\n</table>\n</div>\n");
     if (report->checkpoint) {
-        yk_page_add_escaped_text("<p class=\"note\">Newest checkpoint: ", report->checkpoint,
-                                 "</p>\n", out);
+        yk_page_add_escaped_text_between(
+            "<p class=\"note\">Newest checkpoint: ", report->checkpoint, "</p>\n", out);
     }
     return YK_OK;
 }
@@ -287,8 +287,8 @@ const struct yk_chart yk_run_chart_options = {
 static yk_status add_sample(const void *subject, struct yk_text *out)
 {
     const struct yk_run_page_data *page = subject;
-    yk_page_add_escaped_text("<pre class=\"sample\" tabindex=\"0\">", page->report->sample,
-                             "</pre>\n", out);
+    yk_page_add_escaped_text_between("<pre class=\"sample\" tabindex=\"0\">", page->report->sample,
+                                     "</pre>\n", out);
     return YK_OK;
 }
 

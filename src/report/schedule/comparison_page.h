@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-struct yk_comparison_page_row {
+struct yk_schedule_comparison_page_row {
     const char *name;
     const char *const *cells;     /* (column_count) texts of the cells */
     const char *remark;           /* a sentence about the row; NULL means: none */
@@ -22,19 +22,19 @@ struct yk_comparison_page_row {
                              colour; NULL means: the number is the task's group */
 };
 
-struct yk_comparison_page {
+struct yk_schedule_comparison_page {
     const char *title;
     const char *lead;           /* the sentence under the title */
     const char *const *columns; /* (column_count) titles; the column of names has no title */
     int32_t column_count;
-    const struct yk_comparison_page_row *rows;
+    const struct yk_schedule_comparison_page_row *rows;
     int32_t row_count;
     int32_t winner;           /* index of the row that is highlighted; -1 means: none */
     const char *const *notes; /* (note_count) sentences */
     int32_t note_count;
 };
 
-yk_status yk_comparison_page_write(const struct yk_comparison_page *page,
-                                   struct yk_text *out) YK_MUST_USE;
+yk_status yk_schedule_comparison_page_write(const struct yk_schedule_comparison_page *page,
+                                            struct yk_text *out) YK_MUST_USE;
 
 #endif

@@ -10,7 +10,7 @@ void yk_schedule_describe_graph_size(const struct yk_graph *graph, struct yk_tex
                  yk_text_plural_suffix(graph->device_count));
 }
 
-void yk_schedule_describe_gap(const struct yk_schedule_report *report, struct yk_text *out)
+void yk_schedule_describe_makespan_gap(const struct yk_schedule_report *report, struct yk_text *out)
 {
     const double makespan = (double)report->schedule->makespan;
     const double bound = (double)report->lower_bound;
@@ -35,8 +35,8 @@ static void add_data(const struct yk_schedule *schedule, int32_t task,
                  same ? "finishes" : "arrives", YK_LABEL_GRAPH_TIME(graph, wait->arrival));
 }
 
-void yk_schedule_describe_wait(const struct yk_schedule *schedule, int32_t task,
-                               const struct yk_task_wait *wait, struct yk_text *out)
+void yk_schedule_describe_task_wait(const struct yk_schedule *schedule, int32_t task,
+                                    const struct yk_task_wait *wait, struct yk_text *out)
 {
     const struct yk_graph *graph = schedule->graph;
     const char *device = graph->devices[schedule->devices[task]].name;

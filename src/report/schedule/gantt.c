@@ -68,8 +68,8 @@ static yk_status make_links(const struct yk_schedule *schedule, struct yk_arena 
 }
 
 yk_status yk_gantt_make_time_chart(struct yk_schedule *schedule,
-                                   const struct yk_gantt_options *options, struct yk_arena *arena,
-                                   struct yk_time_chart *out)
+                                   const struct yk_gantt_time_chart_options *options,
+                                   struct yk_arena *arena, struct yk_time_chart *out)
 {
     const struct yk_graph *graph = schedule->graph;
     const double makespan = yk_graph_ticks_to_time(graph, schedule->makespan);

@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-struct yk_gantt_options {
+struct yk_gantt_time_chart_options {
     const char *title;
     int64_t lower_bound;  /* lower bound of the makespan, in ticks; 0 means: no mark */
     const int32_t *kinds; /* (tasks) a number for each task; tasks with equal numbers have the same
@@ -21,8 +21,8 @@ struct yk_gantt_options {
 
 /* Makes a time chart of the schedule. It lives in the arena. */
 yk_status yk_gantt_make_time_chart(struct yk_schedule *schedule,
-                                   const struct yk_gantt_options *options, struct yk_arena *arena,
-                                   struct yk_time_chart *out) YK_MUST_USE;
+                                   const struct yk_gantt_time_chart_options *options,
+                                   struct yk_arena *arena, struct yk_time_chart *out) YK_MUST_USE;
 
 /* Writes the chart as text of at most `width` columns, with terminal colour codes if `colour`,
  * otherwise with tasks in brackets. Control characters in names become question marks. */

@@ -232,7 +232,7 @@ static int tick_column(const struct axis *axis, int tick)
  * would end before the label does. */
 static int tick_label(const struct axis *axis, int tick, char out[YK_NUMBER_BUFFER_SIZE])
 {
-    yk_label_number(tick * axis->step, out);
+    yk_label_format_number(tick * axis->step, out);
     const int column = tick_column(axis, tick);
     const int latest = axis->columns - (int)strlen(out);
     return column < latest ? column : latest;
@@ -261,7 +261,7 @@ static struct axis choose_axis(double makespan, int columns)
         return axis;
     }
     for (int parts = columns / 8 + 1; parts >= 1; parts--) {
-        axis.step = yk_label_axis_step(makespan, parts);
+        axis.step = yk_label_choose_axis_step(makespan, parts);
         axis.last = (int)floor(makespan / axis.step + 1e-9);
         if (labels_fit(&axis)) {
             return axis;

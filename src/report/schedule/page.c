@@ -4,7 +4,7 @@
 #include "report/label.h"
 #include "report/schedule/gantt.h"
 #include "report/schedule/report.h"
-#include "report/web.h"
+#include "report/web_files.h"
 #include "sched/schedule.h"
 
 #include <stdio.h>
@@ -93,8 +93,8 @@ static void add_task(const struct yk_schedule *schedule, int32_t task,
                      const struct yk_task_wait *wait, struct yk_json_writer *json)
 {
     struct yk_text why = {0};
-    yk_schedule_describe_wait(schedule, task, wait, &why);
-    yk_json_write_begin_object_on_line(json, 0);
+    yk_schedule_describe_task_wait(schedule, task, wait, &why);
+    yk_json_write_begin_object_on_new_line(json, 0);
     yk_json_write_string(json, "name", schedule->graph->tasks[task].name);
     yk_json_write_string(json, "why", yk_text_chars(&why));
     yk_json_write_integer(json, "after", wait->task);
@@ -136,7 +136,7 @@ static yk_status add_data(struct yk_schedule *schedule, const struct yk_time_cha
     const bool detailed = is_detailed(schedule->graph);
     struct yk_json_writer json = {.text = out};
     yk_text_add(out, "<script type=\"application/json\" id=\"schedule\">");
-    yk_json_write_begin_object_on_line(&json, 0);
+    yk_json_write_begin_object_on_new_line(&json, 0);
     add_device_names(schedule->graph, &json);
     add_bars(chart, detailed, &json);
     if (detailed) {
@@ -153,7 +153,7 @@ static void add_head(const struct yk_schedule_report *report, struct yk_text *ou
     struct yk_text lead = {0};
     yk_schedule_describe_graph_size(report->schedule->graph, &lead);
     yk_text_add(&lead, ": ");
-    yk_schedule_describe_gap(report, &lead);
+    yk_schedule_describe_makespan_gap(report, &lead);
     out->failed |= lead.failed;
     yk_page_begin(report->source, yk_text_chars(&lead), styles, out);
     yk_text_free(&lead);
@@ -182,7 +182,7 @@ static yk_status add_chart(const struct yk_schedule_report *report, struct yk_ar
 {
     struct yk_schedule *schedule = report->schedule;
     struct yk_time_chart chart;
-    const struct yk_gantt_options options = {
+    const struct yk_gantt_time_chart_options options = {
         .title = "Tasks of every device over time",
         .lower_bound = report->lower_bound,
         .kinds = report->kinds,
@@ -206,7 +206,7 @@ static void add_device(const struct yk_schedule *schedule, int32_t device,
     const struct yk_graph *graph = schedule->graph;
     const int64_t limit_bytes = graph->devices[device].memory_bytes;
     const char *share = YK_LABEL_PERCENT((double)stats->busy, (double)schedule->makespan);
-    yk_page_begin_row(graph->devices[device].name, out);
+    yk_page_begin_named_row(graph->devices[device].name, out);
     yk_page_add_cell(YK_LABEL_COUNT(stats->tasks), out);
     yk_page_add_cell(YK_LABEL_GRAPH_TIME(graph, stats->busy), out);
     yk_text_addf(out, "<td><span class=\"meter\" style=\"--part:%s\"></span>%s</td>", share, share);

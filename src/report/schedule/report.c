@@ -1,7 +1,7 @@
 #include "report/schedule/report.h"
 
 #include "base/json_write.h"
-#include "base/table.h"
+#include "base/text_table.h"
 #include "base/units.h"
 #include "report/label.h"
 #include "report/schedule/gantt.h"
@@ -28,7 +28,7 @@ yk_status yk_schedule_report_compute_device_stats(const struct yk_schedule *sche
     if (graph->limited) {
         int64_t *peaks = NULL;
         YK_TRY_NEW(arena, peaks, graph->device_count);
-        YK_TRY(yk_schedule_memory_peaks(schedule, peaks));
+        YK_TRY(yk_schedule_compute_memory_peaks(schedule, peaks));
         for (int32_t p = 0; p < graph->device_count; p++) {
             stats[p].peak_bytes = peaks[p];
         }
@@ -47,38 +47,40 @@ static void add_headline(const struct yk_schedule_report *report, struct yk_text
         yk_text_addf(out, ", lower bound %s", YK_LABEL_GRAPH_TIME(graph, report->lower_bound));
     }
     yk_text_add(out, ": ");
-    yk_schedule_describe_gap(report, out);
+    yk_schedule_describe_makespan_gap(report, out);
     yk_text_add(out, "\n\n");
 }
 
-static void add_device(struct yk_table *table, const struct yk_schedule *schedule, int32_t device,
-                       const struct yk_schedule_device_stats *stats)
+static void add_device(struct yk_text_table *table, const struct yk_schedule *schedule,
+                       int32_t device, const struct yk_schedule_device_stats *stats)
 {
     const struct yk_graph *graph = schedule->graph;
     const int64_t limit_bytes = graph->devices[device].memory_bytes;
-    yk_table_add_cell(table, "%s", graph->devices[device].name);
-    yk_table_add_cell(table, "%s", YK_LABEL_COUNT(stats->tasks));
-    yk_table_add_cell(table, "%s", YK_LABEL_GRAPH_TIME(graph, stats->busy));
-    yk_table_add_cell(table, "%s",
-                      YK_LABEL_PERCENT((double)stats->busy, (double)schedule->makespan));
-    yk_table_add_cell(table, "%s", YK_LABEL_GRAPH_TIME(graph, schedule->makespan - stats->busy));
+    yk_text_table_add_cell(table, "%s", graph->devices[device].name);
+    yk_text_table_add_cell(table, "%s", YK_LABEL_COUNT(stats->tasks));
+    yk_text_table_add_cell(table, "%s", YK_LABEL_GRAPH_TIME(graph, stats->busy));
+    yk_text_table_add_cell(table, "%s",
+                           YK_LABEL_PERCENT((double)stats->busy, (double)schedule->makespan));
+    yk_text_table_add_cell(table, "%s",
+                           YK_LABEL_GRAPH_TIME(graph, schedule->makespan - stats->busy));
     if (graph->limited) {
-        yk_table_add_cell(table, "%s",
-                          YK_UNITS_FORMAT_TEMPORARY((double)stats->peak_bytes, YK_UNIT_BYTES));
-        yk_table_add_cell(table, "%s",
-                          limit_bytes == YK_GRAPH_UNLIMITED_MEMORY
-                              ? "none"
-                              : YK_UNITS_FORMAT_TEMPORARY((double)limit_bytes, YK_UNIT_BYTES));
+        yk_text_table_add_cell(table, "%s",
+                               YK_UNITS_FORMAT_TEMPORARY((double)stats->peak_bytes, YK_UNIT_BYTES));
+        yk_text_table_add_cell(table, "%s",
+                               limit_bytes == YK_GRAPH_UNLIMITED_MEMORY
+                                   ? "none"
+                                   : YK_UNITS_FORMAT_TEMPORARY((double)limit_bytes, YK_UNIT_BYTES));
     }
 }
 
 static yk_status write_summary(const struct yk_schedule_report *report, struct yk_arena *arena,
                                struct yk_text *out)
 {
-    static const struct yk_table_column columns[] = {
-        {"device", YK_TABLE_LEFT}, {"tasks", YK_TABLE_RIGHT}, {"busy", YK_TABLE_RIGHT},
-        {"share", YK_TABLE_RIGHT}, {"idle", YK_TABLE_RIGHT},  {"peak memory", YK_TABLE_RIGHT},
-        {"limit", YK_TABLE_RIGHT},
+    static const struct yk_text_table_column columns[] = {
+        {"device", YK_TEXT_TABLE_LEFT}, {"tasks", YK_TEXT_TABLE_RIGHT},
+        {"busy", YK_TEXT_TABLE_RIGHT},  {"share", YK_TEXT_TABLE_RIGHT},
+        {"idle", YK_TEXT_TABLE_RIGHT},  {"peak memory", YK_TEXT_TABLE_RIGHT},
+        {"limit", YK_TEXT_TABLE_RIGHT},
     };
     enum {
         WITH_MEMORY = sizeof columns / sizeof *columns,
@@ -86,14 +88,14 @@ static yk_status write_summary(const struct yk_schedule_report *report, struct y
     };
     const struct yk_graph *graph = report->schedule->graph;
     struct yk_schedule_device_stats *stats = NULL;
-    struct yk_table *table = NULL;
+    struct yk_text_table *table = NULL;
     YK_TRY(yk_schedule_report_compute_device_stats(report->schedule, arena, &stats));
     add_headline(report, out);
-    YK_TRY(yk_table_create(columns, graph->limited ? WITH_MEMORY : NO_MEMORY, &table));
+    YK_TRY(yk_text_table_create(columns, graph->limited ? WITH_MEMORY : NO_MEMORY, &table));
     for (int32_t p = 0; p < graph->device_count; p++) {
         add_device(table, report->schedule, p, &stats[p]);
     }
-    return yk_table_write_and_destroy(table, out);
+    return yk_text_table_write_and_destroy(table, out);
 }
 
 yk_status yk_schedule_report_write_summary(const struct yk_schedule_report *report,
@@ -207,7 +209,7 @@ yk_status yk_schedule_report_write_chrome_trace(const struct yk_schedule_report 
 {
     struct yk_trace *trace = NULL;
     YK_TRY(yk_schedule_report_make_trace(report, &trace));
-    const yk_status status = yk_chrome_trace_write(trace, out);
+    const yk_status status = yk_chrome_trace_write_json(trace, out);
     yk_trace_destroy(trace);
     return status;
 }
@@ -217,7 +219,8 @@ yk_status yk_schedule_report_write_chrome_trace(const struct yk_schedule_report 
 static yk_status draw(const struct yk_schedule_report *report, struct yk_arena *arena,
                       struct yk_text *out)
 {
-    struct yk_gantt_options options = {.lower_bound = report->lower_bound, .kinds = report->kinds};
+    struct yk_gantt_time_chart_options options = {.lower_bound = report->lower_bound,
+                                                  .kinds = report->kinds};
     struct yk_text title = {0};
     struct yk_time_chart chart;
     yk_text_addf(&title, "%s, scheduled by %s", report->source, report->algorithm);

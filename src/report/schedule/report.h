@@ -60,10 +60,11 @@ void yk_schedule_describe_graph_size(const struct yk_graph *graph, struct yk_tex
 
 /* Adds how far the makespan is from the lower bound: "at most 19.4% longer than the shortest
  * possible". */
-void yk_schedule_describe_gap(const struct yk_schedule_report *report, struct yk_text *out);
+void yk_schedule_describe_makespan_gap(const struct yk_schedule_report *report,
+                                       struct yk_text *out);
 
 /* Adds why `task` does not start earlier: "waits for data of 4 from P2, which arrives at 27". */
-void yk_schedule_describe_wait(const struct yk_schedule *schedule, int32_t task,
-                               const struct yk_task_wait *wait, struct yk_text *out);
+void yk_schedule_describe_task_wait(const struct yk_schedule *schedule, int32_t task,
+                                    const struct yk_task_wait *wait, struct yk_text *out);
 
 #endif

@@ -117,8 +117,8 @@ yk_status yk_dual_prices_search(const struct yk_graph *graph, struct yk_arena *a
     return YK_OK;
 }
 
-yk_dual_priced_ticks yk_dual_prices_cheapest_cost(const struct yk_dual_prices *prices,
-                                                  const struct yk_graph *graph, int32_t task)
+yk_dual_priced_ticks yk_dual_prices_min_task_price(const struct yk_dual_prices *prices,
+                                                   const struct yk_graph *graph, int32_t task)
 {
     yk_dual_priced_ticks min = -1;
     for (int32_t p = 0; p < graph->device_count; p++) {

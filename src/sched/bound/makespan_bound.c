@@ -42,7 +42,7 @@ static int64_t work_of_windows(const struct yk_dual_prices *prices,
             sum += priced[k];
             const int64_t outside = before + windows[k].after;
             if (sum > (yk_dual_priced_ticks)(best - outside) * prices->sum) {
-                best = outside + yk_dual_prices_to_ticks(prices, sum);
+                best = outside + yk_dual_prices_work_to_ticks(prices, sum);
             }
         }
     }
@@ -54,10 +54,10 @@ static int64_t work_at_prices(const struct yk_dual_prices *prices, const struct 
 {
     yk_dual_priced_ticks sum = 0;
     for (int32_t k = 0; k < graph->task_count; k++) {
-        priced[k] = yk_dual_prices_cheapest_cost(prices, graph, windows[k].task);
+        priced[k] = yk_dual_prices_min_task_price(prices, graph, windows[k].task);
         sum += priced[k];
     }
-    const int64_t of_all = yk_dual_prices_to_ticks(prices, sum);
+    const int64_t of_all = yk_dual_prices_work_to_ticks(prices, sum);
     const int64_t of_windows = graph->task_count <= MAX_WINDOW_TASKS
                                    ? work_of_windows(prices, priced, windows, graph->task_count)
                                    : 0;
@@ -80,7 +80,7 @@ static yk_status bound_work(const struct yk_graph *graph, struct yk_arena *arena
     return YK_OK;
 }
 
-int64_t yk_makespan_bound_granularity(const struct yk_graph *graph)
+int64_t yk_makespan_bound_gcd_of_costs(const struct yk_graph *graph)
 {
     const int64_t cells = (int64_t)graph->task_count * graph->device_count;
     int64_t granularity = 0;
@@ -131,7 +131,7 @@ static yk_status compute(const struct yk_graph *graph, struct yk_arena *arena, i
     YK_TRY_NEW(arena, windows, graph->task_count);
     const int64_t path = longest_path(graph, &paths, windows);
     YK_TRY(bound_work(graph, arena, windows, &work));
-    const int64_t granularity = yk_makespan_bound_granularity(graph);
+    const int64_t granularity = yk_makespan_bound_gcd_of_costs(graph);
     const int64_t bound = path > work ? path : work;
     *out = (bound + granularity - 1) / granularity * granularity;
     return YK_OK;

@@ -19,7 +19,7 @@ yk_status yk_makespan_bound_compute(const struct yk_graph *graph, int64_t *out) 
 
 /* Returns the greatest common divisor of all costs of tasks and edges. There is an optimal schedule
  * whose makespan is a multiple of it. Returns 1 if the time of an edge depends on the link. */
-int64_t yk_makespan_bound_granularity(const struct yk_graph *graph);
+int64_t yk_makespan_bound_gcd_of_costs(const struct yk_graph *graph);
 
 /* Lower bounds of the time up to the finish of each task, and of the time after the finish. */
 struct yk_path_bounds {
@@ -56,13 +56,13 @@ yk_status yk_dual_prices_search(const struct yk_graph *graph, struct yk_arena *a
                                 struct yk_dual_prices *out) YK_MUST_USE;
 
 /* Returns the price of a task on the device where it is cheapest. */
-yk_dual_priced_ticks yk_dual_prices_cheapest_cost(const struct yk_dual_prices *prices,
-                                                  const struct yk_graph *graph, int32_t task);
+yk_dual_priced_ticks yk_dual_prices_min_task_price(const struct yk_dual_prices *prices,
+                                                   const struct yk_graph *graph, int32_t task);
 
 /* Returns the minimum time for this priced work, in ticks: the work divided by the sum of the
  * prices, rounded up. */
-static inline int64_t yk_dual_prices_to_ticks(const struct yk_dual_prices *prices,
-                                              yk_dual_priced_ticks sum)
+static inline int64_t yk_dual_prices_work_to_ticks(const struct yk_dual_prices *prices,
+                                                   yk_dual_priced_ticks sum)
 {
     return (int64_t)((sum + prices->sum - 1) / prices->sum);
 }

@@ -17,7 +17,7 @@ static struct yk_schedule_slot choose_with_penalty(struct yk_schedule_builder *b
 {
     const double penalty = *(const double *)state; /* set by run_heft_with_penalty() */
     const struct yk_graph *graph = builder->graph;
-    const int64_t *ready = yk_schedule_builder_ready_times(builder, task);
+    const int64_t *ready = yk_schedule_builder_compute_ready_times(builder, task);
     struct yk_schedule_slot best = {YK_SCHEDULE_NO_DEVICE, 0, 0};
     double min = INFINITY;
     for (int32_t p = 0; p < graph->device_count; p++) {
@@ -29,7 +29,7 @@ static struct yk_schedule_slot choose_with_penalty(struct yk_schedule_builder *b
             continue;
         }
         const struct yk_schedule_slot slot =
-            yk_schedule_builder_slot_on_device(builder, task, p, ready[p]);
+            yk_schedule_builder_find_slot_on_device(builder, task, p, ready[p]);
         if ((double)slot.finish + extra < min) {
             min = (double)slot.finish + extra;
             best = slot;
@@ -66,7 +66,7 @@ struct contest {
  * That a schedule does not fit is no failure here. */
 static yk_status consider(struct contest *contest, yk_status status)
 {
-    YK_IF_OK(yk_schedule_memory_check(contest->trial));
+    YK_IF_OK(yk_schedule_check_memory_limits(contest->trial));
     if (status == YK_OK &&
         (!contest->found || contest->trial->makespan < contest->best->makespan)) {
         yk_schedule_copy(contest->trial, contest->best);

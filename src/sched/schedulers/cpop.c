@@ -61,8 +61,8 @@ static yk_status prepare(struct yk_schedule_builder *builder, int64_t *prioritie
     YK_TRY_NEW(builder->arena, sums, graph->device_count);
     YK_TRY_NEW(builder->arena, path, 1);
     YK_TRY_NEW(builder->arena, path->contains, graph->task_count);
-    yk_task_rank_upward(graph, false, upward);
-    yk_task_rank_downward(graph, priorities);
+    yk_task_rank_compute_upward(graph, false, upward);
+    yk_task_rank_compute_downward(graph, priorities);
     for (int32_t i = 0; i < graph->task_count; i++) {
         priorities[i] += upward[i];
     }
@@ -77,10 +77,11 @@ static struct yk_schedule_slot choose(struct yk_schedule_builder *builder, void 
     const struct path *path = state;
     if (path->contains[task] && path->device != YK_SCHEDULE_NO_DEVICE &&
         yk_schedule_builder_allows_device(builder, task, path->device)) {
-        const int64_t *ready = yk_schedule_builder_ready_times(builder, task);
-        return yk_schedule_builder_slot_on_device(builder, task, path->device, ready[path->device]);
+        const int64_t *ready = yk_schedule_builder_compute_ready_times(builder, task);
+        return yk_schedule_builder_find_slot_on_device(builder, task, path->device,
+                                                       ready[path->device]);
     }
-    return yk_schedule_builder_earliest_slot(builder, task);
+    return yk_schedule_builder_find_earliest_slot(builder, task);
 }
 
 static const struct yk_list_scheduler_rule rule = {.prepare = prepare, .choose = choose};

@@ -56,7 +56,7 @@ static yk_status keep(struct search *search)
     const struct yk_schedule *found = &search->partial->schedule;
     const int64_t makespan = yk_partial_schedule_makespan(search->partial);
     const int64_t lower_bound = search->best->lower_bound;
-    const yk_status status = yk_schedule_memory_check(found);
+    const yk_status status = yk_schedule_check_memory_limits(found);
     if (status == YK_OK) {
         yk_schedule_copy(found, search->best);
         search->best->makespan = makespan;
@@ -79,7 +79,7 @@ static bool budget_is_over(struct search *search)
         const double left = (search->partial->deadline_s - now_s) / search->options->budget_s;
         search->options->progress(search->options->progress_user, "branch and bound", 0.5 - left);
     }
-    return now_s >= search->partial->deadline_s || yk_scheduler_is_stopped(search->options);
+    return now_s >= search->partial->deadline_s || yk_scheduler_stop_requested(search->options);
 }
 
 /* Follows every branch from here; `bound` holds for all of them. */
@@ -94,7 +94,8 @@ static yk_status follow(struct search *search, int64_t bound)
         calloc((size_t)left * (size_t)partial->graph->device_count, sizeof *steps);
     YK_TRY_ALLOCATED(steps);
     yk_status status = YK_OK;
-    const int32_t count = yk_partial_schedule_list_steps(partial, search->best->makespan, steps);
+    const int32_t count =
+        yk_partial_schedule_list_next_steps(partial, search->best->makespan, steps);
     if (partial->timed_out) {
         search->over = true;
         leave_open(search, bound);

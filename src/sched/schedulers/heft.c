@@ -9,7 +9,7 @@ static struct yk_schedule_slot choose(struct yk_schedule_builder *builder, void 
                                       int32_t task)
 {
     (void)state;
-    return yk_schedule_builder_earliest_slot(builder, task);
+    return yk_schedule_builder_find_earliest_slot(builder, task);
 }
 
 static const struct yk_list_scheduler_rule rule = {.choose = choose};

@@ -39,11 +39,11 @@ static yk_status make_orders(struct attempts *attempts)
     for (int32_t i = 0; i < ORDER_COUNT; i++) {
         YK_TRY_NEW(arena, attempts->orders[i], graph->task_count);
     }
-    yk_task_rank_upward(graph, false, ranks);
-    YK_TRY(yk_task_rank_priority_order(graph, ranks, arena, attempts->orders[0]));
-    yk_task_rank_upward(graph, true, ranks);
-    YK_TRY(yk_task_rank_priority_order(graph, ranks, arena, attempts->orders[1]));
-    return yk_task_rank_depth_first_order(graph, arena, attempts->orders[2]);
+    yk_task_rank_compute_upward(graph, false, ranks);
+    YK_TRY(yk_task_rank_order_by_priority(graph, ranks, arena, attempts->orders[0]));
+    yk_task_rank_compute_upward(graph, true, ranks);
+    YK_TRY(yk_task_rank_order_by_priority(graph, ranks, arena, attempts->orders[1]));
+    return yk_task_rank_order_depth_first(graph, arena, attempts->orders[2]);
 }
 
 struct packing {
@@ -70,8 +70,8 @@ static yk_status pack_groups(struct attempts *attempts)
     YK_TRY_NEW(arena, attempts->packed, graph->group_count);
     YK_TRY_NEW(arena, packings, graph->group_count);
     YK_TRY_NEW(arena, room, graph->device_count);
-    struct yk_group_devices groups;
-    YK_TRY(yk_group_devices_create(arena, graph, &groups));
+    struct yk_group_placement groups;
+    YK_TRY(yk_group_placement_create(arena, graph, &groups));
     for (int32_t g = 0; g < graph->group_count; g++) {
         packings[g] = (struct packing){graph->groups[g].resident_bytes, g, -1};
     }
@@ -90,7 +90,7 @@ static yk_status pack_groups(struct attempts *attempts)
         int64_t widest_room = 0;
         for (int32_t p = 0; packing->member >= 0 && p < graph->device_count; p++) {
             const int64_t left =
-                room[p] - yk_group_devices_added_bytes(&groups, packing->member, p);
+                room[p] - yk_group_placement_added_bytes(&groups, packing->member, p);
             if (yk_graph_task_can_run_on(graph, packing->member, p) &&
                 (widest == YK_SCHEDULE_NO_DEVICE || left > widest_room)) {
                 widest = p;
@@ -100,7 +100,7 @@ static yk_status pack_groups(struct attempts *attempts)
         attempts->packed[packing->group] = widest;
         if (widest != YK_SCHEDULE_NO_DEVICE) {
             room[widest] = widest_room;
-            yk_group_devices_add_task(&groups, packing->member, widest);
+            yk_group_placement_add_task(&groups, packing->member, widest);
         }
     }
     return YK_OK;
@@ -111,12 +111,12 @@ static struct yk_schedule_slot choose(struct attempts *attempts, const int32_t *
 {
     const int32_t group = attempts->builder->graph->tasks[task].group;
     if (!packed || group == YK_GRAPH_NO_GROUP || packed[group] == YK_SCHEDULE_NO_DEVICE) {
-        return yk_memory_aware_builder_earliest_slot(attempts->fit, task);
+        return yk_memory_aware_builder_find_slot(attempts->fit, task);
     }
-    const int64_t *ready = yk_schedule_builder_ready_times(attempts->builder, task);
+    const int64_t *ready = yk_schedule_builder_compute_ready_times(attempts->builder, task);
     struct yk_schedule_slot slot;
-    if (!yk_memory_aware_builder_slot_on_device(attempts->fit, task, packed[group],
-                                                ready[packed[group]], &slot)) {
+    if (!yk_memory_aware_builder_find_slot_on(attempts->fit, task, packed[group],
+                                              ready[packed[group]], &slot)) {
         slot.device = YK_SCHEDULE_NO_DEVICE;
     }
     return slot;
@@ -135,7 +135,7 @@ static yk_status attempt(struct attempts *attempts, const int32_t *order, const 
         yk_memory_aware_builder_place(attempts->fit, order[k], slot);
         yk_scheduler_report_progress(attempts->options, "heft-memory", k, n);
     }
-    yk_schedule_builder_set_makespan(attempts->builder);
+    yk_schedule_builder_compute_makespan(attempts->builder);
     const struct yk_schedule *schedule = attempts->builder->schedule;
     if (!attempts->found || schedule->makespan < attempts->best->makespan) {
         yk_schedule_copy(schedule, attempts->best);

@@ -15,14 +15,14 @@ static yk_status place_all(const struct yk_list_scheduler_rule *rule, const char
     if (rule->prepare) {
         YK_TRY(rule->prepare(builder, priorities, &state));
     } else {
-        yk_task_rank_upward(builder->graph, false, priorities);
+        yk_task_rank_compute_upward(builder->graph, false, priorities);
     }
-    YK_TRY(yk_task_rank_priority_order(builder->graph, priorities, builder->arena, order));
+    YK_TRY(yk_task_rank_order_by_priority(builder->graph, priorities, builder->arena, order));
     for (int32_t k = 0; k < n; k++) {
         yk_schedule_builder_place(builder, order[k], rule->choose(builder, state, order[k]));
         yk_scheduler_report_progress(options, name, k, n);
     }
-    yk_schedule_builder_set_makespan(builder);
+    yk_schedule_builder_compute_makespan(builder);
     return YK_OK;
 }
 

@@ -3,7 +3,7 @@
  * for each task. HEFT, CPOP, PEFT and lookahead are such rules.
  *
  * The order of placement is always topological. Of the tasks whose inputs are all placed, the list
- * scheduler takes the one with the highest priority (yk_task_rank_priority_order()). So when
+ * scheduler takes the one with the highest priority (yk_task_rank_order_by_priority()). So when
  * choose() is called for a task, all inputs of the task are placed, whatever the priorities are.
  * schedule->order[0 … placed_count - 1] holds the placed tasks in this order. A rule that needs a
  * topological order before any task is placed, for example to compute ranks, uses graph->order.

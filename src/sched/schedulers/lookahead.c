@@ -106,7 +106,7 @@ static const int64_t *child_ready(struct yk_schedule_builder *builder,
     const struct yk_graph *graph = builder->graph;
     const int32_t P = graph->device_count;
     if (child->has_sibling) {
-        return yk_schedule_builder_ready_times(builder, child->task);
+        return yk_schedule_builder_compute_ready_times(builder, child->task);
     }
     const struct yk_graph_edge *edge = &graph->edges[child->edge];
     const struct yk_graph_incoming_edge input = {edge->cost, edge->from, child->edge};
@@ -127,12 +127,12 @@ static int64_t try_slot(struct yk_schedule_builder *builder, const struct famili
     for (int32_t c = 0; c < families->count[task]; c++) {
         const int64_t *ready = child_ready(builder, families, &children[c], slot);
         const struct yk_schedule_slot child_slot =
-            yk_schedule_builder_earliest_slot_from(builder, children[c].task, ready);
+            yk_schedule_builder_find_slot_from_ready(builder, children[c].task, ready);
         yk_schedule_builder_place(builder, children[c].task, child_slot);
         last = child_slot.finish > last ? child_slot.finish : last;
     }
     for (int32_t placed = families->count[task] + 1; placed > 0; placed--) {
-        yk_schedule_builder_undo(builder);
+        yk_schedule_builder_undo_last_place(builder);
     }
     return last;
 }
@@ -152,8 +152,8 @@ static yk_status prepare(struct yk_schedule_builder *builder, int64_t *prioritie
     YK_TRY_NEW(builder->arena, order, n);
     YK_TRY_NEW(builder->arena, marks, n);
     families->first = graph->out_first;
-    yk_task_rank_upward(graph, false, priorities);
-    YK_TRY(yk_task_rank_priority_order(graph, priorities, builder->arena, order));
+    yk_task_rank_compute_upward(graph, false, priorities);
+    YK_TRY(yk_task_rank_order_by_priority(graph, priorities, builder->arena, order));
     list_children(graph, order, families);
     memset(marks, 0xff, (size_t)n * sizeof *marks);
     for (int32_t i = 0; i < n; i++) {
@@ -189,7 +189,7 @@ static struct yk_schedule_slot choose(struct yk_schedule_builder *builder, void 
             continue;
         }
         const struct yk_schedule_slot slot =
-            yk_schedule_builder_slot_on_device(builder, task, p, ready[p]);
+            yk_schedule_builder_find_slot_on_device(builder, task, p, ready[p]);
         const int64_t last = try_slot(builder, families, task, slot);
         if (last < best_last || (last == best_last && slot.finish < best.finish)) {
             best = slot;

@@ -63,14 +63,14 @@ static struct yk_schedule_slot choose(struct yk_schedule_builder *builder, void 
 {
     const int64_t *table = state;
     const int64_t *row = &table[(int64_t)task * builder->graph->device_count];
-    const int64_t *ready = yk_schedule_builder_ready_times(builder, task);
+    const int64_t *ready = yk_schedule_builder_compute_ready_times(builder, task);
     struct yk_schedule_slot best = {YK_SCHEDULE_NO_DEVICE, 0, 0};
     for (int32_t p = 0; p < builder->graph->device_count; p++) {
         if (!yk_schedule_builder_allows_device(builder, task, p)) {
             continue;
         }
         const struct yk_schedule_slot slot =
-            yk_schedule_builder_slot_on_device(builder, task, p, ready[p]);
+            yk_schedule_builder_find_slot_on_device(builder, task, p, ready[p]);
         if (best.device == YK_SCHEDULE_NO_DEVICE ||
             slot.finish + row[p] < best.finish + row[best.device]) {
             best = slot;

@@ -43,7 +43,7 @@ static yk_status run(const struct yk_scheduler *scheduler,
     for (int32_t p = 0; p < graph->device_count; p++) {
         sums[p] = total_cost(graph, p);
     }
-    YK_TRY(yk_task_rank_depth_first_order(graph, schedule->arena, schedule->order));
+    YK_TRY(yk_task_rank_order_depth_first(graph, schedule->arena, schedule->order));
     yk_status status = yk_fail(YK_ERROR_NO_FIT, "no single device can run every task");
     for (int32_t tries = 0; tries < graph->device_count; tries++) {
         int32_t fastest = 0;
@@ -54,7 +54,7 @@ static yk_status run(const struct yk_scheduler *scheduler,
             return status;
         }
         place_all(schedule, fastest);
-        status = yk_schedule_memory_check(schedule);
+        status = yk_schedule_check_memory_limits(schedule);
         if (status != YK_ERROR_NO_FIT) {
             return status;
         }

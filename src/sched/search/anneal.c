@@ -292,7 +292,7 @@ static bool finished(struct annealing *annealing, const struct yk_schedule *best
         return true;
     }
     /* With counted moves, what one chain finds must not decide how far the other gets. */
-    return done >= 1 || yk_scheduler_is_stopped(annealing->options) ||
+    return done >= 1 || yk_scheduler_stop_requested(annealing->options) ||
            (annealing->moves == 0 && atomic_load(&annealing->reached));
 }
 

@@ -44,7 +44,7 @@ static yk_status allocate_arrays(struct yk_anneal_state *state)
     struct yk_anneal_state_scratch *scratch = NULL;
     const int32_t n = graph->task_count;
     const int64_t cells = (int64_t)checkpoint_count(graph) * graph->device_count;
-    YK_TRY(yk_schedule_create_in(graph, arena, &state->schedule));
+    YK_TRY(yk_schedule_create_in_arena(graph, arena, &state->schedule));
     YK_TRY_NEW(arena, state->places, n);
     YK_TRY_NEW(arena, state->previous, n);
     YK_TRY_NEW(arena, scratch, 1);
@@ -77,7 +77,7 @@ yk_status yk_anneal_state_load_schedule(struct yk_anneal_state *state,
 {
     yk_schedule_copy(schedule, &state->schedule);
     number_places(state);
-    yk_number_fill_array(state->previous, state->graph->task_count, NONE);
+    yk_number_fill_int32_array(state->previous, state->graph->task_count, NONE);
     /* With limits the order of placement matters; without them only the order in time does. */
     return state->graph->limited ? YK_OK : yk_anneal_state_sort_by_start(state);
 }
@@ -85,7 +85,7 @@ yk_status yk_anneal_state_load_schedule(struct yk_anneal_state *state,
 yk_status yk_anneal_state_create(const struct yk_schedule *schedule, struct yk_anneal_state **out)
 {
     struct yk_anneal_state *state = NULL;
-    YK_TRY_NEW_WITH_ARENA(state);
+    YK_TRY_NEW_WITH_OWN_ARENA(state);
     state->graph = schedule->graph;
     yk_status status = allocate_arrays(state);
     YK_IF_OK(yk_anneal_state_load_schedule(state, schedule));
@@ -197,16 +197,16 @@ static int64_t decode_by_fitting(struct yk_anneal_state *state, int64_t limit)
     for (int32_t place = 0; place < graph->task_count; place++) {
         const int32_t task = state->schedule.order[place];
         const int32_t device = state->schedule.devices[task];
-        const int64_t ready = yk_schedule_builder_ready_times(builder, task)[device];
+        const int64_t ready = yk_schedule_builder_compute_ready_times(builder, task)[device];
         struct yk_schedule_slot slot;
-        if (!yk_memory_aware_builder_slot_on_device(scratch->fit, task, device, ready, &slot) ||
+        if (!yk_memory_aware_builder_find_slot_on(scratch->fit, task, device, ready, &slot) ||
             slot.finish + scratch->paths.rest[(int64_t)task * graph->device_count + device] >
                 limit) {
             return YK_ANNEAL_STATE_REJECTED;
         }
         yk_memory_aware_builder_place(scratch->fit, task, slot);
     }
-    yk_schedule_builder_set_makespan(builder);
+    yk_schedule_builder_compute_makespan(builder);
     memcpy(state->schedule.starts, scratch->schedule->starts,
            (size_t)graph->task_count * sizeof(int64_t));
     memcpy(state->schedule.finishes, scratch->schedule->finishes,

@@ -11,12 +11,12 @@ static yk_status allocate_arrays(struct yk_partial_schedule *partial, struct yk_
 {
     const int32_t n = partial->graph->task_count;
     const int32_t P = partial->graph->device_count;
-    YK_TRY(yk_schedule_create_in(partial->graph, arena, &partial->schedule));
+    YK_TRY(yk_schedule_create_in_arena(partial->graph, arena, &partial->schedule));
     YK_TRY_NEW(arena, partial->idle_from, P);
     YK_TRY_NEW(arena, partial->used, P);
     YK_TRY_NEW(arena, partial->missing, n);
     YK_TRY_NEW(arena, partial->unused, n);
-    YK_TRY(yk_group_devices_create(arena, partial->graph, &partial->groups));
+    YK_TRY(yk_group_placement_create(arena, partial->graph, &partial->groups));
     YK_TRY_NEW(arena, partial->free_bytes, P);
     YK_TRY_NEW(arena, partial->needed_bytes, n);
     YK_TRY_NEW(arena, partial->twin, P);
@@ -80,7 +80,7 @@ static yk_status price_tasks(struct yk_partial_schedule_priced_work *work,
 {
     YK_TRY_NEW(arena, work->cheapest, graph->task_count);
     for (int32_t i = 0; i < graph->task_count; i++) {
-        work->cheapest[i] = yk_dual_prices_cheapest_cost(&work->prices, graph, i);
+        work->cheapest[i] = yk_dual_prices_min_task_price(&work->prices, graph, i);
         work->left += work->cheapest[i];
     }
     return YK_OK;
@@ -92,7 +92,7 @@ yk_status yk_partial_schedule_create(const struct yk_graph *graph, int64_t max_s
     struct yk_partial_schedule *partial = NULL;
     YK_TRY_NEW(arena, partial, 1);
     partial->graph = graph;
-    partial->granularity = yk_makespan_bound_granularity(graph);
+    partial->granularity = yk_makespan_bound_gcd_of_costs(graph);
     YK_TRY(allocate_arrays(partial, arena, max_states));
     YK_TRY(yk_dual_prices_set_equal(graph, arena, &partial->works[0].prices));
     YK_TRY(yk_dual_prices_search(graph, arena, &partial->works[1].prices));
@@ -133,8 +133,8 @@ void yk_partial_schedule_place(struct yk_partial_schedule *partial,
     partial->idle_from[step->device] = step->finish;
     count_task(partial, task, step->device, 1);
     partial->free_bytes[step->device] -=
-        yk_group_devices_added_bytes(&partial->groups, task, step->device);
-    yk_group_devices_add_task(&partial->groups, task, step->device);
+        yk_group_placement_added_bytes(&partial->groups, task, step->device);
+    yk_group_placement_add_task(&partial->groups, task, step->device);
 }
 
 void yk_partial_schedule_undo(struct yk_partial_schedule *partial,
@@ -144,9 +144,9 @@ void yk_partial_schedule_undo(struct yk_partial_schedule *partial,
     partial->schedule.devices[task] = YK_SCHEDULE_NO_DEVICE;
     partial->idle_from[step->device] = step->idle_from;
     count_task(partial, task, step->device, -1);
-    yk_group_devices_remove_task(&partial->groups, task, step->device);
+    yk_group_placement_remove_task(&partial->groups, task, step->device);
     partial->free_bytes[step->device] +=
-        yk_group_devices_added_bytes(&partial->groups, task, step->device);
+        yk_group_placement_added_bytes(&partial->groups, task, step->device);
 }
 
 /* True if `device` can run the task, its group may be there, and memory suffices for both. */
@@ -157,9 +157,9 @@ static bool allows(const struct yk_partial_schedule *partial, int32_t task, int3
     const bool limited = graph->devices[device].memory_bytes != YK_GRAPH_UNLIMITED_MEMORY;
     /* A task without length holds nothing at any moment. */
     int64_t needed = limited && cost > 0 ? partial->needed_bytes[task] : 0;
-    needed += yk_group_devices_added_bytes(&partial->groups, task, device);
+    needed += yk_group_placement_added_bytes(&partial->groups, task, device);
     return cost != YK_GRAPH_INFINITE_COST &&
-           yk_group_devices_allow_task(&partial->groups, task, device) &&
+           yk_group_placement_allows_task(&partial->groups, task, device) &&
            needed <= partial->free_bytes[device];
 }
 
@@ -239,7 +239,7 @@ static int64_t bound_work(const struct yk_partial_schedule_priced_work *work,
     for (int32_t p = 0; p < partial->graph->device_count; p++) {
         sum += (yk_dual_priced_ticks)partial->idle_from[p] * work->prices.of_device[p];
     }
-    return yk_dual_prices_to_ticks(&work->prices, sum);
+    return yk_dual_prices_work_to_ticks(&work->prices, sum);
 }
 
 /* A lower bound for all schedules that continue the partial one; stops early at `limit`. */
@@ -279,7 +279,7 @@ bool yk_partial_schedule_dominated_or_add(struct yk_partial_schedule *partial)
         const int32_t device = partial->schedule.devices[i];
         int32_t code = 0; /* not placed */
         if (device == YK_SCHEDULE_NO_DEVICE) {
-            const int32_t assigned = yk_group_devices_device_of_task(&partial->groups, i);
+            const int32_t assigned = yk_group_placement_device_of_task(&partial->groups, i);
             code = assigned == YK_SCHEDULE_NO_DEVICE ? 0 : 2 + P + assigned;
         } else if (partial->unused[i] > 0) {
             code = 2 + device;
@@ -342,8 +342,8 @@ static struct yk_partial_schedule_step try_step(struct yk_partial_schedule *part
     return step;
 }
 
-int32_t yk_partial_schedule_list_steps(struct yk_partial_schedule *partial, int64_t limit,
-                                       struct yk_partial_schedule_step *out)
+int32_t yk_partial_schedule_list_next_steps(struct yk_partial_schedule *partial, int64_t limit,
+                                            struct yk_partial_schedule_step *out)
 {
     int32_t count = 0;
     for (int32_t task = 0; task < partial->graph->task_count; task++) {

@@ -11,7 +11,7 @@
 
 #include "sched/bound/makespan_bound.h"
 #include "sched/schedule.h"
-#include "sched/timeline/group_devices.h"
+#include "sched/timeline/group_placement.h"
 
 /* A possible step: append `task` to the tasks of `device`. */
 struct yk_partial_schedule_step {
@@ -51,7 +51,7 @@ struct yk_partial_schedule {
     int32_t *used;      /* (P) number of tasks on the device */
     int32_t *missing;   /* (n) number of unplaced inputs */
     int32_t *unused;    /* (n) number of outgoing edges to unplaced tasks */
-    struct yk_group_devices groups;
+    struct yk_group_placement groups;
     int64_t *free_bytes;   /* (P) free memory: the limit minus the resident bytes of groups */
     int64_t *needed_bytes; /* (n) memory of the task and resident bytes of all its edges */
     struct yk_partial_schedule_priced_work works[YK_PARTIAL_SCHEDULE_PRICE_SETS];
@@ -81,8 +81,8 @@ bool yk_partial_schedule_dominated_or_add(struct yk_partial_schedule *partial);
 
 /* Lists the steps whose bound is less than `limit`, smallest bound first, and returns their number.
  * `out` must have space for all unplaced tasks on all devices. */
-int32_t yk_partial_schedule_list_steps(struct yk_partial_schedule *partial, int64_t limit,
-                                       struct yk_partial_schedule_step *out);
+int32_t yk_partial_schedule_list_next_steps(struct yk_partial_schedule *partial, int64_t limit,
+                                            struct yk_partial_schedule_step *out);
 
 /* Returns the latest finish of the placed tasks. */
 int64_t yk_partial_schedule_makespan(const struct yk_partial_schedule *partial);

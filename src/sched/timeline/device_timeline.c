@@ -39,7 +39,7 @@ yk_status yk_device_timeline_create(struct yk_arena *arena, int32_t task_count,
 
 void yk_device_timeline_clear(struct yk_device_timeline *timeline)
 {
-    yk_number_fill_array(timeline->roots, timeline->device_count, NONE);
+    yk_number_fill_int32_array(timeline->roots, timeline->device_count, NONE);
 }
 
 static void update(void *all, int32_t number)

@@ -1,7 +1,7 @@
 #include "sched/timeline/memory_aware_builder.h"
 
 #include "base/units.h"
-#include "sched/timeline/memory_usage.h"
+#include "sched/timeline/device_memory_timeline.h"
 
 #include <stdlib.h>
 
@@ -24,7 +24,7 @@ struct need {
 
 struct yk_memory_aware_builder {
     struct yk_schedule_builder *builder;
-    struct yk_memory_usage *usage;
+    struct yk_device_memory_timeline *usage;
     int64_t extra_bytes;      /* that every device would need to have more; for explaining */
     struct arrival *arrivals; /* (largest number of inputs) of the task being looked at, by time */
 };
@@ -47,7 +47,8 @@ yk_status yk_memory_aware_builder_create(struct yk_schedule_builder *builder,
                                &max_steps)) {
         return yk_fail(YK_ERROR_INPUT, "the graph is too large to count its memory");
     }
-    YK_TRY(yk_memory_usage_create(builder->arena, graph->device_count, max_steps, &fit->usage));
+    YK_TRY(yk_device_memory_timeline_create(builder->arena, graph->device_count, max_steps,
+                                            &fit->usage));
     fit->builder = builder;
     *out = fit;
     return YK_OK;
@@ -56,7 +57,7 @@ yk_status yk_memory_aware_builder_create(struct yk_schedule_builder *builder,
 void yk_memory_aware_builder_clear(struct yk_memory_aware_builder *builder)
 {
     yk_schedule_builder_clear(builder->builder);
-    yk_memory_usage_clear(builder->usage);
+    yk_device_memory_timeline_clear(builder->usage);
 }
 
 static int by_production(const void *left, const void *right)
@@ -83,7 +84,7 @@ static struct need find_need(struct yk_memory_aware_builder *builder, int32_t ta
     struct need need = {
         .running = graph->tasks[task].memory_bytes + outputs,
         .after = outputs,
-        .resident = yk_group_devices_added_bytes(&builder->builder->groups, task, device),
+        .resident = yk_group_placement_added_bytes(&builder->builder->groups, task, device),
     };
     need.limit = graph->devices[device].memory_bytes + builder->extra_bytes - need.resident;
     for (int32_t k = graph->in_first[task]; k < graph->in_first[task + 1]; k++) {
@@ -112,64 +113,65 @@ static bool inputs_can_wait(const struct yk_memory_aware_builder *builder, const
         const bool last = k + 1 == need->arrival_count;
         const int64_t until = last ? start : builder->arrivals[k + 1].produced;
         waiting += builder->arrivals[k].bytes;
-        if (yk_memory_usage_last_excess_end(builder->usage, device, builder->arrivals[k].produced,
-                                            until, need->limit - waiting) >= 0) {
+        if (yk_device_memory_timeline_excess_end(builder->usage, device,
+                                                 builder->arrivals[k].produced, until,
+                                                 need->limit - waiting) >= 0) {
             return false;
         }
     }
     return true;
 }
 
-bool yk_memory_aware_builder_slot_on_device(struct yk_memory_aware_builder *builder, int32_t task,
-                                            int32_t device, int64_t ready,
-                                            struct yk_schedule_slot *out)
+bool yk_memory_aware_builder_find_slot_on(struct yk_memory_aware_builder *builder, int32_t task,
+                                          int32_t device, int64_t ready,
+                                          struct yk_schedule_slot *out)
 {
     if (builder->builder->graph->devices[device].memory_bytes == YK_GRAPH_UNLIMITED_MEMORY) {
-        *out = yk_schedule_builder_slot_on_device(builder->builder, task, device, ready);
+        *out = yk_schedule_builder_find_slot_on_device(builder->builder, task, device, ready);
         return true;
     }
     const struct need need = find_need(builder, task, device);
-    const struct yk_memory_usage *usage = builder->usage;
+    const struct yk_device_memory_timeline *usage = builder->usage;
     const bool has_length = yk_graph_task_cost(builder->builder->graph, task, device) > 0;
     if ((has_length && need.running > need.limit) ||
-        yk_memory_usage_last_excess_end(usage, device, 0, YK_MEMORY_USAGE_FOREVER, need.limit) >=
-            0) {
+        yk_device_memory_timeline_excess_end(usage, device, 0, YK_DEVICE_MEMORY_TIMELINE_FOREVER,
+                                             need.limit) >= 0) {
         return false;
     }
     for (;;) {
         const struct yk_schedule_slot slot =
-            yk_schedule_builder_slot_on_device(builder->builder, task, device, ready);
+            yk_schedule_builder_find_slot_on_device(builder->builder, task, device, ready);
         /* Later starts only make inputs wait longer: what does not fit now never will. */
         if (!inputs_can_wait(builder, &need, device, slot.start)) {
             return false;
         }
-        int64_t crowded_until = yk_memory_usage_last_excess_end(
-            usage, device, slot.finish, YK_MEMORY_USAGE_FOREVER, need.limit - need.after);
+        int64_t crowded_until = yk_device_memory_timeline_excess_end(
+            usage, device, slot.finish, YK_DEVICE_MEMORY_TIMELINE_FOREVER, need.limit - need.after);
         if (crowded_until < 0) {
-            crowded_until = yk_memory_usage_last_excess_end(usage, device, slot.start, slot.finish,
-                                                            need.limit - need.running);
+            crowded_until = yk_device_memory_timeline_excess_end(
+                usage, device, slot.start, slot.finish, need.limit - need.running);
         }
         if (crowded_until < 0) {
             *out = slot;
             return true;
         }
-        if (crowded_until == YK_MEMORY_USAGE_FOREVER) {
+        if (crowded_until == YK_DEVICE_MEMORY_TIMELINE_FOREVER) {
             return false;
         }
         ready = crowded_until;
     }
 }
 
-struct yk_schedule_slot
-yk_memory_aware_builder_earliest_slot(struct yk_memory_aware_builder *builder, int32_t task)
+struct yk_schedule_slot yk_memory_aware_builder_find_slot(struct yk_memory_aware_builder *builder,
+                                                          int32_t task)
 {
-    const int64_t *ready = yk_schedule_builder_ready_times(builder->builder, task);
+    const int64_t *ready = yk_schedule_builder_compute_ready_times(builder->builder, task);
     struct yk_schedule_slot best = {YK_SCHEDULE_NO_DEVICE, 0, INT64_MAX};
     for (int32_t p = 0; p < builder->builder->graph->device_count; p++) {
         struct yk_schedule_slot slot;
         if (yk_schedule_builder_allows_device(builder->builder, task, p) &&
             ready[p] + yk_graph_task_cost(builder->builder->graph, task, p) < best.finish &&
-            yk_memory_aware_builder_slot_on_device(builder, task, p, ready[p], &slot) &&
+            yk_memory_aware_builder_find_slot_on(builder, task, p, ready[p], &slot) &&
             slot.finish < best.finish) {
             best = slot;
         }
@@ -182,22 +184,24 @@ void yk_memory_aware_builder_place(struct yk_memory_aware_builder *builder, int3
 {
     const struct yk_graph *graph = builder->builder->graph;
     const struct yk_schedule *schedule = builder->builder->schedule;
-    struct yk_memory_usage *usage = builder->usage;
-    yk_memory_usage_add(usage, slot.device, 0, YK_MEMORY_USAGE_FOREVER,
-                        yk_group_devices_added_bytes(&builder->builder->groups, task, slot.device));
+    struct yk_device_memory_timeline *usage = builder->usage;
+    yk_device_memory_timeline_add_bytes(
+        usage, slot.device, 0, YK_DEVICE_MEMORY_TIMELINE_FOREVER,
+        yk_group_placement_added_bytes(&builder->builder->groups, task, slot.device));
     yk_schedule_builder_place(builder->builder, task, slot);
-    yk_memory_usage_add(usage, slot.device, slot.start, slot.finish,
-                        graph->tasks[task].memory_bytes);
-    yk_memory_usage_add(usage, slot.device, slot.start, YK_MEMORY_USAGE_FOREVER,
-                        output_bytes(graph, task));
+    yk_device_memory_timeline_add_bytes(usage, slot.device, slot.start, slot.finish,
+                                        graph->tasks[task].memory_bytes);
+    yk_device_memory_timeline_add_bytes(usage, slot.device, slot.start,
+                                        YK_DEVICE_MEMORY_TIMELINE_FOREVER,
+                                        output_bytes(graph, task));
     for (int32_t k = graph->in_first[task]; k < graph->in_first[task + 1]; k++) {
         const struct yk_graph_edge *edge = &graph->edges[graph->inputs[k].edge];
         const int32_t source = schedule->devices[edge->from];
-        yk_memory_usage_add(usage, source, slot.finish, YK_MEMORY_USAGE_FOREVER,
-                            -edge->resident_bytes);
+        yk_device_memory_timeline_add_bytes(
+            usage, source, slot.finish, YK_DEVICE_MEMORY_TIMELINE_FOREVER, -edge->resident_bytes);
         if (source != slot.device) {
-            yk_memory_usage_add(usage, slot.device, schedule->finishes[edge->from], slot.finish,
-                                edge->resident_bytes);
+            yk_device_memory_timeline_add_bytes(usage, slot.device, schedule->finishes[edge->from],
+                                                slot.finish, edge->resident_bytes);
         }
     }
 }
@@ -211,7 +215,7 @@ static int64_t missing_bytes(struct yk_memory_aware_builder *builder, int32_t ta
     while (enough - too_little > 1) {
         struct yk_schedule_slot slot;
         builder->extra_bytes = too_little + (enough - too_little) / 2;
-        if (yk_memory_aware_builder_slot_on_device(builder, task, device, ready, &slot)) {
+        if (yk_memory_aware_builder_find_slot_on(builder, task, device, ready, &slot)) {
             enough = builder->extra_bytes;
         } else {
             too_little = builder->extra_bytes;
@@ -225,7 +229,7 @@ yk_status yk_memory_aware_builder_fail_no_slot(struct yk_memory_aware_builder *b
                                                int32_t task)
 {
     const struct yk_graph *graph = builder->builder->graph;
-    const int64_t *ready = yk_schedule_builder_ready_times(builder->builder, task);
+    const int64_t *ready = yk_schedule_builder_compute_ready_times(builder->builder, task);
     int32_t nearest = YK_SCHEDULE_NO_DEVICE;
     int64_t min_missing = INT64_MAX;
     for (int32_t p = 0; p < graph->device_count; p++) {

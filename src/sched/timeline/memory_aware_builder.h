@@ -21,14 +21,14 @@ void yk_memory_aware_builder_clear(struct yk_memory_aware_builder *builder);
 
 /* Finds the earliest slot on `device` that starts at `ready` or later and in which the task and its
  * data fit into memory. Returns false if no such slot exists. */
-bool yk_memory_aware_builder_slot_on_device(struct yk_memory_aware_builder *builder, int32_t task,
-                                            int32_t device, int64_t ready,
-                                            struct yk_schedule_slot *out);
+bool yk_memory_aware_builder_find_slot_on(struct yk_memory_aware_builder *builder, int32_t task,
+                                          int32_t device, int64_t ready,
+                                          struct yk_schedule_slot *out);
 
 /* Returns the slot with the earliest finish on any device. If there is no slot, the member `device`
  * of the result is YK_SCHEDULE_NO_DEVICE. */
-struct yk_schedule_slot
-yk_memory_aware_builder_earliest_slot(struct yk_memory_aware_builder *builder, int32_t task);
+struct yk_schedule_slot yk_memory_aware_builder_find_slot(struct yk_memory_aware_builder *builder,
+                                                          int32_t task);
 
 /* Places the task and adds the memory that the task holds. */
 void yk_memory_aware_builder_place(struct yk_memory_aware_builder *builder, int32_t task,

@@ -8,7 +8,7 @@ static yk_status allocate_arrays(struct yk_schedule_builder *builder)
     const struct yk_graph *graph = builder->graph;
     YK_TRY(yk_device_timeline_create(builder->arena, graph->task_count, graph->device_count,
                                      &builder->timeline));
-    YK_TRY(yk_group_devices_create(builder->arena, graph, &builder->groups));
+    YK_TRY(yk_group_placement_create(builder->arena, graph, &builder->groups));
     YK_TRY_NEW(builder->arena, builder->ready, graph->device_count);
     return YK_OK;
 }
@@ -16,7 +16,7 @@ static yk_status allocate_arrays(struct yk_schedule_builder *builder)
 yk_status yk_schedule_builder_create(struct yk_schedule *schedule, struct yk_schedule_builder **out)
 {
     struct yk_schedule_builder *builder = NULL;
-    YK_TRY_NEW_WITH_ARENA(builder);
+    YK_TRY_NEW_WITH_OWN_ARENA(builder);
     builder->graph = schedule->graph;
     builder->schedule = schedule;
     YK_TRY_OR_CLEAN_UP(allocate_arrays(builder), yk_arena_destroy(builder->arena));
@@ -35,9 +35,9 @@ void yk_schedule_builder_destroy(struct yk_schedule_builder *builder)
 void yk_schedule_builder_clear(struct yk_schedule_builder *builder)
 {
     yk_device_timeline_clear(builder->timeline);
-    yk_number_fill_array(builder->schedule->devices, builder->graph->task_count,
-                         YK_SCHEDULE_NO_DEVICE);
-    yk_group_devices_clear(&builder->groups);
+    yk_number_fill_int32_array(builder->schedule->devices, builder->graph->task_count,
+                               YK_SCHEDULE_NO_DEVICE);
+    yk_group_placement_clear(&builder->groups);
     builder->placed_count = 0;
 }
 
@@ -62,7 +62,8 @@ void yk_schedule_builder_raise_ready_times(const struct yk_graph *graph,
     ready[source] = at_source;
 }
 
-const int64_t *yk_schedule_builder_ready_times(struct yk_schedule_builder *builder, int32_t task)
+const int64_t *yk_schedule_builder_compute_ready_times(struct yk_schedule_builder *builder,
+                                                       int32_t task)
 {
     const struct yk_graph *graph = builder->graph;
     const int32_t P = graph->device_count;
@@ -82,8 +83,8 @@ const int64_t *yk_schedule_builder_ready_times(struct yk_schedule_builder *build
 }
 
 struct yk_schedule_slot
-yk_schedule_builder_slot_on_device(const struct yk_schedule_builder *builder, int32_t task,
-                                   int32_t device, int64_t ready)
+yk_schedule_builder_find_slot_on_device(const struct yk_schedule_builder *builder, int32_t task,
+                                        int32_t device, int64_t ready)
 {
     const int64_t cost = yk_graph_task_cost(builder->graph, task, device);
     const int64_t start = yk_device_timeline_find_gap(builder->timeline, device, ready, cost);
@@ -106,20 +107,20 @@ static int32_t most_promising(const struct yk_schedule_builder *builder, int32_t
     return best;
 }
 
-struct yk_schedule_slot yk_schedule_builder_earliest_slot(struct yk_schedule_builder *builder,
-                                                          int32_t task)
+struct yk_schedule_slot yk_schedule_builder_find_earliest_slot(struct yk_schedule_builder *builder,
+                                                               int32_t task)
 {
-    return yk_schedule_builder_earliest_slot_from(builder, task,
-                                                  yk_schedule_builder_ready_times(builder, task));
+    return yk_schedule_builder_find_slot_from_ready(
+        builder, task, yk_schedule_builder_compute_ready_times(builder, task));
 }
 
 struct yk_schedule_slot
-yk_schedule_builder_earliest_slot_from(const struct yk_schedule_builder *builder, int32_t task,
-                                       const int64_t *ready)
+yk_schedule_builder_find_slot_from_ready(const struct yk_schedule_builder *builder, int32_t task,
+                                         const int64_t *ready)
 {
     const int32_t first = most_promising(builder, task, ready);
     struct yk_schedule_slot best =
-        yk_schedule_builder_slot_on_device(builder, task, first, ready[first]);
+        yk_schedule_builder_find_slot_on_device(builder, task, first, ready[first]);
     for (int32_t p = 0; p < builder->graph->device_count; p++) {
         if (p == first || !yk_schedule_builder_allows_device(builder, task, p)) {
             continue;
@@ -130,7 +131,7 @@ yk_schedule_builder_earliest_slot_from(const struct yk_schedule_builder *builder
             continue;
         }
         const struct yk_schedule_slot slot =
-            yk_schedule_builder_slot_on_device(builder, task, p, ready[p]);
+            yk_schedule_builder_find_slot_on_device(builder, task, p, ready[p]);
         if (slot.finish < to_beat) {
             best = slot;
         }
@@ -148,20 +149,20 @@ void yk_schedule_builder_place(struct yk_schedule_builder *builder, int32_t task
     schedule->finishes[task] = slot.finish;
     schedule->order[builder->placed_count++] = task;
     yk_device_timeline_add_task(builder->timeline, slot.device, task, slot.start, slot.finish);
-    yk_group_devices_add_task(&builder->groups, task, slot.device);
+    yk_group_placement_add_task(&builder->groups, task, slot.device);
 }
 
-void yk_schedule_builder_undo(struct yk_schedule_builder *builder)
+void yk_schedule_builder_undo_last_place(struct yk_schedule_builder *builder)
 {
     assert(builder->placed_count > 0);
     const int32_t task = builder->schedule->order[--builder->placed_count];
     const int32_t device = builder->schedule->devices[task];
     yk_device_timeline_remove_task(builder->timeline, device, task);
     builder->schedule->devices[task] = YK_SCHEDULE_NO_DEVICE;
-    yk_group_devices_remove_task(&builder->groups, task, device);
+    yk_group_placement_remove_task(&builder->groups, task, device);
 }
 
-void yk_schedule_builder_set_makespan(struct yk_schedule_builder *builder)
+void yk_schedule_builder_compute_makespan(struct yk_schedule_builder *builder)
 {
     assert(builder->placed_count == builder->graph->task_count);
     struct yk_schedule *schedule = builder->schedule;

@@ -9,10 +9,10 @@
 
 #include "sched/schedule.h"
 #include "sched/timeline/device_timeline.h"
-#include "sched/timeline/group_devices.h"
+#include "sched/timeline/group_placement.h"
 
 enum {
-    YK_SCHEDULE_NO_DEVICE = YK_GROUP_DEVICES_NO_DEVICE
+    YK_SCHEDULE_NO_DEVICE = YK_GROUP_PLACEMENT_NO_DEVICE
 };
 
 struct yk_schedule_builder {
@@ -20,8 +20,8 @@ struct yk_schedule_builder {
     struct yk_schedule *schedule; /* if a task is not placed, its device is YK_SCHEDULE_NO_DEVICE */
     struct yk_arena *arena;       /* owns the builder */
     struct yk_device_timeline *timeline;
-    struct yk_group_devices groups;
-    int64_t *ready;       /* (P) the result of yk_schedule_builder_ready_times() */
+    struct yk_group_placement groups;
+    int64_t *ready;       /* (P) the result of yk_schedule_builder_compute_ready_times() */
     int32_t placed_count; /* number of placed tasks; schedule->order lists them */
 };
 
@@ -43,7 +43,7 @@ void yk_schedule_builder_clear(struct yk_schedule_builder *builder);
 static inline bool yk_schedule_builder_allows_device(const struct yk_schedule_builder *builder,
                                                      int32_t task, int32_t device)
 {
-    return yk_group_devices_allow_task(&builder->groups, task, device) &&
+    return yk_group_placement_allows_task(&builder->groups, task, device) &&
            yk_graph_task_can_run_on(builder->graph, task, device);
 }
 
@@ -55,31 +55,32 @@ void yk_schedule_builder_raise_ready_times(const struct yk_graph *graph,
 
 /* Returns, for each device (P), the time when all inputs of `task` have arrived on this device.
  * Ignores inputs that are not placed. The array is valid until the next call. */
-const int64_t *yk_schedule_builder_ready_times(struct yk_schedule_builder *builder, int32_t task);
+const int64_t *yk_schedule_builder_compute_ready_times(struct yk_schedule_builder *builder,
+                                                       int32_t task);
 
 /* Returns the earliest slot on `device` that starts at `ready` or later. The slot may be in a gap
  * between two tasks. */
 struct yk_schedule_slot
-yk_schedule_builder_slot_on_device(const struct yk_schedule_builder *builder, int32_t task,
-                                   int32_t device, int64_t ready);
+yk_schedule_builder_find_slot_on_device(const struct yk_schedule_builder *builder, int32_t task,
+                                        int32_t device, int64_t ready);
 
 /* Returns the slot with the earliest finish on any device. If several devices finish at the same
  * time, the one with the lowest number is chosen. */
-struct yk_schedule_slot yk_schedule_builder_earliest_slot(struct yk_schedule_builder *builder,
-                                                          int32_t task);
+struct yk_schedule_slot yk_schedule_builder_find_earliest_slot(struct yk_schedule_builder *builder,
+                                                               int32_t task);
 
 /* Does the same for given ready times (P) instead of those of the placed inputs. */
 struct yk_schedule_slot
-yk_schedule_builder_earliest_slot_from(const struct yk_schedule_builder *builder, int32_t task,
-                                       const int64_t *ready);
+yk_schedule_builder_find_slot_from_ready(const struct yk_schedule_builder *builder, int32_t task,
+                                         const int64_t *ready);
 
 void yk_schedule_builder_place(struct yk_schedule_builder *builder, int32_t task,
                                struct yk_schedule_slot slot);
 
 /* Removes the last placed task. */
-void yk_schedule_builder_undo(struct yk_schedule_builder *builder);
+void yk_schedule_builder_undo_last_place(struct yk_schedule_builder *builder);
 
 /* Computes the makespan. All tasks must be placed. */
-void yk_schedule_builder_set_makespan(struct yk_schedule_builder *builder);
+void yk_schedule_builder_compute_makespan(struct yk_schedule_builder *builder);
 
 #endif

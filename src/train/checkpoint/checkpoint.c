@@ -70,9 +70,9 @@ static yk_status read_state(struct yk_checkpoint *checkpoint, const char **model
 {
     struct document file;
     YK_TRY(read_file(checkpoint->path, YK_CHECKPOINT_STATE_FILE, checkpoint->arena, &file));
-    const yk_status status =
-        yk_checkpoint_state_read(file.text, file.length, checkpoint->arena, checkpoint, model);
-    return status == YK_ERROR_INPUT ? yk_status_prefix(status, file.path) : status;
+    const yk_status status = yk_checkpoint_state_parse_json(file.text, file.length,
+                                                            checkpoint->arena, checkpoint, model);
+    return status == YK_ERROR_INPUT ? yk_status_prefix_message(status, file.path) : status;
 }
 
 /* Frees the text, because it may be large. */
@@ -83,7 +83,7 @@ static yk_status read_tokenizer(struct yk_checkpoint *checkpoint, const char *fo
     struct yk_text text = {0};
     YK_TRY(yk_folder_join_path(folder, name, checkpoint->arena, &path));
     yk_status status = yk_file_read_document(path, &text);
-    YK_IF_OK(yk_tokenizer_read(yk_text_chars(&text), text.length, path, &checkpoint->tokenizer));
+    YK_IF_OK(yk_tokenizer_parse(yk_text_chars(&text), text.length, path, &checkpoint->tokenizer));
     yk_text_free(&text);
     return status;
 }
@@ -108,7 +108,8 @@ static yk_status open_own(struct yk_checkpoint *checkpoint, const struct source 
 {
     struct yk_manifest manifest = {0};
     const char *model = NULL;
-    YK_TRY(yk_manifest_verify(checkpoint->path, source->share, checkpoint->arena, &manifest, hash));
+    YK_TRY(yk_manifest_verify_folder(checkpoint->path, source->share, checkpoint->arena, &manifest,
+                                     hash));
     YK_TRY(read_state(checkpoint, &model));
     YK_TRY(read_config(checkpoint, checkpoint->path, model));
     if (manifest.step != checkpoint->state.step) {
@@ -116,10 +117,10 @@ static yk_status open_own(struct yk_checkpoint *checkpoint, const struct source 
                        checkpoint->path);
     }
     checkpoint->shards = manifest.ranks;
-    if (yk_manifest_has_file(&manifest, YK_CHECKPOINT_TOKENIZER_FILE)) {
+    if (yk_manifest_lists_file(&manifest, YK_CHECKPOINT_TOKENIZER_FILE)) {
         return read_tokenizer(checkpoint, checkpoint->path, YK_CHECKPOINT_TOKENIZER_FILE);
     }
-    return yk_manifest_has_file(&manifest, YK_CHECKPOINT_VOCABULARY_FILE)
+    return yk_manifest_lists_file(&manifest, YK_CHECKPOINT_VOCABULARY_FILE)
                ? read_tokenizer(checkpoint, checkpoint->path, YK_CHECKPOINT_VOCABULARY_FILE)
                : YK_OK;
 }
@@ -132,7 +133,8 @@ static yk_status read_dtype(struct yk_checkpoint *checkpoint, const char *folder
     YK_TRY(read_file(folder, YK_CHECKPOINT_CONFIG_FILE, checkpoint->arena, &file));
     YK_TRY(yk_json_parse(file.text, file.length, &root));
     const struct yk_json *newer = yk_json_get_member(root, "dtype");
-    const char *name = yk_json_string(newer ? newer : yk_json_get_member(root, "torch_dtype"));
+    const char *name =
+        yk_json_string_value(newer ? newer : yk_json_get_member(root, "torch_dtype"));
     if (name && strcmp(name, "bfloat16") == 0) {
         checkpoint->workload.precision = YK_PRECISION_BF16;
     } else if (name && strcmp(name, "float16") == 0) {
@@ -171,7 +173,7 @@ static yk_status open_adapter(struct yk_checkpoint *checkpoint)
     }
     const yk_status status =
         yk_model_config_open(adapter.base, checkpoint->arena, &checkpoint->config);
-    return status == YK_ERROR_INPUT ? yk_status_prefix(status, checkpoint->path) : status;
+    return status == YK_ERROR_INPUT ? yk_status_prefix_message(status, checkpoint->path) : status;
 }
 
 /* Opens a folder in Hugging Face format, which has no training state. */
@@ -194,7 +196,7 @@ static yk_status read_checkpoint(const struct source *source, struct yk_checkpoi
                                  uint64_t *hash)
 {
     struct yk_checkpoint *checkpoint = NULL;
-    YK_TRY_NEW_WITH_ARENA(checkpoint);
+    YK_TRY_NEW_WITH_OWN_ARENA(checkpoint);
     *hash = 0;
     yk_status status = yk_arena_strdup(checkpoint->arena, source->path, &checkpoint->path);
     YK_IF_OK(source->own ? open_own(checkpoint, source, hash) : open_other(checkpoint));
@@ -296,7 +298,7 @@ static yk_status compare_hashes(const struct yk_communicator *ranks, const char 
                                 uint64_t hash)
 {
     uint64_t first = hash;
-    yk_status status = yk_host_collective_broadcast(ranks, 0, &first, sizeof first);
+    yk_status status = yk_host_collective_broadcast_bytes(ranks, 0, &first, sizeof first);
     if (status == YK_OK && first != hash) {
         status = yk_fail(YK_ERROR_INPUT,
                          "%s holds another checkpoint here than for rank 0; it must be a folder "
@@ -380,8 +382,8 @@ static yk_status open_first_whole(const char *path, const struct yk_communicator
     }
 }
 
-yk_status yk_checkpoint_open_on_ranks(const char *path, const struct yk_communicator *ranks,
-                                      struct yk_checkpoint **out)
+yk_status yk_checkpoint_open_on_all_ranks(const char *path, const struct yk_communicator *ranks,
+                                          struct yk_checkpoint **out)
 {
     struct candidates candidates = {0};
     struct texts texts = {0};
@@ -399,5 +401,5 @@ yk_status yk_checkpoint_open_on_ranks(const char *path, const struct yk_communic
 
 yk_status yk_checkpoint_open(const char *path, struct yk_checkpoint **out)
 {
-    return yk_checkpoint_open_on_ranks(path, NULL, out);
+    return yk_checkpoint_open_on_all_ranks(path, NULL, out);
 }

@@ -39,7 +39,7 @@
 
 /* The name of the base model if adapters adapt random weights. These are initialised with
  * YK_PARAMETER_STORE_INIT_REPEATED and the seed of the checkpoint. */
-#define YK_CHECKPOINT_RANDOM_BASE_MODEL "random"
+#define YK_CHECKPOINT_RANDOM_BASE_MODEL_NAME "random"
 
 /* How far a training run has come. */
 struct yk_checkpoint_progress {
@@ -60,8 +60,8 @@ struct yk_checkpoint_content {
     const char *options_json;             /* a JSON object */
     const char *base_model; /* base model of the adapters; NULL means: unknown, or no adapters */
     const struct yk_communicator *ranks; /* ranks that save together; NULL means: only one rank */
-    /* (L) the part of each layer that this rank saves, see yk_rank_partitions_saved(); not used
-     * if only one rank saves. */
+    /* (L) the part of each layer that this rank saves, see yk_rank_partitions_compute_saved(); not
+     * used if only one rank saves. */
     const struct yk_layer_partition *saves;
 };
 
@@ -74,15 +74,15 @@ yk_status yk_checkpoint_save(const char *folder, const struct yk_checkpoint_cont
 
 /* Returns the size of a checkpoint's tensors in bytes, over all ranks. The other files are
  * small. */
-uint64_t yk_checkpoint_save_bytes(const struct yk_checkpoint_content *content);
+uint64_t yk_checkpoint_save_size_bytes(const struct yk_checkpoint_content *content);
 
 /* Fails if the file system of `folder` does not have enough free space for `saves` more
  * checkpoints, if only the newest `keep` are kept (0 means: all) and another one is being written.
  * Checkpoints that already exist in folder/checkpoints count as kept. Succeeds if the free space is
  * unknown. */
-yk_status yk_checkpoint_check_save_space(const char *folder,
-                                         const struct yk_checkpoint_content *content, int64_t saves,
-                                         int32_t keep) YK_MUST_USE;
+yk_status yk_checkpoint_check_save_disk_space(const char *folder,
+                                              const struct yk_checkpoint_content *content,
+                                              int64_t saves, int32_t keep) YK_MUST_USE;
 
 /* An open checkpoint. Its files have been verified, and its small files have been read. */
 struct yk_checkpoint {
@@ -107,8 +107,8 @@ struct yk_checkpoint {
 yk_status yk_checkpoint_open(const char *path, struct yk_checkpoint **out) YK_MUST_USE;
 /* Opens the same checkpoint on all ranks. All ranks return the same status. Each rank verifies some
  * of the files. Only rank 0 prints warnings. If `ranks` is NULL, there is only one rank. */
-yk_status yk_checkpoint_open_on_ranks(const char *path, const struct yk_communicator *ranks,
-                                      struct yk_checkpoint **out) YK_MUST_USE;
+yk_status yk_checkpoint_open_on_all_ranks(const char *path, const struct yk_communicator *ranks,
+                                          struct yk_checkpoint **out) YK_MUST_USE;
 void yk_checkpoint_close(struct yk_checkpoint *checkpoint);
 
 /* Loads the part of the weights and of the optimizer state that the store keeps. `base` is the path
@@ -119,6 +119,7 @@ yk_status yk_checkpoint_load(const struct yk_checkpoint *checkpoint, const char 
 
 /* Loads only the parameters of a model, without adapters and without optimizer state. `path` is a
  * checkpoint, or a file or folder in Hugging Face format (nn/weights/weights.h). */
-yk_status yk_checkpoint_load_model(const char *path, struct yk_parameter_store *store) YK_MUST_USE;
+yk_status yk_checkpoint_load_model_weights(const char *path,
+                                           struct yk_parameter_store *store) YK_MUST_USE;
 
 #endif

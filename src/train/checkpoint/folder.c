@@ -121,7 +121,7 @@ void yk_checkpoint_folder_remove(const char *path)
     (void)nftw(path, remove_one, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS);
 }
 
-void yk_checkpoint_folder_remove_partial(const char *folder)
+void yk_checkpoint_folder_remove_partial_saves(const char *folder)
 {
     DIR *listing = opendir(folder);
     struct yk_text path = {0};

@@ -60,18 +60,18 @@ yk_status yk_checkpoint_folder_sync_path(const char *path) YK_MUST_USE;
 void yk_checkpoint_folder_remove(const char *path);
 
 /* Removes the .partial folders that interrupted saves left behind. */
-void yk_checkpoint_folder_remove_partial(const char *folder);
+void yk_checkpoint_folder_remove_partial_saves(const char *folder);
 
 /* Appends the contents of state.json to `out`: the progress of the training, its workload and its
  * options. The seed is a string, because a JSON number cannot hold 64 bits. The options are copied
  * verbatim; they must be a JSON object. */
-yk_status yk_checkpoint_state_write(const struct yk_checkpoint_content *content,
-                                    struct yk_text *out) YK_MUST_USE;
+yk_status yk_checkpoint_state_write_json(const struct yk_checkpoint_content *content,
+                                         struct yk_text *out) YK_MUST_USE;
 
 /* Parses a state.json. Sets the members state, workload, lora_alpha, base_model and options_json of
  * `out`, and sets `*model` to the model's name. Strings are in the arena. */
-yk_status yk_checkpoint_state_read(const char *bytes, size_t length, struct yk_arena *arena,
-                                   struct yk_checkpoint *out, const char **model) YK_MUST_USE;
+yk_status yk_checkpoint_state_parse_json(const char *bytes, size_t length, struct yk_arena *arena,
+                                         struct yk_checkpoint *out, const char **model) YK_MUST_USE;
 
 /* These functions write and read optimizer.safetensors: the optimizer state as fp32. Loading also
  * rounds the master weights and writes the result to the weights of the store. */

@@ -21,7 +21,7 @@ static yk_status load_from_shards(const struct yk_checkpoint *checkpoint,
     return status;
 }
 
-yk_status yk_checkpoint_load_model(const char *path, struct yk_parameter_store *store)
+yk_status yk_checkpoint_load_model_weights(const char *path, struct yk_parameter_store *store)
 {
     struct yk_checkpoint *checkpoint = NULL;
     if (yk_checkpoint_folder_has_weights(path) ||
@@ -49,9 +49,9 @@ static yk_status load_weights(const struct yk_checkpoint *checkpoint, const char
                        "%s holds an adapter alone and does not say of which model; name its folder",
                        checkpoint->path);
     }
-    if (strcmp(elsewhere, YK_CHECKPOINT_RANDOM_BASE_MODEL) == 0) {
-        return yk_parameter_store_init(store, checkpoint->state.seed,
-                                       YK_PARAMETER_STORE_INIT_REPEATED);
+    if (strcmp(elsewhere, YK_CHECKPOINT_RANDOM_BASE_MODEL_NAME) == 0) {
+        return yk_parameter_store_init_parameters(store, checkpoint->state.seed,
+                                                  YK_PARAMETER_STORE_INIT_REPEATED);
     }
     if (access(elsewhere, F_OK) != 0) {
         return yk_fail(YK_ERROR_INPUT,
@@ -59,7 +59,7 @@ static yk_status load_weights(const struct yk_checkpoint *checkpoint, const char
                        "the folder with its weights",
                        checkpoint->path, elsewhere);
     }
-    return yk_checkpoint_load_model(elsewhere, store);
+    return yk_checkpoint_load_model_weights(elsewhere, store);
 }
 
 static yk_status load_file(const struct yk_checkpoint *checkpoint, const char *name,

@@ -24,7 +24,7 @@ enum {
 
 static const int64_t MAX_BYTES = INT64_C(1) << 53; /* JSON numbers are exact up to here */
 
-bool yk_manifest_has_file(const struct yk_manifest *manifest, const char *name)
+bool yk_manifest_lists_file(const struct yk_manifest *manifest, const char *name)
 {
     for (int32_t i = 0; i < manifest->count; i++) {
         if (strcmp(manifest->files[i].name, name) == 0) {
@@ -34,7 +34,7 @@ bool yk_manifest_has_file(const struct yk_manifest *manifest, const char *name)
     return false;
 }
 
-void yk_manifest_write(const struct yk_manifest *manifest, struct yk_text *out)
+void yk_manifest_write_json(const struct yk_manifest *manifest, struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out, .spaced = true};
     yk_json_write_begin_object(&json, NULL);
@@ -78,7 +78,7 @@ static yk_status read_file(const struct yk_json *node, struct yk_arena *arena,
     const char *name = NULL;
     const char *digits = NULL;
     int64_t bytes = -1;
-    YK_TRY(yk_json_check_object(node, known, sizeof known / sizeof known[0]));
+    YK_TRY(yk_json_check_object_keys(node, known, sizeof known / sizeof known[0]));
     YK_TRY(yk_json_read_nonempty_string(yk_json_get_member(node, "name"), "name", &name));
     YK_TRY(yk_json_read_nonempty_string(yk_json_get_member(node, "xxh3"), "xxh3", &digits));
     YK_TRY(yk_json_get_integer(node, "bytes", 0, MAX_BYTES, &bytes));
@@ -124,13 +124,13 @@ static yk_status read_root(const struct yk_json *root, struct yk_arena *arena,
                                         "step", "ranks", "files"};
     const struct yk_json *files = NULL;
     int64_t ranks = 0;
-    YK_TRY(yk_json_check_document(root, "checkpoint", known, sizeof known / sizeof known[0]));
+    YK_TRY(yk_json_check_yoke_document(root, "checkpoint", known, sizeof known / sizeof known[0]));
     YK_TRY(yk_json_get_integer(root, "step", 0, MAX_BYTES, &out->step));
     if (yk_json_get_member(root, "ranks")) {
         YK_TRY(yk_json_get_integer(root, "ranks", 2, YK_SHARD_MAX_RANKS, &ranks));
     }
     out->ranks = (int32_t)ranks;
-    YK_TRY(yk_json_require_list(root, "files", &files));
+    YK_TRY(yk_json_require_array(root, "files", &files));
     const size_t count = yk_json_array_count(files);
     if (count > MAX_FILES) {
         return yk_fail(YK_ERROR_INPUT, "%zu files are more than a checkpoint has", count);
@@ -138,7 +138,7 @@ static yk_status read_root(const struct yk_json *root, struct yk_arena *arena,
     YK_TRY_NEW(arena, out->files, count + 1);
     for (; out->count < (int32_t)count; out->count++) {
         const size_t number = (size_t)out->count;
-        YK_TRY(yk_json_prefix_error_location(
+        YK_TRY(yk_json_prefix_error_with_element(
             read_file(yk_json_array_at(files, number), arena, &out->files[number]), "files", number,
             NULL));
     }
@@ -149,7 +149,7 @@ static yk_status read_root(const struct yk_json *root, struct yk_arena *arena,
 static yk_status check_form(const struct yk_manifest *manifest, const char *bytes, size_t length)
 {
     struct yk_text again = {0};
-    yk_manifest_write(manifest, &again);
+    yk_manifest_write_json(manifest, &again);
     yk_status status = yk_text_status(&again);
     if (status == YK_OK && (again.length != length || memcmp(again.bytes, bytes, length) != 0)) {
         status = yk_fail(YK_ERROR_INPUT, "it was changed after it was written");
@@ -158,8 +158,8 @@ static yk_status check_form(const struct yk_manifest *manifest, const char *byte
     return status;
 }
 
-yk_status yk_manifest_parse(const char *bytes, size_t length, struct yk_arena *arena,
-                            struct yk_manifest *out)
+yk_status yk_manifest_parse_json(const char *bytes, size_t length, struct yk_arena *arena,
+                                 struct yk_manifest *out)
 {
     struct yk_json *root = NULL;
     struct yk_manifest manifest = {0};
@@ -266,7 +266,7 @@ static yk_status add_own(const char *folder, const struct yk_manifest *known,
     }
     yk_status status = YK_OK;
     for (struct dirent *entry = NULL; status == YK_OK && (entry = readdir(listing));) {
-        if (entry->d_name[0] != '.' && !yk_manifest_has_file(known, entry->d_name)) {
+        if (entry->d_name[0] != '.' && !yk_manifest_lists_file(known, entry->d_name)) {
             status = add_file(folder, entry->d_name, arena, manifest);
         }
     }
@@ -284,14 +284,14 @@ static yk_status save(const char *folder, const struct yk_manifest *known, struc
     YK_TRY(add_known(folder, known, arena, &manifest));
     YK_TRY(yk_folder_join_path(folder, YK_CHECKPOINT_MANIFEST_FILE, arena, &path));
     qsort(manifest.files, (size_t)manifest.count, sizeof *manifest.files, by_name);
-    yk_manifest_write(&manifest, &text);
+    yk_manifest_write_json(&manifest, &text);
     yk_status status = yk_file_write_nofollow(path, &text);
     YK_IF_OK(yk_checkpoint_folder_sync_path(path));
     yk_text_free(&text);
     return status;
 }
 
-yk_status yk_manifest_save_and_sync(const char *folder, const struct yk_manifest *known)
+yk_status yk_manifest_save_and_sync_folder(const char *folder, const struct yk_manifest *known)
 {
     YK_TRY_WITH_TEMPORARY_ARENA(arena, save(folder, known, arena));
     return YK_OK;
@@ -333,8 +333,8 @@ static yk_status check_files(const char *folder, const struct yk_manifest *manif
     return YK_OK;
 }
 
-yk_status yk_manifest_verify(const char *folder, struct yk_manifest_hash_share share,
-                             struct yk_arena *arena, struct yk_manifest *out, uint64_t *hash)
+yk_status yk_manifest_verify_folder(const char *folder, struct yk_manifest_hash_share share,
+                                    struct yk_arena *arena, struct yk_manifest *out, uint64_t *hash)
 {
     static const struct yk_manifest_hash_share everything = {.rank = 0, .ranks = 1};
     const char *path = NULL;
@@ -342,8 +342,8 @@ yk_status yk_manifest_verify(const char *folder, struct yk_manifest_hash_share s
     size_t length = 0;
     YK_TRY(yk_folder_join_path(folder, YK_CHECKPOINT_MANIFEST_FILE, arena, &path));
     YK_TRY(yk_file_read_document_to_arena(path, arena, &text, &length));
-    const yk_status status = yk_manifest_parse(text, length, arena, out);
-    YK_TRY(status == YK_ERROR_INPUT ? yk_status_prefix(status, path) : status);
+    const yk_status status = yk_manifest_parse_json(text, length, arena, out);
+    YK_TRY(status == YK_ERROR_INPUT ? yk_status_prefix_message(status, path) : status);
     if (hash) {
         *hash = yk_hash_bytes(text, length);
     }

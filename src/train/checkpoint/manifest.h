@@ -44,8 +44,8 @@ struct yk_manifest {
  * manifest too. `known` contains the step, the number of ranks, and the files that other ranks have
  * already synced and hashed. These files are not read again; only their sizes are checked.
  */
-yk_status yk_manifest_save_and_sync(const char *folder,
-                                    const struct yk_manifest *known) YK_MUST_USE;
+yk_status yk_manifest_save_and_sync_folder(const char *folder,
+                                           const struct yk_manifest *known) YK_MUST_USE;
 
 /* The files that this rank hashes: every file whose index modulo `ranks` is `rank`. */
 struct yk_manifest_hash_share {
@@ -57,15 +57,15 @@ struct yk_manifest_hash_share {
  * `share`. The error message contains the name of the first file that differs. `hash` may be NULL;
  * otherwise it receives the hash of the manifest itself, which is equal on all ranks that see the
  * same folder. */
-yk_status yk_manifest_verify(const char *folder, struct yk_manifest_hash_share share,
-                             struct yk_arena *arena, struct yk_manifest *out,
-                             uint64_t *hash) YK_MUST_USE;
+yk_status yk_manifest_verify_folder(const char *folder, struct yk_manifest_hash_share share,
+                                    struct yk_arena *arena, struct yk_manifest *out,
+                                    uint64_t *hash) YK_MUST_USE;
 
-bool yk_manifest_has_file(const struct yk_manifest *manifest, const char *name);
+bool yk_manifest_lists_file(const struct yk_manifest *manifest, const char *name);
 
 /* These functions parse and write the text of a manifest. */
-yk_status yk_manifest_parse(const char *bytes, size_t length, struct yk_arena *arena,
-                            struct yk_manifest *out) YK_MUST_USE;
-void yk_manifest_write(const struct yk_manifest *manifest, struct yk_text *out);
+yk_status yk_manifest_parse_json(const char *bytes, size_t length, struct yk_arena *arena,
+                                 struct yk_manifest *out) YK_MUST_USE;
+void yk_manifest_write_json(const struct yk_manifest *manifest, struct yk_text *out);
 
 #endif

@@ -11,8 +11,8 @@
 #include "base/units.h"
 #include "comm/host_collective.h"
 #include "model/config.h"
-#include "nn/weights/tensor.h"
 #include "nn/weights/weights.h"
+#include "nn/weights/weights_tensor.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/checkpoint/folder.h"
 #include "train/checkpoint/manifest.h"
@@ -68,7 +68,7 @@ static yk_status write_text(const struct places *places, const char *name, yk_st
 static yk_status write_config(const struct yk_net *net, const struct places *places)
 {
     struct yk_text text = {0};
-    const yk_status status = yk_model_config_write(net->config, net->workload.precision, &text);
+    const yk_status status = yk_model_config_to_json(net->config, net->workload.precision, &text);
     return write_text(places, YK_CHECKPOINT_CONFIG_FILE, status, &text);
 }
 
@@ -119,7 +119,7 @@ static bool saves_frozen(const struct yk_checkpoint_content *content)
 }
 
 static yk_status write_shard(const struct yk_checkpoint_content *content,
-                             const struct places *places, struct yk_safetensors_file_checksum *out)
+                             const struct places *places, struct yk_safetensors_size_and_hash *out)
 {
     char name[YK_SHARD_FILE_NAME_SIZE];
     const char *path = NULL;
@@ -130,7 +130,7 @@ static yk_status write_shard(const struct yk_checkpoint_content *content,
 
 static yk_status write_numbers(const struct yk_checkpoint_content *content,
                                const struct places *places,
-                               struct yk_safetensors_file_checksum *out)
+                               struct yk_safetensors_size_and_hash *out)
 {
     if (!is_alone(content)) {
         return write_shard(content, places, out);
@@ -152,11 +152,11 @@ static yk_status write_small_files(const struct yk_checkpoint_content *content,
         YK_TRY(write_config(content->store->net, places));
     }
     if (content->tokenizer) {
-        yk_tokenizer_write(content->tokenizer, &text);
+        yk_tokenizer_append_file_contents(content->tokenizer, &text);
         YK_TRY(write_text(places, yk_tokenizer_file_name(content->tokenizer), yk_text_status(&text),
                           &text));
     }
-    const yk_status status = yk_checkpoint_state_write(content, &text);
+    const yk_status status = yk_checkpoint_state_write_json(content, &text);
     return write_text(places, YK_CHECKPOINT_STATE_FILE, status, &text);
 }
 
@@ -165,7 +165,7 @@ static yk_status read_shard_report(const struct yk_host_collective_gathered_byte
                                    int32_t rank, int32_t ranks, struct yk_arena *arena,
                                    struct yk_manifest_listed_file *out)
 {
-    struct yk_safetensors_file_checksum written;
+    struct yk_safetensors_size_and_hash written;
     char name[YK_SHARD_FILE_NAME_SIZE];
     if (said->size != sizeof written) {
         return yk_fail(YK_ERROR_LOST, "rank %" PRId32 " does not say what it has written", rank);
@@ -190,7 +190,7 @@ static yk_status write_manifest(const struct yk_checkpoint_content *content,
                                      &known.files[known.count]));
         }
     }
-    return yk_manifest_save_and_sync(places->partial, &known);
+    return yk_manifest_save_and_sync_folder(places->partial, &known);
 }
 
 /* A folder cannot be renamed onto another one. An existing checkpoint of the same step is renamed
@@ -276,17 +276,18 @@ static yk_status begin(const char *folder, const struct places *places)
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
         return fail_at(folder);
     }
-    yk_checkpoint_folder_remove_partial(folder);
+    yk_checkpoint_folder_remove_partial_saves(folder);
     return mkdir(places->partial, 0777) == 0 ? YK_OK : fail_at(places->partial);
 }
 
 /* All ranks report what they have written; rank 0 does the rest. */
 static yk_status finish(const char *folder, const struct yk_checkpoint_content *content,
-                        const struct places *places, const struct yk_safetensors_file_checksum *own)
+                        const struct places *places, const struct yk_safetensors_size_and_hash *own)
 {
     struct yk_host_collective_gathered_bytes *said = NULL;
     if (!is_alone(content)) {
-        YK_TRY(yk_host_collective_gather(content->ranks, own, sizeof *own, places->arena, &said));
+        YK_TRY(yk_host_collective_gather_on_rank0(content->ranks, own, sizeof *own, places->arena,
+                                                  &said));
     }
     if (!is_first(content)) {
         return YK_OK;
@@ -301,7 +302,7 @@ static yk_status save(const char *folder, const struct yk_checkpoint_content *co
                       struct places *places)
 {
     const struct yk_communicator *ranks = content->ranks;
-    struct yk_safetensors_file_checksum own = {0};
+    struct yk_safetensors_size_and_hash own = {0};
     yk_status status = name_places(folder, content->state.step, places);
     if (status == YK_OK && is_first(content)) {
         status = begin(folder, places);
@@ -343,8 +344,8 @@ static uint64_t moments_of(const struct yk_parameter_store *store)
     bool first = false;
     bool second = false;
     for (int32_t l = 0; l < store->net->layer_count; l++) {
-        first = first || yk_parameter_store_has_state(store, l, YK_STATE_MOMENT1);
-        second = second || yk_parameter_store_has_state(store, l, YK_STATE_MOMENT2);
+        first = first || yk_parameter_store_has_state_tensor(store, l, YK_STATE_MOMENT1);
+        second = second || yk_parameter_store_has_state_tensor(store, l, YK_STATE_MOMENT2);
     }
     return (uint64_t)first + (uint64_t)second;
 }
@@ -372,7 +373,7 @@ static uint64_t bytes_of(const struct yk_checkpoint_content *content,
     return bytes + count * (uint64_t)width;
 }
 
-uint64_t yk_checkpoint_save_bytes(const struct yk_checkpoint_content *content)
+uint64_t yk_checkpoint_save_size_bytes(const struct yk_checkpoint_content *content)
 {
     const struct yk_net *net = content->store->net;
     const uint64_t moments = moments_of(content->store);
@@ -408,9 +409,9 @@ static yk_status fail_no_space(const char *folder, int64_t more, double each, do
         folder, more, more == 1 ? "" : "s", one, more == 1 ? "s" : "", all, left);
 }
 
-yk_status yk_checkpoint_check_save_space(const char *folder,
-                                         const struct yk_checkpoint_content *content, int64_t saves,
-                                         int32_t keep)
+yk_status yk_checkpoint_check_save_disk_space(const char *folder,
+                                              const struct yk_checkpoint_content *content,
+                                              int64_t saves, int32_t keep)
 {
     struct statvfs system;
     int32_t saved = 0;
@@ -422,6 +423,6 @@ yk_status yk_checkpoint_check_save_space(const char *folder,
         return YK_OK;
     }
     const double free = (double)system.f_bavail * (double)system.f_frsize;
-    const double each = (double)yk_checkpoint_save_bytes(content);
+    const double each = (double)yk_checkpoint_save_size_bytes(content);
     return (double)max * each <= free ? YK_OK : fail_no_space(folder, max, each, free);
 }

@@ -31,7 +31,7 @@ enum {
     YK_SHARD_FILE_NAME_SIZE = 64,
 };
 
-enum yk_shard_kind {
+enum yk_shard_tensor_kind {
     YK_SHARD_WEIGHTS,
     YK_SHARD_MOMENT1,
     YK_SHARD_MOMENT2,
@@ -39,12 +39,12 @@ enum yk_shard_kind {
     YK_SHARD_BF16,
     YK_SHARD_FP16,
     YK_SHARD_NF4,
-    YK_SHARD_KIND_COUNT,
+    YK_SHARD_TENSOR_KIND_COUNT,
 };
 
 /* The parsed name of a slice. */
-struct yk_shard_slice {
-    enum yk_shard_kind kind;
+struct yk_shard_slice_name {
+    enum yk_shard_tensor_kind kind;
     const char *parameter; /* points into the name; not zero-terminated */
     size_t parameter_length;
     int64_t first;
@@ -56,21 +56,22 @@ void yk_shard_format_file_name(int32_t rank, int32_t ranks, char out[YK_SHARD_FI
 /* Parses the name of a shard file. Returns false if `name` is not the name of a shard file. */
 bool yk_shard_parse_file_name(const char *name, int32_t *rank, int32_t *ranks);
 
-void yk_shard_append_slice_name(struct yk_text *out, enum yk_shard_kind kind, const char *parameter,
-                                int64_t first);
-bool yk_shard_parse_slice_name(const char *name, struct yk_shard_slice *out);
+void yk_shard_append_slice_name(struct yk_text *out, enum yk_shard_tensor_kind kind,
+                                const char *parameter, int64_t first);
+bool yk_shard_parse_slice_name(const char *name, struct yk_shard_slice_name *out);
 
 /* Returns "weights", "nf4" … */
-const char *yk_shard_kind_name(enum yk_shard_kind kind);
+const char *yk_shard_tensor_kind_name(enum yk_shard_tensor_kind kind);
 
 /* Returns whether the elements are bytes of a frozen parameter. Otherwise they are fp32 numbers. */
-static inline bool yk_shard_kind_is_frozen(enum yk_shard_kind kind)
+static inline bool yk_shard_tensor_kind_is_frozen(enum yk_shard_tensor_kind kind)
 {
     return kind >= YK_SHARD_FP32;
 }
 
 /* Returns the state tensor of the store that corresponds to a kind. */
-static inline enum yk_state_tensor yk_shard_kind_state_tensor(enum yk_shard_kind kind)
+static inline enum yk_state_tensor
+yk_shard_tensor_kind_to_state_tensor(enum yk_shard_tensor_kind kind)
 {
     return kind == YK_SHARD_MOMENT1   ? YK_STATE_MOMENT1
            : kind == YK_SHARD_MOMENT2 ? YK_STATE_MOMENT2
@@ -78,15 +79,16 @@ static inline enum yk_state_tensor yk_shard_kind_state_tensor(enum yk_shard_kind
 }
 
 /* Returns the kind for the format of a frozen parameter. */
-enum yk_shard_kind yk_shard_kind_of_frozen_parameter(const struct yk_net *net,
-                                                     const struct yk_parameter *parameter);
+enum yk_shard_tensor_kind
+yk_shard_tensor_kind_of_frozen_parameter(const struct yk_net *net,
+                                         const struct yk_parameter *parameter);
 
 /* Returns the number of elements that a parameter of `count` numbers has in shards of this kind. */
-int64_t yk_shard_kind_element_count(enum yk_shard_kind kind, int64_t count);
+int64_t yk_shard_tensor_kind_element_count(enum yk_shard_tensor_kind kind, int64_t count);
 
-static inline int64_t yk_shard_kind_element_bytes(enum yk_shard_kind kind)
+static inline int64_t yk_shard_tensor_kind_element_bytes(enum yk_shard_tensor_kind kind)
 {
-    return yk_shard_kind_is_frozen(kind) ? 1 : (int64_t)sizeof(float);
+    return yk_shard_tensor_kind_is_frozen(kind) ? 1 : (int64_t)sizeof(float);
 }
 
 /* Writes and syncs a shard: the part `saves` (L) of each layer. The store must keep this part. The
@@ -94,6 +96,6 @@ static inline int64_t yk_shard_kind_element_bytes(enum yk_shard_kind kind)
  * parameters if `frozen` is true. */
 yk_status yk_shard_write_file(const struct yk_parameter_store *store,
                               const struct yk_layer_partition *saves, bool frozen, const char *path,
-                              struct yk_safetensors_file_checksum *out) YK_MUST_USE;
+                              struct yk_safetensors_size_and_hash *out) YK_MUST_USE;
 
 #endif

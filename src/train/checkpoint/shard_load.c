@@ -21,18 +21,19 @@ struct load {
 /* Finds the kind of tensor that a parameter was saved as. `*out` does not change if there is none.
  */
 static yk_status find_kind(const struct load *load, const struct yk_parameter *parameter,
-                           enum yk_shard_kind *out)
+                           enum yk_shard_tensor_kind *out)
 {
     bool found = false;
-    for (int i = 0; i < YK_SHARD_KIND_COUNT; i++) {
-        const enum yk_shard_kind kind = (enum yk_shard_kind)i;
-        const bool weights = kind == YK_SHARD_WEIGHTS || yk_shard_kind_is_frozen(kind);
+    for (int i = 0; i < YK_SHARD_TENSOR_KIND_COUNT; i++) {
+        const enum yk_shard_tensor_kind kind = (enum yk_shard_tensor_kind)i;
+        const bool weights = kind == YK_SHARD_WEIGHTS || yk_shard_tensor_kind_is_frozen(kind);
         if (!weights || !yk_shard_set_has_slice(load->set, kind, parameter)) {
             continue;
         }
         if (found) {
             return yk_fail(YK_ERROR_INPUT, "\"%s\" was saved twice, as %s and as %s",
-                           parameter->name, yk_shard_kind_name(*out), yk_shard_kind_name(kind));
+                           parameter->name, yk_shard_tensor_kind_name(*out),
+                           yk_shard_tensor_kind_name(kind));
         }
         found = true;
         *out = kind;
@@ -64,42 +65,44 @@ static void round_numbers(const struct load *load, float *numbers, int64_t count
     }
     for (int64_t i = 0; i < count; i++) {
         uint16_t half = 0;
-        yk_cpu_convert_from_fp32(precision, &numbers[i], 1, &half, 0);
-        yk_cpu_convert_to_fp32(precision, &half, 0, 1, &numbers[i]);
+        yk_cpu_convert_array_from_fp32(precision, &numbers[i], 1, &half, 0);
+        yk_cpu_convert_array_to_fp32(precision, &half, 0, 1, &numbers[i]);
     }
 }
 
 static yk_status load_range(const struct load *load, int32_t layer,
-                            const struct yk_parameter *parameter, enum yk_shard_kind kind,
+                            const struct yk_parameter *parameter, enum yk_shard_tensor_kind kind,
                             struct yk_parameter_range range)
 {
-    const int64_t max = CHUNK_BYTES / yk_shard_kind_element_bytes(kind);
+    const int64_t max = CHUNK_BYTES / yk_shard_tensor_kind_element_bytes(kind);
     for (int64_t done = 0; done < range.count; done += max) {
         const int64_t left = range.count - done;
         const struct yk_parameter_range slice = {range.first + done, left < max ? left : max};
-        YK_TRY(yk_shard_set_read_range(load->set, kind, parameter, slice, load->chunk));
+        YK_TRY(yk_shard_set_read_parameter_range(load->set, kind, parameter, slice, load->chunk));
         if (kind == YK_SHARD_WEIGHTS) {
             YK_TRY(check_finite(parameter, load->chunk, slice));
             round_numbers(load, load->chunk, slice.count);
         }
-        YK_TRY(yk_parameter_store_write_range(
-            load->store, layer, parameter, yk_shard_kind_state_tensor(kind), slice, load->chunk));
+        YK_TRY(yk_parameter_store_write_range(load->store, layer, parameter,
+                                              yk_shard_tensor_kind_to_state_tensor(kind), slice,
+                                              load->chunk));
     }
     return YK_OK;
 }
 
 /* Loads what the store keeps of a parameter. `whole`: the store keeps all of it. */
 static yk_status load_ranges(const struct load *load, int32_t layer,
-                             const struct yk_parameter *parameter, enum yk_shard_kind kind,
+                             const struct yk_parameter *parameter, enum yk_shard_tensor_kind kind,
                              bool whole)
 {
     const struct yk_layer_partition *partition = &load->store->layers[layer].partition;
-    struct yk_parameter_range range = {0, yk_shard_kind_element_count(kind, parameter->count)};
+    struct yk_parameter_range range = {0,
+                                       yk_shard_tensor_kind_element_count(kind, parameter->count)};
     if (whole) {
         return load_range(load, layer, parameter, kind, range);
     }
-    for (int32_t b = 0; yk_layer_partition_next_range(partition, load->store->net, layer, parameter,
-                                                      &b, &range);) {
+    for (int32_t b = 0; yk_layer_partition_next_kept_range(partition, load->store->net, layer,
+                                                           parameter, &b, &range);) {
         YK_TRY(load_range(load, layer, parameter, kind, range));
     }
     return YK_OK;
@@ -110,14 +113,14 @@ static yk_status load_ranges(const struct load *load, int32_t layer,
 static yk_status decode_nf4(const struct yk_device_context *context, const void *stored,
                             int64_t count, float *out)
 {
-    const size_t bytes = (size_t)yk_shard_kind_element_count(YK_SHARD_NF4, count);
+    const size_t bytes = (size_t)yk_shard_tensor_kind_element_count(YK_SHARD_NF4, count);
     void *from = NULL;
     void *to = NULL;
     struct yk_dequantise_op op = {.count = count, .type = YK_PRECISION_FP32};
     yk_status status = context->backend->allocate(context->device, bytes, &from);
     YK_IF_OK(context->backend->allocate(context->device, (size_t)count * sizeof *out, &to));
     if (status == YK_OK) {
-        (void)yk_ops_nf4_set_pointers(from, count, &op.from);
+        (void)yk_ops_lay_out_nf4_tensor(from, count, &op.from);
         op.to = to;
         context->backend->copy(context->lane, from, stored, bytes);
         context->backend->dequantise(context->lane, &op);
@@ -128,7 +131,7 @@ static yk_status decode_nf4(const struct yk_device_context *context, const void 
     return status;
 }
 
-static yk_status decode(const struct load *load, enum yk_shard_kind kind, const void *stored,
+static yk_status decode(const struct load *load, enum yk_shard_tensor_kind kind, const void *stored,
                         int64_t count, float *out)
 {
     switch (kind) {
@@ -136,8 +139,8 @@ static yk_status decode(const struct load *load, enum yk_shard_kind kind, const 
         return decode_nf4(&load->store->context, stored, count, out);
     case YK_SHARD_BF16:
     case YK_SHARD_FP16:
-        yk_cpu_convert_to_fp32(kind == YK_SHARD_BF16 ? YK_PRECISION_BF16 : YK_PRECISION_FP16,
-                               stored, 0, count, out);
+        yk_cpu_convert_array_to_fp32(kind == YK_SHARD_BF16 ? YK_PRECISION_BF16 : YK_PRECISION_FP16,
+                                     stored, 0, count, out);
         return YK_OK;
     default:
         memcpy(out, stored, (size_t)count * sizeof *out);
@@ -146,13 +149,15 @@ static yk_status decode(const struct load *load, enum yk_shard_kind kind, const 
 }
 
 static yk_status load_converted(const struct load *load, int32_t layer,
-                                const struct yk_parameter *parameter, enum yk_shard_kind kind)
+                                const struct yk_parameter *parameter,
+                                enum yk_shard_tensor_kind kind)
 {
-    const struct yk_parameter_range all = {0, yk_shard_kind_element_count(kind, parameter->count)};
-    void *stored = malloc((size_t)(all.count * yk_shard_kind_element_bytes(kind)));
+    const struct yk_parameter_range all = {
+        0, yk_shard_tensor_kind_element_count(kind, parameter->count)};
+    void *stored = malloc((size_t)(all.count * yk_shard_tensor_kind_element_bytes(kind)));
     float *numbers = malloc((size_t)parameter->count * sizeof *numbers);
     yk_status status = stored && numbers ? YK_OK : yk_fail_out_of_memory();
-    YK_IF_OK(yk_shard_set_read_range(load->set, kind, parameter, all, stored));
+    YK_IF_OK(yk_shard_set_read_parameter_range(load->set, kind, parameter, all, stored));
     YK_IF_OK(decode(load, kind, stored, parameter->count, numbers));
     if (status == YK_OK) {
         status = check_finite(parameter, numbers, (struct yk_parameter_range){0, parameter->count});
@@ -173,11 +178,12 @@ static yk_status load_weights(const struct load *load, int32_t layer,
 {
     const struct yk_net *net = load->store->net;
     const enum yk_layer_partition_kind keep = load->store->layers[layer].partition.kind;
-    enum yk_shard_kind kind =
-        parameter->trained ? YK_SHARD_WEIGHTS : yk_shard_kind_of_frozen_parameter(net, parameter);
-    const enum yk_shard_kind own = kind;
+    enum yk_shard_tensor_kind kind = parameter->trained
+                                         ? YK_SHARD_WEIGHTS
+                                         : yk_shard_tensor_kind_of_frozen_parameter(net, parameter);
+    const enum yk_shard_tensor_kind own = kind;
     YK_TRY(find_kind(load, parameter, &kind));
-    YK_TRY(yk_shard_set_check_parameter(load->set, kind, parameter));
+    YK_TRY(yk_shard_set_check_parameter_coverage(load->set, kind, parameter));
     if (keep == YK_LAYER_PARTITION_ABSENT) {
         return YK_OK;
     }
@@ -190,17 +196,18 @@ static yk_status load_state(const struct load *load, int32_t layer,
                             const struct yk_parameter *parameter)
 {
     for (int i = YK_SHARD_MOMENT1; i <= YK_SHARD_MOMENT2; i++) {
-        const enum yk_shard_kind kind = (enum yk_shard_kind)i;
-        if (!yk_parameter_store_has_state(load->store, layer, yk_shard_kind_state_tensor(kind))) {
+        const enum yk_shard_tensor_kind kind = (enum yk_shard_tensor_kind)i;
+        if (!yk_parameter_store_has_state_tensor(load->store, layer,
+                                                 yk_shard_tensor_kind_to_state_tensor(kind))) {
             continue;
         }
         if (!yk_shard_set_has_slice(load->set, kind, parameter)) {
             return yk_fail(YK_ERROR_INPUT,
                            "no shard has %s of \"%s\"; it was trained with another optimizer, or "
                            "other parameters were",
-                           yk_shard_kind_name(kind), parameter->name);
+                           yk_shard_tensor_kind_name(kind), parameter->name);
         }
-        YK_TRY(yk_shard_set_check_parameter(load->set, kind, parameter));
+        YK_TRY(yk_shard_set_check_parameter_coverage(load->set, kind, parameter));
         YK_TRY(load_ranges(load, layer, parameter, kind, false));
     }
     return YK_OK;
@@ -219,7 +226,7 @@ static yk_status load_parameter(const struct load *load, int32_t layer,
 static yk_status load_all(const struct load *load)
 {
     const struct yk_net *net = load->store->net;
-    YK_TRY(yk_shard_set_check_net(load->set, net));
+    YK_TRY(yk_shard_set_check_slices_in_net(load->set, net));
     for (struct yk_net_parameter_cursor at = {0}; yk_net_next_parameter(net, &at);) {
         YK_TRY(load_parameter(load, at.layer, at.parameter));
     }

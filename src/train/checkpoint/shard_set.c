@@ -11,7 +11,7 @@
 
 struct slice {
     const char *parameter;
-    enum yk_shard_kind kind;
+    enum yk_shard_tensor_kind kind;
     int64_t first;
     int64_t count;
     const struct yk_safetensors_file *file;
@@ -45,13 +45,13 @@ static yk_status add_slice(struct yk_shard_set *set, const struct yk_safetensors
                            const struct yk_tensor_file_entry *entry)
 {
     struct slice *slice = &set->slices[set->slice_count];
-    struct yk_shard_slice name = {0};
+    struct yk_shard_slice_name name = {0};
     if (!yk_shard_parse_slice_name(entry->name, &name)) {
         return yk_fail(YK_ERROR_INPUT, "%s: \"%s\" does not name a piece of a parameter",
                        file->path, entry->name);
     }
     const enum yk_tensor_dtype type =
-        yk_shard_kind_is_frozen(name.kind) ? YK_TENSOR_U8 : YK_TENSOR_F32;
+        yk_shard_tensor_kind_is_frozen(name.kind) ? YK_TENSOR_U8 : YK_TENSOR_F32;
     if (entry->type != type || entry->rank != 1 || entry->shape[0] < 1 ||
         entry->shape[0] > INT64_MAX - name.first) {
         return yk_fail(YK_ERROR_INPUT, "%s: \"%s\" is no row of %s", file->path, entry->name,
@@ -104,7 +104,7 @@ static yk_status open_files(struct yk_shard_set *set, int32_t ranks)
 yk_status yk_shard_set_open(const char *folder, int32_t ranks, struct yk_shard_set **out)
 {
     struct yk_shard_set *set = NULL;
-    YK_TRY_NEW_WITH_ARENA(set);
+    YK_TRY_NEW_WITH_OWN_ARENA(set);
     yk_status status = yk_arena_strdup(set->arena, folder, &set->folder);
     YK_IF_OK(open_files(set, ranks));
     YK_IF_OK(add_slices(set));
@@ -125,7 +125,7 @@ void yk_shard_set_close(struct yk_shard_set *set)
 
 /* ---- reading ---- */
 
-yk_status yk_shard_set_check_net(const struct yk_shard_set *set, const struct yk_net *net)
+yk_status yk_shard_set_check_slices_in_net(const struct yk_shard_set *set, const struct yk_net *net)
 {
     for (int32_t i = 0; i < set->slice_count; i++) {
         const struct slice *slice = &set->slices[i];
@@ -139,8 +139,8 @@ yk_status yk_shard_set_check_net(const struct yk_shard_set *set, const struct yk
 }
 
 /* The first slice of a parameter that begins at or after element `first`. */
-static int32_t find(const struct yk_shard_set *set, enum yk_shard_kind kind, const char *parameter,
-                    int64_t first)
+static int32_t find(const struct yk_shard_set *set, enum yk_shard_tensor_kind kind,
+                    const char *parameter, int64_t first)
 {
     const struct slice wanted = {.parameter = parameter, .kind = kind, .first = first};
     int32_t low = 0;
@@ -158,7 +158,7 @@ static int32_t find(const struct yk_shard_set *set, enum yk_shard_kind kind, con
 
 /* Slice `number` of the set; NULL if it belongs to another parameter or kind. */
 static const struct slice *slice_at(const struct yk_shard_set *set, int32_t number,
-                                    enum yk_shard_kind kind, const char *parameter)
+                                    enum yk_shard_tensor_kind kind, const char *parameter)
 {
     const struct slice *slice = &set->slices[number];
     return number >= 0 && number < set->slice_count && slice->kind == kind &&
@@ -167,7 +167,7 @@ static const struct slice *slice_at(const struct yk_shard_set *set, int32_t numb
                : NULL;
 }
 
-bool yk_shard_set_has_slice(const struct yk_shard_set *set, enum yk_shard_kind kind,
+bool yk_shard_set_has_slice(const struct yk_shard_set *set, enum yk_shard_tensor_kind kind,
                             const struct yk_parameter *parameter)
 {
     if (parameter) {
@@ -181,18 +181,19 @@ bool yk_shard_set_has_slice(const struct yk_shard_set *set, enum yk_shard_kind k
     return false;
 }
 
-static yk_status fail_missing(const struct yk_shard_set *set, enum yk_shard_kind kind,
+static yk_status fail_missing(const struct yk_shard_set *set, enum yk_shard_tensor_kind kind,
                               const char *parameter, int64_t first, int64_t end)
 {
     return yk_fail(YK_ERROR_INPUT, "%s: no shard has %s %" PRId64 " to %" PRId64 " of \"%s\" (%s)",
-                   set->folder, yk_shard_kind_is_frozen(kind) ? "bytes" : "numbers", first, end - 1,
-                   parameter, yk_shard_kind_name(kind));
+                   set->folder, yk_shard_tensor_kind_is_frozen(kind) ? "bytes" : "numbers", first,
+                   end - 1, parameter, yk_shard_tensor_kind_name(kind));
 }
 
-yk_status yk_shard_set_check_parameter(const struct yk_shard_set *set, enum yk_shard_kind kind,
-                                       const struct yk_parameter *parameter)
+yk_status yk_shard_set_check_parameter_coverage(const struct yk_shard_set *set,
+                                                enum yk_shard_tensor_kind kind,
+                                                const struct yk_parameter *parameter)
 {
-    const int64_t elements = yk_shard_kind_element_count(kind, parameter->count);
+    const int64_t elements = yk_shard_tensor_kind_element_count(kind, parameter->count);
     const char *name = parameter->name;
     const struct slice *slice = NULL;
     int64_t end = 0;
@@ -215,11 +216,12 @@ yk_status yk_shard_set_check_parameter(const struct yk_shard_set *set, enum yk_s
     return end == elements ? YK_OK : fail_missing(set, kind, name, end, elements);
 }
 
-yk_status yk_shard_set_read_range(const struct yk_shard_set *set, enum yk_shard_kind kind,
-                                  const struct yk_parameter *parameter,
-                                  struct yk_parameter_range range, void *out)
+yk_status yk_shard_set_read_parameter_range(const struct yk_shard_set *set,
+                                            enum yk_shard_tensor_kind kind,
+                                            const struct yk_parameter *parameter,
+                                            struct yk_parameter_range range, void *out)
 {
-    const int64_t width = yk_shard_kind_element_bytes(kind);
+    const int64_t width = yk_shard_tensor_kind_element_bytes(kind);
     /* The last slice that begins at or before the range. */
     int32_t i = find(set, kind, parameter->name, range.first + 1) - 1;
     for (int64_t done = 0; done < range.count; i++) {

@@ -23,23 +23,25 @@ yk_status yk_shard_set_open(const char *folder, int32_t ranks,
 void yk_shard_set_close(struct yk_shard_set *set);
 
 /* Fails if the set contains a slice of a parameter that the net does not have. */
-yk_status yk_shard_set_check_net(const struct yk_shard_set *set,
-                                 const struct yk_net *net) YK_MUST_USE;
+yk_status yk_shard_set_check_slices_in_net(const struct yk_shard_set *set,
+                                           const struct yk_net *net) YK_MUST_USE;
 
 /* Returns whether the set contains a slice of this kind and this parameter. If `parameter` is NULL,
  * a slice of any parameter counts. */
-bool yk_shard_set_has_slice(const struct yk_shard_set *set, enum yk_shard_kind kind,
+bool yk_shard_set_has_slice(const struct yk_shard_set *set, enum yk_shard_tensor_kind kind,
                             const struct yk_parameter *parameter);
 
 /* Fails unless the slices of this kind contain every element of the parameter exactly once. The
  * error message contains what is missing or duplicated. */
-yk_status yk_shard_set_check_parameter(const struct yk_shard_set *set, enum yk_shard_kind kind,
-                                       const struct yk_parameter *parameter) YK_MUST_USE;
+yk_status yk_shard_set_check_parameter_coverage(const struct yk_shard_set *set,
+                                                enum yk_shard_tensor_kind kind,
+                                                const struct yk_parameter *parameter) YK_MUST_USE;
 
-/* Reads a range of a parameter for which yk_shard_set_check_parameter() succeeded. */
-yk_status yk_shard_set_read_range(const struct yk_shard_set *set, enum yk_shard_kind kind,
-                                  const struct yk_parameter *parameter,
-                                  struct yk_parameter_range range, void *out) YK_MUST_USE;
+/* Reads a range of a parameter for which yk_shard_set_check_parameter_coverage() succeeded. */
+yk_status yk_shard_set_read_parameter_range(const struct yk_shard_set *set,
+                                            enum yk_shard_tensor_kind kind,
+                                            const struct yk_parameter *parameter,
+                                            struct yk_parameter_range range, void *out) YK_MUST_USE;
 
 /* The data that yk_shard_set_load_into_store() loads. */
 struct yk_shard_set_load_options {

@@ -63,8 +63,8 @@ static void write_progress(const struct yk_checkpoint_progress *state, struct yk
     json->line_indent = 2;
 }
 
-yk_status yk_checkpoint_state_write(const struct yk_checkpoint_content *content,
-                                    struct yk_text *out)
+yk_status yk_checkpoint_state_write_json(const struct yk_checkpoint_content *content,
+                                         struct yk_text *out)
 {
     const char *options = content->options_json ? content->options_json : "{}";
     struct yk_json_writer json = {.text = out, .spaced = true};
@@ -113,10 +113,10 @@ static yk_status read_position(const struct yk_json *root, struct yk_checkpoint_
         YK_TRY(yk_json_get_integer(root, "epoch", 0, MAX_INTEGER, &out->epoch));
     }
     YK_TRY(need_integer(root, "bad", MAX_BAD, &out->bad));
-    if (!read_seed(yk_json_string(yk_json_get_member(root, "seed")), &out->seed)) {
+    if (!read_seed(yk_json_string_value(yk_json_get_member(root, "seed")), &out->seed)) {
         return yk_fail(YK_ERROR_INPUT, "\"seed\" must be a string of digits, below 2^64");
     }
-    if (!yk_json_number(yk_json_get_member(scaler, "scale"), &out->scaler.scale)) {
+    if (!yk_json_number_value(yk_json_get_member(scaler, "scale"), &out->scaler.scale)) {
         return yk_fail(YK_ERROR_INPUT, "\"scaler\" has no number \"scale\"");
     }
     return need_integer(scaler, "clean", MAX_INTEGER, &out->scaler.clean);
@@ -124,15 +124,15 @@ static yk_status read_position(const struct yk_json *root, struct yk_checkpoint_
 
 static yk_status read_workload(const struct yk_json *node, struct yk_workload *out, double *alpha)
 {
-    const char *precision = yk_json_string(yk_json_get_member(node, "precision"));
+    const char *precision = yk_json_string_value(yk_json_get_member(node, "precision"));
     if (!precision || !yk_precision_find(precision, &out->precision)) {
         return yk_fail(YK_ERROR_INPUT, "\"workload\" has no known \"precision\"");
     }
     YK_TRY(need_integer(node, "batch", MAX_INTEGER, &out->batch));
     YK_TRY(need_integer(node, "sequence", MAX_INTEGER, &out->sequence));
     YK_TRY(need_integer(node, "lora_rank", MAX_INTEGER, &out->lora_rank));
-    if (!yk_json_number(yk_json_get_member(node, "lora_alpha"), alpha) ||
-        !yk_json_boolean(yk_json_get_member(node, "nf4"), &out->nf4)) {
+    if (!yk_json_number_value(yk_json_get_member(node, "lora_alpha"), alpha) ||
+        !yk_json_boolean_value(yk_json_get_member(node, "nf4"), &out->nf4)) {
         return yk_fail(YK_ERROR_INPUT, "\"workload\" has no \"lora_alpha\" or no \"nf4\"");
     }
     return YK_OK;
@@ -162,17 +162,17 @@ static yk_status read_root(const struct yk_json *root, struct yk_arena *arena,
         "epoch", "bad",  "seed", "scaler",  "workload", "base_model", "options",
     };
     const char *name = NULL;
-    YK_TRY(yk_json_check_document(root, "state", known, sizeof known / sizeof known[0]));
+    YK_TRY(yk_json_check_yoke_document(root, "state", known, sizeof known / sizeof known[0]));
     YK_TRY(read_position(root, &out->state));
     YK_TRY(read_workload(yk_json_get_member(root, "workload"), &out->workload, &out->lora_alpha));
     YK_TRY(yk_json_read_nonempty_string(yk_json_get_member(root, "model"), "model", &name));
     YK_TRY(yk_arena_strdup(arena, name, model));
-    return yk_arena_strdup(arena, yk_json_string(yk_json_get_member(root, "base_model")),
+    return yk_arena_strdup(arena, yk_json_string_value(yk_json_get_member(root, "base_model")),
                            &out->base_model);
 }
 
-yk_status yk_checkpoint_state_read(const char *bytes, size_t length, struct yk_arena *arena,
-                                   struct yk_checkpoint *out, const char **model)
+yk_status yk_checkpoint_state_parse_json(const char *bytes, size_t length, struct yk_arena *arena,
+                                         struct yk_checkpoint *out, const char **model)
 {
     struct yk_json *root = NULL;
     YK_TRY(yk_json_parse(bytes, length, &root));

@@ -2,7 +2,7 @@
 
 #include "base/number.h"
 #include "nn/store/parameter_store.h"
-#include "nn/weights/tensor.h"
+#include "nn/weights/weights_tensor.h"
 #include "tensors/safetensors_writer.h"
 #include "tensors/tensor_set.h"
 
@@ -117,8 +117,8 @@ static yk_status read_kept(const struct visit *visit, int32_t layer,
     if (kind == MASTER && partition->kind != YK_LAYER_PARTITION_FULLY_SHARDED) {
         return read_range(visit, layer, parameter, kind, place, range);
     }
-    for (int32_t b = 0; yk_layer_partition_next_range(partition, visit->store->net, layer,
-                                                      parameter, &b, &range);) {
+    for (int32_t b = 0; yk_layer_partition_next_kept_range(partition, visit->store->net, layer,
+                                                           parameter, &b, &range);) {
         YK_TRY(read_range(visit, layer, parameter, kind, place, range));
     }
     return YK_OK;
@@ -130,7 +130,7 @@ static yk_status read_state(const struct visit *visit, int32_t layer,
                             const struct yk_parameter *parameter, enum kind kind, const char *name)
 {
     const struct yk_tensor_location *place = yk_tensor_set_find_tensor(visit->set, name);
-    if (!yk_parameter_store_has_state(visit->store, layer, state_of[kind]) ||
+    if (!yk_parameter_store_has_state_tensor(visit->store, layer, state_of[kind]) ||
         (!place && kind == MASTER)) {
         return YK_OK;
     }
@@ -140,7 +140,7 @@ static yk_status read_state(const struct visit *visit, int32_t layer,
                        "parameters were",
                        visit->set->path, name);
     }
-    YK_TRY(yk_weights_check_tensor(place, parameter));
+    YK_TRY(yk_weights_check_tensor_shape(place, parameter));
     return read_kept(visit, layer, parameter, kind, place, parameter->count);
 }
 

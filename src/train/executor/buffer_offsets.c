@@ -19,10 +19,10 @@ enum {
 
 static const double WASTE = 1.01; /* the search ends at this multiple of the lower bound */
 
-void yk_buffer_offsets_free(struct yk_buffer_offsets *offsets)
+void yk_buffer_offsets_free_parts(struct yk_buffer_part_list *offsets)
 {
     free(offsets->parts);
-    *offsets = (struct yk_buffer_offsets){0};
+    *offsets = (struct yk_buffer_part_list){0};
 }
 
 static yk_status fail_uncounted(void)
@@ -31,7 +31,7 @@ static yk_status fail_uncounted(void)
                    "a step holds more bytes than can be counted; take a smaller batch or sequence");
 }
 
-void yk_buffer_offsets_add_part(struct yk_buffer_offsets *offsets,
+void yk_buffer_offsets_add_part(struct yk_buffer_part_list *offsets,
                                 const struct yk_buffer_lifetime *lifetime, size_t at, size_t bytes)
 {
     size_t end = 0;
@@ -144,7 +144,7 @@ struct time_index {
     int32_t capacity;
 };
 
-static yk_status create_index(const struct yk_buffer_offsets *offsets,
+static yk_status create_index(const struct yk_buffer_part_list *offsets,
                               const struct yk_op_index *index, struct yk_arena *arena,
                               struct time_index *out)
 {
@@ -159,7 +159,7 @@ static yk_status create_index(const struct yk_buffer_offsets *offsets,
 
 static void clear_index(struct time_index *index, int32_t parts)
 {
-    yk_number_fill_array(index->heads, CELLS + 1, -1);
+    yk_number_fill_int32_array(index->heads, CELLS + 1, -1);
     index->count = 0;
     memset(index->visited, 0, (size_t)parts * sizeof *index->visited);
 }
@@ -284,7 +284,7 @@ static int compare_spans(const void *a, const void *b)
 }
 
 /* Sorts the parts and groups them into buffers. Returns the number of buffers. */
-static int32_t join_parts(struct yk_buffer_offsets *offsets, int32_t ops, struct buffer *buffers)
+static int32_t join_parts(struct yk_buffer_part_list *offsets, int32_t ops, struct buffer *buffers)
 {
     int32_t count = 0;
     qsort(offsets->parts, (size_t)offsets->count, sizeof *offsets->parts, compare_parts);
@@ -416,7 +416,7 @@ static yk_status place_all(struct placing *placing, size_t *out_bytes)
 }
 
 /* The peak of the bytes that are alive together: no assignment needs less. */
-static yk_status find_lower_bound(const struct yk_buffer_offsets *offsets,
+static yk_status find_lower_bound(const struct yk_buffer_part_list *offsets,
                                   const struct yk_op_index *index, struct yk_arena *arena,
                                   double *out)
 {
@@ -512,7 +512,7 @@ static yk_status place_best(struct placing *placing, double lower_bound, size_t 
     return YK_OK;
 }
 
-static yk_status find(struct yk_buffer_offsets *offsets, const struct yk_op_index *index,
+static yk_status find(struct yk_buffer_part_list *offsets, const struct yk_op_index *index,
                       struct yk_arena *arena, struct placing *placing, size_t *out_bytes)
 {
     double lower_bound = 0;
@@ -525,7 +525,7 @@ static yk_status find(struct yk_buffer_offsets *offsets, const struct yk_op_inde
     return place_best(placing, lower_bound, out_bytes);
 }
 
-yk_status yk_buffer_offsets_assign(struct yk_buffer_offsets *offsets,
+yk_status yk_buffer_offsets_assign(struct yk_buffer_part_list *offsets,
                                    const struct yk_op_index *index, size_t *out, size_t *out_bytes)
 {
     *out_bytes = 0;
@@ -572,7 +572,7 @@ static void add_waits(const struct yk_buffer_lifetime *lifetime, const struct yk
     }
 }
 
-yk_status yk_buffer_offsets_find_reuse_waits(const struct yk_buffer_offsets *offsets,
+yk_status yk_buffer_offsets_find_reuse_waits(const struct yk_buffer_part_list *offsets,
                                              const struct yk_op_index *index,
                                              struct yk_arena *arena,
                                              struct yk_buffer_reuse_wait **out, int32_t *out_count)
@@ -581,7 +581,7 @@ yk_status yk_buffer_offsets_find_reuse_waits(const struct yk_buffer_offsets *off
     int32_t *last = NULL; /* (ops, lags, lanes) */
     YK_TRY_NEW(arena, last, max + 1);
     YK_TRY_NEW(arena, *out, max + 1);
-    yk_number_fill_array(last, max, YK_OP_NONE);
+    yk_number_fill_int32_array(last, max, YK_OP_NONE);
     for (int32_t i = 0; i < offsets->count; i++) {
         add_waits(&offsets->parts[i].lifetime, index, last);
     }

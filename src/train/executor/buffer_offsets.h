@@ -25,24 +25,24 @@ struct yk_buffer_part {
     size_t bytes;
 };
 
-struct yk_buffer_offsets {
-    struct yk_buffer_part *parts; /* freed by yk_buffer_offsets_free() */
+struct yk_buffer_part_list {
+    struct yk_buffer_part *parts; /* freed by yk_buffer_offsets_free_parts() */
     int32_t count;
     int32_t capacity;
     bool failed;       /* an addition failed; yk_buffer_offsets_assign() returns the failure */
     bool is_uncounted; /* the addition failed because the size overflowed an integer */
 };
 
-void yk_buffer_offsets_free(struct yk_buffer_offsets *offsets);
+void yk_buffer_offsets_free_parts(struct yk_buffer_part_list *offsets);
 
 /* Adds a part. Parts of the same buffer must not overlap. A part of 0 bytes is ignored. */
-void yk_buffer_offsets_add_part(struct yk_buffer_offsets *offsets,
+void yk_buffer_offsets_add_part(struct yk_buffer_part_list *offsets,
                                 const struct yk_buffer_lifetime *lifetime, size_t at, size_t bytes);
 
 /* Writes the offset of each buffer to out[buffer number], and the size of the allocation to
  * `out_bytes`. Does not change the elements of `out` whose buffers have no parts. Sorts the
  * parts. */
-yk_status yk_buffer_offsets_assign(struct yk_buffer_offsets *offsets,
+yk_status yk_buffer_offsets_assign(struct yk_buffer_part_list *offsets,
                                    const struct yk_op_index *index, size_t *out,
                                    size_t *out_bytes) YK_MUST_USE;
 
@@ -57,7 +57,7 @@ struct yk_buffer_reuse_wait {
 /* Finds the waits that are needed because the next round uses the same memory again. `lag` is 1, or
  * 0 if the buffer lives until the next round. An op waits only for ops that were enqueued before
  * it, so the waits cannot deadlock. The waits are sorted by op and are in the arena. */
-yk_status yk_buffer_offsets_find_reuse_waits(const struct yk_buffer_offsets *offsets,
+yk_status yk_buffer_offsets_find_reuse_waits(const struct yk_buffer_part_list *offsets,
                                              const struct yk_op_index *index,
                                              struct yk_arena *arena,
                                              struct yk_buffer_reuse_wait **out,

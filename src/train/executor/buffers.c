@@ -12,7 +12,7 @@ struct assignment {
     const struct yk_op_index *index;
     const struct yk_net *net;
     struct yk_buffer_lifetimes lifetimes;
-    struct yk_buffer_offsets offsets;
+    struct yk_buffer_part_list offsets;
     struct yk_executor_buffers *out;
 };
 
@@ -75,9 +75,9 @@ static void add_blocks(struct assignment *assignment, const struct yk_buffer_lif
     const struct yk_op *op = &assignment->index->list->ops[lifetime->op];
     const int32_t all = assignment->program->layers[op->layer].block_count;
     const int32_t blocks = all > 1 ? all : 1;
-    const int64_t first = yk_layer_partition_block_first(count, blocks, op->first_block);
+    const int64_t first = yk_layer_partition_block_start(count, blocks, op->first_block);
     const int64_t end =
-        yk_layer_partition_block_first(count, blocks, op->first_block + op->block_count);
+        yk_layer_partition_block_start(count, blocks, op->first_block + op->block_count);
     yk_buffer_offsets_add_part(&assignment->offsets, lifetime, at + (size_t)first * width,
                                (size_t)(end - first) * width);
 }
@@ -139,8 +139,8 @@ static void record_pass(const struct assignment *assignment,
                         const struct yk_buffer_lifetime *lifetime, size_t offset)
 {
     struct yk_layer_buffer_offsets *pass =
-        &assignment->out
-             ->passes[yk_op_index_cell(assignment->index, lifetime->layer, lifetime->micro_batch)];
+        &assignment->out->passes[yk_op_index_layer_micro_batch_cell(
+            assignment->index, lifetime->layer, lifetime->micro_batch)];
     size_t *const members[YK_BUFFER_KIND_COUNT] = {
         [YK_BUFFER_OUTPUT] = &pass->output,
         [YK_BUFFER_OUTPUT_GRADIENT] = &pass->output_gradient,
@@ -180,14 +180,15 @@ static void find_direct(const struct assignment *assignment)
     const struct yk_program_facts *facts = assignment->index->facts;
     for (int32_t c = 0; c < facts->crossing_count; c++) {
         const int32_t producer = facts->crossings[c].producer;
-        for (int32_t m = 0; m < facts->M && yk_op_index_holds_layer(assignment->index, producer);
+        for (int32_t m = 0; m < facts->M && yk_op_index_rank_has_layer(assignment->index, producer);
              m++) {
             struct yk_crossing_buffer_offsets *crossing =
                 &assignment->out->crossings[(int64_t)c * facts->M + m];
-            if (yk_buffer_lifetimes_receives_in_place(assignment->index, producer, m)) {
+            if (yk_buffer_lifetimes_receives_gradient_in_place(assignment->index, producer, m)) {
                 crossing->direct = true;
                 crossing->returned =
-                    assignment->out->passes[yk_op_index_cell(assignment->index, producer, m)]
+                    assignment->out
+                        ->passes[yk_op_index_layer_micro_batch_cell(assignment->index, producer, m)]
                         .output_gradient;
             }
         }
@@ -206,8 +207,8 @@ static yk_status record_weights(const struct assignment *assignment, struct yk_a
     int32_t *next = NULL;     /* (L) the buffer that the next release ends */
     YK_TRY_NEW(arena, released, list->op_count + 1);
     YK_TRY_NEW(arena, next, assignment->index->facts->L);
-    yk_number_fill_array(released, list->op_count, YK_BUFFER_NONE);
-    yk_number_fill_array(next, assignment->index->facts->L, YK_BUFFER_NONE);
+    yk_number_fill_int32_array(released, list->op_count, YK_BUFFER_NONE);
+    yk_number_fill_int32_array(next, assignment->index->facts->L, YK_BUFFER_NONE);
     for (int32_t i = 0; i < assignment->lifetimes.count; i++) {
         const struct yk_buffer_lifetime *lifetime = &assignment->lifetimes.items[i];
         if (lifetime->kind == YK_BUFFER_GATHERED_WEIGHTS) {
@@ -236,7 +237,8 @@ static void record_gradient(const struct assignment *assignment, int32_t layer, 
 {
     const struct yk_op_index *index = assignment->index;
     for (int32_t u = layer; u >= 0; u = yk_program_facts_next_weight_user(index->facts, layer, u)) {
-        const int32_t back = index->backward[yk_op_index_cell(index, u, micro_batch)];
+        const int32_t back =
+            index->backward[yk_op_index_layer_micro_batch_cell(index, u, micro_batch)];
         if (back >= 0) {
             struct yk_op_parameter_buffers *op = &assignment->out->ops[back];
             *(u == layer ? &op->gradient : &op->leader_gradient) = buffer;
@@ -295,7 +297,7 @@ static void find_clear(const struct assignment *assignment, int32_t layer, int32
                        int32_t last)
 {
     const struct yk_op_index *index = assignment->index;
-    const int32_t op = yk_op_index_first_backward(index, layer, first, last);
+    const int32_t op = yk_op_index_find_first_backward_op(index, layer, first, last);
     if (op != YK_OP_NONE) {
         struct yk_op_parameter_buffers *buffers = &assignment->out->ops[op];
         const bool leader = index->list->ops[op].layer != layer;
@@ -307,7 +309,7 @@ static void find_clears(const struct assignment *assignment)
 {
     const struct yk_program_facts *facts = assignment->index->facts;
     for (int32_t l = 0; l < facts->L; l++) {
-        if (!yk_op_index_holds_layer(assignment->index, l) ||
+        if (!yk_op_index_rank_has_layer(assignment->index, l) ||
             assignment->net->layers[l].trained == 0) {
             continue;
         }
@@ -396,6 +398,6 @@ yk_status yk_executor_buffers_assign_offsets(const struct yk_op_index *index,
                        spare_samples, net->workload.batch);
     }
     const yk_status status = assign(&assignment, arena);
-    yk_buffer_offsets_free(&assignment.offsets);
+    yk_buffer_offsets_free_parts(&assignment.offsets);
     return status;
 }

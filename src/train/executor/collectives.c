@@ -17,12 +17,12 @@ struct creation {
 static yk_status find_firsts(const struct creation *creation, const struct yk_plan_group *group,
                              int64_t count, int32_t blocks, int32_t block, int64_t **out)
 {
-    const int64_t base = yk_layer_partition_block_first(count, blocks, block);
+    const int64_t base = yk_layer_partition_block_start(count, blocks, block);
     const int32_t n = group->member_count;
     YK_TRY_NEW(creation->arena, *out, n + 1);
     for (int32_t i = 0; i <= n; i++) {
-        (*out)[i] = yk_layer_partition_block_cut(count, blocks, block,
-                                                 yk_rank_partitions_begin_fraction(group, i)) -
+        (*out)[i] = yk_layer_partition_fraction_to_element(
+                        count, blocks, block, yk_rank_partitions_member_begin_fraction(group, i)) -
                     base;
     }
     return YK_OK;
@@ -55,7 +55,7 @@ static yk_status gather_block(struct creation *creation, int32_t layer, int32_t 
     new_collective(creation)->all_gather = (struct yk_comm_all_gather){
         .group = creation->out->groups[group],
         .own = part ? (char *)part + span->at * size : (char *)whole + span->first * size,
-        .whole = (char *)whole + yk_layer_partition_block_first(count, blocks, block) * size,
+        .whole = (char *)whole + yk_layer_partition_block_start(count, blocks, block) * size,
         .offsets = firsts,
         .element_bytes = (size_t)size,
     };
@@ -117,7 +117,7 @@ static yk_status add_scatter(struct creation *creation, const struct yk_op_list 
         YK_TRY(find_firsts(creation, &creation->plan->groups[group], count, blocks, b, &firsts));
         new_collective(creation)->reduce_scatter = (struct yk_comm_reduce_scatter){
             .group = creation->out->groups[group],
-            .whole = whole + yk_layer_partition_block_first(count, blocks, b) * creation->width,
+            .whole = whole + yk_layer_partition_block_start(count, blocks, b) * creation->width,
             .own = kept->gradient_part + kept->spans[b].at * creation->width,
             .accumulate = is_added(list, number, b),
             .offsets = firsts,
@@ -259,8 +259,8 @@ void yk_collectives_enqueue_op(const struct yk_collectives *collectives,
     }
 }
 
-yk_status yk_collectives_gradient_order(const struct yk_program *program, struct yk_arena *arena,
-                                        int32_t **out)
+yk_status yk_collectives_compute_gradient_order(const struct yk_program *program,
+                                                struct yk_arena *arena, int32_t **out)
 {
     const int32_t L = program->plan->layer_count;
     int32_t count = 0;

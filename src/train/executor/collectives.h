@@ -53,7 +53,7 @@ void yk_collectives_enqueue_op(const struct yk_collectives *collectives,
 
 /* Computes the order in which a store should lay out the gradients of the layers, so that the
  * gradients of a bucket are contiguous. `out` receives (L) layer numbers in the arena. */
-yk_status yk_collectives_gradient_order(const struct yk_program *program, struct yk_arena *arena,
-                                        int32_t **out) YK_MUST_USE;
+yk_status yk_collectives_compute_gradient_order(const struct yk_program *program,
+                                                struct yk_arena *arena, int32_t **out) YK_MUST_USE;
 
 #endif

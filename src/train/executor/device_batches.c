@@ -46,8 +46,8 @@ void yk_device_batches_allocate(struct yk_device_batches *batches,
                                 &batches->position_tables);
 }
 
-yk_status yk_device_batches_check_fits(const struct yk_device_batches *batches,
-                                       const struct yk_rank_batch *batch)
+yk_status yk_device_batches_check_batch_fits(const struct yk_device_batches *batches,
+                                             const struct yk_rank_batch *batch)
 {
     for (int32_t m = 0; m < batch->slice_count; m++) {
         const struct yk_sample_slice *slice = &batch->slices[m].own;
@@ -66,10 +66,10 @@ yk_status yk_device_batches_check_fits(const struct yk_device_batches *batches,
     return YK_OK;
 }
 
-void yk_device_batches_load_tokens(const struct yk_device_batches *batches,
-                                   const struct yk_backend *backend, struct yk_backend_lane *lane,
-                                   int32_t slot, int32_t micro_batch,
-                                   const struct yk_sample_slice *slice)
+void yk_device_batches_enqueue_token_copy(const struct yk_device_batches *batches,
+                                          const struct yk_backend *backend,
+                                          struct yk_backend_lane *lane, int32_t slot,
+                                          int32_t micro_batch, const struct yk_sample_slice *slice)
 {
     const int64_t row = batches->first[micro_batch] * batches->sequence;
     const int64_t target = batches->first[micro_batch] * batches->target_sequence;
@@ -88,10 +88,10 @@ void yk_device_batches_load_tokens(const struct yk_device_batches *batches,
     }
 }
 
-void yk_device_batches_load_lengths(const struct yk_device_batches *batches,
-                                    const struct yk_backend *backend, struct yk_backend_lane *lane,
-                                    int32_t slot, int32_t micro_batch,
-                                    const struct yk_sample_slice *slice)
+void yk_device_batches_enqueue_length_copy(const struct yk_device_batches *batches,
+                                           const struct yk_backend *backend,
+                                           struct yk_backend_lane *lane, int32_t slot,
+                                           int32_t micro_batch, const struct yk_sample_slice *slice)
 {
     const int64_t row = batches->first[micro_batch] * batches->sequence;
     if (slice->samples > 0) {
@@ -100,9 +100,9 @@ void yk_device_batches_load_lengths(const struct yk_device_batches *batches,
     }
 }
 
-void yk_device_batches_fill_pass(const struct yk_device_batches *batches, int32_t slot,
-                                 int32_t micro_batch, const struct yk_sample_slice *slice,
-                                 int64_t begin, int64_t samples, struct yk_layer_pass *pass)
+void yk_device_batches_set_pass_inputs(const struct yk_device_batches *batches, int32_t slot,
+                                       int32_t micro_batch, const struct yk_sample_slice *slice,
+                                       int64_t begin, int64_t samples, struct yk_layer_pass *pass)
 {
     const struct yk_net_layer *layer = &batches->net->layers[pass->layer];
     const int64_t target_sequence =

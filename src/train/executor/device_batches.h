@@ -46,26 +46,27 @@ void yk_device_batches_allocate(struct yk_device_batches *batches,
                                 struct yk_bump_allocator *allocator);
 
 /* Fails if a slice does not fit into the space of its micro-batch. */
-yk_status yk_device_batches_check_fits(const struct yk_device_batches *batches,
-                                       const struct yk_rank_batch *batch) YK_MUST_USE;
+yk_status yk_device_batches_check_batch_fits(const struct yk_device_batches *batches,
+                                             const struct yk_rank_batch *batch) YK_MUST_USE;
 
 /* Enqueues copies of a slice's tokens and targets to the device. */
-void yk_device_batches_load_tokens(const struct yk_device_batches *batches,
-                                   const struct yk_backend *backend, struct yk_backend_lane *lane,
-                                   int32_t slot, int32_t micro_batch,
-                                   const struct yk_sample_slice *slice);
+void yk_device_batches_enqueue_token_copy(const struct yk_device_batches *batches,
+                                          const struct yk_backend *backend,
+                                          struct yk_backend_lane *lane, int32_t slot,
+                                          int32_t micro_batch, const struct yk_sample_slice *slice);
 
 /* Enqueues a copy of a slice's lengths to the device. Every rank needs the lengths, even a rank
  * that has only middle layers and loads no tokens. */
-void yk_device_batches_load_lengths(const struct yk_device_batches *batches,
-                                    const struct yk_backend *backend, struct yk_backend_lane *lane,
-                                    int32_t slot, int32_t micro_batch,
-                                    const struct yk_sample_slice *slice);
+void yk_device_batches_enqueue_length_copy(const struct yk_device_batches *batches,
+                                           const struct yk_backend *backend,
+                                           struct yk_backend_lane *lane, int32_t slot,
+                                           int32_t micro_batch,
+                                           const struct yk_sample_slice *slice);
 
 /* Sets the shape, tokens, targets and lengths of `pass`, a pass over `samples` samples of the slice
  * that starts with sample `begin`. */
-void yk_device_batches_fill_pass(const struct yk_device_batches *batches, int32_t slot,
-                                 int32_t micro_batch, const struct yk_sample_slice *slice,
-                                 int64_t begin, int64_t samples, struct yk_layer_pass *pass);
+void yk_device_batches_set_pass_inputs(const struct yk_device_batches *batches, int32_t slot,
+                                       int32_t micro_batch, const struct yk_sample_slice *slice,
+                                       int64_t begin, int64_t samples, struct yk_layer_pass *pass);
 
 #endif

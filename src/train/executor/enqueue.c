@@ -58,17 +58,18 @@ static void clear_gradient(const struct yk_executor *executor, int32_t layer)
 static void run_pass(struct yk_executor *executor, int32_t number, int64_t step)
 {
     const struct yk_op *op = &executor->list->ops[number];
-    const struct yk_step_slot *slot = yk_executor_step_slot(executor, step);
+    const struct yk_step_slot *slot = yk_executor_get_step_slot(executor, step);
     const struct yk_rank_batch *batch = slot->step.batch;
     const struct yk_rank_micro_batch *slice = &batch->slices[op->micro_batch];
     const struct yk_net_layer *layer = &executor->store->net->layers[op->layer];
     const struct yk_layer_buffer_offsets *offsets =
-        &executor->buffers.passes[yk_op_index_cell(executor->index, op->layer, op->micro_batch)];
+        &executor->buffers.passes[yk_op_index_layer_micro_batch_cell(executor->index, op->layer,
+                                                                     op->micro_batch)];
     const bool forward = op->kind == YK_OP_FORWARD;
     char *base = executor->buffer_memory;
     int64_t begin = 0;
     const int64_t samples =
-        yk_executor_route_sample_count(executor, slice, op->layer, op->micro_batch, &begin);
+        yk_executor_route_layer_sample_count(executor, slice, op->layer, op->micro_batch, &begin);
     if (samples == 0) {
         return;
     }
@@ -86,11 +87,11 @@ static void run_pass(struct yk_executor *executor, int32_t number, int64_t step)
         .workspace = base + (forward ? offsets->forward_work : offsets->recompute_work),
         .output_gradient = base + offsets->output_gradient,
     };
-    yk_device_batches_fill_pass(&executor->batches, (int32_t)(step % YK_EXECUTOR_STEP_SLOTS),
-                                op->micro_batch, &slice->own, begin, samples, &made);
-    yk_executor_route_set_inputs(executor, number, slice, &made);
+    yk_device_batches_set_pass_inputs(&executor->batches, (int32_t)(step % YK_EXECUTOR_STEP_SLOTS),
+                                      op->micro_batch, &slice->own, begin, samples, &made);
+    yk_executor_route_set_pass_inputs(executor, number, slice, &made);
     if (op->kind == YK_OP_BACKWARD) {
-        yk_executor_route_sum_gradients(executor, number, slice);
+        yk_executor_route_sum_output_gradients(executor, number, slice);
         made.workspace = base + offsets->backward_work;
         layer->kind->backward(&made);
     } else {
@@ -104,10 +105,10 @@ static void enqueue_pass(struct yk_executor *executor, int32_t number, int64_t s
     const struct yk_op_parameter_buffers *buffers = &executor->buffers.ops[number];
     const struct replaced replaced = point_store(executor, number);
     if (executor->is_first[number]) {
-        yk_device_batches_load_lengths(
+        yk_device_batches_enqueue_length_copy(
             &executor->batches, executor->backend, executor->lanes[YK_LANE_COMPUTE],
             (int32_t)(step % YK_EXECUTOR_STEP_SLOTS), op->micro_batch,
-            &yk_executor_step_slot(executor, step)->step.batch->slices[op->micro_batch].own);
+            &yk_executor_get_step_slot(executor, step)->step.batch->slices[op->micro_batch].own);
     }
     if (buffers->clears_gradient) {
         clear_gradient(executor, op->layer);
@@ -170,9 +171,9 @@ static void sum_squares(const struct yk_executor *executor, int32_t layer, doubl
     int64_t count = kept->kept;
     const char *from = kept->gradient_part;
     if (!from) {
-        first = yk_layer_partition_block_first(net->layers[layer].trained, members, member);
+        first = yk_layer_partition_block_start(net->layers[layer].trained, members, member);
         count =
-            yk_layer_partition_block_first(net->layers[layer].trained, members, member + 1) - first;
+            yk_layer_partition_block_start(net->layers[layer].trained, members, member + 1) - first;
         from = kept->gradients + first * width;
     }
     executor->backend->sum_squares(executor->lanes[YK_LANE_COMPUTE],
@@ -187,7 +188,7 @@ static void sum_squares(const struct yk_executor *executor, int32_t layer, doubl
 static void enqueue_update(struct yk_executor *executor, int32_t number, int64_t step)
 {
     const struct yk_op *op = &executor->list->ops[number];
-    const struct yk_step_slot *slot = yk_executor_step_slot(executor, step);
+    const struct yk_step_slot *slot = yk_executor_get_step_slot(executor, step);
     if (!executor->barrier) {
         sum_squares(executor, op->layer,
                     &slot->report[YK_STEP_REPORT_GRADIENT_SQUARES + op->layer]);
@@ -246,9 +247,9 @@ static void finish_report(struct yk_executor *executor, struct yk_step_slot *slo
     executor->backend->event_record(lane, slot->reported);
 }
 
-void yk_executor_enqueue_report(struct yk_executor *executor, int64_t step)
+void yk_executor_enqueue_step_report(struct yk_executor *executor, int64_t step)
 {
-    struct yk_step_slot *slot = yk_executor_step_slot(executor, step);
+    struct yk_step_slot *slot = yk_executor_get_step_slot(executor, step);
     struct yk_backend_lane *lane =
         executor->lanes[executor->ranks > 1 ? YK_LANE_COMM : YK_LANE_COMPUTE];
     if (executor->ranks > 1) {
@@ -261,7 +262,7 @@ void yk_executor_enqueue_report(struct yk_executor *executor, int64_t step)
 /* Sums the squares on the compute lane, then over all ranks. */
 static void enqueue_agreement(struct yk_executor *executor, int32_t number, int64_t step)
 {
-    struct yk_step_slot *slot = yk_executor_step_slot(executor, step);
+    struct yk_step_slot *slot = yk_executor_get_step_slot(executor, step);
     struct yk_backend_lane *lane = executor->lanes[executor->list->ops[number].lane];
     executor->backend->event_record(lane, executor->reduced);
     executor->backend->event_wait(executor->lanes[YK_LANE_COMPUTE], executor->reduced);
@@ -288,14 +289,14 @@ static bool computes_loss(const struct yk_op *op)
 static void enqueue_work(struct yk_executor *executor, int32_t number, int64_t step)
 {
     const struct yk_op *op = &executor->list->ops[number];
-    const struct yk_rank_batch *batch = yk_executor_step_slot(executor, step)->step.batch;
+    const struct yk_rank_batch *batch = yk_executor_get_step_slot(executor, step)->step.batch;
     switch (op->kind) {
     case YK_OP_LOAD:
         if (executor->is_first[number]) {
-            yk_device_batches_load_tokens(&executor->batches, executor->backend,
-                                          executor->lanes[op->lane],
-                                          (int32_t)(step % YK_EXECUTOR_STEP_SLOTS), op->micro_batch,
-                                          &batch->slices[op->micro_batch].own);
+            yk_device_batches_enqueue_token_copy(
+                &executor->batches, executor->backend, executor->lanes[op->lane],
+                (int32_t)(step % YK_EXECUTOR_STEP_SLOTS), op->micro_batch,
+                &batch->slices[op->micro_batch].own);
         }
         break;
     case YK_OP_FORWARD:
@@ -440,7 +441,7 @@ void yk_executor_enqueue_round(struct yk_executor *executor, int64_t step, int64
         const int64_t for_step = step + op->step;
         const bool works = for_step >= first && for_step <= last;
         /* An op without work is still enqueued, because other ops may be ordered through it. */
-        const bool evaluating = works && yk_executor_step_slot(executor, for_step)->evaluating;
+        const bool evaluating = works && yk_executor_get_step_slot(executor, for_step)->evaluating;
         enqueue_op(executor, i, for_step, works && (!evaluating || computes_loss(op)));
         atomic_fetch_add_explicit(&executor->enqueued, 1, memory_order_release);
     }

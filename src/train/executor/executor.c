@@ -15,7 +15,7 @@ static void carve_device(struct yk_executor *executor, struct yk_bump_allocator 
         executor->slots[i].report =
             yk_bump_allocate(allocator, executor->report_count, sizeof(double));
         executor->slots[i].gradient_norm =
-            yk_bump_allocate(allocator, 1, sizeof(struct yk_gradient_norm));
+            yk_bump_allocate(allocator, 1, sizeof(struct yk_gradient_norm_and_factor));
     }
 }
 
@@ -25,7 +25,7 @@ static void carve_host(struct yk_executor *executor, struct yk_bump_allocator *a
         executor->slots[i].read =
             yk_bump_allocate(allocator, executor->report_count, sizeof(double));
         executor->slots[i].gradient_norm_read =
-            yk_bump_allocate(allocator, 1, sizeof(struct yk_gradient_norm));
+            yk_bump_allocate(allocator, 1, sizeof(struct yk_gradient_norm_and_factor));
         executor->slots[i].host_report =
             yk_bump_allocate(allocator, YK_STEP_HOST_REPORT_COUNT, sizeof(double));
     }
@@ -156,7 +156,7 @@ static yk_status find_facts(struct yk_executor *executor)
     struct yk_program_facts *facts = NULL;
     YK_TRY(yk_program_facts_make(executor->program, executor->arena, &facts));
     executor->facts = facts;
-    YK_TRY(yk_op_index_make(facts, executor->rank, executor->arena, &executor->index));
+    YK_TRY(yk_op_index_make_with_order(facts, executor->rank, executor->arena, &executor->index));
     executor->report_count = YK_STEP_REPORT_GRADIENT_SQUARES + facts->L + executor->ranks;
     find_update_rules(executor);
     return yk_executor_find_routes(executor);
@@ -194,7 +194,7 @@ static yk_status set_up(struct yk_executor *executor)
 }
 
 yk_status yk_executor_create(const struct yk_program *program, struct yk_parameter_store *store,
-                             const struct yk_optimizer *optimizer,
+                             const struct yk_optimizer_options *optimizer,
                              const struct yk_executor_options *options, struct yk_executor **out)
 {
     struct yk_executor *executor = NULL;
@@ -203,7 +203,7 @@ yk_status yk_executor_create(const struct yk_program *program, struct yk_paramet
         return yk_fail(YK_ERROR_INPUT, "the plan has %d ranks, but %d %s here",
                        (int)program->rank_count, (int)ranks, ranks == 1 ? "is" : "are");
     }
-    YK_TRY_NEW_WITH_ARENA(executor);
+    YK_TRY_NEW_WITH_OWN_ARENA(executor);
     *executor = (struct yk_executor){
         .arena = executor->arena,
         .program = program,
@@ -266,12 +266,12 @@ void yk_executor_destroy(struct yk_executor *executor)
     yk_arena_destroy(executor->arena);
 }
 
-size_t yk_executor_memory_bytes(const struct yk_executor *executor)
+size_t yk_executor_device_memory_bytes(const struct yk_executor *executor)
 {
     return executor->bytes;
 }
 
-void *yk_executor_buffer_memory(const struct yk_executor *executor, size_t *bytes)
+void *yk_executor_get_buffer_memory(const struct yk_executor *executor, size_t *bytes)
 {
     *bytes = executor->buffers.bytes;
     return executor->buffer_memory;

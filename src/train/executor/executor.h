@@ -51,8 +51,8 @@ struct yk_rank_micro_batch {
 };
 
 /* Returns the index of the actual sample that corresponds to sample `planned` of the plan. */
-static inline int64_t yk_rank_micro_batch_actual_sample(const struct yk_rank_micro_batch *slice,
-                                                        int64_t planned)
+static inline int64_t
+yk_rank_micro_batch_actual_sample_index(const struct yk_rank_micro_batch *slice, int64_t planned)
 {
     if (slice->planned > 0) {
         return planned * slice->all / slice->planned;
@@ -128,7 +128,7 @@ struct yk_executor_options {
 /* Creates an executor. The program, the store, the optimizer and the communicator must outlive the
  * executor. */
 yk_status yk_executor_create(const struct yk_program *program, struct yk_parameter_store *store,
-                             const struct yk_optimizer *optimizer,
+                             const struct yk_optimizer_options *optimizer,
                              const struct yk_executor_options *options,
                              struct yk_executor **out) YK_MUST_USE;
 /* Destroys the executor. If steps have begun, yk_executor_finish_steps() must be called before,
@@ -145,7 +145,8 @@ int32_t yk_executor_max_steps_in_flight(const struct yk_executor *executor);
 
 /* Sets `*skipped` to whether the step that began last skips its update. Waits only if the program
  * has a barrier. */
-yk_status yk_executor_last_step_is_skipped(struct yk_executor *executor, bool *skipped) YK_MUST_USE;
+yk_status yk_executor_get_last_step_skipped(struct yk_executor *executor,
+                                            bool *skipped) YK_MUST_USE;
 
 /* Waits for the oldest step in flight and returns its result. */
 yk_status yk_executor_end_step(struct yk_executor *executor,
@@ -157,8 +158,9 @@ yk_status yk_executor_finish_steps(struct yk_executor *executor) YK_MUST_USE;
 
 /* Computes the sum of the losses of a batch over all ranks, without training. No step may be in
  * flight. */
-yk_status yk_executor_evaluate_step(struct yk_executor *executor, const struct yk_rank_batch *batch,
-                                    double *out_loss) YK_MUST_USE;
+yk_status yk_executor_evaluate_batch_step(struct yk_executor *executor,
+                                          const struct yk_rank_batch *batch,
+                                          double *out_loss) YK_MUST_USE;
 
 /* Asks all ranks to stop. The result of a later step has `stopped` set on all ranks. Any thread may
  * call it. */
@@ -191,10 +193,10 @@ yk_status yk_op_timeline_to_trace(const struct yk_op_timeline *timeline,
 
 /* Returns the memory of the buffers and sets `*bytes` to its size. The caller may use the memory
  * for other purposes while no step is in flight. */
-void *yk_executor_buffer_memory(const struct yk_executor *executor, size_t *bytes);
+void *yk_executor_get_buffer_memory(const struct yk_executor *executor, size_t *bytes);
 
 /* Returns the size of the device memory that the executor allocated for activations, workspaces and
  * batches. */
-size_t yk_executor_memory_bytes(const struct yk_executor *executor);
+size_t yk_executor_device_memory_bytes(const struct yk_executor *executor);
 
 #endif

@@ -55,11 +55,12 @@ struct yk_step_slot {
     double *read;   /* (report_count) copy of `report` on the host */
     double *host_report; /* (YK_STEP_HOST_REPORT_COUNT) on the host: the part of the report that the
                             host writes */
-    struct yk_gradient_norm *gradient_norm;      /* on the device */
-    struct yk_gradient_norm *gradient_norm_read; /* copy of `gradient_norm` on the host */
-    struct yk_comm_all_reduce exchange;          /* all-reduce of the report */
-    struct yk_backend_event *reported;           /* event: the report is on the host */
-    struct yk_backend_event *done;               /* event: the computation of the round has ended */
+    struct yk_gradient_norm_and_factor *gradient_norm; /* on the device */
+    struct yk_gradient_norm_and_factor
+        *gradient_norm_read;            /* copy of `gradient_norm` on the host */
+    struct yk_comm_all_reduce exchange; /* all-reduce of the report */
+    struct yk_backend_event *reported;  /* event: the report is on the host */
+    struct yk_backend_event *done;      /* event: the computation of the round has ended */
 };
 
 /* A message between groups of ranks: the crossing to which it belongs, and the samples [first, end)
@@ -91,7 +92,7 @@ struct yk_executor {
     const struct yk_program_facts *facts;
     struct yk_op_index *index;
     struct yk_parameter_store *store;
-    const struct yk_optimizer *optimizer;
+    const struct yk_optimizer_options *optimizer;
     const struct yk_backend *backend;
     struct yk_executor_options options;
     int32_t rank;
@@ -143,27 +144,28 @@ struct yk_executor {
     _Atomic double computed_s; /* compute time of this rank in the step that ended last */
 };
 
-static inline struct yk_step_slot *yk_executor_step_slot(struct yk_executor *executor, int64_t step)
+static inline struct yk_step_slot *yk_executor_get_step_slot(struct yk_executor *executor,
+                                                             int64_t step)
 {
     return &executor->slots[step % YK_EXECUTOR_STEP_SLOTS];
 }
 
 /* Returns the number of samples of `slice` that this rank's group computes for a layer. Sets
  * `*begin` to the index of the first of these samples in the slice. */
-int64_t yk_executor_route_sample_count(const struct yk_executor *executor,
-                                       const struct yk_rank_micro_batch *slice, int32_t layer,
-                                       int32_t micro_batch, int64_t *begin);
+int64_t yk_executor_route_layer_sample_count(const struct yk_executor *executor,
+                                             const struct yk_rank_micro_batch *slice, int32_t layer,
+                                             int32_t micro_batch, int64_t *begin);
 
 /* Sets the addresses at which a pass reads its inputs and writes their gradients. Copies outputs
  * that this rank computed as a member of another group. */
-void yk_executor_route_set_inputs(struct yk_executor *executor, int32_t number,
-                                  const struct yk_rank_micro_batch *slice,
-                                  struct yk_layer_pass *pass);
+void yk_executor_route_set_pass_inputs(struct yk_executor *executor, int32_t number,
+                                       const struct yk_rank_micro_batch *slice,
+                                       struct yk_layer_pass *pass);
 
 /* Sums the gradients of an output from all groups that read the output. Must run before the
  * backward pass of the layer that computes the output. */
-void yk_executor_route_sum_gradients(struct yk_executor *executor, int32_t number,
-                                     const struct yk_rank_micro_batch *slice);
+void yk_executor_route_sum_output_gradients(struct yk_executor *executor, int32_t number,
+                                            const struct yk_rank_micro_batch *slice);
 
 /* Enqueues a message between groups on the comm lane, in the current round. */
 void yk_executor_route_enqueue_message(struct yk_executor *executor, int32_t number,
@@ -173,7 +175,7 @@ void yk_executor_route_enqueue_message(struct yk_executor *executor, int32_t num
 yk_status yk_executor_find_routes(struct yk_executor *executor) YK_MUST_USE;
 
 /* Returns the compute time of this rank in a round whose computation is done. */
-double yk_executor_timeline_compute_s(const struct yk_executor *executor, int64_t round);
+double yk_executor_timeline_round_compute_s(const struct yk_executor *executor, int64_t round);
 
 /* Enqueues a round whose own step is `step`. Only ops that belong to the steps from `first` to
  * `last` do work. */
@@ -181,6 +183,6 @@ void yk_executor_enqueue_round(struct yk_executor *executor, int64_t step, int64
                                int64_t last);
 
 /* Enqueues the work that copies the result of a step to the host. */
-void yk_executor_enqueue_report(struct yk_executor *executor, int64_t step);
+void yk_executor_enqueue_step_report(struct yk_executor *executor, int64_t step);
 
 #endif

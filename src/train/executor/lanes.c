@@ -30,7 +30,7 @@ void yk_executor_get_lane_progress(const struct yk_executor *executor, enum yk_l
         round >= YK_EXECUTOR_ROUND_SLOTS ? (round - YK_EXECUTOR_ROUND_SLOTS + 1) * count : 0;
     const int64_t end =
         enqueued / ops * count +
-        yk_op_lanes_count_before(&executor->index->lanes, lane, (int32_t)(enqueued % ops));
+        yk_op_lane_lists_count_before(&executor->index->lanes, lane, (int32_t)(enqueued % ops));
     int64_t high = end;
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;

@@ -40,7 +40,7 @@ static void find_message(struct yk_executor *executor, int32_t number)
     const int32_t producer = facts->plan->layers[op->layer].group;
     const bool produces = (op->kind == YK_OP_SEND) != op->backward; /* this rank has the layer */
     const int32_t there = produces ? reader : producer;
-    const int32_t peer = yk_program_facts_member_index(facts->plan, there, op->peer);
+    const int32_t peer = yk_program_facts_group_member_index(facts->plan, there, op->peer);
     const struct sample_range own =
         own_samples(executor, produces ? producer : reader, op->micro_batch);
     const struct sample_range common =
@@ -52,7 +52,8 @@ static void find_message(struct yk_executor *executor, int32_t number)
 static void find_readers(struct yk_executor *executor)
 {
     const struct yk_program_facts *facts = executor->facts;
-    yk_number_fill_array(executor->first_reader, (int64_t)facts->crossing_count * facts->M, -1);
+    yk_number_fill_int32_array(executor->first_reader, (int64_t)facts->crossing_count * facts->M,
+                               -1);
     for (int32_t i = executor->list->op_count; i-- > 0;) {
         const struct yk_op *op = &executor->list->ops[i];
         for (int which = 0; op->kind == YK_OP_FORWARD && which < 2; which++) {
@@ -166,15 +167,15 @@ crossing_offsets(const struct yk_executor *executor, int32_t crossing, int32_t m
     return &executor->buffers.crossings[(int64_t)crossing * executor->facts->M + micro_batch];
 }
 
-int64_t yk_executor_route_sample_count(const struct yk_executor *executor,
-                                       const struct yk_rank_micro_batch *slice, int32_t layer,
-                                       int32_t micro_batch, int64_t *begin)
+int64_t yk_executor_route_layer_sample_count(const struct yk_executor *executor,
+                                             const struct yk_rank_micro_batch *slice, int32_t layer,
+                                             int32_t micro_batch, int64_t *begin)
 {
     const int32_t group = executor->program->plan->layers[layer].group;
     const struct sample_range own = own_samples(executor, group, micro_batch);
-    const int64_t from = yk_rank_micro_batch_actual_sample(slice, own.first);
+    const int64_t from = yk_rank_micro_batch_actual_sample_index(slice, own.first);
     *begin = from - slice->first;
-    return yk_rank_micro_batch_actual_sample(slice, own.end) - from;
+    return yk_rank_micro_batch_actual_sample_index(slice, own.end) - from;
 }
 
 /* A byte range of a buffer. */
@@ -187,11 +188,11 @@ struct strip {
 static struct strip strip_of(const struct yk_rank_micro_batch *slice, int64_t from,
                              struct sample_range samples, int64_t bytes)
 {
-    const int64_t base = yk_rank_micro_batch_actual_sample(slice, from);
-    const int64_t begin = yk_rank_micro_batch_actual_sample(slice, samples.first);
+    const int64_t base = yk_rank_micro_batch_actual_sample_index(slice, from);
+    const int64_t begin = yk_rank_micro_batch_actual_sample_index(slice, samples.first);
     return (struct strip){
         (size_t)((begin - base) * bytes),
-        (size_t)((yk_rank_micro_batch_actual_sample(slice, samples.end) - begin) * bytes)};
+        (size_t)((yk_rank_micro_batch_actual_sample_index(slice, samples.end) - begin) * bytes)};
 }
 
 /* Copies the output that this rank computed in one of its groups and reads in another. */
@@ -245,9 +246,9 @@ static void find_input(struct yk_executor *executor, int32_t number, int32_t fro
     }
 }
 
-void yk_executor_route_set_inputs(struct yk_executor *executor, int32_t number,
-                                  const struct yk_rank_micro_batch *slice,
-                                  struct yk_layer_pass *pass)
+void yk_executor_route_set_pass_inputs(struct yk_executor *executor, int32_t number,
+                                       const struct yk_rank_micro_batch *slice,
+                                       struct yk_layer_pass *pass)
 {
     const struct yk_op *op = &executor->list->ops[number];
     const struct yk_net_layer *layer = &executor->store->net->layers[op->layer];
@@ -323,8 +324,8 @@ static void collect_gradient(struct yk_executor *executor, int32_t crossing, int
     }
 }
 
-void yk_executor_route_sum_gradients(struct yk_executor *executor, int32_t number,
-                                     const struct yk_rank_micro_batch *slice)
+void yk_executor_route_sum_output_gradients(struct yk_executor *executor, int32_t number,
+                                            const struct yk_rank_micro_batch *slice)
 {
     const struct yk_op *op = &executor->list->ops[number];
     const struct yk_program_facts *facts = executor->facts;

@@ -14,7 +14,7 @@ static yk_status check(const struct yk_executor *executor)
 static void open_slot(struct yk_executor *executor, int64_t number,
                       const struct yk_step_options *step, bool evaluating)
 {
-    struct yk_step_slot *slot = yk_executor_step_slot(executor, number);
+    struct yk_step_slot *slot = yk_executor_get_step_slot(executor, number);
     slot->step = *step;
     slot->evaluating = evaluating;
 }
@@ -23,7 +23,7 @@ static void open_slot(struct yk_executor *executor, int64_t number,
  * step that belong to the previous round. */
 static void enqueue_step(struct yk_executor *executor, int64_t number)
 {
-    struct yk_step_slot *slot = yk_executor_step_slot(executor, number);
+    struct yk_step_slot *slot = yk_executor_get_step_slot(executor, number);
     struct yk_backend_lane *lane = executor->lanes[YK_LANE_COMPUTE];
     slot->began_s = NAN;
     if (executor->sequence_step < 0) {
@@ -46,8 +46,8 @@ yk_status yk_executor_begin_step(struct yk_executor *executor, const struct yk_s
     if (step->clip > 0 && !executor->barrier) {
         return yk_fail(YK_ERROR_INPUT, "the plan was made without clipping; plan with --clip");
     }
-    YK_TRY(yk_device_batches_check_fits(&executor->batches, step->batch));
-    YK_TRY(yk_device_batches_check_fits(&executor->batches, next));
+    YK_TRY(yk_device_batches_check_batch_fits(&executor->batches, step->batch));
+    YK_TRY(yk_device_batches_check_batch_fits(&executor->batches, next));
     YK_TRY(check(executor));
     open_slot(executor, number, step, false);
     open_slot(executor, number + 1, &(struct yk_step_options){.batch = next, .loss_scale = 1},
@@ -55,16 +55,16 @@ yk_status yk_executor_begin_step(struct yk_executor *executor, const struct yk_s
     executor->begun++;
     enqueue_step(executor, number);
     if (executor->late_updates && number > executor->sequence_step) {
-        yk_executor_enqueue_report(executor, number - 1);
+        yk_executor_enqueue_step_report(executor, number - 1);
     } else if (!executor->late_updates && !executor->barrier) {
-        yk_executor_enqueue_report(executor, number);
+        yk_executor_enqueue_step_report(executor, number);
     }
     return YK_OK;
 }
 
-yk_status yk_executor_last_step_is_skipped(struct yk_executor *executor, bool *skipped)
+yk_status yk_executor_get_last_step_skipped(struct yk_executor *executor, bool *skipped)
 {
-    struct yk_step_slot *slot = yk_executor_step_slot(executor, executor->begun - 1);
+    struct yk_step_slot *slot = yk_executor_get_step_slot(executor, executor->begun - 1);
     *skipped = false;
     if (executor->barrier) {
         YK_TRY(executor->backend->event_synchronize(slot->reported));
@@ -76,7 +76,7 @@ yk_status yk_executor_last_step_is_skipped(struct yk_executor *executor, bool *s
 
 yk_status yk_executor_end_step(struct yk_executor *executor, struct yk_step_result *out)
 {
-    struct yk_step_slot *slot = yk_executor_step_slot(executor, executor->ended);
+    struct yk_step_slot *slot = yk_executor_get_step_slot(executor, executor->ended);
     YK_TRY(executor->backend->event_synchronize(slot->reported));
     YK_TRY(executor->backend->event_synchronize(slot->done));
     YK_TRY(check(executor));
@@ -92,7 +92,8 @@ yk_status yk_executor_end_step(struct yk_executor *executor, struct yk_step_resu
         .compute_s = slot->read + YK_STEP_REPORT_GRADIENT_SQUARES + executor->facts->L,
     };
     if (executor->ranks > 1) {
-        atomic_store(&executor->computed_s, yk_executor_timeline_compute_s(executor, slot->round));
+        atomic_store(&executor->computed_s,
+                     yk_executor_timeline_round_compute_s(executor, slot->round));
     }
     executor->last_done_s = done_s;
     executor->last_began_s = began_s;
@@ -122,23 +123,23 @@ yk_status yk_executor_finish_steps(struct yk_executor *executor)
     const int64_t last = executor->begun - 1;
     yk_executor_enqueue_round(executor, last + 1, last, last);
     if (executor->late_updates) {
-        yk_executor_enqueue_report(executor, last);
+        yk_executor_enqueue_step_report(executor, last);
     }
     executor->sequence_step = -1;
     return finish_lanes(executor);
 }
 
-yk_status yk_executor_evaluate_step(struct yk_executor *executor, const struct yk_rank_batch *batch,
-                                    double *out_loss)
+yk_status yk_executor_evaluate_batch_step(struct yk_executor *executor,
+                                          const struct yk_rank_batch *batch, double *out_loss)
 {
     const int64_t number = executor->begun;
-    struct yk_step_slot *slot = yk_executor_step_slot(executor, number);
-    YK_TRY(yk_device_batches_check_fits(&executor->batches, batch));
+    struct yk_step_slot *slot = yk_executor_get_step_slot(executor, number);
+    YK_TRY(yk_device_batches_check_batch_fits(&executor->batches, batch));
     open_slot(executor, number, &(struct yk_step_options){.batch = batch, .loss_scale = 1}, true);
     executor->begun++;
     executor->ended++;
     enqueue_step(executor, number);
-    yk_executor_enqueue_report(executor, number);
+    yk_executor_enqueue_step_report(executor, number);
     executor->sequence_step = -1;
     YK_TRY(finish_lanes(executor));
     *out_loss = slot->read[YK_STEP_REPORT_LOSS];

@@ -19,7 +19,7 @@ static bool read_op(const struct yk_executor *executor, int64_t round, int32_t o
     return true;
 }
 
-double yk_executor_timeline_compute_s(const struct yk_executor *executor, int64_t round)
+double yk_executor_timeline_round_compute_s(const struct yk_executor *executor, int64_t round)
 {
     double sum_s = 0;
     for (int32_t i = 0; i < executor->index->lanes.count[YK_LANE_COMPUTE]; i++) {

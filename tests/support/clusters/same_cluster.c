@@ -65,8 +65,8 @@ const char *support_cluster_difference(const struct yk_cluster *a, const struct 
             return difference;
         }
         for (int32_t j = 0; j < a->device_count; j++) {
-            const struct yk_link *first = yk_cluster_link(a, i, j);
-            const struct yk_link *second = yk_cluster_link(b, i, j);
+            const struct yk_link *first = yk_cluster_link_between(a, i, j);
+            const struct yk_link *second = yk_cluster_link_between(b, i, j);
             if (i != j && (first->latency_s != second->latency_s ||
                            first->bytes_per_s != second->bytes_per_s)) {
                 return "a link";
@@ -109,8 +109,8 @@ const char *support_cluster_broken_promise(const struct yk_cluster *cluster)
     for (int32_t i = 0; i < count; i++) {
         const char *broken = device_broken_promise(cluster, &cluster->devices[i]);
         for (int32_t j = 0; j < count && !broken; j++) {
-            const struct yk_link *link = yk_cluster_link(cluster, i, j);
-            const struct yk_link *back = yk_cluster_link(cluster, j, i);
+            const struct yk_link *link = yk_cluster_link_between(cluster, i, j);
+            const struct yk_link *back = yk_cluster_link_between(cluster, j, i);
             if (i != j &&
                 (!is_amount(link->bytes_per_s) ||
                  !(link->latency_s >= 0 && isfinite(link->latency_s)) ||

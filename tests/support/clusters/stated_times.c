@@ -34,7 +34,7 @@ struct yk_cluster *made_up_cluster(const struct made_up_device *devices, int cou
     }
     yk_text_addf(&text, "],\"links\":{\"bandwidth\":\"%s\",\"latency\":\"1ns\"}}", bandwidth);
     assert_ok(yk_text_status(&text));
-    assert_ok(yk_cluster_read(text.bytes, text.length, "made up", &cluster));
+    assert_ok(yk_cluster_read_json(text.bytes, text.length, "made up", &cluster));
     yk_text_free(&text);
     return cluster;
 }

@@ -78,7 +78,7 @@ static void shuffle(struct bench *bench, struct yk_random *random)
     }
     for (int i = 0; i < bench->count; i++) {
         struct exchange_job *job = &bench->jobs[i];
-        job->seed = yk_random_next(random);
+        job->seed = yk_random_next_uint64(random);
         if (job->kind == EXCHANGE_BROADCAST) {
             job->from = (int32_t)yk_random_below(random, bench->circles[job->circle].count);
         }
@@ -222,7 +222,7 @@ yk_status exchange_station_open(const struct yk_comm_backend *comm, size_t block
                                 struct exchange_station *out)
 {
     yk_status status;
-    const struct yk_backend_options options = {.threads = 1};
+    const struct yk_backend_device_options options = {.threads = 1};
     struct exchange_station station = {0};
     YK_TRY(yk_backend_cpu.open(&options, &station.device));
     YK_TRY_GOTO(yk_backend_cpu.lane_create(station.device, "comm", &station.lane), undo);

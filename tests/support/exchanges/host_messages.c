@@ -67,8 +67,8 @@ static yk_status try_collect(const struct yk_communicator *ranks)
     struct yk_arena *arena = NULL;
     memset(own, ranks->rank, sizeof own);
     YK_TRY(yk_arena_create(&arena));
-    yk_status status =
-        yk_host_collective_gather(ranks, own, (size_t)ranks->rank * 1000, arena, &collected);
+    yk_status status = yk_host_collective_gather_on_rank0(ranks, own, (size_t)ranks->rank * 1000,
+                                                          arena, &collected);
     if (status == YK_OK) {
         status = check_collected(ranks, collected);
     }

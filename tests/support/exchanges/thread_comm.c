@@ -236,10 +236,10 @@ static void end_all(struct yk_comm_world *world, int code)
 
 const struct yk_comm_backend yk_comm_threads = {
     .name = "threads",
-    YK_COMM_TABLE_WORLD_FUNCTIONS,
+    YK_COMM_BACKEND_INIT_WORLD_FUNCTIONS,
     .group_create = create_group,
     .group_destroy = destroy_group,
-    YK_COMM_TABLE_OPS(thread),
+    YK_COMM_BACKEND_INIT_OPS(thread),
 };
 
 /* One rank of yk_thread_world_run(). */

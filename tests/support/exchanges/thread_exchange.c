@@ -1,6 +1,6 @@
 #include "support/exchanges/thread_world.h"
 
-#include "comm/elements.h"
+#include "comm/host_arithmetic.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -72,17 +72,18 @@ static void add_to_sum(union sum *sum, bool first, enum yk_comm_data_type type, 
     if (type == YK_COMM_FP64) {
         memcpy(more.doubles, row, (size_t)count * sizeof(double));
     } else {
-        yk_comm_elements_to_fp32(type, count, row, more.singles);
+        yk_host_arithmetic_convert_to_fp32(type, count, row, more.singles);
     }
     if (first) {
         *sum = more;
         return;
     }
-    yk_comm_elements_add(type == YK_COMM_FP64 ? YK_COMM_FP64 : YK_COMM_FP32, count, &more, sum);
+    yk_host_arithmetic_add_arrays(type == YK_COMM_FP64 ? YK_COMM_FP64 : YK_COMM_FP32, count, &more,
+                                  sum);
     if (yk_comm_data_type_is_16_bit(type) && !wide) {
         uint16_t rounded[CHUNK];
-        yk_comm_elements_from_fp32(type, count, sum->singles, rounded);
-        yk_comm_elements_to_fp32(type, count, rounded, sum->singles);
+        yk_host_arithmetic_convert_from_fp32(type, count, sum->singles, rounded);
+        yk_host_arithmetic_convert_to_fp32(type, count, rounded, sum->singles);
     }
 }
 
@@ -91,7 +92,7 @@ static void give(const union sum *sum, enum yk_comm_data_type type, int64_t coun
     if (type == YK_COMM_FP64) {
         memcpy(row, sum->doubles, (size_t)count * sizeof(double));
     } else {
-        yk_comm_elements_from_fp32(type, count, sum->singles, row);
+        yk_host_arithmetic_convert_from_fp32(type, count, sum->singles, row);
     }
 }
 
@@ -113,11 +114,12 @@ static void run_all_reduce(void *user)
         for (int32_t i = 0; i < members; i++) {
             const struct yk_comm_all_reduce *other = op_of(group, i);
             add_to_sum(&sum, i == 0, op->type, op->sum_in_fp32, now,
-                       yk_comm_elements_pointer_at(op->type, other->numbers, at));
+                       yk_comm_data_type_element_pointer(op->type, other->numbers, at));
         }
         for (int32_t i = 0; i < members; i++) {
             const struct yk_comm_all_reduce *other = op_of(group, i);
-            give(&sum, op->type, now, yk_comm_elements_pointer_at(op->type, other->numbers, at));
+            give(&sum, op->type, now,
+                 yk_comm_data_type_element_pointer(op->type, other->numbers, at));
         }
     }
     end(group);
@@ -157,12 +159,13 @@ static void run_reduce_scatter(void *user)
     const int64_t to = op->offsets[group->me + 1];
     for (int64_t at = op->offsets[group->me]; at < to; at += CHUNK) {
         const int64_t now = to - at < CHUNK ? to - at : CHUNK;
-        void *own = yk_comm_elements_pointer_at(op->type, op->own, at - op->offsets[group->me]);
+        void *own =
+            yk_comm_data_type_element_pointer(op->type, op->own, at - op->offsets[group->me]);
         union sum sum;
         for (int32_t i = 0; i < members; i++) {
             const struct yk_comm_reduce_scatter *other = op_of(group, i);
             add_to_sum(&sum, i == 0, op->type, op->sum_in_fp32, now,
-                       yk_comm_elements_pointer_at(op->type, other->whole, at));
+                       yk_comm_data_type_element_pointer(op->type, other->whole, at));
         }
         if (op->accumulate) {
             add_to_sum(&sum, false, op->type, op->sum_in_fp32, now, own);

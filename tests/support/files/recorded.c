@@ -29,14 +29,14 @@ const struct yk_json *recorded_get(const struct yk_json *node, const char *key)
 double recorded_number(const struct yk_json *node, const char *key)
 {
     double value = 0;
-    assert_true(yk_json_number(recorded_get(node, key), &value));
+    assert_true(yk_json_number_value(recorded_get(node, key), &value));
     return value;
 }
 
 const char *recorded_text(const struct yk_json *list, size_t index)
 {
     assert_true(index < yk_json_array_count(list));
-    const char *text = yk_json_string(yk_json_array_at(list, index));
+    const char *text = yk_json_string_value(yk_json_array_at(list, index));
     assert_non_null(text);
     return text;
 }

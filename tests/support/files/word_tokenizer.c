@@ -58,7 +58,7 @@ struct yk_tokenizer *support_word_tokenizer(const char *const *names, int words,
     add_vocabulary(&file, names, words);
     yk_text_add(&file, "}");
     assert_ok(yk_text_status(&file));
-    assert_ok(yk_tokenizer_read(yk_text_chars(&file), file.length, "words", &tokenizer));
+    assert_ok(yk_tokenizer_parse(yk_text_chars(&file), file.length, "words", &tokenizer));
     yk_text_free(&file);
     return tokenizer;
 }

@@ -58,7 +58,7 @@ static struct layer describe(const struct yk_transfer_order_problem *problem, in
 
 static bool gathers_weights(const struct layer *layer)
 {
-    const enum yk_transfer_order_strategy choice = layer->described->choice;
+    const enum yk_transfer_order_sharding choice = layer->described->choice;
     return choice == YK_TRANSFER_ORDER_UNDECIDED || choice == YK_TRANSFER_ORDER_KEPT ||
            choice == YK_TRANSFER_ORDER_FULLY_SHARDED;
 }
@@ -156,7 +156,7 @@ static void keep_option(const struct layer *layer, const struct option *option)
 /* Completes what is done in the gap by every way from forward to backward. */
 static void list_inside(const struct layer *layer, const struct option *gap)
 {
-    const enum yk_transfer_order_strategy choice = layer->described->choice;
+    const enum yk_transfer_order_sharding choice = layer->described->choice;
     struct spots gathers = {{0}};
     if (!gathers_weights(layer)) {
         keep_option(layer, gap);
@@ -278,7 +278,7 @@ bool order_brute_exceeds(const struct yk_transfer_order_problem *problem,
     bool exceeds = false;
     for (int i = 0; i < problem->layer_count; i++) {
         const struct layer layer = describe(problem, i);
-        const enum yk_transfer_order_strategy choice = layer.described->choice;
+        const enum yk_transfer_order_sharding choice = layer.described->choice;
         const struct spots scatters =
             find_spots(&layer, order->scatters, layer.backward, layer.gap);
         const struct spots forward = find_spots(&layer, order->gathers, layer.backward, layer.gap);

@@ -58,7 +58,7 @@ void order_tiny_random(struct order_tiny *tiny, struct yk_random *random)
         const double weight_bytes = (double)(4 + yk_random_below(random, 16));
         const double part = yk_random_below(random, 4) == 0 ? 0.125 : 1;
         tiny->layers[i] = (struct yk_transfer_order_layer){
-            .choice = mixed ? (enum yk_transfer_order_strategy)yk_random_below(
+            .choice = mixed ? (enum yk_transfer_order_sharding)yk_random_below(
                                   random, YK_TRANSFER_ORDER_NO_COMMUNICATION + 1)
                             : YK_TRANSFER_ORDER_UNDECIDED,
             .blocks = (int32_t)(1 + yk_random_below(random, ORDER_BRUTE_BLOCKS)),

@@ -77,7 +77,7 @@ static void add_task(struct drawing *drawing, int32_t task)
         yk_graph_builder_add_task(drawing->builder, name_of(name, sizeof name, "t", task), costs));
     if (drawing->options->bytes && draw(drawing, 2) == 0) {
         assert_ok(
-            yk_graph_builder_set_last_task_memory(drawing->builder, (double)draw(drawing, 10)));
+            yk_graph_builder_set_last_task_bytes(drawing->builder, (double)draw(drawing, 10)));
     }
     if (drawing->options->groups && draw(drawing, 2) == 0) {
         name_of(name, sizeof name, "g", draw(drawing, 1 + drawing->tasks / 3));
@@ -89,7 +89,7 @@ static void add_task(struct drawing *drawing, int32_t task)
         if (drawing->options->stores && draw(drawing, 4) > 0) {
             char store[32];
             name_of(store, sizeof store, "s", draw(drawing, 1 + drawing->tasks / 6));
-            assert_ok(yk_graph_builder_set_group_store(drawing->builder, name, store));
+            assert_ok(yk_graph_builder_set_group_shared_store(drawing->builder, name, store));
             assert_ok(yk_graph_builder_set_shared_store_bytes(drawing->builder, store,
                                                               (double)draw(drawing, 15)));
         }

@@ -29,8 +29,8 @@ enum {
 
 /* ---- the bench ---- */
 
-yk_status op_bench_open(const struct yk_backend *backend, const struct yk_backend_options *options,
-                        struct op_bench *out)
+yk_status op_bench_open(const struct yk_backend *backend,
+                        const struct yk_backend_device_options *options, struct op_bench *out)
 {
     const char *every = getenv("YOKE_OP_EVERY");
     *out = (struct op_bench){

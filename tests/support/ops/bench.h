@@ -77,7 +77,8 @@ struct op_bench {
     double worst[YK_PRECISION_COUNT]; /* the largest error in norm by type of the result */
 };
 
-yk_status op_bench_open(const struct yk_backend *backend, const struct yk_backend_options *options,
+yk_status op_bench_open(const struct yk_backend *backend,
+                        const struct yk_backend_device_options *options,
                         struct op_bench *out) YK_MUST_USE;
 void op_bench_close(struct op_bench *bench);
 

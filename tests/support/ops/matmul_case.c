@@ -16,7 +16,7 @@ struct arrays {
     struct op_array *sums;
 };
 
-bool matmul_case_goes_back(enum yk_epilogue epilogue)
+bool matmul_case_goes_back(enum yk_matmul_epilogue epilogue)
 {
     return epilogue == YK_EPILOGUE_GELU_BACKWARD || epilogue == YK_EPILOGUE_GELU_ERF_BACKWARD ||
            epilogue == YK_EPILOGUE_RELU_BACKWARD || epilogue == YK_EPILOGUE_SILU_BACKWARD;

@@ -25,8 +25,8 @@ struct matmul_case {
     enum yk_precision types[3];
     enum yk_precision bias_type;
     enum matmul_addend add;
-    enum yk_epilogue epilogue;
-    enum yk_matmul_row_sum sums_of;
+    enum yk_matmul_epilogue epilogue;
+    enum yk_matmul_row_sum_source sums_of;
     enum yk_precision sums_type;
     bool loose; /* strides of what is added and of aux are not rounded */
     bool a_transposed;
@@ -39,6 +39,6 @@ struct matmul_case {
 void matmul_case_try(struct op_bench *bench, const struct matmul_case *one);
 
 /* Whether an ending reads aux. */
-bool matmul_case_goes_back(enum yk_epilogue epilogue);
+bool matmul_case_goes_back(enum yk_matmul_epilogue epilogue);
 
 #endif

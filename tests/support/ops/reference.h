@@ -32,7 +32,7 @@ double reference_kept(const struct yk_dropout_options *dropout, int64_t sample, 
 /* ---- products ---- */
 
 /* The ending as a function of x, and of aux where it goes backward. */
-double reference_epilogue(enum yk_epilogue epilogue, double x, double aux);
+double reference_epilogue(enum yk_matmul_epilogue epilogue, double x, double aux);
 
 struct reference_matmul {
     const double *a; /* as stored: (m, k), or (k, m) where transposed */
@@ -108,12 +108,13 @@ void reference_cross_entropy(const struct yk_cross_entropy_op *op, const int32_t
 
 double reference_sum_squares(const struct yk_sum_squares_op *op, const double *from);
 void reference_clip_norm(const struct yk_clip_norm_op *op, const double *sums,
-                         struct yk_gradient_norm *out);
+                         struct yk_gradient_norm_and_factor *out);
 
 /* `weights` are those of the master where there is one. */
-void reference_adamw(const struct yk_adamw_op *op, const struct yk_gradient_norm *verdict,
-                     const double *gradients, double *weights, double *moment1, double *moment2);
-void reference_sgd(const struct yk_sgd_op *op, const struct yk_gradient_norm *verdict,
+void reference_adamw(const struct yk_adamw_op *op,
+                     const struct yk_gradient_norm_and_factor *verdict, const double *gradients,
+                     double *weights, double *moment1, double *moment2);
+void reference_sgd(const struct yk_sgd_op *op, const struct yk_gradient_norm_and_factor *verdict,
                    const double *gradients, double *weights, double *velocity);
 
 /* ---- NF4 ---- */

@@ -39,7 +39,7 @@ static double silu_slope(double x)
     return gate + x * gate * (1 - gate);
 }
 
-double reference_epilogue(enum yk_epilogue epilogue, double x, double aux)
+double reference_epilogue(enum yk_matmul_epilogue epilogue, double x, double aux)
 {
     switch (epilogue) {
     case YK_EPILOGUE_GELU:

@@ -13,7 +13,7 @@ double reference_sum_squares(const struct yk_sum_squares_op *op, const double *f
 }
 
 void reference_clip_norm(const struct yk_clip_norm_op *op, const double *sums,
-                         struct yk_gradient_norm *out)
+                         struct yk_gradient_norm_and_factor *out)
 {
     double sum = 0;
     for (int64_t i = 0; i < op->count; i++) {
@@ -22,7 +22,7 @@ void reference_clip_norm(const struct yk_clip_norm_op *op, const double *sums,
     const double unscale = (double)op->unscale;
     const double norm = unscale * sqrt(sum);
     const double shrink = (double)op->clip / (norm + 1e-6);
-    *out = (struct yk_gradient_norm){
+    *out = (struct yk_gradient_norm_and_factor){
         .norm = norm,
         .factor = (float)(op->clip > 0 && shrink < 1 ? unscale * shrink : unscale),
         .skip = isfinite(norm) ? 0 : 1,
@@ -30,8 +30,9 @@ void reference_clip_norm(const struct yk_clip_norm_op *op, const double *sums,
 }
 
 /* The loop of torch.optim.AdamW, in its order: decay, moments, correction, step. */
-void reference_adamw(const struct yk_adamw_op *op, const struct yk_gradient_norm *verdict,
-                     const double *gradients, double *weights, double *moment1, double *moment2)
+void reference_adamw(const struct yk_adamw_op *op,
+                     const struct yk_gradient_norm_and_factor *verdict, const double *gradients,
+                     double *weights, double *moment1, double *moment2)
 {
     if (verdict && verdict->skip) {
         return;
@@ -52,7 +53,7 @@ void reference_adamw(const struct yk_adamw_op *op, const struct yk_gradient_norm
 }
 
 /* The loop of torch.optim.SGD without dampening and without Nesterov's step. */
-void reference_sgd(const struct yk_sgd_op *op, const struct yk_gradient_norm *verdict,
+void reference_sgd(const struct yk_sgd_op *op, const struct yk_gradient_norm_and_factor *verdict,
                    const double *gradients, double *weights, double *velocity)
 {
     if (verdict && verdict->skip) {

@@ -50,7 +50,7 @@ static void try_endings(struct op_bench *bench, int64_t n, int64_t gap)
                 .bias_type = op_types[i],
                 .add = ADD,
                 .aux = epilogue != YK_EPILOGUE_NONE,
-                .epilogue = (enum yk_epilogue)epilogue,
+                .epilogue = (enum yk_matmul_epilogue)epilogue,
                 .scale = 0.5,
             };
             matmul_case_try(bench, &one);
@@ -61,7 +61,7 @@ static void try_endings(struct op_bench *bench, int64_t n, int64_t gap)
             one.bias = false;
             one.add = NO_ADD;
             one.gap = 0;
-            one.aux = matmul_case_goes_back((enum yk_epilogue)epilogue);
+            one.aux = matmul_case_goes_back((enum yk_matmul_epilogue)epilogue);
             one.size = 1;
             matmul_case_try(bench, &one);
         }
@@ -146,7 +146,7 @@ static void try_cuts(struct op_bench *bench)
 
 /* A product with sums of one kind; those of a and b ask for the way that lets them be summed. */
 static void try_sums_of(struct op_bench *bench, struct matmul_case one,
-                        enum yk_matmul_row_sum sums_of)
+                        enum yk_matmul_row_sum_source sums_of)
 {
     one.sums_of = sums_of;
     one.a_transposed = sums_of != YK_MATMUL_ROW_SUM_C;

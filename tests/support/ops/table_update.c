@@ -59,14 +59,14 @@ static void try_clip_norm(struct op_bench *bench, int64_t count, double size, fl
                                          : 1;
     }
     struct op_array *sums = op_doubles(bench, count, values);
-    struct op_array *verdict = op_bytes(bench, sizeof(struct yk_gradient_norm), NULL);
+    struct op_array *verdict = op_bytes(bench, sizeof(struct yk_gradient_norm_and_factor), NULL);
     const struct yk_clip_norm_op op = {sums->device, count, unscale, clip, verdict->device};
     op_bench_upload(bench);
     bench->backend->clip_norm(bench->lane, &op);
     op_bench_run(bench);
     op_expect_anything(verdict);
-    struct yk_gradient_norm got;
-    struct yk_gradient_norm expected;
+    struct yk_gradient_norm_and_factor got;
+    struct yk_gradient_norm_and_factor expected;
     memcpy(&got, verdict->back, sizeof got);
     reference_clip_norm(&op, values, &expected);
     if (got.skip != expected.skip) {
@@ -118,7 +118,7 @@ struct weights {
     struct op_array *master; /* what the update is made on: the weights themselves without one */
     struct op_array *gradients;
     struct op_array *verdict;
-    struct yk_gradient_norm judged;
+    struct yk_gradient_norm_and_factor judged;
 };
 
 static struct weights place_weights(struct op_bench *bench, int64_t count, enum yk_precision type,

@@ -63,7 +63,7 @@ int written_plan_make(void **state)
     const struct yk_model_config *config = NULL;
     char hash[YK_PLAN_PROVENANCE_HASH_SIZE];
     assert_ok(yk_arena_create(&made.arena));
-    assert_ok(yk_cluster_parse("1xrtx3090 + 2xv100 @ 10GB/s", &made.cluster));
+    assert_ok(yk_cluster_parse_line("1xrtx3090 + 2xv100 @ 10GB/s", &made.cluster));
     assert_ok(yk_model_config_find_builtin("gpt2", &config));
     made.context = (struct yk_plan_file_context){.config = config, .cluster = made.cluster};
     assert_ok(yk_plan_provenance_hash_model(config, hash));
@@ -87,7 +87,7 @@ int written_plan_unmake(void **state)
 yk_status written_plan_read(void **state, const char *text, const struct yk_plan **out)
 {
     struct written_plan *made = *state;
-    return yk_plan_file_read(text, strlen(text), "p.json", &made->context, made->arena, out);
+    return yk_plan_file_parse(text, strlen(text), "p.json", &made->context, made->arena, out);
 }
 
 void written_plan_assert_refused(void **state, const char *text, const char *message,

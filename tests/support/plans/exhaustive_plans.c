@@ -3,7 +3,7 @@
 #include "support/support.h"
 
 #include "model/model.h"
-#include "planner/order/plan.h"
+#include "planner/order/plan_transfer_order.h"
 #include "planner/search/plan_evaluation.h"
 
 #include <math.h>
@@ -181,14 +181,14 @@ static bool try_parts(const struct looking *looking)
 static void try_ordered(const struct looking *looking)
 {
     struct yk_search_context *context = looking->every->context;
-    const struct yk_transfer_order_plan_options ordering = {.method =
+    const struct yk_plan_transfer_order_options ordering = {.method =
                                                                 YK_TRANSFER_ORDER_METHOD_GREEDY};
     struct yk_arena *arena = NULL;
     struct yk_plan *plan = NULL;
     bool ordered = false;
     assert_ok(yk_arena_create(&arena));
     assert_ok(yk_plan_copy(looking->plan, arena, &plan));
-    assert_ok(yk_transfer_order_plan_apply(context, &ordering, arena, plan, &ordered));
+    assert_ok(yk_plan_transfer_order_optimize(context, &ordering, arena, plan, &ordered));
     if (ordered) {
         struct yk_plan_evaluation evaluation;
         assert_ok(yk_plan_evaluation_run(context, plan, YK_PLAN_EVALUATION_SIMULATE_IF_FITS,
@@ -304,7 +304,7 @@ static double travel_s(const struct looking *looking)
     for (int32_t i = 0; i < n; i++) {
         const int32_t a = plan->ranks[group->members[i].rank].device;
         const int32_t b = plan->ranks[group->members[(i + 1) % n].rank].device;
-        slowest = fmin(slowest, yk_cluster_link(context->cluster, a, b)->bytes_per_s);
+        slowest = fmin(slowest, yk_cluster_link_between(context->cluster, a, b)->bytes_per_s);
     }
     return bytes * (n - 1) / n / slowest;
 }
@@ -415,8 +415,8 @@ static void begin_plan(struct looking *looking, const int32_t *places, int32_t g
             }
         }
     }
-    assert_ok(yk_search_context_create_plan(context, devices, count, groups, looking->arena,
-                                            &looking->plan));
+    assert_ok(yk_search_context_create_default_plan(context, devices, count, groups, looking->arena,
+                                                    &looking->plan));
     looking->several = -1;
     for (int32_t g = 0, rank = 0; g < groups; g++) {
         struct yk_plan_group *group = &looking->plan->groups[g];

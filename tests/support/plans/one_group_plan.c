@@ -39,7 +39,7 @@ void made_plan_begin(struct made_plan *made, const char *model, const char *clus
     const struct yk_model_config *config = NULL;
     *made = (struct made_plan){0};
     assert_ok(yk_arena_create(&made->arena));
-    assert_ok(yk_cluster_parse(cluster, &made->cluster));
+    assert_ok(yk_cluster_parse_line(cluster, &made->cluster));
     assert_ok(yk_model_config_find_builtin(model, &config));
     for (int32_t i = 0; i < made->cluster->device_count; i++) {
         workload.batch += shares[i];
@@ -68,8 +68,8 @@ void made_plan_export(struct made_plan *made, const char *exporter)
     yk_text_free(&made->notes);
     assert_ok(yk_plan_check(made->plan, made->model));
     assert_ok(yk_export_find_exporter(exporter, &found));
-    assert_ok(
-        yk_export_write(found, made->plan, made->model, made->cluster, &made->out, &made->notes));
+    assert_ok(yk_export_write_plan(found, made->plan, made->model, made->cluster, &made->out,
+                                   &made->notes));
 }
 
 bool made_plan_says(const struct made_plan *made, const char *words)

@@ -122,7 +122,7 @@ static struct yk_cluster *draw_cluster(struct yk_random *random, int most_device
     }
     add_links(random, devices, bytes, &text);
     assert_ok(yk_text_status(&text));
-    assert_ok(yk_cluster_read(text.bytes, text.length, "drawn", &cluster));
+    assert_ok(yk_cluster_read_json(text.bytes, text.length, "drawn", &cluster));
     yk_text_free(&text);
     return cluster;
 }

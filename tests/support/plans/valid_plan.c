@@ -344,7 +344,8 @@ struct sound_plan sound_plan_make(uint64_t seed)
     const int32_t micro_batches = chance(&random, 2) ? 1 : pick(&random, 2, MOST_MICRO_BATCHES);
     const int64_t batch = (int64_t)micro_batches * pick(&random, 1, 5);
     assert_ok(yk_arena_create(&sound.arena));
-    assert_ok(yk_cluster_parse("1xrtx6000ada + 2xrtx3090 + 1xa100-40gb @ 10GB/s", &sound.cluster));
+    assert_ok(
+        yk_cluster_parse_line("1xrtx6000ada + 2xrtx3090 + 1xa100-40gb @ 10GB/s", &sound.cluster));
     pick_sizes(&random, batch, &sound);
     const struct yk_model *model = yk_model_cache_get_whole_batch(sound.cache);
     assert_ok(yk_plan_create(sound.arena, ranks, groups, model->layer_count, &sound.plan));

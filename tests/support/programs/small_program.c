@@ -22,7 +22,7 @@ static void describe(const struct small_spec *spec, int64_t batch, struct small_
         .lora_rank = spec->lora_rank,
     };
     assert_ok(yk_arena_create(&small->arena));
-    assert_ok(yk_cluster_parse("8xrtx3090 @ 10GB/s", &small->cluster));
+    assert_ok(yk_cluster_parse_line("8xrtx3090 @ 10GB/s", &small->cluster));
     assert_ok(yk_model_config_parse(text, strlen(text), "small.json", small->arena, &config));
     assert_ok(yk_model_cache_create(config, &workload, &small->cache));
 }

@@ -50,7 +50,7 @@ struct tiny_step tiny_step_make(struct tiny_options options)
 {
     struct tiny_step tiny = {0};
     assert_ok(yk_arena_create(&tiny.arena));
-    assert_ok(yk_cluster_parse(options.cluster, &tiny.cluster));
+    assert_ok(yk_cluster_parse_line(options.cluster, &tiny.cluster));
     const int32_t ranks = tiny.cluster->device_count;
     const struct yk_workload workload = {
         .batch = options.batch > 0 ? options.batch : ranks,
@@ -113,7 +113,7 @@ void tiny_step_compile(struct tiny_step *tiny)
 struct yk_program_memory *tiny_step_memory(const struct tiny_step *tiny, int32_t rank)
 {
     struct yk_program_memory *memory = NULL;
-    assert_ok(yk_program_memory_count(tiny->program, rank, tiny->arena, &memory));
+    assert_ok(yk_program_memory_count_for_rank(tiny->program, rank, tiny->arena, &memory));
     return memory;
 }
 

@@ -109,7 +109,7 @@ static void add_memory(struct fixture_run *fixture, const struct fixture_run_opt
     fixture->memory = allocate(fixture->arena, (size_t)options->ranks + 1, sizeof *fixture->memory);
     for (int32_t r = 0; r < options->ranks; r++) {
         fixture->memory[r] = (struct yk_run_report_memory){
-            .device = yk_trace_rank_name(fixture->predicted, r),
+            .device = yk_trace_rank_device_name(fixture->predicted, r),
             .limit_bytes = 64 * 0x1p20,
             .measured_bytes = 40 * 0x1p20,
         };

@@ -63,7 +63,7 @@ static double compare_logits(const struct training_case *c,
         .sequence = slice.sequence,
         .target_sequence = slice.target_sequence,
     };
-    const int64_t V = yk_model_config_target_vocabulary(c->config);
+    const int64_t V = yk_model_config_target_vocabulary_size(c->config);
     const int64_t rows = training_case_rows(c);
     struct yk_inference *inference = NULL;
     float *logits = calloc((size_t)(rows * V), sizeof *logits);

@@ -14,8 +14,8 @@
 #include <stdbool.h>
 
 struct model_oracle_request {
-    const struct yk_backend *backend;         /* NULL: the CPU's */
-    const struct yk_backend_options *options; /* NULL: two threads of the CPU */
+    const struct yk_backend *backend;                /* NULL: the CPU's */
+    const struct yk_backend_device_options *options; /* NULL: two threads of the CPU */
     bool recompute;
     enum yk_precision precision; /* of weights and activations; the case's own, or 16 bits */
     /* How far apart numbers are: training_case_apart() or model_oracle_apart_in_norm(). */

@@ -182,7 +182,7 @@ static yk_status load(struct job *job, const struct yk_communicator *ranks, int3
                       struct yk_parameter_store *store)
 {
     struct yk_checkpoint *checkpoint = NULL;
-    YK_TRY(yk_checkpoint_open_on_ranks(job->world->folder, ranks, &checkpoint));
+    YK_TRY(yk_checkpoint_open_on_all_ranks(job->world->folder, ranks, &checkpoint));
     const int64_t step = checkpoint->state.step;
     yk_status status = yk_checkpoint_load(checkpoint, NULL, store);
     if (status == YK_OK && checkpoint->state.samples != 8 * step) {
@@ -203,8 +203,8 @@ static yk_status do_job(struct job *job, const struct yk_communicator *ranks, in
     struct yk_layer_partition *partitions = NULL;
     struct yk_layer_partition *saves = NULL;
     struct yk_parameter_store *store = NULL;
-    YK_TRY(yk_rank_partitions_stored(job->program, rank, whole->arena, &partitions));
-    YK_TRY(yk_rank_partitions_saved(job->program, rank, whole->arena, &saves));
+    YK_TRY(yk_rank_partitions_compute_stored(job->program, rank, whole->arena, &partitions));
+    YK_TRY(yk_rank_partitions_compute_saved(job->program, rank, whole->arena, &saves));
     YK_TRY(yk_parameter_store_create(
         whole->net, &whole->store->context, job->world->request->optimizer,
         &(struct yk_parameter_store_layout){.partitions = partitions}, &store));
@@ -234,7 +234,7 @@ static yk_status join(const struct yk_backend *backend, struct yk_backend_device
 static yk_status run_rank(int32_t rank, int32_t ranks, void *user)
 {
     const struct yk_backend *backend = &yk_backend_cpu;
-    const struct yk_backend_options options = {.threads = 1};
+    const struct yk_backend_device_options options = {.threads = 1};
     struct yk_backend_device *device = NULL;
     (void)ranks;
     sharded_rank = rank;

@@ -149,12 +149,12 @@ static yk_status open_store(struct rank *rank)
     const struct yk_program *program = rank->crew->request->program;
     struct yk_layer_partition *partitions = NULL;
     int32_t *order = NULL;
-    YK_TRY(yk_rank_partitions_stored(program, rank->ranks.rank, rank->arena, &partitions));
-    YK_TRY(yk_collectives_gradient_order(program, rank->arena, &order));
+    YK_TRY(yk_rank_partitions_compute_stored(program, rank->ranks.rank, rank->arena, &partitions));
+    YK_TRY(yk_collectives_compute_gradient_order(program, rank->arena, &order));
     YK_TRY(yk_parameter_store_create(
         rank->crew->net, &rank->context, rank->crew->request->optimizer.kind,
         &(struct yk_parameter_store_layout){partitions, order}, &rank->store));
-    return yk_parameter_store_init(rank->store, 5, YK_PARAMETER_STORE_INIT_ALL);
+    return yk_parameter_store_init_parameters(rank->store, 5, YK_PARAMETER_STORE_INIT_ALL);
 }
 
 /* Samples that a pass may have besides those of the plan, where pieces are cut in proportion. */
@@ -197,7 +197,7 @@ static yk_status open_rank(struct rank *rank)
 {
     const struct rank_run_request *request = rank->crew->request;
     const struct yk_plan *plan = request->program->plan;
-    const struct yk_backend_options options = {.threads = 1};
+    const struct yk_backend_device_options options = {.threads = 1};
     struct yk_micro_batch_share *cuts = NULL;
     const struct yk_communicator *work = NULL;
     rank->backend = yk_backend_cpu;
@@ -259,7 +259,7 @@ static yk_status evaluate(struct rank *rank)
     const struct yk_rank_batch *batch = NULL;
     double loss = 0;
     YK_TRY(yk_batch_prefetcher_read_batch(rank->prefetcher, 500, INT64_MAX, &batch));
-    YK_TRY(yk_executor_evaluate_step(rank->executor, batch, &loss));
+    YK_TRY(yk_executor_evaluate_batch_step(rank->executor, batch, &loss));
     if (rank->ranks.rank == 0) {
         rank->crew->result->evaluated = loss;
     }
@@ -288,7 +288,7 @@ static yk_status train(struct rank *rank)
             .clip = request->program->plan->clip ? request->clip : 0,
         };
         YK_TRY(yk_executor_begin_step(rank->executor, &step, next));
-        YK_TRY(yk_executor_last_step_is_skipped(rank->executor, &skipped));
+        YK_TRY(yk_executor_get_last_step_skipped(rank->executor, &skipped));
         now = next;
         if (s + 1 == request->steps || yk_random_below(&breaks, 4) == 0) {
             YK_TRY(yk_executor_finish_steps(rank->executor));
@@ -313,13 +313,13 @@ static yk_status hand_in(struct rank *rank)
         const struct yk_parameter_store_layer *kept = &rank->store->layers[l];
         const struct yk_plan_group *group = &plan->groups[plan->layers[l].group];
         const int32_t member =
-            yk_program_facts_member_index(plan, plan->layers[l].group, rank->ranks.rank);
+            yk_program_facts_group_member_index(plan, plan->layers[l].group, rank->ranks.rank);
         for (int32_t i = 0; i < kept->span_count && net->layers[l].trained > 0; i++) {
             struct yk_layer_partition_span span = kept->spans[i];
             if (kept->partition.kind == YK_LAYER_PARTITION_WHOLE) {
-                span.first = yk_layer_partition_block_first(net->layers[l].trained,
+                span.first = yk_layer_partition_block_start(net->layers[l].trained,
                                                             group->member_count, member);
-                span.count = yk_layer_partition_block_first(net->layers[l].trained,
+                span.count = yk_layer_partition_block_start(net->layers[l].trained,
                                                             group->member_count, member + 1) -
                              span.first;
                 span.at = span.first;
@@ -340,7 +340,7 @@ static yk_status hand_in(struct rank *rank)
 static void note_memory(struct rank *rank)
 {
     rank->crew->memory[rank->ranks.rank].allocated =
-        (double)(yk_executor_memory_bytes(rank->executor) + rank->store->bytes);
+        (double)(yk_executor_device_memory_bytes(rank->executor) + rank->store->bytes);
 }
 
 static yk_status run_rank(int32_t number, int32_t ranks, void *user)
@@ -409,7 +409,7 @@ static yk_status count_memory(struct crew *crew)
     for (int32_t r = 0; r < program->rank_count && status == YK_OK; r++) {
         struct yk_program_memory *memory = NULL;
         struct yk_memory_peak peak = {0};
-        status = yk_program_memory_count(program, r, arena, &memory);
+        status = yk_program_memory_count_for_rank(program, r, arena, &memory);
         if (status == YK_OK) {
             add_spare(crew, memory);
             status = yk_program_memory_find_peak(program, r, memory, &peak);

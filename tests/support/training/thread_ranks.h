@@ -15,7 +15,7 @@
 
 struct rank_run_request {
     const struct yk_program *program;
-    struct yk_optimizer optimizer;
+    struct yk_optimizer_options optimizer;
     double rate;
     double clip;
     int64_t steps;

@@ -34,8 +34,8 @@ static void make_plan(struct trainer *trainer, const struct trainer_request *req
 
 static void make_engine(struct trainer *trainer, const struct trainer_request *request)
 {
-    const struct yk_backend_options two_threads = {.threads =
-                                                       request->threads > 0 ? request->threads : 2};
+    const struct yk_backend_device_options two_threads = {
+        .threads = request->threads > 0 ? request->threads : 2};
     const struct yk_backend *backend = request->backend ? request->backend : &yk_backend_cpu;
     struct yk_device_context *context = &trainer->context;
     context->backend = backend;
@@ -74,7 +74,7 @@ struct trainer *trainer_open(const struct trainer_request *request)
     };
     trainer->arena = arena;
     trainer->optimizer = request->optimizer;
-    assert_int_equal(yk_cluster_parse("cpu:2", &trainer->cluster), YK_OK);
+    assert_int_equal(yk_cluster_parse_line("cpu:2", &trainer->cluster), YK_OK);
     assert_int_equal(yk_model_cache_create(request->config, &workload, &trainer->cache), YK_OK);
     make_plan(trainer, request, &workload);
     assert_int_equal(

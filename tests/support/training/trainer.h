@@ -17,8 +17,8 @@
 #include <stdint.h>
 
 struct trainer_request {
-    const struct yk_backend *backend;                 /* NULL: the CPU's */
-    const struct yk_backend_options *backend_options; /* NULL: `threads` of a CPU */
+    const struct yk_backend *backend;                        /* NULL: the CPU's */
+    const struct yk_backend_device_options *backend_options; /* NULL: `threads` of a CPU */
     const struct yk_model_config *config;
     int64_t batch;
     int64_t sequence;
@@ -30,7 +30,7 @@ struct trainer_request {
     bool recompute;
     bool clip;       /* the plan has a barrier */
     int32_t threads; /* 0: 2 */
-    struct yk_optimizer optimizer;
+    struct yk_optimizer_options optimizer;
     struct yk_net_options options;
 };
 
@@ -44,7 +44,7 @@ struct trainer {
     struct yk_device_context context;
     struct yk_parameter_store *store;
     struct yk_executor *executor;
-    struct yk_optimizer optimizer;
+    struct yk_optimizer_options optimizer;
     struct yk_rank_micro_batch *slices; /* (M) room for those of a step */
     int32_t *lengths;                   /* (B) of samples that are all there */
 };

@@ -27,7 +27,7 @@ static void *allocate(const struct training_case *c, int64_t count, size_t size)
 static double number_at(const struct yk_json *object, const char *key)
 {
     double number = 0;
-    if (!yk_json_number(yk_json_get_member(object, key), &number)) {
+    if (!yk_json_number_value(yk_json_get_member(object, key), &number)) {
         print_error("there is no number \"%s\"\n", key);
         fail();
     }
@@ -36,7 +36,7 @@ static double number_at(const struct yk_json *object, const char *key)
 
 static const char *string_at(const struct yk_json *object, const char *key)
 {
-    const char *string = yk_json_string(yk_json_get_member(object, key));
+    const char *string = yk_json_string_value(yk_json_get_member(object, key));
     if (!string) {
         print_error("there is no string \"%s\"\n", key);
         fail();
@@ -67,10 +67,10 @@ static const char *object_text(const struct training_case *c, const char *text, 
     return copy;
 }
 
-static struct yk_optimizer read_optimizer(const struct yk_json *json)
+static struct yk_optimizer_options read_optimizer(const struct yk_json *json)
 {
     const char *name = string_at(json, "name");
-    struct yk_optimizer optimizer = {.decay = number_at(json, "decay")};
+    struct yk_optimizer_options optimizer = {.decay = number_at(json, "decay")};
     if (strcmp(name, "sgd") == 0) {
         optimizer.kind = YK_OPTIMIZER_SGD;
         optimizer.momentum = number_at(json, "momentum");
@@ -128,7 +128,7 @@ static void read_options(struct training_case *c, const struct yk_json *json)
         options->lora_rank = (int64_t)number_at(lora, "rank");
         options->lora_alpha = number_at(lora, "alpha");
     }
-    assert_true(yk_json_boolean(yk_json_get_member(json, "nf4"), &options->nf4));
+    assert_true(yk_json_boolean_value(yk_json_get_member(json, "nf4"), &options->nf4));
     assert_true(yk_precision_find(string_at(json, "precision"), &options->precision));
 }
 
@@ -166,7 +166,7 @@ static void read_json(struct training_case *c)
 static void read_tensor(const struct training_case *c, const struct yk_safetensors_file *file,
                         const struct yk_tensor_file_entry *entry, struct training_tensor *out)
 {
-    const uint64_t size = yk_tensor_dtype_bytes(entry->type);
+    const uint64_t size = yk_tensor_dtype_element_bytes(entry->type);
     void *numbers = allocate(c, (int64_t)entry->bytes, 1);
     assert_ok(yk_safetensors_read_tensor_range(file, entry, 0, entry->bytes, numbers));
     out->name = yk_arena_copy_text(c->arena, entry->name, strlen(entry->name));
@@ -211,8 +211,9 @@ struct training_case *training_case_open(const char *name)
         whole[i] = (int32_t)options->sequence;
     }
     c->whole = whole;
-    c->logits = training_case_floats(
-        c, "logits", NULL, training_case_rows(c) * yk_model_config_target_vocabulary(c->config));
+    c->logits = training_case_floats(c, "logits", NULL,
+                                     training_case_rows(c) *
+                                         yk_model_config_target_vocabulary_size(c->config));
     c->losses = training_case_floats(c, "losses", NULL, options->steps);
     c->norms = training_case_floats(c, "norms", NULL, options->steps);
     c->rates = training_case_floats(c, "rates", NULL, options->steps);

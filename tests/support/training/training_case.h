@@ -27,7 +27,7 @@ struct training_case_options {
     int64_t sequence;        /* T */
     int64_t target_sequence; /* S of an encoder–decoder; else 0 */
     int64_t accumulation;    /* micro-batches a step: equal counts of consecutive rows */
-    struct yk_optimizer optimizer;
+    struct yk_optimizer_options optimizer;
     struct yk_lr_schedule rate;
     double clip; /* 0: none */
     double smoothing;

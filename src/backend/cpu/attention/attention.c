@@ -37,8 +37,8 @@ static void mask(const struct yk_cpu_attention_head *head, int64_t t, int64_t fi
                  float *scores)
 {
     for (int64_t r = 0; r < TILE; r++) {
-        for (int64_t s = yk_cpu_attention_head_visible_keys(head, t + r, first, keys); s < keys;
-             s++) {
+        for (int64_t s = yk_cpu_attention_head_count_visible_keys(head, t + r, first, keys);
+             s < keys; s++) {
             scores[s * TILE + r] = -INFINITY;
         }
     }
@@ -116,9 +116,9 @@ static void run_tile(const struct yk_cpu_attention_head *head, int64_t t, int64_
                      int64_t keys, struct scratch *scratch, struct softmax *softmax, float *out)
 {
     const int64_t size = head->size;
-    const int64_t last = yk_cpu_attention_head_last_query(head, t + TILE);
+    const int64_t last = yk_cpu_attention_head_last_query_before(head, t + TILE);
     const int64_t visible =
-        yk_cpu_tile_round_up(yk_cpu_attention_head_visible_keys(head, last, first, keys));
+        yk_cpu_tile_round_up(yk_cpu_attention_head_count_visible_keys(head, last, first, keys));
     const struct yk_cpu_attention_head_rows rows = {head->op->q, head->op->q_stride,
                                                     head->op->queries, head->head,
                                                     head->op->scale * YK_CPU_LOG2_E};
@@ -127,8 +127,8 @@ static void run_tile(const struct yk_cpu_attention_head *head, int64_t t, int64_
         return;
     }
     yk_cpu_attention_head_load_rows(head, &rows, t, TILE, scratch->query_rows);
-    yk_cpu_attention_head_transpose_rows(scratch->query_rows, TILE, size, scratch->queries);
-    yk_cpu_tile_multiply(&(struct yk_cpu_tile_products){
+    yk_cpu_attention_head_transpose_row_tiles(scratch->query_rows, TILE, size, scratch->queries);
+    yk_cpu_tile_multiply(&(struct yk_cpu_tile_multiply_arguments){
         .a = scratch->keys,
         .a_stride = TILE,
         .a_step = size * TILE,
@@ -150,7 +150,7 @@ static void run_tile(const struct yk_cpu_attention_head *head, int64_t t, int64_
             out[r * size + c] *= change[r];
         }
     }
-    yk_cpu_tile_multiply(&(struct yk_cpu_tile_products){
+    yk_cpu_tile_multiply(&(struct yk_cpu_tile_multiply_arguments){
         .a = scratch->scores,
         .a_stride = TILE,
         .b = scratch->rows,
@@ -176,9 +176,9 @@ static void store_out(const struct yk_cpu_attention_head *head, int64_t t,
         for (int64_t c = 0; c < op->head_size; c++) {
             row[c] *= share;
         }
-        yk_cpu_convert_from_fp32(op->type, row, op->head_size, op->out,
-                                 (head->sample * op->queries + t + r) * op->out_stride +
-                                     head->head * op->head_size);
+        yk_cpu_convert_array_from_fp32(op->type, row, op->head_size, op->out,
+                                       (head->sample * op->queries + t + r) * op->out_stride +
+                                           head->head * op->head_size);
         if (op->log_sum_exp) {
             op->log_sum_exp[(head->sample * op->heads + head->head) * op->queries + t + r] =
                 (softmax->highest[r] + log2f(sum)) / YK_CPU_LOG2_E;
@@ -192,13 +192,13 @@ static void run_queries(const struct yk_cpu_attention_head *head, int64_t first_
     struct scratch scratch;
     const struct yk_attention_op *op = head->op;
     const int64_t size = head->size;
-    const int64_t tile = yk_cpu_attention_head_tile_rows(size);
+    const int64_t tile = yk_cpu_attention_head_rows_per_tile(size);
     const struct yk_cpu_attention_head_rows k = {op->k, op->k_stride, op->keys, head->kv_head,
                                                  1.0F};
     const struct yk_cpu_attention_head_rows v = {op->v, op->v_stride, op->keys, head->kv_head,
                                                  1.0F};
-    const int64_t last = yk_cpu_attention_head_last_query(head, first_query + queries);
-    const int64_t end = yk_cpu_attention_head_visible_keys(head, last, 0, op->keys);
+    const int64_t last = yk_cpu_attention_head_last_query_before(head, first_query + queries);
+    const int64_t end = yk_cpu_attention_head_count_visible_keys(head, last, 0, op->keys);
     for (int64_t g = 0; g < queries / TILE; g++) {
         for (int r = 0; r < TILE; r++) {
             scratch.softmax[g].highest[r] = -INFINITY;
@@ -207,7 +207,7 @@ static void run_queries(const struct yk_cpu_attention_head *head, int64_t first_
     }
     for (int64_t first = 0; first == 0 || first < end; first += tile) {
         yk_cpu_attention_head_load_rows(head, &k, first, tile, scratch.rows);
-        yk_cpu_attention_head_transpose_rows(scratch.rows, tile, size, scratch.keys);
+        yk_cpu_attention_head_transpose_row_tiles(scratch.rows, tile, size, scratch.keys);
         yk_cpu_attention_head_load_rows(head, &v, first, tile, scratch.rows);
         for (int64_t g = 0; g < queries / TILE; g++) {
             run_tile(head, first_query + g * TILE, first, tile, &scratch, &scratch.softmax[g],
@@ -223,11 +223,11 @@ void yk_cpu_attention(int threads, const void *op)
 {
     const struct yk_attention_op *attention = op;
     const int64_t tile =
-        yk_cpu_attention_head_tile_rows(yk_cpu_tile_round_up(attention->head_size));
+        yk_cpu_attention_head_rows_per_tile(yk_cpu_tile_round_up(attention->head_size));
     const int64_t tiles = yk_number_ceil_div(attention->queries, tile);
-    threads = yk_cpu_parallel_thread_count(threads, attention->batch * attention->heads *
-                                                        attention->queries * attention->keys *
-                                                        attention->head_size);
+    threads = yk_cpu_parallel_choose_thread_count(
+        threads, attention->batch * attention->heads * attention->queries * attention->keys *
+                     attention->head_size);
     (void)threads;
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
     for (int64_t i = 0; i < attention->batch * attention->heads * tiles; i++) {

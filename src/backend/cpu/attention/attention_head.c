@@ -28,15 +28,15 @@ struct yk_cpu_attention_head yk_cpu_attention_head_make(const struct yk_attentio
     };
 }
 
-int64_t yk_cpu_attention_head_tile_rows(int64_t padded_size)
+int64_t yk_cpu_attention_head_rows_per_tile(int64_t padded_size)
 {
     const int64_t rows =
         YK_CPU_TILE_ELEMENTS_MAX / padded_size / YK_CPU_TILE_SIZE * YK_CPU_TILE_SIZE;
     return rows < YK_CPU_TILE_KEYS_MAX ? rows : YK_CPU_TILE_KEYS_MAX;
 }
 
-int64_t yk_cpu_attention_head_visible_keys(const struct yk_cpu_attention_head *head, int64_t t,
-                                           int64_t first, int64_t keys)
+int64_t yk_cpu_attention_head_count_visible_keys(const struct yk_cpu_attention_head *head,
+                                                 int64_t t, int64_t first, int64_t keys)
 {
     const struct yk_attention_op *op = head->op;
     int64_t end = head->length;
@@ -49,7 +49,8 @@ int64_t yk_cpu_attention_head_visible_keys(const struct yk_cpu_attention_head *h
     return end - first < keys ? end - first : keys;
 }
 
-int64_t yk_cpu_attention_head_last_query(const struct yk_cpu_attention_head *head, int64_t end)
+int64_t yk_cpu_attention_head_last_query_before(const struct yk_cpu_attention_head *head,
+                                                int64_t end)
 {
     return (end < head->op->queries ? end : head->op->queries) - 1;
 }
@@ -83,7 +84,7 @@ void yk_cpu_attention_head_load_rows(const struct yk_cpu_attention_head *head,
         if (yk_precision_bytes(type) == (int64_t)sizeof(float)) {
             from = (const float *)rows->from + place;
         } else {
-            yk_cpu_convert_to_fp32(type, rows->from, place, width, to);
+            yk_cpu_convert_array_to_fp32(type, rows->from, place, width, to);
         }
         for (int64_t c = 0; c < width; c++) {
             to[c] = from[c] * rows->scale;
@@ -97,8 +98,8 @@ void yk_cpu_attention_head_load_rows(const struct yk_cpu_attention_head *head,
     }
 }
 
-void yk_cpu_attention_head_transpose_rows(const float *rows, int64_t count, int64_t size,
-                                          float *out)
+void yk_cpu_attention_head_transpose_row_tiles(const float *rows, int64_t count, int64_t size,
+                                               float *out)
 {
     for (int64_t r = 0; r < count; r += YK_CPU_TILE_SIZE) {
         for (int64_t c = 0; c < size; c += YK_CPU_TILE_SIZE) {
@@ -127,7 +128,7 @@ const float *yk_cpu_attention_head_dropout_factors(const struct yk_cpu_attention
     for (int64_t i = 0; i < blocks; i++) {
         const uint32_t counter[4] = {block + (uint32_t)i, sample, site0, site1};
         uint32_t words[4];
-        yk_cpu_philox(seed, counter, words);
+        yk_cpu_philox_random_words(seed, counter, words);
         for (int w = 0; w < 4; w++) {
             buffer[4 * i + w] = words[w] < below ? 0.0F : kept;
         }

@@ -33,15 +33,16 @@ struct yk_cpu_attention_head yk_cpu_attention_head_make(const struct yk_attentio
 
 /* Returns the number of keys or queries per tile for this padded head size. It is a multiple of
  * 8. */
-int64_t yk_cpu_attention_head_tile_rows(int64_t padded_size);
+int64_t yk_cpu_attention_head_rows_per_tile(int64_t padded_size);
 
 /* Returns to how many of the keys first to first + keys − 1 query t attends. They are the first
  * keys of this range. Returns 0 if query t does not exist. */
-int64_t yk_cpu_attention_head_visible_keys(const struct yk_cpu_attention_head *head, int64_t t,
-                                           int64_t first, int64_t keys);
+int64_t yk_cpu_attention_head_count_visible_keys(const struct yk_cpu_attention_head *head,
+                                                 int64_t t, int64_t first, int64_t keys);
 
 /* Returns the last query before `end`: min(end, number of queries) − 1. */
-int64_t yk_cpu_attention_head_last_query(const struct yk_cpu_attention_head *head, int64_t end);
+int64_t yk_cpu_attention_head_last_query_before(const struct yk_cpu_attention_head *head,
+                                                int64_t end);
 
 /* The rows of one head in a matrix of queries, keys, values or their gradients. */
 struct yk_cpu_attention_head_rows {
@@ -59,8 +60,8 @@ void yk_cpu_attention_head_load_rows(const struct yk_cpu_attention_head *head,
                                      int64_t count, float *out);
 
 /* Transposes (count, size) to (count / 8, size, 8). `count` is a multiple of 8. */
-void yk_cpu_attention_head_transpose_rows(const float *rows, int64_t count, int64_t size,
-                                          float *out);
+void yk_cpu_attention_head_transpose_row_tiles(const float *rows, int64_t count, int64_t size,
+                                               float *out);
 
 /* Computes the dropout factors of query t and keys first to first + count − 1. A factor is 0 if the
  * element is dropped, otherwise 1 / (1 − rate). `buffer` has count + 8 elements. Returns the

@@ -74,10 +74,10 @@ static int64_t group_size(int64_t size)
 static int64_t visible_to_eight(const struct yk_cpu_attention_head *head, int64_t t,
                                 const struct key_tile *tile)
 {
-    const int64_t last = yk_cpu_attention_head_last_query(head, t + TILE);
+    const int64_t last = yk_cpu_attention_head_last_query_before(head, t + TILE);
     return last < t ? 0
-                    : yk_cpu_tile_round_up(
-                          yk_cpu_attention_head_visible_keys(head, last, tile->first, tile->keys));
+                    : yk_cpu_tile_round_up(yk_cpu_attention_head_count_visible_keys(
+                          head, last, tile->first, tile->keys));
 }
 
 static void load_keys(const struct yk_cpu_attention_head *head, const struct key_tile *tile,
@@ -89,10 +89,11 @@ static void load_keys(const struct yk_cpu_attention_head *head, const struct key
     const struct yk_cpu_attention_head_rows v = {op->v, op->v_stride, op->keys, head->kv_head,
                                                  1.0F};
     yk_cpu_attention_head_load_rows(head, &k, tile->first, tile->keys, scratch->key_rows);
-    yk_cpu_attention_head_transpose_rows(scratch->key_rows, tile->keys, head->size, scratch->keys);
+    yk_cpu_attention_head_transpose_row_tiles(scratch->key_rows, tile->keys, head->size,
+                                              scratch->keys);
     yk_cpu_attention_head_load_rows(head, &v, tile->first, tile->keys, scratch->value_rows);
-    yk_cpu_attention_head_transpose_rows(scratch->value_rows, tile->keys, head->size,
-                                         scratch->values);
+    yk_cpu_attention_head_transpose_row_tiles(scratch->value_rows, tile->keys, head->size,
+                                              scratch->values);
 }
 
 static void load_queries(const struct yk_cpu_attention_head *head, const void *d_out,
@@ -108,10 +109,11 @@ static void load_queries(const struct yk_cpu_attention_head *head, const void *d
                                                  1.0F};
     const float *sums = op->log_sum_exp + (head->sample * op->heads + head->head) * op->queries;
     yk_cpu_attention_head_load_rows(head, &q, group->first, group->queries, scratch->query_rows);
-    yk_cpu_attention_head_transpose_rows(scratch->query_rows, group->queries, size,
-                                         scratch->queries);
+    yk_cpu_attention_head_transpose_row_tiles(scratch->query_rows, group->queries, size,
+                                              scratch->queries);
     yk_cpu_attention_head_load_rows(head, &d, group->first, group->queries, scratch->d_out_rows);
-    yk_cpu_attention_head_transpose_rows(scratch->d_out_rows, group->queries, size, scratch->d_out);
+    yk_cpu_attention_head_transpose_row_tiles(scratch->d_out_rows, group->queries, size,
+                                              scratch->d_out);
     yk_cpu_attention_head_load_rows(head, &o, group->first, group->queries, scratch->out_rows);
     for (int64_t r = 0; r < group->queries; r++) {
         yk_cpu_simd_vector product = yk_cpu_simd_broadcast(0);
@@ -169,7 +171,7 @@ static void differentiate_row(const struct yk_cpu_attention_head *head, const st
     float buffer[YK_CPU_TILE_KEYS_MAX + 8];
     const float *keep = NULL;
     const int64_t t = group->first + at;
-    const int64_t mine = yk_cpu_attention_head_visible_keys(head, t, tile->first, visible);
+    const int64_t mine = yk_cpu_attention_head_count_visible_keys(head, t, tile->first, visible);
     float *row = scratch->powers + at * YK_CPU_TILE_KEYS_MAX;
     float *d_row = scratch->d_scores + at * YK_CPU_TILE_KEYS_MAX;
     float product = scratch->products[at];
@@ -196,7 +198,7 @@ static void score_eight(const struct yk_cpu_attention_head *head, const struct k
     const int64_t size = head->size;
     float *powers = scratch->powers + at * YK_CPU_TILE_KEYS_MAX;
     float *d_scores = scratch->d_scores + at * YK_CPU_TILE_KEYS_MAX;
-    struct yk_cpu_tile_products product = {
+    struct yk_cpu_tile_multiply_arguments product = {
         .a = scratch->queries + at * size,
         .a_stride = TILE,
         .b = scratch->keys,
@@ -227,7 +229,7 @@ static void find_d_queries(const struct yk_cpu_attention_head *head, int64_t at,
         yk_cpu_tile_transpose(scratch->d_scores + at * YK_CPU_TILE_KEYS_MAX + s,
                               YK_CPU_TILE_KEYS_MAX, scratch->d_scores_transposed + s * TILE, TILE);
     }
-    yk_cpu_tile_multiply(&(struct yk_cpu_tile_products){
+    yk_cpu_tile_multiply(&(struct yk_cpu_tile_multiply_arguments){
         .a = scratch->d_scores_transposed,
         .a_stride = TILE,
         .b = scratch->key_rows,
@@ -260,7 +262,7 @@ static void find_d_keys(const struct yk_cpu_attention_head *head, const struct k
         if (from == group->queries) {
             return;
         }
-        struct yk_cpu_tile_products product = {
+        struct yk_cpu_tile_multiply_arguments product = {
             .a = scratch->powers + from * YK_CPU_TILE_KEYS_MAX + s,
             .a_stride = YK_CPU_TILE_KEYS_MAX,
             .b = scratch->d_out_rows + from * size,
@@ -330,9 +332,9 @@ static void store_rows(const struct yk_cpu_attention_head *head, const struct ke
         for (int64_t c = 0; c < op->head_size; c++) {
             row[c] *= scale;
         }
-        yk_cpu_convert_from_fp32(op->type, row, op->head_size, to,
-                                 (head->sample * op->keys + tile->first + s) * stride +
-                                     head->kv_head * op->head_size);
+        yk_cpu_convert_array_from_fp32(op->type, row, op->head_size, to,
+                                       (head->sample * op->keys + tile->first + s) * stride +
+                                           head->kv_head * op->head_size);
     }
 }
 
@@ -368,8 +370,9 @@ static void run_query_tile(const struct yk_attention_backward_op *op,
                            struct scratch *scratch)
 {
     const struct yk_attention_op *forward = &op->forward;
-    const int64_t keys = yk_cpu_attention_head_tile_rows(head->size);
-    const int64_t visible = yk_cpu_attention_head_visible_keys(head, end - 1, 0, forward->keys);
+    const int64_t keys = yk_cpu_attention_head_rows_per_tile(head->size);
+    const int64_t visible =
+        yk_cpu_attention_head_count_visible_keys(head, end - 1, 0, forward->keys);
     memset(scratch->d_queries, 0, (size_t)((end - first) * head->size) * sizeof(float));
     for (int64_t s = 0; s < visible; s += keys) {
         const struct key_tile tile = {s, keys};
@@ -378,10 +381,10 @@ static void run_query_tile(const struct yk_attention_backward_op *op,
                   scratch->d_queries, head->size);
     }
     for (int64_t t = first; t < end; t++) {
-        yk_cpu_convert_from_fp32(forward->type, scratch->d_queries + (t - first) * head->size,
-                                 forward->head_size, op->dq,
-                                 (head->sample * forward->queries + t) * op->dq_stride +
-                                     head->head * forward->head_size);
+        yk_cpu_convert_array_from_fp32(forward->type, scratch->d_queries + (t - first) * head->size,
+                                       forward->head_size, op->dq,
+                                       (head->sample * forward->queries + t) * op->dq_stride +
+                                           head->head * forward->head_size);
     }
 }
 
@@ -428,13 +431,14 @@ void yk_cpu_attention_backward(int threads, const void *op)
 {
     const struct yk_attention_backward_op *back = op;
     const struct yk_attention_op *forward = &back->forward;
-    const int64_t tile = yk_cpu_attention_head_tile_rows(yk_cpu_tile_round_up(forward->head_size));
+    const int64_t tile =
+        yk_cpu_attention_head_rows_per_tile(yk_cpu_tile_round_up(forward->head_size));
     const int64_t kv_heads = forward->batch * forward->kv_heads;
     const int64_t key_tiles = yk_number_ceil_div(forward->keys, tile);
     const int64_t query_tiles = yk_number_ceil_div(forward->queries, tile);
-    threads =
-        yk_cpu_parallel_thread_count(threads, forward->batch * forward->heads * forward->queries *
-                                                  forward->keys * forward->head_size);
+    threads = yk_cpu_parallel_choose_thread_count(threads, forward->batch * forward->heads *
+                                                               forward->queries * forward->keys *
+                                                               forward->head_size);
     (void)threads;
     if (yk_precision_bytes(forward->type) == (int64_t)sizeof(float) &&
         (kv_heads >= FEW_HEADS || key_tiles == 1)) {

@@ -37,7 +37,7 @@ static inline void multiply(const float *a, int64_t a_stride, const float *b, in
     }
 }
 
-void yk_cpu_tile_multiply(const struct yk_cpu_tile_products *tiles)
+void yk_cpu_tile_multiply(const struct yk_cpu_tile_multiply_arguments *tiles)
 {
     for (int64_t t = 0; t < tiles->count; t++) {
         multiply(tiles->a + t * tiles->a_step, tiles->a_stride, tiles->b + t * tiles->b_step,

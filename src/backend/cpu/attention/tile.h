@@ -21,7 +21,7 @@ enum {
  * c[i][j] (8, 8) = Σ a[l][i] · b[l][j] over l from 0 to depth − 1. Product t uses the tiles at a +
  * t · a_step, b + t · b_step and c + t · c_step. Strides and steps are in elements.
  */
-struct yk_cpu_tile_products {
+struct yk_cpu_tile_multiply_arguments {
     const float *a;
     const float *b;
     float *c;
@@ -36,7 +36,7 @@ struct yk_cpu_tile_products {
     bool add;      /* add the products to c instead of overwriting c */
 };
 
-void yk_cpu_tile_multiply(const struct yk_cpu_tile_products *tiles);
+void yk_cpu_tile_multiply(const struct yk_cpu_tile_multiply_arguments *tiles);
 
 /* to[j][i] = from[i][j], both (8, 8). */
 void yk_cpu_tile_transpose(const float *from, int64_t from_stride, float *to, int64_t to_stride);

@@ -65,7 +65,7 @@ static struct row sum_row(const struct yk_cross_entropy_op *op, int64_t start)
         const int64_t count = yk_number_min(YK_CPU_FP32_BUFFER_SIZE, op->classes - first);
         float *numbers = (float *)op->logits + start + first;
         if (!keeps_powers(op)) {
-            yk_cpu_convert_to_fp32(op->type, op->logits, start + first, count, scratch);
+            yk_cpu_convert_array_to_fp32(op->type, op->logits, start + first, count, scratch);
             numbers = scratch;
         }
         to_powers(row.largest, count, numbers);
@@ -112,7 +112,8 @@ static void run_row(const void *work, int64_t number)
         return;
     }
     const double smoothing = (double)op->smoothing;
-    const double label = (double)yk_cpu_convert_one_to_fp32(op->type, op->logits, start + target);
+    const double label =
+        (double)yk_cpu_convert_element_to_fp32(op->type, op->logits, start + target);
     const struct row row = sum_row(op, start);
     double loss = log(row.sum) + ((double)row.largest - label);
     if (op->smoothing != 0.0F) {
@@ -127,7 +128,7 @@ static void run_row(const void *work, int64_t number)
 void yk_cpu_cross_entropy(int threads, const void *op)
 {
     const struct yk_cross_entropy_op *cross_entropy = op;
-    yk_cpu_parallel_rows(threads, cross_entropy->rows, cross_entropy->classes, run_row, op);
+    yk_cpu_parallel_for_rows(threads, cross_entropy->rows, cross_entropy->classes, run_row, op);
     double sum = 0;
     for (int64_t row = 0; row < cross_entropy->rows; row++) {
         sum += (double)cross_entropy->row_losses[row];

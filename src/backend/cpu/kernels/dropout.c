@@ -58,8 +58,8 @@ static void find_factors(const struct drop *drop, uint32_t sample, uint32_t coun
     }
     for (int round = 0; round < YK_CPU_PHILOX_ROUNDS; round++) {
         run_round(key0, key1, x0, x1, x2, x3);
-        key0 += YK_CPU_PHILOX_KEY_STEP0;
-        key1 += YK_CPU_PHILOX_KEY_STEP1;
+        key0 += YK_CPU_PHILOX_KEY_INCREMENT0;
+        key1 += YK_CPU_PHILOX_KEY_INCREMENT1;
     }
     for (int64_t i = 0; i < SIDE; i++) {
         factors[4 * i] = x0[i] < limit ? 0.0F : scale;

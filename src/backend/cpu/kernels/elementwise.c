@@ -13,9 +13,10 @@ static void cast_chunk(const void *work, int64_t chunk)
         if (yk_cpu_fp32_needs_conversion(op->to_type)) {
             const float *from =
                 yk_cpu_fp32_buffer_for_reading(op->from_type, op->from, first, count, scratch);
-            yk_cpu_convert_from_fp32(op->to_type, from, count, op->to, first);
+            yk_cpu_convert_array_from_fp32(op->to_type, from, count, op->to, first);
         } else {
-            yk_cpu_convert_to_fp32(op->from_type, op->from, first, count, (float *)op->to + first);
+            yk_cpu_convert_array_to_fp32(op->from_type, op->from, first, count,
+                                         (float *)op->to + first);
         }
     }
 }

@@ -49,7 +49,7 @@ static void embed_row(const void *work, int64_t row)
 void yk_cpu_embedding(int threads, const void *op)
 {
     const struct yk_embedding_op *embedding = op;
-    yk_cpu_parallel_rows(threads, embedding->rows, embedding->width, embed_row, op);
+    yk_cpu_parallel_for_rows(threads, embedding->rows, embedding->width, embed_row, op);
 }
 
 /* ---- backward ---- */
@@ -161,6 +161,6 @@ void yk_cpu_embedding_backward(int threads, const void *op)
     }
     if (embedding->d_positions) {
         const int64_t positions = yk_number_min(embedding->sequence, embedding->rows);
-        yk_cpu_parallel_rows(threads, positions, embedding->width, sum_position, op);
+        yk_cpu_parallel_for_rows(threads, positions, embedding->width, sum_position, op);
     }
 }

@@ -8,9 +8,9 @@
 
 #include "backend/ops.h"
 
-#define YK_CPU_DECLARE(CAPITALS, name, function)                                                   \
+#define YK_CPU_DECLARE_KERNEL(CAPITALS, name, function)                                            \
     void yk_cpu_##function(int threads, const void *op);
-YK_OPS_FOR_EACH(YK_CPU_DECLARE)
-#undef YK_CPU_DECLARE
+YK_OPS_FOR_EACH(YK_CPU_DECLARE_KERNEL)
+#undef YK_CPU_DECLARE_KERNEL
 
 #endif

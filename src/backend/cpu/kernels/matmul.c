@@ -109,7 +109,7 @@ static void add_to(float *x, const float *added, int64_t count)
 }
 
 /* `aux` is used by the backward functions only. */
-static void activate(enum yk_epilogue epilogue, float *x, const float *aux, int64_t count)
+static void activate(enum yk_matmul_epilogue epilogue, float *x, const float *aux, int64_t count)
 {
     switch (epilogue) {
     case YK_EPILOGUE_NONE:
@@ -187,12 +187,12 @@ static void apply_epilogue(const struct yk_matmul_op *op, int64_t i, int64_t j, 
             aux = yk_cpu_fp32_buffer_for_reading(op->c_type, op->aux, aux_place, count, buffer);
         } else if (op->aux && op->epilogue != YK_EPILOGUE_RELU &&
                    op->epilogue != YK_EPILOGUE_NONE) {
-            yk_cpu_convert_from_fp32(op->c_type, x, count, op->aux, aux_place);
+            yk_cpu_convert_array_from_fp32(op->c_type, x, count, op->aux, aux_place);
         }
         activate(op->epilogue, x, aux, count);
     }
     if (!in_place) {
-        yk_cpu_convert_from_fp32(op->c_type, x, count, op->c, place);
+        yk_cpu_convert_array_from_fp32(op->c_type, x, count, op->c, place);
     }
 }
 
@@ -300,8 +300,8 @@ static struct operand load(enum yk_precision type, const void *from, int64_t str
         return (struct operand){(const float *)from + row * stride + column, stride};
     }
     for (int64_t r = 0; r < rows; r++) {
-        yk_cpu_convert_to_fp32(type, from, (row + r) * stride + column, columns,
-                               buffer + r * columns);
+        yk_cpu_convert_array_to_fp32(type, from, (row + r) * stride + column, columns,
+                                     buffer + r * columns);
     }
     return (struct operand){buffer, columns};
 }
@@ -339,7 +339,7 @@ static void end_tile(const struct yk_matmul_op *op, const struct block *block, f
 {
     float bias[EPILOGUE_WIDTH];
     if (op->bias) {
-        yk_cpu_convert_to_fp32(op->bias_type, op->bias, block->j, block->columns, bias);
+        yk_cpu_convert_array_to_fp32(op->bias_type, op->bias, block->j, block->columns, bias);
     }
     for (int64_t r = 0; r < block->rows; r++) {
         apply_epilogue(op, block->i + r, block->j, block->columns, op->bias ? bias : NULL,
@@ -395,7 +395,7 @@ static void run_parts(int threads, const struct yk_matmul_op *op, const struct t
 static void multiply_all(int threads, const struct yk_matmul_op *matmul)
 {
     const struct tiles tiles = choose_tiles(matmul);
-    threads = yk_cpu_parallel_thread_count(threads, matmul->m * matmul->n * matmul->k);
+    threads = yk_cpu_parallel_choose_thread_count(threads, matmul->m * matmul->n * matmul->k);
     (void)threads;
     if (tiles.parts > 1) {
         run_parts(threads, matmul, &tiles);
@@ -416,7 +416,7 @@ void yk_cpu_matmul(int threads, const void *op)
         multiply_all(threads, matmul);
     }
     if (matmul->sums_of != YK_MATMUL_ROW_SUM_NONE) {
-        const struct yk_sum_rows_op sums = yk_ops_row_sum_op_of_matmul(matmul);
+        const struct yk_sum_rows_op sums = yk_ops_make_matmul_row_sum_op(matmul);
         yk_cpu_sum_rows(threads, &sums);
     }
 }

@@ -103,7 +103,7 @@ static void quantise_group(const void *work, int64_t group)
     op->to.scale_scales[group] = largest;
     for (int64_t block = 0; block < blocks; block++) {
         op->to.scales[group * YK_NF4_SCALE_BLOCK_SIZE + block] =
-            yk_nf4_nearest_scale_code(scale_values, scales[block] * unit);
+            yk_nf4_find_nearest_scale_code(scale_values, scales[block] * unit);
     }
 }
 
@@ -160,7 +160,7 @@ static void dequantise_group(const void *work, int64_t group)
         }
         if (yk_cpu_fp32_needs_conversion(op->type)) {
             uint16_t halves[YK_NF4_VALUE_COUNT];
-            yk_cpu_convert_from_fp32(op->type, values, YK_NF4_VALUE_COUNT, halves, 0);
+            yk_cpu_convert_array_from_fp32(op->type, values, YK_NF4_VALUE_COUNT, halves, 0);
             decode_half(from->codes + first / 2, halves, count, (uint16_t *)op->to + first);
         } else {
             decode_full(from->codes + first / 2, values, count, (float *)op->to + first);

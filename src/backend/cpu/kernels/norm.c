@@ -25,7 +25,7 @@ static float row_rstd(const struct yk_norm_op *op, struct yk_cpu_fp32_row_reader
     double sum = 0;
     for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER_SIZE) {
         const int64_t count = yk_number_min(YK_CPU_FP32_BUFFER_SIZE, op->width - first);
-        sum += (double)yk_cpu_reduce_squared_deviations(
+        sum += (double)yk_cpu_reduce_sum_squared_deviations(
             yk_cpu_fp32_row_reader_read_chunk(x, first, count), count, mean);
     }
     return (float)(1.0 / sqrt(sum / (double)op->width + (double)op->epsilon));
@@ -152,8 +152,8 @@ static void sum_chunk(const float *x, const float *dy, const float *weight, floa
         sums[i - whole] += g;
         products[i - whole] += g * (x[i] - mean);
     }
-    *sum += (double)yk_cpu_reduce_partial_sums(sums);
-    *product += (double)yk_cpu_reduce_partial_sums(products);
+    *sum += (double)yk_cpu_reduce_add_partial_sums(sums);
+    *product += (double)yk_cpu_reduce_add_partial_sums(products);
 }
 
 static void pass_chunk(const struct backward_row *backward_row, const float *x, const float *dy,

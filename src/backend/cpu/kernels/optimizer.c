@@ -35,7 +35,7 @@ static void update_chunk(const void *argument, int64_t chunk)
                                                              count, weight_scratch);
         work->rule(work->optimizer, factor, gradients, first, count, weights);
         if (weights != (float *)update->weights + first) {
-            yk_cpu_convert_from_fp32(update->type, weights, count, update->weights, first);
+            yk_cpu_convert_array_from_fp32(update->type, weights, count, update->weights, first);
         }
     }
 }
@@ -178,7 +178,7 @@ void yk_cpu_optimizer_clip_norm(int threads, const void *op)
     const double norm = (double)clip->unscale * sqrt(total);
     const double fit = (double)clip->clip / (norm + 1e-6);
     const double clipped = clip->clip > 0.0F && fit < 1.0 ? fit : 1.0;
-    *clip->gradient_norm = (struct yk_gradient_norm){
+    *clip->gradient_norm = (struct yk_gradient_norm_and_factor){
         .norm = norm,
         .factor = (float)((double)clip->unscale * clipped),
         .skip = isfinite(norm) ? 0 : 1,

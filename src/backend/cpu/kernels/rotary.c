@@ -45,5 +45,6 @@ static void rotate_row(const void *work, int64_t row)
 void yk_cpu_rotary(int threads, const void *op)
 {
     const struct yk_rotary_op *rotary = op;
-    yk_cpu_parallel_rows(threads, rotary->rows, rotary->heads * rotary->head_size, rotate_row, op);
+    yk_cpu_parallel_for_rows(threads, rotary->rows, rotary->heads * rotary->head_size, rotate_row,
+                             op);
 }

@@ -39,7 +39,7 @@ static void swiglu_row(const void *work, int64_t row)
 void yk_cpu_swiglu(int threads, const void *op)
 {
     const struct yk_swiglu_op *swiglu = op;
-    yk_cpu_parallel_rows(threads, swiglu->rows, swiglu->width, swiglu_row, op);
+    yk_cpu_parallel_for_rows(threads, swiglu->rows, swiglu->width, swiglu_row, op);
 }
 
 static void swiglu_backward_chunk(const float *gate, const float *up, const float *d_out,
@@ -73,13 +73,13 @@ static void swiglu_backward_row(const void *work, int64_t row)
         const float *d_out = yk_cpu_fp32_buffer_for_reading(
             op->type, op->d_out, row * op->width + first, count, d_scratch);
         swiglu_backward_chunk(gate, up, d_out, count, d_gate, d_up);
-        yk_cpu_convert_from_fp32(op->type, d_gate, count, op->d_gate_up, at);
-        yk_cpu_convert_from_fp32(op->type, d_up, count, op->d_gate_up, up_at);
+        yk_cpu_convert_array_from_fp32(op->type, d_gate, count, op->d_gate_up, at);
+        yk_cpu_convert_array_from_fp32(op->type, d_up, count, op->d_gate_up, up_at);
     }
 }
 
 void yk_cpu_swiglu_backward(int threads, const void *op)
 {
     const struct yk_swiglu_backward_op *swiglu = op;
-    yk_cpu_parallel_rows(threads, swiglu->rows, swiglu->width, swiglu_backward_row, op);
+    yk_cpu_parallel_for_rows(threads, swiglu->rows, swiglu->width, swiglu_backward_row, op);
 }

@@ -33,8 +33,8 @@ uint16_t yk_cpu_convert_fp32_to_fp16(float value)
     return (uint16_t)(sign | (uint16_t)((rest - ((127U - 15U) << 23) + 0xfffU + even) >> 13));
 }
 
-void yk_cpu_convert_to_fp32(enum yk_precision type, const void *from, int64_t first, int64_t count,
-                            float *out)
+void yk_cpu_convert_array_to_fp32(enum yk_precision type, const void *from, int64_t first,
+                                  int64_t count, float *out)
 {
     const uint16_t *half = (const uint16_t *)from + first;
     switch (type) {
@@ -54,8 +54,8 @@ void yk_cpu_convert_to_fp32(enum yk_precision type, const void *from, int64_t fi
     }
 }
 
-void yk_cpu_convert_from_fp32(enum yk_precision type, const float *from, int64_t count, void *to,
-                              int64_t first)
+void yk_cpu_convert_array_from_fp32(enum yk_precision type, const float *from, int64_t count,
+                                    void *to, int64_t first)
 {
     uint16_t *half = (uint16_t *)to + first;
     switch (type) {

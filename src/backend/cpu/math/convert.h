@@ -42,12 +42,13 @@ float yk_cpu_convert_fp16_to_fp32(uint16_t stored);
 uint16_t yk_cpu_convert_fp32_to_fp16(float value);
 
 /* Convert `count` elements of an array, from element `first` on, to or from fp32. */
-void yk_cpu_convert_to_fp32(enum yk_precision type, const void *from, int64_t first, int64_t count,
-                            float *out);
-void yk_cpu_convert_from_fp32(enum yk_precision type, const float *from, int64_t count, void *to,
-                              int64_t first);
+void yk_cpu_convert_array_to_fp32(enum yk_precision type, const void *from, int64_t first,
+                                  int64_t count, float *out);
+void yk_cpu_convert_array_from_fp32(enum yk_precision type, const float *from, int64_t count,
+                                    void *to, int64_t first);
 
-static inline float yk_cpu_convert_one_to_fp32(enum yk_precision type, const void *from, int64_t at)
+static inline float yk_cpu_convert_element_to_fp32(enum yk_precision type, const void *from,
+                                                   int64_t at)
 {
     const uint16_t *half = from;
     const float *full = from;

@@ -48,7 +48,7 @@ static inline const float *yk_cpu_fp32_row_reader_read_chunk(struct yk_cpu_fp32_
         return (const float *)reader->base + first;
     }
     if (reader->held != first) {
-        yk_cpu_convert_to_fp32(reader->type, reader->base, first, count, reader->scratch);
+        yk_cpu_convert_array_to_fp32(reader->type, reader->base, first, count, reader->scratch);
         reader->held = first;
     }
     return reader->scratch;
@@ -63,7 +63,7 @@ static inline const float *yk_cpu_fp32_buffer_for_reading(enum yk_precision type
     if (!yk_cpu_fp32_needs_conversion(type)) {
         return (const float *)from + first;
     }
-    yk_cpu_convert_to_fp32(type, from, first, count, scratch);
+    yk_cpu_convert_array_to_fp32(type, from, first, count, scratch);
     return scratch;
 }
 
@@ -88,7 +88,7 @@ static inline void yk_cpu_fp32_buffer_store_back(enum yk_precision type, const f
                                                  int64_t count, void *to, int64_t first)
 {
     if (yk_cpu_fp32_needs_conversion(type)) {
-        yk_cpu_convert_from_fp32(type, buffer, count, to, first);
+        yk_cpu_convert_array_from_fp32(type, buffer, count, to, first);
     }
 }
 

@@ -16,11 +16,12 @@ enum {
  * each round (made from the golden ratio and √3 − 1). */
 #define YK_CPU_PHILOX_MULTIPLIER0 0xd2511f53U
 #define YK_CPU_PHILOX_MULTIPLIER2 0xcd9e8d57U
-#define YK_CPU_PHILOX_KEY_STEP0 0x9e3779b9U
-#define YK_CPU_PHILOX_KEY_STEP1 0xbb67ae85U
+#define YK_CPU_PHILOX_KEY_INCREMENT0 0x9e3779b9U
+#define YK_CPU_PHILOX_KEY_INCREMENT1 0xbb67ae85U
 
 /* Computes four random words. The low half of the seed is the first word of the key. */
-static inline void yk_cpu_philox(uint64_t seed, const uint32_t counter[4], uint32_t out[4])
+static inline void yk_cpu_philox_random_words(uint64_t seed, const uint32_t counter[4],
+                                              uint32_t out[4])
 {
     uint32_t key0 = (uint32_t)seed;
     uint32_t key1 = (uint32_t)(seed >> 32);
@@ -35,8 +36,8 @@ static inline void yk_cpu_philox(uint64_t seed, const uint32_t counter[4], uint3
         x1 = (uint32_t)product2;
         x2 = (uint32_t)(product0 >> 32) ^ x3 ^ key1;
         x3 = (uint32_t)product0;
-        key0 += YK_CPU_PHILOX_KEY_STEP0;
-        key1 += YK_CPU_PHILOX_KEY_STEP1;
+        key0 += YK_CPU_PHILOX_KEY_INCREMENT0;
+        key1 += YK_CPU_PHILOX_KEY_INCREMENT1;
     }
     out[0] = x0;
     out[1] = x1;

@@ -16,7 +16,7 @@ enum {
 };
 
 /* Returns the sum of YK_CPU_REDUCE_PARTIAL_SUM_COUNT partial sums. Overwrites the partial sums. */
-static inline float yk_cpu_reduce_partial_sums(float *parts)
+static inline float yk_cpu_reduce_add_partial_sums(float *parts)
 {
     for (int half = YK_CPU_REDUCE_PARTIAL_SUM_COUNT / 2; half > 0; half /= 2) {
         for (int i = 0; i < half; i++) {
@@ -38,11 +38,12 @@ static inline float yk_cpu_reduce_sum(const float *x, int64_t count)
     for (int64_t i = whole; i < count; i++) {
         parts[i - whole] += x[i];
     }
-    return yk_cpu_reduce_partial_sums(parts);
+    return yk_cpu_reduce_add_partial_sums(parts);
 }
 
 /* Returns Σ (x − centre)². */
-static inline float yk_cpu_reduce_squared_deviations(const float *x, int64_t count, float centre)
+static inline float yk_cpu_reduce_sum_squared_deviations(const float *x, int64_t count,
+                                                         float centre)
 {
     float parts[YK_CPU_REDUCE_PARTIAL_SUM_COUNT] = {0};
     const int64_t whole = count - count % YK_CPU_REDUCE_PARTIAL_SUM_COUNT;
@@ -55,7 +56,7 @@ static inline float yk_cpu_reduce_squared_deviations(const float *x, int64_t cou
     for (int64_t i = whole; i < count; i++) {
         parts[i - whole] += (x[i] - centre) * (x[i] - centre);
     }
-    return yk_cpu_reduce_partial_sums(parts);
+    return yk_cpu_reduce_add_partial_sums(parts);
 }
 
 /* Maps the bits of a float to an integer, so that integers have the same order as the floats. A

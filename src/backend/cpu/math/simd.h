@@ -6,8 +6,8 @@
  * compilers can vectorise loops that use them. Over all floats the relative error is at most 1e-7
  * (exp) and 1.2e-7 (erf). For ±∞ they return the limit of the function; for NaN they return NaN.
  * The polynomials are minimax approximations of three functions: (e^r − 1 − r) / r² for |r| ≤ ln 2
- * / 2; erf(x) / x − 1, as a polynomial in x², for |x| < YK_CPU_ERF_SPLIT; and log(erfc(x)) for x
- * from YK_CPU_ERF_SPLIT to 4. For x ≥ 4, erf(x) is 1 in fp32.
+ * / 2; erf(x) / x − 1, as a polynomial in x², for |x| < YK_CPU_ERF_SMALL_X_LIMIT; and log(erfc(x))
+ * for x from YK_CPU_ERF_SMALL_X_LIMIT to 4. For x ≥ 4, erf(x) is 1 in fp32.
  */
 #ifndef YK_BACKEND_CPU_MATH_SIMD_H
 #define YK_BACKEND_CPU_MATH_SIMD_H
@@ -69,7 +69,7 @@ static inline yk_cpu_simd_vector yk_cpu_simd_exp2(yk_cpu_simd_vector x)
     return (yk_cpu_simd_vector)((yk_cpu_simd_mask)p & ~(yk_cpu_simd_mask)(x < -126.0F));
 }
 
-#define YK_CPU_ERF_SPLIT 0.9F
+#define YK_CPU_ERF_SMALL_X_LIMIT 0.9F
 
 /* Splits x = n · ln 2 + rest with |rest| ≤ ln 2 / 2. Returns e^rest − 1. Requires |x| ≤ 180. */
 static inline float yk_cpu_expm1_after_range_reduction(float x, int32_t *n)
@@ -132,7 +132,7 @@ static inline float yk_cpu_erf(float x)
     far = 1.0F - yk_cpu_exp(far);
     far =
         yk_cpu_float_from_bits(yk_cpu_float_to_bits(far) | (yk_cpu_float_to_bits(x) & 0x80000000U));
-    return positive < YK_CPU_ERF_SPLIT ? near : far;
+    return positive < YK_CPU_ERF_SMALL_X_LIMIT ? near : far;
 }
 
 #endif

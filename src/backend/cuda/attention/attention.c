@@ -21,8 +21,8 @@ void yk_cuda_attention(struct yk_backend_lane *lane, const struct yk_attention_o
     if (!yk_cuda_lane_is_ok(lane) || is_nothing(op)) {
         return;
     }
-    if (!tries_cudnn(lane) || !yk_cuda_attention_cudnn(lane, op)) {
-        yk_cuda_attention_builtin(lane, op);
+    if (!tries_cudnn(lane) || !yk_cuda_attention_cudnn_try_forward(lane, op)) {
+        yk_cuda_attention_builtin_forward(lane, op);
     }
 }
 
@@ -40,7 +40,7 @@ void yk_cuda_attention_backward(struct yk_backend_lane *lane,
      * our own kernels make those as fast, without memory for all scores. */
     const bool repeatable = lane->device->attention_choice != YK_CUDA_ATTENTION_CUDNN;
     const bool tries = !repeatable || (tries_cudnn(lane) && op->forward.head_size > SMALL_HEAD);
-    if (!tries || !yk_cuda_attention_cudnn_backward(lane, op, repeatable)) {
+    if (!tries || !yk_cuda_attention_cudnn_try_backward(lane, op, repeatable)) {
         yk_cuda_attention_builtin_backward(lane, op);
     }
 }

@@ -14,7 +14,7 @@
 #define YK_LN_2 0.693147180559945309F
 
 /* Arguments of the forward kernels. */
-struct yk_attention_kernel_arguments {
+struct yk_attention_forward_kernel_arguments {
     struct yk_attention_op op;
     float power_scale; /* scale · log2 e */
     uint32_t below;    /* an element is dropped if its random word is less than this */
@@ -23,21 +23,21 @@ struct yk_attention_kernel_arguments {
 
 /* Arguments of the backward kernels. */
 struct yk_attention_backward_kernel_arguments {
-    struct yk_attention_kernel_arguments forward;
+    struct yk_attention_forward_kernel_arguments forward;
     struct yk_attention_backward_op op;
     float *products; /* (B, heads, T): the sum of out ∘ d_out over a head */
 };
 
 /* Kernels for CUDA cores. They support every type and head size. */
-void yk_cuda_attention_simt(struct yk_backend_lane *lane,
-                            const struct yk_attention_kernel_arguments *arguments);
+void yk_cuda_attention_simt_forward(struct yk_backend_lane *lane,
+                                    const struct yk_attention_forward_kernel_arguments *arguments);
 void yk_cuda_attention_simt_backward(
     struct yk_backend_lane *lane, const struct yk_attention_backward_kernel_arguments *arguments);
 
 /* Kernels for tensor cores. They require a 16-bit type, a head size of 64 or 128, rows aligned to
  * 16 bytes, a positive scale, and compute capability 8.0 or later. */
-void yk_cuda_attention_tensor_core(struct yk_backend_lane *lane,
-                                   const struct yk_attention_kernel_arguments *arguments);
+void yk_cuda_attention_tensor_core_forward(
+    struct yk_backend_lane *lane, const struct yk_attention_forward_kernel_arguments *arguments);
 void yk_cuda_attention_tensor_core_backward(
     struct yk_backend_lane *lane, const struct yk_attention_backward_kernel_arguments *arguments);
 
@@ -50,8 +50,8 @@ struct yk_attention_head {
     int shift;  /* query t attends to keys up to t + shift */
 };
 
-YK_DEVICE struct yk_attention_head yk_attention_head_make(const struct yk_attention_op &op,
-                                                          int64_t sample, int64_t head)
+YK_DEVICE_INLINE struct yk_attention_head yk_attention_head_make(const struct yk_attention_op &op,
+                                                                 int64_t sample, int64_t head)
 {
     struct yk_attention_head out;
     out.sample = static_cast<int>(sample);
@@ -67,7 +67,7 @@ YK_DEVICE struct yk_attention_head yk_attention_head_make(const struct yk_attent
 
 /* Returns the number of keys to which query t attends; these are keys 0 to result − 1. A result of
  * 0 or less means: query t attends to no key. */
-YK_DEVICE int yk_attention_visible_keys(const struct yk_attention_head &head, int t)
+YK_DEVICE_INLINE int yk_attention_count_visible_keys(const struct yk_attention_head &head, int t)
 {
     return min(head.length, t + head.shift + 1);
 }
@@ -75,8 +75,9 @@ YK_DEVICE int yk_attention_visible_keys(const struct yk_attention_head &head, in
 /* Returns the address of the part of a row that belongs to a head. The matrix has `length` rows per
  * sample. */
 template <typename T>
-YK_DEVICE T *yk_attention_head_row_address(const void *base, int64_t sample, int64_t length,
-                                           int64_t row, int64_t stride, int64_t head, int64_t size)
+YK_DEVICE_INLINE T *yk_attention_head_row_address(const void *base, int64_t sample, int64_t length,
+                                                  int64_t row, int64_t stride, int64_t head,
+                                                  int64_t size)
 {
     return const_cast<T *>(static_cast<const T *>(base)) + (sample * length + row) * stride +
            head * size;
@@ -84,34 +85,35 @@ YK_DEVICE T *yk_attention_head_row_address(const void *base, int64_t sample, int
 
 /* Returns the dropout index of query t and key 0: the number e of this element within the sample
  * (struct yk_dropout_options). */
-YK_DEVICE uint64_t yk_attention_dropout_index(const struct yk_attention_op &op,
-                                              const struct yk_attention_head &head, int t)
+YK_DEVICE_INLINE uint64_t yk_attention_dropout_index(const struct yk_attention_op &op,
+                                                     const struct yk_attention_head &head, int t)
 {
     return static_cast<uint64_t>((head.head * op.queries + t) * op.keys);
 }
 
-YK_DEVICE uint4 yk_attention_dropout_random(const struct yk_attention_op &op, int64_t sample,
-                                            uint64_t quad)
+YK_DEVICE_INLINE uint4 yk_attention_dropout_random_words(const struct yk_attention_op &op,
+                                                         int64_t sample, uint64_t quad)
 {
-    return yk_philox_dropout_words(op.dropout.seed, op.dropout.site,
-                                   op.dropout.first_sample + sample, quad);
+    return yk_philox_dropout_random_words(op.dropout.seed, op.dropout.site,
+                                          op.dropout.first_sample + sample, quad);
 }
 
-YK_DEVICE float yk_attention_dropout_factor(const struct yk_attention_kernel_arguments &task,
-                                            uint32_t word)
+YK_DEVICE_INLINE float
+yk_attention_dropout_factor(const struct yk_attention_forward_kernel_arguments &task, uint32_t word)
 {
     return word < task.below ? 0.0F : task.kept;
 }
 
 /* Computes the dropout factors of COUNT ≤ 4 elements, starting at dropout index `place`. */
 template <int COUNT>
-YK_DEVICE void yk_attention_dropout_factors(const struct yk_attention_kernel_arguments &task,
-                                            int64_t sample, uint64_t place, float (&out)[COUNT])
+YK_DEVICE_INLINE void
+yk_attention_dropout_factors(const struct yk_attention_forward_kernel_arguments &task,
+                             int64_t sample, uint64_t place, float (&out)[COUNT])
 {
     const unsigned start = static_cast<unsigned>(place % 4);
-    const uint4 here = yk_attention_dropout_random(task.op, sample, place / 4);
+    const uint4 here = yk_attention_dropout_random_words(task.op, sample, place / 4);
     const uint4 next = start + COUNT > 4
-                           ? yk_attention_dropout_random(task.op, sample, place / 4 + 1)
+                           ? yk_attention_dropout_random_words(task.op, sample, place / 4 + 1)
                            : make_uint4(0, 0, 0, 0);
     const uint32_t words[8] = {here.x, here.y, here.z, here.w, next.x, next.y, next.z, next.w};
 #pragma unroll

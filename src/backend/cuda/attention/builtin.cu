@@ -64,19 +64,19 @@ static void launch_products(struct yk_backend_lane *lane, const struct yk_attent
     }
     yk_dispatch_type(forward->type, [&](auto number) {
         using T = decltype(number);
-        const bool wide = yk_is_16_byte_aligned<T>(forward->out, forward->out_stride) &&
-                          yk_is_16_byte_aligned<T>(op->d_out, forward->out_stride) &&
-                          yk_is_16_byte_aligned<T>(nullptr, forward->head_size);
+        const bool wide = yk_are_rows_16_byte_aligned<T>(forward->out, forward->out_stride) &&
+                          yk_are_rows_16_byte_aligned<T>(op->d_out, forward->out_stride) &&
+                          yk_are_rows_16_byte_aligned<T>(nullptr, forward->head_size);
         const auto kernel = wide ? find_products<T, true> : find_products<T, false>;
         kernel<<<blocks, THREADS, 0, stream>>>(*forward, op->d_out, products);
     });
-    yk_cuda_lane_check(lane, cudaGetLastError(), "attention_backward");
+    yk_cuda_lane_check_cuda_error(lane, cudaGetLastError(), "attention_backward");
 }
 
-static struct yk_attention_kernel_arguments task_of(const struct yk_attention_op *op)
+static struct yk_attention_forward_kernel_arguments task_of(const struct yk_attention_op *op)
 {
     const double bound = ceil(static_cast<double>(op->dropout.rate) * 0x1p32);
-    struct yk_attention_kernel_arguments arguments = {};
+    struct yk_attention_forward_kernel_arguments arguments = {};
     arguments.op = *op;
     arguments.power_scale = op->scale * YK_LOG2_E;
     arguments.below = bound < 0x1p32 ? static_cast<uint32_t>(bound) : UINT32_MAX;
@@ -86,12 +86,12 @@ static struct yk_attention_kernel_arguments task_of(const struct yk_attention_op
 
 static bool is_wide(const void *base, int64_t stride)
 {
-    return yk_is_16_byte_aligned<__half>(base, stride);
+    return yk_are_rows_16_byte_aligned<__half>(base, stride);
 }
 
 static bool suits_tensor(const struct yk_backend_lane *lane, const struct yk_attention_op *op)
 {
-    const struct yk_cuda_device_properties *properties = yk_cuda_lane_properties(lane);
+    const struct yk_cuda_device_properties *properties = yk_cuda_lane_device_properties(lane);
     const bool type = op->type == YK_PRECISION_FP16 || op->type == YK_PRECISION_BF16;
     return type && properties->capability >= 80 && (op->head_size == 64 || op->head_size == 128) &&
            op->scale > 0 && is_wide(op->q, op->q_stride) && is_wide(op->k, op->k_stride) &&
@@ -106,16 +106,17 @@ static bool suits_tensor_backward(const struct yk_backend_lane *lane,
            is_wide(op->dv, op->dv_stride);
 }
 
-void yk_cuda_attention_builtin(struct yk_backend_lane *lane, const struct yk_attention_op *op)
+void yk_cuda_attention_builtin_forward(struct yk_backend_lane *lane,
+                                       const struct yk_attention_op *op)
 {
     if (!yk_cuda_lane_is_ok(lane) || op->batch * op->heads * op->queries * op->head_size == 0) {
         return;
     }
-    const struct yk_attention_kernel_arguments arguments = task_of(op);
+    const struct yk_attention_forward_kernel_arguments arguments = task_of(op);
     if (suits_tensor(lane, op)) {
-        yk_cuda_attention_tensor_core(lane, &arguments);
+        yk_cuda_attention_tensor_core_forward(lane, &arguments);
     } else {
-        yk_cuda_attention_simt(lane, &arguments);
+        yk_cuda_attention_simt_forward(lane, &arguments);
     }
 }
 
@@ -129,7 +130,7 @@ void yk_cuda_attention_builtin_backward(struct yk_backend_lane *lane,
         return;
     }
     float *products = static_cast<float *>(
-        yk_cuda_lane_scratch(lane, static_cast<size_t>(rows > 0 ? rows : 1) * sizeof(float)));
+        yk_cuda_lane_get_scratch(lane, static_cast<size_t>(rows > 0 ? rows : 1) * sizeof(float)));
     if (!products) {
         return;
     }
@@ -154,8 +155,8 @@ bool yk_cuda_attention_builtin_clear_key_gradients(struct yk_backend_lane *lane,
     cudaError_t error = cudaSuccess;
     if (rows > 0 && width > 0) {
         error = cudaMemset2DAsync(op->dk, (size_t)op->dk_stride * number, 0, width, rows, stream);
-        YK_CUDA_IF_SUCCESS(error, cudaMemset2DAsync(op->dv, (size_t)op->dv_stride * number, 0,
-                                                    width, rows, stream));
+        YK_CUDA_CALL_UNLESS_FAILED(error, cudaMemset2DAsync(op->dv, (size_t)op->dv_stride * number,
+                                                            0, width, rows, stream));
     }
-    return yk_cuda_lane_check(lane, error, "attention_backward");
+    return yk_cuda_lane_check_cuda_error(lane, error, "attention_backward");
 }

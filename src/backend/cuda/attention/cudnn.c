@@ -3,15 +3,17 @@
 
 #ifdef YK_NO_CUDNN
 
-bool yk_cuda_attention_cudnn(struct yk_backend_lane *lane, const struct yk_attention_op *op)
+bool yk_cuda_attention_cudnn_try_forward(struct yk_backend_lane *lane,
+                                         const struct yk_attention_op *op)
 {
     (void)lane;
     (void)op;
     return false;
 }
 
-bool yk_cuda_attention_cudnn_backward(struct yk_backend_lane *lane,
-                                      const struct yk_attention_backward_op *op, bool repeatable)
+bool yk_cuda_attention_cudnn_try_backward(struct yk_backend_lane *lane,
+                                          const struct yk_attention_backward_op *op,
+                                          bool repeatable)
 {
     (void)lane;
     (void)op;
@@ -157,9 +159,9 @@ static bool count_queries(struct plan *plan, const struct yk_cudnn_attention_sha
         counts[i] = (int32_t)shape->queries;
     }
     cudaError_t error = cudaMalloc((void **)&plan->query_counts, bytes);
-    YK_CUDA_IF_SUCCESS(error,
-                       cudaMemcpy(plan->query_counts, counts, bytes, cudaMemcpyHostToDevice));
-    YK_CUDA_IF_SUCCESS(error, cudaStreamSynchronize(NULL));
+    YK_CUDA_CALL_UNLESS_FAILED(
+        error, cudaMemcpy(plan->query_counts, counts, bytes, cudaMemcpyHostToDevice));
+    YK_CUDA_CALL_UNLESS_FAILED(error, cudaStreamSynchronize(NULL));
     free(counts);
     return error == cudaSuccess;
 }
@@ -406,9 +408,10 @@ static void point_at(const struct yk_attention_op *op, int64_t first, const floa
     pointers[YK_CUDNN_MASK_CAUSAL] = unconst(&beyond);
 }
 
-bool yk_cuda_attention_cudnn(struct yk_backend_lane *lane, const struct yk_attention_op *op)
+bool yk_cuda_attention_cudnn_try_forward(struct yk_backend_lane *lane,
+                                         const struct yk_attention_op *op)
 {
-    if (!is_served(op) || yk_cuda_lane_properties(lane)->capability < MIN_CAPABILITY) {
+    if (!is_served(op) || yk_cuda_lane_device_properties(lane)->capability < MIN_CAPABILITY) {
         return false;
     }
     const struct yk_cudnn_attention_shape shape = shape_of(op);
@@ -417,7 +420,7 @@ bool yk_cuda_attention_cudnn(struct yk_backend_lane *lane, const struct yk_atten
     bool done = false;
     if (plan) {
         const int64_t bytes = plan->builder.workspace_bytes;
-        void *workspace = bytes > 0 ? yk_cuda_lane_scratch(lane, (size_t)bytes) : NULL;
+        void *workspace = bytes > 0 ? yk_cuda_lane_get_scratch(lane, (size_t)bytes) : NULL;
         void *pointers[YK_CUDNN_ATTENTION_TENSOR_COUNT];
         point_at(op, 0, &op->scale, pointers);
         done = (workspace || bytes == 0) && run_plan(cache, plan, pointers, workspace);
@@ -446,11 +449,13 @@ static bool run_backward(struct yk_cudnn_plan_cache *cache, struct plan *plan,
     return run_plan(cache, plan, pointers, workspace);
 }
 
-bool yk_cuda_attention_cudnn_backward(struct yk_backend_lane *lane,
-                                      const struct yk_attention_backward_op *op, bool repeatable)
+bool yk_cuda_attention_cudnn_try_backward(struct yk_backend_lane *lane,
+                                          const struct yk_attention_backward_op *op,
+                                          bool repeatable)
 {
     const struct yk_attention_op *forward = &op->forward;
-    if (!is_backward_served(op) || yk_cuda_lane_properties(lane)->capability < MIN_CAPABILITY) {
+    if (!is_backward_served(op) ||
+        yk_cuda_lane_device_properties(lane)->capability < MIN_CAPABILITY) {
         return false;
     }
     struct yk_cudnn_attention_shape shape = backward_shape_of(op, repeatable);
@@ -462,7 +467,7 @@ bool yk_cuda_attention_cudnn_backward(struct yk_backend_lane *lane,
         const int64_t bytes = delta_bytes(forward, shape.batch) +
                               dq_sums_bytes(forward, shape.batch, repeatable) +
                               plan->builder.workspace_bytes;
-        char *scratch = yk_cuda_lane_scratch(lane, (size_t)bytes);
+        char *scratch = yk_cuda_lane_get_scratch(lane, (size_t)bytes);
         /* The plan does not write the gradients of keys beyond the lengths. */
         done = scratch &&
                (!forward->lengths || yk_cuda_attention_builtin_clear_key_gradients(lane, op));

@@ -104,7 +104,7 @@ static int scores(const struct graph *graph, cudnnDataType_t type)
 /* A new tensor, mode(x, b); `b` may be YK_CUDNN_NO_TENSOR. */
 static int apply(const struct graph *graph, cudnnPointwiseMode_t mode, int x, int b)
 {
-    return yk_cudnn_builder_add_pointwise_new(graph->builder, mode, x, b);
+    return yk_cudnn_builder_add_pointwise_new_output(graph->builder, mode, x, b);
 }
 
 /* What both passes take: q, k, v, the scale and what the masks need. */
@@ -130,16 +130,16 @@ static void add_inputs(const struct graph *graph)
 }
 
 /* The valid lengths of a product (T, D) · (D, S), and of one (T, S) · (S, D). */
-static struct yk_cudnn_matmul_lengths lengths_of_scores(const struct graph *graph)
+static struct yk_cudnn_matmul_length_tensors lengths_of_scores(const struct graph *graph)
 {
-    return (struct yk_cudnn_matmul_lengths){.rows = graph->ids[YK_CUDNN_QUERY_COUNTS],
-                                            .columns = graph->ids[YK_CUDNN_KEY_COUNTS]};
+    return (struct yk_cudnn_matmul_length_tensors){.rows = graph->ids[YK_CUDNN_QUERY_COUNTS],
+                                                   .columns = graph->ids[YK_CUDNN_KEY_COUNTS]};
 }
 
-static struct yk_cudnn_matmul_lengths lengths_of_queries(const struct graph *graph)
+static struct yk_cudnn_matmul_length_tensors lengths_of_queries(const struct graph *graph)
 {
-    return (struct yk_cudnn_matmul_lengths){.rows = graph->ids[YK_CUDNN_QUERY_COUNTS],
-                                            .inner = graph->ids[YK_CUDNN_KEY_COUNTS]};
+    return (struct yk_cudnn_matmul_length_tensors){.rows = graph->ids[YK_CUDNN_QUERY_COUNTS],
+                                                   .inner = graph->ids[YK_CUDNN_KEY_COUNTS]};
 }
 
 /* scale · q kᵀ, with −∞ beyond the lengths. */
@@ -154,8 +154,8 @@ static int score(const struct graph *graph)
     if (!graph->shape->lengths) {
         return scaled;
     }
-    const int row = yk_cudnn_builder_add_index(builder, scaled, ROWS);
-    const int column = yk_cudnn_builder_add_index(builder, scaled, COLUMNS);
+    const int row = yk_cudnn_builder_add_axis_index(builder, scaled, ROWS);
+    const int column = yk_cudnn_builder_add_axis_index(builder, scaled, COLUMNS);
     const int in_rows = yk_cudnn_builder_add_compare(builder, CUDNN_POINTWISE_CMP_LT, row,
                                                      ids[YK_CUDNN_QUERY_COUNTS]);
     const int in_columns = yk_cudnn_builder_add_compare(builder, CUDNN_POINTWISE_CMP_LT, column,
@@ -172,8 +172,8 @@ static int mask_future(const struct graph *graph, int x)
     if (!graph->shape->causal) {
         return x;
     }
-    const int row = yk_cudnn_builder_add_index(builder, x, ROWS);
-    const int column = yk_cudnn_builder_add_index(builder, x, COLUMNS);
+    const int row = yk_cudnn_builder_add_axis_index(builder, x, ROWS);
+    const int column = yk_cudnn_builder_add_axis_index(builder, x, COLUMNS);
     const int visible = yk_cudnn_builder_add_compare(builder, CUDNN_POINTWISE_CMP_GE, row, column);
     return yk_cudnn_builder_add_select(builder, x, graph->ids[YK_CUDNN_MASK_CAUSAL], visible);
 }
@@ -218,7 +218,7 @@ static void add_key_gradient(const struct graph *graph, int x, int b, int gradie
 {
     struct yk_cudnn_builder *builder = graph->builder;
     const struct yk_cudnn_attention_shape *shape = graph->shape;
-    const struct yk_cudnn_matmul_lengths lengths = {
+    const struct yk_cudnn_matmul_length_tensors lengths = {
         .rows = graph->ids[YK_CUDNN_KEY_COUNTS],
         .inner = graph->ids[YK_CUDNN_QUERY_COUNTS],
     };
@@ -241,7 +241,7 @@ static void add_query_gradient(const struct graph *graph, int d_score)
     struct yk_cudnn_builder *builder = graph->builder;
     const struct yk_cudnn_attention_shape *shape = graph->shape;
     int *ids = graph->ids;
-    const struct yk_cudnn_matmul_lengths lengths = lengths_of_queries(graph);
+    const struct yk_cudnn_matmul_length_tensors lengths = lengths_of_queries(graph);
     const int keys = transpose(graph, ids[YK_CUDNN_K]);
     if (shape->repeatable) {
         yk_cudnn_builder_add_matmul(builder, d_score, keys, lengths, ids[YK_CUDNN_DQ]);

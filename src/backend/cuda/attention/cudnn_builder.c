@@ -122,7 +122,7 @@ int yk_cudnn_builder_add_virtual_tensor(struct yk_cudnn_builder *builder,
 }
 
 void yk_cudnn_builder_add_matmul(struct yk_cudnn_builder *builder, int a, int b,
-                                 struct yk_cudnn_matmul_lengths lengths, int y)
+                                 struct yk_cudnn_matmul_length_tensors lengths, int y)
 {
     const cudnnDataType_t type = CUDNN_DATA_FLOAT;
     const cudnnBackendDescriptor_t computation = create(builder, CUDNN_BACKEND_MATMUL_DESCRIPTOR);
@@ -184,14 +184,14 @@ static int add_operation(struct yk_cudnn_builder *builder, struct pointwise op)
     return op.y;
 }
 
-int yk_cudnn_builder_add_pointwise_new(struct yk_cudnn_builder *builder, cudnnPointwiseMode_t mode,
-                                       int x, int b)
+int yk_cudnn_builder_add_pointwise_new_output(struct yk_cudnn_builder *builder,
+                                              cudnnPointwiseMode_t mode, int x, int b)
 {
     return add_operation(
         builder, (struct pointwise){.mode = mode, .type = CUDNN_DATA_FLOAT, .x = x, .b = b});
 }
 
-int yk_cudnn_builder_add_index(struct yk_cudnn_builder *builder, int x, int64_t axis)
+int yk_cudnn_builder_add_axis_index(struct yk_cudnn_builder *builder, int x, int64_t axis)
 {
     const cudnnPointwiseMode_t mode = CUDNN_POINTWISE_GEN_INDEX;
     return add_operation(
@@ -284,13 +284,13 @@ static bool is_repeatable(cudnnBackendDescriptor_t config)
     }
     cudnnBackendNumericalNote_t notes[CUDNN_NUMERICAL_NOTE_TYPE_COUNT];
     int64_t count = 0;
-    YK_CUDA_IF_SUCCESS(status, cudnnBackendGetAttribute(config, CUDNN_ATTR_ENGINECFG_ENGINE,
-                                                        CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &count,
-                                                        (void *)&engine));
-    YK_CUDA_IF_SUCCESS(status,
-                       cudnnBackendGetAttribute(engine, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE,
-                                                CUDNN_TYPE_NUMERICAL_NOTE,
-                                                CUDNN_NUMERICAL_NOTE_TYPE_COUNT, &count, notes));
+    YK_CUDA_CALL_UNLESS_FAILED(status, cudnnBackendGetAttribute(config, CUDNN_ATTR_ENGINECFG_ENGINE,
+                                                                CUDNN_TYPE_BACKEND_DESCRIPTOR, 1,
+                                                                &count, (void *)&engine));
+    YK_CUDA_CALL_UNLESS_FAILED(
+        status, cudnnBackendGetAttribute(engine, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE,
+                                         CUDNN_TYPE_NUMERICAL_NOTE, CUDNN_NUMERICAL_NOTE_TYPE_COUNT,
+                                         &count, notes));
     bool repeatable = status == CUDNN_STATUS_SUCCESS;
     for (int64_t i = 0; repeatable && i < count; i++) {
         repeatable = notes[i] != CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC;
@@ -313,8 +313,8 @@ static cudnnBackendDescriptor_t try_config(struct yk_cudnn_builder *builder,
     cudnnStatus_t status =
         cudnnBackendSetAttribute(plan, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG,
                                  CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, (const void *)&config);
-    YK_CUDA_IF_SUCCESS(status, cudnnBackendFinalize(plan));
-    YK_CUDA_IF_SUCCESS(
+    YK_CUDA_CALL_UNLESS_FAILED(status, cudnnBackendFinalize(plan));
+    YK_CUDA_CALL_UNLESS_FAILED(
         status, cudnnBackendGetAttribute(plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE,
                                          CUDNN_TYPE_INT64, 1, &count, &builder->workspace_bytes));
     if (status != CUDNN_STATUS_SUCCESS || builder->workspace_bytes > max_workspace) {
@@ -359,12 +359,12 @@ static cudnnBackendDescriptor_t ask_heuristics(cudnnBackendDescriptor_t graph,
 {
     cudnnBackendDescriptor_t made = NULL;
     cudnnStatus_t status = cudnnBackendCreateDescriptor(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR, &made);
-    YK_CUDA_IF_SUCCESS(status, cudnnBackendSetAttribute(made, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH,
-                                                        CUDNN_TYPE_BACKEND_DESCRIPTOR, 1,
-                                                        (const void *)&graph));
-    YK_CUDA_IF_SUCCESS(status, cudnnBackendSetAttribute(made, CUDNN_ATTR_ENGINEHEUR_MODE,
-                                                        CUDNN_TYPE_HEUR_MODE, 1, &mode));
-    YK_CUDA_IF_SUCCESS(status, cudnnBackendFinalize(made));
+    YK_CUDA_CALL_UNLESS_FAILED(
+        status, cudnnBackendSetAttribute(made, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH,
+                                         CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, (const void *)&graph));
+    YK_CUDA_CALL_UNLESS_FAILED(status, cudnnBackendSetAttribute(made, CUDNN_ATTR_ENGINEHEUR_MODE,
+                                                                CUDNN_TYPE_HEUR_MODE, 1, &mode));
+    YK_CUDA_CALL_UNLESS_FAILED(status, cudnnBackendFinalize(made));
     if (status != CUDNN_STATUS_SUCCESS && made) {
         cudnnBackendDestroyDescriptor(made);
         made = NULL;
@@ -398,16 +398,17 @@ bool yk_cudnn_builder_run_plan(struct yk_cudnn_builder *builder, cudnnHandle_t h
     cudnnBackendDescriptor_t pack = NULL;
     cudnnStatus_t status =
         cudnnBackendCreateDescriptor(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, &pack);
-    YK_CUDA_IF_SUCCESS(status, cudnnBackendSetAttribute(pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS,
+    YK_CUDA_CALL_UNLESS_FAILED(status,
+                               cudnnBackendSetAttribute(pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS,
                                                         CUDNN_TYPE_INT64, count, ids));
-    YK_CUDA_IF_SUCCESS(status, cudnnBackendSetAttribute(pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS,
-                                                        CUDNN_TYPE_VOID_PTR, count,
-                                                        (const void *)pointers));
-    YK_CUDA_IF_SUCCESS(status,
-                       cudnnBackendSetAttribute(pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE,
-                                                CUDNN_TYPE_VOID_PTR, 1, (const void *)&workspace));
-    YK_CUDA_IF_SUCCESS(status, cudnnBackendFinalize(pack));
-    YK_CUDA_IF_SUCCESS(status, cudnnBackendExecute(handle, builder->plan, pack));
+    YK_CUDA_CALL_UNLESS_FAILED(
+        status, cudnnBackendSetAttribute(pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS,
+                                         CUDNN_TYPE_VOID_PTR, count, (const void *)pointers));
+    YK_CUDA_CALL_UNLESS_FAILED(
+        status, cudnnBackendSetAttribute(pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE,
+                                         CUDNN_TYPE_VOID_PTR, 1, (const void *)&workspace));
+    YK_CUDA_CALL_UNLESS_FAILED(status, cudnnBackendFinalize(pack));
+    YK_CUDA_CALL_UNLESS_FAILED(status, cudnnBackendExecute(handle, builder->plan, pack));
     (void)check(builder, status);
     if (pack) {
         cudnnBackendDestroyDescriptor(pack);

@@ -56,7 +56,7 @@ struct yk_cudnn_builder {
 /* The ids of three tensors (B, 1, 1, 1) of int32 that hold the valid length of each sample. The
  * tensors are for the three dimensions of a matmul (rows, inner) · (inner, columns).
  * YK_CUDNN_NO_TENSOR means: the full length is valid. */
-struct yk_cudnn_matmul_lengths {
+struct yk_cudnn_matmul_length_tensors {
     int rows;
     int columns;
     int inner;
@@ -72,16 +72,16 @@ int yk_cudnn_builder_add_virtual_tensor(struct yk_cudnn_builder *builder,
 
 /* Adds the op y = a · b over the last two axes. */
 void yk_cudnn_builder_add_matmul(struct yk_cudnn_builder *builder, int a, int b,
-                                 struct yk_cudnn_matmul_lengths lengths, int y);
+                                 struct yk_cudnn_matmul_length_tensors lengths, int y);
 /* Adds the op y = mode(x, b). `b` is YK_CUDNN_NO_TENSOR if the function `mode` has one argument. */
 void yk_cudnn_builder_add_pointwise(struct yk_cudnn_builder *builder, cudnnPointwiseMode_t mode,
                                     int x, int b, int y);
 /* Adds the op y = mode(x, b) with a new virtual fp32 tensor y, which has the sizes of x. Returns
  * y. */
-int yk_cudnn_builder_add_pointwise_new(struct yk_cudnn_builder *builder, cudnnPointwiseMode_t mode,
-                                       int x, int b);
+int yk_cudnn_builder_add_pointwise_new_output(struct yk_cudnn_builder *builder,
+                                              cudnnPointwiseMode_t mode, int x, int b);
 /* Returns a new tensor of int32 that holds the index of each element of x along the axis. */
-int yk_cudnn_builder_add_index(struct yk_cudnn_builder *builder, int x, int64_t axis);
+int yk_cudnn_builder_add_axis_index(struct yk_cudnn_builder *builder, int x, int64_t axis);
 /* Returns a new tensor of booleans: the result of the comparison for each element. */
 int yk_cudnn_builder_add_compare(struct yk_cudnn_builder *builder, cudnnPointwiseMode_t mode, int x,
                                  int b);

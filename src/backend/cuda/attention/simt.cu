@@ -84,7 +84,7 @@ static __device__ void load_rows(const rows<T> &rows, int first, int size, float
     }
 }
 
-YK_DEVICE void load_four(const float *from, float (&out)[4])
+YK_DEVICE_INLINE void load_four(const float *from, float (&out)[4])
 {
     const float4 four = *reinterpret_cast<const float4 *>(from);
     out[0] = four.x;
@@ -93,7 +93,7 @@ YK_DEVICE void load_four(const float *from, float (&out)[4])
     out[3] = four.w;
 }
 
-YK_DEVICE void multiply_four(const float (&a)[4], const float (&b)[4], float (&to)[4][4])
+YK_DEVICE_INLINE void multiply_four(const float (&a)[4], const float (&b)[4], float (&to)[4][4])
 {
 #pragma unroll
     for (int i = 0; i < 4; i++) {
@@ -202,7 +202,7 @@ static __device__ void store(const float (&part)[4][4], const float (&scales)[4]
     }
 }
 
-static __device__ void apply_dropout(const struct yk_attention_kernel_arguments &task,
+static __device__ void apply_dropout(const struct yk_attention_forward_kernel_arguments &task,
                                      const struct yk_attention_head &head, int t, int s,
                                      float (&numbers)[4])
 {
@@ -225,7 +225,7 @@ struct query_tile {
     int column;
 };
 
-YK_DEVICE struct query_tile query_tile_of(const struct yk_attention_op &op)
+YK_DEVICE_INLINE struct query_tile query_tile_of(const struct yk_attention_op &op)
 {
     const int tiles = static_cast<int>((op.queries + TILE - 1) / TILE);
     struct query_tile own;
@@ -235,7 +235,7 @@ YK_DEVICE struct query_tile query_tile_of(const struct yk_attention_op &op)
     own.queries = static_cast<int>(op.queries);
     own.size = static_cast<int>(op.head_size);
     own.column = static_cast<int>(blockIdx.y) * TILE;
-    own.end = yk_attention_visible_keys(own.head, min(own.first + TILE, own.queries) - 1);
+    own.end = yk_attention_count_visible_keys(own.head, min(own.first + TILE, own.queries) - 1);
     return own;
 }
 
@@ -292,7 +292,7 @@ static __device__ void end_softmax(const struct yk_attention_op &op, int64_t hea
 
 template <typename T>
 static __global__ void __launch_bounds__(THREADS)
-    attention_kernel(const struct yk_attention_kernel_arguments arguments)
+    attention_kernel(const struct yk_attention_forward_kernel_arguments arguments)
 {
     __shared__ __align__(16) float area[AREA];
     __shared__ __align__(16) float tile[AREA];
@@ -311,7 +311,7 @@ static __global__ void __launch_bounds__(THREADS)
         const rows<T> v = key_rows<T>(op, head, op.v, op.v_stride, s);
         multiply_heads(q, k, own.size, area, scores);
         for (int i = 0; i < 4; i++) {
-            exponentiate(scores[i], yk_attention_visible_keys(head, t_mine + i) - s - s_mine,
+            exponentiate(scores[i], yk_attention_count_visible_keys(head, t_mine + i) - s - s_mine,
                          arguments.power_scale, highest[i], sums[i], out[i]);
             if (op.dropout.rate > 0) {
                 apply_dropout(arguments, head, t_mine + i, s + s_mine, scores[i]);
@@ -326,8 +326,8 @@ static __global__ void __launch_bounds__(THREADS)
           own.size);
 }
 
-void yk_cuda_attention_simt(struct yk_backend_lane *lane,
-                            const struct yk_attention_kernel_arguments *arguments)
+void yk_cuda_attention_simt_forward(struct yk_backend_lane *lane,
+                                    const struct yk_attention_forward_kernel_arguments *arguments)
 {
     const struct yk_attention_op *op = &arguments->op;
     const dim3 grid = grid_of(op->batch * op->heads, op->queries, op->head_size);
@@ -335,7 +335,7 @@ void yk_cuda_attention_simt(struct yk_backend_lane *lane,
     yk_dispatch_type(op->type, [&](auto number) {
         attention_kernel<decltype(number)><<<grid, THREADS, 0, stream>>>(*arguments);
     });
-    yk_cuda_lane_check(lane, cudaGetLastError(), "attention");
+    yk_cuda_lane_check_cuda_error(lane, cudaGetLastError(), "attention");
 }
 
 /* ---- backward ---- */
@@ -365,7 +365,7 @@ static __device__ void differentiate(const struct yk_attention_backward_kernel_a
     for (int i = 0; i < 4; i++) {
         const int t = first + 4 * y + i;
         const bool there = t < queries;
-        const int visible = there ? yk_attention_visible_keys(head, t) - s - 4 * x : 0;
+        const int visible = there ? yk_attention_count_visible_keys(head, t) - s - 4 * x : 0;
         const float base = there ? op.log_sum_exp[row + t] * YK_LOG2_E : 0.0F;
         const float product = there && products ? products[row + t] : 0.0F;
         float keep[4] = {1.0F, 1.0F, 1.0F, 1.0F};
@@ -502,5 +502,5 @@ void yk_cuda_attention_simt_backward(struct yk_backend_lane *lane,
             find_d_queries<T><<<query_grid, THREADS, 0, stream>>>(*arguments);
         }
     });
-    yk_cuda_lane_check(lane, cudaGetLastError(), "attention_backward");
+    yk_cuda_lane_check_cuda_error(lane, cudaGetLastError(), "attention_backward");
 }

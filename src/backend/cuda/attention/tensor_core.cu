@@ -37,7 +37,8 @@ template <int D> struct layout {
 
 /* Sets the scores of invisible keys to −∞. Rows are queries from t on, columns keys from s on. */
 template <int N>
-YK_DEVICE void mask(const struct yk_attention_head &head, int t, int s, float (&scores)[M][N][4])
+YK_DEVICE_INLINE void mask(const struct yk_attention_head &head, int t, int s,
+                           float (&scores)[M][N][4])
 {
 #pragma unroll
     for (int i = 0; i < M * 2; i++) {
@@ -58,8 +59,8 @@ YK_DEVICE void mask(const struct yk_attention_head &head, int t, int s, float (&
 
 /* Online softmax: replaces scores by powers of two and rescales the output so far. */
 template <int D, int N>
-YK_DEVICE void exponentiate(float scale, float (&scores)[M][N][4], struct softmax &softmax,
-                            float (&out)[M][D / 8][4])
+YK_DEVICE_INLINE void exponentiate(float scale, float (&scores)[M][N][4], struct softmax &softmax,
+                                   float (&out)[M][D / 8][4])
 {
 #pragma unroll
     for (int m = 0; m < M; m++) {
@@ -98,9 +99,9 @@ YK_DEVICE void exponentiate(float scale, float (&scores)[M][N][4], struct softma
 
 /* Writes the warp's rows of out and sums. */
 template <typename T, int D>
-YK_DEVICE void finish(const struct yk_attention_op &op, const struct yk_attention_head &head, int t,
-                      const struct softmax &softmax, const float (&out)[M][D / 8][4],
-                      unsigned char *scratch)
+YK_DEVICE_INLINE void finish(const struct yk_attention_op &op, const struct yk_attention_head &head,
+                             int t, const struct softmax &softmax, const float (&out)[M][D / 8][4],
+                             unsigned char *scratch)
 {
     const int lane = threadIdx.x % 32;
     const int queries = static_cast<int>(op.queries);
@@ -121,23 +122,23 @@ YK_DEVICE void finish(const struct yk_attention_op &op, const struct yk_attentio
             }
         }
     }
-    yk_tile_store<T, D, M>(out, shares, scratch,
-                           yk_attention_head_row_address<T>(op.out, head.sample, queries, t,
-                                                            op.out_stride, head.head, D),
-                           op.out_stride, queries - t);
+    yk_tile_store_scaled<T, D, M>(out, shares, scratch,
+                                  yk_attention_head_row_address<T>(op.out, head.sample, queries, t,
+                                                                   op.out_stride, head.head, D),
+                                  op.out_stride, queries - t);
 }
 
 /* Adds the keys of a stage, from s on, to the output of the warp's queries, from t on. */
 template <typename T, int D, bool DROP, typename LEFT>
-YK_DEVICE void add_stage(const struct yk_attention_kernel_arguments &task,
-                         const struct yk_attention_head &head, int t, int s, uint32_t stage,
-                         const LEFT &q, struct softmax &softmax, float (&out)[M][D / 8][4])
+YK_DEVICE_INLINE void add_stage(const struct yk_attention_forward_kernel_arguments &task,
+                                const struct yk_attention_head &head, int t, int s, uint32_t stage,
+                                const LEFT &q, struct softmax &softmax, float (&out)[M][D / 8][4])
 {
     constexpr int keys = layout<D>::keys;
     float scores[M][keys / 8][4];
     uint32_t powers[M][keys / 16][4];
     yk_tile_multiply_by_transpose<T, D>(q, stage, scores);
-    if (s + keys > yk_attention_visible_keys(head, t)) {
+    if (s + keys > yk_attention_count_visible_keys(head, t)) {
         mask(head, t, s, scores);
     }
     exponentiate<D>(task.power_scale, scores, softmax, out);
@@ -150,7 +151,7 @@ YK_DEVICE void add_stage(const struct yk_attention_kernel_arguments &task,
 
 template <typename T, int D, bool DROP>
 static __global__ void __launch_bounds__(YK_TENSOR_CORE_BLOCK_THREADS, 2)
-    attention_kernel(const struct yk_attention_kernel_arguments arguments)
+    attention_kernel(const struct yk_attention_forward_kernel_arguments arguments)
 {
 #if YK_HAS_TENSOR_CORES
     using L = layout<D>;
@@ -159,23 +160,23 @@ static __global__ void __launch_bounds__(YK_TENSOR_CORE_BLOCK_THREADS, 2)
     const struct yk_attention_head &head = own.head;
     const int t = own.t;
     extern __shared__ __align__(128) unsigned char shared[];
-    const uint32_t base = yk_shared_address(shared);
+    const uint32_t base = yk_shared_memory_address(shared);
     uint32_t here = base + L::query_bytes;
     uint32_t other = here + 2 * L::tile_bytes;
     yk_tile_load_async<T, D, ROWS>(base, op.q, head.sample, op.queries, own.first, op.q_stride,
                                    head.head, static_cast<int>(op.queries) - own.first);
     yk_tile_load_keys_and_values<T, D, L::keys>(op, head, 0, here, here + L::tile_bytes);
     const yk_tile_in_shared_memory<D, M> stored = {base + own.warp_row * D * 2,
-                                                   yk_tile_lane_offset_left<D>()};
+                                                   yk_tile_left_operand_lane_offset<D>()};
     yk_tile_in_registers<D, M> held;
     struct softmax softmax;
     float out[M][D / 8][4];
-    yk_tile_clear(out);
+    yk_tile_clear_registers(out);
     softmax.clear();
     yk_tile_copy_wait();
     __syncthreads();
     if (L::holds) {
-        yk_tile_to_registers(stored, held);
+        yk_tile_load_to_registers(stored, held);
     }
     for (int s = 0; s < own.end; s += L::keys) {
         if (s + L::keys < own.end) {
@@ -197,8 +198,8 @@ static __global__ void __launch_bounds__(YK_TENSOR_CORE_BLOCK_THREADS, 2)
 #endif
 }
 
-void yk_cuda_attention_tensor_core(struct yk_backend_lane *lane,
-                                   const struct yk_attention_kernel_arguments *arguments)
+void yk_cuda_attention_tensor_core_forward(
+    struct yk_backend_lane *lane, const struct yk_attention_forward_kernel_arguments *arguments)
 {
     const struct yk_attention_op &op = arguments->op;
     const int64_t blocks = op.batch * op.heads * yk_number_ceil_div(op.queries, ROWS);

@@ -30,9 +30,9 @@ template <int D> struct layout {
 
 /* Loads ROWS rows of q and d_out, from query t on. */
 template <typename T, int D, int ROWS>
-YK_DEVICE void load_query_rows(const struct yk_attention_backward_kernel_arguments &task,
-                               const struct yk_attention_head &head, int t, uint32_t q,
-                               uint32_t d_out)
+YK_DEVICE_INLINE void load_query_rows(const struct yk_attention_backward_kernel_arguments &task,
+                                      const struct yk_attention_head &head, int t, uint32_t q,
+                                      uint32_t d_out)
 {
     const struct yk_attention_op &op = task.forward.op;
     const int left = static_cast<int>(op.queries) - t;
@@ -44,8 +44,8 @@ YK_DEVICE void load_query_rows(const struct yk_attention_backward_kernel_argumen
 
 /* Multiplies the rows of a warp by `scale` and writes them to memory. */
 template <typename T, int D>
-YK_DEVICE void store_rows(const float (&numbers)[layout<D>::m][D / 8][4], float scale,
-                          unsigned char *scratch, T *to, int64_t stride, int count)
+YK_DEVICE_INLINE void store_rows(const float (&numbers)[layout<D>::m][D / 8][4], float scale,
+                                 unsigned char *scratch, T *to, int64_t stride, int count)
 {
     constexpr int m = layout<D>::m;
     float scales[m][2];
@@ -53,15 +53,15 @@ YK_DEVICE void store_rows(const float (&numbers)[layout<D>::m][D / 8][4], float 
     for (int i = 0; i < m * 2; i++) {
         scales[i / 2][i % 2] = scale;
     }
-    yk_tile_store<T, D, m>(numbers, scales, scratch, to, stride, count);
+    yk_tile_store_scaled<T, D, m>(numbers, scales, scratch, to, stride, count);
 }
 
 /* ---- dK and dV, transposed: rows are keys, so that P and dS come out as left sides ---- */
 
 /* Loads a stage of queries from t on: rows of q and d_out, then sums and products. */
 template <typename T, int D>
-YK_DEVICE void load_queries(const struct yk_attention_backward_kernel_arguments &task,
-                            const struct yk_attention_head &head, int t, uint32_t to)
+YK_DEVICE_INLINE void load_queries(const struct yk_attention_backward_kernel_arguments &task,
+                                   const struct yk_attention_head &head, int t, uint32_t to)
 {
     constexpr int passing = layout<D>::passing;
     constexpr int tile_bytes = layout<D>::tile_bytes;
@@ -82,10 +82,11 @@ YK_DEVICE void load_queries(const struct yk_attention_backward_kernel_arguments 
  * and dS. `sums` and `products` are those of query t.
  */
 template <bool DROP, int M>
-YK_DEVICE void differentiate_transposed(const struct yk_attention_kernel_arguments &task,
-                                        const struct yk_attention_head &head, int s, int t,
-                                        bool whole, const float *sums, const float *products,
-                                        float (&scores)[M][N][4], float (&d_scores)[M][N][4])
+YK_DEVICE_INLINE void
+differentiate_transposed(const struct yk_attention_forward_kernel_arguments &task,
+                         const struct yk_attention_head &head, int s, int t, bool whole,
+                         const float *sums, const float *products, float (&scores)[M][N][4],
+                         float (&d_scores)[M][N][4])
 {
     const int lane = threadIdx.x % 32;
 #pragma unroll
@@ -106,7 +107,7 @@ YK_DEVICE void differentiate_transposed(const struct yk_attention_kernel_argumen
                 const int j = i % 2;
                 const int key = s + m * 16 + i / 2 * 8 + lane / 4;
                 float power = yk_exp2(fmaf(scores[m][n][i], task.power_scale, -base[j]));
-                if (!whole && key >= yk_attention_visible_keys(head, t + column + j)) {
+                if (!whole && key >= yk_attention_count_visible_keys(head, t + column + j)) {
                     power = 0;
                 }
                 d_scores[m][n][i] = power * (d_scores[m][n][i] * factors[i] - mean[j]);
@@ -118,12 +119,12 @@ YK_DEVICE void differentiate_transposed(const struct yk_attention_kernel_argumen
 
 /* What the queries t … of a stage add to dK and dV of the warp's keys s …. */
 template <typename T, int D, bool DROP>
-YK_DEVICE void add_stage(const struct yk_attention_kernel_arguments &task,
-                         const struct yk_attention_head &head, int s, int t,
-                         const unsigned char *stage,
-                         const yk_tile_in_shared_memory<D, layout<D>::m> &k,
-                         const yk_tile_in_shared_memory<D, layout<D>::m> &v,
-                         float (&dk)[layout<D>::m][D / 8][4], float (&dv)[layout<D>::m][D / 8][4])
+YK_DEVICE_INLINE void
+add_stage(const struct yk_attention_forward_kernel_arguments &task,
+          const struct yk_attention_head &head, int s, int t, const unsigned char *stage,
+          const yk_tile_in_shared_memory<D, layout<D>::m> &k,
+          const yk_tile_in_shared_memory<D, layout<D>::m> &v, float (&dk)[layout<D>::m][D / 8][4],
+          float (&dv)[layout<D>::m][D / 8][4])
 {
     using L = layout<D>;
     const int queries = static_cast<int>(task.op.queries);
@@ -131,17 +132,17 @@ YK_DEVICE void add_stage(const struct yk_attention_kernel_arguments &task,
 #pragma unroll 1
     for (int c = 0; c < L::passing; c += SUB) {
         const int end = min(t + c + SUB, queries);
-        if (t + c >= queries || s >= yk_attention_visible_keys(head, end - 1)) {
+        if (t + c >= queries || s >= yk_attention_count_visible_keys(head, end - 1)) {
             continue;
         }
-        const uint32_t rows = yk_shared_address(stage) + c * D * 2;
+        const uint32_t rows = yk_shared_memory_address(stage) + c * D * 2;
         float scores[L::m][N][4];
         float d_scores[L::m][N][4];
         uint32_t left[L::m][N / 2][4];
         uint32_t d_left[L::m][N / 2][4];
         yk_tile_multiply_by_transpose<T, D>(k, rows, scores);
         yk_tile_multiply_by_transpose<T, D>(v, rows + L::tile_bytes, d_scores);
-        const bool whole = s + L::warp_rows <= yk_attention_visible_keys(head, t + c);
+        const bool whole = s + L::warp_rows <= yk_attention_count_visible_keys(head, t + c);
         differentiate_transposed<DROP>(task, head, s, t + c, whole, sums + c, sums + L::passing + c,
                                        scores, d_scores);
         yk_tile_pack_as_left_operand<T>(scores, left);
@@ -153,9 +154,10 @@ YK_DEVICE void add_stage(const struct yk_attention_kernel_arguments &task,
 
 /* All queries of the group's heads that see a key of the block's, from `first`. */
 template <typename T, int D, bool DROP>
-YK_DEVICE void add_all(const struct yk_attention_backward_kernel_arguments &task,
-                       struct yk_attention_head head, int first, unsigned char *shared,
-                       float (&dk)[layout<D>::m][D / 8][4], float (&dv)[layout<D>::m][D / 8][4])
+YK_DEVICE_INLINE void add_all(const struct yk_attention_backward_kernel_arguments &task,
+                              struct yk_attention_head head, int first, unsigned char *shared,
+                              float (&dk)[layout<D>::m][D / 8][4],
+                              float (&dv)[layout<D>::m][D / 8][4])
 {
     using L = layout<D>;
     const struct yk_attention_op &op = task.forward.op;
@@ -163,11 +165,11 @@ YK_DEVICE void add_all(const struct yk_attention_backward_kernel_arguments &task
     const int queries = static_cast<int>(op.queries);
     const int warp_row = threadIdx.x / 32 * L::warp_rows;
     const int first_query = max(first - head.shift, 0) / L::passing * L::passing;
-    const uint32_t base = yk_shared_address(shared);
+    const uint32_t base = yk_shared_memory_address(shared);
     const uint32_t warp_rows = base + warp_row * D * 2;
-    const yk_tile_in_shared_memory<D, L::m> k = {warp_rows, yk_tile_lane_offset_left<D>()};
+    const yk_tile_in_shared_memory<D, L::m> k = {warp_rows, yk_tile_left_operand_lane_offset<D>()};
     const yk_tile_in_shared_memory<D, L::m> v = {warp_rows + L::own_bytes,
-                                                 yk_tile_lane_offset_left<D>()};
+                                                 yk_tile_left_operand_lane_offset<D>()};
     int here = 2 * L::own_bytes;
     int other = here + L::stage_bytes;
     if (first >= head.length || first_query >= queries) {
@@ -211,8 +213,8 @@ static __global__ void __launch_bounds__(YK_TENSOR_CORE_BLOCK_THREADS, 2)
     extern __shared__ __align__(128) unsigned char shared[]; /* k and v, then stages of queries */
     float dk[L::m][D / 8][4];
     float dv[L::m][D / 8][4];
-    yk_tile_clear(dk);
-    yk_tile_clear(dv);
+    yk_tile_clear_registers(dk);
+    yk_tile_clear_registers(dv);
     add_all<T, D, DROP>(arguments,
                         yk_attention_head_make(op, sample, kv_head * (op.heads / op.kv_heads)),
                         first, shared, dk, dv);
@@ -236,9 +238,10 @@ static __global__ void __launch_bounds__(YK_TENSOR_CORE_BLOCK_THREADS, 2)
 
 /* dS of queries t … (rows) and keys s … (columns) from scores and dP. */
 template <int M>
-YK_DEVICE void differentiate(float power_scale, const struct yk_attention_head &head, int t, int s,
-                             bool whole, const float (&bases)[M][2], const float (&products)[M][2],
-                             const float (&scores)[M][N][4], float (&d_scores)[M][N][4])
+YK_DEVICE_INLINE void differentiate(float power_scale, const struct yk_attention_head &head, int t,
+                                    int s, bool whole, const float (&bases)[M][2],
+                                    const float (&products)[M][2], const float (&scores)[M][N][4],
+                                    float (&d_scores)[M][N][4])
 {
 #pragma unroll
     for (int m = 0; m < M; m++) {
@@ -260,8 +263,8 @@ YK_DEVICE void differentiate(float power_scale, const struct yk_attention_head &
 
 /* Loads the block's rows of q and d_out, from query `first` on, and the first stage of keys. */
 template <typename T, int D>
-YK_DEVICE void load_first(const struct yk_attention_backward_kernel_arguments &task,
-                          const struct yk_attention_head &head, int first, uint32_t base)
+YK_DEVICE_INLINE void load_first(const struct yk_attention_backward_kernel_arguments &task,
+                                 const struct yk_attention_head &head, int first, uint32_t base)
 {
     using L = layout<D>;
     const uint32_t keys = base + 2 * L::own_bytes;
@@ -279,13 +282,13 @@ template <int D> struct resident_rows {
 };
 
 template <int D>
-YK_DEVICE void load_own(const struct yk_attention_backward_kernel_arguments &task,
-                        const struct yk_attention_head &head, int t, uint32_t rows,
-                        resident_rows<D> &out)
+YK_DEVICE_INLINE void load_own(const struct yk_attention_backward_kernel_arguments &task,
+                               const struct yk_attention_head &head, int t, uint32_t rows,
+                               resident_rows<D> &out)
 {
     using L = layout<D>;
     const struct yk_attention_op &op = task.forward.op;
-    const uint32_t lane = yk_tile_lane_offset_left<D>();
+    const uint32_t lane = yk_tile_left_operand_lane_offset<D>();
 #pragma unroll
     for (int i = 0; i < L::m * 2; i++) {
         const int row = t + i * 8 + threadIdx.x % 32 / 4;
@@ -293,16 +296,17 @@ YK_DEVICE void load_own(const struct yk_attention_backward_kernel_arguments &tas
         out.bases[i / 2][i % 2] = row < op.queries ? op.log_sum_exp[at] * YK_LOG2_E : 0.0F;
         out.products[i / 2][i % 2] = row < op.queries ? task.products[at] : 0.0F;
     }
-    yk_tile_to_registers(yk_tile_in_shared_memory<D, L::m>{rows, lane}, out.q);
-    yk_tile_to_registers(yk_tile_in_shared_memory<D, L::m>{rows + L::own_bytes, lane}, out.d_out);
+    yk_tile_load_to_registers(yk_tile_in_shared_memory<D, L::m>{rows, lane}, out.q);
+    yk_tile_load_to_registers(yk_tile_in_shared_memory<D, L::m>{rows + L::own_bytes, lane},
+                              out.d_out);
 }
 
 /* What the keys s … of a stage, of which the warp sees those before `end`, add to dQ. */
 template <typename T, int D, bool DROP>
-YK_DEVICE void add_stage(const struct yk_attention_kernel_arguments &task,
-                         const struct yk_attention_head &head, int t, int s, int end,
-                         uint32_t stage, const resident_rows<D> &held,
-                         float (&dq)[layout<D>::m][D / 8][4])
+YK_DEVICE_INLINE void add_stage(const struct yk_attention_forward_kernel_arguments &task,
+                                const struct yk_attention_head &head, int t, int s, int end,
+                                uint32_t stage, const resident_rows<D> &held,
+                                float (&dq)[layout<D>::m][D / 8][4])
 {
     using L = layout<D>;
 #pragma unroll 1
@@ -316,7 +320,7 @@ YK_DEVICE void add_stage(const struct yk_attention_kernel_arguments &task,
         if (DROP) {
             yk_tile_apply_dropout(task, head, t, s + c, d_scores);
         }
-        const bool whole = s + c + SUB <= yk_attention_visible_keys(head, t);
+        const bool whole = s + c + SUB <= yk_attention_count_visible_keys(head, t);
         differentiate(task.power_scale, head, t, s + c, whole, held.bases, held.products, scores,
                       d_scores);
         yk_tile_pack_as_left_operand<T>(d_scores, left);
@@ -336,13 +340,13 @@ static __global__ void __launch_bounds__(YK_TENSOR_CORE_BLOCK_THREADS, 2)
     const struct yk_tile_query_range own = yk_tile_query_range_make<L::rows, L::warp_rows>(op);
     const struct yk_attention_head &head = own.head;
     const int t = own.t;
-    const uint32_t base = yk_shared_address(shared);
+    const uint32_t base = yk_shared_memory_address(shared);
     uint32_t here = base + 2 * L::own_bytes;
     uint32_t other = here + L::stage_bytes;
     resident_rows<D> held;
     float dq[L::m][D / 8][4];
     load_first<T, D>(arguments, head, own.first, base);
-    yk_tile_clear(dq);
+    yk_tile_clear_registers(dq);
     yk_tile_copy_wait();
     __syncthreads();
     load_own(arguments, head, t, base + own.warp_row * D * 2, held);

@@ -33,13 +33,13 @@
 #define YK_HAS_TENSOR_CORES 0
 #endif
 
-YK_DEVICE uint32_t yk_shared_address(const void *pointer)
+YK_DEVICE_INLINE uint32_t yk_shared_memory_address(const void *pointer)
 {
     return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
 }
 
 /* Starts an asynchronous copy of 16 bytes. If `there` is false, writes zeros and reads nothing. */
-YK_DEVICE void yk_tile_copy_16_bytes_async(uint32_t to, const void *from, bool there)
+YK_DEVICE_INLINE void yk_tile_copy_16_bytes_async(uint32_t to, const void *from, bool there)
 {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to),
                  "l"(__cvta_generic_to_global(from)), "r"(there ? 16 : 0)
@@ -47,7 +47,7 @@ YK_DEVICE void yk_tile_copy_16_bytes_async(uint32_t to, const void *from, bool t
 }
 
 /* Like yk_tile_copy_16_bytes_async(), but copies 4 bytes. */
-YK_DEVICE void yk_tile_copy_4_bytes_async(uint32_t to, const void *from, bool there)
+YK_DEVICE_INLINE void yk_tile_copy_4_bytes_async(uint32_t to, const void *from, bool there)
 {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to),
                  "l"(__cvta_generic_to_global(from)), "r"(there ? 4 : 0)
@@ -56,14 +56,14 @@ YK_DEVICE void yk_tile_copy_4_bytes_async(uint32_t to, const void *from, bool th
 
 /* Waits for all copies of this thread. If all threads wait and then pass a barrier, the copies of
  * all threads are complete. */
-YK_DEVICE void yk_tile_copy_wait(void)
+YK_DEVICE_INLINE void yk_tile_copy_wait(void)
 {
     asm volatile("cp.async.wait_all;" ::: "memory");
 }
 
 /* Loads four matrices. Lanes 8n to 8n + 7 pass the addresses of the rows of matrix n. Lane l gets
  * elements 2i and 2i + 1 of row g of each matrix. */
-YK_DEVICE void yk_load_matrices(uint32_t row, uint32_t (&out)[4])
+YK_DEVICE_INLINE void yk_load_four_matrices(uint32_t row, uint32_t (&out)[4])
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(out[0]), "=r"(out[1]), "=r"(out[2]), "=r"(out[3])
@@ -71,8 +71,8 @@ YK_DEVICE void yk_load_matrices(uint32_t row, uint32_t (&out)[4])
                  : "memory");
 }
 
-/* Like yk_load_matrices(), but lane l gets element g of rows 2i and 2i + 1 of each matrix. */
-YK_DEVICE void yk_load_matrices_transposed(uint32_t row, uint32_t (&out)[4])
+/* Like yk_load_four_matrices(), but lane l gets element g of rows 2i and 2i + 1 of each matrix. */
+YK_DEVICE_INLINE void yk_load_four_matrices_transposed(uint32_t row, uint32_t (&out)[4])
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(out[0]), "=r"(out[1]), "=r"(out[2]), "=r"(out[3])
@@ -82,15 +82,15 @@ YK_DEVICE void yk_load_matrices_transposed(uint32_t row, uint32_t (&out)[4])
 
 /* c += a · b on tensor cores. */
 template <typename T>
-YK_DEVICE void yk_mma(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1);
+YK_DEVICE_INLINE void yk_mma(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1);
 
 /* Converts two numbers to type T and stores them in one 32-bit word, the first number in the lower
  * half. */
-template <typename T> YK_DEVICE uint32_t yk_pack_pair(float first, float second);
+template <typename T> YK_DEVICE_INLINE uint32_t yk_pack_two_floats(float first, float second);
 
-/* Defines yk_mma() and yk_pack_pair() for a type T. `name` is the name of the type in
+/* Defines yk_mma() and yk_pack_two_floats() for a type T. `name` is the name of the type in
  * instructions. */
-#define YK_DEFINE_MMA(T, name)                                                                     \
+#define YK_DEFINE_MMA_AND_PACK(T, name)                                                            \
     template <>                                                                                    \
     __device__ __forceinline__ void yk_mma<T>(float(&c)[4], const uint32_t(&a)[4], uint32_t b0,    \
                                               uint32_t b1)                                         \
@@ -100,18 +100,19 @@ template <typename T> YK_DEVICE uint32_t yk_pack_pair(float first, float second)
                      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                              \
                      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));              \
     }                                                                                              \
-    template <> __device__ __forceinline__ uint32_t yk_pack_pair<T>(float first, float second)     \
+    template <>                                                                                    \
+    __device__ __forceinline__ uint32_t yk_pack_two_floats<T>(float first, float second)           \
     {                                                                                              \
         uint32_t out;                                                                              \
         asm("cvt.rn." name "x2.f32 %0, %1, %2;" : "=r"(out) : "f"(second), "f"(first));            \
         return out;                                                                                \
     }
-YK_DEFINE_MMA(__half, "f16")
-YK_DEFINE_MMA(__nv_bfloat16, "bf16")
-#undef YK_DEFINE_MMA
+YK_DEFINE_MMA_AND_PACK(__half, "f16")
+YK_DEFINE_MMA_AND_PACK(__nv_bfloat16, "bf16")
+#undef YK_DEFINE_MMA_AND_PACK
 
 /* Returns 2^x. The result for −∞ is 0. */
-YK_DEVICE float yk_exp2(float x)
+YK_DEVICE_INLINE float yk_exp2(float x)
 {
     float out;
     asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(out) : "f"(x));
@@ -125,34 +126,35 @@ enum {
 };
 
 /* Returns the byte offset of a chunk of a row in a tile. */
-template <int D> YK_DEVICE uint32_t yk_tile_offset(int row, int chunk)
+template <int D> YK_DEVICE_INLINE uint32_t yk_tile_chunk_offset(int row, int chunk)
 {
     return static_cast<uint32_t>(row * 2 * D + (chunk ^ (row & 7)) * 16);
 }
 
-/* Return the offset of the row that this lane passes to yk_load_matrices(), for the first 16 rows
- * and 16 columns of a tile. In a left operand and in a transposed right operand, the second of the
- * four matrices is below the first; in a right operand, the second matrix is to the right of the
- * first. To start at column 16k instead, XOR the offset with 32k. To start at row 8r instead, add
- * 16rD. */
-template <int D> YK_DEVICE uint32_t yk_tile_lane_offset_left(void)
+/* Return the offset of the row that this lane passes to yk_load_four_matrices(), for the first 16
+ * rows and 16 columns of a tile. In a left operand and in a transposed right operand, the second of
+ * the four matrices is below the first; in a right operand, the second matrix is to the right of
+ * the first. To start at column 16k instead, XOR the offset with 32k. To start at row 8r instead,
+ * add 16rD. */
+template <int D> YK_DEVICE_INLINE uint32_t yk_tile_left_operand_lane_offset(void)
 {
     const int lane = threadIdx.x % 32;
-    return yk_tile_offset<D>(lane & 15, lane >> 4);
+    return yk_tile_chunk_offset<D>(lane & 15, lane >> 4);
 }
 
-template <int D> YK_DEVICE uint32_t yk_tile_lane_offset_right(void)
+template <int D> YK_DEVICE_INLINE uint32_t yk_tile_right_operand_lane_offset(void)
 {
     const int lane = threadIdx.x % 32;
-    return yk_tile_offset<D>((lane & 7) + (lane >> 4) * 8, (lane >> 3) & 1);
+    return yk_tile_chunk_offset<D>((lane & 7) + (lane >> 4) * 8, (lane >> 3) & 1);
 }
 
 /* Starts the copy of ROWS rows of a head to a tile, from row `first` of the sample on. The
  * arguments are those of yk_attention_head_row_address(). All threads of the block must call this
  * function. Row `count` of the tile and all later rows are filled with zeros. */
 template <typename T, int D, int ROWS>
-YK_DEVICE void yk_tile_load_async(uint32_t to, const void *base, int64_t sample, int64_t length,
-                                  int first, int64_t stride, int64_t head, int count)
+YK_DEVICE_INLINE void yk_tile_load_async(uint32_t to, const void *base, int64_t sample,
+                                         int64_t length, int first, int64_t stride, int64_t head,
+                                         int count)
 {
     const T *from =
         yk_attention_head_row_address<const T>(base, sample, length, first, stride, head, D);
@@ -163,8 +165,8 @@ YK_DEVICE void yk_tile_load_async(uint32_t to, const void *base, int64_t sample,
 #pragma unroll
     for (int i = 0; i < ROWS / step; i++) {
         const int row = first_row + i * step;
-        yk_tile_copy_16_bytes_async(to + yk_tile_offset<D>(row, chunk), row < count ? mine : from,
-                                    row < count);
+        yk_tile_copy_16_bytes_async(to + yk_tile_chunk_offset<D>(row, chunk),
+                                    row < count ? mine : from, row < count);
         mine += step * stride;
     }
 }
@@ -185,20 +187,20 @@ template <int D, int M> struct yk_tile_in_registers {
 
 template <int D, int M> struct yk_tile_in_shared_memory {
     uint32_t rows; /* address of the first row of this warp */
-    uint32_t lane; /* result of yk_tile_lane_offset_left() */
+    uint32_t lane; /* result of yk_tile_left_operand_lane_offset() */
 
     __device__ __forceinline__ void get(int k, uint32_t (&out)[M][4]) const
     {
 #pragma unroll
         for (int m = 0; m < M; m++) {
-            yk_load_matrices(rows + m * 32 * D + (lane ^ (k * 32)), out[m]);
+            yk_load_four_matrices(rows + m * 32 * D + (lane ^ (k * 32)), out[m]);
         }
     }
 };
 
 template <int D, int M>
-YK_DEVICE void yk_tile_to_registers(const yk_tile_in_shared_memory<D, M> &stored,
-                                    yk_tile_in_registers<D, M> &held)
+YK_DEVICE_INLINE void yk_tile_load_to_registers(const yk_tile_in_shared_memory<D, M> &stored,
+                                                yk_tile_in_registers<D, M> &held)
 {
 #pragma unroll
     for (int k = 0; k < D / 16; k++) {
@@ -208,9 +210,9 @@ YK_DEVICE void yk_tile_to_registers(const yk_tile_in_shared_memory<D, M> &stored
 
 /* Starts the copy of ROWS rows of k and of v to two tiles, starting at key s. */
 template <typename T, int D, int ROWS>
-YK_DEVICE void yk_tile_load_keys_and_values(const struct yk_attention_op &op,
-                                            const struct yk_attention_head &head, int s, uint32_t k,
-                                            uint32_t v)
+YK_DEVICE_INLINE void yk_tile_load_keys_and_values(const struct yk_attention_op &op,
+                                                   const struct yk_attention_head &head, int s,
+                                                   uint32_t k, uint32_t v)
 {
     yk_tile_load_async<T, D, ROWS>(k, op.k, head.sample, op.keys, s, op.k_stride, head.kv_head,
                                    head.length - s);
@@ -218,7 +220,7 @@ YK_DEVICE void yk_tile_load_keys_and_values(const struct yk_attention_op &op,
                                    head.length - s);
 }
 
-template <int M, int N> YK_DEVICE void yk_tile_clear(float (&numbers)[M][N][4])
+template <int M, int N> YK_DEVICE_INLINE void yk_tile_clear_registers(float (&numbers)[M][N][4])
 {
 #pragma unroll
     for (int i = 0; i < M * N * 4; i++) {
@@ -228,10 +230,11 @@ template <int M, int N> YK_DEVICE void yk_tile_clear(float (&numbers)[M][N][4])
 
 /* to (M · 16, N · 8) = left (M · 16, D) · rowsᵀ, with rows (N · 8, D). */
 template <typename T, int D, int M, int N, typename LEFT>
-YK_DEVICE void yk_tile_multiply_by_transpose(const LEFT &left, uint32_t rows, float (&to)[M][N][4])
+YK_DEVICE_INLINE void yk_tile_multiply_by_transpose(const LEFT &left, uint32_t rows,
+                                                    float (&to)[M][N][4])
 {
-    const uint32_t lane = yk_tile_lane_offset_right<D>();
-    yk_tile_clear(to);
+    const uint32_t lane = yk_tile_right_operand_lane_offset<D>();
+    yk_tile_clear_registers(to);
 #pragma unroll
     for (int k = 0; k < D / 16; k++) {
         uint32_t a[M][4];
@@ -239,7 +242,7 @@ YK_DEVICE void yk_tile_multiply_by_transpose(const LEFT &left, uint32_t rows, fl
 #pragma unroll
         for (int n = 0; n < N / 2; n++) {
             uint32_t b[4];
-            yk_load_matrices(rows + n * 32 * D + (lane ^ (k * 32)), b);
+            yk_load_four_matrices(rows + n * 32 * D + (lane ^ (k * 32)), b);
 #pragma unroll
             for (int m = 0; m < M; m++) {
                 yk_mma<T>(to[m][2 * n], a[m], b[0], b[1]);
@@ -251,31 +254,31 @@ YK_DEVICE void yk_tile_multiply_by_transpose(const LEFT &left, uint32_t rows, fl
 
 /* Converts the result of a product to the left operand of the next product. */
 template <typename T, int M, int N>
-YK_DEVICE void yk_tile_pack_as_left_operand(const float (&from)[M][N][4],
-                                            uint32_t (&to)[M][N / 2][4])
+YK_DEVICE_INLINE void yk_tile_pack_as_left_operand(const float (&from)[M][N][4],
+                                                   uint32_t (&to)[M][N / 2][4])
 {
 #pragma unroll
     for (int m = 0; m < M; m++) {
 #pragma unroll
         for (int n = 0; n < N; n++) {
-            to[m][n / 2][n % 2 * 2] = yk_pack_pair<T>(from[m][n][0], from[m][n][1]);
-            to[m][n / 2][n % 2 * 2 + 1] = yk_pack_pair<T>(from[m][n][2], from[m][n][3]);
+            to[m][n / 2][n % 2 * 2] = yk_pack_two_floats<T>(from[m][n][0], from[m][n][1]);
+            to[m][n / 2][n % 2 * 2 + 1] = yk_pack_two_floats<T>(from[m][n][2], from[m][n][3]);
         }
     }
 }
 
 /* to (M · 16, D) += left (M · 16, K · 16) · rows (K · 16, D). */
 template <typename T, int D, int M, int K>
-YK_DEVICE void yk_tile_multiply_add(const uint32_t (&left)[M][K][4], uint32_t rows,
-                                    float (&to)[M][D / 8][4])
+YK_DEVICE_INLINE void yk_tile_multiply_add(const uint32_t (&left)[M][K][4], uint32_t rows,
+                                           float (&to)[M][D / 8][4])
 {
-    const uint32_t lane = yk_tile_lane_offset_left<D>();
+    const uint32_t lane = yk_tile_left_operand_lane_offset<D>();
 #pragma unroll
     for (int k = 0; k < K; k++) {
 #pragma unroll
         for (int n = 0; n < D / 16; n++) {
             uint32_t b[4];
-            yk_load_matrices_transposed(rows + k * 32 * D + (lane ^ (n * 32)), b);
+            yk_load_four_matrices_transposed(rows + k * 32 * D + (lane ^ (n * 32)), b);
 #pragma unroll
             for (int m = 0; m < M; m++) {
                 yk_mma<T>(to[m][2 * n], left[m][k], b[0], b[1]);
@@ -288,10 +291,11 @@ YK_DEVICE void yk_tile_multiply_add(const uint32_t (&left)[M][K][4], uint32_t ro
 /* Returns a limit for the columns of the first row of this lane, which is query t + g. The columns
  * of the tile are the keys from s on. Column 8n + j of the lane is visible if 8n + j is less than
  * the limit. */
-YK_DEVICE int yk_tile_visible_column_limit(const struct yk_attention_head &head, int t, int s)
+YK_DEVICE_INLINE int yk_tile_visible_column_limit(const struct yk_attention_head &head, int t,
+                                                  int s)
 {
     const int lane = threadIdx.x % 32;
-    return yk_attention_visible_keys(head, t + lane / 4) - s - lane % 4 * 2;
+    return yk_attention_count_visible_keys(head, t + lane / 4) - s - lane % 4 * 2;
 }
 
 /* The queries of one head that a block and a warp process. */
@@ -307,7 +311,8 @@ struct yk_tile_query_range {
 /* Returns the range of the calling warp, with ROWS queries per block and WARP_ROWS queries per
  * warp. The last queries of a head attend to the most keys, so they are computed first. */
 template <int ROWS, int WARP_ROWS>
-YK_DEVICE struct yk_tile_query_range yk_tile_query_range_make(const struct yk_attention_op &op)
+YK_DEVICE_INLINE struct yk_tile_query_range
+yk_tile_query_range_make(const struct yk_attention_op &op)
 {
     const unsigned heads = static_cast<unsigned>(op.batch * op.heads);
     const unsigned place = blockIdx.x % heads;
@@ -317,10 +322,11 @@ YK_DEVICE struct yk_tile_query_range yk_tile_query_range_make(const struct yk_at
     own.first = static_cast<int>(gridDim.x / heads - 1 - blockIdx.x / heads) * ROWS;
     own.warp_row = threadIdx.x / 32 * WARP_ROWS;
     own.t = own.first + own.warp_row;
-    own.end = yk_attention_visible_keys(own.head, min(own.first + ROWS, queries) - 1);
-    own.warp_end = own.t < queries
-                       ? yk_attention_visible_keys(own.head, min(own.t + WARP_ROWS, queries) - 1)
-                       : 0;
+    own.end = yk_attention_count_visible_keys(own.head, min(own.first + ROWS, queries) - 1);
+    own.warp_end =
+        own.t < queries
+            ? yk_attention_count_visible_keys(own.head, min(own.t + WARP_ROWS, queries) - 1)
+            : 0;
     return own;
 }
 
@@ -329,13 +335,14 @@ YK_DEVICE struct yk_tile_query_range yk_tile_query_range_make(const struct yk_at
  * the first element in row g + 8. Two neighbouring lanes need the same random words. The even lane
  * computes the words of row g, the odd lane computes the words of row g + 8, and the two lanes
  * exchange words. */
-YK_DEVICE void yk_tile_dropout_factors(const struct yk_attention_kernel_arguments &task,
-                                       int64_t sample, uint64_t upper, uint64_t lower,
-                                       float (&out)[4])
+YK_DEVICE_INLINE void
+yk_tile_dropout_factors(const struct yk_attention_forward_kernel_arguments &task, int64_t sample,
+                        uint64_t upper, uint64_t lower, float (&out)[4])
 {
     const bool odd = threadIdx.x % 2;
     if (task.op.keys % 4 == 0) {
-        const uint4 words = yk_attention_dropout_random(task.op, sample, (odd ? lower : upper) / 4);
+        const uint4 words =
+            yk_attention_dropout_random_words(task.op, sample, (odd ? lower : upper) / 4);
         const uint32_t first = __shfl_xor_sync(0xffffffffU, odd ? words.x : words.z, 1);
         const uint32_t second = __shfl_xor_sync(0xffffffffU, odd ? words.y : words.w, 1);
         out[0] = yk_attention_dropout_factor(task, odd ? first : words.x);
@@ -356,9 +363,9 @@ YK_DEVICE void yk_tile_dropout_factors(const struct yk_attention_kernel_argument
 /* Multiplies elements by their dropout factors. Rows are the queries from t on, and columns are the
  * keys from s on. */
 template <int M, int N>
-YK_DEVICE void yk_tile_apply_dropout(const struct yk_attention_kernel_arguments &task,
-                                     const struct yk_attention_head &head, int t, int s,
-                                     float (&numbers)[M][N][4])
+YK_DEVICE_INLINE void
+yk_tile_apply_dropout(const struct yk_attention_forward_kernel_arguments &task,
+                      const struct yk_attention_head &head, int t, int s, float (&numbers)[M][N][4])
 {
     const int lane = threadIdx.x % 32;
     const uint64_t step = static_cast<uint64_t>(task.op.keys) * 8;
@@ -383,9 +390,10 @@ YK_DEVICE void yk_tile_apply_dropout(const struct yk_attention_kernel_arguments 
  * keys s + g and s + g + 8 (s is a multiple of 8), queries t + 2i and t + 2i + 1. Four lanes need
  * random words of the same four keys. Each of these lanes computes four words, and the lanes
  * exchange words. */
-YK_DEVICE void yk_tile_dropout_factors_transposed(const struct yk_attention_kernel_arguments &task,
-                                                  const struct yk_attention_head &head, int t,
-                                                  int s, float (&out)[4])
+YK_DEVICE_INLINE void
+yk_tile_dropout_factors_transposed(const struct yk_attention_forward_kernel_arguments &task,
+                                   const struct yk_attention_head &head, int t, int s,
+                                   float (&out)[4])
 {
     const int lane = threadIdx.x % 32;
     const int g = lane / 4;
@@ -402,7 +410,7 @@ YK_DEVICE void yk_tile_dropout_factors_transposed(const struct yk_attention_kern
         return;
     }
     const int mine = g % 4;
-    const uint4 words = yk_attention_dropout_random(
+    const uint4 words = yk_attention_dropout_random_words(
         task.op, head.sample, ((mine % 2 ? second : first) + mine / 2 * 8 + g / 4 * 4) / 4);
     uint32_t got[4]; /* got[d] is the word of element mine ^ d, from the lane that computed it */
 #pragma unroll
@@ -424,8 +432,9 @@ YK_DEVICE void yk_tile_dropout_factors_transposed(const struct yk_attention_kern
 /* Multiplies the M · 16 rows of a warp by `scales` and writes the first `count` rows to memory. The
  * rows go through `scratch`, shared memory of this warp, so that whole chunks are written. */
 template <typename T, int D, int M>
-YK_DEVICE void yk_tile_store(const float (&numbers)[M][D / 8][4], const float (&scales)[M][2],
-                             unsigned char *scratch, T *to, int64_t stride, int count)
+YK_DEVICE_INLINE void yk_tile_store_scaled(const float (&numbers)[M][D / 8][4],
+                                           const float (&scales)[M][2], unsigned char *scratch,
+                                           T *to, int64_t stride, int count)
 {
     const int lane = threadIdx.x % 32;
     __syncwarp();
@@ -435,9 +444,10 @@ YK_DEVICE void yk_tile_store(const float (&numbers)[M][D / 8][4], const float (&
         for (int n = 0; n < D / 8; n++) {
 #pragma unroll
             for (int r = 0; r < 2; r++) {
-                const uint32_t place = yk_tile_offset<D>(m * 16 + r * 8 + lane / 4, n);
-                *reinterpret_cast<uint32_t *>(scratch + place + lane % 4 * 4) = yk_pack_pair<T>(
-                    numbers[m][n][2 * r] * scales[m][r], numbers[m][n][2 * r + 1] * scales[m][r]);
+                const uint32_t place = yk_tile_chunk_offset<D>(m * 16 + r * 8 + lane / 4, n);
+                *reinterpret_cast<uint32_t *>(scratch + place + lane % 4 * 4) =
+                    yk_pack_two_floats<T>(numbers[m][n][2 * r] * scales[m][r],
+                                          numbers[m][n][2 * r + 1] * scales[m][r]);
             }
         }
     }
@@ -448,7 +458,7 @@ YK_DEVICE void yk_tile_store(const float (&numbers)[M][D / 8][4], const float (&
         const int chunk = i % (D / 8);
         if (row < count) {
             *reinterpret_cast<uint4 *>(to + row * stride + chunk * 8) =
-                *reinterpret_cast<const uint4 *>(scratch + yk_tile_offset<D>(row, chunk));
+                *reinterpret_cast<const uint4 *>(scratch + yk_tile_chunk_offset<D>(row, chunk));
         }
     }
 }
@@ -476,14 +486,14 @@ static bool yk_tile_launch_kernel(struct yk_backend_lane *lane, void (*kernel)(A
 {
     const cudaError_t error = cudaFuncSetAttribute(
         reinterpret_cast<const void *>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-    if (!yk_cuda_lane_check(lane, error, action)) {
+    if (!yk_cuda_lane_check_cuda_error(lane, error, action)) {
         return false;
     }
     if (blocks > 0) {
         kernel<<<static_cast<unsigned>(blocks), YK_TENSOR_CORE_BLOCK_THREADS, bytes,
                  yk_cuda_lane_stream(lane)>>>(*arguments);
     }
-    return yk_cuda_lane_check(lane, cudaGetLastError(), action);
+    return yk_cuda_lane_check_cuda_error(lane, cudaGetLastError(), action);
 }
 
 #endif

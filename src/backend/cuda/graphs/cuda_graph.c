@@ -71,7 +71,7 @@ static cudaGraph_t capture(struct yk_backend_lane *lane, const struct yk_cuda_op
         return NULL;
     }
     yk_cuda_dequantise_prefetch_reset(lane->prefetch);
-    yk_cuda_op_list_run(list, lane);
+    yk_cuda_op_list_enqueue(list, lane);
     yk_cuda_dequantise_prefetch_reset(lane->prefetch);
     const bool ended = cudaStreamEndCapture(lane->stream, &graph) == cudaSuccess;
     const bool sound = clear_failures(lane);
@@ -300,7 +300,7 @@ static void run_collected(struct yk_backend_lane *lane)
         }
         variant->runs += variant->runs < RUNS_BEFORE ? 1 : 0;
     }
-    yk_cuda_op_list_run(&replay->list, lane);
+    yk_cuda_op_list_enqueue(&replay->list, lane);
 }
 
 /* Ends the collection early: runs the collected ops one by one. */
@@ -310,13 +310,13 @@ static void interrupt(struct yk_backend_lane *lane)
     if (replay && replay->collecting) {
         miss(replay->collecting);
         replay->collecting = NULL;
-        yk_cuda_op_list_run(&replay->list, lane);
+        yk_cuda_op_list_enqueue(&replay->list, lane);
     }
 }
 
 /* ---- entries of the backend's table ---- */
 
-void yk_cuda_graph_lane_destroy(struct yk_backend_lane *lane)
+void yk_cuda_graph_destroy_lane(struct yk_backend_lane *lane)
 {
     if (!lane) {
         return;
@@ -382,53 +382,57 @@ static bool collect(struct yk_backend_lane *lane, enum yk_cuda_op_kind kind, con
     }
 YK_OPS_FOR_EACH(COLLECT)
 
-void yk_cuda_graph_copy(struct yk_backend_lane *lane, void *to, const void *from, size_t bytes)
+void yk_cuda_graph_collect_copy(struct yk_backend_lane *lane, void *to, const void *from,
+                                size_t bytes)
 {
     if (lane->replay && lane->replay->collecting && bytes > 0) {
         const struct yk_cuda_copy_or_clear_op copied = {.to = to, .from = from, .count = bytes};
-        if (yk_cuda_memory_contains(lane->device, to) &&
-            yk_cuda_memory_contains(lane->device, from) &&
+        if (yk_cuda_memory_is_device_memory(lane->device, to) &&
+            yk_cuda_memory_is_device_memory(lane->device, from) &&
             collect(lane, YK_CUDA_OP_COPY_OR_CLEAR, &copied, sizeof copied)) {
             return;
         }
         interrupt(lane);
     }
-    yk_cuda_lane_copy(lane, to, from, bytes);
+    yk_cuda_lane_enqueue_copy(lane, to, from, bytes);
 }
 
-void yk_cuda_graph_clear(struct yk_backend_lane *lane, void *memory, size_t bytes)
+void yk_cuda_graph_collect_clear(struct yk_backend_lane *lane, void *memory, size_t bytes)
 {
     const struct yk_cuda_copy_or_clear_op cleared = {.to = memory, .count = bytes};
     if (bytes > 0 && !collect(lane, YK_CUDA_OP_COPY_OR_CLEAR, &cleared, sizeof cleared)) {
-        yk_cuda_lane_clear(lane, memory, bytes);
+        yk_cuda_lane_enqueue_clear(lane, memory, bytes);
     }
 }
 
-void yk_cuda_graph_call_host(struct yk_backend_lane *lane, void (*function)(void *user), void *user)
+void yk_cuda_graph_flush_and_call_host(struct yk_backend_lane *lane, void (*function)(void *user),
+                                       void *user)
 {
     interrupt(lane);
-    yk_cuda_lane_call_host(lane, function, user);
+    yk_cuda_lane_enqueue_host_call(lane, function, user);
 }
 
-void yk_cuda_graph_event_record(struct yk_backend_lane *lane, struct yk_backend_event *event)
+void yk_cuda_graph_flush_and_record_event(struct yk_backend_lane *lane,
+                                          struct yk_backend_event *event)
 {
     interrupt(lane);
     yk_cuda_event_record(lane, event);
 }
 
-void yk_cuda_graph_event_wait(struct yk_backend_lane *lane, struct yk_backend_event *event)
+void yk_cuda_graph_flush_and_wait_for_event(struct yk_backend_lane *lane,
+                                            struct yk_backend_event *event)
 {
     interrupt(lane);
     yk_cuda_event_wait(lane, event);
 }
 
-yk_status yk_cuda_graph_reserve_scratch(struct yk_backend_lane *lane, size_t bytes)
+yk_status yk_cuda_graph_flush_and_reserve_scratch(struct yk_backend_lane *lane, size_t bytes)
 {
     interrupt(lane);
     return yk_cuda_lane_reserve_scratch(lane, bytes);
 }
 
-yk_status yk_cuda_graph_lane_synchronize(struct yk_backend_lane *lane)
+yk_status yk_cuda_graph_flush_and_synchronize(struct yk_backend_lane *lane)
 {
     interrupt(lane);
     const yk_status status = yk_cuda_lane_synchronize(lane);

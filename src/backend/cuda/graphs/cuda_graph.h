@@ -22,12 +22,12 @@
 
 /* ---- op_list.c: stores the ops of a range as bytes; equal ops have equal bytes ---- */
 
-#define YK_CUDA_OP_KIND(CAPITALS, name, function) YK_CUDA_OP_##CAPITALS,
+#define YK_CUDA_OP_KIND_CONSTANT(CAPITALS, name, function) YK_CUDA_OP_##CAPITALS,
 enum yk_cuda_op_kind {
     YK_CUDA_OP_COPY_OR_CLEAR, /* stores a struct yk_cuda_copy_or_clear_op */
-    YK_OPS_FOR_EACH(YK_CUDA_OP_KIND)
+    YK_OPS_FOR_EACH(YK_CUDA_OP_KIND_CONSTANT)
 };
-#undef YK_CUDA_OP_KIND
+#undef YK_CUDA_OP_KIND_CONSTANT
 
 /* A copy within device memory, or a clear. */
 struct yk_cuda_copy_or_clear_op {
@@ -51,31 +51,35 @@ bool yk_cuda_op_list_add(struct yk_cuda_op_list *list, enum yk_cuda_op_kind kind
                          size_t bytes);
 
 /* Enqueues every op of the list on the lane. */
-void yk_cuda_op_list_run(const struct yk_cuda_op_list *list, struct yk_backend_lane *lane);
+void yk_cuda_op_list_enqueue(const struct yk_cuda_op_list *list, struct yk_backend_lane *lane);
 
 /* ---- functions of struct yk_backend ---- */
 
 /* Waits for the lane, then destroys the lane, its graphs and its prefetch. */
-void yk_cuda_graph_lane_destroy(struct yk_backend_lane *lane);
+void yk_cuda_graph_destroy_lane(struct yk_backend_lane *lane);
 
 /* Begin and end a range of the lane, and also an NVTX range. Ops are collected only if the device
  * was opened with the option `graphs`. */
 void yk_cuda_graph_begin_range(struct yk_backend_lane *lane, const char *name);
 void yk_cuda_graph_end_range(struct yk_backend_lane *lane);
 
-yk_status yk_cuda_graph_reserve_scratch(struct yk_backend_lane *lane, size_t bytes) YK_MUST_USE;
-yk_status yk_cuda_graph_lane_synchronize(struct yk_backend_lane *lane) YK_MUST_USE;
-void yk_cuda_graph_event_record(struct yk_backend_lane *lane, struct yk_backend_event *event);
-void yk_cuda_graph_event_wait(struct yk_backend_lane *lane, struct yk_backend_event *event);
-void yk_cuda_graph_copy(struct yk_backend_lane *lane, void *to, const void *from, size_t bytes);
-void yk_cuda_graph_clear(struct yk_backend_lane *lane, void *memory, size_t bytes);
-void yk_cuda_graph_call_host(struct yk_backend_lane *lane, void (*function)(void *user),
-                             void *user);
+yk_status yk_cuda_graph_flush_and_reserve_scratch(struct yk_backend_lane *lane,
+                                                  size_t bytes) YK_MUST_USE;
+yk_status yk_cuda_graph_flush_and_synchronize(struct yk_backend_lane *lane) YK_MUST_USE;
+void yk_cuda_graph_flush_and_record_event(struct yk_backend_lane *lane,
+                                          struct yk_backend_event *event);
+void yk_cuda_graph_flush_and_wait_for_event(struct yk_backend_lane *lane,
+                                            struct yk_backend_event *event);
+void yk_cuda_graph_collect_copy(struct yk_backend_lane *lane, void *to, const void *from,
+                                size_t bytes);
+void yk_cuda_graph_collect_clear(struct yk_backend_lane *lane, void *memory, size_t bytes);
+void yk_cuda_graph_flush_and_call_host(struct yk_backend_lane *lane, void (*function)(void *user),
+                                       void *user);
 
-#define YK_CUDA_GRAPH_DECLARE(CAPITALS, name, function)                                            \
+#define YK_CUDA_GRAPH_DECLARE_OP_FUNCTION(CAPITALS, name, function)                                \
     void yk_cuda_graph_collect_##name(struct yk_backend_lane *lane,                                \
                                       const struct yk_##name##_op *op);
-YK_OPS_FOR_EACH(YK_CUDA_GRAPH_DECLARE)
-#undef YK_CUDA_GRAPH_DECLARE
+YK_OPS_FOR_EACH(YK_CUDA_GRAPH_DECLARE_OP_FUNCTION)
+#undef YK_CUDA_GRAPH_DECLARE_OP_FUNCTION
 
 #endif

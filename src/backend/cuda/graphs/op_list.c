@@ -84,9 +84,9 @@ YK_OPS_FOR_EACH(KEEPS_ALIGNED)
 static void run_bytes(struct yk_backend_lane *lane, const struct yk_cuda_copy_or_clear_op *bytes)
 {
     if (bytes->from) {
-        yk_cuda_lane_copy(lane, bytes->to, bytes->from, bytes->count);
+        yk_cuda_lane_enqueue_copy(lane, bytes->to, bytes->from, bytes->count);
     } else {
-        yk_cuda_lane_clear(lane, bytes->to, bytes->count);
+        yk_cuda_lane_enqueue_clear(lane, bytes->to, bytes->count);
     }
 }
 
@@ -105,7 +105,7 @@ static void run_op(struct yk_backend_lane *lane, enum yk_cuda_op_kind kind, cons
     }
 }
 
-void yk_cuda_op_list_run(const struct yk_cuda_op_list *list, struct yk_backend_lane *lane)
+void yk_cuda_op_list_enqueue(const struct yk_cuda_op_list *list, struct yk_backend_lane *lane)
 {
     for (size_t at = 0; at < list->length;) {
         struct heading heading;

@@ -58,12 +58,12 @@ template <typename T> __device__ __forceinline__ float yk_gelu_derivative(float 
 }
 
 /* The exact form: Φ(x) = (1 + erf(x / √2)) / 2. */
-YK_DEVICE float yk_normal_cdf(float x)
+YK_DEVICE_INLINE float yk_normal_cdf(float x)
 {
     return 0.5F + 0.5F * erff(x * YK_ROOT_HALF);
 }
 
-YK_DEVICE float yk_gelu_erf(float x)
+YK_DEVICE_INLINE float yk_gelu_erf(float x)
 {
     return x * yk_normal_cdf(x);
 }
@@ -76,7 +76,8 @@ template <typename T> __device__ __forceinline__ float yk_gelu_erf_derivative(fl
 }
 
 /* x[i] = f(x[i], aux[i]). */
-template <int N, typename F> YK_DEVICE void yk_apply_each(float (&x)[N], const float (&aux)[N], F f)
+template <int N, typename F>
+YK_DEVICE_INLINE void yk_apply_each(float (&x)[N], const float (&aux)[N], F f)
 {
 #pragma unroll
     for (int i = 0; i < N; i++) {
@@ -87,7 +88,8 @@ template <int N, typename F> YK_DEVICE void yk_apply_each(float (&x)[N], const f
 /* Applies the epilogue of a matmul to x. Backward epilogues read aux. All threads of a block have
  * the same epilogue. */
 template <typename T, int N>
-YK_DEVICE void yk_apply_epilogue(enum yk_epilogue epilogue, const float (&aux)[N], float (&x)[N])
+YK_DEVICE_INLINE void yk_apply_epilogue(enum yk_matmul_epilogue epilogue, const float (&aux)[N],
+                                        float (&x)[N])
 {
     switch (epilogue) {
     case YK_EPILOGUE_GELU:

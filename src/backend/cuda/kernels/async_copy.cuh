@@ -8,7 +8,7 @@
 
 #include "backend/cuda/kernels/elements.cuh"
 
-YK_DEVICE void yk_async_copy_16_bytes(uint4 *to, const uint4 *from)
+YK_DEVICE_INLINE void yk_async_copy_16_bytes(uint4 *to, const uint4 *from)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
@@ -21,7 +21,7 @@ YK_DEVICE void yk_async_copy_16_bytes(uint4 *to, const uint4 *from)
 }
 
 /* Makes a group of all copies since the last commit. */
-YK_DEVICE void yk_async_copy_commit_group(void)
+YK_DEVICE_INLINE void yk_async_copy_commit_group(void)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     asm volatile("cp.async.commit_group;" ::: "memory");
@@ -29,32 +29,32 @@ YK_DEVICE void yk_async_copy_commit_group(void)
 }
 
 /* Waits for all groups except the last LATER ones. */
-template <int LATER> YK_DEVICE void yk_async_copy_wait(void)
+template <int LATER> YK_DEVICE_INLINE void yk_async_copy_wait_group(void)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     asm volatile("cp.async.wait_group %0;" ::"n"(LATER) : "memory");
 #endif
 }
 
-/* Like yk_async_copy_wait(), but with a count that is known only at run time. If `later` is greater
- * than 4, waits for all groups except the last 4. */
-YK_DEVICE void yk_async_copy_wait_all_but(int later)
+/* Like yk_async_copy_wait_group(), but with a count that is known only at run time. If `later` is
+ * greater than 4, waits for all groups except the last 4. */
+YK_DEVICE_INLINE void yk_async_copy_wait_all_but(int later)
 {
     switch (later) {
     case 3:
-        yk_async_copy_wait<3>();
+        yk_async_copy_wait_group<3>();
         break;
     case 2:
-        yk_async_copy_wait<2>();
+        yk_async_copy_wait_group<2>();
         break;
     case 1:
-        yk_async_copy_wait<1>();
+        yk_async_copy_wait_group<1>();
         break;
     default:
         if (later > 3) {
-            yk_async_copy_wait<4>();
+            yk_async_copy_wait_group<4>();
         } else {
-            yk_async_copy_wait<0>();
+            yk_async_copy_wait_group<0>();
         }
         break;
     }

@@ -2,9 +2,9 @@
 
 #include <float.h>
 
+#include "backend/cuda/kernels/aligned_groups.cuh"
 #include "backend/cuda/kernels/async_copy.cuh"
 #include "backend/cuda/kernels/elements.cuh"
-#include "backend/cuda/kernels/vector_span.cuh"
 
 /*
  * With m the largest logit x of a row, Z = Σ exp(x − m), label t and smoothing s over C classes:
@@ -40,14 +40,14 @@ struct cut {
 };
 
 /* exp(x) for x up to 0, with 0 for what is below 2^-126. */
-YK_DEVICE float power(float x)
+YK_DEVICE_INLINE float power(float x)
 {
     float y;
     asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x * 1.44269504F));
     return y;
 }
 
-template <typename T> YK_DEVICE struct cut cut_row(const T *row, int classes)
+template <typename T> YK_DEVICE_INLINE struct cut cut_row(const T *row, int classes)
 {
     constexpr int width = yk_vector_16_bytes<T>::count;
     const unsigned beyond = static_cast<unsigned>(reinterpret_cast<uintptr_t>(row) % 16);
@@ -56,11 +56,12 @@ template <typename T> YK_DEVICE struct cut cut_row(const T *row, int classes)
     return {head, wides, classes - wides * width};
 }
 
-template <typename T> YK_DEVICE void add_wide(const uint4 &words, bool smooth, struct row_sum &sum)
+template <typename T>
+YK_DEVICE_INLINE void add_wide(const uint4 &words, bool smooth, struct row_sum &sum)
 {
     constexpr int width = yk_vector_16_bytes<T>::count;
     float x[width];
-    yk_unpack_16_bytes<T>(words, x);
+    yk_unpack_16_bytes_to_floats<T>(words, x);
     float largest = sum.largest;
 #pragma unroll
     for (int i = 0; i < width; i++) {
@@ -132,8 +133,8 @@ template <typename T> struct logit_row {
 
 /* Row `number`, which is only looked at if its target is not negative. */
 template <typename T>
-YK_DEVICE struct logit_row<T> row_at(const struct yk_cross_entropy_op &op, int64_t number,
-                                     int target) {
+YK_DEVICE_INLINE struct logit_row<T> row_at(const struct yk_cross_entropy_op &op, int64_t number,
+                                            int target) {
     struct logit_row<T> line;
     line.row = static_cast<T *>(op.logits) + number * op.stride;
     line.cut = cut_row(line.row, static_cast<int>(op.classes));
@@ -151,8 +152,8 @@ YK_DEVICE struct logit_row<T> row_at(const struct yk_cross_entropy_op &op, int64
 
 /* The first time through; `groups` are under way or there, one each time UNITS · threads places. */
 template <typename T>
-YK_DEVICE struct row_sum sum_row(const struct logit_row<T> &line, int kept, bool smooth,
-                                 const uint4 *shelf, int groups)
+YK_DEVICE_INLINE struct row_sum sum_row(const struct logit_row<T> &line, int kept, bool smooth,
+                                        const uint4 *shelf, int groups)
 {
     const int threads = static_cast<int>(blockDim.x);
     const int wides = line.cut.wides;
@@ -191,11 +192,11 @@ struct gradient {
 };
 
 template <typename T>
-YK_DEVICE uint4 gradient_of(const uint4 &words, int target, const struct gradient &gradient)
+YK_DEVICE_INLINE uint4 gradient_of(const uint4 &words, int target, const struct gradient &gradient)
 {
     constexpr int width = yk_vector_16_bytes<T>::count;
     float x[width];
-    yk_unpack_16_bytes<T>(words, x);
+    yk_unpack_16_bytes_to_floats<T>(words, x);
 #pragma unroll
     for (int i = 0; i < width; i++) {
         x[i] = power(x[i] - gradient.largest) * gradient.scale - gradient.even;
@@ -206,14 +207,14 @@ YK_DEVICE uint4 gradient_of(const uint4 &words, int target, const struct gradien
             x[i] -= i == target ? gradient.label : 0.0F;
         }
     }
-    return yk_pack_16_bytes<T>(x);
+    return yk_pack_floats_to_16_bytes<T>(x);
 }
 
 /* The second time: writes the gradient, or zeros in a row without a target, and asks for the next
  * row. Returns the groups of that. */
 template <typename T>
-YK_DEVICE int turn_over(const struct logit_row<T> &line, const struct logit_row<T> &next, int kept,
-                        const struct gradient &gradient, uint4 *shelf)
+YK_DEVICE_INLINE int turn_over(const struct logit_row<T> &line, const struct logit_row<T> &next,
+                               int kept, const struct gradient &gradient, uint4 *shelf)
 {
     const int threads = static_cast<int>(blockDim.x);
     const int wides = line.cut.wides;
@@ -360,8 +361,8 @@ static cudaError_t launch_rows(cudaStream_t stream, const struct yk_cross_entrop
         static_cast<int64_t>(properties->shared_bytes) - RESERVED_BYTES);
     const size_t bytes = static_cast<size_t>(shape.kept) * 16;
     int together = 0; /* blocks of a processor */
-    YK_CUDA_IF_SUCCESS(error, cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-                                  &together, cross_entropy_rows<T>, shape.threads, bytes));
+    YK_CUDA_CALL_UNLESS_FAILED(error, cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                                          &together, cross_entropy_rows<T>, shape.threads, bytes));
     if (error == cudaSuccess) {
         const int64_t most =
             static_cast<int64_t>(properties->processors) * (together > 0 ? together : 1);
@@ -380,10 +381,10 @@ void yk_cuda_cross_entropy(struct yk_backend_lane *lane, const struct yk_cross_e
     cudaStream_t stream = yk_cuda_lane_stream(lane);
     cudaError_t error = cudaSuccess;
     yk_dispatch_type(op->type, [&](auto number) {
-        error = launch_rows<decltype(number)>(stream, op, yk_cuda_lane_properties(lane));
+        error = launch_rows<decltype(number)>(stream, op, yk_cuda_lane_device_properties(lane));
     });
-    if (yk_cuda_lane_check(lane, error, "cross_entropy")) {
+    if (yk_cuda_lane_check_cuda_error(lane, error, "cross_entropy")) {
         add_losses<<<1, MAX_THREADS, 0, stream>>>(op->rows, op->row_losses, op->loss);
-        yk_cuda_lane_check(lane, cudaGetLastError(), "cross_entropy");
+        yk_cuda_lane_check_cuda_error(lane, cudaGetLastError(), "cross_entropy");
     }
 }

@@ -1,7 +1,7 @@
 #include "backend/cuda/kernels.h"
 
 #include "backend/cuda/kernels/philox.cuh"
-#include "backend/cuda/kernels/rows.cuh"
+#include "backend/cuda/kernels/rows_grid.cuh"
 
 #include <math.h>
 
@@ -28,15 +28,15 @@ template <typename T, bool WIDE> struct group {
 };
 
 template <typename T, bool WIDE>
-YK_DEVICE void load_group(const T *from, int64_t there, group<T, WIDE> &out)
+YK_DEVICE_INLINE void load_group(const T *from, int64_t there, group<T, WIDE> &out)
 {
     if constexpr (WIDE) {
-        out.parts[0] = yk_load_packed<group<T, WIDE>::count>(from);
+        out.parts[0] = yk_load_packed_vector<group<T, WIDE>::count>(from);
     } else {
 #pragma unroll
         for (int i = 0; i < group<T, WIDE>::count; i++) {
             if (i < there) {
-                out.parts[i] = yk_load_packed<1>(from + i);
+                out.parts[i] = yk_load_packed_vector<1>(from + i);
             }
         }
     }
@@ -44,17 +44,17 @@ YK_DEVICE void load_group(const T *from, int64_t there, group<T, WIDE> &out)
 
 /* The dropout factors of a group: 0 or the scale. */
 template <int N>
-YK_DEVICE void find_factors(const struct drop &op, int64_t sample, int64_t place,
-                            float (&factors)[N])
+YK_DEVICE_INLINE void find_factors(const struct drop &op, int64_t sample, int64_t place,
+                                   float (&factors)[N])
 {
 #pragma unroll
     for (int i = 0; i < N; i += 4) {
         uint4 words = make_uint4(~0U, ~0U, ~0U, ~0U);
         if (op.limit > 0) {
             const struct yk_dropout_options &dropout = op.op.dropout;
-            words =
-                yk_philox_dropout_words(dropout.seed, dropout.site, dropout.first_sample + sample,
-                                        static_cast<uint64_t>(place) / 4 + i / 4);
+            words = yk_philox_dropout_random_words(dropout.seed, dropout.site,
+                                                   dropout.first_sample + sample,
+                                                   static_cast<uint64_t>(place) / 4 + i / 4);
         }
         factors[i] = words.x < op.limit ? 0.0F : op.scale;
         factors[i + 1] = words.y < op.limit ? 0.0F : op.scale;
@@ -65,19 +65,19 @@ YK_DEVICE void find_factors(const struct drop &op, int64_t sample, int64_t place
 
 /* to = from · factors + add, for the elements that exist. */
 template <typename T, bool WIDE, int N>
-YK_DEVICE void store_group(const group<T, WIDE> &from, const group<T, WIDE> &add, bool adds,
-                           const float (&factors)[N], int64_t there, T *to)
+YK_DEVICE_INLINE void store_group(const group<T, WIDE> &from, const group<T, WIDE> &add, bool adds,
+                                  const float (&factors)[N], int64_t there, T *to)
 {
     if constexpr (WIDE) {
         float x[N];
         float y[N];
-        yk_unpack(from.parts[0], x);
-        yk_unpack(add.parts[0], y);
+        yk_unpack_floats(from.parts[0], x);
+        yk_unpack_floats(add.parts[0], y);
 #pragma unroll
         for (int i = 0; i < N; i++) {
             x[i] = adds ? x[i] * factors[i] + y[i] : x[i] * factors[i];
         }
-        yk_store_packed<N>(to, yk_pack_floats<T>(x));
+        yk_store_packed_vector<N>(to, yk_pack_floats<T>(x));
     } else {
 #pragma unroll
         for (int i = 0; i < N; i++) {
@@ -92,14 +92,16 @@ YK_DEVICE void store_group(const group<T, WIDE> &from, const group<T, WIDE> &add
 /* A row of the grid is a sample. Only one thread accesses an element, and it reads before it
  * writes, so `to` may be `from` or `add`. */
 template <typename T, bool WIDE>
-static __global__ void __launch_bounds__(YK_ROWS_THREADS) drop_samples(struct drop op)
+static __global__ void __launch_bounds__(YK_ROWS_GRID_MAX_BLOCK_THREADS)
+    drop_samples(struct drop op)
 {
     constexpr int n = group<T, WIDE>::count;
     const T *from = static_cast<const T *>(op.op.from);
     const T *add = static_cast<const T *>(op.op.add);
     T *to = static_cast<T *>(op.op.to);
     const int64_t next = static_cast<int64_t>(gridDim.x) * blockDim.x * n;
-    for (int64_t sample = yk_rows_first_row(); sample < op.samples; sample += yk_rows_grid_step()) {
+    for (int64_t sample = yk_rows_grid_first_row(); sample < op.samples;
+         sample += yk_rows_grid_row_step()) {
         const int64_t base = sample * op.sample_size;
         const int64_t rest = op.count - base;
         const int64_t size = rest < op.sample_size ? rest : op.sample_size;
@@ -107,7 +109,7 @@ static __global__ void __launch_bounds__(YK_ROWS_THREADS) drop_samples(struct dr
         group<T, WIDE> y[AT_ONCE] = {};
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++) {
-            const int64_t place = yk_rows_first_pack() * n + i * next;
+            const int64_t place = yk_rows_grid_first_pack() * n + i * next;
             if (place < size) {
                 load_group(from + base + place, size - place, x[i]);
                 if (add) {
@@ -117,7 +119,7 @@ static __global__ void __launch_bounds__(YK_ROWS_THREADS) drop_samples(struct dr
         }
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++) {
-            const int64_t place = yk_rows_first_pack() * n + i * next;
+            const int64_t place = yk_rows_grid_first_pack() * n + i * next;
             if (place < size) {
                 float factors[n];
                 find_factors(op, sample, place, factors);
@@ -131,9 +133,9 @@ template <typename T> static void drop_of_type(struct yk_backend_lane *lane, con
 {
     constexpr int n = yk_vector_16_bytes<T>::count;
     const bool wide = op->count % n == 0 &&
-                      yk_is_16_byte_aligned<T>(op->op.from, op->sample_size) &&
-                      yk_is_16_byte_aligned<T>(op->op.to, op->sample_size) &&
-                      yk_is_16_byte_aligned<T>(op->op.add, op->sample_size);
+                      yk_are_rows_16_byte_aligned<T>(op->op.from, op->sample_size) &&
+                      yk_are_rows_16_byte_aligned<T>(op->op.to, op->sample_size) &&
+                      yk_are_rows_16_byte_aligned<T>(op->op.add, op->sample_size);
     const int64_t size = op->sample_size < op->count ? op->sample_size : op->count;
     const int64_t groups = yk_number_ceil_div(size, wide ? n : 4);
     const struct yk_rows_grid grid =
@@ -157,5 +159,5 @@ void yk_cuda_dropout(struct yk_backend_lane *lane, const struct yk_dropout_op *o
     drop.limit = limit < 4294967296.0 ? static_cast<uint32_t>(limit) : UINT32_MAX;
     drop.scale = op->dropout.rate < 1.0F ? 1.0F / (1.0F - op->dropout.rate) : 0.0F;
     yk_dispatch_type(op->type, [&](auto number) { drop_of_type<decltype(number)>(lane, &drop); });
-    yk_cuda_lane_check(lane, cudaGetLastError(), "dropout");
+    yk_cuda_lane_check_cuda_error(lane, cudaGetLastError(), "dropout");
 }

@@ -2,10 +2,10 @@
  * Elements: how kernels load, store and convert elements of fp32, fp16 and bf16. Kernels compute in
  * fp32. To use the full memory bandwidth, a thread loads and stores up to 16 bytes at a time:
  *   yk_vector<T, N>         N elements of type T
- *   yk_vector_16_bytes<T>   16 bytes of elements, for rows that yk_is_16_byte_aligned() accepts
- *   yk_packed_vector<T, N>  N elements as 32-bit words, which are converted only where they are
- *                           used, so that the compiler can keep several loads in flight
- * This header also has sums over a warp and a block, and dispatch by type.
+ *   yk_vector_16_bytes<T>   16 bytes of elements, for rows that yk_are_rows_16_byte_aligned()
+ * accepts yk_packed_vector<T, N>  N elements as 32-bit words, which are converted only where they
+ * are used, so that the compiler can keep several loads in flight This header also has sums over a
+ * warp and a block, and dispatch by type.
  */
 #ifndef YK_BACKEND_CUDA_KERNELS_ELEMENTS_CUH
 #define YK_BACKEND_CUDA_KERNELS_ELEMENTS_CUH
@@ -18,20 +18,20 @@
 #include "backend/cuda/kernels.h"
 #include "base/number.h"
 
-#define YK_DEVICE static __device__ __forceinline__
+#define YK_DEVICE_INLINE static __device__ __forceinline__
 
 /* Convert a stored element to fp32, and fp32 to a stored element. */
-YK_DEVICE float yk_to_float(float x)
+YK_DEVICE_INLINE float yk_to_float(float x)
 {
     return x;
 }
 
-YK_DEVICE float yk_to_float(__half x)
+YK_DEVICE_INLINE float yk_to_float(__half x)
 {
     return __half2float(x);
 }
 
-YK_DEVICE float yk_to_float(__nv_bfloat16 x)
+YK_DEVICE_INLINE float yk_to_float(__nv_bfloat16 x)
 {
     return __bfloat162float(x);
 }
@@ -73,7 +73,8 @@ __device__ __forceinline__ void yk_store_16_bytes(T *to, const yk_vector_16_byte
 }
 
 /* Returns whether the address of every row of a matrix is a multiple of 16 bytes. */
-template <typename T> static inline bool yk_is_16_byte_aligned(const void *base, int64_t stride)
+template <typename T>
+static inline bool yk_are_rows_16_byte_aligned(const void *base, int64_t stride)
 {
     return reinterpret_cast<uintptr_t>(base) % 16 == 0 &&
            stride * static_cast<int64_t>(sizeof(T)) % 16 == 0;
@@ -84,11 +85,11 @@ template <typename T> struct yk_word_converter;
 
 template <> struct yk_word_converter<float> {
     static constexpr int count = 1;
-    YK_DEVICE void unpack(uint32_t word, float *x)
+    YK_DEVICE_INLINE void unpack(uint32_t word, float *x)
     {
         x[0] = __uint_as_float(word);
     }
-    YK_DEVICE uint32_t pack(const float *x)
+    YK_DEVICE_INLINE uint32_t pack(const float *x)
     {
         return __float_as_uint(x[0]);
     }
@@ -96,13 +97,13 @@ template <> struct yk_word_converter<float> {
 
 template <> struct yk_word_converter<__half> {
     static constexpr int count = 2;
-    YK_DEVICE void unpack(uint32_t word, float *x)
+    YK_DEVICE_INLINE void unpack(uint32_t word, float *x)
     {
         const float2 pair = __half22float2(*reinterpret_cast<const __half2 *>(&word));
         x[0] = pair.x;
         x[1] = pair.y;
     }
-    YK_DEVICE uint32_t pack(const float *x)
+    YK_DEVICE_INLINE uint32_t pack(const float *x)
     {
         const __half2 pair = __floats2half2_rn(x[0], x[1]);
         return *reinterpret_cast<const uint32_t *>(&pair);
@@ -111,12 +112,12 @@ template <> struct yk_word_converter<__half> {
 
 template <> struct yk_word_converter<__nv_bfloat16> {
     static constexpr int count = 2;
-    YK_DEVICE void unpack(uint32_t word, float *x)
+    YK_DEVICE_INLINE void unpack(uint32_t word, float *x)
     {
         x[0] = __uint_as_float(word << 16);
         x[1] = __uint_as_float(word & 0xffff0000U);
     }
-    YK_DEVICE uint32_t pack(const float *x)
+    YK_DEVICE_INLINE uint32_t pack(const float *x)
     {
         const __nv_bfloat162 pair = __floats2bfloat162_rn(x[0], x[1]);
         return *reinterpret_cast<const uint32_t *>(&pair);
@@ -125,7 +126,7 @@ template <> struct yk_word_converter<__nv_bfloat16> {
 
 /* Convert between 16 bytes and the 16 / sizeof(T) elements in these bytes. */
 template <typename T>
-__device__ __forceinline__ void yk_unpack_16_bytes(const uint4 &words, float *x)
+__device__ __forceinline__ void yk_unpack_16_bytes_to_floats(const uint4 &words, float *x)
 {
     yk_word_converter<T>::unpack(words.x, x);
     yk_word_converter<T>::unpack(words.y, x + yk_word_converter<T>::count);
@@ -133,7 +134,7 @@ __device__ __forceinline__ void yk_unpack_16_bytes(const uint4 &words, float *x)
     yk_word_converter<T>::unpack(words.w, x + 3 * yk_word_converter<T>::count);
 }
 
-template <typename T> __device__ __forceinline__ uint4 yk_pack_16_bytes(const float *x)
+template <typename T> __device__ __forceinline__ uint4 yk_pack_floats_to_16_bytes(const float *x)
 {
     return make_uint4(yk_word_converter<T>::pack(x),
                       yk_word_converter<T>::pack(x + yk_word_converter<T>::count),
@@ -149,19 +150,19 @@ struct alignas(N * sizeof(T) < 16 ? N * sizeof(T) : 16) yk_packed_vector {
 };
 
 template <int N, typename T>
-__device__ __forceinline__ yk_packed_vector<T, N> yk_load_packed(const T *from)
+__device__ __forceinline__ yk_packed_vector<T, N> yk_load_packed_vector(const T *from)
 {
     return *reinterpret_cast<const yk_packed_vector<T, N> *>(from);
 }
 
 template <int N, typename T>
-__device__ __forceinline__ void yk_store_packed(T *to, const yk_packed_vector<T, N> &p)
+__device__ __forceinline__ void yk_store_packed_vector(T *to, const yk_packed_vector<T, N> &p)
 {
     *reinterpret_cast<yk_packed_vector<T, N> *>(to) = p;
 }
 
 template <typename T, int N>
-__device__ __forceinline__ void yk_unpack(const yk_packed_vector<T, N> &pack, float (&x)[N])
+__device__ __forceinline__ void yk_unpack_floats(const yk_packed_vector<T, N> &pack, float (&x)[N])
 {
     if constexpr (N == 1) {
         x[0] = yk_to_float(pack.words[0]);
@@ -190,7 +191,7 @@ __device__ __forceinline__ yk_packed_vector<T, N> yk_pack_floats(const float (&x
 
 /* Return the sum or the maximum over a warp, computed in a fixed order. All threads of the warp get
  * the result. */
-template <typename T> YK_DEVICE T yk_warp_sum(T x)
+template <typename T> YK_DEVICE_INLINE T yk_warp_sum(T x)
 {
     for (int step = 16; step > 0; step /= 2) {
         x += __shfl_xor_sync(0xffffffffU, x, step);
@@ -198,7 +199,7 @@ template <typename T> YK_DEVICE T yk_warp_sum(T x)
     return x;
 }
 
-YK_DEVICE float yk_warp_max(float x)
+YK_DEVICE_INLINE float yk_warp_max(float x)
 {
     for (int step = 16; step > 0; step /= 2) {
         x = fmaxf(x, __shfl_xor_sync(0xffffffffU, x, step));
@@ -209,7 +210,7 @@ YK_DEVICE float yk_warp_max(float x)
 /* Returns the sum over a block of up to 1024 threads, computed in a fixed order. All threads of the
  * block must call this function, and only once in a kernel. Only the first warp gets the sum; other
  * warps get 0. */
-YK_DEVICE double yk_block_sum(double x)
+YK_DEVICE_INLINE double yk_block_sum(double x)
 {
     __shared__ double parts[32];
     const unsigned lane = threadIdx.x % 32;
@@ -248,9 +249,9 @@ static inline cudaError_t yk_allow_dynamic_shared_memory(const void *kernel, int
 {
     cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                              static_cast<int>(bytes));
-    YK_CUDA_IF_SUCCESS(error,
-                       cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
-                                            cudaSharedmemCarveoutMaxShared));
+    YK_CUDA_CALL_UNLESS_FAILED(
+        error, cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                    cudaSharedmemCarveoutMaxShared));
     return error;
 }
 

@@ -1,14 +1,14 @@
 #include "backend/cuda/kernels.h"
 
+#include "backend/cuda/kernels/aligned_groups.cuh"
 #include "backend/cuda/kernels/elements.cuh"
-#include "backend/cuda/kernels/vector_span.cuh"
 
 enum {
     THREADS = 256,
     UNITS = 4, /* groups of four elements per thread */
 };
 
-YK_DEVICE float4 sum_of(const float4 &a, const float4 &b)
+YK_DEVICE_INLINE float4 sum_of(const float4 &a, const float4 &b)
 {
     return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
 }
@@ -16,28 +16,28 @@ YK_DEVICE float4 sum_of(const float4 &a, const float4 &b)
 /* to = from, or to += from with ADDS. */
 template <bool ADDS, typename From, typename To>
 static __global__ void __launch_bounds__(THREADS)
-    cast_span(const From *from, To *to, yk_vector_span span)
+    cast_span(const From *from, To *to, yk_aligned_groups span)
 {
     const int64_t first = static_cast<int64_t>(blockIdx.x) * THREADS * UNITS + threadIdx.x;
     yk_packed_four<From> x[UNITS];
     yk_packed_four<To> y[UNITS];
-    yk_load_fours(from, span, first, THREADS, x);
+    yk_aligned_groups_load(from, span, first, THREADS, x);
     if (ADDS) {
-        yk_load_fours(static_cast<const To *>(to), span, first, THREADS, y);
+        yk_aligned_groups_load(static_cast<const To *>(to), span, first, THREADS, y);
     }
 #pragma unroll
     for (int unit = 0; unit < UNITS; unit++) {
         const int64_t at = first + unit * THREADS;
         if (at < span.fours) {
-            const float4 four = yk_unpack_four(x[unit]);
-            yk_store_four(to + span.head + 4 * at,
-                          ADDS ? sum_of(yk_unpack_four(y[unit]), four) : four);
+            const float4 four = yk_unpack_to_float4(x[unit]);
+            yk_store_float4(to + span.head + 4 * at,
+                            ADDS ? sum_of(yk_unpack_to_float4(y[unit]), four) : four);
         }
     }
     const int64_t step = static_cast<int64_t>(gridDim.x) * THREADS;
     for (int64_t edge = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; edge < span.edges;
          edge += step) {
-        const int64_t at = yk_vector_span_edge_index(span, edge);
+        const int64_t at = yk_aligned_groups_edge_index(span, edge);
         const float one = yk_to_float(from[at]);
         to[at] = yk_from_float<To>(ADDS ? yk_to_float(to[at]) + one : one);
     }
@@ -49,10 +49,10 @@ void yk_cuda_elementwise_cast(struct yk_backend_lane *lane, const struct yk_cast
         return;
     }
     cudaStream_t stream = yk_cuda_lane_stream(lane);
-    const yk_vector_span span =
-        yk_vector_span_make(op->count, {{op->from, yk_precision_bytes(op->from_type)},
-                                        {op->to, yk_precision_bytes(op->to_type)}});
-    const unsigned blocks = yk_vector_span_block_count(span, THREADS, UNITS);
+    const yk_aligned_groups span =
+        yk_aligned_groups_make(op->count, {{op->from, yk_precision_bytes(op->from_type)},
+                                           {op->to, yk_precision_bytes(op->to_type)}});
+    const unsigned blocks = yk_aligned_groups_block_count(span, THREADS, UNITS);
     yk_dispatch_type(op->from_type, [&](auto from) {
         yk_dispatch_type(op->to_type, [&](auto to) {
             using From = decltype(from);
@@ -61,7 +61,7 @@ void yk_cuda_elementwise_cast(struct yk_backend_lane *lane, const struct yk_cast
                                                              static_cast<To *>(op->to), span);
         });
     });
-    yk_cuda_lane_check(lane, cudaGetLastError(), "cast");
+    yk_cuda_lane_check_cuda_error(lane, cudaGetLastError(), "cast");
 }
 
 void yk_cuda_elementwise_add(struct yk_backend_lane *lane, const struct yk_add_op *op)
@@ -71,15 +71,15 @@ void yk_cuda_elementwise_add(struct yk_backend_lane *lane, const struct yk_add_o
     }
     cudaStream_t stream = yk_cuda_lane_stream(lane);
     const int64_t bytes = yk_precision_bytes(op->type);
-    const yk_vector_span span =
-        yk_vector_span_make(op->count, {{op->from, bytes}, {op->to, bytes}});
-    const unsigned blocks = yk_vector_span_block_count(span, THREADS, UNITS);
+    const yk_aligned_groups span =
+        yk_aligned_groups_make(op->count, {{op->from, bytes}, {op->to, bytes}});
+    const unsigned blocks = yk_aligned_groups_block_count(span, THREADS, UNITS);
     yk_dispatch_type(op->type, [&](auto number) {
         using T = decltype(number);
         cast_span<true><<<blocks, THREADS, 0, stream>>>(static_cast<const T *>(op->from),
                                                         static_cast<T *>(op->to), span);
     });
-    yk_cuda_lane_check(lane, cudaGetLastError(), "add");
+    yk_cuda_lane_check_cuda_error(lane, cudaGetLastError(), "add");
 }
 
 template <typename From, typename To>
@@ -116,5 +116,5 @@ void yk_cuda_elementwise_cast_matrix(struct yk_backend_lane *lane, int64_t rows,
                 to_stride, adds);
         });
     });
-    yk_cuda_lane_check(lane, cudaGetLastError(), "cast");
+    yk_cuda_lane_check_cuda_error(lane, cudaGetLastError(), "cast");
 }

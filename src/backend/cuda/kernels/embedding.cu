@@ -44,7 +44,7 @@ struct sort_row {
     bool leads;    /* this lane is the lowest of them */
 };
 
-YK_DEVICE struct sort_row read_sort_row(const struct sort_pass &pass, int at, int end)
+YK_DEVICE_INLINE struct sort_row read_sort_row(const struct sort_pass &pass, int at, int end)
 {
     struct sort_row one = {at < end, 0, 0, 0, 0, false};
     if (one.real) {
@@ -64,7 +64,7 @@ YK_DEVICE struct sort_row read_sort_row(const struct sort_pass &pass, int at, in
 }
 
 /* Counts the digits of each warp's section of the block's tile. */
-YK_DEVICE void count_sections(const struct sort_pass &pass, int (*counts)[SORT_DIGITS])
+YK_DEVICE_INLINE void count_sections(const struct sort_pass &pass, int (*counts)[SORT_DIGITS])
 {
     const int lane = threadIdx.x % 32;
     const int warp = threadIdx.x / 32;
@@ -97,7 +97,7 @@ static __global__ void __launch_bounds__(SORT_THREADS) count_digits(struct sort_
 }
 
 /* Exclusive prefix sum over the threads of the block. */
-YK_DEVICE int sum_before(int own, int *warp_sums)
+YK_DEVICE_INLINE int sum_before(int own, int *warp_sums)
 {
     const int lane = threadIdx.x % 32;
     const int warp = threadIdx.x / 32;
@@ -241,16 +241,17 @@ void yk_cuda_embedding(struct yk_backend_lane *lane, const struct yk_embedding_o
     const cudaStream_t stream = yk_cuda_lane_stream(lane);
     const unsigned grid = yk_block_count(op->rows, EMBEDDING_THREADS / 32);
     /* 8 elements are 16 bytes of a 16-bit type, or 32 bytes of fp32. */
-    const bool wide =
-        op->width % EMBEDDING_NUMBERS == 0 && yk_is_16_byte_aligned<float>(op->table, 0) &&
-        yk_is_16_byte_aligned<float>(op->positions, 0) &&
-        yk_is_16_byte_aligned<float>(op->shift, 0) && yk_is_16_byte_aligned<float>(op->out, 0);
+    const bool wide = op->width % EMBEDDING_NUMBERS == 0 &&
+                      yk_are_rows_16_byte_aligned<float>(op->table, 0) &&
+                      yk_are_rows_16_byte_aligned<float>(op->positions, 0) &&
+                      yk_are_rows_16_byte_aligned<float>(op->shift, 0) &&
+                      yk_are_rows_16_byte_aligned<float>(op->out, 0);
     yk_dispatch_type(op->table_type, [&](auto number) {
         using T = decltype(number);
         const auto kernel = wide ? embedding_rows<T, EMBEDDING_NUMBERS> : embedding_rows<T, 1>;
         kernel<<<grid, EMBEDDING_THREADS, 0, stream>>>(*op);
     });
-    yk_cuda_lane_check(lane, cudaGetLastError(), "embedding");
+    yk_cuda_lane_check_cuda_error(lane, cudaGetLastError(), "embedding");
 }
 
 /* ---- backward: the table ---- */
@@ -277,9 +278,9 @@ struct segments {
 
 /* Stores the sum of rows `first` to `last` of the order, when a run or the segment ends. */
 template <int N>
-YK_DEVICE void finish_run(const struct yk_embedding_backward_op &op,
-                          const struct segments &segments, int first, int last, int64_t column,
-                          const float (&sum)[N])
+YK_DEVICE_INLINE void finish_run(const struct yk_embedding_backward_op &op,
+                                 const struct segments &segments, int first, int last,
+                                 int64_t column, const float (&sum)[N])
 {
     const int segment = blockIdx.x;
     const int32_t token = segments.sorted[last];
@@ -387,9 +388,10 @@ static __global__ void __launch_bounds__(JOIN_THREADS)
         sum = make_float4(sum.x + one.x, sum.y + one.y, sum.z + one.z, sum.w + one.w);
     }
     float total[4];
-    yk_unpack_group_of_four(sum, total);
+    yk_unpack_quarter(sum, total);
     for (int i = 0; i < 4 && column + i < op.width; i++) {
-        yk_typed_add(op.table_type, op.d_table, token * op.width + column + i, op.scale * total[i]);
+        yk_typed_add_to_element(op.table_type, op.d_table, token * op.width + column + i,
+                                op.scale * total[i]);
     }
 }
 
@@ -412,7 +414,7 @@ static bool carve(struct yk_backend_lane *lane, const struct yk_embedding_backwa
     segments->rows = static_cast<int32_t>(op->rows);
     segments->segment_rows = static_cast<int32_t>(segment_rows);
     segments->count = static_cast<int32_t>(yk_number_ceil_div(op->rows, segment_rows));
-    char *scratch = static_cast<char *>(yk_cuda_lane_scratch(
+    char *scratch = static_cast<char *>(yk_cuda_lane_get_scratch(
         lane, 3 * list_bytes + count_bytes + static_cast<size_t>(segments->count) * end_bytes));
     if (!scratch) {
         return false;
@@ -449,8 +451,8 @@ static void add_to_table(struct yk_backend_lane *lane, const struct yk_embedding
     yk_dispatch_type(op->out_type, [&](auto number) {
         using T = decltype(number);
         constexpr int N = yk_vector_16_bytes<T>::count;
-        if (op->width % N == 0 && yk_is_16_byte_aligned<T>(op->d_out, op->width) &&
-            yk_is_16_byte_aligned<float>(op->d_table, 0)) {
+        if (op->width % N == 0 && yk_are_rows_16_byte_aligned<T>(op->d_out, op->width) &&
+            yk_are_rows_16_byte_aligned<float>(op->d_table, 0)) {
             sum_all<T, N>(stream, op, &segments);
         } else {
             sum_all<T, 1>(stream, op, &segments);
@@ -502,5 +504,5 @@ void yk_cuda_embedding_backward(struct yk_backend_lane *lane,
     if (op->d_positions) {
         add_to_positions(lane, op);
     }
-    yk_cuda_lane_check(lane, cudaGetLastError(), "embedding_backward");
+    yk_cuda_lane_check_cuda_error(lane, cudaGetLastError(), "embedding_backward");
 }

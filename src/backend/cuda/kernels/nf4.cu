@@ -1,7 +1,7 @@
 #include "backend/cuda/kernels.h"
 
+#include "backend/cuda/kernels/aligned_groups.cuh"
 #include "backend/cuda/kernels/elements.cuh"
-#include "backend/cuda/kernels/vector_span.cuh"
 #include "backend/nf4_codebook.h"
 
 static __device__ const float yk_nf4_values[YK_NF4_VALUE_COUNT] = {YK_NF4_VALUE_CODEBOOK};
@@ -28,7 +28,7 @@ static_assert(static_cast<int>(THREADS) == static_cast<int>(YK_NF4_SCALE_BLOCK_S
               "a block's scale has a thread in quantise_scales");
 
 /* What numbers are multiplied by to lie within ±1; 0 where all are, or next to it. */
-YK_DEVICE float inverse(float scale)
+YK_DEVICE_INLINE float inverse(float scale)
 {
     const float whole = __fdiv_rn(1.0F, scale > 0.0F ? scale : 1.0F);
     return scale > 0.0F && isfinite(whole) ? whole : 0.0F;
@@ -36,7 +36,7 @@ YK_DEVICE float inverse(float scale)
 
 /* The largest absolute value among `lanes` neighbouring threads, known to all of them; as whole
  * numbers, among which what is not a number is the largest. */
-YK_DEVICE uint32_t largest_of(uint32_t bits, int lanes)
+YK_DEVICE_INLINE uint32_t largest_of(uint32_t bits, int lanes)
 {
     for (int step = lanes / 2; step > 0; step /= 2) {
         bits = max(bits, __shfl_xor_sync(0xffffffffU, bits, step));
@@ -44,12 +44,12 @@ YK_DEVICE uint32_t largest_of(uint32_t bits, int lanes)
     return bits;
 }
 
-YK_DEVICE uint32_t size_of(float x)
+YK_DEVICE_INLINE uint32_t size_of(float x)
 {
     return __float_as_uint(x) & 0x7fffffffU;
 }
 
-YK_DEVICE uint32_t code_of(float scaled)
+YK_DEVICE_INLINE uint32_t code_of(float scaled)
 {
     uint32_t code = 0;
 #pragma unroll
@@ -143,7 +143,7 @@ static __global__ void __launch_bounds__(THREADS)
         to.scale_scales[blockIdx.x] = largest;
     }
     if (block < blocks) {
-        to.scales[block] = yk_nf4_nearest_scale_code(values, away * inverse(largest));
+        to.scales[block] = yk_nf4_find_nearest_scale_code(values, away * inverse(largest));
     }
 }
 
@@ -157,7 +157,7 @@ void yk_cuda_nf4_quantise(struct yk_backend_lane *lane, const struct yk_quantise
     const int64_t blocks = yk_number_ceil_div(op->count, YK_NF4_BLOCK_SIZE);
     const size_t bytes =
         static_cast<size_t>(groups) * sizeof(double) + static_cast<size_t>(blocks) * sizeof(float);
-    double *sums = static_cast<double *>(yk_cuda_lane_scratch(lane, bytes > 0 ? bytes : 1));
+    double *sums = static_cast<double *>(yk_cuda_lane_get_scratch(lane, bytes > 0 ? bytes : 1));
     if (!sums) {
         return;
     }
@@ -174,13 +174,13 @@ void yk_cuda_nf4_quantise(struct yk_backend_lane *lane, const struct yk_quantise
         quantise_scales<<<static_cast<unsigned>(groups), THREADS, 0, stream>>>(op->to, blocks,
                                                                                scales);
     }
-    yk_cuda_lane_check(lane, cudaGetLastError(), "quantise");
+    yk_cuda_lane_check_cuda_error(lane, cudaGetLastError(), "quantise");
 }
 
 /* Of the codes in a word, which as bytes have the earlier number in the high four bits. The 16
  * values lie in as many banks: threads never wait for each other. */
 template <typename T>
-YK_DEVICE void decode_eight(uint32_t codes, const float *values, float scale, T *to)
+YK_DEVICE_INLINE void decode_eight(uint32_t codes, const float *values, float scale, T *to)
 {
     constexpr int width = yk_vector_16_bytes<T>::count;
     float x[EIGHT];
@@ -191,7 +191,7 @@ YK_DEVICE void decode_eight(uint32_t codes, const float *values, float scale, T 
     }
 #pragma unroll
     for (int i = 0; i < EIGHT; i += width) {
-        *reinterpret_cast<uint4 *>(to + i) = yk_pack_16_bytes<T>(x + i);
+        *reinterpret_cast<uint4 *>(to + i) = yk_pack_floats_to_16_bytes<T>(x + i);
     }
 }
 
@@ -257,5 +257,5 @@ void yk_cuda_nf4_dequantise_on_lane(struct yk_backend_lane *lane, const struct y
         using T = decltype(number);
         dequantise_part<T><<<parts, THREADS, 0, stream>>>(*op, wide);
     });
-    yk_cuda_lane_check(lane, cudaGetLastError(), "dequantise");
+    yk_cuda_lane_check_cuda_error(lane, cudaGetLastError(), "dequantise");
 }

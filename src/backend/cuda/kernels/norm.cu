@@ -20,7 +20,8 @@ template <typename T> struct row_registers {
 };
 
 /* Asks for what a thread holds of a row; it lies in shared memory at stage[0], stage[threads] …. */
-template <typename T> YK_DEVICE void fetch(const T *x, int place, int step, int count, uint4 *stage)
+template <typename T>
+YK_DEVICE_INLINE void fetch(const T *x, int place, int step, int count, uint4 *stage)
 {
 #pragma unroll
     for (int i = 0; i < YK_WARP_TEAM_MAX_CHUNKS_PER_THREAD; i++) {
@@ -35,8 +36,8 @@ template <typename T> YK_DEVICE void fetch(const T *x, int place, int step, int 
 }
 
 template <typename T>
-YK_DEVICE void load_registers(const uint4 *stage, int place, int step, int count,
-                              struct row_registers<T> &out)
+YK_DEVICE_INLINE void load_registers(const uint4 *stage, int place, int step, int count,
+                                     struct row_registers<T> &out)
 {
 #pragma unroll
     for (int i = 0; i < YK_WARP_TEAM_MAX_CHUNKS_PER_THREAD; i++) {
@@ -49,8 +50,8 @@ YK_DEVICE void load_registers(const uint4 *stage, int place, int step, int count
 
 /* Of what `term` makes of each number. */
 template <typename T, typename TERM>
-YK_DEVICE float sum_registers(const struct row_registers<T> &row_registers, int place, int step,
-                              int count, TERM term)
+YK_DEVICE_INLINE float sum_registers(const struct row_registers<T> &row_registers, int place,
+                                     int step, int count, TERM term)
 {
     float sum = 0;
 #pragma unroll
@@ -67,8 +68,9 @@ YK_DEVICE float sum_registers(const struct row_registers<T> &row_registers, int 
 
 /* y of a chunk, whose weights and biases lie at `weights` and `biases`, `chunks` apart. */
 template <typename T>
-YK_DEVICE yk_vector_16_bytes<T> scale_chunk(const yk_vector_16_bytes<T> &x, float mean, float rstd,
-                                            const float4 *weights, const float4 *biases, int chunks)
+YK_DEVICE_INLINE yk_vector_16_bytes<T> scale_chunk(const yk_vector_16_bytes<T> &x, float mean,
+                                                   float rstd, const float4 *weights,
+                                                   const float4 *biases, int chunks)
 {
     yk_vector_16_bytes<T> y;
 #pragma unroll
@@ -76,10 +78,10 @@ YK_DEVICE yk_vector_16_bytes<T> scale_chunk(const yk_vector_16_bytes<T> &x, floa
         float from[4];
         float weight[4];
         float bias[4] = {0, 0, 0, 0};
-        yk_unpack_group_of_four(x, quarter, from);
-        yk_unpack_group_of_four(weights[quarter * chunks], weight);
+        yk_unpack_quarter(x, quarter, from);
+        yk_unpack_quarter(weights[quarter * chunks], weight);
         if (biases) {
-            yk_unpack_group_of_four(biases[quarter * chunks], bias);
+            yk_unpack_quarter(biases[quarter * chunks], bias);
         }
 #pragma unroll
         for (int i = 0; i < 4; i++) {
@@ -139,13 +141,13 @@ static __global__ void __launch_bounds__(YK_WARP_TEAM_BLOCK_THREADS, REGISTER_BL
         if (op.bias) {
             float sum[1] = {sum_registers(row_registers, place, team_threads, count,
                                           [](float x) { return x; })};
-            yk_warp_team_sums(sum, team_warps, scratch[turn++ & 1]);
+            yk_warp_team_reduce_sums(sum, team_warps, scratch[turn++ & 1]);
             mean = sum[0] / static_cast<float>(width);
         }
         const auto squared_distance = [mean](float x) { return (x - mean) * (x - mean); };
         float spread[1] = {
             sum_registers(row_registers, place, team_threads, count, squared_distance)};
-        yk_warp_team_sums(spread, team_warps, scratch[turn++ & 1]);
+        yk_warp_team_reduce_sums(spread, team_warps, scratch[turn++ & 1]);
         const float rstd = 1.0F / sqrtf(spread[0] / static_cast<float>(width) + op.epsilon);
         if (place == 0 && count > 0) {
             op.rstd[row] = rstd;
@@ -179,7 +181,7 @@ static __global__ void __launch_bounds__(YK_WARP_TEAM_BLOCK_THREADS) walk_rows(s
             for (int64_t i = threadIdx.x; i < op.width; i += YK_WARP_TEAM_BLOCK_THREADS) {
                 sum[0] += yk_typed_load_one(op.x_type, op.x, start + i);
             }
-            yk_warp_team_sums(sum, YK_WARP_TEAM_MAX_WARPS, scratch[turn++ & 1]);
+            yk_warp_team_reduce_sums(sum, YK_WARP_TEAM_MAX_WARPS, scratch[turn++ & 1]);
             mean = sum[0] / static_cast<float>(op.width);
         }
         float spread[1] = {0};
@@ -187,7 +189,7 @@ static __global__ void __launch_bounds__(YK_WARP_TEAM_BLOCK_THREADS) walk_rows(s
             const float distance = yk_typed_load_one(op.x_type, op.x, start + i) - mean;
             spread[0] += distance * distance;
         }
-        yk_warp_team_sums(spread, YK_WARP_TEAM_MAX_WARPS, scratch[turn++ & 1]);
+        yk_warp_team_reduce_sums(spread, YK_WARP_TEAM_MAX_WARPS, scratch[turn++ & 1]);
         const float rstd = 1.0F / sqrtf(spread[0] / static_cast<float>(op.width) + op.epsilon);
         if (threadIdx.x == 0) {
             op.rstd[row] = rstd;
@@ -210,13 +212,13 @@ static __global__ void __launch_bounds__(YK_WARP_TEAM_BLOCK_THREADS) walk_rows(s
 template <typename T>
 static bool launch_registers(struct yk_backend_lane *lane, const struct yk_norm_op *op)
 {
-    const struct yk_cuda_device_properties *properties = yk_cuda_lane_properties(lane);
+    const struct yk_cuda_device_properties *properties = yk_cuda_lane_device_properties(lane);
     const int64_t chunks = op->width / yk_vector_16_bytes<T>::count;
     const int64_t weight_bytes =
         op->width * (op->bias ? 2 : 1) * static_cast<int64_t>(sizeof(float));
     const int64_t scratch = static_cast<int64_t>(properties->shared_bytes);
-    if (!yk_is_16_byte_aligned<T>(op->x, op->width) ||
-        !yk_is_16_byte_aligned<T>(op->y, op->width) || chunks > YK_WARP_TEAM_MAX_CHUNKS ||
+    if (!yk_are_rows_16_byte_aligned<T>(op->x, op->width) ||
+        !yk_are_rows_16_byte_aligned<T>(op->y, op->width) || chunks > YK_WARP_TEAM_MAX_CHUNKS ||
         weight_bytes > WEIGHT_BYTES || weight_bytes + STAGE_BYTES + RESERVED_BYTES > scratch) {
         return false;
     }
@@ -231,7 +233,7 @@ static bool launch_registers(struct yk_backend_lane *lane, const struct yk_norm_
     const cudaError_t error = yk_allow_dynamic_shared_memory(
         reinterpret_cast<const void *>(register_rows<T>),
         yk_number_min(scratch - RESERVED_BYTES, WEIGHT_BYTES + 2 * STAGE_BYTES));
-    if (yk_cuda_lane_check(lane, error, "norm")) {
+    if (yk_cuda_lane_check_cuda_error(lane, error, "norm")) {
         register_rows<T><<<grid, YK_WARP_TEAM_BLOCK_THREADS, bytes, yk_cuda_lane_stream(lane)>>>(
             *op, team_warps, prefetch);
     }
@@ -251,9 +253,9 @@ void yk_cuda_norm(struct yk_backend_lane *lane, const struct yk_norm_op *op)
     }
     if (!row_registers) {
         const int64_t grid =
-            yk_number_min(op->rows, yk_cuda_lane_properties(lane)->processors * SLOW_BLOCKS);
+            yk_number_min(op->rows, yk_cuda_lane_device_properties(lane)->processors * SLOW_BLOCKS);
         walk_rows<<<static_cast<unsigned>(grid), YK_WARP_TEAM_BLOCK_THREADS, 0,
                     yk_cuda_lane_stream(lane)>>>(*op);
     }
-    yk_cuda_lane_check(lane, cudaGetLastError(), "norm");
+    yk_cuda_lane_check_cuda_error(lane, cudaGetLastError(), "norm");
 }

@@ -28,7 +28,7 @@ static inline void add_column_sums(struct yk_backend_lane *lane,
     const struct yk_partial_sums sums = {
         partials,       op->width, static_cast<int32_t>(groups), 2, {op->d_weight, op->d_bias},
         op->weight_type};
-    yk_partial_sums_enqueue(yk_cuda_lane_stream(lane), &sums);
+    yk_partial_sums_enqueue_final_sum(yk_cuda_lane_stream(lane), &sums);
 }
 
 /* ---- rows in shared memory ---- */
@@ -68,7 +68,7 @@ struct statistics {
     float rstd;
 };
 
-YK_DEVICE struct statistics statistics_of(const struct yk_norm_backward_op &op, int64_t row)
+YK_DEVICE_INLINE struct statistics statistics_of(const struct yk_norm_backward_op &op, int64_t row)
 {
     const bool real = row < op.rows;
     return {real && op.mean ? op.mean[row] : 0.0F, real ? op.rstd[row] : 0.0F};
@@ -93,9 +93,9 @@ template <int CHUNKS> struct row_stages {
 
 /* Asks for a row, which is a group even if it is not there. */
 template <typename T, int CHUNKS>
-YK_DEVICE void fetch_row(const struct yk_norm_backward_op &op, int64_t row,
-                         const struct position &position,
-                         const struct row_stages<CHUNKS> &row_stages, int stage)
+YK_DEVICE_INLINE void fetch_row(const struct yk_norm_backward_op &op, int64_t row,
+                                const struct position &position,
+                                const struct row_stages<CHUNKS> &row_stages, int stage)
 {
     const int count = row < op.rows ? position.chunks : 0;
     const int64_t start = row * position.chunks;
@@ -119,8 +119,8 @@ YK_DEVICE void fetch_row(const struct yk_norm_backward_op &op, int64_t row,
 
 /* The weights of a thread's columns, one by one: they may lie anywhere. */
 template <int CHUNKS, int N>
-YK_DEVICE void load_weights(const struct yk_norm_backward_op &op, const struct position &position,
-                            float (&out)[CHUNKS][N])
+YK_DEVICE_INLINE void load_weights(const struct yk_norm_backward_op &op,
+                                   const struct position &position, float (&out)[CHUNKS][N])
 {
     yk_dispatch_type(op.weight_type, [&](auto number) {
         const auto *weights = static_cast<const decltype(number) *>(op.weight);
@@ -137,11 +137,11 @@ YK_DEVICE void load_weights(const struct yk_norm_backward_op &op, const struct p
 
 /* Adds a chunk's share to the sums of its row and, with SUMS, of its columns. */
 template <typename T, bool SUMS>
-YK_DEVICE void sum_chunk(const yk_vector_16_bytes<T> &x, const yk_vector_16_bytes<T> &dy,
-                         const struct statistics &of,
-                         const float (&weights)[yk_vector_16_bytes<T>::count],
-                         float (&row)[ROW_SUMS], float (&d_weight)[yk_vector_16_bytes<T>::count],
-                         float (&d_bias)[yk_vector_16_bytes<T>::count])
+YK_DEVICE_INLINE void
+sum_chunk(const yk_vector_16_bytes<T> &x, const yk_vector_16_bytes<T> &dy,
+          const struct statistics &of, const float (&weights)[yk_vector_16_bytes<T>::count],
+          float (&row)[ROW_SUMS], float (&d_weight)[yk_vector_16_bytes<T>::count],
+          float (&d_bias)[yk_vector_16_bytes<T>::count])
 {
 #pragma unroll
     for (int i = 0; i < yk_vector_16_bytes<T>::count; i++) {
@@ -159,7 +159,7 @@ YK_DEVICE void sum_chunk(const yk_vector_16_bytes<T> &x, const yk_vector_16_byte
 
 /* dx of a chunk. */
 template <typename T>
-YK_DEVICE yk_vector_16_bytes<T>
+YK_DEVICE_INLINE yk_vector_16_bytes<T>
 pass_chunk(const yk_vector_16_bytes<T> &x, const yk_vector_16_bytes<T> &dy,
            const yk_vector_16_bytes<T> &add, const struct statistics &of,
            const float (&weights)[yk_vector_16_bytes<T>::count], float g_mean, float gn_mean)
@@ -178,11 +178,11 @@ pass_chunk(const yk_vector_16_bytes<T> &x, const yk_vector_16_bytes<T> &dy,
 /* One row of every team, which is there in `stage`: dx, and the row's share of the columns' sums.
  */
 template <typename T, int CHUNKS, bool SUMS>
-YK_DEVICE void backward_row(const struct yk_norm_backward_op &op, int64_t row,
-                            const struct statistics &of, const struct position &position,
-                            const float (&weights)[CHUNKS][yk_vector_16_bytes<T>::count],
-                            const struct row_stages<CHUNKS> &row_stages, int stage,
-                            float (*scratch)[ROW_SUMS], struct column_sums<T, CHUNKS> &sums)
+YK_DEVICE_INLINE void backward_row(const struct yk_norm_backward_op &op, int64_t row,
+                                   const struct statistics &of, const struct position &position,
+                                   const float (&weights)[CHUNKS][yk_vector_16_bytes<T>::count],
+                                   const struct row_stages<CHUNKS> &row_stages, int stage,
+                                   float (*scratch)[ROW_SUMS], struct column_sums<T, CHUNKS> &sums)
 {
     constexpr int N = yk_vector_16_bytes<T>::count;
     const int count = row < op.rows ? position.chunks : 0;
@@ -195,7 +195,7 @@ YK_DEVICE void backward_row(const struct yk_norm_backward_op &op, int64_t row,
                                sums.weight[i], sums.bias[i]);
         }
     }
-    yk_warp_team_sums(row_sums, position.step / 32, scratch);
+    yk_warp_team_reduce_sums(row_sums, position.step / 32, scratch);
     const float g_mean = op.mean ? row_sums[ROW_G] / static_cast<float>(op.width) : 0.0F;
     const float gn_mean = row_sums[ROW_GN] / static_cast<float>(op.width);
     /* It is read again: registers are for what stays. */
@@ -217,8 +217,8 @@ YK_DEVICE void backward_row(const struct yk_norm_backward_op &op, int64_t row,
 /* Adds up one of the sums of the block's teams, one team after the other, in shared memory that is
  * free by now, and leaves it in scratch at `to` (width). */
 template <typename T, int CHUNKS>
-YK_DEVICE void leave(const float (&sums)[CHUNKS][yk_vector_16_bytes<T>::count],
-                     const struct position &position, float4 *shared, float *to)
+YK_DEVICE_INLINE void leave(const float (&sums)[CHUNKS][yk_vector_16_bytes<T>::count],
+                            const struct position &position, float4 *shared, float *to)
 {
     constexpr int N = yk_vector_16_bytes<T>::count;
     for (int team = 0; team < position.teams; team++) {
@@ -294,7 +294,7 @@ template <typename T, int CHUNKS, bool SUMS>
 static bool load_registers(struct yk_backend_lane *lane, const struct yk_norm_backward_op *op,
                            int team_warps)
 {
-    const struct yk_cuda_device_properties *properties = yk_cuda_lane_properties(lane);
+    const struct yk_cuda_device_properties *properties = yk_cuda_lane_device_properties(lane);
     const auto kernel = register_rows<T, CHUNKS, SUMS>;
     const int64_t scratch = static_cast<int64_t>(properties->shared_bytes);
     const int64_t stage_bytes = FETCHED * CHUNKS * YK_WARP_TEAM_BLOCK_THREADS * 16;
@@ -309,10 +309,10 @@ static bool load_registers(struct yk_backend_lane *lane, const struct yk_norm_ba
     }
     if (SUMS) {
         const size_t sums_bytes = static_cast<size_t>(op->width) * 2 * sizeof(float);
-        partials = static_cast<float *>(yk_cuda_lane_scratch(lane, grid * sums_bytes));
+        partials = static_cast<float *>(yk_cuda_lane_get_scratch(lane, grid * sums_bytes));
     }
     if ((SUMS && !partials) ||
-        !yk_cuda_lane_check(
+        !yk_cuda_lane_check_cuda_error(
             lane, yk_allow_dynamic_shared_memory(reinterpret_cast<const void *>(kernel), bytes),
             "norm_backward")) {
         return true;
@@ -350,10 +350,10 @@ static bool run_registers(struct yk_backend_lane *lane, const struct yk_norm_bac
     if (op->x_type == op->y_type) {
         yk_dispatch_type(op->x_type, [&](auto number) {
             using T = decltype(number);
-            row_registers = yk_is_16_byte_aligned<T>(op->x, op->width) &&
-                            yk_is_16_byte_aligned<T>(op->dy, op->width) &&
-                            yk_is_16_byte_aligned<T>(op->dx, op->width) &&
-                            yk_is_16_byte_aligned<T>(op->add, op->width) &&
+            row_registers = yk_are_rows_16_byte_aligned<T>(op->x, op->width) &&
+                            yk_are_rows_16_byte_aligned<T>(op->dy, op->width) &&
+                            yk_are_rows_16_byte_aligned<T>(op->dx, op->width) &&
+                            yk_are_rows_16_byte_aligned<T>(op->add, op->width) &&
                             op->width / yk_vector_16_bytes<T>::count <= YK_WARP_TEAM_MAX_CHUNKS &&
                             backward_registers<T>(lane, op);
         });
@@ -422,7 +422,7 @@ static __global__ void __launch_bounds__(YK_WARP_TEAM_BLOCK_THREADS)
             sums[ROW_G] += g;
             sums[ROW_GN] += g * n;
         }
-        yk_warp_team_sums(sums, YK_WARP_TEAM_MAX_WARPS, scratch[turn++ & 1]);
+        yk_warp_team_reduce_sums(sums, YK_WARP_TEAM_MAX_WARPS, scratch[turn++ & 1]);
         const float g_mean = op.mean ? sums[ROW_G] / static_cast<float>(op.width) : 0.0F;
         const float gn_mean = sums[ROW_GN] / static_cast<float>(op.width);
         for (int64_t i = threadIdx.x; i < op.width; i += YK_WARP_TEAM_BLOCK_THREADS) {
@@ -446,8 +446,8 @@ static void backward_slow(struct yk_backend_lane *lane, const struct yk_norm_bac
             yk_number_min(yk_number_ceil_div(op->rows, COLUMN_STEPS), PARTIAL_GROUPS);
         const int64_t group_rows = yk_number_ceil_div(op->rows, yk_number_min(max_blocks, scratch));
         const int64_t groups = yk_number_ceil_div(op->rows, group_rows);
-        float *partials =
-            static_cast<float *>(yk_cuda_lane_scratch(lane, static_cast<size_t>(groups * bytes)));
+        float *partials = static_cast<float *>(
+            yk_cuda_lane_get_scratch(lane, static_cast<size_t>(groups * bytes)));
         if (!partials) {
             return;
         }
@@ -456,7 +456,7 @@ static void backward_slow(struct yk_backend_lane *lane, const struct yk_norm_bac
         add_column_sums(lane, op, partials, groups);
     }
     const int64_t grid =
-        yk_number_min(op->rows, yk_cuda_lane_properties(lane)->processors * SLOW_BLOCKS);
+        yk_number_min(op->rows, yk_cuda_lane_device_properties(lane)->processors * SLOW_BLOCKS);
     walk_rows<<<static_cast<unsigned>(grid), YK_WARP_TEAM_BLOCK_THREADS, 0, stream>>>(*op);
 }
 
@@ -468,5 +468,5 @@ void yk_cuda_norm_backward(struct yk_backend_lane *lane, const struct yk_norm_ba
     if (!run_registers(lane, op)) {
         backward_slow(lane, op);
     }
-    yk_cuda_lane_check(lane, cudaGetLastError(), "norm_backward");
+    yk_cuda_lane_check_cuda_error(lane, cudaGetLastError(), "norm_backward");
 }

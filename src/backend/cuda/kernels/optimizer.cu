@@ -10,8 +10,8 @@
  */
 #include "backend/cuda/kernels.h"
 
+#include "backend/cuda/kernels/aligned_groups.cuh"
 #include "backend/cuda/kernels/elements.cuh"
-#include "backend/cuda/kernels/vector_span.cuh"
 #include "backend/cuda/lane.h"
 
 #include <math.h>
@@ -40,7 +40,7 @@ static __device__ void update_edge(const typename RULE::op &op, const RULE &rule
 /* Fours have a master, which may be the weights themselves. */
 template <typename T, typename RULE>
 static __global__ void __launch_bounds__(UPDATE_THREADS)
-    update_span(typename RULE::op op, RULE rule, yk_vector_span span)
+    update_span(typename RULE::op op, RULE rule, yk_aligned_groups span)
 {
     if (op.update.gradient_norm && op.update.gradient_norm->skip) {
         return;
@@ -58,8 +58,8 @@ static __global__ void __launch_bounds__(UPDATE_THREADS)
     for (int unit = 0; unit < units; unit++) {
         const int64_t at = span.head + 4 * (first + unit * UPDATE_THREADS);
         if (first + unit * UPDATE_THREADS < span.fours) {
-            g[unit] = yk_load_packed<4>(gradients + at);
-            w[unit] = yk_load_four_streaming(op.update.master + at);
+            g[unit] = yk_load_packed_vector<4>(gradients + at);
+            w[unit] = yk_load_float4_streaming(op.update.master + at);
             states[unit] = rule.load_four(op, at);
         }
     }
@@ -67,18 +67,18 @@ static __global__ void __launch_bounds__(UPDATE_THREADS)
     for (int unit = 0; unit < units; unit++) {
         const int64_t at = span.head + 4 * (first + unit * UPDATE_THREADS);
         if (first + unit * UPDATE_THREADS < span.fours) {
-            rule.four(factor, yk_unpack_four(g[unit]), w[unit], states[unit]);
+            rule.four(factor, yk_unpack_to_float4(g[unit]), w[unit], states[unit]);
             rule.store_four(op, at, states[unit]);
-            yk_store_four_streaming(op.update.master + at, w[unit]);
+            yk_store_float4_streaming(op.update.master + at, w[unit]);
             if (copied) {
-                yk_store_four(weights + at, w[unit]);
+                yk_store_float4(weights + at, w[unit]);
             }
         }
     }
     const int64_t threads = static_cast<int64_t>(gridDim.x) * UPDATE_THREADS;
     for (int64_t edge = static_cast<int64_t>(blockIdx.x) * UPDATE_THREADS + threadIdx.x;
          edge < span.edges; edge += threads) {
-        update_edge<T>(op, rule, factor, yk_vector_span_edge_index(span, edge));
+        update_edge<T>(op, rule, factor, yk_aligned_groups_edge_index(span, edge));
     }
 }
 
@@ -94,20 +94,21 @@ static void launch_update(struct yk_backend_lane *lane, const typename RULE::op 
     if (!given.update.master && bytes == 4) {
         given.update.master = static_cast<float *>(op->update.weights);
     }
-    yk_vector_span span = yk_vector_span_make(op->update.count, {{op->update.weights, bytes},
-                                                                 {op->update.gradients, bytes},
-                                                                 {given.update.master, 4},
-                                                                 {kept[0], 4},
-                                                                 {kept[1], 4}});
+    yk_aligned_groups span =
+        yk_aligned_groups_make(op->update.count, {{op->update.weights, bytes},
+                                                  {op->update.gradients, bytes},
+                                                  {given.update.master, 4},
+                                                  {kept[0], 4},
+                                                  {kept[1], 4}});
     if (!given.update.master) { /* 16 bits without a master are taken one by one */
         span = {0, 0, op->update.count};
     }
-    const unsigned blocks = yk_vector_span_block_count(span, UPDATE_THREADS, UPDATE_UNITS);
+    const unsigned blocks = yk_aligned_groups_block_count(span, UPDATE_THREADS, UPDATE_UNITS);
     yk_dispatch_type(op->update.type, [&](auto number) {
         using T = decltype(number);
         update_span<T><<<blocks, UPDATE_THREADS, 0, stream>>>(given, rule, span);
     });
-    yk_cuda_lane_check(lane, cudaGetLastError(), action);
+    yk_cuda_lane_check_cuda_error(lane, cudaGetLastError(), action);
 }
 
 /* ---- AdamW ---- */
@@ -171,14 +172,15 @@ struct adamw {
 
     __device__ __forceinline__ state<float4> load_four(const op &op, int64_t at) const
     {
-        return {yk_load_four_streaming(op.moment1 + at), yk_load_four_streaming(op.moment2 + at)};
+        return {yk_load_float4_streaming(op.moment1 + at),
+                yk_load_float4_streaming(op.moment2 + at)};
     }
 
     __device__ __forceinline__ void store_four(const op &op, int64_t at,
                                                const state<float4> &s) const
     {
-        yk_store_four_streaming(op.moment1 + at, s.m);
-        yk_store_four_streaming(op.moment2 + at, s.v);
+        yk_store_float4_streaming(op.moment1 + at, s.m);
+        yk_store_float4_streaming(op.moment2 + at, s.v);
     }
 };
 
@@ -249,13 +251,13 @@ struct sgd {
 
     __device__ __forceinline__ float4 load_four(const op &op, int64_t at) const
     {
-        return reads ? yk_load_four_streaming(op.velocity + at) : make_float4(0, 0, 0, 0);
+        return reads ? yk_load_float4_streaming(op.velocity + at) : make_float4(0, 0, 0, 0);
     }
 
     __device__ __forceinline__ void store_four(const op &op, int64_t at, const float4 &b) const
     {
         if (moves) {
-            yk_store_four_streaming(op.velocity + at, b);
+            yk_store_float4_streaming(op.velocity + at, b);
         }
     }
 };
@@ -302,5 +304,5 @@ void yk_cuda_optimizer_clip_norm(struct yk_backend_lane *lane, const struct yk_c
         return;
     }
     compute_clip<<<1, CLIP_THREADS, 0, yk_cuda_lane_stream(lane)>>>(*op);
-    yk_cuda_lane_check(lane, cudaGetLastError(), "clip_norm");
+    yk_cuda_lane_check_cuda_error(lane, cudaGetLastError(), "clip_norm");
 }

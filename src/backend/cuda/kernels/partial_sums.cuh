@@ -62,8 +62,8 @@ __launch_bounds__(YK_PARTIAL_SUMS_COLUMNS_PER_BLOCK *YK_PARTIAL_SUMS_THREADS_PER
     }
 }
 
-static inline void yk_partial_sums_enqueue(cudaStream_t stream,
-                                           const struct yk_partial_sums *partials)
+static inline void yk_partial_sums_enqueue_final_sum(cudaStream_t stream,
+                                                     const struct yk_partial_sums *partials)
 {
     const dim3 grid(yk_block_count(partials->columns, YK_PARTIAL_SUMS_COLUMNS_PER_BLOCK),
                     static_cast<unsigned>(partials->targets));

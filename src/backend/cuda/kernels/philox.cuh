@@ -7,7 +7,7 @@
 
 #include "backend/cuda/kernels/elements.cuh"
 
-YK_DEVICE uint4 yk_philox(uint64_t seed, uint4 x)
+YK_DEVICE_INLINE uint4 yk_philox_random_words(uint64_t seed, uint4 x)
 {
     uint32_t key0 = static_cast<uint32_t>(seed);
     uint32_t key1 = static_cast<uint32_t>(seed >> 32);
@@ -25,11 +25,12 @@ YK_DEVICE uint4 yk_philox(uint64_t seed, uint4 x)
 }
 
 /* Returns the four random words for elements 4 · quad to 4 · quad + 3 of a sample. */
-YK_DEVICE uint4 yk_philox_dropout_words(uint64_t seed, uint64_t site, int64_t sample, uint64_t quad)
+YK_DEVICE_INLINE uint4 yk_philox_dropout_random_words(uint64_t seed, uint64_t site, int64_t sample,
+                                                      uint64_t quad)
 {
-    return yk_philox(seed,
-                     make_uint4(static_cast<uint32_t>(quad), static_cast<uint32_t>(sample),
-                                static_cast<uint32_t>(site), static_cast<uint32_t>(site >> 32)));
+    return yk_philox_random_words(
+        seed, make_uint4(static_cast<uint32_t>(quad), static_cast<uint32_t>(sample),
+                         static_cast<uint32_t>(site), static_cast<uint32_t>(site >> 32)));
 }
 
 #endif

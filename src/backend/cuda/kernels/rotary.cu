@@ -1,6 +1,6 @@
 #include "backend/cuda/kernels.h"
 
-#include "backend/cuda/kernels/rows.cuh"
+#include "backend/cuda/kernels/rows_grid.cuh"
 
 enum {
     AT_ONCE = 2, /* heads whose loads are under way together */
@@ -8,7 +8,7 @@ enum {
 
 /* Cosines and sines of N pairs; 16 bytes at a time where packs are. */
 template <int N>
-YK_DEVICE void load_cos_sin(const float *cos_sin, float (&cosine)[N], float (&sine)[N])
+YK_DEVICE_INLINE void load_cos_sin(const float *cos_sin, float (&cosine)[N], float (&sine)[N])
 {
     if constexpr (N == 1) {
         cosine[0] = cos_sin[0];
@@ -28,13 +28,13 @@ YK_DEVICE void load_cos_sin(const float *cos_sin, float (&cosine)[N], float (&si
 /* (x, y) becomes (x cos − y sin, y cos + x sin); `sign` −1: the inverse. The sign goes with x and
  * y, so that loads need not wait for cos and sin. */
 template <typename T, int N>
-YK_DEVICE void turn(float sign, const float (&cosine)[N], const float (&sine)[N],
-                    yk_packed_vector<T, N> &low, yk_packed_vector<T, N> &high)
+YK_DEVICE_INLINE void turn(float sign, const float (&cosine)[N], const float (&sine)[N],
+                           yk_packed_vector<T, N> &low, yk_packed_vector<T, N> &high)
 {
     float x[N];
     float y[N];
-    yk_unpack(low, x);
-    yk_unpack(high, y);
+    yk_unpack_floats(low, x);
+    yk_unpack_floats(high, y);
 #pragma unroll
     for (int i = 0; i < N; i++) {
         const float was = x[i];
@@ -48,8 +48,8 @@ YK_DEVICE void turn(float sign, const float (&cosine)[N], const float (&sine)[N]
 /* The thread's pairs in every blockDim.y-th head of one row; `row` is where the first head has
  * them. */
 template <typename T, int N>
-YK_DEVICE void turn_row(T *row, int heads, int head_size, float sign, const float (&cosine)[N],
-                        const float (&sine)[N])
+YK_DEVICE_INLINE void turn_row(T *row, int heads, int head_size, float sign,
+                               const float (&cosine)[N], const float (&sine)[N])
 {
     const int half = head_size / 2;
     const int step = static_cast<int>(blockDim.y);
@@ -59,16 +59,16 @@ YK_DEVICE void turn_row(T *row, int heads, int head_size, float sign, const floa
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++) {
             const T *from = row + min(first + i * step, heads - 1) * head_size;
-            low[i] = yk_load_packed<N>(from);
-            high[i] = yk_load_packed<N>(from + half);
+            low[i] = yk_load_packed_vector<N>(from);
+            high[i] = yk_load_packed_vector<N>(from + half);
         }
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++) {
             if (first + i * step < heads) {
                 T *to = row + (first + i * step) * head_size;
                 turn(sign, cosine, sine, low[i], high[i]);
-                yk_store_packed<N>(to, low[i]);
-                yk_store_packed<N>(to + half, high[i]);
+                yk_store_packed_vector<N>(to, low[i]);
+                yk_store_packed_vector<N>(to + half, high[i]);
             }
         }
     }
@@ -77,7 +77,8 @@ YK_DEVICE void turn_row(T *row, int heads, int head_size, float sign, const floa
 /* Threads lie along x over the packs of half a head, along y over heads and along z over positions;
  * grid.y goes over samples. A row's numbers are fewer than 2^31. */
 template <typename T, int N>
-static __global__ void __launch_bounds__(YK_ROWS_THREADS) rotate_rows(struct yk_rotary_op op)
+static __global__ void __launch_bounds__(YK_ROWS_GRID_MAX_BLOCK_THREADS)
+    rotate_rows(struct yk_rotary_op op)
 {
     const int head_size = static_cast<int>(op.head_size);
     const int half = head_size / 2;
@@ -105,7 +106,7 @@ static void launch(struct yk_backend_lane *lane, const struct yk_rotary_op *op)
     const int64_t packs = op->head_size / 2 / N;
     const int64_t across = packs < 64 ? packs : 64;
     const int64_t wanted = yk_number_ceil_div(op->heads, AT_ONCE);
-    const int64_t room = YK_ROWS_THREADS / across;
+    const int64_t room = YK_ROWS_GRID_MAX_BLOCK_THREADS / across;
     const int64_t heads = wanted < room ? wanted : room;
     const int64_t deep = room / heads < 64 ? room / heads : 64; /* a block's z ends at 64 */
     const int64_t samples = yk_number_ceil_div(op->rows, op->sequence);
@@ -124,12 +125,12 @@ void yk_cuda_rotary(struct yk_backend_lane *lane, const struct yk_rotary_op *op)
     yk_dispatch_type(op->type, [&](auto number) {
         using T = decltype(number);
         constexpr int n = yk_vector_16_bytes<T>::count;
-        if (op->head_size % (2 * n) == 0 && yk_is_16_byte_aligned<T>(op->data, op->stride) &&
-            yk_is_16_byte_aligned<float>(op->cos_sin, op->head_size)) {
+        if (op->head_size % (2 * n) == 0 && yk_are_rows_16_byte_aligned<T>(op->data, op->stride) &&
+            yk_are_rows_16_byte_aligned<float>(op->cos_sin, op->head_size)) {
             launch<T, n>(lane, op);
         } else {
             launch<T, 1>(lane, op);
         }
     });
-    yk_cuda_lane_check(lane, cudaGetLastError(), "rotary");
+    yk_cuda_lane_check_cuda_error(lane, cudaGetLastError(), "rotary");
 }

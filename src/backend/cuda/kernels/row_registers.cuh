@@ -42,7 +42,7 @@ __device__ __forceinline__ void yk_typed_store(enum yk_precision type, void *bas
                      [&](auto number) { yk_typed_store_as<decltype(number)>(base, at, numbers); });
 }
 
-YK_DEVICE float yk_typed_load_one(enum yk_precision type, const void *base, int64_t at)
+YK_DEVICE_INLINE float yk_typed_load_one(enum yk_precision type, const void *base, int64_t at)
 {
     float number[1];
     yk_typed_load(type, base, at, number);
@@ -50,7 +50,8 @@ YK_DEVICE float yk_typed_load_one(enum yk_precision type, const void *base, int6
 }
 
 /* Adds x to one element. The sum is rounded once. */
-YK_DEVICE void yk_typed_add(enum yk_precision type, void *base, int64_t at, float x)
+YK_DEVICE_INLINE void yk_typed_add_to_element(enum yk_precision type, void *base, int64_t at,
+                                              float x)
 {
     const float sum[1] = {yk_typed_load_one(type, base, at) + x};
     yk_typed_store(type, base, at, sum);
@@ -59,8 +60,8 @@ YK_DEVICE void yk_typed_add(enum yk_precision type, void *base, int64_t at, floa
 /* Converts elements 4 · quarter to 4 · quarter + 3 of a vector to fp32. In this file a quarter is
  * four elements. */
 template <typename T>
-__device__ __forceinline__ void yk_unpack_group_of_four(const yk_vector_16_bytes<T> &wide,
-                                                        int quarter, float (&out)[4])
+__device__ __forceinline__ void yk_unpack_quarter(const yk_vector_16_bytes<T> &wide, int quarter,
+                                                  float (&out)[4])
 {
 #pragma unroll
     for (int i = 0; i < 4; i++) {
@@ -68,7 +69,7 @@ __device__ __forceinline__ void yk_unpack_group_of_four(const yk_vector_16_bytes
     }
 }
 
-YK_DEVICE void yk_unpack_group_of_four(const float4 &from, float (&out)[4])
+YK_DEVICE_INLINE void yk_unpack_quarter(const float4 &from, float (&out)[4])
 {
     out[0] = from.x;
     out[1] = from.y;
@@ -128,8 +129,8 @@ static inline int yk_warp_team_warp_count(int64_t chunks, int held)
  * next call must use other shared memory, because this function has no barrier after its last
  * read. */
 template <int N>
-__device__ __forceinline__ void yk_warp_team_sums(float (&sums)[N], int team_warps,
-                                                  float (*shared)[N])
+__device__ __forceinline__ void yk_warp_team_reduce_sums(float (&sums)[N], int team_warps,
+                                                         float (*shared)[N])
 {
     const int lane = threadIdx.x % 32;
     const int warp = threadIdx.x / 32;

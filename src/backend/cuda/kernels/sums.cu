@@ -1,8 +1,8 @@
 #include "backend/cuda/kernels.h"
 
+#include "backend/cuda/kernels/aligned_groups.cuh"
 #include "backend/cuda/kernels/elements.cuh"
 #include "backend/cuda/kernels/partial_sums.cuh"
-#include "backend/cuda/kernels/vector_span.cuh"
 
 /* ---- squares ---- */
 
@@ -15,14 +15,14 @@ enum {
 
 /* Squares of large numbers are no fp32, and many small ones would be lost in a sum of it: all is
  * double precision. */
-YK_DEVICE double square(float x)
+YK_DEVICE_INLINE double square(float x)
 {
     return static_cast<double>(x) * static_cast<double>(x);
 }
 
 template <typename T>
 static __global__ void __launch_bounds__(THREADS)
-    sum_span(const T *from, yk_vector_span span, double *sums)
+    sum_span(const T *from, yk_aligned_groups span, double *sums)
 {
     const int64_t threads = static_cast<int64_t>(gridDim.x) * THREADS;
     const int64_t thread = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
@@ -30,10 +30,10 @@ static __global__ void __launch_bounds__(THREADS)
     double sum1 = 0;
     for (int64_t first = thread; first < span.fours; first += UNITS * threads) {
         yk_packed_four<T> stored[UNITS] = {};
-        yk_load_fours(from, span, first, threads, stored);
+        yk_aligned_groups_load(from, span, first, threads, stored);
 #pragma unroll
         for (int unit = 0; unit < UNITS; unit++) {
-            const float4 x = yk_unpack_four(stored[unit]);
+            const float4 x = yk_unpack_to_float4(stored[unit]);
             sum0 += square(x.x);
             sum1 += square(x.y);
             sum0 += square(x.z);
@@ -41,7 +41,7 @@ static __global__ void __launch_bounds__(THREADS)
         }
     }
     for (int64_t edge = thread; edge < span.edges; edge += threads) {
-        sum0 += square(yk_to_float(from[yk_vector_span_edge_index(span, edge)]));
+        sum0 += square(yk_to_float(from[yk_aligned_groups_edge_index(span, edge)]));
     }
     const double sum = yk_block_sum(sum0 + sum1);
     if (threadIdx.x == 0) {
@@ -68,15 +68,15 @@ void yk_cuda_sum_squares(struct yk_backend_lane *lane, const struct yk_sum_squar
         return;
     }
     cudaStream_t stream = yk_cuda_lane_stream(lane);
-    const yk_vector_span span =
-        yk_vector_span_make(op->count, {{op->from, yk_precision_bytes(op->type)}});
+    const yk_aligned_groups span =
+        yk_aligned_groups_make(op->count, {{op->from, yk_precision_bytes(op->type)}});
     const unsigned most =
-        static_cast<unsigned>(yk_cuda_lane_properties(lane)->processors) * RESIDENT;
-    const unsigned needed = yk_vector_span_block_count(span, THREADS, UNITS);
+        static_cast<unsigned>(yk_cuda_lane_device_properties(lane)->processors) * RESIDENT;
+    const unsigned needed = yk_aligned_groups_block_count(span, THREADS, UNITS);
     const unsigned blocks = needed < most ? needed : most;
     double *sums = op->to;
     if (blocks != 1) { /* of no numbers, too, the second kernel writes the sum */
-        sums = static_cast<double *>(yk_cuda_lane_scratch(lane, most * sizeof *sums));
+        sums = static_cast<double *>(yk_cuda_lane_get_scratch(lane, most * sizeof *sums));
         if (!sums) {
             return;
         }
@@ -90,7 +90,7 @@ void yk_cuda_sum_squares(struct yk_backend_lane *lane, const struct yk_sum_squar
     if (blocks != 1) {
         add_sums<<<1, END_THREADS, 0, stream>>>(sums, blocks, op->to);
     }
-    yk_cuda_lane_check(lane, cudaGetLastError(), "sum_squares");
+    yk_cuda_lane_check_cuda_error(lane, cudaGetLastError(), "sum_squares");
 }
 
 /* ---- rows ---- */
@@ -109,7 +109,7 @@ enum {
 };
 
 template <typename T, int N>
-YK_DEVICE void add_bunch(const yk_vector<T, N> &bunch, float (&sums)[N])
+YK_DEVICE_INLINE void add_bunch(const yk_vector<T, N> &bunch, float (&sums)[N])
 {
 #pragma unroll
     for (int i = 0; i < N; i++) {
@@ -119,8 +119,8 @@ YK_DEVICE void add_bunch(const yk_vector<T, N> &bunch, float (&sums)[N])
 
 /* Columns `column` to column + N − 1 of rows first, first + WARPS … before `end`. */
 template <typename T, int N>
-YK_DEVICE void sum_column_rows(const struct yk_sum_rows_op &op, int64_t column, int64_t first,
-                               int64_t end, float (&sums)[N])
+YK_DEVICE_INLINE void sum_column_rows(const struct yk_sum_rows_op &op, int64_t column,
+                                      int64_t first, int64_t end, float (&sums)[N])
 {
     int64_t row = first;
     for (; row + (TOGETHER - 1) * WARPS < end; row += TOGETHER * WARPS) {
@@ -170,7 +170,7 @@ static __global__ void __launch_bounds__(ROWS_THREADS, SUM_BLOCKS)
     if (partials) {
         partials[blockIdx.y * op.columns + column] = total;
     } else {
-        yk_typed_add(op.to_type, op.to, column, total);
+        yk_typed_add_to_element(op.to_type, op.to, column, total);
     }
 }
 
@@ -179,7 +179,8 @@ static void sum_groups(struct yk_backend_lane *lane, const struct yk_sum_rows_op
 {
     const cudaStream_t stream = yk_cuda_lane_stream(lane);
     const int64_t tiles = yk_number_ceil_div(op->columns, 32 * N);
-    const int64_t wanted_blocks = yk_cuda_lane_properties(lane)->processors * SUM_BLOCKS / tiles;
+    const int64_t wanted_blocks =
+        yk_cuda_lane_device_properties(lane)->processors * SUM_BLOCKS / tiles;
     const int64_t max_blocks = yk_number_ceil_div(op->rows, GROUP_ROWS);
     const int64_t even = yk_number_max(1, yk_number_min(wanted_blocks, max_blocks));
     const int64_t group_rows = yk_number_ceil_div(op->rows, even);
@@ -187,7 +188,7 @@ static void sum_groups(struct yk_backend_lane *lane, const struct yk_sum_rows_op
     float *partials = nullptr;
     if (groups > 1) {
         const size_t bytes = static_cast<size_t>(groups * op->columns) * sizeof(float);
-        partials = static_cast<float *>(yk_cuda_lane_scratch(lane, bytes));
+        partials = static_cast<float *>(yk_cuda_lane_get_scratch(lane, bytes));
         if (!partials) {
             return;
         }
@@ -197,7 +198,7 @@ static void sum_groups(struct yk_backend_lane *lane, const struct yk_sum_rows_op
     if (groups > 1) {
         const struct yk_partial_sums sums = {
             partials, op->columns, static_cast<int32_t>(groups), 1, {op->to, nullptr}, op->to_type};
-        yk_partial_sums_enqueue(stream, &sums);
+        yk_partial_sums_enqueue_final_sum(stream, &sums);
     }
 }
 
@@ -209,11 +210,11 @@ void yk_cuda_sum_rows(struct yk_backend_lane *lane, const struct yk_sum_rows_op 
     yk_dispatch_type(op->from_type, [&](auto number) {
         using T = decltype(number);
         constexpr int N = yk_vector_16_bytes<T>::count;
-        if (yk_is_16_byte_aligned<T>(op->from, op->stride) && op->columns % N == 0) {
+        if (yk_are_rows_16_byte_aligned<T>(op->from, op->stride) && op->columns % N == 0) {
             sum_groups<T, N>(lane, op);
         } else {
             sum_groups<T, 1>(lane, op);
         }
     });
-    yk_cuda_lane_check(lane, cudaGetLastError(), "sum_rows");
+    yk_cuda_lane_check_cuda_error(lane, cudaGetLastError(), "sum_rows");
 }

@@ -1,7 +1,7 @@
 #include "backend/cuda/kernels.h"
 
 #include "backend/cuda/kernels/activations.cuh"
-#include "backend/cuda/kernels/rows.cuh"
+#include "backend/cuda/kernels/rows_grid.cuh"
 
 enum {
     AT_ONCE = 2, /* rows whose loads are under way together */
@@ -12,10 +12,10 @@ template <typename T, int N> struct gate_up {
     yk_packed_vector<T, N> gate;
     yk_packed_vector<T, N> up;
 
-    YK_DEVICE gate_up load(const T *rows, int64_t row, int64_t width, int64_t column)
+    YK_DEVICE_INLINE gate_up load(const T *rows, int64_t row, int64_t width, int64_t column)
     {
         const T *from = rows + 2 * row * width + column;
-        return {yk_load_packed<N>(from), yk_load_packed<N>(from + width)};
+        return {yk_load_packed_vector<N>(from), yk_load_packed_vector<N>(from + width)};
     }
 };
 
@@ -36,13 +36,13 @@ template <typename T, int N> struct gate {
     {
         float g[N];
         float u[N];
-        yk_unpack(in.gate, g);
-        yk_unpack(in.up, u);
+        yk_unpack_floats(in.gate, g);
+        yk_unpack_floats(in.up, u);
 #pragma unroll
         for (int j = 0; j < N; j++) {
             u[j] *= yk_silu<T>(g[j]);
         }
-        yk_store_packed<N>(out + row * width + column, yk_pack_floats<T>(u));
+        yk_store_packed_vector<N>(out + row * width + column, yk_pack_floats<T>(u));
     }
 };
 
@@ -61,7 +61,7 @@ template <typename T, int N> struct swiglu_backward {
     __device__ __forceinline__ held load(int64_t row, int64_t width, int64_t column) const
     {
         return {gate_up<T, N>::load(gate_up_rows, row, width, column),
-                yk_load_packed<N>(d_out + row * width + column)};
+                yk_load_packed_vector<N>(d_out + row * width + column)};
     }
 
     __device__ __forceinline__ void store(const held &held, int64_t row, int64_t width,
@@ -70,9 +70,9 @@ template <typename T, int N> struct swiglu_backward {
         float g[N];
         float u[N];
         float x[N];
-        yk_unpack(held.in.gate, g);
-        yk_unpack(held.in.up, u);
-        yk_unpack(held.d, x);
+        yk_unpack_floats(held.in.gate, g);
+        yk_unpack_floats(held.in.up, u);
+        yk_unpack_floats(held.d, x);
 #pragma unroll
         for (int j = 0; j < N; j++) {
             const float s = yk_sigmoid<T>(g[j]);
@@ -81,26 +81,26 @@ template <typename T, int N> struct swiglu_backward {
             g[j] = d_silu * u[j] * (1.0F + g[j] * (1.0F - s));
         }
         T *to = d_gate_up + 2 * row * width + column;
-        yk_store_packed<N>(to, yk_pack_floats<T>(g));
-        yk_store_packed<N>(to + width, yk_pack_floats<T>(x));
+        yk_store_packed_vector<N>(to, yk_pack_floats<T>(g));
+        yk_store_packed_vector<N>(to + width, yk_pack_floats<T>(x));
     }
 };
 
 /* PASS is one of the two above. */
 template <typename PASS>
-static __global__ void __launch_bounds__(YK_ROWS_THREADS)
+static __global__ void __launch_bounds__(YK_ROWS_GRID_MAX_BLOCK_THREADS)
     swiglu_rows(PASS pass, int64_t rows, int64_t width)
 {
-    const int64_t column = yk_rows_first_pack() * PASS::count;
-    const int64_t step = yk_rows_grid_step();
+    const int64_t column = yk_rows_grid_first_pack() * PASS::count;
+    const int64_t step = yk_rows_grid_row_step();
     if (column >= width) {
         return;
     }
-    for (int64_t first = yk_rows_first_row(); first < rows; first += AT_ONCE * step) {
+    for (int64_t first = yk_rows_grid_first_row(); first < rows; first += AT_ONCE * step) {
         typename PASS::held held[AT_ONCE];
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++) {
-            held[i] = pass.load(yk_rows_clamp(first + i * step, rows), width, column);
+            held[i] = pass.load(yk_rows_grid_clamp_row(first + i * step, rows), width, column);
         }
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++) {
@@ -122,7 +122,7 @@ static void launch_rows(struct yk_backend_lane *lane, int64_t rows, int64_t widt
 template <template <typename, int> class PASS, typename T, typename... NUMBERS>
 static void enqueue(struct yk_backend_lane *lane, int64_t rows, int64_t width, NUMBERS *...numbers)
 {
-    if ((yk_is_16_byte_aligned<T>(numbers, width) && ...)) {
+    if ((yk_are_rows_16_byte_aligned<T>(numbers, width) && ...)) {
         launch_rows(lane, rows, width, PASS<T, yk_vector_16_bytes<T>::count>{numbers...});
     } else {
         launch_rows(lane, rows, width, PASS<T, 1>{numbers...});
@@ -139,7 +139,7 @@ void yk_cuda_swiglu(struct yk_backend_lane *lane, const struct yk_swiglu_op *op)
         enqueue<gate, T>(lane, op->rows, op->width, static_cast<const T *>(op->gate_up),
                          static_cast<T *>(op->out));
     });
-    yk_cuda_lane_check(lane, cudaGetLastError(), "swiglu");
+    yk_cuda_lane_check_cuda_error(lane, cudaGetLastError(), "swiglu");
 }
 
 void yk_cuda_swiglu_backward(struct yk_backend_lane *lane, const struct yk_swiglu_backward_op *op)
@@ -153,5 +153,5 @@ void yk_cuda_swiglu_backward(struct yk_backend_lane *lane, const struct yk_swigl
                                     static_cast<const T *>(op->d_out),
                                     static_cast<T *>(op->d_gate_up));
     });
-    yk_cuda_lane_check(lane, cudaGetLastError(), "swiglu_backward");
+    yk_cuda_lane_check_cuda_error(lane, cudaGetLastError(), "swiglu_backward");
 }

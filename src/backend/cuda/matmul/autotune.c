@@ -104,7 +104,7 @@ static void begin_trial(const struct yk_cublas_matmul_arguments *arguments)
 static void run_rest(const struct yk_cublas_matmul_arguments *arguments)
 {
     const struct trial *trial = arguments->user;
-    yk_gemm_enqueue_unfused(&trial->gemm);
+    yk_gemm_enqueue_unfused_parts(&trial->gemm);
 }
 
 /* If the counts cannot be read, the result counts as wrong. */
@@ -146,7 +146,7 @@ static float try_variants(struct yk_cublas *cublas, struct trial *trial,
 {
     struct yk_gemm *gemm = &trial->gemm;
     const struct yk_cublas_matmul_arguments arguments =
-        yk_gemm_cublas_arguments(gemm, gemm->lane->scratch);
+        yk_gemm_make_cublas_arguments(gemm, gemm->lane->scratch);
     float best = YK_CUBLAS_NO_ALGORITHM_RUNS;
     gemm->op.row_sums = (char *)arguments.sums + YK_GEMM_ROW_SUM_SCRATCH_BYTES / 2;
     for (int i = YK_MATMUL_FUSION_ALL; i <= YK_MATMUL_FUSION_NONE; i++) {
@@ -156,9 +156,9 @@ static float try_variants(struct yk_cublas *cublas, struct trial *trial,
             continue;
         }
         gemm->variant = (enum yk_matmul_fusion)i;
-        yk_matmul_shape_remove_unfused(&reduced, gemm->variant);
+        yk_matmul_shape_remove_unfused_parts(&reduced, gemm->variant);
         struct yk_cublas_matmul_arguments reduced_call =
-            yk_cublas_arguments_for_shape(&arguments, &reduced);
+            yk_cublas_arguments_used_by_shape(&arguments, &reduced);
         reduced_call.rest = run_rest;
         if (gemm->op.c != gemm->op.aux) { /* else a trial would overwrite its own input */
             reduced_call.begin = begin_trial;
@@ -186,8 +186,8 @@ static void fail_wrong(struct yk_backend_lane *lane, const struct yk_matmul_op *
                    " in %s comes out wrong on these %d SMs; where the GPU is divided by MPS, "
                    "divide it otherwise",
                    op->m, op->n, op->k, yk_precision_name(op->a_type),
-                   (int)yk_cuda_lane_properties(lane)->processors);
-    yk_cuda_lane_fail(lane, message);
+                   (int)yk_cuda_lane_device_properties(lane)->processors);
+    yk_cuda_lane_store_failure(lane, message);
 }
 
 /* Without memory for trials, out->exists stays 0 and yk_cublas_enqueue_matmul() uses cuBLASLt's

@@ -32,7 +32,7 @@ static void log_trial(const struct yk_matmul_shape *shape, const cublasLtMatmulA
         (int)yk_matmul_algorithm_attribute(algorithm, CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID),
         (int)yk_matmul_algorithm_attribute(algorithm, CUBLASLT_ALGO_CONFIG_SPLITK_NUM),
         (double)milliseconds, result);
-    yk_matmul_cache_append_line(path, line, strlen(line));
+    yk_matmul_cache_append_line_to_file(path, line, strlen(line));
 }
 
 /* ---- benchmark ---- */
@@ -63,8 +63,8 @@ struct trial {
 /* Returns false if the algorithm does not run. */
 static bool enqueue(const struct trial *trial, const cublasLtMatmulAlgo_t *algorithm)
 {
-    if (yk_matmul_algorithm_enqueue(trial->context, trial->descriptors, algorithm,
-                                    trial->arguments) != CUBLAS_STATUS_SUCCESS) {
+    if (yk_matmul_algorithm_enqueue_matmul(trial->context, trial->descriptors, algorithm,
+                                           trial->arguments) != CUBLAS_STATUS_SUCCESS) {
         (void)cudaGetLastError();
         return false;
     }
@@ -125,13 +125,13 @@ static bool is_correct(const struct trial *trial, const cublasLtMatmulAlgo_t *al
     const enum yk_matmul_check_result result = arguments->end(arguments);
     log_trial(&trial->descriptors->shape, algorithm, milliseconds, words[result]);
     if (result != YK_MATMUL_CHECK_UNDECIDED) {
-        yk_block_cluster_trust_record(trial->context->trust,
-                                      yk_matmul_algorithm_cluster_size(algorithm),
-                                      result == YK_MATMUL_CHECK_CORRECT);
+        yk_block_cluster_checks_add_result(trial->context->trust,
+                                           yk_matmul_algorithm_cluster_size(algorithm),
+                                           result == YK_MATMUL_CHECK_CORRECT);
     }
     return result == YK_MATMUL_CHECK_CORRECT ||
            (result == YK_MATMUL_CHECK_UNDECIDED &&
-            yk_matmul_algorithm_is_safe_unchecked(trial->context, algorithm));
+            yk_matmul_algorithm_needs_no_check(trial->context, algorithm));
 }
 
 static int fastest(const float *elapsed_ms, int count)

@@ -18,7 +18,7 @@ enum {
 };
 
 /* A pseudo-random number below `end` (Knuth's multiplicative hash). */
-YK_DEVICE int64_t place_of(unsigned sample, unsigned salt, int64_t end)
+YK_DEVICE_INLINE int64_t place_of(unsigned sample, unsigned salt, int64_t end)
 {
     const unsigned mixed = (sample * 2654435761U) ^ (salt * 2246822519U);
     return static_cast<int64_t>((static_cast<unsigned long long>(mixed * 2654435761U) *
@@ -43,7 +43,8 @@ static __device__ void check_number(enum yk_precision type, float made,
                                     const struct yk_matmul_expected_element &number,
                                     struct yk_matmul_check_counts *out)
 {
-    const enum yk_matmul_tolerance_result verdict = yk_matmul_tolerance_check(type, made, &number);
+    const enum yk_matmul_tolerance_result verdict =
+        yk_matmul_tolerance_check_element(type, made, &number);
     if (verdict == YK_MATMUL_BEYOND_TOLERANCE) {
         atomicAdd(&out->bad, 1);
     } else if (verdict == YK_MATMUL_WITHIN_TOLERANCE) {
@@ -131,8 +132,8 @@ void yk_cuda_matmul_check(struct yk_backend_lane *lane, const struct yk_matmul_o
     }
     check_numbers<<<blocks, 32 * WARPS, 0, stream>>>(done, wide, tiles, from_zero, out);
     if (sums) {
-        check_sums<<<SUM_SAMPLES / WARPS, 32 * WARPS, 0, stream>>>(yk_ops_row_sum_op_of_matmul(op),
-                                                                   op->c_type, sums, out);
+        check_sums<<<SUM_SAMPLES / WARPS, 32 * WARPS, 0, stream>>>(
+            yk_ops_make_matmul_row_sum_op(op), op->c_type, sums, out);
     }
 }
 

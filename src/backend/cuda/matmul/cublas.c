@@ -25,7 +25,7 @@ struct entry {
 struct yk_cublas {
     struct yk_backend_device *device;
     struct yk_cublas_context context;
-    struct yk_block_cluster_trust trust;
+    struct yk_block_cluster_checks trust;
     struct yk_matmul_cache *cache;
     pthread_mutex_t lock;
     struct entry *entry; /* hash table of (PLANS) entries, open addressing */
@@ -112,13 +112,14 @@ float yk_cublas_find_fastest_algorithm(struct yk_cublas *cublas,
                                            &descriptors) != CUBLAS_STATUS_SUCCESS) {
         return YK_CUBLAS_NO_ALGORITHM_RUNS;
     }
-    int count = yk_matmul_algorithm_set_pointers(&descriptors, arguments) == CUBLAS_STATUS_SUCCESS
-                    ? yk_matmul_algorithm_propose(&cublas->context, &descriptors, found)
-                    : 0;
+    int count =
+        yk_matmul_algorithm_set_epilogue_pointers(&descriptors, arguments) == CUBLAS_STATUS_SUCCESS
+            ? yk_matmul_algorithm_list_candidates(&cublas->context, &descriptors, found)
+            : 0;
     float best = yk_matmul_benchmark_algorithms(&cublas->context, &descriptors, found, count,
                                                 arguments, out);
     if (best == YK_CUBLAS_NO_ALGORITHM_CORRECT) {
-        count = yk_matmul_algorithm_propose_fallbacks(&cublas->context, &descriptors, found);
+        count = yk_matmul_algorithm_list_fallbacks(&cublas->context, &descriptors, found);
         best = yk_matmul_benchmark_algorithms(&cublas->context, &descriptors, found, count,
                                               arguments, out);
         best = best == YK_CUBLAS_NO_ALGORITHM_RUNS ? YK_CUBLAS_NO_ALGORITHM_CORRECT : best;
@@ -164,7 +165,7 @@ static struct entry *find_entry(struct yk_cublas *cublas, const struct yk_matmul
 
 static const struct yk_matmul_algorithm_choice *choose(struct yk_cublas *cublas,
                                                        const struct yk_matmul_shape *shape,
-                                                       yk_cublas_autotune_function *chooser,
+                                                       yk_cublas_autotune_callback *chooser,
                                                        void *user)
 {
     const struct yk_matmul_shape rounded = round_shape(shape);
@@ -181,7 +182,7 @@ static const struct yk_matmul_algorithm_choice *choose(struct yk_cublas *cublas,
 }
 
 static struct entry *find_or_add(struct yk_cublas *cublas, const struct yk_matmul_shape *shape,
-                                 yk_cublas_autotune_function *chooser, void *user)
+                                 yk_cublas_autotune_callback *chooser, void *user)
 {
     struct entry *entry = find_entry(cublas, shape);
     if (entry->used) {
@@ -196,7 +197,7 @@ static struct entry *find_or_add(struct yk_cublas *cublas, const struct yk_matmu
         entry = find_entry(cublas, shape);
     }
     struct yk_matmul_shape made = *shape;
-    yk_matmul_shape_remove_unfused(&made, (enum yk_matmul_fusion)choice->variant);
+    yk_matmul_shape_remove_unfused_parts(&made, (enum yk_matmul_fusion)choice->variant);
     if (yk_matmul_shape_create_descriptors(&made, cublas->context.target_processors,
                                            &entry->descriptors) != CUBLAS_STATUS_SUCCESS) {
         return NULL;
@@ -215,12 +216,14 @@ static bool run_proposed(struct yk_cublas *cublas, struct entry *entry,
                          const struct yk_cublas_matmul_arguments *arguments)
 {
     cublasLtMatmulAlgo_t found[YK_MATMUL_MAX_ALGORITHMS];
-    const int count = yk_matmul_algorithm_propose(&cublas->context, &entry->descriptors, found);
+    const int count =
+        yk_matmul_algorithm_list_candidates(&cublas->context, &entry->descriptors, found);
     for (int i = 0; i < count; i++) {
         const bool trusted = cublas->context.part_processors == 0 ||
-                             yk_matmul_algorithm_is_safe_unchecked(&cublas->context, &found[i]);
-        if (trusted && yk_matmul_algorithm_enqueue(&cublas->context, &entry->descriptors, &found[i],
-                                                   arguments) == CUBLAS_STATUS_SUCCESS) {
+                             yk_matmul_algorithm_needs_no_check(&cublas->context, &found[i]);
+        if (trusted &&
+            yk_matmul_algorithm_enqueue_matmul(&cublas->context, &entry->descriptors, &found[i],
+                                               arguments) == CUBLAS_STATUS_SUCCESS) {
             entry->choice.algorithm = found[i];
             entry->choice.exists = 1;
             return true;
@@ -230,8 +233,8 @@ static bool run_proposed(struct yk_cublas *cublas, struct entry *entry,
 }
 
 struct yk_cublas_matmul_arguments
-yk_cublas_arguments_for_shape(const struct yk_cublas_matmul_arguments *arguments,
-                              const struct yk_matmul_shape *reduced)
+yk_cublas_arguments_used_by_shape(const struct yk_cublas_matmul_arguments *arguments,
+                                  const struct yk_matmul_shape *reduced)
 {
     struct yk_cublas_matmul_arguments used = *arguments;
     used.add = reduced->add_stride > 0 ? arguments->add : NULL;
@@ -243,7 +246,7 @@ yk_cublas_arguments_for_shape(const struct yk_cublas_matmul_arguments *arguments
 
 bool yk_cublas_enqueue_matmul(struct yk_cublas *cublas, const struct yk_matmul_shape *shape,
                               const struct yk_cublas_matmul_arguments *arguments,
-                              yk_cublas_autotune_function *chooser, void *user,
+                              yk_cublas_autotune_callback *chooser, void *user,
                               enum yk_matmul_fusion *out)
 {
     (void)pthread_mutex_lock(&cublas->lock);
@@ -251,15 +254,15 @@ bool yk_cublas_enqueue_matmul(struct yk_cublas *cublas, const struct yk_matmul_s
     bool done = false;
     if (entry) {
         const struct yk_cublas_matmul_arguments used =
-            yk_cublas_arguments_for_shape(arguments, &entry->descriptors.shape);
+            yk_cublas_arguments_used_by_shape(arguments, &entry->descriptors.shape);
         *out = (enum yk_matmul_fusion)entry->choice.variant;
-        done =
-            yk_matmul_algorithm_set_pointers(&entry->descriptors, &used) == CUBLAS_STATUS_SUCCESS &&
-            ((entry->choice.exists &&
-              yk_matmul_algorithm_enqueue(&cublas->context, &entry->descriptors,
-                                          &entry->choice.algorithm,
-                                          &used) == CUBLAS_STATUS_SUCCESS) ||
-             run_proposed(cublas, entry, &used));
+        done = yk_matmul_algorithm_set_epilogue_pointers(&entry->descriptors, &used) ==
+                   CUBLAS_STATUS_SUCCESS &&
+               ((entry->choice.exists &&
+                 yk_matmul_algorithm_enqueue_matmul(&cublas->context, &entry->descriptors,
+                                                    &entry->choice.algorithm,
+                                                    &used) == CUBLAS_STATUS_SUCCESS) ||
+                run_proposed(cublas, entry, &used));
     }
     (void)pthread_mutex_unlock(&cublas->lock);
     return done;

@@ -35,7 +35,7 @@ float yk_cublas_find_fastest_algorithm(struct yk_cublas *cublas,
 
 /* A callback that chooses an algorithm for a shape that is not in the cache. Returns false if every
  * algorithm computes wrong results. */
-typedef bool yk_cublas_autotune_function(struct yk_cublas *cublas,
+typedef bool yk_cublas_autotune_callback(struct yk_cublas *cublas,
                                          const struct yk_matmul_shape *shape, void *user,
                                          struct yk_matmul_algorithm_choice *out);
 
@@ -44,14 +44,14 @@ typedef bool yk_cublas_autotune_function(struct yk_cublas *cublas,
  * matmul. */
 bool yk_cublas_enqueue_matmul(struct yk_cublas *cublas, const struct yk_matmul_shape *shape,
                               const struct yk_cublas_matmul_arguments *arguments,
-                              yk_cublas_autotune_function *chooser, void *user,
+                              yk_cublas_autotune_callback *chooser, void *user,
                               enum yk_matmul_fusion *out);
 
 /* Returns a copy of `arguments` without the pointers that the shape `reduced` does not use.
- * yk_matmul_shape_remove_unfused() makes a shape of this kind. */
+ * yk_matmul_shape_remove_unfused_parts() makes a shape of this kind. */
 struct yk_cublas_matmul_arguments
-yk_cublas_arguments_for_shape(const struct yk_cublas_matmul_arguments *arguments,
-                              const struct yk_matmul_shape *reduced);
+yk_cublas_arguments_used_by_shape(const struct yk_cublas_matmul_arguments *arguments,
+                                  const struct yk_matmul_shape *reduced);
 
 /* benchmark.c: measures the times of the `count` algorithms in `found`. Returns the milliseconds of
  * the fastest correct algorithm, or YK_CUBLAS_NO_ALGORITHM_RUNS, or

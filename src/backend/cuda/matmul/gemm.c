@@ -56,7 +56,8 @@ static enum yk_cublas_epilogue work_of(const struct yk_matmul_op *op)
 }
 
 /* The row sums that cuBLASLt can compute with the product. */
-static enum yk_matmul_row_sum sums_of(const struct yk_matmul_op *op, enum yk_cublas_epilogue work)
+static enum yk_matmul_row_sum_source sums_of(const struct yk_matmul_op *op,
+                                             enum yk_cublas_epilogue work)
 {
     const bool fits = yk_gemm_stored_type(op->sums_type) == yk_gemm_stored_type(op->c_type);
     const bool bare = op->accumulate || (!op->bias && op->epilogue == YK_EPILOGUE_NONE);
@@ -122,8 +123,8 @@ struct yk_gemm yk_gemm_make(struct yk_backend_lane *lane, const struct yk_matmul
     return gemm;
 }
 
-struct yk_cublas_matmul_arguments yk_gemm_cublas_arguments(const struct yk_gemm *gemm,
-                                                           void *workspace)
+struct yk_cublas_matmul_arguments yk_gemm_make_cublas_arguments(const struct yk_gemm *gemm,
+                                                                void *workspace)
 {
     const struct yk_matmul_op *op = &gemm->op;
     return (struct yk_cublas_matmul_arguments){
@@ -147,7 +148,7 @@ void yk_gemm_enqueue_row_sum(struct yk_backend_lane *lane, const struct yk_matmu
     if (op->sums_of == YK_MATMUL_ROW_SUM_NONE) {
         return;
     }
-    const struct yk_sum_rows_op sums = yk_ops_row_sum_op_of_matmul(op);
+    const struct yk_sum_rows_op sums = yk_ops_make_matmul_row_sum_op(op);
     yk_cuda_sum_rows(lane, &sums);
 }
 
@@ -169,11 +170,11 @@ void yk_gemm_enqueue_epilogue(struct yk_backend_lane *lane, const struct yk_matm
     yk_gemm_enqueue_row_sum(lane, op);
 }
 
-void yk_gemm_enqueue_unfused(const struct yk_gemm *gemm)
+void yk_gemm_enqueue_unfused_parts(const struct yk_gemm *gemm)
 {
     struct yk_matmul_shape done = gemm->shape;
     struct yk_matmul_op left = gemm->op;
-    yk_matmul_shape_remove_unfused(&done, gemm->variant);
+    yk_matmul_shape_remove_unfused_parts(&done, gemm->variant);
     if (done.work != YK_CUBLAS_EPILOGUE_NONE) {
         left.epilogue = YK_EPILOGUE_NONE;
         left.bias = NULL;

@@ -34,11 +34,11 @@ struct yk_gemm yk_gemm_make(struct yk_backend_lane *lane, const struct yk_matmul
                             void *workspace);
 
 /* `workspace` is that of yk_gemm_make(). */
-struct yk_cublas_matmul_arguments yk_gemm_cublas_arguments(const struct yk_gemm *gemm,
-                                                           void *workspace);
+struct yk_cublas_matmul_arguments yk_gemm_make_cublas_arguments(const struct yk_gemm *gemm,
+                                                                void *workspace);
 
 /* Enqueues the parts of the op that gemm->variant does not fuse. */
-void yk_gemm_enqueue_unfused(const struct yk_gemm *gemm);
+void yk_gemm_enqueue_unfused_parts(const struct yk_gemm *gemm);
 
 /* Enqueues only the row sums of the op. */
 void yk_gemm_enqueue_row_sum(struct yk_backend_lane *lane, const struct yk_matmul_op *op);
@@ -47,7 +47,7 @@ void yk_gemm_enqueue_row_sum(struct yk_backend_lane *lane, const struct yk_matmu
  * is c itself, the product plus the old value of c. */
 void yk_gemm_enqueue_epilogue(struct yk_backend_lane *lane, const struct yk_matmul_op *op);
 
-/* autotune.c: a yk_cublas_autotune_function. `user` is a struct yk_gemm. Chooses the fastest
+/* autotune.c: a yk_cublas_autotune_callback. `user` is a struct yk_gemm. Chooses the fastest
  * correct algorithm and the fusion variant. */
 bool yk_matmul_autotune(struct yk_cublas *cublas, const struct yk_matmul_shape *shape, void *user,
                         struct yk_matmul_algorithm_choice *out);

@@ -33,12 +33,13 @@ static bool is_supported(const struct yk_backend_lane *lane, const struct yk_mat
 static void multiply(struct yk_backend_lane *lane, const struct yk_matmul_op *op)
 {
     char *workspace =
-        yk_cuda_lane_scratch(lane, YK_CUBLAS_WORKSPACE_BYTES + YK_GEMM_ROW_SUM_SCRATCH_BYTES);
+        yk_cuda_lane_get_scratch(lane, YK_CUBLAS_WORKSPACE_BYTES + YK_GEMM_ROW_SUM_SCRATCH_BYTES);
     if (!workspace) {
         return;
     }
     struct yk_gemm gemm = yk_gemm_make(lane, op, workspace);
-    const struct yk_cublas_matmul_arguments arguments = yk_gemm_cublas_arguments(&gemm, workspace);
+    const struct yk_cublas_matmul_arguments arguments =
+        yk_gemm_make_cublas_arguments(&gemm, workspace);
     if (!yk_cublas_enqueue_matmul(lane->device->cublas, &gemm.shape, &arguments, yk_matmul_autotune,
                                   &gemm, &gemm.variant)) {
         char message[YK_CUDA_ERROR_TEXT_SIZE];
@@ -46,10 +47,10 @@ static void multiply(struct yk_backend_lane *lane, const struct yk_matmul_op *op
                        "cuBLASLt has no way to take a product of %" PRId64 " x %" PRId64
                        " x %" PRId64 " in %s",
                        op->m, op->n, op->k, yk_precision_name(op->a_type));
-        yk_cuda_lane_fail(lane, message);
+        yk_cuda_lane_store_failure(lane, message);
         return;
     }
-    yk_gemm_enqueue_unfused(&gemm);
+    yk_gemm_enqueue_unfused_parts(&gemm);
 }
 
 /* Bytes of fp32 elements, rounded up to the alignment of scratch memory. */
@@ -103,8 +104,8 @@ static void multiply_wide(struct yk_backend_lane *lane, const struct yk_matmul_o
     const size_t b_bytes = half_b ? pad(op->k * op->n) : 0;
     const size_t c_bytes = aside ? pad(op->m * op->n) : 0;
     char *scratch =
-        yk_cuda_lane_scratch(lane, YK_CUBLAS_WORKSPACE_BYTES + YK_GEMM_ROW_SUM_SCRATCH_BYTES +
-                                       a_bytes + b_bytes + c_bytes);
+        yk_cuda_lane_get_scratch(lane, YK_CUBLAS_WORKSPACE_BYTES + YK_GEMM_ROW_SUM_SCRATCH_BYTES +
+                                           a_bytes + b_bytes + c_bytes);
     if (!scratch) {
         return;
     }
@@ -132,11 +133,11 @@ static void multiply_nothing(struct yk_backend_lane *lane, const struct yk_matmu
 {
     const size_t width = (size_t)yk_precision_bytes(op->c_type);
     if (!op->accumulate && op->add != op->c) {
-        (void)yk_cuda_lane_check(lane,
-                                 cudaMemset2DAsync(op->c, (size_t)op->c_stride * width, 0,
-                                                   (size_t)op->n * width, (size_t)op->m,
-                                                   lane->stream),
-                                 "matmul");
+        (void)yk_cuda_lane_check_cuda_error(lane,
+                                            cudaMemset2DAsync(op->c, (size_t)op->c_stride * width,
+                                                              0, (size_t)op->n * width,
+                                                              (size_t)op->m, lane->stream),
+                                            "matmul");
     }
     yk_gemm_enqueue_epilogue(lane, op);
 }

@@ -3,7 +3,7 @@
  * the size of a thread block cluster, cuBLASLt 13.1 computes some tiles several times and others
  * never: for example with clusters of 4 on 18 of an H200's 132 SMs, or with clusters of 8 on 92.
  * Even a multiple of the cluster size can be wrong, which only a check shows
- * (block_cluster_trust.h). Under MPS this file therefore asks for more algorithms and changes large
+ * (block_cluster_checks.h). Under MPS this file therefore asks for more algorithms and changes large
  * clusters to clusters of 2, which always fit a pair of SMs. If nothing else is left, algorithms
  * with large clusters are proposed unchanged. The last resort are algorithms without clusters.
  */
@@ -64,8 +64,8 @@ static bool splits(const cublasLtMatmulAlgo_t *algorithm)
     return parts != 1 && parts != 0;
 }
 
-bool yk_matmul_algorithm_is_safe_unchecked(const struct yk_cublas_context *context,
-                                           const cublasLtMatmulAlgo_t *algorithm)
+bool yk_matmul_algorithm_needs_no_check(const struct yk_cublas_context *context,
+                                        const cublasLtMatmulAlgo_t *algorithm)
 {
     return !splits(algorithm) &&
            (context->part_processors == 0 ||
@@ -271,12 +271,12 @@ static bool suits(const struct yk_cublas_context *context, const cublasLtMatmulA
     const int32_t cluster = yk_matmul_algorithm_cluster_size(algorithm);
     return context->part_processors == 0 || cluster <= YK_MATMUL_SAFE_CLUSTER_SIZE ||
            (context->part_processors % cluster == 0 &&
-            yk_block_cluster_trust_allows(context->trust, cluster));
+            yk_block_cluster_checks_allow_size(context->trust, cluster));
 }
 
-int yk_matmul_algorithm_propose(const struct yk_cublas_context *context,
-                                const struct yk_matmul_descriptors *descriptors,
-                                cublasLtMatmulAlgo_t out[YK_MATMUL_MAX_ALGORITHMS])
+int yk_matmul_algorithm_list_candidates(const struct yk_cublas_context *context,
+                                        const struct yk_matmul_descriptors *descriptors,
+                                        cublasLtMatmulAlgo_t out[YK_MATMUL_MAX_ALGORITHMS])
 {
     cublasLtMatmulHeuristicResult_t found[MAX_PROPOSED_FOR_PART];
     const bool is_part = context->part_processors > 0;
@@ -304,9 +304,9 @@ int yk_matmul_algorithm_propose(const struct yk_cublas_context *context,
     return count;
 }
 
-int yk_matmul_algorithm_propose_fallbacks(const struct yk_cublas_context *context,
-                                          const struct yk_matmul_descriptors *descriptors,
-                                          cublasLtMatmulAlgo_t out[YK_MATMUL_MAX_ALGORITHMS])
+int yk_matmul_algorithm_list_fallbacks(const struct yk_cublas_context *context,
+                                       const struct yk_matmul_descriptors *descriptors,
+                                       cublasLtMatmulAlgo_t out[YK_MATMUL_MAX_ALGORITHMS])
 {
     cublasLtMatmulHeuristicResult_t found[MAX_PROPOSED_FOR_PART];
     const int proposed = ask_heuristic(context, descriptors, MAX_PROPOSED_FOR_PART, found);
@@ -322,8 +322,9 @@ int yk_matmul_algorithm_propose_fallbacks(const struct yk_cublas_context *contex
 
 /* ---- run ---- */
 
-cublasStatus_t yk_matmul_algorithm_set_pointers(const struct yk_matmul_descriptors *descriptors,
-                                                const struct yk_cublas_matmul_arguments *arguments)
+cublasStatus_t
+yk_matmul_algorithm_set_epilogue_pointers(const struct yk_matmul_descriptors *descriptors,
+                                          const struct yk_cublas_matmul_arguments *arguments)
 {
     cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
     const void *vector = arguments->sums ? arguments->sums : arguments->bias; /* never both */
@@ -332,17 +333,17 @@ cublasStatus_t yk_matmul_algorithm_set_pointers(const struct yk_matmul_descripto
             descriptors->work, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &vector, sizeof vector);
     }
     if (arguments->aux) {
-        YK_CUDA_IF_SUCCESS(status, cublasLtMatmulDescSetAttribute(
-                                       descriptors->work, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER,
-                                       &arguments->aux, sizeof arguments->aux));
+        YK_CUDA_CALL_UNLESS_FAILED(
+            status, cublasLtMatmulDescSetAttribute(descriptors->work,
+                                                   CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER,
+                                                   &arguments->aux, sizeof arguments->aux));
     }
     return status;
 }
 
-cublasStatus_t yk_matmul_algorithm_enqueue(const struct yk_cublas_context *context,
-                                           const struct yk_matmul_descriptors *descriptors,
-                                           const cublasLtMatmulAlgo_t *algorithm,
-                                           const struct yk_cublas_matmul_arguments *arguments)
+cublasStatus_t yk_matmul_algorithm_enqueue_matmul(
+    const struct yk_cublas_context *context, const struct yk_matmul_descriptors *descriptors,
+    const cublasLtMatmulAlgo_t *algorithm, const struct yk_cublas_matmul_arguments *arguments)
 {
     const float beta = arguments->add ? 1.0F : 0.0F;
     const void *add = arguments->add ? arguments->add : arguments->c;

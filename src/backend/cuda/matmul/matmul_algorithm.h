@@ -5,7 +5,7 @@
 #ifndef YK_BACKEND_CUDA_MATMUL_MATMUL_ALGORITHM_H
 #define YK_BACKEND_CUDA_MATMUL_MATMUL_ALGORITHM_H
 
-#include "backend/cuda/matmul/block_cluster_trust.h"
+#include "backend/cuda/matmul/block_cluster_checks.h"
 #include "backend/cuda/matmul/matmul_shape.h"
 
 #include <cublasLt.h>
@@ -20,7 +20,7 @@ struct yk_cublas_context {
     size_t workspace_bytes;
     int32_t part_processors;   /* SMs that MPS gives to this process; 0 means: the whole GPU */
     int32_t target_processors; /* SMs that a matmul may use; 0 means: all */
-    struct yk_block_cluster_trust *trust;
+    struct yk_block_cluster_checks *trust;
 };
 
 /* Returns an attribute of the algorithm, or 0 if the algorithm does not have it. */
@@ -33,8 +33,8 @@ int32_t yk_matmul_algorithm_cluster_size(const cublasLtMatmulAlgo_t *algorithm);
 /* Returns whether the algorithm may be used without a check of its result: it does not split k, and
  * under MPS its clusters have at most YK_MATMUL_SAFE_CLUSTER_SIZE blocks. No algorithm of this kind
  * has computed a wrong result so far. */
-bool yk_matmul_algorithm_is_safe_unchecked(const struct yk_cublas_context *context,
-                                           const cublasLtMatmulAlgo_t *algorithm);
+bool yk_matmul_algorithm_needs_no_check(const struct yk_cublas_context *context,
+                                        const cublasLtMatmulAlgo_t *algorithm);
 
 /* ---- proposals ---- */
 
@@ -44,15 +44,15 @@ enum {
 
 /* Writes the algorithms that should be benchmarked, sorted by their expected speed, fastest first.
  * Returns their number. */
-int yk_matmul_algorithm_propose(const struct yk_cublas_context *context,
-                                const struct yk_matmul_descriptors *descriptors,
-                                cublasLtMatmulAlgo_t out[YK_MATMUL_MAX_ALGORITHMS]);
+int yk_matmul_algorithm_list_candidates(const struct yk_cublas_context *context,
+                                        const struct yk_matmul_descriptors *descriptors,
+                                        cublasLtMatmulAlgo_t out[YK_MATMUL_MAX_ALGORITHMS]);
 
 /* Writes slow algorithms without clusters, for the case that all other algorithms compute wrong
  * results. Returns their number. */
-int yk_matmul_algorithm_propose_fallbacks(const struct yk_cublas_context *context,
-                                          const struct yk_matmul_descriptors *descriptors,
-                                          cublasLtMatmulAlgo_t out[YK_MATMUL_MAX_ALGORITHMS]);
+int yk_matmul_algorithm_list_fallbacks(const struct yk_cublas_context *context,
+                                       const struct yk_matmul_descriptors *descriptors,
+                                       cublasLtMatmulAlgo_t out[YK_MATMUL_MAX_ALGORITHMS]);
 
 /* ---- run ---- */
 
@@ -90,13 +90,13 @@ struct yk_cublas_matmul_arguments {
 };
 
 /* Sets the pointers of bias, sums and aux in the descriptors. Must be called before
- * yk_matmul_algorithm_enqueue(). */
-cublasStatus_t yk_matmul_algorithm_set_pointers(const struct yk_matmul_descriptors *descriptors,
-                                                const struct yk_cublas_matmul_arguments *arguments);
+ * yk_matmul_algorithm_enqueue_matmul(). */
+cublasStatus_t
+yk_matmul_algorithm_set_epilogue_pointers(const struct yk_matmul_descriptors *descriptors,
+                                          const struct yk_cublas_matmul_arguments *arguments);
 
-cublasStatus_t yk_matmul_algorithm_enqueue(const struct yk_cublas_context *context,
-                                           const struct yk_matmul_descriptors *descriptors,
-                                           const cublasLtMatmulAlgo_t *algorithm,
-                                           const struct yk_cublas_matmul_arguments *arguments);
+cublasStatus_t yk_matmul_algorithm_enqueue_matmul(
+    const struct yk_cublas_context *context, const struct yk_matmul_descriptors *descriptors,
+    const cublasLtMatmulAlgo_t *algorithm, const struct yk_cublas_matmul_arguments *arguments);
 
 #endif

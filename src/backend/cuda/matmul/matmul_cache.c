@@ -130,7 +130,7 @@ static yk_status read_file(struct yk_matmul_cache *cache)
     return status;
 }
 
-void yk_matmul_cache_append_line(const char *path, const char *line, size_t length)
+void yk_matmul_cache_append_line_to_file(const char *path, const char *line, size_t length)
 {
     const int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_APPEND, 0644);
     if (file >= 0) {
@@ -180,6 +180,6 @@ yk_status yk_matmul_cache_add(struct yk_matmul_cache *cache, const struct yk_mat
         text[2 * i + 1] = digits[bytes[i] % 16];
     }
     text[LINE_DIGITS] = '\n';
-    yk_matmul_cache_append_line(cache->path, text, LINE_DIGITS + 1);
+    yk_matmul_cache_append_line_to_file(cache->path, text, LINE_DIGITS + 1);
     return YK_OK;
 }

@@ -39,6 +39,6 @@ yk_status yk_matmul_cache_add(struct yk_matmul_cache *cache, const struct yk_mat
 
 /* Appends a line to a file with one write, so that several processes may append at the same time.
  * Ignores errors. */
-void yk_matmul_cache_append_line(const char *path, const char *line, size_t length);
+void yk_matmul_cache_append_line_to_file(const char *path, const char *line, size_t length);
 
 #endif

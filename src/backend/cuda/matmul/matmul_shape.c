@@ -42,7 +42,8 @@ static cublasLtEpilogue_t epilogue_of(const struct yk_matmul_shape *shape)
     }
 }
 
-void yk_matmul_shape_remove_unfused(struct yk_matmul_shape *shape, enum yk_matmul_fusion variant)
+void yk_matmul_shape_remove_unfused_parts(struct yk_matmul_shape *shape,
+                                          enum yk_matmul_fusion variant)
 {
     if (variant != YK_MATMUL_FUSION_ALL) {
         shape->sums_of = YK_MATMUL_ROW_SUM_NONE;
@@ -63,12 +64,14 @@ static cublasStatus_t describe_work(const struct yk_matmul_shape *shape, cublasL
     const cublasLtEpilogue_t epilogue = epilogue_of(shape);
     cublasStatus_t status =
         cublasLtMatmulDescSetAttribute(work, CUBLASLT_MATMUL_DESC_TRANSA, &first, sizeof first);
-    YK_CUDA_IF_SUCCESS(status, cublasLtMatmulDescSetAttribute(work, CUBLASLT_MATMUL_DESC_TRANSB,
-                                                              &second, sizeof second));
-    YK_CUDA_IF_SUCCESS(status, cublasLtMatmulDescSetAttribute(work, CUBLASLT_MATMUL_DESC_EPILOGUE,
+    YK_CUDA_CALL_UNLESS_FAILED(
+        status,
+        cublasLtMatmulDescSetAttribute(work, CUBLASLT_MATMUL_DESC_TRANSB, &second, sizeof second));
+    YK_CUDA_CALL_UNLESS_FAILED(status,
+                               cublasLtMatmulDescSetAttribute(work, CUBLASLT_MATMUL_DESC_EPILOGUE,
                                                               &epilogue, sizeof epilogue));
     if (shape->aux_stride > 0) {
-        YK_CUDA_IF_SUCCESS(
+        YK_CUDA_CALL_UNLESS_FAILED(
             status, cublasLtMatmulDescSetAttribute(work, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD,
                                                    &shape->aux_stride, sizeof shape->aux_stride));
     }
@@ -86,14 +89,15 @@ static cublasStatus_t describe_matrices(const struct yk_matmul_shape *shape,
     cublasStatus_t status =
         cublasLtMatrixLayoutCreate(&descriptors->b, type, shape->b_transposed ? k : n,
                                    shape->b_transposed ? n : k, shape->b_stride);
-    YK_CUDA_IF_SUCCESS(
+    YK_CUDA_CALL_UNLESS_FAILED(
         status, cublasLtMatrixLayoutCreate(&descriptors->a, type, shape->a_transposed ? m : k,
                                            shape->a_transposed ? k : m, shape->a_stride));
-    YK_CUDA_IF_SUCCESS(status,
-                       cublasLtMatrixLayoutCreate(&descriptors->c, c_type, n, m, shape->c_stride));
-    YK_CUDA_IF_SUCCESS(status, cublasLtMatrixLayoutCreate(&descriptors->add, c_type, n, m,
-                                                          shape->add_stride > 0 ? shape->add_stride
-                                                                                : shape->c_stride));
+    YK_CUDA_CALL_UNLESS_FAILED(
+        status, cublasLtMatrixLayoutCreate(&descriptors->c, c_type, n, m, shape->c_stride));
+    YK_CUDA_CALL_UNLESS_FAILED(
+        status,
+        cublasLtMatrixLayoutCreate(&descriptors->add, c_type, n, m,
+                                   shape->add_stride > 0 ? shape->add_stride : shape->c_stride));
     return status;
 }
 
@@ -104,13 +108,13 @@ cublasStatus_t yk_matmul_shape_create_descriptors(const struct yk_matmul_shape *
     *out = (struct yk_matmul_descriptors){.shape = *shape};
     cublasStatus_t status =
         cublasLtMatmulDescCreate(&out->work, yk_matmul_shape_compute_type(shape), CUDA_R_32F);
-    YK_CUDA_IF_SUCCESS(status, describe_work(shape, out->work));
+    YK_CUDA_CALL_UNLESS_FAILED(status, describe_work(shape, out->work));
     if (processors > 0) {
-        YK_CUDA_IF_SUCCESS(
+        YK_CUDA_CALL_UNLESS_FAILED(
             status, cublasLtMatmulDescSetAttribute(out->work, CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET,
                                                    &processors, sizeof processors));
     }
-    YK_CUDA_IF_SUCCESS(status, describe_matrices(shape, out));
+    YK_CUDA_CALL_UNLESS_FAILED(status, describe_matrices(shape, out));
     if (status != CUBLAS_STATUS_SUCCESS) {
         yk_matmul_shape_destroy_descriptors(out);
     }

@@ -48,7 +48,7 @@ struct yk_matmul_shape {
     int32_t alignment; /* in bytes: the largest power of two up to 16 that divides all addresses and
                           the strides of a, b, c and add */
     int32_t in_place;  /* 1 means: the product is added to c */
-    int32_t sums_of;   /* enum yk_matmul_row_sum */
+    int32_t sums_of;   /* enum yk_matmul_row_sum_source */
     int32_t unused;    /* always 0; makes padding explicit */
 };
 
@@ -58,7 +58,8 @@ cudaDataType_t yk_matmul_shape_element_type(int32_t type);
 cublasComputeType_t yk_matmul_shape_compute_type(const struct yk_matmul_shape *shape);
 
 /* Removes from the shape all parts that the variant does not fuse. */
-void yk_matmul_shape_remove_unfused(struct yk_matmul_shape *shape, enum yk_matmul_fusion variant);
+void yk_matmul_shape_remove_unfused_parts(struct yk_matmul_shape *shape,
+                                          enum yk_matmul_fusion variant);
 
 /* The cuBLASLt descriptors of one shape. The pointers in the descriptors are set before each
  * matmul. */

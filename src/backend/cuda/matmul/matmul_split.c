@@ -166,20 +166,21 @@ static bool make_sides(struct yk_backend_lane *lane)
     if (lane->fork) {
         return true;
     }
-    if (!yk_cuda_lane_check(lane, cudaEventCreateWithFlags(&lane->fork, cudaEventDisableTiming),
-                            "making streams")) {
+    if (!yk_cuda_lane_check_cuda_error(
+            lane, cudaEventCreateWithFlags(&lane->fork, cudaEventDisableTiming),
+            "making streams")) {
         return false;
     }
     for (int i = 0; i < YK_CUDA_SIDE_STREAM_COUNT; i++) {
         struct yk_backend_lane *side = NULL;
         if (yk_cuda_lane_create(lane->device, lane->name, &side) != YK_OK) {
-            yk_cuda_lane_fail(lane, "no further stream can be made");
+            yk_cuda_lane_store_failure(lane, "no further stream can be made");
             return false;
         }
         lane->sides[i] = side;
-        if (!yk_cuda_lane_check(lane,
-                                cudaEventCreateWithFlags(&lane->joins[i], cudaEventDisableTiming),
-                                "making streams")) {
+        if (!yk_cuda_lane_check_cuda_error(
+                lane, cudaEventCreateWithFlags(&lane->joins[i], cudaEventDisableTiming),
+                "making streams")) {
             return false;
         }
     }
@@ -192,24 +193,26 @@ void yk_matmul_split_over_streams(struct yk_backend_lane *lane, const struct yk_
     const int64_t cuts[YK_CUDA_SIDE_STREAM_COUNT + 2] = {
         0, op->split_columns[0], op->split_columns[1] > 0 ? op->split_columns[1] : op->n, op->n};
     if (!make_sides(lane) ||
-        !yk_cuda_lane_check(lane, cudaEventRecord(lane->fork, lane->stream), "starting streams")) {
+        !yk_cuda_lane_check_cuda_error(lane, cudaEventRecord(lane->fork, lane->stream),
+                                       "starting streams")) {
         return;
     }
     for (int i = 0; i < YK_CUDA_SIDE_STREAM_COUNT && cuts[i + 2] > cuts[i + 1]; i++) {
         struct yk_backend_lane *side = lane->sides[i];
         const struct yk_matmul_op part = columns_of(op, cuts[i + 1], cuts[i + 2]);
-        (void)yk_cuda_lane_check(side, cudaStreamWaitEvent(side->stream, lane->fork, 0), "waiting");
+        (void)yk_cuda_lane_check_cuda_error(side, cudaStreamWaitEvent(side->stream, lane->fork, 0),
+                                            "waiting");
         multiply(side, &part);
-        (void)yk_cuda_lane_check(side, cudaEventRecord(lane->joins[i], side->stream),
-                                 "joining streams");
+        (void)yk_cuda_lane_check_cuda_error(side, cudaEventRecord(lane->joins[i], side->stream),
+                                            "joining streams");
         if (!yk_cuda_lane_is_ok(side)) {
-            yk_cuda_lane_fail(lane, side->message);
+            yk_cuda_lane_store_failure(lane, side->message);
         }
     }
     const struct yk_matmul_op own = columns_of(op, 0, cuts[1]);
     multiply(lane, &own);
     for (int i = 0; i < YK_CUDA_SIDE_STREAM_COUNT && cuts[i + 2] > cuts[i + 1]; i++) {
-        (void)yk_cuda_lane_check(lane, cudaStreamWaitEvent(lane->stream, lane->joins[i], 0),
-                                 "joining streams");
+        (void)yk_cuda_lane_check_cuda_error(
+            lane, cudaStreamWaitEvent(lane->stream, lane->joins[i], 0), "joining streams");
     }
 }

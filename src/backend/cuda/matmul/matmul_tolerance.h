@@ -30,9 +30,10 @@ struct yk_matmul_expected_element {
 /* Allowed error, relative to |expected| + amount. Another order of summation causes a much smaller
  * error; a missing or doubled term causes a larger one. */
 #define YK_MATMUL_TOLERANCE_RELATIVE 0.02F
-#define YK_MATMUL_TOLERANCE_FP16_MAX 65504.0F
-#define YK_MATMUL_TOLERANCE_FP16_MIN 1.2e-7F     /* 2 · 2^-24: twice the smallest fp16 number */
-#define YK_MATMUL_TOLERANCE_ROUNDING 0.00390625F /* 2^-8: twice the rounding error of bf16 */
+#define YK_MATMUL_TOLERANCE_LARGEST_FP16 65504.0F
+#define YK_MATMUL_TOLERANCE_FP16_ABSOLUTE 1.2e-7F /* 2 · 2^-24: twice the smallest fp16 number */
+#define YK_MATMUL_TOLERANCE_ROUNDING_RELATIVE                                                      \
+    0.00390625F /* 2^-8: twice the rounding error of bf16 */
 
 /* Returns the error that rounding of intermediate values may cause. */
 YK_HOST_OR_DEVICE_INLINE float
@@ -42,20 +43,21 @@ yk_matmul_tolerance_rounding_error(enum yk_precision type,
     if (type == YK_PRECISION_FP32 || type == YK_PRECISION_TF32) {
         return 0.0F;
     }
-    return YK_MATMUL_TOLERANCE_ROUNDING * (fabsf(number->product) + fabsf(number->before)) +
-           (type == YK_PRECISION_FP16 ? YK_MATMUL_TOLERANCE_FP16_MIN : 0.0F);
+    return YK_MATMUL_TOLERANCE_ROUNDING_RELATIVE *
+               (fabsf(number->product) + fabsf(number->before)) +
+           (type == YK_PRECISION_FP16 ? YK_MATMUL_TOLERANCE_FP16_ABSOLUTE : 0.0F);
 }
 
 YK_HOST_OR_DEVICE_INLINE enum yk_matmul_tolerance_result
-yk_matmul_tolerance_check(enum yk_precision type, float made,
-                          const struct yk_matmul_expected_element *number)
+yk_matmul_tolerance_check_element(enum yk_precision type, float made,
+                                  const struct yk_matmul_expected_element *number)
 {
     const float max =
         fmaxf(fabsf(number->expected), fmaxf(fabsf(number->product), fabsf(number->before)));
     const float off = YK_MATMUL_TOLERANCE_RELATIVE * (fabsf(number->expected) + number->amount) +
                       yk_matmul_tolerance_rounding_error(type, number);
     if (!isfinite(number->product + number->before + number->expected + number->amount) ||
-        (type == YK_PRECISION_FP16 && max + off >= YK_MATMUL_TOLERANCE_FP16_MAX)) {
+        (type == YK_PRECISION_FP16 && max + off >= YK_MATMUL_TOLERANCE_LARGEST_FP16)) {
         return YK_MATMUL_TOLERANCE_UNDECIDED;
     }
     if (!(fabsf(made - number->expected) <= off)) {

@@ -1,0 +1,53 @@
+/* Weights tensors: converts parameters to and from tensors of safetensors files. */
+#ifndef YK_NN_WEIGHTS_WEIGHTS_TENSOR_H
+#define YK_NN_WEIGHTS_WEIGHTS_TENSOR_H
+
+#include "base/status.h"
+#include "nn/store/parameter_store.h"
+#include "tensors/safetensors_writer.h"
+#include "tensors/tensor_set.h"
+
+#include <stdint.h>
+
+/* Returns the precision in which a parameter is saved. This is the precision in which the store has
+ * the parameter. NF4 is saved dequantised, in the precision of the training run. */
+enum yk_precision yk_weights_saved_tensor_precision(const struct yk_net *net,
+                                                    const struct yk_parameter *parameter);
+
+/* Fails unless the tensor has the shape of the parameter and a floating-point type. */
+yk_status yk_weights_check_tensor_shape(const struct yk_tensor_location *place,
+                                        const struct yk_parameter *parameter) YK_MUST_USE;
+
+/* Reads `count` numbers of a tensor as fp32, from number `first` on.
+ * yk_weights_check_tensor_shape() must have succeeded for the tensor. */
+yk_status yk_weights_read_tensor_range(const struct yk_tensor_location *place, int64_t first,
+                                       int64_t count, float *out) YK_MUST_USE;
+
+/*
+ * Writes a safetensors file and syncs it. Calls `walk` twice: first with `declares` true, to
+ * declare all tensors; then with `declares` false, to add the bytes of the tensors in the same
+ * order. `out` receives the checksum of the file; it may be NULL.
+ */
+yk_status yk_weights_write_tensor_file(
+    const char *path,
+    yk_status (*walk)(const void *user, struct yk_safetensors_writer *writer, bool declares),
+    const void *user, struct yk_safetensors_size_and_hash *out) YK_MUST_USE;
+
+yk_status yk_weights_declare_tensor(struct yk_safetensors_writer *writer, const struct yk_net *net,
+                                    const struct yk_parameter *parameter) YK_MUST_USE;
+
+/* Appends numbers of a tensor to the file, rounded to `precision`. */
+yk_status yk_weights_append_tensor_numbers(struct yk_safetensors_writer *writer,
+                                           const float *numbers, int64_t count,
+                                           enum yk_precision precision) YK_MUST_USE;
+
+/* Appends bytes of a tensor in device memory to the file. */
+yk_status yk_weights_append_device_tensor(struct yk_safetensors_writer *writer,
+                                          const struct yk_device_context *context,
+                                          const void *memory, uint64_t bytes) YK_MUST_USE;
+
+/* Allocates an array with space for the numbers of the largest parameter. The caller frees it with
+ * free(). */
+yk_status yk_weights_allocate_largest_tensor(const struct yk_net *net, float **out) YK_MUST_USE;
+
+#endif

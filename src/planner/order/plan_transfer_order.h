@@ -1,0 +1,41 @@
+/*
+ * Transfer order of a plan: converts the communication of a data-parallel plan to a transfer-order
+ * problem, and applies the solution to the plan. The plan must have one group and one micro-batch.
+ */
+#ifndef YK_PLANNER_ORDER_PLAN_TRANSFER_ORDER_H
+#define YK_PLANNER_ORDER_PLAN_TRANSFER_ORDER_H
+
+#include "planner/order/transfer_order.h"
+#include "planner/search/search_context.h"
+
+enum yk_transfer_order_method {
+    YK_TRANSFER_ORDER_METHOD_GREEDY,
+    YK_TRANSFER_ORDER_METHOD_MILP,
+};
+
+struct yk_plan_transfer_order_options {
+    enum yk_transfer_order_method method;
+    bool open; /* also choose again between kept and fully-sharded, for every layer that is one of
+                  them */
+    const double *max_bytes; /* (slots) additional limit of `room_bytes` of the problem; NULL means:
+                                no limit */
+    double budget_s;         /* limit of the wall-clock time of the integer program */
+};
+
+/* Creates the problem of a plan, in `arena`. Ignores the transfers that the plan already has. With
+ * `open`, layers that are kept or fully-sharded are undecided. */
+yk_status yk_plan_transfer_order_create_problem(struct yk_search_context *context,
+                                                const struct yk_plan *plan, bool open,
+                                                struct yk_arena *arena,
+                                                struct yk_transfer_order_problem **out) YK_MUST_USE;
+
+/*
+ * Solves the problem of the plan and sets the plan's transfers and, with `options->open`, its
+ * strategies. If no order fits into memory, `*out_ordered` is false and the plan does not change.
+ */
+yk_status yk_plan_transfer_order_optimize(struct yk_search_context *context,
+                                          const struct yk_plan_transfer_order_options *options,
+                                          struct yk_arena *arena, struct yk_plan *plan,
+                                          bool *out_ordered) YK_MUST_USE;
+
+#endif

@@ -1,0 +1,27 @@
+/*
+ * Simulator internals: the complete result of a simulation. Callers see only its first member, a
+ * struct yk_sim_result. The complete result also contains the iterations before and after the
+ * reported one. They are needed to compute memory that is held from one iteration to another.
+ */
+#ifndef YK_SIM_SIM_FULL_RESULT_H
+#define YK_SIM_SIM_FULL_RESULT_H
+
+#include "program/memory/memory.h"
+#include "sim/iterations.h"
+#include "sim/rank_classes.h"
+#include "sim/sim.h"
+
+struct yk_sim_full_result {
+    struct yk_sim_result sim; /* must be the first member */
+    struct yk_rank_classes classes;
+    struct yk_sim_iterations *iterations; /* time 0 is the start of the reported iteration */
+    struct yk_program_memory **memories;  /* (classes) */
+};
+
+static inline const struct yk_sim_full_result *
+yk_sim_full_result_of(const struct yk_sim_result *sim)
+{
+    return (const struct yk_sim_full_result *)sim;
+}
+
+#endif
