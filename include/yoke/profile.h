@@ -5,8 +5,8 @@
  * The measurement runs real training steps on random tokens. It takes about `seconds` seconds for
  * each device and precision. If a launcher (mpirun, srun) started several processes, they measure
  * together: all of them call yoke_profile_measure() with the same request, and rank 0 writes the
- * file. If a rank fails, the communication is aborted, as in a training run without the callback
- * `leave` (yoke/train.h).
+ * file. If a rank fails, the communication of all ranks is aborted. This can end the process: a
+ * measurement behaves like a training run whose callback `leave` is NULL (yoke/train.h).
  */
 #ifndef YOKE_PROFILE_H
 #define YOKE_PROFILE_H

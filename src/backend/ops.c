@@ -1,6 +1,6 @@
 #include "backend/ops.h"
 
-struct yk_sum_rows_op yk_ops_make_matmul_row_sum_op(const struct yk_matmul_op *op)
+struct yk_sum_rows_op yk_ops_make_sum_rows_op_of_matmul(const struct yk_matmul_op *op)
 {
     const bool of_a = op->sums_of == YK_MATMUL_ROW_SUM_A;
     const bool of_c = op->sums_of == YK_MATMUL_ROW_SUM_C;

@@ -421,7 +421,7 @@ struct yk_dequantise_op {
 
 /* Returns the op that computes the row sums of a matmul after the matmul has run. op->sums_of must
  * not be YK_MATMUL_ROW_SUM_NONE. */
-struct yk_sum_rows_op yk_ops_make_matmul_row_sum_op(const struct yk_matmul_op *op);
+struct yk_sum_rows_op yk_ops_make_sum_rows_op_of_matmul(const struct yk_matmul_op *op);
 
 /* Sets the pointers of an NF4 tensor with `count` elements that is stored at `base`. Returns the
  * size of the tensor in bytes. `out` may be NULL. */

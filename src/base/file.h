@@ -55,8 +55,8 @@ int yk_file_write_to_descriptor(int descriptor, const void *bytes, size_t length
 yk_status yk_file_check_regular(const char *path) YK_MUST_USE;
 
 /*
- * The following functions are for paths inside the program's own folders, which contain no symbolic
- * links. They fail if `path` is a symbolic link.
+ * The next three functions are for paths inside the program's own folders, which contain no
+ * symbolic links. They fail if `path` is a symbolic link.
  *
  * yk_file_open_nofollow_for_writing() opens a regular file for writing and creates it if it does
  * not exist. `flags` are flags of open(); O_CREAT is added. yk_file_check_not_symlink() only checks

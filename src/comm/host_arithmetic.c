@@ -40,8 +40,8 @@ static void add_doubles(int64_t count, const double *restrict from, double *rest
 static void add_bf16(int64_t count, const uint16_t *restrict from, uint16_t *restrict to)
 {
     for (int64_t i = 0; i < count; i++) {
-        to[i] = yk_cpu_convert_fp32_to_bf16(yk_cpu_convert_bf16_to_fp32(to[i]) +
-                                            yk_cpu_convert_bf16_to_fp32(from[i]));
+        to[i] = yk_cpu_convert_fp32_value_to_bf16(yk_cpu_convert_bf16_value_to_fp32(to[i]) +
+                                                  yk_cpu_convert_bf16_value_to_fp32(from[i]));
     }
 }
 

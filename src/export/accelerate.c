@@ -2,7 +2,7 @@
 #include "base/json_write.h"
 #include "export/data_parallel.h"
 #include "export/export.h"
-#include "export/text.h"
+#include "export/export_job.h"
 
 #include <inttypes.h>
 
@@ -51,20 +51,20 @@ static bool is_held_by_several(const struct yk_plan *plan, int32_t layer)
 
 static void note_layers(const struct yk_export_job *job)
 {
-    yk_export_text_add_layers_note(
+    yk_export_job_add_layers_note(
         job, is_held_by_several,
         "several ranks hold these and share the samples; a device_map has one device for each "
         "module, that of the rank which takes most samples. Export to fsdp or ddp instead.");
-    yk_export_text_add_layers_note(job, yk_data_parallel_layer_is_recomputed,
-                                   "recomputed in the plan; a device_map cannot say so, "
-                                   "gradient_checkpointing_enable() does for all blocks.");
+    yk_export_job_add_layers_note(job, yk_data_parallel_layer_is_recomputed,
+                                  "recomputed in the plan; a device_map cannot say so, "
+                                  "gradient_checkpointing_enable() does for all blocks.");
     bool cpu = false;
     for (int32_t i = 0; i < job->plan->layer_count; i++) {
         cpu = cpu || job->cluster->devices[find_device(job->plan, i)].is_cpu;
     }
-    yk_export_text_add_note_if(job, cpu,
-                               "Layers of a CPU go to \"cpu\", where Accelerate stores them; it "
-                               "computes them on a GPU.");
+    yk_export_job_add_note_if(job, cpu,
+                              "Layers of a CPU go to \"cpu\", where Accelerate stores them; it "
+                              "computes them on a GPU.");
 }
 
 static void note_others(const struct yk_export_job *job)
@@ -78,23 +78,23 @@ static void note_others(const struct yk_export_job *job)
         nodes = nodes || device->node != devices[plan->ranks[0].device].node;
         limits = limits || plan->ranks[i].limit_bytes < device->memory_bytes;
     }
-    yk_export_text_add_note_if(job, nodes,
-                               "The devices are in several nodes; a device_map is for the devices "
-                               "of one process.");
-    yk_export_text_add_note_if(job, limits,
-                               "Limits of memory are not said; a device_map that is given takes no "
-                               "max_memory.");
-    yk_export_text_add_note_if(job, plan->micro_batches > 1,
-                               "The %" PRId32
-                               " micro-batches and their order (%s) are not said: devices "
-                               "compute one after the other.",
-                               plan->micro_batches, yk_plan_pipeline_schedule_name(plan->pipeline));
-    yk_export_text_add_note_if(job, plan->transfer_count > 0,
-                               "The plan's order of transfers is not said.");
-    yk_export_text_add_note_if(job, plan->clip,
-                               "Clipping is not said; it belongs to the training loop.");
-    yk_export_text_add_note(job, "Load the model with dtype %s.",
-                            yk_precision_name(plan->workload.precision));
+    yk_export_job_add_note_if(job, nodes,
+                              "The devices are in several nodes; a device_map is for the devices "
+                              "of one process.");
+    yk_export_job_add_note_if(job, limits,
+                              "Limits of memory are not said; a device_map that is given takes no "
+                              "max_memory.");
+    yk_export_job_add_note_if(job, plan->micro_batches > 1,
+                              "The %" PRId32
+                              " micro-batches and their order (%s) are not said: devices "
+                              "compute one after the other.",
+                              plan->micro_batches, yk_plan_pipeline_schedule_name(plan->pipeline));
+    yk_export_job_add_note_if(job, plan->transfer_count > 0,
+                              "The plan's order of transfers is not said.");
+    yk_export_job_add_note_if(job, plan->clip,
+                              "Clipping is not said; it belongs to the training loop.");
+    yk_export_job_add_note(job, "Load the model with dtype %s.",
+                           yk_precision_name(plan->workload.precision));
     yk_data_parallel_add_lora_note(job);
 }
 

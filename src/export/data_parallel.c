@@ -1,6 +1,6 @@
 #include "export/data_parallel.h"
 
-#include "export/text.h"
+#include "export/export_job.h"
 #include "program/program_facts.h"
 
 #include <inttypes.h>
@@ -17,12 +17,12 @@ void yk_data_parallel_add_idle_rank_notes(const struct yk_export_job *job)
     const struct yk_plan_group *group = job->group;
     for (int32_t i = 0; i < plan->rank_count; i++) {
         const int32_t member = yk_program_facts_group_member_index(plan, plan->layers[0].group, i);
-        yk_export_text_add_note_if(job, member < 0, "%s holds no layer, and is left out.",
-                                   job->cluster->devices[plan->ranks[i].device].name);
+        yk_export_job_add_note_if(job, member < 0, "%s holds no layer, and is left out.",
+                                  job->cluster->devices[plan->ranks[i].device].name);
     }
     for (int32_t i = 0; i < group->member_count; i++) {
         const struct yk_plan_group_member *member = &group->members[i];
-        yk_export_text_add_note_if(
+        yk_export_job_add_note_if(
             job, member->share == 0,
             "Rank %" PRId32 " (%s) takes no samples. It must compute all the same "
             "to take part in communication: it repeats one sample, with weight 0.",
@@ -54,7 +54,7 @@ void yk_data_parallel_add_unequal_shards_note(const struct yk_export_job *job, c
     for (int32_t i = 0; i < job->plan->layer_count; i++) {
         sharded = sharded || yk_data_parallel_layer_is_sharded(job->plan, i);
     }
-    yk_export_text_add_note_if(
+    yk_export_job_add_note_if(
         job, sharded && largest - smallest > 1e-9,
         "Parts are unequal in the plan, from %.4g to %.4g of the sharded state; %s "
         "divides it evenly, so that ranks with small parts need more memory.",
@@ -64,7 +64,7 @@ void yk_data_parallel_add_unequal_shards_note(const struct yk_export_job *job, c
 void yk_data_parallel_add_lora_note(const struct yk_export_job *job)
 {
     const struct yk_workload *workload = &job->plan->workload;
-    yk_export_text_add_note_if(
+    yk_export_job_add_note_if(
         job, workload->lora_rank > 0,
         "Adapters of rank %" PRId64 " on all linears are planned%s: put them into "
         "the model first; names of modules are those without adapters.",

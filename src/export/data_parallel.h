@@ -8,7 +8,7 @@
 #ifndef YK_EXPORT_DATA_PARALLEL_H
 #define YK_EXPORT_DATA_PARALLEL_H
 
-#include "export/text.h"
+#include "export/export_job.h"
 
 /* Returns the name of the device of a group member, such as "gpu0". */
 const char *yk_data_parallel_member_device_name(const struct yk_export_job *job,
@@ -25,7 +25,7 @@ void yk_data_parallel_add_unequal_shards_note(const struct yk_export_job *job, c
  * adapters. */
 void yk_data_parallel_add_lora_note(const struct yk_export_job *job);
 
-/* Properties of a layer, for the argument `is_one` of yk_export_text_add_layers_note(). */
+/* Properties of a layer, for the argument `is_one` of yk_export_job_add_layers_note(). */
 bool yk_data_parallel_layer_is_sharded(const struct yk_plan *plan, int32_t layer);
 bool yk_data_parallel_layer_is_recomputed(const struct yk_plan *plan, int32_t layer);
 

@@ -2,8 +2,8 @@
  * taking its planned share. */
 #include "export/data_parallel.h"
 #include "export/export.h"
+#include "export/export_job.h"
 #include "export/python.h"
-#include "export/text.h"
 
 static const char imports[] =
     "\nimport contextlib\n"
@@ -53,21 +53,21 @@ static void add_notes(const struct yk_export_job *job)
 {
     const struct yk_plan *plan = job->plan;
     yk_data_parallel_add_idle_rank_notes(job);
-    yk_export_text_add_layers_note(
+    yk_export_job_add_layers_note(
         job, yk_data_parallel_layer_is_sharded,
         "planned in parts, but DDP keeps every layer whole on every rank, "
         "16 bytes a parameter; the "
         "plan's memory does not hold. Export to fsdp instead.");
-    yk_export_text_add_note_if(job, yk_python_torch_dtype_text(plan->workload.precision),
-                               "Parameters and gradients stay fp32 under autocast, 4 bytes a "
-                               "parameter where 2 are planned; with NCCL gradients travel in 16 "
-                               "bit.");
-    yk_export_text_add_note(
+    yk_export_job_add_note_if(job, yk_python_torch_dtype_text(plan->workload.precision),
+                              "Parameters and gradients stay fp32 under autocast, 4 bytes a "
+                              "parameter where 2 are planned; with NCCL gradients travel in 16 "
+                              "bit.");
+    yk_export_job_add_note(
         job, "DDP closes its first bucket at 1 MiB, and fills buckets by the order in "
              "which gradients were ready in the first step.");
-    yk_export_text_add_note_if(job, plan->transfer_count > 0,
-                               "The plan's order of transfers is not said: DDP reduces a bucket as "
-                               "soon as it is full.");
+    yk_export_job_add_note_if(job, plan->transfer_count > 0,
+                              "The plan's order of transfers is not said: DDP reduces a bucket as "
+                              "soon as it is full.");
     yk_data_parallel_add_lora_note(job);
     yk_python_add_training_step_notes(job);
 }

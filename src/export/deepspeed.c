@@ -2,7 +2,7 @@
 #include "base/json_write.h"
 #include "export/data_parallel.h"
 #include "export/export.h"
-#include "export/text.h"
+#include "export/export_job.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -120,7 +120,7 @@ static void note_batch(const struct yk_export_job *job)
         for (int32_t i = 0; i < group->member_count; i++) {
             yk_text_addf(&shares, "%s%" PRId64, i > 0 ? ", " : "", group->members[i].share);
         }
-        yk_export_text_add_note(
+        yk_export_job_add_note(
             job,
             "Shares are unequal in the plan (%s); DeepSpeed gives every rank as many "
             "samples, and the slowest rank decides.",
@@ -128,7 +128,7 @@ static void note_batch(const struct yk_export_job *job)
         job->notes->failed |= shares.failed;
         yk_text_free(&shares);
     }
-    yk_export_text_add_note_if(
+    yk_export_job_add_note_if(
         job, batch != plan->workload.batch,
         "The batch of %" PRId64 " does not divide by %" PRId32 " ranks and %" PRId32
         " micro-batches; train_batch_size is %" PRId64 " instead.",
@@ -147,29 +147,28 @@ static void note_strategies(const struct yk_export_job *job, const struct counts
             kinds++;
         }
     }
-    yk_export_text_add_note_if(
+    yk_export_job_add_note_if(
         job, kinds > 1, "Layers differ in the plan (%s); DeepSpeed has one stage for all, %d here.",
         yk_text_chars(&planned), stage);
     job->notes->failed |= planned.failed;
     yk_text_free(&planned);
-    yk_export_text_add_note_if(job, counts->of[YK_SHARDING_KEPT_AFTER_FORWARD] > 0,
-                               "Kept layers are asked for by stage3_max_reuse_distance, which "
-                               "reaches those at the end of the model that no fully-sharded layer "
-                               "follows; any others are gathered again.");
-    yk_export_text_add_note_if(job, stage == 0,
-                               "Stage 0 takes its bucket from the engine, not from this file: the "
-                               "planned buckets are not said.");
-    yk_export_text_add_note_if(
-        job, job->plan->transfer_count > 0,
-        "The plan's order of transfers is not said: stage 3 gathers ahead by "
-        "stage3_prefetch_bucket_size, in the order it has traced.");
+    yk_export_job_add_note_if(job, counts->of[YK_SHARDING_KEPT_AFTER_FORWARD] > 0,
+                              "Kept layers are asked for by stage3_max_reuse_distance, which "
+                              "reaches those at the end of the model that no fully-sharded layer "
+                              "follows; any others are gathered again.");
+    yk_export_job_add_note_if(job, stage == 0,
+                              "Stage 0 takes its bucket from the engine, not from this file: the "
+                              "planned buckets are not said.");
+    yk_export_job_add_note_if(job, job->plan->transfer_count > 0,
+                              "The plan's order of transfers is not said: stage 3 gathers ahead by "
+                              "stage3_prefetch_bucket_size, in the order it has traced.");
 }
 
 static void note_others(const struct yk_export_job *job)
 {
     const struct yk_plan *plan = job->plan;
     bool limits = false;
-    yk_export_text_add_layers_note(
+    yk_export_job_add_layers_note(
         job, yk_data_parallel_layer_is_recomputed,
         "recomputed in the plan; that is said in the model "
         "(gradient_checkpointing_enable() does it for all blocks), not in "
@@ -177,16 +176,16 @@ static void note_others(const struct yk_export_job *job)
     for (int32_t i = 0; i < plan->rank_count; i++) {
         limits = limits || plan->ranks[i].limit_bytes > 0;
     }
-    yk_export_text_add_note_if(job, limits, "Limits of memory are not said.");
-    yk_export_text_add_note_if(job, plan->micro_batches > 1,
-                               "DeepSpeed decides by its stage when gradients are reduced; the "
-                               "plan's no_sync (%s) is not said.",
-                               plan->no_sync ? "true" : "false");
-    yk_export_text_add_note_if(job, plan->clip,
-                               "The plan says that gradients are clipped, but not at which norm: "
-                               "gradient_clipping is 1.0 until you change it.");
-    yk_export_text_add_note_if(job, plan->workload.precision == YK_PRECISION_TF32,
-                               "tf32 is not said: set torch.backends.cuda.matmul.allow_tf32.");
+    yk_export_job_add_note_if(job, limits, "Limits of memory are not said.");
+    yk_export_job_add_note_if(job, plan->micro_batches > 1,
+                              "DeepSpeed decides by its stage when gradients are reduced; the "
+                              "plan's no_sync (%s) is not said.",
+                              plan->no_sync ? "true" : "false");
+    yk_export_job_add_note_if(job, plan->clip,
+                              "The plan says that gradients are clipped, but not at which norm: "
+                              "gradient_clipping is 1.0 until you change it.");
+    yk_export_job_add_note_if(job, plan->workload.precision == YK_PRECISION_TF32,
+                              "tf32 is not said: set torch.backends.cuda.matmul.allow_tf32.");
 }
 
 static yk_status write_deepspeed(const struct yk_export_job *job)
@@ -214,11 +213,10 @@ static yk_status write_deepspeed(const struct yk_export_job *job)
     note_strategies(job, &counts);
     yk_data_parallel_add_unequal_shards_note(job, "DeepSpeed");
     for (int32_t i = 0; i < group->member_count; i++) {
-        yk_export_text_add_note_if(job, group->members[i].share == 0,
-                                   "Rank %" PRId32
-                                   " (%s) takes no samples in the plan, but as many "
-                                   "as the others here.",
-                                   i, yk_data_parallel_member_device_name(job, &group->members[i]));
+        yk_export_job_add_note_if(job, group->members[i].share == 0,
+                                  "Rank %" PRId32 " (%s) takes no samples in the plan, but as many "
+                                  "as the others here.",
+                                  i, yk_data_parallel_member_device_name(job, &group->members[i]));
     }
     note_others(job);
     yk_data_parallel_add_lora_note(job);

@@ -16,7 +16,7 @@
  *      that writes Python: most of its output is python/shared.py and python/ddp.py, which the
  *      build embeds.
  *   2. Add ROW(NAME) to YK_FOR_EACH_EXPORTER below. Help, shell completion, the library, and the
- * tests with random plans use this table.
+ *      tests with random plans use this table.
  *   3. Add a command to tests/cli/cases/plan-export.case and record its output, with
  *      `tests/cli/run-case --record build/release/yoke tests/cli/cases/plan-export.case`. Also
  *      record the cases again that list all exporters (help-plan, completion-*, plan-bad-options).
@@ -29,7 +29,7 @@
  *   export                              the table of exporters
  *   accelerate, fsdp, ddp, deepspeed    exporters of files that configure the ranks
  *   torchrun, slurm                     exporters of scripts that start the ranks
- *   data_parallel, python, python/, process_map, text    parts that several exporters share
+ *   data_parallel, python, python/, process_map, export_job    parts that several exporters share
  *
  * All functions are thread-safe.
  */
@@ -37,7 +37,7 @@
 #define YK_EXPORT_EXPORT_H
 
 #include "base/status.h"
-#include "export/text.h"
+#include "export/export_job.h"
 #include "plan/device_map.h"
 
 #include <stdbool.h>

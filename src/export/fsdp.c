@@ -4,8 +4,8 @@
 #include "base/units.h"
 #include "export/data_parallel.h"
 #include "export/export.h"
+#include "export/export_job.h"
 #include "export/python.h"
-#include "export/text.h"
 
 #include <inttypes.h>
 
@@ -162,19 +162,19 @@ static void follow_order(struct finding *finding)
 
 static void note_order(const struct finding *finding, const struct yk_export_job *job)
 {
-    yk_export_text_add_note_if(job, finding->early > 0,
-                               "%" PRId32
-                               " gathers are planned before the pass that they are for has "
-                               "begun; they start with its first layer.",
-                               finding->early);
-    yk_export_text_add_note_if(job, finding->late > 0,
-                               "%" PRId32
-                               " scatters and reductions are put off in the plan; FSDP starts "
-                               "each as soon as its gradient is there.",
-                               finding->late);
-    yk_export_text_add_note_if(job, finding->plan->transfer_count > 0,
-                               "The order of gathers is kept layer by layer: FSDP gathers a layer "
-                               "whole, with the first of its blocks that is planned.");
+    yk_export_job_add_note_if(job, finding->early > 0,
+                              "%" PRId32
+                              " gathers are planned before the pass that they are for has "
+                              "begun; they start with its first layer.",
+                              finding->early);
+    yk_export_job_add_note_if(job, finding->late > 0,
+                              "%" PRId32
+                              " scatters and reductions are put off in the plan; FSDP starts "
+                              "each as soon as its gradient is there.",
+                              finding->late);
+    yk_export_job_add_note_if(job, finding->plan->transfer_count > 0,
+                              "The order of gathers is kept layer by layer: FSDP gathers a layer "
+                              "whole, with the first of its blocks that is planned.");
 }
 
 /* What is planned and cannot be done goes to the notes. */
@@ -267,17 +267,17 @@ static void add_notes(const struct yk_export_job *job)
     const struct yk_plan *plan = job->plan;
     yk_data_parallel_add_idle_rank_notes(job);
     yk_data_parallel_add_unequal_shards_note(job, "FSDP");
-    yk_export_text_add_layers_note(
+    yk_export_job_add_layers_note(
         job, is_state_sharded,
         "sharded-state keeps parameters whole all the time; FSDP drops them after the last "
         "backward and gathers them again for the next forward, which is as much traffic.");
     if (yk_python_torch_dtype_text(plan->workload.precision)) {
-        yk_export_text_add_layers_note(
+        yk_export_job_add_layers_note(
             job, is_replicated,
             "replicated layers are kept in fp32 and cast when they are used, 2 bytes a "
             "parameter more than planned.");
     }
-    yk_export_text_add_note(
+    yk_export_job_add_note(
         job,
         "FSDP gathers and scatters a layer as one message, and reduces each replicated "
         "layer by itself: blocks of %s and buckets are not cut or fused.",

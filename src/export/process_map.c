@@ -50,9 +50,9 @@ yk_status yk_process_map_make(const struct yk_export_job *job, struct yk_process
 
 void yk_process_map_add_notes(const struct yk_export_job *job, const struct yk_process_map *map)
 {
-    yk_export_text_add_note(job, "This starts processes and says nothing of what they do: shares, "
-                                 "strategies and limits are in the file for fsdp or ddp.");
-    yk_export_text_add_note_if(job, map->has_parts,
-                               "Parts of devices need MPS, which must be started before; which GPU "
-                               "a part is of is not known here, so check CUDA_VISIBLE_DEVICES.");
+    yk_export_job_add_note(job, "This starts processes and says nothing of what they do: shares, "
+                                "strategies and limits are in the file for fsdp or ddp.");
+    yk_export_job_add_note_if(job, map->has_parts,
+                              "Parts of devices need MPS, which must be started before; which GPU "
+                              "a part is of is not known here, so check CUDA_VISIBLE_DEVICES.");
 }

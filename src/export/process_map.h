@@ -8,7 +8,7 @@
 #ifndef YK_EXPORT_PROCESS_MAP_H
 #define YK_EXPORT_PROCESS_MAP_H
 
-#include "export/text.h"
+#include "export/export_job.h"
 
 struct yk_process_map_rank {
     const struct yk_device *device;

@@ -47,7 +47,7 @@ static void add_constants(const struct yk_export_job *job)
     for (int32_t i = 0; i < group->member_count; i++) {
         const struct yk_plan_group_member *member = &group->members[i];
         yk_text_addf(out, "    %.0f,  # ", plan->ranks[member->rank].limit_bytes);
-        yk_export_text_add_comment_safe(out, yk_data_parallel_member_device_name(job, member));
+        yk_export_job_add_comment_safe(out, yk_data_parallel_member_device_name(job, member));
         yk_text_add(out, "\n");
     }
     yk_text_add(out, "]\n");
@@ -55,7 +55,7 @@ static void add_constants(const struct yk_export_job *job)
 
 void yk_python_add_file_head(const struct yk_export_job *job, const char *imports)
 {
-    yk_export_text_add_header_comment(job);
+    yk_export_job_add_header_comment(job);
     yk_text_add(job->out,
                 "#\n# Use: apply(model), then an optimizer, a DataLoader with Shares, and "
                 "step().\n");
@@ -104,16 +104,16 @@ void yk_python_add_training_step_function(struct yk_text *out, const char *first
 void yk_python_add_training_step_notes(const struct yk_export_job *job)
 {
     const struct yk_plan *plan = job->plan;
-    yk_export_text_add_note_if(job, plan->clip,
-                               "The plan says that gradients are clipped, but not at which norm: "
-                               "CLIP_NORM is 1.0 until you change it.");
-    yk_export_text_add_note_if(job, plan->workload.precision == YK_PRECISION_FP16,
-                               "fp16 needs a loss scaler: give step() a torch.amp.GradScaler.");
-    yk_export_text_add_note_if(job, plan->workload.target_sequence > 0,
-                               "Targets have %" PRId64
-                               " tokens: cut them to that when they are loaded.",
-                               plan->workload.target_sequence);
-    yk_export_text_add_note(job,
-                            "Samples are taken to bear loss on equally many tokens; give step() a "
-                            "count_tokens where they do not.");
+    yk_export_job_add_note_if(job, plan->clip,
+                              "The plan says that gradients are clipped, but not at which norm: "
+                              "CLIP_NORM is 1.0 until you change it.");
+    yk_export_job_add_note_if(job, plan->workload.precision == YK_PRECISION_FP16,
+                              "fp16 needs a loss scaler: give step() a torch.amp.GradScaler.");
+    yk_export_job_add_note_if(job, plan->workload.target_sequence > 0,
+                              "Targets have %" PRId64
+                              " tokens: cut them to that when they are loaded.",
+                              plan->workload.target_sequence);
+    yk_export_job_add_note(job,
+                           "Samples are taken to bear loss on equally many tokens; give step() a "
+                           "count_tokens where they do not.");
 }

@@ -6,7 +6,7 @@
 #ifndef YK_EXPORT_PYTHON_H
 #define YK_EXPORT_PYTHON_H
 
-#include "export/text.h"
+#include "export/export_job.h"
 
 /* The files of export/python/, which the build embeds (tools/embed.cmake). Their code uses the
  * constants and imports that the exporters write before it. */

@@ -4,8 +4,8 @@
  * one srun starts.
  */
 #include "export/export.h"
+#include "export/export_job.h"
 #include "export/process_map.h"
-#include "export/text.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -215,17 +215,17 @@ static bool has_mixed_node(const struct yk_process_map *map)
 
 static void add_notes(const struct yk_export_job *job, const struct yk_process_map *map)
 {
-    yk_export_text_add_note_if(job, map->has_gpus,
-                               "Types of GPUs after --gres are the plan's names; yours may differ "
-                               "(scontrol show node).");
-    yk_export_text_add_note(job, "Time, account and partition are yours to add.");
-    yk_export_text_add_note_if(job, has_mixed_node(map),
-                               "A node has devices of several types: Slurm does not promise that "
-                               "LOCAL_RANK 0 is the first that is asked for. Hold nvidia-smi "
-                               "against the devices of the plan.");
-    yk_export_text_add_note_if(job, map->has_cpus && map->has_gpus,
-                               "CPUs are asked for as a component of their own, which may be "
-                               "another node than the plan's.");
+    yk_export_job_add_note_if(job, map->has_gpus,
+                              "Types of GPUs after --gres are the plan's names; yours may differ "
+                              "(scontrol show node).");
+    yk_export_job_add_note(job, "Time, account and partition are yours to add.");
+    yk_export_job_add_note_if(job, has_mixed_node(map),
+                              "A node has devices of several types: Slurm does not promise that "
+                              "LOCAL_RANK 0 is the first that is asked for. Hold nvidia-smi "
+                              "against the devices of the plan.");
+    yk_export_job_add_note_if(job, map->has_cpus && map->has_gpus,
+                              "CPUs are asked for as a component of their own, which may be "
+                              "another node than the plan's.");
     yk_process_map_add_notes(job, map);
 }
 
@@ -252,7 +252,7 @@ static yk_status write_slurm(const struct yk_export_job *job)
     /* A minute before the time is up: enough to save. What is printed after a restart is added. */
     yk_text_add(out, "#SBATCH --requeue --open-mode=append --signal=TERM@60\n");
     add_components(out, &components);
-    yk_export_text_add_header_comment(job);
+    yk_export_job_add_header_comment(job);
     yk_text_add(out, "#\n# Use: sbatch job.sh --plan plan.json --data …   trains with yoke; RUN is "
                      "its folder\n"
                      "#      sbatch job.sh train.py …                  starts a PyTorch script\n"

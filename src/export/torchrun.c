@@ -4,8 +4,8 @@
  * would have set.
  */
 #include "export/export.h"
+#include "export/export_job.h"
 #include "export/process_map.h"
-#include "export/text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -43,7 +43,7 @@ static void add_device_names(struct yk_text *out, const struct yk_process_map *m
     for (int32_t i = 0; i < map->rank_count; i++) {
         if (map->ranks[i].node == node) {
             yk_text_add(out, first ? "" : ", ");
-            yk_export_text_add_comment_safe(out, map->ranks[i].device->name);
+            yk_export_job_add_comment_safe(out, map->ranks[i].device->name);
             first = false;
         }
     }
@@ -82,7 +82,7 @@ static void add_rank(struct yk_text *out, const struct yk_process_map *map, int3
         }
     }
     yk_text_add(out, " python3 \"$@\" & # ");
-    yk_export_text_add_comment_safe(out, at->device->name);
+    yk_export_job_add_comment_safe(out, at->device->name);
     yk_text_add(out, "\n    ranks=\"$ranks $!\"\n");
 }
 
@@ -128,13 +128,13 @@ static yk_status write_torchrun(const struct yk_export_job *job)
     struct yk_process_map map = {0};
     YK_TRY(yk_process_map_make(job, &map));
     const bool even = is_even(&map);
-    yk_export_text_add_note_if(
+    yk_export_job_add_note_if(
         job, !even,
         "torchrun starts equally many GPUs on every node, in order, which is not "
         "this plan; each rank is started by itself, without torchrun's restarts.");
     yk_process_map_add_notes(job, &map);
     yk_text_add(job->out, "#!/bin/sh\n");
-    yk_export_text_add_header_comment(job);
+    yk_export_job_add_header_comment(job);
     add_start(job->out, &map);
     add_nodes(job->out, &map, even);
     return YK_OK;

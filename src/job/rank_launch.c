@@ -1,7 +1,7 @@
 #include "job/rank.h"
 
 #include "base/arena.h"
-#include "cluster/mpirun.h"
+#include "cluster/mpirun_output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -214,7 +214,7 @@ static yk_status run_mpirun(struct session *session, const char **words, const s
     forward_output(session);
     const struct yk_mpirun_exit_state end = wait_for_mpirun(session);
     (void)close(session->errors);
-    return yk_mpirun_status_of_run(&session->output, &end);
+    return yk_mpirun_output_status_of_run(&session->output, &end);
 }
 
 static yk_status launch(const struct yk_rank_launch_request *request, struct yk_arena *arena,

@@ -87,7 +87,7 @@ struct yk_plan_tradeoff_chart {
 
 struct yk_plan_result {
     const struct yk_plan *plan;
-    const struct yk_model *model;
+    const struct yk_model *model; /* made for the whole batch of the plan */
     const struct yk_cluster *cluster;
     const struct yk_trace *trace; /* trace of the predicted step */
     double step_s;

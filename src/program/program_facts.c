@@ -95,7 +95,7 @@ static void find_crossings(struct yk_program_facts *facts)
         const int32_t group = facts->plan->layers[edge->to].group;
         if (facts->plan->layers[edge->from].group != group &&
             yk_program_facts_find_crossing(facts, edge->from, group) < 0) {
-            facts->crossings[facts->crossing_count++] = (struct yk_group_crossing){
+            facts->crossings[facts->crossing_count++] = (struct yk_rank_group_crossing){
                 .producer = edge->from, .consumer = edge->to, .group = group};
         }
     }

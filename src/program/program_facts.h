@@ -10,7 +10,7 @@
 
 /* A crossing: the output of a layer that layers of another group use. The forward pass sends the
  * output to that group, and the backward pass sends its gradient back. */
-struct yk_group_crossing {
+struct yk_rank_group_crossing {
     int32_t producer;
     int32_t consumer; /* the first layer of `group` that uses the output */
     int32_t group;    /* the group of the layers that use the output */
@@ -30,7 +30,7 @@ struct yk_program_facts {
     int32_t *first_edge_from; /* (L + 1) edges_from[first_edge_from[l]] is the first edge that
                                  leaves layer l */
     int32_t *edges_from;      /* the model's edges, sorted by producer */
-    struct yk_group_crossing *crossings;
+    struct yk_rank_group_crossing *crossings;
     int32_t crossing_count;
 };
 
@@ -57,8 +57,8 @@ int32_t yk_program_facts_find_crossing(const struct yk_program_facts *facts, int
 bool yk_program_facts_next_consumer(const struct yk_program_facts *facts,
                                     struct yk_consumer_cursor *at);
 
-/* Returns the size of a layer's output: that of its largest outgoing edge in `model`, which is the
- * model for the number of samples. */
+/* Returns the size of a layer's output, which is the size of its largest outgoing edge in `model`.
+ * The model must be made for the number of samples that the output contains. */
 double yk_program_facts_layer_output_bytes(const struct yk_program_facts *facts,
                                            const struct yk_model *model, int32_t layer);
 

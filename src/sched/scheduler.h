@@ -19,14 +19,15 @@
  * yk_scheduler_NAME`, and add ROW(NAME) to YK_FAST_SCHEDULERS below. schedulers/heft.c is a short
  * example of a list scheduler, whose tasks have fixed priorities. A scheduler whose next task
  * depends on the schedule so far places tasks itself, with timeline/schedule_builder.h;
- * schedulers/single.c is an example. The help, the shell completion, `--algorithm all` and the
+ * schedulers/heft_memory.c is an example. The help, the shell completion, `--algorithm all` and the
  * scheduler `best` use the table. The tests run every scheduler of the table on thousands of random
  * graphs:
  *
  *   tools/build release && ctest --test-dir build/release -R ^sched/
  *
- * Afterwards record the command lines in tests/cli/cases again, since their output lists the
- * schedulers.
+ * Afterwards record the cases in tests/cli/cases whose output lists the schedulers (all, all-json,
+ * all-some-fit, help-schedule, typo-choice, completion-*), and add the scheduler to the table in
+ * docs/graphs.md.
  */
 #ifndef YK_SCHED_SCHEDULER_H
 #define YK_SCHED_SCHEDULER_H

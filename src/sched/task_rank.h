@@ -35,8 +35,9 @@ void yk_task_rank_compute_downward(const struct yk_graph *graph, int64_t *out);
 yk_status yk_task_rank_order_by_priority(const struct yk_graph *graph, const int64_t *priorities,
                                          struct yk_arena *arena, int32_t *out) YK_MUST_USE;
 
-/* Computes a depth-first topological order. The next task is the one whose last input was added to
- * the order most recently. So data is used soon after it is produced, which saves memory. */
+/* Computes a depth-first topological order. Of all tasks whose inputs are already in the order, the
+ * next one is the task that became ready last. So data is used soon after it is produced, which
+ * saves memory. */
 yk_status yk_task_rank_order_depth_first(const struct yk_graph *graph, struct yk_arena *arena,
                                          int32_t *out) YK_MUST_USE;
 

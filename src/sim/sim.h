@@ -15,11 +15,11 @@
  *   op_classes        counts ops of the same kind, size and time
  *
  * Messages that use the same node port share its bandwidth. While a rank communicates, its compute
- * ops are slowed down. If the profile has a measurement of it, compute ops also slow down messages.
- * The program is simulated for several iterations until their duration is constant. The last
- * iteration is reported; time 0 is its start. The reported times of an op are those of this
- * iteration, even if the op belongs to the previous or the next training step. The simulation is
- * deterministic.
+ * ops are slowed down. Compute ops also slow down messages if the profile contains a measurement of
+ * this slowdown. The program is simulated for several iterations until their duration is constant.
+ * The last iteration is reported; time 0 is its start. The reported times of an op are those of
+ * this iteration, even if the op belongs to the previous or the next training step. The simulation
+ * is deterministic.
  */
 #ifndef YK_SIM_SIM_H
 #define YK_SIM_SIM_H
@@ -76,9 +76,9 @@ yk_status yk_sim_compute_memory_over_time(const struct yk_sim_result *sim, int32
                                           struct yk_memory_timeline_point **out,
                                           int32_t *out_count) YK_MUST_USE;
 
-/* Computes the error band of the predicted step time, which also contains the origins of the times.
- * The error band is computed from the compute ops and the exposed communication of the busiest
- * rank. `costs` must be the costs that the simulation used. */
+/* Computes the error band of the predicted step time. The band also says which part of the time
+ * comes from which origin. The error band is computed from the compute ops and the exposed
+ * communication of the busiest rank. `costs` must be the costs that the simulation used. */
 yk_status yk_sim_compute_error_band(const struct yk_sim_result *sim, struct yk_layer_costs *costs,
                                     struct yk_error_band *out) YK_MUST_USE;
 

@@ -233,7 +233,7 @@ static yk_status read_merge(const struct yk_json *node, const struct yk_token_ma
     size_t right_length = 0;
     int32_t left_id = 0;
     int32_t right_id = 0;
-    struct yk_bpe_merge_rule merge = {.rank = rank};
+    struct yk_bpe_merge_rank_and_id merge = {.rank = rank};
     YK_TRY(read_pair(node, &left, &left_length, &right, &right_length));
     YK_TRY(find_token(map, left, left_length, &left_id));
     YK_TRY(find_token(map, right, right_length, &right_id));

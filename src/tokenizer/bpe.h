@@ -68,7 +68,7 @@ void yk_bpe_cache_store(struct yk_bpe_cache *cache, const char *word, size_t len
  */
 struct yk_bpe_merge_table;
 
-struct yk_bpe_merge_rule {
+struct yk_bpe_merge_rank_and_id {
     int32_t rank; /* priority; the rule with the smallest rank is applied first */
     int32_t id;   /* id of the merged token */
 };
@@ -80,7 +80,7 @@ void yk_bpe_merge_table_destroy(struct yk_bpe_merge_table *merges);
 /* Adds a rule that merges `left` and `right`. Replaces an earlier rule for the same pair. The table
  * must have capacity for the rule. */
 void yk_bpe_merge_table_add(struct yk_bpe_merge_table *merges, int32_t left, int32_t right,
-                            struct yk_bpe_merge_rule merge);
+                            struct yk_bpe_merge_rank_and_id merge);
 
 struct yk_bpe_symbol;          /* a token of a long word, in a linked list */
 struct yk_bpe_merge_candidate; /* a rule that can be applied at some position of a word */

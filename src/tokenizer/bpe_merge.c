@@ -9,7 +9,7 @@
 /* Open addressing, at most half full. */
 struct slot {
     uint64_t pair; /* left id in the upper half, right id in the lower half */
-    struct yk_bpe_merge_rule merge;
+    struct yk_bpe_merge_rank_and_id merge;
 };
 
 #define NO_PAIR UINT64_MAX /* ids are not negative */
@@ -64,15 +64,15 @@ static struct slot *seek(const struct yk_bpe_merge_table *merges, int32_t left, 
 }
 
 void yk_bpe_merge_table_add(struct yk_bpe_merge_table *merges, int32_t left, int32_t right,
-                            struct yk_bpe_merge_rule merge)
+                            struct yk_bpe_merge_rank_and_id merge)
 {
     *seek(merges, left, right) =
         (struct slot){.pair = (uint64_t)(uint32_t)left << 32 | (uint32_t)right, .merge = merge};
 }
 
 /* The merge of a pair, or NULL if there is no rule for it. */
-static const struct yk_bpe_merge_rule *find(const struct yk_bpe_merge_table *merges, int32_t left,
-                                            int32_t right)
+static const struct yk_bpe_merge_rank_and_id *find(const struct yk_bpe_merge_table *merges,
+                                                   int32_t left, int32_t right)
 {
     const struct slot *slot = seek(merges, left, right);
     return slot->pair == NO_PAIR ? NULL : &slot->merge;
@@ -126,17 +126,17 @@ yk_status yk_bpe_merge_word_resize(struct yk_bpe_word *word, size_t count)
 }
 
 /* The merge of two neighbours; the id is -1 if there is none. */
-static struct yk_bpe_merge_rule merge_of(const struct yk_bpe_merge_table *merges,
-                                         const int32_t *pair)
+static struct yk_bpe_merge_rank_and_id merge_of(const struct yk_bpe_merge_table *merges,
+                                                const int32_t *pair)
 {
-    static const struct yk_bpe_merge_rule none = {.rank = INT32_MAX, .id = -1};
-    const struct yk_bpe_merge_rule *merge = find(merges, pair[0], pair[1]);
+    static const struct yk_bpe_merge_rank_and_id none = {.rank = INT32_MAX, .id = -1};
+    const struct yk_bpe_merge_rank_and_id *merge = find(merges, pair[0], pair[1]);
     return merge ? *merge : none;
 }
 
 static void merge_short(struct yk_bpe_word *word, const struct yk_bpe_merge_table *merges)
 {
-    struct yk_bpe_merge_rule next[SHORT]; /* of each token with the next one */
+    struct yk_bpe_merge_rank_and_id next[SHORT]; /* of each token with the next one */
     int32_t *ids = word->ids;
     int32_t count = word->count;
     for (int32_t i = 0; i + 1 < count; i++) {
@@ -215,7 +215,7 @@ static struct yk_bpe_merge_candidate pop(struct yk_bpe_word *word)
 }
 
 /* The rule for the token at `place` and the next one, or NULL. */
-static const struct yk_bpe_merge_rule *
+static const struct yk_bpe_merge_rank_and_id *
 rule_at(const struct yk_bpe_word *word, const struct yk_bpe_merge_table *merges, int32_t place)
 {
     const struct yk_bpe_symbol *left = place >= 0 ? &word->symbols[place] : NULL;
@@ -228,7 +228,7 @@ rule_at(const struct yk_bpe_word *word, const struct yk_bpe_merge_table *merges,
 static yk_status consider(struct yk_bpe_word *word, const struct yk_bpe_merge_table *merges,
                           int32_t place)
 {
-    const struct yk_bpe_merge_rule *merge = rule_at(word, merges, place);
+    const struct yk_bpe_merge_rank_and_id *merge = rule_at(word, merges, place);
     if (!merge) {
         return YK_OK;
     }
@@ -257,7 +257,7 @@ static yk_status link_symbols(struct yk_bpe_word *word)
 static bool is_stale(const struct yk_bpe_word *word, const struct yk_bpe_merge_table *merges,
                      const struct yk_bpe_merge_candidate *step)
 {
-    const struct yk_bpe_merge_rule *merge = rule_at(word, merges, step->place);
+    const struct yk_bpe_merge_rank_and_id *merge = rule_at(word, merges, step->place);
     return !merge || merge->id != step->id;
 }
 

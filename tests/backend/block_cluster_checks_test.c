@@ -6,27 +6,27 @@
 static void a_size_that_was_only_wrong_is_given_up(void **state)
 {
     (void)state;
-    struct yk_block_cluster_checks trust = {{0}, {0}};
-    assert_true(yk_block_cluster_checks_allow_size(&trust, 4));
+    struct yk_block_cluster_checks checks = {{0}, {0}};
+    assert_true(yk_block_cluster_checks_allow_size(&checks, 4));
     for (int i = 0; i < YK_BLOCK_CLUSTER_CHECKS_MAX_WRONG; i++) {
-        assert_true(yk_block_cluster_checks_allow_size(&trust, 4));
-        yk_block_cluster_checks_add_result(&trust, 4, false);
+        assert_true(yk_block_cluster_checks_allow_size(&checks, 4));
+        yk_block_cluster_checks_add_result(&checks, 4, false);
     }
-    assert_false(yk_block_cluster_checks_allow_size(&trust, 4));
-    assert_true(yk_block_cluster_checks_allow_size(&trust, 1));
-    assert_true(yk_block_cluster_checks_allow_size(&trust, 2));
-    assert_true(yk_block_cluster_checks_allow_size(&trust, 8));
+    assert_false(yk_block_cluster_checks_allow_size(&checks, 4));
+    assert_true(yk_block_cluster_checks_allow_size(&checks, 1));
+    assert_true(yk_block_cluster_checks_allow_size(&checks, 2));
+    assert_true(yk_block_cluster_checks_allow_size(&checks, 8));
 }
 
 static void one_that_was_right_is_kept(void **state)
 {
     (void)state;
-    struct yk_block_cluster_checks trust = {{0}, {0}};
-    yk_block_cluster_checks_add_result(&trust, 2, true);
+    struct yk_block_cluster_checks checks = {{0}, {0}};
+    yk_block_cluster_checks_add_result(&checks, 2, true);
     for (int i = 0; i < 2 * YK_BLOCK_CLUSTER_CHECKS_MAX_WRONG; i++) {
-        yk_block_cluster_checks_add_result(&trust, 2, false);
+        yk_block_cluster_checks_add_result(&checks, 2, false);
     }
-    assert_true(yk_block_cluster_checks_allow_size(&trust, 2));
+    assert_true(yk_block_cluster_checks_allow_size(&checks, 2));
 }
 
 static void sizes_have_places_of_their_own_and_the_largest_share_one(void **state)

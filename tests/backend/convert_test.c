@@ -78,8 +78,10 @@ static void what_is_not_a_number_stays_so(void **state)
     static const uint32_t patterns[] = {0x7fc00000U, 0xffc00000U, 0x7fffffffU, 0x7f800001U};
     for (size_t i = 0; i < sizeof patterns / sizeof patterns[0]; i++) {
         const float value = yk_cpu_float_from_bits(patterns[i]);
-        assert_true(isnan(yk_cpu_convert_bf16_to_fp32(yk_cpu_convert_fp32_to_bf16(value))));
-        assert_true(isnan(yk_cpu_convert_fp16_to_fp32(yk_cpu_convert_fp32_to_fp16(value))));
+        assert_true(
+            isnan(yk_cpu_convert_bf16_value_to_fp32(yk_cpu_convert_fp32_value_to_bf16(value))));
+        assert_true(
+            isnan(yk_cpu_convert_fp16_value_to_fp32(yk_cpu_convert_fp32_value_to_fp16(value))));
     }
 }
 

@@ -18,7 +18,7 @@ enum {
 static void sixteenths(uint16_t *out)
 {
     for (int i = 0; i < REPEATS; i++) {
-        out[i] = yk_cpu_convert_fp32_to_bf16(0.0625F);
+        out[i] = yk_cpu_convert_fp32_value_to_bf16(0.0625F);
     }
 }
 
@@ -27,7 +27,8 @@ static void a_token_that_repeats_is_summed_before_it_is_rounded(void **state)
     (void)state;
     static const int32_t tokens[REPEATS] = {0};
     uint16_t d_out[REPEATS];
-    uint16_t d_table[2] = {yk_cpu_convert_fp32_to_bf16(32.0F), yk_cpu_convert_fp32_to_bf16(5.0F)};
+    uint16_t d_table[2] = {yk_cpu_convert_fp32_value_to_bf16(32.0F),
+                           yk_cpu_convert_fp32_value_to_bf16(5.0F)};
     uint16_t d_positions[1] = {0};
     sixteenths(d_out);
     const struct yk_embedding_backward_op op = {
@@ -44,16 +45,16 @@ static void a_token_that_repeats_is_summed_before_it_is_rounded(void **state)
         .out_type = YK_PRECISION_BF16,
     };
     yk_cpu_embedding_backward(1, &op);
-    assert_true(yk_cpu_convert_bf16_to_fp32(d_table[0]) == 96.0F);
-    assert_true(yk_cpu_convert_bf16_to_fp32(d_table[1]) == 5.0F);
-    assert_true(yk_cpu_convert_bf16_to_fp32(d_positions[0]) == 64.0F);
+    assert_true(yk_cpu_convert_bf16_value_to_fp32(d_table[0]) == 96.0F);
+    assert_true(yk_cpu_convert_bf16_value_to_fp32(d_table[1]) == 5.0F);
+    assert_true(yk_cpu_convert_bf16_value_to_fp32(d_positions[0]) == 64.0F);
 }
 
 static void rows_are_summed_before_they_are_rounded(void **state)
 {
     (void)state;
     uint16_t from[REPEATS];
-    uint16_t to = yk_cpu_convert_fp32_to_bf16(-1.0F);
+    uint16_t to = yk_cpu_convert_fp32_value_to_bf16(-1.0F);
     sixteenths(from);
     const struct yk_sum_rows_op op = {
         .rows = REPEATS,
@@ -65,7 +66,7 @@ static void rows_are_summed_before_they_are_rounded(void **state)
         .to_type = YK_PRECISION_BF16,
     };
     yk_cpu_sum_rows(1, &op);
-    assert_true(yk_cpu_convert_bf16_to_fp32(to) == 63.0F);
+    assert_true(yk_cpu_convert_bf16_value_to_fp32(to) == 63.0F);
 }
 
 static struct yk_cross_entropy_op cross_entropy_of(float *logits, const int32_t *targets,

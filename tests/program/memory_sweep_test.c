@@ -358,8 +358,8 @@ static void ranges_follow_the_waits_and_the_fences(void **state)
     int32_t last = 0;
     make_crossing(&list);
     assert_ok(yk_memory_sweep_create(&list.rank, &list.memory, &sweep));
-    assert_int_equal(yk_memory_sweep_first_compute_point(sweep), 4);
-    assert_int_equal(yk_memory_sweep_end_compute_point(sweep), 8);
+    assert_int_equal(yk_memory_sweep_middle_begin_compute_point(sweep), 4);
+    assert_int_equal(yk_memory_sweep_middle_end_compute_point(sweep), 8);
     /* Before op 0 of round 1: op 0 of round 0 has run, so both ops of the comm lane may have, but
      * none of the next round; none must. */
     yk_memory_sweep_advance_compute(sweep, 4);

@@ -25,7 +25,7 @@ yk_status yk_cpu_affinity_init(struct yk_cpu_affinity *affinity,
     return YK_OK;
 }
 
-void yk_cpu_affinity_destroy(struct yk_cpu_affinity *affinity)
+void yk_cpu_affinity_free(struct yk_cpu_affinity *affinity)
 {
     free(affinity->cores);
 }

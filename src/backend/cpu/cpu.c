@@ -46,7 +46,7 @@ static yk_status open_device(const struct yk_backend_device_options *options,
 static void close_device(struct yk_backend_device *device)
 {
     if (device) {
-        yk_cpu_affinity_destroy(&device->affinity);
+        yk_cpu_affinity_free(&device->affinity);
     }
     free(device);
 }

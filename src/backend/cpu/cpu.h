@@ -21,7 +21,7 @@ struct yk_cpu_affinity {
 
 yk_status yk_cpu_affinity_init(struct yk_cpu_affinity *affinity,
                                const struct yk_backend_device_options *options) YK_MUST_USE;
-void yk_cpu_affinity_destroy(struct yk_cpu_affinity *affinity);
+void yk_cpu_affinity_free(struct yk_cpu_affinity *affinity);
 
 /* Starts and pins the threads of a lane. The thread of the lane must call this function before it
  * runs kernels. `*threads` is the number of threads. The function sets it to 1 for the lane "comm"

@@ -23,13 +23,13 @@ void yk_cuda_nf4_dequantise_on_lane(struct yk_backend_lane *lane,
 
 /* Finishes a matmul. c must already hold scale · op(a) · op(b). Adds the bias and op->add to c and
  * applies the epilogue. */
-void yk_cuda_matmul_epilogue(struct yk_backend_lane *lane, const struct yk_matmul_op *op);
+void yk_cuda_matmul_apply_epilogue(struct yk_backend_lane *lane, const struct yk_matmul_op *op);
 
 /* Result of yk_cuda_matmul_check(). An element counts as neither wrong nor correct if a value of
  * zero would also pass the check, or if the expected value is too large for the type. */
 struct yk_matmul_check_counts {
     int bad;     /* number of wrong elements */
-    int decided; /* number of correct elements */
+    int correct; /* number of correct elements */
 };
 
 /* Recomputes some elements of c on the device and compares them with c. `sums` are the row sums

@@ -35,7 +35,7 @@ static void all_reduce_in_blocks(const struct yk_comm_all_reduce *op,
         const int64_t now = yk_number_min(op->count - at, block);
         void *place = yk_comm_data_type_element_pointer(op->type, op->numbers, at);
         yk_nccl_staging_enqueue_convert(world, world->stage, wire_type, place, op->type, now);
-        goes = yk_nccl_device_all_reduce(op->group, world->stage, now, wire_type);
+        goes = yk_nccl_device_memory_all_reduce(op->group, world->stage, now, wire_type);
         yk_nccl_staging_enqueue_convert(world, place, op->type, world->stage, wire_type, now);
     }
 }
@@ -48,7 +48,7 @@ void yk_nccl_enqueue_all_reduce(const struct yk_comm_all_reduce *op)
         return;
     }
     if (wire_type == op->type && yk_nccl_staging_is_device_memory(op->numbers)) {
-        (void)yk_nccl_device_all_reduce(op->group, op->numbers, op->count, op->type);
+        (void)yk_nccl_device_memory_all_reduce(op->group, op->numbers, op->count, op->type);
     } else {
         all_reduce_in_blocks(op, wire_type);
     }
@@ -72,8 +72,8 @@ static void transfer_in_blocks(struct yk_comm_world *world, const struct yk_comm
         if (is_sent) {
             yk_nccl_staging_enqueue_copy(world, place, here, now);
         }
-        goes = group ? yk_nccl_device_broadcast(group, place, now, peer)
-                     : yk_nccl_device_send_recv(world, place, now, peer, is_sent);
+        goes = group ? yk_nccl_device_memory_broadcast(group, place, now, peer)
+                     : yk_nccl_device_memory_send_recv(world, place, now, peer, is_sent);
         if (!is_sent) {
             yk_nccl_staging_enqueue_copy(world, here, place, now);
         }
@@ -150,8 +150,8 @@ static void all_gather_in_blocks(const struct yk_comm_all_gather *op, int64_t bl
         char *own = world->stage + group->firsts[group->me] * size;
         yk_nccl_staging_enqueue_copy(world, own, (const char *)op->own + at * size,
                                      (size_t)(packed(group, group->me) * size));
-        goes =
-            yk_nccl_device_all_gather(group, own, world->stage, group->firsts, op->element_bytes);
+        goes = yk_nccl_device_memory_all_gather(group, own, world->stage, group->firsts,
+                                                op->element_bytes);
         for (int32_t i = 0; i < group->members; i++) {
             yk_nccl_staging_enqueue_copy(world, element(op, op->offsets[i] + at),
                                          world->stage + group->firsts[i] * size,
@@ -191,8 +191,8 @@ void yk_nccl_enqueue_all_gather(const struct yk_comm_all_gather *op)
         if (!is_near) {
             yk_nccl_staging_enqueue_copy(world, place, op->own, (size_t)count * op->element_bytes);
         }
-        (void)yk_nccl_device_all_gather(group, is_near && count > 0 ? op->own : place, op->whole,
-                                        op->offsets, op->element_bytes);
+        (void)yk_nccl_device_memory_all_gather(group, is_near && count > 0 ? op->own : place,
+                                               op->whole, op->offsets, op->element_bytes);
     }
     yk_nccl_enqueue_unlock(world);
 }
@@ -232,7 +232,8 @@ static void reduce_scatter_in_blocks(const struct yk_comm_reduce_scatter *op,
         }
         void *sum =
             yk_comm_data_type_element_pointer(wire_type, world->stage, group->firsts[group->me]);
-        goes = yk_nccl_device_reduce_scatter(group, world->stage, sum, group->firsts, wire_type);
+        goes = yk_nccl_device_memory_reduce_scatter(group, world->stage, sum, group->firsts,
+                                                    wire_type);
         store_sum(
             op, at, sum, packed(group, group->me), wire_type,
             yk_comm_data_type_element_pointer(wire_type, world->stage, group->members * block));
@@ -248,7 +249,7 @@ static void reduce_scatter_directly(const struct yk_comm_reduce_scatter *op)
     char *place = yk_comm_data_type_element_pointer(op->type, op->whole, op->offsets[group->me]);
     const bool is_near = count > 0 && yk_nccl_staging_is_device_memory(op->own);
     void *out = is_near && !op->accumulate ? op->own : place;
-    if (!yk_nccl_device_reduce_scatter(group, op->whole, out, op->offsets, op->type)) {
+    if (!yk_nccl_device_memory_reduce_scatter(group, op->whole, out, op->offsets, op->type)) {
         return;
     }
     if (is_near && op->accumulate) {

@@ -141,19 +141,20 @@ void yk_nccl_enqueue_recv(const struct yk_comm_send_recv *op);
 
 /* ---- device.c: collectives on device memory; they return false on failure ---- */
 
-bool yk_nccl_device_all_reduce(const struct yk_comm_group *group, void *numbers, int64_t count,
-                               enum yk_comm_data_type type);
+bool yk_nccl_device_memory_all_reduce(const struct yk_comm_group *group, void *numbers,
+                                      int64_t count, enum yk_comm_data_type type);
 /* Gathers the parts of all members in `whole`. The part of member i begins at element firsts[i]. An
  * element has `size` bytes. */
-bool yk_nccl_device_all_gather(const struct yk_comm_group *group, const void *own, void *whole,
-                               const int64_t *firsts, size_t size);
+bool yk_nccl_device_memory_all_gather(const struct yk_comm_group *group, const void *own,
+                                      void *whole, const int64_t *firsts, size_t size);
 /* Writes the sum of this member's part to `out`, which may point to this part of `whole`. */
-bool yk_nccl_device_reduce_scatter(const struct yk_comm_group *group, const void *whole, void *out,
-                                   const int64_t *firsts, enum yk_comm_data_type type);
-bool yk_nccl_device_broadcast(const struct yk_comm_group *group, void *bytes, size_t size,
-                              int32_t from);
-bool yk_nccl_device_send_recv(struct yk_comm_world *world, void *bytes, size_t size, int32_t peer,
-                              bool is_sent);
+bool yk_nccl_device_memory_reduce_scatter(const struct yk_comm_group *group, const void *whole,
+                                          void *out, const int64_t *firsts,
+                                          enum yk_comm_data_type type);
+bool yk_nccl_device_memory_broadcast(const struct yk_comm_group *group, void *bytes, size_t size,
+                                     int32_t from);
+bool yk_nccl_device_memory_send_recv(struct yk_comm_world *world, void *bytes, size_t size,
+                                     int32_t peer, bool is_sent);
 
 /* ---- staging.c: copies to and from the device, enqueued on the lane ---- */
 

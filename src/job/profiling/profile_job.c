@@ -359,7 +359,7 @@ static yk_status measure_all(struct yk_profiling_state *profiling)
     yk_job_report_begin(job);
     const yk_status status = measure(profiling);
     yk_job_report_end(job);
-    YK_TRY_OR_CLEAN_UP(status, yk_train_team_watch_abort_all_ranks(team, status));
+    YK_TRY_OR_CLEAN_UP(status, yk_train_team_watchdog_abort_all_ranks(team, status));
     return yk_train_team_combine_status(team, YK_OK);
 }
 

@@ -120,16 +120,16 @@ yk_status yk_train_team_report_cores_or_transport(const struct yk_train_team *te
 /* Starts the watch. If a rank fails, is stopped, or hangs for more than `op_s` seconds in an op of
  * the program, all ranks end, and the message names that rank (`lost` and `exit_process` in
  * job/job.h). */
-yk_status yk_train_team_watch_start(struct yk_train_team *team, const struct yk_program *program,
-                                    double op_s) YK_MUST_USE;
+yk_status yk_train_team_watchdog_start(struct yk_train_team *team, const struct yk_program *program,
+                                       double op_s) YK_MUST_USE;
 
 /* Callbacks for the executor; `user` is the team. The first callback records that an op of this
  * rank begins. The second callback sets the executor whose lane positions the watch polls. */
-void yk_train_team_watch_record_op(void *user, enum yk_lane lane, int32_t op);
-void yk_train_team_watch_set_executor(void *user, const struct yk_executor *executor);
+void yk_train_team_watchdog_record_op(void *user, enum yk_lane lane, int32_t op);
+void yk_train_team_watchdog_set_executor(void *user, const struct yk_executor *executor);
 
 /* Ends all ranks. Called when this rank has failed and the other ranks do not know it. Returns only
  * if the job has no callback `exit_process`. */
-void yk_train_team_watch_abort_all_ranks(struct yk_train_team *team, yk_status status);
+void yk_train_team_watchdog_abort_all_ranks(struct yk_train_team *team, yk_status status);
 
 #endif

@@ -250,8 +250,8 @@ static yk_status prepare_first_step(struct yk_training *training)
             yk_device_counters_open_recorder(&training->plan.device, &training->counter_recorder)));
     }
     YK_TRY(yk_training_prepare_first_step(training));
-    return yk_train_team_watch_start(team, planned->evaluation.program,
-                                     fmax(MIN_HANG_S, HANG_FACTOR * planned->evaluation.step_s));
+    return yk_train_team_watchdog_start(team, planned->evaluation.program,
+                                        fmax(MIN_HANG_S, HANG_FACTOR * planned->evaluation.step_s));
 }
 
 static yk_status run_steps(struct yk_training *training, struct steps *steps,
@@ -268,7 +268,7 @@ static yk_status run_steps(struct yk_training *training, struct steps *steps,
     if (training->run.agreed) {
         return yk_train_team_report_failure(team, status);
     }
-    yk_train_team_watch_abort_all_ranks(team, status);
+    yk_train_team_watchdog_abort_all_ranks(team, status);
     return status;
 }
 

@@ -315,8 +315,8 @@ static struct yk_executor_options executor_options(struct yk_training *training)
         .reduce_in_fp32 = strcmp(training->request.reduce, "fp32") == 0,
         .slowdown = training->slow,
         .spare_samples = spare_samples(training),
-        .op_began = yk_train_team_is_single_rank(team) ? NULL : yk_train_team_watch_record_op,
-        .watch = yk_train_team_is_single_rank(team) ? NULL : yk_train_team_watch_set_executor,
+        .op_began = yk_train_team_is_single_rank(team) ? NULL : yk_train_team_watchdog_record_op,
+        .watch = yk_train_team_is_single_rank(team) ? NULL : yk_train_team_watchdog_set_executor,
         .user = team,
     };
 }

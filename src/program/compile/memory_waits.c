@@ -148,7 +148,8 @@ static void keep_within(struct limiting *limiting, int32_t point)
     int32_t last = 0;
     int32_t round = 0;
     yk_memory_sweep_possible_comm_range(limiting->sweep, &first, &last);
-    if (yk_memory_sweep_max_bytes(limiting->sweep, first, last) <= limiting->limit_bytes) {
+    if (yk_memory_sweep_max_bytes_in_comm_range(limiting->sweep, first, last) <=
+        limiting->limit_bytes) {
         return;
     }
     const int32_t op = yk_memory_sweep_op_at_point(limiting->sweep, YK_LANE_COMPUTE, point, &round);
@@ -185,8 +186,9 @@ static yk_status add_waits(struct yk_program *program, int32_t rank, struct yk_a
     YK_TRY(yk_program_memory_count_for_rank(program, rank, arena, &memory));
     YK_TRY(yk_memory_sweep_create(&program->ranks[rank], memory, &limiting.sweep));
     yk_status status = YK_OK;
-    for (int32_t point = yk_memory_sweep_first_compute_point(limiting.sweep);
-         point < yk_memory_sweep_end_compute_point(limiting.sweep) && status == YK_OK; point++) {
+    for (int32_t point = yk_memory_sweep_middle_begin_compute_point(limiting.sweep);
+         point < yk_memory_sweep_middle_end_compute_point(limiting.sweep) && status == YK_OK;
+         point++) {
         yk_memory_sweep_advance_compute(limiting.sweep, point);
         keep_within(&limiting, point);
         status = yk_deadline_check(program->deadline);

@@ -263,7 +263,7 @@ static yk_status add_sends(struct writing *writing, const struct use *use)
 {
     const struct yk_program *program = writing->program;
     for (int32_t c = 0; c < writing->facts->crossing_count; c++) {
-        const struct yk_group_crossing *crossing = &writing->facts->crossings[c];
+        const struct yk_rank_group_crossing *crossing = &writing->facts->crossings[c];
         const bool forward = use->kind == YK_OP_FORWARD && crossing->producer == use->layer;
         const bool backward = use->kind == YK_OP_BACKWARD && crossing->consumer == use->layer &&
                               writing->facts->goes_backward[crossing->producer];

@@ -282,7 +282,7 @@ static void add_pass(struct finding *finding, int32_t layer, int32_t micro_batch
  * and their gradient, until it is sent or added on this rank. */
 static void add_input(struct finding *finding, int32_t crossing, int32_t micro_batch)
 {
-    const struct yk_group_crossing *at = &finding->facts->crossings[crossing];
+    const struct yk_rank_group_crossing *at = &finding->facts->crossings[crossing];
     const struct yk_consumer_cursor consumers = {.producer = at->producer, .group = at->group};
     const int64_t samples = samples_in(finding->index, at->group, micro_batch);
     if (samples == 0) {

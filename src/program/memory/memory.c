@@ -164,17 +164,17 @@ yk_status yk_program_memory_find_peak(const struct yk_program *program, int32_t 
     int32_t comm_point = 0;
     YK_TRY(yk_memory_sweep_create(&program->ranks[rank], memory, &sweep));
     /* Includes the end point: a rank without compute ops still holds its state. */
-    for (int32_t point = yk_memory_sweep_first_compute_point(sweep);
-         point <= yk_memory_sweep_end_compute_point(sweep); point++) {
+    for (int32_t point = yk_memory_sweep_middle_begin_compute_point(sweep);
+         point <= yk_memory_sweep_middle_end_compute_point(sweep); point++) {
         int32_t first = 0;
         int32_t last = 0;
         yk_memory_sweep_advance_compute(sweep, point);
         yk_memory_sweep_possible_comm_range(sweep, &first, &last);
-        const double bytes = yk_memory_sweep_max_bytes(sweep, first, last);
+        const double bytes = yk_memory_sweep_max_bytes_in_comm_range(sweep, first, last);
         if (bytes > peak.bytes) {
             peak.bytes = bytes;
             compute_point = point;
-            comm_point = yk_memory_sweep_argmax_bytes(sweep, first, last);
+            comm_point = yk_memory_sweep_comm_point_of_max_bytes(sweep, first, last);
         }
     }
     int32_t round = 0;

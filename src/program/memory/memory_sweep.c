@@ -81,7 +81,7 @@ static yk_status find_waits(struct yk_memory_sweep *sweep, enum yk_lane lane, en
 static void add_delta(struct yk_memory_sweep *sweep, int32_t point, int32_t first, int32_t last,
                       double bytes)
 {
-    if (point > yk_memory_sweep_end_compute_point(sweep)) {
+    if (point > yk_memory_sweep_middle_end_compute_point(sweep)) {
         return;
     }
     sweep->deltas[sweep->delta_count] = (struct delta){
@@ -139,8 +139,9 @@ static yk_status find_deltas(struct yk_memory_sweep *sweep)
     const struct yk_program_memory *memory = sweep->memory;
     YK_TRY_NEW(sweep->arena, sweep->deltas,
                (int64_t)DELTAS * (ROUNDS + 1) * memory->lifetime_count + 1);
-    YK_TRY_NEW(sweep->arena, sweep->deltas_at, yk_memory_sweep_end_compute_point(sweep) + 1);
-    yk_number_fill_int32_array(sweep->deltas_at, yk_memory_sweep_end_compute_point(sweep) + 1, -1);
+    YK_TRY_NEW(sweep->arena, sweep->deltas_at, yk_memory_sweep_middle_end_compute_point(sweep) + 1);
+    yk_number_fill_int32_array(sweep->deltas_at,
+                               yk_memory_sweep_middle_end_compute_point(sweep) + 1, -1);
     for (int32_t i = 0; i < memory->lifetime_count; i++) {
         /* A buffer that ends in the first iteration may have begun in the one before. */
         for (int32_t round = -memory->lifetimes[i].lag_iterations;
@@ -190,12 +191,12 @@ void yk_memory_sweep_destroy(struct yk_memory_sweep *sweep)
     }
 }
 
-int32_t yk_memory_sweep_first_compute_point(const struct yk_memory_sweep *sweep)
+int32_t yk_memory_sweep_middle_begin_compute_point(const struct yk_memory_sweep *sweep)
 {
     return 2 * MIDDLE * sweep->lanes.count[YK_LANE_COMPUTE];
 }
 
-int32_t yk_memory_sweep_end_compute_point(const struct yk_memory_sweep *sweep)
+int32_t yk_memory_sweep_middle_end_compute_point(const struct yk_memory_sweep *sweep)
 {
     return 2 * (MIDDLE + 1) * sweep->lanes.count[YK_LANE_COMPUTE];
 }
@@ -275,18 +276,19 @@ static double largest_below(const struct yk_memory_sweep *sweep, int32_t node, i
     return largest + sweep->added[node];
 }
 
-double yk_memory_sweep_max_bytes(const struct yk_memory_sweep *sweep, int32_t first, int32_t last)
+double yk_memory_sweep_max_bytes_in_comm_range(const struct yk_memory_sweep *sweep, int32_t first,
+                                               int32_t last)
 {
     return sweep->always_bytes + largest_below(sweep, 1, 0, sweep->width - 1, first, last);
 }
 
-int32_t yk_memory_sweep_argmax_bytes(const struct yk_memory_sweep *sweep, int32_t first,
-                                     int32_t last)
+int32_t yk_memory_sweep_comm_point_of_max_bytes(const struct yk_memory_sweep *sweep, int32_t first,
+                                                int32_t last)
 {
     while (first < last) {
         const int32_t half = first + (last - first) / 2;
-        if (yk_memory_sweep_max_bytes(sweep, first, half) >=
-            yk_memory_sweep_max_bytes(sweep, half + 1, last)) {
+        if (yk_memory_sweep_max_bytes_in_comm_range(sweep, first, half) >=
+            yk_memory_sweep_max_bytes_in_comm_range(sweep, half + 1, last)) {
             last = half;
         } else {
             first = half + 1;
@@ -300,13 +302,15 @@ bool yk_memory_sweep_shrink_range_to_limit(const struct yk_memory_sweep *sweep, 
 {
     int32_t low = point;
     int32_t high = point;
-    if (yk_memory_sweep_max_bytes(sweep, point, point) > limit) {
+    if (yk_memory_sweep_max_bytes_in_comm_range(sweep, point, point) > limit) {
         return false;
     }
-    while (low > *first && yk_memory_sweep_max_bytes(sweep, low - 1, low - 1) <= limit) {
+    while (low > *first &&
+           yk_memory_sweep_max_bytes_in_comm_range(sweep, low - 1, low - 1) <= limit) {
         low--;
     }
-    while (high < *last && yk_memory_sweep_max_bytes(sweep, high + 1, high + 1) <= limit) {
+    while (high < *last &&
+           yk_memory_sweep_max_bytes_in_comm_range(sweep, high + 1, high + 1) <= limit) {
         high++;
     }
     *first = low;

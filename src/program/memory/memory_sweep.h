@@ -23,8 +23,8 @@ void yk_memory_sweep_destroy(struct yk_memory_sweep *sweep);
 
 /* Return the first point of the compute lane in the middle iteration, and the first point after the
  * middle iteration. */
-int32_t yk_memory_sweep_first_compute_point(const struct yk_memory_sweep *sweep);
-int32_t yk_memory_sweep_end_compute_point(const struct yk_memory_sweep *sweep);
+int32_t yk_memory_sweep_middle_begin_compute_point(const struct yk_memory_sweep *sweep);
+int32_t yk_memory_sweep_middle_end_compute_point(const struct yk_memory_sweep *sweep);
 
 /* Advances the compute lane to `point`, which must not be before the current point. */
 void yk_memory_sweep_advance_compute(struct yk_memory_sweep *sweep, int32_t point);
@@ -39,9 +39,10 @@ int32_t yk_memory_sweep_required_comm_point(const struct yk_memory_sweep *sweep)
 
 /* Return the maximum of the bytes at the comm points `first` to `last`, and the first comm point
  * that has this maximum. */
-double yk_memory_sweep_max_bytes(const struct yk_memory_sweep *sweep, int32_t first, int32_t last);
-int32_t yk_memory_sweep_argmax_bytes(const struct yk_memory_sweep *sweep, int32_t first,
-                                     int32_t last);
+double yk_memory_sweep_max_bytes_in_comm_range(const struct yk_memory_sweep *sweep, int32_t first,
+                                               int32_t last);
+int32_t yk_memory_sweep_comm_point_of_max_bytes(const struct yk_memory_sweep *sweep, int32_t first,
+                                                int32_t last);
 
 /* Shrinks the range from `*first` to `*last` to the largest range around `point` in which the bytes
  * are at most `limit`. Returns false if the bytes at `point` exceed the limit. */

@@ -20,7 +20,8 @@ struct yk_list_scheduler_rule {
      * the priorities are the upward ranks. */
     yk_status (*prepare)(struct yk_schedule_builder *builder, int64_t *priorities, void **state);
     /* Returns the slot for `task`. The list scheduler places the task there. */
-    struct yk_schedule_slot (*choose)(struct yk_schedule_builder *draft, void *state, int32_t task);
+    struct yk_schedule_slot (*choose)(struct yk_schedule_builder *builder, void *state,
+                                      int32_t task);
 };
 
 /* The function `run` of all schedulers that have a rule. */

@@ -3,7 +3,6 @@
 #include "sched/schedule.h"
 #include "sched/scheduler.h"
 #include "sched/task_rank.h"
-#include "sched/timeline/schedule_builder.h"
 
 /* The time all tasks take on `device`, or YK_GRAPH_INFINITE_COST when it cannot run all of them. */
 static int64_t total_cost(const struct yk_graph *graph, int32_t device)

@@ -82,9 +82,9 @@ yk_status yk_checkpoint_load_optimizer_tensors(struct yk_parameter_store *store,
 
 /* These functions write and read frozen.safetensors: the bytes of frozen NF4 weights. Quantising
  * the dequantised weights again would not give the same bytes. */
-yk_status yk_checkpoint_save_frozen_tensors(const struct yk_parameter_store *store,
-                                            const char *path) YK_MUST_USE;
-yk_status yk_checkpoint_load_frozen_tensors(struct yk_parameter_store *store,
-                                            const char *path) YK_MUST_USE;
+yk_status yk_checkpoint_save_frozen_nf4_tensors(const struct yk_parameter_store *store,
+                                                const char *path) YK_MUST_USE;
+yk_status yk_checkpoint_load_frozen_nf4_tensors(struct yk_parameter_store *store,
+                                                const char *path) YK_MUST_USE;
 
 #endif

@@ -85,8 +85,8 @@ static yk_status load_files(const struct yk_checkpoint *checkpoint, const char *
     YK_TRY(load_weights(checkpoint, base, store));
     if (store->net->workload.nf4 &&
         yk_folder_contains(checkpoint->path, YK_CHECKPOINT_FROZEN_FILE)) {
-        YK_TRY(load_file(checkpoint, YK_CHECKPOINT_FROZEN_FILE, yk_checkpoint_load_frozen_tensors,
-                         store));
+        YK_TRY(load_file(checkpoint, YK_CHECKPOINT_FROZEN_FILE,
+                         yk_checkpoint_load_frozen_nf4_tensors, store));
     }
     if (checkpoint->workload.lora_rank > 0) {
         YK_TRY(yk_adapter_load(store, checkpoint->path));

@@ -96,7 +96,7 @@ static yk_status write_weights(const struct yk_checkpoint_content *content,
     }
     YK_TRY(yk_weights_save(content->store, places->partial, 0, false));
     return workload->nf4 ? save_tensors(content, places, YK_CHECKPOINT_FROZEN_FILE,
-                                        yk_checkpoint_save_frozen_tensors)
+                                        yk_checkpoint_save_frozen_nf4_tensors)
                          : YK_OK;
 }
 

@@ -83,7 +83,8 @@ enum yk_shard_tensor_kind
 yk_shard_tensor_kind_of_frozen_parameter(const struct yk_net *net,
                                          const struct yk_parameter *parameter);
 
-/* Returns the number of elements that a parameter of `count` numbers has in shards of this kind. */
+/* Returns the number of elements of a whole parameter of `count` numbers that is stored as tensors
+ * of this kind. For frozen kinds this is the number of bytes. */
 int64_t yk_shard_tensor_kind_element_count(enum yk_shard_tensor_kind kind, int64_t count);
 
 static inline int64_t yk_shard_tensor_kind_element_bytes(enum yk_shard_tensor_kind kind)
@@ -91,9 +92,9 @@ static inline int64_t yk_shard_tensor_kind_element_bytes(enum yk_shard_tensor_ki
     return yk_shard_tensor_kind_is_frozen(kind) ? 1 : (int64_t)sizeof(float);
 }
 
-/* Writes and syncs a shard: the part `saves` (L) of each layer. The store must keep this part. The
- * shard contains the weights and the optimizer state of trained parameters, and the frozen
- * parameters if `frozen` is true. */
+/* Writes a shard and syncs it to disk. saves[l] is the part of layer l that the shard contains. The
+ * store must hold these parts. The shard contains the weights and the optimizer state of trained
+ * parameters, and the frozen parameters if `frozen` is true. */
 yk_status yk_shard_write_file(const struct yk_parameter_store *store,
                               const struct yk_layer_partition *saves, bool frozen, const char *path,
                               struct yk_safetensors_size_and_hash *out) YK_MUST_USE;

@@ -204,14 +204,14 @@ yk_status yk_checkpoint_load_optimizer_tensors(struct yk_parameter_store *store,
     return load((struct visit){.store = store, .scratch = scratch, .state = read_state}, path);
 }
 
-yk_status yk_checkpoint_save_frozen_tensors(const struct yk_parameter_store *store,
-                                            const char *path)
+yk_status yk_checkpoint_save_frozen_nf4_tensors(const struct yk_parameter_store *store,
+                                                const char *path)
 {
     const struct visit visit = {.store = store, .frozen = save_frozen};
     return yk_weights_write_tensor_file(path, walk_tensors, &visit, NULL);
 }
 
-yk_status yk_checkpoint_load_frozen_tensors(struct yk_parameter_store *store, const char *path)
+yk_status yk_checkpoint_load_frozen_nf4_tensors(struct yk_parameter_store *store, const char *path)
 {
     float *scratch = malloc(CHUNK_BYTES);
     YK_TRY_ALLOCATED(scratch);

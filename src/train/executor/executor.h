@@ -84,8 +84,9 @@ struct yk_step_result {
                      barrier skips steps */
     bool stopped; /* a rank called yk_executor_request_stop() */
     double seconds;
-    const double *compute_s; /* (ranks) compute time of each rank in this step or an earlier one;
-                                valid until the next call of a function of the executor */
+    const double *compute_s; /* (ranks) compute time of each rank in a recent step before this one;
+                                0 means: not known yet, or there is only one rank. Valid until the
+                                next call of a function of the executor */
 };
 
 /* The time when an op ran, on the clock of base/clock.h. */

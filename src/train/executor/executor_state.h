@@ -21,8 +21,8 @@
 
 enum {
     YK_EXECUTOR_STEP_SLOTS = YK_DEVICE_BATCHES_STEP_SLOTS,
-    YK_EXECUTOR_ROUND_SLOTS = 4, /* one more than the number of rounds that can be enqueued before
-                                    the first of them is reported */
+    YK_EXECUTOR_ROUND_SLOTS = 4, /* one more than the largest possible result of
+                                    yk_executor_max_steps_in_flight() */
     /* Indices in a step's report, which is an array of numbers. From
      * YK_STEP_REPORT_GRADIENT_SQUARES on it contains the sum of squares of each layer's gradients,
      * and then the compute seconds of each rank. */
@@ -48,8 +48,8 @@ struct yk_step_slot {
     struct yk_step_options step;
     bool evaluating;
     int64_t round;  /* the step's own round */
-    double began_s; /* when the step began, if it is the first of a sequence; NAN means: when the
-                       previous step was done */
+    double began_s; /* when the step began, if it is the first of a sequence. NAN for a later step,
+                       which begins when the previous step is done */
     double *report; /* (report_count) on the device: first the values of this rank, later the sums
                        over all ranks */
     double *read;   /* (report_count) copy of `report` on the host */

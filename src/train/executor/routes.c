@@ -300,7 +300,7 @@ static void add_or_copy(struct yk_executor *executor, char *to, const char *from
 static void collect_gradient(struct yk_executor *executor, int32_t crossing, int32_t micro_batch,
                              const struct yk_rank_micro_batch *slice, bool add)
 {
-    const struct yk_group_crossing *at = &executor->facts->crossings[crossing];
+    const struct yk_rank_group_crossing *at = &executor->facts->crossings[crossing];
     const struct yk_plan *plan = executor->program->plan;
     const int32_t group = plan->layers[at->producer].group;
     const struct yk_crossing_buffer_offsets *offsets =
@@ -331,7 +331,7 @@ void yk_executor_route_sum_output_gradients(struct yk_executor *executor, int32_
     const struct yk_program_facts *facts = executor->facts;
     bool filled = returns_gradient(executor, op->layer, facts->plan->layers[op->layer].group);
     for (int32_t c = 0; c < facts->crossing_count; c++) {
-        const struct yk_group_crossing *crossing = &facts->crossings[c];
+        const struct yk_rank_group_crossing *crossing = &facts->crossings[c];
         if (crossing->producer != op->layer ||
             crossing_offsets(executor, c, op->micro_batch)->direct ||
             !returns_gradient(executor, op->layer, crossing->group)) {

@@ -416,7 +416,7 @@ void yk_cpu_matmul(int threads, const void *op)
         multiply_all(threads, matmul);
     }
     if (matmul->sums_of != YK_MATMUL_ROW_SUM_NONE) {
-        const struct yk_sum_rows_op sums = yk_ops_make_matmul_row_sum_op(matmul);
+        const struct yk_sum_rows_op sums = yk_ops_make_sum_rows_op_of_matmul(matmul);
         yk_cpu_sum_rows(threads, &sums);
     }
 }

@@ -1,6 +1,6 @@
 #include "backend/cpu/math/convert.h"
 
-float yk_cpu_convert_fp16_to_fp32(uint16_t stored)
+float yk_cpu_convert_fp16_value_to_fp32(uint16_t stored)
 {
     const uint32_t sign = (uint32_t)(stored & 0x8000U) << 16;
     const uint32_t rest = stored & 0x7fffU;
@@ -13,7 +13,7 @@ float yk_cpu_convert_fp16_to_fp32(uint16_t stored)
     return yk_cpu_float_from_bits(sign | ((rest << 13) + ((127U - 15U) << 23)));
 }
 
-uint16_t yk_cpu_convert_fp32_to_fp16(float value)
+uint16_t yk_cpu_convert_fp32_value_to_fp16(float value)
 {
     const uint32_t bits = yk_cpu_float_to_bits(value);
     const uint16_t sign = (uint16_t)(bits >> 16 & 0x8000U);
@@ -40,12 +40,12 @@ void yk_cpu_convert_array_to_fp32(enum yk_precision type, const void *from, int6
     switch (type) {
     case YK_PRECISION_FP16:
         for (int64_t i = 0; i < count; i++) {
-            out[i] = yk_cpu_convert_fp16_to_fp32(half[i]);
+            out[i] = yk_cpu_convert_fp16_value_to_fp32(half[i]);
         }
         break;
     case YK_PRECISION_BF16:
         for (int64_t i = 0; i < count; i++) {
-            out[i] = yk_cpu_convert_bf16_to_fp32(half[i]);
+            out[i] = yk_cpu_convert_bf16_value_to_fp32(half[i]);
         }
         break;
     default:
@@ -61,12 +61,12 @@ void yk_cpu_convert_array_from_fp32(enum yk_precision type, const float *from, i
     switch (type) {
     case YK_PRECISION_FP16:
         for (int64_t i = 0; i < count; i++) {
-            half[i] = yk_cpu_convert_fp32_to_fp16(from[i]);
+            half[i] = yk_cpu_convert_fp32_value_to_fp16(from[i]);
         }
         break;
     case YK_PRECISION_BF16:
         for (int64_t i = 0; i < count; i++) {
-            half[i] = yk_cpu_convert_fp32_to_bf16(from[i]);
+            half[i] = yk_cpu_convert_fp32_value_to_bf16(from[i]);
         }
         break;
     default:

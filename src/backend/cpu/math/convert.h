@@ -25,12 +25,12 @@ static inline float yk_cpu_float_from_bits(uint32_t bits)
     return value;
 }
 
-static inline float yk_cpu_convert_bf16_to_fp32(uint16_t stored)
+static inline float yk_cpu_convert_bf16_value_to_fp32(uint16_t stored)
 {
     return yk_cpu_float_from_bits((uint32_t)stored << 16);
 }
 
-static inline uint16_t yk_cpu_convert_fp32_to_bf16(float value)
+static inline uint16_t yk_cpu_convert_fp32_value_to_bf16(float value)
 {
     const uint32_t bits = yk_cpu_float_to_bits(value);
     const uint32_t rounded = bits + 0x7fffU + ((bits >> 16) & 1U);
@@ -38,10 +38,11 @@ static inline uint16_t yk_cpu_convert_fp32_to_bf16(float value)
     return (uint16_t)((isnan(value) ? quiet : rounded) >> 16);
 }
 
-float yk_cpu_convert_fp16_to_fp32(uint16_t stored);
-uint16_t yk_cpu_convert_fp32_to_fp16(float value);
+float yk_cpu_convert_fp16_value_to_fp32(uint16_t stored);
+uint16_t yk_cpu_convert_fp32_value_to_fp16(float value);
 
-/* Convert `count` elements of an array, from element `first` on, to or from fp32. */
+/* Convert `count` elements from or to `type`. `first` is the index of the first element in the
+ * array of this type. The array of fp32 begins at element 0. */
 void yk_cpu_convert_array_to_fp32(enum yk_precision type, const void *from, int64_t first,
                                   int64_t count, float *out);
 void yk_cpu_convert_array_from_fp32(enum yk_precision type, const float *from, int64_t count,
@@ -54,9 +55,9 @@ static inline float yk_cpu_convert_element_to_fp32(enum yk_precision type, const
     const float *full = from;
     switch (type) {
     case YK_PRECISION_FP16:
-        return yk_cpu_convert_fp16_to_fp32(half[at]);
+        return yk_cpu_convert_fp16_value_to_fp32(half[at]);
     case YK_PRECISION_BF16:
-        return yk_cpu_convert_bf16_to_fp32(half[at]);
+        return yk_cpu_convert_bf16_value_to_fp32(half[at]);
     default:
         return full[at];
     }

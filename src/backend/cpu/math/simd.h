@@ -5,9 +5,13 @@
  * This header also has exp and erf of one number. They have no branches and no calls, so that
  * compilers can vectorise loops that use them. Over all floats the relative error is at most 1e-7
  * (exp) and 1.2e-7 (erf). For ±∞ they return the limit of the function; for NaN they return NaN.
- * The polynomials are minimax approximations of three functions: (e^r − 1 − r) / r² for |r| ≤ ln 2
- * / 2; erf(x) / x − 1, as a polynomial in x², for |x| < YK_CPU_ERF_SMALL_X_LIMIT; and log(erfc(x))
- * for x from YK_CPU_ERF_SMALL_X_LIMIT to 4. For x ≥ 4, erf(x) is 1 in fp32.
+ * The polynomials are minimax approximations of
+ *
+ *   (e^r − 1 − r) / r²   for |r| ≤ (ln 2) / 2
+ *   erf(x) / x − 1       for |x| < YK_CPU_ERF_SMALL_X_LIMIT, a polynomial in x²
+ *   log(erfc(x))         for x from YK_CPU_ERF_SMALL_X_LIMIT to 4
+ *
+ * For x ≥ 4, erf(x) is 1 in fp32.
  */
 #ifndef YK_BACKEND_CPU_MATH_SIMD_H
 #define YK_BACKEND_CPU_MATH_SIMD_H

@@ -1,7 +1,7 @@
 #include "backend/cuda/kernels.h"
 
+#include "backend/cuda/kernels/matrix_grid.cuh"
 #include "backend/cuda/kernels/philox.cuh"
-#include "backend/cuda/kernels/rows_grid.cuh"
 
 #include <math.h>
 
@@ -100,8 +100,8 @@ static __global__ void __launch_bounds__(YK_ROWS_GRID_MAX_BLOCK_THREADS)
     const T *add = static_cast<const T *>(op.op.add);
     T *to = static_cast<T *>(op.op.to);
     const int64_t next = static_cast<int64_t>(gridDim.x) * blockDim.x * n;
-    for (int64_t sample = yk_rows_grid_first_row(); sample < op.samples;
-         sample += yk_rows_grid_row_step()) {
+    for (int64_t sample = yk_matrix_grid_first_row(); sample < op.samples;
+         sample += yk_matrix_grid_row_step()) {
         const int64_t base = sample * op.sample_size;
         const int64_t rest = op.count - base;
         const int64_t size = rest < op.sample_size ? rest : op.sample_size;
@@ -109,7 +109,7 @@ static __global__ void __launch_bounds__(YK_ROWS_GRID_MAX_BLOCK_THREADS)
         group<T, WIDE> y[AT_ONCE] = {};
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++) {
-            const int64_t place = yk_rows_grid_first_pack() * n + i * next;
+            const int64_t place = yk_matrix_grid_first_pack() * n + i * next;
             if (place < size) {
                 load_group(from + base + place, size - place, x[i]);
                 if (add) {
@@ -119,7 +119,7 @@ static __global__ void __launch_bounds__(YK_ROWS_GRID_MAX_BLOCK_THREADS)
         }
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++) {
-            const int64_t place = yk_rows_grid_first_pack() * n + i * next;
+            const int64_t place = yk_matrix_grid_first_pack() * n + i * next;
             if (place < size) {
                 float factors[n];
                 find_factors(op, sample, place, factors);
@@ -138,8 +138,8 @@ template <typename T> static void drop_of_type(struct yk_backend_lane *lane, con
                       yk_are_rows_16_byte_aligned<T>(op->op.add, op->sample_size);
     const int64_t size = op->sample_size < op->count ? op->sample_size : op->count;
     const int64_t groups = yk_number_ceil_div(size, wide ? n : 4);
-    const struct yk_rows_grid grid =
-        yk_rows_grid_make(op->samples, yk_number_ceil_div(groups, AT_ONCE), 1);
+    const struct yk_matrix_grid grid =
+        yk_matrix_grid_make(op->samples, yk_number_ceil_div(groups, AT_ONCE), 1);
     const auto kernel = wide ? drop_samples<T, true> : drop_samples<T, false>;
     kernel<<<grid.grid, grid.block, 0, yk_cuda_lane_stream(lane)>>>(*op);
 }

@@ -1,6 +1,6 @@
 #include "backend/cuda/kernels.h"
 
-#include "backend/cuda/kernels/rows_grid.cuh"
+#include "backend/cuda/kernels/matrix_grid.cuh"
 
 enum {
     AT_ONCE = 2, /* heads whose loads are under way together */

@@ -1,7 +1,7 @@
 #include "backend/cuda/kernels.h"
 
 #include "backend/cuda/kernels/activations.cuh"
-#include "backend/cuda/kernels/rows_grid.cuh"
+#include "backend/cuda/kernels/matrix_grid.cuh"
 
 enum {
     AT_ONCE = 2, /* rows whose loads are under way together */
@@ -91,16 +91,16 @@ template <typename PASS>
 static __global__ void __launch_bounds__(YK_ROWS_GRID_MAX_BLOCK_THREADS)
     swiglu_rows(PASS pass, int64_t rows, int64_t width)
 {
-    const int64_t column = yk_rows_grid_first_pack() * PASS::count;
-    const int64_t step = yk_rows_grid_row_step();
+    const int64_t column = yk_matrix_grid_first_pack() * PASS::count;
+    const int64_t step = yk_matrix_grid_row_step();
     if (column >= width) {
         return;
     }
-    for (int64_t first = yk_rows_grid_first_row(); first < rows; first += AT_ONCE * step) {
+    for (int64_t first = yk_matrix_grid_first_row(); first < rows; first += AT_ONCE * step) {
         typename PASS::held held[AT_ONCE];
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++) {
-            held[i] = pass.load(yk_rows_grid_clamp_row(first + i * step, rows), width, column);
+            held[i] = pass.load(yk_matrix_grid_clamp_row(first + i * step, rows), width, column);
         }
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++) {
@@ -115,7 +115,7 @@ static __global__ void __launch_bounds__(YK_ROWS_GRID_MAX_BLOCK_THREADS)
 template <typename PASS>
 static void launch_rows(struct yk_backend_lane *lane, int64_t rows, int64_t width, const PASS &pass)
 {
-    const struct yk_rows_grid grid = yk_rows_grid_make(rows, width / PASS::count, AT_ONCE);
+    const struct yk_matrix_grid grid = yk_matrix_grid_make(rows, width / PASS::count, AT_ONCE);
     swiglu_rows<<<grid.grid, grid.block, 0, yk_cuda_lane_stream(lane)>>>(pass, rows, width);
 }
 

@@ -121,8 +121,8 @@ static enum yk_matmul_check_result end_trial(const struct yk_cublas_matmul_argum
         cudaStreamSynchronize(arguments->stream) != cudaSuccess || checked.bad > 0) {
         return YK_MATMUL_CHECK_WRONG;
     }
-    trial->undecided = trial->undecided || checked.decided == 0;
-    return checked.decided > 0 ? YK_MATMUL_CHECK_CORRECT : YK_MATMUL_CHECK_UNDECIDED;
+    trial->undecided = trial->undecided || checked.correct == 0;
+    return checked.correct > 0 ? YK_MATMUL_CHECK_CORRECT : YK_MATMUL_CHECK_UNDECIDED;
 }
 
 /* ---- all trials ---- */

@@ -125,7 +125,7 @@ static bool is_correct(const struct trial *trial, const cublasLtMatmulAlgo_t *al
     const enum yk_matmul_check_result result = arguments->end(arguments);
     log_trial(&trial->descriptors->shape, algorithm, milliseconds, words[result]);
     if (result != YK_MATMUL_CHECK_UNDECIDED) {
-        yk_block_cluster_checks_add_result(trial->context->trust,
+        yk_block_cluster_checks_add_result(trial->context->checks,
                                            yk_matmul_algorithm_cluster_size(algorithm),
                                            result == YK_MATMUL_CHECK_CORRECT);
     }

@@ -1,5 +1,5 @@
 /*
- * Block cluster trust: which sizes of thread block clusters compute correct results on the SMs of
+ * Block cluster checks: which sizes of thread block clusters compute correct results on the SMs of
  * this process. Under MPS a process may have only a part of the GPU's SMs, and cuBLASLt algorithms
  * with large clusters can then compute wrong results. For example, if a process has 52 of the 132
  * SMs of an H200, results with clusters of 4 blocks are wrong, although 52 is a multiple of 4. The
@@ -35,19 +35,19 @@ static inline int32_t yk_block_cluster_checks_size_index(int32_t cluster)
     return index;
 }
 
-static inline void yk_block_cluster_checks_add_result(struct yk_block_cluster_checks *trust,
+static inline void yk_block_cluster_checks_add_result(struct yk_block_cluster_checks *checks,
                                                       int32_t cluster, bool is_correct)
 {
     const int32_t index = yk_block_cluster_checks_size_index(cluster);
-    trust->correct[index] += is_correct ? 1 : 0;
-    trust->wrong[index] += is_correct ? 0 : 1;
+    checks->correct[index] += is_correct ? 1 : 0;
+    checks->wrong[index] += is_correct ? 0 : 1;
 }
 
-static inline bool yk_block_cluster_checks_allow_size(const struct yk_block_cluster_checks *trust,
+static inline bool yk_block_cluster_checks_allow_size(const struct yk_block_cluster_checks *checks,
                                                       int32_t cluster)
 {
     const int32_t index = yk_block_cluster_checks_size_index(cluster);
-    return trust->correct[index] > 0 || trust->wrong[index] < YK_BLOCK_CLUSTER_CHECKS_MAX_WRONG;
+    return checks->correct[index] > 0 || checks->wrong[index] < YK_BLOCK_CLUSTER_CHECKS_MAX_WRONG;
 }
 
 #endif

@@ -48,7 +48,7 @@ static __device__ void check_number(enum yk_precision type, float made,
     if (verdict == YK_MATMUL_BEYOND_TOLERANCE) {
         atomicAdd(&out->bad, 1);
     } else if (verdict == YK_MATMUL_WITHIN_TOLERANCE) {
-        atomicAdd(&out->decided, 1);
+        atomicAdd(&out->correct, 1);
     }
 }
 
@@ -133,7 +133,7 @@ void yk_cuda_matmul_check(struct yk_backend_lane *lane, const struct yk_matmul_o
     check_numbers<<<blocks, 32 * WARPS, 0, stream>>>(done, wide, tiles, from_zero, out);
     if (sums) {
         check_sums<<<SUM_SAMPLES / WARPS, 32 * WARPS, 0, stream>>>(
-            yk_ops_make_matmul_row_sum_op(op), op->c_type, sums, out);
+            yk_ops_make_sum_rows_op_of_matmul(op), op->c_type, sums, out);
     }
 }
 

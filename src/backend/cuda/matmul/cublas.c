@@ -25,7 +25,7 @@ struct entry {
 struct yk_cublas {
     struct yk_backend_device *device;
     struct yk_cublas_context context;
-    struct yk_block_cluster_checks trust;
+    struct yk_block_cluster_checks checks;
     struct yk_matmul_cache *cache;
     pthread_mutex_t lock;
     struct entry *entry; /* hash table of (PLANS) entries, open addressing */
@@ -53,7 +53,7 @@ yk_status yk_cublas_create(struct yk_backend_device *device, const char *path,
                    device->name, (int)device->properties.processors, (int)device->properties.spare,
                    cublasLtGetVersion(), sizeof(struct yk_matmul_shape));
     cublas->device = device;
-    cublas->context.trust = &cublas->trust;
+    cublas->context.checks = &cublas->checks;
     cublas->context.workspace_bytes = YK_CUBLAS_WORKSPACE_BYTES;
     cublas->context.part_processors =
         is_part() ? device->properties.processors + device->properties.spare : 0;

@@ -1,7 +1,7 @@
 #include "backend/cuda/kernels.h"
 
 #include "backend/cuda/kernels/activations.cuh"
-#include "backend/cuda/kernels/rows_grid.cuh"
+#include "backend/cuda/kernels/matrix_grid.cuh"
 
 enum {
     AT_ONCE = 2,     /* rows that a thread loads at the same time */
@@ -63,8 +63,8 @@ template <typename T, int N>
 static __global__ void __launch_bounds__(YK_ROWS_GRID_MAX_BLOCK_THREADS, 4)
     end_rows(struct yk_matmul_op op)
 {
-    const int64_t column = yk_rows_grid_first_pack() * N;
-    const int64_t step = yk_rows_grid_row_step();
+    const int64_t column = yk_matrix_grid_first_pack() * N;
+    const int64_t step = yk_matrix_grid_row_step();
     float bias[N] = {};
     if (column >= op.n) {
         return;
@@ -72,13 +72,13 @@ static __global__ void __launch_bounds__(YK_ROWS_GRID_MAX_BLOCK_THREADS, 4)
     if (op.bias) {
         load_bias(op.bias, op.bias_type, column, bias);
     }
-    for (int64_t first = yk_rows_grid_first_row(); first < op.m; first += AT_ONCE * step) {
+    for (int64_t first = yk_matrix_grid_first_row(); first < op.m; first += AT_ONCE * step) {
         yk_packed_vector<T, N> c[AT_ONCE];
         yk_packed_vector<T, N> add[AT_ONCE] = {};
         yk_packed_vector<T, N> aux[AT_ONCE] = {};
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++) {
-            const int64_t row = yk_rows_grid_clamp_row(first + i * step, op.m);
+            const int64_t row = yk_matrix_grid_clamp_row(first + i * step, op.m);
             c[i] =
                 yk_load_packed_vector<N>(static_cast<const T *>(op.c) + row * op.c_stride + column);
             if (op.add) {
@@ -103,7 +103,7 @@ static __global__ void __launch_bounds__(YK_ROWS_GRID_MAX_BLOCK_THREADS, 4)
 template <typename T, int N>
 static void launch(struct yk_backend_lane *lane, const struct yk_matmul_op *op)
 {
-    struct yk_rows_grid grid = yk_rows_grid_make(op->m, op->n / N, AT_ONCE);
+    struct yk_matrix_grid grid = yk_matrix_grid_make(op->m, op->n / N, AT_ONCE);
     const int64_t max =
         static_cast<int64_t>(yk_cuda_lane_device_properties(lane)->processors) * BLOCKS_EACH;
     const int64_t down = yk_number_ceil_div(max, grid.grid.x);
@@ -113,7 +113,7 @@ static void launch(struct yk_backend_lane *lane, const struct yk_matmul_op *op)
     end_rows<T, N><<<grid.grid, grid.block, 0, yk_cuda_lane_stream(lane)>>>(*op);
 }
 
-void yk_cuda_matmul_epilogue(struct yk_backend_lane *lane, const struct yk_matmul_op *op)
+void yk_cuda_matmul_apply_epilogue(struct yk_backend_lane *lane, const struct yk_matmul_op *op)
 {
     if (!yk_cuda_lane_is_ok(lane) || op->m <= 0 || op->n <= 0 ||
         (!op->bias && !op->add && op->epilogue == YK_EPILOGUE_NONE)) {

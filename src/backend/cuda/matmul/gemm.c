@@ -148,7 +148,7 @@ void yk_gemm_enqueue_row_sum(struct yk_backend_lane *lane, const struct yk_matmu
     if (op->sums_of == YK_MATMUL_ROW_SUM_NONE) {
         return;
     }
-    const struct yk_sum_rows_op sums = yk_ops_make_matmul_row_sum_op(op);
+    const struct yk_sum_rows_op sums = yk_ops_make_sum_rows_op_of_matmul(op);
     yk_cuda_sum_rows(lane, &sums);
 }
 
@@ -160,7 +160,7 @@ static void enqueue_epilogue(struct yk_backend_lane *lane, const struct yk_matmu
         rest.add = NULL;
     }
     if (!rest.accumulate && (rest.bias || rest.add || rest.epilogue != YK_EPILOGUE_NONE)) {
-        yk_cuda_matmul_epilogue(lane, &rest);
+        yk_cuda_matmul_apply_epilogue(lane, &rest);
     }
 }
 

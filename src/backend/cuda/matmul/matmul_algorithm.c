@@ -3,9 +3,10 @@
  * the size of a thread block cluster, cuBLASLt 13.1 computes some tiles several times and others
  * never: for example with clusters of 4 on 18 of an H200's 132 SMs, or with clusters of 8 on 92.
  * Even a multiple of the cluster size can be wrong, which only a check shows
- * (block_cluster_checks.h). Under MPS this file therefore asks for more algorithms and changes large
- * clusters to clusters of 2, which always fit a pair of SMs. If nothing else is left, algorithms
- * with large clusters are proposed unchanged. The last resort are algorithms without clusters.
+ * (block_cluster_checks.h). Under MPS this file therefore asks for more algorithms and changes
+ * large clusters to clusters of 2, which always fit a pair of SMs. If nothing else is left,
+ * algorithms with large clusters are proposed unchanged. The last resort are algorithms without
+ * clusters.
  */
 #include "backend/cuda/matmul/matmul_algorithm.h"
 
@@ -271,7 +272,7 @@ static bool suits(const struct yk_cublas_context *context, const cublasLtMatmulA
     const int32_t cluster = yk_matmul_algorithm_cluster_size(algorithm);
     return context->part_processors == 0 || cluster <= YK_MATMUL_SAFE_CLUSTER_SIZE ||
            (context->part_processors % cluster == 0 &&
-            yk_block_cluster_checks_allow_size(context->trust, cluster));
+            yk_block_cluster_checks_allow_size(context->checks, cluster));
 }
 
 int yk_matmul_algorithm_list_candidates(const struct yk_cublas_context *context,

@@ -20,7 +20,7 @@ struct yk_cublas_context {
     size_t workspace_bytes;
     int32_t part_processors;   /* SMs that MPS gives to this process; 0 means: the whole GPU */
     int32_t target_processors; /* SMs that a matmul may use; 0 means: all */
-    struct yk_block_cluster_checks *trust;
+    struct yk_block_cluster_checks *checks;
 };
 
 /* Returns an attribute of the algorithm, or 0 if the algorithm does not have it. */

@@ -1,7 +1,7 @@
 /* Export text: the job of an exporter, and functions that write its notes, comments, and the header
  * of its file. */
-#ifndef YK_EXPORT_TEXT_H
-#define YK_EXPORT_TEXT_H
+#ifndef YK_EXPORT_EXPORT_JOB_H
+#define YK_EXPORT_EXPORT_JOB_H
 
 #include "base/arena.h"
 #include "base/text.h"
@@ -24,25 +24,25 @@ struct yk_export_job {
 };
 
 /* Adds a sentence to the notes, as a line of its own. */
-void yk_export_text_add_note(const struct yk_export_job *job, const char *format, ...)
+void yk_export_job_add_note(const struct yk_export_job *job, const char *format, ...)
     YK_PRINTF_LIKE(2, 3);
 
 /* Does the same if `applies` is true, and nothing otherwise. */
-void yk_export_text_add_note_if(const struct yk_export_job *job, bool applies, const char *format,
-                                ...) YK_PRINTF_LIKE(3, 4);
+void yk_export_job_add_note_if(const struct yk_export_job *job, bool applies, const char *format,
+                               ...) YK_PRINTF_LIKE(3, 4);
 
 /* Adds the note "LAYERS: SENTENCE". LAYERS lists the layers for which `is_one` returns true, such
  * as "layer 0 to layer 10, head". Adds nothing if `is_one` returns true for no layer. */
-void yk_export_text_add_layers_note(const struct yk_export_job *job,
-                                    bool (*is_one)(const struct yk_plan *plan, int32_t layer),
-                                    const char *sentence);
+void yk_export_job_add_layers_note(const struct yk_export_job *job,
+                                   bool (*is_one)(const struct yk_plan *plan, int32_t layer),
+                                   const char *sentence);
 
 /* Adds text in a form that is safe in a comment: control characters and invalid UTF-8 become '?'.
  */
-void yk_export_text_add_comment_safe(struct yk_text *out, const char *text);
+void yk_export_job_add_comment_safe(struct yk_text *out, const char *text);
 
 /* Adds the comment lines at the beginning of a file: a line such as "# gpt2 on 3xa30 @ 10GB/s: 12
  * samples of 1024 tokens a step in bf16", and the notes so far. */
-void yk_export_text_add_header_comment(const struct yk_export_job *job);
+void yk_export_job_add_header_comment(const struct yk_export_job *job);
 
 #endif

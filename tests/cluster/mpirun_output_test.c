@@ -1,7 +1,7 @@
 /* What mpirun says is what Open MPI 4.1.4 said when ranks were ended in these ways. */
 #include "support/support.h"
 
-#include "cluster/mpirun.h"
+#include "cluster/mpirun_output.h"
 
 #include <signal.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static yk_status judge(const char *said, struct yk_mpirun_exit_state end)
     struct yk_mpirun_output_parser talk = {0};
     struct yk_text out = {0};
     hear(&talk, said, 7, &out);
-    const yk_status status = yk_mpirun_status_of_run(&talk, &end);
+    const yk_status status = yk_mpirun_output_status_of_run(&talk, &end);
     yk_text_free(&out);
     yk_mpirun_output_free(&talk);
     return status;
@@ -114,7 +114,7 @@ static void how_a_rank_ended_and_what_it_was_in_are_one_sentence(void **state)
         hear(&talk, said[i], 3, &out);
         assert_null(strstr(yk_text_chars(&out), "ended"));
         assert_int_equal(
-            yk_mpirun_status_of_run(&talk, &(struct yk_mpirun_exit_state){.code = 137}),
+            yk_mpirun_output_status_of_run(&talk, &(struct yk_mpirun_exit_state){.code = 137}),
             YK_ERROR_LOST);
         assert_string_equal(yk_status_message(),
                             "rank 2 on vm was ended by signal 9 (Killed); it was last seen in "

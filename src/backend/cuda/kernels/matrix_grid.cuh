@@ -4,8 +4,8 @@
  * row, the y axis covers the rows. A thread stays in its column and steps from row to row, so it
  * needs no division to find its row.
  */
-#ifndef YK_BACKEND_CUDA_KERNELS_ROWS_GRID_CUH
-#define YK_BACKEND_CUDA_KERNELS_ROWS_GRID_CUH
+#ifndef YK_BACKEND_CUDA_KERNELS_MATRIX_GRID_CUH
+#define YK_BACKEND_CUDA_KERNELS_MATRIX_GRID_CUH
 
 #include "backend/cuda/kernels/elements.cuh"
 
@@ -13,7 +13,7 @@ enum {
     YK_ROWS_GRID_MAX_BLOCK_THREADS = 256, /* maximum number of threads per block */
 };
 
-struct yk_rows_grid {
+struct yk_matrix_grid {
     dim3 grid;
     dim3 block;
 };
@@ -21,9 +21,10 @@ struct yk_rows_grid {
 /* Makes a grid in which each thread processes `at_once` rows per step. The y axis of a grid is
  * limited to 65535 blocks. If there are more rows than these blocks can process, threads take
  * several steps. */
-static inline struct yk_rows_grid yk_rows_grid_make(int64_t rows, int64_t packs, int64_t at_once)
+static inline struct yk_matrix_grid yk_matrix_grid_make(int64_t rows, int64_t packs,
+                                                        int64_t at_once)
 {
-    struct yk_rows_grid grid;
+    struct yk_matrix_grid grid;
     int64_t across = 1;
     if (packs >= 32) { /* so that few threads are beyond the end of a row */
         const int64_t tiles = yk_number_ceil_div(packs, YK_ROWS_GRID_MAX_BLOCK_THREADS);
@@ -42,24 +43,24 @@ static inline struct yk_rows_grid yk_rows_grid_make(int64_t rows, int64_t packs,
 }
 
 /* Return the first pack of the calling thread, its first row, and the distance to its next row. */
-YK_DEVICE_INLINE int64_t yk_rows_grid_first_pack()
+YK_DEVICE_INLINE int64_t yk_matrix_grid_first_pack()
 {
     return static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
 
-YK_DEVICE_INLINE int64_t yk_rows_grid_first_row()
+YK_DEVICE_INLINE int64_t yk_matrix_grid_first_row()
 {
     return static_cast<int64_t>(blockIdx.y) * blockDim.y + threadIdx.y;
 }
 
-YK_DEVICE_INLINE int64_t yk_rows_grid_row_step()
+YK_DEVICE_INLINE int64_t yk_matrix_grid_row_step()
 {
     return static_cast<int64_t>(gridDim.y) * blockDim.y;
 }
 
 /* Returns `row`, or the last row if `row` does not exist. A thread loads all rows of a step before
  * it checks which of them exist, so it may load the last row again. */
-YK_DEVICE_INLINE int64_t yk_rows_grid_clamp_row(int64_t row, int64_t rows)
+YK_DEVICE_INLINE int64_t yk_matrix_grid_clamp_row(int64_t row, int64_t rows)
 {
     return row < rows ? row : rows - 1;
 }

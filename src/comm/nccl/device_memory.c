@@ -129,8 +129,8 @@ static ncclResult_t reduce_scatter_padded(const struct yk_comm_group *group, con
 
 /* ---- collectives ---- */
 
-bool yk_nccl_device_all_reduce(const struct yk_comm_group *group, void *numbers, int64_t count,
-                               enum yk_comm_data_type type)
+bool yk_nccl_device_memory_all_reduce(const struct yk_comm_group *group, void *numbers,
+                                      int64_t count, enum yk_comm_data_type type)
 {
     return is_usable(group->world) &&
            note(group,
@@ -176,8 +176,8 @@ static ncclResult_t all_gather_equal(const struct yk_comm_group *group, const vo
     return result == ncclSuccess ? ended : result;
 }
 
-bool yk_nccl_device_all_gather(const struct yk_comm_group *group, const void *own, void *whole,
-                               const int64_t *firsts, size_t size)
+bool yk_nccl_device_memory_all_gather(const struct yk_comm_group *group, const void *own,
+                                      void *whole, const int64_t *firsts, size_t size)
 {
     if (!is_usable(group->world)) {
         return false;
@@ -231,8 +231,9 @@ static ncclResult_t reduce_scatter_equal(const struct yk_comm_group *group, cons
     return result == ncclSuccess ? ended : result;
 }
 
-bool yk_nccl_device_reduce_scatter(const struct yk_comm_group *group, const void *whole, void *out,
-                                   const int64_t *firsts, enum yk_comm_data_type type)
+bool yk_nccl_device_memory_reduce_scatter(const struct yk_comm_group *group, const void *whole,
+                                          void *out, const int64_t *firsts,
+                                          enum yk_comm_data_type type)
 {
     if (!is_usable(group->world)) {
         return false;
@@ -245,8 +246,8 @@ bool yk_nccl_device_reduce_scatter(const struct yk_comm_group *group, const void
     return note(group, result, "scatter");
 }
 
-bool yk_nccl_device_broadcast(const struct yk_comm_group *group, void *bytes, size_t size,
-                              int32_t from)
+bool yk_nccl_device_memory_broadcast(const struct yk_comm_group *group, void *bytes, size_t size,
+                                     int32_t from)
 {
     return is_usable(group->world) && note(group,
                                            ncclBroadcast(bytes, bytes, size, ncclUint8, from,
@@ -254,8 +255,8 @@ bool yk_nccl_device_broadcast(const struct yk_comm_group *group, void *bytes, si
                                            "broadcast");
 }
 
-bool yk_nccl_device_send_recv(struct yk_comm_world *world, void *bytes, size_t size, int32_t peer,
-                              bool is_sent)
+bool yk_nccl_device_memory_send_recv(struct yk_comm_world *world, void *bytes, size_t size,
+                                     int32_t peer, bool is_sent)
 {
     if (!is_usable(world)) {
         return false;

@@ -12,13 +12,13 @@ enum {
 
 /* ---- positions of the lanes ---- */
 
-void yk_train_team_watch_record_op(void *user, enum yk_lane lane, int32_t op)
+void yk_train_team_watchdog_record_op(void *user, enum yk_lane lane, int32_t op)
 {
     const struct yk_train_team *team = user;
     yk_watchdog_set_current_op(team->watchdog, (enum yk_watchdog_lane)lane, op);
 }
 
-void yk_train_team_watch_set_executor(void *user, const struct yk_executor *executor)
+void yk_train_team_watchdog_set_executor(void *user, const struct yk_executor *executor)
 {
     struct yk_train_team *team = user;
     (void)pthread_mutex_lock(&team->lock);
@@ -142,7 +142,7 @@ static void wait_for_watch(const struct yk_train_team *team, yk_status status)
     }
 }
 
-void yk_train_team_watch_abort_all_ranks(struct yk_train_team *team, yk_status status)
+void yk_train_team_watchdog_abort_all_ranks(struct yk_train_team *team, yk_status status)
 {
     if (yk_train_team_is_single_rank(team)) {
         return;
@@ -176,8 +176,8 @@ static yk_status read_hang_timeout(double *out)
                : yk_fail(YK_ERROR_USAGE, "YOKE_HANG_S=%s: seconds, from 1 on", words);
 }
 
-yk_status yk_train_team_watch_start(struct yk_train_team *team, const struct yk_program *program,
-                                    double op_s)
+yk_status yk_train_team_watchdog_start(struct yk_train_team *team, const struct yk_program *program,
+                                       double op_s)
 {
     double patience_s = 0;
     if (yk_train_team_is_single_rank(team)) {

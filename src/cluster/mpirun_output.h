@@ -5,8 +5,8 @@
  * rank reports that another rank has ended is not passed on, but becomes part of the final error
  * message about the failed rank. Initialise struct yk_mpirun_output_parser to {0}. Not thread-safe.
  */
-#ifndef YK_CLUSTER_MPIRUN_H
-#define YK_CLUSTER_MPIRUN_H
+#ifndef YK_CLUSTER_MPIRUN_OUTPUT_H
+#define YK_CLUSTER_MPIRUN_OUTPUT_H
 
 #include "base/status.h"
 #include "base/text.h"
@@ -61,7 +61,7 @@ struct yk_mpirun_exit_state {
  * was killed or crashed, the status is YK_ERROR_LOST, and the message says which rank it was, how
  * it ended and which op it was in.
  */
-yk_status yk_mpirun_status_of_run(const struct yk_mpirun_output_parser *output,
-                                  const struct yk_mpirun_exit_state *end) YK_MUST_USE;
+yk_status yk_mpirun_output_status_of_run(const struct yk_mpirun_output_parser *output,
+                                         const struct yk_mpirun_exit_state *end) YK_MUST_USE;
 
 #endif

@@ -1,4 +1,4 @@
-#include "export/text.h"
+#include "export/export_job.h"
 
 #include "base/utf8.h"
 
@@ -11,12 +11,12 @@ static void add_sentence(struct yk_text *notes, const char *format, va_list argu
     struct yk_text sentence = {0};
     yk_text_addv(&sentence, format, arguments);
     notes->failed |= sentence.failed;
-    yk_export_text_add_comment_safe(notes, yk_text_chars(&sentence));
+    yk_export_job_add_comment_safe(notes, yk_text_chars(&sentence));
     yk_text_add(notes, "\n");
     yk_text_free(&sentence);
 }
 
-void yk_export_text_add_note(const struct yk_export_job *job, const char *format, ...)
+void yk_export_job_add_note(const struct yk_export_job *job, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -24,8 +24,8 @@ void yk_export_text_add_note(const struct yk_export_job *job, const char *format
     va_end(arguments);
 }
 
-void yk_export_text_add_note_if(const struct yk_export_job *job, bool applies, const char *format,
-                                ...)
+void yk_export_job_add_note_if(const struct yk_export_job *job, bool applies, const char *format,
+                               ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -35,7 +35,7 @@ void yk_export_text_add_note_if(const struct yk_export_job *job, bool applies, c
     va_end(arguments);
 }
 
-void yk_export_text_add_comment_safe(struct yk_text *out, const char *text)
+void yk_export_job_add_comment_safe(struct yk_text *out, const char *text)
 {
     const char *end = text + strlen(text);
     while (text < end) {
@@ -47,14 +47,14 @@ void yk_export_text_add_comment_safe(struct yk_text *out, const char *text)
     }
 }
 
-void yk_export_text_add_header_comment(const struct yk_export_job *job)
+void yk_export_job_add_header_comment(const struct yk_export_job *job)
 {
     const struct yk_plan *plan = job->plan;
     struct yk_text *out = job->out;
     yk_text_add(out, "# ");
-    yk_export_text_add_comment_safe(out, plan->model_source ? plan->model_source : "a model");
+    yk_export_job_add_comment_safe(out, plan->model_source ? plan->model_source : "a model");
     yk_text_add(out, " on ");
-    yk_export_text_add_comment_safe(out, plan->cluster_source ? plan->cluster_source : "a cluster");
+    yk_export_job_add_comment_safe(out, plan->cluster_source ? plan->cluster_source : "a cluster");
     yk_text_addf(out, ": %" PRId64 " samples of %" PRId64 " tokens a step in %s\n",
                  plan->workload.batch, plan->workload.sequence,
                  yk_precision_name(plan->workload.precision));
@@ -97,13 +97,13 @@ static int32_t add_layers(struct yk_text *out, const struct yk_export_job *job,
     return count;
 }
 
-void yk_export_text_add_layers_note(const struct yk_export_job *job,
-                                    bool (*is_one)(const struct yk_plan *plan, int32_t layer),
-                                    const char *sentence)
+void yk_export_job_add_layers_note(const struct yk_export_job *job,
+                                   bool (*is_one)(const struct yk_plan *plan, int32_t layer),
+                                   const char *sentence)
 {
     struct yk_text layers = {0};
     if (add_layers(&layers, job, is_one) > 0) {
-        yk_export_text_add_note(job, "%s: %s", yk_text_chars(&layers), sentence);
+        yk_export_job_add_note(job, "%s: %s", yk_text_chars(&layers), sentence);
     }
     job->notes->failed |= layers.failed;
     yk_text_free(&layers);

@@ -1,4 +1,4 @@
-#include "cluster/mpirun.h"
+#include "cluster/mpirun_output.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -352,8 +352,8 @@ static yk_status fail_to_start(const struct yk_mpirun_output_parser *output,
     return status;
 }
 
-yk_status yk_mpirun_status_of_run(const struct yk_mpirun_output_parser *output,
-                                  const struct yk_mpirun_exit_state *end)
+yk_status yk_mpirun_output_status_of_run(const struct yk_mpirun_output_parser *output,
+                                         const struct yk_mpirun_exit_state *end)
 {
     if (end->signal == 0 && end->code == 0) {
         return YK_OK;
