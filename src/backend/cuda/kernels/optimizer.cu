@@ -129,20 +129,22 @@ struct adamw {
         F v;
     };
 
-    float keep;  /* 1 − rate · decay */
+    float keep;  /* 1 − lr · weight_decay */
     float lean1; /* 1 − beta1 */
     float lean2; /* 1 − beta2 */
-    float step;  /* rate / correction1 */
+    float step;  /* lr / correction1 */
     float root;  /* √correction2 */
     float beta2;
     float epsilon;
 
     __device__ __forceinline__ void one(float g, float &w, float &m, float &v) const
     {
-        m = m + lean1 * (g - m);
-        v = beta2 * v + lean2 * (g * g);
+        /* fmaf, because a compiler may round either product of a · b + c · d, and not the same one
+         * in every copy of this code: a weight's bits would depend on where its part begins. */
+        m = fmaf(lean1, g - m, m);
+        v = fmaf(lean2, g * g, beta2 * v);
         const float below = sqrtf(v) / root + epsilon;
-        w = w * keep - step * (m / below);
+        w = fmaf(-step, m / below, w * keep);
     }
 
     __device__ __forceinline__ void one(float g, float &w, state<float> &s) const
@@ -216,7 +218,7 @@ struct sgd {
     using op = struct yk_sgd_op;
     template <typename F> using state = F; /* the velocity */
 
-    float rate;
+    float lr;
     float momentum;
     float decay;
     bool reads; /* the velocity before */
@@ -224,9 +226,9 @@ struct sgd {
 
     __device__ __forceinline__ void one(float g, float &w, float &b) const
     {
-        const float pull = g + decay * w;
-        b = reads ? momentum * b + pull : pull;
-        w -= rate * b;
+        const float pull = fmaf(decay, w, g);
+        b = reads ? fmaf(momentum, b, pull) : pull;
+        w = fmaf(-lr, b, w);
     }
 
     __device__ __forceinline__ void four(float factor, const float4 &g, float4 &w, float4 &b) const
