@@ -21,7 +21,7 @@ struct yoke_cluster_info {
     int32_t device_count;
     int32_t node_count;
     double host_memory_bytes; /* main memory of all hosts; 0 means: unknown */
-    const char *assumption;   /* a text about the links that were assumed; NULL means: none */
+    const char *assumption;   /* a text about assumed links; NULL means: no link was assumed */
 };
 
 struct yoke_device {
@@ -32,7 +32,7 @@ struct yoke_device {
     double part; /* fraction of the physical device that is used, at most 1 */
     double memory_bytes;
     double memory_bytes_per_s;
-    double fp32_flops; /* operations per second of dense matrix products */
+    double fp32_flops; /* this and the next three: operations per second of dense matrix products */
     double tf32_flops;
     double fp16_flops;
     double bf16_flops;
@@ -44,9 +44,9 @@ struct yoke_link {
     double bytes_per_s;
 };
 
-/* Opens a cluster. If `word` ends in ".json", or if a file with this path exists, it is the path of
- * a cluster file. "-" means: a cluster file from standard input. Otherwise `word` is a description,
- * such as "1xrtx6000ada + 2xrtx3090 @ 32GB/s". */
+/* Opens a cluster. `word` is the path of a cluster file if it ends in ".json" or if a file with
+ * this path exists. If `word` is "-", the cluster file is read from standard input. Any other
+ * `word` is a description, such as "1xrtx6000ada + 2xrtx3090 @ 32GB/s". */
 YOKE_API yoke_status yoke_cluster_open(const char *word, yoke_cluster **out) YOKE_MUST_USE;
 
 /* Reads a cluster from the text of a cluster file. `source` is the name of the text in messages and
@@ -62,7 +62,8 @@ YOKE_API void yoke_cluster_destroy(yoke_cluster *cluster);
 YOKE_API const struct yoke_cluster_info *yoke_cluster_info(const yoke_cluster *cluster);
 YOKE_API const struct yoke_device *yoke_cluster_device(const yoke_cluster *cluster, int32_t device);
 
-/* Returns the link between two devices, or NULL if `a` equals `b` or is out of range. */
+/* Returns the link between two devices, or NULL if `a` equals `b` or if one of them is out of
+ * range. */
 YOKE_API const struct yoke_link *yoke_cluster_link(const yoke_cluster *cluster, int32_t a,
                                                    int32_t b);
 

@@ -1,7 +1,10 @@
 /*
  * Costs: the time to compute a layer on a device, and the time to send data over a link. A time
- * comes from the first of these sources that knows it: measurements on this machine (a profile),
- * measurements in the cluster file, the datasheet together with a known efficiency.
+ * comes from the first of these sources that has a value:
+ *   1. measurements on this machine (a profile)
+ *   2. measurements in the cluster file
+ *   3. the datasheet, together with a known efficiency (the fraction of a datasheet's figure that
+ *      training reaches)
  */
 #ifndef YOKE_COSTS_H
 #define YOKE_COSTS_H
@@ -32,9 +35,10 @@ enum yoke_collective {
 /* The result of the functions below. The caller provides the struct. */
 struct yoke_cost {
     double seconds;
-    const char *origin; /* "measured", "interpolated", "table" or "datasheet"; a string constant */
-    double error; /* relative error: 90 % of the times from this source deviate by no more than this
-                     fraction */
+    /* A string constant: "measured" (in the profile, at exactly this size), "interpolated" (from
+     * other sizes in the profile), "table" (from the cluster file) or "datasheet". */
+    const char *origin;
+    double error; /* relative error: at most this fraction for 90 % of the times of this origin */
 };
 
 /* `profile` is the path of a profile file; NULL means: no profile. */
@@ -42,8 +46,8 @@ YOKE_API yoke_status yoke_costs_create(yoke_cluster *cluster, const char *profil
                                        yoke_costs **out) YOKE_MUST_USE;
 YOKE_API void yoke_costs_destroy(yoke_costs *costs);
 
-/* Computes the time of one pass of a layer over the batch of the model. YOKE_PASS_UPDATE is the
- * optimizer step for all parameters of the layer. */
+/* Computes the time of one pass of a layer over the batch of the model's workload. YOKE_PASS_UPDATE
+ * is the optimizer step for all parameters of the layer. */
 YOKE_API yoke_status yoke_costs_layer(yoke_costs *costs, const yoke_model *model, int32_t layer,
                                       int32_t device, enum yoke_pass pass,
                                       struct yoke_cost *out) YOKE_MUST_USE;
@@ -54,7 +58,8 @@ YOKE_API yoke_status yoke_costs_send(yoke_costs *costs, int32_t from, int32_t to
 
 /* Computes the time of a collective over `bytes` bytes in total. `largest_part_bytes` is the size
  * of the largest part that a device holds; 0 means: all parts are equal. `devices` lists the
- * devices in ring order: each sends to the next one. */
+ * devices in ring order: each device sends to the one after it, and the last device sends to the
+ * first. */
 YOKE_API yoke_status yoke_costs_collective(yoke_costs *costs, enum yoke_collective collective,
                                            const int32_t *devices, int32_t count, double bytes,
                                            double largest_part_bytes,

@@ -23,8 +23,8 @@ typedef struct yoke_order yoke_order;
 struct yoke_order_problem_info {
     int32_t layer_count; /* L */
     int32_t slot_count;  /* 2L + 3; struct yoke_transfer defines the slots */
-    bool barrier; /* all ranks wait for each other after the scatters of a step, before the gathers
-                     of the next step */
+    bool barrier; /* between two steps, all ranks wait for each other: after the reduce-scatters,
+                     before the all-gathers */
 };
 
 struct yoke_order_info {

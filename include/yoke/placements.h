@@ -22,7 +22,8 @@ struct yoke_placements_info {
     int32_t winner;     /* index of the fastest placement that fits; -1 means: none fits */
     const char *note;   /* why the winner does not use all devices; may be NULL */
     const char *source; /* a text that explains where the times come from */
-    int64_t trials;     /* number of schedules that "pipeline" and "best" evaluated */
+    int64_t trials;     /* number of schedules that "pipeline" and "best" evaluated, without those
+                           of simulated annealing */
     bool cut_short;     /* the time budget ended before the search was complete */
 };
 
@@ -34,7 +35,7 @@ struct yoke_placement {
     double bound_s;      /* lower bound of the step time of any placement with this number of
                             micro-batches */
     bool fits;
-    int32_t missing_device; /* the device that lacks most memory; -1 means: none */
+    int32_t missing_device; /* the device that lacks the most memory; -1 means: none */
     int64_t missing_bytes;
     int32_t micro_batches;
     bool divided;              /* some layer is on different devices for different micro-batches */

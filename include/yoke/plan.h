@@ -23,13 +23,13 @@ struct yoke_plan_info {
     double bound_s; /* lower bound of the step time of any plan */
     double tokens_per_s;
     double mfu;          /* model FLOPS utilisation, 0 to 1 (docs/costs.md, "MFU") */
-    double exact_mfu;    /* like `mfu`, but for causal attention only the pairs of tokens that are
-                            computed count */
+    double exact_mfu;    /* like `mfu`, but without the pairs of tokens that causal attention does
+                            not compute */
     const char *summary; /* one sentence about the plan */
     const char *bottleneck; /* a text that explains what limits the step time */
     const char *source;     /* a text that explains where the times come from */
     bool fits; /* fits into the memory of the devices; always true after yoke_plan_find() */
-    int32_t missing_rank; /* the rank that lacks most memory; -1 means: none */
+    int32_t missing_rank; /* the rank that lacks the most memory; -1 means: none */
     double missing_bytes;
     int32_t rank_count;
     int32_t layer_count;
@@ -45,14 +45,13 @@ struct yoke_plan_info {
     double bucket_bytes; /* all-reduces are combined up to this size */
     double search_s;     /* duration of the search */
     int64_t trials;      /* number of plans that the search evaluated */
-    double error; /* relative error of step_s: 90 % of such predictions deviate by no more than this
-                     fraction */
+    double error; /* relative error of step_s: at most this fraction for 90 % of such predictions */
     bool cut_short; /* the time budget ended before the search was complete */
 };
 
 enum yoke_memory_kind {
     YOKE_MEMORY_PARAMETERS,
-    YOKE_MEMORY_GATHERED, /* parameters of other ranks, while they are in use */
+    YOKE_MEMORY_GATHERED, /* copies of parameters that other ranks store, while they are needed */
     YOKE_MEMORY_GRADIENTS,
     YOKE_MEMORY_OPTIMIZER,
     YOKE_MEMORY_ACTIVATIONS,
@@ -65,9 +64,9 @@ enum yoke_memory_kind {
 struct yoke_rank {
     int32_t device; /* number of the device in the cluster */
     const char *device_name;
-    int64_t share; /* samples of the batch that this rank computes, in the first group that contains
-                      it */
-    double part;   /* fraction of the sharded state that this rank stores, in the same group */
+    /* A rank can belong to several groups. These two members are for its first group. */
+    int64_t share;     /* samples of the batch that this rank computes */
+    double part;       /* fraction of the sharded state that this rank stores */
     double peak_bytes; /* upper bound of the memory that any execution of the plan uses */
     double limit_bytes;
     double compute_s;           /* time that the rank computes */
@@ -106,20 +105,22 @@ struct yoke_alternative {
     bool fits;
 };
 
-/* The step time of the best plan without one device. */
+/* The step time of the best plan that does not use one of the devices. */
 struct yoke_leave_one_out {
-    int32_t device;
-    double step_s; /* NAN if no plan fits without the device */
+    int32_t device; /* the device that is not used */
+    double step_s;  /* NAN if no plan fits without the device */
 };
 
 /* How to read a plan file. Filled by the caller. */
 struct yoke_plan_reading {
-    yoke_model *model;     /* replaces the model in the file; the workload of this model is ignored.
-                              NULL means: use the model in the file */
-    yoke_cluster *cluster; /* replaces the cluster in the file. NULL means: use that of the file */
-    const char *profile;   /* replaces the profile in the file. NULL means: use that of the file */
-    double slowdown;       /* see yoke_request_set_slowdown() */
-    bool compare;          /* also evaluates alternatives */
+    /* These three members replace what the file names. NULL means: use what the file names. The
+     * workload always comes from the file, also if `model` is set. */
+    yoke_model *model;
+    yoke_cluster *cluster;
+    const char *profile;
+    double slowdown; /* replaces the slowdown in the file (yoke_request_set_slowdown()); 0 means:
+                        use the slowdown in the file */
+    bool compare;    /* also evaluates alternatives */
     const struct yoke_search *search; /* search for the alternatives; NULL means: defaults */
 };
 

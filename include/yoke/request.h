@@ -28,7 +28,7 @@ enum yoke_decision {
     YOKE_DECIDE_PARTS = 1 << 1,      /* sharded state of each device; otherwise: equal parts */
     YOKE_DECIDE_STRATEGIES = 1 << 2, /* sharding of each layer; otherwise: fully-sharded */
     YOKE_DECIDE_BLOCK = 1 << 3,      /* size of the blocks that are sent; otherwise: 25 MiB */
-    YOKE_DECIDE_ORDER = 1 << 4,      /* time of transfers; otherwise: gather one layer ahead */
+    YOKE_DECIDE_ORDER = 1 << 4,     /* start of transfers; otherwise: gather one layer in advance */
     YOKE_DECIDE_PLACEMENT = 1 << 5, /* devices of each layer; otherwise: one group of all devices */
     YOKE_DECIDE_RECOMPUTATION = 1 << 6, /* recomputed layers; otherwise: as in the workload */
     YOKE_DECIDE_ALL = (1 << 7) - 1,
@@ -38,12 +38,13 @@ YOKE_API yoke_status yoke_request_create(yoke_model *model, yoke_cluster *cluste
                                          yoke_request **out) YOKE_MUST_USE;
 YOKE_API void yoke_request_destroy(yoke_request *request);
 
-/* Sets the path of a profile file. Its times take precedence over those of other sources
- * (yoke/costs.h). NULL means: no profile. */
+/* Sets the path of a profile file. Times in a profile are used before the times of all other
+ * sources (yoke/costs.h). NULL means: no profile. */
 YOKE_API yoke_status yoke_request_set_profile(yoke_request *request,
                                               const char *path) YOKE_MUST_USE;
 
-/* Sets the number of micro-batches of a batch; 0 means: the search decides. */
+/* Sets the number of micro-batches of a batch; 0 means: the search decides. (Algorithms for
+ * placements that do not search then use 1.) */
 YOKE_API yoke_status yoke_request_set_micro_batches(yoke_request *request,
                                                     int32_t micro_batches) YOKE_MUST_USE;
 
@@ -56,7 +57,7 @@ YOKE_API yoke_status yoke_request_set_memory(yoke_request *request,
                                              double memory_bytes) YOKE_MUST_USE;
 
 /* For plans and trade-offs: sets the factor by which computation takes longer during communication,
- * 1 or more; 0 means: 1.1. */
+ * 1 or more; 0 means: the measured factor, or 1.1 if there is no measurement. */
 YOKE_API yoke_status yoke_request_set_slowdown(yoke_request *request,
                                                double slowdown) YOKE_MUST_USE;
 

@@ -33,9 +33,9 @@ YOKE_API yoke_status yoke_schedule_find(yoke_graph *graph, const char *algorithm
                                         const struct yoke_search *search,
                                         yoke_schedule **out) YOKE_MUST_USE;
 
-/* Schedules each task on the device that `map` gives it. `map` is the text of a JSON object that
- * maps names of tasks or groups to names of devices. `source` is the name of this text in
- * messages. */
+/* Schedules each task on the device that `map` chooses for the task. `map` is the text of a JSON
+ * object that maps names of tasks or groups to names of devices. `source` is the name of this text
+ * in messages. */
 YOKE_API yoke_status yoke_schedule_follow(yoke_graph *graph, const char *map, const char *source,
                                           yoke_schedule **out) YOKE_MUST_USE;
 

@@ -31,7 +31,7 @@ typedef struct yoke_training yoke_training;
 struct yoke_training_step {
     int64_t step;        /* number of the step, counted from 1 */
     int64_t steps;       /* number of steps of the whole run */
-    double loss;         /* mean over all tokens, on all ranks, that are part of the loss */
+    double loss;         /* mean over all tokens (of all ranks) that are part of the loss */
     double norm;         /* global norm of the gradients, before clipping */
     double lr;           /* learning rate */
     double seconds;      /* wall clock time of the step */
@@ -39,8 +39,9 @@ struct yoke_training_step {
     bool skipped;        /* fp16 gradients overflowed: no parameter was updated */
 };
 
-/* Filled by the caller. All members may be NULL. Threads of the library call `lost` and `leave`.
- * The thread that runs the training calls the other callbacks, and only on rank 0. */
+/* Filled by the caller. All members may be NULL. A thread of the library calls `lost`. `leave` may
+ * be called by a thread of the library or by the thread that runs the training. The
+ * other callbacks are called only by the thread that runs the training, and only on rank 0. */
 struct yoke_training_callbacks {
     void *user;
     void (*step)(void *user, const struct yoke_training_step *step);
@@ -55,10 +56,11 @@ struct yoke_training_callbacks {
      * stream. */
     void (*lost)(void *user, const char *sentence);
 
-    /* Is called on every rank after `lost`. Must end this process with _exit(status) and must not
-     * return. NULL means: the communication is aborted instead. With NCCL, yoke_training_run()
-     * fails with YOKE_ERROR_LOST; with MPI, MPI_Abort() ends the processes of all ranks, including
-     * this one. */
+    /* Is called on every remaining rank after a rank has failed or hangs, and can be called on the
+     * rank that failed. Must end this process with _exit(status) and must not return. If `leave` is
+     * NULL, the communication is aborted instead: with NCCL, yoke_training_run() fails with
+     * YOKE_ERROR_LOST; with MPI, MPI_Abort() ends the processes of all ranks, including this
+     * one. */
     void (*leave)(void *user, yoke_status status);
 };
 
@@ -69,13 +71,13 @@ struct yoke_training_result {
     const char *checkpoint; /* path of the newest checkpoint; NULL means: none was saved */
     int32_t rank;           /* rank of this process */
     int32_t rank_count;
-    int64_t steps_done; /* steps of the run, including those before it was resumed */
+    int64_t steps_done; /* steps of the run, including the steps before it was resumed */
     bool stopped;       /* the stop flag ended the run before its last step */
     double first_loss;  /* loss of the first step of this call */
     double last_loss;
     double evaluation_loss;
-    double seconds; /* time of the steps of this call */
-    double tokens;
+    double seconds; /* time of all steps of this call */
+    double tokens;  /* number of tokens in all steps of this call */
     double median_step_s;
     double predicted_step_s;
     double mfu; /* model FLOPS utilisation, 0 to 1 (docs/costs.md, "MFU") */
@@ -85,7 +87,8 @@ YOKE_API yoke_status yoke_training_create(yoke_training **out) YOKE_MUST_USE;
 YOKE_API void yoke_training_destroy(yoke_training *training);
 
 /* Sets an option of `yoke train`. `name` has no dashes. `value` is "true" or "false" for options
- * without a value. A later value replaces an earlier one of the same name. */
+ * that have no value on the command line. If an option is set again, the new value replaces the old
+ * value. */
 YOKE_API yoke_status yoke_training_set(yoke_training *training, const char *name,
                                        const char *value) YOKE_MUST_USE;
 

@@ -3,10 +3,10 @@
  *
  * A device has memory and lanes. A lane is a queue: the host enqueues work on it, and the work runs
  * later, in order. Different lanes run in parallel. Events order work between lanes and show the
- * host the progress of a lane. Enqueueing neither allocates memory nor blocks the host, unless the
- * lane is full. An op cannot fail when it is enqueued. A failure on the device is stored in the
- * lane, and lane_synchronize() and event_synchronize() return it. Only one thread at a time may
- * enqueue on a lane.
+ * host the progress of a lane. Enqueueing does not block the host, unless the lane is full, or the
+ * op has a new shape or needs more scratch memory. An op cannot fail when it is enqueued. A failure
+ * on the device is stored in the lane, and lane_synchronize() and event_synchronize() return it.
+ * Only one thread at a time may enqueue on a lane.
  *
  * This folder:
  *   backend.h, ops.h        the table of functions, and the arguments of every op
@@ -37,7 +37,7 @@
 enum {
     YK_BACKEND_ABI = 6,
     YK_BACKEND_ALIGNMENT = 64, /* in bytes; minimum alignment of allocated memory */
-    /* Additional scratch memory of a GPU that is opened with side_streams. */
+    /* Additional scratch memory, in bytes, of a GPU that is opened with `side_streams`. */
     YK_BACKEND_SIDE_STREAM_BYTES = 128 << 20,
 };
 
@@ -46,7 +46,7 @@ struct yk_backend_lane;
 struct yk_backend_event;
 
 struct yk_backend_device_options {
-    int32_t index; /* index of the device among those of its kind */
+    int32_t index; /* index of the device among the devices of this backend */
 
     /* ---- CPU only ---- */
     int32_t threads; /* threads per lane; 0 means: one per core that this process may use */
@@ -61,8 +61,8 @@ struct yk_backend_device_options {
     /* ---- GPU only ---- */
     size_t memory_bytes;   /* memory limit of this process; 0 means: no limit */
     const char *attention; /* "best", "cudnn" or "own" (yoke's kernels); NULL means: "best" */
-    const char *matmul_cache_path; /* path of the matmul cache, is copied; NULL means: no file */
-    bool side_streams;     /* split matmuls at split_columns and run the parts in parallel */
+    const char *matmul_cache_path; /* path of the matmul cache; NULL means: no file. Is copied */
+    bool side_streams;     /* split matmuls (yk_matmul_op.split_columns); parts run in parallel */
     bool graphs;           /* launch the ops of a repeated range as one CUDA graph */
     int32_t comm_sm_count; /* number of SMs that communication kernels use */
 };
@@ -76,9 +76,9 @@ struct yk_backend {
     void (*close)(struct yk_backend_device *device); /* accepts NULL, like all destroy functions */
     /* Appends a description such as "Arm Neoverse N1, 2 threads". */
     void (*describe)(const struct yk_backend_device *device, struct yk_text *out);
-    /* Appends the versions of everything, except the device, that changes the times of ops: the
-     * backend's code, libraries, driver, clock limits and options. If this text changes, times must
-     * be measured again. */
+    /* Appends the version of everything that changes the times of ops, except the device itself:
+     * the backend's code, libraries, driver, clock limits and options. If this text changes, times
+     * must be measured again. */
     void (*versions)(const struct yk_backend_device *device, struct yk_text *out);
 
     /* Allocates zeroed memory. The error message contains the numbers of requested and of free
@@ -110,8 +110,8 @@ struct yk_backend {
 
     yk_status (*event_create)(struct yk_backend_device *device, struct yk_backend_event **out);
     void (*event_destroy)(struct yk_backend_event *event);
-    /* Records the event: it happens when all work that is now on the lane has run. An event may be
-     * recorded again. */
+    /* Records the event: it happens when all work that was enqueued on the lane before this call
+     * has run. An event may be recorded again. */
     void (*event_record)(struct yk_backend_lane *lane, struct yk_backend_event *event);
     /* Makes the lane wait until the event has happened. If the event was recorded several times,
      * the last recording counts. If it was never recorded, the lane does not wait. */
@@ -132,9 +132,9 @@ struct yk_backend {
     /* Runs a host function in order with the other work of the lane. The function must not call the
      * backend. */
     void (*call_host)(struct yk_backend_lane *lane, void (*function)(void *user), void *user);
-    /* The work between these two calls is a range. Profilers show the range under `name`. The work
-     * may be delayed until the range ends. Ranges with the same work should pass the same pointer
-     * as `name`. Both function pointers may be NULL. */
+    /* The work that is enqueued between begin_range() and end_range() is a range. Profilers show
+     * the range under `name`. The work may be delayed until the range ends. Ranges with the same
+     * work should pass the same pointer as `name`. Both function pointers may be NULL. */
     void (*begin_range)(struct yk_backend_lane *lane, const char *name);
     void (*end_range)(struct yk_backend_lane *lane);
 
@@ -155,7 +155,7 @@ extern const char yk_code_cuda[]; /* defined in the plug-in */
 
 #define YK_BACKEND_PLUGIN_SYMBOL "yk_backend_plugin" /* a const struct yk_backend */
 
-/* Loads a backend from a plug-in, which exports its table under the name YK_BACKEND_PLUGIN_SYMBOL.
+/* Loads a backend from a plug-in. The plug-in exports its table as YK_BACKEND_PLUGIN_SYMBOL.
  * The plug-in is never unloaded. Fails if the file cannot be loaded or has another ABI version; the
  * message says what to install. */
 yk_status yk_backend_load_plugin(const char *path, const struct yk_backend **out) YK_MUST_USE;

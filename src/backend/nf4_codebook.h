@@ -21,8 +21,7 @@ enum {
         -0.0910500363F, 0.0F, 0.0795802996F, 0.160930201F, 0.246112302F, 0.337915242F,             \
         0.440709829F, 0.562617004F, 0.722956836F, 1.0F
 
-/* The midpoints of neighbouring values. A number greater than midpoint i has a code greater than i.
- */
+/* The midpoints of neighbouring values. Numbers above midpoint i have codes greater than i. */
 #define YK_NF4_VALUE_MIDPOINTS                                                                     \
     -0.848096371F, -0.610632896F, -0.45999527F, -0.33967942F, -0.234607399F, -0.137911737F,        \
         -0.0455250181F, 0.0397901498F, 0.120255247F, 0.203521252F, 0.292013764F, 0.389312536F,     \

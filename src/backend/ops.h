@@ -1,10 +1,11 @@
 /*
  * Ops: the arguments of every op of a backend, one struct per op.
  *
- * Matrices are row-major. A stride is the number of elements from the start of one row to the start
- * of the next. Pointers are to device memory and must stay valid until the op has run. The struct
- * is copied when the op is enqueued. Elements are stored in the given type (fp32, fp16 or bf16);
- * ops compute in fp32. The order of summation does not depend on the number of threads.
+ * Matrices are row-major. A shape is written in parentheses: (rows, columns). A stride is the
+ * number of elements from the start of one row to the start of the next. Pointers are to device
+ * memory and must stay valid until the op has run. The struct is copied when the op is enqueued.
+ * Elements are stored in the given type (fp32, fp16 or bf16); ops compute in fp32. The order of
+ * summation does not depend on the number of threads.
  */
 #ifndef YK_BACKEND_OPS_H
 #define YK_BACKEND_OPS_H
@@ -15,15 +16,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Begins a function that host code and kernels include from a header. */
+/* Begins the definition of a function in a header that both host code and kernels include. */
 #ifdef __CUDACC__
 #define YK_HOST_OR_DEVICE_INLINE static __device__ __forceinline__
 #else
 #define YK_HOST_OR_DEVICE_INLINE static inline
 #endif
 
-/* Calls the macro OP(CAPITALS, name, function) for every op: struct yk_<name>_op has its arguments,
- * yk_cpu_<function>() is its kernel on the CPU, and yk_cuda_<function>() enqueues it on a GPU. */
+/* Expands OP(CAPITALS, name, function) for every op. struct yk_<name>_op has the arguments of the
+ * op, yk_cpu_<function>() is its kernel on the CPU, and yk_cuda_<function>() enqueues it on a
+ * GPU. */
 #define YK_OPS_FOR_EACH(OP)                                                                        \
     OP(MATMUL, matmul, matmul)                                                                     \
     OP(ATTENTION, attention, attention)                                                            \
@@ -49,8 +51,8 @@
 
 enum yk_matmul_epilogue {
     YK_EPILOGUE_NONE,
-    YK_EPILOGUE_GELU,     /* c = gelu(x), tanh form; stores x in aux if aux is not NULL */
-    YK_EPILOGUE_GELU_ERF, /* like YK_EPILOGUE_GELU, but the exact form */
+    YK_EPILOGUE_GELU,     /* c = gelu(x) in the tanh form; stores x in aux if aux is not NULL */
+    YK_EPILOGUE_GELU_ERF, /* like YK_EPILOGUE_GELU, but in the exact form */
     YK_EPILOGUE_RELU,
     YK_EPILOGUE_SILU,          /* c = x · sigmoid(x) */
     YK_EPILOGUE_GELU_BACKWARD, /* c = x · gelu'(aux) */
@@ -59,18 +61,20 @@ enum yk_matmul_epilogue {
     YK_EPILOGUE_SILU_BACKWARD,
 };
 
-/* Row sums that a matmul computes in addition to its product. They are used as gradients of
- * biases. */
+/* Sums that a matmul computes in addition to its product. They are used as gradients of biases. */
 enum yk_matmul_row_sum_source {
     YK_MATMUL_ROW_SUM_NONE,
-    YK_MATMUL_ROW_SUM_A, /* (m): the sum of op(a) over k; requires a_transposed */
-    YK_MATMUL_ROW_SUM_B, /* (n): the sum of op(b) over k; requires !b_transposed */
-    YK_MATMUL_ROW_SUM_C, /* (n): the sum of the result c over m */
+    YK_MATMUL_ROW_SUM_A, /* m sums: Σ op(a) over k; requires a_transposed */
+    YK_MATMUL_ROW_SUM_B, /* n sums: Σ op(b) over k; requires !b_transposed */
+    YK_MATMUL_ROW_SUM_C, /* n sums: Σ c over m, after the epilogue */
 };
 
-/* x (m, n) = scale · op(a) (m, k) · op(b) (k, n) + bias + add, then c = epilogue(x). op()
- * transposes a matrix that is stored transposed. If `accumulate` is set, the op computes c += scale
- * · op(a) · op(b) instead, without bias, add and epilogue. */
+/*
+ * Matrix product. The shapes are (m, k) for op(a), (k, n) for op(b), and (m, n) for x and c. op()
+ * transposes a matrix that is stored transposed.
+ *   if `accumulate` is not set:  x = scale · op(a) · op(b) + bias + add;  c = epilogue(x)
+ *   if `accumulate` is set:      c = c + scale · op(a) · op(b)
+ */
 struct yk_matmul_op {
     int64_t m;
     int64_t n;
@@ -90,11 +94,11 @@ struct yk_matmul_op {
     enum yk_precision bias_type;
     float scale;
     const void *bias; /* (n); may be NULL */
-    const void *add;  /* (m, n), with the type of c; may be NULL or c itself */
+    const void *add;  /* (m, n), with the type of c; may be NULL; may be equal to c */
     int64_t add_stride;
     enum yk_matmul_epilogue epilogue;
-    void *aux; /* (m, n), with the type of c; input or output of the epilogue; YK_EPILOGUE_RELU does
-                  not write aux */
+    void *aux; /* (m, n), with the type of c; input of backward epilogues, output of the others;
+                  YK_EPILOGUE_RELU does not write aux */
     int64_t aux_stride;
     int64_t split_columns[2]; /* columns at which the matmul may be split into independent matmuls,
                                  such as queries, keys and values; 0 means: no split */
@@ -104,11 +108,11 @@ struct yk_matmul_op {
 };
 
 /*
- * Parameters of dropout. Element e of a sample is dropped if its random word is less than rate ·
- * 2^32; other elements are divided by 1 − rate. The random word is word e mod 4 of Philox4x32-10
- * with the key `seed` and the counter (e / 4, sample, low half of site, high half of site). Samples
- * are numbered consecutively over the whole run, so the mask is the same in recomputation and for
- * any number of ranks.
+ * Parameters of dropout. Each element has an index e in its sample and a random word. The element
+ * is dropped if the word is less than 2^32 · rate; otherwise it is divided by 1 − rate.
+ * Philox4x32-10 with the key `seed` and the counter (e / 4, sample, low half of site, high half of
+ * site) computes four words; the element has word e mod 4. Samples are numbered consecutively over
+ * the whole run, so the same elements are dropped in recomputation and for any number of ranks.
  */
 struct yk_dropout_options {
     float rate; /* 0 means: no dropout */
@@ -119,8 +123,8 @@ struct yk_dropout_options {
 
 /*
  * Attention of each query to the keys of its sample: out = softmax(scale · q kᵀ) v for every head.
- * B is the number of samples. A row is a token and contains all heads. Each head of keys and values
- * is shared by heads / kv_heads query heads. Scores are never stored.
+ * B is the number of samples (`batch`). A row is a token and contains all heads. Each head of keys
+ * and values is shared by heads / kv_heads query heads. Scores are never stored.
  */
 struct yk_attention_op {
     int64_t batch;
@@ -143,12 +147,12 @@ struct yk_attention_op {
     float scale;
     bool causal;            /* query t attends to keys up to t + S − T */
     const int32_t *lengths; /* (B): number of valid keys, at least 1; NULL means: all S */
-    struct yk_dropout_options dropout; /* dropout of the probabilities; an element has the index e =
-                                  (head · T + t) · S + s */
+    /* Dropout of the probabilities. The index e of query t and key s is (head · T + t) · S + s. */
+    struct yk_dropout_options dropout;
 };
 
-/* The op overwrites the gradients dq, dk and dv. forward.out and forward.log_sum_exp must not be
- * NULL. */
+/* Gradients of attention. The op overwrites dq, dk and dv. forward.out and forward.log_sum_exp must
+ * not be NULL. */
 struct yk_attention_backward_op {
     struct yk_attention_op forward;
     const void *d_out; /* has the stride forward.out_stride */
@@ -176,14 +180,14 @@ struct yk_norm_op {
     enum yk_precision weight_type;
 };
 
-/* dx = add + the gradient with respect to x. The gradients of weight and bias are added to d_weight
- * and d_bias. */
+/* Gradients of a norm. The gradient of x, plus `add`, is written to dx. The gradients of weight and
+ * bias are added to d_weight and d_bias. */
 struct yk_norm_backward_op {
     int64_t rows;
     int64_t width;
     const void *x;
     const void *dy;  /* has the type of y */
-    void *dx;        /* has the type of x; may be dy or add itself */
+    void *dx;        /* has the type of x; may be equal to dy or add */
     const void *add; /* has the type of x; may be NULL */
     const void *weight;
     void *d_weight; /* has the type of weight; NULL means: the weight is frozen */
@@ -203,7 +207,7 @@ struct yk_embedding_op {
     int64_t vocabulary;
     const int32_t *tokens;
     const void *table;     /* (vocabulary, width) */
-    const void *positions; /* (sequence or more, width); may be NULL */
+    const void *positions; /* `sequence` or more rows of `width` elements; may be NULL */
     const void *shift; /* (width), with the type of the table; is added to every row; may be NULL */
     void *out;
     float scale; /* factor for the rows of the table, not for positions and shift */
@@ -211,8 +215,8 @@ struct yk_embedding_op {
     enum yk_precision out_type;
 };
 
-/* Adds the rows of scale · d_out to d_table, and the rows of d_out to d_positions. The gradient of
- * `shift` is computed with struct yk_sum_rows_op. */
+/* Adds scale · d_out[row] to d_table[tokens[row]], and d_out[row] to d_positions[row mod sequence].
+ * The gradient of `shift` is computed with struct yk_sum_rows_op. */
 struct yk_embedding_backward_op {
     int64_t rows;
     int64_t width;
@@ -240,8 +244,8 @@ struct yk_rotary_op {
     enum yk_precision type;
 };
 
-/* SwiGLU: out (rows, width) = silu(gate) · up. A row of gate_up (rows, 2 · width) consists of gate,
- * then up. */
+/* SwiGLU: out = silu(gate) · up. A row of gate_up has 2 · width elements: first gate, then up. A
+ * row of out has `width` elements. */
 struct yk_swiglu_op {
     int64_t rows;
     int64_t width;
@@ -255,17 +259,18 @@ struct yk_swiglu_backward_op {
     int64_t width;
     const void *gate_up;
     const void *d_out;
-    void *d_gate_up; /* may be gate_up itself */
+    void *d_gate_up; /* may be equal to gate_up */
     enum yk_precision type;
 };
 
-/* to (rows, width) = dropout(from) + add. The backward pass is the same op on the gradient. */
+/* to = dropout(from) + add. All three have the shape (rows, width). The backward pass is the same
+ * op on the gradient. */
 struct yk_dropout_op {
     int64_t rows;
     int64_t width;
     int64_t sequence; /* rows per sample */
     const void *from;
-    void *to;        /* may be from or add itself */
+    void *to;        /* may be equal to from or add */
     const void *add; /* may be NULL */
     struct yk_dropout_options dropout;
     enum yk_precision type;
@@ -284,15 +289,15 @@ struct yk_sum_rows_op {
 
 /*
  * Softmax and cross-entropy. Adds the sum of the losses of all rows to `loss`, and replaces the
- * logits with `factor` times their gradient. With a factor of 0 the logits do not change. With
- * label smoothing s, the target probability of every class is s / classes, plus 1 − s for the
- * label. A row with a negative target has a loss and a gradient of 0.
+ * logits with `factor` times their gradient. If `factor` is 0, the logits do not change. With label
+ * smoothing s, the target probability is s / classes for every class; the class of the label gets
+ * 1 − s in addition. A row with a negative target has a loss and a gradient of 0.
  */
 struct yk_cross_entropy_op {
     int64_t rows;
     int64_t classes;
     int64_t stride;
-    void *logits; /* (rows, classes); padding between rows does not change */
+    void *logits; /* (rows, classes); the op does not write the padding between rows */
     const int32_t *targets;
     float *row_losses; /* output (rows) */
     double *loss;
@@ -305,7 +310,7 @@ struct yk_cross_entropy_op {
  * the host. */
 struct yk_gradient_norm_and_factor {
     double norm;  /* norm of the gradients without the loss scale */
-    float factor; /* factor for the gradients; removes the loss scale and clips */
+    float factor; /* optimizers multiply gradients by it: it removes the loss scale and clips */
     int32_t skip; /* 1 means: the norm is infinite or NaN, and optimizers do nothing */
 };
 
@@ -317,7 +322,9 @@ struct yk_sum_squares_op {
     enum yk_precision type;
 };
 
-/* norm = unscale · sqrt(sum of all `sums`); factor = unscale · min(1, clip / (norm + 1e-6)). */
+/* Computes a struct yk_gradient_norm_and_factor:
+ *   norm = unscale · sqrt(Σ sums)
+ *   factor = unscale · min(1, clip / (norm + 1e-6)) */
 struct yk_clip_norm_op {
     const double *sums;
     int64_t count;
@@ -326,8 +333,8 @@ struct yk_clip_norm_op {
     struct yk_gradient_norm_and_factor *gradient_norm;
 };
 
-/* The weights that an optimizer updates, and what all optimizers need. If `master` is not NULL, the
- * op updates `master` and writes it, rounded, to `weights`. */
+/* The arguments that all optimizers have. If `master` is not NULL, the op updates `master` and
+ * writes the rounded result to `weights`. */
 struct yk_weight_update {
     int64_t count;
     void *weights;
@@ -347,12 +354,13 @@ struct yk_adamw_op {
     float beta1;
     float beta2;
     float epsilon;
-    float correction1; /* 1 − beta1^t */
-    float correction2;
+    float correction1; /* 1 − beta1^t; t is the number of updates, including this one */
+    float correction2; /* 1 − beta2^t */
 };
 
-/* Gradient descent with momentum, computed as in PyTorch: velocity = momentum · velocity + gradient
- * + weight_decay · weight. If `first` is set (first step), the old velocity is not used. */
+/* Gradient descent with momentum, computed as in PyTorch:
+ *   velocity = momentum · velocity + gradient + weight_decay · weight
+ * In the first step (`first` is set), the old velocity is not used. */
 struct yk_sgd_op {
     struct yk_weight_update update;
     float *velocity;
@@ -379,8 +387,8 @@ struct yk_add_op {
 /*
  * NF4 (Dettmers et al. 2023): the scale of a block of 64 elements is their largest absolute value.
  * Each element is divided by the scale and stored as the 4-bit code of the nearest of 16 values.
- * The scales are quantised too: the mean of all scales is subtracted, and the differences are
- * quantised in the same way, in blocks of 256, to 8-bit codes for 256 values.
+ * The scales are quantised too: the mean of all scales is subtracted from each scale, and the
+ * differences are quantised in the same way, but in blocks of 256 and to 8-bit codes of 256 values.
  */
 enum {
     YK_NF4_BLOCK_SIZE = 64,        /* elements per scale */
@@ -391,8 +399,8 @@ enum {
 struct yk_nf4_tensor {
     uint8_t *codes;      /* (⌈count / 2⌉); the first of two elements is in the high four bits */
     uint8_t *scales;     /* (blocks): 8-bit codes */
-    float *scale_scales; /* (⌈blocks / 256⌉): the largest absolute value of scale − mean */
-    float *mean;         /* (1): the mean of the scales of all blocks */
+    float *scale_scales; /* (⌈blocks / 256⌉): largest |scale − mean| of each 256 blocks */
+    float *mean;         /* one number: the mean of the scales of all blocks */
 };
 
 struct yk_quantise_op {
@@ -405,10 +413,10 @@ struct yk_quantise_op {
 /* When a dequantise op runs. */
 enum yk_dequantise_schedule {
     YK_DEQUANTISE_IN_ORDER, /* in order, like every other op */
-    /* In parallel with the ops that were enqueued after the previous dequantise op. Those ops must
-     * neither read nor write the output memory of this op. */
+    /* In parallel with the ops that were enqueued between the previous dequantise op and this op.
+     * The ops in between must neither read nor write the output memory of this op. */
     YK_DEQUANTISE_PREFETCH,
-    YK_DEQUANTISE_WITH_PREVIOUS, /* like the previous dequantise op */
+    YK_DEQUANTISE_WITH_PREVIOUS, /* directly after the previous dequantise op */
 };
 
 struct yk_dequantise_op {
@@ -419,8 +427,8 @@ struct yk_dequantise_op {
     enum yk_dequantise_schedule order;
 };
 
-/* Returns the op that computes the row sums of a matmul after the matmul has run. op->sums_of must
- * not be YK_MATMUL_ROW_SUM_NONE. */
+/* Returns an op that computes the row sums of the matmul `op`; it must run after the matmul.
+ * op->sums_of must not be YK_MATMUL_ROW_SUM_NONE. */
 struct yk_sum_rows_op yk_ops_make_sum_rows_op_of_matmul(const struct yk_matmul_op *op);
 
 /* Sets the pointers of an NF4 tensor with `count` elements that is stored at `base`. Returns the

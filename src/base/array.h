@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Ensures capacity for at least `count` + 1 elements of `size` bytes. May move the array and then
- * changes `*array`. An empty array is NULL with a `*capacity` of 0. */
+/* Ensures capacity for at least `count` + 1 elements of `size` bytes. If the array must be moved,
+ * changes `*array`. Before the first call, `*array` is NULL and `*capacity` is 0. */
 yk_status yk_array_grow(void **array, int32_t *capacity, int32_t count, size_t size) YK_MUST_USE;
 
 /* Ensures capacity for one more element in `array`, which has `count` elements. If memory is

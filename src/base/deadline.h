@@ -17,7 +17,7 @@ struct yk_deadline_clock {
 };
 
 struct yk_deadline {
-    double at_s; /* time as measured by `clock`; INFINITY means: no deadline */
+    double at_s; /* time on `clock`; INFINITY means: no deadline */
     struct yk_deadline_clock clock;
 };
 

@@ -61,13 +61,13 @@ bool yk_json_next_member(const struct yk_json *object, struct yk_json_member_ite
 /* Returns the number of members of an object, or 0 if the node is not an object. */
 size_t yk_json_member_count(const struct yk_json *object);
 
-/* These return the number of elements of an array, and one element. If `node` is not an array, they
- * return 0 and NULL. */
+/* These two functions return the number of elements of an array, and one element. If `node` is not
+ * an array, the number is 0 and the element is NULL. */
 size_t yk_json_array_count(const struct yk_json *node);
 const struct yk_json *yk_json_array_at(const struct yk_json *node, size_t index);
 
 /* Returns the zero-terminated characters of a string, or NULL if the node is not a string. The
- * string contains no other zeros. */
+ * characters contain no other zero. */
 const char *yk_json_string_value(const struct yk_json *node);
 
 bool yk_json_number_value(const struct yk_json *node, double *out);
@@ -79,20 +79,21 @@ yk_status yk_json_check_keys(const struct yk_json *object, const char *const *kn
                              size_t count) YK_MUST_USE;
 
 /*
- * The functions below read members of files in yoke's own formats and check their types. An error
- * message contains the name of the member ("cost"). The caller knows the task or the device, and
- * inserts it into the message with yk_json_prefix_error_with_element().
+ * All functions from here to the end of this header read members of files in yoke's own formats and
+ * check their types. An error message contains the name of the member ("cost"). The caller knows to
+ * which task or device the member belongs; yk_json_prefix_error_with_element() inserts this into
+ * the message.
  */
 
 /*
  * Fails unless `root` is a yoke document, that is, an object with the member "yoke": 1 and the
  * given "kind". The name of every member must be one of the `count` names in `known`. The members
- * "name" and "comment" may be missing, otherwise they must be strings that are not empty.
+ * "name" and "comment" may be missing; if they exist, they must be strings that are not empty.
  */
 yk_status yk_json_check_yoke_document(const struct yk_json *root, const char *kind,
                                       const char *const *known, size_t count) YK_MUST_USE;
 
-/* Does the same for a format whose version is not 1: the member "yoke" must be `version`. */
+/* Like yk_json_check_yoke_document(), but the member "yoke" must be `version` instead of 1. */
 yk_status yk_json_check_versioned_yoke_document(const struct yk_json *root, const char *kind,
                                                 int version, const char *const *known,
                                                 size_t count) YK_MUST_USE;
@@ -135,7 +136,7 @@ yk_status yk_json_read_quantity(const struct yk_json *node, const char *key, enu
 yk_status yk_json_get_positive_quantity(const struct yk_json *object, const char *key,
                                         enum yk_unit unit, double *out) YK_MUST_USE;
 
-/* Does the same, but also accepts 0. */
+/* Like yk_json_get_positive_quantity(), but also accepts 0. */
 yk_status yk_json_get_nonnegative_quantity(const struct yk_json *object, const char *key,
                                            enum yk_unit unit, double *out) YK_MUST_USE;
 

@@ -24,8 +24,9 @@ yk_status yk_cpu_affinity_init(struct yk_cpu_affinity *affinity,
 void yk_cpu_affinity_free(struct yk_cpu_affinity *affinity);
 
 /* Starts and pins the threads of a lane. The thread of the lane must call this function before it
- * runs kernels. `*threads` is the number of threads. The function sets it to 1 for the lane "comm"
- * if threads are pinned. Returns false if the system cannot start the threads. */
+ * runs kernels. `*threads` is the number of threads of the lane; if threads are pinned, the
+ * function sets `*threads` to 1 for the lane "comm". Returns false if the system cannot start the
+ * threads. */
 bool yk_cpu_affinity_start_lane_threads(struct yk_cpu_affinity *affinity, const char *lane,
                                         int *threads);
 
@@ -38,7 +39,8 @@ struct yk_backend_device {
 
 /* ---- blas.c: the buffers of OpenBLAS ---- */
 
-/* Limits OpenBLAS to the calling thread and allocates the buffers for `threads` concurrent callers.
+/* Makes OpenBLAS compute only in the thread that calls it, and allocates buffers for `threads`
+ * concurrent callers.
  * Fails if there is not enough memory. (If this happened during a matmul, OpenBLAS would retry
  * forever.) Any thread may call this function. */
 yk_status yk_cpu_blas_reserve_buffers(int threads) YK_MUST_USE;

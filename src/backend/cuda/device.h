@@ -59,7 +59,7 @@ struct yk_backend_lane {
     size_t scratch_bytes;
     struct yk_backend_lane
         *sides[YK_CUDA_SIDE_STREAM_COUNT]; /* side streams; each is NULL before the first use */
-    cudaEvent_t fork; /* side streams wait for this event; NULL before the first use */
+    cudaEvent_t fork; /* the side streams wait for this event; NULL before the first use */
     cudaEvent_t joins[YK_CUDA_SIDE_STREAM_COUNT]; /* the lane waits for these events; NULL before
                                                      the first use */
     struct yk_cuda_dequantise_prefetch *prefetch; /* NULL before the first prefetch */
@@ -148,13 +148,13 @@ bool yk_cuda_nvml_open(const struct yk_backend_device *device, struct yk_cuda_nv
 bool yk_cuda_nvml_find_function(const struct yk_cuda_nvml *driver, const char *name,
                                 void *function);
 
-/* ---- dequantise.c: dequantises weights, on a side stream if matmuls run meanwhile ---- */
+/* ---- dequantise.c: dequantises weights; a prefetch runs on a side stream, during matmuls ---- */
 
 void yk_cuda_dequantise_prefetch_destroy(struct yk_cuda_dequantise_prefetch *prefetch);
 
-/* Forgets earlier dequantise ops, so that the next one is not prefetched. Must be called before and
- * after a capture: an event that was recorded outside a capture must not be waited for inside it,
- * and an event of the capture must not be waited for outside it. Accepts NULL. */
+/* Forgets all earlier dequantise ops, so that the first dequantise op after this call is not
+ * prefetched. Must be called before and after the capture of a CUDA graph, because no event may be
+ * recorded inside a capture and waited for outside it, or the other way round. Accepts NULL. */
 void yk_cuda_dequantise_prefetch_reset(struct yk_cuda_dequantise_prefetch *prefetch);
 
 /* Returns the side stream as a lane, or NULL before the first prefetch. */
@@ -164,9 +164,9 @@ yk_cuda_dequantise_prefetch_side_lane(const struct yk_cuda_dequantise_prefetch *
 /* ---- attention/cudnn.c: the cache of cuDNN plans, one plan per shape; the device owns it ----
  *
  * Compiling a plan takes half a second. A shape therefore gets a plan only if it is large or has
- * been requested several times. If the cache already has many plans, only very frequent shapes get
- * one. With the option attention = "cudnn", every shape gets a plan at its first request. The cache
- * has a lock, so any thread may enqueue attention ops. */
+ * been requested several times. If the cache already has many plans, a new shape gets a plan only
+ * if it is very frequent. With the option attention = "cudnn", every shape gets a plan at its first
+ * request. The cache has a lock, so any thread may enqueue attention ops. */
 
 /* Must be called only while all lanes are idle. Accepts NULL. */
 void yk_cudnn_plan_cache_destroy(struct yk_cudnn_plan_cache *cache);

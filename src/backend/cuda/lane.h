@@ -1,7 +1,7 @@
 /*
  * Lane: the functions of a lane that kernels need. A lane is a CUDA stream with scratch memory and
- * a status; the struct is defined in device.h. Only one thread at a time may use a lane. The lane
- * stores its first failure, and later ops do nothing.
+ * a status; the struct is defined in device.h. Only one thread at a time may use a lane. After a
+ * failure, the lane stores this failure, and later ops do nothing.
  */
 #ifndef YK_BACKEND_CUDA_LANE_H
 #define YK_BACKEND_CUDA_LANE_H
@@ -17,8 +17,8 @@ extern "C" {
 
 struct yk_backend_lane;
 
-/* If the variable `result` is 0, evaluates the expression and stores its value in `result`. 0 means
- * success in CUDA, cuBLASLt and cuDNN, so nothing is evaluated after a failure. */
+/* If `result` is 0 (success in CUDA, cuBLASLt and cuDNN), evaluates the expression and stores its
+ * value in `result`. After a failure, nothing is evaluated. */
 #define YK_CUDA_CALL_UNLESS_FAILED(result, expression)                                             \
     do {                                                                                           \
         if ((result) == 0) {                                                                       \
@@ -26,12 +26,12 @@ struct yk_backend_lane;
         }                                                                                          \
     } while (0)
 
-/* Properties of the GPU from which kernels choose their grid. */
+/* Properties of the GPU. Kernels use them to choose their grid. */
 struct yk_cuda_device_properties {
-    int32_t processors;  /* number of SMs that kernels use, without `spare` */
+    int32_t processors;  /* number of SMs for kernels; does not include `spare` */
     int32_t spare;       /* number of SMs left free for communication kernels */
     int32_t capability;  /* compute capability; 90 means: 9.0 */
-    size_t shared_bytes; /* maximum opt-in shared memory per block */
+    size_t shared_bytes; /* maximum shared memory that a block can request */
     size_t cache_bytes;  /* size of the L2 cache */
 };
 
@@ -50,7 +50,7 @@ enum {
 void *yk_cuda_lane_get_scratch(struct yk_backend_lane *lane, size_t bytes);
 
 /* If `error` is a failure, stores it in the lane. `action` says what the CUDA call was for. Returns
- * false if this call or an earlier call failed. */
+ * false if the lane has stored a failure, now or earlier. */
 bool yk_cuda_lane_check_cuda_error(struct yk_backend_lane *lane, cudaError_t error,
                                    const char *action);
 /* Stores a failure with this message, unless the lane already has a failure. */

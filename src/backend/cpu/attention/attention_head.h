@@ -35,8 +35,8 @@ struct yk_cpu_attention_head yk_cpu_attention_head_make(const struct yk_attentio
  * 8. */
 int64_t yk_cpu_attention_head_rows_per_tile(int64_t padded_size);
 
-/* Returns to how many of the keys first to first + keys − 1 query t attends. They are the first
- * keys of this range. Returns 0 if query t does not exist. */
+/* Returns how many keys of a range are visible to query t. The range has `keys` keys and starts at
+ * key `first`; its visible keys come before all others. Returns 0 if query t does not exist. */
 int64_t yk_cpu_attention_head_count_visible_keys(const struct yk_cpu_attention_head *head,
                                                  int64_t t, int64_t first, int64_t keys);
 
@@ -53,19 +53,21 @@ struct yk_cpu_attention_head_rows {
     float scale; /* factor by which elements are multiplied when they are loaded */
 };
 
-/* Loads `count` rows, starting at row `first`, into `out`, which is (count, size) in fp32. Rows of
- * `out` after the last row of the sample are filled with zeros. */
+/* Loads `count` rows, starting at row `first`, into `out` and converts them to fp32. The shape of
+ * `out` is (count, head->size). If the sample ends earlier, the remaining rows of `out` are filled
+ * with zeros. */
 void yk_cpu_attention_head_load_rows(const struct yk_cpu_attention_head *head,
                                      const struct yk_cpu_attention_head_rows *rows, int64_t first,
                                      int64_t count, float *out);
 
-/* Transposes (count, size) to (count / 8, size, 8). `count` is a multiple of 8. */
+/* Transposes each group of 8 rows: `rows` has the shape (count, size), and `out` has the shape
+ * (count / 8, size, 8). `count` is a multiple of 8. */
 void yk_cpu_attention_head_transpose_row_tiles(const float *rows, int64_t count, int64_t size,
                                                float *out);
 
-/* Computes the dropout factors of query t and keys first to first + count − 1. A factor is 0 if the
- * element is dropped, otherwise 1 / (1 − rate). `buffer` has count + 8 elements. Returns the
- * address of the first factor in `buffer`. */
+/* Computes the dropout factors of query t for `count` keys, starting at key `first`. A factor is 0
+ * if the element is dropped, otherwise 1 / (1 − rate). `buffer` must have space for count + 8
+ * elements. Returns the address of the first factor in `buffer`. */
 const float *yk_cpu_attention_head_dropout_factors(const struct yk_cpu_attention_head *head,
                                                    int64_t t, int64_t first, int64_t count,
                                                    float *buffer);

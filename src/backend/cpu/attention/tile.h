@@ -17,9 +17,10 @@ enum {
 };
 
 /*
- * Arguments of yk_cpu_tile_multiply(), which computes `count` products of tiles. Each product is
- * c[i][j] (8, 8) = Σ a[l][i] · b[l][j] over l from 0 to depth − 1. Product t uses the tiles at a +
- * t · a_step, b + t · b_step and c + t · c_step. Strides and steps are in elements.
+ * Arguments of yk_cpu_tile_multiply(), which computes `count` products of tiles. A product is
+ *   c[i][j] = Σ a[l][i] · b[l][j]   over l from 0 to depth − 1, for i and j from 0 to 7
+ * A stride is the distance from one row of a tile to the next. A step is the distance from the tile
+ * of one product to the tile of the next product. Strides and steps are in elements.
  */
 struct yk_cpu_tile_multiply_arguments {
     const float *a;
@@ -38,7 +39,7 @@ struct yk_cpu_tile_multiply_arguments {
 
 void yk_cpu_tile_multiply(const struct yk_cpu_tile_multiply_arguments *tiles);
 
-/* to[j][i] = from[i][j], both (8, 8). */
+/* Transposes a tile of 8 × 8 elements: to[j][i] = from[i][j]. */
 void yk_cpu_tile_transpose(const float *from, int64_t from_stride, float *to, int64_t to_stride);
 
 /* Rounds up to a multiple of YK_CPU_TILE_SIZE. */

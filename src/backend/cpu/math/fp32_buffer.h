@@ -24,7 +24,7 @@ static inline bool yk_cpu_fp32_needs_conversion(enum yk_precision type)
 struct yk_cpu_fp32_row_reader {
     enum yk_precision type;
     const void *base;
-    int64_t held; /* index in the row of the first element in `scratch`; -1 means: none */
+    int64_t held; /* the chunk in `scratch` starts at this element of the row; -1 means: no chunk */
     float scratch[YK_CPU_FP32_BUFFER_SIZE];
 };
 
@@ -75,7 +75,7 @@ static inline float *yk_cpu_fp32_buffer_for_writing(enum yk_precision type, void
     return yk_cpu_fp32_needs_conversion(type) ? scratch : (float *)to + first;
 }
 
-/* Like yk_cpu_fp32_buffer_for_writing(), but the buffer holds the current elements. */
+/* Like yk_cpu_fp32_buffer_for_writing(), but the buffer already holds the elements of `to`. */
 static inline float *yk_cpu_fp32_buffer_for_update(enum yk_precision type, void *to, int64_t first,
                                                    int64_t count, float *scratch)
 {

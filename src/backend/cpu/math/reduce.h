@@ -59,8 +59,8 @@ static inline float yk_cpu_reduce_sum_squared_deviations(const float *x, int64_t
     return yk_cpu_reduce_add_partial_sums(parts);
 }
 
-/* Maps the bits of a float to an integer, so that integers have the same order as the floats. A
- * positive NaN is larger than all numbers. The function is its own inverse. */
+/* Maps the bits of a float to an integer: a larger float has a larger integer. The integer of a
+ * positive NaN is larger than the integers of all numbers. The function is its own inverse. */
 static inline int32_t yk_cpu_reduce_sortable_bits(int32_t bits)
 {
     return bits ^ (int32_t)((uint32_t)(bits >> 31) & 0x7fffffffU);

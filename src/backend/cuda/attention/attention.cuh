@@ -25,7 +25,7 @@ struct yk_attention_forward_kernel_arguments {
 struct yk_attention_backward_kernel_arguments {
     struct yk_attention_forward_kernel_arguments forward;
     struct yk_attention_backward_op op;
-    float *products; /* (B, heads, T): the sum of out ∘ d_out over a head */
+    float *products; /* (B, heads, T): Σ out · d_out over the elements of a head */
 };
 
 /* Kernels for CUDA cores. They support every type and head size. */
@@ -65,8 +65,8 @@ YK_DEVICE_INLINE struct yk_attention_head yk_attention_head_make(const struct yk
     return out;
 }
 
-/* Returns the number of keys to which query t attends; these are keys 0 to result − 1. A result of
- * 0 or less means: query t attends to no key. */
+/* Returns a limit: query t attends to all keys below the limit. If the limit is 0 or less, query t
+ * attends to no key. */
 YK_DEVICE_INLINE int yk_attention_count_visible_keys(const struct yk_attention_head &head, int t)
 {
     return min(head.length, t + head.shift + 1);
@@ -83,8 +83,7 @@ YK_DEVICE_INLINE T *yk_attention_head_row_address(const void *base, int64_t samp
            head * size;
 }
 
-/* Returns the dropout index of query t and key 0: the number e of this element within the sample
- * (struct yk_dropout_options). */
+/* Returns the dropout index of query t and key 0. struct yk_dropout_options calls this index e. */
 YK_DEVICE_INLINE uint64_t yk_attention_dropout_index(const struct yk_attention_op &op,
                                                      const struct yk_attention_head &head, int t)
 {

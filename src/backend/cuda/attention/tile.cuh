@@ -2,17 +2,19 @@
  * Tile: (rows, D) tiles of 16-bit elements in shared memory, and their products on tensor cores of
  * GPUs with compute capability 8.0 and later. In this file a lane is a thread of a warp. Addresses
  * of type uint32_t are addresses in shared memory. All lanes of a warp must call a function
- * together, except the functions that copy.
+ * together; this does not apply to the functions yk_tile_copy_…().
  *
- * In this file a matrix has 8 rows of 16 bytes. For c (16, 8) += a (16, 16) · b (16, 8), lane l of
- * a warp holds these elements, with g = l / 4 and i = l % 4:
+ * The instructions for tensor cores compute c += a · b. The shapes are (16, 8) for c, (16, 16) for
+ * a, and (16, 8) for b. Lane l of a warp holds these elements, with g = l / 4 and i = l % 4:
  *   a: rows g and g + 8 of columns 2i and 2i + 1, then the same rows of columns 2i + 8 and 2i + 9
  *   b: rows 2i, 2i + 1, 2i + 8 and 2i + 9 of column g
  *   c: columns 2i and 2i + 1 of row g, then the same columns of row g + 8
  *
+ * In this file a "matrix" is a part of a tile: 8 rows of 16 bytes.
+ *
  * A row of a tile has D / 8 chunks of 16 bytes. Chunk p of row r is stored at position p ^ (r % 8),
- * so that tensor cores read the same chunk of eight rows from different banks. A warp holds M · 16
- * rows of the left operand and of the result in registers.
+ * so that chunks p of eight neighbouring rows are in different banks and can be read together. A
+ * warp holds M · 16 rows of the left operand and of the result in registers.
  */
 #ifndef YK_BACKEND_CUDA_ATTENTION_TILE_CUH
 #define YK_BACKEND_CUDA_ATTENTION_TILE_CUH
@@ -61,8 +63,8 @@ YK_DEVICE_INLINE void yk_tile_copy_wait(void)
     asm volatile("cp.async.wait_all;" ::: "memory");
 }
 
-/* Loads four matrices. Lanes 8n to 8n + 7 pass the addresses of the rows of matrix n. Lane l gets
- * elements 2i and 2i + 1 of row g of each matrix. */
+/* Loads four matrices. Lanes 8n to 8n + 7 pass the addresses of the eight rows of matrix n. Lane l
+ * gets elements 2i and 2i + 1 of row g of each matrix. */
 YK_DEVICE_INLINE void yk_load_four_matrices(uint32_t row, uint32_t (&out)[4])
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -131,10 +133,11 @@ template <int D> YK_DEVICE_INLINE uint32_t yk_tile_chunk_offset(int row, int chu
     return static_cast<uint32_t>(row * 2 * D + (chunk ^ (row & 7)) * 16);
 }
 
-/* Return the offset of the row that this lane passes to yk_load_four_matrices(), for the first 16
- * rows and 16 columns of a tile. In a left operand and in a transposed right operand, the second of
- * the four matrices is below the first; in a right operand, the second matrix is to the right of
- * the first. To start at column 16k instead, XOR the offset with 32k. To start at row 8r instead,
+/* Return the byte offset of the row that this lane passes to yk_load_four_matrices(), to load the
+ * first 16 rows and 16 columns of a tile. The first function puts the second of the four matrices
+ * below the first one. It is for left operands, and for right operands that are loaded with
+ * yk_load_four_matrices_transposed(). The second function puts the second matrix to the right of
+ * the first one. To start at column 16k of the tile, XOR the offset with 32k. To start at row 8r,
  * add 16rD. */
 template <int D> YK_DEVICE_INLINE uint32_t yk_tile_left_operand_lane_offset(void)
 {
@@ -148,9 +151,10 @@ template <int D> YK_DEVICE_INLINE uint32_t yk_tile_right_operand_lane_offset(voi
     return yk_tile_chunk_offset<D>((lane & 7) + (lane >> 4) * 8, (lane >> 3) & 1);
 }
 
-/* Starts the copy of ROWS rows of a head to a tile, from row `first` of the sample on. The
- * arguments are those of yk_attention_head_row_address(). All threads of the block must call this
- * function. Row `count` of the tile and all later rows are filled with zeros. */
+/* Starts the copy of ROWS rows of a head to a tile, starting at row `first` of the sample. `base`,
+ * `sample`, `length`, `stride` and `head` are as in yk_attention_head_row_address(). All threads of
+ * the block must call this function. Only the first `count` rows are copied; the other rows of the
+ * tile are filled with zeros. */
 template <typename T, int D, int ROWS>
 YK_DEVICE_INLINE void yk_tile_load_async(uint32_t to, const void *base, int64_t sample,
                                          int64_t length, int first, int64_t stride, int64_t head,
@@ -171,8 +175,8 @@ YK_DEVICE_INLINE void yk_tile_load_async(uint32_t to, const void *base, int64_t 
     }
 }
 
-/* Two kinds of left operand: one stays in registers, the other is loaded from shared memory when it
- * is needed. */
+/* Two kinds of left operand. The first kind stays in registers; the second kind is loaded from
+ * shared memory when it is needed. */
 template <int D, int M> struct yk_tile_in_registers {
     uint32_t numbers[D / 16][M][4];
 
@@ -228,7 +232,8 @@ template <int M, int N> YK_DEVICE_INLINE void yk_tile_clear_registers(float (&nu
     }
 }
 
-/* to (M · 16, N · 8) = left (M · 16, D) · rowsᵀ, with rows (N · 8, D). */
+/* to = left · rowsᵀ. The shape of `to` is (M · 16, N · 8), the shape of `left` is (M · 16, D), and
+ * the shape of `rows` is (N · 8, D). */
 template <typename T, int D, int M, int N, typename LEFT>
 YK_DEVICE_INLINE void yk_tile_multiply_by_transpose(const LEFT &left, uint32_t rows,
                                                     float (&to)[M][N][4])
@@ -267,7 +272,8 @@ YK_DEVICE_INLINE void yk_tile_pack_as_left_operand(const float (&from)[M][N][4],
     }
 }
 
-/* to (M · 16, D) += left (M · 16, K · 16) · rows (K · 16, D). */
+/* to += left · rows. The shape of `to` is (M · 16, D), the shape of `left` is (M · 16, K · 16), and
+ * the shape of `rows` is (K · 16, D). */
 template <typename T, int D, int M, int K>
 YK_DEVICE_INLINE void yk_tile_multiply_add(const uint32_t (&left)[M][K][4], uint32_t rows,
                                            float (&to)[M][D / 8][4])
@@ -288,9 +294,9 @@ YK_DEVICE_INLINE void yk_tile_multiply_add(const uint32_t (&left)[M][K][4], uint
     }
 }
 
-/* Returns a limit for the columns of the first row of this lane, which is query t + g. The columns
- * of the tile are the keys from s on. Column 8n + j of the lane is visible if 8n + j is less than
- * the limit. */
+/* Returns a limit for row g of a result whose row 0 is query t and whose column 0 is key s. This
+ * lane holds columns 8n + 2i + j of the row, with j = 0 and 1. Such a column is a visible key if
+ * 8n + j is less than the limit. */
 YK_DEVICE_INLINE int yk_tile_visible_column_limit(const struct yk_attention_head &head, int t,
                                                   int s)
 {
@@ -302,10 +308,10 @@ YK_DEVICE_INLINE int yk_tile_visible_column_limit(const struct yk_attention_head
 struct yk_tile_query_range {
     struct yk_attention_head head;
     int first;    /* first query of the block */
-    int end;      /* the first key that is not visible to any query of the block */
+    int end;      /* the queries of the block attend only to keys below this one */
     int warp_row; /* first row of the warp in the tile */
     int t;        /* first query of the warp */
-    int warp_end; /* the first key that is not visible to any query of the warp */
+    int warp_end; /* the queries of the warp attend only to keys below this one */
 };
 
 /* Returns the range of the calling warp, with ROWS queries per block and WARP_ROWS queries per
@@ -330,11 +336,11 @@ yk_tile_query_range_make(const struct yk_attention_op &op)
     return own;
 }
 
-/* Computes the dropout factors of the four elements that this lane holds of a result whose rows are
- * queries. `upper` is the dropout index of the first element in row g, and `lower` is the index of
- * the first element in row g + 8. Two neighbouring lanes need the same random words. The even lane
- * computes the words of row g, the odd lane computes the words of row g + 8, and the two lanes
- * exchange words. */
+/* Computes the dropout factors of the four elements of c that this lane holds. Rows of c are
+ * queries. `upper` is the dropout index of the lane's first element in row g, and `lower` is the
+ * dropout index of its first element in row g + 8. Two neighbouring lanes need the same random
+ * words. The even lane computes the words of row g, the odd lane computes the words of row g + 8,
+ * and the two lanes exchange words. */
 YK_DEVICE_INLINE void
 yk_tile_dropout_factors(const struct yk_attention_forward_kernel_arguments &task, int64_t sample,
                         uint64_t upper, uint64_t lower, float (&out)[4])
@@ -360,8 +366,7 @@ yk_tile_dropout_factors(const struct yk_attention_forward_kernel_arguments &task
     out[3] = pair[1];
 }
 
-/* Multiplies elements by their dropout factors. Rows are the queries from t on, and columns are the
- * keys from s on. */
+/* Multiplies elements by their dropout factors. Row 0 is query t, and column 0 is key s. */
 template <int M, int N>
 YK_DEVICE_INLINE void
 yk_tile_apply_dropout(const struct yk_attention_forward_kernel_arguments &task,
@@ -386,10 +391,10 @@ yk_tile_apply_dropout(const struct yk_attention_forward_kernel_arguments &task,
     }
 }
 
-/* Computes the dropout factors of the four elements that this lane holds of a transposed result:
- * keys s + g and s + g + 8 (s is a multiple of 8), queries t + 2i and t + 2i + 1. Four lanes need
- * random words of the same four keys. Each of these lanes computes four words, and the lanes
- * exchange words. */
+/* Like yk_tile_dropout_factors(), but rows of c are keys and columns are queries. The lane holds
+ * the elements of keys s + g and s + g + 8 and of queries t + 2i and t + 2i + 1; s is a multiple
+ * of 8. Four lanes need the random words of the same four keys. Each of these lanes computes four
+ * words, and the lanes exchange words. */
 YK_DEVICE_INLINE void
 yk_tile_dropout_factors_transposed(const struct yk_attention_forward_kernel_arguments &task,
                                    const struct yk_attention_head &head, int t, int s,
@@ -429,8 +434,9 @@ yk_tile_dropout_factors_transposed(const struct yk_attention_forward_kernel_argu
     }
 }
 
-/* Multiplies the M · 16 rows of a warp by `scales` and writes the first `count` rows to memory. The
- * rows go through `scratch`, shared memory of this warp, so that whole chunks are written. */
+/* Multiplies the M · 16 rows of a warp by `scales` and writes the first `count` rows to `to`. The
+ * rows are first stored in `scratch`, which is shared memory of this warp, so that whole chunks are
+ * written to `to`. */
 template <typename T, int D, int M>
 YK_DEVICE_INLINE void yk_tile_store_scaled(const float (&numbers)[M][D / 8][4],
                                            const float (&scales)[M][2], unsigned char *scratch,

@@ -5,14 +5,14 @@
  * with the same arguments is captured once and then launched as a graph. This saves the time of one
  * kernel launch per op on the host, and the gaps between kernels on the device. A list whose
  * arguments change in every step (a learning rate, the sample numbers of dropout, a varying shape)
- * runs op by op. If a range has a new list many times in a row, its ops are not collected for a
- * while. Host functions, copies from or to the host, and events end the collection, because a graph
- * cannot contain them.
+ * runs op by op. If the list of a range is new many times in a row, the ops of this range are not
+ * collected for a while. Host functions, copies from or to the host, and events end the collection,
+ * because a graph cannot contain them.
  *
- * The functions at the end of this header implement members of struct yk_backend. They wrap the
- * functions with similar names in device.h and kernels.h. Those functions run an op immediately;
- * ops that consist of other ops call them directly. A lane owns its graphs. Only one thread at a
- * time may use a lane.
+ * The functions at the end of this header implement members of struct yk_backend. They wrap
+ * functions of device.h and kernels.h that have similar names and enqueue an op immediately. An op
+ * that consists of other ops calls the wrapped functions directly. A lane owns its graphs. Only one
+ * thread at a time may use a lane.
  */
 #ifndef YK_BACKEND_CUDA_GRAPHS_CUDA_GRAPH_H
 #define YK_BACKEND_CUDA_GRAPHS_CUDA_GRAPH_H

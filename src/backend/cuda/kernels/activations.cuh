@@ -1,8 +1,8 @@
 /*
- * Activations: activation functions, their derivatives and the epilogues of matmuls, in fp32. The
- * formulas are those of backend/cpu/kernels/matmul.c. T is the type of the result. If T has 16
- * bits, fast intrinsics are used. Their error is at most 1e-6 times the largest absolute value of
- * the result.
+ * Activations: activation functions, their derivatives and the epilogues of matmuls, computed in
+ * fp32. backend/cpu/kernels/matmul.c uses the same formulas. T is the type in which the result is
+ * stored. If T has 16 bits, fast intrinsics are used. Their error is at most 1e-6 times the largest
+ * absolute value in the result.
  */
 #ifndef YK_BACKEND_CUDA_KERNELS_ACTIVATIONS_CUH
 #define YK_BACKEND_CUDA_KERNELS_ACTIVATIONS_CUH
@@ -30,8 +30,8 @@ template <typename T> __device__ __forceinline__ float yk_silu_derivative(float 
     return s * (1.0F + x * (1.0F - s));
 }
 
-/* gelu(x) = x · Φ(x) (Hendrycks and Gimpel 2016). The tanh form approximates Φ(x) with (1 + tanh u)
- * / 2 = s(2 u) with u = √(2/π) (x + 0.044715 x³). */
+/* gelu(x) = x · Φ(x) (Hendrycks and Gimpel 2016). In the tanh form, with the sigmoid s:
+ *   Φ(x) ≈ (1 + tanh u) / 2 = s(2u)   with u = √(2/π) · (x + 0.044715 x³) */
 #define YK_TWICE_ROOT_TWO_OVER_PI 1.59576912160573071F
 #define YK_GELU_CUBIC_COEFFICIENT 0.044715F
 #define YK_ROOT_HALF 0.70710678118654752F
@@ -48,7 +48,7 @@ template <typename T> __device__ __forceinline__ float yk_gelu(float x)
     return x * yk_gelu_cdf<T>(x);
 }
 
-/* The derivative is Φ + x Φ', with Φ' = 2 u' Φ (1 − Φ). */
+/* The derivative of the tanh form is Φ + x Φ', with Φ' = 2 u' Φ (1 − Φ). */
 template <typename T> __device__ __forceinline__ float yk_gelu_derivative(float x)
 {
     const float gate = yk_gelu_cdf<T>(x);

@@ -1,6 +1,6 @@
 /*
- * Vector span: how elementwise kernels divide the arrays of an op into groups of four elements. A
- * group is 16 bytes of fp32 or 8 bytes of a 16-bit type, and neighbouring threads access
+ * Aligned groups: how elementwise kernels divide the arrays of an op into groups of four elements.
+ * A group is 16 bytes of fp32 or 8 bytes of a 16-bit type, and neighbouring threads access
  * neighbouring groups. The groups start at the first index that is aligned in all arrays of the op.
  * The elements before the first group and after the last group are the edges, which are accessed
  * one by one. If the arrays are never aligned at the same index, all elements are edges.
@@ -56,7 +56,7 @@ static inline unsigned yk_aligned_groups_block_count(const yk_aligned_groups &sp
     return yk_block_count(most, static_cast<int64_t>(threads) * fours);
 }
 
-/* Returns the index in the array of an edge element. */
+/* Returns the array index of edge element `edge`. Edge elements are numbered from 0. */
 YK_DEVICE_INLINE int64_t yk_aligned_groups_edge_index(const yk_aligned_groups &span, int64_t edge)
 {
     return edge < span.head ? edge : edge + 4 * span.fours;
@@ -65,8 +65,8 @@ YK_DEVICE_INLINE int64_t yk_aligned_groups_edge_index(const yk_aligned_groups &s
 /* Four elements as they are stored. */
 template <typename T> using yk_packed_four = yk_packed_vector<T, 4>;
 
-/* Loads those of the groups first, first + step, … that exist. Does not write elements of `out` for
- * groups that do not exist. */
+/* Loads COUNT groups: group `first` to out[0], group `first` + `step` to out[1] … If a group does
+ * not exist, its element of `out` is not written. */
 template <typename T, int COUNT>
 __device__ __forceinline__ void yk_aligned_groups_load(const T *run, const yk_aligned_groups &span,
                                                        int64_t first, int64_t step,

@@ -20,7 +20,7 @@ YK_DEVICE_INLINE void yk_async_copy_16_bytes(uint4 *to, const uint4 *from)
 #endif
 }
 
-/* Makes a group of all copies since the last commit. */
+/* Makes a group of all copies that this thread has started since it made its previous group. */
 YK_DEVICE_INLINE void yk_async_copy_commit_group(void)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -28,7 +28,7 @@ YK_DEVICE_INLINE void yk_async_copy_commit_group(void)
 #endif
 }
 
-/* Waits for all groups except the last LATER ones. */
+/* Waits for all groups except the LATER newest groups. */
 template <int LATER> YK_DEVICE_INLINE void yk_async_copy_wait_group(void)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -37,7 +37,7 @@ template <int LATER> YK_DEVICE_INLINE void yk_async_copy_wait_group(void)
 }
 
 /* Like yk_async_copy_wait_group(), but with a count that is known only at run time. If `later` is
- * greater than 4, waits for all groups except the last 4. */
+ * greater than 4, waits for all groups except the 4 newest groups. */
 YK_DEVICE_INLINE void yk_async_copy_wait_all_but(int later)
 {
     switch (later) {

@@ -2,10 +2,12 @@
  * Elements: how kernels load, store and convert elements of fp32, fp16 and bf16. Kernels compute in
  * fp32. To use the full memory bandwidth, a thread loads and stores up to 16 bytes at a time:
  *   yk_vector<T, N>         N elements of type T
- *   yk_vector_16_bytes<T>   16 bytes of elements, for rows that yk_are_rows_16_byte_aligned()
- * accepts yk_packed_vector<T, N>  N elements as 32-bit words, which are converted only where they
- * are used, so that the compiler can keep several loads in flight This header also has sums over a
- * warp and a block, and dispatch by type.
+ *   yk_vector_16_bytes<T>   16 bytes of elements; see yk_are_rows_16_byte_aligned()
+ *   yk_packed_vector<T, N>  N elements as 32-bit words
+ * Packed vectors are converted only where they are used, so that the compiler can keep several
+ * loads in flight.
+ *
+ * This header also has sums over a warp and a block, and dispatch by type.
  */
 #ifndef YK_BACKEND_CUDA_KERNELS_ELEMENTS_CUH
 #define YK_BACKEND_CUDA_KERNELS_ELEMENTS_CUH
@@ -142,7 +144,7 @@ template <typename T> __device__ __forceinline__ uint4 yk_pack_floats_to_16_byte
                       yk_word_converter<T>::pack(x + 3 * yk_word_converter<T>::count));
 }
 
-/* N is 1, or N elements have a multiple of 8 bytes in total. */
+/* N must be 1, or the size of N elements must be a multiple of 8 bytes. */
 template <typename T, int N>
 struct alignas(N * sizeof(T) < 16 ? N * sizeof(T) : 16) yk_packed_vector {
     static_assert(N == 1 || N * sizeof(T) % 8 == 0, "one element, or 8 or 16 bytes at once");
@@ -208,8 +210,8 @@ YK_DEVICE_INLINE float yk_warp_max(float x)
 }
 
 /* Returns the sum over a block of up to 1024 threads, computed in a fixed order. All threads of the
- * block must call this function, and only once in a kernel. Only the first warp gets the sum; other
- * warps get 0. */
+ * block must call this function, and only once in a kernel. Only the first warp gets the sum; the
+ * other warps get 0. */
 YK_DEVICE_INLINE double yk_block_sum(double x)
 {
     __shared__ double parts[32];
@@ -223,9 +225,9 @@ YK_DEVICE_INLINE double yk_block_sum(double x)
     return threadIdx.x < 32 ? yk_warp_sum(lane < warps ? parts[lane] : 0.0) : 0.0;
 }
 
-/* Calls f with a value of the type that stores this precision: f(float()), f(__half()) or
- * f(__nv_bfloat16()). On the device, all threads of a block must pass the same type, so that
- * branches do not diverge. */
+/* Calls f(float()), f(__half()) or f(__nv_bfloat16()): the argument has the type in which elements
+ * of this precision are stored. On the device, all threads of a block must pass the same `type`, so
+ * that branches do not diverge. */
 #pragma nv_exec_check_disable /* f is a function of the host or of the device */
 template <typename F>
 static __host__ __device__ __forceinline__ void yk_dispatch_type(enum yk_precision type, F f)
@@ -255,7 +257,7 @@ static inline cudaError_t yk_allow_dynamic_shared_memory(const void *kernel, int
     return error;
 }
 
-/* Returns the number of blocks for `work` items, if a block processes `block_work` of them. */
+/* Returns the number of blocks for `work` items, if each block processes `block_work` items. */
 static inline unsigned yk_block_count(int64_t work, int64_t block_work)
 {
     return static_cast<unsigned>(yk_number_ceil_div(work, block_work));

@@ -1,8 +1,8 @@
 /*
- * Rows: the grid of elementwise kernels on matrices. A thread works on packs. A pack is 16 bytes if
- * the addresses are aligned, otherwise one element. The x axis of the grid covers the packs of a
- * row, the y axis covers the rows. A thread stays in its column and steps from row to row, so it
- * needs no division to find its row.
+ * Matrix grid: the grid of elementwise kernels on matrices. A thread works on packs. A pack is 16
+ * bytes if the addresses are aligned, otherwise one element. The x axis of the grid covers the
+ * packs of a row, and the y axis covers the rows. A thread always works on the same pack of a row
+ * and steps from row to row, so it needs no division to find its row.
  */
 #ifndef YK_BACKEND_CUDA_KERNELS_MATRIX_GRID_CUH
 #define YK_BACKEND_CUDA_KERNELS_MATRIX_GRID_CUH
@@ -19,8 +19,7 @@ struct yk_matrix_grid {
 };
 
 /* Makes a grid in which each thread processes `at_once` rows per step. The y axis of a grid is
- * limited to 65535 blocks. If there are more rows than these blocks can process, threads take
- * several steps. */
+ * limited to 65535 blocks. If this is not enough for all rows, threads take several steps. */
 static inline struct yk_matrix_grid yk_matrix_grid_make(int64_t rows, int64_t packs,
                                                         int64_t at_once)
 {
@@ -42,7 +41,8 @@ static inline struct yk_matrix_grid yk_matrix_grid_make(int64_t rows, int64_t pa
     return grid;
 }
 
-/* Return the first pack of the calling thread, its first row, and the distance to its next row. */
+/* These three functions return the pack of the calling thread, its first row, and the number of
+ * rows from one of its rows to the next. */
 YK_DEVICE_INLINE int64_t yk_matrix_grid_first_pack()
 {
     return static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;

@@ -1,8 +1,8 @@
 /*
- * Partial sums: the second step of a sum over the rows of a matrix. In the first step, each group
- * of blocks writes the sums of the columns over its rows to scratch memory. The kernel of this
- * header adds these sums in a fixed order and then adds the total to the target. The result is
- * rounded once.
+ * Partial sums: the second step of a sum over all rows of a matrix. In the first step, each group
+ * of blocks adds up some of the rows and writes one sum per column to scratch memory. The kernel of
+ * this header adds the sums of all groups in a fixed order and then adds the total to the target.
+ * The result is rounded once.
  */
 #ifndef YK_BACKEND_CUDA_KERNELS_PARTIAL_SUMS_CUH
 #define YK_BACKEND_CUDA_KERNELS_PARTIAL_SUMS_CUH

@@ -1,6 +1,6 @@
 /*
- * Philox4x32-10 on the device: the same random numbers as backend/cpu/math/philox.h. struct
- * yk_dropout_options in backend/ops.h defines how dropout uses them.
+ * Philox4x32-10 on the device: computes the same random numbers as backend/cpu/math/philox.h.
+ * struct yk_dropout_options in backend/ops.h defines how dropout uses these numbers.
  */
 #ifndef YK_BACKEND_CUDA_KERNELS_PHILOX_CUH
 #define YK_BACKEND_CUDA_KERNELS_PHILOX_CUH

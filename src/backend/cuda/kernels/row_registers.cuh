@@ -19,8 +19,8 @@ __device__ __forceinline__ void yk_typed_store_as(void *base, int64_t at, const 
     *reinterpret_cast<yk_vector<T, N> *>(static_cast<T *>(base) + at) = vector;
 }
 
-/* Load or store elements `at` to `at` + N − 1 of an array. If N > 1, the address of element `at`
- * must be aligned for yk_vector<T, N>. */
+/* Load or store N elements of an array, starting at element `at`. The address of this element must
+ * be aligned for yk_vector<T, N>, where T is the type of the elements. */
 template <int N>
 __device__ __forceinline__ void yk_typed_load(enum yk_precision type, const void *base, int64_t at,
                                               float (&out)[N])
@@ -57,8 +57,8 @@ YK_DEVICE_INLINE void yk_typed_add_to_element(enum yk_precision type, void *base
     yk_typed_store(type, base, at, sum);
 }
 
-/* Converts elements 4 · quarter to 4 · quarter + 3 of a vector to fp32. In this file a quarter is
- * four elements. */
+/* In this file a quarter is four elements. Converts one quarter of a vector to fp32: elements
+ * 4 · quarter to 4 · quarter + 3. */
 template <typename T>
 __device__ __forceinline__ void yk_unpack_quarter(const yk_vector_16_bytes<T> &wide, int quarter,
                                                   float (&out)[4])
@@ -125,9 +125,9 @@ static inline int yk_warp_team_warp_count(int64_t chunks, int held)
 }
 
 /* Adds up `sums` over all threads of a team. All threads of the team get the totals. Every thread
- * of the block must call this function. `shared` is shared memory, (warps of the block, N). The
- * next call must use other shared memory, because this function has no barrier after its last
- * read. */
+ * of the block must call this function. `shared` is shared memory with N elements for each warp of
+ * the block. The next call must use different shared memory, because this function has no barrier
+ * after its last read. */
 template <int N>
 __device__ __forceinline__ void yk_warp_team_reduce_sums(float (&sums)[N], int team_warps,
                                                          float (*shared)[N])

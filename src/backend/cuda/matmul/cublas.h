@@ -4,8 +4,8 @@
  *
  * The first matmul of a shape benchmarks several algorithms. If yk_cublas_create() gets the path of
  * a file, the fastest algorithm is stored in this file, so that other processes and resumed runs
- * use the same algorithms and compute the same bits. Any thread may enqueue matmuls on its own
- * lanes; a lock protects the shared state.
+ * use the same algorithms and compute the same bits. Any thread may enqueue matmuls on a lane
+ * that no other thread uses; a lock protects the state that all lanes share.
  */
 #ifndef YK_BACKEND_CUDA_MATMUL_CUBLAS_H
 #define YK_BACKEND_CUDA_MATMUL_CUBLAS_H
@@ -48,7 +48,7 @@ bool yk_cublas_enqueue_matmul(struct yk_cublas *cublas, const struct yk_matmul_s
                               enum yk_matmul_fusion *out);
 
 /* Returns a copy of `arguments` without the pointers that the shape `reduced` does not use.
- * yk_matmul_shape_remove_unfused_parts() makes a shape of this kind. */
+ * `reduced` comes from yk_matmul_shape_remove_unfused_parts(). */
 struct yk_cublas_matmul_arguments
 yk_cublas_arguments_used_by_shape(const struct yk_cublas_matmul_arguments *arguments,
                                   const struct yk_matmul_shape *reduced);

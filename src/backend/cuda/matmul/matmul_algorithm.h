@@ -30,9 +30,9 @@ int32_t yk_matmul_algorithm_attribute(const cublasLtMatmulAlgo_t *algorithm,
 /* Returns the number of thread blocks in a cluster; 1 means: no clusters. */
 int32_t yk_matmul_algorithm_cluster_size(const cublasLtMatmulAlgo_t *algorithm);
 
-/* Returns whether the algorithm may be used without a check of its result: it does not split k, and
- * under MPS its clusters have at most YK_MATMUL_SAFE_CLUSTER_SIZE blocks. No algorithm of this kind
- * has computed a wrong result so far. */
+/* Returns whether the algorithm may be used without a check of its result. This is true if it does
+ * not split k and, under MPS, its clusters have at most YK_MATMUL_SAFE_CLUSTER_SIZE blocks. No
+ * algorithm of this kind has computed a wrong result so far. */
 bool yk_matmul_algorithm_needs_no_check(const struct yk_cublas_context *context,
                                         const cublasLtMatmulAlgo_t *algorithm);
 

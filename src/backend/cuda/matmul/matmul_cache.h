@@ -22,8 +22,8 @@ struct yk_matmul_algorithm_choice {
 
 struct yk_matmul_cache;
 
-/* `path` is the path of the file; NULL means: no file. `origin` is a text that identifies the
- * origin. */
+/* `path` is the path of the file; NULL means: no file. `origin` is the origin as a text. The file
+ * contains only a hash of this text. */
 yk_status yk_matmul_cache_open(const char *path, const char *origin,
                                struct yk_matmul_cache **out) YK_MUST_USE;
 void yk_matmul_cache_close(struct yk_matmul_cache *cache);

@@ -14,8 +14,7 @@
 enum yk_cublas_epilogue {
     YK_CUBLAS_EPILOGUE_NONE, /* yoke's own kernel applies bias and epilogue */
     YK_CUBLAS_EPILOGUE_BIAS,
-    YK_CUBLAS_EPILOGUE_GELU, /* bias, then GELU; stores the input of GELU in aux if there is an aux
-                              */
+    YK_CUBLAS_EPILOGUE_GELU, /* bias, then GELU; stores the input of GELU in aux if aux exists */
     YK_CUBLAS_EPILOGUE_RELU,
     YK_CUBLAS_EPILOGUE_GELU_BACKWARD,
 };
@@ -45,15 +44,15 @@ struct yk_matmul_shape {
     int32_t b_transposed;
     int32_t work; /* enum yk_cublas_epilogue */
     int32_t has_bias;
-    int32_t alignment; /* in bytes: the largest power of two up to 16 that divides all addresses and
-                          the strides of a, b, c and add */
+    int32_t alignment; /* the largest power of two, at most 16, that divides all addresses and the
+                          strides of a, b, c and add in bytes */
     int32_t in_place;  /* 1 means: the product is added to c */
     int32_t sums_of;   /* enum yk_matmul_row_sum_source */
     int32_t unused;    /* always 0; makes padding explicit */
 };
 
-/* Return cuBLASLt's names of a type of elements (an enum yk_precision), and of the type in which
- * the product is computed. */
+/* These two functions return constants of cuBLASLt: for the type of elements (`type` is an enum
+ * yk_precision), and for the type in which the product is computed. */
 cudaDataType_t yk_matmul_shape_element_type(int32_t type);
 cublasComputeType_t yk_matmul_shape_compute_type(const struct yk_matmul_shape *shape);
 
