@@ -3,9 +3,10 @@
  * the commas.
  *
  * A writer is a plain struct that does not own its text. Initialized with {.text = text}, it writes
- * `{"a":1,"b":2}`. If .spaced is true, it writes `{"a": 1, "b": 2}`. To continue an object or array
- * that already has members, set .needs_comma. The argument `key` is NULL for an element of an array
- * and for the document itself. Only one thread at a time may use a writer.
+ * `{"a":1,"b":2}`. If .spaced is true, it writes `{"a": 1, "b": 2}`. If the text already contains
+ * the beginning of an object or array with members, set .needs_comma. The argument `key` is NULL
+ * for an element of an array and for the document itself. Only one thread at a time may use a
+ * writer.
  */
 #ifndef YK_BASE_JSON_WRITE_H
 #define YK_BASE_JSON_WRITE_H
@@ -22,14 +23,14 @@ struct yk_json_writer {
     /* If greater than 0, every member and element begins on a new line with this number of spaces.
      * May be changed at any time. */
     int32_t line_indent;
-    bool newline_pending; /* the next token begins on a new line with `indent` spaces */
-    int32_t indent;       /* number of spaces at the beginning of the pending line */
+    bool newline_pending; /* a new line with `indent` spaces will be written next */
+    int32_t indent;       /* only used if newline_pending is true */
 };
 
 /* Begins a new line with `indent` spaces before the next member, element or closing bracket. */
 void yk_json_write_newline(struct yk_json_writer *writer, int32_t indent);
 
-/* Begins a yoke document: an object with the members "yoke": 1 (the version of its format) and
+/* Begins a yoke document: an object with the members "yoke": 1 (the version of the format) and
  * "kind". yk_json_write_end_yoke_document() ends the object and adds a newline. */
 void yk_json_write_begin_yoke_document(struct yk_json_writer *writer, const char *kind);
 yk_status yk_json_write_end_yoke_document(struct yk_json_writer *writer) YK_MUST_USE;

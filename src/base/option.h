@@ -30,9 +30,9 @@ enum yk_option_kind {
     YK_OPTION_QUANTITY,    /* double, a quantity with the unit `unit` */
     YK_OPTION_SECONDS,     /* double, a duration: "2" (seconds), "500ms" */
     YK_OPTION_FACTOR,      /* double, 1 or more */
-    YK_OPTION_NUMBER,  /* double, greater than 0; NAN means: not given, and there is no default */
-    YK_OPTION_PERCENT, /* double, "40%" is stored as 0.4; NAN means the same as for NUMBER */
-    YK_OPTION_NUMBERS, /* struct yk_option_number_list, positive numbers separated by commas */
+    YK_OPTION_NUMBER,      /* double, greater than 0; NAN means: not given and no default */
+    YK_OPTION_PERCENT,     /* double, "40%" is stored as 0.4; NAN means: not given and no default */
+    YK_OPTION_NUMBERS,     /* struct yk_option_number_list, positive numbers separated by commas */
 };
 
 struct yk_option_number_list {
@@ -45,8 +45,7 @@ struct yk_option_choice {
     const char *summary; /* NULL means: the name is sufficient */
 };
 
-/* Writes the choice with the index `number` to `out`. Returns false if `number` is after the last
- * choice. */
+/* Writes the choice with the index `number` to `out`. Returns false if there is no such choice. */
 typedef bool (*yk_option_choice_getter)(size_t number, struct yk_option_choice *out);
 
 /* Implements a yk_option_choice_getter for an array of choices. Write: return
@@ -60,18 +59,20 @@ struct yk_option {
     const char *name;        /* without dashes */
     const char *placeholder; /* name of the value in the help; NULL for a flag */
     const char *help;        /* one sentence without a full stop */
-    const char *group;       /* heading in the help; NULL means: the same as in the previous row */
-    /* Name of an option that cannot be combined with this one; may be NULL. If both are set, the
-     * one that is set later resets the other. */
+    const char *group;       /* heading in the help; NULL means: the heading of the previous row */
+    /* Name of an option that cannot be combined with this one; may be NULL. The
+     * other option is reset when yk_option_apply_file() or yk_option_override_value() sets this
+     * one.
+     */
     const char *excludes;
     const char *default_value; /* default value as a user would type it; may be NULL */
     enum yk_option_kind kind;
     enum yk_unit unit;     /* kind QUANTITY */
     char letter;           /* short form, written after a single dash; 0 means: none */
-    bool allows_zero;      /* kinds QUANTITY, SECONDS, NUMBER, PERCENT: 0 is allowed */
+    bool allows_zero;      /* kinds QUANTITY, SECONDS, NUMBER, PERCENT: the value may be 0 */
     bool max_is_exclusive; /* kinds NUMBER, PERCENT: the value must be less than `max_value` */
     bool not_saved;        /* applies to one execution only: not saved with the options of a run */
-    /* Kinds NUMBER, PERCENT: the maximum, for PERCENT as a fraction. 0 means: no maximum. */
+    /* Kinds NUMBER, PERCENT: the maximum (0.4 for 40%). 0 means: no maximum. */
     double max_value;
     int64_t min; /* kind INTEGER */
     int64_t max; /* kind INTEGER */
@@ -94,15 +95,16 @@ struct yk_option_table {
 };
 
 /*
- * The following macros are the parts of a row. With them a row takes one or two lines:
+ * The macros from here to YK_OPTION_OFFSET_OF are the parts of a row. With them a row takes one or
+ * two lines:
  *
  *   #define TO(member) YK_OPTION_OFFSET_OF(struct request, member)
  *
  *   {YK_OPTION_ROW("batch", "N", GROUP, "Samples in a batch"),
  *    YK_OPTION_INIT_INTEGER(1, MOST, "1"), TO(batch)},
  *
- * `preset_` is the default value. A placeholder of NULL means: a flag. A group of NULL means: the
- * same as in the previous row. A preset of NULL means: no default.
+ * `preset_` is the default value; NULL means: no default. A flag has the placeholder NULL. If the
+ * group is NULL, the row belongs to the group of the previous row.
  */
 #define YK_OPTION_ROW(name_, placeholder_, group_, help_)                                          \
     .name = (name_), .placeholder = (placeholder_), .group = (group_), .help = (help_)
@@ -126,10 +128,10 @@ struct yk_option_table {
  * returns the nearest name, or NULL if no name is similar enough. */
 const char *yk_option_suggest_choice(const char *word, yk_option_choice_getter choices);
 
-/* Does the same for any list of names. */
+/* Does the same as yk_option_suggest_choice() for any list of names. */
 const char *yk_option_suggest_from_names(const char *word, const char *const *names, size_t count);
 
-/* Sets the field to the value that means: not given, and no default. */
+/* Resets the field: sets it to the value that means "not given and no default". */
 void yk_option_set_not_given(const struct yk_option *option, void *arguments);
 
 /* Parses and checks `word`, and stores the value in the field of `arguments`. `word` may be NULL
@@ -152,11 +154,13 @@ yk_status yk_option_store_defaults(const struct yk_option_table *table, struct y
 /*
  * Option sources: values of options from files.
  *
- * A source is a JSON object. Its members have the names of options, without dashes: {"batch": 16,
- * "data-part": "40%", "nf4": true}. A value is a number, or a string as a user would type it; the
- * value of a flag is true or false. A later source overrides an earlier one, and the command line
- * overrides all sources. This also holds for two options that exclude each other: the later option
- * resets the earlier one. One source must not contain both.
+ * A source (struct yk_option_file) is a JSON object. Its members have the names of options, without
+ * dashes: {"batch": 16, "data-part": "40%", "nf4": true}. A value is a number, or a string as a
+ * user would type it; the value of a flag is true or false. The members "yoke", "kind", "name" and
+ * "comment" are also allowed. A later source overrides an earlier one, and the command line
+ * overrides all sources. But false does not override true: a flag stays set. If two options exclude
+ * each other, and a later source or the command line sets one of them, the other one is reset. A
+ * single source must not contain both.
  */
 enum {
     YK_OPTION_FILES_MAX = 3
@@ -183,15 +187,15 @@ yk_status yk_option_apply_defaults_and_files(const struct yk_option_table *table
                                              const struct yk_option_files *sources,
                                              struct yk_arena *arena, void *arguments) YK_MUST_USE;
 
-/* Stores a value that overrides the sources, for example from the command line. Does the same as
- * yk_option_parse_and_store(), and first resets the option that this one excludes. */
+/* Stores a value that overrides the sources, for example from the command line: resets the option
+ * that `option` excludes, then calls yk_option_parse_and_store(). */
 yk_status yk_option_override_value(const struct yk_option_table *table,
                                    const struct yk_option *option, const char *word,
                                    struct yk_arena *arena, void *arguments) YK_MUST_USE;
 
 /* Writes the options as a source, one member per line, beginning with "yoke" and "kind": "run".
- * Reading this source restores the same values. Skips options that are not set and options with
- * `not_saved`. */
+ * Reading this source restores the same values. Skips options that are not given, options with
+ * `not_saved`, and lists of numbers. */
 yk_status yk_option_write_values_as_json(const struct yk_option_table *table, const void *arguments,
                                          struct yk_text *out) YK_MUST_USE;
 

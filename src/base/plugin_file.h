@@ -3,8 +3,9 @@
  * unloaded.
  *
  * A plug-in exports one constant table of functions and one function pointer with the name
- * YK_PLUGIN_FAIL_SYMBOL. base/plugin/status.c is linked into every plug-in. Its yk_fail() calls
- * this pointer to store error messages in the program that loaded the plug-in.
+ * YK_PLUGIN_FAIL_SYMBOL. The file base/plugin/status.c is linked into every plug-in. The yk_fail()
+ * in this file stores error messages in the program that loaded the plug-in: it calls the pointer,
+ * which yk_plugin_file_load() has set.
  */
 #ifndef YK_BASE_PLUGIN_FILE_H
 #define YK_BASE_PLUGIN_FILE_H
@@ -20,7 +21,7 @@ typedef yk_status (*yk_plugin_fail_function)(yk_status status, const char *forma
 
 struct yk_plugin_file_request {
     const char *table;   /* exported name of the table of functions */
-    const char *purpose; /* use of the plug-in, for messages: "exchanges between ranks" */
+    const char *purpose; /* what the plug-in is for, in messages: "exchanges between ranks" */
     /* For the message about a missing file: the condition under which yoke is built with this
      * plug-in, for example "Open MPI is installed (…)". */
     const char *built_with;

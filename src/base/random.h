@@ -23,8 +23,8 @@ int64_t yk_random_below(struct yk_random *random, int64_t bound);
 /* Returns a uniformly distributed number in [0, 1) with 53 random bits. */
 double yk_random_uniform(struct yk_random *random);
 
-/* Returns an exponentially distributed number with mean 1. Compares uniform numbers and computes no
- * logarithm, so that the result is the same on every machine. */
+/* Returns an exponentially distributed number with mean 1. It is computed without a logarithm, so
+ * that the result is the same on every machine. */
 double yk_random_exponential(struct yk_random *random);
 
 #endif

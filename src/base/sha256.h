@@ -33,8 +33,8 @@ void yk_sha256_hmac_begin(struct yk_sha256_hmac *hmac, const void *key, size_t l
 void yk_sha256_hmac_update(struct yk_sha256_hmac *hmac, const void *bytes, size_t length);
 void yk_sha256_hmac_end(struct yk_sha256_hmac *hmac, unsigned char out[YK_SHA256_DIGEST_BYTES]);
 
-/* Returns whether two digests are equal. The time does not depend on where they differ, which
- * prevents timing attacks. */
+/* Returns whether two digests are equal. The time of the call does not depend on where they differ.
+ * This prevents timing attacks. */
 bool yk_sha256_equals_constant_time(const unsigned char a[YK_SHA256_DIGEST_BYTES],
                                     const unsigned char b[YK_SHA256_DIGEST_BYTES]);
 

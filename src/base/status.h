@@ -7,7 +7,7 @@
  *
  * Files of this folder:
  *   memory, errors   arena, array, priority_queue, status, plugin_file (with plugin/status.c)
- *   text             text, table, utf8, number, units, nearest_name, name_index
+ *   text             text, text_table, utf8, number, units, nearest_name, name_index
  *   files            file, folder, hash, sha256, json (reading), json_write
  *   options          option
  *   machine          system, clock, deadline, log, random, precision
@@ -34,8 +34,8 @@ typedef enum yk_status {
  * yk_fail(…). */
 yk_status yk_fail(yk_status status, const char *format, ...) YK_MUST_USE YK_PRINTF_LIKE(2, 3);
 
-/* Returns `status`. If it is a failure, inserts "prefix: " before the error message. The prefix is
- * a location that the caller knows and the callee does not. */
+/* Returns `status`. If it is a failure, inserts `prefix` and ": " before the error message. The
+ * prefix is usually a place that the function which failed did not know, such as a file name. */
 yk_status yk_status_prefix_message(yk_status status, const char *prefix) YK_MUST_USE;
 
 yk_status yk_fail_out_of_memory(void) YK_MUST_USE;
@@ -60,8 +60,8 @@ static inline yk_status yk_status_prefix_message_(yk_status status, const char *
 #define yk_fail_out_of_memory() yk_status_assume_failed_((yk_fail_out_of_memory)())
 #endif
 
-/* Returns the error message of the calling thread's last failure, or "" if the thread had no
- * failure. */
+/* Returns the error message of the most recent failure of the calling thread, or "" if there was
+ * none. */
 const char *yk_status_message(void);
 
 /* If `expression` is a failure, the calling function returns it. */
@@ -102,7 +102,7 @@ const char *yk_status_message(void);
     } while (0)
 
 /* For functions with a variable `yk_status status` and a label where they clean up: stores the
- * result of `expression` in `status`, and goes to the label if it is a failure. */
+ * result of `expression` in `status`. If the result is a failure, goes to the label. */
 #define YK_TRY_GOTO(expression, label)                                                             \
     do {                                                                                           \
         status = (expression);                                                                     \

@@ -11,17 +11,18 @@ enum {
     YK_SYSTEM_CPU_NAME_SIZE = 96
 };
 
-/* Writes the name of the processor. Profiles store measurements under this name. If the system has
- * no name, writes the architecture and the ids of the implementer and the part: "aarch64 CPU
- * 0x46/0x001". */
+/* Writes the name of the processor. Profiles store measurements under this name. If Linux reports
+ * no name, writes the name of a well-known Arm core ("Arm Neoverse N1"), or the architecture and
+ * the ids of the implementer and the part ("aarch64 CPU 0x46/0x001"). */
 void yk_system_cpu_name(char out[YK_SYSTEM_CPU_NAME_SIZE]);
 
-/* Returns the memory that is available without swapping; 0 means: unknown. */
+/* Returns the memory of this machine that is available without swapping; 0 means: unknown. */
 double yk_system_free_memory_bytes(void);
 
 struct yk_system_process_memory {
-    double resident_bytes; /* resident memory; 0 means: unknown */
-    /* maximum of the resident memory since the start of the process or the last reset */
+    double resident_bytes; /* 0 means: unknown */
+    /* Maximum of the resident memory since the most recent reset or, if there was none, since the
+     * start of the process; 0 means: unknown. */
     double peak_bytes;
 };
 

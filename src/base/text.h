@@ -1,7 +1,7 @@
 /*
  * Text: a growing string. Initialize a text with {0} and free it with yk_text_free(). If memory is
- * exhausted, `failed` is set and further additions do nothing. The caller calls yk_text_status()
- * once at the end to detect this. Only one thread at a time may use a text.
+ * exhausted, `failed` is set and further additions do nothing. To detect this, the caller calls
+ * yk_text_status() once at the end. Only one thread at a time may use a text.
  */
 #ifndef YK_BASE_TEXT_H
 #define YK_BASE_TEXT_H
@@ -33,8 +33,8 @@ yk_status yk_text_status(const struct yk_text *text) YK_MUST_USE;
 /* Returns the characters, or "" if nothing was added. */
 const char *yk_text_chars(const struct yk_text *text);
 
-/* Ensures capacity for `more` additional characters and the terminating zero, for a caller that
- * writes to `bytes` itself. Returns false if memory is exhausted. */
+/* Ensures capacity for `more` additional characters and the terminating zero. For callers that
+ * write to `bytes` themselves. Returns false if memory is exhausted. */
 bool yk_text_reserve(struct yk_text *text, size_t more);
 
 void yk_text_add(struct yk_text *text, const char *words);
@@ -63,7 +63,7 @@ void yk_text_add_json_string(struct yk_text *text, const char *words);
  * or "\u009b" for a character of two bytes. */
 void yk_text_add_escaped_controls(struct yk_text *text, const char *bytes, size_t length);
 
-/* Does the same, but escapes newlines and tabs too. */
+/* Does the same as yk_text_add_escaped_controls(), but escapes newlines and tabs too. */
 void yk_text_add_escaped_line(struct yk_text *text, const char *words);
 
 /* Appends a string and escapes the special characters of XML and HTML. The result is valid in
@@ -71,8 +71,9 @@ void yk_text_add_escaped_line(struct yk_text *text, const char *words);
 void yk_text_add_xml_escaped(struct yk_text *text, const char *words);
 void yk_text_add_xml_escaped_bytes(struct yk_text *text, const char *bytes, size_t length);
 
-/* Appends words and a newline. Breaks lines at spaces, so that they are at most `width` columns
- * wide. The first line already has `column` columns; the others begin with `indent` spaces. */
+/* Appends `words` and a newline. Breaks lines at spaces, so that each line is at most `width`
+ * columns wide. `column` is the width of what the first line already contains. All other lines
+ * begin with `indent` spaces. */
 void yk_text_add_folded(struct yk_text *text, const char *words, size_t column, size_t indent,
                         size_t width);
 
@@ -98,8 +99,8 @@ const char *yk_text_plural_suffix(int64_t count);
 /* Appends a duration such as "850ms", "42.1s", "3min 7s" or "2h 15min". */
 void yk_text_add_duration(double seconds, struct yk_text *out);
 
-/* Appends the perplexity that belongs to a loss, with `decimals` decimals, or in exponential
- * notation if the perplexity is huge. */
+/* Appends the perplexity of a loss (e^loss) with `decimals` decimals. Huge perplexities are written
+ * in exponential notation. */
 void yk_text_add_perplexity(double loss, int decimals, struct yk_text *out);
 
 #endif

@@ -1,5 +1,5 @@
-/* Table: text in aligned columns for a terminal. A table copies its cells. Only one thread at a
- * time may use a table. */
+/* Text table: text in aligned columns for a terminal. A table copies its cells. Only one thread at
+ * a time may use a table. */
 #ifndef YK_BASE_TEXT_TABLE_H
 #define YK_BASE_TEXT_TABLE_H
 
@@ -32,7 +32,7 @@ void yk_text_table_add_cell(struct yk_text_table *table, const char *format, ...
  * spaces. */
 yk_status yk_text_table_write(const struct yk_text_table *table, struct yk_text *out) YK_MUST_USE;
 
-/* Does the same, and then destroys the table. */
+/* Calls yk_text_table_write(), then destroys the table. */
 yk_status yk_text_table_write_and_destroy(struct yk_text_table *table,
                                           struct yk_text *out) YK_MUST_USE;
 

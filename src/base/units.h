@@ -18,15 +18,16 @@ enum {
     YK_UNITS_BUFFER_SIZE = 32
 };
 
-/* Parses a quantity. The text must contain a unit, and `unit` is the kind of this unit. The result
- * is in the base unit. */
+/* Parses a quantity, which must contain a unit of the kind `unit`. The result is in the base unit.
+ */
 yk_status yk_units_parse(const char *word, enum yk_unit unit, double *out) YK_MUST_USE;
 
-/* Formats a value with a few significant digits and a suitable prefix: "1.5GiB", "12GB/s", "3.2ms".
+/* Formats a value with a few significant digits and a suitable unit: "1.5GiB", "12GB/s", "3.2ms".
  * Returns `out`. */
 const char *yk_units_format(double value, enum yk_unit unit, char out[YK_UNITS_BUFFER_SIZE]);
 
-/* Does the same in a temporary buffer, which is valid until the end of the enclosing block. */
+/* Calls yk_units_format() with a temporary buffer, which is valid until the end of the enclosing
+ * block. */
 #define YK_UNITS_FORMAT_TEMPORARY(value, unit)                                                     \
     yk_units_format((value), (unit), (char[YK_UNITS_BUFFER_SIZE]){0})
 

@@ -22,7 +22,7 @@ size_t yk_utf8_encode(uint32_t character, char out[YK_UTF8_MAX_BYTES]);
 /* Returns the length of the longest prefix of `bytes` that is valid UTF-8 without zero bytes. */
 size_t yk_utf8_valid_prefix_length(const char *bytes, size_t length);
 
-/* Returns the index of the first byte of the character that ends before byte `at`. `at` must be
+/* Returns the index of the first byte of the character directly before byte `at`. `at` must be
  * greater than 0. */
 size_t yk_utf8_previous_character_start(const char *bytes, size_t at);
 

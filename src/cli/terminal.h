@@ -15,16 +15,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Opens file descriptors 0 to 2 if they are closed, so that no file that is opened later becomes
- * standard output. Ignores SIGPIPE and SIGXFSZ, so that a failed write returns an error. */
+/* Opens file descriptors 0 to 2 if they are closed. Otherwise a file that is opened later could
+ * become standard output. Ignores SIGPIPE and SIGXFSZ, so that a failed write returns an error. */
 void yk_terminal_protect_standard_streams(void);
 
-/* The environment variable with which the process that launches ranks describes its terminal to the
- * ranks. The value is "COLUMNS_OF_STDOUT,COLUMNS_OF_STDERR"; 0 means: not a terminal. */
+/* Environment variable in which the process that launches ranks describes its own terminal to them.
+ * The value is "COLUMNS_OF_STDOUT,COLUMNS_OF_STDERR"; 0 means: not a terminal. */
 #define YK_TERMINAL_COLUMNS_ENVIRONMENT_VARIABLE "YOKE_TERMINAL"
 
-/* Returns the width of the terminal of a file descriptor in columns. 0 means: the descriptor is not
- * a terminal, or TERM is not set or "dumb". */
+/* Returns the width, in columns, of the terminal that a file descriptor refers to. 0 means: the
+ * descriptor is not a terminal, or TERM is not set or "dumb". */
 int yk_terminal_descriptor_columns(int descriptor);
 
 /* Declares that this process is rank `rank` of several ranks. Only rank 0 prints results, notes and
@@ -43,7 +43,7 @@ bool yk_terminal_other_process_printed_notes(void);
 int yk_terminal_output_columns(void);
 
 /* Returns whether to use colour on standard output: true if standard output is a terminal, TERM is
- * not "dumb", and NO_COLOR is not set. */
+ * set and not "dumb", and NO_COLOR is not set. */
 bool yk_terminal_output_uses_colour(void);
 
 /* Disables notes and progress. */
@@ -62,9 +62,8 @@ void yk_terminal_progress_update(void *user, const char *what, double done);
 void yk_terminal_progress_end(void);
 
 /*
- * Prints a status line to standard error. The line replaces the previous status line, unless the
- * previous line was printed with `keep`. If standard error is not a terminal, only lines with
- * `keep` are printed.
+ * Prints a status line to standard error. If `keep` is false, the next status line will replace
+ * this line. If standard error is not a terminal, lines are printed only if `keep` is true.
  */
 void yk_terminal_print_status_line(const char *line, bool keep);
 
@@ -77,15 +76,15 @@ void yk_terminal_print_error(const char *sentence);
 void yk_terminal_print_error_lock_free(const char *sentence);
 
 /* Writes `text` to standard output. Control characters are printed as visible escapes, unless
- * text->coloured is set, which means that the text is already escaped. If standard output is a pipe
- * that its reader has closed, returns YK_ERROR_SYSTEM with an empty message. */
+ * text->coloured says that the text is already escaped. If standard output is a pipe that its
+ * reader has closed, returns YK_ERROR_SYSTEM with an empty message. */
 yk_status yk_terminal_print_result(const struct yk_text *text) YK_MUST_USE;
 
 /*
  * Prints the result of a job whose output files could not be written. `status` is the status of
- * writing the files. If it is YK_OK or YK_ERROR_NO_FIT, does nothing, because main() will print the
- * result. Otherwise prints `result`, makes it empty, and returns `status` with its message. If
- * printing also fails, its message is appended.
+ * writing the files. If it is YK_OK or YK_ERROR_NO_FIT, only returns it, because main() will print
+ * the result. Otherwise prints `result`, makes it empty, and returns `status` with its message. If
+ * printing also fails, the message about printing is appended.
  */
 yk_status yk_terminal_print_unsaved_result(yk_status status, struct yk_text *result) YK_MUST_USE;
 

@@ -2,13 +2,14 @@
  * Cluster: devices, which may differ, and the links between them. A cluster is read from a JSON
  * file (cluster.c), parsed from one line of text (parse.c; "1xrtx6000ada + 2xrtx3090 @ 32GB/s",
  * docs/clusters.md), or discovered on this machine (discover.h). A cluster is checked, and missing
- * values come from the datasheets. Therefore all speeds, memory sizes and bandwidths are positive,
- * and every pair of devices has a link. A cluster is immutable. This folder also has:
- *   builder, write                             makes a cluster; writes its JSON file
+ * values come from the datasheets (datasheet.h). Therefore all speeds, memory sizes and bandwidths
+ * are positive, and every pair of devices has a link. A cluster is immutable. This folder also has:
+ *   cluster_builder, write                     makes a cluster; writes its JSON file
  *   datasheet, datasheet_table, interconnect   published specifications of devices and links
  *   discover, topology, nvml                   the hardware of this machine
- *   visible_devices, mps                       the GPUs, and share of a GPU, of this process
- *   launcher, cores, mpirun                    rank and cores of this process; output of mpirun
+ *   visible_devices, mps                       the GPUs, or the fraction of a GPU, of this process
+ *   launcher, cores                            the rank and the cores of this process
+ *   mpirun_output                              parses the messages of mpirun
  */
 #ifndef YK_CLUSTER_CLUSTER_H
 #define YK_CLUSTER_CLUSTER_H
@@ -47,8 +48,8 @@ struct yk_device {
     double fraction;                      /* fraction of the physical device, at most 1 */
     double memory_bytes;
     double memory_bytes_per_s;
-    double matrix_flops[YK_PRECISION_COUNT]; /* dense flops per second; those of fp32 if a precision
-                                                is unsupported */
+    double matrix_flops[YK_PRECISION_COUNT]; /* dense flops per second; an unsupported precision has
+                                                the value of fp32 */
     double vector_flops;                     /* fp32 flops per second without tensor cores */
     bool is_cpu;
     int32_t cores; /* number of cores of a CPU; 0 means: unknown, or a GPU */
@@ -57,8 +58,8 @@ struct yk_device {
     int32_t measured_count;
 };
 
-/* Returns whether two devices have the same type, fraction and number of cores; false if a device
- * has no type. */
+/* Returns whether two devices have the same type, fraction and number of cores. Returns false if
+ * one of them has no type. */
 static inline bool yk_device_has_equal_hardware(const struct yk_device *a,
                                                 const struct yk_device *b)
 {
@@ -96,7 +97,7 @@ yk_status yk_cluster_parse_line(const char *line, struct yk_cluster **out) YK_MU
  * `word` as a line of text. */
 yk_status yk_cluster_read_or_parse(const char *word, struct yk_cluster **out) YK_MUST_USE;
 
-/* Writes the cluster as JSON. yk_cluster_read_json() makes the same cluster from it. */
+/* Writes the cluster as JSON. yk_cluster_read_json() makes the same cluster from this text. */
 yk_status yk_cluster_write_json(const struct yk_cluster *cluster, struct yk_text *out) YK_MUST_USE;
 
 static inline const struct yk_link *yk_cluster_link_between(const struct yk_cluster *cluster,

@@ -1,10 +1,11 @@
 /*
  * Cluster builder: makes a cluster from its devices and links. Add all devices first, then set the
- * known links. yk_cluster_builder_finish() sets the other links: two whole devices of one type in
- * one node get the link between devices of this type (such as NVLink). Any other two devices in one
- * node get the slower one of their links to the host. Devices in different nodes get a common
- * network. Strings that are passed to the builder must be static or in the arena of the builder.
- * Not thread-safe.
+ * known links. yk_cluster_builder_finish() sets the links that are still missing:
+ *   - two devices in different nodes: 10 gigabit Ethernet
+ *   - two whole devices of one type that has a direct link, such as NVLink: this link
+ *   - any other two devices: the slower one of their two links to the host
+ * Strings that are passed to the builder must be static or in the arena of the builder. Not
+ * thread-safe.
  */
 #ifndef YK_CLUSTER_CLUSTER_BUILDER_H
 #define YK_CLUSTER_CLUSTER_BUILDER_H
@@ -18,13 +19,14 @@ struct yk_cluster_builder {
     int32_t device_count; /* P */
     int32_t device_capacity;
     int32_t node_count;
-    int32_t kind_counts[2]; /* number of GPUs and of CPUs so far, for default names */
+    int32_t kind_counts[2]; /* number of GPUs and number of CPUs so far, for default names */
     struct yk_link *links;  /* (P, P); a bandwidth of 0 means: not set yet */
 };
 
 yk_status yk_cluster_builder_begin(struct yk_cluster_builder *builder) YK_MUST_USE;
 
-/* Frees the builder's memory. Does nothing after yk_cluster_builder_finish(). */
+/* Frees the memory of the builder. Must also be called after yk_cluster_builder_finish(); the
+ * cluster stays valid. */
 void yk_cluster_builder_free(struct yk_cluster_builder *builder);
 
 /* Sets the members of a device from its datasheet. `part` is the fraction of the whole device.

@@ -17,7 +17,7 @@
 
 struct yk_cpu_core {
     int32_t number;  /* logical CPU number of the operating system */
-    int32_t sibling; /* index of this logical CPU among the hardware threads of its physical core */
+    int32_t sibling; /* index among the logical CPUs (hardware threads) of the same physical core */
 };
 
 /* The cores that this process may use, sorted so that cores with shared caches are adjacent. */
@@ -29,8 +29,9 @@ struct yk_allowed_cores {
 
 struct yk_cores_request {
     struct yk_launcher launcher;
-    /* (local_size) number of compute threads of each rank on this machine; NULL means: one per
-     * core. If the launcher has bound the ranks to cores, only the element of this rank is used. */
+    /* (launcher.local_size) number of compute threads of each rank on this machine; NULL means: as
+     * many as the rank has cores. If the launcher has bound the ranks to cores, only the element of
+     * this rank is used. */
     const int32_t *threads;
 };
 
@@ -38,9 +39,9 @@ struct yk_cores_request {
 struct yk_cores_assignment {
     int32_t *compute; /* (compute_count) cores; thread i uses compute[i mod compute_count] */
     int32_t compute_count;
-    int32_t comm_core;           /* core of the thread that runs the comm lane */
+    int32_t comm_core;           /* core of the thread that runs the comm lane; -1 if `shared` */
     bool is_comm_core_exclusive; /* no compute thread uses comm_core */
-    bool shared; /* other ranks have the same cores from the launcher: threads are not pinned */
+    bool shared; /* the launcher has bound several ranks to these cores: threads are not pinned */
 };
 
 /* Finds the cores in the affinity mask of this process. Must be called before threads are pinned.

@@ -1,7 +1,8 @@
 /*
  * Datasheet: a constant table of device specifications that the vendors have published, with
  * sources. The flops are for dense matrices and fp32 accumulation, as in training. For GeForce
- * cards these are half the advertised flops.
+ * cards from the 20 series on, this is half of the advertised tensor flops. The numbers of a CPU
+ * are those of one core.
  */
 #ifndef YK_CLUSTER_DATASHEET_H
 #define YK_CLUSTER_DATASHEET_H
@@ -32,46 +33,47 @@ struct yk_datasheet {
     const char *title;          /* product name: "GeForce RTX 3090" */
     const char *const *aliases; /* other names, NULL-terminated; may be NULL */
     enum yk_device_generation generation;
-    bool plan_only; /* no backend supports the device: it can only be planned for */
+    bool plan_only; /* yoke can make plans for the device, but no backend supports it */
     double memory_bytes;
     double memory_bytes_per_s;
     double matrix_flops[YK_PRECISION_COUNT]; /* dense flops per second; 0 means: precision not
                                                 supported */
     double vector_flops;                     /* fp32 flops per second without tensor cores */
     const char *host_interconnect;           /* link to the host: "pcie4" */
-    const char *peer_interconnect;           /* link between devices: "nvlink3"; may be NULL */
+    const char *peer_interconnect;           /* link between two of them: "nvlink3"; may be NULL */
     const char *source;                      /* publication of the numbers */
 };
 
 extern const struct yk_datasheet yk_datasheets[];
 extern const size_t yk_datasheet_count;
 
-/* Returns whether two names are spellings of the same name, such as "RTX 3090" and "rtx-3090". */
+/* Returns whether two names differ only in case, spaces, '-' and '_': "RTX 3090", "rtx-3090". */
 bool yk_datasheet_is_same_name(const char *a, const char *b);
 
-/* Returns the datasheet with this name or alias, or NULL if the name is unknown. */
+/* Finds a datasheet by name, title or alias, in any spelling that yk_datasheet_is_same_name()
+ * accepts. Returns NULL if the name is unknown. */
 const struct yk_datasheet *yk_datasheet_find(const char *name);
 
-/* Returns the known name with the most similar spelling, for suggestions, or NULL. */
+/* Returns the datasheet name that is most similar to `name`, or NULL if none is similar enough. */
 const char *yk_datasheet_nearest_name(const char *name);
 
-/* Writes up to `capacity` known names to `out`, sorted by similarity to `name`, the most similar
- * first. Returns their number. */
+/* Writes the datasheet names that are similar to `name` to `out`, the most similar first, at most
+ * `capacity` names. Names that contain `name` come before all others. Returns their number. */
 size_t yk_datasheet_nearest_names(const char *name, const char **out, size_t capacity);
 
 /* Returns the name of a generation. Example: "Ampere". */
 const char *yk_datasheet_generation_name(enum yk_device_generation generation);
 
 /*
- * Interconnects: a constant table of link types such as "pcie4", "nvlink3" and "10GbE". Bandwidths
- * are those that the vendors have published, for one direction and one device. Vendors do not
- * publish latencies, so these are typical times of a small message between two devices, including
- * the time in software.
+ * Interconnects: a constant table of link types such as "pcie4", "nvlink3" and "10GbE". The
+ * bandwidths are published values for one direction and one device. Latencies are not published, so
+ * the latencies are typical times of a small message between two devices, including the time in
+ * software.
  */
 
 /* Default latency of a link for which only a bandwidth is given. It is written as a product because
- * base/units computes the same product for "10us", so that a cluster that is written to a file and
- * read again is identical. */
+ * base/units computes the same product for "10us". So a cluster does not change when it is written
+ * to a file and read again. */
 #define YK_INTERCONNECT_DEFAULT_LATENCY_S (10 * 1e-6)
 
 struct yk_interconnect {
@@ -89,7 +91,8 @@ extern const size_t yk_interconnect_count;
  * NULL if the name is unknown. */
 const struct yk_interconnect *yk_interconnect_find(const char *name);
 
-/* Returns the known name with the most similar spelling, for suggestions, or NULL. */
+/* Returns the interconnect name that is most similar to `name`, or NULL if none is similar enough.
+ */
 const char *yk_interconnect_nearest_name(const char *name);
 
 #endif

@@ -1,9 +1,10 @@
 /*
- * Mpirun: parses the standard error of Open MPI's mpirun. Messages of mpirun are between two lines
- * of dashes, or begin with the name of mpirun. They say which rank failed first and how. All other
- * lines come from the ranks and are passed on unchanged. There is one exception: a line in which a
- * rank reports that another rank has ended is not passed on, but becomes part of the final error
- * message about the failed rank. Initialise struct yk_mpirun_output_parser to {0}. Not thread-safe.
+ * Mpirun output: parses the standard error of Open MPI's mpirun. Messages of mpirun are between two
+ * lines of dashes, or are known single lines that begin with "mpirun:" or "[HOST:PID]". They say
+ * which rank failed first and how. All other lines come from the ranks and are passed on unchanged.
+ * There is one exception: a line in which a rank reports that another rank has ended is not passed
+ * on, but becomes part of the final error message about the failed rank. Initialise struct
+ * yk_mpirun_output_parser to {0}. Not thread-safe.
  */
 #ifndef YK_CLUSTER_MPIRUN_OUTPUT_H
 #define YK_CLUSTER_MPIRUN_OUTPUT_H
@@ -20,7 +21,7 @@ enum {
 
 /* The first rank that failed, and how its process ended. */
 struct yk_mpirun_failed_rank {
-    bool known; /* whether a rank has failed; if false, the other members are unused */
+    bool known; /* mpirun has named a failed rank; if false, the other members are unused */
     int32_t rank;
     char node[YK_MPIRUN_NODE_SIZE]; /* host name; "" means: unknown */
     int32_t signal;                 /* signal that killed the process; 0 means: none */
@@ -31,11 +32,11 @@ struct yk_mpirun_failed_rank {
 struct yk_mpirun_output_parser {
     struct yk_text line;   /* the current, incomplete line */
     struct yk_text banner; /* the current message between two lines of dashes */
-    struct yk_text first;  /* the first message between lines of dashes that names no rank */
+    struct yk_text first;  /* the first message between two lines of dashes that names no rank */
     struct yk_text ended;  /* "rank 2 has ended; …", as reported by another rank */
     bool inside;           /* the current line is between two lines of dashes */
     bool passing;          /* the current line comes from a rank */
-    bool advised;          /* a rank has printed an error message with advice */
+    bool advised;          /* a rank has printed an error message that recommends --resume */
     struct yk_mpirun_failed_rank loss;
 };
 
@@ -56,10 +57,10 @@ struct yk_mpirun_exit_state {
 };
 
 /*
- * Returns the status of the run. If a rank exited with a status of yoke as its exit code, that rank
- * has already printed the error message, and the message of the returned status is empty. If a rank
- * was killed or crashed, the status is YK_ERROR_LOST, and the message says which rank it was, how
- * it ended and which op it was in.
+ * Returns the status of the run. If a rank was killed or crashed, the status is YK_ERROR_LOST, and
+ * the message says which rank it was, how it ended and, if known, which op it was in. If a rank
+ * exited with a yk_status as its exit code, this is the status of the run. The message is empty if
+ * a rank has already printed a message that explains the failure.
  */
 yk_status yk_mpirun_output_status_of_run(const struct yk_mpirun_output_parser *output,
                                          const struct yk_mpirun_exit_state *end) YK_MUST_USE;

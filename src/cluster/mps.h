@@ -1,8 +1,8 @@
 /*
- * MPS: finds which fraction of a GPU this process may use under NVIDIA's Multi-Process Service: a
- * fraction of the multiprocessors (SMs) and a fraction of the memory. The CUDA driver library is
- * loaded on demand and stays loaded. Its functions are in a table, so that tests can replace them.
- * Not thread-safe.
+ * MPS: finds how much of a GPU this process may use under NVIDIA's Multi-Process Service: which
+ * fraction of the multiprocessors (SMs) and how many bytes of the memory. The CUDA driver library
+ * is loaded on demand and stays loaded. Its functions are in a table, so that tests can replace
+ * them. Not thread-safe.
  */
 #ifndef YK_CLUSTER_MPS_H
 #define YK_CLUSTER_MPS_H
@@ -30,13 +30,14 @@ bool yk_mps_load_cuda_driver(struct yk_mps_cuda_driver *out);
 struct yk_mps_environment yk_mps_read_environment(void);
 
 /* Returns the fraction of the SMs of CUDA device `number` that this process may use. `whole` is the
- * number of SMs of the GPU; 0 means: unknown. The driver gives the number of SMs. If `driver` is
- * NULL, the percentage in the environment is used. */
+ * number of SMs of the GPU; 0 means: unknown. The driver reports how many of them this process may
+ * use. If `driver` is NULL, `whole` is 0 or the driver does not answer, the percentage in the
+ * environment is used. */
 double yk_mps_sm_fraction(const struct yk_mps_cuda_driver *driver,
                           const struct yk_mps_environment *environment, int number, int whole);
 
 /* Returns how many bytes of CUDA device `number` this process may allocate. `whole` is the size of
- * its memory in bytes. */
+ * the device's memory in bytes. */
 double yk_mps_memory_limit_bytes(const struct yk_mps_environment *environment, int number,
                                  double whole);
 

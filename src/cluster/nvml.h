@@ -19,7 +19,7 @@ enum {
     YK_NVML_PCIE_IN = 1,
     YK_NVML_FIELD_NVLINK_OUT = 138, /* total KiB so far */
     YK_NVML_FIELD_NVLINK_IN = 139,
-    YK_NVML_FIELD_POWER = 186, /* current mW; nvmlDeviceGetPowerUsage() is a mean of 1 s */
+    YK_NVML_FIELD_POWER = 186, /* mW at this moment; nvmlDeviceGetPowerUsage() is a mean of 1 s */
     YK_NVML_GPM_VERSION = 1,   /* version of nvmlGpmSupport_t and nvmlGpmMetricsGet_t */
     YK_NVML_GPM_SM = 2,        /* nvmlGpmMetricId_t, in percent */
     YK_NVML_GPM_OCCUPANCY = 3,
@@ -128,7 +128,7 @@ struct yk_nvml_mig_instance {
     int sm_count;
 };
 
-/* A GPU. 0 means: not reported by the driver. */
+/* A GPU. A member is 0 if the driver does not report it. */
 struct yk_nvml_gpu {
     char name[YK_NVML_NAME_SIZE];
     double memory_bytes;

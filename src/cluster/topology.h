@@ -15,7 +15,7 @@ enum {
     YK_TOPOLOGY_CACHE_LEVELS = 3
 };
 
-/* The hardware that this process may use. 0 means: unknown. */
+/* The hardware that this process may use. A member is 0 if it is unknown. */
 struct yk_topology {
     char cpu_name[YK_SYSTEM_CPU_NAME_SIZE];
     int package_count;
@@ -29,8 +29,8 @@ struct yk_topology {
 
 yk_status yk_topology_find(struct yk_topology *out) YK_MUST_USE;
 
-/* Lists the cores of the machine that processes may use, sorted so that cores with shared caches
- * are adjacent. */
+/* Lists the logical CPUs of the machine, without those that the container or cgroup forbids. They
+ * are sorted so that logical CPUs with shared caches are adjacent. */
 yk_status yk_topology_list_cores(struct yk_arena *arena, struct yk_cpu_core **out,
                                  int32_t *out_count) YK_MUST_USE;
 

@@ -16,18 +16,22 @@ struct yk_visible_device {
 
 /*
  * Finds the GPU of CUDA device `number`. `text` is the value of CUDA_VISIBLE_DEVICES; NULL means:
- * not set. gpus (count) are the GPUs of the driver. The rules of the CUDA C++ programming guide
- * ("CUDA environment variables") are: the list ends at the first invalid entry; an entry is an
- * index or a unique prefix of a UUID; a process sees only the first MIG instance. The driver has
- * three more rules: the first entry decides whether all entries are indices or UUIDs; characters
- * after the digits of an index are ignored; if a GPU is listed twice, the list counts as empty.
+ * not set. `gpus` is the array of the driver's GPUs. The rules of the CUDA C++ programming guide
+ * ("CUDA environment variables") are:
+ *   - An entry is an index or a unique prefix of a UUID.
+ *   - The list ends before the first invalid entry.
+ *   - If there are MIG instances, the process sees only the first one and no other GPU.
+ * The driver has three more rules:
+ *   - The first entry decides whether all entries are indices, UUIDs of GPUs or UUIDs of instances.
+ *   - Characters after the digits of an index are ignored.
+ *   - If a GPU is listed twice, the process sees no GPU.
  */
 struct yk_visible_device yk_visible_devices_find_gpu(const char *text,
                                                      const struct yk_nvml_gpu *gpus, int count,
                                                      int number);
 
-/* Finds CUDA device `number` with the CUDA_VISIBLE_DEVICES of this process. Returns the index of
- * its GPU in the driver, or -1 if the CUDA device does not exist. */
+/* Returns the index in the driver of the GPU that is CUDA device `number` of this process, or -1 if
+ * the CUDA device does not exist. */
 int yk_visible_devices_driver_index(const struct yk_nvml_gpu *gpus, int count, int number);
 
 #endif

@@ -7,7 +7,8 @@
  *   mpi/, nccl/       comm backends as plug-ins; each exports its table as `yk_comm_plugin`
  *   communicator      an open comm backend: its world and the group of all ranks
  *   host_collective   blocking collectives on host memory: sums, texts, failures, clocks
- *   elements, parts   adds and converts arrays of numbers on the host; divides them among members
+ *   host_arithmetic   adds and converts arrays of numbers on the host
+ *   part_offsets      divides arrays among the members of a group
  *   first_failure     the first failure of a world
  *   rendezvous/       how ranks without MPI find each other
  *   watchdog/         finds the rank that failed or hangs
@@ -15,14 +16,14 @@
  * A world is all ranks of the run. A group is a list of some of these ranks; a member is an index
  * into that list. Collectives and messages are asynchronous: they are enqueued on the comm lane of
  * the world, and run in the order in which they were enqueued (a lane is a queue of ops,
- * backend/backend.h). All ranks must enqueue the collectives of a group in the same order, and
- * sends in the order of the matching receives. Only one thread at a time may enqueue ops. The MPI
- * backend calls MPI only on the lane's thread, and splits messages into blocks so that no message
- * occupies a link for long.
+ * backend/backend.h). All ranks must enqueue the collectives of a group in the same order. Between
+ * two ranks, receives must be enqueued in the order of the matching sends. Only one thread at a
+ * time may enqueue ops. The MPI backend calls MPI on the lane's thread, and splits messages into
+ * blocks so that no message occupies a link for long.
  *
- * Enqueueing cannot fail. If an op fails later, the world stores the failure, check() returns it,
- * and all later ops do nothing. The struct that describes an op must not change until the op has
- * run.
+ * Enqueueing cannot fail. If an op fails later, the world stores the failure, check() returns the
+ * failure, and all later ops do nothing. The struct that describes an op must not change until the
+ * op has run.
  */
 #ifndef YK_COMM_COMM_H
 #define YK_COMM_COMM_H
@@ -54,8 +55,8 @@ struct yk_comm_bootstrap {
     int32_t size; /* number of ranks */
     /* Broadcasts `size` bytes of rank 0 to all ranks. All ranks must call this function, even a
      * rank that has already failed. `mine` is the status of this rank so far. If it is a failure,
-     * the function returns it unchanged, and fails on the other ranks too: at once if they can be
-     * reached, otherwise after a timeout. */
+     * share() fails on all ranks. With a rendezvous, the other ranks notice this only after a
+     * timeout. */
     yk_status (*share)(void *user, yk_status mine, void *bytes, size_t size);
     void *user;
 };
@@ -77,17 +78,17 @@ enum yk_comm_data_type {
     YK_COMM_FP64,
 };
 
-/* Replaces each of the numbers (count) with its sum over all members. */
+/* Replaces each of the `count` numbers with its sum over all members. */
 struct yk_comm_all_reduce {
     struct yk_comm_group *group;
     void *numbers;
     int64_t count;
     enum yk_comm_data_type type;
-    bool sum_in_fp32; /* sum and send 16-bit numbers as fp32, and round once at the end */
+    bool sum_in_fp32; /* send and sum 16-bit numbers as fp32, and round only the result */
 };
 
-/* Copies `own` of every member i to whole[offsets[i] .. offsets[i + 1]) of all members. A part
- * may be empty. */
+/* Copies `own` of every member i to part i of `whole` on all members. Part i consists of the
+ * elements offsets[i] to offsets[i + 1] - 1. It may be empty. */
 struct yk_comm_all_gather {
     struct yk_comm_group *group;
     const void *own; /* may point to this member's part of `whole` */
@@ -96,8 +97,9 @@ struct yk_comm_all_gather {
     size_t element_bytes;   /* bytes of one element */
 };
 
-/* Sets `own` of every member i to the sum over all members of whole[offsets[i] .. offsets[i + 1]).
- * The contents of `whole` are undefined afterwards. */
+/* Adds part i of `whole` over all members, and stores the sum in `own` of member i. Part i consists
+ * of the elements offsets[i] to offsets[i + 1] - 1. The contents of `whole` are undefined
+ * afterwards. */
 struct yk_comm_reduce_scatter {
     struct yk_comm_group *group;
     void *whole;
@@ -105,7 +107,7 @@ struct yk_comm_reduce_scatter {
     bool accumulate;        /* add the sum to `own` instead of overwriting it */
     const int64_t *offsets; /* (members + 1) first element of each part, and the end */
     enum yk_comm_data_type type;
-    bool sum_in_fp32; /* sum and send 16-bit numbers as fp32, and round once at the end */
+    bool sum_in_fp32; /* send and sum 16-bit numbers as fp32, and round only the result */
 };
 
 /* A send to one rank, or a receive from one rank. */
@@ -131,15 +133,15 @@ struct yk_comm_backend {
 
     /* Connects the ranks. All ranks must call open(). It waits until all of them have called it. */
     yk_status (*open)(const struct yk_comm_options *options, struct yk_comm_world **out);
-    /* Disconnects the ranks. Waits for the other ranks before, unless the world has failed. Accepts
+    /* Waits for the other ranks, unless the world has failed. Then disconnects the ranks. Accepts
      * NULL. */
     void (*close)(struct yk_comm_world *world);
     void (*rank)(const struct yk_comm_world *world, int32_t *rank, int32_t *size);
-    /* Appends a description. Example: "Open MPI 4.1.4 over shared memory". */
+    /* Appends a description. Example: "Open MPI 4.1.4, 4 ranks on one machine". */
     void (*describe)(const struct yk_comm_world *world, struct yk_text *out);
 
-    /* Creates a group. All ranks of the world must create the same groups in the same order. Blocks
-     * until they have. `*out` is NULL on ranks that are not in `ranks`. */
+    /* Creates a group. All ranks of the world must create the same groups in the same order. A call
+     * waits for the calls of the other ranks. `*out` is NULL on ranks that are not in `ranks`. */
     yk_status (*group_create)(struct yk_comm_world *world, const int32_t *ranks, int32_t count,
                               struct yk_comm_group **out);
     void (*group_destroy)(struct yk_comm_group *group); /* accepts NULL */
@@ -153,12 +155,14 @@ struct yk_comm_backend {
 
     /* Returns the first failure of the world, or YK_OK. Any thread may call it. */
     yk_status (*check)(const struct yk_comm_world *world);
-    /* Ends the processes of all ranks with this exit code, as soon as possible. The function may
-     * return before this process ends. Any thread may call it. */
+    /* Ends the run on all ranks as soon as possible. MPI ends the processes of all ranks with this
+     * exit code; the function may return before this process ends. NCCL only disconnects this rank,
+     * so that the ops of the other ranks fail; the caller must end this process. Any thread may
+     * call it. */
     void (*abort)(struct yk_comm_world *world, int code);
-    /* Aborts the kernels on the device that wait for other ranks, so that this process can exit
-     * without blocking other users of the device. The world cannot be used afterwards. The call may
-     * take seconds. Any thread may call it. The pointer may be NULL. */
+    /* Aborts the kernels on the device that wait for other ranks. Otherwise they could block other
+     * users of the device after this process has ended. The world cannot be used afterwards. The
+     * call may take seconds. Any thread may call it. The pointer may be NULL. */
     void (*release_device)(struct yk_comm_world *world);
 };
 
@@ -180,15 +184,15 @@ struct yk_comm_backend {
 extern const struct yk_comm_backend yk_comm_self;
 
 /*
- * A comm backend for device memory. It sends its messages with another comm backend that needs host
- * memory, such as MPI: options.host_communicator. It is used if nothing faster is available, for
- * example for two ranks on one GPU, or for GPUs without NCCL. Buffers in host memory are passed to
- * the other backend directly.
+ * A comm backend for device memory. It exchanges data with another comm backend, such as MPI, that
+ * needs host memory: the backend of options.host_communicator. It is used if nothing faster is
+ * available, for example for two ranks on one GPU, or for GPUs without NCCL. Buffers in host memory
+ * are passed to the other backend directly.
  *
  * Device buffers are copied to the host in blocks, exchanged, and copied back, in order on the comm
- * lane of the device. The copies of the next block and of the previous block overlap with the
- * exchange of the current block. options.host_communicator must outlive the world. Until the world
- * is closed, no other code may enqueue ops on the lane of options.host_communicator.
+ * lane of the device. While block k is exchanged, block k - 1 is copied back to the device and
+ * block k + 1 is copied to the host. options.host_communicator must outlive the world. Until the
+ * world is closed, no other code may enqueue ops on the lane of options.host_communicator.
  */
 extern const struct yk_comm_backend yk_comm_host_staging;
 
@@ -205,7 +209,7 @@ enum {
  * failures are ignored. Any thread may set or check the failure. */
 struct yk_first_failure {
     atomic_int state;
-    yk_status status; /* status and sentence are valid if yk_first_failure_is_set() */
+    yk_status status; /* `status` and `sentence` are valid if yk_first_failure_is_set() */
     char sentence[YK_FIRST_FAILURE_MESSAGE_SIZE];
 };
 

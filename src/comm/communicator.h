@@ -2,7 +2,7 @@
  * Communicator: an open comm backend. It holds the world, the group of all ranks, and the rank of
  * this process.
  *
- * The caller owns the comm lane and its device, which must outlive the communicator. Not
+ * The caller owns the comm lane and its device. Both must outlive the communicator. Not
  * thread-safe.
  */
 #ifndef YK_COMM_COMMUNICATOR_H
@@ -20,7 +20,8 @@ struct yk_communicator {
     int32_t size;
 };
 
-/* Return the rank of this process, and the number of ranks. `ranks` NULL means: a single rank. */
+/* Return the rank of this process and the number of ranks. If `ranks` is NULL, these are 0 and 1.
+ */
 static inline int32_t yk_communicator_rank(const struct yk_communicator *ranks)
 {
     return ranks ? ranks->rank : 0;
@@ -37,7 +38,8 @@ yk_status yk_communicator_open(const struct yk_comm_backend *comm,
                                const struct yk_comm_options *options,
                                struct yk_communicator *out) YK_MUST_USE;
 
-/* Closes the world. Waits for the other ranks before, unless the world has failed. Accepts {0}. */
+/* Waits for the other ranks, unless the world has failed. Then closes the world. Accepts a struct
+ * of zeros. */
 void yk_communicator_close(struct yk_communicator *ranks);
 
 /* Waits until all work on the comm lane is done. Returns the first failure of the world, or YK_OK.

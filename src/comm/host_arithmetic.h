@@ -1,23 +1,24 @@
 /*
- * Elements: adds arrays of numbers in host memory, and converts 16-bit numbers to fp32 and back.
- * Thread-safe.
+ * Host arithmetic: adds arrays of numbers in host memory, and converts 16-bit numbers to fp32 and
+ * back. Thread-safe.
  */
 #ifndef YK_COMM_HOST_ARITHMETIC_H
 #define YK_COMM_HOST_ARITHMETIC_H
 
 #include "comm/comm.h"
 
-/* Adds each element of `from` to the same element of `to`. 16-bit numbers are added in fp32, and
- * each sum is rounded to 16 bits. */
+/* Adds each element of `from` to the element of `to` with the same index. 16-bit numbers are added
+ * in fp32, and each sum is rounded to 16 bits. */
 void yk_host_arithmetic_add_arrays(enum yk_comm_data_type type, int64_t count, const void *from,
                                    void *to);
 
-/* Adds each element of `from`, converted to fp32, to `sum`. `type` must not be fp64. */
+/* Converts each element of `from` to fp32 and adds it to the element of `sum` with the same index.
+ * `type` must not be fp64. */
 void yk_host_arithmetic_add_to_fp32_sum(enum yk_comm_data_type type, int64_t count,
                                         const void *from, float *sum);
 
-/* Convert numbers to fp32 and from fp32. Numbers are rounded to nearest, ties to even. `type` must
- * not be fp64. */
+/* Convert numbers of `type` to fp32, and fp32 to `type`. 16-bit results are rounded to nearest,
+ * ties to even. `type` must not be fp64. */
 void yk_host_arithmetic_convert_to_fp32(enum yk_comm_data_type type, int64_t count,
                                         const void *from, float *out);
 void yk_host_arithmetic_convert_from_fp32(enum yk_comm_data_type type, int64_t count,

@@ -12,8 +12,8 @@
 #include "base/arena.h"
 #include "comm/communicator.h"
 
-/* Replace each of the numbers (count) with its sum or its maximum over all ranks. The results are
- * bitwise identical on all ranks. For the maximum, NaN counts as the largest number. */
+/* Replace each of the `count` numbers with its sum or its maximum over all ranks. The results are
+ * bitwise identical on all ranks. If a rank has NaN, the maximum is NaN. */
 yk_status yk_host_collective_all_reduce_sum(const struct yk_communicator *ranks, double *numbers,
                                             int64_t count) YK_MUST_USE;
 yk_status yk_host_collective_all_reduce_max(const struct yk_communicator *ranks, double *numbers,
@@ -45,9 +45,9 @@ yk_host_collective_gather_on_rank0(const struct yk_communicator *ranks, const vo
 /*
  * Agrees on one status for all ranks. `mine` is the status of this rank. If `mine` is a failure,
  * its message must be the current yk_status_message() of this thread. All ranks return the same
- * status: YK_OK if all of them passed YK_OK, otherwise the failure of the lowest failed rank, with
- * "rank N: " before its message. With a single rank, or if `ranks` is NULL, the function returns
- * `mine`.
+ * status: YK_OK if all of them passed YK_OK, otherwise the failure of the failed rank with the
+ * lowest number N, with "rank N: " before its message. With a single rank, or if `ranks` is NULL,
+ * the function returns `mine`.
  */
 yk_status yk_host_collective_agree_on_status(const struct yk_communicator *ranks,
                                              yk_status mine) YK_MUST_USE;
@@ -58,7 +58,7 @@ struct yk_clock_offset {
     double error_s;  /* maximum error of the offset */
 };
 
-/* Estimates the clock offset of this rank; it is 0 on rank 0. */
+/* Estimates the clock offset of this rank. On rank 0 the offset is 0. */
 yk_status yk_host_collective_estimate_clock_offset(const struct yk_communicator *ranks,
                                                    struct yk_clock_offset *out) YK_MUST_USE;
 

@@ -1,8 +1,8 @@
 /*
- * Parts: an array that is divided into one part per member of a group. offsets[i] is the index of
- * the first element of part i, and offsets[members] is the length of the array. The members
- * exchange parts block by block. The block at `at` consists of the elements `at` to at + block - 1
- * of a part; it has fewer elements if the part is shorter.
+ * Part offsets: describe an array that is divided into one part per member of a group. offsets[i]
+ * is the index of the first element of part i, and offsets[members] is the length of the array. The
+ * members exchange parts block by block. The block at `at` begins at element `at` of a part. It has
+ * `block` elements, or fewer if the part ends earlier.
  */
 #ifndef YK_COMM_PART_OFFSETS_H
 #define YK_COMM_PART_OFFSETS_H
@@ -18,8 +18,8 @@ static inline int64_t yk_part_offsets_max_length(const int64_t *offsets, int32_t
     return longest;
 }
 
-/* Returns the number of elements of the block at `at` in the part of `member`; 0 if the part ends
- * before `at`. */
+/* Returns the number of elements of the block at `at` in the part of `member`. This is 0 if the
+ * part ends before `at`. */
 static inline int64_t yk_part_offsets_block_length(const int64_t *offsets, int32_t member,
                                                    int64_t at, int64_t block)
 {
@@ -27,8 +27,8 @@ static inline int64_t yk_part_offsets_block_length(const int64_t *offsets, int32
     return left < 0 ? 0 : yk_number_min(left, block);
 }
 
-/* Computes out (members + 1), the offsets for a buffer that stores the blocks at `at` of all parts
- * one behind the other. */
+/* Takes the block at `at` of every part. Computes the offsets of these blocks in a buffer that
+ * stores them one after the other. `out` has members + 1 elements. */
 static inline void yk_part_offsets_make_block_offsets(const int64_t *offsets, int32_t members,
                                                       int64_t at, int64_t block, int64_t *out)
 {

@@ -23,7 +23,7 @@ struct yk_option_files;
 
 struct yk_command_example {
     const char *line; /* the command line */
-    const char *what; /* says what it does */
+    const char *what; /* says what the command line does */
 };
 
 /* An exit code of the process and its meaning. */
@@ -41,16 +41,16 @@ struct yk_command {
     const struct yk_option_table *options; /* without --help, which all commands have */
     const struct yk_operand *operands;
     size_t operand_count;
-    const struct yk_command_exit_code *exits; /* exit codes that not all commands have */
+    const struct yk_command_exit_code *exits; /* without the exit codes that all commands have */
     size_t exit_count;
     size_t arguments_size; /* size of the struct that receives the options and operands */
     bool by_ranks;         /* several processes (ranks) may run this command together */
-    /* Called after the command line has been parsed. Returns sources of further option values,
-     * which replace defaults but not options of the command line. May also set members of
-     * `arguments` that are not options. NULL means: no sources. */
+    /* Called after the command line has been parsed. Returns sources of option values. Their values
+     * replace defaults, but not options of the command line. The function may also set members of
+     * `arguments` that are not options. NULL means: the command has no sources. */
     yk_status (*sources)(void *arguments, struct yk_arena *arena, struct yk_option_files *out);
-    /* Runs the command. Writes the text for standard output to `out`, which is printed if the
-     * command succeeds or returns YK_ERROR_NO_FIT. */
+    /* Runs the command. Writes the text for standard output to `out`. This text is printed if the
+     * function returns YK_OK or YK_ERROR_NO_FIT. */
     yk_status (*run)(const void *arguments, struct yk_text *out);
 };
 
@@ -85,20 +85,21 @@ struct yk_command_table {
 /* The table of all commands, in commands/commands.c. */
 extern const struct yk_command_table yk_all_commands;
 
-/* Registers the table of commands. Must be called once, before any other function of this header,
- * which cannot use yk_all_commands because commands use these functions. */
+/* Registers the table of commands. Must be called once, before any other function of this header.
+ * The functions of this header do not use yk_all_commands directly, because the commands depend on
+ * these functions. */
 void yk_command_register_table(const struct yk_command_table *table);
 const struct yk_command_table *yk_command_get_table(void);
 
-/* Returns exit code `number` of a command, or NULL after the last one. The exit codes that all
- * commands share come first. */
+/* Returns the exit code with the index `number` in the list of a command's exit codes, or NULL if
+ * the list is shorter. The exit codes that all commands have come first. */
 const struct yk_command_exit_code *yk_command_nth_exit_code(const struct yk_command *command,
                                                             size_t number);
 
 /* Returns the command with this name, or NULL if there is none. */
 const struct yk_command *yk_command_find_by_name(const char *name);
 
-/* Writes verb `number` as a choice of an operand. Returns false after the last verb. */
+/* A yk_option_choice_getter whose choices are the verbs. */
 bool yk_command_get_verb_choice(size_t number, struct yk_option_choice *out);
 
 /* Appends the name of a command, such as "yoke schedule", or "yoke" for the root. */

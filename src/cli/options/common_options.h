@@ -1,8 +1,8 @@
 /*
  * Common options: rows of option tables and operand tables that several commands share. `type` is
  * the struct that receives the value (the command's arguments or its job request). `member` is the
- * member of this struct that receives the value. A file that uses YK_LOADED_MODEL_OPTIONS includes
- * job/device.h.
+ * member of this struct that receives the value. A file that uses YK_LOADED_MODEL_OPTIONS must
+ * include job/device.h.
  */
 #ifndef YK_CLI_OPTIONS_COMMON_OPTIONS_H
 #define YK_CLI_OPTIONS_COMMON_OPTIONS_H

@@ -35,16 +35,16 @@ struct yk_operand {
 #define YK_OPERAND_ROWS_AND_COUNT(rows_)                                                           \
     .operands = (rows_), .operand_count = sizeof(rows_) / sizeof((rows_)[0])
 
-/* Returns option `number` of a command, or NULL after the last one. The last option of every
- * command is --help. */
+/* Returns the option with the index `number` of a command, or NULL if the command has fewer
+ * options. The last option of every command is --help. */
 const struct yk_option *yk_options_get_nth_of_command(const struct yk_command *command,
                                                       size_t number);
 
 /*
- * Parses `words` into `arguments`, a zeroed struct of command->arguments_size bytes. Later values
- * replace earlier ones in this order: defaults, the command's sources (base/option.h), `words`. If
- * `words` contains --help, only sets `*help` to true. Lists are allocated in `arena`; strings point
- * to `words`.
+ * Parses `words` into `arguments`, a zeroed struct of command->arguments_size bytes. Values come
+ * from `words`; if they are not there, from the command's sources (base/option.h), and if they are
+ * not there either, from the defaults. If `words` contains --help, only sets `*help` to true. Lists
+ * are allocated in `arena`; strings point to `words`.
  */
 yk_status yk_options_parse(const struct yk_command *command, char *const *words, int count,
                            struct yk_arena *arena, void *arguments, bool *help) YK_MUST_USE;

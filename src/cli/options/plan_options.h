@@ -34,7 +34,7 @@
         YK_OPTION_INIT_INPUT_FILE, YK_OPTION_OFFSET_OF(type, member),                                                             \
     }
 
-/* Options for all members of a struct yk_planning_inputs_request except memory_bytes. */
+/* Options for the members model, cluster, profile and slowdown of a yk_planning_inputs_request. */
 #define YK_PLANNING_INPUT_OPTIONS(type, member, model_help, cluster_help)                                \
     YK_MODEL_OPTION(type, member.model, model_help),                                               \
     YK_CLUSTER_OPTION(type, member.cluster, cluster_help),                                         \
@@ -45,8 +45,8 @@
         .kind = YK_OPTION_FACTOR, YK_OPTION_OFFSET_OF(type, member.slowdown),                                    \
     }
 
-/* YK_PLANNING_INPUT_OPTIONS for commands that read a plan file. The options replace the inputs
- * that are stored in the file. */
+/* YK_PLANNING_INPUT_OPTIONS for commands that read a plan file. The options replace the inputs that
+ * are stored in the file. */
 #define YK_PLANNING_INPUT_OVERRIDE_OPTIONS(type, member)                                                         \
     YK_PLANNING_INPUT_OPTIONS(type, member, "The model the plan is for, if not where it was",            \
                         "The cluster the plan is for, if not where it was")
@@ -63,8 +63,8 @@
         YK_OPTION_INIT_BYTES, YK_OPTION_OFFSET_OF(type, member),                                                             \
     }
 
-/* Options for members of a struct yk_workload_request: YK_SEQUENCE_LENGTH_OPTIONS for sequence lengths,
- * YK_ADAPTER_OPTIONS for adapters, and YK_WORKLOAD_OPTIONS for all members. */
+/* Options for members of a struct yk_workload_request: YK_SEQUENCE_LENGTH_OPTIONS for sequence
+ * lengths, YK_ADAPTER_OPTIONS for adapters, and YK_WORKLOAD_OPTIONS for all members. */
 #define YK_SEQUENCE_LENGTH_OPTIONS(type, member)                                                          \
     {                                                                                              \
         YK_OPTION_ROW("seq", "TOKENS", YK_WORKLOAD_OPTION_HEADING,                                                 \

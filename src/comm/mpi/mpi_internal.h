@@ -1,9 +1,10 @@
 /*
  * MPI internals: the declarations that the source files of the MPI comm backend share.
  *
- * Only the thread of the comm lane calls MPI; the only exception is MPI_Abort. Collectives are
- * built from nonblocking point-to-point messages of blocks. One common loop waits for all of them.
- * The blocking calls of MPI are avoided because they spin and so take CPU time from computation.
+ * Only the thread of the comm lane calls MPI; the exceptions are MPI_Abort and
+ * MPI_Get_library_version. Collectives consist of nonblocking point-to-point messages. One common
+ * loop waits for all messages. The blocking calls of MPI are avoided because they spin and so take
+ * CPU time from computation.
  */
 #ifndef YK_COMM_MPI_MPI_INTERNAL_H
 #define YK_COMM_MPI_MPI_INTERNAL_H
@@ -14,9 +15,11 @@
 #include <stdatomic.h>
 
 enum {
-    YK_MPI_COLLECTIVE_TAG_COUNT =
-        1024, /* smaller MPI tags are for collectives, the other tags for messages */
-    YK_MPI_MAX_SEGMENTS = 64, /* maximum number of segments in flight */
+    /* MPI tags less than this number are for collectives, all others for sends and receives. */
+    YK_MPI_COLLECTIVE_TAG_COUNT = 1024,
+    /* Maximum number of segments in one call of yk_mpi_transfer_segments(), and of MPI messages
+     * that are in flight at a time. */
+    YK_MPI_MAX_SEGMENTS = 64,
 };
 
 struct yk_comm_world {
@@ -27,9 +30,9 @@ struct yk_comm_world {
     int machines;
     int32_t tag_limit; /* largest tag that MPI accepts */
     int32_t groups;    /* number of groups created so far */
-    void *stages[2];   /* buffers of block_bytes each, for partial sums */
+    void *stages[2];   /* buffers of block_bytes each, for received numbers and sums */
     struct yk_first_failure failure;
-    atomic_int exit_request; /* 0 before the first call of abort(), then its exit code plus 1 */
+    atomic_int exit_request; /* exit code of the first abort() plus 1; 0 means: no abort() yet */
     atomic_bool is_aborting; /* a thread is calling MPI_Abort */
 };
 
@@ -39,7 +42,7 @@ struct yk_comm_group {
     int32_t members;
     int32_t me;      /* index of this rank in `ranks` */
     int64_t *firsts; /* (members + 1) temporary offsets for an all_reduce */
-    int32_t ranks[]; /* (members) */
+    int32_t ranks[]; /* (members) rank of each member in the world */
 };
 
 /* ---- transfer.c: concurrent sends and receives, and the wait loop ---- */
@@ -48,7 +51,7 @@ enum {
     YK_MPI_MAX_MESSAGE_BYTES = 256 << 10, /* maximum size of one MPI message */
 };
 
-/* One send or receive of at most one block. It is split into parts of at most
+/* A segment: one send or receive of at most one block. It is split into parts of at most
  * YK_MPI_MAX_MESSAGE_BYTES, and each part is one MPI message. A segment of 0 bytes sends nothing.
  */
 struct yk_mpi_transfer_segment {
@@ -64,8 +67,8 @@ struct yk_mpi_transfer_segment {
 };
 
 /* Sends and receives `count` segments concurrently and waits for all of them. `count` is at most
- * YK_MPI_MAX_SEGMENTS. There may be at most one segment to each rank and one from each rank.
- * Returns false if the world has failed. */
+ * YK_MPI_MAX_SEGMENTS. For each rank there may be at most one segment that is sent to it and one
+ * that is received from it. Returns false if the world has failed. */
 bool yk_mpi_transfer_segments(struct yk_comm_world *world,
                               const struct yk_mpi_transfer_segment *segments, int count);
 
@@ -85,8 +88,8 @@ bool yk_mpi_ring_all_reduce(const struct yk_comm_all_reduce *op);
 
 /* ---- direct.c: direct messages between members; they return false if the world has failed ---- */
 
-/* Returns whether the all_reduce is so small that it is faster if every member sends its numbers to
- * every other member than if a ring is used. */
+/* Returns whether this all_reduce is so small that direct messages are faster than a ring. With
+ * direct messages, every member sends its numbers to every other member. */
 bool yk_mpi_direct_is_faster_than_ring(const struct yk_comm_all_reduce *op);
 bool yk_mpi_direct_all_reduce(const struct yk_comm_all_reduce *op);
 

@@ -3,9 +3,9 @@
  *
  * Ops are enqueued on the CUDA stream of the comm lane. Only one thread uses the lane. Buffers in
  * device memory are passed to NCCL directly. Buffers in host memory, and 16-bit numbers that are
- * summed as fp32, are copied block by block through a staging buffer on the device. All ranks of a
- * group must have the buffers of a collective in the same kind of memory, because either all of
- * them or none of them must use blocks.
+ * summed as fp32, are copied block by block through a staging buffer on the device. The buffers of
+ * a collective must be in the same kind of memory on all ranks of the group, because either all
+ * ranks or none must use blocks.
  *
  * NCCL calls that wait for other ranks run on a separate thread with a deadline. If the deadline
  * passes, the thread is abandoned and the call fails.
@@ -24,10 +24,11 @@
 enum {
     YK_NCCL_DEVICE_STAGE_BYTES = 16 << 20, /* size of the staging buffer in device memory */
     YK_NCCL_HOST_STAGE_BYTES = 4 << 20,    /* size of the staging buffer in pinned host memory */
-    YK_NCCL_MAX_HOST_WORK = 1024,          /* maximum number of jobs of host work in flight */
+    YK_NCCL_MAX_HOST_WORK = 1024, /* maximum number of host_work entries that wait or run */
 };
 
-/* Work that the host does when the lane reaches it: a copy, or an addition of doubles. */
+/* Work of the host: a copy, or an addition of doubles. It runs in order with the ops of the lane.
+ */
 struct yk_nccl_host_work {
     void *to;
     const void *from;
@@ -52,11 +53,11 @@ struct yk_comm_world {
     atomic_size_t host_work_enqueued;
     atomic_size_t host_work_done;
     struct yk_first_failure failure;
-    struct yk_comm_world *next_kept;
+    struct yk_comm_world *next_kept; /* linked list of the worlds that must not be freed */
 
-    pthread_t watcher;
+    pthread_t watcher; /* thread of the error monitor */
     bool is_watched;
-    bool leaving; /* asks the thread of the error monitor to end; protected by `list` */
+    bool leaving; /* asks the thread `watcher` to end; protected by `list` */
     pthread_cond_t wake;
     pthread_mutex_t use;      /* locked while an op is enqueued with NCCL */
     pthread_mutex_t list;     /* protects the list of groups and their communicators */
@@ -69,9 +70,9 @@ struct yk_comm_group {
     struct yk_comm_world *world;
     ncclComm_t comm;
     int32_t members;
-    int32_t me;           /* index of this rank in the group */
-    bool is_all;          /* the group has all ranks and uses the communicator of the world */
-    int64_t *firsts;      /* (members + 1) scratch offsets of the parts of a block */
+    int32_t me;      /* index of this rank in the group */
+    bool is_all;     /* the group has all ranks in order and uses the communicator of the world */
+    int64_t *firsts; /* (members + 1) scratch offsets of the parts of a block */
     int64_t *byte_firsts; /* (members + 1) scratch offsets in bytes */
     struct yk_comm_group *next;
 };
@@ -103,9 +104,10 @@ struct yk_nccl_call_with_deadline {
     ncclResult_t (*run)(struct yk_nccl_call_with_deadline *call);
     struct yk_comm_world *world;
     const char *doing; /* what the call does, for error messages: "meeting the other ranks" */
-    ncclUniqueId id;   /* argument of ncclCommInitRank */
+    ncclUniqueId id;   /* argument of ncclCommInitRankConfig */
     ncclComm_t comm;   /* argument or result of the call */
-    int32_t color;     /* arguments of ncclCommSplit */
+    int32_t color;     /* argument of ncclCommSplit */
+    /* Argument of ncclCommSplit. For ncclCommInitRankConfig: maximum number of thread blocks. */
     int32_t key;
     int32_t hosts; /* result: number of machines */
 };
@@ -116,8 +118,8 @@ bool yk_nccl_call_run_with_deadline(struct yk_nccl_call_with_deadline *call, dou
 
 /* ---- error_monitor.c ---- */
 
-/* Starts a thread that polls the communicators for asynchronous errors, and aborts all of them
- * after the first error. */
+/* Starts a thread that polls the communicators for asynchronous errors. After the first error, the
+ * thread aborts all communicators. */
 yk_status yk_nccl_error_monitor_start(struct yk_comm_world *world) YK_MUST_USE;
 void yk_nccl_error_monitor_stop(struct yk_comm_world *world);
 
@@ -127,8 +129,8 @@ void yk_nccl_error_monitor_abort_communicators(struct yk_comm_world *world);
 
 /* ---- enqueue.c ---- */
 
-/* Locks NCCL for this thread until yk_nccl_enqueue_unlock(). If the world has failed, it returns
- * false without locking, and the caller must not enqueue anything. */
+/* Locks NCCL for this thread until yk_nccl_enqueue_unlock(). If the world has failed, returns false
+ * without locking, and the caller must not enqueue anything. */
 bool yk_nccl_enqueue_lock(struct yk_comm_world *world);
 void yk_nccl_enqueue_unlock(struct yk_comm_world *world);
 
@@ -139,7 +141,7 @@ void yk_nccl_enqueue_broadcast(const struct yk_comm_broadcast *op);
 void yk_nccl_enqueue_send(const struct yk_comm_send_recv *op);
 void yk_nccl_enqueue_recv(const struct yk_comm_send_recv *op);
 
-/* ---- device.c: collectives on device memory; they return false on failure ---- */
+/* ---- device_memory.c: collectives on device memory; they return false on failure ---- */
 
 bool yk_nccl_device_memory_all_reduce(const struct yk_comm_group *group, void *numbers,
                                       int64_t count, enum yk_comm_data_type type);
@@ -147,7 +149,8 @@ bool yk_nccl_device_memory_all_reduce(const struct yk_comm_group *group, void *n
  * element has `size` bytes. */
 bool yk_nccl_device_memory_all_gather(const struct yk_comm_group *group, const void *own,
                                       void *whole, const int64_t *firsts, size_t size);
-/* Writes the sum of this member's part to `out`, which may point to this part of `whole`. */
+/* Writes the sum of this member's part over all members to `out`. `out` may point to this member's
+ * part of `whole`. */
 bool yk_nccl_device_memory_reduce_scatter(const struct yk_comm_group *group, const void *whole,
                                           void *out, const int64_t *firsts,
                                           enum yk_comm_data_type type);
@@ -163,12 +166,12 @@ bool yk_nccl_staging_is_device_memory(const void *memory);
 /* Copies bytes. `to` and `from` may be host or device memory. */
 void yk_nccl_staging_enqueue_copy(struct yk_comm_world *world, void *to, const void *from,
                                   size_t bytes);
-/* Copies numbers and converts their type. Either `to` or `from` must be in the staging buffer on
- * the device. The other one may be host or device memory. */
+/* Copies numbers and converts their type. At least one of `to` and `from` must be device memory. */
 void yk_nccl_staging_enqueue_convert(struct yk_comm_world *world, void *to,
                                      enum yk_comm_data_type to_type, const void *from,
                                      enum yk_comm_data_type from_type, int64_t count);
-/* Adds each element of `from` to the same element of `to`. Both must be device memory. */
+/* Adds each element of `from` to the element of `to` with the same index. Both must be device
+ * memory. */
 void yk_nccl_staging_enqueue_add(struct yk_comm_world *world, void *to, const void *from,
                                  int64_t count, enum yk_comm_data_type type);
 

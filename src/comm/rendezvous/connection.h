@@ -4,11 +4,13 @@
  *
  *   client  HELLO      nonce of the client
  *   server  CHALLENGE  nonce of the server
- *   client  PROOF      rank, number of ranks, number of bytes to be sent
- *   server  WELCOME    or REFUSED; the payload is an error message
- *   server  BYTES      when all ranks have connected; the payload is the bytes; or REFUSED
+ *   client  PROOF      rank, number of ranks, number of bytes that the client expects
+ *   server  WELCOME    the proof is valid
+ *   server  BYTES      when all ranks have connected; the payload is the bytes
  *   client  RECEIVED
- *   server  DONE       when all ranks have the bytes; or REFUSED
+ *   server  DONE       when all ranks have received the bytes
+ *
+ * Instead of WELCOME, BYTES or DONE, the server may send REFUSED. Its payload is an error message.
  *
  * All records after CHALLENGE contain a proof: the HMAC-SHA256, with the token as key, of the
  * record, both nonces and the payload. Because of the nonces, a proof is valid only in its own
@@ -26,7 +28,7 @@
 
 enum {
     YK_CONNECTION_NONCE_SIZE = 32,
-    YK_CONNECTION_RECORD_SIZE = 92,   /* number of bytes that are sent */
+    YK_CONNECTION_RECORD_SIZE = 92,   /* number of bytes of a record on the network */
     YK_CONNECTION_MESSAGE_SIZE = 512, /* maximum size of an error message, with its zero byte */
 };
 
@@ -46,13 +48,13 @@ struct yk_connection_record {
     int32_t rank;    /* in PROOF: the client's rank */
     int32_t size;    /* number of ranks */
     uint32_t status; /* in REFUSED: a yk_status */
-    uint32_t length; /* in PROOF: number of bytes to be sent; otherwise: size of the payload */
+    uint32_t length; /* size of the payload; in PROOF: size of the payload of BYTES */
     unsigned char nonce[YK_CONNECTION_NONCE_SIZE];
     unsigned char proof[YK_SHA256_DIGEST_BYTES];
 };
 
 struct yk_connection {
-    int fd; /* -1: not connected */
+    int fd; /* socket; -1 means: not connected */
     const char *token;
     unsigned char client_nonce[YK_CONNECTION_NONCE_SIZE];
     unsigned char server_nonce[YK_CONNECTION_NONCE_SIZE];
@@ -87,8 +89,8 @@ bool yk_connection_send_record(const struct yk_connection *connection,
 void yk_connection_send_refusal(const struct yk_connection *connection, yk_status status,
                                 const char *sentence, double end_s);
 
-/* Receives exactly `size` bytes. Returns false if the connection closes before, or if the bytes do
- * not arrive before `end_s`. */
+/* Receives exactly `size` bytes. Returns false if the connection closes, or `end_s` is reached,
+ * before all bytes have arrived. */
 bool yk_connection_receive_bytes(int fd, void *bytes, size_t size, double end_s);
 
 /* Waits until `fd` is readable or, if `for_writing` is true, writable. Returns false if this does

@@ -37,8 +37,10 @@ bool yk_network_address_list_contains(const struct yk_network_address_list *list
 yk_status yk_network_address_resolve_host(const char *name, int32_t port,
                                           struct yk_network_address_list *out) YK_MUST_USE;
 
-/* Chooses the addresses on which rank 0 listens. These are the addresses of rendezvous->interface
- * or, if it is NULL, of rendezvous->address. */
+/* Chooses the addresses on which rank 0 listens: the addresses of rendezvous->interface or, if it
+ * is NULL, those of rendezvous->address. In the second case, rendezvous->nccl_interfaces selects
+ * some of the addresses, or adds the addresses of its interfaces if all others are loopback
+ * addresses. */
 yk_status yk_network_address_choose_listening(const struct yk_rendezvous_options *rendezvous,
                                               struct yk_network_address_list *out) YK_MUST_USE;
 
@@ -50,11 +52,12 @@ bool yk_network_address_listen(const struct yk_network_address_list *list, int32
 bool yk_network_address_list_is_all_loopback(const struct yk_network_address_list *list);
 
 /* Returns whether `names`, a value of NCCL_SOCKET_IFNAME, selects the interface. As in NCCL, each
- * name is a prefix, and a leading "=" means: only exact names. With a leading "^" (exclude), this
- * function returns false for every interface. */
+ * name is a prefix, and after a leading "=" each name must match exactly. A leading "^", which in
+ * NCCL excludes interfaces, is not supported: the function then returns false. */
 bool yk_network_address_is_interface_selected(const char *interface, const char *names);
 
-/* Return the bytes of an IPv4 or IPv6 address without the port, and their number: 4 or 16. */
+/* Return the bytes of an IPv4 or IPv6 address without the port, and the number of bytes: 4 or 16.
+ * `family` is AF_INET or AF_INET6. */
 const void *yk_network_address_raw_bytes(const struct sockaddr *address);
 size_t yk_network_address_family_byte_count(int family);
 

@@ -3,8 +3,8 @@
  * rank knows the token.
  *
  * All handshakes run concurrently and never block, so a client that sends nothing or invalid data
- * does not delay the ranks. The connection is closed if its handshake takes more than a few
- * seconds, or if it is the oldest of too many handshakes. Not thread-safe.
+ * does not delay the ranks. A connection is closed if its handshake takes more than three seconds.
+ * If there are too many handshakes, the oldest one is closed. Not thread-safe.
  */
 #ifndef YK_COMM_RENDEZVOUS_RENDEZVOUS_LISTENER_H
 #define YK_COMM_RENDEZVOUS_RENDEZVOUS_LISTENER_H
@@ -32,23 +32,23 @@ struct yk_rendezvous_listener {
     uint32_t length; /* number of bytes that rank 0 will send; equal on all ranks */
     int sockets[YK_NETWORK_ADDRESS_LIST_MAX]; /* nonblocking listening sockets */
     int32_t socket_count;
-    /* The members below are private. */
+    /* The functions of this header set the members below. */
     struct yk_rendezvous_listener_handshake handshake[YK_RENDEZVOUS_LISTENER_MAX_HANDSHAKES];
     struct yk_connection *clients; /* (size) by rank; fd is -1 if the rank has not connected */
     struct pollfd *polls;
     int32_t missing;  /* number of ranks that have not connected */
-    int32_t rejected; /* number of clients with another token */
+    int32_t rejected; /* number of clients with a wrong token */
 };
 
-/* Prepares the listener. The caller sets size, token and length before the call, and the
- * sockets before it accepts ranks. It must call yk_rendezvous_listener_close() even if this
- * function fails. */
+/* Prepares the listener. The caller sets size, token and length before the call, and sockets and
+ * socket_count before yk_rendezvous_listener_accept_all_ranks(). It must call
+ * yk_rendezvous_listener_close() even if this function fails. */
 yk_status yk_rendezvous_listener_init(struct yk_rendezvous_listener *listener) YK_MUST_USE;
 
 /* Accepts ranks until all of them have connected, or until `end_s` on the clock of base/clock.h.
  * Afterwards `missing` is the number of ranks that have not connected. Fails if a client knows the
- * token but has a wrong rank, number of ranks or length. This failure is sent to all ranks that
- * have connected. */
+ * token but has a wrong rank, number of ranks or length. This failure is also sent to this client
+ * and to all ranks that have connected. */
 yk_status yk_rendezvous_listener_accept_all_ranks(struct yk_rendezvous_listener *listener,
                                                   double end_s) YK_MUST_USE;
 
@@ -61,8 +61,8 @@ yk_status
 yk_rendezvous_listener_send_failure_to_clients(const struct yk_rendezvous_listener *listener,
                                                yk_status status) YK_MUST_USE;
 
-/* Appends the ranks that have not connected. Examples: "rank 3", "ranks 1 and 2", "ranks 1, 2 and 9
- * more". */
+/* Appends the ranks that have not connected. Examples: "rank 3", "ranks 1 and 2". At most 8 ranks
+ * are named; the text then ends with "and 5 more", for example. */
 void yk_rendezvous_listener_describe_missing_ranks(const struct yk_rendezvous_listener *listener,
                                                    struct yk_text *out);
 
@@ -71,9 +71,9 @@ void yk_rendezvous_listener_close(struct yk_rendezvous_listener *listener);
 void yk_rendezvous_listener_handshake_begin(struct yk_rendezvous_listener_handshake *handshake,
                                             int fd, const char *token);
 
-/* Receives the bytes that have arrived, without blocking. Replies to HELLO with CHALLENGE. Sets
- * `*has_claim` to whether a complete PROOF record has arrived; it is then in `*claim`, and the
- * caller must verify it. If the client has closed the connection or has sent invalid data, the
+/* Receives the bytes that have arrived, without blocking. Replies to HELLO with CHALLENGE. If a
+ * complete PROOF record has arrived, sets `*has_claim` to true and stores the record in `*claim`;
+ * the caller must verify it. If the client has closed the connection or has sent invalid data, the
  * connection is closed and its fd becomes -1. */
 yk_status
 yk_rendezvous_listener_handshake_advance(struct yk_rendezvous_listener_handshake *handshake,
