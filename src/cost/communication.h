@@ -1,12 +1,15 @@
 /*
  * Communication: the time of messages, collectives and host copies.
  *
- * If the profile has a curve for the link, times come from this curve. Otherwise a message takes
- * latency + bytes / bandwidth, and a collective runs on a ring of n ranks: all_gather and
- * reduce_scatter take (n - 1)(α + Mβ/n) for M bytes, all_reduce takes twice as long. α and β are
- * the latency and the inverse bandwidth of the slowest link. A part is what one rank contributes to
- * a collective or receives from it. If parts have different sizes, every part counts as large as
- * the largest one, because in each round of the ring all ranks wait for the largest part.
+ * If the profile has a curve for the link, times come from this curve. Otherwise they are:
+ *   message                      latency + bytes / bandwidth
+ *   all_gather, reduce_scatter   (n - 1)(α + Mβ/n) for M bytes on a ring of n ranks
+ *   all_reduce                   twice the time of all_gather
+ * α and β are the latency and the inverse bandwidth of the slowest link of the ring.
+ *
+ * A part is what one rank contributes to a collective or receives from it. If the parts have
+ * different sizes, every part counts as large as the largest part, because in each round of the
+ * ring all ranks wait for the largest part.
  */
 #ifndef YK_COST_COMMUNICATION_H
 #define YK_COST_COMMUNICATION_H
@@ -19,8 +22,8 @@ enum yk_collective {
     YK_COLLECTIVE_ALL_REDUCE,
 };
 
-/* The devices of a ring, as indices into the cluster. Each device sends to the next one of the
- * array, the last device to the first. */
+/* The devices of a ring, as indices into the cluster. Each device sends to the next device in the
+ * array; the last device sends to the first. */
 struct yk_ring_devices {
     const int32_t *devices;
     int32_t count;
@@ -40,15 +43,15 @@ yk_status yk_communication_send_time(const struct yk_cost_sources *sources, int3
 yk_status yk_communication_effective_link(const struct yk_cost_sources *sources, int32_t a,
                                           int32_t b, double bytes, struct yk_link *out) YK_MUST_USE;
 
-/* Returns the index in `ranks` of the device whose link to its successor is slowest for a message
- * of `part_bytes`. Sets `*out_s` to the time of that message. Uses only the cluster's links, not
- * the profile. */
+/* Finds the link of the ring on which a message of `part_bytes` takes longest. Returns the index in
+ * `ranks` of the device that sends on this link, and sets `*out_s` to the time of the message. Uses
+ * only the cluster's links, not the profile. */
 int32_t yk_communication_slowest_ring_link(const struct yk_cluster *cluster,
                                            const struct yk_ring_devices *ranks, double part_bytes,
                                            double *out_s);
 
-/* Computes the time of a collective. `bytes` is the size of all parts together,
- * `largest_part_bytes` that of the largest part; 0 means: all parts are equal. */
+/* Computes the time of a collective. `bytes` is the size of all parts together.
+ * `largest_part_bytes` is the size of the largest part; 0 means: all parts are equal. */
 yk_status yk_communication_collective_time(const struct yk_cost_sources *sources,
                                            enum yk_collective collective,
                                            const struct yk_ring_devices *ranks, double bytes,
@@ -64,11 +67,11 @@ yk_status yk_communication_copy_to_device_time(const struct yk_cost_sources *sou
 /* Slowdown factors while computation and communication overlap. Each is at least 1; NAN means: not
  * measured. */
 struct yk_communication_overlap_slowdown {
-    double compute; /* factor on compute time while a message of the same rank is in flight */
-    double message; /* factor on the time of a message while one of its ranks computes */
+    double compute; /* factor on a rank's compute time while it sends or receives a message */
+    double message; /* factor on a message's time while its sender or its receiver computes */
 };
 
-/* Finds the largest factors of all links of the ring. */
+/* Finds the largest value of each factor among all links of the ring. */
 yk_status
 yk_communication_overlap_slowdown(const struct yk_cost_sources *sources,
                                   const struct yk_ring_devices *ranks,

@@ -1,8 +1,7 @@
 /*
- * Cost: predicted times of layers and messages. There are three sources: the profile, the measured
- * table in the cluster file, and the datasheet with fitted efficiencies. A prediction uses the
- * first source in this order that has a value. Every time carries its origin and its expected
- * error.
+ * Cost: predicted times of layers and messages. The time of a layer comes from the profile, if the
+ * profile has it; otherwise from the measured table in the cluster file; otherwise from the
+ * datasheet, with fitted efficiencies. Every time carries its origin and its expected error.
  *
  * Files of this folder:
  *   layer_costs          cached times of a model's layers on all devices of a cluster
@@ -52,7 +51,7 @@ struct yk_cost_sources {
     const struct yk_cluster *cluster;
     struct yk_profile *profile;                        /* NULL means: no profile */
     const struct yk_device_efficiency *efficiencies;   /* NULL means: the fitted efficiencies */
-    const struct yk_device_measurements *measurements; /* (devices), may be NULL */
+    const struct yk_device_measurements *measurements; /* (devices) may be NULL */
 };
 
 /* Computes the time of one pass of a layer. `device` is an index into the cluster. */
@@ -60,7 +59,8 @@ yk_status yk_cost_layer_time(const struct yk_cost_sources *sources, int32_t devi
                              const struct yk_model *model, const struct yk_layer *layer,
                              enum yk_cost_pass pass, struct yk_cost_time_estimate *out) YK_MUST_USE;
 
-/* Returns the bytes of weights, gradients and optimizer state of a layer that is not sharded. */
+/* Returns the bytes of a layer's weights, gradients and optimizer state, as if the layer were not
+ * sharded. */
 double yk_cost_layer_state_bytes(const struct yk_model *model, const struct yk_layer *layer);
 
 /* Returns "measured", "interpolated", "table" or "datasheet". */
@@ -82,11 +82,12 @@ const struct yk_measured_layer_time *yk_cost_find_unused_measurement(const struc
  * time-weighted mean of the errors of its terms.
  */
 struct yk_error_band {
-    double origin_s[YK_COST_ORIGIN_COUNT]; /* Σ seconds */
-    double error_s[YK_COST_ORIGIN_COUNT];  /* Σ seconds · error */
+    double origin_s[YK_COST_ORIGIN_COUNT]; /* sum of seconds, for each origin */
+    double error_s[YK_COST_ORIGIN_COUNT];  /* sum of seconds · error, for each origin */
 };
 
-/* Adds `seconds` with the relative error and origin of `time`. */
+/* Adds `seconds` to the band. Their origin and relative error are those of `time`; the member
+ * `seconds` of `time` is not used. */
 void yk_error_band_add_time(struct yk_error_band *band, const struct yk_cost_time_estimate *time,
                             double seconds);
 

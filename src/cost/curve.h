@@ -7,8 +7,8 @@
 #include <stdbool.h>
 
 enum {
-    /* The part of the error of every measurement that is not visible in its spread. Its causes are
-     * clocks, temperature, memory placement and earlier load. */
+    /* The error of every measurement that its spread does not show. The causes are clocks,
+     * temperature, memory placement and earlier load. */
     YK_CURVE_MIN_ERROR_PERCENT = 3,
 };
 
@@ -27,14 +27,20 @@ struct yk_curve_estimate {
  * the slope of a line from the origin to the point at that end. If the curve has only one point,
  * time is proportional to size.
  *
- * The error of a point is YK_CURVE_MIN_ERROR_PERCENT plus 2.44 times its spread. The reason for
- * 2.44: of normally distributed errors, half are within the spread, and 90 % are within 1.645 /
- * 0.6745 times the spread. Between two points, the error is the mean of their errors, weighted in
- * the same way as their times. The curvature of the real curve adds another error. With a third
- * point, it is the distance to the parabola through the three points: |f[a, b, c]| · |size −
- * a| · |size − b| in Newton's form. Without a third point, two rules limit the time: it does not
- * fall as the size grows, and the time per unit of size does not rise. Half of the range between
- * these limits is then added.
+ * The error of a point is YK_CURVE_MIN_ERROR_PERCENT plus 2.44 times its spread: half of all
+ * normally distributed errors are within the spread, and 90 % are within 2.44 times the spread.
+ *
+ * Between two points a and b, the error is the mean of their errors, weighted by the seconds that
+ * each point contributes to the time. The curvature of the real curve adds another error:
+ *   - If there is a third point c next to a or b, the added error is the distance between the line
+ *     through a and b and the parabola through a, b and c. In Newton's form, this distance is
+ *     |f[a, b, c]| · |size − size of a| · |size − size of b|.
+ *     If both a and b have such a point, the larger distance counts.
+ *   - Otherwise two rules limit the time: when the size grows, the time does not fall, and the time
+ *     per unit of size does not rise. The added error is half of the range between these limits.
+ *
+ * Beyond an end, a and b are the two points nearest to that end. Their errors then also grow with
+ * the distance from the end.
  */
 struct yk_curve_estimate yk_curve_interpolate(const struct yk_profile_curve *curve, double size);
 

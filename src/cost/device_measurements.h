@@ -17,9 +17,9 @@ struct yk_profile;
 struct yk_device_measurements {
     /* Memory of the driver context and of libraries; 0 means: unknown. */
     double context_bytes;
-    /* A device may be only a fraction of a physical device. If the profile's times were measured on
-     * a slightly different fraction, this is that fraction, above 0 and at most 1. Otherwise it is
-     * 0. */
+    /* A device may be only a fraction of a physical device. This is the fraction on which the
+     * profile's times were measured, if it differs slightly from the device's fraction: above 0 and
+     * at most 1. 0 means: there is no such difference. */
     double measured_fraction;
     /* Factor on compute times while a message from or to this device is in flight, at least 1; 0
      * means: unknown. */
@@ -33,8 +33,8 @@ struct yk_device_measurements {
  * Reads the measurements of every device from the profile, into an array in `arena`. `profile` may
  * be NULL. If a fraction of a GPU was not measured, uses the nearest measured fraction that differs
  * by at most 0.01, and logs a note. Ignores measurements of a different CPU model, and logs a note.
- * `context_bytes` is the value that was measured with `model`. If there is no such value, or if
- * `model` is NULL, it is the value of the model that was measured last.
+ * The member `context_bytes` is the value that was measured with `model`. If `model` is NULL or was
+ * not measured, `context_bytes` is the value that was measured last, with any model.
  */
 yk_status yk_device_measurements_read(struct yk_profile *profile, const char *model,
                                       const struct yk_cluster *cluster, struct yk_arena *arena,
@@ -47,7 +47,7 @@ yk_device_measurements_of_device(const struct yk_device_measurements *measuremen
 }
 
 /* Returns the bytes that a process needs besides the model: driver context, library workspaces and,
- * on a CPU, the process itself. If they were not measured, returns a default for CPUs or for GPUs.
+ * on a CPU, the process itself. Returns a default for CPUs or for GPUs if nothing was measured.
  */
 double yk_device_measurements_context_bytes(const struct yk_device_measurements *measurements,
                                             const struct yk_cluster *cluster, int32_t device);

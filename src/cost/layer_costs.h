@@ -15,13 +15,13 @@ yk_status yk_layer_costs_create(const struct yk_cost_sources *sources, struct yk
                                 struct yk_layer_costs **out) YK_MUST_USE;
 void yk_layer_costs_destroy(struct yk_layer_costs *costs);
 
-/* Computes the seconds of one pass of a layer for `samples` samples; 0 samples take no time. The
- * time of an update does not depend on `samples`. */
+/* Computes the seconds of one pass of a layer for `samples` samples. Forward and backward passes of
+ * 0 samples take no time. The time of an update does not depend on `samples`. */
 yk_status yk_layer_costs_seconds(struct yk_layer_costs *costs, int32_t device, int32_t layer,
                                  int64_t samples, enum yk_cost_pass pass,
                                  double *out_s) YK_MUST_USE;
 
-/* Computes the same time, with its origin and its error. */
+/* Computes the time of yk_layer_costs_seconds(), with its origin and its error. */
 yk_status yk_layer_costs_time_estimate(struct yk_layer_costs *costs, int32_t device, int32_t layer,
                                        int64_t samples, enum yk_cost_pass pass,
                                        struct yk_cost_time_estimate *out) YK_MUST_USE;

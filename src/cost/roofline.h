@@ -1,9 +1,9 @@
 /*
- * Roofline: predicts times from the datasheet. A time is max(operations / rate, bytes / bandwidth)
- * + launches · launch time. Rate and bandwidth are the peak values times the efficiency that
- * training achieves. For each device generation, the efficiencies were fitted to public
- * measurements; bench/accuracy --fit prints the table (docs/costs.md). All functions are
- * thread-safe.
+ * Roofline: predicts times from the datasheet. A time is
+ *   max(operations / rate, bytes / bandwidth) + launches · launch time
+ * Rate and bandwidth are the datasheet's peak values times the efficiencies that training achieves.
+ * These efficiencies were fitted to public measurements, separately for each device generation;
+ * bench/accuracy --fit prints the table (docs/costs.md). All functions are thread-safe.
  *
  * A matrix product has two additional costs. First, it loads one number from memory for every
  * `reuse` operations. Second, the device is not fully occupied at the start and at the end of the

@@ -1,13 +1,14 @@
 /*
- * BLEU: a score for machine translations, which are compared with human reference translations
- * (Papineni, Roukos, Ward and Zhu, "BLEU: a Method for Automatic Evaluation of Machine
- * Translation", ACL 2002). The score is computed for a whole corpus with one reference per
+ * BLEU: a score for machine translations (hypotheses). They are compared with human translations,
+ * the references (Papineni, Roukos, Ward and Zhu, "BLEU: a Method for Automatic Evaluation of
+ * Machine Translation", ACL 2002). The score is computed for a whole corpus with one reference per
  * sentence, in the same way as sacreBLEU computes it by default (Post, "A Call for Clarity in
  * Reporting BLEU Scores", WMT 2018): tokenizer 13a splits sentences into words, n-grams have one to
- * four words, and an n for which no n-gram matches is smoothed exponentially. Any thread may call
- * these functions.
+ * four words, and precisions that would be 0 are smoothed exponentially. Any thread may call these
+ * functions.
  *
- *   score = 100 · BP · exp(¼ Σ ln pₙ),  BP = min(1, exp(1 − reference words / hypothesis words))
+ *   score = 100 · BP · exp(¼ Σ ln pₙ)   pₙ is the precision of the n-grams, for n = 1 … 4
+ *   BP = min(1, exp(1 − reference words / hypothesis words))
  */
 #ifndef YK_DATA_BLEU_H
 #define YK_DATA_BLEU_H
@@ -26,9 +27,9 @@ enum {
 struct yk_bleu_result {
     double score;                         /* 0 to 100 */
     double precisions[YK_BLEU_MAX_NGRAM]; /* in percent, for n = 1 … 4, after smoothing */
-    double brevity_penalty; /* BP above; 1 if the hypotheses are not shorter than the references */
-    int64_t hypothesis_length;          /* words of all hypotheses */
-    int64_t reference_length;           /* words of all references */
+    double brevity_penalty;    /* BP; 1 if the hypotheses are not shorter than the references */
+    int64_t hypothesis_length; /* words of all hypotheses */
+    int64_t reference_length;  /* words of all references */
     int64_t matches[YK_BLEU_MAX_NGRAM]; /* n-grams of hypotheses that their reference contains */
     int64_t totals[YK_BLEU_MAX_NGRAM];  /* all n-grams of the hypotheses */
 };
@@ -42,8 +43,7 @@ yk_status yk_bleu_compute(const char *const *hypotheses, const char *const *refe
  * "BLEU = 34.21 66.0/41.2/27.8/19.0 (BP = 0.987 ratio = 0.987 hyp_len = 11234 ref_len = 11380)". */
 void yk_bleu_write_score_line(const struct yk_bleu_result *bleu, struct yk_text *out);
 
-/* Returns the number of words of the hypotheses divided by that of the references; 0 if the
- * references have no words. */
+/* Returns hypothesis_length / reference_length, or 0 if the references have no words. */
 double yk_bleu_length_ratio(const struct yk_bleu_result *bleu);
 
 /* Appends the signature of the score in sacreBLEU's format, with the version of sacreBLEU that this
@@ -51,14 +51,14 @@ double yk_bleu_length_ratio(const struct yk_bleu_result *bleu);
 void yk_bleu_write_sacrebleu_signature(bool lowercase, struct yk_text *out);
 
 /*
- * The words of a sentence as BLEU counts them. They equal the words of mteval-v13a.pl (NIST, WMT)
- * and, byte for byte, those of sacreBLEU's tokenizer "13a". XML entities are decoded. Each ASCII
- * punctuation character is a word of its own, except full stops and commas between digits, and
- * hyphens that do not follow a digit. Any Unicode white space separates words, as in Python's
- * str.split().
+ * The words of a sentence as BLEU counts them: the same words, byte for byte, as from sacreBLEU's
+ * tokenizer "13a", which imitates mteval-v13a.pl (NIST, WMT). XML entities are decoded. Each ASCII
+ * punctuation character is a word of its own. The exceptions are apostrophes, full stops or commas
+ * between digits, and hyphens that do not follow a digit. Any Unicode white space separates words,
+ * as in Python's str.split().
  *
- * A plain struct, initialized with {0}, which can be used for many sentences, one after another.
- * Only one thread at a time may use the struct.
+ * Initialize the struct with {0}. It can be used for many sentences, one after another. Only one
+ * thread at a time may use the struct.
  */
 struct yk_bleu_tokens {
     struct yk_text words; /* words of the sentence, separated by single spaces */

@@ -3,7 +3,7 @@
  *   a text file      UTF-8 text; a tokenizer makes the tokens, or every character is a token
  *   a folder         the text files in it and in its subfolders, in the order of data/file_list.h
  *   a .bin file      tokens in llm.c's format (data/token_shard.h)
- *   a folder of .bin files, which are read in the same order
+ *   a folder in which all files are .bin files, which are read in the order of data/file_list.h
  * The tokens of a text are held in memory, two or four bytes each. The tokens of .bin files
  * (shards) are read from disk. An open corpus is immutable: any number of threads may read from the
  * same corpus.
@@ -22,8 +22,8 @@ struct yk_corpus;
 struct yk_corpus_request {
     const char *path;
     double part; /* use only this fraction of the data, from the beginning: above 0, up to 1 */
-    /* Only for text. NULL means: every different character of the text is a token. The tokenizer
-     * must outlive the corpus. */
+    /* Only for text. NULL means: every character is a token. The tokenizer must outlive the corpus.
+     */
     const struct yk_tokenizer *tokenizer;
 };
 
@@ -58,8 +58,8 @@ void yk_corpus_describe(const struct yk_corpus *corpus, struct yk_text *out);
 /* Returns the range of all tokens. */
 struct yk_corpus_range yk_corpus_full_range(const struct yk_corpus *corpus);
 
-/* Splits a corpus into two ranges. The last tokens, a fraction `part` of all (from 0 to below 1),
- * are for evaluation; all tokens before them are for training. */
+/* Splits a corpus into two ranges. `part` is a fraction from 0 to below 1. The end of the corpus,
+ * this fraction of all tokens, is for evaluation; all tokens before it are for training. */
 void yk_corpus_split_train_eval(const struct yk_corpus *corpus, double part,
                                 struct yk_corpus_range *training,
                                 struct yk_corpus_range *evaluation);

@@ -1,7 +1,8 @@
 /*
  * Dataset: the training data of a run, and the samplers of this data. There are four kinds:
  *   windows       text or token shards (data/corpus.h); the model predicts each next token
- *   masked        the same data with some tokens masked, which the model predicts from both sides
+ *   masked        text or token shards; some tokens are masked, and the model predicts them from
+ *                 the tokens before and after them
  *   pairs         sentences and their translations (data/sentence_pairs.h)
  *   instructions  prompts and their completions (data/instructions.h)
  * An open dataset is immutable: any number of threads may use the same dataset. A dataset must
@@ -14,7 +15,8 @@
  *   file_list, text_reader, lines, json_records read files of text
  *   token_shard                                 reads and writes files of tokens
  *   instruction_files, instruction_encoder      read files of instructions
- *   gettext_pairs, mo_catalogue, pair_cleaning  collect sentence pairs from gettext catalogues
+ *   gettext_pairs, mo_catalogue,
+ *   sentence_pair_cleaning                      collect sentence pairs from gettext catalogues
  *   bleu                                        computes the score of translations
  */
 #ifndef YK_DATA_DATASET_H
@@ -41,8 +43,10 @@ struct yk_dataset_request {
     const char *target_path;              /* pairs: path of the translations */
     const struct yk_tokenizer *tokenizer; /* windows: NULL means: each character is a token */
     double part;     /* use only this fraction of the data, from the beginning: above 0, up to 1 */
-    double held_out; /* hold out this last fraction of the used data for evaluation: 0 to below 1 */
-    int64_t longest; /* pairs, instructions: maximum number of tokens of a sentence or a sample */
+    double held_out; /* fraction of the used data, at its end, that is held out for evaluation: 0 to
+                        below 1 */
+    int64_t longest; /* pairs: maximum number of tokens of a sentence; instructions: of an
+                        instruction */
     int32_t start;   /* pairs: id of the first token that a decoder reads */
     bool skip_faulty; /* pairs, instructions: skip items that are empty or too long; false means:
                          fail */
@@ -70,9 +74,9 @@ yk_status yk_dataset_create_training_sampler(const struct yk_dataset *dataset,
                                              const struct yk_sampler_options *options,
                                              struct yk_sampler **out) YK_MUST_USE;
 
-/* Creates a sequential sampler over the held-out data. If `all`, the sampler uses all data of a
- * corpus, or all pairs or instructions that are not held out. Sets `*out` to NULL if there is no
- * data. */
+/* Creates a sequential sampler. If `all` is false, it samples the held-out data; `*out` is NULL if
+ * there is none. If `all` is true, it samples the whole corpus or, for pairs and instructions, the
+ * data that is not held out. */
 yk_status yk_dataset_create_evaluation_sampler(const struct yk_dataset *dataset,
                                                const struct yk_sampler_options *options, bool all,
                                                struct yk_sampler **out) YK_MUST_USE;

@@ -4,11 +4,11 @@
  * The catalogues of a language are FOLDER/LANGUAGE/LC_MESSAGES/….mo.
  *
  * A message with plural forms yields two pairs if its translation has two forms, and only the pair
- * of the plural if its translation has one form. A message with more forms is skipped, because each
- * language has its own formula that maps numbers to forms. Pairs are sorted by the bytes of the
- * source, then by those of the translation. Duplicates are removed. Therefore the same catalogues
- * yield the same pairs on every machine. The caller owns the pairs. Any number of threads may read
- * them.
+ * of the plural if its translation has one form. A message whose translation has more forms is
+ * skipped, because each language has its own formula that maps numbers to forms. Pairs are sorted
+ * by the bytes of the source, then by the bytes of the translation. Duplicates are removed.
+ * Therefore the same catalogues yield the same pairs on every machine. The caller owns the pairs.
+ * Any number of threads may read them.
  */
 #ifndef YK_DATA_GETTEXT_PAIRS_H
 #define YK_DATA_GETTEXT_PAIRS_H

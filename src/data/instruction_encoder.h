@@ -31,7 +31,8 @@ struct yk_instruction_encoder {
     struct yk_chat_template chat; /* {0} until the first chat is encoded */
     struct yk_text text;          /* buffer for a prompt */
     int32_t begin_id;             /* token before a prompt; -1 means: none */
-    int32_t end_id;               /* token after a completion; -1 means: none */
+    int32_t end_id;               /* token after a completion; -1 means: none, and prompts with a
+                                     completion cannot be encoded */
     int64_t fault; /* after a failure: number of the faulty line of the JSON text, from 0 */
 };
 
@@ -43,8 +44,8 @@ void yk_instruction_encoder_close(struct yk_instruction_encoder *encoder);
 /*
  * Appends the tokens of one instruction to `out`. A token that is part of the loss is stored as
  * ~id, which is negative. The first token is never part of the loss. Appends nothing if the
- * instruction has no answer or an empty answer. Error messages do not contain the location of the
- * instruction.
+ * completion is empty, if a chat has no message of the assistant, or if one of the assistant's
+ * messages is empty. Error messages do not contain the location of the instruction.
  */
 yk_status yk_instruction_encoder_encode(struct yk_instruction_encoder *encoder, const char *bytes,
                                         size_t length, struct yk_token_ids *out) YK_MUST_USE;

@@ -1,13 +1,15 @@
 /*
  * Instruction sampler: a sample is a window of T tokens with one or more instructions
- * (data/instructions.h). The target of a token is the next token if the next token is part of the
- * loss. A window contains one instruction. A packed window contains several whole instructions,
- * which first-fit decreasing packs into it; the packing is the same in every epoch. In a packed
- * window, positions continue from one instruction to the next, and tokens also attend to the
- * earlier instructions of the window. The end of a window is padded.
+ * (data/instructions.h). The target of a token is the next token, if the next token is part of the
+ * loss; otherwise the token has no target. Without packing, each window contains one instruction.
+ * With packing, a window contains one or more whole instructions (struct yk_instruction_packing),
+ * and the packing is the same in every epoch. In a packed window, positions continue from one
+ * instruction to the next, and tokens also attend to the earlier instructions of the window. The
+ * end of a window is padded.
  *
  * In training, each window occurs exactly once per epoch. The seed and the epoch determine the
- * order. In evaluation (sequential), windows occur in data order.
+ * order. In evaluation (sequential), windows occur in the order of their numbers, which without
+ * packing is the order of the data.
  */
 #ifndef YK_DATA_INSTRUCTION_SAMPLER_H
 #define YK_DATA_INSTRUCTION_SAMPLER_H
@@ -24,10 +26,10 @@ yk_status yk_instruction_sampler_create(const struct yk_instructions *instructio
                                         struct yk_sampler **out) YK_MUST_USE;
 
 /*
- * The result of packing items into windows of equal length with first-fit decreasing (Johnson,
- * 1973), which needs at most 11/9 OPT + 6/9 windows (Dósa, 2007). The items are placed from the
- * longest to the shortest; items of equal length keep their order. Each item is placed into the
- * first window with enough space.
+ * The result of packing items into windows of equal length with the algorithm first-fit decreasing
+ * (Johnson, 1973): the items are placed from the longest to the shortest, each into the first
+ * window with enough space. Items of equal length keep their order. If the minimum number of
+ * windows is m, the algorithm needs at most 11/9 m + 6/9 windows (Dósa, 2007).
  */
 struct yk_instruction_packing {
     int64_t *items;  /* (count) numbers of the items, sorted by their window */

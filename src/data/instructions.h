@@ -1,28 +1,29 @@
 /*
- * Instructions: prompts and completions as tokens. The source is a file with one JSON object per
- * line or with one list of objects, or a folder of these files, which are read as if they were one
- * file. Unknown members, blank lines and a byte order mark are ignored. An object has one of four
- * formats:
+ * Instructions: prompts and completions as tokens. The source is a file or a folder. A file has one
+ * JSON object per line, or is one list of objects. The files of a folder are read as if they were
+ * one file. Unknown members, blank lines and a byte order mark are ignored. An object has one of
+ * four formats:
  *
  *   {"prompt": "…", "completion": "…"}
- *       Prompt and completion are encoded separately. The begin token comes before them and the end
- *       token after them, if the tokenizer has these tokens. The completion and the end token are
- *       part of the loss.
+ *       Prompt and completion are encoded separately. The begin token comes before the prompt, if
+ *       the tokenizer adds begin tokens. The end token comes after the completion; a tokenizer
+ *       without an end token is an error. The completion and the end token are part of the loss.
  *   {"messages": [{"role": "system" | "user" | "assistant", "content": "…"}, …]}
  *       A chat in Llama 3's format (tokenizer/chat_template.h). The content of the assistant's
  *       messages and the <|eot_id|> after each of them are part of the loss.
  *   {"conversations": [{"from": "system" | "human" | "gpt", "value": "…"}, …]}
- *       The same in ShareGPT's format.
+ *       A chat in ShareGPT's format, which is encoded in the same way.
  *   {"instruction": "…", "input": "…", "output": "…"}
  *       Alpaca's format (Taori et al., 2023): a template converts it to a prompt and a completion.
  *       "input" may be empty, null or missing.
  *
  * The first token is never part of the loss. An instruction is faulty if its completion is empty,
- * if a chat has no message of the assistant or an empty one, or if it is longer than allowed.
- * Either the first faulty instruction is an error, whose message contains the line, or all faulty
- * instructions are skipped and counted. Instructions that are too long can be truncated instead, if
- * a token that is part of the loss remains. Invalid JSON, missing members, members of another type,
- * unknown roles, and text that is not UTF-8 or cannot be encoded are always errors.
+ * if a chat has no message of the assistant, if one of the assistant's messages is empty, or if the
+ * instruction is longer than allowed. Either the first faulty instruction is an error, whose
+ * message contains the line, or all faulty instructions are skipped and counted. Instructions that
+ * are too long can be truncated instead, if a token that is part of the loss remains. Invalid JSON,
+ * missing members, members of another type, unknown roles, and text that is not UTF-8 or cannot be
+ * encoded are always errors.
  *
  * All tokens are held in memory, five bytes each. Instructions are immutable: any number of threads
  * may use them. They do not refer to the request.
@@ -48,7 +49,7 @@ struct yk_instructions {
     struct yk_token_ids ids;
     bool *bears;     /* (ids) whether the token is part of the loss */
     int64_t *starts; /* (count + 1) index in `ids` of the first token of each instruction */
-    int64_t *lines;  /* (count) line of each instruction, from 1 */
+    int64_t *lines;  /* (count) member `line` of each struct yk_instruction */
     int64_t skipped; /* number of faulty instructions that were skipped */
     int64_t cut;     /* number of instructions that were truncated */
 };
@@ -59,9 +60,9 @@ struct yk_instructions_request {
     int64_t longest;  /* maximum number of tokens of an instruction */
     bool skip_faulty; /* skip faulty instructions; false means: the first one is an error */
     bool cut_long;    /* truncate instructions that are too long */
-    double from;      /* the first line to read, as a fraction of all lines */
-    double until; /* the end of the lines to read, as a fraction; 0 means: the last line. The result
-                     may be empty if `from` is above 0. */
+    double from;      /* skip this fraction of all lines or list elements at the beginning */
+    double until;     /* stop after this fraction of all lines or list elements; 0 means: read to
+                         the end. The result may be empty if `from` is above 0. */
 };
 
 struct yk_instruction {
@@ -102,14 +103,14 @@ void yk_instructions_describe(const struct yk_instructions *instructions, struct
 /*
  * ---- instruction files: finds the files of a path that contain instructions ----
  *
- * A file contains instructions if one of these conditions is true:
- *   its name   ends in .jsonl, .ndjson or .json (upper or lower case)
- *   its start  is an object with the members of an instruction, or a list of these objects; only
- *              the first YK_INSTRUCTION_FILES_BEGINNING_BYTES bytes are examined
- * A folder contains instructions if all its text files contain instructions (data/file_list.h). In
- * a folder with other text, JSON files without instructions count as text; in any other folder they
- * are an error. A folder with both instructions and text is an error. Any thread may call these
- * functions.
+ * A JSON file is a file whose name ends in .jsonl, .ndjson or .json (upper or lower case). A file
+ * begins with an instruction if its first JSON object, which may be in a list, has the members of
+ * an instruction and ends within the first YK_INSTRUCTION_FILES_BEGINNING_BYTES bytes.
+ *   a single file   contains instructions if it is a JSON file or begins with an instruction
+ *   a folder        contains instructions if a file in it (data/file_list.h) begins with one. All
+ *                   its JSON files are then read, too. It is an error if another file is text.
+ * In a folder without instructions, JSON files count as text if there is other text; otherwise they
+ * are an error. Any thread may call these functions.
  */
 
 enum {

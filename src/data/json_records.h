@@ -1,8 +1,8 @@
 /*
  * JSON records: the JSON values of a file as unparsed bytes. The file has one value per line, or
- * one list whose elements are the values. The file is a list if its first character is "[", after
- * white space and a byte order mark. The elements of a list are not parsed; only their boundaries
- * are located. Records are immutable: any number of threads may use them.
+ * one list whose elements are the values. The file is a list if its first character is "[";
+ * white space and a byte order mark before it do not count. The elements of a list are not parsed;
+ * only their boundaries are located. Records are immutable: any number of threads may use them.
  */
 #ifndef YK_DATA_JSON_RECORDS_H
 #define YK_DATA_JSON_RECORDS_H
@@ -28,8 +28,8 @@ yk_status yk_json_records_split(const char *bytes, size_t length, const char *so
 /* Accepts a struct that is {0}. */
 void yk_json_records_free(struct yk_json_records *records);
 
-/* Appends the location of line `line` (from 0) of record `index`: "a.jsonl:3", or
- * "a.json:17: element 3". */
+/* Appends the location of a line of record `index`: "a.jsonl:3", or "a.json:17: element 3". `line`
+ * is the number of the line within the record, from 0. */
 void yk_json_records_describe_location(const struct yk_json_records *records, int64_t index,
                                        int64_t line, const char *source, struct yk_text *out);
 

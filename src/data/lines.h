@@ -35,9 +35,9 @@ yk_status yk_lines_split(const char *bytes, size_t length, const char *source,
 yk_status yk_lines_create_unsplit(const char *bytes, size_t length, int64_t count,
                                   struct yk_lines **out) YK_MUST_USE;
 
-/* Returns the index of the first line after the first `part` · `count` lines, where `part` is a
- * fraction from 0 to 1. If one range of lines ends and the next begins at the same fraction, they
- * neither overlap nor leave a gap. */
+/* Returns `part` · `count`, rounded up, as the index of a line. `part` is a fraction from 0 to 1.
+ * If one range of lines ends at a fraction and another range begins at the same fraction, the
+ * ranges neither overlap nor leave a gap. */
 int64_t yk_lines_index_at_fraction(int64_t count, double part);
 
 void yk_lines_destroy(struct yk_lines *lines);

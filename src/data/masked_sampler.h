@@ -1,10 +1,10 @@
 /*
  * Masked sampler: samples for masked language modelling, the training method of BERT (Devlin et
  * al., 2018). A sample consists of [CLS], a window of T - 2 tokens of a corpus, and [SEP]. Each
- * token that is not special is chosen with a probability of 15 %; if that chooses none, one
- * token is chosen anyway. Of the chosen tokens, 80 % become [MASK], 10 % become a random token that
- * is not special, and 10 % stay unchanged. The targets are the original tokens at the chosen
- * positions.
+ * token that is not special is chosen with a probability of 15 %; if none is chosen in this way,
+ * one of these tokens is chosen at random. Of the chosen tokens, 80 % become [MASK], 10 % become a
+ * random token that is not special, and 10 % stay unchanged. The targets are the original tokens at
+ * the chosen positions.
  *
  * In training, the windows are shuffled (struct yk_sampler_window_layout). Each window occurs
  * exactly once per epoch, and every epoch has different masks. The seed and the sample number
@@ -41,8 +41,8 @@ struct yk_masked_sampler_request {
 yk_status yk_masked_sampler_find_token_ids(const struct yk_tokenizer *tokenizer,
                                            struct yk_masked_sampler_token_ids *out) YK_MUST_USE;
 
-/* Creates a sampler. Fails if the range has fewer than T - 2 tokens. A sequential sampler fails
- * only if the range is empty. */
+/* Creates a sampler. Fails if the range has fewer than T - 2 tokens; for a sequential sampler,
+ * fails only if the range is empty. */
 yk_status yk_masked_sampler_create(const struct yk_masked_sampler_request *request,
                                    struct yk_sampler **out) YK_MUST_USE;
 

@@ -1,9 +1,9 @@
 /*
- * MO catalogue: parses a file with the messages of a program and their translations, which GNU
- * gettext's msgfmt writes (GNU gettext manual, "The Format of GNU MO Files"). Supports both byte
- * orders and revisions 0.x and 1.x; messages with system-dependent segments of revision 1.x are
- * skipped. A catalogue points to bytes that the caller owns. Any number of threads may read the
- * same catalogue.
+ * MO catalogue: parses a file with the messages of a program and their translations. msgfmt of GNU
+ * gettext writes these files (GNU gettext manual, "The Format of GNU MO Files"). Supports both byte
+ * orders, and revisions 0.x and 1.x of the format; messages with system-dependent segments, which
+ * exist in revision 1.x, are skipped. A catalogue points to bytes that the caller owns. Any number
+ * of threads may read the same catalogue.
  */
 #ifndef YK_DATA_MO_CATALOGUE_H
 #define YK_DATA_MO_CATALOGUE_H

@@ -1,9 +1,10 @@
 /*
- * Sampler: maps a position n = 0, 1, 2 … of a run to the samples of that position.
+ * Sampler: returns the samples at position n = 0, 1, 2 … of a training run.
  *
- * A sampler is stateless: the samples depend only on n. A run that is resumed, or that continues on
- * other ranks, reads the same samples in the same order. A sampler is immutable: any number of
- * threads may use the same sampler. The sampler does not own the data, which must outlive it.
+ * A sampler is stateless: the samples at a position depend only on n. A run that is resumed, or
+ * that continues on other ranks, reads the same samples in the same order. A sampler is immutable:
+ * any number of threads may use the same sampler. The sampler does not own the data, which must
+ * outlive it.
  *
  * Positions count units. For most kinds of samplers, a unit is one sample. The sampler of sentence
  * pairs puts pairs of similar length together; its unit is a whole slice. A slice is a micro-batch,
@@ -24,8 +25,8 @@ enum {
     YK_SAMPLER_NO_TARGET = -1 /* the target of a position that is not part of the loss */
 };
 
-/* The samples of a slice in host memory, padded to the longest sample. The caller
- * of yk_sampler_fetch_slice() allocates the arrays, which must be large enough for any slice of the
+/* The samples of a slice in host memory, padded to equal length. The caller of
+ * yk_sampler_fetch_slice() allocates the arrays, which must be large enough for any slice of the
  * sampler. */
 struct yk_sample_slice {
     int64_t samples;         /* B, the number of samples */
@@ -64,8 +65,8 @@ struct yk_sampler {
     int64_t sequence;         /* length of the longest sample in tokens */
     int64_t target_sequence;  /* length of the longest input of the decoder in tokens; 0 means: no
                                  decoder */
-    int64_t max_slice_tokens; /* a unit is a slice with at most this many source tokens and target
-                                 tokens; 0 means: a unit is a sample of `sequence` tokens */
+    int64_t max_slice_tokens; /* if a unit is a slice: maximum number of source tokens, and of
+                                 target tokens, in a slice; 0 means: a unit is a sample */
     bool all_tokens_have_targets; /* every token of every sample has a target, so targets need not
                                      be counted */
 };
@@ -76,7 +77,7 @@ struct yk_sampler_options {
                            tokens, in a slice, including padding */
     uint64_t seed;      /* seed of the random order of training samples */
     bool packed;        /* for instructions: put several instructions into one sample */
-    bool sequential;    /* return the samples in data order, for evaluation */
+    bool sequential;    /* do not shuffle the samples; for evaluation */
 };
 
 void yk_sampler_destroy(struct yk_sampler *sampler);
@@ -91,10 +92,10 @@ yk_status yk_sampler_fetch_slice(const struct yk_sampler *sampler, int64_t first
 int64_t yk_sampler_max_slice_tokens(const struct yk_sampler *sampler, int64_t units);
 
 /*
- * The positions of equally long windows in a text. Sequential windows are adjacent, and the first
- * one begins at the first token; the last one may extend beyond the end of the text. Shuffled
- * windows are adjacent too, but every epoch has its own order, and its own position of the first
- * window (the phase of the epoch).
+ * The positions of equally long, adjacent windows in a text. If sequential, the leftmost window
+ * begins at the first token, and the rightmost window may extend beyond the end of the text. If
+ * shuffled, every epoch has its own order of the windows, and its own number of tokens before the
+ * leftmost window (the phase of the epoch).
  */
 struct yk_sampler_window_layout {
     int64_t count; /* number of windows in one epoch */
@@ -109,9 +110,9 @@ struct yk_sampler_window_layout {
  *
  * Sequential: every token is in one window. The text must have at least one token.
  *
- * Shuffled: the number of windows is the largest that fits into the text at every phase, so that it
- * is the same in all epochs. If the text is too short for all phases, there is one window and fewer
- * phases. The text must have at least `length` tokens.
+ * Shuffled: there are `length` phases, and as many windows as fit into the text at every phase. So
+ * all epochs have the same number of windows. If not even one window fits at every phase, there is
+ * one window and fewer phases. The text must have at least `length` tokens.
  */
 struct yk_sampler_window_layout
 yk_sampler_window_layout_make(int64_t tokens, int64_t length,
@@ -134,10 +135,10 @@ struct yk_sentence_pairs;
 
 /*
  * Window sampler: a sample is a window of T tokens of a corpus; the target of each token is the
- * next token. In training, the windows are shuffled, and each occurs exactly once per epoch; the
- * function fails if the range has fewer than T + 1 tokens. If sequential, each token except the
- * first is a target exactly once, and the last window is padded with token 0 and
- * YK_SAMPLER_NO_TARGET; the function fails if the range has fewer than 2 tokens.
+ * next token. In training, the windows are shuffled, and each window occurs exactly once per epoch;
+ * the function fails if the range has fewer than T + 1 tokens. If sequential, each token except the
+ * first token of the range is a target exactly once per epoch, and the last window is padded with
+ * token 0 and YK_SAMPLER_NO_TARGET; the function fails if the range has fewer than 2 tokens.
  */
 yk_status yk_window_sampler_create(const struct yk_corpus_range *range,
                                    const struct yk_sampler_options *options,
@@ -146,17 +147,18 @@ yk_status yk_window_sampler_create(const struct yk_corpus_range *range,
 /*
  * Sentence pair sampler: a unit is a slice of sentence pairs of similar length.
  *
- * For training, the pairs are sorted into buckets by the length of their longer side. The longest
- * pair of a bucket is at most 1/16 longer than the shortest. The sequence of all buckets, from
- * short to long, is cut into slices. Each slice has as many pairs as fit: B T <= slice_rows and B S
- * <= slice_rows. The seed and the epoch determine the order of the slices, and of the pairs in each
- * bucket. Every pair occurs exactly once per epoch. The number of slices, and of pairs in each
- * slice, is the same in all epochs. If sequential, the pairs are ordered by the length of their
- * longer side, then by number. The sources of a slice are padded to the longest source (T tokens),
- * the targets to the longest target (S tokens). `token_count` is the number of tokens of both
- * sides.
+ * The length of a pair is the length of its longer side. For training, the pairs are sorted into
+ * buckets by length. The longest pair of a bucket is at most 1/16 longer than the shortest. The
+ * sequence of all buckets, from short to long, is cut into slices. The seed and the epoch determine
+ * the order of the slices, and the order of the pairs in each bucket. Every pair occurs exactly
+ * once per epoch. All epochs have the same number of slices, and slices of the same sizes. If
+ * sequential, the pairs are ordered by length, then by number, and cut into slices.
  *
- * The function fails if a pair is longer than the options' `slice_rows`.
+ * The B sources of a slice are padded to the longest source (T tokens), the B targets to the
+ * longest target (S tokens). Neither B · T nor B · S is larger than `slice_rows`. `token_count` is
+ * the number of tokens of both sides.
+ *
+ * The function fails if a pair is longer than `slice_rows`.
  */
 yk_status yk_sentence_pair_sampler_create(const struct yk_sentence_pairs *pairs,
                                           const struct yk_sampler_options *options,

@@ -1,6 +1,6 @@
 /*
- * Pair cleaning: decides which messages of a program are sentence pairs to train a translation
- * model on, and cleans them. White space becomes single spaces; mnemonic marks are removed
+ * Sentence pair cleaning: decides which messages of a program can train a translation model, and
+ * cleans their text. White space becomes single spaces. Marks of keyboard shortcuts are removed
  * ("_File", "E&xit", "파일(_F)"). enum yk_sentence_pair_reject_reason lists the reasons to reject a
  * pair. Any thread may call these functions.
  */
@@ -21,14 +21,11 @@ enum yk_sentence_pair_reject_reason {
                                          lines */
     YK_SENTENCE_PAIR_NO_LETTERS,      /* a side has no letters */
     YK_SENTENCE_PAIR_IDENTICAL_SIDES, /* both sides are equal */
-    YK_SENTENCE_PAIR_DIFFERENT_PLACEHOLDERS, /* the sides have different placeholders, such as %s,
-                                       {name} or
-                                       @ */
+    YK_SENTENCE_PAIR_DIFFERENT_PLACEHOLDERS, /* different placeholders, such as %s or {name} */
     YK_SENTENCE_PAIR_TOO_LONG,               /* a side has more characters than the limit */
     YK_SENTENCE_PAIR_LENGTH_RATIO,           /* one side is several times as long as the other */
-    YK_SENTENCE_PAIR_UNMATCHED_PLURALS, /* its plural forms cannot be assigned to the English forms
-                                         */
-    YK_SENTENCE_PAIR_DUPLICATE,         /* a duplicate of another pair */
+    YK_SENTENCE_PAIR_UNMATCHED_PLURALS,      /* the translation has more than two plural forms */
+    YK_SENTENCE_PAIR_DUPLICATE,              /* a duplicate of another pair */
     YK_SENTENCE_PAIR_REJECT_REASON_COUNT
 };
 

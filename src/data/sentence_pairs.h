@@ -25,12 +25,12 @@
 struct yk_sentence_pairs {
     int64_t count;             /* number of pairs */
     int32_t start_id;          /* id of the first token that a decoder reads */
-    int32_t source_padding_id; /* padding token of the tokenizer, or 0 if the tokenizer has none */
-    int32_t target_padding_id; /* the same for the target */
+    int32_t source_padding_id; /* padding token of the source's tokenizer, or 0 if there is none */
+    int32_t target_padding_id; /* padding token of the target's tokenizer, or 0 */
 
     struct yk_token_ids ids;
-    int64_t *starts; /* (2 count + 1) index in `ids` of the first source, the first target, the
-                        second source …, and the end */
+    int64_t *starts; /* (2 count + 1) where in `ids` each text begins: source 0, target 0, source 1,
+                        target 1 …; the last element is the end of the last target */
     int64_t *lines;  /* (count) line of each pair, from 1 */
     int64_t skipped; /* number of faulty pairs that were skipped */
 };
@@ -43,9 +43,9 @@ struct yk_sentence_pairs_request {
     int64_t longest; /* maximum number of tokens of a source or a target, including the end token */
     int32_t start_id; /* id of the first token that a decoder reads */
     bool skip_faulty; /* skip faulty pairs; false means: the first one is an error */
-    double from;      /* the first line to read, as a fraction of all lines */
-    double until; /* the end of the lines to read, as a fraction; 0 means: the last line. The result
-                     may be empty if `from` is above 0. */
+    double from;      /* skip this fraction of all lines at the beginning */
+    double until; /* stop after this fraction of all lines; 0 means: read to the end. The result may
+                     be empty if `from` is above 0. */
 };
 
 struct yk_sentence_pair {

@@ -53,16 +53,16 @@ yk_status yk_token_shard_read_tokens(const struct yk_token_shard *shard, int64_t
 /*
  * Writes one file, or a series of files NAME_000000.bin, NAME_000001.bin … with a fixed number of
  * tokens in each. Files are written under temporary names and renamed when all files are complete,
- * so a failure leaves existing files unchanged. If the destination is not a regular file (a device,
- * a pipe, a link), the writer copies the complete file to the destination, because the header is
- * written last. Only one thread at a time may use a writer.
+ * so a failure leaves existing files unchanged. The header is written last; so if the destination
+ * is not a regular file (a device, a pipe, a symbolic link), the writer completes a temporary file
+ * and then copies it to the destination. Only one thread at a time may use a writer.
  */
 struct yk_token_shard_writer;
 
 struct yk_token_shard_writer_request {
     const char *path;   /* path of the file; for a series: "NAME.bin" */
-    int32_t vocabulary; /* all tokens must be below this number, which selects two or four bytes per
-                           token */
+    int32_t vocabulary; /* size of the vocabulary; all token ids must be below it. With a size up to
+                           65536, tokens have two bytes, otherwise four */
     int64_t shard_tokens; /* number of tokens in each file of a series except the last; 0 means:
                              write one file */
 };

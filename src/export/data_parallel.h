@@ -3,7 +3,8 @@
  * the whole model on all ranks, so all layers of the plan must be in one group. Rank i of the
  * exported file is member i of that group.
  *
- * "To note" something means: to add a sentence about it to the notes of the job.
+ * "Notes …" at the beginning of a comment means: the function adds sentences to the notes of the
+ * job.
  */
 #ifndef YK_EXPORT_DATA_PARALLEL_H
 #define YK_EXPORT_DATA_PARALLEL_H
@@ -14,7 +15,7 @@
 const char *yk_data_parallel_member_device_name(const struct yk_export_job *job,
                                                 const struct yk_plan_group_member *member);
 
-/* Notes which devices hold no layer, and which ranks take no samples. */
+/* Notes which devices hold no layers, and which ranks compute no samples. */
 void yk_data_parallel_add_idle_rank_notes(const struct yk_export_job *job);
 
 /* Notes that the plan splits sharded layers into unequal parts, but that `tool` splits them into

@@ -2,9 +2,9 @@
  * Export: writes a plan as a file for another tool. Every tool has an exporter, which is a row of
  * one table.
  *
- * A tool cannot express everything that a plan contains. An exporter writes what the tool can do.
- * It adds what the tool cannot do to `notes`: one sentence per line, and at least one sentence. If
- * the file format has comments, the file repeats these sentences as comments.
+ * A tool cannot express everything that a plan contains. An exporter writes what the tool can do,
+ * and describes in `notes` what the tool cannot do: one sentence per line, and at least one
+ * sentence. If the file format has comments, the file repeats these sentences as comments.
  *
  * If the layers of a plan are in several groups of ranks, yk_export_write_plan() refuses the plan
  * for every exporter whose member `supports_groups` is false. The exporter itself need not check

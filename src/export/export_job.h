@@ -1,5 +1,5 @@
-/* Export text: the job of an exporter, and functions that write its notes, comments, and the header
- * of its file. */
+/* Export job: the arguments of an exporter, and functions that write notes, comments, and the
+ * beginning of the exported file. */
 #ifndef YK_EXPORT_EXPORT_JOB_H
 #define YK_EXPORT_EXPORT_JOB_H
 
@@ -17,7 +17,7 @@ struct yk_export_job {
     const struct yk_plan *plan;
     const struct yk_model *model;
     const struct yk_cluster *cluster;
-    const struct yk_plan_group *group; /* group of all layers; NULL means: several groups */
+    const struct yk_plan_group *group; /* the group, if all layers are in one; otherwise NULL */
     struct yk_arena *arena;            /* destroyed after the exporter has returned */
     struct yk_text *out;               /* contents of the exported file */
     struct yk_text *notes;             /* what the file cannot express; see export.h */
@@ -27,7 +27,7 @@ struct yk_export_job {
 void yk_export_job_add_note(const struct yk_export_job *job, const char *format, ...)
     YK_PRINTF_LIKE(2, 3);
 
-/* Does the same if `applies` is true, and nothing otherwise. */
+/* Adds a sentence to the notes if `applies` is true. */
 void yk_export_job_add_note_if(const struct yk_export_job *job, bool applies, const char *format,
                                ...) YK_PRINTF_LIKE(3, 4);
 
@@ -41,8 +41,9 @@ void yk_export_job_add_layers_note(const struct yk_export_job *job,
  */
 void yk_export_job_add_comment_safe(struct yk_text *out, const char *text);
 
-/* Adds the comment lines at the beginning of a file: a line such as "# gpt2 on 3xa30 @ 10GB/s: 12
- * samples of 1024 tokens a step in bf16", and the notes so far. */
+/* Adds the comment lines at the beginning of a file: all notes that were added before this call,
+ * after a line such as
+ * "# gpt2 on 3xa30 @ 10GB/s: 12 samples of 1024 tokens a step in bf16". */
 void yk_export_job_add_header_comment(const struct yk_export_job *job);
 
 #endif

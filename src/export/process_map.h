@@ -2,8 +2,8 @@
  * Process map: lists the processes of a plan by rank, and the nodes that they run on, for exporters
  * that write start scripts.
  *
- * If all layers are in one group, the rank of a process is its index in that group, as in the other
- * exported files. Otherwise it is the rank in the plan.
+ * If all layers are in one group, the rank of a process is its index in this group, as in the files
+ * of all other exporters. Otherwise it is the rank in the plan.
  */
 #ifndef YK_EXPORT_PROCESS_MAP_H
 #define YK_EXPORT_PROCESS_MAP_H
@@ -12,7 +12,7 @@
 
 struct yk_process_map_rank {
     const struct yk_device *device;
-    int32_t device_index; /* index of the device among the GPUs, or among the CPUs, of its node */
+    int32_t device_index; /* of a GPU: index among the GPUs of its node; of a CPU: among the CPUs */
     int32_t node;         /* index in `nodes` of struct yk_process_map */
 };
 

@@ -8,8 +8,8 @@
 
 #include "export/export_job.h"
 
-/* The files of export/python/, which the build embeds (tools/embed.cmake). Their code uses the
- * constants and imports that the exporters write before it. */
+/* The files of export/python/, which the build embeds (tools/embed.cmake). They use constants
+ * and imports, which the exporters write before them. */
 extern const char yk_python_shared_py[];
 extern const char yk_python_ddp_py[];
 extern const char yk_python_fsdp_py[];
@@ -18,9 +18,10 @@ extern const char yk_python_fsdp_py[];
  * BATCH, SHARES … */
 void yk_python_add_file_head(const struct yk_export_job *job, const char *imports);
 
-/* Adds the Python function step(). The other arguments are lines of its body: `first` is the
- * beginning, `passes` runs forward and backward of micro-batch `k`, whose loss weight is `weight`,
- * and `clip` clips the gradients. */
+/* Adds the Python function step(). `first`, `passes` and `clip` are lines of Python in its body:
+ * `first` is the beginning; `passes` runs the forward and backward pass of one micro-batch (its
+ * number is in the Python variable k, its loss weight in the variable weight); `clip` clips the
+ * gradients. */
 void yk_python_add_training_step_function(struct yk_text *out, const char *first,
                                           const char *passes, const char *clip);
 

@@ -5,8 +5,9 @@
  * and that all numbers are finite and at least 0. A graph is immutable; any thread may read it.
  *
  * Times are integers in ticks. A tick is 10^-k units of time of the input file, where k is the
- * largest number for which every schedule is shorter than 2^52 ticks. So decimal costs and their
- * sums are exact, and two paths of equal length never differ because of rounding errors.
+ * largest number, up to 22, for which every schedule is shorter than 2^52 ticks. So costs with at
+ * most k decimals and their sums are exact, and paths of equal length do not differ because of
+ * rounding errors.
  *
  * Files of this folder:
  *   graph             the graph itself
@@ -39,14 +40,13 @@ struct yk_graph_edge {
     int32_t from;
     int32_t to;
     int64_t cost; /* ticks of the transfer between two devices, or YK_GRAPH_COST_FROM_LINK */
-    /* Number of transferred bytes. They determine the time of the transfer if `cost` is
-     * YK_GRAPH_COST_FROM_LINK. */
+    /* Size of the transfer. If `cost` is YK_GRAPH_COST_FROM_LINK, the time of the transfer is
+     * computed from this size and the link. */
     int64_t bytes;
     int64_t resident_bytes; /* bytes that both devices hold until `to` has finished */
 };
 
-/* A copy of the most used members of an edge. These copies are sorted by the task that the edge
- * enters. */
+/* A copy of the most used members of an edge. */
 struct yk_graph_incoming_edge {
     int64_t cost; /* cost of the edge */
     int32_t from;
@@ -97,16 +97,20 @@ struct yk_graph {
     struct yk_graph_task *tasks;
     struct yk_graph_group *groups;
     struct yk_graph_shared_store *shared_stores;
-    /* (n, P) ticks. YK_GRAPH_INFINITE_COST means: the device cannot run the task, nor any other
-     * task of the same group. */
+    /* (n, P) ticks. YK_GRAPH_INFINITE_COST means: the device cannot run the task. It then cannot
+     * run any task of the task's group. */
     int64_t *costs;
     struct yk_graph_edge *edges; /* sorted by `from`, then in the order of the file */
-    int32_t *out_first;          /* (n + 1) edges [out_first[i], out_first[i + 1]) leave task i */
-    int32_t *in_first;           /* (n + 1) inputs [in_first[i], in_first[i + 1]) enter task i */
-    /* (edges) sorted by the task that the edge enters, then by edge */
+    /* (n + 1) The edges that leave task i have the indices out_first[i] to out_first[i + 1] - 1 in
+     * `edges`. The edges that enter task i have the indices in_first[i] to in_first[i + 1] - 1 in
+     * `inputs`. */
+    int32_t *out_first;
+    int32_t *in_first;
+    /* (edge_count) sorted by the task that the edge enters, then by the index of the edge */
     struct yk_graph_incoming_edge *inputs;
     int32_t *order;              /* (n) the tasks in a deterministic topological order */
-    struct yk_graph_link *links; /* (P, P) NULL means: all links are equal, or no link is needed */
+    struct yk_graph_link *links; /* (P, P) NULL if all links are equal, or if there are no links;
+                                    then no edge has the cost YK_GRAPH_COST_FROM_LINK */
     struct yk_graph_link mean_link;
     struct yk_graph_link fastest_link; /* smallest latency and largest bandwidth of all links */
 };

@@ -11,7 +11,8 @@
 /* Devices and links, for formats that do not contain them. 0 and NULL mean: not given. */
 struct yk_graph_read_options {
     int32_t device_count;
-    /* (speed_count) speed of each device; speed 1 means: the costs of the file */
+    /* (speed_count) speed of each device. On a device of speed 1, a task costs what the file says.
+     */
     const double *speeds;
     int32_t speed_count;
     double latency_s;

@@ -59,7 +59,7 @@ yk_graph_reader_add_numbered_devices(const struct yk_graph_read_options *options
     return YK_OK;
 }
 
-/* Computes the cost of a task on each device. The task takes `work` on a device of speed 1. */
+/* Computes the cost of a task on each device. `work` is its cost on a device of speed 1. */
 static inline void yk_graph_reader_compute_task_costs(const struct yk_graph_read_options *options,
                                                       double work, double *out)
 {

@@ -36,7 +36,7 @@ yk_status yk_graph_scanner_read_number(struct yk_graph_scanner *scanner, const c
 yk_status yk_graph_scanner_read_integer(struct yk_graph_scanner *scanner, const char *what,
                                         int64_t min, int64_t max, int64_t *out) YK_MUST_USE;
 
-/* Fails if this line has another token. */
+/* Fails if the rest of this line has a token. */
 yk_status yk_graph_scanner_expect_line_end(struct yk_graph_scanner *scanner) YK_MUST_USE;
 
 /* Returns `status`. If it is a failure, inserts "line L: " before the error message. */

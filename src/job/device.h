@@ -1,6 +1,6 @@
 /*
- * Device: resolves the option --device to a device, and opens that device and a lane on it, which
- * is a queue of ops. The caller frees everything that uses the device, and then closes it. Not
+ * Device: resolves the option --device to a device, and opens this device and a lane (a queue of
+ * ops) on it. The caller frees everything that uses the device before closing the device. Not
  * thread-safe.
  */
 #ifndef YK_JOB_DEVICE_H
@@ -32,8 +32,8 @@ struct yk_device_choice {
  * if the value names a GPU but yoke was built without the CUDA plug-in. */
 yk_status yk_device_resolve_option(const char *word, struct yk_device_choice *out) YK_MUST_USE;
 
-/* Sets `*out` to the number of GPUs that are visible to this process. If it is n, --device accepts
- * cuda:0 to cuda:(n − 1). */
+/* Counts the GPUs that are visible to this process. With n GPUs, --device can name cuda:0 to
+ * cuda:(n − 1). */
 yk_status yk_device_count_gpus(int32_t *out) YK_MUST_USE;
 
 /* Describes a GPU in the syntax of --cluster: "h200:143771MiB". If the process may use only a part

@@ -10,8 +10,8 @@
  * Contents of this folder: planning/ (plan, place, schedule, order, simulate, tradeoff), training/
  * (train), profiling/ (profile, import, show, calibrate), models/ (model, generate, translate,
  * eval, tokenize, inspect, weights, pairs, bleu), reporting/ (report), machine/ (devices, doctor).
- * The jobs share these files: device, plugin, loaded_model, model_data, text_files, output_files,
- * profile_path, workload, device_counters, rank and rank_launch.
+ * The jobs share these files: device, plugin, loaded_model, model_dataset, text_files,
+ * output_files, profile_path, workload, device_counters, rank and rank_launch.
  */
 #ifndef YK_JOB_JOB_H
 #define YK_JOB_JOB_H
@@ -33,8 +33,8 @@ struct yk_job_callbacks {
     void (*progress)(void *user, const char *what, double done);
     void (*end)(void *user);
 
-    /* Reports a status line. It replaces the previous status line, unless the previous one was
-     * reported with `keep`. */
+    /* Reports a status line, which replaces the previous status line. A line that was reported with
+     * `keep` is not replaced. */
     void (*status_line)(void *user, const char *status_line, bool keep);
 
     /* All ranks have failed with this message. Rank 0 reports it here before any rank exits,
@@ -64,7 +64,7 @@ struct yk_job_callbacks {
     const atomic_bool *stop;
 };
 
-/* Each of these functions calls the callback with the same name, if it is set.
+/* The five functions yk_job_report_…() call the callback with the same name, if it is not NULL.
  * yk_job_report_failure() calls `failed`. */
 void yk_job_report_begin(const struct yk_job_callbacks *job);
 void yk_job_report_progress(const struct yk_job_callbacks *job, const char *what, double done);
@@ -79,8 +79,8 @@ bool yk_job_stop_requested(const struct yk_job_callbacks *job);
 const atomic_bool *yk_job_stop_flag(const struct yk_job_callbacks *job);
 
 struct yk_job_search_options {
-    double budget_s; /* time limit */
-    /* Maximum number of moves; if it is set, budget_s is ignored; 0 means: no limit. */
+    double budget_s; /* time limit; used only if `moves` is 0 */
+    /* Maximum number of moves; 0 means: no limit. */
     int64_t moves;
     int64_t seed;
 };

@@ -17,7 +17,7 @@
 
 struct yk_loaded_model_request {
     const char *path; /* path of the checkpoint or of the folder */
-    /* Base weights of an adapter; NULL means: those that the checkpoint names. */
+    /* Path of the base weights of an adapter; NULL means: the path that the checkpoint names. */
     const char *weights;
     const char *precision; /* NULL means: the precision in which the model was trained */
     int64_t batch;         /* samples per batch; 0 means: 1 */
@@ -46,7 +46,7 @@ void yk_loaded_model_close(struct yk_loaded_model *loaded);
  * adapter in PEFT format ---- */
 
 struct yk_weights_export_request {
-    /* The written weights get the precision model.precision. */
+    /* The model to export. The weights are written in its `precision`. */
     struct yk_loaded_model_request model;
     const char *output; /* output folder, which is created if it does not exist */
     bool merge;         /* merge the adapter into the base weights */

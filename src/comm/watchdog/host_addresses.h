@@ -3,9 +3,10 @@
  * which rank 0 listens for the watchdog. Rank 0 listens only on addresses that the other machines
  * can reach.
  *
- * Loopback addresses and link-local IPv6 addresses are not listed. The variable YOKE_INTERFACE
- * selects the network interfaces; if it is not set, NCCL_SOCKET_IFNAME does. If the launcher gives
- * the address of rank 0 and it is an address of this machine, only that address is listed.
+ * Loopback addresses and link-local IPv6 addresses are not listed. The environment variable
+ * YOKE_INTERFACE selects the network interface; if it is not set, NCCL_SOCKET_IFNAME selects the
+ * interfaces. If the launcher gives an address of rank 0 that belongs to this machine, only this
+ * address is listed.
  */
 #ifndef YK_COMM_WATCHDOG_HOST_ADDRESSES_H
 #define YK_COMM_WATCHDOG_HOST_ADDRESSES_H
@@ -35,12 +36,14 @@ struct yk_host_addresses {
 void yk_host_addresses_list_local(const char *address, struct yk_host_addresses *out);
 
 /*
- * Chooses the addresses on which rank 0 listens. machines (size) has the machine of every rank;
- * element 0 is this machine. If all ranks are on one machine, the result is its loopback address.
- * Otherwise the result is the addresses of rank 0 in networks that all machines share. If there is
- * no such network, the result has for each other machine the addresses of rank 0 in networks that
- * the two machines share. If these do not exist either, it has the source address of the route to
- * that machine. Fails if a machine cannot be reached.
+ * Chooses the addresses on which rank 0 listens. machines[i] is the machine of rank i; machines[0]
+ * is this machine. The result depends on the machines:
+ *   all ranks are on one machine           the loopback address
+ *   all machines share a network           the addresses of rank 0 in such networks
+ *   no network is shared by all machines   for each other machine M: the addresses of rank 0 in
+ *                                          networks that it shares with M or, if there are none,
+ *                                          the address from which it would send to M
+ * Fails if no address is found for a machine.
  */
 yk_status yk_host_addresses_choose_listening(const struct yk_host_addresses *machines, int32_t size,
                                              struct yk_network_address_list *out) YK_MUST_USE;

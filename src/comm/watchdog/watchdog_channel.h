@@ -32,13 +32,15 @@ enum yk_watchdog_failure_reason {
     YK_WATCHDOG_RANK_EXITED, /* the connection was closed, so the process of the rank has exited */
     YK_WATCHDOG_RANK_UNRESPONSIVE, /* no message has arrived for too long: the process is stopped,
                                       or the network is down */
-    YK_WATCHDOG_RANK_HUNG, /* the rank sends messages, but has been in one op for too long */
+    YK_WATCHDOG_RANK_HUNG, /* the rank sends messages, but has been in one op, or in no op, for too
+                              long */
 };
 
 /* The op that each lane of a rank is running. */
 struct yk_watchdog_current_ops {
     int32_t ops[YK_WATCHDOG_LANE_COUNT]; /* number of the current op, or YK_WATCHDOG_NO_OP */
-    float op_s[YK_WATCHDOG_LANE_COUNT];  /* seconds since the current op began */
+    float op_s[YK_WATCHDOG_LANE_COUNT];  /* seconds since the current op began or, if there is
+                                            no current op, since the previous op ended */
 };
 
 enum yk_watchdog_message_kind {
@@ -51,24 +53,25 @@ enum yk_watchdog_message_kind {
 struct yk_watchdog_message {
     uint32_t kind; /* enum yk_watchdog_message_kind */
     int32_t rank;  /* rank of the sender; in a failure message: the failed rank */
-    /* The next three members are set only in a failure message (struct yk_watchdog_failure). */
+    /* `reason`, `lane` and `since_s` are set only in a failure message. They are the same as in
+     * struct yk_watchdog_failure. */
     int32_t reason;
     int32_t lane;
     double since_s;
-    struct yk_watchdog_current_ops state;
+    struct yk_watchdog_current_ops state; /* state of `rank`; not set in a goodbye message */
 };
 
 /* The sockets on which rank 0 listens, and what the other ranks need in order to connect to them.
  */
 struct yk_watchdog_endpoint {
-    char key[YK_WATCHDOG_KEY_SIZE]; /* random for each run; clients that do not know the key are
-                                       rejected */
+    char key[YK_WATCHDOG_KEY_SIZE]; /* new random key in each run; clients that do not know it
+                                       are rejected */
     struct yk_network_address_list addresses;
     int32_t socket_count; /* number of listening sockets; 0 on ranks other than 0 */
     int sockets[YK_NETWORK_ADDRESS_LIST_MAX];
 };
 
-/* Generates the key, and listens on each of the addresses, on a free port. */
+/* Generates the key, and listens on a free port of each address. */
 yk_status yk_watchdog_channel_listen(const struct yk_network_address_list *addresses,
                                      struct yk_watchdog_endpoint *out) YK_MUST_USE;
 
@@ -78,9 +81,9 @@ void yk_watchdog_channel_stop_listening(struct yk_watchdog_endpoint *endpoint);
 yk_status yk_watchdog_channel_connect_to_rank0(const struct yk_watchdog_endpoint *endpoint,
                                                int32_t rank, int32_t size, int *out) YK_MUST_USE;
 
-/* Accepts the connections of all other ranks; only rank 0 calls this function. Then stops
- * listening. Sets links (size) to the sockets of the ranks; links[0] is -1. If this fails, all
- * sockets are closed. */
+/* Accepts the connections of all other ranks, then stops listening. Only rank 0 calls this
+ * function. Sets links[i] to the socket of rank i, for i from 1 to `size` - 1, and links[0] to -1.
+ * If the function fails, it closes all sockets. */
 yk_status yk_watchdog_channel_accept_all_ranks(struct yk_watchdog_endpoint *endpoint, int32_t size,
                                                int *links) YK_MUST_USE;
 
@@ -101,7 +104,7 @@ struct yk_watchdog_channel_receive_buffer {
 enum yk_watchdog_channel_receive_result {
     YK_WATCHDOG_CHANNEL_EMPTY,   /* no complete message yet */
     YK_WATCHDOG_CHANNEL_MESSAGE, /* `out` is set */
-    YK_WATCHDOG_CHANNEL_CLOSED,  /* the connection is closed, or has sent invalid data */
+    YK_WATCHDOG_CHANNEL_CLOSED,  /* the connection is closed, or invalid data has arrived */
 };
 
 /* Receives the next message without blocking. `ranks` is the number of ranks. */
