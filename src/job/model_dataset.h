@@ -1,8 +1,8 @@
 /*
- * Model data: opens training or evaluation data in the form that a model needs, and checks that its
- * tokens are in the model's vocabulary. An encoder–decoder needs sentence pairs and BERT needs text
- * with masked tokens. A decoder needs text, or instructions if data/instructions.h finds
- * instruction files. Not thread-safe.
+ * Model dataset: opens training or evaluation data in the form that a model needs, and checks that
+ * its tokens are in the model's vocabulary. An encoder–decoder needs sentence pairs and BERT needs
+ * text with masked tokens. A decoder needs text, or instructions if the path contains instruction
+ * files (data/instructions.h). Not thread-safe.
  */
 #ifndef YK_JOB_MODEL_DATASET_H
 #define YK_JOB_MODEL_DATASET_H
@@ -18,8 +18,8 @@
 yk_status yk_model_dataset_detect_kind(const struct yk_model_config *config, const char *path,
                                        enum yk_dataset_kind *out) YK_MUST_USE;
 
-/* Returns the default length of a sample, in tokens. 0 means: use the default of
- * yk_workload_from_request(). */
+/* Returns the default length of a sample, in tokens. For text returns 0, for which
+ * yk_workload_from_request() chooses the length. */
 int64_t yk_model_dataset_default_sequence_length(enum yk_dataset_kind kind);
 
 /* Returns the first input token of a decoder. This is decoder_start_token_id of the config. If the

@@ -29,17 +29,18 @@ struct yk_output_file {
 struct yk_output_files {
     struct yk_output_file files[YK_OUTPUT_FILES_MAX];
     size_t count;
-    bool together;            /* if one file cannot be written, write none */
-    size_t recorded_count;    /* number of files that yk_output_files_drop_added_on_failure() has
-                                 accepted */
+    bool together; /* if one file cannot be written, write none */
+    /* Number of files at the end of the last call of yk_output_files_drop_added_on_failure(). */
+    size_t recorded_count;
     yk_status status;         /* first failure */
     struct yk_text sentences; /* messages of all failures, joined by "; " */
 };
 
 /*
  * Checks output paths before any work is done. The first `input_count` elements of `paths` are
- * inputs, the other elements are outputs. Each may be NULL. Fails if the folder of an output does
- * not exist or is not writable, if two outputs are the same file, or if an output is also an input.
+ * inputs, the other elements are outputs. Elements may be NULL. Fails if the folder of an output
+ * does not exist or is not writable, if two outputs are the same file, or if an output is also an
+ * input.
  */
 yk_status yk_output_files_check_paths(const char *const *paths, size_t count,
                                       size_t input_count) YK_MUST_USE;
@@ -55,9 +56,9 @@ yk_status yk_output_files_add_in_folder(struct yk_output_files *outputs, const c
                                         const char *name, struct yk_arena *arena,
                                         struct yk_text **out) YK_MUST_USE;
 
-/* Records whether the caller could fill the texts of the files that were added since the last call.
- * If the status `made` is a failure, these files are removed from the list, and
- * yk_output_files_write_and_free() reports the failure. */
+/* Must be called after the caller has filled the texts of added files. `made` says whether this has
+ * succeeded. If it has failed, all files that were added since the previous call of this function
+ * are removed from the list, and yk_output_files_write_and_free() reports the failure. */
 void yk_output_files_drop_added_on_failure(struct yk_output_files *outputs, yk_status made);
 
 /* Writes all files, then frees the list. Continues after a failure, unless `together` is set.

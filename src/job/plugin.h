@@ -18,10 +18,10 @@ struct yk_plugin {
 extern const struct yk_plugin yk_plugins[];
 extern const size_t yk_plugin_count;
 
-/* Finds the path of a plug-in. If this code is in a shared library, first searches the folders
- * yoke/ and ../yoke/ relative to that library, and then the folder of the library itself. Then
- * searches the folder of the executable, and ../lib/yoke relative to that folder. Returns false if
- * none of these folders contains the plug-in. */
+/* Finds the path of a plug-in. If this code is in a shared library, first searches near this
+ * library: yoke/ and ../yoke/ relative to its folder, and then its folder. Then searches the folder
+ * of the executable, and ../lib/yoke/ relative to that folder. Returns false if none of these
+ * folders contains the plug-in. */
 bool yk_plugin_find_file(const char *file, char out[YK_PLUGIN_PATH_SIZE]);
 
 #endif

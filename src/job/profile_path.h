@@ -1,6 +1,7 @@
 /*
  * Profile path: resolves the option --profile to a file. The default file is
- * $XDG_DATA_HOME/yoke/profile.db, or ~/.local/share/yoke/profile.db if that variable is not set.
+ * $XDG_DATA_HOME/yoke/profile.db, or ~/.local/share/yoke/profile.db if that variable is not an
+ * absolute path.
  * Not thread-safe.
  */
 #ifndef YK_JOB_PROFILE_PATH_H
@@ -15,8 +16,8 @@
     "Take times from these measurements, or from none; else from what yoke profile has kept"
 
 /* Finds the path of the profile to read. `word` is the value of --profile: a path or "none"; NULL
- * means: the default file. `*out` becomes NULL if `word` is "none", or if the default file is
- * needed and cannot be read. */
+ * means: the default file. `*out` becomes NULL if `word` is "none", or if `word` is NULL and the
+ * default file cannot be read. */
 yk_status yk_profile_path_resolve_readable(const char *word, struct yk_arena *arena,
                                            const char **out) YK_MUST_USE;
 

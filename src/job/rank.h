@@ -1,8 +1,8 @@
 /*
  * Rank: determines the rank of this process and the number of ranks, from options or from the
- * environment variables of a launcher (mpirun, srun, torchrun). Also parses --slow, which makes
- * ranks slower on purpose, so that equal devices can stand in for unequal ones in a test, and
- * starts ranks with mpirun.
+ * environment variables of a launcher (mpirun, srun, torchrun). Starts ranks with mpirun. Also
+ * parses --slow, which makes ranks slower on purpose: a test can then use equal devices as if they
+ * were unequal.
  */
 #ifndef YK_JOB_RANK_H
 #define YK_JOB_RANK_H
@@ -39,8 +39,9 @@ yk_status yk_rank_detect(const struct yk_rank_options *place, struct yk_launcher
 yk_status yk_rank_must_start_ranks(const struct yk_launcher *launcher, int64_t ranks,
                                    bool *out) YK_MUST_USE;
 
-/* Parses `word`, the value of --slow ("1:2.5,3:2"), which may be NULL. `*out` (ranks) becomes the
- * factor by which the compute time of each rank is multiplied; 1 means: not slowed down. */
+/* Parses `word`, the value of --slow ("1:2.5,3:2"), which may be NULL. Sets `*out` to an array with
+ * one factor for each rank. The compute time of a rank is multiplied by its factor; 1 means: not
+ * slowed down. */
 yk_status yk_rank_parse_slowdowns(const char *word, int32_t ranks, struct yk_arena *arena,
                                   double **out) YK_MUST_USE;
 
@@ -52,9 +53,9 @@ yk_status yk_rank_parse_slowdowns(const char *word, int32_t ranks, struct yk_are
  *
  * The ranks inherit standard output. Their standard error is passed to a callback. The messages of
  * mpirun itself are shortened to one sentence. SIGTERM, SIGINT and SIGHUP are blocked while the
- * ranks run. The first of these signals is sent to mpirun as SIGUSR1, because mpirun passes only
- * this signal to its ranks without killing them. The ranks then save a checkpoint and stop. A
- * second signal kills the ranks.
+ * ranks run. When the first of them arrives, SIGUSR1 is sent to mpirun, because this is the only
+ * signal that mpirun passes to its ranks without killing them. The ranks then save a checkpoint and
+ * stop. A second signal kills the ranks.
  */
 
 struct yk_rank_launch_request {
@@ -69,14 +70,14 @@ struct yk_rank_launch_request {
 };
 
 struct yk_rank_launch_result {
-    /* The second signal, which killed the ranks. The caller should end its own process with the
-     * same signal. 0 means: there was no second signal. */
+    /* The second signal, which killed the ranks. The caller should end its own process with this
+     * signal. 0 means: there was no second signal. */
     int signal;
 };
 
-/* Runs the ranks. Returns YK_OK if all of them succeed. Otherwise returns the failure that all
- * ranks have in common, or an error about the rank that failed. The message is empty if a rank has
- * already printed it. */
+/* Runs the ranks. Returns YK_OK if all of them succeed. If a rank has exited with a yk_status as
+ * its exit code, returns this status; the message is empty if the rank has already printed it.
+ * Otherwise the message says which rank was lost, or why mpirun could not start the ranks. */
 yk_status yk_rank_launch_run(const struct yk_rank_launch_request *request,
                              struct yk_rank_launch_result *out) YK_MUST_USE;
 

@@ -20,16 +20,18 @@ enum {
 };
 
 struct yk_workload_request {
-    int64_t batch;           /* samples per step */
-    int64_t sequence;        /* tokens per sample; 0 means: the model's maximum, but at most 1024 */
-    int64_t target_sequence; /* tokens per sample in the decoder of an encoder–decoder */
+    int64_t batch;    /* samples per step */
+    int64_t sequence; /* tokens per sample; 0 means: the model's maximum, but at most 1024 */
+    /* Tokens per sample in the decoder of an encoder–decoder; 0 means: equal to the sequence
+     * length. */
+    int64_t target_sequence;
     const char *precision;
     int64_t lora_rank; /* 0 means: no LoRA adapters */
     bool nf4;
     bool recompute;
 };
 
-/* Makes the workload of a model from the request. `config` describes the model. */
+/* Makes the workload of the model that `config` describes. */
 yk_status yk_workload_from_request(const struct yk_workload_request *request,
                                    const struct yk_model_config *config,
                                    struct yk_workload *out) YK_MUST_USE;
@@ -47,7 +49,7 @@ void yk_workload_write_title(const struct yk_model_config *config, const struct 
  * if `number` is too large. */
 bool yk_workload_precision_choice_at(size_t number, struct yk_option_choice *out);
 
-/* Heading of these options in help pages. */
+/* Heading of the workload options in help pages. */
 #define YK_WORKLOAD_OPTION_HEADING "Workload options"
 
 #endif

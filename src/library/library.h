@@ -4,7 +4,8 @@
  * YK_LIBRARY_RETAIN() adds a reference, yoke_*_destroy() removes one.
  *
  * This folder has one .c file for each public header, with the same name; library.c implements
- * search.h and status.h. In addition, result_inputs.c implements struct yk_library_result_inputs.
+ * search.h and status.h. In addition, result_inputs.c implements the functions
+ * yk_library_result_inputs_*().
  */
 #ifndef YK_LIBRARY_LIBRARY_H
 #define YK_LIBRARY_LIBRARY_H
@@ -36,7 +37,7 @@ struct yoke_cluster {
     struct yk_cluster *cluster;
     struct yoke_cluster_info info;
     struct yoke_device *devices;
-    struct yoke_link *links; /* (devices, devices) link between each two devices */
+    struct yoke_link *links; /* (devices, devices) link from each device to each other device */
 };
 
 struct yoke_model {
@@ -59,8 +60,8 @@ struct yoke_graph {
     struct yoke_graph_info info;
 };
 
-/* The arena owns all strings and maps that were set, also earlier values, because results may point
- * to them. */
+/* The arena owns all strings and maps that were ever set. Replaced values are not freed, because
+ * results may point to them. */
 struct yoke_request {
     atomic_int references;
     struct yk_arena *arena;
@@ -81,7 +82,7 @@ struct yoke_request {
 
 /* The request and the costs that a result was computed from. */
 struct yk_library_result_inputs {
-    struct yoke_request *request; /* the context owns a reference; NULL means: only costs */
+    struct yoke_request *request; /* this struct owns a reference; NULL means: only costs */
     struct yk_profile *profile;   /* may be NULL */
     struct yk_arena *arena;       /* owns sources.measurements */
     struct yk_cost_sources sources;
@@ -92,8 +93,7 @@ static inline yoke_status yk_library_to_public_status(yk_status status)
     return (yoke_status)status;
 }
 
-/* Stores an error message and evaluates to YOKE_ERROR_USAGE. The arguments are those of printf().
- */
+/* Stores an error message and evaluates to YOKE_ERROR_USAGE. Takes the arguments of printf(). */
 #define YK_LIBRARY_FAIL_USAGE(...) yk_library_to_public_status(yk_fail(YK_ERROR_USAGE, __VA_ARGS__))
 
 /* If `expression` is a failure, executes `cleanup` and returns the failure from the calling
@@ -120,15 +120,15 @@ static inline yoke_status yk_library_to_public_status(yk_status status)
 yk_status yk_library_check_not_null(const char *function, const char *names,
                                     const void *const *pointers, size_t count) YK_MUST_USE;
 
-/* If `status` is YK_OK, moves the text to `*out`; otherwise frees the text. Returns the status.
- * Fails if memory for the text was exhausted. */
+/* If `status` is YK_OK, moves the text to `*out`; otherwise frees the text. Returns the status, or
+ * a failure if there was not enough memory for the text. */
 yoke_status yk_library_return_text_or_free(yk_status status, struct yk_text *text,
                                            char **out) YK_MUST_USE;
 
 /* Returns name `number` of a list, or NULL after the last name. */
 typedef const char *(*yk_library_name_function)(int32_t number);
 
-/* Finds the number of the name that equals `word`. Fails if there is no such name; the message
+/* Finds the number of the name that equals `word`. Fails if no name equals `word`; the message
  * contains the most similar name, or all names. `what` is the kind of name for the message, such as
  * "method". */
 yk_status yk_library_find_index_of_name(const char *what, const char *word,
@@ -138,8 +138,8 @@ yk_status yk_library_find_index_of_name(const char *what, const char *word,
 #define YK_LIBRARY_ELEMENT_OR_NULL(records, count, number)                                         \
     ((number) >= 0 && (number) < (count) ? &(records)[number] : NULL)
 
-/* Converts public search options to those of a scheduler. `search` may be NULL. `usual_s` is the
- * default time budget in seconds. */
+/* Converts public search options to the options of a scheduler. `search` may be NULL. `usual_s` is
+ * the default time budget in seconds. */
 yk_status yk_library_convert_search_options(const struct yoke_search *search, double usual_s,
                                             struct yk_scheduler_options *out) YK_MUST_USE;
 
@@ -171,8 +171,9 @@ yk_status yk_library_write_schedule(const struct yk_schedule_report *report,
                                     enum yoke_schedule_form form, struct yk_text *out) YK_MUST_USE;
 
 /* Opens the costs of a cluster. `profile` is the path of a profile file; NULL means: no profile.
- * `model` is the name of the model whose measured context memory is used; NULL means: that of the
- * most recently measured model (cost/device_measurements.h). */
+ * The profile contains the memory of the driver context, measured with several models
+ * (cost/device_measurements.h). The value for the model with the name `model` is used; NULL means:
+ * the value that was measured last. */
 yk_status yk_library_result_inputs_open_costs(const struct yk_cluster *cluster, const char *profile,
                                               const char *model,
                                               struct yk_library_result_inputs *out) YK_MUST_USE;

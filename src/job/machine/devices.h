@@ -10,7 +10,7 @@
 
 struct yk_devices_result {
     struct yk_machine machine;
-    const char *types[YK_DISCOVER_MAX_GPUS]; /* (gpu_count) names of datasheets; NULL means: none */
+    const char *types[YK_DISCOVER_MAX_GPUS]; /* (gpu_count) datasheet's name; NULL means: none */
 };
 
 yk_status yk_devices_discover(struct yk_devices_result *out) YK_MUST_USE;
@@ -19,7 +19,7 @@ yk_status yk_devices_discover(struct yk_devices_result *out) YK_MUST_USE;
 yk_status yk_devices_write_cluster_json(const struct yk_devices_result *devices,
                                         struct yk_text *out) YK_MUST_USE;
 
-/* These functions append the built-in datasheets of devices and links. */
+/* The two functions below append the built-in datasheets of devices and links. */
 yk_status yk_devices_write_datasheets_text(struct yk_text *out) YK_MUST_USE;
 yk_status yk_devices_write_datasheets_json(struct yk_text *out) YK_MUST_USE;
 

@@ -1,6 +1,6 @@
 /*
  * BLEU score: compares translations with human reference translations, line by line. The score is
- * the same as that of sacreBLEU. Thread-safe.
+ * the same as the score of sacreBLEU. Thread-safe.
  */
 #ifndef YK_JOB_MODELS_BLEU_SCORE_H
 #define YK_JOB_MODELS_BLEU_SCORE_H
@@ -14,7 +14,7 @@
 
 struct yk_bleu_score_request {
     const char *reference; /* file of human translations, one sentence per line */
-    /* File with the same number of lines; NULL or "-" means: standard input. */
+    /* File with one translation for each line of `reference`; NULL or "-" means: standard input. */
     const char *translations;
     bool lowercase; /* ignore case */
 };

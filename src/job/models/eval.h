@@ -17,13 +17,13 @@
 struct yk_eval_request {
     struct yk_loaded_model_request model;
     const char *data;     /* path of the data (job/model_dataset.h) */
-    const char *target;   /* path of the translations; NULL means: the data is not sentence pairs */
+    const char *target;   /* path of the translations of `data`; NULL if there are none */
     double data_fraction; /* fraction of the data to use, from its beginning; > 0 and ≤ 1 */
     bool skip_faulty;     /* skip pairs and instructions that are empty or too long */
     int64_t samples;      /* maximum number of samples; 0 means: all */
     /* Safetensors file for the logits of the first samples; NULL means: none. */
     const char *outputs;
-    int64_t output_samples; /* number of samples in that file */
+    int64_t output_samples; /* number of samples in the file `outputs` */
     bool counters;          /* record the device's hardware counters */
 };
 
@@ -35,7 +35,7 @@ struct yk_eval_result {
     double loss;                         /* mean over `tokens` tokens, in nats */
     double perplexity;                   /* exp(loss); may be INFINITY */
     int64_t tokens;                      /* number of predicted tokens */
-    struct yk_counter_run_data counters; /* counters of one rank; empty if not requested */
+    struct yk_counter_run_data counters; /* counters of the device; empty if not requested */
     struct yk_output_files outputs; /* contains the failure if the logits could not be written */
 };
 

@@ -20,7 +20,8 @@ struct yk_generate_request {
     int64_t tokens;     /* maximum number of generated tokens */
     double temperature; /* 0 means: greedy decoding */
     int64_t top_k;      /* sample from the k most probable tokens; 0 means: from all tokens */
-    double top_p;       /* sample from the smallest set of tokens with this total probability */
+    /* Sample from the smallest set of tokens whose total probability is at least this. */
+    double top_p;
     int64_t seed;
 
     /* Receives the text in chunks of whole UTF-8 characters: first the prompt (unless `chat`), then

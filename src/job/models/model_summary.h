@@ -28,7 +28,7 @@ struct yk_model_summary_layer_cost {
     double forward_vector_flops;
     double backward_vector_flops;
     double saved_bytes; /* activations kept for the backward pass */
-    int64_t sent_bytes; /* size of the output for the next layer; several receivers count once */
+    int64_t sent_bytes; /* size of the output; counted once if several layers receive it */
 };
 
 struct yk_model_summary_builtin_model {
@@ -39,14 +39,14 @@ struct yk_model_summary_builtin_model {
 /* Starts as {0}; owns what it points to. */
 struct yk_model_summary_result {
     struct yk_arena *arena;
-    /* These members are set if the request has no model. */
+    /* `builtins` and `builtin_count` are set if the request has no model. */
     struct yk_model_summary_builtin_model *builtins;
     int32_t builtin_count;
-    /* These members are set if the request has a model. */
+    /* The members from here on are set if the request has a model. */
     const struct yk_model *model;
     const char *architecture;
     struct yk_model_summary_layer_cost *layers; /* (model->layer_count) */
-    struct yk_model_summary_layer_cost total;   /* sent_bytes is 0 */
+    struct yk_model_summary_layer_cost total;   /* sums over the layers; sent_bytes is 0 */
     bool causal;                                /* attention is causal */
 };
 

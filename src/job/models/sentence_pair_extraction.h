@@ -1,6 +1,7 @@
 /*
- * Pair extraction: builds a dataset of sentence pairs from the gettext catalogues of installed
- * programs (data/gettext_pairs.h). Each output file has one sentence per line. Thread-safe.
+ * Sentence pair extraction: builds a dataset of sentence pairs from the gettext catalogues of
+ * installed programs (data/gettext_pairs.h). Each output file has one sentence per line.
+ * Thread-safe.
  */
 #ifndef YK_JOB_MODELS_SENTENCE_PAIR_EXTRACTION_H
 #define YK_JOB_MODELS_SENTENCE_PAIR_EXTRACTION_H

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 enum {
-    YK_TOKENIZE_BYTE_TOKENS = 256, /* every trained tokenizer has one token for each byte */
+    YK_TOKENIZE_BYTE_TOKENS = 256, /* a trained tokenizer has one token for each byte */
     YK_TOKENIZE_MAX_VOCABULARY = YK_TOKEN_MAP_MAX_TOKENS
 };
 
@@ -43,7 +43,7 @@ struct yk_tokenize_train_tokenizer_result {
     int32_t files;
     int64_t bytes;     /* size of the text */
     int32_t words;     /* number of distinct words */
-    int64_t min_times; /* value that was used */
+    int64_t min_times; /* min_times of the request, or its default */
     double seconds;
 };
 
@@ -61,7 +61,8 @@ struct yk_tokenize_input {
 /* Encodes text into token shards. */
 struct yk_tokenize_write_shards_request {
     struct yk_tokenize_input input;
-    const char *output;   /* path of the shard (.bin), or path prefix if there are several shards */
+    /* Path of the shard (.bin). If `shard_tokens` is not 0: prefix of the paths of the shards. */
+    const char *output;
     int64_t shard_tokens; /* maximum number of tokens per shard; 0 means: only one shard */
     const struct yk_job_callbacks *job;
 };
@@ -113,7 +114,7 @@ yk_tokenize_decode_shard(const struct yk_tokenize_decode_shard_request *request)
 /* The output path of a tokenizer or of token shards. */
 struct yk_tokenize_output_path {
     const char *path;
-    bool is_series;        /* `path` is a prefix of several files */
+    bool is_series;        /* `path` is the prefix of the paths of several files */
     const char *tokenizer; /* path of the tokenizer that the job reads; NULL means: none */
 };
 

@@ -19,7 +19,8 @@ struct yk_translate_request {
     int64_t beams;
     double length_penalty;
     int64_t batch; /* sentences per batch */
-    /* Maximum number of tokens of a translation; 0 means: 2 × input tokens + 16. */
+    /* Maximum number of tokens of a translation. 0 means: 16 more than twice the tokens of its
+     * input line. */
     int64_t max_tokens;
     const char *reference; /* file of human translations for a BLEU score; NULL means: no score */
 

@@ -1,6 +1,8 @@
-/* Memory trade-off job: compares ways to divide free memory between parameters that are kept from
- * the forward pass to the backward pass and parameters that are gathered before they are needed
- * (planner/memory_tradeoff.h). Writes charts and plans. */
+/*
+ * Memory trade-off job: free memory can keep parameters from the forward pass to the backward pass,
+ * or hold parameters that are gathered before they are needed. The job compares ways to divide the
+ * free memory between these two uses (planner/memory_tradeoff.h), and writes charts and plans.
+ */
 #ifndef YK_JOB_PLANNING_MEMORY_TRADEOFF_JOB_H
 #define YK_JOB_PLANNING_MEMORY_TRADEOFF_JOB_H
 
@@ -18,9 +20,9 @@ struct yk_memory_tradeoff_job_request {
     struct yk_workload_request workload;
     bool clip;              /* training clips the gradient norm */
     int64_t points;         /* number of points of each curve, at least 2 */
-    double budget_s;        /* time limit; half of this time is for the integer program */
-    const char *svg;        /* path of the chart over the split of the memory */
-    const char *memory_svg; /* path of the chart over the memory size */
+    double budget_s;        /* time limit; the integer program gets at most half of it */
+    const char *svg;        /* path of the chart of step times over the split of memory */
+    const char *memory_svg; /* path of the chart of step times over the memory size */
     const char *plans;      /* path of the folder for the plans */
 };
 
@@ -38,9 +40,10 @@ yk_status yk_memory_tradeoff_job_run(const struct yk_memory_tradeoff_job_request
 
 /*
  * Writes the charts and the plans. Creates the folder of the plans if it does not exist. The folder
- * gets joint.json, which is the plan without a fixed split, and one split-NNN.json for every split
- * with a plan that fits. NNN is the percentage of memory that is reserved for scheduling
- * (planner/memory_tradeoff.h), with three digits before the decimal point (split-012.5.json).
+ * gets joint.json, which is the plan without a fixed split, and a file split-NNN.json for every
+ * split for which a plan fits into memory. NNN is the percentage of memory that is reserved for
+ * scheduling (planner/memory_tradeoff.h), with three digits before the decimal point
+ * (split-012.5.json).
  */
 yk_status
 yk_memory_tradeoff_job_write_files(const struct yk_memory_tradeoff_job_request *request,

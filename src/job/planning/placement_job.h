@@ -25,15 +25,15 @@ struct yk_placement_job_request {
     struct yk_job_search_options search;
     const char *export; /* "accelerate" means: export a device_map.json */
     const char *output; /* path of the export; NULL means: device_map.json */
-    /* drawings.html compares all placements; drawings.svg and drawings.trace show the best one. */
+    /* drawings.html compares all placements; drawings.svg and drawings.trace show the fastest. */
     struct yk_schedule_drawing_paths drawings;
 };
 
-/* The compared placements, and the request for which they were made. */
+/* The placements that are compared, and the request for which they were made. */
 struct yk_placement_comparison {
     const struct yk_placement_request *request;
     const struct yk_placements *placements;
-    const struct yk_placement *shown; /* best or only placement, whose device map is printed */
+    const struct yk_placement *shown; /* fastest placement that fits; NULL means: none fits */
 };
 
 /* Starts as {0}. Do not copy or move the struct: its members point to each other. */
@@ -58,7 +58,7 @@ void yk_placement_job_result_free(struct yk_placement_job_result *result);
  * `number` is too large. */
 bool yk_placement_job_algorithm_choice_at(size_t number, struct yk_option_choice *out);
 
-/* These functions append the comparison as text, as a JSON document, or as an HTML page. */
+/* The three functions below append the comparison as text, as JSON, or as an HTML page. */
 yk_status yk_placement_comparison_write_text(const struct yk_placement_comparison *output,
                                              struct yk_text *out) YK_MUST_USE;
 yk_status yk_placement_comparison_write_json(const struct yk_placement_comparison *output,

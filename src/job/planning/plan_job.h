@@ -27,7 +27,7 @@ struct yk_plan_job_request {
     const char *strategy;  /* sharding strategy of all layers, or "random" */
     const char *placement; /* placement algorithm (planner/placement/), which replaces the search */
     const char *map;       /* path of a device_map.json that replaces the search */
-    struct yk_job_search_options search; /* search.moves counts evaluated plans */
+    struct yk_job_search_options search; /* search.moves limits the number of evaluated plans */
     const char *output;                  /* path of the plan file */
     const char *export;                  /* name of the exporter */
     const char *export_output; /* path of the export; NULL means: the exporter's default name */
@@ -48,30 +48,29 @@ yk_status yk_plan_job_write_files(const struct yk_plan_job_request *request,
 
 void yk_plan_job_result_free(struct yk_plan_job_result *result);
 
-/* These functions list the choices for `strategy`, `placement` and `export`. They set `out` to
- * choice `number`, or return false if `number` is too large. */
+/* The three functions below list the choices for `strategy`, `placement` and `export`. They set
+ * `out` to choice `number`, or return false if `number` is too large. */
 bool yk_plan_job_strategy_choice_at(size_t number, struct yk_option_choice *out);
 bool yk_plan_job_placement_choice_at(size_t number, struct yk_option_choice *out);
 bool yk_plan_job_export_choice_at(size_t number, struct yk_option_choice *out);
 
-/* These functions append a plan and its predicted time and memory. `yoke plan` and `yoke simulate`
- * print this. */
+/* The two functions below append a plan and its predicted time and memory. `yoke plan` and
+ * `yoke simulate` print this. */
 yk_status yk_plan_output_write_text(const struct yk_planner_outcome *planned,
                                     struct yk_text *out) YK_MUST_USE;
 yk_status yk_plan_output_write_json(const struct yk_planner_outcome *planned,
                                     struct yk_text *out) YK_MUST_USE;
 
-/* Appends a table with one row for each class of ops. A row has the time of the ops when nothing
- * else runs at the same time, the source of this time, and its error. */
+/* Appends a table with one row for each class of ops. A row contains the time of one op while
+ * nothing else runs, the source of this time (measured, datasheet …), and its error. */
 yk_status yk_plan_output_write_op_times_text(const struct yk_planner_outcome *planned,
                                              struct yk_text *out) YK_MUST_USE;
 
-/* ---- simulate: predicts the time and the memory of one training step of the plan in a plan file
- * ---- */
+/* ---- simulate: predicts the time and the memory of a training step of a plan file ---- */
 
 struct yk_simulate_request {
     const char *plan; /* path of the plan file */
-    /* Inputs that are used instead of those of the plan file. */
+    /* Inputs that replace the inputs that the plan file names. */
     struct yk_planning_inputs_request planning;
     bool program;      /* print the ops of each rank (program/program.h) instead of the summary */
     bool times;        /* after the summary, also print the times of ops */

@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-/* The values of the options. NULL means: not given. */
+/* The values of the options. A string that is not given is NULL. */
 struct yk_planning_inputs_request {
     const char *model;
     const char *cluster;
@@ -37,9 +37,9 @@ yk_status yk_planning_inputs_open(const struct yk_planning_inputs_request *reque
                                   struct yk_planning_inputs *out) YK_MUST_USE;
 
 /*
- * Opens a plan file and the inputs for which the plan was made. If the request names an input, this
- * input is used instead of the one that the plan file names, and must match the plan.
- * `out->request` becomes the request for which the plan was made.
+ * Opens a plan file and the inputs that it names. An input that the request names replaces the
+ * input of the plan file and must match the plan. `out->request` becomes the request for which the
+ * plan was made.
  */
 yk_status yk_planning_inputs_open_plan_file(const char *path,
                                             const struct yk_planning_inputs_request *request,

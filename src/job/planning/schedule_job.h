@@ -29,8 +29,8 @@ struct yk_schedule_job_request {
     bool example;          /* use the built-in example graph instead of a file */
     const char *algorithm; /* name of a scheduler, or "all" */
     const char *map; /* path of a file that assigns each task to a device; replaces the scheduler */
-    /* Each of the next four members replaces a value of the graph file, unless the member is 0 or
-     * empty. */
+    /* `devices`, `speeds`, `bandwidth_bytes_per_s` and `latency_s` replace values of the graph
+     * file, unless they are 0 or empty. */
     int64_t devices;
     struct yk_option_number_list speeds;
     double bandwidth_bytes_per_s;
@@ -43,7 +43,7 @@ struct yk_schedule_job_request {
 struct yk_schedule_job_result {
     struct yk_arena *arena;
     struct yk_graph *graph;
-    struct yk_schedule *schedule; /* if `algorithm` is "all": the first of the shortest schedules */
+    struct yk_schedule *schedule;     /* if `algorithm` is "all": the shortest schedule */
     struct yk_schedule_report report; /* report about `schedule` */
     /* One row for each scheduler if `algorithm` is "all". */
     struct yk_schedule_job_comparison_row *rows;
@@ -58,7 +58,7 @@ yk_status yk_schedule_job_write_files(const struct yk_schedule_job_request *requ
 
 void yk_schedule_job_result_free(struct yk_schedule_job_result *result);
 
-/* These functions append the rows of the comparison. They append nothing if there are no rows. */
+/* The two functions below append the rows of the comparison, or nothing if there are no rows. */
 yk_status yk_schedule_job_write_comparison_text(const struct yk_schedule_job_result *result,
                                                 struct yk_text *out) YK_MUST_USE;
 yk_status yk_schedule_job_write_comparison_json(const struct yk_schedule_job_result *result,

@@ -1,5 +1,8 @@
-/* Transfer order job: reads an order problem from a file and finds an order of its collectives
- * (planner/order/transfer_order.h). */
+/*
+ * Transfer order job: reads a transfer order problem from a file and decides in which slot each
+ * collective runs. A slot is the forward or backward pass of one layer, or a gap between passes
+ * (planner/order/transfer_order.h).
+ */
 #ifndef YK_JOB_PLANNING_TRANSFER_ORDER_JOB_H
 #define YK_JOB_PLANNING_TRANSFER_ORDER_JOB_H
 

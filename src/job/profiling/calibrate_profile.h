@@ -15,7 +15,8 @@
 
 struct yk_calibrate_profile_request {
     const char *run; /* path of the run folder */
-    /* NULL means: the profile of the run's plan or, if it has none, the default. */
+    /* NULL means: the profile with which the run was planned or, if it was planned without a
+     * profile, the default profile. */
     const char *profile;
     bool dry_run; /* do not write the profile */
 };
@@ -28,7 +29,7 @@ struct yk_calibrate_profile_result {
     bool written;        /* false for a dry run */
     int64_t steps;
     int32_t ranks;
-    double measured_step_s;   /* median over the steps */
+    double measured_step_s;   /* median over the steps with the last plan of the run */
     double predicted_step_s;  /* prediction with the profile before calibration */
     double calibrated_step_s; /* prediction with the calibrated profile */
     struct yk_calibration calibration;
@@ -39,7 +40,7 @@ yk_status yk_calibrate_profile_run(const struct yk_calibrate_profile_request *re
                                    struct yk_calibrate_profile_result *out) YK_MUST_USE;
 void yk_calibrate_profile_result_free(struct yk_calibrate_profile_result *result);
 
-/* Appends a text that lists the first `rows` classes of ops. */
+/* Appends a text that lists the `rows` classes of ops with the largest differences. */
 yk_status yk_calibrate_profile_write_text(const struct yk_calibrate_profile_result *result,
                                           int64_t rows, struct yk_text *out) YK_MUST_USE;
 /* Appends a JSON document that lists all classes of ops. */

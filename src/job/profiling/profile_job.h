@@ -18,9 +18,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* A target is a pair of a device and a precision. */
 struct yk_profile_job_request {
     const char *model;
-    /* One device per rank; NULL means: this machine, divided evenly among the ranks. */
+    /* Cluster with one device per rank; NULL means: this machine, divided evenly among ranks. */
     const char *cluster;
     /* workload.batch is the largest number of samples to measure. workload.precision may be a
      * comma-separated list; NULL means: fp32 on a CPU, bf16 on a GPU. */
@@ -28,7 +29,7 @@ struct yk_profile_job_request {
     const char *slow;   /* value of --slow (job/rank.h) */
     const char *device; /* NULL or "all" means: every available device */
     const char *wire;   /* transport between GPUs: "auto", "nccl" or "mpi" */
-    /* Approximate time limit for the layers, for each pair of device and precision. */
+    /* Approximate time limit for measuring the layers of one target. */
     double seconds;
     bool again;                         /* also measure times that the profile already contains */
     bool counters;                      /* record the device's hardware counters */
@@ -46,7 +47,7 @@ struct yk_profile_job_result {
     struct yk_cluster *cluster;  /* devices of the last target */
     struct yk_profiler profiler; /* measured times */
     double noise;         /* relative spread of the measured times (yk_profiler_p75_spread()) */
-    struct yk_text notes; /* one line per target (pair of device and precision) */
+    struct yk_text notes; /* one line per target */
     int32_t target_count; /* number of requested targets */
     bool counters;
     struct yk_counter_run_data counted; /* counters of each measured target, if requested */
@@ -96,7 +97,7 @@ struct yk_profile_import_result {
     int32_t file_count;
 };
 
-/* Checks that every file can be opened before it writes anything. */
+/* First checks that every file can be opened, and then writes the profile. */
 yk_status yk_profile_import_run(const struct yk_profile_import_request *request,
                                 struct yk_profile_import_result *out) YK_MUST_USE;
 void yk_profile_import_result_free(struct yk_profile_import_result *result);
@@ -109,8 +110,8 @@ struct yk_profile_show_result {
     struct yk_profile_report report;
 };
 
-/* Reads the profile request->profile. Uses the members `model`, `workload` and `device` of the
- * request as filters, and ignores its other members. */
+/* Reads the profile at the path request->profile. Uses the members `model`, `workload` and `device`
+ * of the request as filters, and ignores its other members. */
 yk_status yk_profile_show_run(const struct yk_profile_job_request *request,
                               struct yk_profile_show_result *out) YK_MUST_USE;
 void yk_profile_show_result_free(struct yk_profile_show_result *result);

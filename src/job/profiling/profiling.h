@@ -30,8 +30,9 @@ struct yk_profiling_state {
     struct yk_profiling_target *targets;
     int32_t target_count;
     int32_t target; /* index of the current target */
-    /* The following members belong to the current target. The cluster has one device per rank; a
-     * rank that --slow slows down has only a part of a CPU. */
+    /* All members from here on belong to the current target. The cluster has one device per rank.
+     * In the cluster, a rank with a factor of --slow has only a part of a CPU: half of it if the
+     * factor is 2. */
     struct yk_cluster *cluster;
     struct yk_device_context context;
     struct yk_backend_lane *lane; /* comm lane if there is only one rank */
@@ -40,8 +41,9 @@ struct yk_profiling_state {
     struct yk_counter_recorder *counter_recorder; /* NULL means: no counters */
 };
 
-/* Returns the requested device as a value of --device. If "all" was requested, returns the device
- * kind of the cluster, or "auto" if there is no cluster. */
+/* Returns the value of --device with which each rank chooses its device. For a cluster of CPUs it
+ * is always "cpu". If all devices were requested, it is "cuda" for a cluster of GPUs, and "auto"
+ * without a cluster. Otherwise it is the requested device. */
 const char *yk_profiling_device_option(const struct yk_profiling_state *profiling);
 
 /* Determines the targets for `ranks` ranks. Before the team is open, the function uses only what
@@ -53,7 +55,8 @@ yk_status yk_profiling_find_targets(struct yk_profiling_state *profiling,
 yk_status yk_profiling_open_cluster(struct yk_profiling_state *profiling,
                                     int32_t ranks) YK_MUST_USE;
 
-/* Builds the cluster of the current target: one device per rank. Called by all ranks. */
+/* Builds the cluster of the current target, with one device per rank. If the request names a
+ * cluster, only checks that cluster. Called by all ranks. */
 yk_status yk_profiling_make_target_cluster(struct yk_profiling_state *profiling) YK_MUST_USE;
 
 #endif

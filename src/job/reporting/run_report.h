@@ -3,7 +3,7 @@
  *
  *   metrics.jsonl         steps, evaluations and rebalancings  (report/run/metrics.h)
  *   run.json              an object whose members are the options of the run
- *   plan.json             the plan, for the predicted step and memory; config.json is used with it
+ *   plan.json             the plan, for the predicted step and memory; read with config.json
  *   trace.json            the measured step                    (trace/trace.h)
  *   trace-predicted.json  the predicted step; if this file is missing, the plan is simulated
  *   summary.json          the ranks and the peak memory        (report/run/summary.h)
@@ -12,8 +12,9 @@
  *   checkpoints/          folder of checkpoints; the page names the newest one
  *
  * The folder must contain metrics.jsonl or run.json. If another file is missing, its figure is
- * missing on the page. A file that exists but cannot be read is an error. Only a plan that cannot
- * be read causes a warning instead, because the files that the plan names may have been deleted.
+ * missing on the page. A file that exists but cannot be read is an error. The plan is an
+ * exception: if it cannot be read, a warning is logged, because the files that the plan names may
+ * have been deleted.
  */
 #ifndef YK_JOB_REPORTING_RUN_REPORT_H
 #define YK_JOB_REPORTING_RUN_REPORT_H
@@ -45,16 +46,16 @@ yk_status yk_run_options_parse_json(const char *text, size_t length, const char 
 
 /* ---- the plan of a run: shares, predictions and memory limits of its ranks ---- */
 
-/* Sets the members of `out`, which describes rank `number`, from the plan: device, share, memory
- * limit, predicted times and predicted memory. Changes only members that are not known yet (NULL or
- * NAN). The device name points into the plan's cluster. */
+/* Copies what the plan says about rank `number` to `out`: device, share, memory limit, predicted
+ * times and predicted memory. Changes only members that are not known yet, which are NULL or NAN.
+ * The device name points into the plan's cluster. */
 void yk_run_plan_fill_unknown_rank_members(const struct yk_planner_outcome *planned, int32_t number,
                                            struct yk_run_rank_summary *out);
 
 /*
- * Copies the plan and replaces the ranks' shares of the batch with `shares` (count), which
- * --rebalance has chosen. `*out` becomes a copy in the arena, or `plan` itself if the shares are
- * unchanged or not valid for this plan.
+ * Copies the plan into the arena and replaces the ranks' shares of the batch. `shares` has `count`
+ * elements, which --rebalance has chosen. `*out` becomes the copy, or `plan` itself if the shares
+ * are unchanged or not valid for this plan.
  */
 yk_status yk_run_plan_copy_with_shares(const struct yk_plan *plan,
                                        const struct yk_model_config *config, const double *shares,
@@ -67,9 +68,9 @@ yk_status yk_run_plan_copy_with_shares(const struct yk_plan *plan,
 struct yk_report_request {
     const struct yk_job_callbacks *job;
     const char *plan; /* path of a plan file or of a run folder */
-    /* Inputs that are used instead of those of the plan file. */
+    /* Inputs that replace the inputs that the plan file names. */
     struct yk_planning_inputs_request planning;
-    double budget_s;    /* time limit for the baselines and the trade-off */
+    double budget_s;    /* time limit for the other plans and the curves on the page */
     const char *output; /* path of the HTML page to write */
     const char *svg;    /* path of the folder for the SVG figures */
     const char *trace;  /* path of the trace to write */

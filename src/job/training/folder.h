@@ -30,7 +30,7 @@ yk_status yk_train_folder_check_is_folder(const char *folder) YK_MUST_USE;
 yk_status yk_train_folder_has_checkpoint(const char *folder, struct yk_arena *arena,
                                          bool *out) YK_MUST_USE;
 
-/* Fails if a file in this folder that training would write is a symbolic link. */
+/* Fails if one of the files that training writes to this folder is a symbolic link. */
 yk_status yk_train_folder_check_no_symlinks(const char *folder, struct yk_arena *arena) YK_MUST_USE;
 
 /* Locks the folder. Fails if another process holds the lock. Does nothing if `lock` is already

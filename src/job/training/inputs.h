@@ -1,8 +1,8 @@
 /*
  * Train inputs: the model config, the tokenizer and the data of a training run. They must match. A
- * new model gets the vocabulary of its tokenizer, or the set of characters of its text if it has no
- * tokenizer. Existing weights and checkpoints have a fixed vocabulary, and the data may contain
- * only tokens of this vocabulary.
+ * new model gets the vocabulary of the tokenizer. Without a tokenizer, the vocabulary of a new
+ * model is the set of characters of the text. Existing weights and checkpoints have a fixed
+ * vocabulary, and the data may contain only tokens of this vocabulary.
  */
 #ifndef YK_JOB_TRAINING_INPUTS_H
 #define YK_JOB_TRAINING_INPUTS_H
@@ -13,13 +13,13 @@
 #include "plan/plan.h"
 #include "train/checkpoint/checkpoint.h"
 
-/* Starts as {0}. Owns what it points to, except the config. */
+/* Starts as {0}. Owns what it points to, except `config` and `tokenizer`. */
 struct yk_train_inputs {
     const struct yk_model_config *config; /* built-in, in the arena, or owned by the checkpoint */
     const struct yk_tokenizer *tokenizer; /* NULL means: the data consists of token shards */
-    struct yk_tokenizer *own_tokenizer; /* the tokenizer, if this struct owns it; otherwise NULL */
-    const char *data;                   /* path of the training data */
-    enum yk_dataset_kind kind;          /* kind of `data` */
+    struct yk_tokenizer *own_tokenizer;   /* `tokenizer` if this struct owns it, otherwise NULL */
+    const char *data;                     /* path of the training data */
+    enum yk_dataset_kind kind;            /* kind of `data` */
     struct yk_dataset *dataset;
     /* Data of --eval-data; NULL means: use a part of `dataset`. */
     struct yk_dataset *evaluation_dataset;
@@ -33,8 +33,8 @@ yk_status yk_train_inputs_open(const struct yk_train_request *request,
                                const struct yk_checkpoint *checkpoint, struct yk_arena *arena,
                                struct yk_train_inputs *out) YK_MUST_USE;
 
-/* Sets `*out` to the folder of the weights that --weights names. Their config.json is expected in
- * this folder. Fails if the weights do not exist. */
+/* Sets `*out` to the folder of the weights: the value of --weights if it is a folder, otherwise the
+ * folder that contains this file. The config.json of the weights is expected there. */
 yk_status yk_train_inputs_find_weights_folder(const struct yk_train_request *request,
                                               struct yk_arena *arena, const char **out) YK_MUST_USE;
 

@@ -3,9 +3,9 @@
  * is slower than planned for many consecutive steps. With --rebalance, it also assigns new shares
  * of the batch to the ranks.
  *
- * The slowdown of a rank is measured time / planned time, divided by the smallest of these ratios
- * of all ranks. Every rank knows the times of all ranks, so all ranks make the same new plan
- * without communication.
+ * The ratio of a rank is its measured time / its planned time. The slowdown of a rank is its ratio
+ * divided by the smallest ratio of all ranks. Every rank knows the times of all ranks, so all ranks
+ * make the same new plan without communication.
  */
 #ifndef YK_JOB_TRAINING_REBALANCER_H
 #define YK_JOB_TRAINING_REBALANCER_H
@@ -18,22 +18,22 @@
 
 #include <stdbool.h>
 
-/* The caller sets the first five members; the others start as 0. */
+/* The caller sets the members up to `reports`; the others start as 0. */
 struct yk_train_rebalancer {
     const struct yk_plan_request *request;    /* request for which the initial plan was made */
     const struct yk_planner_outcome *planned; /* initial plan */
     struct yk_arena *arena;
     bool changes; /* --rebalance: change the plan if a rank is slow */
-    bool reports; /* this rank is rank 0, which logs */
+    bool reports; /* log messages; only rank 0 does */
 
-    double *planned_s; /* (ranks) planned compute time per step */
+    double *planned_s; /* (ranks) compute time per step in the newest plan */
     int32_t *slow;     /* (ranks) number of consecutive slow steps */
     double *mean_s;    /* (ranks) moving average of the compute time per step */
     bool *named;       /* (ranks) a warning about this rank was logged */
-    /* (found_count) new plans, in the order in which the run changes to them. */
+    /* (found_count) new plans, in the order of the changes. */
     struct yk_planner_outcome **found;
     int32_t found_count;
-    int64_t *changed; /* (changed_count) step after which the run changed to found[i] */
+    int64_t *changed; /* (changed_count) changed[i] is the step before the change to found[i] */
     int32_t changed_count;
 };
 
@@ -59,8 +59,8 @@ yk_train_rebalancer_current_plan(const struct yk_train_rebalancer *rebalancer);
 double yk_train_rebalancer_planned_peak_bytes(const struct yk_train_rebalancer *rebalancer,
                                               int32_t rank);
 
-/* Sets `*out` to the list of the changes (changed_count) for the result of the job. The list is
- * allocated in the arena. */
+/* Lists the changes for the result of the job. `*out` becomes an array of changed_count elements in
+ * the arena. */
 yk_status yk_train_rebalancer_list_changes(const struct yk_train_rebalancer *rebalancer,
                                            struct yk_arena *arena,
                                            struct yk_train_share_change **out) YK_MUST_USE;

@@ -36,23 +36,23 @@ struct yk_train_start_report {
     const struct yk_train_result *predicted; /* result in which only the predictions are set */
     int64_t vocabulary;                      /* number of tokens in the vocabulary */
     const char *data;                        /* description of the dataset */
-    int64_t epoch_units; /* samples per epoch, or batches of sentence pairs if batch_rows > 0 */
+    int64_t epoch_units; /* samples per epoch; for sentence pairs: batches per epoch */
     /* For sentence pairs: maximum tokens per language in a batch; otherwise 0. */
     int64_t batch_rows;
     const char *plan;    /* one-line summary of the plan */
     const char *resumed; /* checkpoint to resume from; NULL means: a new run */
-    int64_t steps_done;  /* steps that were done before the checkpoint was saved */
+    int64_t steps_done;  /* steps up to this checkpoint; 0 for a new run */
 };
 
 /* Describes a finished step. */
 struct yk_train_step_report {
     const struct yk_step_metrics *metrics;
     bool scaled;         /* the loss is scaled, because the precision is fp16 */
-    double mfu;          /* model FLOPS utilisation, 0 to 1; `formula` in planner/planner.h */
-    double exact_mfu;    /* `exact` in planner/planner.h */
+    double mfu;          /* model FLOPS utilisation, 0 to 1: yk_mfu.formula (planner/planner.h) */
+    double exact_mfu;    /* counts attention exactly: yk_mfu.exact */
     double memory_bytes; /* current memory of this process */
     double predicted_s;  /* predicted time of a step */
-    double remaining_s;  /* estimated time until the last step, from recent steps */
+    double remaining_s;  /* time until the end of the run, estimated from recent steps */
     int32_t slowest; /* rank with the longest compute time; -1 means: only one rank, or not known */
     double slowest_compute_fraction; /* compute time of rank `slowest` / step time */
 };
@@ -189,17 +189,17 @@ struct yk_train_option {
 yk_status yk_train_request_check_option(const struct yk_train_option *option) YK_MUST_USE;
 
 /*
- * Reads the option sources of a request. They provide the options that are not given on the command
- * line: the resumed run, the workload of the plan, and the file of --config. Allocates the sources
- * in the arena. Sets request->resumed.
+ * Reads the option sources of a request: the resumed run, the workload of the plan, and the file of
+ * --config. Options that are not given on the command line come from these sources. Allocates the
+ * sources in the arena. Sets request->resumed.
  */
 yk_status yk_train_request_read_option_sources(struct yk_train_request *request,
                                                struct yk_arena *arena,
                                                struct yk_option_files *out) YK_MUST_USE;
 
 /* Checks the options that must not change when a run is resumed. Fails if one of them differs from
- * its value in `options_json`, the options that the run saved. `source` is the path of the file in
- * which they were saved. */
+ * its value in `options_json`, which contains the options that the run has saved. `source` is the
+ * path of the file with these options, for messages. */
 yk_status yk_train_request_check_resume_options(const struct yk_train_request *request,
                                                 const char *options_json,
                                                 const char *source) YK_MUST_USE;

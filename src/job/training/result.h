@@ -18,8 +18,8 @@
 /* Describes how --rebalance changed the ranks' shares of the batch after `step`. */
 struct yk_train_share_change {
     int64_t step;
-    int64_t *shares_before; /* (ranks) samples per step */
-    int64_t *shares;        /* (ranks) samples per step */
+    int64_t *shares_before; /* (ranks) samples per step before the change */
+    int64_t *shares;        /* (ranks) samples per step after the change */
     double predicted_step_s;
 };
 
@@ -31,7 +31,8 @@ struct yk_train_result {
     int32_t rank; /* rank of this process */
     int32_t size; /* number of ranks */
 
-    /* Predictions for the last plan of the run. */
+    /* Predictions. Unless a comment says otherwise, they belong to the current plan, which is the
+     * last plan after the run. */
     const char *model;
     int64_t parameters;
     int64_t trainable;  /* number of parameters that are trained */
@@ -43,11 +44,11 @@ struct yk_train_result {
     int32_t micro_batches;
     double predicted_step_s;
     double predicted_error; /* relative error of predicted_step_s */
-    double predicted_s;     /* predicted time of all remaining steps */
-    double planned_bytes;   /* planned memory of rank 0 */
-    double limit_bytes;     /* memory limit of rank 0 */
-    /* For a dry run: the plan as text, or the reason why no plan fits into memory. If the request
-     * has `json` set, only this reason, as JSON. */
+    double predicted_s; /* time of all steps after the resumed checkpoint, with the initial plan */
+    double planned_bytes; /* planned peak memory of rank 0: the maximum over all plans */
+    double limit_bytes;   /* memory limit of rank 0 */
+    /* For a dry run: the plan, or the reason why no plan fits into memory, as text. If `json` of
+     * the request is set: the reason as JSON, or empty if a plan fits. */
     struct yk_text plan;
 
     /* Measurements. */
@@ -60,8 +61,8 @@ struct yk_train_result {
     double tokens;
     double seconds; /* total time of all steps */
     double tokens_per_s;
-    double mfu;       /* model FLOPS utilisation, 0 to 1; `formula` in planner/planner.h */
-    double exact_mfu; /* `exact` in planner/planner.h */
+    double mfu;       /* model FLOPS utilisation, 0 to 1: yk_mfu.formula (planner/planner.h) */
+    double exact_mfu; /* counts attention exactly: yk_mfu.exact */
     double median_step_s;
     double peak_bytes;      /* peak host memory of the process of rank 0 */
     double device_bytes;    /* peak GPU memory of rank 0; 0 on a CPU */

@@ -1,6 +1,6 @@
 /*
- * Train team: all ranks of a training run. Every rank has its own struct yk_train_team, which
- * contains the number of this rank, its connections to the other ranks, its cores, and the watch, a
+ * Train team: all ranks of a training run. Every rank has its own struct yk_train_team. It contains
+ * the number of this rank, its connections to the other ranks, its cores, and its watchdog, a
  * thread that detects failed ranks. If there is only one rank, no function communicates.
  */
 #ifndef YK_JOB_TRAINING_TEAM_H
@@ -35,12 +35,12 @@ struct yk_train_team {
      * copy of this communicator. */
     struct yk_train_transport gpu_transport;
     struct yk_watchdog *watchdog;
-    const struct yk_program *program; /* program with the ops that the watch names in messages */
-    atomic_bool failure_detected;     /* the watch has detected a failed rank */
+    const struct yk_program *program; /* contains the ops that the watchdog names in messages */
+    atomic_bool failure_detected;     /* the watchdog has detected a failed rank */
     yk_status exit_status;            /* status with which this process is about to end */
     pthread_mutex_t lock;             /* protects `executor` and `positions` */
     const struct yk_executor *executor;
-    struct yk_lane_progress positions[YK_LANE_COUNT]; /* positions at the last poll of the watch */
+    struct yk_lane_progress positions[YK_LANE_COUNT]; /* positions at the watchdog's last poll */
 };
 
 struct yk_train_team_request {
@@ -71,15 +71,15 @@ static inline int32_t yk_train_team_rank(const struct yk_train_team *team)
 struct yk_backend_device_options yk_train_team_backend_options(const struct yk_train_team *team,
                                                                const char *wire);
 
-/* Chooses the device of this rank. `word` is the value of --device. "cuda" selects the GPU whose
- * number is the local rank, the number of this rank on its machine. "auto" selects GPUs only if
+/* Chooses the device of this rank. `word` is the value of --device. "cuda" gives the GPUs of a
+ * machine to its ranks in turn, GPU 0 to the first rank on the machine. "auto" selects GPUs only if
  * every rank gets a GPU of its own. Called by all ranks; either all of them use GPUs or none. */
 yk_status yk_train_team_choose_device(const struct yk_train_team *team, const char *word,
                                       struct yk_device_choice *out) YK_MUST_USE;
 
-/* Connects the GPUs of the ranks. `word` is the value of --wire. Does nothing on CPUs, or if there
- * is only one rank. Called by all ranks; if the call fails, all ranks return the same failure, and
- * it has already been reported. */
+/* Connects the GPUs of the ranks. `word` is the value of --wire. Connects nothing on CPUs, or if
+ * there is only one rank. Called by all ranks; if the call fails, all ranks return the same
+ * failure, which has already been reported. */
 yk_status yk_train_team_connect_gpus(struct yk_train_team *team,
                                      const struct yk_device_choice *choice,
                                      const char *word) YK_MUST_USE;
@@ -92,17 +92,18 @@ yk_train_team_device_communicator(const struct yk_train_team *team)
 }
 
 /* Combines the statuses of all ranks; `mine` is the status of this rank. If at least one rank has
- * failed, all ranks return the same failure. With several ranks, the failure has then already been
- * reported, and its message is empty. */
+ * failed, all ranks return the same failure. If there are several ranks, the failure has already
+ * been reported as in yk_train_team_report_failure(). */
 yk_status yk_train_team_combine_status(const struct yk_train_team *team,
                                        yk_status mine) YK_MUST_USE;
 
-/* Copies `numbers` (count) of rank 0 to all ranks. */
+/* Copies the `count` numbers of rank 0 to `numbers` of all ranks. */
 yk_status yk_train_team_broadcast_numbers(const struct yk_train_team *team, double *numbers,
                                           int64_t count) YK_MUST_USE;
 
 /* Lets rank 0 report the failure `agreed`, which must be the same on all ranks, and makes the
- * message empty. Returns `agreed`. If there is only one rank, only returns `agreed`. */
+ * message empty. Reports nothing if there is only one rank, or if the failure is YK_ERROR_STOPPED.
+ * Returns `agreed`. */
 yk_status yk_train_team_report_failure(const struct yk_train_team *team,
                                        yk_status agreed) YK_MUST_USE;
 
@@ -117,19 +118,20 @@ yk_status yk_train_team_describe_as_cluster_option(const struct yk_train_team *t
 yk_status yk_train_team_report_cores_or_transport(const struct yk_train_team *team,
                                                   struct yk_arena *arena) YK_MUST_USE;
 
-/* Starts the watch. If a rank fails, is stopped, or hangs for more than `op_s` seconds in an op of
- * the program, all ranks end, and the message names that rank (`lost` and `exit_process` in
- * job/job.h). */
+/* Starts the watchdog. If a rank fails, is stopped, or hangs for more than `op_s` seconds in an op
+ * of the program, all ranks end, and the message names the rank that failed (`lost` and
+ * `exit_process` in job/job.h). The environment variable YOKE_HANG_S replaces `op_s`. */
 yk_status yk_train_team_watchdog_start(struct yk_train_team *team, const struct yk_program *program,
                                        double op_s) YK_MUST_USE;
 
-/* Callbacks for the executor; `user` is the team. The first callback records that an op of this
- * rank begins. The second callback sets the executor whose lane positions the watch polls. */
+/* Two callbacks for the executor; `user` is the team. The first callback records that an op of this
+ * rank begins. The second callback sets the executor whose lane positions the watchdog polls. */
 void yk_train_team_watchdog_record_op(void *user, enum yk_lane lane, int32_t op);
 void yk_train_team_watchdog_set_executor(void *user, const struct yk_executor *executor);
 
-/* Ends all ranks. Called when this rank has failed and the other ranks do not know it. Returns only
- * if the job has no callback `exit_process`. */
+/* Ends all ranks, including this one. Called when this rank has failed and the other ranks do not
+ * know it. Does nothing if there is only one rank. If there are several, may return only if the job
+ * has no callback `exit_process`. */
 void yk_train_team_watchdog_abort_all_ranks(struct yk_train_team *team, yk_status status);
 
 #endif

@@ -22,7 +22,7 @@ struct yk_train_rebalancer;
 
 /* The caller sets `request`; the other members start as 0. */
 struct yk_training {
-    /* Missing options are set from the checkpoint and the adapter. */
+    /* Options that were not given are set from the checkpoint and the adapter. */
     struct yk_train_request request;
     struct yk_arena *arena;
     struct yk_train_team team;
@@ -39,15 +39,15 @@ struct yk_training {
     const struct yk_train_rebalancer *rebalancer;
     int64_t steps;
     struct yk_net *net;
-    struct yk_op_times *op_times; /* op times on rank 0; NULL means: not measured */
+    struct yk_op_times *op_times; /* set on rank 0; NULL means: not measured */
 
     struct yk_device_context context;
     struct yk_parameter_store *store;
     struct yk_text options_json;
     struct yk_training_run run;
-    struct yk_run_rank_summary *ranks; /* (ranks) measurements on rank 0, after the last step */
+    struct yk_run_rank_summary *ranks;            /* (ranks) set on rank 0, after the last step */
     struct yk_counter_recorder *counter_recorder; /* NULL means: no --counters */
-    struct yk_counter_run_data counters; /* counters of all ranks on rank 0, after the last step */
+    struct yk_counter_run_data counters; /* of all ranks; set on rank 0, after the last step */
 };
 
 /* Opens everything up to the plan and the net, and writes no files. If no plan fits into memory,
@@ -75,34 +75,35 @@ struct yk_lr_schedule yk_training_make_lr_schedule(const struct yk_train_request
 
 /*
  * ---- Initial weights: from the checkpoint, from --weights and --adapter, or random ----
- * Every rank calls these functions in the order given here.
+ * Every rank calls the functions of this section in the order given here.
  */
 
-/* Sets request.weights to a path. If it is a run folder, replaces it with the newest checkpoint of
- * the run. */
+/* Resolves --weights. If request.weights is a run folder, replaces it with the newest checkpoint of
+ * the run. If it is "random", sets it to NULL and, for a new run, sets random_weights. If it is not
+ * given and --adapter is given, sets it to the weights for which the adapter was made. */
 yk_status yk_train_weights_resolve_path(struct yk_training *training) YK_MUST_USE;
 
-/* Sets the rank and the alpha of the LoRA adapters in the request. For an existing adapter, the
- * rank comes from the config of the adapter, and so does the alpha unless the request gives one. */
+/* Sets the rank and the alpha of the LoRA adapters in the request. For an existing adapter, both
+ * come from the config of the adapter, but an alpha that the request gives is kept. Without an
+ * existing adapter, the default alpha is 2 × rank. */
 yk_status yk_train_weights_read_adapter_config(struct yk_training *training) YK_MUST_USE;
 
 /* Writes the initial weights into the store. */
 yk_status yk_train_weights_initialize(struct yk_training *training) YK_MUST_USE;
 
-/* Sets `*out` to the path of the frozen base weights, which checkpoints save together with the
- * adapters. NULL means: there are no adapters, or the base weights have no path. The path does not
- * change when a run is resumed. */
+/* Sets `*out` to the path of the frozen base weights, or to YK_CHECKPOINT_RANDOM_BASE_MODEL_NAME.
+ * Checkpoints of adapters store this string. NULL means: there are no adapters, or the base weights
+ * have no path. The string does not change when a run is resumed. */
 yk_status yk_train_weights_frozen_base_path(struct yk_training *training,
                                             const char **out) YK_MUST_USE;
 
 /*
  * ---- Measurements and summary: collected on rank 0 after the last step ----
- * Only rank 0 calls these functions, unless a comment says otherwise.
+ * Only rank 0 calls the functions of this section, unless a comment says otherwise.
  */
 
-/* Called by all ranks after the last step. Afterwards, the trace of the run on rank 0 contains all
- * ranks, and training->ranks (ranks) on rank 0 has the compute time, the waiting time and the peak
- * memory of each rank. */
+/* Called by all ranks after the last step. Collects on rank 0 the trace of all ranks, and sets
+ * training->ranks on rank 0: compute time, waiting time and peak memory of each rank. */
 yk_status yk_train_measurements_collect(struct yk_training *training) YK_MUST_USE;
 
 /* Called by all ranks after the last step. Sets training->op_times on rank 0, unless the run had

@@ -24,9 +24,9 @@ struct yk_train_transport {
     struct yk_communicator ranks;     /* size 0 means: the transport is not open */
 };
 
-/* Opens the transport between ranks that are already connected with MPI; `met` is the communicator
- * of this connection. `word` is "auto", "nccl" or "mpi". Called by all ranks; all of them return
- * the same status. */
+/* Opens the transport between ranks that are already connected with MPI. `met` is the communicator
+ * of MPI. `word` is "auto", "nccl" or "mpi". Called by all ranks; all of them return the same
+ * status. */
 yk_status yk_train_transport_open_over_mpi(const struct yk_communicator *met,
                                            const struct yk_device_choice *choice, const char *word,
                                            struct yk_train_transport *out) YK_MUST_USE;

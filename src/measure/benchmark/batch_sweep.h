@@ -2,10 +2,10 @@
  * Batch sweep: measures benchmarks of several batch sizes in repeated rounds. A round is one timed
  * step.
  *
- * The batch sizes alternate, so that a temporary disturbance of the machine affects all of them a
- * little instead of one of them a lot. Rounds that other processes disturbed are dropped
- * (timings.h). Results are available after every run. All ranks must make the same calls. Not
- * thread-safe.
+ * The caller measures the batch sizes in turn, several times each, so that a temporary disturbance
+ * of the machine affects all of them a little instead of one of them a lot. Rounds that other
+ * processes disturbed are dropped (measure/timings.h). Layer times are available after every run.
+ * All ranks must make the same calls. Not thread-safe.
  */
 #ifndef YK_MEASURE_BENCHMARK_BATCH_SWEEP_H
 #define YK_MEASURE_BENCHMARK_BATCH_SWEEP_H
@@ -31,10 +31,10 @@ void yk_batch_sweep_destroy(struct yk_batch_sweep *sweep);
 struct yk_batch_sweep_run {
     int32_t batch;  /* index of the batch size to measure */
     double seconds; /* approximate duration of the run */
-    double (*held_bytes)(
-        const struct yk_device_context *context); /* returns the memory that this process uses */
+    /* Returns the memory that this process uses; may be NULL. */
+    double (*held_bytes)(const struct yk_device_context *context);
     double bytes; /* output: device memory that the benchmark has allocated */
-    double held;  /* output: result of held_bytes() during the run */
+    double held;  /* output: result of held_bytes() before the memory is freed */
 };
 
 /* Runs rounds of one batch size for about run->seconds, and at least three rounds after a warm-up.
@@ -46,8 +46,7 @@ yk_status yk_batch_sweep_measure_batch(struct yk_batch_sweep *sweep,
 yk_status yk_batch_sweep_make_layer_times(const struct yk_batch_sweep *sweep,
                                           struct yk_layer_times **out) YK_MUST_USE;
 
-/* Returns the benchmark of batch size number `batch`. The device memory of this benchmark is not
- * allocated. */
+/* Returns the benchmark of batch size index `batch`. Its device memory is not allocated. */
 struct yk_benchmark *yk_batch_sweep_get_benchmark(const struct yk_batch_sweep *sweep,
                                                   int32_t batch);
 

@@ -3,9 +3,9 @@
  * executor as in training, and records the time of every op.
  *
  * Whole steps are timed, because a layer that is timed alone finds its weights and input in the
- * caches, unlike in training. A step has two micro-batches. The first one includes the work that is
- * done once per step (clearing gradients). The second one shows the time of each pass without this
- * work.
+ * caches, unlike in training. A step has two micro-batches. The first micro-batch includes the work
+ * that is done once per step (clearing gradients). The second micro-batch shows the time of each
+ * pass without this work.
  *
  * Not thread-safe. All arguments of create functions must outlive the created object.
  */
@@ -26,7 +26,7 @@
 struct yk_benchmark_model_request {
     const struct yk_model_config *config;
     struct yk_workload workload; /* workload.batch is ignored */
-    double slowness; /* every op takes this many times as long, artificially; at least 1 */
+    double slowness; /* the time of every op is multiplied by this on purpose; at least 1 */
 };
 
 /* A model on the device, with its weights and optimizer state. */
@@ -93,10 +93,10 @@ double yk_benchmark_allocated_bytes(const struct yk_benchmark *benchmark);
 /* The op times of one step. Each array has one element per op. The arrays belong to the benchmark.
  */
 struct yk_benchmark_step_times {
-    double *op_s;    /* duration of each op, including the idle time of its lane before it */
+    double *op_s;    /* duration of each op, plus the idle time of its lane before the op */
     double *begin_s; /* begin of each op on the clock of base/clock.h */
     double *end_s;
-    bool whole; /* the times of all ops are known; false in the very first step */
+    bool whole; /* the times of all ops are known; false in the first step */
 };
 
 /* Enqueues a step. At most yk_benchmark_max_steps_in_flight() steps may be in flight at the same

@@ -18,7 +18,7 @@ struct yk_reduced_model_request {
     const struct yk_model_config *config;
     struct yk_workload workload;      /* workload.batch is the largest batch size to measure */
     const struct yk_cluster *cluster; /* has one device */
-    double free_bytes;                /* free memory of this device */
+    double free_bytes;                /* free memory of the device */
     double step_s; /* approximate maximum time of a step with the largest batch */
 };
 
@@ -33,9 +33,10 @@ yk_status yk_reduced_model_make_config(const struct yk_model_config *config, int
                                        struct yk_arena *arena,
                                        const struct yk_model_config **out) YK_MUST_USE;
 
-/* Chooses the number of blocks: all blocks, or 8, 4 or 2 of each kind. It is the largest number
- * that fits into memory with the largest batch and stays within the time limit. If even 2 blocks
- * are too many, the batch size is reduced instead. */
+/* Chooses the number of blocks: all blocks, or 8, 4 or 2 of each kind. Chooses the largest of these
+ * numbers that fits into memory with the largest batch and stays within the time limit,
+ * otherwise 2. If 2 blocks of each kind do not fit into memory, halves the batch size until they
+ * fit. */
 yk_status yk_reduced_model_choose_blocks(const struct yk_reduced_model_request *request,
                                          struct yk_arena *arena,
                                          struct yk_reduced_model *out) YK_MUST_USE;

@@ -16,8 +16,9 @@ struct yk_cpu_counters;
 yk_status yk_cpu_counters_open(struct yk_cpu_counters **out) YK_MUST_USE;
 void yk_cpu_counters_close(struct yk_cpu_counters *cpu);
 
-/* Sets the available elements of values (YK_COUNTER_COUNT). The caller initialises all elements to
- * NAN. `passed_s` is the time since the last call; 0 means: only start counting. */
+/* Sets the elements of `values` whose counters are available. `values` has YK_COUNTER_COUNT
+ * elements, which the caller initialises to NAN. `passed_s` is the time since the previous call; 0
+ * means: there was no previous call, and counting starts. */
 void yk_cpu_counters_read(struct yk_cpu_counters *cpu, double passed_s, double *values);
 
 void yk_cpu_counters_describe(const struct yk_cpu_counters *cpu, double period_s,
@@ -31,9 +32,9 @@ struct yk_cpu_counters_perf_count {
     uint64_t running_ns;
 };
 
-/* Estimates how far the counter would have counted from `before` to `after` if it had always run:
- * scales the difference by the enabled time divided by the running time. Returns NAN if the counter
- * did not run. */
+/* Estimates how much the counter would have counted from `before` to `after` if it had always run.
+ * The result is the difference of the values × enabled time / running time. Returns NAN if the
+ * counter did not run. */
 double yk_cpu_counters_scaled_difference(const struct yk_cpu_counters_perf_count *before,
                                          const struct yk_cpu_counters_perf_count *after);
 

@@ -30,24 +30,24 @@ struct yk_dcgm_counters {
     enum yk_counter columns[YK_DCGM_COUNTERS_MAX_COLUMNS]; /* counter of each column;
                                                               YK_COUNTER_COUNT means: ignored */
     int column_count;
-    char line[YK_DCGM_COUNTERS_LINE_SIZE]; /* an incomplete line */
-    size_t length;
-    double sums[YK_COUNTER_COUNT]; /* sum and number of the values since the last
-                                      yk_dcgm_counters_read() */
+    char line[YK_DCGM_COUNTERS_LINE_SIZE]; /* begin of a line whose end was not read yet */
+    size_t length;                         /* length of `line` */
+    /* Sums and numbers of the values since the last call of yk_dcgm_counters_read(). */
+    double sums[YK_COUNTER_COUNT];
     int32_t counts[YK_COUNTER_COUNT];
 };
 
-/* Starts dcgmi. `gpu` is the index of the GPU in the driver. If this fails,
+/* Starts dcgmi. `gpu` is the index of the GPU in the driver. If dcgmi cannot be started,
  * yk_dcgm_counters_describe() says why. */
 void yk_dcgm_counters_start(struct yk_dcgm_counters *dcgm, int32_t gpu);
 void yk_dcgm_counters_stop(struct yk_dcgm_counters *dcgm);
 
-/* Parses the next bytes of the output of dcgmi. The output may be split at any byte. */
+/* Parses the next part of the output of dcgmi. The output may be split at any byte. */
 void yk_dcgm_counters_parse_output(struct yk_dcgm_counters *dcgm, const char *bytes, size_t count);
 
-/* Reads the available output without waiting. For each counter that DCGM provides, sets its element
- * of values (YK_COUNTER_COUNT) to the mean since the last call. Leaves the other elements
- * unchanged. */
+/* Reads the available output without waiting. `values` has YK_COUNTER_COUNT elements. Sets the
+ * elements of the counters that DCGM provides to their mean since the previous call, and leaves the
+ * other elements unchanged. */
 void yk_dcgm_counters_read(struct yk_dcgm_counters *dcgm, double *values);
 
 /* Appends a description. Examples: "DCGM every 100 ms", "DCGM: dcgmi is not installed". */
