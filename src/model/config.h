@@ -74,8 +74,8 @@ struct yk_model_config {
     double init_std;     /* standard deviation of the initial weights */
     double rope_theta;   /* base of rotary positions; 0 means: positions are not rotary */
     double rope_factor;  /* factor by which Llama 3 scales long wavelengths; 0 means: no scaling */
-    double rope_low;     /* wavelengths longer than rope_positions / rope_low are scaled */
-    double rope_high;    /* wavelengths shorter than rope_positions / rope_high are not scaled */
+    double rope_low;  /* wavelengths longer than rope_positions / rope_low get the whole factor */
+    double rope_high; /* wavelengths shorter than rope_positions / rope_high are not scaled */
     int64_t rope_positions; /* maximum sequence length of the training before the wavelengths were
                                scaled */
     int64_t window; /* size of the sliding window of attention in tokens; 0 means: no window */

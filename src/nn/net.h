@@ -17,8 +17,8 @@
  *
  * All weights of a layer are in one allocation: first the trained parameters with weight decay,
  * then the trained parameters without weight decay, then the frozen parameters. Gradients and
- * optimizer state are in the same order, without gaps. So every part of a layer's trained
- * parameters is a range of elements.
+ * optimizer state are in the same order, without gaps. So a part of a layer is simply a range of
+ * elements.
  */
 #ifndef YK_NN_NET_H
 #define YK_NN_NET_H

@@ -150,7 +150,7 @@ struct yk_plan_restrictions {
     bool random_strategies; /* every layer has a random strategy */
     enum yk_sharding_strategy strategy;
     double slowdown; /* slowdown factor of computation during communication; 0 means: the measured
-                        factors */
+                        factors are used */
     const bool *excluded_devices; /* (device_count) devices that were excluded; may be NULL */
     int32_t device_count;
 };

@@ -1,8 +1,8 @@
 /*
  * Measured rank groups: the groups of ranks whose communication is measured. In a profile, the time
- * of a message depends on the number of ranks and on the kind of link. The types of the two devices
- * at its ends determine the kind of a link. For a collective, the slowest link of the ring is used.
- * One group is measured for each combination of a number of ranks and a kind of link.
+ * of a message depends on the number of ranks and on the kind of link. The kind of a link depends
+ * on the types of the two devices that it joins. For a collective, the slowest link of the ring is
+ * used. One group is measured for each combination of a number of ranks and a kind of link.
  */
 #ifndef YK_MEASURE_PROFILER_MEASURED_RANK_GROUPS_H
 #define YK_MEASURE_PROFILER_MEASURED_RANK_GROUPS_H

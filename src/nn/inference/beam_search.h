@@ -44,8 +44,8 @@ yk_status yk_beam_search_create(const struct yk_beam_search_options *options, in
                                 struct yk_beam_search_state **out) YK_MUST_USE;
 void yk_beam_search_destroy(struct yk_beam_search_state *beam);
 
-/* Searches for the best output of each sentence. `inference` must have space for input->sentences ·
- * width samples. Returns YK_ERROR_NUMBERS if a logit is not finite, and YK_ERROR_STOPPED if `stop`
+/* Searches for the best output of each sentence. `inference` must have space for `width` samples
+ * per sentence. Returns YK_ERROR_NUMBERS if a logit is not finite, and YK_ERROR_STOPPED if `stop`
  * became true. */
 yk_status yk_beam_search_run(struct yk_beam_search_state *beam, struct yk_inference *inference,
                              const struct yk_beam_search_input *input) YK_MUST_USE;

@@ -15,10 +15,9 @@
 
 struct yk_inference;
 
-/* The shape of the largest batch. A run may have another shape, but not more than samples ·
- * sequence tokens and, in the decoder, samples · target_sequence tokens. Without a decoder, a
- * sequence may not be longer than `sequence`. With `last_only`, there may not be more than
- * `samples` samples. */
+/* The shape of the largest batch. A run may have another shape, but not more tokens in total,
+ * neither in the source nor in the target. Without a decoder, a sequence may not be longer than
+ * `sequence`. With `last_only`, there may not be more than `samples` samples. */
 struct yk_inference_shape {
     int64_t samples;
     int64_t sequence;
@@ -55,9 +54,9 @@ yk_status yk_inference_encode(struct yk_inference *inference, const int32_t *tok
                               const int32_t *lengths, int64_t samples,
                               int64_t sequence) YK_MUST_USE;
 
-/* Sets the number of samples of the decoder. Sample i of the decoder then attends to the encoder
- * output to which sample from[i] attended before this call. After yk_inference_encode(), each
- * sample of the decoder attends to the encoder output of the same number. */
+/* After yk_inference_encode(), sample i of the decoder attends to sample i of the encoder. This
+ * function changes that: sample i then attends to the encoder output to which sample from[i]
+ * attended before. It also sets the number of samples of the decoder. */
 yk_status yk_inference_select_encoder_outputs(struct yk_inference *inference, const int32_t *from,
                                               int64_t samples) YK_MUST_USE;
 

@@ -14,8 +14,9 @@ struct yk_sampling_options {
     double temperature; /* logits are divided by this number; 0 means: always take the most likely
                            token */
     int64_t top_k;      /* draw only from the k most likely tokens; 0 means: from all tokens */
-    /* Draw only from the most likely tokens: from as few of them as have at least this probability
-     * together (nucleus sampling, Holtzman et al. 2020). 1 means: from all tokens. */
+    /* Draw only from the n most likely tokens, where n is the smallest number for which these
+     * tokens together have at least this probability (nucleus sampling, Holtzman et al. 2020). 1
+     * means: from all tokens. */
     double top_p;
 };
 

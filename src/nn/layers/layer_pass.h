@@ -30,8 +30,9 @@ struct yk_layer_pass {
     /* The number that the first sample of this pass has in the whole training run. Dropout depends
      * on it. */
     int64_t first_sample;
-    bool training;          /* apply dropout */
-    const int32_t *tokens;  /* (B, T) of the decoder if the layer is in a decoder */
+    bool training; /* apply dropout */
+    /* (B, T) tokens of the encoder, or tokens of the decoder if the layer belongs to a decoder. */
+    const int32_t *tokens;
     const int32_t *targets; /* (B, T) the tokens to predict; a negative target has no loss */
     const int32_t *lengths; /* (B) number of tokens of each sample without padding, for attention
                                that is not causal; NULL means: no padding */

@@ -74,7 +74,7 @@ void *yk_projection_allocate_lora_inner(const struct yk_net *net, int32_t layer,
                                         int64_t rows, struct yk_bump_allocator *allocator);
 
 /* These two functions allocate `d_inner` and `weights` with space for any projection of the layer.
- * They return NULL if the layer has no adapters or no NF4 weights, respectively. */
+ * The first returns NULL if the layer has no adapters, the second if it has no NF4 weights. */
 void *yk_projection_allocate_lora_inner_gradient(const struct yk_net *net, int32_t layer,
                                                  int64_t rows, struct yk_bump_allocator *allocator);
 void *yk_projection_allocate_dequantised_weights(const struct yk_net *net, int32_t layer,
