@@ -1,7 +1,7 @@
 /*
- * Measuring team: the ranks that measure at the same time, each on its own device, so that shared
- * memory and links are as busy as in training. All ranks must call the same functions in the same
- * order. Not thread-safe.
+ * Measuring ranks: the ranks of one measurement (`team`). They measure at the same time, each on
+ * its own device, so that shared memory and links are as busy as in training. All ranks must call
+ * the same functions in the same order. Not thread-safe.
  */
 #ifndef YK_MEASURE_MEASURING_RANKS_H
 #define YK_MEASURE_MEASURING_RANKS_H
@@ -25,13 +25,14 @@ yk_measuring_ranks_device_communicator(const struct yk_measuring_ranks *team)
     return team->device_communicator ? team->device_communicator : team->host_communicator;
 }
 
-/* Returns whether the device is the CPU, so that computation uses cores of the host. */
+/* Returns whether the device is the CPU. Computation then uses cores of the host. */
 static inline bool yk_measuring_ranks_compute_on_cpu(const struct yk_measuring_ranks *team)
 {
     return team->context.backend->used_bytes == NULL;
 }
 
-/* Gathers own (count) of every rank in out (ranks, count). */
+/* Every rank gets the numbers of all ranks. `own` has `count` numbers. The numbers of rank r begin
+ * at out[r * count]. */
 yk_status yk_measuring_ranks_all_gather(const struct yk_measuring_ranks *team, const double *own,
                                         int32_t count, double *out) YK_MUST_USE;
 
@@ -39,7 +40,7 @@ yk_status yk_measuring_ranks_all_gather(const struct yk_measuring_ranks *team, c
 yk_status yk_measuring_ranks_all_reduce_max(const struct yk_measuring_ranks *team, double own,
                                             double *out) YK_MUST_USE;
 
-/* Sets `*out` to whether the ranks passed different texts. */
+/* Sets `*out` to whether the texts of the ranks differ. */
 yk_status yk_measuring_ranks_texts_differ(const struct yk_measuring_ranks *team, const char *text,
                                           bool *out) YK_MUST_USE;
 

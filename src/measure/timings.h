@@ -1,8 +1,8 @@
 /*
  * Timings: the durations of repeated runs, and their median, which is robust against a few
- * outliers. If a run got less CPU time per second than other runs of the same work, other processes
- * disturbed it. Disturbed runs can be dropped, even if they are the majority. Initialise struct
- * yk_timings to {0}. Not thread-safe.
+ * outliers. A run that got less CPU time per second than other runs of the same work was disturbed
+ * by other processes. Disturbed runs can be dropped, even if most runs were disturbed. Initialise
+ * struct yk_timings to {0}. Not thread-safe.
  */
 #ifndef YK_MEASURE_TIMINGS_H
 #define YK_MEASURE_TIMINGS_H
@@ -37,9 +37,10 @@ struct yk_timings_cpu_usage {
     double computed_s; /* CPU time of all threads of this process */
 };
 
-/* Sets out[i] to whether round i was undisturbed: its CPU time per second is within 3% of the best
- * round. If fewer than `min_count` rounds are undisturbed, the best `min_count` rounds are chosen
- * (all rounds if there are fewer). A round is one run. */
+/* A round is one run. Sets out[i] to whether round i was undisturbed: whether its CPU time per
+ * second was at least 97% of the best round's. If fewer than `min_count` rounds were undisturbed,
+ * sets out[i] to true for the best `min_count` rounds, or for all rounds if `count` is less than
+ * `min_count`. */
 void yk_timings_mark_undisturbed_runs(const struct yk_timings_cpu_usage *rounds, int32_t count,
                                       int32_t min_count, bool *out);
 

@@ -4,9 +4,10 @@
  *   minimise  Σ objective · x    subject to  lower ≤ Σ entry · x ≤ upper  for every row
  *
  * A column is a variable x, a row is a constraint, and an entry is the coefficient of a column in a
- * row. Columns, rows and entries may be added in any order, also after a solve. Not thread-safe.
- * The solver runs in a forked process (subprocess.h). If the library aborts, the outcome is the
- * same as after a timeout.
+ * row. Columns, rows and entries may be added in any order, also after yk_milp_solve(). Not
+ * thread-safe. The solver runs in a forked process (subprocess.h). If the library crashes, it is
+ * run once more with safer settings. If it crashes again, the outcome is the same as after a
+ * timeout.
  */
 #ifndef YK_MILP_MILP_H
 #define YK_MILP_MILP_H
@@ -30,7 +31,7 @@ enum yk_milp_outcome {
 struct yk_milp_options {
     bool relaxed;    /* solve the linear relaxation: integer columns may have fractional values */
     double budget_s; /* limit of the wall-clock time */
-    double gap;      /* stop when (objective - bound) / objective is at most this */
+    double gap;      /* stop when (objective - bound) / objective is at most this number */
     const double *start;     /* (columns) initial solution; may be NULL */
     const atomic_bool *stop; /* the solver stops when another thread sets it to true; may be NULL */
 };
@@ -41,8 +42,8 @@ struct yk_milp_result {
     double bound;     /* lower bound of the objective; -INFINITY means: unknown */
     double seconds;   /* wall-clock time of the solve */
     double *values;   /* (columns) the solution; NULL means: no solution was found */
-    double *prices; /* (rows) dual values, those of the last iteration if the solver stopped early;
-                       NULL for integer programs */
+    double *prices; /* (rows) dual values of a linear program; if the solver stopped early, they are
+                       from its last iteration. NULL for integer programs */
 };
 
 yk_status yk_milp_create(struct yk_milp **out) YK_MUST_USE;

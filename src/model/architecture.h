@@ -14,12 +14,12 @@
 struct yk_architecture {
     const char *name;               /* "gpt2", "llama", "bert", "transformer" */
     const char *const *model_types; /* values of "model_type" in config.json; ends with NULL */
-    const char *const *classes;     /* values of "architectures"; ends with NULL */
-    /* Positions are learned, so a sequence has at most `positions` tokens. */
+    const char *const *classes;     /* values of "architectures" in config.json; ends with NULL */
+    /* Positions are learned: a sequence can have at most config->positions tokens. */
     bool learned_positions;
-    bool position_table; /* the model has a table of `positions` rows, learned or computed */
-    /* Sets all members of a config except `name` and `architecture`. The caller checks that the
-     * sizes do not overflow. */
+    bool position_table; /* the model has a table of positions, learned or computed */
+    /* Sets all members of a config except `name` and `architecture`. The caller then checks that
+     * the number of parameters does not overflow. */
     yk_status (*read_config)(const struct yk_json *json, struct yk_model_config *config);
     /* Adds every layer and edge of the model. */
     void (*add_layers)(struct yk_model_builder *model);

@@ -18,12 +18,12 @@ enum {
     YK_CONFIG_FIELD_MAX_KEYS = 2,
     /* Special values of `preset`: */
     YK_CONFIG_FIELD_REQUIRED = 0, /* the key must be present */
-    YK_CONFIG_FIELD_DERIVED = -1, /* if missing or null: 0, until the architecture computes it */
+    YK_CONFIG_FIELD_DERIVED = -1, /* if the key is missing, the architecture computes the size */
 };
 
 struct yk_config_field {
-    const char *keys[YK_CONFIG_FIELD_MAX_KEYS]; /* the key, and an alias that has precedence over
-                                                   the key; the alias may be NULL */
+    const char *keys[YK_CONFIG_FIELD_MAX_KEYS]; /* the key and its alias, which may be NULL; if a
+                                                   file has both, the alias is used */
     const char *what; /* description for messages: "the width of the model" */
     int64_t preset; /* default if the key is missing or null, or one of the special values above */
     size_t offset;  /* offset of an int64_t member in the config */
@@ -44,7 +44,8 @@ struct yk_config_field_table {
 
 #define YK_MODEL_CONFIG_OFFSETOF(member) offsetof(struct yk_model_config, member)
 
-/* Table rows for one member of the config. The variable arguments are one or two keys. */
+/* Rows of the tables, each for one member of the config. The variable arguments are the key and, if
+ * there is one, its alias. */
 #define YK_CONFIG_FIELD_ROW(member, preset, what, ...)                                             \
     {                                                                                              \
         {__VA_ARGS__}, what, preset, YK_MODEL_CONFIG_OFFSETOF(member)                              \
@@ -69,21 +70,22 @@ yk_status yk_config_fields_read(const struct yk_config_field_table *table,
  * NULL. */
 bool yk_config_fields_names_contain(const char *name, const char *const *names);
 
-/* Sets `*out` to whether the string at `key` equals `name`. If the key is missing or null, sets it
- * to false. */
+/* Sets `*out` to whether the string at `key` equals `name`. A missing or null string equals no
+ * name. */
 yk_status yk_config_fields_string_equals(const struct yk_json *json, const char *key,
                                          const char *name, bool *out) YK_MUST_USE;
 
 /*
  * Reads the activation of the feed-forward and sets `relu`, `gelu_erf` and `silu`. If the
- * activation is not supported, sets `not_trained` to `what`. `preset` is the default.
+ * activation is not supported, sets `not_trained` to `what`. `preset` is the name of the default
+ * activation.
  */
 yk_status yk_config_fields_read_activation(const struct yk_json *json, const char *key,
                                            const char *preset, const char *what,
                                            struct yk_model_config *config) YK_MUST_USE;
 
-/* Reads the ids of special tokens. An id is unknown if it is missing, null or not in a
- * vocabulary. */
+/* Reads the ids of special tokens. An id is unknown if it is missing, null or not less than the
+ * size of the vocabulary. */
 yk_status yk_config_fields_read_token_ids(const struct yk_json *json,
                                           struct yk_model_config *config) YK_MUST_USE;
 
@@ -100,7 +102,7 @@ yk_status yk_config_fields_check_flag_is_false(const struct yk_json *json, const
                                                const char *why) YK_MUST_USE;
 
 /* Fails unless the size at offset `part` divides the size at offset `whole`. The error message
- * contains the keys of both sizes in the file. */
+ * contains the keys that the file uses for both sizes. */
 yk_status yk_config_fields_check_divisible(const struct yk_config_field_table *table,
                                            const struct yk_json *json,
                                            const struct yk_model_config *config, size_t part,

@@ -18,7 +18,7 @@ enum yk_kernel_class {
 };
 
 struct yk_kernel_work {
-    const char *name; /* "qkv", "attention", "loss" …; constant */
+    const char *name; /* "qkv", "attention", "loss" …; a string literal */
     enum yk_kernel_class class;
     enum yk_precision precision; /* precision of the operations */
     double operations;
@@ -40,8 +40,8 @@ struct yk_kernel_work_list {
  * counted.
  */
 struct yk_mfu_flops {
-    double formula; /* attention counts 12 × heads × head size × context per token */
-    double exact;   /* attention counts the pairs of positions that it computes */
+    double formula; /* attention counts 12 × heads × head size × sequence length per token */
+    double exact;   /* attention counts only the pairs of positions that it computes */
 };
 
 /* Returns the sum of the operations of all kernels of one class. */

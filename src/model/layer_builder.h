@@ -1,10 +1,9 @@
 /*
  * Layer builder: describes one layer. The caller adds the parts of the layer (linears, norms,
  * attention …) in the order of the forward pass. Each part adds its parameters, its forward and
- * backward kernels, and the bytes that it saves for the backward pass. A part saves its input, and
- * attention also saves its output. The saved bytes of a layer are the sum over its parts. A builder
- * has space for the kernels of the largest block, so adding a part cannot fail. Only one thread at
- * a time may use a builder.
+ * backward kernels, and the bytes that it saves for the backward pass. Most parts save their input;
+ * attention also saves its output. A builder has space for the kernels of the largest block, so
+ * adding a part cannot fail. Only one thread at a time may use a builder.
  */
 #ifndef YK_MODEL_LAYER_BUILDER_H
 #define YK_MODEL_LAYER_BUILDER_H
@@ -17,10 +16,10 @@ enum {
 };
 
 enum yk_layer_role {
-    YK_LAYER_ROLE_EMBEDDING, /* does not compute the gradient of its input */
+    YK_LAYER_ROLE_EMBEDDING, /* has no gradient of its input, because the input is token ids */
     YK_LAYER_ROLE_BLOCK,  /* has adapters, NF4 weights and recomputation if the workload has them */
-    YK_LAYER_ROLE_OUTPUT, /* comes after the blocks; frozen if blocks have adapters, fp32 if blocks
-                             are NF4 */
+    YK_LAYER_ROLE_OUTPUT, /* a layer after the blocks: its weights are frozen if blocks have
+                             adapters, and fp32 if blocks are NF4 */
 };
 
 struct yk_layer_kernels {
@@ -32,13 +31,14 @@ struct yk_layer_builder {
     const struct yk_workload *workload;
     enum yk_layer_role role;
     enum yk_precision precision; /* precision of products and activations */
-    int64_t input_bytes;         /* bytes of the layer's input; recomputation saves only these */
-    /* The layer so far, without recomputation. The model builder adds its name, shape, modules,
-     * kernels and workspace. */
+    int64_t input_bytes; /* bytes of the layer's input; with recomputation, nothing else is saved */
+    /* The layer so far, as if there were no recomputation. The model builder sets the name, shape,
+     * modules, kernels and workspace of the finished layer. */
     struct yk_layer layer;
     char shape[YK_LAYER_SHAPE_TEXT_SIZE];
     struct yk_layer_kernels forward;
-    struct yk_layer_kernels backward; /* kernels in the order of the forward pass */
+    /* The kernels are in the order of the forward pass. The model builder reverses this order. */
+    struct yk_layer_kernels backward;
     int64_t transient_bytes; /* maximum memory that one part needs during its backward pass */
     int64_t dequantised[2];  /* bytes of the two largest weights after dequantisation */
 };
@@ -52,9 +52,9 @@ struct yk_linear_spec {
     int64_t out; /* width of the output, all parts together */
     int64_t parts;
     bool bias;
-    bool tied;       /* the weights, but not the bias, belong to another layer */
+    bool tied;       /* the weights belong to another layer, but not the bias */
     bool input_kept; /* the previous part already saves the input */
-    bool in_place;   /* the next part overwrites the output with its gradient */
+    bool in_place;   /* the next part overwrites this output with the gradient of the output */
 };
 
 /* Attention of T queries to S keys in each sample. */
@@ -87,7 +87,7 @@ void yk_layer_builder_begin(struct yk_layer_builder *builder, const struct yk_mo
                             const struct yk_workload *workload, enum yk_layer_role role,
                             const char *kind, int64_t input_rows);
 
-/* Appends formatted text to the shape, for example " C768 F3072 H12"; see yk_layer.shape. */
+/* Appends formatted text to the shape (see struct yk_layer), for example " C768 F3072 H12". */
 void yk_layer_builder_append_shape_text(struct yk_layer_builder *builder, const char *format, ...)
     YK_PRINTF_LIKE(2, 3);
 
@@ -110,9 +110,9 @@ void yk_layer_builder_add_residual(struct yk_layer_builder *builder, int64_t row
  * together. */
 void yk_layer_builder_add_rotary(struct yk_layer_builder *builder, int64_t rows, int64_t width);
 
-/* Adds an embedding: for each token, it sums one row of each of `tables` tables (token, position,
- * …). The tables have `parameters` parameters in total; 0 means: the tables belong to another
- * layer. */
+/* Adds an embedding. For each token, it adds up one row of each table; there are `tables` tables
+ * (tokens, positions, …). `parameters` is the number of parameters of all tables; 0 means: the
+ * tables belong to another layer. */
 void yk_layer_builder_add_embedding(struct yk_layer_builder *builder, int64_t rows, int64_t width,
                                     int64_t tables, int64_t parameters);
 

@@ -3,16 +3,16 @@
  * parameters, operations, bytes saved for the backward pass, and bytes sent to the next layer. A
  * model is computed from a config and a workload. It is in the caller's arena and never changes.
  *
- * A matrix product (m, k) × (k, n) has 2mkn operations. Its backward pass has the same number for
- * the gradient of the input, and the same number again for the gradient of the weights if they are
- * trained. Attention has T(T+1)/2 pairs of positions if it is causal, otherwise T·S. For each pair
- * and each head, attention has 4·d operations in the forward pass and 10·d in the backward pass,
- * because flash attention recomputes the scores; d is the head size. Vector operations are counted
- * in a class of their own.
+ * A matrix product (m, k) × (k, n) has 2mkn operations. Its backward pass has 2mkn operations for
+ * the gradient of the input, and 2mkn for the gradient of the weights if they are trained.
+ * Attention of T queries to S keys has T(T+1)/2 pairs of positions if it is causal, otherwise T·S.
+ * For each pair and each head, attention has 4·d operations in the forward pass, where d is the
+ * head size. It has 10·d operations in the backward pass, because flash attention computes the
+ * scores again. Vector operations are counted in a class of their own.
  *
  * The files of the folder model:
  *
- *   config, config_write            configs; read and write config.json
+ *   config, config_json             configs; read and write config.json
  *   config_fields                   the keys of config.json
  *   builtin                         built-in models
  *   architecture, architecture_*    the families of models
@@ -37,8 +37,8 @@ struct yk_workload {
     int64_t sequence; /* T, tokens per sample; in an encoder–decoder, tokens of the source */
     int64_t target_sequence; /* tokens per sample in the decoder; 0 means: equal to `sequence` */
     enum yk_precision precision;
-    int64_t lora_rank; /* 0 means: all parameters are trained; otherwise only adapters on all
-                          linears are trained */
+    int64_t lora_rank; /* rank of the adapters, the only parameters that are trained; 0 means: no
+                          adapters, all parameters are trained */
     bool nf4;          /* frozen linears are NF4; requires lora_rank > 0 */
     bool recompute; /* blocks save only their input, and the backward pass computes the forward pass
                        again */
@@ -55,30 +55,30 @@ enum {
 struct yk_layer {
     const char *name; /* "embed", "layer 0", "norm", "head"; "encoder 0", "decoder 0" */
     const char *kind; /* "embed", "gpt-block", "llama-block", "norm", "head" … */
-    /* Kind, sizes and precision: everything that determines the times of the layer except B and
-     * T; in a decoder also the target's length if it is not T. */
+    /* Kind, sizes and precision: everything that determines the times of the layer, except B and T.
+     * In a decoder, this includes the length of the target if it is not T. */
     const char *shape;
     const char *const *modules; /* the Hugging Face modules of the layer */
     int32_t module_count;
-    int32_t shares_weights_of; /* the earlier layer whose weights this layer shares (a tied head),
-                                  or YK_LAYER_NONE. Both layers are placed together; only the
-                                  earlier one counts the weights */
+    int32_t shares_weights_of; /* the earlier layer whose weights this layer uses, for example if
+                                  the head is tied; or YK_LAYER_NONE. Both layers are placed
+                                  together. The weights count only for the earlier layer */
 
-    /* The parameters that the layer owns. Adapters are trainable. */
+    /* Numbers of parameters that the layer owns. */
     int64_t parameters;
     int64_t trainable;
     int64_t quantised;  /* frozen parameters in NF4 */
-    int64_t full_width; /* frozen parameters in fp32 (in an NF4 model) */
+    int64_t full_width; /* frozen parameters in fp32, in models whose blocks are NF4 */
 
     struct yk_kernel_work_list forward;
     struct yk_kernel_work_list backward; /* kernels of the backward pass, including recomputation */
     struct yk_kernel_work_list update;   /* kernels of the optimizer update, once per step */
     struct yk_mfu_flops flops;           /* operations of both passes, without recomputation */
 
-    bool is_block;       /* the plan may recompute the layer */
+    bool is_block;       /* the layer is a block; plans can recompute only blocks */
     bool keeps_input;    /* saved_bytes include the input of the layer */
     int64_t saved_bytes; /* bytes saved from the forward pass of the layer to its backward pass */
-    int64_t workspace_bytes; /* additional memory during a forward or backward pass of the layer */
+    int64_t workspace_bytes; /* additional memory that is needed only during a pass of the layer */
 };
 
 /* Data that one layer sends to another in the forward pass. In the backward pass, the gradient of
@@ -100,8 +100,9 @@ struct yk_model {
     int64_t trainable;
 };
 
-/* Computes the model of a config and a workload, in the arena. Fails if the workload is invalid: a
- * batch or sequence of 0, a sequence longer than the learned positions, or NF4 without adapters. */
+/* Computes the model of a config and a workload, in the arena. Fails if the workload is invalid:
+ * for example if the batch is empty, if a sequence is longer than the learned positions, or if NF4
+ * is used without adapters. */
 yk_status yk_model_build(const struct yk_model_config *config, const struct yk_workload *workload,
                          struct yk_arena *arena, const struct yk_model **out) YK_MUST_USE;
 
@@ -118,8 +119,8 @@ static inline int32_t yk_model_weight_owner(const struct yk_model *model, int32_
 /* Returns the number of tokens of one batch or micro-batch that have a loss. */
 int64_t yk_model_count_loss_tokens(const struct yk_model *model);
 
-/* Returns the number of all tokens of one batch or micro-batch. In an encoder–decoder, these are
- * the tokens of the source and of the target. */
+/* Returns the number of all tokens of one batch or micro-batch. In an encoder–decoder, both source
+ * and target are counted. */
 int64_t yk_model_count_all_tokens(const struct yk_model *model);
 
 /* Returns the operations that MFU counts for training on one batch or micro-batch. */

@@ -1,7 +1,7 @@
 /*
- * Model builder: collects the layers and edges that an architecture adds. The sizes have been
- * checked before, so they do not overflow. If an allocation fails, `failed` is set. Only one thread
- * at a time may use a builder.
+ * Model builder: collects the layers and edges that an architecture adds. The sizes were checked
+ * before, so sums and products of them do not overflow. If an allocation fails, `failed` is set.
+ * Only one thread at a time may use a builder.
  */
 #ifndef YK_MODEL_MODEL_BUILDER_H
 #define YK_MODEL_MODEL_BUILDER_H
@@ -31,8 +31,8 @@ void yk_model_builder_begin_layer(const struct yk_model_builder *model, enum yk_
                                   const char *kind, int64_t input_rows,
                                   struct yk_layer_builder *out);
 
-/* Begins a block. Adds the block's width, feed-forward width, number of heads, and ReLU if it has
- * one, to its shape. */
+/* Begins a block. Appends the model's width, `inner` (the feed-forward width), `heads` and, if the
+ * activation is ReLU, "relu" to the shape. */
 void yk_model_builder_begin_block(const struct yk_model_builder *model, const char *kind,
                                   int64_t input_rows, int64_t inner, int64_t heads,
                                   struct yk_layer_builder *out);
@@ -43,7 +43,7 @@ void yk_model_builder_add_feed_forward(const struct yk_model_builder *model,
                                        int64_t inner);
 
 /* Adds a layer and returns its number. `modules` ends with the first NULL. `shares` is the layer
- * whose weights the new layer shares, or YK_LAYER_NONE. The strings must be constant. */
+ * whose weights the new layer shares, or YK_LAYER_NONE. The strings are not copied. */
 int32_t yk_model_builder_add_layer(struct yk_model_builder *model,
                                    const struct yk_layer_builder *builder, const char *name,
                                    const char *const modules[YK_MODEL_BUILDER_MAX_MODULES],
@@ -60,8 +60,8 @@ int32_t yk_model_builder_add_blocks(struct yk_model_builder *model,
 /* Returns the activation of the feed-forward. */
 enum yk_activation_kind yk_model_builder_activation_kind(const struct yk_model_builder *model);
 
-/* Appends the length of the target to the shape of a layer of a decoder, if this length is not
- * T. */
+/* For a layer of a decoder: appends the length of the target to the shape if it differs from the
+ * length of the source. */
 void yk_model_builder_append_target_length(const struct yk_model_builder *model,
                                            struct yk_layer_builder *builder);
 

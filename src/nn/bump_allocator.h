@@ -1,7 +1,7 @@
 /*
  * Bump allocator: divides one allocation into aligned arrays. If `base` is NULL, the allocator only
- * counts the bytes. In this way, the same code computes the size of an allocation and the addresses
- * in it.
+ * counts the bytes. So the same code can first compute the size of the allocation, and then the
+ * addresses of the arrays.
  */
 #ifndef YK_NN_BUMP_ALLOCATOR_H
 #define YK_NN_BUMP_ALLOCATOR_H
@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 struct yk_bump_allocator {
-    char *base;  /* NULL means: only count the bytes */
+    char *base;  /* beginning of the allocation; NULL means: only count the bytes */
     size_t used; /* number of bytes used so far */
 };
 

@@ -1,7 +1,7 @@
 /*
  * Loss scaler: dynamic loss scaling for fp16, which prevents the underflow of small gradients
- * (Micikevicius et al. 2018). An overflow halves the scale. After 2000 steps without overflow, the
- * scale is doubled. In other precisions the scale is always 1.
+ * (Micikevicius et al. 2018). An overflow halves the scale. After each 2000 steps in a row without
+ * overflow, the scale is doubled. In other precisions the scale is always 1.
  */
 #ifndef YK_NN_LOSS_SCALER_H
 #define YK_NN_LOSS_SCALER_H

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 enum yk_lr_schedule_kind {
-    YK_LR_SCHEDULE_CONSTANT, /* constantly max_lr after the warm-up */
-    YK_LR_SCHEDULE_COSINE,   /* falls from max_lr to min_lr at the last step */
+    YK_LR_SCHEDULE_CONSTANT, /* always max_lr after the warm-up */
+    YK_LR_SCHEDULE_COSINE, /* falls from max_lr after the warm-up to min_lr at the end of the run */
     YK_LR_SCHEDULE_INVERSE_ROOT,
 };
 

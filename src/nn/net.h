@@ -16,8 +16,9 @@
  *   loss_scaler          dynamic loss scaling for fp16
  *
  * All weights of a layer are in one allocation: first the trained parameters with weight decay,
- * then the trained parameters without, then the frozen parameters. Gradients and optimizer state
- * have the same order, without gaps, so that a part of a layer is a range of elements.
+ * then the trained parameters without weight decay, then the frozen parameters. Gradients and
+ * optimizer state are in the same order, without gaps. So a part of a layer is simply a range of
+ * elements.
  */
 #ifndef YK_NN_NET_H
 #define YK_NN_NET_H
@@ -54,18 +55,21 @@ struct yk_parameter {
     bool trained;
     bool decayed;  /* has weight decay */
     bool adapter;  /* belongs to a LoRA adapter, not to the model */
-    bool optional; /* a file need not contain it; it then keeps its initial value */
+    bool optional; /* a file need not contain it; if it does not, the parameter keeps its initial
+                      value */
     enum yk_parameter_init init;
     double init_std;
     size_t offset; /* byte offset in the layer's weights */
-    int64_t first; /* if trained: index of its first element in the layer's gradients and state */
+    int64_t first; /* only if trained: index of its first element in the layer's gradients and
+                      optimizer state */
 };
 
 struct yk_net_options {
     double dropout; /* probability of dropout for embeddings, attention and residual branches */
     double label_smoothing;
-    double lora_alpha; /* adapters are scaled by alpha / rank; 0 means: by 1 */
-    uint64_t seed;     /* seed of dropout */
+    /* The output of adapters is multiplied by lora_alpha / rank. 0 means: it is multiplied by 1. */
+    double lora_alpha;
+    uint64_t seed; /* seed of dropout */
 };
 
 enum {
@@ -82,8 +86,9 @@ struct yk_projection {
     int32_t parts;
     int64_t part_out[YK_PROJECTION_MAX_PARTS];
     bool transposed; /* true: weights are stored as (in, out), as in GPT-2; false: as (out, in) */
-    /* Numbers of the parameters of the first part in the layer. The parameters of the other parts
-     * follow. −1 means: there is no such parameter. */
+    /* weight, bias, a and b are numbers in the layer's parameters. Each is the number of the first
+     * part's parameter; the numbers of the other parts follow. −1 means: there is no such
+     * parameter. */
     int32_t weight;
     int32_t bias;
     int32_t a; /* LoRA A, (rank, in) */
@@ -97,24 +102,24 @@ struct yk_net_layer {
     int32_t parameter_count;
     struct yk_projection projections[YK_LAYER_MAX_PROJECTIONS];
     int32_t projection_count;
-    enum yk_precision precision; /* precision of the outputs of matrix products; fp32 outside the
-                                    blocks of an NF4 model */
+    enum yk_precision precision; /* precision of the outputs of matrix products; fp32 in layers that
+                                    are not blocks if blocks are NF4 */
     /* The layer that owns the weights of this layer; usually the layer itself. */
     int32_t weights_owner;
-    /* The layer whose output is the input of this layer; −1 means: it reads tokens. */
+    /* The layer whose output is the input of this layer; −1 means: this layer reads tokens. */
     int32_t input;
     int32_t memory;      /* the layer to whose output this layer cross-attends; −1 means: no
                             cross-attention */
     bool decodes;        /* the layer belongs to the decoder of an encoder–decoder */
-    size_t weight_bytes; /* bytes of the parameters that the layer owns */
-    int64_t trained;     /* number of elements of its trained parameters */
+    size_t weight_bytes; /* bytes of all parameters that the layer owns, trained and frozen */
+    int64_t trained;     /* number of elements of the layer's trained parameters */
     int64_t decayed;     /* number of trained elements with weight decay; they come first */
 };
 
 struct yk_net {
     struct yk_arena *arena;
     const struct yk_model_config *config;
-    struct yk_workload workload; /* its batch is not used */
+    struct yk_workload workload; /* its member `batch` is not used */
     struct yk_net_options options;
     int32_t layer_count;
     struct yk_net_layer *layers; /* in the order of the model */
@@ -125,9 +130,11 @@ yk_status yk_net_create(const struct yk_model *model, const struct yk_net_option
                         struct yk_net **out) YK_MUST_USE;
 void yk_net_destroy(struct yk_net *net);
 
-/* Iterates over the parameters of all layers:
- *   for (struct yk_net_parameter_cursor at = {0}; yk_net_next_parameter(net, &at);) … at.parameter
- * … */
+/*
+ * Iterates over the parameters of all layers; at.parameter is the current parameter:
+ *
+ *   for (struct yk_net_parameter_cursor at = {0}; yk_net_next_parameter(net, &at);)
+ */
 struct yk_net_parameter_cursor {
     int32_t layer;
     int32_t next; /* index of the next parameter in the layer */
@@ -141,7 +148,7 @@ bool yk_net_next_parameter(const struct yk_net *net, struct yk_net_parameter_cur
 const struct yk_parameter *yk_net_find_parameter(const struct yk_net *net, const char *name,
                                                  int32_t *layer);
 
-/* Returns the number of bytes of a parameter in the weights. */
+/* Returns the number of bytes that a parameter has in its layer's weights. */
 size_t yk_net_parameter_bytes(const struct yk_net *net, const struct yk_parameter *parameter);
 
 /* Returns whether the precision of the training run has 16 bits. */

@@ -13,17 +13,16 @@ struct yk_optimizer_options {
     double beta1;
     double beta2;
     double epsilon;
-    double decay; /* weight decay of parameters with two dimensions; other parameters have no weight
-                     decay */
+    double decay; /* weight decay of parameters with two dimensions; vectors have no weight decay */
     double momentum;
 };
 
 /* Finds a kind by its name: "adamw" or "sgd". Returns false if the name is unknown. */
 bool yk_optimizer_find_kind(const char *name, enum yk_optimizer_kind *out);
 
-/* Enqueues the update of the parameters that a layer owns. `updates` is the number of earlier
- * updates. `gradient_norm` is on the device; NULL means: never clip gradients and never skip an
- * update. */
+/* Enqueues the update of the parameters that a layer owns. `updates` is the number of updates
+ * before this one. `gradient_norm` is in device memory; NULL means: do not clip the gradients and
+ * do not skip the update. */
 void yk_optimizer_update_layer(const struct yk_optimizer_options *optimizer,
                                const struct yk_parameter_store *store, struct yk_backend_lane *lane,
                                int32_t layer, double lr, int64_t updates,

@@ -1,7 +1,7 @@
 /*
- * Parameter list: collects the parameters of a layer while a net is created. A kind of layer adds
- * its parameters in the order in which its passes number them. If an allocation fails, `failed` is
- * set.
+ * Parameter list: collects the parameters of a layer while a net is created. The number of a
+ * parameter is its index in this list. The passes of a layer use these numbers, so the order
+ * matters. If an allocation fails, `failed` is set.
  */
 #ifndef YK_NN_PARAMETER_LIST_H
 #define YK_NN_PARAMETER_LIST_H
@@ -20,8 +20,8 @@ struct yk_parameter_list {
     const struct yk_workload *workload;
     const char *const *modules; /* Hugging Face names of the layer's modules */
     const struct yk_layer_kind *kind;
-    bool follows; /* the layer uses the embedding table of another layer */
-    bool decodes; /* the layer reads the tokens of a decoder */
+    bool follows; /* the layer shares the weights of another layer */
+    bool decodes; /* the layer is the embedding of a decoder */
     struct yk_parameter items[YK_PARAMETER_LIST_MAX];
     int32_t count;
     struct yk_projection projections[YK_LAYER_MAX_PROJECTIONS];
@@ -49,8 +49,8 @@ void yk_parameter_list_add_embedding(struct yk_parameter_list *parameters, const
                                      int64_t rows, int64_t columns);
 
 struct yk_projection_spec {
-    const char *parts[YK_PROJECTION_MAX_PARTS]; /* names of the linears: "self_attn.q_proj" …; ends
-                                                   with the first NULL */
+    const char *parts[YK_PROJECTION_MAX_PARTS]; /* names of the linears, "self_attn.q_proj" …; the
+                                                   unused elements are NULL */
     int64_t out[YK_PROJECTION_MAX_PARTS];
     int64_t in;
     bool bias;
@@ -58,8 +58,8 @@ struct yk_projection_spec {
     double spread; /* standard deviation of the initial weights */
 };
 
-/* Adds `count` projections with their weights, biases and adapters. Their linears belong to the
- * first module of the layer. */
+/* Adds `count` projections with their weights, biases and adapters. The names of their linears
+ * begin with the first module of the layer. */
 void yk_parameter_list_add_projections(struct yk_parameter_list *parameters,
                                        const struct yk_projection_spec *specs, size_t count);
 

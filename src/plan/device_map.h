@@ -1,10 +1,10 @@
 /*
  * Device map: says where each module of a model is placed, like the `device_map` of Hugging Face.
  *
- * An entry has the name of a module or of a single tensor, and its place. The entry applies to
+ * An entry gives the place of a module or of a single tensor. An entry of a module applies to
  * everything inside the module, except where an entry with a longer name applies. The name "" means
- * the whole model. Entries are in the order of the model. A map is immutable. Its memory belongs to
- * the arena in which it was created.
+ * the whole model. Entries are in the order of the model's modules. A map is immutable. Its memory
+ * belongs to the arena in which it was created.
  */
 #ifndef YK_PLAN_DEVICE_MAP_H
 #define YK_PLAN_DEVICE_MAP_H
@@ -35,34 +35,36 @@ struct yk_device_map {
     int32_t count;
 };
 
-/* Returns the place of a module or tensor. Returns YK_DEVICE_MAP_UNASSIGNED if no single entry
- * applies to the whole module, for example because it is split across devices. */
+/* Returns the place of a module or tensor, from its own entry or from the entry of the smallest
+ * module that contains it. Entries of its parts are ignored. Returns YK_DEVICE_MAP_UNASSIGNED if
+ * there is no such entry, for example if only its parts have entries. */
 int32_t yk_device_map_find_place(const struct yk_device_map *map, const char *name);
 
-/* Lists the distinct places of `module` and of everything inside it, in the order of the map.
- * Writes at most `capacity` places and returns the number of places written. */
+/* Lists the distinct places of `module` and of everything inside it. The place of `module` itself
+ * comes first, if it has one; the others are in the order of the map. Writes at most `capacity`
+ * places and returns the number of places written. */
 int32_t yk_device_map_list_places(const struct yk_device_map *map, const char *module,
                                   int32_t capacity, int32_t *out);
 
 /*
  * Fails if an entry has a device index that is not less than `device_count`, if a tensor of
- * `modules` has no place, or if tensors that share their weights have different places.
+ * `modules` has no place, or if tied tensors have different places.
  */
 yk_status yk_device_map_check(const struct yk_device_map *map, const struct yk_module_tree *modules,
                               int32_t device_count) YK_MUST_USE;
 
 /*
  * Reads and checks a device_map.json: a JSON object whose keys are module names and whose values
- * are device indices, "cpu" or "disk". `source` is the file's name; every error message begins with
- * it.
+ * are device indices, "cpu" or "disk". `source` is the name of the file. Every error message begins
+ * with this name.
  */
 yk_status yk_device_map_parse(const char *text, size_t length, const char *source,
                               const struct yk_module_tree *modules, int32_t device_count,
                               struct yk_arena *arena, const struct yk_device_map **out) YK_MUST_USE;
 
 /*
- * Creates the map that places every layer of `model` on its device in `layer_devices` (layers).
- * Places tensors that belong to no layer on the device of the first layer.
+ * Creates the map that places each layer l of `model` on device layer_devices[l]. Tensors that
+ * belong to no layer are placed on the device of the first layer.
  */
 yk_status yk_device_map_create_from_layers(const struct yk_model *model,
                                            const int32_t *layer_devices,
@@ -71,9 +73,8 @@ yk_status yk_device_map_create_from_layers(const struct yk_model *model,
                                            const struct yk_device_map **out) YK_MUST_USE;
 
 /*
- * Creates a map, in `arena`, with an entry for every module that has a place in `module_places`
- * (modules) and for every tensor that has a place in `tensor_places` (tensors).
- * YK_DEVICE_MAP_UNASSIGNED in these arrays means: no entry.
+ * Creates a map in `arena`. module_places[m] is the place of module m, and tensor_places[t] is the
+ * place of tensor t. A module or tensor with the place YK_DEVICE_MAP_UNASSIGNED gets no entry.
  */
 yk_status yk_device_map_create_from_places(const struct yk_module_tree *modules,
                                            const int32_t *module_places,

@@ -9,14 +9,16 @@
  * groups. Layers that share weights have the same group and strategy.
  *
  * The samples of a micro-batch are numbered from 0. Each member of a group computes a range of
- * them; the ranges are in the order of the members. If the plan has one group, each member's share
- * is divided into micro-batches of equal size, or the first ones have one sample more. If the plan
- * has several groups, the whole batch is divided in this way. A group of several members then
- * divides each micro-batch in proportion to the members' shares, which must be multiples of
- * `micro_batches`. Alternatively, the members of a group may alternate: each member computes its
- * whole share in a single micro-batch. That micro-batch then consists of the shares of the members
- * that compute in it. So a fast rank can compute its own samples while slower ranks compute some
- * layers for other samples.
+ * these samples; the ranges are in the order of the members. If the plan has one group, the share
+ * of each member is divided into `micro_batches` parts. The parts have equal sizes, or the first
+ * parts have one sample more than the other parts. If the plan has several groups, the whole batch
+ * is divided in this way. A group of several members then divides each micro-batch in proportion to
+ * the members' shares; these shares must be multiples of `micro_batches`.
+ *
+ * Alternatively, the members of a group may alternate: each member computes its whole share in a
+ * single micro-batch. This micro-batch consists of the shares of all members that compute in it. So
+ * a fast rank can compute the samples of one micro-batch while slower ranks compute some layers for
+ * the samples of another micro-batch.
  *
  * A finished plan is immutable. Its memory belongs to the arena in which it was created.
  *
@@ -52,8 +54,8 @@ enum yk_sharding_strategy {
 /* The order in which a rank runs the forward and backward passes of its micro-batches. */
 enum yk_pipeline_schedule_kind {
     YK_PIPELINE_GPIPE,  /* all forward passes, then all backward passes */
-    YK_PIPELINE_1F1B,   /* backward passes as early as possible, so that few micro-batches are in
-                           flight */
+    YK_PIPELINE_1F1B,   /* backward passes as early as possible, so that saved activations of only a
+                           few micro-batches are in memory */
     YK_PIPELINE_NESTED, /* forward passes from the last micro-batch to the first, then backward
                            passes from the first to the last */
     YK_PIPELINE_SCHEDULE_COUNT,
@@ -66,11 +68,13 @@ struct yk_plan_rank {
 
 struct yk_plan_group_member {
     int32_t rank;
-    int64_t share; /* number of samples of the batch; 0 means: this rank only stores state */
-    double shard_fraction; /* fraction of the group's sharded state on this rank; the fractions of a
-                              group add up to 1 */
-    int32_t micro_batch_number; /* if members alternate: the only micro-batch of this rank, counted
-                                   from 1; 0 means: it computes a part of every micro-batch */
+    int64_t share; /* number of samples of the batch that the rank computes; 0 means: it only stores
+                      state */
+    double shard_fraction;      /* fraction of the group's sharded state that this rank stores; the
+                                   fractions of all members add up to 1 */
+    int32_t micro_batch_number; /* if members alternate: the only micro-batch in which this rank
+                                   computes, counted from 1; 0 means: the rank computes a part of
+                                   every micro-batch */
 };
 
 struct yk_plan_group {
@@ -81,7 +85,7 @@ struct yk_plan_group {
 struct yk_plan_layer {
     int32_t group;
     enum yk_sharding_strategy strategy;
-    bool recompute; /* saves only the layer's input, and runs forward again before backward */
+    bool recompute; /* forward saves only the layer's input, and is run again before backward */
 };
 
 enum yk_transfer_kind {
@@ -91,15 +95,19 @@ enum yk_transfer_kind {
 };
 
 /*
- * The step of L layers is divided into 2L + 3 slots. A plan assigns communication to slots. Forward
- * of layer i is slot i, backward of layer i is slot 2L − i. No layer computes in slot L, between
- * forward and backward, in slot 2L + 1, after backward, and in slot 2L + 2, before the next step's
- * forward.
+ * The step of a plan with L layers is divided into 2L + 3 slots. A plan assigns communication to
+ * slots:
+ *
+ *   slot i         forward of layer i
+ *   slot L         between forward and backward; no layer computes
+ *   slot 2L − i    backward of layer i
+ *   slot 2L + 1    after backward; no layer computes
+ *   slot 2L + 2    before the forward of the next step; no layer computes
  *
  * A transfer is a collective on some blocks of a layer. A block is a part of the layer's parameters
- * or of its gradient. The collective does not start before slot `slot`. If a gather is between the
- * layer's forward and backward, it is for the backward; any other gather is for the next forward.
- * Weights that several layers share belong to the first of these layers.
+ * or of its gradient. The collective does not start before slot `slot` begins. A gather between the
+ * forward and the backward of its layer is for this backward; any other gather is for the next
+ * forward of its layer. Weights that several layers share belong to the first of these layers.
  */
 struct yk_plan_transfer {
     enum yk_transfer_kind kind;
@@ -109,8 +117,8 @@ struct yk_plan_transfer {
     int32_t slot;
 };
 
-/* The decisions of a search. Each comment is the default that a plan has if the search does not
- * make this decision. */
+/* The decisions of a search. Each comment says what a plan has if the search does not make this
+ * decision. */
 enum yk_plan_decision {
     YK_DECIDE_SAMPLE_SHARES = 1 << 0,   /* as even as possible */
     YK_DECIDE_SHARD_FRACTIONS = 1 << 1, /* equal */
@@ -127,12 +135,14 @@ enum {
 };
 
 /*
- * Restrictions of the search that found the plan, besides workload and clipping. A plan is compared
- * only with plans that have the same restrictions. If all members are zero, there were no
- * restrictions, or they are unknown.
+ * Restrictions of the search that found the plan. The workload and `clip` are also restrictions,
+ * but they are members of struct yk_plan. A plan is compared only with plans that have the same
+ * restrictions. If all members are zero, there were no restrictions, or the restrictions are
+ * unknown.
  */
 struct yk_plan_restrictions {
-    double memory_bytes;    /* memory limit of every device; 0 means: all of its memory */
+    double memory_bytes;    /* memory limit of every device; 0 means: a device may use all of its
+                               memory */
     int32_t micro_batches;  /* 0 means: decided by the search */
     bool recompute;         /* all blocks are recomputed */
     uint32_t undecided;     /* bits of enum yk_plan_decision that the search did not decide */
@@ -140,7 +150,7 @@ struct yk_plan_restrictions {
     bool random_strategies; /* every layer has a random strategy */
     enum yk_sharding_strategy strategy;
     double slowdown; /* slowdown factor of computation during communication; 0 means: the measured
-                        factors */
+                        factors are used */
     const bool *excluded_devices; /* (device_count) devices that were excluded; may be NULL */
     int32_t device_count;
 };
@@ -148,27 +158,27 @@ struct yk_plan_restrictions {
 struct yk_plan {
     const char *model_source;    /* name of a built-in model or path of a config.json */
     const char *cluster_source;  /* cluster description or path of a cluster file */
-    const char *profile_source;  /* NULL means: none */
+    const char *profile_source;  /* NULL means: no profile */
     struct yk_workload workload; /* workload of the whole batch; its member `recompute` is unused */
     struct yk_plan_restrictions options;
 
     int32_t rank_count;
     int32_t group_count;
     int32_t layer_count;
-    int32_t transfer_count; /* 0 means: gathers run `prefetch` layers ahead, all other collectives
-                               run as soon as possible */
+    int32_t transfer_count; /* 0 means: gathers run `prefetch` layers ahead, and all other
+                               collectives run as soon as possible */
     struct yk_plan_rank *ranks;
     struct yk_plan_group *groups;
     struct yk_plan_layer *layers;
-    struct yk_plan_transfer *transfers; /* sorted by slot; in a slot, in the order of execution.
-                                           Only in plans with one group and one micro-batch */
+    /* Sorted by slot; transfers of one slot are in the order of execution. Only plans with one
+     * group and one micro-batch have transfers. */
+    struct yk_plan_transfer *transfers;
 
     int32_t micro_batches;
     enum yk_pipeline_schedule_kind pipeline;
     bool no_sync;     /* gradients are accumulated and reduced once, after the last micro-batch */
     bool clip;        /* gradients are clipped by their global norm */
-    int32_t prefetch; /* number of layers that gathers run ahead if there are no transfers, at least
-                         1 */
+    int32_t prefetch; /* if there are no transfers: how many layers gathers run ahead, at least 1 */
     double block_bytes;  /* gathers and reduce-scatters are split into blocks of this size */
     double bucket_bytes; /* all-reduces of adjacent layers are fused up to this size */
 };
@@ -186,8 +196,8 @@ const char *yk_plan_pipeline_schedule_name(enum yk_pipeline_schedule_kind pipeli
 /* Returns "all_gather", "reduce_scatter" or "all_reduce". */
 const char *yk_plan_transfer_kind_name(enum yk_transfer_kind kind);
 
-/* Creates a plan whose members are zero, except for the counts. Every group has room for `ranks`
- * members. */
+/* Creates a plan with these numbers of ranks, groups and layers. Everything else in it is zero.
+ * Every group has space for `ranks` members. */
 yk_status yk_plan_create(struct yk_arena *arena, int32_t ranks, int32_t groups, int32_t layers,
                          struct yk_plan **out) YK_MUST_USE;
 
@@ -196,28 +206,32 @@ yk_status yk_plan_copy(const struct yk_plan *plan, struct yk_arena *arena,
                        struct yk_plan **out) YK_MUST_USE;
 
 /*
- * Fails if the plan is invalid for `model`, which must have the size of the whole batch. Checks
- * that the shares of a group add up to the batch and its shard fractions to 1, that ranks and
- * groups exist, that memory limits and block sizes are positive, that layers with shared weights
- * have the same group, that shares are multiples of the number of micro-batches where this is
- * required, and that transfers match the layers' strategies.
+ * Fails if the plan is invalid for `model`, which is the model for the whole batch. Among others,
+ * checks these rules:
+ *
+ *   - The shares of a group add up to the batch, and its shard fractions add up to 1.
+ *   - All ranks and groups that are used exist. Memory limits and block sizes are positive.
+ *   - Layers that share weights have the same group and the same strategy.
+ *   - With several groups, the shares of a group of several members are multiples of the number of
+ *     micro-batches, unless the members alternate.
+ *   - Transfers match the strategies of their layers.
  */
 yk_status yk_plan_check(const struct yk_plan *plan, const struct yk_model *model) YK_MUST_USE;
 
 /* Divides `batch` samples in proportion to `speeds` with the largest-remainder method. Every rank
- * with a speed above 0 gets at least one sample if there are enough samples. Ranks with speed 0 get
- * no samples. At least one speed must be above 0. */
+ * with a speed above 0 gets at least one sample, even if the sum is then larger than `batch`. Ranks
+ * with speed 0 get no samples. At least one speed must be above 0. */
 void yk_plan_divide_batch(const double *speeds, int32_t count, int64_t batch, int64_t *out);
 
-/* Returns the samples per step of a rank: its largest share in any group. (The rank may also be a
- * member of groups in which it only holds state and has the share 0.) */
+/* Returns the number of samples that a rank computes per step: its largest share in any group. (It
+ * may have the share 0 in other groups, in which it only stores state.) */
 int64_t yk_plan_largest_share_of_rank(const struct yk_plan *plan, int32_t rank);
 
 /* Returns true if the members of some group alternate; the comment at the top explains this. */
 bool yk_plan_has_alternating_members(const struct yk_plan *plan);
 
 /* Returns the number of samples that a member of a group computes in a micro-batch. Sets `*first`
- * to the number of the first of these samples. */
+ * to the number of its first sample in the micro-batch. */
 int64_t yk_plan_member_sample_range(const struct yk_plan *plan, int32_t group, int32_t member,
                                     int32_t micro_batch, int64_t *first);
 
@@ -230,21 +244,21 @@ enum {
     YK_PLAN_MAX_BLOCKS = 8, /* maximum number of blocks of a layer; more would only add latency */
 };
 
-/* Gives layers with shared weights the group and strategy of the layer that owns the weights. */
+/* Gives a layer that shares weights the group and strategy of the layer that owns the weights. */
 void yk_plan_unify_tied_layers(struct yk_plan *plan, const struct yk_model *model);
 
 int32_t yk_plan_count_group_layers(const struct yk_plan *plan, int32_t group);
 
 bool yk_plan_layers_are_equal(const struct yk_plan_layer *a, const struct yk_plan_layer *b);
 
-/* Returns the number of blocks into which a layer's parameters and its gradient are split. The
- * number depends on the bytes that are gathered; for YK_SHARDING_SHARDED_STATE, these are only the
- * trained parameters. Returns 0 if the layer has no weights of its own. */
+/* Returns the number of blocks into which a layer's parameters and its gradient are split. It
+ * depends on the number of bytes that are gathered. With YK_SHARDING_SHARDED_STATE, only trained
+ * parameters are gathered. Returns 0 if the layer has no weights of its own. */
 int32_t yk_plan_layer_block_count(const struct yk_plan *plan, const struct yk_model *model,
                                   int32_t layer);
 
-/* Returns true if all ranks must wait for each other before the update, because they exchange the
- * gradient norm or whether a gradient overflowed. */
+/* Returns true if all ranks must wait for each other before the update. They then exchange the
+ * gradient norm, or whether a gradient has overflowed. */
 static inline bool yk_plan_has_update_barrier(const struct yk_plan *plan)
 {
     return plan->clip || plan->workload.precision == YK_PRECISION_FP16;

@@ -1,11 +1,11 @@
 /*
  * Comm benchmark: measures the time of messages and collectives in a group of ranks, for each kind
- * and size. "Message" means both in this header. Buffers are in device memory, as in training, and
- * the times come from the clocks of the devices.
+ * and size. In this header, a collective is also called a message. Buffers are in device memory, as
+ * in training, and the times come from the clocks of the devices.
  *
- * All ranks must call all functions in the same order. The ranks of the group start each message
- * together, and the time of the slowest rank is used. In training, the buffers of messages are not
- * in a cache. Therefore each message uses another part of a buffer that is larger than the caches.
+ * All ranks must call all functions in the same order. All ranks start a series of messages at the
+ * same time. In training, the buffers of messages are not in a cache. Therefore the messages of a
+ * series use different parts of a buffer that is larger than most caches.
  */
 #ifndef YK_MEASURE_PROFILER_COMM_BENCHMARK_H
 #define YK_MEASURE_PROFILER_COMM_BENCHMARK_H
@@ -42,13 +42,13 @@ yk_status yk_comm_benchmark_create(const struct yk_measuring_ranks *team,
                                    struct yk_comm_benchmark **out) YK_MUST_USE;
 void yk_comm_benchmark_destroy(struct yk_comm_benchmark *benchmark);
 
-/* Returns the allocated device memory in bytes. */
+/* Returns the device memory that this rank has allocated for messages. */
 int64_t yk_comm_benchmark_allocated_bytes(const struct yk_comm_benchmark *benchmark);
 
 /*
- * Lists the message sizes to measure, ascending, and returns their number. The first size is 8
- * bytes, to measure the latency. Each next size is 4 times as large, and for sizes at which links
- * reach a good bandwidth, 2 times as large. The last size is `max_bytes` or slightly more.
+ * Lists the message sizes to measure, ascending, and returns their number. The sizes are 8 bytes
+ * (to measure the latency), then 1, 4, 16, 64, 128, 256 … KiB. The last size is the first one that
+ * is not less than `max_bytes`.
  */
 enum {
     YK_COMM_BENCHMARK_MAX_SIZES = 32
@@ -56,7 +56,7 @@ enum {
 int32_t yk_comm_benchmark_list_message_sizes(int64_t max_bytes,
                                              int64_t out[YK_COMM_BENCHMARK_MAX_SIZES]);
 
-/* Sends one message. `*out` is its time on the slowest rank. */
+/* Sends one message and waits for it. `*out` is its time on the slowest rank. */
 yk_status yk_comm_benchmark_measure_message(struct yk_comm_benchmark *benchmark,
                                             enum yk_comm_benchmark_kind kind, int64_t bytes,
                                             double *out) YK_MUST_USE;
@@ -69,14 +69,14 @@ yk_status yk_comm_benchmark_enqueue_messages(struct yk_comm_benchmark *benchmark
                                              enum yk_comm_benchmark_kind kind, int64_t bytes,
                                              int32_t count) YK_MUST_USE;
 
-/* Waits for the enqueued messages. Sets begin_s (count) and end_s (count) to the begin and the end
- * of each message on this rank. On ranks outside the group, begin and end are equal. */
+/* Waits for the enqueued messages. begin_s[i] and end_s[i] are the times at which message i began
+ * and ended on this rank. On a rank outside the group, these two times are almost equal. */
 yk_status yk_comm_benchmark_read_message_times(struct yk_comm_benchmark *benchmark, double *begin_s,
                                                double *end_s) YK_MUST_USE;
 
-/* Creates a comm benchmark of all ranks and sends a first message, because comm backends allocate
- * device memory for the first message. `*out` is NULL if there is only one rank or if devices use
- * host memory. */
+/* Creates a comm benchmark of all ranks and runs each kind of collective once, because comm
+ * backends allocate device memory when they are first used. `*out` is NULL if there is only one
+ * rank or if the device is the CPU. */
 yk_status yk_comm_benchmark_create_warmed_up(const struct yk_measuring_ranks *team,
                                              enum yk_comm_data_type type, struct yk_arena *arena,
                                              struct yk_comm_benchmark **out) YK_MUST_USE;

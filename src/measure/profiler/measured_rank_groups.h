@@ -1,8 +1,8 @@
 /*
- * Link groups: lists the groups of ranks whose communication is measured. The cost model looks up
- * the time of a message by the number of ranks and the kind of link, which depends on the types of
- * the two devices. For a collective, the link is the slowest link of the ring. One group is
- * measured for each combination of number of ranks and kind of link.
+ * Measured rank groups: the groups of ranks whose communication is measured. In a profile, the time
+ * of a message depends on the number of ranks and on the kind of link. The kind of a link depends
+ * on the types of the two devices that it joins. For a collective, the slowest link of the ring is
+ * used. One group is measured for each combination of a number of ranks and a kind of link.
  */
 #ifndef YK_MEASURE_PROFILER_MEASURED_RANK_GROUPS_H
 #define YK_MEASURE_PROFILER_MEASURED_RANK_GROUPS_H
@@ -24,9 +24,9 @@ struct yk_measured_rank_group {
 };
 
 /*
- * Lists the groups for a cluster with one rank per device. The list has first a pair for every kind
- * of link, then the group of all ranks, then groups of 3, 4, 5 … ranks (4, 8, 16 … if there are
- * more than 8 ranks).
+ * Lists the groups for a cluster with one rank per device. The list begins with a pair of ranks for
+ * every kind of link. Then come the group of all ranks, and groups of 3, 4, 5 … ranks (4, 8, 16 …
+ * if there are more than 8 ranks).
  */
 yk_status yk_measured_rank_groups_list(const struct yk_cluster *cluster, struct yk_arena *arena,
                                        struct yk_measured_rank_group **out,

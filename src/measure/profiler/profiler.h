@@ -3,19 +3,21 @@
  * profile. A row is a layer time, a message time, or a fact such as a slowdown. The folder measure/
  * has these parts:
  *
- *   team            the ranks that measure together
+ *   measuring_ranks the ranks that measure together
  *   timings         durations and their median
- *   profiler/       profiler.h; layers, links and copies measure; link_groups and comm_benchmark
- *                   measure the messages of a group of ranks
- *   benchmark/      training steps of a model at several batch sizes; reduced_model
- *   slowdown/       slowdown of computation and messages by each other; idle_speedup
+ *   profiler/       measures layers, links and copies; comm_benchmark measures the messages of a
+ *                   group of ranks; measured_rank_groups lists these groups
+ *   benchmark/      runs training steps of a model at several batch sizes; reduced_model leaves
+ *                   out blocks of a model that does not fit
+ *   slowdown/       how much computation and messages slow each other down; idle_speedup: how
+ *                   much faster a device is while the others are idle
  *   calibration     compares a finished run with its prediction, and corrects the profile
  *   counters/       hardware counters (GPM, DCGM, NVML, perf) during measurements
  *
- * All ranks must call the functions that measure in the same order, and all ranks get the same
- * rows. If several devices are equal, the mean of their times is used. Only rank 0 has the profile.
- * Rank 0 saves each measurement when it is complete, so that an interruption loses only the current
- * measurement. Not thread-safe.
+ * Functions that measure must be called by all ranks, in the same order. All ranks get the same
+ * rows. If several devices are equal, the mean of their layer times is used. Only rank 0 has the
+ * profile. It saves each measurement as soon as the measurement is complete. So an interruption
+ * loses only the current measurement. Not thread-safe.
  */
 #ifndef YK_MEASURE_PROFILER_PROFILER_H
 #define YK_MEASURE_PROFILER_PROFILER_H
@@ -35,19 +37,21 @@
 struct yk_profiler_callbacks {
     void *user;
     void (*progress)(void *user, const char *what, double done); /* `done` is from 0 to 1 */
-    bool (*stop)(void *user); /* returns true to stop; complete measurements are kept */
-    void (*ran)(void *user, const struct yk_op_timeline *timeline); /* called after every step */
+    /* Returns whether to stop. Complete measurements are kept. */
+    bool (*stop)(void *user);
+    void (*ran)(void *user, const struct yk_op_timeline *timeline); /* called after each step */
 };
 
 struct yk_profiler_request {
     const struct yk_model_config *config;
     struct yk_workload workload;      /* workload.batch is the largest micro-batch of a rank */
     const struct yk_cluster *cluster; /* device i belongs to rank i */
-    double slowdown_factor; /* every op of this rank takes this many times as long, artificially */
-    double seconds;         /* approximate time to measure the layers */
-    bool remeasure;         /* also measure what is already in the profile */
-    /* Returns the peak device memory of this process or, if that is unknown, the used memory of the
-     * device. */
+    /* Every op of this rank is made to take this many times as long, to imitate a slower device. */
+    double slowdown_factor;
+    double seconds; /* approximate time to measure the layers */
+    bool remeasure; /* also measure what is already in the profile */
+    /* Returns the device memory that this process uses. On a CPU, returns the peak memory of the
+     * process. NULL means: the memory is not measured. */
     double (*used_bytes)(const struct yk_device_context *context);
     const char *versions; /* software versions, saved with each measurement */
     struct yk_profiler_callbacks callbacks;
@@ -73,10 +77,10 @@ struct yk_profiler_fact_row {
     bool is_saved;
 };
 
-/* Initialise it to {0}. */
+/* yk_profiler_init() initialises it. yk_profiler_free() also accepts a profiler that is {0}. */
 struct yk_profiler {
     struct yk_arena *arena;     /* owns all strings */
-    struct yk_profile *profile; /* only on rank 0; NULL means: rows are not saved */
+    struct yk_profile *profile; /* NULL if rows are not saved, and on ranks other than 0 */
     /* The arguments of the yk_profiler_measure_…() function that is running. */
     const struct yk_measuring_ranks *team;
     const struct yk_profiler_request *request;
@@ -89,9 +93,11 @@ struct yk_profiler {
     int32_t layer_capacity;
     int32_t link_capacity;
     int32_t fact_capacity;
-    int64_t skipped_count; /* number of measurements skipped because they are in the profile */
-    int64_t blocks; /* maximum number of blocks of each kind in the reduced model; 0 means: all */
-    int64_t batch;  /* largest batch size that fits into memory; 0 means: the requested one */
+    int64_t skipped_count; /* number of measurements that were skipped because they are in the
+                              profile */
+    int64_t blocks; /* number of blocks of the measured model; 0 means: all blocks of the requested
+                       model */
+    int64_t batch;  /* largest batch size that was measured; 0 means: the requested batch size */
     bool stopped;   /* the stop callback ended the measurement early */
 };
 
@@ -112,8 +118,9 @@ yk_status yk_profiler_measure_links(struct yk_profiler *profiler,
                                     int64_t max_bytes) YK_MUST_USE;
 
 /* Measures copies between host and device memory, on all ranks at the same time, as in training. If
- * several devices are equal, the slowest one is used. In the profile, copies are stored as a link
- * (cost/profile_key.h). Does nothing for devices that use host memory. */
+ * several devices are equal, the time of the slowest device is used. The profile stores copies in
+ * the same way as messages of a link (cost/profile_key.h). Does nothing if the device of any rank
+ * uses host memory. */
 yk_status yk_profiler_measure_device_copies(struct yk_profiler *profiler,
                                             const struct yk_measuring_ranks *team,
                                             const struct yk_profiler_request *request) YK_MUST_USE;
@@ -139,8 +146,8 @@ const struct yk_profiler_fact_row *
 yk_profiler_find_fact_row(const struct yk_profiler *profiler,
                           const struct yk_profile_fact_key *fact);
 
-/* Returns whether there is a row for the link, with any message size, that was measured with these
- * software versions. */
+/* Returns whether there is a row for the link that was measured with these software versions. The
+ * message size does not matter. */
 bool yk_profiler_has_link_row(const struct yk_profiler *profiler,
                               const struct yk_profile_link_key *link, const char *versions);
 
@@ -151,13 +158,14 @@ yk_status yk_profiler_write_unsaved_rows(const struct yk_profiler *profiler,
 /* Writes the unsaved rows to profiler->profile in one transaction, and marks them as saved. */
 yk_status yk_profiler_save_rows(struct yk_profiler *profiler) YK_MUST_USE;
 
-/* Sets `*out` to whether the stop callback of any rank returned true. */
+/* Calls the stop callback. Sets `*out` to whether the callback of any rank has returned true. */
 yk_status yk_profiler_should_stop(struct yk_profiler *profiler, bool *out) YK_MUST_USE;
 
 /*
  * Returns the 75th percentile of the spreads of all layer and link rows. A spread is half the
- * interquartile range divided by the median. Times of less than 50 µs are ignored, because timer
- * resolution and wake-up latency dominate them. Returns NAN if no row remains.
+ * interquartile range divided by the median. Rows with a time of less than 50 µs are ignored,
+ * because timer resolution and wake-up latency dominate such times. Rows with a single sample are
+ * also ignored. Returns NAN if no row remains.
  */
 double yk_profiler_p75_spread(const struct yk_profiler *profiler);
 

@@ -2,11 +2,12 @@
  * Slowdown: measures how much the computation and the messages of a rank slow each other down while
  * they overlap. On a CPU, for example, they use the same cores and memory.
  *
- * A step and a series of messages are timed separately and then at the same time, repeatedly. Only
- * the ops of the step that overlap with messages are used. The work that is done during the overlap
- * is the time that these ops take alone, minus the time that they ran before and after the overlap.
- * All ranks must call the functions that measure in the same order. They are part of
- * yk_profiler_measure_layers(), which sets profiler->team and profiler->request.
+ * A round times a step alone, a series of messages alone, and then both at the same time. There are
+ * several rounds. Only the ops of the step that overlap with messages are used. The work during the
+ * overlap is measured in seconds: the time that these ops take alone, minus the time that they ran
+ * outside the overlap. The slowdown of computation is the length of the overlap divided by this
+ * work. Functions that measure must be called by all ranks, in the same order.
+ * yk_profiler_measure_layers() calls them and sets profiler->team and profiler->request.
  */
 #ifndef YK_MEASURE_SLOWDOWN_SLOWDOWN_H
 #define YK_MEASURE_SLOWDOWN_SLOWDOWN_H
@@ -23,38 +24,39 @@ struct yk_slowdown_interval {
     double end_s;
 };
 
-/* Returns the slowdown factor of computation during the overlap. `alone_s` is the time of the same
- * computation without messages. Returns NAN if the overlap is too short. */
+/* Returns the slowdown factor of computation while the two intervals overlap. `alone_s` is the time
+ * that the same computation takes without messages. Returns NAN if the overlap is too short. */
 double yk_slowdown_of_overlapped_compute(struct yk_slowdown_interval compute, double alone_s,
                                          struct yk_slowdown_interval messages);
 
 /* Returns whether the overlapped ops are a large enough fraction of the step for a measurement.
- * `overlap_s` is the time that these ops take alone, and `step_s` is the time of the step. If the
- * overlap were short and at the end of a step, waiting for the host would look like a slowdown. */
+ * `overlap_s` is the time that these ops take alone, and `step_s` is the time of the step. A short
+ * overlap at the end of a step cannot be used, because there, waiting for the host looks like a
+ * slowdown. */
 bool yk_slowdown_is_overlap_long_enough(double overlap_s, double step_s);
 
-/* Returns the mean time of the messages that begin and end during the computation; NAN if there are
- * none. */
+/* Returns the mean time of the messages that begin and end during the computation. Returns NAN if
+ * there are no such messages. */
 double yk_slowdown_mean_overlapped_message_s(struct yk_slowdown_interval compute,
                                              const double *begin_s, const double *end_s,
                                              int32_t count);
 
-/* Finds the first and the last compute op that overlap with the messages. Returns false if no
- * compute op does. */
+/* Finds the first and the last compute op that overlap with the messages. Op i ran from begin_s[i]
+ * to end_s[i]. Returns false if no compute op overlaps with the messages. */
 bool yk_slowdown_find_overlapped_ops(const struct yk_op_list *list, const double *begin_s,
                                      const double *end_s, struct yk_slowdown_interval messages,
                                      int32_t *first, int32_t *last);
 
 /* Measures the slowdown of computation and the slowdown of messages, and saves them in the profile.
- * They are measured on one pair of ranks for every kind of link whose slowdowns are not in the
+ * They are measured on the pairs of struct yk_slowdown_rank_pairs whose slowdowns are not in the
  * profile yet. The memory of `benchmark` must be allocated. */
 yk_status yk_slowdown_measure(struct yk_profiler *profiler,
                               struct yk_benchmark *benchmark) YK_MUST_USE;
 
 /* Chooses one of the `batch_count` batch sizes of the sweep for the measurement; `*out` is its
- * index. It is the largest batch size, as in training, because updates and kernel launches dominate
- * the time of small batches. On other devices than CPUs, if a step of the largest batch takes long,
- * a smaller batch size from the upper half is chosen. */
+ * index. Usually this is the largest batch size, because updates and kernel launches dominate the
+ * time of small batches. If a step of this size takes long and the device is not a CPU, a smaller
+ * batch size from the upper half of the list is chosen. */
 yk_status yk_slowdown_choose_batch(const struct yk_measuring_ranks *team,
                                    struct yk_batch_sweep *sweep, int32_t batch_count,
                                    int32_t *out) YK_MUST_USE;
@@ -63,11 +65,12 @@ enum {
     YK_SLOWDOWN_MAX_PAIRS = 4, /* limits the total time of the measurement */
 };
 
-/* One pair of ranks for every kind of link. */
+/* One pair of ranks for each kind of link, but at most YK_SLOWDOWN_MAX_PAIRS pairs. */
 struct yk_slowdown_rank_pairs {
-    struct yk_measured_rank_group *groups; /* (count) the pairs; in the arena */
+    struct yk_measured_rank_group *groups; /* (count) the pairs */
     int32_t count;
-    double known[YK_SLOWDOWN_MAX_PAIRS]; /* greater than 0: the profile has both slowdowns */
+    double known[YK_SLOWDOWN_MAX_PAIRS]; /* known[i] is greater than 0 if both slowdowns of pair i
+                                            are known */
     bool all_known;
 };
 
@@ -75,9 +78,9 @@ struct yk_slowdown_rank_pairs {
 yk_status yk_slowdown_rank_pairs_choose(const struct yk_profiler *profiler, struct yk_arena *arena,
                                         struct yk_slowdown_rank_pairs *out) YK_MUST_USE;
 
-/* Adds the slowdown of computation of each device of the pair to the profile, because messages slow
- * a small GPU more than a large one. `own` is the measurement of this rank; on ranks outside the
- * pair it has no samples. If a device is in several pairs, the largest slowdown is used. */
+/* Adds to the rows the slowdown of computation of each device of the pair: messages slow a small
+ * GPU down more than a large one. `own` is the measurement of this rank; on ranks outside the pair
+ * it has no samples. If a device is in several pairs, the largest slowdown is used. */
 yk_status
 yk_slowdown_rank_pairs_add_device_facts(struct yk_profiler *profiler,
                                         const struct yk_measured_rank_group *pair,
@@ -90,20 +93,20 @@ yk_slowdown_rank_pairs_add_device_facts(struct yk_profiler *profiler,
  *
  * Layer times are measured while all ranks compute, as in training. Devices that share power,
  * caches or memory, such as MIG instances of one GPU, are faster alone. In a plan, some devices may
- * be unused or wait, so the planner needs both speeds. All ranks must call the same functions in
- * the same order.
+ * be unused or wait, so the planner needs both speeds. All ranks must call these functions in the
+ * same order.
  */
 
-/* Returns alone_s / with_others_s, but at most 1; NAN if one of them is unknown. */
+/* Returns alone_s / with_others_s, limited to the range from 0.1 to 1. Returns NAN if one of the
+ * times is unknown. */
 double yk_idle_speedup_time_ratio(double alone_s, double with_others_s);
 
-/* Sets `*out` to whether nothing needs to be measured. This is so if there is only one rank, if the
- * devices are CPUs, or if the profile has the ratio of all device types and request->remeasure is
- * false. */
+/* Sets `*out` to true if there is nothing to measure: if there is only one rank, if the device is a
+ * CPU, or if request->remeasure is false and the profile has the ratios of all types of devices. */
 yk_status yk_idle_speedup_can_be_skipped(const struct yk_profiler *profiler, bool *out) YK_MUST_USE;
 
-/* Measures the ratio for every type of device that has its own memory, unless it is known. The
- * memory of `benchmark` must be allocated. */
+/* Measures the ratio for every type of device, but does nothing if yk_idle_speedup_can_be_skipped()
+ * says so. The memory of `benchmark` must be allocated. */
 yk_status yk_idle_speedup_measure(struct yk_profiler *profiler,
                                   struct yk_benchmark *benchmark) YK_MUST_USE;
 

@@ -1,12 +1,12 @@
 /*
  * Beam search: finds likely outputs of an encoder–decoder token by token. A hypothesis is the
  * beginning of an output. The search keeps the best `width` hypotheses of each sentence (Sutskever
- * et al. 2014). Finished hypotheses are ranked by this score (Wu et al. 2016), where the length
- * includes the end token:
+ * et al. 2014). Finished hypotheses are ranked by this score (Wu et al. 2016); `length` includes
+ * the end token:
  *
  *   log probability / ((5 + length) / 6)^length_penalty
  *
- * A beam owns its memory on the host. Only one thread at a time may use a beam.
+ * A search state (`beam`) owns its memory on the host. Only one thread at a time may use it.
  */
 #ifndef YK_NN_INFERENCE_BEAM_SEARCH_H
 #define YK_NN_INFERENCE_BEAM_SEARCH_H
@@ -20,7 +20,7 @@
 struct yk_beam_search_options {
     int32_t width;         /* number of hypotheses per sentence; 1 means: greedy search */
     double length_penalty; /* 0 means: no penalty, so that short outputs are preferred */
-    int32_t start;         /* first token of the decoder */
+    int32_t start;         /* token at the beginning of the decoder's input */
     int32_t end;           /* token that ends an output */
     int32_t pad; /* padding token, which is never generated; −1 means: there is no padding token */
 };
@@ -37,22 +37,22 @@ struct yk_beam_search_input {
 
 struct yk_beam_search_state;
 
-/* Creates a beam for searches with at most `sentences` sentences and outputs of at most `longest`
+/* Creates a state for searches with at most `sentences` sentences and outputs of at most `longest`
  * tokens. */
 yk_status yk_beam_search_create(const struct yk_beam_search_options *options, int64_t sentences,
                                 int64_t longest, int64_t vocabulary,
                                 struct yk_beam_search_state **out) YK_MUST_USE;
 void yk_beam_search_destroy(struct yk_beam_search_state *beam);
 
-/* Searches the best output of each sentence. `inference` must have space for sentences · width
- * samples. Returns YK_ERROR_NUMBERS if a logit is not finite, and YK_ERROR_STOPPED if `stop` became
- * true. */
+/* Searches for the best output of each sentence. `inference` must have space for `width` samples
+ * per sentence. Returns YK_ERROR_NUMBERS if a logit is not finite, and YK_ERROR_STOPPED if `stop`
+ * became true. */
 yk_status yk_beam_search_run(struct yk_beam_search_state *beam, struct yk_inference *inference,
                              const struct yk_beam_search_input *input) YK_MUST_USE;
 
-/* Returns the best output that the last search found for a sentence, without the start token and
- * the end token. Sets `*count` to its length and `*score` to its score as described above. The
- * output is valid until the next search. */
+/* Returns the best output that the latest yk_beam_search_run() found for a sentence, without start
+ * token and end token. Sets `*count` to the number of its tokens, and `*score` to its score by the
+ * formula above. The output is valid until the next search. */
 const int32_t *yk_beam_search_get_best_output(const struct yk_beam_search_state *beam,
                                               int64_t sentence, int64_t *count, double *score);
 

@@ -15,8 +15,9 @@
 
 struct yk_inference;
 
-/* The shape of the largest batch. A run may have a different shape with at most as many tokens as
- * this one. */
+/* The shape of the largest batch. A run may have another shape, but not more tokens in total,
+ * neither in the source nor in the target. Without a decoder, a sequence may not be longer than
+ * `sequence`. With `last_only`, there may not be more than `samples` samples. */
 struct yk_inference_shape {
     int64_t samples;
     int64_t sequence;
@@ -38,38 +39,38 @@ size_t yk_inference_memory_bytes(const struct yk_parameter_store *store,
                                  const struct yk_inference_shape *max);
 void yk_inference_destroy(struct yk_inference *inference);
 
-/* Runs a net that is not an encoder–decoder on tokens (samples, sequence), and waits for the
- * device. */
+/* Runs a net that is not an encoder–decoder, and waits for the device. `tokens` has `samples` rows
+ * of `sequence` tokens. */
 yk_status yk_inference_run(struct yk_inference *inference, const int32_t *tokens, int64_t samples,
                            int64_t sequence) YK_MUST_USE;
 
-/* Runs the net on a slice and writes the sum of the losses to `out`. Negative targets have no
- * loss. */
+/* Runs the net on a slice. Sets `*out` to the sum of the losses. Negative targets have no loss. */
 yk_status yk_inference_sum_losses(struct yk_inference *inference,
                                   const struct yk_sample_slice *slice, double *out) YK_MUST_USE;
 
-/* Runs the encoder on tokens (samples, sequence). `lengths` (samples) are the numbers of tokens
- * without padding. */
+/* Runs the encoder. `tokens` has `samples` rows of `sequence` tokens. lengths[i] is the number of
+ * tokens of sample i without padding. */
 yk_status yk_inference_encode(struct yk_inference *inference, const int32_t *tokens,
                               const int32_t *lengths, int64_t samples,
                               int64_t sequence) YK_MUST_USE;
 
-/* Sets the number of samples of the decoder to `samples`. Sample i of the decoder then attends to
- * sample from[i] of the encoder. */
+/* After yk_inference_encode(), sample i of the decoder attends to sample i of the encoder. This
+ * function changes that: sample i then attends to the encoder output to which sample from[i]
+ * attended before. It also sets the number of samples of the decoder. */
 yk_status yk_inference_select_encoder_outputs(struct yk_inference *inference, const int32_t *from,
                                               int64_t samples) YK_MUST_USE;
 
-/* Runs the decoder on tokens (samples, sequence). The tokens must start at the beginning of each
- * output. */
+/* Runs the decoder. `tokens` has one row of `sequence` tokens for each sample of the decoder. Each
+ * call needs all tokens of the outputs, from the first on. */
 yk_status yk_inference_decode(struct yk_inference *inference, const int32_t *tokens,
                               int64_t sequence) YK_MUST_USE;
 
-/* Copies the logits (V) of one token of the last run to `out`. If `last_only` is set, `position`
- * must be 0. */
+/* Copies the V logits of one token to `out`. They are from the latest run. If `last_only` is set,
+ * `position` must be 0. */
 yk_status yk_inference_get_logits(const struct yk_inference *inference, int64_t sample,
                                   int64_t position, float *out) YK_MUST_USE;
 
-/* Copies the logits (samples, V) of the last token of each sample to `out`. Requires
+/* Copies the logits of the last token of every sample to `out`, V numbers for each sample. Requires
  * `last_only`. */
 yk_status yk_inference_get_last_logits(const struct yk_inference *inference,
                                        float *out) YK_MUST_USE;

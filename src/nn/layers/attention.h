@@ -1,16 +1,17 @@
 /*
  * Attention: the attention of a block, out(attention(queries, keys, values)), without its norm. It
- * is self-attention, or cross-attention to the output of another layer, which is called the memory.
- * In self-attention, one row holds queries, keys and values. In cross-attention, queries have their
- * own rows, and one row of the memory holds keys and values. Q is the width of all query heads
- * together, and K is the width of all key heads together.
+ * is self-attention, or cross-attention to the output of another layer. This output is called the
+ * memory. In self-attention, one array has the queries, keys and values of a token in one row. In
+ * cross-attention, one array has the queries, and another array has the keys and values of a token
+ * of the memory in one row. Q is the width of all query heads together. K is the width of all key
+ * heads together, and also of all value heads.
  */
 #ifndef YK_NN_LAYERS_ATTENTION_H
 #define YK_NN_LAYERS_ATTENTION_H
 
 #include "nn/layers/residual.h"
 
-/* The numbers of the first projections of every block. */
+/* The first two projections of every block. These are their numbers in the block. */
 enum {
     YK_ATTENTION_PROJECTION_QKV,
     YK_ATTENTION_PROJECTION_OUT,
@@ -18,10 +19,10 @@ enum {
 };
 
 struct yk_attention_config {
-    int32_t queries; /* number of the projection of the queries; in self-attention, it also computes
-                        keys and values */
-    int32_t memory;  /* number of the projection of keys and values in cross-attention; −1 means:
-                        self-attention */
+    int32_t queries; /* number of the projection that computes the queries; in self-attention, it
+                        also computes keys and values */
+    int32_t memory;  /* number of the projection that computes keys and values from the memory; −1
+                        means: self-attention */
     int32_t out;     /* number of the output projection */
     enum yk_dropout_site drop_attention;
     enum yk_dropout_site drop_out;
@@ -29,15 +30,18 @@ struct yk_attention_config {
     int64_t kv_heads;
     int64_t head_size;
     bool causal;
-    bool measured; /* keys after the end of a sample (`lengths` of the pass) are masked */
+    bool measured; /* keys of padding are masked, see `lengths` in struct yk_layer_pass */
 };
 
 /* Activations that the forward pass saves for the backward pass, in addition to the input. */
 struct yk_attention_saved_activations {
-    void *q;        /* (rows, Q + 2K) after rotary positions; in cross-attention, (rows, Q) */
-    void *kv;       /* (B·S, 2K) keys and values of cross-attention; otherwise NULL */
+    void *q;  /* (rows, Q + 2K) queries, keys and values, after rotary positions; in cross-attention
+                 (rows, Q), only queries */
+    void *kv; /* (B·S, 2K) keys and values of cross-attention; NULL in self-attention */
     void *attended; /* (rows, Q) input of the output projection */
-    void *inner_q;  /* x · Aᵀ of the adapter of each projection; NULL means: no adapter */
+    /* `inner` of each projection, see struct yk_projection_forward_arguments; NULL means: no
+     * adapter. */
+    void *inner_q;
     void *inner_kv;
     void *inner_out;
     float *sums; /* (B, H, T) log-sum-exp of the scores */
@@ -49,14 +53,14 @@ void yk_attention_allocate_saved(const struct yk_net *net, int32_t layer,
                                  struct yk_bump_allocator *allocator,
                                  struct yk_attention_saved_activations *out);
 
-/* Computes to = stream + attention(x). `weights` is memory for dequantised weights. */
+/* Computes to = stream + dropout(attention(x)). `weights` is memory for dequantised weights. */
 void yk_attention_forward(const struct yk_layer_pass *pass, const struct yk_attention_config *shape,
                           const struct yk_attention_saved_activations *saved, const void *x,
                           const void *stream, void *weights, void *to);
 
-/* Computes dx = add + the gradient of x, where `gradient` is the gradient of `to`. Also computes
- * the gradient of the memory. `add` and `dx` may equal `gradient`; `dx` may equal
- * workspace->narrow. */
+/* Computes dx = add + the gradient of x. `gradient` is the gradient of `to`. In cross-attention,
+ * also computes the gradient of the memory. `add` and `dx` may be the same array as `gradient`.
+ * `dx` may be workspace->narrow. */
 void yk_attention_backward(const struct yk_layer_pass *pass,
                            const struct yk_attention_config *shape,
                            const struct yk_attention_saved_activations *saved,

@@ -1,6 +1,6 @@
 /*
- * Layer kinds: one table has the forward and backward functions of each kind of layer. src/model
- * describes the costs of the same layers.
+ * Layer kinds: a table of the forward and backward functions of each kind of layer. src/model has
+ * the costs of these layers.
  *
  * To add a kind, write src/nn/layers/KIND.c with its `const struct yk_layer_kind`, declare it here,
  * and add it to the table in layer.c. The forward and backward functions enqueue work on a lane and
@@ -25,10 +25,10 @@ struct yk_parameter_list; /* nn/parameter_list.h */
 struct yk_block_spec;     /* nn/layers/block.c */
 
 struct yk_layer_kind {
-    const char *name;                  /* the same name as in src/model: "gpt-block" */
+    const char *name;                  /* the same as `kind` of struct yk_layer: "gpt-block" */
     const struct yk_block_spec *block; /* NULL unless the layer is a block; only blocks have
                                           adapters, NF4 weights and recomputation */
-    bool reads_tokens;                 /* has no input from other layers */
+    bool reads_tokens;                 /* the input is tokens, not the output of another layer */
     void (*list)(struct yk_parameter_list *parameters);
     void (*measure)(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *batch,
                     struct yk_layer_memory_sizes *out);

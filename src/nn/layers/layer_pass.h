@@ -1,7 +1,7 @@
 /*
  * Layer pass: one forward or backward pass of some samples through one layer, with the memory that
- * the pass reads and writes. The memory belongs to the caller; struct yk_layer_memory_sizes
- * contains its sizes.
+ * the pass reads and writes. The memory belongs to the caller. Its sizes are in struct
+ * yk_layer_memory_sizes.
  */
 #ifndef YK_NN_LAYERS_LAYER_PASS_H
 #define YK_NN_LAYERS_LAYER_PASS_H
@@ -17,8 +17,8 @@
 struct yk_batch_shape {
     int64_t samples;  /* B */
     int64_t sequence; /* T */
-    int64_t memory;   /* S, length of the sequence to which the layer cross-attends; 0 means: no
-                         cross-attention */
+    int64_t memory; /* S, number of tokens per sample of the memory, the encoder's output; 0 means:
+                       no cross-attention */
 };
 
 struct yk_layer_pass {
@@ -27,20 +27,24 @@ struct yk_layer_pass {
     struct yk_backend_lane *lane;
     int32_t layer;
     struct yk_batch_shape batch;
-    int64_t first_sample;   /* number of the first sample in the run; seeds dropout */
-    bool training;          /* apply dropout */
-    const int32_t *tokens;  /* (B, T) tokens of the encoder or of the decoder */
-    const int32_t *targets; /* (B, T) a negative target has no loss */
+    /* The number that the first sample of this pass has in the whole training run. Dropout depends
+     * on it. */
+    int64_t first_sample;
+    bool training; /* apply dropout */
+    /* (B, T) tokens of the encoder, or tokens of the decoder if the layer belongs to a decoder. */
+    const int32_t *tokens;
+    const int32_t *targets; /* (B, T) the tokens to predict; a negative target has no loss */
     const int32_t *lengths; /* (B) number of tokens of each sample without padding, for attention
                                that is not causal; NULL means: no padding */
     struct yk_position_tables position_tables;
-    float loss_factor; /* factor of the gradient of the loss; 0 means: compute no gradient */
-    double *loss;      /* the sum of the losses is added here */
+    float loss_factor; /* factor by which the gradient of the loss is multiplied; 0 means: compute
+                          no gradient */
+    double *loss;      /* the forward pass of a head adds the sum of the losses to it */
     const void *input; /* (B·T, C) in the precision of the training run; NULL for an embedding */
-    void *output; /* (B·T, C); NULL for a head, whose logits are in `saved`, and in a recomputation
-                     that needs no output */
-    void *saved;  /* the forward pass writes it, the backward pass reads it */
-    void *workspace;       /* contents are undefined before and after the pass */
+    void *output;      /* (B·T, C); NULL for a head, which writes its logits to `saved`, and in a
+                          recomputation that needs no output */
+    void *saved;       /* the forward pass writes it, the backward pass reads it */
+    void *workspace;   /* contents are undefined before and after the pass */
     void *output_gradient; /* the backward pass may overwrite it */
     void *input_gradient;  /* NULL means: not needed */
     const void *memory;    /* (B·S, C) the output of the encoder; NULL means: no cross-attention */
@@ -59,8 +63,8 @@ static inline int64_t yk_layer_pass_token_count(const struct yk_layer_pass *pass
     return pass->batch.samples * pass->batch.sequence;
 }
 
-/* Returns the same pass for the layer that owns the weights. This is another layer if the layer of
- * the pass shares its weights. */
+/* Returns a copy of the pass for the layer that owns the weights: pass->layer, or the layer whose
+ * weights pass->layer shares. */
 struct yk_layer_pass yk_layer_pass_of_weights_owner(const struct yk_layer_pass *pass);
 
 /* Returns the address of a parameter's weights. */
@@ -72,8 +76,8 @@ void *yk_layer_pass_parameter_gradient(const struct yk_layer_pass *pass, int32_t
 enum yk_precision yk_layer_pass_parameter_precision(const struct yk_layer_pass *pass,
                                                     int32_t parameter);
 
-/* Returns the dropout at one of the layer's places (0 to 7, see enum yk_dropout_site): its rate,
- * and the seed and site that determine its random numbers. */
+/* Returns the dropout at a place in the layer: its rate, and what determines its random numbers.
+ * `place` is from 0 to 7, see enum yk_dropout_site. */
 struct yk_dropout_options yk_layer_pass_dropout_options(const struct yk_layer_pass *pass,
                                                         uint64_t place);
 

@@ -1,7 +1,8 @@
 /*
- * MLP: the feed-forward part of a block, without its norm. It computes down(activation(up x)). A
- * gated MLP computes down(silu(gate x) · up x); its gate and its up projection are one projection
- * with two parts. The two projections of an MLP follow those of self-attention.
+ * MLP: the feed-forward part of a block, without its norm. It computes down(activation(up(x))). A
+ * gated MLP computes down(silu(gate(x)) · up(x)); there, gate and up are the two parts of one
+ * projection. The numbers of the two projections of an MLP follow the numbers of the projections of
+ * self-attention.
  */
 #ifndef YK_NN_LAYERS_MLP_H
 #define YK_NN_LAYERS_MLP_H
@@ -16,11 +17,14 @@ enum {
 
 /* Activations that the forward pass saves for the backward pass, in addition to the input. */
 struct yk_mlp_saved_activations {
-    void *up; /* (rows, F) before the activation; NULL for ReLU, whose backward pass needs only its
-                 output. In a gated MLP (rows, 2F), which the backward pass overwrites with its
-                 gradient */
-    void *active;   /* (rows, F) after the activation */
-    void *inner_up; /* x · Aᵀ of the adapter of each projection; NULL means: no adapter */
+    /* (rows, F) before the activation. NULL for ReLU, because its backward pass needs only
+     * `active`. In a gated MLP, (rows, 2F) for gate and up; the backward pass overwrites them with
+     * their gradients. */
+    void *up;
+    void *active; /* (rows, F) after the activation */
+    /* `inner` of each projection, see struct yk_projection_forward_arguments; NULL means: no
+     * adapter. */
+    void *inner_up;
     void *inner_down;
 };
 
@@ -28,18 +32,19 @@ void yk_mlp_allocate_saved(const struct yk_net *net, int32_t layer, int64_t rows
                            struct yk_bump_allocator *allocator,
                            struct yk_mlp_saved_activations *out);
 
-/* Computes to = stream + mlp(x). If `to` is NULL, computes only what the backward pass needs. */
+/* Computes to = stream + dropout(mlp(x)). If `to` is NULL, computes only what the backward pass
+ * needs. */
 void yk_mlp_forward(const struct yk_layer_pass *pass, const struct yk_mlp_saved_activations *saved,
                     const void *x, const void *stream, void *weights, void *to);
 
-/* Computes dx = add + the gradient of x, where `gradient` is the gradient of `to`. `add` and `dx`
- * may equal `gradient`. */
+/* Computes dx = add + the gradient of x. `gradient` is the gradient of `to`. `add` and `dx` may be
+ * the same array as `gradient`. */
 void yk_mlp_backward(const struct yk_layer_pass *pass, const struct yk_mlp_saved_activations *saved,
                      const struct yk_backward_workspace *workspace, const void *x,
                      const void *gradient, const void *add, void *dx);
 
-/* Returns the activation of the config as the epilogue of a matrix product, or its derivative if
- * `backward` is true. */
+/* Returns the epilogue of a matrix product that computes the activation of the config. If
+ * `backward` is true, returns the epilogue that computes the gradient of the activation's input. */
 enum yk_matmul_epilogue yk_mlp_activation_epilogue(const struct yk_model_config *config,
                                                    bool backward);
 

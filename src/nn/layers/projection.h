@@ -11,7 +11,9 @@
 /*
  * The arguments of yk_projection_forward(), which computes
  *
- *   y (rows, out) = epilogue(x (rows, in) · weights + bias + add)
+ *   y = epilogue(x · weights + bias + adapter(x) + add)
+ *
+ * x is (rows, in). y and add are (rows, out).
  */
 struct yk_projection_forward_arguments {
     int64_t rows; /* 0 means: the tokens of the pass */
@@ -20,17 +22,19 @@ struct yk_projection_forward_arguments {
     const void *add; /* may be NULL */
     enum yk_matmul_epilogue epilogue;
     void *aux;   /* input or output of the epilogue, see struct yk_matmul_op */
-    void *inner; /* (rows, parts · rank) receives x · Aᵀ of the adapter; NULL means: no adapter */
+    void *inner; /* (rows, parts · rank) output: x · Aᵀ of the adapter; NULL means: no adapter */
     void *weights;   /* memory for dequantised weights; NULL unless NF4 */
-    int64_t cuts[2]; /* columns at which the product may be split, see split_columns in struct
+    int64_t cuts[2]; /* columns of y at which the product may be split, see split_columns in struct
                         yk_matmul_op */
 };
 
 /*
- * The arguments of yk_projection_backward(), which computes the gradients of the trained parameters
- * and
+ * The arguments of yk_projection_backward(). It adds to the gradients of the trained parameters,
+ * and computes
  *
- *   dx (rows, in) = epilogue(dy (rows, out) · weights + add)
+ *   dx = epilogue(dy · weights + gradient of x through the adapter + add)
+ *
+ * dy is (rows, out). dx and add are (rows, in).
  */
 struct yk_projection_backward_arguments {
     int64_t rows; /* 0 means: the tokens of the pass */
@@ -40,13 +44,15 @@ struct yk_projection_backward_arguments {
     const void *add; /* may be NULL or equal to dx */
     enum yk_matmul_epilogue epilogue;
     void *aux;         /* input of the epilogue */
-    const void *inner; /* the value of `inner` from the forward pass */
+    const void *inner; /* `inner` from the forward pass */
     void *d_inner;     /* scratch memory with the size of `inner` */
     void *weights;     /* memory for dequantised weights; NULL unless NF4 */
-    void *dx_sums;     /* (in) the column sums of dx are added to these elements, which are the bias
-                          gradient of the previous projection; NULL means: not needed */
-    bool bias_summed;  /* the next projection has already computed the bias gradient of this
-                          projection in its dx_sums */
+    /* (in) the bias gradient of the projection that comes before this one in the forward pass. The
+     * column sums of dx are added to it. NULL means: not needed. */
+    void *dx_sums;
+    /* The bias gradient of this projection has already been computed, by `dx_sums` of the
+     * projection that comes after this one in the forward pass. */
+    bool bias_summed;
 };
 
 void yk_projection_forward(const struct yk_layer_pass *pass, int32_t number,
@@ -54,12 +60,12 @@ void yk_projection_forward(const struct yk_layer_pass *pass, int32_t number,
 void yk_projection_backward(const struct yk_layer_pass *pass, int32_t number,
                             const struct yk_projection_backward_arguments *io);
 
-/* Returns the address of the bias gradient. Returns NULL if the projection has no trained bias or
- * has an adapter. */
+/* Returns the address of the bias gradient. Returns NULL if the projection has no trained bias, or
+ * if it has an adapter. */
 void *yk_projection_get_bias_gradient(const struct yk_layer_pass *pass, int32_t number);
 
-/* Computes only `inner`. Recomputation uses this function, because it does not need the product
- * again. */
+/* Computes only `inner`, without the product. It is for recomputation, which does not need the
+ * product. */
 void yk_projection_recompute_lora_inner(const struct yk_layer_pass *pass, int32_t projection,
                                         const void *x, void *inner);
 
@@ -67,8 +73,8 @@ void yk_projection_recompute_lora_inner(const struct yk_layer_pass *pass, int32_
 void *yk_projection_allocate_lora_inner(const struct yk_net *net, int32_t layer, int32_t projection,
                                         int64_t rows, struct yk_bump_allocator *allocator);
 
-/* These functions allocate `d_inner` and `weights`, each large enough for every projection of a
- * layer. */
+/* These two functions allocate `d_inner` and `weights` with space for any projection of the layer.
+ * The first returns NULL if the layer has no adapters, the second if it has no NF4 weights. */
 void *yk_projection_allocate_lora_inner_gradient(const struct yk_net *net, int32_t layer,
                                                  int64_t rows, struct yk_bump_allocator *allocator);
 void *yk_projection_allocate_dequantised_weights(const struct yk_net *net, int32_t layer,

@@ -1,6 +1,6 @@
 /*
- * Residual: projections whose output is added to the residual stream, with dropout. Also has the
- * workspace of a block's backward pass.
+ * Residual: adds the output of a projection to the residual stream, with dropout. This header also
+ * has the workspace of a block's backward pass.
  */
 #ifndef YK_NN_LAYERS_RESIDUAL_H
 #define YK_NN_LAYERS_RESIDUAL_H
@@ -17,22 +17,24 @@ enum yk_dropout_site {
     YK_DROPOUT_CROSS_OUT,
 };
 
-/* The workspace of a block's backward pass, which holds gradients of intermediate results. The
- * widths are members of struct yk_backward_workspace_widths. */
+/* The workspace of a block's backward pass. It holds gradients of intermediate results. The widths
+ * `wide`, `narrow` and `memory` are members of struct yk_backward_workspace_widths. */
 struct yk_backward_workspace {
-    void *wide;    /* (rows, wide) */
-    void *narrow;  /* (rows, narrow) */
-    void *memory;  /* (B·S, memory) gradients of the keys and values of cross-attention; otherwise
-                      NULL */
-    void *dropped; /* (rows, C) gradient after dropout; NULL means: no dropout in the residual
-                      stream */
+    void *wide;   /* (rows, wide) */
+    void *narrow; /* (rows, narrow) */
+    void *memory; /* (B·S, memory) gradients of the keys and values of cross-attention; NULL without
+                     cross-attention */
+    void *dropped; /* (rows, C) output of yk_residual_dropout_backward(); NULL means: no dropout in
+                      the residual stream */
     void *d_inner; /* `d_inner` of the adapters, see struct yk_projection_backward_arguments */
     void *weights; /* memory for dequantised weights */
 };
 
 struct yk_backward_workspace_widths {
-    int64_t wide;   /* width of the widest output of a projection */
-    int64_t narrow; /* width of the widest input of a projection */
+    /* The larger of two widths: queries, keys and values together, and the input of the MLP's down
+     * projection. */
+    int64_t wide;
+    int64_t narrow; /* the larger of two widths: the model, and all query heads together */
     int64_t memory; /* 2K in a decoder, where K is the width of all key heads; otherwise 0 */
 };
 
@@ -47,14 +49,15 @@ void yk_residual_add_projection_output(const struct yk_layer_pass *pass, int32_t
                                        enum yk_dropout_site place, const void *x,
                                        const void *stream, void *inner, void *weights, void *to);
 
-/* Returns the gradient of the input of the dropout in yk_residual_add_projection_output(). The
- * result is `gradient` itself if nothing is dropped; otherwise it is computed in `dropped`. */
+/* Returns the gradient of the projection's output in yk_residual_add_projection_output().
+ * `gradient` is the gradient of `to`. Without dropout, the result is `gradient` itself; otherwise
+ * it is in `dropped`. */
 const void *yk_residual_dropout_backward(const struct yk_layer_pass *pass,
                                          enum yk_dropout_site place, const void *gradient,
                                          void *dropped);
 
-/* Applies dropout to (rows, C) numbers in place. The backward pass applies the same function to the
- * gradient. */
+/* Applies dropout to an array of shape (rows, C) in place. The backward pass applies the same
+ * function to the gradient. */
 void yk_residual_apply_dropout_in_place(const struct yk_layer_pass *pass,
                                         enum yk_dropout_site place, void *numbers);
 

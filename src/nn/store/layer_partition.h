@@ -1,5 +1,5 @@
 /*
- * Partition: the elements of a layer that a store keeps.
+ * Layer partition: says which elements of a layer a store keeps.
  *
  * A sharded layer is divided into blocks. Each message of the layer carries one block. Each store
  * keeps one span of every block, and these spans together are its part of the layer. The elements
@@ -16,8 +16,8 @@
 
 enum yk_layer_partition_kind {
     YK_LAYER_PARTITION_WHOLE,         /* the whole layer is kept */
-    YK_LAYER_PARTITION_SHARDED_STATE, /* all weights are kept, but only a part of the gradients and
-                                   the optimizer state */
+    YK_LAYER_PARTITION_SHARDED_STATE, /* all weights are kept, but only a part of gradients and
+                                         optimizer state */
     YK_LAYER_PARTITION_FULLY_SHARDED, /* a part of the weights, gradients and state is kept */
     YK_LAYER_PARTITION_ABSENT,        /* nothing is kept: other ranks have the layer */
 };
@@ -25,19 +25,20 @@ enum yk_layer_partition_kind {
 struct yk_layer_partition {
     enum yk_layer_partition_kind kind;
     int32_t blocks; /* at least 1 if the layer is sharded */
-    double from;    /* the kept part of each block is [from, to): fractions from 0 to 1 */
+    /* The kept part of each block is [from, to). Both are fractions of the block, from 0 to 1. */
+    double from;
     double to;
 };
 
-/* The elements [first, first + count) of a layer. The store has them at element `at` of its part of
- * the layer. */
+/* The elements [first, first + count) of a layer. In the store's part of the layer, these elements
+ * begin at element `at`. */
 struct yk_layer_partition_span {
     int64_t first;
     int64_t count;
     int64_t at;
 };
 
-/* The elements [first, first + count) of a parameter. */
+/* The elements [first, first + count) of a parameter or of a layer. */
 struct yk_parameter_range {
     int64_t first;
     int64_t count;
@@ -52,9 +53,9 @@ static inline int64_t yk_layer_partition_block_start(int64_t count, int32_t bloc
 }
 
 enum {
-    /* Large blocks are cut at multiples of 1 / 10080, so that equal parts have equal numbers of
-     * elements. NCCL exchanges such parts faster. The last part also gets the remainder. 10080 is a
-     * multiple of all numbers up to 10. */
+    /* Large blocks are cut only at multiples of 1/10080 of their size. So equal parts have equal
+     * numbers of elements. NCCL exchanges such parts faster. The last part also gets the remainder.
+     * 10080 is a multiple of all numbers up to 10. */
     YK_LAYER_PARTITION_CUT_DENOMINATOR = 10080,
 };
 
@@ -72,7 +73,8 @@ static inline int64_t yk_layer_partition_fraction_to_element(int64_t count, int3
     return first + (cut > size ? size : cut);
 }
 
-/* Intersects a span with `count` elements from `first` on. Returns false if they do not overlap. */
+/* Sets `*out` to the part of the span that is in the layer's elements [first, first + count).
+ * Returns false if no element is in both. */
 static inline bool yk_layer_partition_span_intersect(const struct yk_layer_partition_span *span,
                                                      int64_t first, int64_t count,
                                                      struct yk_layer_partition_span *out)
@@ -84,15 +86,16 @@ static inline bool yk_layer_partition_span_intersect(const struct yk_layer_parti
     return end > begin;
 }
 
-/* Returns the range that a parameter has in its layer: among the trained numbers if it is trained,
- * otherwise among the frozen bytes. */
+/* Returns the range of a parameter in its layer. For a trained parameter, this is a range of the
+ * layer's trained numbers. For a frozen parameter, it is a range of the layer's frozen bytes. */
 struct yk_parameter_range yk_layer_partition_parameter_range(const struct yk_net *net,
                                                              int32_t layer,
                                                              const struct yk_parameter *parameter);
 
-/* Iterates over the ranges of a parameter that a partition keeps. For
- * YK_LAYER_PARTITION_SHARDED_STATE, these are the kept ranges of the optimizer state. `*block` must
- * be 0 before the first call. Returns false if there are no more ranges. */
+/* Finds the next range of a parameter that a partition keeps. The range is relative to the
+ * parameter. For YK_LAYER_PARTITION_SHARDED_STATE, these are the kept ranges of the optimizer
+ * state. `*block` counts the blocks; set it to 0 before the first call. Returns false if there are
+ * no more ranges. */
 bool yk_layer_partition_next_kept_range(const struct yk_layer_partition *partition,
                                         const struct yk_net *net, int32_t layer,
                                         const struct yk_parameter *parameter, int32_t *block,

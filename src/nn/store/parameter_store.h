@@ -1,10 +1,10 @@
 /*
  * Parameter store: the weights, gradients and optimizer state of a net on one device. Layers may be
- * partitioned among the stores of several ranks: the kept elements of a layer are those that this
- * store has (nn/store/layer_partition.h).
+ * partitioned among the stores of several ranks (nn/store/layer_partition.h). The elements of a
+ * layer that a store has are called kept elements.
  *
- * A store owns one allocation of device memory. Callers that enqueue work must order the accesses
- * to the same memory.
+ * A store owns one allocation of device memory. Callers must order the enqueued work that accesses
+ * the same memory. Only one thread at a time may use a store.
  */
 #ifndef YK_NN_STORE_PARAMETER_STORE_H
 #define YK_NN_STORE_PARAMETER_STORE_H
@@ -37,23 +37,24 @@ enum yk_optimizer_kind {
     YK_OPTIMIZER_SGD,
 };
 
-/* The arrays of one layer. NULL means: the store does not have this array. While an op uses a
- * sharded layer, the executor sets `weights` to the gathered weights and `gradients` to a gradient
- * buffer. */
+/* The arrays of one layer. NULL means: the store does not have this array. Arrays marked (kept)
+ * have `kept` elements. While an op uses a sharded layer, the executor sets `weights` to the
+ * gathered weights and `gradients` to a gradient buffer. */
 struct yk_parameter_store_layer {
     struct yk_layer_partition partition;
     char *weights; /* weights of the whole layer */
-    char *part; /* (kept) trained weights of a sharded layer; frozen bytes follow at `frozen_at` */
+    char *part; /* (kept) trained weights of a fully sharded layer; its frozen bytes begin at byte
+                   `frozen_at` */
     char *gradients;     /* gradients of the whole layer, in the precision of the training run */
     char *gradient_part; /* (kept) gradients, if they are sharded */
     float *master;       /* (kept) fp32 copy of the weights, if weights have 16 bits */
     float *moment1;      /* (kept) first moment of AdamW, or velocity of SGD */
     float *moment2;      /* (kept) second moment of AdamW */
-    int64_t kept;        /* number of trained elements whose state this store keeps */
+    int64_t kept;        /* number of trained elements whose optimizer state this store keeps */
     struct yk_layer_partition_span *spans; /* (span_count) kept spans of the trained numbers */
     struct yk_layer_partition_span *frozen_spans; /* (span_count) kept spans of the frozen bytes */
     int32_t span_count;                           /* 1 if the layer is not sharded */
-    size_t frozen_at;                             /* byte offset in `part` */
+    size_t frozen_at;                             /* byte offset of the frozen bytes in `part` */
 };
 
 struct yk_parameter_store {
@@ -63,14 +64,14 @@ struct yk_parameter_store {
     enum yk_optimizer_kind optimizer;
     void *memory;
     size_t bytes;
-    struct yk_parameter_store_layer *layers; /* (L) */
+    struct yk_parameter_store_layer *layers; /* (L) one for each layer */
 };
 
-/* The parts of layers that a store keeps, and the order of its gradients. If the layout or
- * `partitions` is NULL, the store keeps every layer whole. If the layout or `order` is NULL, the
- * gradients are in the order of the net. */
+/* Which parts of layers a store keeps, and the order of the gradients in memory. If `partitions` is
+ * NULL, the store keeps all layers whole. If `order` is NULL, the gradients are in the order of the
+ * net's layers. A layout that is NULL means: both are NULL. */
 struct yk_parameter_store_layout {
-    const struct yk_layer_partition *partitions; /* (L) */
+    const struct yk_layer_partition *partitions; /* (L) one for each layer */
     const int32_t *order; /* (L) layer numbers in the order of the layers' gradients in memory */
 };
 
@@ -92,9 +93,9 @@ enum yk_state_tensor {
 bool yk_parameter_store_has_state_tensor(const struct yk_parameter_store *store, int32_t layer,
                                          enum yk_state_tensor which);
 
-/* These functions read and write a whole parameter as fp32 (count) on the host. They use the master
- * copy if there is one, and convert from and to NF4. They wait for the device. Reading requires
- * that the layer is whole. Writing to a sharded layer writes only the part that the store keeps. */
+/* These two functions read and write all numbers of a parameter, as fp32 on the host. They use the
+ * master copy if there is one, and convert from and to NF4. They wait for the device. Only whole
+ * layers can be read. In a sharded layer, only the part that the store keeps is written. */
 yk_status yk_parameter_store_read_values(const struct yk_parameter_store *store, int32_t layer,
                                          const struct yk_parameter *parameter,
                                          float *out) YK_MUST_USE;
@@ -102,19 +103,18 @@ yk_status yk_parameter_store_write_values(const struct yk_parameter_store *store
                                           const struct yk_parameter *parameter,
                                           const float *numbers) YK_MUST_USE;
 
-/* Writes a parameter whose numbers repeat after the first `given` numbers. `given` is at least 1.
- * Only these `given` numbers are copied to the device. */
+/* Writes a parameter whose values are the first `given` elements of `numbers`, repeated. `given` is
+ * at least 1. Only these elements are copied to the device. */
 yk_status yk_parameter_store_write_repeated_values(const struct yk_parameter_store *store,
                                                    int32_t layer,
                                                    const struct yk_parameter *parameter,
                                                    const float *numbers, int64_t given) YK_MUST_USE;
 
 /*
- * Ranges of a parameter, which a store may keep only in part. The elements of a trained parameter
- * are numbers, which are read and written as fp32. The elements of a frozen parameter are bytes in
- * its stored format. Reading fails unless the store keeps the whole range. Writing ignores elements
- * that the store does not keep. Reading and writing wait for the device. Only one thread at a time
- * may use a store.
+ * The functions for ranges read and write some elements of a parameter. The elements of a trained
+ * parameter are numbers, which are read and written as fp32. The elements of a frozen parameter are
+ * bytes in its stored format. Reading fails unless the store keeps the whole range. Writing ignores
+ * elements that the store does not keep. Reading and writing wait for the device.
  */
 enum yk_parameter_store_array {
     YK_PARAMETER_STORE_ARRAY_WEIGHTS, /* weights in their stored format */
@@ -123,16 +123,16 @@ enum yk_parameter_store_array {
     YK_PARAMETER_STORE_ARRAY_MOMENT2,
 };
 
-/* Enqueues copies between an array of the store and `other`, for the elements of the range that the
- * store keeps. `other` holds the whole range on the host or the device. If `reading` is true,
- * copies from the store to `other`. Otherwise copies from `other` to the store. Returns the number
- * of copied elements. */
+/* Enqueues copies between an array of the store and `other`. Only the elements of the range that
+ * the store keeps are copied. `other` has space for the whole range, in host or device memory. If
+ * `reading` is true, copies from the store to `other`. Otherwise copies from `other` to the store.
+ * Returns the number of copied elements. */
 int64_t yk_parameter_store_copy_range(const struct yk_parameter_store *store, int32_t layer,
                                       const struct yk_parameter *parameter,
                                       enum yk_parameter_store_array array,
                                       struct yk_parameter_range range, void *other, bool reading);
 
-/* These functions read and write a range. `which` is ignored for a frozen parameter. */
+/* These two functions read and write a range. `which` is ignored for a frozen parameter. */
 yk_status yk_parameter_store_read_range(const struct yk_parameter_store *store, int32_t layer,
                                         const struct yk_parameter *parameter,
                                         enum yk_state_tensor which, struct yk_parameter_range range,
@@ -145,20 +145,21 @@ yk_status yk_parameter_store_write_range(const struct yk_parameter_store *store,
 
 enum yk_parameter_store_init_kind {
     YK_PARAMETER_STORE_INIT_ALL, /* initialise everything as the reference implementations do */
-    /* Use random numbers that repeat, for benchmarks. Drawing billions of different numbers takes
-     * minutes, this takes a second. Adapters are initialised as above. */
+    /* Use random numbers that repeat, for benchmarks. This takes a second; drawing billions of
+     * different numbers takes minutes. Adapters get random numbers that do not repeat. */
     YK_PARAMETER_STORE_INIT_REPEATED,
-    YK_PARAMETER_STORE_INIT_ADAPTERS, /* initialise only adapters, before all other parameters are
-                                         loaded */
+    YK_PARAMETER_STORE_INIT_ADAPTERS, /* initialise only adapters; all other parameters are loaded
+                                         later */
 };
 
 /* Initialises parameters. The values depend only on the seed and on the name of the parameter. */
 yk_status yk_parameter_store_init_parameters(struct yk_parameter_store *store, uint64_t seed,
                                              enum yk_parameter_store_init_kind which) YK_MUST_USE;
 
-/* Finds a parameter whose weights are not finite. If all weights are finite, finds one whose
- * gradient is not finite. Sets `*name` to the parameter's name, or to NULL if everything is finite.
- * Sets `*what` to "weights" or "gradient". */
+/* Looks for a parameter whose weights are not finite and, if there is none, for a parameter whose
+ * gradient is not finite. Sets `*name` to the parameter's name and `*what` to "weights" or
+ * "gradient". Sets `*name` to NULL if everything is finite. Does not check frozen weights that are
+ * NF4 or sharded. */
 yk_status yk_parameter_store_find_nonfinite_values(const struct yk_parameter_store *store,
                                                    const char **name,
                                                    const char **what) YK_MUST_USE;

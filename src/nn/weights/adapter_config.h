@@ -16,9 +16,9 @@ struct yk_adapter_config {
     const char *base; /* name or path of the base model; may be NULL */
 };
 
-/* Reads folder/adapter_config.json. Fails unless the adapter is plain LoRA, which adds alpha / rank
- * · B·A to linears; the error message contains the key that is not supported. Unknown keys are
- * ignored. Strings are in the arena. */
+/* Reads folder/adapter_config.json. Only plain LoRA is supported, which adds (alpha / rank) · B · A
+ * to the weights of linears. For any other adapter, fails with an error message that contains the
+ * key which is not supported. Unknown keys are ignored. Strings are in the arena. */
 yk_status yk_adapter_config_read(const char *folder, struct yk_arena *arena,
                                  struct yk_adapter_config *out) YK_MUST_USE;
 

@@ -16,16 +16,16 @@
 /*
  * Loads every parameter of the model, but no adapters, from a file or folder. Converts from any
  * floating-point type. Fails if a tensor is missing or has the wrong shape. Tensors that the model
- * does not have are ignored; a message lists them. A copy of a tied tensor, such as the weights of
- * a tied head, may be missing. If it is present, it must equal the original.
+ * does not have are ignored; a message lists them. The file may also contain copies of tied
+ * tensors, such as the weights of a tied head. A copy must equal the original.
  */
 yk_status yk_weights_load(struct yk_parameter_store *store, const char *path) YK_MUST_USE;
 
 /*
  * Saves the model into the existing `folder`: config.json, and model.safetensors in the precision
- * of the training run. If `max_bytes` is not 0, writes several files of at most `max_bytes` each,
- * with an index. If `merged` is true, adds the adapters to the weights. Otherwise leaves the
- * adapters out.
+ * of the training run. If `max_bytes` is not 0, a larger model is written as several files with an
+ * index. Each file has at most `max_bytes`, unless a single tensor is larger. If `merged` is true,
+ * adds the adapters to the weights. Otherwise leaves the adapters out.
  */
 yk_status yk_weights_save(const struct yk_parameter_store *store, const char *folder,
                           uint64_t max_bytes, bool merged) YK_MUST_USE;

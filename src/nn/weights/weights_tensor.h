@@ -9,8 +9,8 @@
 
 #include <stdint.h>
 
-/* Returns the precision in which a parameter is saved. This is the precision in which the store has
- * the parameter. NF4 is saved dequantised, in the precision of the training run. */
+/* Returns the precision in which a parameter is saved: the precision that it has in the store. NF4
+ * parameters are dequantised and saved in the precision of the training run. */
 enum yk_precision yk_weights_saved_tensor_precision(const struct yk_net *net,
                                                     const struct yk_parameter *parameter);
 
@@ -18,15 +18,16 @@ enum yk_precision yk_weights_saved_tensor_precision(const struct yk_net *net,
 yk_status yk_weights_check_tensor_shape(const struct yk_tensor_location *place,
                                         const struct yk_parameter *parameter) YK_MUST_USE;
 
-/* Reads `count` numbers of a tensor as fp32, from number `first` on.
- * yk_weights_check_tensor_shape() must have succeeded for the tensor. */
+/* Reads the numbers [first, first + count) of a tensor as fp32. yk_weights_check_tensor_shape()
+ * must have succeeded for the tensor. */
 yk_status yk_weights_read_tensor_range(const struct yk_tensor_location *place, int64_t first,
                                        int64_t count, float *out) YK_MUST_USE;
 
 /*
- * Writes a safetensors file and syncs it. Calls `walk` twice: first with `declares` true, to
- * declare all tensors; then with `declares` false, to add the bytes of the tensors in the same
- * order. `out` receives the checksum of the file; it may be NULL.
+ * Writes a safetensors file and syncs it. Calls `walk` twice. In the first call, `declares` is
+ * true, and `walk` declares all tensors. In the second call, `declares` is false, and `walk`
+ * appends the bytes of the tensors in the same order. Sets `*out` to the size and checksum of the
+ * file; `out` may be NULL.
  */
 yk_status yk_weights_write_tensor_file(
     const char *path,
@@ -41,7 +42,7 @@ yk_status yk_weights_append_tensor_numbers(struct yk_safetensors_writer *writer,
                                            const float *numbers, int64_t count,
                                            enum yk_precision precision) YK_MUST_USE;
 
-/* Appends bytes of a tensor in device memory to the file. */
+/* Appends to the file `bytes` bytes of a tensor that is in device memory. */
 yk_status yk_weights_append_device_tensor(struct yk_safetensors_writer *writer,
                                           const struct yk_device_context *context,
                                           const void *memory, uint64_t bytes) YK_MUST_USE;
