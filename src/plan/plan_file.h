@@ -23,10 +23,10 @@ struct yk_plan_file_context {
     const struct yk_model_config *config;
     const struct yk_cluster *cluster;
     struct yk_profile *profile; /* may be NULL */
-    bool any_profile; /* for reading: also accept plans that were made with another profile or
+    bool any_profile; /* for reading: also accept a plan that was made with another profile or
                          without a profile */
-    const char *path; /* for writing: path of the plan file; paths in the file are relative to its
-                         folder. NULL means: do not change paths */
+    const char *path; /* for writing: path of the plan file. Paths are written relative to the
+                         folder of the plan file. NULL means: paths are written unchanged */
 };
 
 /* Names or paths of the model, the cluster and the profile for which a plan was made. Paths are
@@ -46,7 +46,7 @@ yk_status yk_plan_file_parse_source_paths(const char *text, size_t length, const
 /*
  * Reads a plan into `arena` and checks it. Fails if the plan was made for another model, cluster or
  * profile; the message says what differs. `source` is the path of the plan file. Every error
- * message begins with this path, and paths in the file are relative to its folder.
+ * message begins with it. Paths in the plan file are relative to the folder of the plan file.
  */
 yk_status yk_plan_file_parse(const char *text, size_t length, const char *source,
                              const struct yk_plan_file_context *context, struct yk_arena *arena,

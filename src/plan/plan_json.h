@@ -59,14 +59,14 @@ void yk_plan_restrictions_write_json(const struct yk_plan_restrictions *options,
 
 /*
  * Reads the member "order" into the plan's transfers. The plan's block size must be set before.
- * `list` is the value of the member; NULL means: the member is missing. It has one element for each
- * slot that has transfers:
+ * `list` is the value of the member; NULL means: the member is missing. The list has one element
+ * for each slot with transfers:
  *
  *   {"during": "backward layer 30",
  *    "do": ["reduce_scatter layer 31", "all_gather layer 29 blocks 0-3"]}
  *
  * A slot is "forward LAYER", "backward LAYER", "middle", "end" or "begin". A transfer without
- * "blocks" has all blocks of its layer.
+ * "blocks" transfers all blocks of its layer.
  */
 yk_status yk_plan_transfers_read_json(const struct yk_json *list, const struct yk_model *model,
                                       const struct yk_name_index *layers, struct yk_arena *arena,

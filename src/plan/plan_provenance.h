@@ -1,6 +1,7 @@
 /*
  * Plan provenance: the members "model", "cluster" and "profile" of a plan file. They contain the
- * paths and hashes of what the plan was made for.
+ * names or paths of the model, the cluster and the profile for which the plan was made, and their
+ * hashes.
  */
 #ifndef YK_PLAN_PLAN_PROVENANCE_H
 #define YK_PLAN_PLAN_PROVENANCE_H
@@ -15,8 +16,8 @@
 yk_status yk_plan_provenance_check(const struct yk_json *root,
                                    const struct yk_plan_file_context *context) YK_MUST_USE;
 
-/* Reads the paths of the model, the cluster and the profile from the plan file at `path`. The
- * strings are in `arena`. */
+/* Reads the names or paths of the model, the cluster and the profile from the plan file at `path`.
+ * The strings are in `arena`. */
 yk_status yk_plan_provenance_read_source_paths(const struct yk_json *root, const char *path,
                                                struct yk_arena *arena,
                                                struct yk_plan_source_paths *out) YK_MUST_USE;
@@ -27,9 +28,9 @@ yk_status yk_plan_provenance_write_json(const struct yk_plan *plan,
                                         struct yk_json_writer *json) YK_MUST_USE;
 
 /*
- * The hashes are 64-bit FNV-1a in hexadecimal. They cover everything that a plan depends on, but
- * not names and paths. So the hash of a model or of a cluster does not change when its file is
- * renamed.
+ * The hashes are 64-bit FNV-1a in hexadecimal. They cover everything that a plan depends on, also
+ * the names of devices, but not the names of models and not the paths of files. So the hash of a
+ * model or of a cluster does not change when its file is renamed.
  */
 enum {
     YK_PLAN_PROVENANCE_HASH_SIZE = 17 /* 16 digits and the terminating zero */
@@ -50,19 +51,21 @@ yk_status yk_plan_provenance_hash_links(const struct yk_cluster *cluster,
                                         char out[YK_PLAN_PROVENANCE_HASH_SIZE]) YK_MUST_USE;
 
 /*
- * Paths in a plan file are relative to the folder of the plan file, so that the plan file can be
- * moved together with the files of these paths. Older versions wrote paths relative to the working
- * directory. Such plan files can still be read.
+ * Paths in a plan file are relative to the folder of the plan file, so that the plan file and
+ * these files can be moved together. Older versions wrote paths relative to the working directory.
+ * Such plan files can still be read.
  */
 
 /* Converts `source`, a path relative to the working directory, to a path relative to the folder of
  * the plan file `plan`. Neither file has to exist. Does not change an absolute path unless its file
- * is in the plan's folder. */
+ * is in the folder of the plan file. If symbolic links make the relative path wrong, the result is
+ * an absolute path. */
 yk_status yk_plan_path_make_relative(const char *source, const char *plan, struct yk_arena *arena,
                                      const char **out) YK_MUST_USE;
 
 /* Converts `source`, a path in the plan file `plan`, to a path relative to the working directory.
- * If there is no such file in the plan's folder, returns `source` unchanged. */
+ * If the file does not exist relative to the folder of the plan file, `*out` is a copy of
+ * `source`. */
 yk_status yk_plan_path_resolve(const char *source, const char *plan, struct yk_arena *arena,
                                const char **out) YK_MUST_USE;
 

@@ -44,13 +44,13 @@ struct yk_plan_result_rank {
     double compute_s;
     double exposed_s; /* time of the communication that does not overlap with computation */
     double idle_s;
-    double peak_bytes; /* the rank never uses more memory, however long each op takes */
+    double peak_bytes; /* upper bound of the memory of the rank; holds for any durations of ops */
     double peak_by_kind[YK_MEMORY_KIND_COUNT];
     const struct yk_memory_timeline_point *memory_timeline; /* the first point is at 0 s */
-    int32_t moment_count; /* number of points of the memory timeline */
+    int32_t moment_count; /* number of points of `memory_timeline` */
 };
 
-/* A plan with which the planned one is compared. */
+/* A plan that is compared with the plan of the result. */
 struct yk_plan_alternative {
     const char *name;   /* "auto", "even data-parallel" … */
     const char *remark; /* what the plan is or why it does not fit; may be NULL */
@@ -81,8 +81,8 @@ struct yk_plan_tradeoff_chart {
     double chosen_x; /* x of the point that is marked; NAN means: no point is marked */
     double chosen_s;
     double joint_s; /* step time of the joint plan (planner/memory_tradeoff.h), drawn as a line; NAN
-                       means: none */
-    double bound_s; /* lower bound of the step time; NAN means: none */
+                       means: no line */
+    double bound_s; /* lower bound of the step time; NAN means: unknown */
 };
 
 struct yk_plan_result {
@@ -91,12 +91,13 @@ struct yk_plan_result {
     const struct yk_cluster *cluster;
     const struct yk_trace *trace; /* trace of the predicted step */
     double step_s;
-    double error;   /* relative error of `step_s`; 90 % of such errors are at most this large. 0
-                       means: unknown */
+    double error;   /* expected relative error of `step_s`: 90 % of such predictions have at most
+                       this error. 0 means: unknown */
     double bound_s; /* lower bound of the step time of any plan */
     double tokens_per_s;
-    double mfu;       /* model FLOPS utilisation, 0 to 1 */
-    double exact_mfu; /* `exact` of struct yk_mfu (planner/planner.h) */
+    double mfu;       /* model FLOPS utilisation (MFU), 0 to 1; planner/planner.h */
+    double exact_mfu; /* MFU that counts only the pairs of positions for which attention is
+                         computed */
     const char *title;
     const char *summary;                     /* one or two sentences that describe the plan */
     const char *bottleneck;                  /* a phrase that says what limits the speed */

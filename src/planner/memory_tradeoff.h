@@ -1,15 +1,15 @@
 /*
- * Trade-off: free memory can be used to keep parameters from forward to backward, or to gather
- * parameters early. Two curves show the effect on the step time:
+ * Memory trade-off: free memory can be used to keep parameters from forward to backward, or to
+ * gather parameters early. Two curves show the effect on the step time:
  * - over the split of free memory: a fraction is reserved for scheduling (early gathers, gradients
  *   in flight), the rest for strategies (parameters kept from forward to backward);
  * - over the memory of the devices.
- * Both curves are compared with the joint plan, whose strategies and transfer order are optimised
- * together, without reserved memory.
+ * Both curves are compared with the joint plan. Its strategies and its transfer order are optimised
+ * together, and no memory is reserved. If a plan of the first curve is faster, it becomes the
+ * joint plan.
  *
- * Free memory is the memory that is left in the fullest slot of the fullest rank, after its state,
- * its activations, and the minimum that fully-sharded layers need: the parameters and the gradient
- * of one layer.
+ * Free memory is what is left in the fullest slot of the fullest rank. Not free are the state, the
+ * activations, and `min_bytes`, the minimum that fully-sharded layers need.
  */
 #ifndef YK_PLANNER_MEMORY_TRADEOFF_H
 #define YK_PLANNER_MEMORY_TRADEOFF_H
@@ -28,20 +28,20 @@ struct yk_memory_tradeoff {
     int32_t points;         /* requested number of points of each curve */
     int32_t split_points;   /* number of points set in the first curve, at least 1 */
     int32_t memory_points;  /* number of points set in the second curve */
-    double min_bytes;       /* parameters and gradient of the largest layer */
+    double min_bytes; /* parameters of one layer and gradient of one layer, the largest of each */
     double free_bytes;
     double *scheduling_fraction; /* (points) fraction reserved for scheduling, 0 to 1 */
     double *split_s;             /* (points) step time; NAN means: no plan fits */
     int32_t *kept; /* (points) number of layers whose parameters are kept until backward */
     const struct yk_plan **split; /* (points) plan of each point; NULL means: no plan fits */
-    double joint_s;               /* step time of the joint plan; NAN means: there is none */
+    double joint_s;               /* step time of the joint plan; NAN means: none was found */
     int32_t joint_kept;
-    const struct yk_plan *joint; /* NULL means: the budget ended before it was found */
+    const struct yk_plan *joint; /* NULL means: none was found */
     double *memory_bytes;        /* (points) memory limit of every device */
-    double *memory_gib;          /* (points) the same in GiB */
+    double *memory_gib;          /* (points) `memory_bytes` in GiB */
     double *joint_of_memory_s;   /* (points) step time of the joint plan; NAN means: no plan fits */
     double *ahead_of_memory_s; /* (points) step time with fully-sharded layers and gathers one layer
-                                  ahead */
+                                  ahead; NAN means: no plan fits */
     double bound_s;
     struct yk_error_band band; /* error band of all layer times that were used */
     const char *titles[2];     /* titles of the charts; they say how many points are missing */
@@ -58,8 +58,8 @@ void yk_memory_tradeoff_destroy(struct yk_memory_tradeoff *tradeoff);
 /* Returns true if the budget ended before all points were computed. */
 bool yk_memory_tradeoff_is_cut_short(const struct yk_memory_tradeoff *tradeoff);
 
-/* Fills the charts for a report. The charts point into the trade-off and into `curves` (3). Returns
- * the number of charts that have points, 1 or 2. */
+/* Fills the charts for a report. The charts point into the trade-off and into `curves`, which must
+ * have 3 elements. Returns the number of charts that have points, 1 or 2. */
 int32_t yk_memory_tradeoff_fill_charts(const struct yk_memory_tradeoff *tradeoff,
                                        struct yk_plan_chart_curve *curves,
                                        struct yk_plan_tradeoff_chart charts[2]);

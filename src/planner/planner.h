@@ -4,7 +4,7 @@
  *
  * Files of this folder:
  *   explain             describes a plan in words
- *   tradeoff            step time over memory
+ *   memory_tradeoff     step time over memory
  *   search/             the search for plans: families of plans, local search, baselines
  *   order/              when each collective of a step runs: a heuristic and an integer program
  *   placement/          which device has which layer, found by scheduling the step's task graph
@@ -39,8 +39,9 @@ struct yk_planner_outcome {
     struct yk_plan_leave_one_out *leave_one_out;
     int32_t leave_one_out_count;
     /* Set if no plan fits: */
-    int32_t missing_device; /* the device that lacks memory; −1 means: no plan was evaluated */
-    double missing_bytes;   /* memory that this device lacks in the plan that lacks least memory */
+    int32_t missing_device; /* the device that lacks most memory in the plan that comes closest to
+                               fitting; −1 means: no plan was evaluated */
+    double missing_bytes;   /* memory that this device lacks in this plan */
     const char *remedy;     /* a phrase that says which change would make a plan fit */
 };
 
@@ -66,8 +67,9 @@ yk_status yk_planner_outcome_to_plan_result(const struct yk_planner_outcome *out
                                             const struct yk_trace *trace, struct yk_arena *arena,
                                             struct yk_plan_result *out) YK_MUST_USE;
 
-/* Model FLOPS utilisation (MFU), 0 to 1: the FLOPs of yk_model_count_mfu_flops() per second,
- * divided by the sum of the dense peak FLOPS of all devices. */
+/* Model FLOPS utilisation (MFU), 0 to 1: the operations of the model per second, divided by the sum
+ * of the dense peak operations per second of all devices. yk_model_count_mfu_flops() counts the
+ * operations of the model. */
 struct yk_mfu {
     double formula; /* counts attention with the formula of PaLM */
     double exact;   /* counts only the pairs of positions for which attention is computed */
@@ -81,8 +83,8 @@ struct yk_mfu yk_planner_predicted_mfu(const struct yk_planner_outcome *outcome)
 struct yk_mfu yk_planner_mfu_at_throughput(const struct yk_planner_outcome *outcome,
                                            double tokens_per_s);
 
-/* Returns the member for `rank` of the first group that contains the rank. Returns NULL if no group
- * contains it. */
+/* Returns the member that is `rank`, in the first group that contains this rank. Returns NULL if no
+ * group contains it. */
 const struct yk_plan_group_member *yk_planner_find_group_member_of_rank(const struct yk_plan *plan,
                                                                         int32_t rank);
 

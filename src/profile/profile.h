@@ -92,15 +92,15 @@ struct yk_profile_link_key {
 
 /* Names of facts. */
 /* For a link: slowdown factor of computation while a message of the same rank is in flight. If the
- * devices of a link differ, each device has this fact, too. */
+ * two devices of a link differ, there is also one such fact for each of the two devices. */
 #define YK_PROFILE_FACT_COMPUTE_SLOWDOWN "compute slowdown during communication"
 /* For a link: slowdown factor of a message while one of its ranks computes. */
 #define YK_PROFILE_FACT_MESSAGE_SLOWDOWN "communication slowdown during compute"
 /* For a device: factor on its compute times while the devices that were measured together with it
  * are idle. The factor is at most 1. (Devices may share power, memory or cores.) */
 #define YK_PROFILE_FACT_IDLE_SPEEDUP "compute time factor while others idle"
-/* For a device: number of bytes that a process uses in addition to the memory that its program
- * counts. */
+/* For a device: number of bytes that a process uses in addition to the memory that is counted for
+ * its program; mostly driver and libraries. */
 #define YK_PROFILE_FACT_CONTEXT_BYTES "context bytes"
 
 struct yk_profile_fact_key {
@@ -108,14 +108,14 @@ struct yk_profile_fact_key {
     const char *fact;
 };
 
-/* A measured value. A caller that adds a measurement may leave some members 0 or NULL, as said
- * below; the profile then fills them. */
+/* A measured value. A caller that adds a measurement may leave the last five members 0 or NULL; the
+ * profile then fills them. */
 struct yk_profile_measurement {
     double value; /* median, in seconds for layers and links, in the unit of the fact for facts */
     double spread;
     int64_t samples;
     const char *versions;
-    double min; /* when added, 0 for both min and max means: the median */
+    double min; /* when added, if `min` and `max` are both 0, both become the median */
     double max;
     int64_t measured_at; /* seconds since 1970; 0 means: now when added, unknown when read */
     const char *host;    /* when added, NULL means: this machine; when read, "" means: unknown */
@@ -160,8 +160,8 @@ yk_status yk_profile_open_or_recreate(const char *path, struct yk_text *note,
 
 void yk_profile_close(struct yk_profile *profile);
 
-/* Returns the name of the CPU of this machine. All functions below that find or add times of a CPU
- * use only times of a CPU with this name. */
+/* Returns the name of the CPU of this machine. The functions below that find times of a CPU find
+ * only times that were measured on a CPU with this name. */
 const char *yk_profile_cpu_name(const struct yk_profile *profile);
 
 /* ---- find ---- */
@@ -170,19 +170,19 @@ yk_status yk_profile_find_layer_times(struct yk_profile *profile,
                                       const struct yk_profile_layer_key *layer,
                                       struct yk_profile_curve *out) YK_MUST_USE;
 
-/* Finds the measured fraction of the device that is nearest to `part` and differs from it by at
- * most `most`. `out` is NAN if there is none. */
+/* Finds the measured fraction of the device that is nearest to `part`. It may differ from `part` by
+ * at most `most`. `*out` is NAN if there is no such fraction. */
 yk_status yk_profile_find_nearest_fraction(struct yk_profile *profile, const char *device,
                                            double part, double most, double *out) YK_MUST_USE;
 
-/* Finds out whether layers of the device, such as "cpu:2", were measured only on other CPUs than
- * that of this machine. If so, `name` is the first of these CPUs in alphabetical order, or "" if no
- * name is known. */
+/* Finds out whether the layers of the device, such as "cpu:2", were measured, but not on the CPU of
+ * this machine. If so, `name` is the first name of these other CPUs in alphabetical order, or "" if
+ * no name is known. */
 yk_status yk_profile_has_only_other_cpus(struct yk_profile *profile, const char *device, bool *out,
                                          char name[YK_SYSTEM_CPU_NAME_SIZE]) YK_MUST_USE;
 
 /* Finds the two measured sequence lengths of the layer that are closest to `layer->sequence`: the
- * largest that is shorter, and the smallest that is longer. 0 means: there is none. */
+ * longest that is shorter, and the shortest that is longer. 0 means: there is none. */
 yk_status yk_profile_find_nearest_sequence_lengths(struct yk_profile *profile,
                                                    const struct yk_profile_layer_key *layer,
                                                    int64_t *out_below,
@@ -197,8 +197,8 @@ yk_status yk_profile_find_fact_value(struct yk_profile *profile,
                                      const struct yk_profile_fact_key *fact,
                                      double *out) YK_MUST_USE;
 
-/* Find out whether a row exists that was measured with these versions of driver and libraries.
- * `profile` NULL means: a profile without rows. */
+/* These three functions find out whether a row exists that was measured with these versions of
+ * driver and libraries. If `profile` is NULL, no row exists. */
 yk_status yk_profile_has_layer_time(struct yk_profile *profile,
                                     const struct yk_profile_layer_key *layer, int64_t batch,
                                     const char *versions, bool *out) YK_MUST_USE;
@@ -232,8 +232,8 @@ yk_status yk_profile_visit_rows(struct yk_profile *profile,
 
 /* ---- add ---- */
 
-/* Add a row, or replace the row with the same key. If `part` differs from that of a known row by at
- * most 0.5 %, the known `part` is used. */
+/* These three functions add a row, or replace the row with the same key. In the key of a layer, two
+ * values of `part` that differ by at most 0.5 % count as equal; the row keeps the old `part`. */
 yk_status yk_profile_add_layer_time(struct yk_profile *profile,
                                     const struct yk_profile_layer_key *layer, int64_t batch,
                                     const struct yk_profile_measurement *measurement) YK_MUST_USE;
@@ -248,15 +248,15 @@ yk_status yk_profile_add_fact(struct yk_profile *profile, const struct yk_profil
 yk_status yk_profile_begin_transaction(struct yk_profile *profile) YK_MUST_USE;
 yk_status yk_profile_commit(struct yk_profile *profile) YK_MUST_USE;
 
-/* What happened to the rows of an imported file: number of rows. */
+/* Numbers of rows of an imported file. */
 struct yk_profile_import_counts {
     int64_t added;
-    int64_t replaced; /* the known row was older than the imported row */
-    int64_t left;     /* not imported, because the known row is newer or equally new */
+    int64_t replaced; /* imported in place of an older row of the profile */
+    int64_t left;     /* not imported, because the row of the profile is newer or equally new */
 };
 
 /* Adds the rows of the profile at `path`, which may have any version. If both files have a row with
- * the same key, the newer row is kept; if both rows are equally new, the row of `profile`. After a
+ * the same key, keeps the newer row or, if both are equally new, the row of `profile`. After a
  * failure, `profile` is unchanged. */
 yk_status yk_profile_import(struct yk_profile *profile, const char *path,
                             struct yk_profile_import_counts *out) YK_MUST_USE;

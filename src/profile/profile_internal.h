@@ -19,7 +19,7 @@ struct yk_profile {
 yk_status yk_profile_open_unchecked(const char *path, bool make,
                                     struct yk_profile **out) YK_MUST_USE;
 
-/* The columns that follow the value in all tables, except the last column, `cpu`. */
+/* The columns between the value and the last column, `cpu`, in all tables. */
 #define YK_PROFILE_MEASUREMENT_COLUMNS "spread, samples, versions, min, max, measured_at, host"
 
 /* Prepares a file for reading. Fails if the file is not a profile or has an unknown version.

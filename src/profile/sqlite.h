@@ -6,7 +6,7 @@
  * Several processes may write one file. The journal mode is DELETE (a rollback journal): if a
  * writer is killed, the next process that opens the file rolls the writer's transaction back. (WAL
  * mode needs shared memory, which network file systems do not have.) A writer takes the write lock
- * before it reads, so a second writer waits for the first, and two writers never deadlock.
+ * before it reads. So a second writer waits for the first, and two writers never deadlock.
  */
 #ifndef YK_PROFILE_SQLITE_H
 #define YK_PROFILE_SQLITE_H
@@ -18,7 +18,7 @@
 
 struct yk_sqlite;
 
-/* Opens the file. If `make` is true, creates an empty file if the file is missing. */
+/* Opens the file. If the file is missing and `make` is true, creates an empty file. */
 yk_status yk_sqlite_open(const char *path, bool make, struct yk_sqlite **out) YK_MUST_USE;
 void yk_sqlite_close(struct yk_sqlite *sqlite);
 
@@ -32,12 +32,12 @@ void yk_sqlite_mark_damaged(struct yk_sqlite *sqlite);
 /* Runs SQL statements that return no rows. */
 yk_status yk_sqlite_execute(struct yk_sqlite *sqlite, const char *sql) YK_MUST_USE;
 
-/* Runs a query that returns one integer. `out` is 0 if the query returns no row. */
+/* Runs a query that returns one integer. `*out` is 0 if the query returns no row. */
 yk_status yk_sqlite_query_integer(struct yk_sqlite *sqlite, const char *sql,
                                   int64_t *out) YK_MUST_USE;
 
-/* Begin, commit and roll back a transaction. The first function also takes the write lock. A
- * rollback does not change the error message of the failure that caused it. */
+/* Begin, commit and roll back a transaction. The begin takes the write lock. A rollback does not
+ * change the error message of the failure before it. */
 yk_status yk_sqlite_begin_transaction(struct yk_sqlite *sqlite) YK_MUST_USE;
 yk_status yk_sqlite_commit(struct yk_sqlite *sqlite) YK_MUST_USE;
 void yk_sqlite_rollback(struct yk_sqlite *sqlite);
@@ -55,10 +55,10 @@ void yk_sqlite_bind_text(struct yk_sqlite_statement *statement, int number, cons
 void yk_sqlite_bind_real(struct yk_sqlite_statement *statement, int number, double value);
 void yk_sqlite_bind_integer(struct yk_sqlite_statement *statement, int number, int64_t value);
 
-/* Moves to the next row. `out` is false if there are no more rows. */
+/* Moves to the next row. `*out` is false if there are no more rows. */
 yk_status yk_sqlite_step(struct yk_sqlite_statement *statement, bool *out) YK_MUST_USE;
 
-/* Moves to the first row and finalizes the statement. `out` is true if there was a row. */
+/* Moves to the first row and finalizes the statement. `*out` is true if there was a row. */
 yk_status yk_sqlite_step_and_finalize(struct yk_sqlite_statement *statement, bool *out) YK_MUST_USE;
 
 /* Read the columns of the current row. Text is valid until the next step. */

@@ -1,7 +1,7 @@
 /*
- * State: a transfer order under construction. When a block moves to an adjacent slot, the load
+ * Draft: a transfer order under construction. When a block moves to an adjacent slot, the load
  * (link time) and the memory of the slots are updated. A move changes the memory of only one slot.
- * A state's memory belongs to the arena in which it was created. Not thread-safe.
+ * A draft belongs to the arena in which it was created. Not thread-safe. n is the number of layers.
  */
 #ifndef YK_PLANNER_ORDER_DRAFT_H
 #define YK_PLANNER_ORDER_DRAFT_H
@@ -9,7 +9,8 @@
 #include "planner/order/slot_window.h"
 #include "planner/order/transfer_order.h"
 
-/* A collective of a layer; yk_transfer_order_block_count_pointer() explains the numbers of ops. */
+/* A collective of a layer. Op 2i is the reduce-scatter or all-reduce of layer i, op 2i + 1 stands
+ * for all its all-gathers. */
 struct yk_transfer_order_op {
     double block_s;     /* link time of one block */
     double block_bytes; /* memory of one block */
@@ -23,13 +24,14 @@ struct yk_transfer_order_draft {
     struct yk_transfer_order_op *ops;
     struct yk_transfer_order_layer_windows *windows; /* (n) */
     struct yk_transfer_order *order;
-    int32_t *scattered; /* (n, slots) number of blocks scattered after backward, up to and including
-                           the slot */
-    int32_t *gathered;  /* (n, slots) number of blocks gathered for the next forward, up to and
-                           including the slot */
-    uint64_t *present;  /* (slots, words) bit set of the ops that have blocks in the slot */
-    double *load_s;     /* (slots) link time of all blocks in the slot */
-    double *used_bytes; /* (slots) */
+    int32_t *scattered;  /* (n, slots) number of the layer's blocks that are scattered up to and
+                            including the slot; valid from its backward to its next forward */
+    int32_t *gathered;   /* (n, slots) number of the layer's blocks that are gathered for its next
+                            forward up to and including the slot; valid in the same slots as
+                            `scattered` */
+    uint64_t *present;   /* (slots, words) bit set of the ops that have blocks in the slot */
+    double *load_s;      /* (slots) link time of all blocks in the slot */
+    double *used_bytes;  /* (slots) */
     double *limit_bytes; /* (slots) */
 };
 
@@ -38,14 +40,14 @@ yk_status yk_transfer_order_draft_create(const struct yk_transfer_order_problem 
                                          struct yk_transfer_order_draft **out) YK_MUST_USE;
 
 /*
- * Sets the order that uses the least memory in every slot. Each gather is in the slot before the
- * layer computes, and each scatter is in the slot after the layer's backward. `kept` (n) says which
- * undecided layers are kept.
+ * Sets the order that uses the least memory in every slot. Each gather is in the last slot before
+ * the layer computes, and each scatter is in the first slot after the layer's backward. An
+ * undecided layer i is kept if kept[i] is true.
  */
 void yk_transfer_order_draft_set_on_demand_order(struct yk_transfer_order_draft *state,
                                                  const bool *kept);
 
-/* Copies an order into the state. The order must be valid. */
+/* Copies an order into the draft. The order must be valid. */
 void yk_transfer_order_draft_set_order(struct yk_transfer_order_draft *state,
                                        const struct yk_transfer_order *order);
 
@@ -53,7 +55,7 @@ double yk_transfer_order_draft_step_s(const struct yk_transfer_order_draft *stat
 
 /* Returns true if a block of `op` may move from `slot` to the next slot (`direction` 1) or to the
  * previous slot (`direction` -1). Does not check memory. Sets `*out_reach` to the number of slots
- * that the block could move in that direction. */
+ * from `slot` to the end of the window of `op` in this direction. */
 bool yk_transfer_order_draft_may_move_block(const struct yk_transfer_order_draft *state, int32_t op,
                                             int32_t slot, int32_t direction, int32_t *out_reach);
 
@@ -78,9 +80,10 @@ yk_transfer_order_draft_block_count_pointer(const struct yk_transfer_order_draft
  *
  * A slot that communicates longer than it computes passes a block to its neighbour. The neighbour
  * passes one of its own blocks to the next neighbour, and so on, until a slot with idle link time
- * receives a block. These moves are an augmenting path of a maximum flow, in which memory limits
- * the capacities. With unlimited memory and blocks of equal size, the balancer minimises the
- * exposed communication, which is the communication that does not overlap with computation.
+ * receives a block. Such a chain of moves is an augmenting path of a maximum-flow problem, whose
+ * capacities are limited by memory. With unlimited memory and blocks of equal size, the balancer
+ * minimises the exposed communication, which is the communication that does not overlap with
+ * computation.
  */
 struct yk_transfer_order_balancer;
 
@@ -94,10 +97,10 @@ enum {
 };
 
 /*
- * Moves blocks until no path shortens the step. The state must fit into memory before, and fits
- * afterwards. `width` is the number of partial paths that are stored for each slot; if blocks have
- * many sizes, a larger width is better. `*work` is the maximum number of partial paths to examine;
- * the function subtracts the number of paths that it examined.
+ * Moves blocks until no path shortens the step or until `*work` is used up. The draft must fit into
+ * memory; it still fits afterwards. `width` is the number of partial paths that are stored for each
+ * slot; if blocks have many sizes, a larger width is better. `*work` is the number of partial paths
+ * that may be examined; the function subtracts the number that it examined.
  */
 void yk_transfer_order_balancer_run(struct yk_transfer_order_balancer *balancer,
                                     struct yk_transfer_order_draft *state, int32_t width,

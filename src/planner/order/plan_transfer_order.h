@@ -15,23 +15,25 @@ enum yk_transfer_order_method {
 
 struct yk_plan_transfer_order_options {
     enum yk_transfer_order_method method;
-    bool open; /* also choose again between kept and fully-sharded, for every layer that is one of
-                  them */
-    const double *max_bytes; /* (slots) additional limit of `room_bytes` of the problem; NULL means:
-                                no limit */
+    bool open; /* the solver chooses anew between kept and fully-sharded, for the layers that have
+                  one of these strategies */
+    const double *max_bytes; /* (slots) `room_bytes` of the problem is at most this; NULL means: no
+                                such limit */
     double budget_s;         /* limit of the wall-clock time of the integer program */
 };
 
-/* Creates the problem of a plan, in `arena`. Ignores the transfers that the plan already has. With
- * `open`, layers that are kept or fully-sharded are undecided. */
+/* Creates the problem of a plan, in `arena`. Ignores the transfers that the plan already has. If
+ * `open` is true, layers that are kept or fully-sharded become undecided, unless they share weights
+ * or have no backward. */
 yk_status yk_plan_transfer_order_create_problem(struct yk_search_context *context,
                                                 const struct yk_plan *plan, bool open,
                                                 struct yk_arena *arena,
                                                 struct yk_transfer_order_problem **out) YK_MUST_USE;
 
 /*
- * Solves the problem of the plan and sets the plan's transfers and, with `options->open`, its
- * strategies. If no order fits into memory, `*out_ordered` is false and the plan does not change.
+ * Solves the problem of the plan and sets the plan's transfers and, if `options->open` is true,
+ * its strategies. If no order fits into memory, `*out_ordered` is false and the plan does not
+ * change.
  */
 yk_status yk_plan_transfer_order_optimize(struct yk_search_context *context,
                                           const struct yk_plan_transfer_order_options *options,

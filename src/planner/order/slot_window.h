@@ -1,9 +1,9 @@
 /*
  * Slot windows: the slots of the cycle (transfer_order.h) in which each collective of a layer may
- * run. A window is a range of slots. It may continue from the last slot to the first. Windows of
- * one kind are nested. For reduce-scatters and for gathers before forward, the window of a layer
- * contains the windows of all earlier layers. For gathers before backward, it contains the windows
- * of all later layers.
+ * run. A window is a range of slots. It may continue from the last slot of the cycle to the first.
+ * The windows for one kind of collective are nested. For reduce-scatters and for gathers before
+ * forward, the window of a layer contains the windows of all earlier layers. For gathers before
+ * backward, the window of a layer contains the windows of all later layers.
  */
 #ifndef YK_PLANNER_ORDER_SLOT_WINDOW_H
 #define YK_PLANNER_ORDER_SLOT_WINDOW_H
@@ -26,8 +26,8 @@ yk_transfer_order_backward_slot(const struct yk_transfer_order_problem *problem,
     return 2 * problem->layer_count - layer;
 }
 
-/* Returns the slot that is `steps` slots after `slot` in the cycle. `steps` is from -slots to
- * slots. */
+/* Returns the slot that is `steps` slots after `slot` in the cycle of `slots` slots. A negative
+ * number of steps goes back. `steps` must be from -slots to slots. */
 static inline int32_t yk_transfer_order_shift_slot(int32_t slots, int32_t slot, int32_t steps)
 {
     const int32_t after = slot + steps;
@@ -54,15 +54,15 @@ yk_transfer_order_sharding_reduce_scatters(enum yk_transfer_order_sharding choic
     return choice != YK_TRANSFER_ORDER_REPLICATED && choice != YK_TRANSFER_ORDER_NO_COMMUNICATION;
 }
 
-/* Returns true if the parameters of the layer count as memory of slots, because all of them are in
- * memory only in some slots. */
+/* Returns true if the parameters of the layer are gathered and freed during the step, so that they
+ * count as memory of slots. */
 static inline bool yk_transfer_order_sharding_frees_weights(enum yk_transfer_order_sharding choice)
 {
     return choice == YK_TRANSFER_ORDER_UNDECIDED || choice == YK_TRANSFER_ORDER_KEPT ||
            choice == YK_TRANSFER_ORDER_FULLY_SHARDED;
 }
 
-/* Returns all slots between the layer's backward and its next forward. */
+/* Returns the window of all slots between the layer's backward and its next forward. */
 static inline struct yk_transfer_order_slot_window
 yk_transfer_order_backward_to_forward_window(const struct yk_transfer_order_problem *problem,
                                              int32_t layer)
@@ -72,7 +72,7 @@ yk_transfer_order_backward_to_forward_window(const struct yk_transfer_order_prob
 }
 
 /* Returns the window of the layer's reduce-scatter or all-reduce. A reduce-scatter cannot be in the
- * last slot before forward, because the gather needs a later slot than the reduce-scatter. */
+ * last slot before forward, because the gather must run in a later slot. */
 static inline struct yk_transfer_order_slot_window
 yk_transfer_order_reduce_window(const struct yk_transfer_order_problem *problem, int32_t layer)
 {
@@ -91,7 +91,7 @@ yk_transfer_order_reduce_window(const struct yk_transfer_order_problem *problem,
 }
 
 /* Returns the window of the gathers before the next forward. They cannot be in the first slot after
- * backward, because the reduce-scatter needs an earlier slot than the gather. */
+ * backward, because the reduce-scatter must run in an earlier slot. */
 static inline struct yk_transfer_order_slot_window
 yk_transfer_order_forward_gather_window(const struct yk_transfer_order_problem *problem,
                                         int32_t layer)
@@ -143,7 +143,7 @@ yk_transfer_order_layer_windows(const struct yk_transfer_order_problem *problem,
 }
 
 /* Returns a pointer to the number of blocks of an op in a slot. Op 2i is the reduce-scatter or
- * all-reduce of layer i, op 2i + 1 are its all-gathers. */
+ * all-reduce of layer i, op 2i + 1 stands for all its all-gathers. */
 static inline int32_t *yk_transfer_order_block_count_pointer(const struct yk_transfer_order *order,
                                                              int32_t slots, int32_t op,
                                                              int32_t slot)

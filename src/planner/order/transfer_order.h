@@ -4,30 +4,31 @@
  *
  * A step of n layers is a cycle of 2n + 3 slots (plan/plan.h): forward 0 … n−1, one slot without
  * computation, backward n−1 … 0, two slots without computation. The collectives of a slot run one
- * after another on one link while the slot computes. The time of a slot is that of its computation
- * or of its communication, whichever is longer. The time of a step is the sum of the times of its
- * slots. Every layer is split into equal blocks. A layer is kept if its parameters stay in memory
- * from its forward to its backward. Each collective of a layer may run only in these slots:
+ * after another on one link while the slot computes. A slot takes as long as its computation or its
+ * communication, whichever is longer. The time of a step is the sum of the times of its slots.
+ * Every layer is split into equal blocks. A layer is kept if its parameters stay in memory from its
+ * forward to its backward. Each collective of a layer may run only in these slots:
  *
  *   reduce-scatter, all-reduce  after the layer's backward, before its next forward
  *   gather for forward          the same slots, but each block in a later slot than its scatter
- *   gather for backward         between the layer's forward and backward; none if it is kept
+ *   gather for backward         between the layer's forward and backward; a kept layer has none
  *
- * The memory of a slot consists of parameters and gradients: the parameters that are gathered up to
- * and including the slot (while a layer computes, all of its parameters), and the gradients that
- * are not scattered before the slot. If the problem has a barrier, scatters and all-reduces run
- * only in backward slots and the two slots after them, and gathers for forward run only in the last
- * slot and in forward slots.
+ * In this folder, scatter means the reduce-scatter or the all-reduce of a layer. The memory of a
+ * slot consists of parameters and gradients. A block of parameters counts from the slot in which it
+ * is gathered to the slot in which its layer computes; if the layer is kept, also from forward to
+ * backward. A block of gradients counts from the backward of its layer to the slot in which it is
+ * scattered. If the problem has a barrier, scatters run only in backward slots and the two slots
+ * after them, and gathers for forward run only in the last slot and in forward slots.
  *
  * This folder:
- *   greedy, milp    the two solvers
- *   formulation     the integer program that milp solves
- *   state           an order under construction
- *   balancer, sort  improve an order
- *   bound           lower bounds of the step time
- *   problem         reads problem files
- *   slot_window     the slots in which a collective may run
- *   plan            converts a plan to a problem, and the solution back to a plan
+ *   greedy, milp         the two solvers
+ *   formulation          the integer program that milp solves
+ *   draft                an order under construction
+ *   balancer, sort       improve an order
+ *   bound                lower bounds of the step time
+ *   problem              reads problem files
+ *   slot_window          the slots in which a collective may run
+ *   plan_transfer_order  converts a plan to a problem, and the solution back to a plan
  */
 #ifndef YK_PLANNER_ORDER_TRANSFER_ORDER_H
 #define YK_PLANNER_ORDER_TRANSFER_ORDER_H
@@ -42,9 +43,9 @@ enum yk_transfer_order_sharding {
     YK_TRANSFER_ORDER_UNDECIDED, /* the solver decides between kept and fully-sharded */
     YK_TRANSFER_ORDER_KEPT,
     YK_TRANSFER_ORDER_FULLY_SHARDED,
-    YK_TRANSFER_ORDER_SHARDED_STATE,    /* the parameters are not counted as memory of a slot */
-    YK_TRANSFER_ORDER_REPLICATED,       /* one all-reduce */
-    YK_TRANSFER_ORDER_NO_COMMUNICATION, /* no communication */
+    YK_TRANSFER_ORDER_SHARDED_STATE, /* the parameters do not count as memory of a slot */
+    YK_TRANSFER_ORDER_REPLICATED,    /* an all-reduce, no gathers */
+    YK_TRANSFER_ORDER_NO_COMMUNICATION,
 };
 
 struct yk_transfer_order_layer {
@@ -60,7 +61,7 @@ struct yk_transfer_order_problem {
     int32_t layer_count;                    /* n */
     struct yk_transfer_order_layer *layers; /* (n) */
     double *compute_s;                      /* (2n + 3) */
-    double *room_bytes; /* (2n + 3) free memory, for gathered parameters and for gradients */
+    double *room_bytes; /* (2n + 3) memory that is free for gathered parameters and gradients */
     bool barrier; /* all ranks wait for each other after the scatters, before the parameters are
                      updated */
 };
@@ -119,12 +120,12 @@ yk_status yk_transfer_order_create_empty(const struct yk_transfer_order_problem 
 void yk_transfer_order_copy(const struct yk_transfer_order_problem *problem,
                             const struct yk_transfer_order *from, struct yk_transfer_order *to);
 
-/* Computes the communication time of every slot, (2n + 3). */
+/* Computes the communication times of the 2n + 3 slots. */
 void yk_transfer_order_compute_slot_link_times(const struct yk_transfer_order_problem *problem,
                                                const struct yk_transfer_order *order,
                                                double *out_s);
 
-/* Computes the bytes of gathered parameters and of gradients in every slot, (2n + 3). */
+/* Computes the memory of the 2n + 3 slots: gathered parameters and gradients. */
 void yk_transfer_order_compute_slot_memory(const struct yk_transfer_order_problem *problem,
                                            const struct yk_transfer_order *order,
                                            double *out_bytes);
@@ -132,11 +133,11 @@ void yk_transfer_order_compute_slot_memory(const struct yk_transfer_order_proble
 /* Returns the memory limit of a slot: `room_bytes` plus a tolerance for rounding errors. */
 double yk_transfer_order_add_memory_tolerance(double room_bytes);
 
-/* Returns the step time for slots with the communication times `load_s`, (2n + 3). */
+/* Returns the step time. `load_s` contains the communication times of the 2n + 3 slots. */
 double yk_transfer_order_compute_step_s(const struct yk_transfer_order_problem *problem,
                                         const double *load_s);
 
-/* Fails if a slot lacks memory. The message contains the name of the slot that lacks most. */
+/* Fails if a slot lacks memory. The message names the slot that lacks most memory. */
 yk_status yk_transfer_order_check_slot_memory(const struct yk_transfer_order_problem *problem,
                                               const double *used_bytes) YK_MUST_USE;
 
@@ -147,12 +148,12 @@ yk_status yk_transfer_order_sort_gathers(const struct yk_transfer_order_problem 
                                          struct yk_arena *arena) YK_MUST_USE;
 
 /*
- * Computes a lower bound of the step time. It is the larger of two bounds: (1) the time of all
- * communication if as many layers are kept as fit into memory; (2) the time of all computation,
- * plus the part of the communication of the first layers that cannot overlap with computation
- * between their backward and their next forward. `min_bytes` (2n + 3) is the memory that each slot
- * needs in the order that yk_transfer_order_draft_set_on_demand_order() sets if it keeps no
- * undecided layer.
+ * Computes a lower bound of the step time. It is the larger of two bounds:
+ * - the time of all communication if as many layers are kept as fit into memory;
+ * - the time of all computation, plus a part of the communication of the first layers: there is too
+ *   little computation between their backward and their next forward to overlap with this part.
+ * `min_bytes` is the memory of each of the 2n + 3 slots in the order of
+ * yk_transfer_order_draft_set_on_demand_order() in which no undecided layer is kept.
  */
 yk_status yk_transfer_order_bound_simple(const struct yk_transfer_order_problem *problem,
                                          const double *min_bytes, struct yk_arena *arena,
@@ -161,7 +162,7 @@ yk_status yk_transfer_order_bound_simple(const struct yk_transfer_order_problem 
 /*
  * Computes a lower bound of the step time by Lagrangian relaxation. Every slot has two multipliers
  * (prices): one for link time, in [0, 1], and one for memory, in seconds per byte, at least 0. For
- * each layer separately, the bound uses the choice with the lowest price. All prices in these
+ * each layer separately, the bound uses the choice with the lowest price. Any prices in these
  * ranges give a valid bound. If the prices are the dual values of the linear relaxation of the
  * integer program, the bound equals the optimum of that relaxation.
  */
@@ -176,7 +177,7 @@ enum {
 };
 
 /* Reads a problem from JSON; problem.c describes the format. All layers of the problem are
- * undecided. `source` is the file's name in messages. The problem is in `arena`. */
+ * undecided. `source` is the name of the file in error messages. The problem is in `arena`. */
 yk_status yk_transfer_order_problem_parse(const char *text, size_t length, const char *source,
                                           struct yk_arena *arena,
                                           struct yk_transfer_order_problem **out) YK_MUST_USE;

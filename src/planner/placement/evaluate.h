@@ -33,19 +33,19 @@ yk_status yk_placement_evaluate_memory_fit(const struct yk_schedule *schedule,
                                            struct yk_placement_memory_fit *out) YK_MUST_USE;
 
 /*
- * Finds a schedule for a device map: the shortest schedule that fits or, if none fits, the schedule
- * that lacks least memory. `devices` (M, L) is the device of each layer for each micro-batch.
- * Layers with shared weights must have the same device.
+ * Finds a schedule for a device map. Of the schedules that it tries, takes the shortest that fits
+ * or, if none fits, the one that lacks least memory. `devices` has one row for each micro-batch,
+ * with the device of each layer. Layers with shared weights must have the same device.
  */
 yk_status yk_placement_evaluate_device_map(const struct yk_step_graph *step, const int32_t *devices,
                                            struct yk_schedule *schedule,
                                            struct yk_placement_memory_fit *out) YK_MUST_USE;
 
 /*
- * Returns the time during which the busiest network port of all devices is busy in one direction. A
- * schedule assumes that messages do not delay each other, but no step can be shorter than this
- * time. Counts activations and their gradients between devices. For a layer on several devices,
- * also counts two messages for each device that does not update the layer: its gradient to the
+ * Returns the longest time for which the network port of a device sends, or receives, in a step. No
+ * step can be shorter than this time, although a schedule assumes that messages do not delay each
+ * other. Counts activations and their gradients between devices. If a layer is on several devices,
+ * one of them updates it. Then also counts two messages for each other device: its gradient to the
  * device that updates the layer, and the new weights back.
  */
 double yk_placement_evaluate_busiest_port_s(const struct yk_step_graph *step,

@@ -14,13 +14,13 @@
  * `pipeline` and `best` also choose the number of micro-batches, unless the request sets it.
  *
  * Files of this folder:
- *   step_graph       the step as a task graph
- *   evaluate         step time and memory of a device map
- *   candidates       the best of many device maps
- *   stages           cuts of the layers into pipeline stages
- *   accelerate_auto  the algorithm auto
- *   memory_remedy    searches for a change that makes a model fit
- *   plan             converts a placement to a plan
+ *   step_graph        the step as a task graph
+ *   evaluate          step time and memory of a device map
+ *   placement_search  the best of many device maps
+ *   stages            cuts of the layers into pipeline stages
+ *   accelerate_auto   the algorithm auto
+ *   memory_remedy     searches for a change that makes a model fit
+ *   plan              converts a placement to a plan
  */
 #ifndef YK_PLANNER_PLACEMENT_PLACEMENT_H
 #define YK_PLANNER_PLACEMENT_PLACEMENT_H
@@ -36,10 +36,10 @@ struct yk_placement_request {
     const struct yk_cost_sources *cost_sources;
     const struct yk_model_config *config;
     struct yk_workload workload;
-    int32_t micro_batches; /* 0 means: pipeline and best choose it, the other algorithms use 1 */
-    const struct yk_device_map *map;    /* for the algorithm map; NULL means: do not run it */
+    int32_t micro_batches; /* 0 means: `pipeline` and `best` choose it, the others use 1 */
+    const struct yk_device_map *map;    /* for the algorithm `map`; NULL means: do not run `map` */
     const char *algorithm;              /* NULL means: all algorithms */
-    struct yk_scheduler_options search; /* its budget is for pipeline and best together */
+    struct yk_scheduler_options search; /* its budget is for `pipeline` and `best` together */
     const struct yk_deadline *deadline; /* additional deadline of an outer search; may be NULL */
 };
 
@@ -50,9 +50,11 @@ struct yk_placement {
     const char *refusal;             /* why the algorithm failed; NULL if there is a schedule */
     const char *remark;              /* what the predicted times ignore; may be NULL */
     const struct yk_device_map *map; /* may be NULL if the algorithm failed */
-    int32_t *devices;                /* (M, L) devices of the layers; NULL without a schedule */
+    int32_t *devices;                /* (M, L) device of each layer for each micro-batch; NULL
+                                        without a schedule */
     struct yk_placement_memory_fit fit;
-    int64_t *peak_bytes; /* (P devices) with the driver context; NULL without a schedule */
+    int64_t *peak_bytes; /* (devices) peak memory, with driver and libraries; NULL without a
+                            schedule */
     double step_s;       /* NAN without a schedule */
     double bound_s;      /* lower bound of the step time of any placement with the same number of
                             micro-batches */
@@ -66,7 +68,7 @@ struct yk_placements {
     struct yk_placement *placements; /* (count) each owns its schedule */
     int32_t count;
     int32_t winner; /* index of the fastest placement that fits; -1 means: none fits */
-    int64_t trials; /* number of schedules that pipeline and best evaluated before annealing */
+    int64_t trials; /* number of schedules that `pipeline` and `best` evaluated before annealing */
     bool cut_short; /* the budget ended the search early */
     struct yk_deadline deadline; /* the end of the budget */
     const char *note;            /* why the winner does not use all devices; may be NULL */
@@ -94,7 +96,7 @@ yk_status yk_placement_find_memory_remedy(const struct yk_placement_request *req
                                           struct yk_text *out) YK_MUST_USE;
 
 /* Creates a plan with one micro-batch, in `arena`. Every device that has a layer becomes a rank in
- * a group of its own, in the order of the devices. */
+ * a group of its own. Ranks are in the order of the devices. */
 yk_status yk_placement_plan_from_layer_devices(const struct yk_search_context *context,
                                                const int32_t *layer_devices, struct yk_arena *arena,
                                                struct yk_plan **out) YK_MUST_USE;

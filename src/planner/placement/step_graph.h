@@ -41,12 +41,12 @@ struct yk_step_graph_task {
 struct yk_step_graph {
     struct yk_arena *arena; /* owns everything except the graph */
     struct yk_step_graph_spec spec;
-    const struct yk_model *model; /* the model with the size of the largest micro-batch */
+    const struct yk_model *model; /* the model for the largest micro-batch */
     int32_t layer_count;          /* L */
     int32_t micro_batch_count;    /* M */
     struct yk_link *links;        /* (P, P) links between the P devices */
     struct yk_graph *graph;
-    struct yk_step_graph_task *tasks; /* (n) */
+    struct yk_step_graph_task *tasks; /* (n tasks) */
     int32_t *kinds;    /* (n) colour number of a task in pictures: its micro-batch or, if M = 1, its
                           layer */
     int32_t *forward;  /* (M, L) task numbers */
@@ -59,8 +59,8 @@ yk_status yk_step_graph_create(const struct yk_step_graph_spec *spec,
                                struct yk_step_graph **out) YK_MUST_USE;
 void yk_step_graph_destroy(struct yk_step_graph *step);
 
-/* Converts `layer_devices` (M, L), the device of each layer for each micro-batch, to `task_devices`
- * (n), the device of each task. */
+/* Sets `task_devices` to the device of each task. `layer_devices` has one row for each micro-batch,
+ * with the device of each layer. */
 void yk_step_graph_fill_task_devices(const struct yk_step_graph *step, const int32_t *layer_devices,
                                      int32_t *task_devices);
 

@@ -18,8 +18,8 @@ struct yk_data_parallel_spec {
     bool no_sync;
     bool even_shares;
     bool even_parts;     /* equal shard fractions, even if the state then does not fit */
-    bool ignores_memory; /* choose shares without the estimate of memory, because the estimate may
-                            be wrong */
+    bool ignores_memory; /* shares may exceed the estimate of memory, because the estimate may be
+                            wrong */
     bool keeps_idle;     /* devices that get no samples stay in the plan and store state */
     int32_t prefetch;    /* at least 1 */
     double room_balance; /* 0 means: shard fractions as equal as memory allows; 1 means: shard
@@ -32,7 +32,9 @@ struct yk_data_parallel_spec {
 
 /*
  * Creates the plan, in `arena`. Sets `*out_fits` to true if the plan fits into memory. Sets `*out`
- * to NULL if all shares exceed the estimate of memory or `max_s`.
+ * to NULL if no shares are within the estimate of memory and `max_s`, or if all shares are smaller
+ * than the number of micro-batches. With `ignores_memory`, also sets `*out` to NULL if the shares
+ * are within the estimate, because the plan is then the same as without `ignores_memory`.
  */
 yk_status yk_data_parallel_create_plan(struct yk_search_context *context,
                                        const struct yk_data_parallel_spec *split,
@@ -43,13 +45,15 @@ enum {
     YK_DATA_PARALLEL_MIN_BLOCK_BYTES = 1 << 20, /* the time of smaller messages is mostly latency */
 };
 
-/* Evaluates the plan of `split` in the search: with gathers one layer ahead and, if the search
- * decides the transfer order, also with the greedy order. */
+/* Evaluates the plan of `split` in the search: with gathers `prefetch` layers ahead and, if the
+ * search decides the transfer order, also with the greedy order. Then does the same with
+ * `ignores_memory`. */
 yk_status yk_data_parallel_try_spec(struct yk_plan_search *search,
                                     const struct yk_data_parallel_spec *split) YK_MUST_USE;
 
-/* Chooses the block size for a ring of these devices: the largest saturation size of the links of
- * the ring, but at least 1 MiB and at most 64 MiB. */
+/* Chooses the block size for a ring of these devices: the smallest size that saturates every link
+ * of the ring, but at least 1 MiB and at most 64 MiB. If the search does not decide the block size,
+ * the result is 25 MiB. */
 yk_status yk_data_parallel_choose_block_bytes(const struct yk_search_context *context,
                                               const int32_t *devices, int32_t count,
                                               double *out) YK_MUST_USE;
@@ -58,7 +62,8 @@ yk_status yk_data_parallel_choose_block_bytes(const struct yk_search_context *co
 void yk_data_parallel_unify_tied_strategies(const struct yk_model *model,
                                             enum yk_sharding_strategy *strategies);
 
-/* Gives every layer the same strategy, except that small layers are replicated. */
+/* Gives every layer the strategy `strategy`. Exception: layers with less than 1 MiB of weights are
+ * replicated. */
 void yk_data_parallel_set_large_layer_strategy(const struct yk_search_context *context,
                                                enum yk_sharding_strategy strategy,
                                                enum yk_sharding_strategy *out);

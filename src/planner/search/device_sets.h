@@ -1,6 +1,7 @@
 /*
  * Device sets: lists the sets of devices for which a search tries plans, and their groupings into
- * pipeline stages. Not all subsets are listed, because equal devices are interchangeable.
+ * pipeline stages. Not all subsets are listed, because many devices are interchangeable. Devices
+ * are of one kind if they have the same times and the same memory limit.
  */
 #ifndef YK_PLANNER_SEARCH_DEVICE_SETS_H
 #define YK_PLANNER_SEARCH_DEVICE_SETS_H
@@ -28,15 +29,17 @@ struct yk_device_grouping {
     int32_t group_count;
 };
 
-/* Lists distinct sets, at most YK_DEVICE_SETS_MAX_COUNT, in `arena`. The first set has all devices.
- * Then follow the sets without one kind or without one node, and the sets of a single kind, node or
- * device. In small clusters, the sets with every possible number of devices of each kind follow. */
+/* Lists distinct sets, at most YK_DEVICE_SETS_MAX_COUNT, in `arena`. The first set has all devices
+ * that are not excluded. There are more sets only if the search may leave out devices: those
+ * without one kind or without one node, and those with only one kind, one node or one device. For a
+ * small cluster, also lists sets with every possible number of devices of each kind. */
 yk_status yk_device_sets_list(const struct yk_search_context *context, struct yk_arena *arena,
                               struct yk_device_set **out, int32_t *out_count) YK_MUST_USE;
 
-/* Lists groupings of a set into pipeline stages. A group is one device, all devices of a node, all
- * devices of a kind, or devices of different nodes. Fast groups come first or last. For up to three
- * devices, all groupings are listed. */
+/* Lists groupings of a set into pipeline stages. The groups of a grouping are single devices,
+ * nodes, devices of equal speed, devices of equal speed in one node, or devices of different nodes.
+ * Each grouping is listed with the fast groups first, with the fast groups last, and without
+ * sorting by speed. For up to three devices, all groupings are listed. */
 yk_status yk_device_sets_list_stage_groupings(const struct yk_search_context *context,
                                               const struct yk_device_set *set,
                                               struct yk_arena *arena,

@@ -14,7 +14,7 @@
 struct yk_plan_evaluation {
     const struct yk_plan *plan;
     double step_s;             /* NAN means: the plan was not simulated */
-    struct yk_error_band band; /* band of `step_s`; only with YK_PLAN_EVALUATION_KEEP_SIMULATION */
+    struct yk_error_band band; /* of `step_s`; valid with YK_PLAN_EVALUATION_KEEP_SIMULATION */
     bool fits;
     bool refused;         /* yk_plan_check() failed, and nothing was evaluated */
     int32_t rank;         /* the rank that lacks most memory; valid if the plan does not fit */
@@ -28,8 +28,8 @@ enum yk_plan_evaluation_level {
     YK_PLAN_EVALUATION_MEMORY_ONLY,      /* only counts memory */
     YK_PLAN_EVALUATION_SIMULATE_IF_FITS, /* simulates the plan if it fits */
     YK_PLAN_EVALUATION_SIMULATE,         /* simulates the plan in any case */
-    YK_PLAN_EVALUATION_KEEP_SIMULATION,  /* also checks the program, and keeps the program and the
-                                            simulation */
+    YK_PLAN_EVALUATION_KEEP_SIMULATION,  /* simulates in any case, checks the program, and keeps the
+                                            program and the simulation */
 };
 
 /* Evaluates a plan. With YK_PLAN_EVALUATION_KEEP_SIMULATION, fails if the plan is invalid, and
@@ -53,19 +53,19 @@ void yk_plan_evaluation_free(struct yk_plan_evaluation *evaluation);
  */
 
 /*
- * Divides `state_bytes` over ranks with `room_bytes` (count) of free memory, so that the largest
- * fraction is minimal. The fractions add up to 1. Fails with YK_ERROR_NO_FIT if the free memory
- * does not suffice. The fractions are then proportional to the free memory, or equal if no rank has
- * free memory.
+ * Divides `state_bytes` over `count` ranks, so that the largest fraction is minimal. room_bytes[i]
+ * is the free memory of rank i. The fractions add up to 1. Fails with YK_ERROR_NO_FIT if the free
+ * memory does not suffice; the fractions are then set, too: they are proportional to the free
+ * memory, or equal if no rank has free memory.
  */
 yk_status yk_shard_fractions_find(int32_t count, double state_bytes, const double *room_bytes,
                                   double *out_parts) YK_MUST_USE;
 
 /*
  * Evaluates the plan, and changes its shard fractions until the plan fits or no change helps. Does
- * not change the fractions if the search does not decide them. `room_balance` 0 means: fractions as
- * equal as memory allows; 1 means: equal free memory on all ranks, so that the parameters of more
- * layers can be kept after forward. Values between 0 and 1 interpolate.
+ * not change the fractions if the search does not decide them. If `room_balance` is 0, the
+ * fractions are as equal as memory allows. If it is 1, all ranks have equal free memory, so that
+ * the parameters of more layers can be kept after forward. Values between 0 and 1 interpolate.
  */
 yk_status yk_shard_fractions_fit_plan(struct yk_search_context *context, struct yk_plan *plan,
                                       double room_balance, enum yk_plan_evaluation_level effort,
@@ -86,10 +86,11 @@ struct yk_sample_shares_problem {
 };
 
 /*
- * Finds the shares with the shortest time of the slowest rank, `*out_s`. Of several such shares,
- * chooses those with the smallest sum of the times of all ranks, unless this would take too long to
- * compute. If the sums are also equal, ranks with lower numbers get more samples. Fails with
- * YK_ERROR_NO_FIT if the limits `max` add up to less than `samples`.
+ * Finds the shares for which the slowest rank is fastest. `*out_s` is the time of this rank. If
+ * several solutions have this time, chooses the one with the smallest sum of the times of all
+ * ranks, unless this would take too long to compute. If the sums are also equal, ranks with lower
+ * numbers get more samples. Fails with YK_ERROR_NO_FIT if the limits `max` add up to less than
+ * `samples`.
  */
 yk_status yk_sample_shares_find(const struct yk_sample_shares_problem *problem, int64_t *out_shares,
                                 double *out_s) YK_MUST_USE;

@@ -38,11 +38,12 @@ enum {
 struct yk_plan_search {
     struct yk_search_context *context;
     struct yk_arena *arena;        /* owns the plans */
-    const struct yk_plan *best;    /* NULL means: none fits so far */
-    double best_s;                 /* INFINITY means: none fits so far */
+    const struct yk_plan *best;    /* NULL means: no plan fits so far */
+    double best_s;                 /* INFINITY means: no plan fits so far */
     const struct yk_plan *nearest; /* while no plan fits: the plan that lacks least memory */
     double missing_bytes;          /* memory that `missing_device` lacks in `nearest` */
-    int32_t missing_device; /* the device that lacks most memory in `nearest`; -1 means: none */
+    int32_t missing_device; /* the device that lacks most memory in `nearest`; -1 means: `nearest`
+                               is NULL */
     struct yk_plan_search_starting_point
         starts[YK_PLAN_SEARCH_MAX_STARTING_POINTS]; /* sorted; the best plan is first */
     int32_t start_count;
@@ -78,15 +79,16 @@ yk_status yk_plan_search_for_each_device_set(struct yk_plan_search *search,
                                                               const struct yk_device_set *set,
                                                               struct yk_arena *arena)) YK_MUST_USE;
 
-/* Each of these functions searches one family of plans. */
+/* Search the data-parallel plans, or the pipelines. */
 yk_status yk_plan_search_try_data_parallel(struct yk_plan_search *search,
                                            enum yk_plan_search_device_choice devices) YK_MUST_USE;
 yk_status yk_plan_search_try_pipelines(struct yk_plan_search *search,
                                        enum yk_plan_search_device_choice devices) YK_MUST_USE;
 
-/* Searches plans with alternating members (plan/plan.h): the fastest device computes its own
- * samples, while slower devices compute some layers for the other samples. Such plans are useful if
- * the batch is too small to be divided in proportion to speed. */
+/* Searches plans with alternating members (plan/plan.h): the fastest device computes all layers for
+ * some samples. Meanwhile, slower devices compute some layers for the remaining samples; the
+ * fastest device computes the remaining layers for them. Such plans are useful if the batch is too
+ * small to be divided in proportion to speed. */
 yk_status yk_plan_search_try_alternating_members(struct yk_plan_search *search) YK_MUST_USE;
 
 /* Searches all families of plans, first on all devices and then on subsets. */
@@ -94,8 +96,8 @@ yk_status yk_plan_search_run_explore_phase(struct yk_plan_search *search) YK_MUS
 
 /*
  * Explores the plans of another request in a separate search. `*out_s` is the step time of the best
- * plan. NAN means: no plan fits or, if `*out_known` is false, none was found within the budget.
- * Adds the number of evaluated plans to `*trials`.
+ * plan, or NAN if no plan was found that fits. In this case, `*out_known` is false if the budget
+ * ended before the search was complete. Adds the number of evaluated plans to `*trials`.
  */
 yk_status yk_plan_search_explore_phase_of_request(const struct yk_plan_request *request,
                                                   bool pipelines_first, int64_t *trials,
@@ -111,7 +113,7 @@ yk_status yk_local_search_run(struct yk_plan_search *search) YK_MUST_USE;
 enum yk_plan_move_result {
     YK_PLAN_MOVE_APPLIED, /* the plan was changed */
     YK_PLAN_MOVE_INVALID, /* the move with this number is not valid; the plan may be invalid now */
-    YK_PLAN_MOVE_PAST_LAST, /* the number is larger than that of the last move of this kind */
+    YK_PLAN_MOVE_PAST_LAST, /* there is no move of this kind with this or a larger number */
 };
 
 /* Kinds below YK_PLAN_MOVE_FIRST_PLACEMENT_KIND change strategies and messages. The other kinds
@@ -132,8 +134,8 @@ yk_status yk_plan_move_apply(const struct yk_search_context *context, int32_t ki
 bool yk_plan_move_reduce_memory(const struct yk_search_context *context, int32_t variant,
                                 struct yk_plan *plan);
 
-/* Returns the next larger number of micro-batches to try, which is a divisor of the batch or a
- * power of two. Returns 0 after the last number. */
+/* Returns the next number of micro-batches to try: the smallest number above `micro_batches` that
+ * is a divisor of the batch or a power of two. Returns 0 after the last number. */
 int32_t yk_plan_move_next_micro_batch_count(int64_t batch, int32_t micro_batches);
 
 /* Improves the best plan with changes that are specific to its family, with local search from all
@@ -142,14 +144,14 @@ yk_status yk_plan_search_run_refine_phase(struct yk_plan_search *search) YK_MUST
 
 /* Evaluates plans that are in common use, the baselines. The array `*out` is in `arena`. If the
  * request has no restrictions, the baselines are also candidates for the best plan of `search`.
- * Fails with YK_ERROR_STOPPED when the deadline passes; `*out` then has the baselines evaluated so
- * far. */
+ * If the deadline passes, fails with YK_ERROR_STOPPED; `*out` then contains the baselines that were
+ * evaluated before. */
 yk_status yk_baselines_evaluate(struct yk_plan_search *search, struct yk_arena *arena,
                                 struct yk_plan_alternative **out, int32_t *out_count) YK_MUST_USE;
 
 /* For each device of `plan`, searches for the best plan without this device. `step_s` is the step
- * time of `plan`. If `plan` has one group, tries only one of several equal devices. The array
- * `*out` is in `arena`; it is incomplete if the budget ends early. */
+ * time of `plan`. If `plan` has one group, leaves out only one of several equal devices. The
+ * array `*out` is in `arena`; some devices are missing if the budget ends early. */
 yk_status yk_leave_one_out_search(struct yk_search_context *context, const struct yk_plan *plan,
                                   double step_s, struct yk_arena *arena,
                                   struct yk_plan_leave_one_out **out,

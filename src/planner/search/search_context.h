@@ -17,7 +17,7 @@ struct yk_plan_request {
     const struct yk_cost_sources *cost_sources;
     const struct yk_model_config *config;
     struct yk_workload workload; /* workload of the whole batch */
-    const char *model_source;    /* this string and the next two are copied to the plan */
+    const char *model_source;    /* this and the next two pointers are copied to the plan */
     const char *cluster_source;
     const char *profile_source;
     double memory_bytes;   /* memory limit of every device; 0 means: all of its memory */
@@ -44,17 +44,18 @@ struct yk_search_context {
     const struct yk_plan_request *request;
     const struct yk_cluster *cluster;
     const struct yk_device_measurements *measurements; /* (devices) may be NULL */
-    const struct yk_model *model; /* the model with the size of the whole batch */
+    const struct yk_model *model;                      /* the model for the whole batch */
     struct yk_model_cache *cache;
     struct yk_layer_costs *costs;
     double *limit_bytes;    /* (devices) memory limit */
     bool *recomputes;       /* (L) whether recomputation reduces the memory of the layer's saved
-                               activations; true for blocks */
+                               activations; true for transformer blocks */
     double started_s;       /* start of the search, on the clock of `deadline` */
-    double budget_fraction; /* the current phase ends when this fraction of the search budget is
-                               spent */
-    double last_budget_fraction; /* the same, while no plan fits */
-    struct yk_deadline deadline; /* the time at which `last_budget_fraction` is spent */
+    double budget_fraction; /* if a plan fits: the current phase ends when this fraction of the
+                               search budget is spent */
+    double last_budget_fraction; /* while no plan fits: the current phase ends at this fraction */
+    struct yk_deadline deadline; /* when `last_budget_fraction` of the time budget is spent;
+                                    INFINITY means: the time is not limited */
     int64_t trials;              /* number of plans evaluated so far */
     int64_t refused; /* number of plans that failed yk_plan_check(); each of them is a bug */
 };
@@ -124,8 +125,8 @@ double yk_search_context_spent_budget_fraction(const struct yk_search_context *c
 /* Returns false if the user has stopped the search or if the budget of the phase is spent. */
 bool yk_search_context_has_budget(const struct yk_search_context *context);
 
-/* Returns true if the larger budget, for a search that has not yet found a plan that fits, is
- * spent. If the request limits the number of moves, this budget is a multiple of the limit. */
+/* A search that has not yet found a plan that fits has a larger budget. Returns true if this larger
+ * budget is spent. If the request limits the number of moves, it is a multiple of the limit. */
 bool yk_search_context_no_fit_budget_is_spent(const struct yk_search_context *context);
 
 /* Reports progress: the current activity `what` and the fraction of the budget that is spent. */
@@ -142,8 +143,8 @@ yk_status yk_search_context_layer_compute_s(const struct yk_search_context *cont
                                             int32_t layer, int64_t samples, bool recompute,
                                             double *out_s) YK_MUST_USE;
 
-/* Computes the seconds of forward and backward of all layers together. `recompute` (L) may be NULL.
- */
+/* Computes the seconds of forward and backward of all layers together. recompute[l] says whether
+ * layer l is recomputed. If `recompute` is NULL, no layer is recomputed. */
 yk_status yk_search_context_all_layers_compute_s(const struct yk_search_context *context,
                                                  int32_t device, int64_t samples,
                                                  const bool *recompute, double *out_s) YK_MUST_USE;

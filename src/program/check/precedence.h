@@ -29,7 +29,8 @@ enum yk_precedence_reason {
 struct yk_precedence {
     int32_t before;
     int32_t after;
-    int32_t lag; /* iterations from `before` to `after`; a negative lag cannot be satisfied */
+    int32_t lag; /* number of iterations from `before` to `after`; a precedence with a negative lag
+                    is always violated */
     enum yk_precedence_reason reason;
 };
 
@@ -42,13 +43,14 @@ struct yk_precedences {
 
 void yk_precedences_free(struct yk_precedences *precedences);
 
-/* Adds a precedence. `after` belongs to the training step that is `steps` steps after that of
- * `before`. Computes the lag in iterations from `steps` and from the member `step` of both ops. */
+/* Adds a precedence. `after` belongs to the same training step as `before` if `steps` is 0, and to
+ * a step that comes `steps` steps later otherwise. Computes the lag in iterations from `steps` and
+ * from the member `step` of both ops. */
 yk_status yk_precedences_add_across_steps(struct yk_precedences *precedences, int32_t before,
                                           int32_t after, int32_t steps,
                                           enum yk_precedence_reason reason) YK_MUST_USE;
 
-/* Adds a precedence. `after` runs `lag` iterations after `before`. */
+/* Adds a precedence with this lag. */
 yk_status yk_precedences_add_with_lag(struct yk_precedences *precedences, int32_t before,
                                       int32_t after, int32_t lag,
                                       enum yk_precedence_reason reason) YK_MUST_USE;

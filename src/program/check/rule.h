@@ -16,15 +16,15 @@
  *   collective  all ranks of a group start the group's collectives in the same order
  *   matched     every send has one recv of the same size; a collective has an op on all its ranks
  *   acyclic     no op waits for itself, directly or through other lanes and ranks; within an
- *               iteration an op waits only for ops before it in the list
+ *               iteration, an op waits only for ops that precede it in the list
  */
 #ifndef YK_PROGRAM_CHECK_RULE_H
 #define YK_PROGRAM_CHECK_RULE_H
 
 #include "program/program_facts.h"
 
-/* Checks the rule "formed" for one rank. If it is satisfied, the fields of the rank's ops are valid
- * indices. */
+/* Checks the rule "formed" for one rank. If the rule is satisfied, all indices in the rank's ops
+ * are valid. */
 yk_status yk_rule_check_op_form(const struct yk_program_facts *facts, int32_t rank) YK_MUST_USE;
 
 /* Checks the rules "matched" and "collective". All ranks must satisfy "formed". */
@@ -62,15 +62,15 @@ struct yk_rule_block_range {
 struct yk_rule_block_error {
     int32_t block;
     int32_t op;    /* the message that contains the block; −1 means: no message contains it */
-    int32_t again; /* the second message that contains the block */
+    int32_t again; /* the second message that contains the block; −1 if `op` is −1 */
 };
 
-/* Sorts messages by set, then by first block. */
+/* Sorts messages by set. The messages of a set are sorted by first block. */
 void yk_rule_block_ranges_sort(struct yk_rule_block_range *messages, int32_t count);
 
 /* Returns true if the messages of `set` contain each of the `blocks` blocks exactly once; otherwise
- * sets `*out`. `messages` must be sorted. `*next` is the index of the first message of the set. The
- * function advances it to the first message of the next set. */
+ * sets `*out`. `messages` must be sorted. `*next` must be the index of the first message of the
+ * set. If the function returns true, `*next` is the index of the first message of the next set. */
 bool yk_rule_block_ranges_cover_once(const struct yk_rule_block_range *messages, int32_t count,
                                      int32_t set, int32_t blocks, int32_t *next,
                                      struct yk_rule_block_error *out);

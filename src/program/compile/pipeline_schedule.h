@@ -6,12 +6,14 @@
  * micro-batch, every group needs one unit of time for the forward passes of all its segments, and
  * two units for the backward passes.
  *
- *   gpipe  a segment starts backward passes after the forward passes of all micro-batches
- *   1f1b   backward passes first; segment k of K has at most K − k micro-batches in flight
- *   nested forward passes from the last micro-batch to the first, backward passes in reverse order
+ *   gpipe   a segment starts backward passes after its forward passes of all micro-batches
+ *   1f1b    segment k of K (k starts at 0) has at most K − k micro-batches in flight
+ *   nested  forward passes from the last micro-batch to the first, backward passes from the first
+ *           micro-batch to the last
  *
- * A group runs only one pass at a time. If a member has no samples in a pass, it can run passes of
- * its other groups at the same time.
+ * The next pass is the one that can start first. If a forward and a backward pass can start at the
+ * same time, the backward pass is next. A group runs only one pass at a time. During a pass in
+ * which a rank has no samples, the rank can run passes of its other groups.
  */
 #ifndef YK_PROGRAM_COMPILE_PIPELINE_SCHEDULE_H
 #define YK_PROGRAM_COMPILE_PIPELINE_SCHEDULE_H
@@ -48,8 +50,8 @@ struct yk_pipeline_schedule {
 yk_status yk_pipeline_schedule_make(const struct yk_program *program, struct yk_arena *arena,
                                     struct yk_pipeline_schedule *out) YK_MUST_USE;
 
-/* Returns the time at which layer `index` starts in a pass of `count` layers. If `index` is
- * `count`, returns the end of the pass. */
+/* Returns the time at which a layer starts in a pass of `count` layers. `index` is the number of
+ * layers that run before it in the pass. If `index` is `count`, returns the end of the pass. */
 int64_t yk_pipeline_schedule_layer_start(const struct yk_pipeline_pass *pass, int32_t index,
                                          int32_t count);
 

@@ -21,21 +21,21 @@ enum yk_step_ops_phase {
     YK_STEP_PHASE_ALL_GATHER,
     YK_STEP_PHASE_LOAD,
     YK_STEP_PHASE_COMPUTE,
-    YK_STEP_PHASE_RELEASE_IN_SLOT, /* in plans with transfers: releases after the pass of the slot
-                                    */
+    YK_STEP_PHASE_RELEASE_IN_SLOT, /* a release after the pass of its slot, in plans with
+                                      transfers */
 };
 
 struct yk_step_ops_entry {
     int64_t time;
     enum yk_step_ops_phase phase;
-    int32_t number; /* number of the entry in the order of addition; the last sort key */
+    int32_t number; /* number of entries that were added before; the last sort key */
     /* The op without the fields that differ between ranks: waits, samples of passes, bytes of a
      * send. */
     struct yk_op op;
     int32_t group; /* the members of this group execute the op; −1 means: all ranks or, for a send,
                       `sender` and `receiver` */
-    int32_t sender; /* send: the rank that sends; otherwise −1 */
-    int32_t receiver;
+    int32_t sender;   /* send: the rank that sends; otherwise −1 */
+    int32_t receiver; /* send: the rank that receives; otherwise −1 */
 };
 
 struct yk_step_ops {
@@ -52,7 +52,8 @@ void yk_step_ops_sort(struct yk_step_ops *step_ops);
 
 void yk_step_ops_free(struct yk_step_ops *step_ops);
 
-/* Returns an entry for an op that the members of the layer's group execute. Its time is 0. */
+/* Returns an entry for an op that the members of the layer's group execute. If `layer` is
+ * YK_LAYER_NONE, all ranks execute the op. The time of the entry is 0. */
 struct yk_step_ops_entry yk_step_ops_make_entry(const struct yk_program *program,
                                                 enum yk_op_kind kind, int32_t layer,
                                                 int32_t micro_batch);
@@ -71,12 +72,12 @@ yk_status yk_step_ops_add_agree_op(const struct yk_program *program, int64_t tim
                                    struct yk_step_ops *step_ops) YK_MUST_USE;
 
 /* Adds the load ops: for each micro-batch, one load for each group that reads tokens or labels.
- * `times` (M) are the start times of the micro-batches. */
+ * times[m] is the start time of micro-batch m. */
 yk_status yk_step_ops_add_load_ops(const struct yk_program_facts *facts, const int64_t *times,
                                    struct yk_step_ops *step_ops) YK_MUST_USE;
 
-/* Add all entries of a plan. The first function uses the slots of the plan's transfers, the second
- * the pipeline schedule. */
+/* Add all entries of a plan. The first function is for plans with transfers: the time of an entry
+ * is its slot. The second function takes the times from the pipeline schedule. */
 yk_status yk_step_ops_add_all_from_slots(const struct yk_program_facts *facts,
                                          struct yk_arena *arena,
                                          struct yk_step_ops *step_ops) YK_MUST_USE;
@@ -95,13 +96,15 @@ yk_status yk_step_ops_add_all_from_pipeline(const struct yk_program_facts *facts
 yk_status yk_op_waits_add_data_waits(const struct yk_program_facts *facts,
                                      int32_t rank) YK_MUST_USE;
 
-/* Makes `op` wait for `other`, `lag` iterations earlier. Does nothing if `op` already waits for a
- * later op of the lane of `other`. */
+/* Makes `op` wait for the execution of `other` that is `lag` iterations earlier. Replaces a wait of
+ * `op` for an earlier op of the same lane as `other`. Does nothing if `op` already waits for a
+ * later op of this lane. */
 void yk_op_waits_add(struct yk_op_list *rank, int32_t op, int32_t other, int32_t lag);
 
 /* Adds waits between lanes where memory could overflow because one lane runs ahead of another. Adds
- * no wait where it would not help. All ranks get the same waits, so that ranks cannot deadlock. The
- * plan must have one group. */
+ * no wait where memory overflows in any case. All ranks get the same waits, so that ranks cannot
+ * deadlock. Then reorders the lists, so that an op follows the ops of the same iteration for which
+ * it waits. The plan must have one group. */
 yk_status yk_memory_waits_add(struct yk_program *program) YK_MUST_USE;
 
 #endif

@@ -28,13 +28,14 @@ enum yk_buffer_kind {
     /* One per layer and micro-batch: */
     YK_BUFFER_OUTPUT,
     YK_BUFFER_OUTPUT_GRADIENT,
-    YK_BUFFER_SAVED_ACTIVATIONS, /* activations saved for backward, without the input of the layer.
-                        With recomputation they live during forward only */
+    YK_BUFFER_SAVED_ACTIVATIONS,      /* activations saved for backward, without the input of the
+                                         layer. If the layer is recomputed, they live only during
+                                         forward */
     YK_BUFFER_RECOMPUTED_ACTIVATIONS, /* activations that the recomputation saves */
     YK_BUFFER_FORWARD_WORKSPACE,      /* workspace of a forward pass */
     YK_BUFFER_RECOMPUTE_WORKSPACE,
     YK_BUFFER_BACKWARD_WORKSPACE,
-    /* One per crossing and micro-batch: */
+    /* One per crossing (struct yk_rank_group_crossing) and micro-batch: */
     YK_BUFFER_INPUT, /* the output of a layer of another group, on the rank that receives it */
     YK_BUFFER_INPUT_GRADIENT,
     YK_BUFFER_PARTIAL_OUTPUT_GRADIENT, /* the gradient from one of several consumers, on the rank
@@ -53,12 +54,13 @@ struct yk_buffer_lifetime {
     enum yk_memory_kind memory;
     int32_t buffer;      /* number of the buffer on the rank; equal for all parts of a buffer */
     int32_t layer;       /* for a bucket: the layer of the all_reduce */
-    int32_t micro_batch; /* for weights: 0; for an accumulated gradient: the last micro-batch */
+    int32_t micro_batch; /* for weights: 0; for accumulated gradients: the last micro-batch */
     int32_t crossing; /* index in the crossings of the program facts; −1 means: not a buffer of a
                          crossing */
-    int32_t op; /* for weights, gradient or bucket: the op of the message; otherwise YK_OP_NONE */
-    int64_t samples; /* samples of the pass or, for a crossing, of the rank; 0 for weights */
-    double bytes;    /* set by yk_program_memory_count_for_rank(); may be 0 */
+    int32_t op;       /* for weights, their gradients and buckets: the op of the message; otherwise
+                         YK_OP_NONE */
+    int64_t samples;  /* number of samples in the buffer; 0 for weights and their gradients */
+    double bytes;     /* set by yk_program_memory_count_for_rank(); may be 0 */
     int32_t begin[YK_BUFFER_LIFETIME_LANES]; /* begin op on each lane; YK_OP_NONE means: none on
                                                 this lane */
     int32_t end[YK_BUFFER_LIFETIME_LANES];
@@ -71,8 +73,8 @@ struct yk_buffer_lifetimes {
     int32_t buffer_count;
 };
 
-/* Finds all lifetimes of a rank. The array is in `arena`. An index of
- * yk_op_index_make_lookup_only() is sufficient. */
+/* Finds all lifetimes of a rank. The array is in `arena`. `index` may come from
+ * yk_op_index_make_lookup_only(). */
 yk_status yk_buffer_lifetimes_find(const struct yk_op_index *index, struct yk_arena *arena,
                                    struct yk_buffer_lifetimes *out) YK_MUST_USE;
 
@@ -85,9 +87,9 @@ void yk_buffer_lifetime_add_begin_op(struct yk_buffer_lifetime *lifetime,
 void yk_buffer_lifetime_add_end_op(struct yk_buffer_lifetime *lifetime,
                                    const struct yk_op_list *list, int32_t op);
 
-/* Returns true if a rank receives the gradient of an output directly in the buffer that backward
- * reads. This is possible if only one other group uses the output, so that the gradient is not a
- * sum of several gradients. */
+/* Returns true if a rank receives the gradient of the output of layer `producer` directly in the
+ * buffer that backward reads. This is possible if the gradient comes from one other group only, and
+ * the rank has no samples in that group. */
 bool yk_buffer_lifetimes_receives_gradient_in_place(const struct yk_op_index *index,
                                                     int32_t producer, int32_t micro_batch);
 
