@@ -5,7 +5,7 @@
 
 #include "program/program.h"
 
-/* Fills `layers` and `buckets` of the program from its plan. */
+/* Fills the members `layers` and `buckets` of the program, from its plan. */
 yk_status yk_message_layout_compute_for_program(struct yk_program *program) YK_MUST_USE;
 
 /* Returns true if the layer's weights are gathered before use and released afterwards. */
@@ -18,8 +18,8 @@ static inline bool yk_message_layout_gathers_layer_weights(const struct yk_progr
 }
 
 /* Returns true if gathered weights stay in memory from forward to backward. This is the case for
- * YK_SHARDING_KEPT_AFTER_FORWARD and for weights that several layers share. The last layer that
- * uses shared weights needs them again soon, for its backward pass. */
+ * YK_SHARDING_KEPT_AFTER_FORWARD, and for weights that several layers share: the last of these
+ * layers needs them again soon, because its backward pass is one of the first. */
 static inline bool yk_message_layout_keeps_gathered_weights(const struct yk_program *program,
                                                             int32_t layer)
 {

@@ -2,13 +2,14 @@
  * Op index: finds the ops of one rank by their kind (pass, update, message), layer and micro-batch.
  * Also answers whether an op has always ended when another op starts.
  *
- * For each op and each lane, the index stores the latest op of that lane that has ended when the op
- * starts. This follows from the order of the ops in each lane and from the waits, directly and
- * through other ops. The position of an op in its lane is counted from the first op of the
- * iteration. Ops of earlier iterations have negative positions.
+ * For each op X and each lane, the index stores the last op of this lane that has always ended when
+ * X starts. This follows from the order of the ops in each lane and from the waits, directly and
+ * through other ops. The index stores the position of that op in its lane, counted from the first
+ * op of the iteration of X. Ops of earlier iterations have negative positions.
  *
  * The memory of the index belongs to the caller's arena. The facts must outlive the index. The op
- * list must satisfy the rule formed, see yk_rule_check_op_form().
+ * list must satisfy the rule "formed" (yk_rule_check_op_form()). In the comments below, L is the
+ * number of layers and M the number of micro-batches.
  */
 #ifndef YK_PROGRAM_OP_INDEX_H
 #define YK_PROGRAM_OP_INDEX_H
@@ -25,8 +26,8 @@ struct yk_op_index {
     const struct yk_op_list *list;
     int32_t *members; /* (groups) member index of the rank in each group; −1 means: not a member */
     struct yk_op_lane_lists lanes; /* the ops of each lane */
-    int32_t *ended; /* (ops, lanes) for each op, the position of the latest op of each lane that has
-                       ended when it starts; NULL in an index of yk_op_index_make_lookup_only() */
+    int32_t *ended;   /* (ops, lanes) the stored positions, see above; NULL in an index of
+                         yk_op_index_make_lookup_only() */
     int32_t *forward; /* (L, M) forward ops; YK_OP_NONE means: no op. See
                          yk_op_index_layer_micro_batch_cell() */
     int32_t *recompute;
@@ -40,7 +41,8 @@ struct yk_op_index {
     int32_t *next;                    /* (ops) the next op of the same list, or YK_OP_NONE */
 };
 
-/* Creates an index. Fails if the op list has a pass, an update or the agree op twice. */
+/* Creates an index. Fails if the op list contains the same pass, the same update or the agree op
+ * twice. */
 yk_status yk_op_index_make_with_order(const struct yk_program_facts *facts, int32_t rank,
                                       struct yk_arena *arena, struct yk_op_index **out) YK_MUST_USE;
 
@@ -49,13 +51,14 @@ yk_status yk_op_index_make_lookup_only(const struct yk_program_facts *facts, int
                                        struct yk_arena *arena,
                                        struct yk_op_index **out) YK_MUST_USE;
 
-/* Returns true if `before` has always ended when `after` starts, where `after` is in the iteration
- * that is `lag` iterations after that of `before`. */
+/* Returns true if the op `before` has always ended when the op `after` starts `lag` iterations
+ * later. */
 bool yk_op_index_happens_before(const struct yk_op_index *index, int32_t before, int32_t after,
                                 int32_t lag);
 
-/* Returns the first backward pass in the micro-batches `from` to `until` that adds to the gradient
- * of a layer's weights. Returns YK_OP_NONE if there is none. */
+/* Returns the first backward op in the op list that adds to the gradient of a layer's weights in
+ * the micro-batches `from` to `until`, inclusive. Returns YK_OP_NONE if there is none. The op may
+ * belong to another layer that shares the weights. */
 int32_t yk_op_index_find_first_backward_op(const struct yk_op_index *index, int32_t layer,
                                            int32_t from, int32_t until);
 

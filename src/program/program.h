@@ -17,7 +17,7 @@
  *
  * Lanes. The ops of a lane run in the order of the list; the lanes run concurrently. An op starts
  * when the preceding op of its lane has ended and all ops for which it waits have ended. A
- * communication op starts when the matching ops of all ranks can start.
+ * communication op also waits until the matching ops of all other ranks that take part can start.
  *
  * Iterations. The list is executed repeatedly. One execution is an iteration; in messages for users
  * it is called a round. Communication may overlap with the previous or the next training step: an
@@ -29,7 +29,7 @@
  *
  * A program owns everything to which it points, except the plan, cluster, measurements, model cache
  * and deadline, which must outlive the program. It contains no times. It is immutable after
- * compilation.
+ * compilation. In the comments below, L is the number of layers.
  */
 #ifndef YK_PROGRAM_PROGRAM_H
 #define YK_PROGRAM_PROGRAM_H
@@ -74,9 +74,9 @@ enum {
 struct yk_op {
     enum yk_op_kind kind;
     enum yk_lane lane;
-    int32_t layer; /* load, agree: YK_LAYER_NONE. all_reduce: the layer of the bucket whose gradient
-                      is computed last. send, recv: the layer whose output, or the gradient of whose
-                      output, is sent */
+    int32_t layer; /* load, agree: YK_LAYER_NONE. all_reduce: the last layer of the bucket in the
+                      order of the backward pass. send, recv: the layer whose output is sent, or the
+                      gradient of its output */
     int32_t micro_batch; /* update, agree: 0 */
     bool backward; /* all_gather, release: the op is for the backward pass; send, recv: the message
                       is a gradient */
@@ -86,10 +86,10 @@ struct yk_op {
     int32_t bucket;   /* all_reduce: index in the program's buckets; otherwise −1 */
     int32_t group;    /* all_gather, reduce_scatter, all_reduce: the plan's group; otherwise −1 */
     int32_t peer;     /* send, recv: the other rank; otherwise −1 */
-    int32_t crossing; /* send, recv: index in the crossings of the program facts; otherwise −1 */
-    int32_t match;    /* number of the communication; equal for its ops on all ranks. YK_OP_NO_MATCH
-                         means: not a communication op */
-    int64_t samples;  /* load, forward, recompute, backward, send, recv; may be 0 */
+    int32_t crossing; /* send, recv: index in the crossings (program_facts.h); otherwise −1 */
+    int32_t match;    /* number of the message; the ops of a message on all its ranks have the same
+                         number. YK_OP_NO_MATCH means: not a communication op */
+    int64_t samples;  /* number of samples of a load, pass, send or recv; may be 0 */
     double bytes;     /* comm lane: size of the whole message; otherwise 0 */
     int32_t first_wait; /* index in the rank's waits */
     int32_t wait_count;
@@ -118,12 +118,13 @@ struct yk_gradient_bucket {
 
 /* The messages of a layer. */
 struct yk_program_layer_messages {
-    int32_t weights_owner; /* the layer that owns the weights; for most layers the layer itself */
-    int32_t last_user;   /* if the layer owns its weights: the last layer that uses them, often the
-                            layer itself */
+    int32_t weights_owner; /* the layer that owns the weights that this layer uses; in most cases
+                              this layer itself */
+    int32_t last_user;     /* if this layer owns its weights: the last layer that uses them; in most
+                              cases this layer itself */
     int32_t block_count; /* number of blocks of parameters and gradients; 0 means: the layer has no
                             blocks */
-    int32_t plan_blocks; /* number of blocks of the plan in one block of the program */
+    int32_t plan_blocks; /* one block of the program joins this number of blocks of the plan */
     double weight_bytes; /* size of all blocks; 0 means: the layer has no weights of its own */
     double gradient_bytes; /* size of all blocks; 0 means: the layer is not trained */
     double optimizer_bytes;
@@ -176,8 +177,8 @@ yk_status yk_program_check(const struct yk_program *program) YK_MUST_USE;
 yk_status yk_program_shuffle(const struct yk_program *program, uint64_t seed,
                              struct yk_program **out) YK_MUST_USE;
 
-/* Appends the op list of each rank as a table with one column per lane and with the waits of each
- * op. */
+/* Appends the op lists as tables with one column per lane and with the waits of each op. Ranks with
+ * identical op lists share one table. */
 yk_status yk_program_text_write(const struct yk_program *program, struct yk_text *out) YK_MUST_USE;
 
 /* Returns the name of a kind: "forward", "all_gather" … */
@@ -212,11 +213,11 @@ yk_status yk_op_describe_in_arena(const struct yk_program *program, const struct
                                   struct yk_arena *arena, const char **out) YK_MUST_USE;
 
 /*
- * Computes the span of each op of one iteration from its measured begin and end. All arrays are
- * (ops). A span starts when the op could have started: when the preceding op of its lane and all
- * ops for which it waits had ended. So a launch delay belongs to the op that was delayed. If the
- * first op of a lane has no waits, its span starts at its measured begin. A release takes no time:
- * the time before it belongs to the preceding op.
+ * Computes the span of each op of one iteration from its measured begin and end. All arrays have
+ * one element per op. A span starts when the op could have started, that is, when the preceding op
+ * of its lane and all ops for which it waits had ended. So a launch delay belongs to the op that
+ * was delayed. If the first op of a lane has no waits, its span starts at its measured begin. A
+ * release takes no time: the time before it belongs to the preceding op.
  */
 void yk_op_spans_compute(const struct yk_op_list *list, const double *begin_s, const double *end_s,
                          double *from_s, double *until_s);

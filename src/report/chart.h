@@ -20,19 +20,20 @@ struct yk_chart {
     const char *name;  /* the picture's file is NAME.svg; NULL if `draw` is NULL */
     const char *title; /* heading of the section; NULL means: `heading` returns it */
     const char *(*heading)(const void *subject);
-    /* Consecutive charts with the same value share one <div> of this CSS class. Charts of the class
-     * "pair" come in twos and stand side by side on a wide screen: a third one would stand alone in
-     * half a row, except in the page of a run (web/run.css). With "pair uneven" the first of the
-     * two is wider. NULL means: the chart has a row of its own. */
+    /* Consecutive charts with the same `row_class` share one <div> of this CSS class. In the class
+     * "pair", two charts stand side by side on a wide screen, so use this class for an even number
+     * of consecutive charts. (A third chart would fill only half a row; in the page of a run it
+     * fills a whole row, see web/run.css.) In the class "pair uneven", the first of two charts
+     * is wider. NULL means: the chart has a row of its own. */
     const char *row_class;
     bool (*applies)(const void *subject); /* whether to show this chart; NULL means: always */
 
     /* Draws the picture with the width frame.width. The function itself chooses the height of the
      * picture. NULL means: there is no picture. */
     yk_status (*draw)(const void *subject, struct yk_figure frame);
-    double width; /* picture width in a page on a wide screen, in pixels; the browser scales the
-                     picture to the width of its section, but to at most 680 pixels unless the
-                     picture has the class "full" */
+    double width; /* picture width in a page on a wide screen, in pixels. The browser then scales
+                     the picture to the width of its section, but to at most 680 pixels; with the
+                     class "full" there is no such limit */
     double file_width; /* picture width in its own file, in pixels */
     /* CSS classes of the picture in a page, defined in web/charts.css: "full" (see `width`) or
      * "scrolled" (a tall picture gets a scroll bar). NULL means: none. */
@@ -55,7 +56,8 @@ yk_status yk_chart_add_sections(const struct yk_chart *const *charts, const void
 yk_status yk_chart_add_picture(const struct yk_chart *chart, const void *subject,
                                struct yk_text *out) YK_MUST_USE;
 
-/* Returns in `out` the text that receives the picture file `name`, such as "bars.svg". */
+/* Sets `*out` to the text that receives the picture. `name` is the name of its file, such as
+ * "bars.svg". */
 typedef yk_status (*yk_chart_picture_text_function)(void *argument, const char *name,
                                                     struct yk_text **out);
 

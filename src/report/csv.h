@@ -4,9 +4,9 @@
  *
  * Every cell ends with a comma; yk_csv_end_row() replaces the last comma of a row with a newline. A
  * number that is not finite becomes an empty cell. Text that a spreadsheet would read as a formula
- * gets an apostrophe in front. Text that begins with an apostrophe also gets one more, so that a
- * reader can always remove exactly one. The output is the content of a CSV file: it is not escaped
- * for HTML.
+ * gets an apostrophe in front. Text that begins with an apostrophe gets a second one. So a reader
+ * gets the original text if it removes the first character of text that begins with an apostrophe.
+ * The output is the content of a CSV file: it is not escaped for HTML.
  */
 #ifndef YK_REPORT_CSV_H
 #define YK_REPORT_CSV_H

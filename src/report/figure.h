@@ -20,8 +20,9 @@ enum {
     YK_FIGURE_HEADING_HEIGHT = 36, /* height of the heading of a standalone picture */
 };
 
-/* Bold letters are wider than others: text of class "strong" fits into a space if its width, which
- * is estimated for letters that are not bold, is at most this fraction of the space. */
+/* The width of text is estimated for letters that are not bold (label.h), but bold letters are
+ * wider. So text of class "strong" fits into a space if its estimated width is at most this
+ * fraction of the space. */
 #define YK_FIGURE_BOLD_TEXT_SPACE_FRACTION 0.88
 
 struct yk_figure {

@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-/* Each of the following functions writes a text to `out` and returns `out`. */
+/* Each of the next five functions writes a text to `out` and returns `out`. */
 
 /* Writes `value` with about six digits and without trailing zeros: "80", "27.3333", "1234568". */
 const char *yk_label_format_number(double value, char out[YK_NUMBER_BUFFER_SIZE]);
@@ -26,13 +26,13 @@ const char *yk_label_format_count(int64_t count, char out[YK_NUMBER_BUFFER_SIZE]
  * `whole` is not positive. */
 const char *yk_label_format_percent(double part, double whole, char out[YK_NUMBER_BUFFER_SIZE]);
 
-/* Writes `value` with its unit: "3.2ms". Writes "0" if the rounded value is 0, and "none" if the
- * value is not finite. */
+/* Writes `value` with its unit: "3.2ms". Writes "0" if the value is 0 or so small that it can only
+ * be a rounding error. Writes "none" if the value is not finite. */
 const char *yk_label_format_with_unit(double value, enum yk_unit unit,
                                       char out[YK_UNITS_BUFFER_SIZE]);
 
-/* These macros do the same with a temporary buffer, which is valid until the end of the enclosing
- * block. */
+/* These macros call the five functions with a temporary buffer for `out`. The buffer is valid until
+ * the end of the enclosing block. */
 #define YK_LABEL_NUMBER(value) yk_label_format_number((value), (char[YK_NUMBER_BUFFER_SIZE]){0})
 #define YK_LABEL_GRAPH_TIME(graph, ticks)                                                          \
     yk_label_format_graph_time((graph), (ticks), (char[YK_NUMBER_BUFFER_SIZE]){0})

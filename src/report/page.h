@@ -1,12 +1,12 @@
 /*
- * Page: writes one HTML file that needs no other file and no network. It has light and dark
- * colours, and fits screens of all widths, also that of a phone. The report adds its own HTML
+ * Page: writes one HTML file that needs no other file and no network. The page has light and dark
+ * colours, and fits all screens, also the narrow screen of a phone. The report adds its own HTML
  * between yk_page_begin() and yk_page_end(). Text arguments are escaped for HTML unless a comment
  * says otherwise.
  *
  * Files of this folder:
  *   page            the HTML around every report, and its tables
- *   web, web/       scripts, styles and HTML templates, which the build embeds
+ *   web_files.h, web/    scripts, styles and HTML templates, which the build embeds
  *   chart           one section of a page
  *   time_chart      bars over time, as in a Gantt chart
  *   op_style        colour, name and symbol of ops in time charts (declared in time_chart.h)
@@ -33,14 +33,15 @@ struct yk_page_placeholder {
 };
 
 /* Adds the template `part`, with the values of its placeholders, up to the first placeholder that
- * is not in `slots`. Returns the part of the template after that placeholder, or the end of the
- * template if all placeholders are in `slots`. */
+ * is not in `slots`. Returns the rest of the template after this placeholder, which is empty if all
+ * placeholders are in `slots`. */
 const char *yk_page_fill_template_until_unknown(const char *part,
                                                 const struct yk_page_placeholder *slots,
                                                 size_t count, struct yk_text *out);
 
 /* Adds the page up to the end of its heading. `lead` is the sentence under the title. `styles` are
- * CSS texts in addition to those that every page has; the list ends with NULL. */
+ * additional CSS texts; page.css, figure.css and palette.css are in every page. The list ends with
+ * NULL. */
 void yk_page_begin(const char *title, const char *lead, const char *const *styles,
                    struct yk_text *out);
 
@@ -74,7 +75,8 @@ void yk_page_add_unit_cell(double value, enum yk_unit unit, struct yk_text *out)
 void yk_page_add_percent_cell(double part, double whole, struct yk_text *out);
 void yk_page_end_table(struct yk_text *out);
 
-/* Adds a CSV table that can be read in the page and downloaded as the file ID.csv. */
+/* Adds a CSV table that can be read in the page, and downloaded as a file. If `id` is "memory", the
+ * name of the file is "memory.csv". */
 void yk_page_add_csv_table(const char *id, const struct yk_text *csv, struct yk_text *out);
 
 /* Adds the canvas of the chart `id`, on which web/time_chart.js draws. `label` is the ARIA label of

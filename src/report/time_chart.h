@@ -43,8 +43,9 @@ struct yk_time_chart_bar {
     double end;
     double bytes; /* number of bytes that the op moves; 0 means: none */
     const char *label;
-    int32_t kind;   /* style of the op, or number of the colour of the task */
-    int32_t number; /* index of the task or event in the schedule or trace */
+    int32_t kind;   /* the style of an op, or the number of a task's colour (0 to
+                       YK_TIME_CHART_TASK_COLOUR_COUNT − 1) */
+    int32_t number; /* index of the task in the schedule, or of the event in the trace */
 };
 
 struct yk_time_chart_row {
@@ -59,7 +60,7 @@ struct yk_time_chart_group {
     int32_t row_count; /* if the group has a name, rows without bars are not drawn */
 };
 
-/* An arrow for data that moves from one row of the first group to another row of it. */
+/* An arrow for data that moves from one row to another. Both rows are in the first group. */
 struct yk_time_chart_arrow {
     int32_t from; /* index of the row where the arrow starts */
     int32_t to;   /* index of the row where the arrow ends */
@@ -81,9 +82,10 @@ struct yk_time_chart {
     int32_t link_count;
 };
 
-/* Makes one row for each lane of the first `rank_count` ranks of a trace. The rows, out
- * (rank_count, YK_LANE_COUNT), live in the arena. Adds `shift_s` to all times. `out_end_s` is the
- * end of the last bar, or 0 if that is negative. */
+/* Makes one row for each lane of the first `rank_count` ranks of a trace. Lane l of rank r is
+ * row r · YK_LANE_COUNT + l of `*out`. The rows live in the arena. Adds `shift_s` to all times.
+ * Sets `*out_end_s` to the end of the last bar, or to 0 if this end is negative or there are no
+ * bars. */
 yk_status yk_time_chart_make_rows_from_trace(const struct yk_trace *trace, int32_t rank_count,
                                              double shift_s, struct yk_arena *arena,
                                              const struct yk_time_chart_row **out,
@@ -108,8 +110,9 @@ struct yk_time_chart_merge_rule {
     double max_length;
 };
 
-/* Chooses a rule that leaves at most `max` merged bars: starts with `min_length` and doubles it
- * until this is so. `max_length` of the rule is `factor` times its `min_length`. */
+/* Chooses a rule that leaves at most `max` bars, merged or not. The function begins with the
+ * argument `min_length` and doubles it until there are at most `max` bars. The `max_length` of the
+ * rule is `factor` times its `min_length`. */
 struct yk_time_chart_merge_rule yk_time_chart_choose_merge_rule(const struct yk_time_chart *chart,
                                                                 double min_length, double factor,
                                                                 int64_t max);
@@ -126,8 +129,9 @@ yk_time_chart_next_merged_bar(const struct yk_time_chart_row *row,
  * picture. */
 void yk_time_chart_draw_svg(const struct yk_time_chart *chart, struct yk_figure frame);
 
-/* Adds the interactive chart to a page: zoom buttons, a legend of ops, a canvas with the ARIA label
- * `label`, on which the script draws, and the SVG picture, which is shown if scripts are disabled.
+/* Adds the interactive chart to a page: zoom buttons, a legend of ops, a canvas on which the script
+ * draws, and the SVG picture, which is shown if scripts are disabled. `label` is the ARIA label of
+ * the canvas.
  */
 void yk_time_chart_add_to_page(const struct yk_time_chart *chart, const char *label,
                                struct yk_text *out);

@@ -1,4 +1,5 @@
-/* Web: the files of report/web/ as constant strings. The build embeds them (tools/embed.cmake). */
+/* Web files: the files of report/web/ as constant strings. The build embeds them
+ * (tools/embed.cmake). */
 #ifndef YK_REPORT_WEB_FILES_H
 #define YK_REPORT_WEB_FILES_H
 
@@ -16,8 +17,8 @@ extern const char yk_web_charts_css[];  /* styles of pages with charts */
 extern const char yk_web_run_css[];
 extern const char yk_web_schedule_css[];
 
-/* Scripts. A page joins the scripts that it needs into one, in this order. numbers.js is always the
- * first. */
+/* Scripts. A page needs some of them and joins these into one script, in the order of this list.
+ * numbers.js is always the first. */
 extern const char yk_web_numbers_js[];    /* reads CSV, formats units, shows the tooltip */
 extern const char yk_web_figures_js[];    /* tooltips of SVG pictures, CSV downloads */
 extern const char yk_web_time_chart_js[]; /* time charts: zoom, pan, keys, rows of bars */

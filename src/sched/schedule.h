@@ -17,15 +17,16 @@ struct yk_schedule {
     int32_t *devices;    /* (n) the device of each task */
     int64_t *starts;     /* (n) */
     int64_t *finishes;   /* (n) */
-    int32_t *order;      /* (n) the tasks in the order of placement, which is topological */
+    int32_t *order;      /* (n) the tasks in the order of their placement, a topological order */
     int64_t makespan;    /* latest finish of a task */
-    int64_t lower_bound; /* lower bound of the makespan that the scheduler proved; 0 means: none */
+    int64_t lower_bound; /* lower bound of the makespan, proved by the scheduler; 0 means: none */
 };
 
 yk_status yk_schedule_create(const struct yk_graph *graph, struct yk_schedule **out) YK_MUST_USE;
 void yk_schedule_destroy(struct yk_schedule *schedule);
 
-/* Creates a schedule in `out`, a member of another struct. The arrays live in `arena`. */
+/* Like yk_schedule_create(), but fills the struct `out` of the caller. The arrays live in `arena`.
+ */
 yk_status yk_schedule_create_in_arena(const struct yk_graph *graph, struct yk_arena *arena,
                                       struct yk_schedule *out) YK_MUST_USE;
 
@@ -46,9 +47,9 @@ yk_status yk_schedule_list_device_tasks(struct yk_schedule *schedule,
                                         struct yk_schedule_device_tasks *out) YK_MUST_USE;
 
 /* Sorts `tasks` by device, then by start, then by finish, then by position in `tasks`. If `devices`
- * is NULL, ignores the device. If `tasks` is in a topological order before, the tasks of each
- * device are in a topological order afterwards: tasks of duration 0 come before other tasks with
- * the same start and keep their order. */
+ * is NULL, ignores the device. If `tasks` was in a topological order, the tasks of each device
+ * still are, because tasks of duration 0 come before other tasks with the same start and keep their
+ * order. */
 yk_status yk_schedule_sort_tasks_by_start(const int32_t *devices, const int64_t *starts,
                                           const int64_t *finishes, int32_t *tasks,
                                           int32_t count) YK_MUST_USE;
@@ -85,7 +86,7 @@ struct yk_task_wait {
     enum yk_task_wait_reason reason;
     int32_t task; /* task that sent the data, used the device or held the memory; -1 means: none */
     int32_t edge; /* for YK_TASK_WAIT_DATA: edge whose data arrived last; otherwise -1 */
-    int64_t arrival; /* ticks; time from which all inputs were present and the device was free */
+    int64_t arrival; /* first time when all inputs had arrived and the device was free, in ticks */
 };
 
 /* Finds, for each task, the reason why it did not start earlier. `out` has one element per task. */

@@ -17,11 +17,11 @@
  *
  * To add a scheduler, write schedulers/NAME.c that defines `const struct yk_scheduler
  * yk_scheduler_NAME`, and add ROW(NAME) to YK_FAST_SCHEDULERS below. schedulers/heft.c is a short
- * example of a list scheduler, whose tasks have fixed priorities. A scheduler whose next task
- * depends on the schedule so far places tasks itself, with timeline/schedule_builder.h;
- * schedulers/heft_memory.c is an example. The help, the shell completion, `--algorithm all` and the
- * scheduler `best` use the table. The tests run every scheduler of the table on thousands of random
- * graphs:
+ * example of a list scheduler, whose tasks have fixed priorities. If the next task depends on the
+ * tasks that are already placed, the scheduler places the tasks itself, with
+ * timeline/schedule_builder.h; schedulers/heft_memory.c is an example. The help, the shell
+ * completion, `--algorithm all` and the scheduler `best` use the table. The tests run every
+ * scheduler of the table on thousands of random graphs:
  *
  *   tools/build release && ctest --test-dir build/release -R ^sched/
  *
@@ -41,7 +41,8 @@
 
 struct yk_scheduler_options {
     double budget_s; /* time limit of a search; schedulers without a search ignore the limit */
-    int64_t moves; /* greater than 0: the search makes this many moves and ignores the time limit */
+    int64_t moves; /* the search makes this many moves and ignores the time limit; 0 means: only the
+                      time limit counts */
     uint64_t seed;
     /* Called in the thread that runs the scheduler, with the completed fraction, 0 to 1. NULL
      * means: no reports. */
@@ -49,13 +50,14 @@ struct yk_scheduler_options {
     void *progress_user;
     /* When this becomes true, the search returns the best schedule so far. May be NULL. */
     const atomic_bool *stop;
-    struct yk_deadline_clock clock; /* measures the time budget of the planner */
+    /* For the planner, to measure its time budget. Schedulers do not use this clock. */
+    struct yk_deadline_clock clock;
 };
 
 struct yk_scheduler {
     const char *name;
     const char *summary;  /* one line for the help */
-    bool respects_memory; /* considers the memory limits of the devices */
+    bool respects_memory; /* true means: the scheduler considers the memory limits of the devices */
     /* Fills `schedule`, which was created for the graph. Fails with YK_ERROR_NO_FIT if the
      * scheduler finds no schedule. */
     yk_status (*run)(const struct yk_scheduler *scheduler,
@@ -90,16 +92,17 @@ extern const size_t yk_scheduler_count;
 const struct yk_scheduler *yk_scheduler_find(const char *name);
 
 /* Creates a schedule of the graph and runs a scheduler on it. Fails with YK_ERROR_NO_FIT if the
- * schedule exceeds the memory of a device. */
+ * scheduler finds no schedule, or if its schedule exceeds the memory of a device. */
 yk_status yk_scheduler_run(const struct yk_scheduler *scheduler, const struct yk_graph *graph,
                            const struct yk_scheduler_options *options,
                            struct yk_schedule **out) YK_MUST_USE;
 
 /*
  * For schedulers: shortens a schedule by simulated annealing over the order of the tasks and over
- * their devices, within the memory limits. Stops after options->moves moves, or after `seconds` if
- * options->moves is 0, or when the makespan reaches `lower_bound`. Two threads search; the better
- * result is used. With a given number of moves the result is the same on every machine.
+ * their devices, within the memory limits. Stops after options->moves moves (or after `seconds`, if
+ * options->moves is 0), or as soon as the makespan equals `lower_bound`. Two threads search, and
+ * the better of their results is used. With a given number of moves the result is the same on every
+ * machine.
  */
 yk_status yk_anneal_run(const struct yk_scheduler_options *options, double seconds,
                         int64_t lower_bound, struct yk_schedule *schedule) YK_MUST_USE;
@@ -110,8 +113,8 @@ static inline bool yk_scheduler_stop_requested(const struct yk_scheduler_options
     return options->stop && atomic_load_explicit(options->stop, memory_order_relaxed);
 }
 
-/* For schedulers: reports progress if `done`, the number of finished tasks, is a multiple of 1024.
- * `all` is the number of all tasks. */
+/* For schedulers: reports progress, but only if `done` is a multiple of 1024. `done` is the number
+ * of tasks placed so far, `all` the number of all tasks. */
 static inline void yk_scheduler_report_progress(const struct yk_scheduler_options *options,
                                                 const char *what, int32_t done, int32_t all)
 {

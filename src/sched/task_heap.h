@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 struct yk_task_heap {
-    const int64_t *keys; /* (n) key of each task */
+    const int64_t *keys; /* (tasks of the graph) key of each task */
     bool ascending;      /* true: the smallest key is on top; false: the largest key is on top */
     int32_t *tasks;      /* tasks[0] is the top */
     int32_t count;

@@ -1,12 +1,13 @@
 /*
- * Iterations: the event loop of the simulator. It executes the op lists of all rank classes again
- * and again in virtual time until two successive iterations have equal durations. Each rank has
- * several lanes (for example the compute lane and the comm lane); a lane runs one op at a time.
+ * Iterations: the event loop of the simulator. It executes the op lists of all rank classes
+ * (rank_classes.h) again and again in virtual time, until two successive iterations have equal
+ * durations. The second of these two is the reported iteration. Each rank has several lanes (for
+ * example the compute lane and the comm lane); a lane runs one op at a time.
  *
  * Compute ops. A compute op takes its isolated time. While its rank sends or receives a message,
- * the op takes longer: its time is multiplied by the compute slowdown. If the argument `slowdown`
- * is 0, the compute slowdown is the one measured for the device of the rank, or else for the links
- * of the message.
+ * the op takes longer: its time is multiplied by the compute slowdown. The compute slowdown is the
+ * first of these that is known: the argument `slowdown`, the value measured for the device of the
+ * rank, the value measured for the links of the message, YK_SIM_DEFAULT_SLOWDOWN.
  *
  * Communication ops. A message starts when its op is the next op on the comm lane of each of its
  * ranks, and the waits of these ops are satisfied. The duration of the message is its isolated time
@@ -37,7 +38,7 @@
 
 enum {
     YK_SIM_ITERATIONS_MIN = 3, /* the third iteration is the first that can be reported */
-    YK_SIM_ITERATIONS_MAX = 8, /* the eighth is reported if no two durations before are equal */
+    YK_SIM_ITERATIONS_MAX = 8, /* the eighth is reported if no earlier iteration can be */
     YK_SIM_ITERATIONS_LOOKAHEAD = 2,
     YK_SIM_ITERATIONS_CAPACITY = YK_SIM_ITERATIONS_MAX + YK_SIM_ITERATIONS_LOOKAHEAD,
 };
@@ -64,13 +65,13 @@ struct yk_sim_iterations {
     int32_t count;     /* number of iterations that were started */
     int32_t reported;  /* index of the reported iteration */
     double slowdown;   /* largest compute slowdown of all messages */
-    int32_t *first_op; /* (classes + 1) index of the first op of each class in arrays of all ops */
+    int32_t *first_op; /* (classes + 1) index of the first op of each class in arrays with the ops
+                          of all classes */
     struct yk_sim_iteration iterations[YK_SIM_ITERATIONS_CAPACITY];
 };
 
-/* Runs the simulation. `slowdown` overrides the measured compute slowdown and must be at least 1. 0
- * means: use the measured value, or YK_SIM_DEFAULT_SLOWDOWN if there is no measurement. The result
- * lives in `arena`. */
+/* Runs the simulation. `slowdown` is the compute slowdown of all messages, at least 1; if it is 0,
+ * the measured values are used, as described above. The result lives in `arena`. */
 yk_status yk_sim_iterations_run(const struct yk_program *program,
                                 const struct yk_rank_classes *classes,
                                 const struct yk_sim_op_times *times, double slowdown,

@@ -1,11 +1,11 @@
 /*
- * Program memory: counts the bytes that a program uses on a rank's device. All predictions of
- * memory use this count.
+ * Program memory: counts the bytes that a program uses on a rank's device. All memory predictions
+ * are based on this count.
  *
  * Some bytes are in use permanently: the state of the rank and the device context. The other bytes
  * are in use during the lifetimes of buffers. The speed of the lanes is not known here. So the peak
- * is the maximum over all combinations of running ops that the waits allow. A device never uses
- * more memory than this peak, whatever its speed.
+ * is the maximum over all combinations of running ops that the waits allow (memory_sweep.h). A
+ * device never uses more memory than this peak, whatever its speed.
  */
 #ifndef YK_PROGRAM_MEMORY_MEMORY_H
 #define YK_PROGRAM_MEMORY_MEMORY_H
@@ -21,8 +21,8 @@ struct yk_program_memory {
 struct yk_memory_peak {
     double bytes;
     double by_kind[YK_MEMORY_KIND_COUNT];
-    int32_t compute_op; /* the running or next op of the compute lane at the peak; −1 means: after
-                           the last op */
+    int32_t compute_op; /* the op of the compute lane that runs at the peak or comes next; −1 means:
+                           no op is left */
     int32_t comm_op;
 };
 

@@ -1,13 +1,14 @@
 /*
  * Memory sweep: finds the peak memory of a rank while its compute and comm lanes run concurrently.
  *
- * The progress of a lane is a point: point 2p means that op p of the lane has not started but all
- * earlier ops have ended, point 2p + 1 means that op p is running. The state of the rank is a pair
- * of points, one for each lane. The waits restrict the possible pairs: when an op runs, the ops for
- * which it waits have ended. In the plane of all pairs, each buffer is live in a quadrant or in a
- * strip. The sweep advances along the points of the compute lane. A segment tree over the points of
- * the comm lane returns the maximum of the bytes in a range. The sweep covers the ops of three
- * iterations and searches the peak in the middle iteration.
+ * The progress of a lane is a point. At point 2p, op p of the lane has not started, but all earlier
+ * ops have ended. At point 2p + 1, op p is running. The state of the rank is a pair of points, one
+ * for each lane. The waits restrict the possible pairs: when an op runs, the ops for which it waits
+ * have ended. The ops that begin and end the lifetime of a buffer determine at which pairs the
+ * buffer uses memory. The sweep advances along the points of the compute lane. For each of these
+ * points, a segment tree over the points of the comm lane finds the maximum of the bytes in a
+ * range. The sweep covers the ops of three iterations, and the peak is searched in the middle
+ * iteration.
  */
 #ifndef YK_PROGRAM_MEMORY_MEMORY_SWEEP_H
 #define YK_PROGRAM_MEMORY_MEMORY_SWEEP_H
@@ -34,7 +35,8 @@ void yk_memory_sweep_advance_compute(struct yk_memory_sweep *sweep, int32_t poin
 void yk_memory_sweep_possible_comm_range(const struct yk_memory_sweep *sweep, int32_t *first,
                                          int32_t *last);
 
-/* Returns the point that the comm lane must reach before the running or next compute op can end. */
+/* Returns the comm point that must be reached before the current compute op can start. The current
+ * op is the running op, or the next op if no op is running. */
 int32_t yk_memory_sweep_required_comm_point(const struct yk_memory_sweep *sweep);
 
 /* Return the maximum of the bytes at the comm points `first` to `last`, and the first comm point
@@ -50,16 +52,17 @@ bool yk_memory_sweep_shrink_range_to_limit(const struct yk_memory_sweep *sweep, 
                                            int32_t point, int32_t *first, int32_t *last);
 
 /* Returns the op at a point of a lane, or −1 after the last op. Sets `*round` to the iteration of
- * the op (0 to 2). */
+ * the op: 0 to 2, or 3 after the last op. */
 int32_t yk_memory_sweep_op_at_point(const struct yk_memory_sweep *sweep, enum yk_lane lane,
                                     int32_t point, int32_t *round);
 
-/* Returns the comm point before the first comm op that follows `op` in the op list, in the middle
- * iteration. */
+/* Returns the comm point at which the comm ops that precede `op` in the op list have ended and no
+ * other comm op of the middle iteration has started. */
 int32_t yk_memory_sweep_comm_point_after_op(const struct yk_memory_sweep *sweep, int32_t op);
 
-/* Update the sweep for a new wait. The compute op (first function) or the comm op (second function)
- * at `point` waits until the other lane has reached the point `other`. */
+/* Update the sweep for a new wait. add_compute_wait: the compute op at `point` waits until the comm
+ * lane has reached the point `other`. add_comm_wait: the comm op at `point` waits until the compute
+ * lane has reached the point `other`. The wait applies to the op in all three iterations. */
 void yk_memory_sweep_add_compute_wait(struct yk_memory_sweep *sweep, int32_t point, int32_t other);
 void yk_memory_sweep_add_comm_wait(struct yk_memory_sweep *sweep, int32_t point, int32_t other);
 

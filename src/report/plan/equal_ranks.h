@@ -2,8 +2,8 @@
  * Equal ranks: sets of ranks that run the same ops at the same times with the same memory, on
  * devices of the same type. Every picture and table of a plan shows one row for each set.
  *
- * The sets live in the arena that is passed to yk_equal_ranks_find_sets(), and point into the plan
- * result that is passed to it.
+ * yk_equal_ranks_find_sets() allocates the sets in the caller's arena. They point into the plan
+ * result, which must outlive them.
  */
 #ifndef YK_REPORT_PLAN_EQUAL_RANKS_H
 #define YK_REPORT_PLAN_EQUAL_RANKS_H
@@ -27,7 +27,8 @@ struct yk_equal_ranks_sets {
     struct yk_arena *arena;               /* owns the sets; charts allocate from it, too */
     const struct yk_equal_ranks_set *all; /* sorted by rank */
     int32_t count;
-    double span_s; /* length of the step, or the end of the last event if this is later */
+    double span_s; /* length of the step, or the end of the last event if the event ends after the
+                      step */
     struct yk_time_chart chart; /* one group of rows for every set */
 };
 
@@ -45,8 +46,8 @@ void yk_equal_ranks_write_rank_ranges(const int32_t *set_of, int32_t ranks, int3
 yk_status yk_equal_ranks_make_device_label(const struct yk_device *device, int32_t count,
                                            struct yk_arena *arena, const char **out) YK_MUST_USE;
 
-/* Returns the member of the group with number `group` that is the rank `rank`, or NULL if the rank
- * is not in the group. */
+/* Returns the entry of the rank in the members of the group, or NULL if the rank is not in the
+ * group. `group` is an index in the plan's groups. */
 const struct yk_plan_group_member *yk_equal_ranks_find_group_member(const struct yk_plan *plan,
                                                                     int32_t group, int32_t rank);
 

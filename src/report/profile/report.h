@@ -58,14 +58,15 @@ struct yk_profile_report {
     int32_t fact_count;
     int32_t layer_count;
     int32_t link_count;
-    int32_t known; /* number of rows in the profile, including those that are not shown */
+    int32_t known; /* number of all rows in the profile, shown or not */
 };
 
 yk_status yk_profile_report_make(struct yk_profile *profile,
                                  const struct yk_profile_report_request *request,
                                  struct yk_arena *arena, struct yk_profile_report *out) YK_MUST_USE;
 
-/* Returns the bytes per second that every link of the ring carries, for row `i` of the curve. */
+/* Returns the bandwidth of row `i` of the curve: the bytes per second that each link of the ring
+ * carries during this collective. */
 double yk_profile_report_curve_row_bandwidth(const struct yk_profile_report_link_curve *link,
                                              int32_t i);
 
@@ -77,9 +78,10 @@ yk_status yk_profile_report_write_text(const struct yk_profile_report *report, i
 yk_status yk_profile_report_write_json(const struct yk_profile_report *report,
                                        struct yk_text *out) YK_MUST_USE;
 
-/* Write parts of this JSON, also for other commands. The first function begins an array on a new
- * line. The other functions begin an object in the array and write the key of a row; the caller
- * adds more members and ends the object. The key of a link does not include the message size. */
+/* The next four functions write parts of this JSON. Other commands use them, too. The first
+ * function begins an array on a new line. The other three begin an object in the array and write
+ * the key of a row (device, shape …) into it. The caller adds more members and ends the object. The
+ * key of a link row does not include the message size. */
 void yk_profile_json_begin_array(const char *name, struct yk_json_writer *json);
 void yk_profile_json_begin_layer_row(const struct yk_profile_layer_key *layer, int64_t batch,
                                      struct yk_json_writer *json);
@@ -88,8 +90,8 @@ void yk_profile_json_begin_link_row(const struct yk_profile_link_key *link,
 void yk_profile_json_begin_fact_row(const struct yk_profile_fact_key *fact,
                                     struct yk_json_writer *json);
 
-/* Draws all curves of one link as an SVG file. `first` is the number of the first curve of this
- * link, and `*next` becomes that of the next link. */
+/* Draws all curves of one link as an SVG file. `first` is the index of the link's first curve in
+ * report->links. Sets `*next` to the index of the first curve of the next link. */
 yk_status yk_profile_figures_draw_link_curves(const struct yk_profile_report *report, int32_t first,
                                               struct yk_arena *arena, struct yk_text *out,
                                               int32_t *next) YK_MUST_USE;
@@ -111,7 +113,8 @@ void yk_profile_describe_device(const struct yk_profile_layer_key *layer, struct
 /* Adds the collective: "all_gather among 4 ranks", "send", "to device". */
 void yk_profile_describe_collective(const struct yk_profile_link_key *link, struct yk_text *out);
 
-/* Adds the knee of a curve and its uncertainty: "knee 2.1MiB: 90 % of 8.5GB/s, latency 12us". */
+/* Adds the knee of a curve, "knee 2.1MiB: 90 % of 8.5GB/s, latency 12us", and how uncertain it is.
+ */
 void yk_profile_describe_curve_knee(const struct yk_profile_report_link_curve *link,
                                     struct yk_text *out);
 

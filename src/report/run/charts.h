@@ -23,10 +23,10 @@ struct yk_run_curves {
     double *norm;
     double *lr;
     double *tokens_per_s;
-    struct yk_plot_range steps; /* from the first to the last step */
+    struct yk_plot_range steps; /* contains all steps, evaluations and rebalancings */
 };
 
-/* Everything that the page shows. Everything except the report lives in the arena. */
+/* Everything that the page shows. All of it except the report lives in the arena. */
 struct yk_run_page_data {
     const struct yk_run_report *report;
     struct yk_arena *arena;
@@ -59,7 +59,7 @@ yk_status yk_run_curves_make(const struct yk_run_report *report, struct yk_arena
                              struct yk_run_curves *out) YK_MUST_USE;
 
 /* Makes a plot over the steps of the run, `top` pixels below the heading and `height` pixels high.
- * The caller sets the range of y, which is 0 to 0. */
+ * The caller must set the range of y. */
 struct yk_plot yk_run_curves_make_plot(const struct yk_run_curves *curves, struct yk_figure frame,
                                        double top, double height);
 

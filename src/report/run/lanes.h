@@ -4,12 +4,11 @@
  *
  * Every lane of every rank is a group of two rows, "predicted" and "measured". Lanes without events
  * are left out. If there are more than YK_RUN_LANES_MAX_UNMERGED_RANKS ranks, ranks with equal
- * predictions are merged into one group, which shows the rank with the longest measured
- * computation.
+ * predictions are merged: only the rank with the longest measured computation is shown.
  *
  * A rank may begin a step while another rank still runs the previous step, so the first op of a
- * trace may have a negative time. All times of both traces are then shifted so that the earliest op
- * begins at 0. Results live in the caller's arena.
+ * trace may begin at a negative time. In this case the same time is added to all times of both
+ * traces, so that the earliest op begins at 0. Results live in the caller's arena.
  */
 #ifndef YK_REPORT_RUN_LANES_H
 #define YK_REPORT_RUN_LANES_H
@@ -27,7 +26,7 @@ enum {
     YK_RUN_TRACE_COUNT,
 };
 
-/* One lane of one rank, with a row for each trace. */
+/* One lane of a rank (or of merged ranks), with a row for each trace. */
 struct yk_run_lane {
     int32_t rank;        /* the rank that is shown */
     int32_t count;       /* number of ranks that are merged into this lane, including `rank` */

@@ -29,7 +29,8 @@ struct yk_run_metrics {
     int32_t evaluation_count;
     struct yk_run_report_rebalancing *rebalancings;
     int32_t rebalancing_count;
-    double median_step_s; /* median of the step times; NAN means: no steps */
+    double median_step_s; /* median of the step times; all three times are NAN if no step time is
+                             known */
     double low_step_s;    /* 10th percentile of the step times */
     double high_step_s;   /* 90th percentile of the step times */
 };

@@ -1,8 +1,8 @@
 /*
  * Run ranks: the predicted and measured times of every rank of a run. They come from the traces of
- * the run, or from its report if there is no trace. This module also lists the ops whose measured
- * and predicted times differ most, and describes the times in sentences. Results live in the
- * caller's arena.
+ * the run, or from struct yk_run_report if there is no trace. This module also lists the ops whose
+ * measured and predicted times differ most, and describes the times in sentences. Results live in
+ * the caller's arena.
  */
 #ifndef YK_REPORT_RUN_RANKS_H
 #define YK_REPORT_RUN_RANKS_H
@@ -11,17 +11,17 @@
 #include "report/run/report.h"
 
 struct yk_run_ranks {
-    struct yk_run_rank_summary *ranks; /* (count) ranks, whose member `device` is never NULL */
+    struct yk_run_rank_summary *ranks; /* (count) the member `device` of each rank is not NULL */
     int32_t count;
-    double predicted_step_s; /* length of the step: the sum of a rank's times in struct
-                                yk_trace_breakdown; NAN means: unknown */
-    double measured_step_s;  /* the same, measured in the last step of the run */
+    double predicted_step_s; /* predicted length of the step, which is the sum of the compute,
+                                exposed and idle times of each rank; NAN means: unknown */
+    double measured_step_s;  /* measured length of the last step of the run; NAN means: unknown */
 };
 
 yk_status yk_run_ranks_make(const struct yk_run_report *report, struct yk_arena *arena,
                             struct yk_run_ranks *out) YK_MUST_USE;
 
-/* Returns the measured times of the rank if `measured`, otherwise the predicted times. */
+/* Returns the measured times of the rank if `measured` is true, otherwise the predicted times. */
 static inline struct yk_trace_breakdown *yk_run_ranks_get_times(const struct yk_run_ranks *ranks,
                                                                 int32_t rank, bool measured)
 {
@@ -32,9 +32,9 @@ static inline struct yk_trace_breakdown *yk_run_ranks_get_times(const struct yk_
  * times if there are no measured times. Returns -1 if there are neither. */
 int32_t yk_run_ranks_find_slowest(const struct yk_run_ranks *ranks);
 
-/* The total time of all ops with one name, on the rank where the measured and the predicted total
- * differ most. The time of a collective or of a message between two ranks starts when the last of
- * its ranks is ready. */
+/* The total time of all ops named `op` on one rank: the rank on which the measured and the
+ * predicted total differ most. The time of a message or a collective is counted from the moment
+ * when all its ranks are ready. */
 struct yk_run_op_difference {
     const char *op;
     int32_t rank;

@@ -66,26 +66,27 @@ struct yk_run_report {
     const char *data;                           /* a sentence about the data; NULL means: none */
     const struct yk_run_report_option *options; /* options, in the order of the page */
     int32_t option_count;
-    int64_t step_goal;                      /* number of requested steps; 0 means: unknown */
-    const struct yk_run_report_step *steps; /* this array and the next two are sorted by step */
+    int64_t step_goal; /* number of requested steps; 0 means: unknown */
+    /* `steps`, `evaluations` and `rebalancings` are sorted by step. */
+    const struct yk_run_report_step *steps;
     int32_t step_count;
     const struct yk_run_report_evaluation *evaluations;
     int32_t evaluation_count;
     const struct yk_run_report_rebalancing *rebalancings;
     int32_t rebalancing_count;
     double predicted_step_s;
-    double token_mfu; /* model FLOPS utilisation (struct yk_mfu) at a speed of one token per second,
-                         with the formula of PaLM; 0 means: unknown */
-    double token_exact_mfu; /* the same with the exact cost of attention */
+    double token_mfu; /* model FLOPS utilisation (struct yk_mfu) if the speed were one token per
+                         second, with the formula of PaLM; 0 means: unknown */
+    double token_exact_mfu; /* like `token_mfu`, but with the exact cost of attention */
     double measured_step_s; /* median of the step times */
-    double measured_low_s;  /* 10th percentile of the step times; 0 or less means: unknown */
+    double measured_low_s;  /* 10th percentile of the step times; 0 or NAN means: unknown */
     double measured_high_s; /* 90th percentile of the step times */
     const struct yk_trace *predicted; /* the predicted step; NULL means: none */
     const struct yk_trace *measured;  /* the last step, which starts at 0; NULL means: none */
     const struct yk_run_rank_summary *ranks; /* the ranks at the end of the run */
     int32_t rank_count;
-    const struct yk_run_rank_summary *first_ranks; /* the ranks before the first rebalancing; NULL
-                                              means: equal to `ranks` */
+    /* The ranks before the first rebalancing. NULL means: they are equal to `ranks`. */
+    const struct yk_run_rank_summary *first_ranks;
     int32_t first_rank_count;
     const struct yk_counter_run_data *counters; /* device counters; NULL means: none were read */
     const struct yk_run_report_memory *memory;

@@ -35,8 +35,8 @@ struct yk_run_rank_summary {
 struct yk_run_rank_summary yk_run_summary_make_unknown_rank(void);
 
 struct yk_run_summary {
-    double peak_bytes; /* peak memory of the device if it has its own memory, otherwise of the
-                          process */
+    double peak_bytes; /* peak memory of the device if the device has its own memory, otherwise peak
+                          memory of the process */
     double predicted_step_s;
     struct yk_run_rank_summary *ranks;
     int32_t rank_count;

@@ -19,13 +19,13 @@ struct yk_schedule_comparison_page_row {
     struct yk_schedule *schedule; /* NULL means: no schedule was found, and there is no chart */
     int64_t lower_bound;          /* lower bound of the makespan, in ticks; 0 means: unknown */
     const int32_t *kinds; /* (tasks) a number for each task; tasks with equal numbers have the same
-                             colour; NULL means: the number is the task's group */
+                             colour. NULL means: tasks of the same group have the same colour */
 };
 
 struct yk_schedule_comparison_page {
     const char *title;
     const char *lead;           /* the sentence under the title */
-    const char *const *columns; /* (column_count) titles; the column of names has no title */
+    const char *const *columns; /* (column_count) titles of the columns of `cells` */
     int32_t column_count;
     const struct yk_schedule_comparison_page_row *rows;
     int32_t row_count;

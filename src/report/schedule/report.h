@@ -17,7 +17,7 @@ struct yk_schedule_report {
     const char *source;    /* name of the file of the graph */
     int64_t lower_bound;   /* lower bound of the makespan, in ticks */
     const int32_t *kinds;  /* (tasks) a number for each task; tasks with equal numbers have the same
-                              colour; NULL means: the number is the task's group */
+                              colour. NULL means: tasks of the same group have the same colour */
 };
 
 /* Writes a sentence with makespan, lower bound and gap, and then a table of devices with their
@@ -38,7 +38,7 @@ yk_status yk_schedule_report_write_svg(const struct yk_schedule_report *report,
 yk_status yk_schedule_report_make_trace(const struct yk_schedule_report *report,
                                         struct yk_trace **out) YK_MUST_USE;
 
-/* Writes the same trace as Chrome trace events. */
+/* Writes the trace of yk_schedule_report_make_trace() in the format of Chrome trace events. */
 yk_status yk_schedule_report_write_chrome_trace(const struct yk_schedule_report *report,
                                                 struct yk_text *out) YK_MUST_USE;
 

@@ -16,8 +16,8 @@
 
 struct yk_list_scheduler_rule {
     /* Writes the priority of each task to `priorities`, whose elements are initially 0. May set
-     * `*state`, which choose() receives. Memory is allocated in the builder's arena. NULL means:
-     * the priorities are the upward ranks. */
+     * `*state`, which is then passed to choose(). Allocates memory in the builder's arena. If the
+     * function is NULL, the priorities are the upward ranks (task_rank.h). */
     yk_status (*prepare)(struct yk_schedule_builder *builder, int64_t *priorities, void **state);
     /* Returns the slot for `task`. The list scheduler places the task there. */
     struct yk_schedule_slot (*choose)(struct yk_schedule_builder *builder, void *state,

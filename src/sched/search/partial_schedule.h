@@ -1,10 +1,11 @@
 /*
  * Partial schedule: the state of the exact search. The search appends a task to the schedule, or
- * undoes the last step. A partial schedule lists the possible steps with a lower bound of the
- * makespan for each, and detects states that a visited state dominates. Of the memory limits, it
- * checks only what does not depend on the order of the tasks: the resident bytes of groups, and the
- * bytes that a single running task needs. In the comments below, n is the number of tasks and P the
- * number of devices. A partial schedule is not thread-safe.
+ * undoes the last step. A partial schedule lists the possible next steps, each with a lower bound
+ * of the makespan. It also detects states that need not be searched, because a visited state
+ * dominates them (see struct yk_visited_states below). Of the memory limits, it checks only what
+ * does not depend on the order of the tasks: the resident bytes of groups, and the bytes that a
+ * single running task needs. In the comments below, n is the number of tasks and P the number of
+ * devices. A partial schedule is not thread-safe.
  */
 #ifndef YK_SCHED_SEARCH_PARTIAL_SCHEDULE_H
 #define YK_SCHED_SEARCH_PARTIAL_SCHEDULE_H
@@ -27,7 +28,7 @@ struct yk_partial_schedule_step {
 /* The work of the unplaced tasks, priced with one set of dual prices (makespan_bound.h). */
 struct yk_partial_schedule_priced_work {
     struct yk_dual_prices prices;
-    yk_dual_priced_ticks *cheapest; /* (n) price of each task on its cheapest device */
+    yk_dual_priced_ticks *cheapest; /* (n) yk_dual_prices_min_task_price() of each task */
     yk_dual_priced_ticks left;      /* sum of `cheapest` over the unplaced tasks */
 };
 
@@ -39,24 +40,28 @@ struct yk_partial_schedule {
     const struct yk_graph *graph;
     struct yk_path_bounds paths;
     struct yk_visited_states *visited;
-    double deadline_s;    /* clock time at which the listing of steps stops; 0 means: never */
-    bool timed_out;       /* the deadline has passed, so the last list of steps is not complete */
-    bool keeps_dominated; /* dominated states are tried too, because they may need less memory */
+    double deadline_s; /* time of yk_clock_now_s() from which no steps are listed; 0 means: no
+                          deadline */
+    bool timed_out;    /* the deadline has passed, so the last call that should list steps returned
+                          none */
+    bool keeps_dominated; /* true means: states are not compared with visited states, because a
+                             dominated state may need less memory */
     int64_t granularity;  /* bounds are rounded up to a multiple of this */
     int32_t placed;       /* number of placed tasks */
-    /* The placed tasks. The device of the others is YK_SCHEDULE_NO_DEVICE. The makespan and the
-     * lower bound are not set. */
+    /* The schedule of the placed tasks. The device of unplaced tasks is YK_SCHEDULE_NO_DEVICE. The
+     * makespan and the lower bound are not set. */
     struct yk_schedule schedule;
     int64_t *idle_from; /* (P) finish of the last task on the device */
-    int32_t *used;      /* (P) number of tasks on the device */
+    int32_t *used;      /* (P) number of placed tasks on the device */
     int32_t *missing;   /* (n) number of unplaced inputs */
     int32_t *unused;    /* (n) number of outgoing edges to unplaced tasks */
     struct yk_group_placement groups;
     int64_t *free_bytes;   /* (P) free memory: the limit minus the resident bytes of groups */
     int64_t *needed_bytes; /* (n) memory of the task and resident bytes of all its edges */
     struct yk_partial_schedule_priced_work works[YK_PARTIAL_SCHEDULE_PRICE_SETS];
-    int32_t *twin;    /* (P) the first device with the same costs, links and memory */
-    uint16_t *key;    /* (n) temporary: the key of the state */
+    int32_t *twin; /* (P) the first device that has the same costs, links and memory as this device;
+                      may be this device itself */
+    uint16_t *key; /* (n) temporary: the key of the state */
     int64_t *times;   /* (n + P) temporary: the times of the state */
     int64_t *ends;    /* (n, P) temporary: lower bounds of the finishes of unplaced tasks */
     int64_t *min_end; /* (n) temporary: the minimum of each row of `ends` */
@@ -76,11 +81,12 @@ void yk_partial_schedule_undo(struct yk_partial_schedule *partial,
                               const struct yk_partial_schedule_step *step);
 
 /* Returns true if a visited state dominates this state. Otherwise adds this state to the visited
- * states and returns false. */
+ * states and returns false. If `keeps_dominated` is true, always returns false and adds nothing. */
 bool yk_partial_schedule_dominated_or_add(struct yk_partial_schedule *partial);
 
-/* Lists the steps whose bound is less than `limit`, smallest bound first, and returns their number.
- * `out` must have space for all unplaced tasks on all devices. */
+/* Lists the possible next steps whose bound is less than `limit`, smallest bound first, and returns
+ * their number. If several unused devices are equal (see `twin`), lists steps only for the first of
+ * them. `out` must have space for all unplaced tasks on all devices. */
 int32_t yk_partial_schedule_list_next_steps(struct yk_partial_schedule *partial, int64_t limit,
                                             struct yk_partial_schedule_step *out);
 
@@ -88,11 +94,11 @@ int32_t yk_partial_schedule_list_next_steps(struct yk_partial_schedule *partial,
 int64_t yk_partial_schedule_makespan(const struct yk_partial_schedule *partial);
 
 /*
- * Visited states of the search. A state has a key, which says which tasks are done and where their
- * data is, and times. A visited state with the same key dominates another state if none of its
- * times is later than the same time of the other state. The table has a fixed size. When it is
- * full, new states replace old ones. The search then takes longer than with a larger table, but its
- * result stays correct.
+ * Visited states of the search. A state consists of a key and a list of times. The key says which
+ * tasks are placed and where their data is. Let V be a visited state and S a state with the same
+ * key. V dominates S if no time of V is later than the corresponding time of S. The table has a
+ * fixed size. When there is no space, new states replace old ones. The search then takes longer
+ * than with a larger table, but its result stays correct.
  */
 struct yk_visited_states;
 

@@ -35,7 +35,7 @@ void yk_device_timeline_add_task(struct yk_device_timeline *timeline, int32_t de
 void yk_device_timeline_remove_task(struct yk_device_timeline *timeline, int32_t device,
                                     int32_t task);
 
-/* Returns the preceding task on the same device; -1 means: none. Takes O(log n). */
+/* Returns the task that precedes `task` on `device`, or -1 if there is none. Takes O(log n). */
 int32_t yk_device_timeline_previous_task(const struct yk_device_timeline *timeline, int32_t device,
                                          int32_t task);
 

@@ -1,7 +1,9 @@
 /*
- * Group devices: the device of each group of tasks, and the number of groups that use each shared
- * store on each device. A scheduler adds a task when it places the task, and removes it when it
- * undoes the placement. A struct of this kind is not thread-safe.
+ * Group placement: the device of each group of tasks. Also counts, for each device and each shared
+ * store, the groups on the device that use the store. (A shared store is data that several groups
+ * use, such as weights; a device holds it once.) A scheduler adds a task when it places the task,
+ * and removes the task when it undoes the placement. In the comments below, P is the number of
+ * devices. A group placement is not thread-safe.
  */
 #ifndef YK_SCHED_TIMELINE_GROUP_PLACEMENT_H
 #define YK_SCHED_TIMELINE_GROUP_PLACEMENT_H
@@ -15,7 +17,8 @@ enum {
 
 struct yk_group_placement {
     const struct yk_graph *graph;
-    /* (groups) YK_GROUP_PLACEMENT_NO_DEVICE means: no task of the group is placed */
+    /* (groups) device of the group; YK_GROUP_PLACEMENT_NO_DEVICE means: no task of the group is
+     * placed */
     int32_t *devices;
     int32_t *placed; /* (groups) number of placed tasks of the group */
     int32_t *users;  /* (stores, P) number of groups on the device that use the store */
@@ -28,7 +31,8 @@ yk_status yk_group_placement_create(struct yk_arena *arena, const struct yk_grap
 /* Removes all tasks. */
 void yk_group_placement_clear(struct yk_group_placement *groups);
 
-/* Counts `task` as placed on `device`. yk_group_placement_allows_task() must be true for them. */
+/* Counts `task` as placed on `device`. yk_group_placement_allows_task() must be true for this task
+ * and device. */
 void yk_group_placement_add_task(struct yk_group_placement *groups, int32_t task, int32_t device);
 
 /* Undoes yk_group_placement_add_task(). */
@@ -53,8 +57,9 @@ static inline bool yk_group_placement_allows_task(const struct yk_group_placemen
     return assigned == YK_GROUP_PLACEMENT_NO_DEVICE || assigned == device;
 }
 
-/* Returns the additional resident bytes of `device` if `task` is placed there: the bytes of its
- * group and of the shared store of the group, unless the device already holds them. */
+/* Returns by how many resident bytes the usage of `device` grows if `task` is placed there. These
+ * are the bytes of the task's group and of the shared store of the group, without those that the
+ * device already holds. */
 int64_t yk_group_placement_added_bytes(const struct yk_group_placement *groups, int32_t task,
                                        int32_t device);
 

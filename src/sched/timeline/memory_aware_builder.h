@@ -34,8 +34,8 @@ struct yk_schedule_slot yk_memory_aware_builder_find_slot(struct yk_memory_aware
 void yk_memory_aware_builder_place(struct yk_memory_aware_builder *builder, int32_t task,
                                    struct yk_schedule_slot slot);
 
-/* Fails with YK_ERROR_NO_FIT, for a task without a slot. The error message names the device that
- * needs the least additional memory. */
+/* Always fails with YK_ERROR_NO_FIT. Call this if there is no slot for `task`. The error message
+ * names the device that needs the least additional memory. */
 yk_status yk_memory_aware_builder_fail_no_slot(struct yk_memory_aware_builder *builder,
                                                int32_t task) YK_MUST_USE;
 

@@ -1,8 +1,8 @@
 /*
  * Schedule builder: places tasks one by one in a schedule, and can remove them in reverse order. It
  * finds the earliest slot of a task on each device and keeps the tasks of a group on one device. It
- * ignores memory limits; memory_aware_builder.h respects them. (P) is the number of devices. A
- * builder is not thread-safe.
+ * ignores memory limits; memory_aware_builder.h respects them. In the comments below, P is the
+ * number of devices. A builder is not thread-safe.
  */
 #ifndef YK_SCHED_TIMELINE_SCHEDULE_BUILDER_H
 #define YK_SCHED_TIMELINE_SCHEDULE_BUILDER_H
@@ -39,7 +39,8 @@ void yk_schedule_builder_destroy(struct yk_schedule_builder *builder);
 /* Removes all tasks. */
 void yk_schedule_builder_clear(struct yk_schedule_builder *builder);
 
-/* Returns true if `device` can run `task` and no other task of its group is on another device. */
+/* Returns true if `device` can run `task`, and the group of the task is on `device` or on no device
+ * yet. */
 static inline bool yk_schedule_builder_allows_device(const struct yk_schedule_builder *builder,
                                                      int32_t task, int32_t device)
 {
@@ -53,8 +54,9 @@ void yk_schedule_builder_raise_ready_times(const struct yk_graph *graph,
                                            const struct yk_graph_incoming_edge *input,
                                            int32_t source, int64_t finish, int64_t *ready);
 
-/* Returns, for each device (P), the time when all inputs of `task` have arrived on this device.
- * Ignores inputs that are not placed. The array is valid until the next call. */
+/* Returns an array of P elements: for each device, the time when all inputs of `task` have arrived
+ * there. Ignores inputs that are not placed. The array is valid until the next call. Functions that
+ * search all devices for a slot also make this call. */
 const int64_t *yk_schedule_builder_compute_ready_times(struct yk_schedule_builder *builder,
                                                        int32_t task);
 
@@ -69,7 +71,7 @@ yk_schedule_builder_find_slot_on_device(const struct yk_schedule_builder *builde
 struct yk_schedule_slot yk_schedule_builder_find_earliest_slot(struct yk_schedule_builder *builder,
                                                                int32_t task);
 
-/* Does the same for given ready times (P) instead of those of the placed inputs. */
+/* Like yk_schedule_builder_find_earliest_slot(), but ready[p] is the earliest start on device p. */
 struct yk_schedule_slot
 yk_schedule_builder_find_slot_from_ready(const struct yk_schedule_builder *builder, int32_t task,
                                          const int64_t *ready);

@@ -25,14 +25,16 @@ struct yk_treap_links {
 struct yk_treap_callbacks {
     size_t node_size;
     bool (*is_before)(const void *nodes, int32_t number, int64_t key);
-    /* Recomputes what a node stores about its subtree from the children of the node. */
+    /* Recomputes what a node stores about its subtree. The values of its children are up to date.
+     */
     void (*update)(void *nodes, int32_t number);
     /* Applies pending changes of a node to its children (lazy propagation). NULL means: not needed.
      */
     void (*pass_down)(void *nodes, int32_t number);
 };
 
-/* Returns a hash of the number, so that every run builds the same tree. */
+/* Returns the priority of a node. It is a hash of the node's number and not random, so that every
+ * run builds the same tree. */
 static inline uint32_t yk_treap_priority(int32_t number)
 {
     uint32_t x = (uint32_t)number * 0x9e3779b1u + 0x7f4a7c15u;
