@@ -1,6 +1,5 @@
 /*
- * Node ports: the network bandwidth of each node, which messages share if they use it at the same
- * time.
+ * Node ports: the network bandwidth of each node. Messages that are sent at the same time share it.
  *
  * Every node has one outgoing and one incoming port. The bandwidth of a port is the bandwidth of
  * the fastest link from the node to another node. The demand of a message at each of its ports is
@@ -24,7 +23,7 @@
 
 /* The demand of a message. */
 struct yk_node_port_demand {
-    double bytes_per_s; /* bandwidth at each port without other messages; > 0 if there are ports */
+    double bytes_per_s; /* bandwidth of the message alone; > 0 if it uses ports */
     const int32_t *ports;
     int32_t port_count;
 };
@@ -34,7 +33,7 @@ struct yk_node_ports {
                       yk_node_ports_incoming_index() */
     double *bytes_per_s;
     double *left;   /* temporary: bandwidth that is not assigned yet */
-    int32_t *users; /* temporary: number of messages without a final rate */
+    int32_t *users; /* temporary: number of messages at the port whose rate is not final */
 };
 
 static inline int32_t yk_node_ports_outgoing_index(int32_t node)

@@ -11,8 +11,9 @@
  *                      weights, times the fraction of the state that the
  *                      rank holds
  *   send, recv         yk_communication_send_time()
- *   all_gather,        yk_communication_collective_time() with the size
- *   reduce_scatter     of the largest part, for each block
+ *   all_gather,        the sum over the blocks of
+ *   reduce_scatter     yk_communication_collective_time() for one block,
+ *                      with the size of the largest part
  *   all_reduce, agree  yk_communication_collective_time() with equal parts
  */
 #ifndef YK_SIM_OP_TIMES_H
@@ -28,7 +29,7 @@
 
 #include <stdint.h>
 
-/* One of the ops of a message. Each rank class that takes part in the message has one. */
+/* One of the ops of a message. A message has one op for each rank class that takes part in it. */
 struct yk_sim_message_op {
     int32_t rank_class;
     int32_t op;
@@ -39,15 +40,16 @@ struct yk_sim_message_op {
 struct yk_sim_message {
     struct yk_cost_time_estimate time;
     struct yk_communication_overlap_slowdown slowdown;
-    /* without ports if the message stays in one node or is empty */
+    /* has no ports if the message stays in one node or is empty */
     struct yk_node_port_demand demand;
-    int32_t first_end; /* first element of `ends` of struct yk_sim_op_times */
+    int32_t first_end; /* index of its first op in `ends` of struct yk_sim_op_times */
     int32_t end_count;
 };
 
 struct yk_sim_op_times {
-    const double **isolated_s; /* (classes, ops) times of ops without communication */
-    /* (classes) factor that `isolated_s` already contains (idle_speedup.h); initially 1 */
+    const double **isolated_s; /* (classes, ops) time of each op; 0 for communication ops */
+    /* (classes) factor by which the compute ops in `isolated_s` were multiplied (idle_speedup.h);
+     * initially 1 */
     double *scales;
     struct yk_sim_message *messages; /* (matches) */
     struct yk_sim_message_op *ends;  /* ops of all messages, sorted by message, then by class */

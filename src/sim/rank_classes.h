@@ -3,9 +3,9 @@
  * simulated.
  *
  * Two ranks are in one class if they have the same op list, devices of the same speed, equal parts
- * of the state of every group, and no send or recv. Such ranks take part in the same collectives,
- * and all their ops start and end at the same times. The cost of a collective still depends on all
- * ranks of the collective.
+ * of the state of every group, and no send or recv. The ranks of a class take part in the same
+ * collectives, and their ops start and end at the same times. All ranks of a collective count for
+ * its cost, also those that are not simulated.
  */
 #ifndef YK_SIM_RANK_CLASSES_H
 #define YK_SIM_RANK_CLASSES_H

@@ -1,7 +1,7 @@
 /*
  * Simulator internals: the complete result of a simulation. Callers see only its first member, a
  * struct yk_sim_result. The complete result also contains the iterations before and after the
- * reported one. They are needed to compute memory that is held from one iteration to another.
+ * reported iteration, because a buffer can live from one iteration to the next.
  */
 #ifndef YK_SIM_SIM_FULL_RESULT_H
 #define YK_SIM_SIM_FULL_RESULT_H

@@ -4,8 +4,8 @@
  * tensors.
  *
  * Opening a file reads and validates the header. Tensor bytes are read on demand with pread() and
- * are not mapped. If the file is truncated while it is in use, a read therefore returns an error. A
- * file owns its entries and their names. Any number of threads may read from one file.
+ * are not mapped, so that a read returns an error if the file was truncated after it was opened. An
+ * open file owns its entries and their names. Any number of threads may read from one file.
  *
  * Files of this folder:
  *   tensor              data types, and the entry that describes one tensor
@@ -43,8 +43,9 @@ struct yk_safetensors_header {
     int32_t metadata_count;
 };
 
-/* Reads the length of the header from the first `length` bytes of a file. Fails if `length` is less
- * than YK_SAFETENSORS_PREFIX_BYTES. `source` is the name of the file in error messages. */
+/* Reads the length of the header. `bytes` are the first `length` bytes of the file. Fails if
+ * `length` is less than YK_SAFETENSORS_PREFIX_BYTES. The whole file has `file_size` bytes. `source`
+ * is the name of the file in error messages. */
 yk_status yk_safetensors_header_parse_length(const unsigned char *bytes, size_t length,
                                              uint64_t file_size, const char *source,
                                              uint64_t *out) YK_MUST_USE;

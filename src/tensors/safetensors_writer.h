@@ -3,8 +3,8 @@
  *   1. yk_safetensors_writer_declare_tensor() for every tensor,
  *      and yk_safetensors_writer_add_metadata() for every entry of the metadata
  *   2. yk_safetensors_writer_write_header(), which opens the file and writes the header
- *   3. yk_safetensors_writer_append_bytes() with the bytes of the tensors, in the order of
- * declaration
+ *   3. yk_safetensors_writer_append_bytes() with the bytes of all tensors,
+ *      in the order in which the tensors were declared
  *   4. yk_safetensors_writer_finish()
  *
  * The data is written to PATH.partial. yk_safetensors_writer_finish() renames this file to PATH
@@ -23,7 +23,7 @@
 
 struct yk_safetensors_writer;
 
-/* The size and the hash of a finished file, with which a reader can verify it. */
+/* The size and the hash of a finished file, to verify it later. */
 struct yk_safetensors_size_and_hash {
     uint64_t bytes; /* size of the whole file */
     uint64_t hash;  /* result of yk_hash_digest() for the whole file */

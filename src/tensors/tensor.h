@@ -1,6 +1,6 @@
 /*
  * Tensor: the data types of tensors in files, and the entry that describes one tensor. The entry
- * has the name, type, shape and position of the tensor in the file. All functions are safe to call
+ * contains the tensor's name, type, shape and position in the file. All functions are safe to call
  * from any thread.
  */
 #ifndef YK_TENSORS_TENSOR_H

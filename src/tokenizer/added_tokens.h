@@ -1,9 +1,9 @@
 /*
  * Added tokens: the "added_tokens" of a tokenizer.json, both special tokens ("<|endoftext|>") and
- * others. A text is searched for added tokens before the text between them is split into words. If
- * a token is marked as normalized, its normalized name is searched for in the normalized text. The
- * name of any other token is searched for in the original text. Added tokens are immutable: any
- * number of threads may share them.
+ * others. A text is first searched for added tokens; then the text between them is split into
+ * words. If a token is marked as normalized, its normalized name is searched for in the normalized
+ * text. The name of any other token is searched for in the original text. Added tokens are
+ * immutable: any number of threads may share them.
  */
 #ifndef YK_TOKENIZER_ADDED_TOKENS_H
 #define YK_TOKENIZER_ADDED_TOKENS_H
@@ -22,8 +22,8 @@ struct yk_added_tokens;
 
 /*
  * Reads the list. The list is empty if `node` is NULL or JSON null. A token that is also in `map`,
- * the vocabulary of the model, keeps the id that it has there. New tokens get the ids that follow
- * the vocabulary, as in Hugging Face's tokenizers. Fails if the file contains other ids.
+ * the vocabulary of the model, keeps its id from `map`. New tokens get the ids that follow the
+ * vocabulary, as in Hugging Face's tokenizers. Fails if the ids in the file differ from these.
  */
 yk_status yk_added_tokens_from_json(const struct yk_json *node, const struct yk_token_map *map,
                                     const struct yk_normalizer *normalizer,

@@ -2,8 +2,9 @@
  * BPE: byte-level byte-pair encoding, the model of the tokenizers of GPT-2 and Llama 3 (Sennrich,
  * Haddow and Birch 2016). At first, each byte of a word is one token. Then two neighbouring tokens
  * are merged into one, again and again, until no merge rule applies. Of all rules that apply, the
- * one that comes first in the file is used; of several places where it applies, the leftmost. A
- * model is immutable: any number of threads may share it. Each thread needs its own workspace.
+ * rule that comes first in the file is used. If this rule applies at several places of the word, it
+ * is used at the leftmost place. A model is immutable: any number of threads may share it. Each
+ * thread needs its own workspace.
  */
 #ifndef YK_TOKENIZER_BPE_H
 #define YK_TOKENIZER_BPE_H
@@ -30,8 +31,8 @@ void yk_bpe_destroy(struct yk_bpe *bpe);
 yk_status yk_bpe_workspace_create(struct yk_bpe_workspace **out) YK_MUST_USE;
 void yk_bpe_workspace_destroy(struct yk_bpe_workspace *workspace);
 
-/* Sets a flag that stops the encoding of a long word: it fails with YK_ERROR_STOPPED once `*stop`
- * is true. NULL means: no flag. */
+/* Sets a flag that stops the encoding of a long word: yk_bpe_encode() fails with YK_ERROR_STOPPED
+ * once `*stop` is true. NULL means: no flag. */
 void yk_bpe_workspace_set_stop_flag(struct yk_bpe_workspace *workspace, const atomic_bool *stop);
 
 /* Appends the tokens of a word to `out`. A workspace must always be used with the same model. */
@@ -94,7 +95,7 @@ struct yk_bpe_word {
 
     struct yk_bpe_symbol *symbols;
     int32_t symbol_capacity;
-    struct yk_bpe_merge_candidate *steps; /* a heap; the next merge is the first element */
+    struct yk_bpe_merge_candidate *steps; /* a heap; its first element is applied next */
     int32_t step_count;
     int32_t step_capacity;
 
@@ -105,7 +106,7 @@ struct yk_bpe_word {
 void yk_bpe_merge_word_free(struct yk_bpe_word *word);
 
 enum {
-    YK_BPE_WORD_MAX_BYTES = 1 << 24 /* merging needs up to 40 times as much memory as the word */
+    YK_BPE_WORD_MAX_BYTES = 1 << 24 /* limited: merging takes up to 40 times the word's memory */
 };
 
 /* Fails if a word is longer than YK_BPE_WORD_MAX_BYTES. */

@@ -1,7 +1,7 @@
 /*
  * BPE file: writes a trained byte-level BPE as a tokenizer.json for Hugging Face's tokenizers. A
- * style selects the special tokens, the pre-tokenizer, and the tokens before and after a text.
- * Styles are constant. Any thread may call these functions.
+ * preset selects the special tokens, the pre-tokenizer, and the tokens before and after a text.
+ * Presets are constant. Any thread may call these functions.
  */
 #ifndef YK_TOKENIZER_BPE_FILE_H
 #define YK_TOKENIZER_BPE_FILE_H
@@ -23,14 +23,14 @@ struct yk_bpe_file_preset {
     const char *suffix_token;  /* special token after a text; may be NULL */
 };
 
-/* Returns style `number` (from 0), or NULL after the last style. The first style splits a text into
- * words as GPT-2 does. */
+/* Returns preset `number`, counted from 0, or NULL if there are fewer presets. Preset 0 splits a
+ * text into words as GPT-2 does. */
 const struct yk_bpe_file_preset *yk_bpe_file_preset_at(size_t number);
-/* Returns the style with this name, or NULL if there is none. */
+/* Returns the preset with this name, or NULL if there is none. */
 const struct yk_bpe_file_preset *yk_bpe_file_find_preset(const char *name);
 
-/* Appends the contents of the file to `out`. The BPE must have been trained with the special tokens
- * of the style. */
+/* Appends the contents of the file to `out`. `style` is a preset; the BPE must have been trained
+ * with the special tokens of this preset. */
 void yk_bpe_file_append_contents(const struct yk_bpe_trainer_result *result,
                                  const struct yk_bpe_file_preset *style, struct yk_text *out);
 

@@ -45,7 +45,7 @@ struct yk_chat_template {
     int32_t begin_id;                /* token that begins a conversation */
 };
 
-/* Opens a template. Fails if the tokenizer lacks one of the special tokens. The error message
+/* Opens a template. Fails if the tokenizer lacks a special token of the format. The error message
  * contains the name of the token. */
 yk_status yk_chat_template_open(const struct yk_tokenizer *tokenizer,
                                 struct yk_tokenizer_encoder *encoder,
@@ -57,7 +57,7 @@ void yk_chat_template_close(struct yk_chat_template *chat);
 void yk_chat_template_append_begin_token(const struct yk_chat_template *chat,
                                          struct yk_token_ids *out);
 
-/* Appends the tokens before the content of a message, so that a model can generate the content. */
+/* Appends only the tokens before a message's content. A model can then generate the content. */
 void yk_chat_template_append_header_tokens(const struct yk_chat_template *chat,
                                            enum yk_chat_role role, struct yk_token_ids *out);
 
@@ -67,9 +67,9 @@ yk_status yk_chat_template_encode_message(struct yk_chat_template *chat, enum yk
                                           const char *content, const char *source,
                                           struct yk_token_ids *out, int64_t *first) YK_MUST_USE;
 
-/* Returns a pointer to the first character of `text` that is not white space, and sets `*length` to
- * the length without the white space at the end. White space is what Python's strip() removes.
- * `*length` may be 0. */
+/* Finds the part of `text` without the white space at both ends; white space is what Python's
+ * strip() removes. Returns a pointer to the beginning of this part, and sets `*length` to its
+ * number of bytes, which may be 0. */
 const char *yk_chat_template_trim_white_space(const char *text, size_t *length);
 
 #endif

@@ -6,18 +6,18 @@
  * space.
  *
  * Proof:
- * - No alternative of the patterns of these pre-tokenizers matches a space after a character that
- *   is not white space, nor a space after another kind of white space.
- * - If white space ends with a space before a word, every alternative leaves that last space to the
- *   next match (\s+(?!\S)), as if the text ended before that space.
+ * - In the patterns of these pre-tokenizers, no match continues with a space after a character that
+ *   is not white space.
+ * - If several characters of white space end with a space before a word, a match ends before this
+ *   last space (\s+(?!\S)), as if the text ended there.
  * - The patterns have no lookbehind.
- * - A single newline is a match of its own, or the end of a match of punctuation, as if the text
- *   ended after the newline.
- * - Unicode normalization does not combine white space with the character that follows.
+ * - A single newline is a match of its own, or the end of a match of punctuation. In both cases,
+ *   the match is the same as if the text ended after the newline.
+ * - Unicode normalization does not combine white space with the next character.
  * - BERT's pre-tokenizer removes spaces.
  * - Added tokens contain no white space. For the pattern, the text ends where an added token
- *   begins. Therefore there is no cut before an added token, nor after an added token that strips
- *   the white space after it.
+ *   begins. Therefore a text is not cut before an added token. It is also not cut after an added
+ *   token that strips the white space after it.
  *
  * The rules of a tokenizer are a plain struct. They are immutable: any number of threads may share
  * them.
@@ -34,7 +34,7 @@
 
 struct yk_chunk_boundary_rules {
     bool possible;          /* false means: the text must not be cut */
-    bool lines;             /* also cut after a newline, because no space is added before a text */
+    bool lines;             /* also cut after a newline; false if a space is added before a text */
     bool strips_right;      /* at least one added token strips the white space after it */
     bool begins_token[256]; /* first bytes of added tokens */
     bool ends_token[256];   /* last bytes of added tokens that strip the white space after them */
@@ -53,8 +53,8 @@ void yk_chunk_boundary_rules_from_json(const struct yk_json *root,
 void yk_chunk_boundary_rules_from_pre_tokenizer(const struct yk_json *pre_tokenizer,
                                                 struct yk_chunk_boundary_rules *out);
 
-/* Returns the index of the last place where UTF-8 text can be cut, or 0 if there is no such place.
- */
+/* Returns the index of the last byte before which UTF-8 text can be cut, or 0 if the text cannot be
+ * cut. */
 size_t yk_chunk_boundary_find_last(const struct yk_chunk_boundary_rules *cut, const char *text,
                                    size_t length);
 

@@ -14,8 +14,7 @@
 
 struct yk_normalizer;
 
-/* Reads a normalizer. Sets `*out` to NULL, which means no change, if `node` is NULL or JSON null.
- */
+/* Reads a normalizer. If `node` is NULL or JSON null, `*out` is NULL: texts are not changed. */
 yk_status yk_normalizer_from_json(const struct yk_json *node,
                                   struct yk_normalizer **out) YK_MUST_USE;
 void yk_normalizer_destroy(struct yk_normalizer *normalizer);

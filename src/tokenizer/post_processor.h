@@ -20,7 +20,7 @@ struct yk_post_processor {
 };
 
 /* Reads a post-processor. If `node` is NULL or JSON null, the post-processor adds no tokens. Fails
- * if the id of a token is not below `limit`. */
+ * if the id of a token is `limit` or larger. */
 yk_status yk_post_processor_from_json(const struct yk_json *node, int32_t limit,
                                       struct yk_post_processor *out) YK_MUST_USE;
 void yk_post_processor_free(struct yk_post_processor *processor);

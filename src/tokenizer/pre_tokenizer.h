@@ -1,8 +1,8 @@
 /*
  * Pre-tokenizer: splits a text into words, which the model then converts to tokens. The
  * "pre_tokenizer" of a tokenizer.json defines how: ByteLevel, Split, BertPreTokenizer or a Sequence
- * of these, in which each element splits the words of the previous element. Any other type is an
- * error.
+ * of these. In a Sequence, each element splits the words that the previous element found. Any other
+ * type is an error.
  *
  * A pre-tokenizer is immutable: any number of threads may share it. Each thread needs its own
  * workspace.
@@ -25,8 +25,8 @@ yk_status yk_pre_tokenizer_from_json(const struct yk_json *node,
                                      struct yk_pre_tokenizer **out) YK_MUST_USE;
 void yk_pre_tokenizer_destroy(struct yk_pre_tokenizer *pre_tokenizer);
 
-/* Returns whether the vocabulary represents the bytes of words as characters
- * (tokenizer/byte_level.h). */
+/* Returns whether the pre-tokenizer belongs to a vocabulary in which characters represent the bytes
+ * of words (tokenizer/byte_level.h). */
 bool yk_pre_tokenizer_is_byte_level(const struct yk_pre_tokenizer *pre_tokenizer);
 
 /* A plain struct, initialized with {0}. The caller creates `regex` and frees both members. */

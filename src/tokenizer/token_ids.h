@@ -1,7 +1,7 @@
 /*
  * Token ids: a list of token ids that grows when ids are added. The list is a plain struct,
- * initialized with {0}. If there is not enough memory, `failed` is set and yk_token_ids_status()
- * returns the error, as with struct yk_text. Only one thread at a time may use a list.
+ * initialized with {0}. If an addition fails because there is not enough memory, `failed` is set
+ * and yk_token_ids_status() returns the error. Only one thread at a time may use a list.
  */
 #ifndef YK_TOKENIZER_TOKEN_IDS_H
 #define YK_TOKENIZER_TOKEN_IDS_H

@@ -31,7 +31,7 @@ yk_status yk_token_map_add(struct yk_token_map *map, const char *token, size_t l
 int32_t yk_token_map_find_id(const struct yk_token_map *map, const char *token, size_t length);
 
 /* Returns the token with this id, zero-terminated, and sets `*length`. Returns NULL if no token has
- * this id. The token is valid until the next one is added. */
+ * this id. The pointer is valid until another token is added. */
 const char *yk_token_map_get_token(const struct yk_token_map *map, int32_t id, size_t *length);
 
 /* Returns the largest id + 1, or 0 if the map is empty. */

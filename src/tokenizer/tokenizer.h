@@ -3,13 +3,14 @@
  *   characters      each code point is a token (tokenizer/character_vocabulary.h)
  *   byte-level BPE  used by GPT-2 and Llama 3
  *   WordPiece       used by BERT
- * The last two are read from a tokenizer.json in the format of Hugging Face's tokenizers. A file
- * with an unsupported component is an error; the message contains the name of the component.
+ * BPE and WordPiece are read from a tokenizer.json in the format of Hugging Face's tokenizers.
+ * Reading fails if the file has an unsupported component; the message contains its name.
  *
  * A tokenizer is immutable: any number of threads may share it. Each thread needs its own encoder.
  *
  * Files of this folder:
- *   normalizer, pre_tokenizer, post_processor, decoder, added_tokens  components of tokenizer.json
+ *   normalizer, pre_tokenizer, post_processor               components of tokenizer.json
+ *   token_decoder, added_tokens                             more components of tokenizer.json
  *   bpe, bpe_merge.c, wordpiece, character_vocabulary       the models
  *   token_ids, token_map, token_matcher.c                   collections of tokens
  *   byte_level, unicode, regex                              characters and patterns
@@ -74,7 +75,7 @@ int32_t yk_tokenizer_padding_id_or_zero(const struct yk_tokenizer *tokenizer);
 const struct yk_character_vocabulary *
 yk_tokenizer_get_character_vocabulary(const struct yk_tokenizer *tokenizer);
 
-/* Appends "byte-level BPE, 50257 tokens". */
+/* Appends a description such as "byte-level BPE, 50257 tokens". */
 void yk_tokenizer_append_description(const struct yk_tokenizer *tokenizer, struct yk_text *out);
 
 /* Appends the contents of the tokenizer file to `out`, exactly as they were read. */
@@ -103,7 +104,7 @@ void yk_tokenizer_encoder_set_stop_flag(struct yk_tokenizer_encoder *encoder,
 
 enum yk_add_special_tokens {
     YK_ADD_SPECIAL_TOKENS_NO,
-    YK_ADD_SPECIAL_TOKENS_YES, /* add the tokens of the post-processor: [CLS] … [SEP] */
+    YK_ADD_SPECIAL_TOKENS_YES, /* add the tokens of the post-processor, such as [CLS] and [SEP] */
 };
 
 /*

@@ -1,11 +1,11 @@
 /*
  * Unicode: categories of characters, lower case, and the four normal forms.
  *
- * The categories are those of Hugging Face's tokenizers. tests/oracle/unicode_ranges.py generates
- * them (unicode_ranges.c). They come from older versions of Unicode than those of current
- * libraries. With a newer version, text in recently added scripts would not be split as it was
- * split when the model was trained. Lower case and normal forms come from utf8proc; only unicode.c
- * includes its header. Any thread may call these functions.
+ * The categories are those of Hugging Face's tokenizers, which use older versions of Unicode than
+ * current libraries. With a newer version, text in recently added scripts would be split in another
+ * way than when the model was trained. tests/oracle/unicode_ranges.py generates the file
+ * unicode_ranges.c, which contains the categories. Lower case and normal forms come from utf8proc;
+ * only unicode.c includes its header. Any thread may call these functions.
  */
 #ifndef YK_TOKENIZER_UNICODE_H
 #define YK_TOKENIZER_UNICODE_H
@@ -32,7 +32,7 @@ struct yk_unicode_range {
 };
 
 struct yk_unicode_range_list {
-    const struct yk_unicode_range *ranges; /* ascending, not adjacent */
+    const struct yk_unicode_range *ranges; /* ascending; adjacent ranges are joined */
     size_t count;
 };
 

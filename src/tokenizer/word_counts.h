@@ -22,9 +22,9 @@ struct yk_word_count {
 yk_status yk_word_counts_create(struct yk_word_counts **out) YK_MUST_USE;
 void yk_word_counts_destroy(struct yk_word_counts *counts);
 
-/* Limits the memory of the words to `max_bytes`. Adding a word that needs more memory than this
- * fails. Training needs about ten times as much memory as the words. 0, the initial value, means:
- * no limit. */
+/* Limits the memory of all words together to `max_bytes`: yk_word_counts_add() fails if the words
+ * would need more. (Training needs about ten times as much memory as the words.) 0 means: no limit;
+ * this is the initial value. */
 void yk_word_counts_set_max_bytes(struct yk_word_counts *counts, double max_bytes);
 
 yk_status yk_word_counts_add(struct yk_word_counts *counts, const char *word,

@@ -2,8 +2,9 @@
  * Bounded fit: linear least squares with a few unknowns x[i], each between 0 and a maximum. A fit
  * stores only sums over the rows, not the rows themselves.
  *
- * A row is an equation Σ parts[i] · x[i] = value with a weight. A fit is a plain struct that
- * yk_bounded_fit_begin() initializes. Only one thread at a time may use a fit.
+ * A row is an equation with a weight: Σ parts[i] · x[i] = value. The column of an unknown consists
+ * of its coefficients parts[i] in all rows. A fit is a plain struct that yk_bounded_fit_begin()
+ * initializes. Only one thread at a time may use a fit.
  */
 #ifndef YK_TRACE_BOUNDED_FIT_H
 #define YK_TRACE_BOUNDED_FIT_H
@@ -34,10 +35,10 @@ void yk_bounded_fit_add_row(struct yk_bounded_fit *fit, const double *parts, dou
                             double weight);
 
 /*
- * Adds a prior, which is knowledge from before the first row: Σ parts[i] · x[i] is expected to be
- * `value` with a standard deviation d. The weight of the prior is s²/d², where s is the standard
- * deviation of a row of weight 1. Priors reduce the error of yk_bounded_fit_weighted_sum(), but are
- * not part of `spread`.
+ * Adds a prior, which is knowledge that does not come from the rows: Σ parts[i] · x[i] is expected
+ * to be `value` with a standard deviation d. The weight of the prior is s²/d², where s is the
+ * standard deviation of a row of weight 1. Priors reduce the error of
+ * yk_bounded_fit_weighted_sum(), but `spread` is computed only from the rows.
  */
 void yk_bounded_fit_add_prior(struct yk_bounded_fit *fit, const double *parts, double value,
                               double weight);
@@ -45,12 +46,12 @@ void yk_bounded_fit_clear_priors(struct yk_bounded_fit *fit);
 
 struct yk_bounded_fit_solution {
     int32_t count;
-    double values[YK_BOUNDED_FIT_MAX_UNKNOWNS]; /* (count) the unknowns; 0 if an unknown is in no
-                                                   row */
-    double spread; /* residual deviation of a row of weight 1; INFINITY means: too few rows */
-    int64_t degrees_of_freedom;                  /* rows minus unknowns that are in a row */
-    double lengths[YK_BOUNDED_FIT_MAX_UNKNOWNS]; /* (count) norm of each column */
-    /* Cholesky factor of the products of the columns; each column is first scaled to norm 1. */
+    double values[YK_BOUNDED_FIT_MAX_UNKNOWNS]; /* (count) the unknowns; 0 for an unknown that is
+                                                   in no row */
+    double spread; /* standard deviation of a row of weight 1; INFINITY means: too few rows */
+    int64_t degrees_of_freedom;                  /* number of rows − number of unknowns in them */
+    double lengths[YK_BOUNDED_FIT_MAX_UNKNOWNS]; /* (count) norm of each column, with priors */
+    /* Cholesky factor of the products of all pairs of columns, each scaled to norm 1. */
     double lower[YK_BOUNDED_FIT_MAX_UNKNOWNS * YK_BOUNDED_FIT_MAX_UNKNOWNS];
     const struct yk_bounded_fit *fit;
 };
@@ -63,9 +64,9 @@ void yk_bounded_fit_solve(const struct yk_bounded_fit *fit, double max,
 /*
  * Returns Σ weights[i] · x[i]. The weights are between 0 and 1, and their sum is 1. `error` is half
  * the width of the 95 % confidence interval of the result. It is computed with Student's t
- * distribution, as if the unknowns had no bounds. It is INFINITY if the rows do not determine the
- * result: an unknown with a positive weight is in no row, or its column is nearly a linear
- * combination of other columns.
+ * distribution, as if the unknowns had no bounds. `error` is INFINITY if the rows do not determine
+ * the result: if an unknown with a positive weight is in no row, or if its column is nearly a
+ * linear combination of other columns. The returned value is then meaningless.
  */
 double yk_bounded_fit_weighted_sum(const struct yk_bounded_fit_solution *solution,
                                    const double *weights, double *error);

@@ -2,8 +2,9 @@
  * Counters: readings of hardware counters, and estimates of the counters for each part of a
  * training step. (The caller decides what a part is: for example, a phase, or a layer in a phase.)
  *
- * A reading is an average over a short interval of the clock in base/clock.h. If the device does
- * not have a counter, the value is NAN, and is printed as "n/a".
+ * A reading contains the averages of all counters over a short interval. The times of the interval
+ * are on the clock of base/clock.h. If the device does not have a counter, the value is NAN, and is
+ * printed as "n/a".
  */
 #ifndef YK_TRACE_COUNTERS_H
 #define YK_TRACE_COUNTERS_H
@@ -26,10 +27,10 @@ enum yk_counter {
     YK_COUNTER_PCIE_OUT,
     YK_COUNTER_NVLINK_IN,
     YK_COUNTER_NVLINK_OUT,
-    /* Counters of a GPU in other units; a CPU has YK_COUNTER_MEMORY, too: */
+    /* Counters of a GPU in other units (a CPU also has YK_COUNTER_MEMORY): */
     YK_COUNTER_CLOCK,  /* clock of the multiprocessors, in Hz */
     YK_COUNTER_POWER,  /* power, in W */
-    YK_COUNTER_MEMORY, /* bytes that are in use on the GPU; on a CPU, by this process */
+    YK_COUNTER_MEMORY, /* on a GPU: bytes in use; on a CPU: bytes that this process uses */
     /* Counters of this process on a CPU: */
     YK_COUNTER_CORES,            /* number of busy cores: CPU seconds per second */
     YK_COUNTER_CYCLES,           /* CPU cycles per second */
@@ -49,8 +50,8 @@ enum yk_counter_unit {
     YK_COUNTER_UNIT_NUMBER,
 };
 
-/* Return the name of a counter for people, such as "SM active", its key in files, such as "sm", and
- * its unit. */
+/* The next three functions return the name of a counter in texts for people ("SM active"), its key
+ * in files ("sm"), and its unit. */
 const char *yk_counter_name(enum yk_counter counter);
 const char *yk_counter_json_key(enum yk_counter counter);
 enum yk_counter_unit yk_counter_get_unit(enum yk_counter counter);
@@ -59,7 +60,7 @@ enum {
     YK_COUNTER_TEXT_SIZE = 32
 };
 
-/* Formats a value with its unit: "62.1 %", "1.98GHz", "312GB/s"; "n/a" if it is NAN. */
+/* Formats a value with its unit: "62.1 %", "1.98GHz", "312GB/s". NAN becomes "n/a". */
 void yk_counter_format_value(enum yk_counter counter, double value, char out[YK_COUNTER_TEXT_SIZE]);
 
 /* The averages of all counters over the interval [begin_s, end_s). */
@@ -71,8 +72,8 @@ struct yk_counter_reading {
 
 /* An interval in which a part of the step ran. The spans of a device may be unsorted. They may
  * overlap, because lanes run in parallel: a moment in several spans belongs to the span with the
- * lowest part number. So if communication has the highest number, it gets only the moments without
- * computation. */
+ * lowest part number. So if communication is the part with the highest number, only the moments
+ * without computation belong to it. */
 struct yk_counter_part_span {
     double begin_s;
     double end_s;
@@ -91,30 +92,35 @@ enum {
  * value of a group is the mean of its parts, weighted by time.
  */
 struct yk_counter_part_groups {
-    const bool *members; /* (group_count, part_count) true if the part is in the group */
+    const bool *members; /* (group_count, part_count) whether the part is in the group */
     int32_t group_count;
     int32_t part_count;      /* at most YK_COUNTER_MAX_PARTS */
-    const int32_t *families; /* (part_count) number of each part's family, 0 to part_count - 1; NULL
-                                means: every part is a family of its own */
-    double ends_s;           /* maximum error of begin_s and end_s of the readings */
+    const int32_t *families; /* (part_count) number of the family of each part, from 0 to
+                                part_count - 1; NULL means: every part is a family of its own */
+    double ends_s;           /* maximum error of the times begin_s and end_s of a reading */
 };
 
 /*
- * Estimates the value of every counter for each group, although readings are longer than the parts.
- * A reading is the mean of the parts that ran during it, weighted by time. The fit finds the values
- * of all parts, and a value for the time in which nothing ran, that explain all readings best. It
- * uses bounded least squares: values are at least 0, and fractions are at most 1. The mean of the
- * parts over time equals the average reading.
+ * Estimates the value of every counter for each group, even if readings are longer than the parts.
+ * A reading is the mean of the parts that ran during it, weighted by time. The fit finds one value
+ * for each part, and one for the time in which nothing ran, such that these values explain all
+ * readings best. It uses least squares with bounds: values are at least 0, and fractions are not
+ * above 1. The mean of these values, weighted by time, nearly equals the mean of the readings.
  *
- * If there are few readings for many parts, priors help: the parts of a family (for example, the
- * layers of one phase) are expected to differ from the mean of the family by about 0.25 for
- * fractions, by 5 % of the average for the clock, and by half of the average for other counters. If
- * there are enough readings, they outweigh the priors.
+ * The fit also uses priors (bounded_fit.h): the parts of a family (for example, the layers of one
+ * phase) are expected to have similar values. Priors matter if there are few readings for many
+ * parts. A value is unknown if its 95 % confidence interval is too wide. In this table, the average
+ * is the mean of all readings of the counter:
  *
- * out (group_count, YK_COUNTER_COUNT) is NAN for a group without readings, and also if the 95 %
- * confidence interval is too wide: more than ±0.1 for fractions (±0.05 near 0), ±2 % of the average
- * for the clock, or ±20 % of the average for other counters. seconds (group_count) is the time of
- * each group that the readings cover.
+ *   counter         expected difference from the mean   widest confidence interval
+ *                   of the family
+ *   fraction        0.25                                ±0.1 (±0.05 for averages near 0)
+ *   clock           5 % of the average                  ±2 % of the average
+ *   other counters  50 % of the average                 ±20 % of the average
+ *
+ * out[g * YK_COUNTER_COUNT + c] is the value of counter c for group g. It is NAN if the value is
+ * unknown or if the group has no readings. `seconds` has one element for each group: the time of
+ * the group in all readings.
  */
 yk_status yk_counters_fit_part_groups(const struct yk_counter_reading *readings,
                                       int32_t reading_count,
@@ -123,11 +129,11 @@ yk_status yk_counters_fit_part_groups(const struct yk_counter_reading *readings,
                                       double *seconds) YK_MUST_USE;
 
 /*
- * Estimates the lag of the driver: the time that must be added to the times of readings to get the
- * times at which they were taken. `out_s` is the lag between -max_s and max_s with which the parts
- * explain the readings best. It is 0 if the improvement could be chance, or if the best lag is at
- * an end of the range. Steps repeat, so `max_s` should be less than half a step. `part_count` is
- * the number of parts in the spans.
+ * Estimates the lag of the driver: the time that must be added to the times of the readings to get
+ * the times at which they were really taken. `out_s` is the lag between -max_s and max_s with which
+ * the parts explain the readings best. It is 0 if the best lag could be chance or is near -max_s or
+ * max_s. Steps repeat, so `max_s` should be less than half a step. `part_count` is the number of
+ * parts in the spans.
  */
 yk_status yk_counters_fit_driver_lag(const struct yk_counter_reading *readings,
                                      int32_t reading_count,

@@ -8,12 +8,12 @@
  *      "step": {"begin_s": [-0.004, …], "end_s": [0.006, …], "sm": [0.91, …]},
  *      "run": {the same members as "step"}}]}
  *
- * "phases" has averages for each phase of a step, and "kinds" for each kind of layer. "seconds" is
- * the time over which an average was measured. "step" has the readings around the traced step, with
- * times relative to the start of that step. "run" has the readings of the whole run, with times
- * relative to the start of the run; if the run is long, an entry is the average of several
- * readings. A counter that the device does not have is left out. An unknown value is null in the
- * file and NAN in the structs.
+ * "phases" contains the averages for each phase of a step. "kinds" contains the averages for each
+ * kind of layer. "seconds" is the time over which an average was measured. "step" has the readings
+ * around the traced step, with times relative to the start of that step. "run" has the readings of
+ * the whole run, with times relative to the start of the run; in a long run, an entry is the
+ * average of several readings. A counter that the device does not have is left out. An unknown
+ * value is null in the file and NAN in the structs.
  */
 #ifndef YK_TRACE_COUNTERS_FILE_H
 #define YK_TRACE_COUNTERS_FILE_H
@@ -47,7 +47,8 @@ struct yk_counter_series {
 /* The counters of one rank. */
 struct yk_counter_rank_data {
     const char *device;
-    const char *source; /* how the counters were read, and why some were not; "" means: unknown */
+    const char *source; /* how the counters were read, and why some could not be read; "" means:
+                           unknown */
     struct yk_counter_averages phases;
     struct yk_counter_averages kinds; /* averages for each kind of layer */
     struct yk_counter_series step;

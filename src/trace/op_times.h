@@ -1,6 +1,6 @@
 /*
- * Op times: how long each op of a program took during a run, as medians over steps, and the
- * fraction of this time during which other lanes were busy. They are stored as RUN/op-times.json:
+ * Op times: how long each op of a program took during a run, and during which fraction of this time
+ * other lanes were busy. Both are medians over steps. They are stored as RUN/op-times.json:
  *
  *   {"yoke": 1, "kind": "op times", "steps": 27,
  *    "ranks": [{"device": "cpu0", "share": 8, "versions": "OpenBLAS 0.3.29, …",
@@ -19,25 +19,26 @@
 
 struct yk_op_times_op {
     const char *op;
-    double seconds; /* median time; computation counts from the moment at which it could begin, a
-                       message from the moment at which its last rank is ready until it has ended
-                       on all ranks */
+    double seconds; /* median time. The time of a compute op begins when the op could begin. The
+                       time of a message begins when all its ranks are ready, and ends when it has
+                       ended on all of them */
     double low_s;   /* lower quartile */
     double high_s;  /* upper quartile */
-    double overlap; /* fraction of the time, 0 to 1: for computation, while data moved to or from
-                       its rank; for a message, while any of its ranks computed */
+    double overlap; /* fraction of the time, from 0 to 1. For a compute op: in which data moved to
+                       or from its rank. For a message: in which at least one of its ranks
+                       computed */
 };
 
 struct yk_op_times_rank {
     const char *device;
-    int64_t share;        /* number of samples that the rank takes in a step */
+    int64_t share;        /* number of samples that the rank computes in a step */
     const char *versions; /* driver and libraries that the times depend on; "" means: unknown */
     struct yk_op_times_op *ops; /* ops in the order of the rank's program */
     int32_t op_count;
 };
 
 struct yk_op_times {
-    int64_t steps; /* number of steps that the medians are taken over */
+    int64_t steps; /* number of steps over which the medians are computed */
     struct yk_op_times_rank *ranks;
     int32_t rank_count;
 };

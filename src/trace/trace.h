@@ -9,7 +9,7 @@
  *   chrome_trace     writes and reads Chrome trace events
  *   trace_bytes      serializes a trace, to send it to another rank
  *   trace_breakdown  compute, exposed and idle time of each rank
- *   trace_arrivals   when the last rank of a message was ready
+ *   trace_arrivals   when all ranks of a message were ready
  *   op_times         median times of the ops of a run: op-times.json
  *   counters         readings of device counters
  *   counters_fit     estimates the counters for each part of a step
@@ -60,7 +60,7 @@ void yk_trace_destroy(struct yk_trace *trace);
  * calls. */
 yk_status yk_trace_add_rank(struct yk_trace *trace, const char *device) YK_MUST_USE;
 
-/* Adds an event. `out` is the number of the event, which a flow needs; it may be NULL. */
+/* Adds an event. Sets `*out` to the number of the event, for use in a flow. `out` may be NULL. */
 yk_status yk_trace_add_event(struct yk_trace *trace, const struct yk_trace_event *event,
                              int32_t *out) YK_MUST_USE;
 yk_status yk_trace_add_flow(struct yk_trace *trace, struct yk_trace_flow flow) YK_MUST_USE;
@@ -78,26 +78,30 @@ struct yk_trace_merge_input {
                         trace */
 };
 
-/* Joins traces into one. The ranks of the first input get the lowest numbers, then those of the
- * second input, and so on. A flow connects events of the same input. The caller destroys the
- * result. */
+/* Joins traces into one. The ranks of the first input get the lowest numbers, the ranks of the
+ * second input get the next numbers, and so on. The flows of each input are kept. The caller
+ * destroys the result. */
 yk_status yk_trace_merge(const struct yk_trace_merge_input *parts, int32_t count,
                          struct yk_trace **out) YK_MUST_USE;
 
 /* ---- time of each rank (trace_breakdown.c, trace_arrivals.c) ---- */
 
 /*
- * How one rank spends the time of a step. The definition is the same as in sim/iterations.h. Every
- * moment of the step is one of three: the compute lane computes (compute); or it waits while data
- * moves to or from the rank on the comm lane (exposed); or it waits for something else (idle). The
- * sum of the three times is the length of the step.
+ * How one rank spends the time of a step. At every moment of the step, one of these is true:
+ *   compute  the compute lane is busy
+ *   exposed  the compute lane waits, and data moves to or from the rank on the comm lane
+ *   idle     the compute lane waits, and no data moves on the comm lane
+ * The sum of the three times is the length of the step. The simulator (sim/iterations.h) divides
+ * the time in the same way.
  *
  * A trace shows one of many consecutive steps. An event before or after the step stands for the
  * same op of the previous or the next step: it is counted as if it were shifted into the step by a
- * whole step length. The data of a message moves when all ranks of the message are ready. A
- * simulated event starts at this time; a measured event starts when its own rank is ready. Events
- * with the same name on the comm lanes of several ranks are one message. A "send" and a "recv" with
- * the same rest of the name on exactly two ranks are one message, too.
+ * whole step length. The data of a message begins to move when all ranks of the message are ready.
+ * A simulated event starts at this time; a measured event starts when its own rank is ready. Events
+ * with the same name on the comm lanes of several ranks are one message. "send NAME" on one rank
+ * and "recv NAME" on another rank are also one message, unless a third rank has such an event. If a
+ * name occurs several times on a rank, the first events of all ranks are one message, then the
+ * second events, and so on.
  */
 struct yk_trace_breakdown {
     double compute_s;
@@ -118,9 +122,9 @@ yk_status yk_trace_breakdown_compute(const struct yk_trace *trace, double step_s
                                      struct yk_trace_breakdown *out) YK_MUST_USE;
 
 /* Finds out when the data of each event starts to move. `out` has one element for each event and
- * lives in the arena. For an event on a comm lane, the element is the time at which the last rank
- * of the message was ready, unless this is later than the end of the event. Otherwise, the element
- * is the start of the event. */
+ * lives in the arena. For an event on a comm lane, the element is the time at which all ranks of
+ * the message were ready. For other events, and if this time is unknown or later than the end of
+ * the event, the element is the start of the event. */
 yk_status yk_trace_arrivals_find_transfer_starts(const struct yk_trace *trace,
                                                  struct yk_arena *arena, double **out) YK_MUST_USE;
 
@@ -131,7 +135,7 @@ yk_status yk_trace_arrivals_find_transfer_starts(const struct yk_trace *trace,
 yk_status yk_chrome_trace_write_json(const struct yk_trace *trace, struct yk_text *out) YK_MUST_USE;
 
 /* Reads the ranks and events that yk_chrome_trace_write_json() wrote, with times rounded to
- * nanoseconds. Ignores flows and other kinds of trace events. `source` is the name of the file, for
+ * nanoseconds. Ignores flows and all other trace events. `source` is the name of the file, for
  * error messages. The caller destroys the trace. */
 yk_status yk_chrome_trace_parse_json(const char *text, size_t length, const char *source,
                                      struct yk_trace **out) YK_MUST_USE;

@@ -16,8 +16,8 @@
 
 struct yk_metrics_file;
 
-/* Opens `path` for a run that continues after `step`. Removes the lines of later steps, which an
- * earlier run wrote before it was stopped. */
+/* Opens `path` for a run that continues after `step`. Removes the lines of later steps: they are
+ * from an earlier run that was stopped. */
 yk_status yk_metrics_file_open(const char *path, int64_t step,
                                struct yk_metrics_file **out) YK_MUST_USE;
 void yk_metrics_file_close(struct yk_metrics_file *metrics);

@@ -2,10 +2,10 @@
  * Op timeline log: records when the ops of this rank began and ended in some of the recent rounds.
  * A round is one pass through the rank's ops (train/executor/executor.h).
  *
- * The times of a round are read after the computation of the next round, because the communication
- * of the first one has ended by then. All ranks record the same rounds: they skip the first two
- * rounds, record the next twenty rounds, and after that every eighth round, because reading the
- * events of a GPU takes time. The log has a fixed size and keeps the most recent rounds.
+ * The times of a round are read after the computation of the next round. By then, all communication
+ * of the round has ended. All ranks record the same rounds: they skip the first two rounds, record
+ * the next twenty rounds, and after that every eighth round, because reading the events of a GPU
+ * takes time. The log has a fixed size and keeps the most recent rounds.
  *
  * Nothing is allocated while steps run. Only one thread at a time may use a log.
  */
@@ -27,8 +27,8 @@ struct yk_op_timeline_log;
 yk_status yk_op_timeline_log_create(int32_t op_count, struct yk_op_timeline_log **out) YK_MUST_USE;
 void yk_op_timeline_log_destroy(struct yk_op_timeline_log *log);
 
-/* Adds a round to the log if it is due. Must be called after every step that ends. `step` is the
- * number of that step. */
+/* Must be called after every step. `step` is the number of the step that has ended. If the round of
+ * the step before it is one that is recorded, adds that round to the log. */
 yk_status yk_op_timeline_log_record_due_round(struct yk_op_timeline_log *log,
                                               const struct yk_executor *executor,
                                               int64_t step) YK_MUST_USE;
@@ -56,10 +56,11 @@ yk_status yk_op_timeline_log_unpack(const void *bytes, size_t size, const char *
 /*
  * Computes how long each op took: the median over the rounds that all ranks recorded. The result is
  * in the arena. `rank_rounds` has one element for each rank; all times must be on the same clock.
- * `steps` of the result is 0 if no round was recorded by all ranks. The caller sets the versions.
+ * out->steps is 0 if no round was recorded by all ranks. The versions of the ranks are "", until
+ * the caller sets them.
  *
- * The time of a message starts when the last of its ranks is ready, and ends when the message has
- * ended on all ranks. Waiting for another rank is not counted as time of the link.
+ * The time of a message starts when all its ranks are ready, and ends when the message has ended on
+ * all of them. So the time in which a rank waits for another rank is not counted.
  */
 yk_status yk_op_durations_compute_medians(const struct yk_program *program,
                                           const struct yk_rank_timelines *rank_rounds,

@@ -44,7 +44,8 @@ struct yk_step_metrics {
     double tokens_per_s;
     double loss_scale; /* 1 unless the precision is fp16 */
     bool skipped;      /* no weight was updated, because a gradient was not finite */
-    /* (ranks) compute time of each rank in a recent step; 0 means: unknown. */
+    /* (ranks) compute time of each rank in a recent step before this one; 0 means: not known yet,
+     * or there is only one rank. */
     const double *compute_s;
     int32_t ranks;
 };
@@ -60,7 +61,7 @@ struct yk_training_run_callbacks {
     /* Called after every step on all ranks. Returns another program to continue the run with, or
      * NULL to keep the current program. The returned program must exist until the run ends. */
     const struct yk_program *(*change)(void *user, const struct yk_step_metrics *step);
-    void (*changed)(void *user, int64_t step); /* the run uses the new program after `step` */
+    void (*changed)(void *user, int64_t step); /* the steps after `step` use the new program */
     void (*timed)(void *user, const struct yk_op_timeline *timeline); /* called for every step */
 };
 
@@ -75,7 +76,7 @@ struct yk_training_run_options {
     int64_t evaluate_samples; /* maximum number of samples per evaluation; 0 means: all samples */
     int64_t save_every; /* number of steps between checkpoints; 0 means: save only after the last
                            step */
-    int32_t keep;       /* number of newest checkpoints that are kept; 0 means: all */
+    int32_t keep;       /* only this number of newest checkpoints is kept; 0 means: all are kept */
     bool saves_nothing; /* no checkpoint is saved */
 };
 
@@ -90,7 +91,7 @@ struct yk_training_run {
     /* Folder that contains checkpoints/ and metrics.jsonl; NULL means: write nothing. */
     const char *folder;
     const char *options_json; /* a JSON object, copied verbatim into checkpoints */
-    /* Name or path of the model that adapters adapt; NULL means: no adapters. */
+    /* Name or path of the model that adapters adapt; NULL means: unknown, or no adapters. */
     const char *base_model;
     const struct yk_tokenizer *tokenizer; /* saved in checkpoints; may be NULL */
     /* Before the run: where it starts; after the run: where it ended. */
@@ -100,20 +101,22 @@ struct yk_training_run {
     double last_loss;
     double evaluation_loss; /* loss of the last evaluation; NAN means: there was no evaluation */
     double median_step_s;
-    double tokens;          /* number of tokens of the training, without padding */
+    double tokens;          /* number of tokens in all steps, without padding */
     double seconds;         /* total time of all steps */
-    double device_bytes;    /* peak device memory after a step; 0 means: unknown */
+    double device_bytes;    /* most device memory in use, read after some steps; 0 means: unknown */
     struct yk_trace *trace; /* trace of this rank's last step; the caller destroys it */
     double traced_s;        /* time at which the trace starts, on the clock of base/clock.h */
-    bool agreed;            /* the run failed with the same status on all ranks */
-    /* The times of ops in recent steps of the last program. The caller destroys the log. */
+    bool agreed;            /* the run failed, with the same status on all ranks */
+    /* The times of ops in recent steps; only steps of the program that ran last. The caller
+     * destroys the log. */
     struct yk_op_timeline_log *log;
 };
 
-/* Trains until options.steps. If `stop` returns true, saves a checkpoint and returns
- * YK_ERROR_STOPPED. If losses or gradients stay non-finite, returns YK_ERROR_NUMBERS; the message
- * contains the name of the tensor. If a checkpoint cannot be written, calls `saved` with the error
- * message and continues; only for the last checkpoint it returns the error. */
+/* Trains until `options.steps` steps are done. If `stop` returns true, saves a checkpoint and
+ * returns YK_ERROR_STOPPED. If losses or gradients stay non-finite, returns YK_ERROR_NUMBERS; the
+ * message contains the name of the tensor, or the loss. If a checkpoint cannot be written, calls
+ * `saved` with the error message and continues. If this is the last checkpoint, returns the error
+ * instead. */
 yk_status yk_training_run_execute(struct yk_training_run *run) YK_MUST_USE;
 
 /* Computes the mean loss over `run->evaluation` on all ranks. No step may be in flight. */
@@ -130,8 +133,8 @@ struct yk_evaluation_borrowed_memory {
 struct yk_evaluation_options {
     int64_t batch;   /* samples per forward pass */
     int64_t samples; /* maximum number of samples; 0 means: all samples */
-    /* Memory to use if at least one sample fits into it, with a smaller batch if necessary; NULL
-     * means: allocate memory. */
+    /* Memory to use instead of allocating some. If `batch` samples do not fit into it, the batch is
+     * smaller; if not even one sample fits, memory is allocated. NULL means: allocate memory. */
     const struct yk_evaluation_borrowed_memory *borrowed;
     /* Called after each forward pass with the times when it began and when it was done, on the
      * clock of base/clock.h. May be NULL. */

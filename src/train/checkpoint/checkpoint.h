@@ -11,12 +11,12 @@
  *     state.json             steps, samples, loss scaler, seed, and the options of the run
  *     tokenizer.json         the tokenizer; a character tokenizer has vocabulary.json instead
  *
- * A checkpoint with adapters also has adapter_config.json and adapter_model.safetensors. It has no
- * model weights if the base model is known.
+ * A checkpoint with adapters also has adapter_config.json and adapter_model.safetensors. If the
+ * base model is known, the checkpoint contains only the name of the base model, not its weights.
  *
- * Several ranks save one checkpoint together, into a folder that all of them can access. This
- * checkpoint has one shard per rank (shard.h) instead of the .safetensors files. Any number of
- * ranks, with any sharding, can load a checkpoint with shards or without.
+ * If a run has several ranks, they save one checkpoint together, into a folder that all of them can
+ * access. This checkpoint has one shard per rank (shard.h) instead of the .safetensors files. Every
+ * checkpoint, with or without shards, can be loaded by any number of ranks with any sharding.
  *
  * A checkpoint is first written under another name, then synced and renamed, so that it is either
  * complete or absent. Older checkpoints are removed only after a newer one is complete. Only one
@@ -37,17 +37,17 @@
 
 #include <stdint.h>
 
-/* The name of the base model if adapters adapt random weights. These are initialised with
- * YK_PARAMETER_STORE_INIT_REPEATED and the seed of the checkpoint. */
+/* The name of the base model if the adapters adapt random weights. Then the weights are initialised
+ * with YK_PARAMETER_STORE_INIT_REPEATED and the seed of the checkpoint. */
 #define YK_CHECKPOINT_RANDOM_BASE_MODEL_NAME "random"
 
 /* How far a training run has come. */
 struct yk_checkpoint_progress {
     int64_t step;    /* number of steps done */
     int64_t updates; /* number of steps that were not skipped */
-    int64_t samples; /* position in the data: units read from the sampler */
+    int64_t samples; /* position in the data: number of units read from the sampler */
     int64_t epoch;   /* units per epoch, to detect that the data changed; 0 means: unknown */
-    int64_t bad;     /* number of steps skipped in a row, up to and including the last step */
+    int64_t bad;     /* number of skipped steps since the last step that was not skipped */
     uint64_t seed;
     struct yk_loss_scaler scaler;
 };
@@ -68,7 +68,7 @@ struct yk_checkpoint_content {
 /* Writes the checkpoint folder/step-NNNNNNNN, appends its path to `out`, and removes all
  * checkpoints except the newest `keep` ones (0 means: removes none). All ranks must call it with
  * the same state. All ranks return the same status. If a rank cannot write its shard, the error
- * message on all ranks contains this rank and the reason, and the previous checkpoint remains. */
+ * message on all ranks contains this rank and the reason, and the older checkpoints remain. */
 yk_status yk_checkpoint_save(const char *folder, const struct yk_checkpoint_content *content,
                              int32_t keep, struct yk_text *out) YK_MUST_USE;
 
@@ -76,10 +76,10 @@ yk_status yk_checkpoint_save(const char *folder, const struct yk_checkpoint_cont
  * small. */
 uint64_t yk_checkpoint_save_size_bytes(const struct yk_checkpoint_content *content);
 
-/* Fails if the file system of `folder` does not have enough free space for `saves` more
- * checkpoints, if only the newest `keep` are kept (0 means: all) and another one is being written.
- * Checkpoints that already exist in folder/checkpoints count as kept. Succeeds if the free space is
- * unknown. */
+/* Fails if the file system of `folder` does not have enough free space to save `saves` more
+ * checkpoints. Only the newest `keep` checkpoints need space (0 means: all), plus one that is being
+ * written before an older one is removed. Checkpoints that already exist in folder/checkpoints need
+ * no more space. Succeeds if the free space is unknown. */
 yk_status yk_checkpoint_check_save_disk_space(const char *folder,
                                               const struct yk_checkpoint_content *content,
                                               int64_t saves, int32_t keep) YK_MUST_USE;
@@ -94,15 +94,15 @@ struct yk_checkpoint {
     const char *base_model;
     struct yk_checkpoint_progress state;
     struct yk_tokenizer *tokenizer; /* NULL means: no tokenizer, or its type is not supported */
-    /* NULL means: not a checkpoint, but a folder in Hugging Face format. */
+    /* A JSON object. NULL means: this is not a checkpoint, but a folder in Hugging Face format. */
     const char *options_json;
-    int32_t shards; /* number of shards; 0 means: one rank saved the checkpoint, without shards */
+    int32_t shards; /* 0 means: one rank saved the checkpoint, without shards */
 };
 
 /*
  * Opens a checkpoint, or the newest checkpoint in the folder of a run. If the newest checkpoint is
  * damaged (the size or hash of a file differs), prints a warning and opens an older one. Also opens
- * a model or an adapter in Hugging Face format; its step is 0.
+ * a model or an adapter in Hugging Face format; `state.step` is then 0.
  */
 yk_status yk_checkpoint_open(const char *path, struct yk_checkpoint **out) YK_MUST_USE;
 /* Opens the same checkpoint on all ranks. All ranks return the same status. Each rank verifies some

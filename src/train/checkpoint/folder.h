@@ -1,7 +1,7 @@
 /*
  * Checkpoint folder: the folder that contains a run's checkpoints, and the files of a checkpoint.
- * Files are synced and folders renamed, so that a checkpoint is either complete or absent. The
- * names in the folder mean:
+ * The files are synced before the folder gets its final name, so that a checkpoint is either
+ * complete or absent. The names in the folder mean:
  *
  *   step-00000100          a checkpoint
  *   step-00000100.partial  a checkpoint that is being written or removed;
@@ -73,15 +73,15 @@ yk_status yk_checkpoint_state_write_json(const struct yk_checkpoint_content *con
 yk_status yk_checkpoint_state_parse_json(const char *bytes, size_t length, struct yk_arena *arena,
                                          struct yk_checkpoint *out, const char **model) YK_MUST_USE;
 
-/* These functions write and read optimizer.safetensors: the optimizer state as fp32. Loading also
- * rounds the master weights and writes the result to the weights of the store. */
+/* The next two functions write and read optimizer.safetensors: the optimizer state as fp32. Loading
+ * also sets the weights of the store: they are the rounded master weights. */
 yk_status yk_checkpoint_save_optimizer_tensors(const struct yk_parameter_store *store,
                                                const char *path) YK_MUST_USE;
 yk_status yk_checkpoint_load_optimizer_tensors(struct yk_parameter_store *store,
                                                const char *path) YK_MUST_USE;
 
-/* These functions write and read frozen.safetensors: the bytes of frozen NF4 weights. Quantising
- * the dequantised weights again would not give the same bytes. */
+/* The next two functions write and read frozen.safetensors: the bytes of frozen NF4 weights. The
+ * bytes are saved because dequantising and quantising the weights again would change them. */
 yk_status yk_checkpoint_save_frozen_nf4_tensors(const struct yk_parameter_store *store,
                                                 const char *path) YK_MUST_USE;
 yk_status yk_checkpoint_load_frozen_nf4_tensors(struct yk_parameter_store *store,

@@ -6,7 +6,7 @@
  *     "yoke": 1,
  *     "kind": "checkpoint",
  *     "step": 100,
- *     "ranks": 4,            (only if several ranks saved it: the number of shards)
+ *     "ranks": 4,            (number of shards; only if several ranks saved it)
  *     "files": [
  *       {"name": "config.json", "bytes": 512, "xxh3": "0123456789abcdef"},
  *       …
@@ -47,23 +47,24 @@ struct yk_manifest {
 yk_status yk_manifest_save_and_sync_folder(const char *folder,
                                            const struct yk_manifest *known) YK_MUST_USE;
 
-/* The files that this rank hashes: every file whose index modulo `ranks` is `rank`. */
+/* The files that this rank hashes: every file whose index in the manifest, modulo `ranks`, is
+ * `rank`. */
 struct yk_manifest_hash_share {
     int32_t rank;
     int32_t ranks; /* 1 means: all files */
 };
 
 /* Reads the manifest of the folder. Compares the sizes of all files, and the hashes of the files in
- * `share`. The error message contains the name of the first file that differs. `hash` may be NULL;
- * otherwise it receives the hash of the manifest itself, which is equal on all ranks that see the
- * same folder. */
+ * `share`. The error message contains the name of the first file that differs. Sets `*hash` to the
+ * hash of the manifest itself, with which ranks can check that they see the same folder. `hash` may
+ * be NULL. */
 yk_status yk_manifest_verify_folder(const char *folder, struct yk_manifest_hash_share share,
                                     struct yk_arena *arena, struct yk_manifest *out,
                                     uint64_t *hash) YK_MUST_USE;
 
 bool yk_manifest_lists_file(const struct yk_manifest *manifest, const char *name);
 
-/* These functions parse and write the text of a manifest. */
+/* The next two functions parse and write the text of a manifest. */
 yk_status yk_manifest_parse_json(const char *bytes, size_t length, struct yk_arena *arena,
                                  struct yk_manifest *out) YK_MUST_USE;
 void yk_manifest_write_json(const struct yk_manifest *manifest, struct yk_text *out);

@@ -1,6 +1,7 @@
 /*
- * Shard set: all shards of a checkpoint, opened, with an index of their slices. The set owns its
- * files. Any number of threads may read from the same set, because slices are read with pread().
+ * Shard set: the open shards of a checkpoint, with an index of their slices. Here, a slice is one
+ * tensor of a shard: some successive elements of a parameter (shard.h). The set owns its files. Any
+ * number of threads may read from the same set, because slices are read with pread().
  */
 #ifndef YK_TRAIN_CHECKPOINT_SHARD_SET_H
 #define YK_TRAIN_CHECKPOINT_SHARD_SET_H
@@ -32,7 +33,7 @@ bool yk_shard_set_has_slice(const struct yk_shard_set *set, enum yk_shard_tensor
                             const struct yk_parameter *parameter);
 
 /* Fails unless the slices of this kind contain every element of the parameter exactly once. The
- * error message contains what is missing or duplicated. */
+ * error message says what is missing or duplicated. */
 yk_status yk_shard_set_check_parameter_coverage(const struct yk_shard_set *set,
                                                 enum yk_shard_tensor_kind kind,
                                                 const struct yk_parameter *parameter) YK_MUST_USE;
@@ -49,10 +50,10 @@ struct yk_shard_set_load_options {
     bool model;                  /* load the parameters of the model */
     bool adapters;
     bool state;   /* load the optimizer state */
-    bool rounded; /* round the master weights to `precision` */
+    bool rounded; /* round the loaded weights to `precision` */
 };
 
-/* Loads the part of every parameter that the store keeps. Does not read anything else. */
+/* Loads the part of every parameter that the store keeps. Reads only this part from the files. */
 yk_status yk_shard_set_load_into_store(const struct yk_shard_set *set,
                                        const struct yk_shard_set_load_options *what,
                                        struct yk_parameter_store *store) YK_MUST_USE;

@@ -3,10 +3,10 @@
  * be alive at the same time never overlap.
  *
  * A round is one pass through the rank's ops. The order of the ops and their waits determine which
- * buffers may be alive at the same time, in the same round or in different rounds. A buffer may
- * consist of several parts (program/memory/buffer_lifetimes.h). The buffer has one offset, and each
- * part has its own lifetime. Buffers are placed one after the other, the largest first, each at the
- * lowest free offset. If this wastes memory, other orders are tried. The result is deterministic.
+ * buffers may be alive at the same time, within a round or across rounds. A buffer may consist of
+ * several parts (program/memory/buffer_lifetimes.h). The buffer has one offset, but each part has
+ * its own lifetime. Buffers are placed one after the other, the largest first, each at the lowest
+ * free offset. If this wastes memory, other orders are tried. The result is deterministic.
  */
 #ifndef YK_TRAIN_EXECUTOR_BUFFER_OFFSETS_H
 #define YK_TRAIN_EXECUTOR_BUFFER_OFFSETS_H
@@ -29,8 +29,8 @@ struct yk_buffer_part_list {
     struct yk_buffer_part *parts; /* freed by yk_buffer_offsets_free_parts() */
     int32_t count;
     int32_t capacity;
-    bool failed;       /* an addition failed; yk_buffer_offsets_assign() returns the failure */
-    bool is_uncounted; /* the addition failed because the size overflowed an integer */
+    bool failed;       /* a part could not be added; yk_buffer_offsets_assign() returns the error */
+    bool is_uncounted; /* the part could not be added because its end overflowed an integer */
 };
 
 void yk_buffer_offsets_free_parts(struct yk_buffer_part_list *offsets);
@@ -40,23 +40,23 @@ void yk_buffer_offsets_add_part(struct yk_buffer_part_list *offsets,
                                 const struct yk_buffer_lifetime *lifetime, size_t at, size_t bytes);
 
 /* Writes the offset of each buffer to out[buffer number], and the size of the allocation to
- * `out_bytes`. Does not change the elements of `out` whose buffers have no parts. Sorts the
- * parts. */
+ * `out_bytes`. Leaves out[b] unchanged if buffer b has no parts. Sorts the parts. */
 yk_status yk_buffer_offsets_assign(struct yk_buffer_part_list *offsets,
                                    const struct yk_op_index *index, size_t *out,
                                    size_t *out_bytes) YK_MUST_USE;
 
-/* A wait in addition to the waits of the program: `op` must wait for the op `after` that ran `lag`
- * rounds earlier, because `op` overwrites memory that `after` uses. */
+/* A wait in addition to the waits of the program: `op` must wait for the op `after` of the round
+ * that is `lag` rounds earlier, because `op` overwrites memory that `after` uses. */
 struct yk_buffer_reuse_wait {
     int32_t op;
     int32_t after;
     int32_t lag;
 };
 
-/* Finds the waits that are needed because the next round uses the same memory again. `lag` is 1, or
- * 0 if the buffer lives until the next round. An op waits only for ops that were enqueued before
- * it, so the waits cannot deadlock. The waits are sorted by op and are in the arena. */
+/* Finds the waits that are needed because every round uses the same memory. `lag` is 1, or 0 if the
+ * buffer lives until the round after the one in which its lifetime began. An op waits only for ops
+ * that were enqueued before it, so the waits cannot deadlock. The waits are sorted by op and are in
+ * the arena. */
 yk_status yk_buffer_offsets_find_reuse_waits(const struct yk_buffer_part_list *offsets,
                                              const struct yk_op_index *index,
                                              struct yk_arena *arena,

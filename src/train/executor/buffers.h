@@ -25,7 +25,7 @@ enum {
 
 /* Byte offsets in the allocation, for one layer and one micro-batch. */
 struct yk_layer_buffer_offsets {
-    size_t output; /* a head does not use it */
+    size_t output; /* not used for a head */
     size_t output_gradient;
     size_t saved;         /* activations that the backward pass reads */
     size_t forward_saved; /* activations that the forward pass writes; differs from `saved` if the
@@ -36,22 +36,23 @@ struct yk_layer_buffer_offsets {
 };
 
 /*
- * Byte offsets in the allocation, for one crossing and one micro-batch. A crossing is the output of
- * a layer that layers of another group of ranks read (program/program_facts.h). Ranks of the group
- * that reads the output use `input` and `input_gradient`. Ranks of the layer's own group receive
- * the gradient at `returned`.
+ * Byte offsets in the allocation, for one crossing and one micro-batch. A crossing is an output
+ * that is produced by a layer of one group of ranks and read by layers of another group
+ * (program/program_facts.h). Ranks that read the output use `input` and `input_gradient`. Ranks
+ * that produce it receive its gradient at `returned`.
  */
 struct yk_crossing_buffer_offsets {
     size_t input;
     size_t input_gradient;
     size_t returned;
-    bool direct; /* `returned` is the offset of the output's gradient itself, because no other
-                    gradient is added to it */
+    bool direct; /* `returned` is the layer's `output_gradient`, because no other gradient is
+                    added to it */
 };
 
-/* The buffers with the weights and gradients that an op uses outside the store. Each is the number
- * of a buffer, or YK_BUFFER_NONE. If a layer shares the weights of another layer, that other layer
- * is its leader. */
+/* The buffers of an op for weights and gradients that are not in the store. Members of type int32_t
+ * are numbers of buffers, or YK_BUFFER_NONE. If a layer uses the weights of another layer, that
+ * other layer is its leader. The layers of a bucket have one common all-reduce (struct
+ * yk_gradient_bucket). */
 struct yk_op_parameter_buffers {
     int32_t weights;        /* gathered weights of the op's layer */
     int32_t leader_weights; /* gathered weights of the leader of the op's layer */
@@ -59,12 +60,13 @@ struct yk_op_parameter_buffers {
     int32_t leader_gradient; /* gradients of the leader */
     size_t gradient_at;      /* byte offset of the layer's gradients in the buffer `gradient` */
     size_t leader_gradient_at;
-    bool clears_gradient; /* the op is the first that adds to the gradient, so it clears the
-                             gradient before */
+    bool clears_gradient; /* the op is the first that adds to the gradient, so it first sets the
+                             gradient to 0 */
     bool clears_leader;
     size_t reduced_bytes; /* if the op is an all-reduce of one micro-batch: bytes of all its
                              gradients */
-    /* For the same all-reduce: its sums are added to the sums of earlier micro-batches. */
+    /* If the op is an all-reduce of one micro-batch: its result is added to the result of earlier
+     * micro-batches. */
     bool adds;
 };
 

@@ -1,7 +1,7 @@
 /*
  * Collectives: the all-gathers, reduce-scatters and all-reduces of a rank's program. They are
  * prepared once and enqueued in every round, that is, in every pass through the rank's ops. They
- * contain addresses in the store and in the memory of the buffers, so this memory must not move.
+ * contain addresses in the store and in the memory of the buffers, so neither may move.
  */
 #ifndef YK_TRAIN_EXECUTOR_COLLECTIVES_H
 #define YK_TRAIN_EXECUTOR_COLLECTIVES_H
@@ -27,8 +27,8 @@ struct yk_collectives {
     union yk_op_collective *items; /* in the order of the ops */
     int32_t count;
     int32_t *first; /* (ops + 1) the collectives of op i are the items [first[i], first[i + 1]) */
-    struct yk_comm_group **groups; /* (groups of the plan) communicator group of each; NULL if a
-                                      group of the plan has one member */
+    struct yk_comm_group **groups; /* (groups of the plan) communicator group of each group; NULL
+                                      for a group that has one member */
     int32_t group_count;
 };
 
@@ -52,7 +52,8 @@ void yk_collectives_enqueue_op(const struct yk_collectives *collectives,
                                const struct yk_op_list *list, int32_t op);
 
 /* Computes the order in which a store should lay out the gradients of the layers, so that the
- * gradients of a bucket are contiguous. `out` receives (L) layer numbers in the arena. */
+ * gradients of a bucket (struct yk_gradient_bucket) are contiguous. `out` has the numbers of all
+ * layers in this order, and is in the arena. */
 yk_status yk_collectives_compute_gradient_order(const struct yk_program *program,
                                                 struct yk_arena *arena, int32_t **out) YK_MUST_USE;
 

@@ -21,9 +21,9 @@ enum {
 
 struct yk_device_batches {
     const struct yk_net *net;
-    int64_t *first;  /* (M + 1) number of the first sample of each micro-batch on this rank, and the
-                        end of the last one */
-    int64_t samples; /* B, all samples of this rank */
+    int64_t *first; /* (M + 1) number of the first sample of each micro-batch on this rank; the last
+                       element is the number of all samples */
+    int64_t samples;         /* B, number of samples of this rank in a step, with spare samples */
     int64_t sequence;        /* T, tokens per sample in the plan */
     int64_t target_sequence; /* S, target tokens per sample in the plan; T if there is no decoder */
     int64_t longest;         /* maximum length of a sequence */
@@ -63,8 +63,8 @@ void yk_device_batches_enqueue_length_copy(const struct yk_device_batches *batch
                                            int32_t micro_batch,
                                            const struct yk_sample_slice *slice);
 
-/* Sets the shape, tokens, targets and lengths of `pass`, a pass over `samples` samples of the slice
- * that starts with sample `begin`. */
+/* Sets the shape, tokens, targets and lengths of `pass`, which computes `samples` samples of the
+ * slice, from sample `begin` on. */
 void yk_device_batches_set_pass_inputs(const struct yk_device_batches *batches, int32_t slot,
                                        int32_t micro_batch, const struct yk_sample_slice *slice,
                                        int64_t begin, int64_t samples, struct yk_layer_pass *pass);
