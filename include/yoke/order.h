@@ -1,7 +1,7 @@
 /*
  * Order: schedules the all-gathers and reduce-scatters of a sharded training step, so that as much
  * communication as possible overlaps with computation, and memory suffices in every slot. A slot is
- * the forward or the backward pass of one layer, or a gap without computation. No model is needed:
+ * the forward or the backward pass of one layer, or a gap between passes. No model is needed:
  * a problem contains the computation time of each slot and the data to transfer.
  */
 #ifndef YOKE_ORDER_H

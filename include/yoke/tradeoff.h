@@ -2,8 +2,9 @@
  * Trade-off: free memory can be used to keep parameters from the forward pass to the backward pass,
  * or to gather parameters before they are needed. A trade-off predicts the step time for different
  * splits of the free memory between these two uses, and for different memory sizes of the devices.
- * It compares both with the joint plan, in which the two uses are optimised together without a
- * fixed split.
+ * The times for different splits are compared with the joint plan, in which the two uses are
+ * optimised together without a fixed split. For each memory size, the joint plan is compared with a
+ * plan whose layers are all fully-sharded and whose all-gathers start one layer ahead.
  */
 #ifndef YOKE_TRADEOFF_H
 #define YOKE_TRADEOFF_H
@@ -22,12 +23,12 @@ enum {
     YOKE_TRADEOFF_MAX_POINTS = 200
 };
 
-/* Each array has `points` elements. NAN means: no plan fits, or the time budget ended before this
- * point was computed. */
+/* Each array has `points` elements. In arrays of times, NAN means: no plan fits, or the time budget
+ * ended before this point was computed; `kept` is then not valid. */
 struct yoke_tradeoff_info {
     int32_t points;
     const char *definition; /* a text that explains which memory is split */
-    double min_bytes;       /* size of the parameters and the gradient of the largest layer */
+    double min_bytes; /* the largest parameters of a layer plus the largest gradient of a layer */
     double free_bytes;
     const double *part;    /* fraction of the free memory that is reserved for early gathers */
     const double *split_s; /* step time if the sharding strategies are chosen first and may use only

@@ -65,16 +65,16 @@ struct yk_sampler {
     int64_t sequence;         /* length of the longest sample in tokens */
     int64_t target_sequence;  /* length of the longest input of the decoder in tokens; 0 means: no
                                  decoder */
-    int64_t max_slice_tokens; /* if a unit is a slice: maximum number of source tokens, and of
-                                 target tokens, in a slice; 0 means: a unit is a sample */
+    int64_t max_slice_tokens; /* a slice has at most this many source tokens, and at most this many
+                                 target tokens; 0 means: a unit is a sample */
     bool all_tokens_have_targets; /* every token of every sample has a target, so targets need not
                                      be counted */
 };
 
 struct yk_sampler_options {
     int64_t sequence;   /* T, the length of a sample; for all kinds except sentence pairs */
-    int64_t slice_rows; /* for sentence pairs: maximum number of source tokens, and of target
-                           tokens, in a slice, including padding */
+    int64_t slice_rows; /* for sentence pairs: with padding, a slice has at most this many source
+                           tokens, and at most this many target tokens */
     uint64_t seed;      /* seed of the random order of training samples */
     bool packed;        /* for instructions: put several instructions into one sample */
     bool sequential;    /* do not shuffle the samples; for evaluation */
@@ -87,8 +87,8 @@ void yk_sampler_destroy(struct yk_sampler *sampler);
 yk_status yk_sampler_fetch_slice(const struct yk_sampler *sampler, int64_t first, int64_t count,
                                  struct yk_sample_slice *out) YK_MUST_USE;
 
-/* Returns the maximum number of source tokens, and of target tokens, in a slice of `units` units.
- */
+/* Returns a number n: a slice of `units` units has at most n source tokens and at most n target
+ * tokens. */
 int64_t yk_sampler_max_slice_tokens(const struct yk_sampler *sampler, int64_t units);
 
 /*
@@ -110,9 +110,9 @@ struct yk_sampler_window_layout {
  *
  * Sequential: every token is in one window. The text must have at least one token.
  *
- * Shuffled: there are `length` phases, and as many windows as fit into the text at every phase. So
- * all epochs have the same number of windows. If not even one window fits at every phase, there is
- * one window and fewer phases. The text must have at least `length` tokens.
+ * Shuffled: there are `length` phases. All epochs have the same number of windows: the number that
+ * fits into the text at the last phase. If no window fits at the last phase, there is one window
+ * and fewer phases. The text must have at least `length` tokens.
  */
 struct yk_sampler_window_layout
 yk_sampler_window_layout_make(int64_t tokens, int64_t length,

@@ -26,6 +26,7 @@ extern const char yk_web_ops_js[];        /* rows of ops */
 extern const char yk_web_memory_js[];     /* rows of memory */
 extern const char yk_web_counters_js[];   /* rows of device counters */
 extern const char yk_web_schedule_js[];   /* rows of tasks, and details of one task */
-extern const char yk_web_steps_js[]; /* shows the step under the pointer, in curves over steps */
+extern const char
+    yk_web_steps_js[]; /* charts whose x axis is the step: shows the step under the pointer */
 
 #endif

@@ -8,16 +8,17 @@
  * Proof:
  * - In the patterns of these pre-tokenizers, no match continues with a space after a character that
  *   is not white space.
- * - If several characters of white space end with a space before a word, a match ends before this
- *   last space (\s+(?!\S)), as if the text ended there.
+ * - If a word comes after several characters of white space, and the last of them is a space, then
+ *   a match stops before this space (\s+(?!\S)), just as it would at the end of a text.
  * - The patterns have no lookbehind.
  * - A single newline is a match of its own, or the end of a match of punctuation. In both cases,
  *   the match is the same as if the text ended after the newline.
  * - Unicode normalization does not combine white space with the next character.
  * - BERT's pre-tokenizer removes spaces.
  * - Added tokens contain no white space. For the pattern, the text ends where an added token
- *   begins. Therefore a text is not cut before an added token. It is also not cut after an added
- *   token that strips the white space after it.
+ *   begins. White space before an added token is therefore at the end of a text and not before a
+ *   word. So a text is not cut before a space that is followed by an added token, nor between a
+ *   newline and an added token, nor after an added token that strips the white space after it.
  *
  * The rules of a tokenizer are a plain struct. They are immutable: any number of threads may share
  * them.

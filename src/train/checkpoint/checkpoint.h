@@ -11,8 +11,9 @@
  *     state.json             steps, samples, loss scaler, seed, and the options of the run
  *     tokenizer.json         the tokenizer; a character tokenizer has vocabulary.json instead
  *
- * A checkpoint with adapters also has adapter_config.json and adapter_model.safetensors. If the
- * base model is known, the checkpoint contains only the name of the base model, not its weights.
+ * If one rank saves a checkpoint with adapters, the checkpoint also has adapter_config.json and
+ * adapter_model.safetensors. If the base model is known, the checkpoint contains only the name of
+ * the base model, not its weights.
  *
  * If a run has several ranks, they save one checkpoint together, into a folder that all of them can
  * access. This checkpoint has one shard per rank (shard.h) instead of the .safetensors files. Every
@@ -77,9 +78,10 @@ yk_status yk_checkpoint_save(const char *folder, const struct yk_checkpoint_cont
 uint64_t yk_checkpoint_save_size_bytes(const struct yk_checkpoint_content *content);
 
 /* Fails if the file system of `folder` does not have enough free space to save `saves` more
- * checkpoints. Only the newest `keep` checkpoints need space (0 means: all), plus one that is being
- * written before an older one is removed. Checkpoints that already exist in folder/checkpoints need
- * no more space. Succeeds if the free space is unknown. */
+ * checkpoints. `folder` is the folder of the run; its checkpoints are in folder/checkpoints. Only
+ * the newest `keep` checkpoints need space (0 means: all), plus one that is being written before an
+ * older one is removed. Checkpoints that already exist there need no more space. Succeeds if the
+ * free space is unknown. */
 yk_status yk_checkpoint_check_save_disk_space(const char *folder,
                                               const struct yk_checkpoint_content *content,
                                               int64_t saves, int32_t keep) YK_MUST_USE;

@@ -44,8 +44,9 @@ struct yk_rank_micro_batch {
     struct yk_sample_slice own; /* its `loss_targets` and `token_count` are totals over all ranks */
     int64_t all;                /* number of samples of the micro-batch on all ranks together */
     int64_t first;              /* index of this rank's first sample in the micro-batch */
-    int64_t planned; /* if the samples are divided in proportion to the plan: planned number of
-                        samples of the micro-batch; otherwise 0 */
+    int64_t planned; /* number of samples that the plan has for the micro-batch, if the actual
+                        samples are divided among the ranks in proportion to the plan; otherwise 0
+                      */
     int32_t *memory; /* memory that the pointers of `own` point into */
     int64_t rows;    /* number of tokens for which `memory` has space */
 };
@@ -117,8 +118,9 @@ struct yk_executor_options {
     int64_t spare_samples; /* number of samples that a micro-batch may have in addition to the
                               planned number; the memory count of program/memory/memory.h does not
                               include them */
-    /* Called on the thread of a lane when an op begins, and with op −1 when the op ends. Not called
-     * if the device is an accelerator. May be NULL. */
+    /* Called on the thread of a lane when an op begins, and with op −1 when the op ends. Also
+     * called with op −1 for each lane, on the calling thread, when all lanes have finished. Not
+     * called if the device is an accelerator. May be NULL. */
     void (*op_began)(void *user, enum yk_lane lane, int32_t op);
     /* Called with the executor as soon as yk_executor_get_lane_progress() may be used, and with
      * NULL before the executor is destroyed. May be NULL. */

@@ -48,8 +48,9 @@ enum yk_cudnn_attention_tensor {
     YK_CUDNN_DQ,
     YK_CUDNN_DK,
     YK_CUDNN_DV,
-    YK_CUDNN_DELTA,        /* (B, heads, T) fp32 scratch: the sum of out ∘ d_out over a head */
-    YK_CUDNN_DQ_SUMS,      /* (B, heads, T, D) fp32 scratch, if dq may differ between runs */
+    YK_CUDNN_DELTA,   /* (B, heads, T) fp32 scratch: the sum of out ∘ d_out over a head */
+    YK_CUDNN_DQ_SUMS, /* (B, heads, T, head_size) fp32 scratch: sums of dq before the conversion;
+                         used only if `repeatable` is 0 */
     YK_CUDNN_QUERY_COUNTS, /* (B) int32: T for every sample */
     YK_CUDNN_KEY_COUNTS,   /* (B) int32: the number of valid keys of each sample */
     YK_CUDNN_SCALE,        /* this and the next values are fp32 numbers in host memory */

@@ -14,7 +14,7 @@
  *
  * A row of a tile has D / 8 chunks of 16 bytes. Chunk p of row r is stored at position p ^ (r % 8),
  * so that chunks p of eight neighbouring rows are in different banks and can be read together. A
- * warp holds M · 16 rows of the left operand and of the result in registers.
+ * warp computes M · 16 rows of a result, which it holds in registers.
  */
 #ifndef YK_BACKEND_CUDA_ATTENTION_TILE_CUH
 #define YK_BACKEND_CUDA_ATTENTION_TILE_CUH
@@ -295,8 +295,8 @@ YK_DEVICE_INLINE void yk_tile_multiply_add(const uint32_t (&left)[M][K][4], uint
 }
 
 /* Returns a limit for row g of a result whose row 0 is query t and whose column 0 is key s. This
- * lane holds columns 8n + 2i + j of the row, with j = 0 and 1. Such a column is a visible key if
- * 8n + j is less than the limit. */
+ * lane holds columns 8n + 2i + j of the row, with j = 0 and 1. The limit is the number of visible
+ * columns minus 2i, so column 8n + 2i + j is a visible key if 8n + j is less than the limit. */
 YK_DEVICE_INLINE int yk_tile_visible_column_limit(const struct yk_attention_head &head, int t,
                                                   int s)
 {
@@ -339,8 +339,8 @@ yk_tile_query_range_make(const struct yk_attention_op &op)
 /* Computes the dropout factors of the four elements of c that this lane holds. Rows of c are
  * queries. `upper` is the dropout index of the lane's first element in row g, and `lower` is the
  * dropout index of its first element in row g + 8. Two neighbouring lanes need the same random
- * words. The even lane computes the words of row g, the odd lane computes the words of row g + 8,
- * and the two lanes exchange words. */
+ * words. If the number of keys is a multiple of 4, the even lane computes the words of row g, the
+ * odd lane computes the words of row g + 8, and the two lanes exchange words. */
 YK_DEVICE_INLINE void
 yk_tile_dropout_factors(const struct yk_attention_forward_kernel_arguments &task, int64_t sample,
                         uint64_t upper, uint64_t lower, float (&out)[4])
@@ -393,8 +393,8 @@ yk_tile_apply_dropout(const struct yk_attention_forward_kernel_arguments &task,
 
 /* Like yk_tile_dropout_factors(), but rows of c are keys and columns are queries. The lane holds
  * the elements of keys s + g and s + g + 8 and of queries t + 2i and t + 2i + 1; s is a multiple
- * of 8. Four lanes need the random words of the same four keys. Each of these lanes computes four
- * words, and the lanes exchange words. */
+ * of 8. Four lanes need the random words of the same four keys. If the number of keys is a multiple
+ * of 4, each of these lanes computes four words, and the lanes exchange words. */
 YK_DEVICE_INLINE void
 yk_tile_dropout_factors_transposed(const struct yk_attention_forward_kernel_arguments &task,
                                    const struct yk_attention_head &head, int t, int s,

@@ -20,7 +20,8 @@
 #include "backend/backend.h"
 #include "backend/cuda/kernels.h"
 
-/* ---- op_list.c: stores the ops of a range as bytes; equal ops have equal bytes ---- */
+/* ---- op_list.c: stores the ops of a range as bytes, which are compared to recognise equal ranges
+ * ---- */
 
 #define YK_CUDA_OP_KIND_CONSTANT(CAPITALS, name, function) YK_CUDA_OP_##CAPITALS,
 enum yk_cuda_op_kind {

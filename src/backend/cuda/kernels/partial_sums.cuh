@@ -2,7 +2,7 @@
  * Partial sums: the second step of a sum over all rows of a matrix. In the first step, each group
  * of blocks adds up some of the rows and writes one sum per column to scratch memory. The kernel of
  * this header adds the sums of all groups in a fixed order and then adds the total to the target.
- * The result is rounded once.
+ * The sums are fp32; only the result is converted to the type of the target.
  */
 #ifndef YK_BACKEND_CUDA_KERNELS_PARTIAL_SUMS_CUH
 #define YK_BACKEND_CUDA_KERNELS_PARTIAL_SUMS_CUH

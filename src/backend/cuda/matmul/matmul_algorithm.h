@@ -43,7 +43,7 @@ enum {
 };
 
 /* Writes the algorithms that should be benchmarked, sorted by their expected speed, fastest first.
- * Returns their number. */
+ * Under MPS, algorithms whose cluster size was changed come last. Returns their number. */
 int yk_matmul_algorithm_list_candidates(const struct yk_cublas_context *context,
                                         const struct yk_matmul_descriptors *descriptors,
                                         cublasLtMatmulAlgo_t out[YK_MATMUL_MAX_ALGORITHMS]);
