@@ -267,6 +267,25 @@ static yk_status stage(const char *path, const struct yk_text *text, struct yk_t
     return write_stream(stream, path, text);
 }
 
+/* Renames the temporary file to `path`. */
+static yk_status publish(const char *path, struct yk_text *aside)
+{
+    if (rename(aside->bytes, path) != 0) {
+        return fail_to_open(path);
+    }
+    aside->length = 0;
+    return YK_OK;
+}
+
+/* Removes the temporary file if it was not renamed. */
+static void discard(struct yk_text *aside)
+{
+    if (aside->length > 0) {
+        unlink(aside->bytes);
+    }
+    yk_text_free(aside);
+}
+
 /* Writes all temporary files and all special files before it renames the first one. */
 static yk_status write_all(const char *const *paths, const struct yk_text *const *texts,
                            size_t count, struct yk_text *asides)
@@ -284,10 +303,7 @@ static yk_status write_all(const char *const *paths, const struct yk_text *const
     }
     for (size_t i = 0; i < count; i++) {
         if (asides[i].length > 0) {
-            if (rename(asides[i].bytes, paths[i]) != 0) {
-                return fail_to_open(paths[i]);
-            }
-            asides[i].length = 0;
+            YK_TRY(publish(paths[i], &asides[i]));
         }
     }
     return YK_OK;
@@ -300,10 +316,7 @@ yk_status yk_file_write_several(const char *const *paths, const struct yk_text *
     YK_TRY_ALLOCATED(asides);
     const yk_status status = write_all(paths, texts, count, asides);
     for (size_t i = 0; i < count; i++) {
-        if (asides[i].length > 0) { /* not renamed */
-            unlink(asides[i].bytes);
-        }
-        yk_text_free(&asides[i]);
+        discard(&asides[i]);
     }
     free(asides);
     return status;
@@ -346,6 +359,13 @@ yk_status yk_file_write_nofollow(const char *path, const struct yk_text *text)
 {
     YK_TRY(yk_text_status(text));
     YK_TRY(yk_file_check_not_symlink(path));
-    return is_special(path) ? yk_fail(YK_ERROR_SYSTEM, "%s is not a regular file", path)
-                            : yk_file_write(path, text);
+    if (is_special(path)) {
+        return yk_fail(YK_ERROR_SYSTEM, "%s is not a regular file", path);
+    }
+    /* Renames in any case, so that a link made since the check is replaced, not followed. */
+    struct yk_text aside = {0};
+    yk_status status = stage(path, text, &aside);
+    YK_IF_OK(publish(path, &aside));
+    discard(&aside);
+    return status;
 }

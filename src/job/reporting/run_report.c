@@ -107,6 +107,7 @@ static yk_status read_files(struct reading *reading)
         reading->report.sample = yk_arena_copy_text(arena, file.text, file.length);
         YK_TRY_ALLOCATED(reading->report.sample);
     }
+    yk_text_free(&reading->text); /* a trace may be large */
     return YK_OK;
 }
 
