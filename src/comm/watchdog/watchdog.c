@@ -321,7 +321,8 @@ static bool may_leave(const struct yk_watchdog *watchdog)
             return false;
         }
     }
-    return atomic_load(&watchdog->closing);
+    /* A rank whose inspector is stuck goes on with heartbeats, so that others learn of it. */
+    return atomic_load(&watchdog->closing) && atomic_load(&watchdog->inspecting_since_s) == 0;
 }
 
 /* After this process was stopped itself, others' silence says nothing. */
