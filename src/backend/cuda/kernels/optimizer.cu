@@ -26,7 +26,7 @@ static __device__ void update_edge(const typename RULE::op &op, const RULE &rule
                                    int64_t at)
 {
     T *weights = static_cast<T *>(op.update.weights);
-    const float g = yk_to_float(static_cast<const T *>(op.update.gradients)[at]) * factor;
+    const float g = __fmul_rn(yk_to_float(static_cast<const T *>(op.update.gradients)[at]), factor);
     float w = op.update.master ? op.update.master[at] : yk_to_float(weights[at]);
     typename RULE::template state<float> state = rule.load(op, at);
     rule.one(g, w, state);
@@ -155,10 +155,10 @@ struct adamw {
     __device__ __forceinline__ void four(float factor, const float4 &g, float4 &w,
                                          state<float4> &s) const
     {
-        one(g.x * factor, w.x, s.m.x, s.v.x);
-        one(g.y * factor, w.y, s.m.y, s.v.y);
-        one(g.z * factor, w.z, s.m.z, s.v.z);
-        one(g.w * factor, w.w, s.m.w, s.v.w);
+        one(__fmul_rn(g.x, factor), w.x, s.m.x, s.v.x);
+        one(__fmul_rn(g.y, factor), w.y, s.m.y, s.v.y);
+        one(__fmul_rn(g.z, factor), w.z, s.m.z, s.v.z);
+        one(__fmul_rn(g.w, factor), w.w, s.m.w, s.v.w);
     }
 
     __device__ __forceinline__ state<float> load(const op &op, int64_t at) const
@@ -233,10 +233,10 @@ struct sgd {
 
     __device__ __forceinline__ void four(float factor, const float4 &g, float4 &w, float4 &b) const
     {
-        one(g.x * factor, w.x, b.x);
-        one(g.y * factor, w.y, b.y);
-        one(g.z * factor, w.z, b.z);
-        one(g.w * factor, w.w, b.w);
+        one(__fmul_rn(g.x, factor), w.x, b.x);
+        one(__fmul_rn(g.y, factor), w.y, b.y);
+        one(__fmul_rn(g.z, factor), w.z, b.z);
+        one(__fmul_rn(g.w, factor), w.w, b.w);
     }
 
     __device__ __forceinline__ float load(const op &op, int64_t at) const
