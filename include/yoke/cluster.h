@@ -32,7 +32,8 @@ struct yoke_device {
     double part; /* fraction of the physical device that is used, at most 1 */
     double memory_bytes;
     double memory_bytes_per_s;
-    double fp32_flops; /* this and the next three: operations per second of dense matrix products */
+    /* Operations per second of dense matrix products, in four precisions. */
+    double fp32_flops;
     double tf32_flops;
     double fp16_flops;
     double bf16_flops;

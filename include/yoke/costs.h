@@ -38,7 +38,8 @@ struct yoke_cost {
     /* A string constant: "measured" (in the profile, at exactly this size), "interpolated" (from
      * other sizes in the profile), "table" (from the cluster file) or "datasheet". */
     const char *origin;
-    double error; /* relative error: at most this fraction for 90 % of the times of this origin */
+    /* Relative error. 90 % of the times with this origin have at most this error. */
+    double error;
 };
 
 /* `profile` is the path of a profile file; NULL means: no profile. */

@@ -22,8 +22,8 @@ struct yoke_placements_info {
     int32_t winner;     /* index of the fastest placement that fits; -1 means: none fits */
     const char *note;   /* why the winner does not use all devices; may be NULL */
     const char *source; /* a text that explains where the times come from */
-    int64_t trials;     /* number of schedules that "pipeline" and "best" evaluated, without those
-                           of simulated annealing */
+    int64_t trials;     /* number of schedules that "pipeline" and "best" evaluated; does not count
+                           simulated annealing */
     bool cut_short;     /* the time budget ended before the search was complete */
 };
 

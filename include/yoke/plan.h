@@ -23,8 +23,8 @@ struct yoke_plan_info {
     double bound_s; /* lower bound of the step time of any plan */
     double tokens_per_s;
     double mfu;          /* model FLOPS utilisation, 0 to 1 (docs/costs.md, "MFU") */
-    double exact_mfu;    /* like `mfu`, but without the pairs of tokens that causal attention does
-                            not compute */
+    double exact_mfu;    /* like `mfu`, but counts only the pairs of tokens for which attention is
+                            computed */
     const char *summary; /* one sentence about the plan */
     const char *bottleneck; /* a text that explains what limits the step time */
     const char *source;     /* a text that explains where the times come from */
@@ -45,8 +45,8 @@ struct yoke_plan_info {
     double bucket_bytes; /* all-reduces are combined up to this size */
     double search_s;     /* duration of the search */
     int64_t trials;      /* number of plans that the search evaluated */
-    double error; /* relative error of step_s: at most this fraction for 90 % of such predictions */
-    bool cut_short; /* the time budget ended before the search was complete */
+    double error;   /* relative error of step_s; 90 % of such predictions have at most this error */
+    bool cut_short; /* a limit or the stop flag ended the search early */
 };
 
 enum yoke_memory_kind {
@@ -86,9 +86,15 @@ struct yoke_plan_layer {
     const double *parts;   /* (rank_count) fraction of the sharded state on each rank */
 };
 
-/* A transfer of blocks of a layer. It does not start before its slot. A step of L layers has 2L + 3
- * slots: slot i is the forward pass of layer i, slot L is a gap without computation, slot 2L - i is
- * the backward pass of layer i, and the last two slots are gaps. */
+/*
+ * A transfer of blocks of a layer. It does not start before its slot. A step of L layers has 2L + 3
+ * slots:
+ *   slot i        forward pass of layer i
+ *   slot L        gap between forward and backward
+ *   slot 2L - i   backward pass of layer i
+ *   slot 2L + 1   gap after backward; the updates run in it
+ *   slot 2L + 2   gap before the forward of the next step
+ */
 struct yoke_transfer {
     const char *kind; /* "all_gather", "reduce_scatter", "all_reduce" */
     int32_t layer;

@@ -38,13 +38,13 @@ YOKE_API yoke_status yoke_request_create(yoke_model *model, yoke_cluster *cluste
                                          yoke_request **out) YOKE_MUST_USE;
 YOKE_API void yoke_request_destroy(yoke_request *request);
 
-/* Sets the path of a profile file. Times in a profile are used before the times of all other
+/* Sets the path of a profile file. A time in a profile has priority over the times of all other
  * sources (yoke/costs.h). NULL means: no profile. */
 YOKE_API yoke_status yoke_request_set_profile(yoke_request *request,
                                               const char *path) YOKE_MUST_USE;
 
-/* Sets the number of micro-batches of a batch; 0 means: the search decides. (Algorithms for
- * placements that do not search then use 1.) */
+/* Sets the number of micro-batches of a batch; 0 means: the search decides. (Placement algorithms
+ * that do not search then use 1 micro-batch.) */
 YOKE_API yoke_status yoke_request_set_micro_batches(yoke_request *request,
                                                     int32_t micro_batches) YOKE_MUST_USE;
 

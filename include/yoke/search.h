@@ -28,8 +28,9 @@ typedef void (*yoke_progress)(void *user, const char *what, double done);
 /* Filled by the caller. The stop flag must outlive all searches that use it. */
 struct yoke_search {
     double budget_s; /* limit of the wall clock time; 0 means: the default of the command line */
-    int64_t moves;   /* stop after this many plans or annealing moves instead of after `budget_s`,
-                        which makes the result reproducible; 0 means: use the time limit */
+    int64_t moves;   /* stop after this many plans or annealing moves, not after `budget_s`. The
+                        result is then reproducible. 0 means: use `budget_s`. The method "milp"
+                        (yoke/order.h) always uses `budget_s` */
     uint64_t seed;   /* seed of the random numbers; 0 means: 1 */
     yoke_progress progress; /* may be NULL */
     void *progress_user;

@@ -40,8 +40,8 @@ struct yoke_training_step {
 };
 
 /* Filled by the caller. All members may be NULL. A thread of the library calls `lost`. `leave` may
- * be called by a thread of the library or by the thread that runs the training. The
- * other callbacks are called only by the thread that runs the training, and only on rank 0. */
+ * be called by a thread of the library or by the thread that runs the training. The other
+ * callbacks are called only by the thread that runs the training, and only on rank 0. */
 struct yoke_training_callbacks {
     void *user;
     void (*step)(void *user, const struct yoke_training_step *step);
@@ -71,7 +71,7 @@ struct yoke_training_result {
     const char *checkpoint; /* path of the newest checkpoint; NULL means: none was saved */
     int32_t rank;           /* rank of this process */
     int32_t rank_count;
-    int64_t steps_done; /* steps of the run, including the steps before it was resumed */
+    int64_t steps_done; /* steps of the whole run, including the steps before this call */
     bool stopped;       /* the stop flag ended the run before its last step */
     double first_loss;  /* loss of the first step of this call */
     double last_loss;

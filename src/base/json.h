@@ -87,8 +87,9 @@ yk_status yk_json_check_keys(const struct yk_json *object, const char *const *kn
 
 /*
  * Fails unless `root` is a yoke document, that is, an object with the member "yoke": 1 and the
- * given "kind". The name of every member must be one of the `count` names in `known`. The members
- * "name" and "comment" may be missing; if they exist, they must be strings that are not empty.
+ * given "kind". The name of every member (also "yoke" and "kind") must be one of the `count` names
+ * in `known`. The members "name" and "comment" may be missing; if they exist, they must be strings
+ * that are not empty.
  */
 yk_status yk_json_check_yoke_document(const struct yk_json *root, const char *kind,
                                       const char *const *known, size_t count) YK_MUST_USE;

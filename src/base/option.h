@@ -60,10 +60,8 @@ struct yk_option {
     const char *placeholder; /* name of the value in the help; NULL for a flag */
     const char *help;        /* one sentence without a full stop */
     const char *group;       /* heading in the help; NULL means: the heading of the previous row */
-    /* Name of an option that cannot be combined with this one; may be NULL. The
-     * other option is reset when yk_option_apply_file() or yk_option_override_value() sets this
-     * one.
-     */
+    /* Name of an option that cannot be combined with this option; may be NULL. That option is reset
+     * when yk_option_apply_file() or yk_option_override_value() sets this option. */
     const char *excludes;
     const char *default_value; /* default value as a user would type it; may be NULL */
     enum yk_option_kind kind;
@@ -194,7 +192,7 @@ yk_status yk_option_override_value(const struct yk_option_table *table,
                                    struct yk_arena *arena, void *arguments) YK_MUST_USE;
 
 /* Writes the options as a source, one member per line, beginning with "yoke" and "kind": "run".
- * Reading this source restores the same values. Skips options that are not given, options with
+ * Reading this source restores the same values. Skips options without a value, options with
  * `not_saved`, and lists of numbers. */
 yk_status yk_option_write_values_as_json(const struct yk_option_table *table, const void *arguments,
                                          struct yk_text *out) YK_MUST_USE;

@@ -12,8 +12,9 @@ enum {
 };
 
 /* Writes the name of the processor. Profiles store measurements under this name. If Linux reports
- * no name, writes the name of a well-known Arm core ("Arm Neoverse N1"), or the architecture and
- * the ids of the implementer and the part ("aarch64 CPU 0x46/0x001"). */
+ * no name, writes the name of a well-known Arm core ("Arm Neoverse N1"). For other Arm cores,
+ * writes the architecture and the ids of the implementer and the part ("aarch64 CPU 0x46/0x001").
+ * For all other processors, writes only the architecture ("riscv64 CPU"). */
 void yk_system_cpu_name(char out[YK_SYSTEM_CPU_NAME_SIZE]);
 
 /* Returns the memory of this machine that is available without swapping; 0 means: unknown. */

@@ -24,7 +24,7 @@ void yk_terminal_protect_standard_streams(void);
 #define YK_TERMINAL_COLUMNS_ENVIRONMENT_VARIABLE "YOKE_TERMINAL"
 
 /* Returns the width, in columns, of the terminal that a file descriptor refers to. 0 means: the
- * descriptor is not a terminal, or TERM is not set or "dumb". */
+ * descriptor is not a terminal, or TERM is either not set or "dumb". */
 int yk_terminal_descriptor_columns(int descriptor);
 
 /* Declares that this process is rank `rank` of several ranks. Only rank 0 prints results, notes and

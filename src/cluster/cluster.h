@@ -93,8 +93,8 @@ yk_status yk_cluster_read_json(const char *text, size_t length, const char *sour
 /* Parses a cluster from one line of text. Error messages contain the column of the error. */
 yk_status yk_cluster_parse_line(const char *line, struct yk_cluster **out) YK_MUST_USE;
 
-/* If `word` ends in ".json" or is the name of an existing file, reads this file. Otherwise parses
- * `word` as a line of text. */
+/* If `word` ends in ".json" or is the name of an existing file, reads this file. If `word` is "-",
+ * reads standard input. Otherwise parses `word` as a line of text. */
 yk_status yk_cluster_read_or_parse(const char *word, struct yk_cluster **out) YK_MUST_USE;
 
 /* Writes the cluster as JSON. yk_cluster_read_json() makes the same cluster from this text. */

@@ -40,7 +40,7 @@ struct yk_datasheet {
                                                 supported */
     double vector_flops;                     /* fp32 flops per second without tensor cores */
     const char *host_interconnect;           /* link to the host: "pcie4" */
-    const char *peer_interconnect;           /* link between two of them: "nvlink3"; may be NULL */
+    const char *peer_interconnect;           /* direct link between two: "nvlink3"; may be NULL */
     const char *source;                      /* publication of the numbers */
 };
 
@@ -54,11 +54,12 @@ bool yk_datasheet_is_same_name(const char *a, const char *b);
  * accepts. Returns NULL if the name is unknown. */
 const struct yk_datasheet *yk_datasheet_find(const char *name);
 
-/* Returns the datasheet name that is most similar to `name`, or NULL if none is similar enough. */
+/* Returns the first name of yk_datasheet_nearest_names(), or NULL if no name is similar enough. */
 const char *yk_datasheet_nearest_name(const char *name);
 
-/* Writes the datasheet names that are similar to `name` to `out`, the most similar first, at most
- * `capacity` names. Names that contain `name` come before all others. Returns their number. */
+/* Writes at most `capacity` datasheet names that are similar to `name` to `out`: first the names
+ * that contain `name`, in the order of the table, then other names, the most similar first. Returns
+ * the number of names that were written. */
 size_t yk_datasheet_nearest_names(const char *name, const char **out, size_t capacity);
 
 /* Returns the name of a generation. Example: "Ampere". */

@@ -40,9 +40,8 @@ struct yk_backend_device {
 /* ---- blas.c: the buffers of OpenBLAS ---- */
 
 /* Makes OpenBLAS compute only in the thread that calls it, and allocates buffers for `threads`
- * concurrent callers.
- * Fails if there is not enough memory. (If this happened during a matmul, OpenBLAS would retry
- * forever.) Any thread may call this function. */
+ * concurrent callers. Fails if there is not enough memory. (If this happened during a matmul,
+ * OpenBLAS would retry forever.) Any thread may call this function. */
 yk_status yk_cpu_blas_reserve_buffers(int threads) YK_MUST_USE;
 
 /* ---- memory.c: host memory; any thread may call these functions ---- */

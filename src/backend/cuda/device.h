@@ -63,7 +63,7 @@ struct yk_backend_lane {
     cudaEvent_t joins[YK_CUDA_SIDE_STREAM_COUNT]; /* the lane waits for these events; NULL before
                                                      the first use */
     struct yk_cuda_dequantise_prefetch *prefetch; /* NULL before the first prefetch */
-    struct yk_cuda_lane_graphs *replay;           /* NULL before the first range */
+    struct yk_cuda_lane_graphs *replay;           /* NULL before the first begin_range() */
     yk_status status; /* status of the first failure; YK_OK if there was none */
     char message[YK_CUDA_LANE_MESSAGE_SIZE];
 };

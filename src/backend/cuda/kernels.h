@@ -25,8 +25,8 @@ void yk_cuda_nf4_dequantise_on_lane(struct yk_backend_lane *lane,
  * applies the epilogue. */
 void yk_cuda_matmul_apply_epilogue(struct yk_backend_lane *lane, const struct yk_matmul_op *op);
 
-/* Result of yk_cuda_matmul_check(). An element counts as neither wrong nor correct if a value of
- * zero would also pass the check, or if the expected value is too large for the type. */
+/* Result of yk_cuda_matmul_check(). An element is not counted if the expected value is too large
+ * for the type, or if the element passes the check but 0 would pass it too. */
 struct yk_matmul_check_counts {
     int bad;     /* number of wrong elements */
     int correct; /* number of correct elements */

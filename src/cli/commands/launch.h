@@ -1,6 +1,7 @@
 /*
  * Launch: runs a command as several processes (ranks). The program starts itself once per rank with
- * mpirun and the same arguments. The output of the ranks appears on its own terminal.
+ * mpirun and the same arguments. The output of the ranks appears on the terminal of the
+ * process that launched them.
  */
 #ifndef YK_CLI_COMMANDS_LAUNCH_H
 #define YK_CLI_COMMANDS_LAUNCH_H

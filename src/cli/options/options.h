@@ -41,10 +41,10 @@ const struct yk_option *yk_options_get_nth_of_command(const struct yk_command *c
                                                       size_t number);
 
 /*
- * Parses `words` into `arguments`, a zeroed struct of command->arguments_size bytes. Values come
- * from `words`; if they are not there, from the command's sources (base/option.h), and if they are
- * not there either, from the defaults. If `words` contains --help, only sets `*help` to true. Lists
- * are allocated in `arena`; strings point to `words`.
+ * Parses `words` into `arguments`, a zeroed struct of command->arguments_size bytes. An option gets
+ * its value from `words`, otherwise from the command's sources (base/option.h), otherwise from its
+ * default. If `words` contains --help, only sets `*help` to true. Lists are allocated in `arena`;
+ * strings point to `words`.
  */
 yk_status yk_options_parse(const struct yk_command *command, char *const *words, int count,
                            struct yk_arena *arena, void *arguments, bool *help) YK_MUST_USE;

@@ -3,9 +3,9 @@
  * use the vector extension of GCC and clang, which works on every processor.
  *
  * This header also has exp and erf of one number. They have no branches and no calls, so that
- * compilers can vectorise loops that use them. Over all floats the relative error is at most 1e-7
- * (exp) and 1.2e-7 (erf). For ±∞ they return the limit of the function; for NaN they return NaN.
- * The polynomials are minimax approximations of
+ * compilers can vectorise loops that use them. The relative error is at most 1e-7 (exp) and 1.2e-7
+ * (erf), except for subnormal results (below 2^-126). For ±∞ they return the limit of the function;
+ * for NaN they return NaN. The polynomials are minimax approximations of
  *
  *   (e^r − 1 − r) / r²   for |r| ≤ (ln 2) / 2
  *   erf(x) / x − 1       for |x| < YK_CPU_ERF_SMALL_X_LIMIT, a polynomial in x²

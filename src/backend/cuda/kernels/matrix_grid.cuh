@@ -1,8 +1,8 @@
 /*
  * Matrix grid: the grid of elementwise kernels on matrices. A thread works on packs. A pack is 16
  * bytes if the addresses are aligned, otherwise one element. The x axis of the grid covers the
- * packs of a row, and the y axis covers the rows. A thread always works on the same pack of a row
- * and steps from row to row, so it needs no division to find its row.
+ * packs of a row, and the y axis covers the rows. A thread steps from row to row and works on the
+ * pack with the same index in each row, so it needs no division to find its row.
  */
 #ifndef YK_BACKEND_CUDA_KERNELS_MATRIX_GRID_CUH
 #define YK_BACKEND_CUDA_KERNELS_MATRIX_GRID_CUH
@@ -41,8 +41,8 @@ static inline struct yk_matrix_grid yk_matrix_grid_make(int64_t rows, int64_t pa
     return grid;
 }
 
-/* These three functions return the pack of the calling thread, its first row, and the number of
- * rows from one of its rows to the next. */
+/* These three functions return the index of the calling thread's pack in a row, the first row of
+ * the thread, and the distance between two successive rows of the thread. */
 YK_DEVICE_INLINE int64_t yk_matrix_grid_first_pack()
 {
     return static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;

@@ -11,7 +11,7 @@
 #include "backend/ops.h"
 
 enum {
-    YK_GEMM_ROW_SUM_SCRATCH_BYTES = 1 << 20, /* scratch memory for row sums, after the workspace */
+    YK_GEMM_ROW_SUM_SCRATCH_BYTES = 1 << 20, /* for row sums; follows the workspace of cuBLASLt */
 };
 
 struct yk_gemm {
@@ -33,7 +33,7 @@ static inline enum yk_precision yk_gemm_stored_type(enum yk_precision type)
 struct yk_gemm yk_gemm_make(struct yk_backend_lane *lane, const struct yk_matmul_op *op,
                             void *workspace);
 
-/* `workspace` is that of yk_gemm_make(). */
+/* `workspace` must be the pointer that was passed to yk_gemm_make(). */
 struct yk_cublas_matmul_arguments yk_gemm_make_cublas_arguments(const struct yk_gemm *gemm,
                                                                 void *workspace);
 
@@ -63,8 +63,8 @@ typedef void yk_matmul_split_callback(struct yk_backend_lane *lane, const struct
 void yk_matmul_split_for_alignment(struct yk_backend_lane *lane, const struct yk_matmul_op *op,
                                    yk_matmul_split_callback *multiply);
 
-/* Splits the op at the columns op->split_columns and calls `multiply` for each part on a stream of
- * its own. */
+/* Splits the op at the columns op->split_columns and calls `multiply` for each part. The first part
+ * runs on `lane`; each other part runs on a side stream of the lane. */
 void yk_matmul_split_over_streams(struct yk_backend_lane *lane, const struct yk_matmul_op *op,
                                   yk_matmul_split_callback *multiply);
 

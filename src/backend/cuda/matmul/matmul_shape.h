@@ -27,8 +27,8 @@ enum yk_matmul_fusion {
     YK_MATMUL_FUSION_NONE,       /* only the product, and its addition to c if `in_place` is set */
 };
 
-/* m, n, k, a, b and c are those of struct yk_matmul_op. cuBLASLt is column-major: its A is our b,
- * and its B is our a. Strides are in elements. */
+/* m, n, k, a, b and c have the same meaning as in struct yk_matmul_op. cuBLASLt is column-major:
+ * its A is our b, and its B is our a. Strides are in elements. */
 struct yk_matmul_shape {
     int64_t m;
     int64_t n;

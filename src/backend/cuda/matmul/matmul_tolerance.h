@@ -14,8 +14,8 @@
 enum yk_matmul_tolerance_result {
     YK_MATMUL_WITHIN_TOLERANCE,
     YK_MATMUL_BEYOND_TOLERANCE,
-    /* The expected value is so small that 0 would also be within the tolerance, or it is too large
-     * for the type. */
+    /* The element is within the tolerance, but 0 would be too; or the expected value or an
+     * intermediate value is too large for the type. */
     YK_MATMUL_TOLERANCE_UNDECIDED,
 };
 
@@ -33,7 +33,7 @@ struct yk_matmul_expected_element {
 #define YK_MATMUL_TOLERANCE_LARGEST_FP16 65504.0F
 #define YK_MATMUL_TOLERANCE_FP16_ABSOLUTE 1.2e-7F /* 2 · 2^-24: twice the smallest fp16 number */
 #define YK_MATMUL_TOLERANCE_ROUNDING_RELATIVE                                                      \
-    0.00390625F /* 2^-8: twice the rounding error of bf16 */
+    0.00390625F /* 2^-8: the maximum rounding error of bf16 */
 
 /* Returns the error that rounding of intermediate values may cause. */
 YK_HOST_OR_DEVICE_INLINE float
