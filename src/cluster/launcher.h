@@ -35,7 +35,7 @@ yk_status yk_launcher_detect(struct yk_launcher *out) YK_MUST_USE;
 
 /* Uses a rank and a number of ranks from the command line. `master` is the address of rank 0: HOST,
  * HOST:PORT or [ADDRESS]:PORT. The local rank and the local size come from LOCAL_RANK and
- * LOCAL_WORLD_SIZE. */
+ * LOCAL_WORLD_SIZE if these are set; otherwise the local rank is 0. */
 yk_status yk_launcher_from_options(int64_t rank, int64_t size, const char *master,
                                    struct yk_launcher *out) YK_MUST_USE;
 

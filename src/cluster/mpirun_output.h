@@ -1,10 +1,10 @@
 /*
  * Mpirun output: parses the standard error of Open MPI's mpirun. Messages of mpirun are between two
- * lines of dashes, or are known single lines that begin with "mpirun:" or "[HOST:PID]". They say
- * which rank failed first and how. All other lines come from the ranks and are passed on unchanged.
- * There is one exception: a line in which a rank reports that another rank has ended is not passed
- * on, but becomes part of the final error message about the failed rank. Initialise struct
- * yk_mpirun_output_parser to {0}. Not thread-safe.
+ * lines of dashes, or are known single lines that begin with "mpirun:" or "[HOST:PID]". They are
+ * not passed on, but some of them say which rank failed and how. All other lines come from the
+ * ranks and are passed on unchanged. There is one exception: a line in which a rank reports that
+ * another rank has ended is not passed on, but becomes part of the final error message about the
+ * failed rank. Initialise struct yk_mpirun_output_parser to {0}. Not thread-safe.
  */
 #ifndef YK_CLUSTER_MPIRUN_OUTPUT_H
 #define YK_CLUSTER_MPIRUN_OUTPUT_H
@@ -58,9 +58,10 @@ struct yk_mpirun_exit_state {
 
 /*
  * Returns the status of the run. If a rank was killed or crashed, the status is YK_ERROR_LOST, and
- * the message says which rank it was, how it ended and, if known, which op it was in. If a rank
- * exited with a yk_status as its exit code, this is the status of the run. The message is empty if
- * a rank has already printed a message that explains the failure.
+ * the message says which rank it was, how it ended and, if known, which op it was in. If the exit
+ * code of the failed rank is a yk_status, the run has this status, too. The status is
+ * YK_ERROR_STOPPED if SIGUSR1 ended a rank or mpirun before all ranks had begun. The message is
+ * empty if a rank has already printed a message that explains the failure.
  */
 yk_status yk_mpirun_output_status_of_run(const struct yk_mpirun_output_parser *output,
                                          const struct yk_mpirun_exit_state *end) YK_MUST_USE;

@@ -24,7 +24,7 @@ struct yk_mps_environment {
     const char *limits;  /* CUDA_MPS_PINNED_DEVICE_MEM_LIMIT: "0=48G,1=512M" */
 };
 
-/* Loads the CUDA driver library. Returns false if there is none. */
+/* Loads the CUDA driver library. Returns false if it is missing or too old. */
 bool yk_mps_load_cuda_driver(struct yk_mps_cuda_driver *out);
 
 struct yk_mps_environment yk_mps_read_environment(void);
@@ -32,7 +32,7 @@ struct yk_mps_environment yk_mps_read_environment(void);
 /* Returns the fraction of the SMs of CUDA device `number` that this process may use. `whole` is the
  * number of SMs of the GPU; 0 means: unknown. The driver reports how many of them this process may
  * use. If `driver` is NULL, `whole` is 0 or the driver does not answer, the percentage in the
- * environment is used. */
+ * environment is used. Without a percentage, the fraction is 1. */
 double yk_mps_sm_fraction(const struct yk_mps_cuda_driver *driver,
                           const struct yk_mps_environment *environment, int number, int whole);
 

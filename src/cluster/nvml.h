@@ -12,7 +12,7 @@ enum {
     YK_NVML_NAME_SIZE = 96,
 };
 
-/* Constants of nvml.h. */
+/* Constants of nvml.h. GPM is NVML's GPU performance monitoring. */
 enum {
     YK_NVML_CLOCK_SM = 1, /* nvmlClockType_t */
     YK_NVML_PCIE_OUT = 0, /* nvmlPcieUtilCounter_t: bytes that the GPU sends */
@@ -121,7 +121,7 @@ struct yk_nvml_functions {
     int (*attributes)(void *instance, struct yk_nvml_mig_attributes *out);
 };
 
-/* A MIG instance. */
+/* A MIG instance: a part of a GPU that programs see as a device of its own. */
 struct yk_nvml_mig_instance {
     char uuid[YK_NVML_UUID_SIZE];
     double memory_bytes;

@@ -15,11 +15,12 @@ enum {
     YK_TOPOLOGY_CACHE_LEVELS = 3
 };
 
-/* The hardware that this process may use. A member is 0 if it is unknown. */
+/* The processors and caches that the container or cgroup of this process allows, and the memory of
+ * the whole machine. A member is 0 if it is unknown. */
 struct yk_topology {
     char cpu_name[YK_SYSTEM_CPU_NAME_SIZE];
     int package_count;
-    int core_count;
+    int core_count; /* if unknown: thread_count */
     int thread_count;
     int numa_count;
     double memory_bytes;

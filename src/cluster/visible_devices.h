@@ -20,18 +20,18 @@ struct yk_visible_device {
  * ("CUDA environment variables") are:
  *   - An entry is an index or a unique prefix of a UUID.
  *   - The list ends before the first invalid entry.
- *   - If there are MIG instances, the process sees only the first one and no other GPU.
+ *   - If the visible devices include MIG instances, the process sees only the first instance.
  * The driver has three more rules:
  *   - The first entry decides whether all entries are indices, UUIDs of GPUs or UUIDs of instances.
  *   - Characters after the digits of an index are ignored.
- *   - If a GPU is listed twice, the process sees no GPU.
+ *   - If a GPU or an instance is listed twice, the process sees no GPU.
  */
 struct yk_visible_device yk_visible_devices_find_gpu(const char *text,
                                                      const struct yk_nvml_gpu *gpus, int count,
                                                      int number);
 
-/* Returns the index in the driver of the GPU that is CUDA device `number` of this process, or -1 if
- * the CUDA device does not exist. */
+/* Returns the driver's index of the GPU that this process sees as CUDA device `number`, or -1 if
+ * there is no such CUDA device. */
 int yk_visible_devices_driver_index(const struct yk_nvml_gpu *gpus, int count, int number);
 
 #endif

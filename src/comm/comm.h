@@ -53,10 +53,10 @@ struct yk_communicator;
 struct yk_comm_bootstrap {
     int32_t rank;
     int32_t size; /* number of ranks */
-    /* Broadcasts `size` bytes of rank 0 to all ranks. All ranks must call this function, even a
-     * rank that has already failed. `mine` is the status of this rank so far. If it is a failure,
-     * share() fails on all ranks. With a rendezvous, the other ranks notice this only after a
-     * timeout. */
+    /* Broadcasts bytes of rank 0 to all ranks. The argument `size` is the number of bytes. All
+     * ranks must call this function, even a rank that has already failed. `mine` is the status of
+     * this rank so far. If it is a failure, share() fails on all ranks. With a rendezvous, the
+     * other ranks notice this only after a timeout. */
     yk_status (*share)(void *user, yk_status mine, void *bytes, size_t size);
     void *user;
 };
@@ -162,7 +162,7 @@ struct yk_comm_backend {
     void (*abort)(struct yk_comm_world *world, int code);
     /* Aborts the kernels on the device that wait for other ranks. Otherwise they could block other
      * users of the device after this process has ended. The world cannot be used afterwards. The
-     * call may take seconds. Any thread may call it. The pointer may be NULL. */
+     * call may take seconds. Any thread may call it. NULL in backends without such kernels. */
     void (*release_device)(struct yk_comm_world *world);
 };
 
@@ -184,10 +184,10 @@ struct yk_comm_backend {
 extern const struct yk_comm_backend yk_comm_self;
 
 /*
- * A comm backend for device memory. It exchanges data with another comm backend, such as MPI, that
- * needs host memory: the backend of options.host_communicator. It is used if nothing faster is
- * available, for example for two ranks on one GPU, or for GPUs without NCCL. Buffers in host memory
- * are passed to the other backend directly.
+ * A comm backend for device memory. It sends and receives through a second comm backend that needs
+ * host memory, such as MPI: the backend of options.host_communicator. It is for ranks that have
+ * nothing faster, such as two ranks on one GPU, or GPUs without NCCL. Buffers in host memory are
+ * passed to the second backend directly.
  *
  * Device buffers are copied to the host in blocks, exchanged, and copied back, in order on the comm
  * lane of the device. While block k is exchanged, block k - 1 is copied back to the device and

@@ -7,9 +7,9 @@
  *   all_reduce                   twice the time of all_gather
  * α and β are the latency and the inverse bandwidth of the slowest link of the ring.
  *
- * A part is what one rank contributes to a collective or receives from it. If the parts have
- * different sizes, every part counts as large as the largest part, because in each round of the
- * ring all ranks wait for the largest part.
+ * A part is what one rank contributes to an all_gather or receives from a reduce_scatter. If parts
+ * have different sizes, every part counts as large as the largest part, because in each round of
+ * the ring all ranks wait for the largest part.
  */
 #ifndef YK_COST_COMMUNICATION_H
 #define YK_COST_COMMUNICATION_H

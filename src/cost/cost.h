@@ -103,7 +103,7 @@ double yk_error_band_origin_fraction(const struct yk_error_band *band, enum yk_c
 void yk_error_band_describe_origins(const struct yk_error_band *band, struct yk_text *out);
 
 /* Appends JSON members such as ,"error":0.04,"origins":{"measured":0.9,"datasheet":0.1}. Omits
- * origins whose fraction is 0. */
+ * origins whose fraction is less than 0.00005. */
 void yk_error_band_write_json_members(const struct yk_error_band *band, struct yk_text *out);
 
 #endif

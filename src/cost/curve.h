@@ -7,8 +7,8 @@
 #include <stdbool.h>
 
 enum {
-    /* The error of every measurement that its spread does not show. The causes are clocks,
-     * temperature, memory placement and earlier load. */
+    /* Every measurement has this error in addition to the error that its spread shows. The causes
+     * are clocks, temperature, memory placement and earlier load. */
     YK_CURVE_MIN_ERROR_PERCENT = 3,
 };
 
@@ -39,8 +39,10 @@ struct yk_curve_estimate {
  *   - Otherwise two rules limit the time: when the size grows, the time does not fall, and the time
  *     per unit of size does not rise. The added error is half of the range between these limits.
  *
- * Beyond an end, a and b are the two points nearest to that end. Their errors then also grow with
- * the distance from the end.
+ * Beyond an end, a and b are the two points nearest to that end. The error is the sum of three
+ * errors: the error of the point at the end; the added error, as above; and the errors of a and b
+ * times (distance from the end) / (distance between a and b). The sum of the second and the third
+ * is limited by the two rules.
  */
 struct yk_curve_estimate yk_curve_interpolate(const struct yk_profile_curve *curve, double size);
 

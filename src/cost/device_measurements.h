@@ -17,9 +17,9 @@ struct yk_profile;
 struct yk_device_measurements {
     /* Memory of the driver context and of libraries; 0 means: unknown. */
     double context_bytes;
-    /* A device may be only a fraction of a physical device. This is the fraction on which the
-     * profile's times were measured, if it differs slightly from the device's fraction: above 0 and
-     * at most 1. 0 means: there is no such difference. */
+    /* A device may be only a fraction of a physical device. If the profile's times were measured on
+     * a slightly different fraction, this is the measured fraction, above 0 and at most 1;
+     * otherwise 0. */
     double measured_fraction;
     /* Factor on compute times while a message from or to this device is in flight, at least 1; 0
      * means: unknown. */
@@ -47,8 +47,8 @@ yk_device_measurements_of_device(const struct yk_device_measurements *measuremen
 }
 
 /* Returns the bytes that a process needs besides the model: driver context, library workspaces and,
- * on a CPU, the process itself. Returns a default for CPUs or for GPUs if nothing was measured.
- */
+ * on a CPU, the process itself. If nothing was measured, returns a default, which is different for
+ * CPUs and GPUs. */
 double yk_device_measurements_context_bytes(const struct yk_device_measurements *measurements,
                                             const struct yk_cluster *cluster, int32_t device);
 

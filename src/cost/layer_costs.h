@@ -37,7 +37,8 @@ int32_t yk_layer_costs_device_speed_class(const struct yk_layer_costs *costs, in
 
 const struct yk_cost_sources *yk_layer_costs_sources(const struct yk_layer_costs *costs);
 
-/* Returns the error band of all times in the cache. Each time is counted once. */
+/* Returns the error band of all layer times in the cache, without the times of input copies. Each
+ * time is counted once. */
 const struct yk_error_band *yk_layer_costs_error_band(const struct yk_layer_costs *costs);
 
 #endif

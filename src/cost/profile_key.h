@@ -1,9 +1,9 @@
 /*
  * Profile key: the names of devices and links in a profile. measure/ stores measurements under
  * these names, and cost/ looks them up. Functions for one device expect a pointer to the
- * measurements of this device; yk_profile_key_format_link() expects the array of all devices. Both
- * may be NULL. The functions that write a name return false if a device has no type, because a
- * device without a type has no name in a profile.
+ * measurements of this device; yk_profile_key_format_link() expects the array with the measurements
+ * of all devices. Both may be NULL. The functions that write a name return false if a device has no
+ * type, because a device without a type has no name in a profile.
  */
 #ifndef YK_COST_PROFILE_KEY_H
 #define YK_COST_PROFILE_KEY_H
@@ -46,7 +46,7 @@ bool yk_profile_key_format_link(const struct yk_cluster *cluster,
                                 int32_t b, char out[YK_PROFILE_KEY_SIZE]);
 
 /* Writes the name of the link between a device and the memory of its host: "h200-host". The
- * profile stores the times of this link for 1 rank; the name of the collective is
+ * profile stores copies over this link like a collective of 1 rank. The name of this collective is
  * YK_PROFILE_KEY_COPY_TO_DEVICE or YK_PROFILE_KEY_COPY_FROM_DEVICE. */
 bool yk_profile_key_format_host_link(const struct yk_device *device,
                                      const struct yk_device_measurements *measurements,

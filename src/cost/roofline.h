@@ -2,12 +2,13 @@
  * Roofline: predicts times from the datasheet. A time is
  *   max(operations / rate, bytes / bandwidth) + launches · launch time
  * Rate and bandwidth are the datasheet's peak values times the efficiencies that training achieves.
- * These efficiencies were fitted to public measurements, separately for each device generation;
- * bench/accuracy --fit prints the table (docs/costs.md). All functions are thread-safe.
+ * Most efficiencies of GPUs were fitted to public measurements: bench-accuracy FOLDER --fit prints
+ * them (docs/costs.md). The efficiencies of CPUs are typical values. All functions are thread-safe.
  *
  * A matrix product has two additional costs. First, it loads one number from memory for every
  * `reuse` operations. Second, the device is not fully occupied at the start and at the end of the
- * product. This costs as much time as `ramp` additional operations.
+ * product. This costs as much time as `ramp` additional operations. Attention has only the second
+ * cost.
  */
 #ifndef YK_COST_ROOFLINE_H
 #define YK_COST_ROOFLINE_H
@@ -31,11 +32,11 @@ struct yk_device_efficiency {
     double launch_s; /* fixed time of each kernel */
 };
 
-/* Returns the fitted table. It has YK_DEVICE_GENERATION_COUNT rows. */
+/* Returns the table of efficiencies. It has YK_DEVICE_GENERATION_COUNT rows. */
 const struct yk_device_efficiency *yk_roofline_fitted_efficiencies(void);
 
 /* Returns the seconds that the device needs for `work`. `efficiencies` has
- * YK_DEVICE_GENERATION_COUNT rows; NULL means: the fitted table. */
+ * YK_DEVICE_GENERATION_COUNT rows; NULL means: yk_roofline_fitted_efficiencies(). */
 double yk_roofline_time(const struct yk_device *device,
                         const struct yk_device_efficiency *efficiencies,
                         const struct yk_kernel_work *work);

@@ -3,11 +3,12 @@
  * computed from times that were measured at a few sizes.
  *
  * A line T = α + βs (time T, size s) is fitted with the Theil–Sen estimator, so that outliers
- * hardly change the line. If a point is farther from the line than its noise explains, the distance
- * counts as a real property of the link, for example a change of protocol. The slope β is fitted to
- * the largest sizes; the bandwidth 1/β is called the plateau. Messages of the saturation size reach
- * 90 % of the plateau, and so do messages of twice and four times that size. If all points are on
- * the line, the saturation size is 9α/β. All functions are thread-safe.
+ * hardly change the line. Points that are more than three times as slow or as fast as their
+ * neighbours suggest are ignored. If another point is farther from the line than its noise
+ * explains, the distance counts as a real property of the link, for example a change of protocol.
+ * The slope β is fitted to the largest sizes; the bandwidth 1/β is called the plateau. Messages of
+ * the saturation size reach 90 % of the plateau, and so do messages of twice and four times that
+ * size. If all points are on the line, the saturation size is 9α/β. All functions are thread-safe.
  */
 #ifndef YK_COST_SATURATION_SIZE_H
 #define YK_COST_SATURATION_SIZE_H
@@ -38,7 +39,7 @@ struct yk_saturation_size {
  *   all_gather, reduce_scatter   (n - 1)/n
  *   all_reduce                   2(n - 1)/n
  *   send, copies                 1
- * This factor · bytes / seconds is the bus bandwidth. Bus bandwidths of different collectives can
+ * The bus bandwidth is this factor · bytes / seconds. Bus bandwidths of different collectives can
  * be compared.
  */
 double yk_saturation_size_bus_bandwidth_factor(const char *collective, int32_t ranks);

@@ -30,7 +30,8 @@ struct yk_bleu_result {
     double brevity_penalty;    /* BP; 1 if the hypotheses are not shorter than the references */
     int64_t hypothesis_length; /* words of all hypotheses */
     int64_t reference_length;  /* words of all references */
-    int64_t matches[YK_BLEU_MAX_NGRAM]; /* n-grams of hypotheses that their reference contains */
+    int64_t matches[YK_BLEU_MAX_NGRAM]; /* n-grams of hypotheses that occur in their reference; an
+                                           n-gram counts at most as often as it occurs there */
     int64_t totals[YK_BLEU_MAX_NGRAM];  /* all n-grams of the hypotheses */
 };
 
@@ -52,10 +53,10 @@ void yk_bleu_write_sacrebleu_signature(bool lowercase, struct yk_text *out);
 
 /*
  * The words of a sentence as BLEU counts them: the same words, byte for byte, as from sacreBLEU's
- * tokenizer "13a", which imitates mteval-v13a.pl (NIST, WMT). XML entities are decoded. Each ASCII
- * punctuation character is a word of its own. The exceptions are apostrophes, full stops or commas
- * between digits, and hyphens that do not follow a digit. Any Unicode white space separates words,
- * as in Python's str.split().
+ * tokenizer "13a", which imitates mteval-v13a.pl (NIST, WMT). The entities &quot; &amp; &lt; and
+ * &gt; are decoded. Each ASCII punctuation character is a word of its own, with three exceptions:
+ * apostrophes; full stops and commas that are between two digits; and hyphens that do not follow a
+ * digit. Any Unicode white space separates words, as in Python's str.split().
  *
  * Initialize the struct with {0}. It can be used for many sentences, one after another. Only one
  * thread at a time may use the struct.

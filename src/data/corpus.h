@@ -3,7 +3,8 @@
  *   a text file      UTF-8 text; a tokenizer makes the tokens, or every character is a token
  *   a folder         the text files in it and in its subfolders, in the order of data/file_list.h
  *   a .bin file      tokens in llm.c's format (data/token_shard.h)
- *   a folder in which all files are .bin files, which are read in the order of data/file_list.h
+ *   a folder in which all files are .bin files
+ *                    the tokens of these files, in the order of data/file_list.h
  * The tokens of a text are held in memory, two or four bytes each. The tokens of .bin files
  * (shards) are read from disk. An open corpus is immutable: any number of threads may read from the
  * same corpus.
@@ -43,16 +44,16 @@ void yk_corpus_close(struct yk_corpus *corpus);
  * and owns. Returns NULL for token shards. */
 const struct yk_tokenizer *yk_corpus_tokenizer(const struct yk_corpus *corpus);
 
-/* Finds the largest token id. The embedding of a model needs at least `*out` + 1 rows. Reads all
- * tokens if the corpus consists of shards. */
+/* Finds the largest token id: for text, the largest id of the tokenizer; for shards, the largest id
+ * in the data (reads all tokens). The embedding of a model needs at least `*out` + 1 rows. */
 yk_status yk_corpus_find_max_token_id(const struct yk_corpus *corpus, int32_t *out) YK_MUST_USE;
 
 /* Reads tokens `first` to `first` + `count` - 1. Fails if one of these tokens is out of range. */
 yk_status yk_corpus_read_tokens(const struct yk_corpus *corpus, int64_t first, int64_t count,
                                 int32_t *out) YK_MUST_USE;
 
-/* Appends "3 files, 1.2MB, 94 characters", "3 files, 1.2MB, 310000 tokens" or
- * "2 shards, 200000 tokens". */
+/* Appends "3 files, 1.2MB, 94 characters" (94 different characters occur in the text),
+ * "3 files, 1.2MB, 310000 tokens" or "2 shards, 200000 tokens". */
 void yk_corpus_describe(const struct yk_corpus *corpus, struct yk_text *out);
 
 /* Returns the range of all tokens. */

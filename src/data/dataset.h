@@ -41,7 +41,7 @@ struct yk_dataset_request {
     enum yk_dataset_kind kind;
     const char *path;
     const char *target_path;              /* pairs: path of the translations */
-    const struct yk_tokenizer *tokenizer; /* windows: NULL means: each character is a token */
+    const struct yk_tokenizer *tokenizer; /* windows: if NULL, each character is a token */
     double part;     /* use only this fraction of the data, from the beginning: above 0, up to 1 */
     double held_out; /* fraction of the used data, at its end, that is held out for evaluation: 0 to
                         below 1 */
@@ -63,7 +63,8 @@ void yk_dataset_close(struct yk_dataset *dataset);
  * NULL for token shards. */
 const struct yk_tokenizer *yk_dataset_tokenizer(const struct yk_dataset *dataset);
 
-/* Finds the largest token id. The embedding of a model needs at least `*out` + 1 rows. */
+/* Finds the largest token id of the tokenizer or, without a tokenizer, of the data. The embedding
+ * of a model needs at least `*out` + 1 rows. */
 yk_status yk_dataset_find_max_token_id(const struct yk_dataset *dataset, int32_t *out) YK_MUST_USE;
 
 /* Appends a description such as "3 files, 1.2MB, 94 characters" or "29000 pairs, …". */

@@ -53,7 +53,8 @@ yk_status yk_gettext_pairs_check_language(const char *language) YK_MUST_USE;
 /*
  * Collects the pairs of all catalogues of the language. Marks exactly `held_out` pairs as held out.
  * Pairs with the same key are marked together, so that no sentence is both held out and used for
- * training. Fails if this is not possible, or if there are no catalogues of the language.
+ * training. Fails if this is not possible, if there are no catalogues of the language, or if no
+ * pair is left after cleaning.
  */
 yk_status yk_gettext_pairs_collect(const struct yk_gettext_pairs_request *request,
                                    struct yk_gettext_pairs **out) YK_MUST_USE;

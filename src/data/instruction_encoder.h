@@ -45,7 +45,8 @@ void yk_instruction_encoder_close(struct yk_instruction_encoder *encoder);
  * Appends the tokens of one instruction to `out`. A token that is part of the loss is stored as
  * ~id, which is negative. The first token is never part of the loss. Appends nothing if the
  * completion is empty, if a chat has no message of the assistant, or if one of the assistant's
- * messages is empty. Error messages do not contain the location of the instruction.
+ * messages is empty or only white space. Error messages do not contain the location of the
+ * instruction.
  */
 yk_status yk_instruction_encoder_encode(struct yk_instruction_encoder *encoder, const char *bytes,
                                         size_t length, struct yk_token_ids *out) YK_MUST_USE;

@@ -29,7 +29,7 @@ yk_status yk_instruction_sampler_create(const struct yk_instructions *instructio
  * The result of packing items into windows of equal length with the algorithm first-fit decreasing
  * (Johnson, 1973): the items are placed from the longest to the shortest, each into the first
  * window with enough space. Items of equal length keep their order. If the minimum number of
- * windows is m, the algorithm needs at most 11/9 m + 6/9 windows (Dósa, 2007).
+ * windows is m, the algorithm needs at most (11m + 6) / 9 windows (Dósa, 2007).
  */
 struct yk_instruction_packing {
     int64_t *items;  /* (count) numbers of the items, sorted by their window */

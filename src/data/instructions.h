@@ -18,12 +18,12 @@
  *       "input" may be empty, null or missing.
  *
  * The first token is never part of the loss. An instruction is faulty if its completion is empty,
- * if a chat has no message of the assistant, if one of the assistant's messages is empty, or if the
- * instruction is longer than allowed. Either the first faulty instruction is an error, whose
- * message contains the line, or all faulty instructions are skipped and counted. Instructions that
- * are too long can be truncated instead, if a token that is part of the loss remains. Invalid JSON,
- * missing members, members of another type, unknown roles, and text that is not UTF-8 or cannot be
- * encoded are always errors.
+ * if a chat has no message of the assistant, if one of the assistant's messages is empty or only
+ * white space, or if the instruction is longer than allowed. Either the first faulty instruction is
+ * an error, whose message contains the line, or all faulty instructions are skipped and counted.
+ * Instructions that are too long can be truncated instead, if a token that is part of the loss
+ * remains. Invalid JSON, missing members, members of another type, unknown roles, and text that is
+ * not UTF-8 or cannot be encoded are always errors.
  *
  * All tokens are held in memory, five bytes each. Instructions are immutable: any number of threads
  * may use them. They do not refer to the request.

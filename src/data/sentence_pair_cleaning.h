@@ -17,9 +17,10 @@ enum yk_sentence_pair_reject_reason {
     YK_SENTENCE_PAIR_ACCEPTED,
     YK_SENTENCE_PAIR_UNTRANSLATED,    /* the translation is empty */
     YK_SENTENCE_PAIR_NOT_TEXT,        /* a side is not UTF-8 or contains control characters */
-    YK_SENTENCE_PAIR_TABLE_LAYOUT,    /* a side has columns or lists: tabs, several spaces, indented
-                                         lines */
-    YK_SENTENCE_PAIR_NO_LETTERS,      /* a side has no letters */
+    YK_SENTENCE_PAIR_TABLE_LAYOUT,    /* a side has columns or lists: tabs, three or more spaces in
+                                         a row, indented lines */
+    YK_SENTENCE_PAIR_NO_LETTERS,      /* the source has no letter A to Z, or the translation has no
+                                         letter */
     YK_SENTENCE_PAIR_IDENTICAL_SIDES, /* both sides are equal */
     YK_SENTENCE_PAIR_DIFFERENT_PLACEHOLDERS, /* different placeholders, such as %s or {name} */
     YK_SENTENCE_PAIR_TOO_LONG,               /* a side has more characters than the limit */

@@ -66,8 +66,8 @@ YK_FOR_EACH_EXPORTER(YK_EXPORTER_DECLARE)
 extern const struct yk_exporter *const yk_exporters[];
 extern const size_t yk_exporter_count;
 
-/* Finds an exporter by its name. Fails if the name is unknown; the message then suggests the most
- * similar name. */
+/* Finds an exporter by its name. Fails if the name is unknown; the message then suggests a similar
+ * name or, if there is none, lists all names. */
 yk_status yk_export_find_exporter(const char *name, const struct yk_exporter **out) YK_MUST_USE;
 
 /* Writes the exported file to `out` and the notes to `notes`. `plan` must have passed

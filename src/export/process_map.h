@@ -2,8 +2,9 @@
  * Process map: lists the processes of a plan by rank, and the nodes that they run on, for exporters
  * that write start scripts.
  *
- * If all layers are in one group, the rank of a process is its index in this group, as in the files
- * of all other exporters. Otherwise it is the rank in the plan.
+ * If all layers are in one group, only the members of this group have processes, and the rank of a
+ * process is its index in the group, as in export/data_parallel.h. Otherwise it is the rank in the
+ * plan.
  */
 #ifndef YK_EXPORT_PROCESS_MAP_H
 #define YK_EXPORT_PROCESS_MAP_H

@@ -15,8 +15,8 @@ struct yk_graph_builder;
 struct yk_graph_builder_edge {
     const char *from;
     const char *to;
-    /* Time of the transfer between two devices, in units of time of the graph. NAN means: computed
-     * from the bytes and the link. */
+    /* Time of the transfer between two devices, in units of time of the graph. If it is NAN, the
+     * time is computed from the bytes and the link. */
     double cost;
     double bytes; /* number of bytes that the edge transfers */
     bool passing; /* the bytes are transferred, but they do not count as memory of a device */

@@ -97,8 +97,8 @@ struct yk_graph {
     struct yk_graph_task *tasks;
     struct yk_graph_group *groups;
     struct yk_graph_shared_store *shared_stores;
-    /* (n, P) ticks. YK_GRAPH_INFINITE_COST means: the device cannot run the task. It then cannot
-     * run any task of the task's group. */
+    /* (n, P) ticks. YK_GRAPH_INFINITE_COST means: the device cannot run the task. If a device
+     * cannot run one task of a group, all tasks of the group have this cost on the device. */
     int64_t *costs;
     struct yk_graph_edge *edges; /* sorted by `from`, then in the order of the file */
     /* (n + 1) The edges that leave task i have the indices out_first[i] to out_first[i + 1] - 1 in
@@ -109,8 +109,9 @@ struct yk_graph {
     /* (edge_count) sorted by the task that the edge enters, then by the index of the edge */
     struct yk_graph_incoming_edge *inputs;
     int32_t *order;              /* (n) the tasks in a deterministic topological order */
-    struct yk_graph_link *links; /* (P, P) NULL if all links are equal, or if there are no links;
-                                    then no edge has the cost YK_GRAPH_COST_FROM_LINK */
+    struct yk_graph_link *links; /* (P, P) NULL if all links are equal, or if there are no links.
+                                    If `links` is NULL, no edge has the cost
+                                    YK_GRAPH_COST_FROM_LINK. */
     struct yk_graph_link mean_link;
     struct yk_graph_link fastest_link; /* smallest latency and largest bandwidth of all links */
 };

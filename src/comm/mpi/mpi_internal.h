@@ -32,7 +32,7 @@ struct yk_comm_world {
     int32_t groups;    /* number of groups created so far */
     void *stages[2];   /* buffers of block_bytes each, for received numbers and sums */
     struct yk_first_failure failure;
-    atomic_int exit_request; /* exit code of the first abort() plus 1; 0 means: no abort() yet */
+    atomic_int exit_request; /* (exit code of the first abort()) + 1; 0 means: no abort() yet */
     atomic_bool is_aborting; /* a thread is calling MPI_Abort */
 };
 
@@ -72,8 +72,8 @@ struct yk_mpi_transfer_segment {
 bool yk_mpi_transfer_segments(struct yk_comm_world *world,
                               const struct yk_mpi_transfer_segment *segments, int count);
 
-/* Waits for one MPI request without spinning. Returns the error code of MPI, or MPI_ERR_OTHER after
- * a call of abort(). */
+/* Waits for one MPI request; sleeps between two polls if the wait is long. Returns the error code
+ * of MPI, or MPI_ERR_OTHER after a call of abort(). */
 int yk_mpi_transfer_wait_request(struct yk_comm_world *world, MPI_Request *request,
                                  MPI_Status *out);
 

@@ -33,14 +33,16 @@ bool yk_network_address_list_contains(const struct yk_network_address_list *list
                                       const struct sockaddr *address);
 
 /* Resolves a host name or numeric address. Fails with YK_ERROR_LOST if the name is unknown; a later
- * attempt may succeed. */
+ * attempt may succeed. Fails with YK_ERROR_INPUT for addresses such as 0.0.0.0. */
 yk_status yk_network_address_resolve_host(const char *name, int32_t port,
                                           struct yk_network_address_list *out) YK_MUST_USE;
 
 /* Chooses the addresses on which rank 0 listens: the addresses of rendezvous->interface or, if it
- * is NULL, those of rendezvous->address. In the second case, rendezvous->nccl_interfaces selects
- * some of the addresses, or adds the addresses of its interfaces if all others are loopback
- * addresses. */
+ * is NULL, the addresses of rendezvous->address. In the second case, rendezvous->nccl_interfaces
+ * can change the list:
+ *   - If some addresses of the list belong to these interfaces, all other addresses are removed.
+ *   - Otherwise, if the list contains only loopback addresses, the addresses of the interfaces are
+ *     added. */
 yk_status yk_network_address_choose_listening(const struct yk_rendezvous_options *rendezvous,
                                               struct yk_network_address_list *out) YK_MUST_USE;
 

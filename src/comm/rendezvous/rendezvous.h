@@ -26,15 +26,15 @@ struct yk_rendezvous_options {
     int32_t port;
     const char *token;     /* secret of the job */
     const char *interface; /* network interface where rank 0 listens; NULL means: use `address` */
-    const char *nccl_interfaces; /* value of NCCL_SOCKET_IFNAME; used if `address` has several
-                                    addresses or is a loopback address; may be NULL */
+    const char *nccl_interfaces; /* value of NCCL_SOCKET_IFNAME; used if the host `address` has
+                                    several addresses or only loopback addresses; may be NULL */
     double timeout_s;            /* maximum time until all ranks have connected */
 };
 
 /* Reads the options from the launcher and the environment: YOKE_TOKEN (with torchrun, the default
- * is the run id of torchrun), YOKE_INTERFACE, NCCL_SOCKET_IFNAME, and YOKE_MEET_S (the timeout;
- * default 60). The result points to strings of the launcher and of the environment, which must stay
- * valid and unchanged. */
+ * is the run id of torchrun, unless it is "none"), YOKE_INTERFACE, NCCL_SOCKET_IFNAME, and
+ * YOKE_MEET_S (the timeout; default 60). The result points to strings of the launcher and of the
+ * environment, which must stay valid and unchanged. */
 yk_status yk_rendezvous_options_from_environment(const struct yk_launcher *launcher,
                                                  struct yk_rendezvous_options *out) YK_MUST_USE;
 

@@ -13,7 +13,7 @@ struct yk_rendezvous_client {
     int32_t rank;
     int32_t size;        /* number of ranks */
     uint32_t length;     /* number of bytes that rank 0 will send; equal on all ranks */
-    double end_s;        /* deadline of an attempt, on the clock of base/clock.h */
+    double end_s;        /* deadline of all attempts, on the clock of base/clock.h */
     const char *failure; /* why the most recent attempt failed */
 };
 
@@ -24,15 +24,15 @@ enum yk_rendezvous_client_connect_result {
     YK_RENDEZVOUS_CLIENT_FAILED,      /* `*status` is the failure of this rank or of rank 0 */
 };
 
-/* Makes one attempt to connect to address `i` of the list. After RETRY, client->failure says why.
- */
+/* Makes one attempt, of a few seconds, to connect to address `i` of the list. After RETRY,
+ * client->failure says why. */
 enum yk_rendezvous_client_connect_result
 yk_rendezvous_client_try_connect(struct yk_rendezvous_client *client,
                                  const struct yk_network_address_list *addresses, int32_t i,
                                  struct yk_connection *connection, yk_status *status);
 
-/* Sleeps before the next attempt, each time longer, up to half a second. `*pause_s` is the
- * duration; set it to 0 before the first call. */
+/* Sleeps between two attempts to connect. Each call sleeps longer than the call before, up to half
+ * a second. `*pause_s` is the duration; set it to 0 before the first call. */
 void yk_rendezvous_client_sleep_backoff(double *pause_s);
 
 /* Receives one record. Returns false if no valid record arrives before `end_s`. */

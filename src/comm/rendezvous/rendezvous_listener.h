@@ -41,7 +41,7 @@ struct yk_rendezvous_listener {
 };
 
 /* Prepares the listener. The caller sets size, token and length before the call, and sockets and
- * socket_count before yk_rendezvous_listener_accept_all_ranks(). It must call
+ * socket_count before yk_rendezvous_listener_accept_all_ranks(). The caller must call
  * yk_rendezvous_listener_close() even if this function fails. */
 yk_status yk_rendezvous_listener_init(struct yk_rendezvous_listener *listener) YK_MUST_USE;
 
@@ -61,8 +61,8 @@ yk_status
 yk_rendezvous_listener_send_failure_to_clients(const struct yk_rendezvous_listener *listener,
                                                yk_status status) YK_MUST_USE;
 
-/* Appends the ranks that have not connected. Examples: "rank 3", "ranks 1 and 2". At most 8 ranks
- * are named; the text then ends with "and 5 more", for example. */
+/* Appends the ranks that have not connected. Examples: "rank 3", "ranks 1 and 2". If more than
+ * 8 ranks are missing, names 8 of them and adds the number of the others: "and 5 more". */
 void yk_rendezvous_listener_describe_missing_ranks(const struct yk_rendezvous_listener *listener,
                                                    struct yk_text *out);
 

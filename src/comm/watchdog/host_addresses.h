@@ -39,10 +39,10 @@ void yk_host_addresses_list_local(const char *address, struct yk_host_addresses 
  * Chooses the addresses on which rank 0 listens. machines[i] is the machine of rank i; machines[0]
  * is this machine. The result depends on the machines:
  *   all ranks are on one machine           the loopback address
- *   all machines share a network           the addresses of rank 0 in such networks
+ *   all machines share a network           the addresses of rank 0 in the shared networks
  *   no network is shared by all machines   for each other machine M: the addresses of rank 0 in
- *                                          networks that it shares with M or, if there are none,
- *                                          the address from which it would send to M
+ *                                          networks that rank 0 and M share or, if there are none,
+ *                                          the address from which rank 0 would send to M
  * Fails if no address is found for a machine.
  */
 yk_status yk_host_addresses_choose_listening(const struct yk_host_addresses *machines, int32_t size,

@@ -1,5 +1,6 @@
 /*
- * Watchdog: finds the rank that failed when communication hangs.
+ * Watchdog: if a rank fails, the communication of the other ranks hangs. The watchdog finds the
+ * failed rank.
  *
  * A thread on every rank sends a heartbeat to rank 0 twice a second. The heartbeat says which op
  * each lane of the rank is running (a lane is a queue of ops, backend/backend.h). A closed

@@ -92,7 +92,7 @@ bool yk_watchdog_channel_parse_message(const void *bytes, size_t length, int32_t
                                        struct yk_watchdog_message *out);
 
 /* Sends a message without blocking. The message is dropped if the send buffer of the socket is
- * full. */
+ * full. If only a part of the message fits into the buffer, the connection is shut down. */
 void yk_watchdog_channel_send_message(int link, const struct yk_watchdog_message *message);
 
 /* The first bytes of a message whose other bytes have not arrived yet. */
