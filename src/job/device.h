@@ -42,7 +42,8 @@ yk_status yk_device_gpu_as_cluster_option(int32_t number, struct yk_arena *arena
                                           const char **out) YK_MUST_USE;
 
 /* Appends the backend's description of the device to `out`. Appends the versions of the software
- * that affect the device's speed to `versions`. Fails if the backend cannot be loaded. */
+ * that affect the device's speed to `versions`. Fails if the backend cannot be loaded or the device
+ * cannot be opened. */
 yk_status yk_device_describe(const struct yk_device_choice *choice, struct yk_text *out,
                              struct yk_text *versions) YK_MUST_USE;
 
@@ -64,8 +65,8 @@ yk_status yk_device_counters_open_recorder(const struct yk_device_choice *device
                                            struct yk_counter_recorder **out) YK_MUST_USE;
 
 /* Appends one table for each of the first four ranks. A table has one row for each phase and for
- * each kind of layer, and one column for each available counter. Its heading names the source of
- * the numbers. */
+ * each kind of layer. Its columns are the fraction of the time and the most important counters, if
+ * they are available. Its heading names the source of the numbers. */
 yk_status yk_device_counters_write_text(const struct yk_counter_run_data *ranks,
                                         struct yk_text *out) YK_MUST_USE;
 

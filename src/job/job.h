@@ -64,8 +64,8 @@ struct yk_job_callbacks {
     const atomic_bool *stop;
 };
 
-/* The five functions yk_job_report_…() call the callback with the same name, if it is not NULL.
- * yk_job_report_failure() calls `failed`. */
+/* The five functions yk_job_report_…() call the callbacks `begin`, `progress`, `end`, `status_line`
+ * and `failed`. They do nothing if `job` or the callback is NULL. */
 void yk_job_report_begin(const struct yk_job_callbacks *job);
 void yk_job_report_progress(const struct yk_job_callbacks *job, const char *what, double done);
 void yk_job_report_end(const struct yk_job_callbacks *job);

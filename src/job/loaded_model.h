@@ -53,8 +53,8 @@ struct yk_weights_export_request {
     double shard_bytes; /* maximum size of a file; 0 means: one file */
 };
 
-/* Fails if the output folder contains a training run, or if the model is read from the same folder.
- */
+/* Fails if the output folder contains a training run or a checkpoint, or if the model or the base
+ * weights of its adapter are read from this folder. */
 yk_status yk_weights_export_run(const struct yk_weights_export_request *request) YK_MUST_USE;
 
 #endif

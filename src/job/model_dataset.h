@@ -18,8 +18,8 @@
 yk_status yk_model_dataset_detect_kind(const struct yk_model_config *config, const char *path,
                                        enum yk_dataset_kind *out) YK_MUST_USE;
 
-/* Returns the default length of a sample, in tokens. For text returns 0, for which
- * yk_workload_from_request() chooses the length. */
+/* Returns the default length of a sample, in tokens. Returns 0 for the text of a decoder;
+ * yk_workload_from_request() then chooses the length. */
 int64_t yk_model_dataset_default_sequence_length(enum yk_dataset_kind kind);
 
 /* Returns the first input token of a decoder. This is decoder_start_token_id of the config. If the
@@ -43,7 +43,7 @@ yk_status yk_model_dataset_check_vocabulary(const struct yk_dataset *dataset, co
 /* A trained model, whose vocabulary is fixed. */
 struct yk_model_dataset_trained_model {
     const char *model;                    /* name of the model in messages */
-    const struct yk_tokenizer *tokenizer; /* NULL means: the model was trained on token shards */
+    const struct yk_tokenizer *tokenizer; /* NULL means: the model has no tokenizer */
     const struct yk_model_config *config;
 };
 

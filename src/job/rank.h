@@ -28,8 +28,8 @@ struct yk_rank_options {
 #define YK_RANK_WORLD_OPTION_HELP "By hand: how many ranks there are"
 #define YK_RANK_MASTER_OPTION_HELP "By hand: where rank 0 is, and a free port there, else 29500"
 
-/* Determines the rank of this process from `place`, or from the environment if `place` has no
- * options. */
+/* Determines the rank of this process from `place`, or from the environment if no option in `place`
+ * is given. */
 yk_status yk_rank_detect(const struct yk_rank_options *place, struct yk_launcher *out) YK_MUST_USE;
 
 /* Sets `*out` to true if this process must start the ranks itself. That is the case if `ranks` is
@@ -48,12 +48,12 @@ yk_status yk_rank_parse_slowdowns(const char *word, int32_t ranks, struct yk_are
 /*
  * ---- rank launch: starts the ranks of a run on this machine ----
  *
- * mpirun starts the ranks, and the function waits until they have ended. It calls fork(), so it
- * must run before this process starts other threads.
+ * yk_rank_launch_run() starts the ranks with mpirun and waits until they have ended. It calls
+ * fork(), so it must run before this process starts other threads.
  *
  * The ranks inherit standard output. Their standard error is passed to a callback. The messages of
  * mpirun itself are shortened to one sentence. SIGTERM, SIGINT and SIGHUP are blocked while the
- * ranks run. When the first of them arrives, SIGUSR1 is sent to mpirun, because this is the only
+ * ranks run. When one of these signals arrives, SIGUSR1 is sent to mpirun, because this is the only
  * signal that mpirun passes to its ranks without killing them. The ranks then save a checkpoint and
  * stop. A second signal kills the ranks.
  */
@@ -70,8 +70,8 @@ struct yk_rank_launch_request {
 };
 
 struct yk_rank_launch_result {
-    /* The second signal, which killed the ranks. The caller should end its own process with this
-     * signal. 0 means: there was no second signal. */
+    /* The last signal that arrived, if there were at least two. The ranks were then killed, and the
+     * caller should end its own process with this signal. 0 means: there was no second signal. */
     int signal;
 };
 

@@ -3,9 +3,9 @@
  * folder include this header. A handle that other handles refer to has a reference count:
  * YK_LIBRARY_RETAIN() adds a reference, yoke_*_destroy() removes one.
  *
- * This folder has one .c file for each public header, with the same name; library.c implements
- * search.h and status.h. In addition, result_inputs.c implements the functions
- * yk_library_result_inputs_*().
+ * This folder has one .c file for each public header, with the same name. There are two exceptions:
+ * library.c implements search.h and status.h, and yoke.h only includes the others. In addition,
+ * result_inputs.c implements the functions yk_library_result_inputs_*().
  */
 #ifndef YK_LIBRARY_LIBRARY_H
 #define YK_LIBRARY_LIBRARY_H
@@ -171,9 +171,9 @@ yk_status yk_library_write_schedule(const struct yk_schedule_report *report,
                                     enum yoke_schedule_form form, struct yk_text *out) YK_MUST_USE;
 
 /* Opens the costs of a cluster. `profile` is the path of a profile file; NULL means: no profile.
- * The profile contains the memory of the driver context, measured with several models
- * (cost/device_measurements.h). The value for the model with the name `model` is used; NULL means:
- * the value that was measured last. */
+ * For each measured model, the profile contains the memory that the GPU driver and libraries need
+ * (context_bytes in cost/device_measurements.h). `model` is the name of the model whose value is
+ * used. If `model` is NULL or was not measured, the value that was measured last is used. */
 yk_status yk_library_result_inputs_open_costs(const struct yk_cluster *cluster, const char *profile,
                                               const char *model,
                                               struct yk_library_result_inputs *out) YK_MUST_USE;

@@ -14,11 +14,11 @@
  *   d · (1 − f + f / slowdown)
  *
  * The slowdown of computation is estimated from classes in which some ops overlap almost fully and
- * other ops overlap almost not at all. If the run has no such class, the slowdown of the simulation
- * is used. For messages the slowdown in the profile is preferred, because messages without overlap
- * are often the first or the last message of a step and not typical. No slowdown is estimated if
- * the run uses several kinds of links. If the slowdown of messages is unknown, messages with
- * overlap are not added to the profile, because their times are too long.
+ * other ops overlap almost not at all. If the run has no such class, the slowdown with which the
+ * plan was simulated is used. For messages the slowdown in the profile is preferred, because
+ * messages without overlap are often the first or the last message of a step and not typical. No
+ * slowdown is estimated if the run uses several kinds of links. If the slowdown of messages is
+ * unknown, messages with overlap are not added to the profile, because their times are too long.
  *
  * As in `yoke profile`, the time to clear the gradients counts as part of the update. The first
  * micro-batch clears them, so this time is the difference between its backward pass and the other
@@ -45,10 +45,10 @@ struct yk_calibration_op_class {
                                 name of the device */
     const char *layer;       /* layer kind: "gpt-block"; NULL for a message */
     const char *shape;       /* layer shape; NULL for a message */
-    int64_t size;   /* for a pass: batch size; for an update: 0; for a message: bytes. Every part
-                       of a collective counts as large as the largest part */
-    int32_t ranks;  /* number of ranks of a message or collective; 0 for computation */
-    int32_t device; /* index of one device of this class in the cluster */
+    int64_t size;         /* for a pass: batch size; for an update: 0; for a message: bytes; for a
+                             collective: number of ranks · bytes of the largest part */
+    int32_t ranks;        /* number of ranks of a message or collective; 0 for computation */
+    int32_t device;       /* index of one device of this class in the cluster */
     const char *versions; /* software versions of the rank that has the first op of this class */
     bool is_known;        /* the device or link has a profile key */
     int32_t place;        /* index of the class before `classes` was sorted */

@@ -37,10 +37,10 @@ struct yk_timings_cpu_usage {
     double computed_s; /* CPU time of all threads of this process */
 };
 
-/* A round is one run. Sets out[i] to whether round i was undisturbed: whether its CPU time per
- * second was at least 97% of the best round's. If fewer than `min_count` rounds were undisturbed,
- * sets out[i] to true for the best `min_count` rounds, or for all rounds if `count` is less than
- * `min_count`. */
+/* A round is one run; the best round has the most CPU time per second. Sets out[i] to true if round
+ * i was undisturbed: if it had at least 97% of the CPU time per second of the best round. If fewer
+ * than `min_count` rounds were undisturbed, sets out[i] to true for the best `min_count` rounds, or
+ * for all rounds if `count` is less than `min_count`. */
 void yk_timings_mark_undisturbed_runs(const struct yk_timings_cpu_usage *rounds, int32_t count,
                                       int32_t min_count, bool *out);
 

@@ -6,7 +6,7 @@
  * thread. Locks that other threads of the parent held during the fork stay locked in the child
  * forever. Only the locks of malloc, stdio and the dynamic loader are reset by fork(), so the
  * function must not use other locks. If the function does not return in time, the child is killed.
- * The child has none of the parent's file descriptors and signal handlers.
+ * The child closes the parent's file descriptors and does not run the parent's signal handlers.
  */
 #ifndef YK_MILP_SUBPROCESS_H
 #define YK_MILP_SUBPROCESS_H

@@ -10,7 +10,8 @@
 
 struct yk_devices_result {
     struct yk_machine machine;
-    const char *types[YK_DISCOVER_MAX_GPUS]; /* (gpu_count) datasheet's name; NULL means: none */
+    /* (gpu_count) name of the datasheet of each GPU; NULL means: yoke has no datasheet of it. */
+    const char *types[YK_DISCOVER_MAX_GPUS];
 };
 
 yk_status yk_devices_discover(struct yk_devices_result *out) YK_MUST_USE;

@@ -31,8 +31,8 @@ struct yk_inspect_result {
     struct yk_tensor_set *set;
     double numbers; /* number of elements in all tensors */
     double bytes;   /* size of all tensors */
-    /* The checkpoint, if the path is one; otherwise NULL. The sizes and hashes of all its files
-     * have been verified. */
+    /* The checkpoint that was inspected; NULL means: the path is neither a checkpoint nor a run
+     * folder. The sizes and hashes of all its files have been verified. */
     struct yk_checkpoint *checkpoint;
     const char *tokenizer; /* description: "byte-level BPE, 50257 tokens"; NULL means: none */
     /* Options of the run that differ from their defaults: " --batch 16 --nf4". NULL means: the

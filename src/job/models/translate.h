@@ -19,8 +19,8 @@ struct yk_translate_request {
     int64_t beams;
     double length_penalty;
     int64_t batch; /* sentences per batch */
-    /* Maximum number of tokens of a translation. 0 means: 16 more than twice the tokens of its
-     * input line. */
+    /* Maximum number of tokens of a translation. 0 means: 2n + 16, where n is the number of tokens
+     * of the input line with its end token. The positions of the model also limit the length. */
     int64_t max_tokens;
     const char *reference; /* file of human translations for a BLEU score; NULL means: no score */
 
@@ -38,8 +38,8 @@ struct yk_translate_result {
     struct yk_bleu_score score; /* set if the request has a reference */
 };
 
-/* Fails if a line has more tokens than the model has positions. The message contains the line
- * number. */
+/* Fails if a line with its end token has more tokens than the model has positions. The message
+ * contains the line number. */
 yk_status yk_translate_run(const struct yk_translate_request *request,
                            struct yk_translate_result *out) YK_MUST_USE;
 

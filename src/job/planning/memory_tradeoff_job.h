@@ -20,7 +20,7 @@ struct yk_memory_tradeoff_job_request {
     struct yk_workload_request workload;
     bool clip;              /* training clips the gradient norm */
     int64_t points;         /* number of points of each curve, at least 2 */
-    double budget_s;        /* time limit; the integer program gets at most half of it */
+    double budget_s;        /* time limit; an integer program gets at most half of what is left */
     const char *svg;        /* path of the chart of step times over the split of memory */
     const char *memory_svg; /* path of the chart of step times over the memory size */
     const char *plans;      /* path of the folder for the plans */

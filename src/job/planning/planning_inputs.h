@@ -39,7 +39,8 @@ yk_status yk_planning_inputs_open(const struct yk_planning_inputs_request *reque
 /*
  * Opens a plan file and the inputs that it names. An input that the request names replaces the
  * input of the plan file and must match the plan. `out->request` becomes the request for which the
- * plan was made.
+ * plan was made, but with the slowdown of `request` if it is given. The memory limit of `request`
+ * is ignored.
  */
 yk_status yk_planning_inputs_open_plan_file(const char *path,
                                             const struct yk_planning_inputs_request *request,

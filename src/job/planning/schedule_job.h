@@ -58,7 +58,8 @@ yk_status yk_schedule_job_write_files(const struct yk_schedule_job_request *requ
 
 void yk_schedule_job_result_free(struct yk_schedule_job_result *result);
 
-/* The two functions below append the rows of the comparison, or nothing if there are no rows. */
+/* The two functions below append the rows of the comparison and the lower bound. Call them only if
+ * there are rows. */
 yk_status yk_schedule_job_write_comparison_text(const struct yk_schedule_job_result *result,
                                                 struct yk_text *out) YK_MUST_USE;
 yk_status yk_schedule_job_write_comparison_json(const struct yk_schedule_job_result *result,

@@ -21,14 +21,17 @@
 /* A target is a pair of a device and a precision. */
 struct yk_profile_job_request {
     const char *model;
-    /* Cluster with one device per rank; NULL means: this machine, divided evenly among ranks. */
+    /* Cluster with one device per rank; NULL means: the devices on which the ranks run. Ranks on
+     * CPUs share the cores and the memory of their machine. */
     const char *cluster;
     /* workload.batch is the largest number of samples to measure. workload.precision may be a
      * comma-separated list; NULL means: fp32 on a CPU, bf16 on a GPU. */
     struct yk_workload_request workload;
-    const char *slow;   /* value of --slow (job/rank.h) */
-    const char *device; /* NULL or "all" means: every available device */
-    const char *wire;   /* transport between GPUs: "auto", "nccl" or "mpi" */
+    const char *slow; /* value of --slow (job/rank.h) */
+    /* NULL or "all" means: a single process without a cluster measures all its devices one after
+     * another; several ranks measure either GPUs or CPUs. */
+    const char *device;
+    const char *wire; /* transport between GPUs: "auto", "nccl" or "mpi" */
     /* Approximate time limit for measuring the layers of one target. */
     double seconds;
     bool again;                         /* also measure times that the profile already contains */

@@ -34,7 +34,7 @@ yk_status yk_train_inputs_open(const struct yk_train_request *request,
                                struct yk_train_inputs *out) YK_MUST_USE;
 
 /* Sets `*out` to the folder of the weights: the value of --weights if it is a folder, otherwise the
- * folder that contains this file. The config.json of the weights is expected there. */
+ * folder that contains the file. The config.json of the weights is expected there. */
 yk_status yk_train_inputs_find_weights_folder(const struct yk_train_request *request,
                                               struct yk_arena *arena, const char **out) YK_MUST_USE;
 

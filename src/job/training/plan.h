@@ -26,9 +26,10 @@ struct yk_train_plan {
 
 /*
  * Searches for the plan of a workload, or reads the plan from the file of --plan. `model_source` is
- * the path of the model, which is written into the plan file of the run. If no plan fits into
- * memory, out->planned->plan is NULL and out->planned says how much memory is missing
- * (planner/planner.h). Called by all ranks.
+ * the path of the model, which is written into the plan file of the run. If the search finds no
+ * plan that fits into memory, several ranks fail with YK_ERROR_NO_FIT. A single rank succeeds, but
+ * out->planned->plan is NULL, and out->planned says how much memory is missing (planner/planner.h).
+ * Called by all ranks.
  */
 yk_status yk_train_plan_find(const struct yk_train_request *request,
                              const struct yk_train_team *team, const struct yk_model_config *config,

@@ -33,7 +33,7 @@ struct yk_train_rebalancer {
     /* (found_count) new plans, in the order of the changes. */
     struct yk_planner_outcome **found;
     int32_t found_count;
-    int64_t *changed; /* (changed_count) changed[i] is the step before the change to found[i] */
+    int64_t *changed; /* (changed_count) the run changed to found[i] after step changed[i] */
     int32_t changed_count;
 };
 

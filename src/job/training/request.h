@@ -36,8 +36,8 @@ struct yk_train_start_report {
     const struct yk_train_result *predicted; /* result in which only the predictions are set */
     int64_t vocabulary;                      /* number of tokens in the vocabulary */
     const char *data;                        /* description of the dataset */
-    int64_t epoch_units; /* samples per epoch; for sentence pairs: batches per epoch */
-    /* For sentence pairs: maximum tokens per language in a batch; otherwise 0. */
+    int64_t epoch_units; /* samples per epoch; for sentence pairs: micro-batches per epoch */
+    /* For sentence pairs: maximum number of tokens per language in a micro-batch; otherwise 0. */
     int64_t batch_rows;
     const char *plan;    /* one-line summary of the plan */
     const char *resumed; /* checkpoint to resume from; NULL means: a new run */

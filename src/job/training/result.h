@@ -1,7 +1,8 @@
 /*
  * Train result: the predictions and the measurements of a training run. A dry run has only
- * predictions. The struct starts as {0} and owns what it points to. Rank 0 sets all members. Other
- * ranks set only `rank`, `size` and `stopped`.
+ * predictions, which are set on every rank. After training, rank 0 has all members. The other ranks
+ * have only `arena`, `rank`, `size` and `stopped`. The struct starts as {0} and owns what it points
+ * to.
  */
 #ifndef YK_JOB_TRAINING_RESULT_H
 #define YK_JOB_TRAINING_RESULT_H
@@ -31,8 +32,8 @@ struct yk_train_result {
     int32_t rank; /* rank of this process */
     int32_t size; /* number of ranks */
 
-    /* Predictions. Unless a comment says otherwise, they belong to the current plan, which is the
-     * last plan after the run. */
+    /* Predictions. Unless a comment says otherwise, they belong to the current plan. After the run,
+     * this is the last plan. */
     const char *model;
     int64_t parameters;
     int64_t trainable;  /* number of parameters that are trained */

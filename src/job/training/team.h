@@ -118,14 +118,15 @@ yk_status yk_train_team_describe_as_cluster_option(const struct yk_train_team *t
 yk_status yk_train_team_report_cores_or_transport(const struct yk_train_team *team,
                                                   struct yk_arena *arena) YK_MUST_USE;
 
-/* Starts the watchdog. If a rank fails, is stopped, or hangs for more than `op_s` seconds in an op
- * of the program, all ranks end, and the message names the rank that failed (`lost` and
+/* Starts the watchdog. If the process of a rank ends or is suspended, or hangs for more than `op_s`
+ * seconds in an op of the program, all ranks end, and the message names this rank (`lost` and
  * `exit_process` in job/job.h). The environment variable YOKE_HANG_S replaces `op_s`. */
 yk_status yk_train_team_watchdog_start(struct yk_train_team *team, const struct yk_program *program,
                                        double op_s) YK_MUST_USE;
 
 /* Two callbacks for the executor; `user` is the team. The first callback records that an op of this
- * rank begins. The second callback sets the executor whose lane positions the watchdog polls. */
+ * rank begins or, with op −1, that the op has ended. The second callback sets the executor whose
+ * lane positions the watchdog polls. */
 void yk_train_team_watchdog_record_op(void *user, enum yk_lane lane, int32_t op);
 void yk_train_team_watchdog_set_executor(void *user, const struct yk_executor *executor);
 

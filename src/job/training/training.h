@@ -50,8 +50,9 @@ struct yk_training {
     struct yk_counter_run_data counters; /* of all ranks; set on rank 0, after the last step */
 };
 
-/* Opens everything up to the plan and the net, and writes no files. If no plan fits into memory,
- * training->plan.planned->plan is NULL. Called by all ranks; all of them return the same status. */
+/* Opens everything up to the plan and the net. Writes no files, but locks the folder of an existing
+ * run on rank 0, unless this is a dry run. For the case that no plan fits into memory,
+ * see yk_train_plan_find(). Called by all ranks; all of them return the same status. */
 yk_status yk_training_open(struct yk_training *training,
                            const struct yk_launcher *launcher) YK_MUST_USE;
 
@@ -79,8 +80,9 @@ struct yk_lr_schedule yk_training_make_lr_schedule(const struct yk_train_request
  */
 
 /* Resolves --weights. If request.weights is a run folder, replaces it with the newest checkpoint of
- * the run. If it is "random", sets it to NULL and, for a new run, sets random_weights. If it is not
- * given and --adapter is given, sets it to the weights for which the adapter was made. */
+ * the run. If it is "random", sets it to NULL and, for a new run, sets random_weights. If a new run
+ * has --adapter but not --weights, sets it to the weights for which the adapter was made. If a
+ * resumed run names a path that no longer exists, sets it to NULL. */
 yk_status yk_train_weights_resolve_path(struct yk_training *training) YK_MUST_USE;
 
 /* Sets the rank and the alpha of the LoRA adapters in the request. For an existing adapter, both
@@ -102,8 +104,8 @@ yk_status yk_train_weights_frozen_base_path(struct yk_training *training,
  * Only rank 0 calls the functions of this section, unless a comment says otherwise.
  */
 
-/* Called by all ranks after the last step. Collects on rank 0 the trace of all ranks, and sets
- * training->ranks on rank 0: compute time, waiting time and peak memory of each rank. */
+/* Called by all ranks after the last step. On rank 0, merges the traces of all ranks into
+ * training->run.trace, and sets training->counters and training->ranks. */
 yk_status yk_train_measurements_collect(struct yk_training *training) YK_MUST_USE;
 
 /* Called by all ranks after the last step. Sets training->op_times on rank 0, unless the run had

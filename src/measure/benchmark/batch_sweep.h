@@ -3,8 +3,9 @@
  * step.
  *
  * The caller measures the batch sizes in turn, several times each, so that a temporary disturbance
- * of the machine affects all of them a little instead of one of them a lot. Rounds that other
- * processes disturbed are dropped (measure/timings.h). Layer times are available after every run.
+ * of the machine affects all of them a little instead of one of them a lot. On a CPU, rounds that
+ * other processes disturbed are dropped (measure/timings.h). Layer times are available after every
+ * call of yk_batch_sweep_measure_batch().
  * All ranks must make the same calls. Not thread-safe.
  */
 #ifndef YK_MEASURE_BENCHMARK_BATCH_SWEEP_H
@@ -42,7 +43,8 @@ struct yk_batch_sweep_run {
 yk_status yk_batch_sweep_measure_batch(struct yk_batch_sweep *sweep,
                                        struct yk_batch_sweep_run *run) YK_MUST_USE;
 
-/* Returns the layer times from all undisturbed rounds so far. The caller destroys them. */
+/* Returns the layer times from the newest rounds of each batch size (at most 60), without disturbed
+ * rounds. The caller destroys them. */
 yk_status yk_batch_sweep_make_layer_times(const struct yk_batch_sweep *sweep,
                                           struct yk_layer_times **out) YK_MUST_USE;
 

@@ -93,7 +93,7 @@ double yk_benchmark_allocated_bytes(const struct yk_benchmark *benchmark);
 /* The op times of one step. Each array has one element per op. The arrays belong to the benchmark.
  */
 struct yk_benchmark_step_times {
-    double *op_s;    /* duration of each op, plus the idle time of its lane before the op */
+    double *op_s;    /* time from when the op could start to its end (yk_op_spans_compute()) */
     double *begin_s; /* begin of each op on the clock of base/clock.h */
     double *end_s;
     bool whole; /* the times of all ops are known; false in the first step */

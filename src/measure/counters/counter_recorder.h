@@ -64,7 +64,7 @@ struct yk_counter_reading_list {
     const struct yk_counter_reading *all;
     int32_t count;
     double ends_s; /* maximum error of the begin and end times */
-    double lag_s;  /* all times may be too early or too late together, by at most this */
+    double lag_s;  /* all times may be too early, or all too late, by at most this */
 };
 
 /* Like yk_counter_recorder_compute_averages(), but uses the readings `given` instead of the

@@ -22,10 +22,11 @@ enum {
 struct yk_counter_refresh_tracker {
     double interval_s; /* expected interval between two refreshes; 0 means: unknown */
     double intervals_s[YK_COUNTER_REFRESH_TRACKER_MAX_INTERVALS];
-    int32_t count;    /* number of observed intervals; stops growing when there are many */
+    /* Number of observed intervals. When there are many, it stays between 15 and 29. */
+    int32_t count;
     double started_s; /* time of the first poll after the start */
     double polled_s;  /* time of the last poll */
-    double fresh_s;   /* time of the last poll that found a refresh; before that: started_s */
+    double fresh_s;   /* time of the last poll that found a refresh; started_s if none did */
     double instant_s; /* time of the last refresh whose time is known; NAN means: none yet */
     int32_t passed;   /* number of refreshes after instant_s, whose times are not known */
     int32_t misses;   /* number of consecutive refreshes that came earlier than expected */

@@ -47,8 +47,8 @@ int64_t yk_comm_benchmark_allocated_bytes(const struct yk_comm_benchmark *benchm
 
 /*
  * Lists the message sizes to measure, ascending, and returns their number. The sizes are 8 bytes
- * (to measure the latency), then 1, 4, 16, 64, 128, 256 … KiB. The last size is the first one that
- * is not less than `max_bytes`.
+ * (to measure the latency), then 1, 4, 16, 64, 128, 256 … KiB. The list ends with the first of
+ * these KiB sizes that is at least `max_bytes`.
  */
 enum {
     YK_COMM_BENCHMARK_MAX_SIZES = 32

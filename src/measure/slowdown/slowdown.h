@@ -3,10 +3,11 @@
  * they overlap. On a CPU, for example, they use the same cores and memory.
  *
  * A round times a step alone, a series of messages alone, and then both at the same time. There are
- * several rounds. Only the ops of the step that overlap with messages are used. The work during the
- * overlap is measured in seconds: the time that these ops take alone, minus the time that they ran
- * outside the overlap. The slowdown of computation is the length of the overlap divided by this
- * work. Functions that measure must be called by all ranks, in the same order.
+ * several rounds. Of a step with messages, only the ops that overlap with messages are used:
+ *   work = time that these ops take alone − time that they ran outside the overlap
+ *   slowdown of computation = length of the overlap / work
+ *
+ * Functions that measure must be called by all ranks, in the same order.
  * yk_profiler_measure_layers() calls them and sets profiler->team and profiler->request.
  */
 #ifndef YK_MEASURE_SLOWDOWN_SLOWDOWN_H
@@ -48,8 +49,8 @@ bool yk_slowdown_find_overlapped_ops(const struct yk_op_list *list, const double
                                      int32_t *first, int32_t *last);
 
 /* Measures the slowdown of computation and the slowdown of messages, and saves them in the profile.
- * They are measured on the pairs of struct yk_slowdown_rank_pairs whose slowdowns are not in the
- * profile yet. The memory of `benchmark` must be allocated. */
+ * They are measured on each pair of struct yk_slowdown_rank_pairs (below) whose slowdowns are not
+ * known yet. The memory of `benchmark` must be allocated. */
 yk_status yk_slowdown_measure(struct yk_profiler *profiler,
                               struct yk_benchmark *benchmark) YK_MUST_USE;
 
@@ -78,9 +79,10 @@ struct yk_slowdown_rank_pairs {
 yk_status yk_slowdown_rank_pairs_choose(const struct yk_profiler *profiler, struct yk_arena *arena,
                                         struct yk_slowdown_rank_pairs *out) YK_MUST_USE;
 
-/* Adds to the rows the slowdown of computation of each device of the pair: messages slow a small
- * GPU down more than a large one. `own` is the measurement of this rank; on ranks outside the pair
- * it has no samples. If a device is in several pairs, the largest slowdown is used. */
+/* Adds a row for each of the two devices, with its slowdown of computation. The devices have rows
+ * of their own because messages slow a small GPU down more than a large one. `own` is the
+ * measurement of this rank; on ranks outside the pair it has no samples. If a device is in several
+ * pairs, the largest slowdown is used. */
 yk_status
 yk_slowdown_rank_pairs_add_device_facts(struct yk_profiler *profiler,
                                         const struct yk_measured_rank_group *pair,
