@@ -44,15 +44,16 @@ struct yk_model_config {
     int64_t layers; /* number of blocks; in an encoder–decoder, only the blocks of the decoder */
     int64_t encoder_layers; /* number of blocks of the encoder of an encoder–decoder; otherwise 0 */
     int64_t heads;          /* H, number of query heads */
-    /* Number of heads of keys and values. Less than H if several query heads share one of them. */
+    /* Number of heads of keys and values. It is less than H if several query heads share one head
+     * of keys and values. */
     int64_t kv_heads;
-    int64_t head_size; /* usually C / H */
-    int64_t encoder_heads;
+    int64_t head_size;          /* usually C / H */
+    int64_t encoder_heads;      /* number of heads in blocks of the encoder */
     int64_t feed_forward_width; /* F, the width of the feed-forward's hidden layer */
-    int64_t encoder_inner;
-    bool tied;   /* the head shares the embedding's weights */
-    bool shared; /* encoder and decoder share one embedding */
-    bool relu;   /* the activation of the feed-forward is ReLU; if false, see gelu_erf and silu */
+    int64_t encoder_inner; /* width of the feed-forward's hidden layer in blocks of the encoder */
+    bool tied;             /* the head shares the embedding's weights */
+    bool shared;           /* encoder and decoder share one embedding */
+    bool relu; /* the activation of the feed-forward is ReLU; if false, see gelu_erf and silu */
     bool linear_bias; /* the linears of attention have biases (always in GPT-2 and BERT) */
     bool inner_bias;  /* the linears of the feed-forward have biases */
     bool pooler;      /* BERT: a linear over the first token's output */
@@ -115,19 +116,22 @@ yk_status yk_model_config_parse(const char *text, size_t length, const char *sou
  * built-in model. */
 bool yk_model_config_name_is_path(const char *word);
 
-/* Opens a config by name or path. A name is that of a built-in model, such as "llama3-8b", or its
- * published name, such as "meta-llama/Meta-Llama-3-8B". Any other word that contains a '/' or ends
- * in ".json" is the path of a config.json or of a folder that contains a config.json. */
+/* Opens a config. `word` is one of these:
+ *
+ *   - the name of a built-in model, such as "llama3-8b", or its published name, such as
+ *     "meta-llama/Meta-Llama-3-8B";
+ *   - any other word that contains a '/' or ends in ".json": the path of a config.json, or of a
+ *     folder that contains a config.json. */
 yk_status yk_model_config_open(const char *word, struct yk_arena *arena,
                                const struct yk_model_config **out) YK_MUST_USE;
 
 /*
  * Appends a config.json for Hugging Face transformers to `out`, with keys that its versions 4 and 5
- * can both read. `dtype` is the type of the weights. yk_model_config_parse() makes an equal config
- * of this text, except for the name. Fails if the model cannot be trained. Unknown token ids are
- * written as null, so that transformers does not use its defaults. Only an unknown decoder_start is
- * left out, because version 5 requires a number. A Mistral model is written as the equivalent Llama
- * model.
+ * can both read. `dtype` is the type of the weights. Fails if the model cannot be trained. Unknown
+ * token ids are written as null, so that transformers does not use its defaults. Only an unknown
+ * decoder_start is left out, because version 5 requires a number. A Mistral model is written as a
+ * Llama model, without `window`. yk_model_config_parse() reads the text as a config that is equal
+ * except for the name and `window`.
  */
 yk_status yk_model_config_to_json(const struct yk_model_config *config, enum yk_precision dtype,
                                   struct yk_text *out) YK_MUST_USE;

@@ -22,8 +22,8 @@ enum {
 };
 
 struct yk_config_field {
-    const char *keys[YK_CONFIG_FIELD_MAX_KEYS]; /* the key and its alias, which may be NULL; if a
-                                                   file has both, the alias is used */
+    const char *keys[YK_CONFIG_FIELD_MAX_KEYS]; /* the key and its alias; the alias may be
+                                                   NULL. If a file has both, the alias is used */
     const char *what; /* description for messages: "the width of the model" */
     int64_t preset; /* default if the key is missing or null, or one of the special values above */
     size_t offset;  /* offset of an int64_t member in the config */
@@ -84,8 +84,9 @@ yk_status yk_config_fields_read_activation(const struct yk_json *json, const cha
                                            const char *preset, const char *what,
                                            struct yk_model_config *config) YK_MUST_USE;
 
-/* Reads the ids of special tokens. An id is unknown if it is missing, null or not less than the
- * size of the vocabulary. */
+/* Reads the ids of special tokens. An id is unknown if it is missing, null, negative, or not less
+ * than the size of the vocabulary. In an encoder–decoder, this is the smaller of both vocabularies;
+ * for decoder_start, it is the target vocabulary. */
 yk_status yk_config_fields_read_token_ids(const struct yk_json *json,
                                           struct yk_model_config *config) YK_MUST_USE;
 

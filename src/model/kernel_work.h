@@ -24,7 +24,7 @@ struct yk_kernel_work {
     double operations;
     double bytes;     /* bytes read from and written to memory */
     int32_t launches; /* number of kernel launches */
-    bool narrow;      /* the numbers in memory have 16 bits */
+    bool narrow;      /* the workload's precision has 16 bits; false for updates */
 };
 
 struct yk_kernel_work_list {

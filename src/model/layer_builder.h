@@ -52,7 +52,7 @@ struct yk_linear_spec {
     int64_t out; /* width of the output, all parts together */
     int64_t parts;
     bool bias;
-    bool tied;       /* the weights belong to another layer, but not the bias */
+    bool tied;       /* the weights belong to another layer; the bias does not */
     bool input_kept; /* the previous part already saves the input */
     bool in_place;   /* the next part overwrites this output with the gradient of the output */
 };

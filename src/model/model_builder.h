@@ -57,7 +57,8 @@ int32_t yk_model_builder_add_blocks(struct yk_model_builder *model,
                                     const char *name, const char *module, int32_t after,
                                     int64_t rows);
 
-/* Returns the activation of the feed-forward. */
+/* Returns the activation whose costs the feed-forward has: YK_ACTIVATION_RELU for ReLU, and
+ * YK_ACTIVATION_GELU for all other activations. */
 enum yk_activation_kind yk_model_builder_activation_kind(const struct yk_model_builder *model);
 
 /* For a layer of a decoder: appends the length of the target to the shape if it differs from the

@@ -1,7 +1,8 @@
 /*
  * Loss scaler: dynamic loss scaling for fp16, which prevents the underflow of small gradients
  * (Micikevicius et al. 2018). An overflow halves the scale. After each 2000 steps in a row without
- * overflow, the scale is doubled. In other precisions the scale is always 1.
+ * overflow, the scale is doubled. The scale stays between 1 and YK_LOSS_SCALER_MAX. In other
+ * precisions the scale is always 1.
  */
 #ifndef YK_NN_LOSS_SCALER_H
 #define YK_NN_LOSS_SCALER_H

@@ -8,7 +8,7 @@
 enum yk_lr_schedule_kind {
     YK_LR_SCHEDULE_CONSTANT, /* always max_lr after the warm-up */
     YK_LR_SCHEDULE_COSINE, /* falls from max_lr after the warm-up to min_lr at the end of the run */
-    YK_LR_SCHEDULE_INVERSE_ROOT,
+    YK_LR_SCHEDULE_INVERSE_ROOT, /* falls as 1 / √step after the warm-up */
 };
 
 /* docs/training.md has the formulas. */

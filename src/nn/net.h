@@ -55,8 +55,8 @@ struct yk_parameter {
     bool trained;
     bool decayed;  /* has weight decay */
     bool adapter;  /* belongs to a LoRA adapter, not to the model */
-    bool optional; /* a file need not contain it; if it does not, the parameter keeps its initial
-                      value */
+    bool optional; /* a file of weights need not contain it; if it does not, the parameter is set
+                      to 0 */
     enum yk_parameter_init init;
     double init_std;
     size_t offset; /* byte offset in the layer's weights */
@@ -86,9 +86,9 @@ struct yk_projection {
     int32_t parts;
     int64_t part_out[YK_PROJECTION_MAX_PARTS];
     bool transposed; /* true: weights are stored as (in, out), as in GPT-2; false: as (out, in) */
-    /* weight, bias, a and b are numbers in the layer's parameters. Each is the number of the first
-     * part's parameter; the numbers of the other parts follow. −1 means: there is no such
-     * parameter. */
+    /* weight, bias, a and b are indices in the layer's parameters. Each is the index of the
+     * parameter of the first part; the parameters of the other parts follow it. −1 means: there is
+     * no such parameter. */
     int32_t weight;
     int32_t bias;
     int32_t a; /* LoRA A, (rank, in) */

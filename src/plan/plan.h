@@ -179,7 +179,8 @@ struct yk_plan {
     bool no_sync;     /* gradients are accumulated and reduced once, after the last micro-batch */
     bool clip;        /* gradients are clipped by their global norm */
     int32_t prefetch; /* if there are no transfers: how many layers gathers run ahead, at least 1 */
-    double block_bytes;  /* gathers and reduce-scatters are split into blocks of this size */
+    double block_bytes;  /* gathers and reduce-scatters are split into blocks of at most this size;
+                            blocks are larger if a layer would have more than YK_PLAN_MAX_BLOCKS */
     double bucket_bytes; /* all-reduces of adjacent layers are fused up to this size */
 };
 
@@ -206,8 +207,8 @@ yk_status yk_plan_copy(const struct yk_plan *plan, struct yk_arena *arena,
                        struct yk_plan **out) YK_MUST_USE;
 
 /*
- * Fails if the plan is invalid for `model`, which is the model for the whole batch. Among others,
- * checks these rules:
+ * Fails if the plan is invalid for `model`. `model` must be the model for the whole batch. Among
+ * others, checks these rules:
  *
  *   - The shares of a group add up to the batch, and its shard fractions add up to 1.
  *   - All ranks and groups that are used exist. Memory limits and block sizes are positive.
@@ -223,15 +224,15 @@ yk_status yk_plan_check(const struct yk_plan *plan, const struct yk_model *model
  * with speed 0 get no samples. At least one speed must be above 0. */
 void yk_plan_divide_batch(const double *speeds, int32_t count, int64_t batch, int64_t *out);
 
-/* Returns the number of samples that a rank computes per step: its largest share in any group. (It
- * may have the share 0 in other groups, in which it only stores state.) */
+/* Returns the number of samples that a rank computes per step: the largest of its shares. (Its
+ * share is 0 in groups for which it only stores state.) */
 int64_t yk_plan_largest_share_of_rank(const struct yk_plan *plan, int32_t rank);
 
 /* Returns true if the members of some group alternate; the comment at the top explains this. */
 bool yk_plan_has_alternating_members(const struct yk_plan *plan);
 
 /* Returns the number of samples that a member of a group computes in a micro-batch. Sets `*first`
- * to the number of its first sample in the micro-batch. */
+ * to the index that the first of these samples has in the micro-batch. */
 int64_t yk_plan_member_sample_range(const struct yk_plan *plan, int32_t group, int32_t member,
                                     int32_t micro_batch, int64_t *first);
 

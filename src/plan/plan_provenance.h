@@ -52,14 +52,14 @@ yk_status yk_plan_provenance_hash_links(const struct yk_cluster *cluster,
 
 /*
  * Paths in a plan file are relative to the folder of the plan file, so that the plan file and
- * these files can be moved together. Older versions wrote paths relative to the working directory.
- * Such plan files can still be read.
+ * the files at these paths can be moved together. Older versions wrote paths relative to the
+ * working directory. Such plan files can still be read.
  */
 
 /* Converts `source`, a path relative to the working directory, to a path relative to the folder of
- * the plan file `plan`. Neither file has to exist. Does not change an absolute path unless its file
- * is in the folder of the plan file. If symbolic links make the relative path wrong, the result is
- * an absolute path. */
+ * the plan file `plan`. Neither file has to exist. An absolute `source` stays absolute, unless
+ * `plan` is also absolute and `source` is in the folder of `plan`. If symbolic links make the
+ * relative path wrong, the result is an absolute path. */
 yk_status yk_plan_path_make_relative(const char *source, const char *plan, struct yk_arena *arena,
                                      const char **out) YK_MUST_USE;
 

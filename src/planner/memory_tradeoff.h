@@ -1,15 +1,15 @@
 /*
  * Memory trade-off: free memory can be used to keep parameters from forward to backward, or to
- * gather parameters early. Two curves show the effect on the step time:
+ * gather parameters early. In the joint plan, strategies and transfer order are optimised together,
+ * and no memory is reserved. Two curves show the step time:
  * - over the split of free memory: a fraction is reserved for scheduling (early gathers, gradients
- *   in flight), the rest for strategies (parameters kept from forward to backward);
- * - over the memory of the devices.
- * Both curves are compared with the joint plan. Its strategies and its transfer order are optimised
- * together, and no memory is reserved. If a plan of the first curve is faster, it becomes the
- * joint plan.
+ *   in flight), the rest for strategies (parameters kept from forward to backward). The curve is
+ *   compared with the joint plan. If a plan of the curve is faster, it becomes the joint plan.
+ * - over the memory of the devices. For each memory size, the joint plan is compared with a plan
+ *   that has fully-sharded layers and gathers one layer ahead.
  *
- * Free memory is what is left in the fullest slot of the fullest rank. Not free are the state, the
- * activations, and `min_bytes`, the minimum that fully-sharded layers need.
+ * Free memory is what is left in the fullest slot of the fullest rank, after the state, the
+ * activations, and `min_bytes`, which is the minimum that fully-sharded layers need.
  */
 #ifndef YK_PLANNER_MEMORY_TRADEOFF_H
 #define YK_PLANNER_MEMORY_TRADEOFF_H
@@ -28,7 +28,7 @@ struct yk_memory_tradeoff {
     int32_t points;         /* requested number of points of each curve */
     int32_t split_points;   /* number of points set in the first curve, at least 1 */
     int32_t memory_points;  /* number of points set in the second curve */
-    double min_bytes; /* parameters of one layer and gradient of one layer, the largest of each */
+    double min_bytes; /* the largest parameters of a layer plus the largest gradient of a layer */
     double free_bytes;
     double *scheduling_fraction; /* (points) fraction reserved for scheduling, 0 to 1 */
     double *split_s;             /* (points) step time; NAN means: no plan fits */
@@ -47,9 +47,9 @@ struct yk_memory_tradeoff {
     const char *titles[2];     /* titles of the charts; they say how many points are missing */
 };
 
-/* Computes the curves for one micro-batch on all devices. Fails with YK_ERROR_NO_FIT if even
- * fully-sharded layers do not fit, and with YK_ERROR_STOPPED if the budget is too small for one
- * point. */
+/* Computes the curves for one micro-batch on all devices. There must be at least two devices. Fails
+ * with YK_ERROR_NO_FIT if even fully-sharded layers do not fit, and with YK_ERROR_STOPPED if the
+ * budget is too small for one point. */
 yk_status yk_memory_tradeoff_compute(const struct yk_plan_request *request,
                                      const struct yk_memory_tradeoff_options *options,
                                      struct yk_memory_tradeoff **out) YK_MUST_USE;

@@ -1,10 +1,11 @@
 /*
  * Beam search: finds likely outputs of an encoder–decoder token by token. A hypothesis is the
  * beginning of an output. The search keeps the best `width` hypotheses of each sentence (Sutskever
- * et al. 2014). Finished hypotheses are ranked by this score (Wu et al. 2016); `length` includes
- * the end token:
+ * et al. 2014). Finished hypotheses are ranked by this score (Wu et al. 2016):
  *
  *   log probability / ((5 + length) / 6)^length_penalty
+ *
+ * Here, `length` is the number of tokens of the hypothesis, including the end token.
  *
  * A search state (`beam`) owns its memory on the host. Only one thread at a time may use it.
  */
@@ -45,8 +46,8 @@ yk_status yk_beam_search_create(const struct yk_beam_search_options *options, in
 void yk_beam_search_destroy(struct yk_beam_search_state *beam);
 
 /* Searches for the best output of each sentence. `inference` must have space for `width` samples
- * per sentence. Returns YK_ERROR_NUMBERS if a logit is not finite, and YK_ERROR_STOPPED if `stop`
- * became true. */
+ * per sentence. Returns YK_ERROR_NUMBERS if a logit is NaN or +∞, or if all logits of a hypothesis
+ * are −∞. Returns YK_ERROR_STOPPED if `stop` became true. */
 yk_status yk_beam_search_run(struct yk_beam_search_state *beam, struct yk_inference *inference,
                              const struct yk_beam_search_input *input) YK_MUST_USE;
 

@@ -15,9 +15,11 @@
 
 struct yk_inference;
 
-/* The shape of the largest batch. A run may have another shape, but not more tokens in total,
- * neither in the source nor in the target. Without a decoder, a sequence may not be longer than
- * `sequence`. With `last_only`, there may not be more than `samples` samples. */
+/* The shape of the largest batch. A run may have another shape. But the number of all tokens in
+ * its source, and in its target, may not be larger than in this shape. Without a decoder, a
+ * sequence may not be longer than `sequence`. With `last_only`, there may not be more than
+ * `samples` samples.
+ */
 struct yk_inference_shape {
     int64_t samples;
     int64_t sequence;

@@ -1,10 +1,10 @@
 /*
  * Attention: the attention of a block, out(attention(queries, keys, values)), without its norm. It
  * is self-attention, or cross-attention to the output of another layer. This output is called the
- * memory. In self-attention, one array has the queries, keys and values of a token in one row. In
- * cross-attention, one array has the queries, and another array has the keys and values of a token
- * of the memory in one row. Q is the width of all query heads together. K is the width of all key
- * heads together, and also of all value heads.
+ * memory. In self-attention, one array has a row for each token, with its queries, keys and
+ * values. In cross-attention, there are two arrays: one has a row of queries for each token, the
+ * other has a row of keys and values for each token of the memory. Q is the width of all query
+ * heads together. K is the width of all key heads together, and also of all value heads.
  */
 #ifndef YK_NN_LAYERS_ATTENTION_H
 #define YK_NN_LAYERS_ATTENTION_H

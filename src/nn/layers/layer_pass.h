@@ -17,7 +17,7 @@
 struct yk_batch_shape {
     int64_t samples;  /* B */
     int64_t sequence; /* T */
-    int64_t memory; /* S, number of tokens per sample of the memory, the encoder's output; 0 means:
+    int64_t memory; /* S, number of tokens per sample in the encoder's output (the memory); 0 means:
                        no cross-attention */
 };
 
@@ -31,7 +31,8 @@ struct yk_layer_pass {
      * on it. */
     int64_t first_sample;
     bool training; /* apply dropout */
-    /* (B, T) tokens of the encoder, or tokens of the decoder if the layer belongs to a decoder. */
+    /* (B, T) input tokens. In an encoder–decoder, these are the tokens of the source for layers of
+     * the encoder, and the tokens of the target for layers of the decoder. */
     const int32_t *tokens;
     const int32_t *targets; /* (B, T) the tokens to predict; a negative target has no loss */
     const int32_t *lengths; /* (B) number of tokens of each sample without padding, for attention

@@ -16,7 +16,7 @@
  * x is (rows, in). y and add are (rows, out).
  */
 struct yk_projection_forward_arguments {
-    int64_t rows; /* 0 means: the tokens of the pass */
+    int64_t rows; /* 0 means: the number of tokens of the pass */
     const void *x;
     void *y;
     const void *add; /* may be NULL */
@@ -37,7 +37,7 @@ struct yk_projection_forward_arguments {
  * dy is (rows, out). dx and add are (rows, in).
  */
 struct yk_projection_backward_arguments {
-    int64_t rows; /* 0 means: the tokens of the pass */
+    int64_t rows; /* 0 means: the number of tokens of the pass */
     const void *x;
     const void *dy;
     void *dx;        /* NULL means: not needed */
@@ -64,8 +64,8 @@ void yk_projection_backward(const struct yk_layer_pass *pass, int32_t number,
  * if it has an adapter. */
 void *yk_projection_get_bias_gradient(const struct yk_layer_pass *pass, int32_t number);
 
-/* Computes only `inner`, without the product. It is for recomputation, which does not need the
- * product. */
+/* Computes `inner`, but not the output of the projection. For recomputation that does not need this
+ * output. */
 void yk_projection_recompute_lora_inner(const struct yk_layer_pass *pass, int32_t projection,
                                         const void *x, void *inner);
 

@@ -31,10 +31,10 @@ struct yk_backward_workspace {
 };
 
 struct yk_backward_workspace_widths {
-    /* The larger of two widths: queries, keys and values together, and the input of the MLP's down
-     * projection. */
+    /* The larger of two widths: the width of queries, keys and values together, or the width of the
+     * input of the MLP's down projection. */
     int64_t wide;
-    int64_t narrow; /* the larger of two widths: the model, and all query heads together */
+    int64_t narrow; /* the width of the model or of all query heads together, the larger one */
     int64_t memory; /* 2K in a decoder, where K is the width of all key heads; otherwise 0 */
 };
 

@@ -69,7 +69,7 @@ struct yk_parameter_store {
 
 /* Which parts of layers a store keeps, and the order of the gradients in memory. If `partitions` is
  * NULL, the store keeps all layers whole. If `order` is NULL, the gradients are in the order of the
- * net's layers. A layout that is NULL means: both are NULL. */
+ * net's layers. yk_parameter_store_create() accepts NULL instead of a layout; then both apply. */
 struct yk_parameter_store_layout {
     const struct yk_layer_partition *partitions; /* (L) one for each layer */
     const int32_t *order; /* (L) layer numbers in the order of the layers' gradients in memory */
@@ -110,12 +110,8 @@ yk_status yk_parameter_store_write_repeated_values(const struct yk_parameter_sto
                                                    const struct yk_parameter *parameter,
                                                    const float *numbers, int64_t given) YK_MUST_USE;
 
-/*
- * The functions for ranges read and write some elements of a parameter. The elements of a trained
- * parameter are numbers, which are read and written as fp32. The elements of a frozen parameter are
- * bytes in its stored format. Reading fails unless the store keeps the whole range. Writing ignores
- * elements that the store does not keep. Reading and writing wait for the device.
- */
+/* Elements of a trained parameter are numbers. Elements of a frozen parameter are bytes in its
+ * stored format, and are only in YK_PARAMETER_STORE_ARRAY_WEIGHTS. */
 enum yk_parameter_store_array {
     YK_PARAMETER_STORE_ARRAY_WEIGHTS, /* weights in their stored format */
     YK_PARAMETER_STORE_ARRAY_MASTER,
@@ -123,16 +119,19 @@ enum yk_parameter_store_array {
     YK_PARAMETER_STORE_ARRAY_MOMENT2,
 };
 
-/* Enqueues copies between an array of the store and `other`. Only the elements of the range that
- * the store keeps are copied. `other` has space for the whole range, in host or device memory. If
- * `reading` is true, copies from the store to `other`. Otherwise copies from `other` to the store.
- * Returns the number of copied elements. */
+/* Enqueues copies between an array of the store and `other`, without conversion. Only the elements
+ * of the range that the store keeps are copied. `other` has space for the whole range, in host or
+ * device memory. If `reading` is true, copies from the store to `other`. Otherwise copies from
+ * `other` to the store. Returns the number of copied elements. */
 int64_t yk_parameter_store_copy_range(const struct yk_parameter_store *store, int32_t layer,
                                       const struct yk_parameter *parameter,
                                       enum yk_parameter_store_array array,
                                       struct yk_parameter_range range, void *other, bool reading);
 
-/* These two functions read and write a range. `which` is ignored for a frozen parameter. */
+/* These two functions read and write a range of a parameter, and wait for the device. The numbers
+ * of a trained parameter are read and written as fp32. `which` is ignored for a frozen parameter.
+ * Reading fails unless the store keeps the whole range. Writing ignores elements that the store
+ * does not keep. */
 yk_status yk_parameter_store_read_range(const struct yk_parameter_store *store, int32_t layer,
                                         const struct yk_parameter *parameter,
                                         enum yk_state_tensor which, struct yk_parameter_range range,

@@ -15,9 +15,10 @@
 
 /*
  * Loads every parameter of the model, but no adapters, from a file or folder. Converts from any
- * floating-point type. Fails if a tensor is missing or has the wrong shape. Tensors that the model
- * does not have are ignored; a message lists them. The file may also contain copies of tied
- * tensors, such as the weights of a tied head. A copy must equal the original.
+ * floating-point type. Fails if a tensor has the wrong shape or a number that is not finite, or if
+ * a tensor is missing that is not optional. Tensors that the model does not have are ignored; a
+ * message names some of them. The file may also contain copies of tied tensors, such as the
+ * weights of a tied head. A copy must equal the original.
  */
 yk_status yk_weights_load(struct yk_parameter_store *store, const char *path) YK_MUST_USE;
 

@@ -25,9 +25,10 @@ struct yk_transfer_order_draft {
     struct yk_transfer_order_layer_windows *windows; /* (n) */
     struct yk_transfer_order *order;
     int32_t *scattered;  /* (n, slots) number of the layer's blocks that are scattered up to and
-                            including the slot; valid from its backward to its next forward */
+                            including the slot; valid in the slots between the layer's backward and
+                            its next forward */
     int32_t *gathered;   /* (n, slots) number of the layer's blocks that are gathered for its next
-                            forward up to and including the slot; valid in the same slots as
+                            forward, up to and including the slot; valid in the same slots as
                             `scattered` */
     uint64_t *present;   /* (slots, words) bit set of the ops that have blocks in the slot */
     double *load_s;      /* (slots) link time of all blocks in the slot */

@@ -6,8 +6,9 @@
  *   for each undecided layer                            1 if the layer is kept, otherwise 0
  *   for each collective and each slot where it may run  the number of its blocks in this slot
  *
- * Except in the slot between forward and backward, a row says how the memory of a slot differs from
- * the memory of the previous slot. So every column is in a few rows only.
+ * Each slot has a row for its memory. In the slot between forward and backward, the row gives the
+ * memory itself. In all other slots, the row gives the difference from the memory of the previous
+ * slot, so that every column is in a few rows only.
  */
 #ifndef YK_PLANNER_ORDER_FORMULATION_H
 #define YK_PLANNER_ORDER_FORMULATION_H

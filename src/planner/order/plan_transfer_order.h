@@ -23,8 +23,8 @@ struct yk_plan_transfer_order_options {
 };
 
 /* Creates the problem of a plan, in `arena`. Ignores the transfers that the plan already has. If
- * `open` is true, layers that are kept or fully-sharded become undecided, unless they share weights
- * or have no backward. */
+ * `open` is true, layers that are kept or fully-sharded become undecided, except layers without
+ * weights, layers that share weights, and layers without a backward. */
 yk_status yk_plan_transfer_order_create_problem(struct yk_search_context *context,
                                                 const struct yk_plan *plan, bool open,
                                                 struct yk_arena *arena,

@@ -2,12 +2,13 @@
  * Transfer order: assigns every collective of a step to a slot, so that as much communication as
  * possible overlaps with computation, and memory suffices in every slot.
  *
- * A step of n layers is a cycle of 2n + 3 slots (plan/plan.h): forward 0 … n−1, one slot without
- * computation, backward n−1 … 0, two slots without computation. The collectives of a slot run one
- * after another on one link while the slot computes. A slot takes as long as its computation or its
- * communication, whichever is longer. The time of a step is the sum of the times of its slots.
- * Every layer is split into equal blocks. A layer is kept if its parameters stay in memory from its
- * forward to its backward. Each collective of a layer may run only in these slots:
+ * A step of n layers is a cycle of 2n + 3 slots (plan/plan.h): forward 0 … n−1, one slot between
+ * forward and backward, backward n−1 … 0, two slots after backward. The parameters are updated in
+ * the first slot after backward. The collectives of a slot run one after another on one link while
+ * the slot computes. A slot takes as long as its computation or its communication, whichever is
+ * longer. The time of a step is the sum of the times of its slots. Every layer is split into equal
+ * blocks. A layer is kept if its parameters stay in memory from its forward to its backward. Each
+ * collective of a layer may run only in these slots:
  *
  *   reduce-scatter, all-reduce  after the layer's backward, before its next forward
  *   gather for forward          the same slots, but each block in a later slot than its scatter

@@ -43,10 +43,10 @@ yk_status yk_placement_evaluate_device_map(const struct yk_step_graph *step, con
 
 /*
  * Returns the longest time for which the network port of a device sends, or receives, in a step. No
- * step can be shorter than this time, although a schedule assumes that messages do not delay each
- * other. Counts activations and their gradients between devices. If a layer is on several devices,
- * one of them updates it. Then also counts two messages for each other device: its gradient to the
- * device that updates the layer, and the new weights back.
+ * step can be shorter than this time. A schedule can be shorter, because it assumes that messages
+ * do not delay each other. Counts activations and their gradients between devices. If a layer is on
+ * several devices, one of them updates it. Every device that does not update it then sends its
+ * gradient to the device that does, and receives the new weights; these messages are also counted.
  */
 double yk_placement_evaluate_busiest_port_s(const struct yk_step_graph *step,
                                             const struct yk_schedule *schedule);

@@ -101,8 +101,8 @@ yk_status yk_placement_plan_from_layer_devices(const struct yk_search_context *c
                                                const int32_t *layer_devices, struct yk_arena *arena,
                                                struct yk_plan **out) YK_MUST_USE;
 
-/* Returns true if yk_placement_plan_run_algorithm() supports the algorithm. It supports only
- * algorithms whose placements have one device per layer. */
+/* Returns true if yk_placement_plan_run_algorithm() supports the algorithm. It supports all
+ * algorithms except `best`, which may place a layer on several devices. */
 bool yk_placement_plan_supports_algorithm(const char *algorithm);
 
 struct yk_placement_plan {
@@ -131,7 +131,8 @@ enum {
 struct yk_accelerate_auto_request {
     const struct yk_module_tree *modules;
     enum yk_precision precision; /* precision of the loaded weights */
-    bool nf4; /* weights have 4 bits, except the head and the tensors that share its weights */
+    bool nf4; /* weights have 4 bits, except in the last module with parameters (the head) and in
+                 modules with tied tensors */
     const int64_t *memory_bytes; /* (device_count) */
     const int32_t *places;       /* (device_count) place of each device in the device map */
     int32_t device_count;        /* at least 1 */

@@ -1,8 +1,8 @@
 /*
- * Placement search: evaluates many device maps for a step and stores the best schedule. After the
- * deadline, no more maps are evaluated, except that a search evaluates at least one. A map is
- * undivided if every layer has one device for all micro-batches, and divided otherwise. stages.c
- * cuts the layers into pipeline stages.
+ * Placement search: evaluates many device maps for a step and stores the best schedule. It ends
+ * soon after the deadline, but evaluates at least one map. A map is undivided if every layer has
+ * one device for all micro-batches, and divided otherwise. stages.c cuts the layers into pipeline
+ * stages.
  */
 #ifndef YK_PLANNER_PLACEMENT_PLACEMENT_SEARCH_H
 #define YK_PLANNER_PLACEMENT_PLACEMENT_SEARCH_H
@@ -47,8 +47,9 @@ yk_placement_search_try_undivided_maps(struct yk_placement_search *candidates) Y
  * schedulers find. */
 yk_status yk_placement_search_try_divided_maps(struct yk_placement_search *candidates) YK_MUST_USE;
 
-/* For each node with several devices, tries the best schedule that uses only devices of this node.
- * Tries only one of several equal nodes. */
+/* For each node with several devices, searches for a schedule that uses only this node, and tries
+ * the best one. Of several equal nodes, only the first is searched. Does nothing if the cluster has
+ * only one node. */
 yk_status yk_placement_search_try_single_nodes(struct yk_placement_search *candidates) YK_MUST_USE;
 
 /* Moves the cuts between the stages of the best map as long as this shortens the step. The best map
@@ -85,8 +86,9 @@ struct yk_pipeline_stages_assignments {
  * number of stages after a stage determines how many micro-batches it has in flight. Layers with
  * shared weights are in the same stage.
  *
- * Returns at most `max` assignments, those with the shortest estimated step, in `arena`. The list
- * is empty if none fits. If the deadline passes, returns those that were found before.
+ * Returns at most `max` assignments, in `arena`: those with the shortest estimated step, and one
+ * that uses the most devices. The list is empty if none fits. If the deadline passes, returns the
+ * assignments that were found before.
  */
 yk_status
 yk_pipeline_stages_propose_assignments(const struct yk_step_graph *step, int32_t max,

@@ -1,15 +1,17 @@
 /*
  * Step graph: one training step as a task graph. Its tasks are the forward and the backward of
- * every layer for every micro-batch, and one update per layer. The data on its edges are
- * activations, their gradients, and the activations that forward saves for backward.
+ * every layer for every micro-batch, and one update per trained layer. The data on its edges
+ * are activations, the gradients of activations and of weights, and the activations that forward
+ * saves for backward.
  *
- * Forward and backward of one layer for one micro-batch form a group of tasks. All tasks of a group
- * run on one device, because saved activations are not sent. With one micro-batch, the memory of
- * the group includes the layer's weights and state. With several micro-batches, the weights of a
- * layer are a store, which all groups of the layer share: each device that runs one of these groups
- * holds the weights once. So a layer may have different devices for different micro-batches. The
- * gradients are then sent to the device of the first micro-batch, which updates the layer and sends
- * the new weights back.
+ * Forward and backward of one layer for one micro-batch form a group of tasks. The update belongs
+ * to the group of the first micro-batch. Layers that share weights share their groups. All tasks of
+ * a group run on one device, because saved activations are not sent. With one micro-batch, the
+ * memory of the group includes the layer's state (weights, gradients, optimizer state). With
+ * several micro-batches, the state of a layer is a store, which all groups of the layer share: each
+ * device that runs one of these groups holds the state once. So a layer may have different devices
+ * for different micro-batches. The gradients are then sent to the device of the first micro-batch,
+ * which updates the layer and sends the new weights back.
  *
  * A step graph is immutable. It owns everything to which it points, except what its spec points to.
  */
@@ -46,7 +48,7 @@ struct yk_step_graph {
     int32_t micro_batch_count;    /* M */
     struct yk_link *links;        /* (P, P) links between the P devices */
     struct yk_graph *graph;
-    struct yk_step_graph_task *tasks; /* (n tasks) */
+    struct yk_step_graph_task *tasks; /* (n), where n is the number of tasks */
     int32_t *kinds;    /* (n) colour number of a task in pictures: its micro-batch or, if M = 1, its
                           layer */
     int32_t *forward;  /* (M, L) task numbers */
