@@ -24,21 +24,21 @@ struct yk_planner_outcome {
     struct yk_arena *arena;
     struct yk_plan_request request;
     struct yk_search_context *context;
-    const struct yk_plan *plan;           /* NULL means: no plan that fits was found */
-    struct yk_plan_evaluation evaluation; /* with program and simulation */
-    double bound_s;                       /* lower bound of the step time of any plan */
-    double tokens_per_s;
+    const struct yk_plan *plan;               /* NULL means: no plan that fits was found */
+    struct yk_plan_evaluation evaluation;     /* with program and simulation */
+    double bound_s;                           /* lower bound of the step time of any plan */
+    double tokens_per_s;                      /* counts only tokens that have a loss */
     const char *summary;                      /* one sentence that describes the plan */
     const char *bottleneck;                   /* a phrase that says what limits the speed */
     const char *source;                       /* a phrase that names the origins of the times */
     double search_s;                          /* duration of the search */
     int64_t evaluation_count;                 /* number of plans evaluated */
-    bool cut_short;                           /* the budget ended the search early */
+    bool cut_short;                           /* the budget or the user ended the search early */
     struct yk_plan_alternative *alternatives; /* the baselines */
     int32_t alternative_count;
     struct yk_plan_leave_one_out *leave_one_out;
     int32_t leave_one_out_count;
-    /* Set if no plan fits: */
+    /* The last three members are set by yk_planner_search() if no plan fits: */
     int32_t missing_device; /* the device that lacks most memory in the plan that comes closest to
                                fitting; −1 means: no plan was evaluated */
     double missing_bytes;   /* memory that this device lacks in this plan */
@@ -67,9 +67,9 @@ yk_status yk_planner_outcome_to_plan_result(const struct yk_planner_outcome *out
                                             const struct yk_trace *trace, struct yk_arena *arena,
                                             struct yk_plan_result *out) YK_MUST_USE;
 
-/* Model FLOPS utilisation (MFU), 0 to 1: the operations of the model per second, divided by the sum
- * of the dense peak operations per second of all devices. yk_model_count_mfu_flops() counts the
- * operations of the model. */
+/* Model FLOPS utilisation (MFU), 0 to 1: the operations of the model per second, divided by the
+ * peak of all devices of the plan together. The peak is for dense matrices, in the precision of the
+ * workload. yk_model_count_mfu_flops() counts the operations of the model. */
 struct yk_mfu {
     double formula; /* counts attention with the formula of PaLM */
     double exact;   /* counts only the pairs of positions for which attention is computed */

@@ -170,8 +170,8 @@ yk_status yk_profile_find_layer_times(struct yk_profile *profile,
                                       const struct yk_profile_layer_key *layer,
                                       struct yk_profile_curve *out) YK_MUST_USE;
 
-/* Finds the measured fraction of the device that is nearest to `part`. It may differ from `part` by
- * at most `most`. `*out` is NAN if there is no such fraction. */
+/* Finds the measured fraction of the device that is nearest to `part`. `*out` is NAN if every
+ * measured fraction differs from `part` by more than `most`. */
 yk_status yk_profile_find_nearest_fraction(struct yk_profile *profile, const char *device,
                                            double part, double most, double *out) YK_MUST_USE;
 

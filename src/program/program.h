@@ -216,8 +216,9 @@ yk_status yk_op_describe_in_arena(const struct yk_program *program, const struct
  * Computes the span of each op of one iteration from its measured begin and end. All arrays have
  * one element per op. A span starts when the op could have started, that is, when the preceding op
  * of its lane and all ops for which it waits had ended. So a launch delay belongs to the op that
- * was delayed. If the first op of a lane has no waits, its span starts at its measured begin. A
- * release takes no time: the time before it belongs to the preceding op.
+ * was delayed. A span starts at the measured begin of the op if the op waits for an op of the
+ * previous iteration, or if it is the first op of its lane and has no waits. The span of a release
+ * is empty: unless the release waits for another lane, its time belongs to the preceding op.
  */
 void yk_op_spans_compute(const struct yk_op_list *list, const double *begin_s, const double *end_s,
                          double *from_s, double *until_s);

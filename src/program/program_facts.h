@@ -22,14 +22,14 @@ struct yk_program_facts {
     const struct yk_model *model;
     int32_t L;
     int32_t M;           /* micro-batches */
-    bool *goes_backward; /* (L) */
+    bool *goes_backward; /* (L) whether the layer has a backward pass */
     int32_t *bucket;     /* (L) the bucket that contains the layer's gradient; −1 means: none */
     int32_t *next_user;  /* (L) see yk_program_facts_next_weight_user() */
-    int32_t *first_edge_to;   /* (L + 1) the model's edges [first_edge_to[l], first_edge_to[l + 1])
-                                 enter layer l */
+    int32_t *first_edge_to;   /* (L + 1) the edges that enter layer l have the indices
+                                 first_edge_to[l] to first_edge_to[l + 1] − 1 */
     int32_t *first_edge_from; /* (L + 1) edges_from[first_edge_from[l]] is the first edge that
                                  leaves layer l */
-    int32_t *edges_from;      /* the model's edges, sorted by producer */
+    int32_t *edges_from;      /* indices of the model's edges, sorted by producer */
     struct yk_rank_group_crossing *crossings;
     int32_t crossing_count;
 };
@@ -52,8 +52,8 @@ int32_t yk_program_facts_find_crossing(const struct yk_program_facts *facts, int
                                        int32_t group);
 
 /* Iterates over the layers of a group that use a layer's output: sets `at->layer` to the next of
- * these layers. Returns false after the last one. Before the first call, set only `producer` and
- * `group` of the cursor. */
+ * these layers. Returns false after the last one. Before the first call, set `producer` and `group`
+ * of the cursor, and set the other members to 0. */
 bool yk_program_facts_next_consumer(const struct yk_program_facts *facts,
                                     struct yk_consumer_cursor *at);
 

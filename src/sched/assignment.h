@@ -36,8 +36,8 @@ yk_status yk_assignment_make_schedule(const struct yk_assignment *assignment,
 /*
  * Reads the devices of all tasks from a JSON object and writes them to `out`, an array of n
  * elements. The object maps names of tasks or groups to names of devices. An entry for a task
- * overrides the entry for its group. Fails if a task has no device, or if a group has several
- * devices. Error messages begin with `source`.
+ * overrides the entry for its group. Fails if a task has no device or a device that cannot run it,
+ * or if a group has several devices. Error messages begin with `source`.
  */
 yk_status yk_assignment_read_devices(const char *text, size_t length, const char *source,
                                      const struct yk_graph *graph, int32_t *out) YK_MUST_USE;

@@ -15,26 +15,31 @@ struct yk_data_parallel_spec {
     int32_t micro_batches;
     enum yk_sharding_strategy *strategies; /* (L) */
     bool *recompute;                       /* (L) */
-    bool no_sync;
+    bool no_sync; /* gradients are reduced once, after the last micro-batch */
     bool even_shares;
     bool even_parts;     /* equal shard fractions, even if the state then does not fit */
     bool ignores_memory; /* shares may exceed the estimate of memory, because the estimate may be
                             wrong */
     bool keeps_idle;     /* devices that get no samples stay in the plan and store state */
-    int32_t prefetch;    /* at least 1 */
+    int32_t prefetch;    /* how many layers gathers run ahead, at least 1 */
     double room_balance; /* 0 means: shard fractions as equal as memory allows; 1 means: shard
                             fractions that leave equal free memory on all ranks. Values between 0
                             and 1 interpolate */
     double block_bytes;
     double bucket_bytes;
-    double max_s; /* create no plan if the slowest rank would compute longer than this */
+    double max_s; /* the slowest rank must compute for less than this; ignored if `even_shares` is
+                     true */
 };
 
 /*
  * Creates the plan, in `arena`. Sets `*out_fits` to true if the plan fits into memory. Sets `*out`
- * to NULL if no shares are within the estimate of memory and `max_s`, or if all shares are smaller
- * than the number of micro-batches. With `ignores_memory`, also sets `*out` to NULL if the shares
- * are within the estimate, because the plan is then the same as without `ignores_memory`.
+ * to NULL in these cases:
+ *   - All shares are smaller than the number of micro-batches.
+ *   - No shares are possible within `max_s` and, unless `ignores_memory` is true, within the
+ *     estimate of memory.
+ *   - `ignores_memory` is true, but the shares are within the estimate of memory. The plan would be
+ *     the same as without `ignores_memory`.
+ * `max_s` and the estimate of memory do not limit even shares.
  */
 yk_status yk_data_parallel_create_plan(struct yk_search_context *context,
                                        const struct yk_data_parallel_spec *split,
@@ -45,9 +50,10 @@ enum {
     YK_DATA_PARALLEL_MIN_BLOCK_BYTES = 1 << 20, /* the time of smaller messages is mostly latency */
 };
 
-/* Evaluates the plan of `split` in the search: with gathers `prefetch` layers ahead and, if the
- * search decides the transfer order, also with the greedy order. Then does the same with
- * `ignores_memory`. */
+/* Tries the plan of `split` in the search. If the plan does not fit and leaves out devices, tries
+ * it with `keeps_idle`. If the plan fits, has one micro-batch and several ranks, and the search
+ * decides the transfer order, tries it with the greedy order, too. Then does all this again with
+ * `ignores_memory`, unless there is only one device or the shares are even. */
 yk_status yk_data_parallel_try_spec(struct yk_plan_search *search,
                                     const struct yk_data_parallel_spec *split) YK_MUST_USE;
 
@@ -62,8 +68,8 @@ yk_status yk_data_parallel_choose_block_bytes(const struct yk_search_context *co
 void yk_data_parallel_unify_tied_strategies(const struct yk_model *model,
                                             enum yk_sharding_strategy *strategies);
 
-/* Gives every layer the strategy `strategy`. Exception: layers with less than 1 MiB of weights are
- * replicated. */
+/* Gives every layer the strategy `strategy`, but replicates layers with less than 1 MiB of weights.
+ * Then calls yk_data_parallel_unify_tied_strategies(). */
 void yk_data_parallel_set_large_layer_strategy(const struct yk_search_context *context,
                                                enum yk_sharding_strategy strategy,
                                                enum yk_sharding_strategy *out);

@@ -30,16 +30,18 @@ struct yk_device_grouping {
 };
 
 /* Lists distinct sets, at most YK_DEVICE_SETS_MAX_COUNT, in `arena`. The first set has all devices
- * that are not excluded. There are more sets only if the search may leave out devices: those
- * without one kind or without one node, and those with only one kind, one node or one device. For a
- * small cluster, also lists sets with every possible number of devices of each kind. */
+ * that are not excluded. There are more sets only if the search may leave out devices: all devices
+ * except one kind or one node; only one kind, one node or one device; and, for up to eight devices,
+ * sets with every possible number of devices of each kind. */
 yk_status yk_device_sets_list(const struct yk_search_context *context, struct yk_arena *arena,
                               struct yk_device_set **out, int32_t *out_count) YK_MUST_USE;
 
 /* Lists groupings of a set into pipeline stages. The groups of a grouping are single devices,
- * nodes, devices of equal speed, devices of equal speed in one node, or devices of different nodes.
- * Each grouping is listed with the fast groups first, with the fast groups last, and without
- * sorting by speed. For up to three devices, all groupings are listed. */
+ * nodes, devices of equal speed, devices of equal speed in one node, or at most one device of each
+ * node. Each grouping is listed with the fast groups first, with the fast groups last, and without
+ * sorting by speed. For up to three devices, all groupings are listed. A grouping has at least two
+ * groups, and fewer groups than the model has layers. Of groupings that differ only in
+ * interchangeable devices, one is listed. */
 yk_status yk_device_sets_list_stage_groupings(const struct yk_search_context *context,
                                               const struct yk_device_set *set,
                                               struct yk_arena *arena,

@@ -18,7 +18,7 @@ struct yk_plan_evaluation {
     bool fits;
     bool refused;         /* yk_plan_check() failed, and nothing was evaluated */
     int32_t rank;         /* the rank that lacks most memory; valid if the plan does not fit */
-    double missing_bytes; /* memory that this rank lacks */
+    double missing_bytes; /* memory that this rank lacks; INFINITY if the plan was refused */
     struct yk_memory_peak *peaks; /* (ranks) */
     struct yk_program *program;   /* NULL unless YK_PLAN_EVALUATION_KEEP_SIMULATION */
     struct yk_sim_result *sim;    /* NULL unless YK_PLAN_EVALUATION_KEEP_SIMULATION */
@@ -28,8 +28,8 @@ enum yk_plan_evaluation_level {
     YK_PLAN_EVALUATION_MEMORY_ONLY,      /* only counts memory */
     YK_PLAN_EVALUATION_SIMULATE_IF_FITS, /* simulates the plan if it fits */
     YK_PLAN_EVALUATION_SIMULATE,         /* simulates the plan in any case */
-    YK_PLAN_EVALUATION_KEEP_SIMULATION,  /* simulates in any case, checks the program, and keeps the
-                                            program and the simulation */
+    YK_PLAN_EVALUATION_KEEP_SIMULATION,  /* simulates in any case, checks the program if the plan
+                                            fits, and keeps the program and the simulation */
 };
 
 /* Evaluates a plan. With YK_PLAN_EVALUATION_KEEP_SIMULATION, fails if the plan is invalid, and
@@ -62,10 +62,11 @@ yk_status yk_shard_fractions_find(int32_t count, double state_bytes, const doubl
                                   double *out_parts) YK_MUST_USE;
 
 /*
- * Evaluates the plan, and changes its shard fractions until the plan fits or no change helps. Does
- * not change the fractions if the search does not decide them. If `room_balance` is 0, the
- * fractions are as equal as memory allows. If it is 1, all ranks have equal free memory, so that
- * the parameters of more layers can be kept after forward. Values between 0 and 1 interpolate.
+ * Evaluates the plan. If it does not fit, or if `room_balance` is more than 0, changes its shard
+ * fractions and evaluates it again, up to three times. Does not change the fractions if the search
+ * does not decide them. If `room_balance` is 0, the new fractions are as equal as memory allows. If
+ * it is 1, all ranks get equal free memory if possible, so that the parameters of more layers can
+ * be kept after forward. Values between 0 and 1 interpolate.
  */
 yk_status yk_shard_fractions_fit_plan(struct yk_search_context *context, struct yk_plan *plan,
                                       double room_balance, enum yk_plan_evaluation_level effort,

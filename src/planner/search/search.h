@@ -1,6 +1,6 @@
 /*
  * Plan search: stores the best plan so far, starting points for local search and, while no plan
- * fits into memory, the plan that lacks least memory. It owns copies of all these plans.
+ * fits into memory, the plan that is nearest to fitting. It owns copies of all these plans.
  *
  * Files of this folder:
  *   search_context                         the inputs of a search
@@ -22,8 +22,8 @@
 #include "planner/search/plan_evaluation.h"
 #include "planner/search/search_context.h"
 
-/* A starting point of local search: the best plan among all plans with the same devices, groups,
- * shares and number of micro-batches. */
+/* A starting point of local search: the best plan among all plans with the same devices, group
+ * sizes, shares and number of micro-batches. */
 struct yk_plan_search_starting_point {
     const struct yk_plan *plan;
     bool fits;
@@ -40,7 +40,7 @@ struct yk_plan_search {
     struct yk_arena *arena;        /* owns the plans */
     const struct yk_plan *best;    /* NULL means: no plan fits so far */
     double best_s;                 /* INFINITY means: no plan fits so far */
-    const struct yk_plan *nearest; /* while no plan fits: the plan that lacks least memory */
+    const struct yk_plan *nearest; /* while no plan fits: the plan with the least `missing_bytes` */
     double missing_bytes;          /* memory that `missing_device` lacks in `nearest` */
     int32_t missing_device; /* the device that lacks most memory in `nearest`; -1 means: `nearest`
                                is NULL */
@@ -53,8 +53,9 @@ yk_status yk_plan_search_create(struct yk_search_context *context,
                                 struct yk_plan_search *out) YK_MUST_USE;
 void yk_plan_search_free(struct yk_plan_search *search);
 
-/* Evaluates a plan and keeps a copy if it is the best so far. Sets `*out_s` to its step time, or to
- * NAN if the plan does not fit. `out_s` may be NULL. */
+/* Evaluates a plan and keeps a copy if it is the best so far, the nearest so far, or a starting
+ * point. Sets `*out_s` to its step time, or to NAN if the plan does not fit. `out_s` may be NULL.
+ */
 yk_status yk_plan_search_try_plan(struct yk_plan_search *search, const struct yk_plan *plan,
                                   double *out_s) YK_MUST_USE;
 
@@ -63,7 +64,8 @@ yk_status yk_plan_search_try_plan(struct yk_plan_search *search, const struct yk
 yk_status yk_plan_search_keep_if_best(struct yk_plan_search *search, const struct yk_plan *plan,
                                       double step_s) YK_MUST_USE;
 
-/* Returns false if the budget of the phase is spent. While no plan fits, the budget is larger. */
+/* Returns false if the budget of the phase is spent. If a plan fits, also returns false if the user
+ * has stopped the search. While no plan fits, the budget is larger. */
 bool yk_plan_search_has_budget(const struct yk_plan_search *search);
 
 enum yk_plan_search_device_choice {
@@ -86,9 +88,9 @@ yk_status yk_plan_search_try_pipelines(struct yk_plan_search *search,
                                        enum yk_plan_search_device_choice devices) YK_MUST_USE;
 
 /* Searches plans with alternating members (plan/plan.h): the fastest device computes all layers for
- * some samples. Meanwhile, slower devices compute some layers for the remaining samples; the
- * fastest device computes the remaining layers for them. Such plans are useful if the batch is too
- * small to be divided in proportion to speed. */
+ * some samples. Meanwhile, slower devices compute some layers for the remaining samples. The
+ * fastest device computes the other layers for the remaining samples. Such plans are useful if the
+ * batch is too small to be divided in proportion to speed. */
 yk_status yk_plan_search_try_alternating_members(struct yk_plan_search *search) YK_MUST_USE;
 
 /* Searches all families of plans, first on all devices and then on subsets. */
@@ -96,14 +98,15 @@ yk_status yk_plan_search_run_explore_phase(struct yk_plan_search *search) YK_MUS
 
 /*
  * Explores the plans of another request in a separate search. `*out_s` is the step time of the best
- * plan, or NAN if no plan was found that fits. In this case, `*out_known` is false if the budget
- * ended before the search was complete. Adds the number of evaluated plans to `*trials`.
+ * plan, or NAN if no plan was found that fits. `*out_known` is false if no plan was found because
+ * the budget ended too early; otherwise it is true. Adds the number of evaluated plans to
+ * `*trials`.
  */
 yk_status yk_plan_search_explore_phase_of_request(const struct yk_plan_request *request,
                                                   bool pipelines_first, int64_t *trials,
                                                   bool *out_known, double *out_s) YK_MUST_USE;
 
-/* Applies improving moves from every starting point, until no move helps. */
+/* Applies improving moves from every starting point, until no move helps or the budget is spent. */
 yk_status yk_local_search_run(struct yk_plan_search *search) YK_MUST_USE;
 
 /*
@@ -116,8 +119,8 @@ enum yk_plan_move_result {
     YK_PLAN_MOVE_PAST_LAST, /* there is no move of this kind with this or a larger number */
 };
 
-/* Kinds below YK_PLAN_MOVE_FIRST_PLACEMENT_KIND change strategies and messages. The other kinds
- * change shares, stages, micro-batches and devices. */
+/* Kinds below YK_PLAN_MOVE_FIRST_PLACEMENT_KIND change strategies, recomputation and messages.
+ * The other kinds change shares, stages, micro-batches and devices. */
 enum {
     YK_PLAN_MOVE_FIRST_PLACEMENT_KIND = 2,
     YK_PLAN_MOVE_KIND_COUNT = 7,
@@ -129,22 +132,23 @@ yk_status yk_plan_move_apply(const struct yk_search_context *context, int32_t ki
                              enum yk_plan_move_result *out) YK_MUST_USE;
 
 /* Changes the plan so that it uses little memory: with sharding, recomputation and little prefetch.
- * Changes only what the search decides. Returns false if there is no variant with the number
- * `variant`. */
+ * Changes strategies and recomputation only if the search decides them. Returns false if there is
+ * no variant with the number `variant`. */
 bool yk_plan_move_reduce_memory(const struct yk_search_context *context, int32_t variant,
                                 struct yk_plan *plan);
 
 /* Returns the next number of micro-batches to try: the smallest number above `micro_batches` that
- * is a divisor of the batch or a power of two. Returns 0 after the last number. */
+ * is a divisor of the batch or a power of two. Returns 0 if this number is larger than the batch or
+ * larger than 64. */
 int32_t yk_plan_move_next_micro_batch_count(int64_t batch, int32_t micro_batches);
 
 /* Improves the best plan with changes that are specific to its family, with local search from all
  * starting points, and with the integer program for its transfer order. */
 yk_status yk_plan_search_run_refine_phase(struct yk_plan_search *search) YK_MUST_USE;
 
-/* Evaluates plans that are in common use, the baselines. The array `*out` is in `arena`. If the
- * request has no restrictions, the baselines are also candidates for the best plan of `search`.
- * If the deadline passes, fails with YK_ERROR_STOPPED; `*out` then contains the baselines that were
+/* Evaluates plans that are in common use, the baselines. The array `*out` is in `arena`. A baseline
+ * that the request allows is also a candidate for the best plan of `search`. If the
+ * deadline passes, fails with YK_ERROR_STOPPED; `*out` then contains the baselines that were
  * evaluated before. */
 yk_status yk_baselines_evaluate(struct yk_plan_search *search, struct yk_arena *arena,
                                 struct yk_plan_alternative **out, int32_t *out_count) YK_MUST_USE;

@@ -26,7 +26,7 @@ struct yk_plan_request {
     uint32_t decisions;    /* bits of enum yk_plan_decision that the search decides */
     enum yk_sharding_strategy strategy; /* strategy of every layer; YK_SHARDING_STRATEGY_COUNT
                                            means: decided by the search */
-    bool random_strategies; /* every layer gets a random strategy; `search` has the seed */
+    bool random_strategies; /* every layer gets a random strategy; the seed is search.seed */
     double slowdown; /* slowdown factor of computation during communication; 0 means: as measured,
                         or YK_SIM_DEFAULT_SLOWDOWN without a measurement */
     const bool *excluded_devices; /* (devices) devices that must not be used; may be NULL */
@@ -54,8 +54,8 @@ struct yk_search_context {
     double budget_fraction; /* if a plan fits: the current phase ends when this fraction of the
                                search budget is spent */
     double last_budget_fraction; /* while no plan fits: the current phase ends at this fraction */
-    struct yk_deadline deadline; /* when `last_budget_fraction` of the time budget is spent;
-                                    INFINITY means: the time is not limited */
+    struct yk_deadline deadline; /* passes when `last_budget_fraction` of the time budget is
+                                    spent; never passes if the time is not limited */
     int64_t trials;              /* number of plans evaluated so far */
     int64_t refused; /* number of plans that failed yk_plan_check(); each of them is a bug */
 };
@@ -126,7 +126,8 @@ double yk_search_context_spent_budget_fraction(const struct yk_search_context *c
 bool yk_search_context_has_budget(const struct yk_search_context *context);
 
 /* A search that has not yet found a plan that fits has a larger budget. Returns true if this larger
- * budget is spent. If the request limits the number of moves, it is a multiple of the limit. */
+ * budget is spent. If the request limits the number of moves, the larger budget is a multiple of
+ * this limit. */
 bool yk_search_context_no_fit_budget_is_spent(const struct yk_search_context *context);
 
 /* Reports progress: the current activity `what` and the fraction of the budget that is spent. */
@@ -138,7 +139,8 @@ yk_status yk_search_context_create_default_plan(const struct yk_search_context *
                                                 int32_t groups, struct yk_arena *arena,
                                                 struct yk_plan **out) YK_MUST_USE;
 
-/* Computes the seconds of forward and backward of one layer for `samples` samples on a device. */
+/* Computes the seconds of forward and backward of one layer for `samples` samples on a device. If
+ * `recompute` is true, includes the recomputation. */
 yk_status yk_search_context_layer_compute_s(const struct yk_search_context *context, int32_t device,
                                             int32_t layer, int64_t samples, bool recompute,
                                             double *out_s) YK_MUST_USE;

@@ -43,9 +43,9 @@ struct yk_precedences {
 
 void yk_precedences_free(struct yk_precedences *precedences);
 
-/* Adds a precedence. `after` belongs to the same training step as `before` if `steps` is 0, and to
- * a step that comes `steps` steps later otherwise. Computes the lag in iterations from `steps` and
- * from the member `step` of both ops. */
+/* Adds a precedence. `steps` is the number of training steps from the step of `before` to the step
+ * of `after`; 0 means: both ops belong to the same step. Computes the lag in iterations from
+ * `steps` and from the member `step` of both ops. */
 yk_status yk_precedences_add_across_steps(struct yk_precedences *precedences, int32_t before,
                                           int32_t after, int32_t steps,
                                           enum yk_precedence_reason reason) YK_MUST_USE;
@@ -55,8 +55,8 @@ yk_status yk_precedences_add_with_lag(struct yk_precedences *precedences, int32_
                                       int32_t after, int32_t lag,
                                       enum yk_precedence_reason reason) YK_MUST_USE;
 
-/* Adds the precedences of messages: a message between groups arrives before the layers that use it
- * run. */
+/* Adds the precedences of messages between groups: data is computed before it is sent, and is
+ * received before a pass uses it. */
 yk_status yk_precedences_add_for_messages(struct yk_precedences *precedences,
                                           struct yk_arena *arena) YK_MUST_USE;
 

@@ -23,14 +23,14 @@
 
 #include "program/program_facts.h"
 
-/* Checks the rule "formed" for one rank. If the rule is satisfied, all indices in the rank's ops
- * are valid. */
+/* Checks the rule "formed" for one rank, and the part of "acyclic" about the order of the list. If
+ * the check succeeds, all indices in the rank's ops are valid. */
 yk_status yk_rule_check_op_form(const struct yk_program_facts *facts, int32_t rank) YK_MUST_USE;
 
 /* Checks the rules "matched" and "collective". All ranks must satisfy "formed". */
 yk_status yk_rule_check_op_match(const struct yk_program *program) YK_MUST_USE;
 
-/* Checks the rule "acyclic". All ranks must satisfy "formed" and "matched". */
+/* Checks the rest of the rule "acyclic". All ranks must satisfy "formed" and "matched". */
 yk_status yk_rule_check_ops_are_acyclic(const struct yk_program *program) YK_MUST_USE;
 
 enum {

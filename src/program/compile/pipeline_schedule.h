@@ -41,7 +41,8 @@ struct yk_pipeline_pass {
 struct yk_pipeline_schedule {
     struct yk_pipeline_segment *segments;
     int32_t segment_count;           /* K */
-    struct yk_pipeline_pass *passes; /* (2 · K · M) sorted by start */
+    struct yk_pipeline_pass *passes; /* (2 · K · M) sorted by start; M is the number of
+                                        micro-batches */
     int32_t pass_count;
     int64_t end; /* end of the last pass */
 };

@@ -28,7 +28,7 @@ enum yk_step_ops_phase {
 struct yk_step_ops_entry {
     int64_t time;
     enum yk_step_ops_phase phase;
-    int32_t number; /* number of entries that were added before; the last sort key */
+    int32_t number; /* number of entries that were added before this one; the last sort key */
     /* The op without the fields that differ between ranks: waits, samples of passes, bytes of a
      * send. */
     struct yk_op op;
@@ -72,7 +72,8 @@ yk_status yk_step_ops_add_agree_op(const struct yk_program *program, int64_t tim
                                    struct yk_step_ops *step_ops) YK_MUST_USE;
 
 /* Adds the load ops: for each micro-batch, one load for each group that reads tokens or labels.
- * times[m] is the start time of micro-batch m. */
+ * times[m] is the start time of micro-batch m. The load of a micro-batch is placed at the start of
+ * the previous micro-batch. */
 yk_status yk_step_ops_add_load_ops(const struct yk_program_facts *facts, const int64_t *times,
                                    struct yk_step_ops *step_ops) YK_MUST_USE;
 

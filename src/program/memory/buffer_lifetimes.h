@@ -38,9 +38,9 @@ enum yk_buffer_kind {
     /* One per crossing (struct yk_rank_group_crossing) and micro-batch: */
     YK_BUFFER_INPUT, /* the output of a layer of another group, on the rank that receives it */
     YK_BUFFER_INPUT_GRADIENT,
-    YK_BUFFER_PARTIAL_OUTPUT_GRADIENT, /* the gradient from one of several consumers, on the rank
-                                          that sums these gradients */
-    /* One per message: */
+    YK_BUFFER_PARTIAL_OUTPUT_GRADIENT, /* the gradient from another group, if the rank does not
+                                          receive it in place */
+    /* One lifetime per message: */
     YK_BUFFER_GATHERED_WEIGHTS, /* weights that an all_gather gathers */
     YK_BUFFER_WEIGHT_GRADIENT,  /* gradients of weights until they are reduce-scattered */
     YK_BUFFER_GRADIENT_BUCKET,  /* gradients of a bucket, if the gradients of every micro-batch are
@@ -89,7 +89,7 @@ void yk_buffer_lifetime_add_end_op(struct yk_buffer_lifetime *lifetime,
 
 /* Returns true if a rank receives the gradient of the output of layer `producer` directly in the
  * buffer that backward reads. This is possible if the gradient comes from one other group only, and
- * the rank has no samples in that group. */
+ * the rank has no samples of the micro-batch in that group. */
 bool yk_buffer_lifetimes_receives_gradient_in_place(const struct yk_op_index *index,
                                                     int32_t producer, int32_t micro_batch);
 

@@ -2,10 +2,10 @@
  * Program memory: counts the bytes that a program uses on a rank's device. All memory predictions
  * are based on this count.
  *
- * Some bytes are in use permanently: the state of the rank and the device context. The other bytes
- * are in use during the lifetimes of buffers. The speed of the lanes is not known here. So the peak
- * is the maximum over all combinations of running ops that the waits allow (memory_sweep.h). A
- * device never uses more memory than this peak, whatever its speed.
+ * Some bytes are in use permanently: the state of the rank, buffers for blocks and tokens, and the
+ * device context. The other bytes are in use during the lifetimes of buffers. The speed of the
+ * lanes is not known here. So the peak is the maximum over all combinations of running ops that the
+ * waits allow (memory_sweep.h). A device never uses more memory than this peak, whatever its speed.
  */
 #ifndef YK_PROGRAM_MEMORY_MEMORY_H
 #define YK_PROGRAM_MEMORY_MEMORY_H

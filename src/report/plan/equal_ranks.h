@@ -1,6 +1,7 @@
 /*
- * Equal ranks: sets of ranks that run the same ops at the same times with the same memory, on
- * devices of the same type. Every picture and table of a plan shows one row for each set.
+ * Equal ranks: sets of ranks that have the same shares and run the same ops at the same times with
+ * the same memory, on devices of the same type. Pictures and tables of ranks show one row for each
+ * set.
  *
  * yk_equal_ranks_find_sets() allocates the sets in the caller's arena. They point into the plan
  * result, which must outlive them.

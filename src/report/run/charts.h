@@ -3,9 +3,9 @@
  * yk_run_page_data. A new chart is a file with a record yk_run_chart_NAME (a struct yk_chart,
  * chart.h) and one row here.
  *
- * Some other lists are kept by hand. Add a chart with a picture to run/report.h, to
- * src/job/reporting/run_report.h and to tests/cli/cases/report-run.case, and a chart with numbers
- * to `ids` in tests/report/run_page_test.c.
+ * Some other lists are kept by hand. Add a chart with a picture to run/report.h and to
+ * tests/cli/cases/report-run.case, and a chart with numbers to `ids` in
+ * tests/report/run_page_test.c.
  */
 #ifndef YK_REPORT_RUN_CHARTS_H
 #define YK_REPORT_RUN_CHARTS_H

@@ -6,11 +6,11 @@
  *   {"step": 101, "loss": 2.4, "seconds": 0.021, "ranks_s": [0.019, 0.017]}
  *   {"step": 150, "rebalanced": true, "shares": [7, 5], "predicted_s": [0.018, 0.018]}
  *
- * "ranks_s" is the computation time of each rank in the step. A line with "rebalanced" says that
- * the ranks have new shares (numbers of samples) after the step. The value of "rebalanced" may also
- * be the number of the step; then "step" is missing. A missing or null number is NAN. Unknown
- * members are ignored. If the last line does not end with a newline, it is ignored, because the run
- * is still writing it.
+ * "ranks_s" is the computation time of each rank in a recent step before this one. A line with
+ * "rebalanced" says that the ranks have new shares (numbers of samples) after the step. The value
+ * of "rebalanced" may also be the number of the step; then "step" is missing. A missing or null
+ * number is NAN. Unknown members are ignored. If the last line does not end with a newline, it is
+ * ignored, because the run is still writing it.
  */
 #ifndef YK_REPORT_RUN_METRICS_H
 #define YK_REPORT_RUN_METRICS_H

@@ -13,8 +13,8 @@
 struct yk_run_ranks {
     struct yk_run_rank_summary *ranks; /* (count) the member `device` of each rank is not NULL */
     int32_t count;
-    double predicted_step_s; /* predicted length of the step, which is the sum of the compute,
-                                exposed and idle times of each rank; NAN means: unknown */
+    double predicted_step_s; /* predicted length of the step. On every rank, the compute,
+                                exposed and idle times add up to it. NAN means: unknown */
     double measured_step_s;  /* measured length of the last step of the run; NAN means: unknown */
 };
 

@@ -33,7 +33,8 @@ struct yk_run_report_step {
     double lr;
     double seconds;
     double tokens_per_s;
-    const double *ranks_s; /* (rank_count) computation time of each rank; NAN means: unknown */
+    const double *ranks_s; /* (rank_count) computation time of each rank in a recent step before
+                              this one; NAN means: unknown */
     int32_t rank_count;    /* 0 means: unknown */
     bool skipped;          /* true means: the gradients were not finite, so there was no update */
 };

@@ -1,13 +1,14 @@
 /*
  * Makespan bound: a lower bound of the makespan of every schedule of a graph, in ticks. In the
  * comments below, n is the number of tasks and P the number of devices. The bound is the largest of
- * three bounds:
+ * three bounds, rounded up to a multiple of yk_makespan_bound_gcd_of_costs():
  *   path    the minimum time before, during and after a task, on the best device of the task; the
  *           largest of these times over all tasks
  *   work    the minimum time for the work of all tasks, if it could be divided among the devices in
  *           any way (computed with dual prices, see below)
  *   window  the time before a window, plus the time for the work of the tasks that must run in the
- *           window, plus the time after the window; the largest of these times over all windows
+ *           window, plus the time after the window; the largest of these times over all windows.
+ *           Not computed for graphs with more than 4000 tasks
  */
 #ifndef YK_SCHED_BOUND_MAKESPAN_BOUND_H
 #define YK_SCHED_BOUND_MAKESPAN_BOUND_H
