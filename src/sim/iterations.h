@@ -18,11 +18,12 @@
  * Iterations. As in training, a lane begins its next iteration without waiting for the other lanes.
  * But it is never more than YK_SIM_ITERATIONS_LOOKAHEAD iterations ahead of the oldest unfinished
  * iteration. (Otherwise a lane of load ops without waits would never stop.) An iteration ends with
- * its last compute op, or with its last op if no rank computes. The next iteration begins at this
- * time. So there are no gaps between iterations, and the compute, exposed and idle times of a rank
- * sum up to the duration of the iteration. (Exposed time: the compute lane waits while a message of
- * the rank is in flight.) After the end of the reported iteration the lanes continue until all its
- * ops have ended, so that its last messages share the links as usual.
+ * its last compute op, or with its last op if no rank computes. Its duration is the time from the
+ * end of the previous iteration to its own end. So there are no gaps between iterations, and the
+ * compute, exposed and idle times of a rank sum up to the duration of the iteration. (Exposed time:
+ * the compute lane waits while a message of the rank is in flight.) After the end of the reported
+ * iteration the lanes continue until all its ops have ended, so that its last messages share the
+ * links as usual.
  */
 #ifndef YK_SIM_ITERATIONS_H
 #define YK_SIM_ITERATIONS_H

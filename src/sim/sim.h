@@ -3,7 +3,7 @@
  *
  * Files of this folder:
  *   sim               runs a simulation and computes the error band
- *   sim_internal      the complete result of a simulation
+ *   sim_full_result   the complete result of a simulation
  *   iterations        the event loop
  *   rank_classes      ranks that do the same, simulated as one
  *   op_times          the isolated time of each op and message
@@ -16,10 +16,10 @@
  *
  * Messages that use the same node port share its bandwidth. While a rank communicates, its compute
  * ops are slowed down. Compute ops also slow down messages if the profile contains a measurement of
- * this slowdown. The program is simulated for several iterations until their duration is constant.
- * The last iteration is reported; time 0 is its start. The reported times of an op are those of
- * this iteration, even if the op belongs to the previous or the next training step. The simulation
- * is deterministic.
+ * this slowdown. The program is simulated again and again, until two successive iterations have
+ * equal durations. The second of these two is reported; time 0 is its start. The reported times of
+ * an op are those of this iteration, even if the op belongs to the previous or the next training
+ * step. The simulation is deterministic.
  */
 #ifndef YK_SIM_SIM_H
 #define YK_SIM_SIM_H
@@ -82,7 +82,9 @@ yk_status yk_sim_compute_memory_over_time(const struct yk_sim_result *sim, int32
 yk_status yk_sim_compute_error_band(const struct yk_sim_result *sim, struct yk_layer_costs *costs,
                                     struct yk_error_band *out) YK_MUST_USE;
 
-/* A class of ops of one step that have the same kind, size and time. */
+/* A class of ops of one step that have the same kind, size and time. Compute ops of a class also
+ * have devices of the same speed and layers of the same shape. Two load ops of a rank are never in
+ * the same class. */
 struct yk_sim_op_class {
     enum yk_op_kind kind;              /* recompute counts as forward, recv as send */
     int32_t rank;                      /* first rank that has an op of this class */

@@ -14,8 +14,10 @@
 struct yk_sim_full_result {
     struct yk_sim_result sim; /* must be the first member */
     struct yk_rank_classes classes;
-    struct yk_sim_iterations *iterations; /* time 0 is the start of the reported iteration */
-    struct yk_program_memory **memories;  /* (classes) */
+    /* In `start_s` and `end_s`, time 0 is the start of the reported iteration. In
+     * `end_s_of_iteration`, time 0 is the start of the simulation. */
+    struct yk_sim_iterations *iterations;
+    struct yk_program_memory **memories; /* (classes) */
 };
 
 static inline const struct yk_sim_full_result *

@@ -8,9 +8,9 @@
  *   4. yk_safetensors_writer_finish()
  *
  * The data is written to PATH.partial. yk_safetensors_writer_finish() renames this file to PATH
- * after all data is on the disk. If a function fails, or if an unfinished writer is destroyed, an
- * old file at PATH stays unchanged. After a failure, a writer can only be destroyed. Only one
- * thread at a time may use a writer.
+ * after all data is on the disk. If a function fails before the rename, or if an unfinished
+ * writer is destroyed, an old file at PATH stays unchanged. After a failure, a writer can only be
+ * destroyed. Only one thread at a time may use a writer.
  */
 #ifndef YK_TENSORS_SAFETENSORS_WRITER_H
 #define YK_TENSORS_SAFETENSORS_WRITER_H

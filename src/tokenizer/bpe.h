@@ -3,7 +3,8 @@
  * Haddow and Birch 2016). At first, each byte of a word is one token. Then two neighbouring tokens
  * are merged into one, again and again, until no merge rule applies. Of all rules that apply, the
  * rule that comes first in the file is used. If this rule applies at several places of the word, it
- * is used at the leftmost place. A model is immutable: any number of threads may share it. Each
+ * is used at the leftmost place. With "ignore_merges", a word that is in the vocabulary becomes
+ * this one token, without merges. A model is immutable: any number of threads may share it. Each
  * thread needs its own workspace.
  */
 #ifndef YK_TOKENIZER_BPE_H
@@ -106,7 +107,8 @@ struct yk_bpe_word {
 void yk_bpe_merge_word_free(struct yk_bpe_word *word);
 
 enum {
-    YK_BPE_WORD_MAX_BYTES = 1 << 24 /* limited: merging takes up to 40 times the word's memory */
+    /* Limited, because merging needs up to 40 times as much memory as the word. */
+    YK_BPE_WORD_MAX_BYTES = 1 << 24
 };
 
 /* Fails if a word is longer than YK_BPE_WORD_MAX_BYTES. */

@@ -1,9 +1,9 @@
 /*
  * Post-processor: the tokens that are added before and after the tokens of a text. The
  * "post_processor" of a tokenizer.json defines them: TemplateProcessing, BertProcessing,
- * RobertaProcessing, ByteLevel (which adds no tokens) or a Sequence of these. Any other type is an
- * error. A post-processor is a plain struct, initialized with {0}. Any number of threads may read
- * it.
+ * RobertaProcessing, ByteLevel (which adds no tokens), or a Sequence that has at most one of the
+ * first three. Any other type is an error. A post-processor is a plain struct, initialized with
+ * {0}. Any number of threads may read it.
  */
 #ifndef YK_TOKENIZER_POST_PROCESSOR_H
 #define YK_TOKENIZER_POST_PROCESSOR_H

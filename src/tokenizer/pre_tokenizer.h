@@ -1,8 +1,8 @@
 /*
  * Pre-tokenizer: splits a text into words, which the model then converts to tokens. The
  * "pre_tokenizer" of a tokenizer.json defines how: ByteLevel, Split, BertPreTokenizer or a Sequence
- * of these. In a Sequence, each element splits the words that the previous element found. Any other
- * type is an error.
+ * of these. In a Sequence, each element splits the words that the previous element found; ByteLevel
+ * can only be the last element. Any other type is an error.
  *
  * A pre-tokenizer is immutable: any number of threads may share it. Each thread needs its own
  * workspace.

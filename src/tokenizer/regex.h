@@ -26,7 +26,7 @@ void yk_regex_workspace_destroy(struct yk_regex_workspace *workspace);
 
 /*
  * Finds the leftmost match in `text` that begins at or after byte `from`. `text` must be UTF-8, and
- * a character must begin at `from`. Fails if the search takes too many steps.
+ * a character must begin at `from`. Fails if the search takes too many steps or too much time.
  */
 yk_status yk_regex_find(const struct yk_regex *pattern, struct yk_regex_workspace *workspace,
                         const char *text, size_t length, size_t from, bool *found, size_t *begin,

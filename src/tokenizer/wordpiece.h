@@ -1,9 +1,9 @@
 /*
  * WordPiece: splits a word into tokens from left to right, and always takes the longest token of
  * the vocabulary that matches (Schuster and Nakajima 2012; Devlin et al. 2019). Tokens that do
- * not begin a word have a prefix ("##") in the vocabulary. If a word cannot be split into tokens of
- * the vocabulary, it becomes the unknown token. A model is immutable: any number of threads may
- * share it. The token map must outlive the model.
+ * not begin a word have a prefix ("##") in the vocabulary. If a word is too long, or cannot be
+ * split into tokens of the vocabulary, it becomes the unknown token. A model is immutable: any
+ * number of threads may share it. The token map must outlive the model.
  */
 #ifndef YK_TOKENIZER_WORDPIECE_H
 #define YK_TOKENIZER_WORDPIECE_H

@@ -65,8 +65,8 @@ void yk_bounded_fit_solve(const struct yk_bounded_fit *fit, double max,
  * Returns Σ weights[i] · x[i]. The weights are between 0 and 1, and their sum is 1. `error` is half
  * the width of the 95 % confidence interval of the result. It is computed with Student's t
  * distribution, as if the unknowns had no bounds. `error` is INFINITY if the rows do not determine
- * the result: if an unknown with a positive weight is in no row, or if its column is nearly a
- * linear combination of other columns. The returned value is then meaningless.
+ * the result: if there are too few rows, if an unknown with a positive weight is in no row, or if
+ * its column is nearly a linear combination of other columns. Do not use the result then.
  */
 double yk_bounded_fit_weighted_sum(const struct yk_bounded_fit_solution *solution,
                                    const double *weights, double *error);

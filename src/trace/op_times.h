@@ -24,9 +24,9 @@ struct yk_op_times_op {
                        ended on all of them */
     double low_s;   /* lower quartile */
     double high_s;  /* upper quartile */
-    double overlap; /* fraction of the time, from 0 to 1. For a compute op: in which data moved to
-                       or from its rank. For a message: in which at least one of its ranks
-                       computed */
+    double overlap; /* from 0 to 1. For a compute op: fraction of its time in which data moved to or
+                       from its rank. For a message: fraction of its time in which at least one of
+                       its ranks computed */
 };
 
 struct yk_op_times_rank {

@@ -94,14 +94,14 @@ yk_status yk_trace_merge(const struct yk_trace_merge_input *parts, int32_t count
  * The sum of the three times is the length of the step. The simulator (sim/iterations.h) divides
  * the time in the same way.
  *
- * A trace shows one of many consecutive steps. An event before or after the step stands for the
- * same op of the previous or the next step: it is counted as if it were shifted into the step by a
- * whole step length. The data of a message begins to move when all ranks of the message are ready.
- * A simulated event starts at this time; a measured event starts when its own rank is ready. Events
- * with the same name on the comm lanes of several ranks are one message. "send NAME" on one rank
- * and "recv NAME" on another rank are also one message, unless a third rank has such an event. If a
- * name occurs several times on a rank, the first events of all ranks are one message, then the
- * second events, and so on.
+ * A trace shows one of many equal steps, so each of its ops also runs one step length earlier and
+ * later. Therefore an event before or after the step is counted as if it were shifted into the step
+ * by one or more whole step lengths. The data of a message begins to move when all ranks of the
+ * message are ready. A simulated event starts at this time; a measured event starts when its own
+ * rank is ready. Events with the same name on the comm lanes of several ranks are one message.
+ * "send NAME" on one rank and "recv NAME" on another rank are also one message, unless a third rank
+ * has such an event. If a name occurs several times on a rank, the first events of all ranks are
+ * one message, then the second events, and so on.
  */
 struct yk_trace_breakdown {
     double compute_s;

@@ -52,8 +52,9 @@ yk_status yk_batch_prefetcher_create_for_plan(const struct yk_plan *plan, int32_
                                               struct yk_batch_prefetcher **out) YK_MUST_USE;
 void yk_batch_prefetcher_destroy(struct yk_batch_prefetcher *prefetcher);
 
-/* Reads the batch that starts with unit `first` of the sampler. Does not read unit `end` or later
- * units. If no units are left for a micro-batch, it is empty. */
+/* Reads the batch that starts with unit `first` of the sampler. A micro-batch that would start at
+ * unit `end` or later is empty. If the rank reads all samples of a micro-batch that starts before
+ * `end`, the units from `end` on are left out. If it reads only its own share, they are not. */
 yk_status yk_batch_prefetcher_read_batch(struct yk_batch_prefetcher *prefetcher, int64_t first,
                                          int64_t end, const struct yk_rank_batch **out) YK_MUST_USE;
 

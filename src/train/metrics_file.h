@@ -1,7 +1,7 @@
 /*
  * Metrics file: a file with one JSON object per line, for every step, every evaluation and every
- * change of the ranks' shares in a run. Lines are only appended. Only one thread at a time may use
- * a struct yk_metrics_file.
+ * change of the ranks' shares in a run. After the file is opened, lines are only appended. Only one
+ * thread at a time may use a struct yk_metrics_file.
  *
  *   {"step": 3, "loss": 4.21, "norm": 1.8, "lr": 0.0003, "seconds": 0.021, "tokens_per_s": 73142}
  *   {"step": 100, "evaluation_loss": 2.61, "tokens": 111540}
@@ -16,8 +16,8 @@
 
 struct yk_metrics_file;
 
-/* Opens `path` for a run that continues after `step`. Removes the lines of later steps: they are
- * from an earlier run that was stopped. */
+/* Opens `path` for a run that continues after `step`. Removes the lines of later steps, which are
+ * from an earlier run that was stopped, and incomplete lines. */
 yk_status yk_metrics_file_open(const char *path, int64_t step,
                                struct yk_metrics_file **out) YK_MUST_USE;
 void yk_metrics_file_close(struct yk_metrics_file *metrics);

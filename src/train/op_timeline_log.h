@@ -28,7 +28,7 @@ yk_status yk_op_timeline_log_create(int32_t op_count, struct yk_op_timeline_log 
 void yk_op_timeline_log_destroy(struct yk_op_timeline_log *log);
 
 /* Must be called after every step. `step` is the number of the step that has ended. If the round of
- * the step before it is one that is recorded, adds that round to the log. */
+ * step `step` − 1 is to be recorded (see above), adds it to the log. */
 yk_status yk_op_timeline_log_record_due_round(struct yk_op_timeline_log *log,
                                               const struct yk_executor *executor,
                                               int64_t step) YK_MUST_USE;

@@ -1,8 +1,9 @@
 /*
  * Rank partitions: the part of every layer that a rank stores, and the part that it saves,
- * according to the plan. The parts of the members of a group follow each other in the order of the
- * members: they do not overlap, and together they are the whole layer. The functions are pure
- * functions of a program. Any thread may call them.
+ * according to the plan. Of a replicated layer, every member of the group stores the whole layer.
+ * Of a sharded layer, the parts follow each other in the order of the members: they do not overlap,
+ * and together they are the whole layer. The functions are pure functions of a program. Any thread
+ * may call them.
  */
 #ifndef YK_TRAIN_RANK_PARTITIONS_H
 #define YK_TRAIN_RANK_PARTITIONS_H

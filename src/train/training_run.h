@@ -57,7 +57,9 @@ struct yk_training_run_callbacks {
     void (*evaluated)(void *user, int64_t step, double loss, int64_t tokens);
     /* `fault` is the error message; NULL means: the checkpoint was saved at `path`. */
     void (*saved)(void *user, int64_t step, const char *path, const char *fault);
-    bool (*stop)(void *user); /* called after every step; returns true to stop the run */
+    /* Called after every step, but only once if several steps end together. Returns true to stop
+     * the run. */
+    bool (*stop)(void *user);
     /* Called after every step on all ranks. Returns another program to continue the run with, or
      * NULL to keep the current program. The returned program must exist until the run ends. */
     const struct yk_program *(*change)(void *user, const struct yk_step_metrics *step);
@@ -112,11 +114,11 @@ struct yk_training_run {
     struct yk_op_timeline_log *log;
 };
 
-/* Trains until `options.steps` steps are done. If `stop` returns true, saves a checkpoint and
- * returns YK_ERROR_STOPPED. If losses or gradients stay non-finite, returns YK_ERROR_NUMBERS; the
- * message contains the name of the tensor, or the loss. If a checkpoint cannot be written, calls
- * `saved` with the error message and continues. If this is the last checkpoint, returns the error
- * instead. */
+/* Trains until `options.steps` steps are done. If `stop` returns true on any rank, all ranks stop
+ * after the same step, save a checkpoint and return YK_ERROR_STOPPED, unless this step is the last.
+ * If losses or gradients stay non-finite, returns YK_ERROR_NUMBERS; the message contains the name
+ * of the tensor, or the loss. If a checkpoint cannot be written, calls `saved` with the error
+ * message and continues. If this is the last checkpoint, returns the error instead. */
 yk_status yk_training_run_execute(struct yk_training_run *run) YK_MUST_USE;
 
 /* Computes the mean loss over `run->evaluation` on all ranks. No step may be in flight. */

@@ -40,10 +40,10 @@ struct yk_partial_schedule {
     const struct yk_graph *graph;
     struct yk_path_bounds paths;
     struct yk_visited_states *visited;
-    double deadline_s; /* time of yk_clock_now_s() from which no steps are listed; 0 means: no
-                          deadline */
-    bool timed_out;    /* the deadline has passed, so the last call that should list steps returned
-                          none */
+    double deadline_s;    /* time of yk_clock_now_s() from which no steps are listed; 0 means: no
+                             deadline */
+    bool timed_out;       /* yk_partial_schedule_list_next_steps() listed no steps, because the
+                             deadline had passed */
     bool keeps_dominated; /* true means: states are not compared with visited states, because a
                              dominated state may need less memory */
     int64_t granularity;  /* bounds are rounded up to a multiple of this */

@@ -1,8 +1,8 @@
 /*
  * Memory-aware builder: a schedule builder that keeps every device within its memory limit.
- * schedule.h describes which memory is counted. The output of a task is held until the last
- * consumer of the output has finished. As long as a consumer is not placed, its finish is unknown,
- * and the output counts as held forever.
+ * schedule.h describes which memory is counted. The resident bytes of an edge are held until its
+ * consumer has finished. As long as the consumer is not placed, its finish is unknown, and the
+ * bytes count as held forever.
  */
 #ifndef YK_SCHED_TIMELINE_MEMORY_AWARE_BUILDER_H
 #define YK_SCHED_TIMELINE_MEMORY_AWARE_BUILDER_H

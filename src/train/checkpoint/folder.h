@@ -1,7 +1,7 @@
 /*
  * Checkpoint folder: the folder that contains a run's checkpoints, and the files of a checkpoint.
- * The files are synced before the folder gets its final name, so that a checkpoint is either
- * complete or absent. The names in the folder mean:
+ * Each checkpoint is a folder of its own. Its files are synced before it gets its final name, so
+ * that a checkpoint is either complete or absent. The names of these folders mean:
  *
  *   step-00000100          a checkpoint
  *   step-00000100.partial  a checkpoint that is being written or removed;

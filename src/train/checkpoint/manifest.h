@@ -40,9 +40,9 @@ struct yk_manifest {
 };
 
 /*
- * Syncs every file of `folder` to the disk, writes the manifest of these files, and syncs the
- * manifest too. `known` contains the step, the number of ranks, and the files that other ranks have
- * already synced and hashed. These files are not read again; only their sizes are checked.
+ * Writes the manifest of all files of `folder`, and syncs the files and the manifest to the disk.
+ * `known` contains the step, the number of ranks, and the shards, which the ranks have already
+ * synced and hashed. The shards are not read again; only their sizes are checked.
  */
 yk_status yk_manifest_save_and_sync_folder(const char *folder,
                                            const struct yk_manifest *known) YK_MUST_USE;

@@ -53,7 +53,9 @@ struct yk_shard_set_load_options {
     bool rounded; /* round the loaded weights to `precision` */
 };
 
-/* Loads the part of every parameter that the store keeps. Reads only this part from the files. */
+/* Loads the part of every parameter that the store keeps. Reads only this part from the files. If
+ * the saved kind of a parameter is not the kind that the store has, reads and converts the whole
+ * parameter. */
 yk_status yk_shard_set_load_into_store(const struct yk_shard_set *set,
                                        const struct yk_shard_set_load_options *what,
                                        struct yk_parameter_store *store) YK_MUST_USE;

@@ -53,10 +53,10 @@ struct yk_buffer_reuse_wait {
     int32_t lag;
 };
 
-/* Finds the waits that are needed because every round uses the same memory. `lag` is 1, or 0 if the
- * buffer lives until the round after the one in which its lifetime began. An op waits only for ops
- * that were enqueued before it, so the waits cannot deadlock. The waits are sorted by op and are in
- * the arena. */
+/* Finds the waits that are needed because every round uses the same memory. `lag` is 1; it is 0 if
+ * the lifetime of the buffer begins in one round and ends in the next round. An op waits only for
+ * ops that were enqueued before it, so the waits cannot deadlock. The waits are sorted by op and
+ * are in the arena. */
 yk_status yk_buffer_offsets_find_reuse_waits(const struct yk_buffer_part_list *offsets,
                                              const struct yk_op_index *index,
                                              struct yk_arena *arena,

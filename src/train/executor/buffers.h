@@ -71,8 +71,8 @@ struct yk_op_parameter_buffers {
 };
 
 struct yk_executor_buffers {
-    struct yk_layer_buffer_offsets *passes;       /* (L, M) */
-    struct yk_crossing_buffer_offsets *crossings; /* (crossings, M) */
+    struct yk_layer_buffer_offsets *passes;       /* (layers, micro-batches) */
+    struct yk_crossing_buffer_offsets *crossings; /* (crossings, micro-batches) */
     struct yk_op_parameter_buffers *ops;          /* (ops of the rank) the buffers of each op */
     size_t *offsets;                              /* (buffers) byte offset of each buffer */
     size_t bytes;                                 /* size of the allocation */

@@ -1,7 +1,7 @@
 /*
  * Device batches: the tokens of the most recent steps in device memory. Each micro-batch has space
- * for as many tokens as the plan says. The caller allocates and frees the memory. Only one thread
- * at a time may use the batches.
+ * for the tokens of its planned samples and of some spare samples. The caller allocates and frees
+ * the memory. Only one thread at a time may use the batches.
  */
 #ifndef YK_TRAIN_EXECUTOR_DEVICE_BATCHES_H
 #define YK_TRAIN_EXECUTOR_DEVICE_BATCHES_H
@@ -16,13 +16,15 @@
 #include <stdint.h>
 
 enum {
-    YK_DEVICE_BATCHES_STEP_SLOTS = 4 /* steps whose tokens are on the device at the same time */
+    /* Number of steps whose tokens are on the device at the same time. */
+    YK_DEVICE_BATCHES_STEP_SLOTS = 4
 };
 
 struct yk_device_batches {
     const struct yk_net *net;
-    int64_t *first; /* (M + 1) number of the first sample of each micro-batch on this rank; the last
-                       element is the number of all samples */
+    /* (micro-batches + 1) index of the first sample of each micro-batch in the arrays below; the
+     * last element is B */
+    int64_t *first;
     int64_t samples;         /* B, number of samples of this rank in a step, with spare samples */
     int64_t sequence;        /* T, tokens per sample in the plan */
     int64_t target_sequence; /* S, target tokens per sample in the plan; T if there is no decoder */

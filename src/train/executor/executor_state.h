@@ -69,7 +69,7 @@ struct yk_crossing_message {
     int32_t crossing;
     int64_t first;
     int64_t end;
-    int64_t from; /* number of the first sample in this rank's buffer */
+    int64_t from; /* number of the sample at the beginning of this rank's buffer */
 };
 
 /* The argument of the functions that a lane calls on the host. */
@@ -112,15 +112,15 @@ struct yk_executor {
     bool *memory_added;  /* (ops) true: the op adds to the gradient of the encoder's output; false:
                             it overwrites that gradient */
     bool *is_first; /* (ops) the op is the first forward pass of its micro-batch on this rank, or
-                       its first load */
+                       the only load of the micro-batch that copies tokens */
     struct yk_crossing_message *messages;                         /* (ops) */
     struct yk_comm_send_recv *transfers[YK_EXECUTOR_ROUND_SLOTS]; /* (ops) each */
-    int32_t *input_crossings; /* (L, 2) the crossings of a layer's input and of its memory (the
+    int32_t *input_crossings; /* (layers, 2) the crossings of a layer's input and of its memory (the
                                  encoder's output); −1 means: none */
-    int32_t *first_reader;    /* (crossings, M) first op of this rank that reads the output of the
-                                 crossing; −1 means: none */
-    bool barrier;             /* updates wait until all ranks know the gradient norm */
-    bool late_updates;        /* an update may run in the round after its step's own round */
+    int32_t *first_reader; /* (crossings, micro-batches) first op of this rank that reads the output
+                              of the crossing; −1 means: none */
+    bool barrier;          /* updates wait until all ranks know the gradient norm */
+    bool late_updates;     /* an update may run in the round after its step's own round */
 
     void *memory;
     size_t bytes;
@@ -177,8 +177,8 @@ yk_status yk_executor_find_routes(struct yk_executor *executor) YK_MUST_USE;
 /* Returns the compute time of this rank in a round whose computation is done. */
 double yk_executor_timeline_round_compute_s(const struct yk_executor *executor, int64_t round);
 
-/* Enqueues a round whose own step is `step`. Only ops that belong to the steps from `first` to
- * `last` do work. */
+/* Enqueues a round whose own step is `step`. An op of the round may belong to the previous or the
+ * next step. Only ops that belong to the steps from `first` to `last` do work. */
 void yk_executor_enqueue_round(struct yk_executor *executor, int64_t step, int64_t first,
                                int64_t last);
 
