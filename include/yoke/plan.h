@@ -51,7 +51,7 @@ struct yoke_plan_info {
 
 enum yoke_memory_kind {
     YOKE_MEMORY_PARAMETERS,
-    YOKE_MEMORY_GATHERED, /* copies of parameters that other ranks store, while they are needed */
+    YOKE_MEMORY_GATHERED, /* temporary copies of parameters that other ranks store */
     YOKE_MEMORY_GRADIENTS,
     YOKE_MEMORY_OPTIMIZER,
     YOKE_MEMORY_ACTIVATIONS,

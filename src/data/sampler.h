@@ -100,7 +100,8 @@ int64_t yk_sampler_max_slice_tokens(const struct yk_sampler *sampler, int64_t un
 struct yk_sampler_window_layout {
     int64_t count; /* number of windows in one epoch */
     int64_t length;
-    int64_t phases; /* number of possible phases: 0 to phases - 1; 1 if sequential */
+    int64_t phases; /* number of possible phases; a phase is 0 to phases − 1. If sequential, there
+                       is only phase 0 */
     uint64_t seed;
     bool sequential;
 };

@@ -110,10 +110,10 @@ struct yk_time_chart_merge_rule {
     double max_length;
 };
 
-/* Chooses a rule that leaves at most `max` bars, merged or not, if there is one. The function
- * begins with the argument `min_length` and doubles it until there are at most `max` bars, or until
- * it is longer than the whole chart. The `max_length` of the rule is `factor` times its
- * `min_length`. */
+/* Chooses a rule that leaves at most `max` bars; a merged bar counts as one bar. The function
+ * begins with the argument `min_length` and doubles it until there are at most `max` bars. It gives
+ * up when `min_length` is twice as long as the chart, and returns that rule. The `max_length` of
+ * the rule is `factor` times its `min_length`. */
 struct yk_time_chart_merge_rule yk_time_chart_choose_merge_rule(const struct yk_time_chart *chart,
                                                                 double min_length, double factor,
                                                                 int64_t max);

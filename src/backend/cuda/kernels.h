@@ -1,6 +1,8 @@
 /*
- * Kernels: enqueues the ops of backend/ops.h on a lane. Each function returns at once. A failure is
- * stored in the lane and is returned when the host synchronizes.
+ * Kernels: enqueues the ops of backend/ops.h on a lane. A function does not wait until the op has
+ * run. But the first matmul of a shape may wait for benchmarks, and an op that needs more scratch
+ * memory than any op before it waits for the lane. A failure is stored in the lane and is returned
+ * when the host synchronizes.
  */
 #ifndef YK_BACKEND_CUDA_KERNELS_H
 #define YK_BACKEND_CUDA_KERNELS_H
@@ -25,8 +27,9 @@ void yk_cuda_nf4_dequantise_on_lane(struct yk_backend_lane *lane,
  * applies the epilogue. */
 void yk_cuda_matmul_apply_epilogue(struct yk_backend_lane *lane, const struct yk_matmul_op *op);
 
-/* Result of yk_cuda_matmul_check(). An element is not counted if the expected value is too large
- * for the type, or if the element passes the check but 0 would pass it too. */
+/* Result of yk_cuda_matmul_check(). An element is not counted if nothing can be concluded from it:
+ * the expected value is too large for the type, or it is so small that a wrong result of 0 would be
+ * within the tolerance too. */
 struct yk_matmul_check_counts {
     int bad;     /* number of wrong elements */
     int correct; /* number of correct elements */
@@ -62,8 +65,8 @@ bool yk_cuda_attention_builtin_clear_key_gradients(struct yk_backend_lane *lane,
                                                    const struct yk_attention_backward_op *op);
 
 /* Enqueue attention with cuDNN. Return false, and enqueue nothing, if cuDNN does not support the op
- * or if there is no plan yet for the shape of the op. If `repeatable` is true, gradients have the
- * same bits in every run, but the op is slower. */
+ * or if there is no cuDNN execution plan yet for the shape of the op. If `repeatable` is true,
+ * gradients have the same bits in every run, but the op is slower. */
 bool yk_cuda_attention_cudnn_try_forward(struct yk_backend_lane *lane,
                                          const struct yk_attention_op *op);
 bool yk_cuda_attention_cudnn_try_backward(struct yk_backend_lane *lane,

@@ -29,8 +29,8 @@ enum yk_precedence_reason {
 struct yk_precedence {
     int32_t before;
     int32_t after;
-    int32_t lag; /* number of iterations from `before` to `after`; a precedence with a negative lag
-                    is always violated */
+    int32_t lag; /* number of iterations of the op list from `before` to `after`; a precedence with
+                    a negative lag is always violated */
     enum yk_precedence_reason reason;
 };
 
@@ -44,8 +44,8 @@ struct yk_precedences {
 void yk_precedences_free(struct yk_precedences *precedences);
 
 /* Adds a precedence. `steps` is the number of training steps from the step of `before` to the step
- * of `after`; 0 means: both ops belong to the same step. Computes the lag in iterations from
- * `steps` and from the member `step` of both ops. */
+ * of `after`; 0 means: both ops belong to the same step. The lag is `steps` + step of
+ * `before` − step of `after`. */
 yk_status yk_precedences_add_across_steps(struct yk_precedences *precedences, int32_t before,
                                           int32_t after, int32_t steps,
                                           enum yk_precedence_reason reason) YK_MUST_USE;

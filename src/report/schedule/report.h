@@ -63,7 +63,7 @@ void yk_schedule_describe_graph_size(const struct yk_graph *graph, struct yk_tex
 void yk_schedule_describe_makespan_gap(const struct yk_schedule_report *report,
                                        struct yk_text *out);
 
-/* Adds why `task` does not start earlier: "waits for data of 4 from P2, which arrives at 27". */
+/* Adds why `task` does not start earlier: "waits for data of t4 from P2, which arrives at 27". */
 void yk_schedule_describe_task_wait(const struct yk_schedule *schedule, int32_t task,
                                     const struct yk_task_wait *wait, struct yk_text *out);
 

@@ -134,10 +134,11 @@ template <int D> YK_DEVICE_INLINE uint32_t yk_tile_chunk_offset(int row, int chu
 }
 
 /* Return the byte offset of the row that this lane passes to yk_load_four_matrices(), to load the
- * first 16 rows and 16 columns of a tile. The first function puts the second of the four matrices
- * below the first one. It is for left operands, and for right operands that are loaded with
- * yk_load_four_matrices_transposed(). The second function puts the second matrix to the right of
- * the first one. To start at column 16k of the tile, XOR the offset with 32k. To start at row 8r,
+ * first 16 rows and 16 columns of a tile. yk_tile_left_operand_lane_offset() loads the four
+ * matrices in the order top left, bottom left, top right, bottom right. It is for left operands,
+ * and for right operands that are loaded with yk_load_four_matrices_transposed().
+ * yk_tile_right_operand_lane_offset() loads them in the order top left, top right, bottom left,
+ * bottom right. To start at column 16k of the tile, XOR the offset with 32k. To start at row 8r,
  * add 16rD. */
 template <int D> YK_DEVICE_INLINE uint32_t yk_tile_left_operand_lane_offset(void)
 {

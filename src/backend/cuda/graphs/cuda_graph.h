@@ -9,10 +9,10 @@
  * collected for a while. Host functions, copies from or to the host, and events end the collection,
  * because a graph cannot contain them.
  *
- * The functions at the end of this header implement members of struct yk_backend. They wrap
- * functions of device.h and kernels.h that have similar names and enqueue an op immediately. An op
- * that consists of other ops calls the wrapped functions directly. A lane owns its graphs. Only one
- * thread at a time may use a lane.
+ * The functions at the end of this header implement members of struct yk_backend. Each of
+ * them wraps a function of device.h or kernels.h that has a similar name. A wrapped function never
+ * collects an op: it enqueues the op immediately. An op that consists of other ops calls the
+ * wrapped functions directly. A lane owns its graphs. Only one thread at a time may use a lane.
  */
 #ifndef YK_BACKEND_CUDA_GRAPHS_CUDA_GRAPH_H
 #define YK_BACKEND_CUDA_GRAPHS_CUDA_GRAPH_H

@@ -28,7 +28,8 @@ YK_DEVICE_INLINE void yk_async_copy_commit_group(void)
 #endif
 }
 
-/* Waits for all groups except the LATER newest groups. */
+/* Waits for all groups except the newest ones. LATER is the number of groups that may still be
+ * running afterwards. */
 template <int LATER> YK_DEVICE_INLINE void yk_async_copy_wait_group(void)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
