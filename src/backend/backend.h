@@ -141,7 +141,7 @@ struct yk_backend {
     /* The functions that enqueue an op, one for each op of backend/ops.h, such as matmul(lane, op)
      * with a struct yk_matmul_op. */
 #define YK_BACKEND_OP_MEMBER(CAPITALS, name, function)                                             \
-    void (*name)(struct yk_backend_lane * lane, const struct yk_##name##_op *op);
+    void (*(name))(struct yk_backend_lane * lane, const struct yk_##name##_op *op);
     YK_OPS_FOR_EACH(YK_BACKEND_OP_MEMBER)
 #undef YK_BACKEND_OP_MEMBER
 };

@@ -177,10 +177,11 @@ static void allocate_saved(const struct yk_net *net, int32_t layer,
     const size_t size = (size_t)yk_precision_bytes(type);
     const int64_t rows = batch->samples * batch->sequence;
     const int64_t numbers = rows * net->config->width;
-    *out = (struct sublayers){.count = block->cross ? 3 : 2};
-    for (int32_t i = 0; i < out->count; i++) {
+    const int32_t count = block->cross ? 3 : 2;
+    *out = (struct sublayers){.count = count};
+    for (int32_t i = 0; i < count; i++) {
         struct sublayer *sublayer = &out->items[i];
-        const bool last = i + 1 == out->count;
+        const bool last = i + 1 == count;
         const int32_t norm_weight = (int32_t)kinds[i] * (net->config->rms_norm ? 1 : 2);
         sublayer->kind = kinds[i];
         if (kinds[i] == MLP) {

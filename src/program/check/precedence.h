@@ -29,8 +29,8 @@ enum yk_precedence_reason {
 struct yk_precedence {
     int32_t before;
     int32_t after;
-    int32_t lag; /* number of iterations of the op list from `before` to `after`; a precedence with
-                    a negative lag is always violated */
+    int32_t lag; /* `before` of one round must end before `after` starts `lag` rounds later; 0
+                    means: in the same round. A precedence with a negative lag is always violated */
     enum yk_precedence_reason reason;
 };
 

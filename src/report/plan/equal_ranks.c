@@ -202,7 +202,8 @@ yk_status yk_equal_ranks_find_sets(const struct yk_plan_result *result, struct y
         }
         if (f == count) {
             sets[count++].rank = r;
-            memcpy(sets[f].lanes, &search.lanes[r * YK_LANE_COUNT], sizeof sets[f].lanes);
+            memcpy(sets[f].lanes, &search.lanes[(ptrdiff_t)r * YK_LANE_COUNT],
+                   sizeof sets[f].lanes);
         }
         sets[f].count++;
         set_of[r] = f;

@@ -49,9 +49,9 @@ struct yk_crossing_buffer_offsets {
                     added to it */
 };
 
-/* The buffers of an op for weights and gradients that are not in the store. Members of type int32_t
- * are numbers of buffers, or YK_BUFFER_NONE. If a layer uses the weights of another layer, that
- * other layer is its leader. The layers of a bucket have one common all-reduce (struct
+/* The buffers in which an op finds weights and gradients that are not in the store. Members of type
+ * int32_t are numbers of buffers, or YK_BUFFER_NONE. If a layer uses the weights of another layer,
+ * that other layer is its leader. The layers of a bucket have one common all-reduce (struct
  * yk_gradient_bucket). */
 struct yk_op_parameter_buffers {
     int32_t weights;        /* gathered weights of the op's layer */
@@ -65,8 +65,8 @@ struct yk_op_parameter_buffers {
     bool clears_leader;
     size_t reduced_bytes; /* if the op is an all-reduce of one micro-batch: bytes of all its
                              gradients */
-    /* If the op is an all-reduce of one micro-batch: its result is added to the result of earlier
-     * micro-batches. */
+    /* If the op is an all-reduce of one micro-batch: true means that its result is added to the sum
+     * of earlier all-reduces of the same step; false means that its result replaces the sum. */
     bool adds;
 };
 

@@ -47,7 +47,7 @@ static inline const float *yk_cpu_fp32_row_reader_read_chunk(struct yk_cpu_fp32_
     if (!yk_cpu_fp32_needs_conversion(reader->type)) {
         return (const float *)reader->base + first;
     }
-    if (reader->held != first) {
+    if (reader->held < 0 || reader->held != first) {
         yk_cpu_convert_array_to_fp32(reader->type, reader->base, first, count, reader->scratch);
         reader->held = first;
     }

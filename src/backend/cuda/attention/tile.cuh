@@ -134,12 +134,12 @@ template <int D> YK_DEVICE_INLINE uint32_t yk_tile_chunk_offset(int row, int chu
 }
 
 /* Return the byte offset of the row that this lane passes to yk_load_four_matrices(), to load the
- * first 16 rows and 16 columns of a tile. yk_tile_left_operand_lane_offset() loads the four
- * matrices in the order top left, bottom left, top right, bottom right. It is for left operands,
- * and for right operands that are loaded with yk_load_four_matrices_transposed().
- * yk_tile_right_operand_lane_offset() loads them in the order top left, top right, bottom left,
- * bottom right. To start at column 16k of the tile, XOR the offset with 32k. To start at row 8r,
- * add 16rD. */
+ * first 16 rows and 16 columns of a tile. With the offset of yk_tile_left_operand_lane_offset(),
+ * the order of the four matrices is top left, bottom left, top right, bottom right. This offset is
+ * for left operands, and for right operands that are loaded with
+ * yk_load_four_matrices_transposed(). With the offset of yk_tile_right_operand_lane_offset(), the
+ * order is top left, top right, bottom left, bottom right. To start at column 16k of the tile, XOR
+ * the offset with 32k. To start at row 8r, add 16rD. */
 template <int D> YK_DEVICE_INLINE uint32_t yk_tile_left_operand_lane_offset(void)
 {
     const int lane = threadIdx.x % 32;

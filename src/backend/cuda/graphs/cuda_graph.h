@@ -7,7 +7,7 @@
  * arguments change in every step (a learning rate, the sample numbers of dropout, a varying shape)
  * runs op by op. If the list of a range is new many times in a row, the ops of this range are not
  * collected for a while. Host functions, copies from or to the host, and events end the collection,
- * because a graph cannot contain them.
+ * because the list of ops cannot contain them.
  *
  * The functions at the end of this header implement members of struct yk_backend. Each of
  * them wraps a function of device.h or kernels.h that has a similar name. A wrapped function never

@@ -25,7 +25,9 @@ static inline struct yk_matrix_grid yk_matrix_grid_make(int64_t rows, int64_t pa
 {
     struct yk_matrix_grid grid;
     int64_t across = 1;
-    if (packs >= 32) { /* so that few threads are beyond the end of a row */
+    if (packs >= 32) {
+        /* Divides a row into blocks of about equal width, so that few threads are beyond its end.
+         */
         const int64_t tiles = yk_number_ceil_div(packs, YK_ROWS_GRID_MAX_BLOCK_THREADS);
         across = yk_number_round_up(yk_number_ceil_div(packs, tiles), 32);
     } else {

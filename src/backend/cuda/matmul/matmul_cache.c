@@ -169,8 +169,9 @@ yk_status yk_matmul_cache_add(struct yk_matmul_cache *cache, const struct yk_mat
 {
     static const char digits[] = "0123456789abcdef";
     const struct line line = {cache->origin, *shape, *choice};
-    const unsigned char *bytes = (const unsigned char *)&line;
+    unsigned char bytes[sizeof line];
     char text[LINE_SIZE];
+    memcpy(bytes, &line, sizeof line);
     YK_TRY(keep(cache, shape, choice));
     if (!cache->path || !choice->exists) {
         return YK_OK;
