@@ -19,39 +19,39 @@
 /* clang-format off */
 #define YK_JSON_OPTION(type, member)                                                               \
     {                                                                                              \
-        YK_OPTION_ROW("json", NULL, YK_OUTPUT_OPTION_HEADING, "Print JSON instead of text"),                       \
-        YK_OPTION_INIT_FLAG, YK_OPTION_OFFSET_OF(type, member),                                                              \
+        YK_OPTION_ROW("json", NULL, YK_OUTPUT_OPTION_HEADING, "Print JSON instead of text"),       \
+        YK_OPTION_INIT_FLAG, YK_OPTION_OFFSET_OF(type, member),                                    \
     }
 
 /* `what` is a string literal that says what --quiet suppresses, such as "notes". */
 #define YK_QUIET_OPTION(type, member, what)                                                        \
     {                                                                                              \
-        YK_OPTION_ROW("quiet", NULL, YK_OUTPUT_OPTION_HEADING, "No " what " on standard error"),                   \
-        YK_OPTION_INIT_FLAG, YK_OPTION_OFFSET_OF(type, member),                                                              \
+        YK_OPTION_ROW("quiet", NULL, YK_OUTPUT_OPTION_HEADING, "No " what " on standard error"),   \
+        YK_OPTION_INIT_FLAG, YK_OPTION_OFFSET_OF(type, member),                                    \
     }
 
 /* The option --output (-o). */
 #define YK_OUTPUT_OPTION(type, member, placeholder_, help_)                                        \
     {                                                                                              \
-        YK_OPTION_ROW("output", placeholder_, YK_OUTPUT_OPTION_HEADING, help_),                                    \
-        .letter = 'o', YK_OPTION_INIT_OUTPUT_FILE, YK_OPTION_OFFSET_OF(type, member),                                               \
+        YK_OPTION_ROW("output", placeholder_, YK_OUTPUT_OPTION_HEADING, help_),                    \
+        .letter = 'o', YK_OPTION_INIT_OUTPUT_FILE, YK_OPTION_OFFSET_OF(type, member),              \
     }
 
 /* Options of a command that loads a trained model. `member` is a struct yk_loaded_model_request. */
 #define YK_LOADED_MODEL_OPTIONS(type, member)                                                      \
     {                                                                                              \
-        YK_OPTION_ROW("weights", "PATH", YK_LOADED_MODEL_OPTION_HEADING,                                           \
+        YK_OPTION_ROW("weights", "PATH", YK_LOADED_MODEL_OPTION_HEADING,                           \
                "The weights that an adapter is for, if not where they were"),                      \
-        YK_OPTION_INIT_INPUT_FILE, YK_OPTION_OFFSET_OF(type, member.weights),                                                     \
+        YK_OPTION_INIT_INPUT_FILE, YK_OPTION_OFFSET_OF(type, member.weights),                      \
     },                                                                                             \
     {                                                                                              \
-        YK_OPTION_ROW("device", "DEVICE", YK_LOADED_MODEL_OPTION_HEADING, YK_DEVICE_OPTION_HELP),    \
-        YK_OPTION_INIT_TEXT("auto"), YK_OPTION_OFFSET_OF(type, member.device),                              \
+        YK_OPTION_ROW("device", "DEVICE", YK_LOADED_MODEL_OPTION_HEADING, YK_DEVICE_OPTION_HELP),  \
+        YK_OPTION_INIT_TEXT("auto"), YK_OPTION_OFFSET_OF(type, member.device),                     \
     },                                                                                             \
     {                                                                                              \
-        YK_OPTION_ROW("threads", "N", YK_LOADED_MODEL_OPTION_HEADING,                                \
+        YK_OPTION_ROW("threads", "N", YK_LOADED_MODEL_OPTION_HEADING,                              \
                "Compute with so many threads; else one for each core"),                            \
-        YK_OPTION_INIT_INTEGER(1, 4096, NULL), YK_OPTION_OFFSET_OF(type, member.threads),                   \
+        YK_OPTION_INIT_INTEGER(1, 4096, NULL), YK_OPTION_OFFSET_OF(type, member.threads),          \
     }
 
 /* The operand with the path of the trained model. */
@@ -61,7 +61,7 @@
         .help = "A checkpoint, the folder of a run (its newest checkpoint), or a folder of "       \
                 "Hugging Face's",                                                                  \
         .required = true,                                                                          \
-        YK_OPTION_OFFSET_OF(type, member.path),                                                                  \
+        YK_OPTION_OFFSET_OF(type, member.path),                                                    \
     }
 /* clang-format on */
 /* NOLINTEND(bugprone-macro-parentheses) */
