@@ -10,6 +10,7 @@
 #ifndef YK_BACKEND_OPS_H
 #define YK_BACKEND_OPS_H
 
+#include "base/activation.h"
 #include "base/precision.h"
 
 #include <stdbool.h>
@@ -35,8 +36,8 @@
     OP(EMBEDDING, embedding, embedding)                                                            \
     OP(EMBEDDING_BACKWARD, embedding_backward, embedding_backward)                                 \
     OP(ROTARY, rotary, rotary)                                                                     \
-    OP(SWIGLU, swiglu, swiglu)                                                                     \
-    OP(SWIGLU_BACKWARD, swiglu_backward, swiglu_backward)                                          \
+    OP(GLU, glu, glu)                                                                              \
+    OP(GLU_BACKWARD, glu_backward, glu_backward)                                                   \
     OP(DROPOUT, dropout, dropout)                                                                  \
     OP(SUM_ROWS, sum_rows, sum_rows)                                                               \
     OP(CROSS_ENTROPY, cross_entropy, cross_entropy)                                                \
@@ -54,10 +55,12 @@ enum yk_matmul_epilogue {
     YK_EPILOGUE_GELU,     /* c = gelu(x) in the tanh form; stores x in aux if aux is not NULL */
     YK_EPILOGUE_GELU_ERF, /* like YK_EPILOGUE_GELU, but in the exact form */
     YK_EPILOGUE_RELU,
+    YK_EPILOGUE_RELU_SQUARED,  /* c = max(x, 0)²; stores x in aux if aux is not NULL */
     YK_EPILOGUE_SILU,          /* c = x · sigmoid(x) */
     YK_EPILOGUE_GELU_BACKWARD, /* c = x · gelu'(aux) */
     YK_EPILOGUE_GELU_ERF_BACKWARD,
     YK_EPILOGUE_RELU_BACKWARD, /* c = aux > 0 ? x : 0; aux is the input or the output of ReLU */
+    YK_EPILOGUE_RELU_SQUARED_BACKWARD, /* c = x · 2 · max(aux, 0) */
     YK_EPILOGUE_SILU_BACKWARD,
 };
 
@@ -124,7 +127,8 @@ struct yk_dropout_options {
 /*
  * Attention of each query to the keys of its sample: out = softmax(scale · q kᵀ) v for every head.
  * B is the number of samples (`batch`). A row is a token and contains all heads. Each head of keys
- * and values is shared by heads / kv_heads query heads. Scores are never stored.
+ * and values is shared by heads / kv_heads query heads. Scores are never stored. With `softcap` c,
+ * the scores are c · tanh(scale · q kᵀ / c).
  */
 struct yk_attention_op {
     int64_t batch;
@@ -143,9 +147,15 @@ struct yk_attention_op {
     int64_t k_stride;
     int64_t v_stride;
     int64_t out_stride;
+    /* Number of elements from one head to the next in a row of q, k or v, and in their gradients.
+     * 0 means: head_size. The heads of `out` are always adjacent. */
+    int64_t head_stride;
     enum yk_precision type;
     float scale;
+    float softcap;          /* 0 means: scores are not capped */
     bool causal;            /* query t attends to keys up to t + S − T */
+    int64_t window;         /* query t attends only to keys at a distance of less than `window` from
+                               t + S − T; 0 means: no window */
     const int32_t *lengths; /* (B): number of valid keys, at least 1; NULL means: all S */
     /* Dropout of the probabilities. The index e of query t and key s is (head · T + t) · S + s. */
     struct yk_dropout_options dropout;
@@ -164,17 +174,27 @@ struct yk_attention_backward_op {
     int64_t dv_stride;
 };
 
-/* Layer norm: y = (x − mean) · rstd · weight + bias. RMS norm has no mean and no bias. */
+/*
+ * Layer norm: y = (x − mean) · rstd · (weight + weight_offset) + bias + add. RMS norm has no mean
+ * and no bias. Each row has `groups` groups of `width` elements that are normalised separately,
+ * with the same weight: for example the heads of queries.
+ */
 struct yk_norm_op {
     int64_t rows;
+    int64_t groups; /* 0 means: 1 */
     int64_t width;
-    const void *x; /* x and y are (rows, width) */
+    int64_t x_stride; /* 0 means: groups · width */
+    int64_t y_stride; /* 0 means: groups · width */
+    const void *x;    /* x and y are (rows, groups, width) */
     void *y;
+    const void *add; /* (rows, width), with the type and the stride of y; may be NULL, and may be
+                        equal to y; not NULL only if there is one group */
     const void *weight;
     const void *bias; /* NULL means: RMS norm */
-    float *mean;      /* output (rows); not used by RMS norm */
-    float *rstd;      /* output (rows): 1 / sqrt(variance + epsilon) */
+    float *mean;      /* output (rows, groups); not used by RMS norm */
+    float *rstd;      /* output (rows, groups): 1 / sqrt(variance + epsilon) */
     float epsilon;
+    float weight_offset; /* 1 for norms that store weight − 1, otherwise 0 */
     enum yk_precision x_type;
     enum yk_precision y_type;
     enum yk_precision weight_type;
@@ -184,7 +204,11 @@ struct yk_norm_op {
  * bias are added to d_weight and d_bias. */
 struct yk_norm_backward_op {
     int64_t rows;
+    int64_t groups; /* 0 means: 1 */
     int64_t width;
+    int64_t x_stride; /* each stride: 0 means: groups · width */
+    int64_t dy_stride;
+    int64_t dx_stride; /* also the stride of `add` */
     const void *x;
     const void *dy;  /* has the type of y */
     void *dx;        /* has the type of x; may be equal to dy or add */
@@ -194,6 +218,7 @@ struct yk_norm_backward_op {
     void *d_bias;   /* has the type of weight; NULL means: the bias is frozen or does not exist */
     const float *mean; /* NULL means: RMS norm */
     const float *rstd;
+    float weight_offset;
     enum yk_precision x_type;
     enum yk_precision y_type;
     enum yk_precision weight_type;
@@ -231,40 +256,45 @@ struct yk_embedding_backward_op {
     enum yk_precision out_type;
 };
 
-/* Rotary position embedding, in place. Rotates the pairs (i, i + head_size / 2) of every head. */
+/* Rotary position embedding, in place. Rotates the pairs (i, i + rotary_size / 2) of every head,
+ * for i from 0 to rotary_size / 2 − 1. The other elements of a head do not change. */
 struct yk_rotary_op {
     int64_t rows;
     int64_t sequence; /* the position of a row is row mod sequence */
     int64_t heads;
     int64_t head_size;
+    int64_t head_stride; /* number of elements from one head to the next; 0 means: head_size */
+    int64_t rotary_size; /* 0 means: head_size */
     int64_t stride;
     void *data;
-    const float *cos_sin; /* (sequence, head_size / 2, 2): cosine and sine */
+    const float *cos_sin; /* (sequence, rotary_size / 2, 2): cosine and sine */
     bool inverse;         /* rotates by the negative angle, for the backward pass */
     enum yk_precision type;
 };
 
-/* SwiGLU: out = silu(gate) · up. A row of gate_up has 2 · width elements: first gate, then up. A
- * row of out has `width` elements. */
-struct yk_swiglu_op {
+/* Gated linear unit (Shazeer 2020): out = activation(gate) · up. A row of gate_up has 2 · width
+ * elements: first gate, then up. A row of out has `width` elements. */
+struct yk_glu_op {
     int64_t rows;
     int64_t width;
+    enum yk_activation activation;
     const void *gate_up;
     void *out;
     enum yk_precision type;
 };
 
-struct yk_swiglu_backward_op {
+struct yk_glu_backward_op {
     int64_t rows;
     int64_t width;
+    enum yk_activation activation;
     const void *gate_up;
     const void *d_out;
     void *d_gate_up; /* may be equal to gate_up */
     enum yk_precision type;
 };
 
-/* to = dropout(from) + add. All three have the shape (rows, width). The backward pass is the same
- * op on the gradient. */
+/* to = scale · dropout(from) + add. All three have the shape (rows, width). The backward pass is
+ * the same op on the gradient. */
 struct yk_dropout_op {
     int64_t rows;
     int64_t width;
@@ -272,6 +302,7 @@ struct yk_dropout_op {
     const void *from;
     void *to;        /* may be equal to from or add */
     const void *add; /* may be NULL */
+    float scale;     /* 0 means: 1 */
     struct yk_dropout_options dropout;
     enum yk_precision type;
 };
@@ -291,7 +322,8 @@ struct yk_sum_rows_op {
  * Softmax and cross-entropy. Adds the sum of the losses of all rows to `loss`, and replaces the
  * logits with `factor` times their gradient. If `factor` is 0, the logits do not change. With label
  * smoothing s, the target probability is s / classes for every class; the class of the label gets
- * 1 − s in addition. A row with a negative target has a loss and a gradient of 0.
+ * 1 − s in addition. A row with a negative target has a loss and a gradient of 0. With `softcap` c,
+ * softmax is applied to c · tanh(logits / c); the gradient is that of the logits.
  */
 struct yk_cross_entropy_op {
     int64_t rows;
@@ -302,6 +334,7 @@ struct yk_cross_entropy_op {
     float *row_losses; /* output (rows) */
     double *loss;
     float smoothing;
+    float softcap; /* 0 means: logits are not capped */
     float factor;
     enum yk_precision type;
 };

@@ -128,7 +128,7 @@ static int32_t add_pooler(struct yk_model_builder *model, int32_t last)
                                  model->workload.sequence * B, &layer);
     yk_layer_builder_append_shape_text(&layer, " C%lld", (long long)C);
     yk_layer_builder_add_linear(&layer, &(struct yk_linear_spec){"pool", B, C, C, 1, .bias = true});
-    yk_layer_builder_add_activation(&layer, YK_ACTIVATION_TANH, B, C);
+    yk_layer_builder_add_activation(&layer, YK_ACTIVATION_TANH, false, B, C);
     layer.layer.keeps_input = false; /* it saves a copy of one token of each sample */
     const int32_t pooler =
         yk_model_builder_add_layer(model, &layer, "pooler", modules, YK_LAYER_NONE);
@@ -151,7 +151,8 @@ static void add_head(struct yk_model_builder *model, int32_t last, int32_t poole
                                        pooler != YK_LAYER_NONE ? " pairs" : "");
     yk_layer_builder_add_linear(&layer,
                                 &(struct yk_linear_spec){"transform", rows, C, C, 1, .bias = true});
-    yk_layer_builder_add_activation(&layer, yk_model_builder_activation_kind(model), rows, C);
+    yk_layer_builder_add_activation(&layer, yk_model_builder_activation_kind(model), false, rows,
+                                    C);
     yk_layer_builder_add_norm(&layer, YK_NORM_LAYER, rows, C);
     yk_layer_builder_add_linear(&layer,
                                 &(struct yk_linear_spec){"logits", rows, C, V, 1, .bias = true,

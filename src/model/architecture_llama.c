@@ -183,7 +183,7 @@ static void build_block(const struct yk_model_builder *model, struct yk_layer_bu
     yk_layer_builder_add_norm(layer, YK_NORM_RMS, rows, C);
     yk_layer_builder_add_linear(layer, &(struct yk_linear_spec){"gate and up", rows, C, 2 * F, 2,
                                                                 .bias = config->inner_bias});
-    yk_layer_builder_add_activation(layer, YK_ACTIVATION_SWIGLU, rows, F);
+    yk_layer_builder_add_activation(layer, YK_ACTIVATION_SILU, true, rows, F);
     yk_layer_builder_add_linear(
         layer, &(struct yk_linear_spec){"down", rows, F, C, 1, .bias = config->inner_bias});
     yk_layer_builder_add_residual(layer, rows, C);

@@ -312,28 +312,24 @@ void yk_layer_builder_add_norm(struct yk_layer_builder *builder, enum yk_norm_ki
     hold(builder, 2 * rows * width);
 }
 
-void yk_layer_builder_add_activation(struct yk_layer_builder *builder, enum yk_activation_kind kind,
-                                     int64_t rows, int64_t width)
+void yk_layer_builder_add_activation(struct yk_layer_builder *builder,
+                                     enum yk_activation activation, bool gated, int64_t rows,
+                                     int64_t width)
 {
-    static const struct {
-        int operations;
-        int inputs;
-        int kept; /* saved numbers per element; ReLU needs only its output, which the next part
-                     saves */
-    } kinds[] = {
-        [YK_ACTIVATION_GELU] = {8, 1, 1},
-        [YK_ACTIVATION_RELU] = {1, 1, 0},
-        [YK_ACTIVATION_SWIGLU] = {5, 2, 2},
-        [YK_ACTIVATION_TANH] = {4, 1, 1},
+    static const int operations_of[] = {
+        [YK_ACTIVATION_GELU_TANH] = 8,    [YK_ACTIVATION_GELU] = 8, [YK_ACTIVATION_RELU] = 1,
+        [YK_ACTIVATION_RELU_SQUARED] = 2, [YK_ACTIVATION_SILU] = 4, [YK_ACTIVATION_TANH] = 4,
     };
     const double numbers = (double)rows * (double)width;
-    const double operations = numbers * kinds[kind].operations;
+    const double operations = numbers * (operations_of[activation] + (gated ? 1 : 0));
     const double size = (double)item_bytes(builder);
-    const int inputs = kinds[kind].inputs;
+    const int inputs = gated ? 2 : 1;
+    /* ReLU needs only its output, which the next part saves. */
+    const int kept = activation == YK_ACTIVATION_RELU && !gated ? 0 : inputs;
     add_forward(builder, vector_work("activation", operations, numbers * size * (inputs + 1), 1));
     add_backward(builder, vector_work("activation", BACKWARD_FACTOR * operations,
                                       numbers * size * (2 * inputs + 1), 1));
-    keep(builder, rows * width * kinds[kind].kept);
+    keep(builder, rows * width * kept);
     hold(builder, rows * width * (inputs + 1));
 }
 

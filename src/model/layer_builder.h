@@ -8,6 +8,7 @@
 #ifndef YK_MODEL_LAYER_BUILDER_H
 #define YK_MODEL_LAYER_BUILDER_H
 
+#include "base/activation.h"
 #include "model/model.h"
 
 enum {
@@ -69,13 +70,6 @@ struct yk_attention_spec {
     bool causal;
 };
 
-enum yk_activation_kind {
-    YK_ACTIVATION_GELU,
-    YK_ACTIVATION_RELU,
-    YK_ACTIVATION_SWIGLU, /* silu(gate) · up */
-    YK_ACTIVATION_TANH,
-};
-
 enum yk_norm_kind {
     YK_NORM_LAYER, /* layer norm, with weight and bias */
     YK_NORM_RMS,   /* RMS norm, with weight only */
@@ -102,8 +96,10 @@ void yk_layer_builder_add_self_attention(struct yk_layer_builder *builder,
                                          int64_t linears);
 void yk_layer_builder_add_norm(struct yk_layer_builder *builder, enum yk_norm_kind kind,
                                int64_t rows, int64_t width);
-void yk_layer_builder_add_activation(struct yk_layer_builder *builder, enum yk_activation_kind kind,
-                                     int64_t rows, int64_t width);
+/* Adds an activation. If `gated`, it is a gated linear unit: activation(gate) · up. */
+void yk_layer_builder_add_activation(struct yk_layer_builder *builder,
+                                     enum yk_activation activation, bool gated, int64_t rows,
+                                     int64_t width);
 void yk_layer_builder_add_residual(struct yk_layer_builder *builder, int64_t rows, int64_t width);
 
 /* Adds rotary positions, which are applied in place. `width` is the width of queries and keys

@@ -36,7 +36,8 @@ void yk_model_builder_add_feed_forward(const struct yk_model_builder *model,
     const int64_t C = model->config->width;
     yk_layer_builder_add_linear(builder,
                                 &(struct yk_linear_spec){"up", rows, C, inner, 1, .bias = true});
-    yk_layer_builder_add_activation(builder, yk_model_builder_activation_kind(model), rows, inner);
+    yk_layer_builder_add_activation(builder, yk_model_builder_activation_kind(model), false, rows,
+                                    inner);
     yk_layer_builder_add_linear(builder,
                                 &(struct yk_linear_spec){"down", rows, inner, C, 1, .bias = true});
     yk_layer_builder_add_residual(builder, rows, C);
@@ -189,7 +190,7 @@ void yk_model_builder_add_edge(struct yk_model_builder *model, int32_t from, int
     };
 }
 
-enum yk_activation_kind yk_model_builder_activation_kind(const struct yk_model_builder *model)
+enum yk_activation yk_model_builder_activation_kind(const struct yk_model_builder *model)
 {
     return model->config->relu ? YK_ACTIVATION_RELU : YK_ACTIVATION_GELU;
 }

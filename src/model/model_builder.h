@@ -59,7 +59,7 @@ int32_t yk_model_builder_add_blocks(struct yk_model_builder *model,
 
 /* Returns the activation whose costs the feed-forward has: YK_ACTIVATION_RELU for ReLU, and
  * YK_ACTIVATION_GELU for all other activations. */
-enum yk_activation_kind yk_model_builder_activation_kind(const struct yk_model_builder *model);
+enum yk_activation yk_model_builder_activation_kind(const struct yk_model_builder *model);
 
 /* For a layer of a decoder: appends the length of the target to the shape if it differs from the
  * length of the source. */

@@ -120,7 +120,8 @@ static void the_gradient_of_a_gate_may_replace_what_it_gated(void **state)
         fill(types[type]);
         for (int run = 0; run < 2; run++) {
             float(*spaces)[SIZE] = run == 0 ? apart : together;
-            const struct yk_swiglu_backward_op op = {
+            const struct yk_glu_backward_op op = {
+                .activation = YK_ACTIVATION_SILU,
                 .rows = ROWS / 2,
                 .width = WIDTH, /* gate and up side by side fill twice as much */
                 .gate_up = spaces[0],
@@ -128,7 +129,7 @@ static void the_gradient_of_a_gate_may_replace_what_it_gated(void **state)
                 .d_gate_up = run == 0 ? spaces[2] : spaces[0],
                 .type = types[type],
             };
-            yk_cpu_swiglu_backward(1, &op);
+            yk_cpu_glu_backward(1, &op);
         }
         const int64_t count = (int64_t)2 * (ROWS / 2) * WIDTH;
         const size_t bytes = (size_t)(count * yk_precision_bytes(types[type]));

@@ -208,19 +208,21 @@ static void rotate(int threads)
 
 static void gate(int threads)
 {
-    const struct yk_swiglu_op op = {
+    const struct yk_glu_op op = {
+        .activation = YK_ACTIVATION_SILU,
         .rows = ROWS,
         .width = WIDTH / 2,
         .gate_up = memory->spaces[0],
         .out = memory->spaces[1],
         .type = memory->type,
     };
-    yk_cpu_swiglu(threads, &op);
+    yk_cpu_glu(threads, &op);
 }
 
 static void gate_back(int threads)
 {
-    const struct yk_swiglu_backward_op op = {
+    const struct yk_glu_backward_op op = {
+        .activation = YK_ACTIVATION_SILU,
         .rows = ROWS,
         .width = WIDTH / 2,
         .gate_up = memory->spaces[0],
@@ -228,7 +230,7 @@ static void gate_back(int threads)
         .d_gate_up = memory->spaces[2],
         .type = memory->type,
     };
-    yk_cpu_swiglu_backward(threads, &op);
+    yk_cpu_glu_backward(threads, &op);
 }
 
 static void drop(int threads)

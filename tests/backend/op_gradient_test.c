@@ -370,17 +370,20 @@ static double gate_loss(const void *user)
 {
     const struct rows *rows = user;
     double out[ROWS * WIDTH];
-    reference_swiglu(&(struct yk_swiglu_op){.rows = ROWS, .width = WIDTH}, rows->x, out);
+    reference_glu(
+        &(struct yk_glu_op){.rows = ROWS, .width = WIDTH, .activation = YK_ACTIVATION_SILU},
+        rows->x, out);
     return weigh(rows->weights, out, (int64_t)ROWS * WIDTH);
 }
 
-static void gradient_of_swiglu_is_a_slope(void **state)
+static void gradient_of_glu_is_a_slope(void **state)
 {
     (void)state;
     struct rows rows = draw_rows(6);
     double dx[2 * ROWS * WIDTH];
-    const struct yk_swiglu_backward_op op = {.rows = ROWS, .width = WIDTH};
-    reference_swiglu_backward(&op, rows.x, rows.weights, dx);
+    const struct yk_glu_backward_op op = {
+        .rows = ROWS, .width = WIDTH, .activation = YK_ACTIVATION_SILU};
+    reference_glu_backward(&op, rows.x, rows.weights, dx);
     assert_gradient("gate_up", rows.x, dx, (int64_t)2 * ROWS * WIDTH, gate_loss, &rows);
 }
 
@@ -443,7 +446,7 @@ int main(void)
         cmocka_unit_test(gradients_of_norms_are_slopes),
         cmocka_unit_test(gradients_of_embeddings_are_slopes),
         cmocka_unit_test(gradient_of_rotation_is_a_slope),
-        cmocka_unit_test(gradient_of_swiglu_is_a_slope),
+        cmocka_unit_test(gradient_of_glu_is_a_slope),
         cmocka_unit_test(gradient_of_dropout_is_dropout_of_the_gradient),
         cmocka_unit_test(gradient_of_the_loss_is_a_slope),
     };

@@ -51,14 +51,15 @@ void yk_mlp_forward(const struct yk_layer_pass *pass, const struct yk_mlp_saved_
             .weights = weights,
         });
     if (gated) {
-        pass->store->context.backend->swiglu(pass->lane,
-                                             &(struct yk_swiglu_op){
-                                                 .rows = yk_layer_pass_token_count(pass),
-                                                 .width = pass->net->config->feed_forward_width,
-                                                 .gate_up = saved->up,
-                                                 .out = saved->active,
-                                                 .type = pass->net->workload.precision,
-                                             });
+        pass->store->context.backend->glu(pass->lane,
+                                          &(struct yk_glu_op){
+                                              .rows = yk_layer_pass_token_count(pass),
+                                              .width = pass->net->config->feed_forward_width,
+                                              .activation = YK_ACTIVATION_SILU,
+                                              .gate_up = saved->up,
+                                              .out = saved->active,
+                                              .type = pass->net->workload.precision,
+                                          });
     }
     if (to) {
         yk_residual_add_projection_output(pass, YK_MLP_PROJECTION_DOWN, YK_DROPOUT_DOWN,
@@ -93,10 +94,11 @@ void yk_mlp_backward(const struct yk_layer_pass *pass, const struct yk_mlp_saved
             .dx_sums = up_bias,
         });
     if (gated) {
-        pass->store->context.backend->swiglu_backward(
-            pass->lane, &(struct yk_swiglu_backward_op){
+        pass->store->context.backend->glu_backward(
+            pass->lane, &(struct yk_glu_backward_op){
                             .rows = yk_layer_pass_token_count(pass),
                             .width = pass->net->config->feed_forward_width,
+                            .activation = YK_ACTIVATION_SILU,
                             .gate_up = saved->up,
                             .d_out = workspace->wide,
                             .d_gate_up = saved->up,

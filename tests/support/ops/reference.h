@@ -95,9 +95,9 @@ void reference_embedding(const struct yk_embedding_op *op, const int32_t *tokens
 void reference_embedding_backward(const struct yk_embedding_backward_op *op, const int32_t *tokens,
                                   const double *d_out, double *d_table, double *d_positions);
 void reference_rotary(const struct yk_rotary_op *op, const double *cos_sin, double *data);
-void reference_swiglu(const struct yk_swiglu_op *op, const double *gate_up, double *out);
-void reference_swiglu_backward(const struct yk_swiglu_backward_op *op, const double *gate_up,
-                               const double *d_out, double *d_gate_up);
+void reference_glu(const struct yk_glu_op *op, const double *gate_up, double *out);
+void reference_glu_backward(const struct yk_glu_backward_op *op, const double *gate_up,
+                            const double *d_out, double *d_gate_up);
 void reference_dropout(const struct yk_dropout_op *op, const double *from, const double *add,
                        double *to);
 void reference_sum_rows(const struct yk_sum_rows_op *op, const double *from, double *to);

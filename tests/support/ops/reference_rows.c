@@ -124,7 +124,7 @@ static double sigmoid(double x)
     return 1 / (1 + exp(-x));
 }
 
-void reference_swiglu(const struct yk_swiglu_op *op, const double *gate_up, double *out)
+void reference_glu(const struct yk_glu_op *op, const double *gate_up, double *out)
 {
     for (int64_t row = 0; row < op->rows; row++) {
         for (int64_t i = 0; i < op->width; i++) {
@@ -135,8 +135,8 @@ void reference_swiglu(const struct yk_swiglu_op *op, const double *gate_up, doub
     }
 }
 
-void reference_swiglu_backward(const struct yk_swiglu_backward_op *op, const double *gate_up,
-                               const double *d_out, double *d_gate_up)
+void reference_glu_backward(const struct yk_glu_backward_op *op, const double *gate_up,
+                            const double *d_out, double *d_gate_up)
 {
     for (int64_t row = 0; row < op->rows; row++) {
         for (int64_t i = 0; i < op->width; i++) {

@@ -196,60 +196,62 @@ void op_table_rotary(struct op_bench *bench)
 static const int64_t gate_sizes[][2] = {{1, 1},    {3, 7},    {17, 65},  {65, 17},
                                         {7, 1030}, {3, 5000}, {50, 700}, {0, 7}};
 
-static void try_swiglu(struct op_bench *bench, const int64_t size[2], enum yk_precision type,
-                       double large)
+static void try_glu(struct op_bench *bench, const int64_t size[2], enum yk_precision type,
+                    double large)
 {
-    op_bench_begin(bench, "swiglu %s %lldx%lld up to %g", yk_precision_name(type),
-                   (long long)size[0], (long long)size[1], large);
+    op_bench_begin(bench, "glu %s %lldx%lld up to %g", yk_precision_name(type), (long long)size[0],
+                   (long long)size[1], large);
     struct op_array *gate_up = op_drawn(bench, type, size[0], 2 * size[1], 2 * size[1], large);
     struct op_array *out = op_poisoned(bench, type, size[0], size[1], size[1]);
-    const struct yk_swiglu_op op = {size[0], size[1], gate_up->device, out->device, type};
+    const struct yk_glu_op op = {size[0],         size[1],     YK_ACTIVATION_SILU,
+                                 gate_up->device, out->device, type};
     op_bench_upload(bench);
-    bench->backend->swiglu(bench->lane, &op);
+    bench->backend->glu(bench->lane, &op);
     op_bench_run(bench);
     double *expected = op_room(bench, size[0] * size[1]);
-    reference_swiglu(&op, gate_up->values, expected);
+    reference_glu(&op, gate_up->values, expected);
     op_expect(bench, out, "out", expected, 0);
     op_bench_end(bench);
 }
 
-void op_table_swiglu(struct op_bench *bench)
+void op_table_glu(struct op_bench *bench)
 {
     for (int j = 0; j < OP_TYPES; j++) {
         for (size_t i = 0; i < sizeof gate_sizes / sizeof *gate_sizes; i++) {
-            try_swiglu(bench, gate_sizes[i], op_types[j], 3);
+            try_glu(bench, gate_sizes[i], op_types[j], 3);
         }
-        try_swiglu(bench, gate_sizes[2], op_types[j], 200); /* exp(200) is no fp32 */
+        try_glu(bench, gate_sizes[2], op_types[j], 200); /* exp(200) is no fp32 */
     }
 }
 
-static void try_swiglu_backward(struct op_bench *bench, const int64_t size[2],
-                                enum yk_precision type, bool in_place, double large)
+static void try_glu_backward(struct op_bench *bench, const int64_t size[2], enum yk_precision type,
+                             bool in_place, double large)
 {
-    op_bench_begin(bench, "swiglu_backward %s %lldx%lld up to %g%s", yk_precision_name(type),
+    op_bench_begin(bench, "glu_backward %s %lldx%lld up to %g%s", yk_precision_name(type),
                    (long long)size[0], (long long)size[1], large, in_place ? " in place" : "");
     struct op_array *gate_up = op_drawn(bench, type, size[0], 2 * size[1], 2 * size[1], large);
     struct op_array *d_out = op_drawn(bench, type, size[0], size[1], size[1], 1);
     struct op_array *d_gate_up =
         in_place ? gate_up : op_poisoned(bench, type, size[0], 2 * size[1], 2 * size[1]);
-    const struct yk_swiglu_backward_op op = {size[0],       size[1],           gate_up->device,
-                                             d_out->device, d_gate_up->device, type};
+    const struct yk_glu_backward_op op = {
+        size[0],           size[1], YK_ACTIVATION_SILU, gate_up->device, d_out->device,
+        d_gate_up->device, type};
     op_bench_upload(bench);
-    bench->backend->swiglu_backward(bench->lane, &op);
+    bench->backend->glu_backward(bench->lane, &op);
     op_bench_run(bench);
     double *expected = op_room(bench, size[0] * 2 * size[1]);
-    reference_swiglu_backward(&op, gate_up->values, d_out->values, expected);
+    reference_glu_backward(&op, gate_up->values, d_out->values, expected);
     op_expect(bench, d_gate_up, "d_gate_up", expected, 0);
     op_bench_end(bench);
 }
 
-void op_table_swiglu_backward(struct op_bench *bench)
+void op_table_glu_backward(struct op_bench *bench)
 {
     for (int j = 0; j < OP_TYPES; j++) {
         for (size_t i = 0; i < sizeof gate_sizes / sizeof *gate_sizes; i++) {
-            try_swiglu_backward(bench, gate_sizes[i], op_types[j], false, 3);
-            try_swiglu_backward(bench, gate_sizes[i], op_types[j], true, 3);
+            try_glu_backward(bench, gate_sizes[i], op_types[j], false, 3);
+            try_glu_backward(bench, gate_sizes[i], op_types[j], true, 3);
         }
-        try_swiglu_backward(bench, gate_sizes[2], op_types[j], true, 200);
+        try_glu_backward(bench, gate_sizes[2], op_types[j], true, 200);
     }
 }

@@ -127,6 +127,11 @@ static void activate(enum yk_matmul_epilogue epilogue, float *x, const float *au
             x[i] = x[i] < 0.0F ? 0.0F : x[i]; /* not-a-number stays */
         }
         break;
+    case YK_EPILOGUE_RELU_SQUARED:
+        for (int64_t i = 0; i < count; i++) {
+            x[i] = x[i] < 0.0F ? 0.0F : x[i] * x[i];
+        }
+        break;
     case YK_EPILOGUE_SILU:
         apply(silu, x, x, count);
         break;
@@ -141,6 +146,11 @@ static void activate(enum yk_matmul_epilogue epilogue, float *x, const float *au
     case YK_EPILOGUE_RELU_BACKWARD:
         for (int64_t i = 0; i < count; i++) {
             x[i] = aux[i] > 0.0F ? x[i] : 0.0F;
+        }
+        break;
+    case YK_EPILOGUE_RELU_SQUARED_BACKWARD:
+        for (int64_t i = 0; i < count; i++) {
+            x[i] = aux[i] > 0.0F ? x[i] * 2.0F * aux[i] : 0.0F;
         }
         break;
     case YK_EPILOGUE_SILU_BACKWARD:

@@ -48,7 +48,7 @@ template <typename T, int N> struct gate {
 
 /* gate_up and d_gate_up (rows, 2 · width), d_out (rows, width). A thread reads what it overwrites,
  * and nobody else does: d_gate_up may be gate_up. */
-template <typename T, int N> struct swiglu_backward {
+template <typename T, int N> struct glu_backward {
     static constexpr int count = N;
     struct held {
         gate_up<T, N> in;
@@ -89,7 +89,7 @@ template <typename T, int N> struct swiglu_backward {
 /* PASS is one of the two above. */
 template <typename PASS>
 static __global__ void __launch_bounds__(YK_ROWS_GRID_MAX_BLOCK_THREADS)
-    swiglu_rows(PASS pass, int64_t rows, int64_t width)
+    glu_rows(PASS pass, int64_t rows, int64_t width)
 {
     const int64_t column = yk_matrix_grid_first_pack() * PASS::count;
     const int64_t step = yk_matrix_grid_row_step();
@@ -116,7 +116,7 @@ template <typename PASS>
 static void launch_rows(struct yk_backend_lane *lane, int64_t rows, int64_t width, const PASS &pass)
 {
     const struct yk_matrix_grid grid = yk_matrix_grid_make(rows, width / PASS::count, AT_ONCE);
-    swiglu_rows<<<grid.grid, grid.block, 0, yk_cuda_lane_stream(lane)>>>(pass, rows, width);
+    glu_rows<<<grid.grid, grid.block, 0, yk_cuda_lane_stream(lane)>>>(pass, rows, width);
 }
 
 template <template <typename, int> class PASS, typename T, typename... NUMBERS>
@@ -129,7 +129,7 @@ static void enqueue(struct yk_backend_lane *lane, int64_t rows, int64_t width, N
     }
 }
 
-void yk_cuda_swiglu(struct yk_backend_lane *lane, const struct yk_swiglu_op *op)
+void yk_cuda_glu(struct yk_backend_lane *lane, const struct yk_glu_op *op)
 {
     if (!yk_cuda_lane_is_ok(lane) || op->rows <= 0 || op->width <= 0) {
         return;
@@ -139,19 +139,19 @@ void yk_cuda_swiglu(struct yk_backend_lane *lane, const struct yk_swiglu_op *op)
         enqueue<gate, T>(lane, op->rows, op->width, static_cast<const T *>(op->gate_up),
                          static_cast<T *>(op->out));
     });
-    yk_cuda_lane_check_cuda_error(lane, cudaGetLastError(), "swiglu");
+    yk_cuda_lane_check_cuda_error(lane, cudaGetLastError(), "glu");
 }
 
-void yk_cuda_swiglu_backward(struct yk_backend_lane *lane, const struct yk_swiglu_backward_op *op)
+void yk_cuda_glu_backward(struct yk_backend_lane *lane, const struct yk_glu_backward_op *op)
 {
     if (!yk_cuda_lane_is_ok(lane) || op->rows <= 0 || op->width <= 0) {
         return;
     }
     yk_dispatch_type(op->type, [&](auto number) {
         using T = decltype(number);
-        enqueue<swiglu_backward, T>(lane, op->rows, op->width, static_cast<const T *>(op->gate_up),
-                                    static_cast<const T *>(op->d_out),
-                                    static_cast<T *>(op->d_gate_up));
+        enqueue<glu_backward, T>(lane, op->rows, op->width, static_cast<const T *>(op->gate_up),
+                                 static_cast<const T *>(op->d_out),
+                                 static_cast<T *>(op->d_gate_up));
     });
-    yk_cuda_lane_check_cuda_error(lane, cudaGetLastError(), "swiglu_backward");
+    yk_cuda_lane_check_cuda_error(lane, cudaGetLastError(), "glu_backward");
 }

@@ -10,16 +10,16 @@ static inline float logistic(float x)
     return 1.0F / (1.0F + yk_cpu_exp(-x));
 }
 
-static void swiglu_chunk(const float *gate, const float *up, int64_t count, float *out)
+static void glu_chunk(const float *gate, const float *up, int64_t count, float *out)
 {
     for (int64_t i = 0; i < count; i++) {
         out[i] = gate[i] * logistic(gate[i]) * up[i];
     }
 }
 
-static void swiglu_row(const void *work, int64_t row)
+static void glu_row(const void *work, int64_t row)
 {
-    const struct yk_swiglu_op *op = work;
+    const struct yk_glu_op *op = work;
     float gate_scratch[YK_CPU_FP32_BUFFER_SIZE];
     float up_scratch[YK_CPU_FP32_BUFFER_SIZE];
     for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER_SIZE) {
@@ -31,19 +31,19 @@ static void swiglu_row(const void *work, int64_t row)
         const float *up = yk_cpu_fp32_buffer_for_reading(op->type, op->gate_up, at + op->width,
                                                          count, up_scratch);
         float *out = yk_cpu_fp32_buffer_for_writing(op->type, op->out, out_at, gate_scratch);
-        swiglu_chunk(gate, up, count, out);
+        glu_chunk(gate, up, count, out);
         yk_cpu_fp32_buffer_store_back(op->type, out, count, op->out, out_at);
     }
 }
 
-void yk_cpu_swiglu(int threads, const void *op)
+void yk_cpu_glu(int threads, const void *op)
 {
-    const struct yk_swiglu_op *swiglu = op;
-    yk_cpu_parallel_for_rows(threads, swiglu->rows, swiglu->width, swiglu_row, op);
+    const struct yk_glu_op *glu = op;
+    yk_cpu_parallel_for_rows(threads, glu->rows, glu->width, glu_row, op);
 }
 
-static void swiglu_backward_chunk(const float *gate, const float *up, const float *d_out,
-                                  int64_t count, float *restrict d_gate, float *restrict d_up)
+static void glu_backward_chunk(const float *gate, const float *up, const float *d_out,
+                               int64_t count, float *restrict d_gate, float *restrict d_up)
 {
     for (int64_t i = 0; i < count; i++) {
         const float g = gate[i];
@@ -54,9 +54,9 @@ static void swiglu_backward_chunk(const float *gate, const float *up, const floa
     }
 }
 
-static void swiglu_backward_row(const void *work, int64_t row)
+static void glu_backward_row(const void *work, int64_t row)
 {
-    const struct yk_swiglu_backward_op *op = work;
+    const struct yk_glu_backward_op *op = work;
     float gate_scratch[YK_CPU_FP32_BUFFER_SIZE];
     float up_scratch[YK_CPU_FP32_BUFFER_SIZE];
     float d_scratch[YK_CPU_FP32_BUFFER_SIZE];
@@ -72,14 +72,14 @@ static void swiglu_backward_row(const void *work, int64_t row)
             yk_cpu_fp32_buffer_for_reading(op->type, op->gate_up, up_at, count, up_scratch);
         const float *d_out = yk_cpu_fp32_buffer_for_reading(
             op->type, op->d_out, row * op->width + first, count, d_scratch);
-        swiglu_backward_chunk(gate, up, d_out, count, d_gate, d_up);
+        glu_backward_chunk(gate, up, d_out, count, d_gate, d_up);
         yk_cpu_convert_array_from_fp32(op->type, d_gate, count, op->d_gate_up, at);
         yk_cpu_convert_array_from_fp32(op->type, d_up, count, op->d_gate_up, up_at);
     }
 }
 
-void yk_cpu_swiglu_backward(int threads, const void *op)
+void yk_cpu_glu_backward(int threads, const void *op)
 {
-    const struct yk_swiglu_backward_op *swiglu = op;
-    yk_cpu_parallel_for_rows(threads, swiglu->rows, swiglu->width, swiglu_backward_row, op);
+    const struct yk_glu_backward_op *glu = op;
+    yk_cpu_parallel_for_rows(threads, glu->rows, glu->width, glu_backward_row, op);
 }
