@@ -124,7 +124,7 @@ static int32_t add_pooler(struct yk_model_builder *model, int32_t last)
     const int64_t B = model->workload.batch; /* one token of each sample */
     const int64_t C = config->width;
     struct yk_layer_builder layer;
-    yk_model_builder_begin_layer(model, YK_LAYER_ROLE_OUTPUT, "pooler",
+    yk_model_builder_begin_layer(model, YK_LAYER_ROLE_HEAD, "pooler",
                                  model->workload.sequence * B, &layer);
     yk_layer_builder_append_shape_text(&layer, " C%lld", (long long)C);
     yk_layer_builder_add_linear(&layer, &(struct yk_linear_spec){"pool", B, C, C, 1, .bias = true});
@@ -145,7 +145,7 @@ static void add_head(struct yk_model_builder *model, int32_t last, int32_t poole
     const int64_t C = config->width;
     const int64_t V = config->vocabulary;
     struct yk_layer_builder layer;
-    yk_model_builder_begin_layer(model, YK_LAYER_ROLE_OUTPUT, "bert-head", rows, &layer);
+    yk_model_builder_begin_layer(model, YK_LAYER_ROLE_HEAD, "bert-head", rows, &layer);
     yk_layer_builder_append_shape_text(&layer, " C%lld V%lld%s%s%s", (long long)C, (long long)V,
                                        config->relu ? " relu" : "", config->tied ? " tied" : "",
                                        pooler != YK_LAYER_NONE ? " pairs" : "");

@@ -6,6 +6,7 @@
 #ifndef YK_MODEL_CONFIG_H
 #define YK_MODEL_CONFIG_H
 
+#include "base/activation.h"
 #include "base/arena.h"
 #include "base/precision.h"
 #include "base/status.h"
@@ -17,30 +18,109 @@
 
 struct yk_architecture;
 
+enum {
+    YK_MAX_END_TOKENS = 8
+};
+
 /* The ids of special tokens. −1 means: unknown. */
 struct yk_special_token_ids {
     int64_t pad;
     int64_t begin; /* token at the beginning of a text */
     int64_t end;   /* token at the end of a text; if a file lists several, the first of them */
     int64_t decoder_start; /* token at the beginning of a decoder's input */
+    /* The other tokens that end a text, if a file lists several. */
+    int64_t more_ends[YK_MAX_END_TOKENS - 1];
+    int32_t more_end_count;
 };
 
 /* Initialises all ids to unknown. */
 #define YK_SPECIAL_TOKEN_IDS_NONE                                                                  \
     {                                                                                              \
-        -1, -1, -1, -1                                                                             \
+        .pad = -1, .begin = -1, .end = -1, .decoder_start = -1                                     \
     }
 
+/* The position of a token in its sequence. */
+enum yk_positions {
+    YK_POSITIONS_NONE,       /* no table is added to embeddings; attention may rotate, see `rope` */
+    YK_POSITIONS_LEARNED,    /* a trained table of `positions` rows */
+    YK_POSITIONS_SINUSOIDAL, /* a fixed table of sines and cosines */
+};
+
+enum yk_norm_kind {
+    YK_NORM_LAYER, /* layer norm, with weight and bias */
+    YK_NORM_RMS,   /* RMS norm, with weight only */
+};
+
+/* Where a block has norms. f is attention or the feed-forward, x the residual stream. */
+enum yk_norm_placement {
+    YK_NORM_BEFORE,           /* x + f(norm(x)): pre-norm, GPT-2, Llama */
+    YK_NORM_AFTER_SUM,        /* norm(x + f(x)): post-norm, BERT, the original Transformer */
+    YK_NORM_AFTER,            /* x + norm(f(x)): OLMo 2 */
+    YK_NORM_BEFORE_AND_AFTER, /* x + norm(f(norm(x))): Gemma 2 */
+};
+
+/* Norms of queries and keys before rotary positions. */
+enum yk_qk_norm {
+    YK_QK_NORM_NONE,
+    YK_QK_NORM_PER_HEAD, /* each head has a norm of its own, all with one weight: Qwen3, Gemma 3 */
+    YK_QK_NORM_WHOLE,    /* one norm for all heads of a token: OLMo 2 */
+};
+
+/* How the frequencies of rotary positions are changed for longer sequences. The names are those of
+ * "rope_type" in config.json. */
+enum yk_rope_scaling {
+    YK_ROPE_DEFAULT,  /* not at all */
+    YK_ROPE_LINEAR,   /* all frequencies are divided by `factor` */
+    YK_ROPE_DYNAMIC,  /* if the sequence is longer than `positions`, the base grows with its length
+                       */
+    YK_ROPE_LLAMA3,   /* low frequencies are divided by `factor` */
+    YK_ROPE_YARN,     /* the same with another ramp (Peng et al. 2023); scores are scaled */
+    YK_ROPE_LONGROPE, /* a factor for each frequency (Ding et al. 2024); scores are scaled */
+};
+
+/* Rotary positions (Su et al. 2021). */
+struct yk_rope {
+    double theta; /* base; 0 means: positions are not rotary */
+    enum yk_rope_scaling scaling;
+    double factor;
+    double low;  /* Llama 3: wavelengths above positions / low are scaled by the whole factor */
+    double high; /* Llama 3: wavelengths below positions / high are not scaled */
+    double beta_fast; /* YaRN: frequencies with more rotations than this are not scaled */
+    double beta_slow; /* YaRN: frequencies with fewer rotations are scaled by the whole factor */
+    bool untruncated; /* YaRN: the ends of the ramp are not rounded to whole frequencies */
+    double attention_factor; /* YaRN and LongRoPE: factor of cosines and sines */
+    int64_t positions;       /* maximum sequence length before the frequencies were changed */
+    /* LongRoPE: rotary_size / 2 divisors of the frequencies, for sequences up to `positions`, and
+     * for longer ones. */
+    const double *short_factors;
+    const double *long_factors;
+};
+
+/* Properties in which the blocks of one model may differ: flags. */
+enum {
+    YK_BLOCK_WINDOW = 1,  /* attention has the sliding window, and `local_rope` if there is one */
+    YK_BLOCK_NO_ROPE = 2, /* attention has no rotary positions */
+    YK_BLOCK_DENSE = 4,   /* a model with experts: this block has a feed-forward instead */
+};
+
+/*
+ * The description of a transformer. All that the other parts of yoke know about a model is here, or
+ * in the names of its modules (model/architecture.h). A member that is 0 or false means: the model
+ * does not have this property.
+ */
 struct yk_model_config {
     const char *name; /* name of the built-in model, or path of the file */
     const struct yk_architecture *architecture;
+
+    /* ---- sizes ---- */
     /* V, the size of the vocabulary; in an encoder–decoder, it is the source's vocabulary. */
     int64_t vocabulary;
     int64_t target_vocabulary; /* size of the vocabulary of decoder and head; 0 means: V */
     int64_t width;             /* C, the hidden size */
     int64_t positions; /* number of learned positions; if they are not learned, the maximum sequence
                           length */
-    int64_t token_types; /* number of segments of BERT; otherwise 0 */
+    int64_t first_position; /* row of the first token in the table of learned positions */
+    int64_t token_types;    /* number of segments of BERT; otherwise 0 */
     int64_t layers; /* number of blocks; in an encoder–decoder, only the blocks of the decoder */
     int64_t encoder_layers; /* number of blocks of the encoder of an encoder–decoder; otherwise 0 */
     int64_t heads;          /* H, number of query heads */
@@ -51,39 +131,85 @@ struct yk_model_config {
     int64_t encoder_heads;      /* number of heads in blocks of the encoder */
     int64_t feed_forward_width; /* F, the width of the feed-forward's hidden layer */
     int64_t encoder_inner; /* width of the feed-forward's hidden layer in blocks of the encoder */
-    bool tied;             /* the head shares the embedding's weights */
-    bool shared;           /* encoder and decoder share one embedding */
-    bool relu; /* the activation of the feed-forward is ReLU; if false, see gelu_erf and silu */
-    bool linear_bias; /* the linears of attention have biases (always in GPT-2 and BERT) */
+
+    /* ---- mixture of experts; such models can be planned, but not trained ---- */
+    int64_t experts;           /* number of experts of a block; 0 means: no experts */
+    int64_t experts_per_token; /* number of experts that compute a token */
+    int64_t expert_width;      /* width of the hidden layer of an expert */
+    int64_t
+        shared_expert_width; /* width of the hidden layer of an expert that computes all tokens */
+    bool expert_bias;        /* linears of experts and the router have biases */
+
+    /* ---- weights ---- */
+    bool tied;        /* the head shares the embedding's weights */
+    bool shared;      /* encoder and decoder share one embedding */
+    bool qkv_bias;    /* the linears of queries, keys and values have biases */
+    bool out_bias;    /* the output linear of attention has a bias */
     bool inner_bias;  /* the linears of the feed-forward have biases */
+    bool transposed;  /* the weights of linears in blocks are stored as (in, out), as in GPT-2 */
+    bool interleaved; /* the fused linear of queries, keys and values has the rows of q, k and v of
+                         one head after another, as in GPT-NeoX */
     bool pooler;      /* BERT: a linear over the first token's output */
     bool masked_head; /* BERT: a head that predicts masked tokens */
+    bool attention_sinks; /* each head has a trained score that no key has, as in gpt-oss */
 
-    /* The costs do not depend on the members below. They are needed to execute the model. */
-    bool gelu_erf; /* the activation is exact GELU; if relu, gelu_erf and silu are all false, it is
-                      the tanh approximation of GELU */
-    bool silu;     /* the activation is SiLU; false in Llama, whose MLP is gated */
-    bool scaled_embedding; /* token embeddings are multiplied by the square root of the width */
-    /* Norms come after the residual sums, as in BERT and the original Transformer. If false, they
-     * come before attention and feed-forward. */
-    bool post_norm;
-    bool rms_norm;         /* norms are RMS norms, as in Llama; otherwise layer norms */
+    /* ---- blocks ---- */
+    bool bidirectional; /* attention of the blocks sees all tokens, as in BERT */
+    bool parallel;      /* attention and feed-forward read the same input, as in GPT-NeoX */
+    enum yk_activation activation;      /* of the feed-forward */
+    bool gated;                         /* the feed-forward is down(activation(gate(x)) · up(x)) */
+    enum yk_activation head_activation; /* of the transform in BERT's head */
+    enum yk_norm_kind norm;
+    bool norm_plus_one; /* norms multiply by 1 + weight, as in Gemma */
+    enum yk_norm_placement norm_placement;
+    enum yk_qk_norm qk_norm;
+    double norm_epsilon;      /* number that is added to variances */
+    double attention_scale;   /* factor of scores; 0 means: 1 / √head_size */
+    double attention_softcap; /* scores s become cap · tanh(s / cap); 0 means: no cap */
+    int64_t window; /* size of the sliding window of attention in tokens; 0 means: no window */
+    /* Flags of each block (`layers` of them), see YK_BLOCK_WINDOW. NULL means: all blocks have the
+     * window, if there is one, and rotary positions, if there are any. */
+    const unsigned char *block_flags;
+    double residual_scale; /* factor of the outputs of attention and feed-forward; 0 means: 1 */
     bool residual_dropout; /* embeddings and residual branches have dropout; false in Llama, where
                               only attention has dropout */
+
+    /* ---- embedding, positions, head ---- */
+    enum yk_positions position_kind;
+    double embedding_scale;       /* factor of token embeddings; 0 means: 1 */
+    bool embedding_scale_rounded; /* that factor is rounded to the precision of the training run */
+    struct yk_rope rope;
+    struct yk_rope local_rope; /* of blocks with a window; theta 0 means: `rope` */
+    int64_t rotary_size;  /* number of elements of a head that are rotated; 0 means: positions are
+                             not rotary */
+    double logit_scale;   /* factor of logits; 0 means: 1 */
+    double logit_softcap; /* logits l become cap · tanh(l / cap); 0 means: no cap */
+
+    /* ---- training ---- */
     struct yk_special_token_ids ids;
-    double norm_epsilon; /* number that is added to variances */
-    double init_std;     /* standard deviation of the initial weights */
-    double rope_theta;   /* base of rotary positions; 0 means: positions are not rotary */
-    double rope_factor;  /* factor by which Llama 3 scales long wavelengths; 0 means: no scaling */
-    double rope_low;  /* wavelengths longer than rope_positions / rope_low get the whole factor */
-    double rope_high; /* wavelengths shorter than rope_positions / rope_high are not scaled */
-    int64_t rope_positions; /* maximum sequence length of the training before the wavelengths were
-                               scaled */
-    int64_t window; /* size of the sliding window of attention in tokens; 0 means: no window */
+    double init_std;  /* standard deviation of the initial weights */
+    bool scaled_init; /* linears that write to the residual stream start smaller, as in GPT-2 */
     /* What prevents training, for messages: "its rope_scaling"; NULL means: the model can be
      * trained. */
     const char *not_trained;
 };
+
+/* Returns the flags of a block of the decoder, or of a model without an encoder. */
+static inline unsigned yk_model_config_block_flags(const struct yk_model_config *config,
+                                                   int64_t block)
+{
+    if (config->block_flags) {
+        return config->block_flags[block];
+    }
+    return config->window > 0 ? YK_BLOCK_WINDOW : 0;
+}
+
+/* Returns the sliding window of a block; 0 means: no window. */
+static inline int64_t yk_model_config_block_window(const struct yk_model_config *config,
+                                                   int64_t block)
+{
+    return yk_model_config_block_flags(config, block) & YK_BLOCK_WINDOW ? config->window : 0;
+}
 
 /* Returns the size of the vocabulary of the head. */
 static inline int64_t yk_model_config_target_vocabulary_size(const struct yk_model_config *config)
@@ -129,9 +255,8 @@ yk_status yk_model_config_open(const char *word, struct yk_arena *arena,
  * Appends a config.json for Hugging Face transformers to `out`, with keys that its versions 4 and 5
  * can both read. `dtype` is the type of the weights. Fails if the model cannot be trained. Unknown
  * token ids are written as null, so that transformers does not use its defaults. Only an unknown
- * decoder_start is left out, because version 5 requires a number. A Mistral model is written as a
- * Llama model, without `window`. yk_model_config_parse() reads the text as a config that is equal
- * except for the name and `window`.
+ * decoder_start is left out, because version 5 requires a number. yk_model_config_parse() reads the
+ * text as a config that is equal except for the name.
  */
 yk_status yk_model_config_to_json(const struct yk_model_config *config, enum yk_precision dtype,
                                   struct yk_text *out) YK_MUST_USE;

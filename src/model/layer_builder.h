@@ -16,13 +16,6 @@ enum {
     YK_LAYER_SHAPE_TEXT_SIZE = 160,
 };
 
-enum yk_layer_role {
-    YK_LAYER_ROLE_EMBEDDING, /* has no gradient of its input, because the input is token ids */
-    YK_LAYER_ROLE_BLOCK,  /* has adapters, NF4 weights and recomputation if the workload has them */
-    YK_LAYER_ROLE_OUTPUT, /* a layer after the blocks: its weights are frozen if blocks have
-                             adapters, and fp32 if blocks are NF4 */
-};
-
 struct yk_layer_kernels {
     struct yk_kernel_work items[YK_LAYER_MAX_KERNELS];
     int32_t count;
@@ -68,11 +61,6 @@ struct yk_attention_spec {
     int64_t kv_heads;
     int64_t head_size;
     bool causal;
-};
-
-enum yk_norm_kind {
-    YK_NORM_LAYER, /* layer norm, with weight and bias */
-    YK_NORM_RMS,   /* RMS norm, with weight only */
 };
 
 /* Starts a layer whose input has `input_rows` tokens of the model's width. If `input_rows` is 0,

@@ -52,7 +52,20 @@ enum {
  * scales. */
 #define YK_MODEL_NF4_BYTES_PER_WEIGHT (0.5 + 0.127 / 8)
 
+/* What a layer is to the model. Layers that are not blocks are frozen if blocks have adapters, and
+ * fp32 if blocks are NF4. */
+enum yk_layer_role {
+    YK_LAYER_ROLE_EMBEDDING, /* has no gradient of its input, because the input is token ids */
+    YK_LAYER_ROLE_BLOCK, /* has adapters, NF4 weights and recomputation if the workload has them */
+    YK_LAYER_ROLE_NORM,  /* the norm after the last block */
+    YK_LAYER_ROLE_POOLER,
+    YK_LAYER_ROLE_HEAD,
+};
+
 struct yk_layer {
+    enum yk_layer_role role;
+    int32_t block; /* the number of a block among the blocks of the encoder, or of the decoder */
+    bool encoder;  /* a layer of the encoder of an encoder–decoder */
     const char *name; /* "embed", "layer 0", "norm", "head"; "encoder 0", "decoder 0" */
     const char *kind; /* "embed", "gpt-block", "llama-block", "norm", "head" … */
     /* Kind, sizes and precision: everything that determines the times of the layer, except B and T.

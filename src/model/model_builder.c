@@ -228,7 +228,7 @@ void yk_model_builder_add_head(struct yk_model_builder *model, int64_t rows, int
     const int64_t C = config->width;
     const int64_t V = yk_model_config_target_vocabulary_size(config);
     struct yk_layer_builder builder;
-    yk_model_builder_begin_layer(model, YK_LAYER_ROLE_OUTPUT, "head", rows, &builder);
+    yk_model_builder_begin_layer(model, YK_LAYER_ROLE_HEAD, "head", rows, &builder);
     yk_layer_builder_append_shape_text(&builder, " C%lld V%lld%s", (long long)C, (long long)V,
                                        config->tied ? " tied" : "");
     yk_model_builder_append_target_length(model, &builder);
@@ -247,7 +247,7 @@ void yk_model_builder_add_norm_and_head(struct yk_model_builder *model, enum yk_
     const char *const modules[YK_MODEL_BUILDER_MAX_MODULES] = {norm_module};
     const int64_t rows = model->workload.batch * model->workload.sequence;
     struct yk_layer_builder builder;
-    yk_model_builder_begin_layer(model, YK_LAYER_ROLE_OUTPUT, "norm", rows, &builder);
+    yk_model_builder_begin_layer(model, YK_LAYER_ROLE_HEAD, "norm", rows, &builder);
     yk_layer_builder_append_shape_text(&builder, kind == YK_NORM_RMS ? " rms C%lld" : " C%lld",
                                        (long long)model->config->width);
     yk_layer_builder_add_norm(&builder, kind, rows, model->config->width);
