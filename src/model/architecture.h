@@ -10,6 +10,7 @@
 #include "base/json_write.h"
 #include "model/config.h"
 #include "model/config_fields.h"
+#include "model/model.h"
 
 /* What a module of the family is to the description. */
 enum yk_module_role {
@@ -30,9 +31,11 @@ enum yk_module_role {
     YK_MODULE_FINAL_NORM,
     YK_MODULE_ROTARY, /* has buffers of frequencies */
     YK_MODULE_POOLER,
+    YK_MODULE_POOLER_ACTIVATION,
     YK_MODULE_LOGITS_BUFFER, /* Marian: the root module has the buffer final_logits_bias */
     YK_MODULE_HEAD_BIAS, /* BERT: has the bias of the logits, and contains the rest of the head */
     YK_MODULE_TRANSFORM,
+    YK_MODULE_HEAD_ACTIVATION,
     YK_MODULE_TRANSFORM_NORM,
     YK_MODULE_HEAD, /* the linear that computes logits */
     YK_MODULE_SENTENCE_HEAD,
@@ -90,6 +93,12 @@ struct yk_architecture {
     struct yk_model_config common;
     const struct yk_config_field *fields; /* ends with a field without a key */
     const char *activation_key; /* NULL means: the activation is always that of `common` */
+    const char *theta_key;      /* key of the base of rotary positions; NULL means: "rope_theta" */
+    const char *partial_key;    /* key of the part of a head that is rotated; NULL means: always the
+                                   whole head */
+    double partial_rotary;      /* that part, if the key is missing */
+    int64_t no_rope_period; /* every nth block has no rotary positions, unless "no_rope_layers" says
+                               another; 0 means: all blocks have them */
     enum yk_window_pattern window_pattern;
     int64_t
         window_period; /* n of YK_WINDOW_PERIODIC, unless "sliding_window_pattern" says another */
@@ -119,10 +128,21 @@ extern const size_t yk_architecture_count;
 const char *yk_architecture_module_name(const struct yk_model_config *config,
                                         enum yk_module_role role, struct yk_arena *arena);
 
+/* Lists the modules of a layer that is not a block: the largest modules that contain no block. The
+ * list has at most `max` − 1 names, and ends with NULL. `encoder`: the embedding of the encoder of
+ * an encoder–decoder. Returns false if there is no memory. */
+bool yk_architecture_list_layer_modules(const struct yk_model_config *config,
+                                        enum yk_layer_role role, bool encoder,
+                                        struct yk_arena *arena, const char **out, int32_t max);
+
 /* Returns the name of a module in a block: "self_attn.q_proj"; NULL if the blocks do not have the
  * module. `encoder`: the block belongs to the encoder of an encoder–decoder. */
 const char *yk_architecture_block_module_name(const struct yk_model_config *config, bool encoder,
                                               enum yk_module_role role);
+
+/* Returns the name of the module that contains the base model: "model"; "" if the model has no
+ * head, because then it is the base model itself. */
+const char *yk_architecture_base(const struct yk_model_config *config);
 
 /* Returns whether the described model has a module. */
 bool yk_architecture_has_module(const struct yk_model_config *config, enum yk_module_role role);

@@ -238,6 +238,13 @@ yk_status yk_model_config_parse(const char *text, size_t length, const char *sou
                                 struct yk_arena *arena,
                                 const struct yk_model_config **out) YK_MUST_USE;
 
+struct yk_json;
+
+/* Reads a config from a parsed config.json; otherwise like yk_model_config_parse(). */
+yk_status yk_model_config_read(const struct yk_json *json, const char *source,
+                               struct yk_arena *arena,
+                               const struct yk_model_config **out) YK_MUST_USE;
+
 /* Returns whether yk_model_config_open() treats `word` as a path. Otherwise `word` is the name of a
  * built-in model. */
 bool yk_model_config_name_is_path(const char *word);
@@ -260,19 +267,5 @@ yk_status yk_model_config_open(const char *word, struct yk_arena *arena,
  */
 yk_status yk_model_config_to_json(const struct yk_model_config *config, enum yk_precision dtype,
                                   struct yk_text *out) YK_MUST_USE;
-
-enum {
-    YK_BUILTIN_MAX_ALIASES = 3
-};
-
-struct yk_builtin_model {
-    struct yk_model_config config;
-    const char *summary;
-    /* Other names of the model; ends with the first NULL. */
-    const char *aliases[YK_BUILTIN_MAX_ALIASES];
-};
-
-extern const struct yk_builtin_model yk_builtin_models[];
-extern const size_t yk_builtin_model_count;
 
 #endif

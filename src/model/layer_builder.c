@@ -159,6 +159,7 @@ void yk_layer_builder_begin(struct yk_layer_builder *builder, const struct yk_mo
         .workload = workload,
         .role = role,
         .layer = {.kind = kind,
+                  .role = role,
                   .is_block = role == YK_LAYER_ROLE_BLOCK,
                   .shares_weights_of = YK_LAYER_NONE},
         .precision =
@@ -228,11 +229,15 @@ void yk_layer_builder_add_linear(struct yk_layer_builder *builder,
                                  const struct yk_linear_spec *linear)
 {
     const int64_t weights = linear->in * linear->out;
+    const int64_t experts = linear->experts > 0 ? linear->experts : 1;
+    const int64_t idle = linear->experts > 0 ? experts - linear->experts_per_token : 0;
     const double rows = (double)linear->rows;
     const double size = (double)item_bytes(builder);
     const bool trained = trains(builder);
     const bool first = builder->forward.count == 0;
-    count_parameters(builder, linear->tied ? 0 : weights, linear->bias ? linear->out : 0);
+    count_parameters(builder, linear->tied ? 0 : experts * weights,
+                     linear->bias ? experts * linear->out : 0);
+    builder->layer.inactive += idle * (weights + (linear->bias ? linear->out : 0));
     if (is_quantised(builder)) {
         add_dequantise(builder, linear);
         hold_dequantised(builder, weights);
@@ -261,12 +266,26 @@ void yk_layer_builder_add_linear(struct yk_layer_builder *builder,
     hold(builder, linear->rows * (linear->in + (linear->in_place ? 0 : linear->out)));
 }
 
+/* The number of pairs of a query and a key that it sees, in one sample. */
+static double count_pairs(const struct yk_attention_spec *attention)
+{
+    const double queries = (double)attention->queries;
+    const double window = (double)attention->window;
+    if (!attention->causal) {
+        return queries * (double)attention->keys;
+    }
+    return window > 0 && window < queries ? window * (window + 1) / 2 + (queries - window) * window
+                                          : queries * (queries + 1) / 2;
+}
+
 void yk_layer_builder_add_attention(struct yk_layer_builder *builder,
                                     const struct yk_attention_spec *attention)
 {
     const double queries = (double)attention->queries;
-    const double pairs =
-        attention->causal ? queries * (queries + 1) / 2 : queries * (double)attention->keys;
+    const double pairs = count_pairs(attention);
+    const double context =
+        (double)(attention->window > 0 && attention->window < attention->keys ? attention->window
+                                                                              : attention->keys);
     const double numbers =
         (double)attention->batch * (double)attention->heads * (double)attention->head_size;
     const double elements = pairs * numbers;
@@ -289,7 +308,7 @@ void yk_layer_builder_add_attention(struct yk_layer_builder *builder,
     work.bytes = size * 4 * (double)(q + kv) + (double)sums;
     work.launches = 2;
     add_backward(builder, work);
-    builder->layer.flops.formula += ATTENTION_COUNTED * queries * (double)attention->keys * numbers;
+    builder->layer.flops.formula += ATTENTION_COUNTED * queries * context * numbers;
     builder->layer.flops.exact += ATTENTION_COUNTED * elements;
     keep(builder, q + 2 * kv + q); /* queries, keys and values, output */
     keep_bytes(builder, sums);
@@ -299,17 +318,23 @@ void yk_layer_builder_add_attention(struct yk_layer_builder *builder,
 void yk_layer_builder_add_norm(struct yk_layer_builder *builder, enum yk_norm_kind kind,
                                int64_t rows, int64_t width)
 {
+    yk_layer_builder_add_group_norm(builder, kind, rows, 1, width);
+}
+
+void yk_layer_builder_add_group_norm(struct yk_layer_builder *builder, enum yk_norm_kind kind,
+                                     int64_t rows, int64_t groups, int64_t width)
+{
     const bool layer_norm = kind == YK_NORM_LAYER;
-    const double numbers = (double)rows * (double)width;
+    const double numbers = (double)rows * (double)groups * (double)width;
     const double operations = numbers * (layer_norm ? LAYER_NORM_OPERATIONS : RMS_NORM_OPERATIONS);
     const double size = (double)item_bytes(builder);
     const bool first = builder->forward.count == 0;
     count_parameters(builder, 0, layer_norm ? 2 * width : width);
     add_forward(builder, vector_work("norm", operations, 2 * numbers * size, 1));
     add_backward(builder, vector_work("norm", BACKWARD_FACTOR * operations, 3 * numbers * size, 1));
-    keep_input(builder, rows * width, first);
-    keep_bytes(builder, FP32_BYTES * rows * (layer_norm ? 2 : 1));
-    hold(builder, 2 * rows * width);
+    keep_input(builder, rows * groups * width, first);
+    keep_bytes(builder, FP32_BYTES * rows * groups * (layer_norm ? 2 : 1));
+    hold(builder, 2 * rows * groups * width);
 }
 
 void yk_layer_builder_add_activation(struct yk_layer_builder *builder,
@@ -338,19 +363,6 @@ void yk_layer_builder_add_residual(struct yk_layer_builder *builder, int64_t row
     const double numbers = (double)rows * (double)width;
     add_both(builder,
              vector_work("residual", numbers, 3 * numbers * (double)item_bytes(builder), 1));
-}
-
-void yk_layer_builder_add_self_attention(struct yk_layer_builder *builder,
-                                         const struct yk_attention_spec *attention, int64_t linears)
-{
-    const int64_t rows = attention->batch * attention->queries;
-    const int64_t C = attention->heads * attention->head_size;
-    yk_layer_builder_add_linear(
-        builder, &(struct yk_linear_spec){"qkv", rows, C, 3 * C, linears, .bias = true});
-    yk_layer_builder_add_attention(builder, attention);
-    yk_layer_builder_add_linear(
-        builder, &(struct yk_linear_spec){"out", rows, C, C, 1, .bias = true, .input_kept = true});
-    yk_layer_builder_add_residual(builder, rows, C);
 }
 
 void yk_layer_builder_add_rotary(struct yk_layer_builder *builder, int64_t rows, int64_t width)

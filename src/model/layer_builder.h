@@ -49,6 +49,10 @@ struct yk_linear_spec {
     bool tied;       /* the weights belong to another layer; the bias does not */
     bool input_kept; /* the previous part already saves the input */
     bool in_place;   /* the next part overwrites this output with the gradient of the output */
+    /* Mixture of experts: the number of linears, and how many of them compute a token. `rows`
+     * counts a token once for each of these. 0 means: one linear that computes all tokens. */
+    int64_t experts;
+    int64_t experts_per_token;
 };
 
 /* Attention of T queries to S keys in each sample. */
@@ -61,6 +65,7 @@ struct yk_attention_spec {
     int64_t kv_heads;
     int64_t head_size;
     bool causal;
+    int64_t window; /* number of keys that a query sees at most; 0 means: no window */
 };
 
 /* Starts a layer whose input has `input_rows` tokens of the model's width. If `input_rows` is 0,
@@ -77,13 +82,12 @@ void yk_layer_builder_add_linear(struct yk_layer_builder *builder,
                                  const struct yk_linear_spec *linear);
 void yk_layer_builder_add_attention(struct yk_layer_builder *builder,
                                     const struct yk_attention_spec *attention);
-/* Adds self-attention with its projections and the residual sum. `linears` is the number of linears
- * that compute queries, keys and values: 1 or 3. */
-void yk_layer_builder_add_self_attention(struct yk_layer_builder *builder,
-                                         const struct yk_attention_spec *attention,
-                                         int64_t linears);
 void yk_layer_builder_add_norm(struct yk_layer_builder *builder, enum yk_norm_kind kind,
                                int64_t rows, int64_t width);
+/* Adds a norm that normalises `groups` groups of `width` numbers of each row, with one weight for
+ * all groups. */
+void yk_layer_builder_add_group_norm(struct yk_layer_builder *builder, enum yk_norm_kind kind,
+                                     int64_t rows, int64_t groups, int64_t width);
 /* Adds an activation. If `gated`, it is a gated linear unit: activation(gate) · up. */
 void yk_layer_builder_add_activation(struct yk_layer_builder *builder,
                                      enum yk_activation activation, bool gated, int64_t rows,

@@ -1,8 +1,7 @@
 #include "model/model.h"
 
 #include "base/number.h"
-#include "model/architecture.h"
-#include "model/model_builder.h"
+#include "model/model_layers.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -32,11 +31,12 @@ static yk_status check_sequence(const struct yk_model_config *config,
                        "%s: a target sequence is for models with encoder and decoder",
                        config->name);
     }
-    if (config->architecture->learned_positions && longest > config->positions) {
+    const int64_t learned = config->positions - config->first_position;
+    if (config->position_kind == YK_POSITIONS_LEARNED && longest > learned) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s: a sequence of %" PRId64
                        " tokens is too long; the model has learned %" PRId64 " positions",
-                       config->name, longest, config->positions);
+                       config->name, longest, learned);
     }
     return YK_OK;
 }
@@ -124,7 +124,7 @@ yk_status yk_model_build(const struct yk_model_config *config, const struct yk_w
     YK_TRY_NEW(arena, model, 1);
     YK_TRY_NEW(arena, builder.layers, blocks);
     YK_TRY_NEW(arena, builder.edges, 2 * blocks);
-    config->architecture->add_layers(&builder);
+    yk_model_layers_add(&builder);
     YK_TRY(finish(&builder, model));
     *out = model;
     return YK_OK;

@@ -64,8 +64,8 @@ enum yk_layer_role {
 
 struct yk_layer {
     enum yk_layer_role role;
-    int32_t block; /* the number of a block among the blocks of the encoder, or of the decoder */
-    bool encoder;  /* a layer of the encoder of an encoder–decoder */
+    int32_t block;    /* the number of a block among the blocks of the encoder, or of the decoder */
+    bool encoder;     /* a layer of the encoder of an encoder–decoder */
     const char *name; /* "embed", "layer 0", "norm", "head"; "encoder 0", "decoder 0" */
     const char *kind; /* "embed", "gpt-block", "llama-block", "norm", "head" … */
     /* Kind, sizes and precision: everything that determines the times of the layer, except B and T.
@@ -79,6 +79,7 @@ struct yk_layer {
 
     /* Numbers of parameters that the layer owns. */
     int64_t parameters;
+    int64_t inactive; /* parameters of experts that do not compute a token */
     int64_t trainable;
     int64_t quantised;  /* frozen parameters in NF4 */
     int64_t full_width; /* frozen parameters in fp32, in models whose blocks are NF4 */

@@ -19,30 +19,6 @@ void yk_model_builder_begin_layer(const struct yk_model_builder *model, enum yk_
     yk_layer_builder_begin(out, model->config, &model->workload, role, kind, input_rows);
 }
 
-void yk_model_builder_begin_block(const struct yk_model_builder *model, const char *kind,
-                                  int64_t input_rows, int64_t inner, int64_t heads,
-                                  struct yk_layer_builder *out)
-{
-    yk_model_builder_begin_layer(model, YK_LAYER_ROLE_BLOCK, kind, input_rows, out);
-    yk_layer_builder_append_shape_text(out, " C%lld F%lld H%lld%s", (long long)model->config->width,
-                                       (long long)inner, (long long)heads,
-                                       model->config->relu ? " relu" : "");
-}
-
-void yk_model_builder_add_feed_forward(const struct yk_model_builder *model,
-                                       struct yk_layer_builder *builder, int64_t rows,
-                                       int64_t inner)
-{
-    const int64_t C = model->config->width;
-    yk_layer_builder_add_linear(builder,
-                                &(struct yk_linear_spec){"up", rows, C, inner, 1, .bias = true});
-    yk_layer_builder_add_activation(builder, yk_model_builder_activation_kind(model), false, rows,
-                                    inner);
-    yk_layer_builder_add_linear(builder,
-                                &(struct yk_linear_spec){"down", rows, inner, C, 1, .bias = true});
-    yk_layer_builder_add_residual(builder, rows, C);
-}
-
 /* Returns `text`, or "" if its allocation failed. */
 static const char *check_text(struct yk_model_builder *model, const char *text)
 {
@@ -161,23 +137,25 @@ int32_t yk_model_builder_add_layer(struct yk_model_builder *model,
     return append(model, &layer, name, modules, count);
 }
 
-int32_t yk_model_builder_add_blocks(struct yk_model_builder *model,
-                                    const struct yk_layer_builder *builder, int64_t count,
-                                    const char *name, const char *module, int32_t after,
-                                    int64_t rows)
+struct yk_layer yk_model_builder_finish_block(struct yk_model_builder *model,
+                                              const struct yk_layer_builder *builder)
 {
-    const struct yk_layer block = finish(model, builder); /* all blocks share its kernels */
-    int32_t last = after;
-    for (int64_t i = 0; i < count && !model->failed; i++) {
-        const char *own_module =
-            check_text(model, yk_arena_format(model->arena, "%s.%lld", module, (long long)i));
-        const char *own_name =
-            check_text(model, yk_arena_format(model->arena, "%s %lld", name, (long long)i));
-        const int32_t next = append(model, &block, own_name, &own_module, 1);
-        yk_model_builder_add_edge(model, last, next, rows);
-        last = next;
-    }
-    return last;
+    return finish(model, builder);
+}
+
+int32_t yk_model_builder_add_block(struct yk_model_builder *model, const struct yk_layer *block,
+                                   int64_t number, const char *name, const char *module,
+                                   int32_t after, int64_t rows)
+{
+    struct yk_layer layer = *block;
+    const char *own_module =
+        check_text(model, yk_arena_format(model->arena, "%s.%lld", module, (long long)number));
+    const char *own_name =
+        check_text(model, yk_arena_format(model->arena, "%s %lld", name, (long long)number));
+    layer.block = (int32_t)number;
+    const int32_t next = append(model, &layer, own_name, &own_module, 1);
+    yk_model_builder_add_edge(model, after, next, rows);
+    return next;
 }
 
 void yk_model_builder_add_edge(struct yk_model_builder *model, int32_t from, int32_t to,
@@ -190,11 +168,6 @@ void yk_model_builder_add_edge(struct yk_model_builder *model, int32_t from, int
     };
 }
 
-enum yk_activation yk_model_builder_activation_kind(const struct yk_model_builder *model)
-{
-    return model->config->relu ? YK_ACTIVATION_RELU : YK_ACTIVATION_GELU;
-}
-
 void yk_model_builder_append_target_length(const struct yk_model_builder *model,
                                            struct yk_layer_builder *builder)
 {
@@ -202,57 +175,4 @@ void yk_model_builder_append_target_length(const struct yk_model_builder *model,
     if (target > 0 && target != model->workload.sequence) {
         yk_layer_builder_append_shape_text(builder, " target%lld", (long long)target);
     }
-}
-
-struct yk_attention_spec
-yk_model_builder_make_self_attention_spec(const struct yk_model_builder *model, int64_t length,
-                                          bool causal)
-{
-    return (struct yk_attention_spec){
-        .name = "attention",
-        .batch = model->workload.batch,
-        .queries = length,
-        .keys = length,
-        .heads = model->config->heads,
-        .kv_heads = model->config->kv_heads,
-        .head_size = model->config->head_size,
-        .causal = causal,
-    };
-}
-
-void yk_model_builder_add_head(struct yk_model_builder *model, int64_t rows, int32_t last,
-                               int32_t embed)
-{
-    static const char *const modules[YK_MODEL_BUILDER_MAX_MODULES] = {"lm_head"};
-    const struct yk_model_config *config = model->config;
-    const int64_t C = config->width;
-    const int64_t V = yk_model_config_target_vocabulary_size(config);
-    struct yk_layer_builder builder;
-    yk_model_builder_begin_layer(model, YK_LAYER_ROLE_HEAD, "head", rows, &builder);
-    yk_layer_builder_append_shape_text(&builder, " C%lld V%lld%s", (long long)C, (long long)V,
-                                       config->tied ? " tied" : "");
-    yk_model_builder_append_target_length(model, &builder);
-    yk_layer_builder_add_linear(
-        &builder,
-        &(struct yk_linear_spec){"logits", rows, C, V, 1, .tied = config->tied, .in_place = true});
-    yk_layer_builder_add_loss(&builder, rows, V);
-    const int32_t head = yk_model_builder_add_layer(model, &builder, "head", modules,
-                                                    config->tied ? embed : YK_LAYER_NONE);
-    yk_model_builder_add_edge(model, last, head, rows);
-}
-
-void yk_model_builder_add_norm_and_head(struct yk_model_builder *model, enum yk_norm_kind kind,
-                                        int32_t last, int32_t embed, const char *norm_module)
-{
-    const char *const modules[YK_MODEL_BUILDER_MAX_MODULES] = {norm_module};
-    const int64_t rows = model->workload.batch * model->workload.sequence;
-    struct yk_layer_builder builder;
-    yk_model_builder_begin_layer(model, YK_LAYER_ROLE_HEAD, "norm", rows, &builder);
-    yk_layer_builder_append_shape_text(&builder, kind == YK_NORM_RMS ? " rms C%lld" : " C%lld",
-                                       (long long)model->config->width);
-    yk_layer_builder_add_norm(&builder, kind, rows, model->config->width);
-    const int32_t norm =
-        yk_model_builder_add_layer(model, &builder, "norm", modules, YK_LAYER_NONE);
-    yk_model_builder_add_edge(model, last, norm, rows);
-    yk_model_builder_add_head(model, rows, norm, embed);
 }

@@ -12,7 +12,8 @@
 #include <stdbool.h>
 
 enum {
-    YK_MODEL_BUILDER_MAX_MODULES = 4 /* maximum number of Hugging Face modules of one layer */
+    YK_MODEL_BUILDER_MAX_MODULES =
+        5 /* more than the maximum number of Hugging Face modules of one layer */
 };
 
 struct yk_model_builder {
@@ -31,17 +32,6 @@ void yk_model_builder_begin_layer(const struct yk_model_builder *model, enum yk_
                                   const char *kind, int64_t input_rows,
                                   struct yk_layer_builder *out);
 
-/* Begins a block. Appends the model's width, `inner` (the feed-forward width), `heads` and, if the
- * activation is ReLU, "relu" to the shape. */
-void yk_model_builder_begin_block(const struct yk_model_builder *model, const char *kind,
-                                  int64_t input_rows, int64_t inner, int64_t heads,
-                                  struct yk_layer_builder *out);
-
-/* Adds a feed-forward: two linears with biases, the activation, and the residual sum. */
-void yk_model_builder_add_feed_forward(const struct yk_model_builder *model,
-                                       struct yk_layer_builder *builder, int64_t rows,
-                                       int64_t inner);
-
 /* Adds a layer and returns its number. `modules` ends with the first NULL. `shares` is the layer
  * whose weights the new layer shares, or YK_LAYER_NONE. The strings are not copied. */
 int32_t yk_model_builder_add_layer(struct yk_model_builder *model,
@@ -49,37 +39,21 @@ int32_t yk_model_builder_add_layer(struct yk_model_builder *model,
                                    const char *const modules[YK_MODEL_BUILDER_MAX_MODULES],
                                    int32_t shares);
 
-/* Adds `count` equal blocks in a chain that starts after layer `after`. The edges carry `rows`
- * tokens. Block i has the name "<name> i" and the module "<module>.i". Returns the number of the
- * last block. */
-int32_t yk_model_builder_add_blocks(struct yk_model_builder *model,
-                                    const struct yk_layer_builder *builder, int64_t count,
-                                    const char *name, const char *module, int32_t after,
-                                    int64_t rows);
+/* Finishes a block, which yk_model_builder_add_block() can then add several times. */
+struct yk_layer yk_model_builder_finish_block(struct yk_model_builder *model,
+                                              const struct yk_layer_builder *builder);
 
-/* Returns the activation whose costs the feed-forward has: YK_ACTIVATION_RELU for ReLU, and
- * YK_ACTIVATION_GELU for all other activations. */
-enum yk_activation yk_model_builder_activation_kind(const struct yk_model_builder *model);
+/* Adds block `number` of an encoder or decoder after layer `after`. The edge carries `rows` tokens.
+ * The layer has the name "<name> <number>" and the module "<module>.<number>". Returns the number
+ * of the layer. */
+int32_t yk_model_builder_add_block(struct yk_model_builder *model, const struct yk_layer *block,
+                                   int64_t number, const char *name, const char *module,
+                                   int32_t after, int64_t rows);
 
 /* For a layer of a decoder: appends the length of the target to the shape if it differs from the
  * length of the source. */
 void yk_model_builder_append_target_length(const struct yk_model_builder *model,
                                            struct yk_layer_builder *builder);
-
-/* Describes self-attention in sequences of `length` tokens. */
-struct yk_attention_spec
-yk_model_builder_make_self_attention_spec(const struct yk_model_builder *model, int64_t length,
-                                          bool causal);
-
-/* Adds the final norm and the head after layer `last`. If the head is tied, it shares the weights
- * of layer `embed`. */
-void yk_model_builder_add_norm_and_head(struct yk_model_builder *model, enum yk_norm_kind kind,
-                                        int32_t last, int32_t embed, const char *norm_module);
-
-/* Adds a head for `rows` tokens after layer `last`. If the head is tied, it shares the weights of
- * layer `embed`. */
-void yk_model_builder_add_head(struct yk_model_builder *model, int64_t rows, int32_t last,
-                               int32_t embed);
 
 /* Adds an edge that carries `rows` tokens of the model's width. */
 void yk_model_builder_add_edge(struct yk_model_builder *model, int32_t from, int32_t to,

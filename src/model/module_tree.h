@@ -64,47 +64,4 @@ int32_t yk_module_tree_find_module(const struct yk_module_tree *modules, const c
 int32_t yk_module_tree_first_child(const struct yk_module_tree *modules, int32_t module);
 int32_t yk_module_tree_next_sibling(const struct yk_module_tree *modules, int32_t module);
 
-/*
- * All functions below are for architectures. An architecture opens a module, adds the module's own
- * tensors, then its children, and closes the module. If an allocation fails, yk_module_tree_build()
- * returns the failure. Sizes come from a valid config, so their products do not overflow.
- */
-
-/* Opens a child of the module that is currently open. */
-void yk_module_tree_open_module(struct yk_module_tree *modules, const char *name);
-void yk_module_tree_close_module(struct yk_module_tree *modules);
-
-/* Marks the open module as unsplittable. */
-void yk_module_tree_set_unsplittable(struct yk_module_tree *modules);
-
-/* These functions add tensors to the open module. yk_module_tree_add_parameter() returns the number
- * of the parameter among all tensors. */
-int32_t yk_module_tree_add_parameter(struct yk_module_tree *modules, const char *name,
-                                     int64_t elements);
-void yk_module_tree_add_buffer(struct yk_module_tree *modules, const char *name,
-                               enum yk_module_tensor_type kind, int64_t elements);
-
-/* Ties a parameter to an earlier parameter: they use the same memory. */
-void yk_module_tree_tie_parameters(struct yk_module_tree *modules, int32_t parameter,
-                                   int32_t earlier);
-
-/* These functions add a module without children: a linear, an embedding, a norm, or a module
- * without tensors, such as an activation. yk_module_tree_add_linear() and
- * yk_module_tree_add_embedding() return the number of the weight among all tensors. The number of a
- * bias is that number plus 1. */
-int32_t yk_module_tree_add_linear(struct yk_module_tree *modules, const char *name, int64_t in,
-                                  int64_t out, bool bias);
-int32_t yk_module_tree_add_embedding(struct yk_module_tree *modules, const char *name, int64_t rows,
-                                     int64_t width);
-void yk_module_tree_add_norm(struct yk_module_tree *modules, const char *name, int64_t width,
-                             bool bias);
-void yk_module_tree_add_empty_module(struct yk_module_tree *modules, const char *name);
-
-/* Adds a module with `count` numbered children. Calls `list` to add the contents of each child. */
-void yk_module_tree_add_numbered_blocks(struct yk_module_tree *modules, const char *name,
-                                        int64_t count,
-                                        void (*list)(const struct yk_model_config *,
-                                                     struct yk_module_tree *),
-                                        const struct yk_model_config *config);
-
 #endif
