@@ -147,10 +147,11 @@ static void gradients_of_products_are_slopes(void **state)
         {YK_EPILOGUE_GELU, YK_EPILOGUE_GELU_BACKWARD},
         {YK_EPILOGUE_GELU_ERF, YK_EPILOGUE_GELU_ERF_BACKWARD},
         {YK_EPILOGUE_RELU, YK_EPILOGUE_RELU_BACKWARD},
+        {YK_EPILOGUE_RELU_SQUARED, YK_EPILOGUE_RELU_SQUARED_BACKWARD},
         {YK_EPILOGUE_SILU, YK_EPILOGUE_SILU_BACKWARD},
     };
     struct yk_random random = yk_random_from_seed(1);
-    for (int i = 0; i < 20; i++) {
+    for (int i = 0; i < 24; i++) {
         struct product product = {.op = {.m = 3,
                                          .n = 5,
                                          .k = 4,

@@ -48,6 +48,8 @@ double reference_epilogue(enum yk_matmul_epilogue epilogue, double x, double aux
         return gelu_erf(x);
     case YK_EPILOGUE_RELU:
         return x > 0 ? x : 0;
+    case YK_EPILOGUE_RELU_SQUARED:
+        return x > 0 ? x * x : 0;
     case YK_EPILOGUE_SILU:
         return silu(x);
     case YK_EPILOGUE_GELU_BACKWARD:
@@ -56,6 +58,8 @@ double reference_epilogue(enum yk_matmul_epilogue epilogue, double x, double aux
         return x * gelu_erf_slope(aux);
     case YK_EPILOGUE_RELU_BACKWARD:
         return aux > 0 ? x : 0;
+    case YK_EPILOGUE_RELU_SQUARED_BACKWARD:
+        return aux > 0 ? 2 * aux * x : 0;
     case YK_EPILOGUE_SILU_BACKWARD:
         return x * silu_slope(aux);
     default:
