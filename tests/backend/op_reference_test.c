@@ -235,7 +235,7 @@ static void normalise_as(bool rms, struct norm *out)
     double rstd[2];
     *out = (struct norm){0};
     const struct yk_norm_op op = {.rows = 2, .width = 3, .epsilon = 1e-5F};
-    const struct reference_norm numbers = {x, weight, rms ? NULL : bias, out->y, mean, rstd};
+    const struct reference_norm numbers = {x, weight, rms ? NULL : bias, NULL, out->y, mean, rstd};
     reference_norm(&op, &numbers);
     const struct yk_norm_backward_op back = {.rows = 2, .width = 3};
     const struct reference_norm_backward back_numbers = {.x = x,
