@@ -56,9 +56,13 @@ static void score(const struct yk_attention_op *op, const struct reference_atten
         }
         const double *k = numbers->k + out->first_key + s * out->key_step;
         const double product = (double)op->scale * dot(out->q, k, op->head_size);
-        const double capped = tanh(product / cap);
-        out->chance[s] = cap > 0 ? cap * capped : product;
-        out->slope[s] = cap > 0 ? 1 - capped * capped : 1;
+        out->chance[s] = product;
+        out->slope[s] = 1;
+        if (cap > 0) {
+            const double capped = tanh(product / cap);
+            out->chance[s] = cap * capped;
+            out->slope[s] = 1 - capped * capped;
+        }
     }
 }
 

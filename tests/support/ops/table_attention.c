@@ -67,22 +67,22 @@ static const struct attend_case cases[] = {
     {1, 280, 280, 1, 1, 128, 0, false, false, 0, 0, 64, 0},
     {1, 130, 130, 2, 2, 32, -1, false, false, 0, 0, 1, 0},
     {3, 140, 140, 2, 2, 64, 4, false, true, 0, 0, 30, 0}, /* queries far behind all keys */
-    {3, 140, 140, 2, 1, 80, 0, true, true, 0.3F, 0, 30, 0},
+    {2, 140, 140, 2, 1, 80, 0, true, true, 0.3F, 0, 30, 0},
     {2, 65, 17, 2, 2, 16, 0, false, false, 0, 0, 5, 0}, /* queries far before all keys */
     /* Caps near the scores, below most of them, and beyond them. */
     {1, 130, 130, 2, 2, 128, -1, true, false, 0, 0, 0, 0.5F},
     {1, 70, 70, 2, 1, 64, 0, true, false, 0, 5, 0, 5},
     {1, 33, 65, 2, 1, 96, 8, false, false, 0.3F, 5, 0, 50},
     {1, 140, 140, 2, 1, 256, 0, true, false, 0, 5, 64, 50},
-    {3, 140, 140, 4, 2, 64, 8, true, true, 0.3F, 0, 50, 1},
-    {3, 140, 140, 4, 2, 80, -1, false, true, 0.3F, 0, 17, 1},
+    {2, 140, 140, 4, 2, 64, 8, true, true, 0.3F, 0, 50, 1},
+    {3, 70, 70, 4, 2, 80, -1, false, true, 0.3F, 0, 17, 1},
     /* q, k and v of every head side by side. */
     {1, 40, 40, 2, 2, 128, -2, true, false, 0, 0, 0, 0},
     {2, 65, 65, 2, 2, 80, -2, true, false, 0.3F, 0, 0, 0},
     {1, 100, 100, 4, 4, 96, -2, true, false, 0, 0, 0, 0},
     {1, 33, 33, 2, 2, 256, -2, false, false, 0, 0, 0, 0},
-    {2, 130, 130, 8, 8, 17, -2, true, false, 0, 0, 0, 0},
-    {3, 140, 140, 3, 3, 64, -2, true, true, 0.3F, 0, 30, 1},
+    {2, 65, 65, 8, 8, 17, -2, true, false, 0, 0, 0, 0},
+    {2, 140, 140, 3, 3, 64, -2, true, true, 0.3F, 0, 30, 1},
 };
 
 /* One case on the bench: q, k and v are of their own, or parts of `fused`. */
