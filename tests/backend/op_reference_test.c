@@ -145,6 +145,10 @@ static void endings_are_those_of_pytorch(void **state)
     assert_true(reference_epilogue(YK_EPILOGUE_RELU, 2, -5) == 2);
     assert_true(reference_epilogue(YK_EPILOGUE_RELU_BACKWARD, -1, 5) == -1);
     assert_true(reference_epilogue(YK_EPILOGUE_RELU_BACKWARD, 2, 0) == 0);
+    assert_true(reference_epilogue(YK_EPILOGUE_RELU_SQUARED, -3, 5) == 0);
+    assert_true(reference_epilogue(YK_EPILOGUE_RELU_SQUARED, 3, -5) == 9);
+    assert_true(reference_epilogue(YK_EPILOGUE_RELU_SQUARED_BACKWARD, -2, 5) == -20);
+    assert_true(reference_epilogue(YK_EPILOGUE_RELU_SQUARED_BACKWARD, 2, -5) == 0);
 }
 
 static void product_is_that_of_the_definition(void **state)
