@@ -30,15 +30,11 @@ static bool keeps_powers(const struct yk_cross_entropy_op *op)
     return op->factor != 0.0F && op->softcap == 0.0F && !yk_cpu_fp32_needs_conversion(op->type);
 }
 
-static inline float cap(float softcap, float logit)
+static void cap(float softcap, int64_t count, float *logits)
 {
-    return softcap * yk_cpu_tanh(logit / softcap);
-}
-
-static void cap_all(float softcap, int64_t count, float *logits)
-{
+    const float inverse = 1.0F / softcap;
     for (int64_t i = 0; i < count; i++) {
-        logits[i] = cap(softcap, logits[i]);
+        logits[i] = softcap * yk_cpu_tanh(logits[i] * inverse);
     }
 }
 
@@ -60,16 +56,12 @@ static void to_powers(float largest, int64_t count, float *numbers)
     }
 }
 
-/* Returns capped logits; in place, if they need neither conversion nor capping. */
-static const float *read_logits(const struct yk_cross_entropy_op *op, int64_t at, int64_t count,
-                                float *scratch)
+/* The sum of the capped logits. `scratch` may hold the logits already. */
+static float sum_capped(float softcap, const float *logits, int64_t count, float *scratch)
 {
-    if (op->softcap == 0.0F) {
-        return yk_cpu_fp32_buffer_for_reading(op->type, op->logits, at, count, scratch);
-    }
-    yk_cpu_convert_array_to_fp32(op->type, op->logits, at, count, scratch);
-    cap_all(op->softcap, count, scratch);
-    return scratch;
+    memmove(scratch, logits, (size_t)count * sizeof *scratch);
+    cap(softcap, count, scratch);
+    return yk_cpu_reduce_sum(scratch, count);
 }
 
 /* With keeps_powers(), replaces the logits by exp(x − m). */
@@ -79,12 +71,18 @@ static struct row sum_row(const struct yk_cross_entropy_op *op, int64_t start)
     float scratch[YK_CPU_FP32_BUFFER_SIZE];
     for (int64_t first = 0; first < op->classes; first += YK_CPU_FP32_BUFFER_SIZE) {
         const int64_t count = yk_number_min(YK_CPU_FP32_BUFFER_SIZE, op->classes - first);
-        const float *logits = read_logits(op, start + first, count, scratch);
+        const float *logits =
+            yk_cpu_fp32_buffer_for_reading(op->type, op->logits, start + first, count, scratch);
         const float largest = yk_cpu_reduce_max(logits, count);
         row.largest = largest > row.largest ? largest : row.largest;
         if (op->smoothing != 0.0F) {
-            row.logits += (double)yk_cpu_reduce_sum(logits, count);
+            row.logits +=
+                (double)(op->softcap == 0.0F ? yk_cpu_reduce_sum(logits, count)
+                                             : sum_capped(op->softcap, logits, count, scratch));
         }
+    }
+    if (op->softcap != 0.0F) { /* the largest logit is also the largest one after the cap */
+        cap(op->softcap, 1, &row.largest);
     }
     for (int64_t first = 0; first < op->classes; first += YK_CPU_FP32_BUFFER_SIZE) {
         const int64_t count = yk_number_min(YK_CPU_FP32_BUFFER_SIZE, op->classes - first);
@@ -93,7 +91,7 @@ static struct row sum_row(const struct yk_cross_entropy_op *op, int64_t start)
             yk_cpu_convert_array_to_fp32(op->type, op->logits, start + first, count, scratch);
             numbers = scratch;
             if (op->softcap != 0.0F) {
-                cap_all(op->softcap, count, numbers);
+                cap(op->softcap, count, numbers);
             }
         }
         to_powers(row.largest, count, numbers);
@@ -106,8 +104,9 @@ static struct row sum_row(const struct yk_cross_entropy_op *op, int64_t start)
 static void cap_with_slopes(float softcap, int64_t count, float *restrict logits,
                             float *restrict slopes)
 {
+    const float inverse = 1.0F / softcap;
     for (int64_t i = 0; i < count; i++) {
-        const float tangent = yk_cpu_tanh(logits[i] / softcap);
+        const float tangent = yk_cpu_tanh(logits[i] * inverse);
         logits[i] = softcap * tangent;
         slopes[i] = 1.0F - tangent * tangent;
     }
@@ -160,7 +159,7 @@ static void run_row(const void *work, int64_t number)
     const double smoothing = (double)op->smoothing;
     float logit = yk_cpu_convert_element_to_fp32(op->type, op->logits, start + target);
     if (op->softcap != 0.0F) {
-        logit = cap(op->softcap, logit);
+        cap(op->softcap, 1, &logit);
     }
     const double label = (double)logit;
     const struct row row = sum_row(op, start);
