@@ -87,6 +87,101 @@ static void the_gradient_of_a_norm_may_replace_that_of_its_output_or_the_one_add
     }
 }
 
+/* Groups with gaps between rows: what lies in the gaps must not change either. */
+static void check_back_of_groups(enum yk_precision type)
+{
+    enum {
+        GROUPS = 5,
+        GROUP_WIDTH = NARROW,
+        STRIDE = WIDTH,
+    };
+    float mean[ROWS * GROUPS];
+    float rstd[ROWS * GROUPS];
+    float d_weight[2][GROUP_WIDTH] = {{0}};
+    for (int i = 0; i < ROWS * GROUPS; i++) {
+        mean[i] = 0.125F * (float)i;
+        rstd[i] = 1.0F / (float)(i + 1);
+    }
+    fill(type);
+    const size_t row_bytes = (size_t)(STRIDE * yk_precision_bytes(type));
+    const size_t bytes = (size_t)(GROUPS * GROUP_WIDTH * yk_precision_bytes(type));
+    for (int run = 0; run < 2; run++) {
+        float(*spaces)[SIZE] = run == 0 ? apart : together;
+        const struct yk_norm_backward_op op = {
+            .rows = ROWS,
+            .groups = GROUPS,
+            .width = GROUP_WIDTH,
+            .x_stride = GROUPS * GROUP_WIDTH,
+            .dy_stride = STRIDE,
+            .dx_stride = STRIDE,
+            .x = spaces[0],
+            .dy = spaces[1],
+            .dx = run == 0 ? spaces[4] : spaces[1],
+            .weight = spaces[3],
+            .d_weight = d_weight[run],
+            .mean = mean,
+            .rstd = rstd,
+            .weight_offset = 1,
+            .x_type = type,
+            .y_type = type,
+            .weight_type = type,
+        };
+        yk_cpu_norm_backward(1, &op);
+    }
+    for (int row = 0; row < ROWS; row++) {
+        const char *got = (const char *)together[1] + (size_t)row * row_bytes;
+        assert_memory_equal(got, (const char *)apart[4] + (size_t)row * row_bytes, bytes);
+        assert_memory_equal(got + bytes, (const char *)apart[1] + (size_t)row * row_bytes + bytes,
+                            row_bytes - bytes);
+    }
+    assert_memory_equal(d_weight[1], d_weight[0], (size_t)GROUP_WIDTH * sizeof(float));
+}
+
+static void the_gradient_of_groups_may_replace_that_of_their_output(void **state)
+{
+    (void)state;
+    for (int type = 0; type < TYPES; type++) {
+        check_back_of_groups(types[type]);
+    }
+}
+
+static void a_norm_may_replace_what_it_is_added_to(void **state)
+{
+    (void)state;
+    static const int64_t widths[] = {NARROW, WIDTH - 100};
+    for (int i = 0; i < 4 * TYPES; i++) {
+        const enum yk_precision type = types[i / 4];
+        float mean[ROWS];
+        float rstd[ROWS];
+        fill(type);
+        for (int run = 0; run < 2; run++) {
+            float(*spaces)[SIZE] = run == 0 ? apart : together;
+            const struct yk_norm_op op = {
+                .rows = ROWS,
+                .width = widths[i & 1],
+                .y_stride = WIDTH,
+                .x = spaces[0],
+                .y = run == 0 ? spaces[2] : spaces[1],
+                .add = spaces[1],
+                .weight = spaces[3],
+                .bias = i & 2 ? spaces[4] : NULL,
+                .mean = mean,
+                .rstd = rstd,
+                .epsilon = 1e-5F,
+                .x_type = type,
+                .y_type = type,
+                .weight_type = type,
+            };
+            yk_cpu_norm(1, &op);
+        }
+        for (int64_t row = 0; row < ROWS; row++) {
+            assert_memory_equal(yk_cpu_element_address(type, together[1], row * WIDTH),
+                                yk_cpu_element_address(type, apart[2], row * WIDTH),
+                                (size_t)(widths[i & 1] * yk_precision_bytes(type)));
+        }
+    }
+}
+
 static void what_is_dropped_may_replace_what_it_came_from_or_is_added_to(void **state)
 {
     (void)state;
@@ -116,12 +211,13 @@ static void what_is_dropped_may_replace_what_it_came_from_or_is_added_to(void **
 static void the_gradient_of_a_gate_may_replace_what_it_gated(void **state)
 {
     (void)state;
-    for (int type = 0; type < TYPES; type++) {
+    for (int i = 0; i < 2 * TYPES; i++) {
+        const int type = i / 2;
         fill(types[type]);
         for (int run = 0; run < 2; run++) {
             float(*spaces)[SIZE] = run == 0 ? apart : together;
             const struct yk_glu_backward_op op = {
-                .activation = YK_ACTIVATION_SILU,
+                .activation = i % 2 ? YK_ACTIVATION_GELU_TANH : YK_ACTIVATION_SILU,
                 .rows = ROWS / 2,
                 .width = WIDTH, /* gate and up side by side fill twice as much */
                 .gate_up = spaces[0],
@@ -141,6 +237,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_gradient_of_a_norm_may_replace_that_of_its_output_or_the_one_added),
+        cmocka_unit_test(the_gradient_of_groups_may_replace_that_of_their_output),
+        cmocka_unit_test(a_norm_may_replace_what_it_is_added_to),
         cmocka_unit_test(what_is_dropped_may_replace_what_it_came_from_or_is_added_to),
         cmocka_unit_test(the_gradient_of_a_gate_may_replace_what_it_gated),
     };

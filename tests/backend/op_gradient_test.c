@@ -147,10 +147,11 @@ static void gradients_of_products_are_slopes(void **state)
         {YK_EPILOGUE_GELU, YK_EPILOGUE_GELU_BACKWARD},
         {YK_EPILOGUE_GELU_ERF, YK_EPILOGUE_GELU_ERF_BACKWARD},
         {YK_EPILOGUE_RELU, YK_EPILOGUE_RELU_BACKWARD},
+        {YK_EPILOGUE_RELU_SQUARED, YK_EPILOGUE_RELU_SQUARED_BACKWARD},
         {YK_EPILOGUE_SILU, YK_EPILOGUE_SILU_BACKWARD},
     };
     struct yk_random random = yk_random_from_seed(1);
-    for (int i = 0; i < 20; i++) {
+    for (int i = 0; i < 24; i++) {
         struct product product = {.op = {.m = 3,
                                          .n = 5,
                                          .k = 4,
@@ -237,6 +238,30 @@ static void gradients_of_attention_are_slopes(void **state)
     }
 }
 
+/* With lengths, the last queries see no key in the window. */
+static void gradients_of_attention_with_windows_and_caps_are_slopes(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 24; i++) {
+        struct attention attention = {
+            .op = {.batch = 2,
+                   .queries = 6,
+                   .keys = 7,
+                   .heads = 2,
+                   .kv_heads = i & 2 ? 1 : 2,
+                   .head_size = 3,
+                   .scale = 0.7F,
+                   .softcap = i % 3 == 0 ? 0 : 0.5F,
+                   .causal = i & 1,
+                   .window = i % 3 == 1 ? 0 : i / 6 + 1,
+                   .dropout = {i & 4 ? 0.3F : 0, 11, 12, 13}},
+            .lengths = {2, 7},
+            .with_lengths = i & 8,
+        };
+        check_attention(&attention);
+    }
+}
+
 /* ---- rows ---- */
 
 enum {
@@ -245,10 +270,14 @@ enum {
 };
 
 struct rows {
+    struct yk_norm_op norm;
+    struct yk_glu_op gate;
     bool rms;
+    bool with_add;
     double x[ROOM];
     double weight[ROOM];
     double bias[ROOM];
+    double added[ROOM];
     double weights[ROOM];
     int32_t indices[ROWS];
     struct yk_cross_entropy_op cross_entropy;
@@ -264,21 +293,26 @@ static struct rows draw_rows(uint64_t seed)
     draw(&random, rows.weight, (int64_t)2 * ROWS * WIDTH);
     draw(&random, rows.bias, (int64_t)ROWS * WIDTH);
     draw(&random, rows.weights, (int64_t)ROWS * WIDTH);
+    draw(&random, rows.added, (int64_t)ROWS * WIDTH);
     return rows;
 }
 
 struct moments {
-    double mean[ROWS];
-    double rstd[ROWS];
+    double mean[3 * ROWS];
+    double rstd[3 * ROWS];
 };
 
 static double normalise(const struct rows *rows, struct moments *out)
 {
     double y[ROWS * WIDTH];
-    const struct yk_norm_op op = {.rows = ROWS, .width = WIDTH, .epsilon = 0.01F};
-    const struct reference_norm numbers = {rows->x, rows->weight, rows->rms ? NULL : rows->bias,
-                                           y,       out->mean,    out->rstd};
-    reference_norm(&op, &numbers);
+    const struct reference_norm numbers = {.x = rows->x,
+                                           .weight = rows->weight,
+                                           .bias = rows->rms ? NULL : rows->bias,
+                                           .add = rows->with_add ? rows->added : NULL,
+                                           .y = y,
+                                           .mean = out->mean,
+                                           .rstd = out->rstd};
+    reference_norm(&rows->norm, &numbers);
     return weigh(rows->weights, y, (int64_t)ROWS * WIDTH);
 }
 
@@ -288,26 +322,46 @@ static double normalise_loss(const void *user)
     return normalise(user, &moments);
 }
 
+static void check_norm(bool rms, int64_t groups, float weight_offset)
+{
+    const int64_t width = groups > 0 ? WIDTH / groups : WIDTH;
+    struct rows rows = draw_rows(3);
+    struct moments moments;
+    double dx[ROWS * WIDTH];
+    double d_weight[WIDTH] = {0};
+    double d_bias[WIDTH] = {0};
+    rows.rms = rms;
+    rows.with_add = groups == 1;
+    rows.norm = (struct yk_norm_op){.rows = ROWS,
+                                    .groups = groups,
+                                    .width = width,
+                                    .epsilon = 0.01F,
+                                    .weight_offset = weight_offset};
+    (void)normalise(&rows, &moments);
+    const struct yk_norm_backward_op op = {
+        .rows = ROWS, .groups = groups, .width = width, .weight_offset = weight_offset};
+    const struct reference_norm_backward numbers = {
+        rows.x,       rows.weights, NULL,     rows.weight, rms ? NULL : moments.mean,
+        moments.rstd, dx,           d_weight, d_bias};
+    reference_norm_backward(&op, &numbers);
+    assert_gradient("x", rows.x, dx, (int64_t)ROWS * WIDTH, normalise_loss, &rows);
+    assert_gradient("weight", rows.weight, d_weight, width, normalise_loss, &rows);
+    if (!rms) {
+        assert_gradient("bias", rows.bias, d_bias, width, normalise_loss, &rows);
+    }
+    if (rows.with_add) {
+        assert_gradient("add", rows.added, rows.weights, (int64_t)ROWS * WIDTH, normalise_loss,
+                        &rows);
+    }
+}
+
 static void gradients_of_norms_are_slopes(void **state)
 {
     (void)state;
     for (int rms = 0; rms < 2; rms++) {
-        struct rows rows = draw_rows(3);
-        struct moments moments;
-        double dx[ROWS * WIDTH];
-        double d_weight[WIDTH] = {0};
-        double d_bias[WIDTH] = {0};
-        rows.rms = rms;
-        (void)normalise(&rows, &moments);
-        const struct yk_norm_backward_op op = {.rows = ROWS, .width = WIDTH};
-        const struct reference_norm_backward numbers = {
-            rows.x,       rows.weights, NULL,     rows.weight, rms ? NULL : moments.mean,
-            moments.rstd, dx,           d_weight, d_bias};
-        reference_norm_backward(&op, &numbers);
-        assert_gradient("x", rows.x, dx, (int64_t)ROWS * WIDTH, normalise_loss, &rows);
-        assert_gradient("weight", rows.weight, d_weight, WIDTH, normalise_loss, &rows);
-        if (!rms) {
-            assert_gradient("bias", rows.bias, d_bias, WIDTH, normalise_loss, &rows);
+        for (int64_t groups = 0; groups <= 3; groups++) {
+            check_norm(rms, groups, 0);
+            check_norm(rms, groups, 1);
         }
     }
 }
@@ -357,22 +411,25 @@ static void gradient_of_rotation_is_a_slope(void **state)
     (void)state;
     struct rows rows = draw_rows(5);
     double dx[ROWS * WIDTH];
-    rows.rotate =
-        (struct yk_rotary_op){.rows = ROWS, .sequence = 2, .heads = 1, .head_size = WIDTH};
-    struct yk_rotary_op back = rows.rotate;
-    back.inverse = true;
-    memcpy(dx, rows.weights, sizeof dx);
-    reference_rotary(&back, rows.weight, dx);
-    assert_gradient("x", rows.x, dx, (int64_t)ROWS * WIDTH, rotate_loss, &rows);
+    for (int64_t rotary_size = 0; rotary_size <= WIDTH; rotary_size += 2) {
+        rows.rotate = (struct yk_rotary_op){.rows = ROWS,
+                                            .sequence = 2,
+                                            .heads = 1,
+                                            .head_size = WIDTH,
+                                            .rotary_size = rotary_size};
+        struct yk_rotary_op back = rows.rotate;
+        back.inverse = true;
+        memcpy(dx, rows.weights, sizeof dx);
+        reference_rotary(&back, rows.weight, dx);
+        assert_gradient("x", rows.x, dx, (int64_t)ROWS * WIDTH, rotate_loss, &rows);
+    }
 }
 
 static double gate_loss(const void *user)
 {
     const struct rows *rows = user;
     double out[ROWS * WIDTH];
-    reference_glu(
-        &(struct yk_glu_op){.rows = ROWS, .width = WIDTH, .activation = YK_ACTIVATION_SILU},
-        rows->x, out);
+    reference_glu(&rows->gate, rows->x, out);
     return weigh(rows->weights, out, (int64_t)ROWS * WIDTH);
 }
 
@@ -381,10 +438,14 @@ static void gradient_of_glu_is_a_slope(void **state)
     (void)state;
     struct rows rows = draw_rows(6);
     double dx[2 * ROWS * WIDTH];
-    const struct yk_glu_backward_op op = {
-        .rows = ROWS, .width = WIDTH, .activation = YK_ACTIVATION_SILU};
-    reference_glu_backward(&op, rows.x, rows.weights, dx);
-    assert_gradient("gate_up", rows.x, dx, (int64_t)2 * ROWS * WIDTH, gate_loss, &rows);
+    for (int i = YK_ACTIVATION_GELU_TANH; i <= YK_ACTIVATION_TANH; i++) {
+        const enum yk_activation activation = (enum yk_activation)i;
+        rows.gate = (struct yk_glu_op){.rows = ROWS, .width = WIDTH, .activation = activation};
+        const struct yk_glu_backward_op op = {
+            .rows = ROWS, .width = WIDTH, .activation = activation};
+        reference_glu_backward(&op, rows.x, rows.weights, dx);
+        assert_gradient("gate_up", rows.x, dx, (int64_t)2 * ROWS * WIDTH, gate_loss, &rows);
+    }
 }
 
 static double drop_loss(const void *user)
@@ -400,10 +461,15 @@ static void gradient_of_dropout_is_dropout_of_the_gradient(void **state)
     (void)state;
     struct rows rows = draw_rows(7);
     double dx[ROWS * WIDTH];
-    rows.drop = (struct yk_dropout_op){
-        .rows = ROWS, .width = WIDTH, .sequence = 2, .dropout = {0.3F, 5, 6, 7}};
-    reference_dropout(&rows.drop, rows.weights, NULL, dx);
-    assert_gradient("from", rows.x, dx, (int64_t)ROWS * WIDTH, drop_loss, &rows);
+    for (int i = 0; i < 2; i++) {
+        rows.drop = (struct yk_dropout_op){.rows = ROWS,
+                                           .width = WIDTH,
+                                           .sequence = 2,
+                                           .scale = i ? 0.25F : 0,
+                                           .dropout = {0.3F, 5, 6, 7}};
+        reference_dropout(&rows.drop, rows.weights, NULL, dx);
+        assert_gradient("from", rows.x, dx, (int64_t)ROWS * WIDTH, drop_loss, &rows);
+    }
 }
 
 /* `factor` is 0 while losses are taken, which leaves the logits alone. */
@@ -423,15 +489,18 @@ static double cross_entropy_loss(const void *user)
 static void gradient_of_the_loss_is_a_slope(void **state)
 {
     (void)state;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 4; i++) {
         struct rows rows = draw_rows(8);
         const int32_t targets[ROWS] = {5, -1, 0, 3};
         double logits[ROWS * WIDTH];
         double row_losses[ROWS];
         double loss = 0;
         memcpy(rows.indices, targets, sizeof targets);
-        rows.cross_entropy = (struct yk_cross_entropy_op){
-            .rows = ROWS, .classes = WIDTH, .smoothing = i ? 0.1F : 0, .factor = 0.25F};
+        rows.cross_entropy = (struct yk_cross_entropy_op){.rows = ROWS,
+                                                          .classes = WIDTH,
+                                                          .smoothing = i & 1 ? 0.1F : 0,
+                                                          .softcap = i & 2 ? 0.75F : 0,
+                                                          .factor = 0.25F};
         memcpy(logits, rows.x, sizeof logits);
         reference_cross_entropy(&rows.cross_entropy, rows.indices, logits, row_losses, &loss);
         assert_gradient("logits", rows.x, logits, (int64_t)ROWS * WIDTH, cross_entropy_loss, &rows);
@@ -443,6 +512,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gradients_of_products_are_slopes),
         cmocka_unit_test(gradients_of_attention_are_slopes),
+        cmocka_unit_test(gradients_of_attention_with_windows_and_caps_are_slopes),
         cmocka_unit_test(gradients_of_norms_are_slopes),
         cmocka_unit_test(gradients_of_embeddings_are_slopes),
         cmocka_unit_test(gradient_of_rotation_is_a_slope),

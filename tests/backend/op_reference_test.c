@@ -145,6 +145,10 @@ static void endings_are_those_of_pytorch(void **state)
     assert_true(reference_epilogue(YK_EPILOGUE_RELU, 2, -5) == 2);
     assert_true(reference_epilogue(YK_EPILOGUE_RELU_BACKWARD, -1, 5) == -1);
     assert_true(reference_epilogue(YK_EPILOGUE_RELU_BACKWARD, 2, 0) == 0);
+    assert_true(reference_epilogue(YK_EPILOGUE_RELU_SQUARED, -3, 5) == 0);
+    assert_true(reference_epilogue(YK_EPILOGUE_RELU_SQUARED, 3, -5) == 9);
+    assert_true(reference_epilogue(YK_EPILOGUE_RELU_SQUARED_BACKWARD, -2, 5) == -20);
+    assert_true(reference_epilogue(YK_EPILOGUE_RELU_SQUARED_BACKWARD, 2, -5) == 0);
 }
 
 static void product_is_that_of_the_definition(void **state)
@@ -235,7 +239,7 @@ static void normalise_as(bool rms, struct norm *out)
     double rstd[2];
     *out = (struct norm){0};
     const struct yk_norm_op op = {.rows = 2, .width = 3, .epsilon = 1e-5F};
-    const struct reference_norm numbers = {x, weight, rms ? NULL : bias, out->y, mean, rstd};
+    const struct reference_norm numbers = {x, weight, rms ? NULL : bias, NULL, out->y, mean, rstd};
     reference_norm(&op, &numbers);
     const struct yk_norm_backward_op back = {.rows = 2, .width = 3};
     const struct reference_norm_backward back_numbers = {.x = x,
@@ -377,6 +381,94 @@ static void rotation_carries_the_first_axis_to_the_second(void **state)
     assert_near(data, 8, 0, (const double[]){1, 2, 0, 0, 1, 2, 0, 0});
 }
 
+static void rotation_leaves_the_rest_of_a_head_alone(void **state)
+{
+    (void)state;
+    double data[] = {1, 2, 3, 4, 5}; /* one head of five numbers, of which two are rotated */
+    const double cos_sin[] = {0, 1};
+    const struct yk_rotary_op op = {
+        .rows = 1, .sequence = 1, .heads = 1, .head_size = 5, .rotary_size = 2};
+    reference_rotary(&op, cos_sin, data);
+    assert_near(data, 5, 0, (const double[]){-2, 1, 3, 4, 5});
+}
+
+/* Keys are all the same, so that every value that a query sees counts as much as any other. */
+static void queries_see_the_keys_of_their_window(void **state)
+{
+    (void)state;
+    static const double q[] = {1, 1, 1, 1};
+    static const double k[] = {1, 1, 1, 1};
+    static const double v[] = {1, 2, 4, 8};
+    static const int32_t lengths[] = {2};
+    struct yk_attention_op op = {.batch = 1,
+                                 .queries = 4,
+                                 .keys = 4,
+                                 .heads = 1,
+                                 .kv_heads = 1,
+                                 .head_size = 1,
+                                 .scale = 1,
+                                 .causal = true,
+                                 .window = 2};
+    struct reference_attention numbers = {q, k, v, NULL};
+    double out[4];
+    double sums[4];
+    reference_attention(&op, &numbers, out, sums);
+    assert_near(out, 4, 1e-14, (const double[]){1, 1.5, 3, 6});
+    op.causal = false;
+    reference_attention(&op, &numbers, out, sums);
+    assert_near(out, 4, 1e-14, (const double[]){1.5, 7 / 3.0, 14 / 3.0, 6});
+    numbers.lengths = lengths;
+    reference_attention(&op, &numbers, out, sums);
+    assert_near(out, 4, 1e-14, (const double[]){1.5, 1.5, 2, 0});
+    assert_true(isinf(sums[3]) && sums[3] < 0);
+}
+
+/* Scores and logits c · atanh(x / c) are capped to x. */
+static void caps_undo_the_inverse_of_tanh(void **state)
+{
+    (void)state;
+    static const double plain[] = {0.5, -1, 1.5};
+    static const int32_t target = 1;
+    double inverse[3];
+    for (int i = 0; i < 3; i++) {
+        inverse[i] = 2 * atanh(plain[i] / 2);
+    }
+    struct yk_attention_op attention = {
+        .batch = 1, .queries = 1, .keys = 3, .heads = 1, .kv_heads = 1, .head_size = 1, .scale = 1};
+    struct yk_cross_entropy_op loss = {.rows = 1, .classes = 3, .smoothing = 0.25F};
+    const struct reference_attention numbers = {(const double[]){1}, plain, plain, NULL};
+    const struct reference_attention wide = {(const double[]){1}, inverse, plain, NULL};
+    double out[2];
+    double sums[2];
+    double row_losses[2];
+    double losses[2] = {0};
+    reference_attention(&attention, &numbers, &out[0], &sums[0]);
+    double logits[] = {plain[0], plain[1], plain[2]};
+    reference_cross_entropy(&loss, &target, logits, &row_losses[0], &losses[0]);
+    attention.softcap = loss.softcap = 2;
+    reference_attention(&attention, &wide, &out[1], &sums[1]);
+    reference_cross_entropy(&loss, &target, inverse, &row_losses[1], &losses[1]);
+    assert_near(&out[1], 1, 1e-14, &out[0]);
+    assert_near(&sums[1], 1, 1e-14, &sums[0]);
+    assert_near(&losses[1], 1, 1e-14, &losses[0]);
+}
+
+static void norms_of_groups_share_their_weight(void **state)
+{
+    (void)state;
+    static const double x[] = {3, 4, 0, 2}; /* root mean squares: 5 / √2 and √2 */
+    static const double add[] = {1, 1, 1, 1};
+    double y[4];
+    double rstd[2];
+    const struct yk_norm_op op = {.rows = 1, .groups = 2, .width = 2, .weight_offset = 1};
+    const struct reference_norm numbers = {
+        .x = x, .weight = (const double[]){0, 1}, .add = add, .y = y, .rstd = rstd};
+    const double root = sqrt(2);
+    reference_norm(&op, &numbers);
+    assert_near(rstd, 2, 1e-14, (const double[]){root / 5, 1 / root});
+    assert_near(y, 4, 1e-14, (const double[]){1 + 0.6 * root, 1 + 1.6 * root, 1, 1 + 2 * root});
+}
+
 static void gate_and_up_lie_side_by_side(void **state)
 {
     (void)state;
@@ -449,6 +541,10 @@ int main(void)
         cmocka_unit_test(optimizers_step_as_those_of_pytorch),
         cmocka_unit_test(verdict_clips_and_skips),
         cmocka_unit_test(rotation_carries_the_first_axis_to_the_second),
+        cmocka_unit_test(rotation_leaves_the_rest_of_a_head_alone),
+        cmocka_unit_test(queries_see_the_keys_of_their_window),
+        cmocka_unit_test(caps_undo_the_inverse_of_tanh),
+        cmocka_unit_test(norms_of_groups_share_their_weight),
         cmocka_unit_test(gate_and_up_lie_side_by_side),
         cmocka_unit_test(nf4_scales_have_the_values_of_the_dynamic_map),
         cmocka_unit_test(nf4_of_two_blocks_is_as_worked_out),

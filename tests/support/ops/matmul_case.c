@@ -19,14 +19,25 @@ struct arrays {
 bool matmul_case_goes_back(enum yk_matmul_epilogue epilogue)
 {
     return epilogue == YK_EPILOGUE_GELU_BACKWARD || epilogue == YK_EPILOGUE_GELU_ERF_BACKWARD ||
-           epilogue == YK_EPILOGUE_RELU_BACKWARD || epilogue == YK_EPILOGUE_SILU_BACKWARD;
+           epilogue == YK_EPILOGUE_RELU_BACKWARD || epilogue == YK_EPILOGUE_RELU_SQUARED_BACKWARD ||
+           epilogue == YK_EPILOGUE_SILU_BACKWARD;
 }
 
 static void begin(struct op_bench *bench, const struct matmul_case *one)
 {
-    static const char *const endings[] = {"",          " gelu",      " gelu_erf",      " relu",
-                                          " silu",     " gelu_back", " gelu_erf_back", " relu_back",
-                                          " silu_back"};
+    static const char *const endings[] = {
+        [YK_EPILOGUE_NONE] = "",
+        [YK_EPILOGUE_GELU] = " gelu",
+        [YK_EPILOGUE_GELU_ERF] = " gelu_erf",
+        [YK_EPILOGUE_RELU] = " relu",
+        [YK_EPILOGUE_RELU_SQUARED] = " relu_squared",
+        [YK_EPILOGUE_SILU] = " silu",
+        [YK_EPILOGUE_GELU_BACKWARD] = " gelu_back",
+        [YK_EPILOGUE_GELU_ERF_BACKWARD] = " gelu_erf_back",
+        [YK_EPILOGUE_RELU_BACKWARD] = " relu_back",
+        [YK_EPILOGUE_RELU_SQUARED_BACKWARD] = " relu_squared_back",
+        [YK_EPILOGUE_SILU_BACKWARD] = " silu_back",
+    };
     static const char *const adds[] = {"", " +add", " +c"};
     static const char *const sums[] = {"", " sums of a", " sums of b", " sums of c"};
     char more[128] = "";
@@ -179,8 +190,9 @@ static void expect(struct op_bench *bench, const struct yk_matmul_op *op,
         tolerance = fmax(tolerance, bench->mixed_tolerance);
     }
     op_expect_within(bench, arrays->c, "c", numbers.c, 0, tolerance);
-    if (one->aux && (one->epilogue == YK_EPILOGUE_GELU || one->epilogue == YK_EPILOGUE_GELU_ERF ||
-                     one->epilogue == YK_EPILOGUE_SILU)) {
+    if (one->aux &&
+        (one->epilogue == YK_EPILOGUE_GELU || one->epilogue == YK_EPILOGUE_GELU_ERF ||
+         one->epilogue == YK_EPILOGUE_RELU_SQUARED || one->epilogue == YK_EPILOGUE_SILU)) {
         op_expect_within(bench, arrays->aux, "aux", numbers.inner, 0, tolerance);
     }
     if (arrays->sums) {

@@ -11,6 +11,7 @@
 
 #include "backend/ops.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* ---- stored numbers ---- */
@@ -30,6 +31,10 @@ void reference_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t
 double reference_kept(const struct yk_dropout_options *dropout, int64_t sample, int64_t place);
 
 /* ---- products ---- */
+
+double reference_activation(enum yk_activation activation, double x);
+/* The derivative; 0 where it jumps. */
+double reference_activation_slope(enum yk_activation activation, double x);
 
 /* The ending as a function of x, and of aux where it goes backward. */
 double reference_epilogue(enum yk_matmul_epilogue epilogue, double x, double aux);
@@ -55,6 +60,11 @@ struct reference_attention {
     const int32_t *lengths;
 };
 
+/* Whether a query of a sample attends to a key. */
+bool reference_attention_sees(const struct yk_attention_op *op, const int32_t *lengths,
+                              int64_t sample, int64_t query, int64_t key);
+
+/* Of a query that sees no key, `out` and the gradient are 0, and the sum is −∞. */
 void reference_attention(const struct yk_attention_op *op,
                          const struct reference_attention *numbers, double *out, double *sums);
 void reference_attention_backward(const struct yk_attention_op *op,
@@ -67,6 +77,7 @@ struct reference_norm {
     const double *x;
     const double *weight;
     const double *bias; /* NULL: root mean square */
+    const double *add;
     double *y;
     double *mean; /* NULL: not wanted */
     double *rstd;

@@ -13,13 +13,14 @@ struct look {
     int64_t sample;
     int64_t head;
     int64_t query;
-    int64_t visible;          /* how many keys it looks at: the first ones */
     const double *q;          /* (head_size) */
     int64_t first_key;        /* of the head's keys: where key 0 begins in k and v */
     int64_t key_step;         /* from one key to the next */
     int64_t first_query;      /* where the query begins in q and out */
-    double chance[MOST_KEYS]; /* (seen): softmax */
-    double kept[MOST_KEYS];   /* (seen): what dropout multiplies the chance by */
+    bool sees[MOST_KEYS];     /* (keys) */
+    double chance[MOST_KEYS]; /* (keys), of those seen: softmax */
+    double slope[MOST_KEYS];  /* what a cap multiplies the gradient of a score by */
+    double kept[MOST_KEYS];   /* what dropout multiplies the chance by */
     double sum;               /* log of the sum of exp(score) */
 };
 
@@ -32,15 +33,37 @@ static double dot(const double *a, const double *b, int64_t count)
     return sum;
 }
 
-static int64_t visible_keys(const struct yk_attention_op *op, const int32_t *lengths,
-                            int64_t sample, int64_t query)
+bool reference_attention_sees(const struct yk_attention_op *op, const int32_t *lengths,
+                              int64_t sample, int64_t query, int64_t key)
 {
-    int64_t visible = op->keys;
-    if (lengths && lengths[sample] < visible) {
-        visible = lengths[sample];
+    const int64_t position = query + op->keys - op->queries;
+    const int64_t distance = key < position ? position - key : key - position;
+    if (lengths && key >= lengths[sample]) {
+        return false;
     }
-    const int64_t causal = query + op->keys - op->queries + 1;
-    return op->causal && causal < visible ? causal : visible;
+    return !(op->causal && key > position) && !(op->window > 0 && distance >= op->window);
+}
+
+/* Scores of the keys that the query sees, in `chance`, and what a cap multiplies gradients by. */
+static void score(const struct yk_attention_op *op, const struct reference_attention *numbers,
+                  struct look *out)
+{
+    const double cap = (double)op->softcap;
+    for (int64_t s = 0; s < op->keys; s++) {
+        out->sees[s] = reference_attention_sees(op, numbers->lengths, out->sample, out->query, s);
+        if (!out->sees[s]) {
+            continue;
+        }
+        const double *k = numbers->k + out->first_key + s * out->key_step;
+        const double product = (double)op->scale * dot(out->q, k, op->head_size);
+        out->chance[s] = product;
+        out->slope[s] = 1;
+        if (cap > 0) {
+            const double capped = tanh(product / cap);
+            out->chance[s] = cap * capped;
+            out->slope[s] = 1 - capped * capped;
+        }
+    }
 }
 
 static void look(const struct yk_attention_op *op, const struct reference_attention *numbers,
@@ -48,30 +71,29 @@ static void look(const struct yk_attention_op *op, const struct reference_attent
 {
     const int64_t size = op->head_size;
     const int64_t kv_head = out->head / (op->heads / op->kv_heads);
-    const int64_t visible = visible_keys(op, numbers->lengths, out->sample, out->query);
-    out->visible = visible;
     out->first_query = ((out->sample * op->queries + out->query) * op->heads + out->head) * size;
     out->q = numbers->q + out->first_query;
     out->key_step = op->kv_heads * size;
     out->first_key = out->sample * op->keys * out->key_step + kv_head * size;
+    score(op, numbers, out);
     double largest = -INFINITY;
-    for (int64_t s = 0; s < visible; s++) {
-        const double *k = numbers->k + out->first_key + s * out->key_step;
-        out->chance[s] = (double)op->scale * dot(out->q, k, size);
-        largest = fmax(largest, out->chance[s]);
+    for (int64_t s = 0; s < op->keys; s++) {
+        largest = out->sees[s] ? fmax(largest, out->chance[s]) : largest;
     }
     double total = 0;
-    for (int64_t s = 0; s < visible; s++) {
-        total += exp(out->chance[s] - largest);
+    for (int64_t s = 0; s < op->keys; s++) {
+        total += out->sees[s] ? exp(out->chance[s] - largest) : 0;
     }
     out->sum = largest + log(total);
-    for (int64_t s = 0; s < visible; s++) {
+    for (int64_t s = 0; s < op->keys; s++) {
         const int64_t place = (out->head * op->queries + out->query) * op->keys + s;
-        out->chance[s] = exp(out->chance[s] - out->sum);
-        out->kept[s] =
-            op->dropout.rate > 0
-                ? reference_kept(&op->dropout, op->dropout.first_sample + out->sample, place)
-                : 1;
+        if (out->sees[s]) {
+            out->chance[s] = exp(out->chance[s] - out->sum);
+            out->kept[s] =
+                op->dropout.rate > 0
+                    ? reference_kept(&op->dropout, op->dropout.first_sample + out->sample, place)
+                    : 1;
+        }
     }
 }
 
@@ -108,9 +130,9 @@ static void weigh_values(const struct yk_attention_op *op, const struct look *lo
     for (int64_t d = 0; d < op->head_size; d++) {
         out[d] = 0;
     }
-    for (int64_t s = 0; s < look->visible; s++) {
+    for (int64_t s = 0; s < op->keys; s++) {
         const double *v = forward->v + look->first_key + s * look->key_step;
-        for (int64_t d = 0; d < op->head_size; d++) {
+        for (int64_t d = 0; look->sees[s] && d < op->head_size; d++) {
             out[d] += look->chance[s] * look->kept[s] * v[d];
         }
     }
@@ -139,20 +161,27 @@ struct backward {
 };
 
 /* With P the chances and M what dropout does to them: dP = M ∘ (dO Vᵀ), and the softmax turns it
- * into dS = P ∘ (dP − Σ P ∘ dP). */
+ * into dS = P ∘ (dP − Σ P ∘ dP). The derivative of c · tanh(s / c) is 1 − tanh²(s / c). */
 static void push_back(const struct yk_attention_op *op, const struct look *look, void *user)
 {
     const struct backward *backward = user;
     const double *d_out = backward->d_out + look->first_query;
     double mean = 0;
-    for (int64_t s = 0; s < look->visible; s++) {
+    for (int64_t s = 0; s < op->keys; s++) {
+        if (!look->sees[s]) {
+            continue;
+        }
         const double *v = backward->v + look->first_key + s * look->key_step;
         mean += look->chance[s] * look->kept[s] * dot(d_out, v, op->head_size);
     }
-    for (int64_t s = 0; s < look->visible; s++) {
+    for (int64_t s = 0; s < op->keys; s++) {
+        if (!look->sees[s]) {
+            continue;
+        }
         const int64_t at = look->first_key + s * look->key_step;
         const double d_chance = look->kept[s] * dot(d_out, backward->v + at, op->head_size);
-        const double d_score = look->chance[s] * (d_chance - mean) * (double)op->scale;
+        const double d_score =
+            look->chance[s] * (d_chance - mean) * look->slope[s] * (double)op->scale;
         for (int64_t d = 0; d < op->head_size; d++) {
             backward->dq[look->first_query + d] += d_score * backward->k[at + d];
             backward->dk[at + d] += d_score * look->q[d];

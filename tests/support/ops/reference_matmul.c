@@ -39,25 +39,65 @@ static double silu_slope(double x)
     return gate + x * gate * (1 - gate);
 }
 
+double reference_activation(enum yk_activation activation, double x)
+{
+    switch (activation) {
+    case YK_ACTIVATION_GELU_TANH:
+        return gelu(x);
+    case YK_ACTIVATION_GELU:
+        return gelu_erf(x);
+    case YK_ACTIVATION_RELU:
+        return x > 0 ? x : 0;
+    case YK_ACTIVATION_RELU_SQUARED:
+        return x > 0 ? x * x : 0;
+    case YK_ACTIVATION_SILU:
+        return silu(x);
+    default:
+        return tanh(x);
+    }
+}
+
+double reference_activation_slope(enum yk_activation activation, double x)
+{
+    switch (activation) {
+    case YK_ACTIVATION_GELU_TANH:
+        return gelu_slope(x);
+    case YK_ACTIVATION_GELU:
+        return gelu_erf_slope(x);
+    case YK_ACTIVATION_RELU:
+        return x > 0 ? 1 : 0;
+    case YK_ACTIVATION_RELU_SQUARED:
+        return x > 0 ? 2 * x : 0;
+    case YK_ACTIVATION_SILU:
+        return silu_slope(x);
+    default:
+        return 1 - tanh(x) * tanh(x);
+    }
+}
+
 double reference_epilogue(enum yk_matmul_epilogue epilogue, double x, double aux)
 {
     switch (epilogue) {
     case YK_EPILOGUE_GELU:
-        return gelu(x);
+        return reference_activation(YK_ACTIVATION_GELU_TANH, x);
     case YK_EPILOGUE_GELU_ERF:
-        return gelu_erf(x);
+        return reference_activation(YK_ACTIVATION_GELU, x);
     case YK_EPILOGUE_RELU:
-        return x > 0 ? x : 0;
+        return reference_activation(YK_ACTIVATION_RELU, x);
+    case YK_EPILOGUE_RELU_SQUARED:
+        return reference_activation(YK_ACTIVATION_RELU_SQUARED, x);
     case YK_EPILOGUE_SILU:
-        return silu(x);
+        return reference_activation(YK_ACTIVATION_SILU, x);
     case YK_EPILOGUE_GELU_BACKWARD:
-        return x * gelu_slope(aux);
+        return x * reference_activation_slope(YK_ACTIVATION_GELU_TANH, aux);
     case YK_EPILOGUE_GELU_ERF_BACKWARD:
-        return x * gelu_erf_slope(aux);
+        return x * reference_activation_slope(YK_ACTIVATION_GELU, aux);
     case YK_EPILOGUE_RELU_BACKWARD:
-        return aux > 0 ? x : 0;
+        return x * reference_activation_slope(YK_ACTIVATION_RELU, aux);
+    case YK_EPILOGUE_RELU_SQUARED_BACKWARD:
+        return x * reference_activation_slope(YK_ACTIVATION_RELU_SQUARED, aux);
     case YK_EPILOGUE_SILU_BACKWARD:
-        return x * silu_slope(aux);
+        return x * reference_activation_slope(YK_ACTIVATION_SILU, aux);
     default:
         return x;
     }

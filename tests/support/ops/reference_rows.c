@@ -5,11 +5,17 @@
 
 /* ---- norms ---- */
 
+/* Groups of a row lie side by side, so that all groups of all rows are rows of `width` numbers. */
+static int64_t count_groups(int64_t rows, int64_t groups)
+{
+    return groups > 0 ? rows * groups : rows;
+}
+
 /* Ba et al. 2016; without mean and bias, Zhang and Sennrich 2019. */
 void reference_norm(const struct yk_norm_op *op, const struct reference_norm *numbers)
 {
     const int64_t width = op->width;
-    for (int64_t row = 0; row < op->rows; row++) {
+    for (int64_t row = 0; row < count_groups(op->rows, op->groups); row++) {
         const double *x = numbers->x + row * width;
         double mean = 0;
         for (int64_t i = 0; i < width && numbers->bias; i++) {
@@ -21,8 +27,10 @@ void reference_norm(const struct yk_norm_op *op, const struct reference_norm *nu
         }
         const double rstd = 1 / sqrt(variance + (double)op->epsilon);
         for (int64_t i = 0; i < width; i++) {
-            numbers->y[row * width + i] =
-                (x[i] - mean) * rstd * numbers->weight[i] + (numbers->bias ? numbers->bias[i] : 0);
+            const double weight = numbers->weight[i] + (double)op->weight_offset;
+            numbers->y[row * width + i] = (x[i] - mean) * rstd * weight +
+                                          (numbers->bias ? numbers->bias[i] : 0) +
+                                          (numbers->add ? numbers->add[row * width + i] : 0);
         }
         if (numbers->mean) {
             numbers->mean[row] = mean;
@@ -31,13 +39,13 @@ void reference_norm(const struct yk_norm_op *op, const struct reference_norm *nu
     }
 }
 
-/* With x̂ = (x − mean) · rstd and g = dy · weight:
+/* With x̂ = (x − mean) · rstd and g = dy · (weight + weight_offset):
  * dx = rstd · (g − mean(g) − x̂ · mean(g · x̂)), the middle term only where a mean was taken off. */
 void reference_norm_backward(const struct yk_norm_backward_op *op,
                              const struct reference_norm_backward *numbers)
 {
     const int64_t width = op->width;
-    for (int64_t row = 0; row < op->rows; row++) {
+    for (int64_t row = 0; row < count_groups(op->rows, op->groups); row++) {
         const double *x = numbers->x + row * width;
         const double *dy = numbers->dy + row * width;
         const double mean = numbers->mean ? numbers->mean[row] : 0;
@@ -45,7 +53,7 @@ void reference_norm_backward(const struct yk_norm_backward_op *op,
         double mean_g = 0;
         double mean_gx = 0;
         for (int64_t i = 0; i < width; i++) {
-            const double g = dy[i] * numbers->weight[i];
+            const double g = dy[i] * (numbers->weight[i] + (double)op->weight_offset);
             const double hat = (x[i] - mean) * rstd;
             mean_g += numbers->mean ? g / (double)width : 0;
             mean_gx += g * hat / (double)width;
@@ -58,9 +66,10 @@ void reference_norm_backward(const struct yk_norm_backward_op *op,
         }
         for (int64_t i = 0; i < width; i++) {
             const int64_t at = row * width + i;
+            const double g = dy[i] * (numbers->weight[i] + (double)op->weight_offset);
             const double hat = (x[i] - mean) * rstd;
-            numbers->dx[at] = (numbers->add ? numbers->add[at] : 0) +
-                              rstd * (dy[i] * numbers->weight[i] - mean_g - hat * mean_gx);
+            numbers->dx[at] =
+                (numbers->add ? numbers->add[at] : 0) + rstd * (g - mean_g - hat * mean_gx);
         }
     }
 }
@@ -100,7 +109,7 @@ void reference_embedding_backward(const struct yk_embedding_backward_op *op, con
 /* Su et al. 2021, with the pairs of Hugging Face's rotate_half(). */
 void reference_rotary(const struct yk_rotary_op *op, const double *cos_sin, double *data)
 {
-    const int64_t half = op->head_size / 2;
+    const int64_t half = (op->rotary_size > 0 ? op->rotary_size : op->head_size) / 2;
     for (int64_t row = 0; row < op->rows; row++) {
         for (int64_t head = 0; head < op->heads; head++) {
             double *one = data + (row * op->heads + head) * op->head_size;
@@ -119,18 +128,13 @@ void reference_rotary(const struct yk_rotary_op *op, const double *cos_sin, doub
 
 /* ---- gate, dropout, sums ---- */
 
-static double sigmoid(double x)
-{
-    return 1 / (1 + exp(-x));
-}
-
 void reference_glu(const struct yk_glu_op *op, const double *gate_up, double *out)
 {
     for (int64_t row = 0; row < op->rows; row++) {
         for (int64_t i = 0; i < op->width; i++) {
             const double gate = gate_up[row * 2 * op->width + i];
             const double up = gate_up[(row * 2 + 1) * op->width + i];
-            out[row * op->width + i] = gate * sigmoid(gate) * up;
+            out[row * op->width + i] = reference_activation(op->activation, gate) * up;
         }
     }
 }
@@ -145,9 +149,8 @@ void reference_glu_backward(const struct yk_glu_backward_op *op, const double *g
             const double gate = gate_up[at_gate];
             const double up = gate_up[at_up];
             const double d = d_out[row * op->width + i];
-            const double s = sigmoid(gate);
-            d_gate_up[at_gate] = d * up * (s + gate * s * (1 - s));
-            d_gate_up[at_up] = d * gate * s;
+            d_gate_up[at_gate] = d * up * reference_activation_slope(op->activation, gate);
+            d_gate_up[at_up] = d * reference_activation(op->activation, gate);
         }
     }
 }
@@ -155,6 +158,7 @@ void reference_glu_backward(const struct yk_glu_backward_op *op, const double *g
 void reference_dropout(const struct yk_dropout_op *op, const double *from, const double *add,
                        double *to)
 {
+    const double scale = op->scale != 0 ? (double)op->scale : 1;
     for (int64_t row = 0; row < op->rows; row++) {
         const int64_t sample = op->dropout.first_sample + row / op->sequence;
         for (int64_t i = 0; i < op->width; i++) {
@@ -162,7 +166,7 @@ void reference_dropout(const struct yk_dropout_op *op, const double *from, const
             const int64_t place = row % op->sequence * op->width + i;
             const double kept =
                 op->dropout.rate > 0 ? reference_kept(&op->dropout, sample, place) : 1;
-            to[at] = from[at] * kept + (add ? add[at] : 0);
+            to[at] = scale * from[at] * kept + (add ? add[at] : 0);
         }
     }
 }
@@ -178,28 +182,43 @@ void reference_sum_rows(const struct yk_sum_rows_op *op, const double *from, dou
 
 /* ---- loss ---- */
 
+/* c · tanh(logit / c), or the logit itself; the slope is the derivative. */
+static double cap(double softcap, double logit, double *slope)
+{
+    if (softcap == 0) {
+        *slope = 1;
+        return logit;
+    }
+    const double capped = tanh(logit / softcap);
+    *slope = 1 - capped * capped;
+    return softcap * capped;
+}
+
 void reference_cross_entropy(const struct yk_cross_entropy_op *op, const int32_t *targets,
                              double *logits, double *row_losses, double *loss)
 {
     const double smoothing = (double)op->smoothing;
+    const double softcap = (double)op->softcap;
     for (int64_t row = 0; row < op->rows; row++) {
         double *logit = logits + row * op->classes;
         double largest = -INFINITY;
         double total = 0;
+        double slope = 1;
         for (int64_t i = 0; i < op->classes; i++) {
-            largest = fmax(largest, logit[i]);
+            largest = fmax(largest, cap(softcap, logit[i], &slope));
         }
         for (int64_t i = 0; i < op->classes; i++) {
-            total += exp(logit[i] - largest);
+            total += exp(cap(softcap, logit[i], &slope) - largest);
         }
         const double log_total = largest + log(total);
         row_losses[row] = 0;
         for (int64_t i = 0; i < op->classes; i++) {
             const double wanted =
                 smoothing / (double)op->classes + (i == targets[row] ? 1 - smoothing : 0);
-            const double gradient = exp(logit[i] - log_total) - wanted;
+            const double capped = cap(softcap, logit[i], &slope);
+            const double gradient = (exp(capped - log_total) - wanted) * slope;
             if (targets[row] >= 0) {
-                row_losses[row] -= wanted * (logit[i] - log_total);
+                row_losses[row] -= wanted * (capped - log_total);
             }
             if (op->factor != 0) {
                 logit[i] = targets[row] >= 0 ? (double)op->factor * gradient : 0;

@@ -16,14 +16,14 @@ enum addend {
 };
 
 static void try_dropout(struct op_bench *bench, const int64_t size[3], enum yk_precision type,
-                        float rate, enum addend addend)
+                        float rate, float scale, enum addend addend)
 {
     static const char *const names[] = {"", " +add", " +to", " in place", " in place +add"};
     const int64_t rows = size[0];
     const int64_t width = size[1];
-    op_bench_begin(bench, "dropout %s %lldx%lld sequence %lld rate %g%s", yk_precision_name(type),
-                   (long long)rows, (long long)width, (long long)size[2], (double)rate,
-                   names[addend]);
+    op_bench_begin(bench, "dropout %s %lldx%lld sequence %lld rate %g scale %g%s",
+                   yk_precision_name(type), (long long)rows, (long long)width, (long long)size[2],
+                   (double)rate, (double)scale, names[addend]);
     struct op_array *from = op_drawn(bench, type, rows, width, width, 1);
     struct op_array *add =
         addend != NO_ADD && addend != FROM_TO ? op_drawn(bench, type, rows, width, width, 1) : NULL;
@@ -37,6 +37,7 @@ static void try_dropout(struct op_bench *bench, const int64_t size[3], enum yk_p
         .from = from->device,
         .to = to->device,
         .add = add ? add->device : NULL,
+        .scale = scale,
         .dropout = {rate, 0xdeadbeef00000001U, 0x1234567890abcdefU, 1000},
         .type = type,
     };
@@ -56,11 +57,14 @@ void op_table_dropout(struct op_bench *bench)
                                        {130, 65, 65}, {7, 1030, 7}, {34, 64, 17},
                                        {65, 3, 130},  {40, 64, 17}, {0, 7, 7}};
     static const float rates[] = {0, 0.3F};
+    static const float scales[] = {0, -1.75F};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         for (int j = 0; j < OP_TYPES; j++) {
             for (int addend = NO_ADD; addend < ADDENDS; addend++) {
-                try_dropout(bench, sizes[i], op_types[j], rates[0], (enum addend)addend);
-                try_dropout(bench, sizes[i], op_types[j], rates[1], (enum addend)addend);
+                for (int k = 0; k < 4; k++) {
+                    try_dropout(bench, sizes[i], op_types[j], rates[k % 2], scales[k / 2],
+                                (enum addend)addend);
+                }
             }
         }
     }
@@ -115,18 +119,38 @@ struct cross_entropy_case {
     bool masked; /* some rows have no target, the first one among them */
     double size; /* of the logits */
     int64_t gap; /* by how much the stride is larger than a row */
+    float softcap;
 };
 
 static const struct cross_entropy_case cross_entropy_cases[] = {
-    {1, 1, 0, 1, false, 3, 0},        {1, 2, 0, 1, false, 3, 0},
-    {3, 7, 0, 0.25F, false, 3, 0},    {7, 17, 0.1F, 0.25F, false, 3, 0},
-    {65, 130, 0, 0.125F, true, 3, 0}, {65, 130, 0.1F, 0.125F, true, 3, 0},
-    {17, 1000, 0, 1, true, 3, 0},     {17, 1000, 0.1F, 1024, true, 3, 0},
-    {3, 4099, 0, 1, false, 10, 0},    {17, 65, 0, 1, false, 300, 0}, /* exp(300) is no fp32 */
-    {17, 65, 0.1F, 1, true, 300, 0},  {17, 65, 0, 0, true, 3, 0},
-    {17, 65, 0.1F, 0, false, 3, 0},   {40, 5003, 0.1F, 1, true, 3, 0},
-    {0, 65, 0, 1, false, 3, 0},       {17, 1001, 0.1F, 1, true, 3, 7},
-    {9, 4099, 0, 1, true, 3, 61},     {33, 520, 0, 0.5F, true, 3, 8},
+    {1, 1, 0, 1, false, 3, 0, 0},
+    {1, 2, 0, 1, false, 3, 0, 0},
+    {3, 7, 0, 0.25F, false, 3, 0, 0},
+    {7, 17, 0.1F, 0.25F, false, 3, 0, 0},
+    {65, 130, 0, 0.125F, true, 3, 0, 0},
+    {65, 130, 0.1F, 0.125F, true, 3, 0, 0},
+    {17, 1000, 0, 1, true, 3, 0, 0},
+    {17, 1000, 0.1F, 1024, true, 3, 0, 0},
+    {3, 4099, 0, 1, false, 10, 0, 0},
+    {17, 65, 0, 1, false, 300, 0, 0}, /* exp(300) is no fp32 */
+    {17, 65, 0.1F, 1, true, 300, 0, 0},
+    {17, 65, 0, 0, true, 3, 0, 0},
+    {17, 65, 0.1F, 0, false, 3, 0, 0},
+    {40, 5003, 0.1F, 1, true, 3, 0, 0},
+    {0, 65, 0, 1, false, 3, 0, 0},
+    {17, 1001, 0.1F, 1, true, 3, 7, 0},
+    {9, 4099, 0, 1, true, 3, 61, 0},
+    {33, 520, 0, 0.5F, true, 3, 8, 0},
+    /* Caps near the logits, below most of them, and beyond them. */
+    {17, 65, 0, 1, true, 3, 0, 2},
+    {17, 1000, 0.1F, 1, true, 60, 0, 30},
+    {9, 4099, 0, 0.5F, true, 60, 61, 30},
+    {3, 4099, 0.1F, 1, false, 300, 5, 50},
+    {33, 520, 0.1F, 8, true, 1, 8, 30},
+    {17, 65, 0, 0, true, 60, 0, 30},
+    {17, 65, 0.1F, 0, false, 60, 3, 30},
+    {1, 1, 0, 1, false, 3, 0, 2},
+    {40, 5003, 0, 1, true, 40, 0, 30},
 };
 
 static void place_targets(const struct cross_entropy_case *one, struct op_array *targets)
@@ -145,10 +169,11 @@ static void place_targets(const struct cross_entropy_case *one, struct op_array 
 static void try_cross_entropy(struct op_bench *bench, const struct cross_entropy_case *one,
                               enum yk_precision type)
 {
-    op_bench_begin(bench, "cross_entropy %s %lldx%lld gap %lld smoothing %g factor %g up to %g%s",
+    op_bench_begin(bench,
+                   "cross_entropy %s %lldx%lld gap %lld smoothing %g factor %g up to %g cap %g%s",
                    yk_precision_name(type), (long long)one->rows, (long long)one->classes,
                    (long long)one->gap, (double)one->smoothing, (double)one->factor, one->size,
-                   one->masked ? " masked" : "");
+                   (double)one->softcap, one->masked ? " masked" : "");
     const double before = 1.5;
     struct op_array *logits =
         op_drawn(bench, type, one->rows, one->classes, one->classes + one->gap, one->size);
@@ -165,6 +190,7 @@ static void try_cross_entropy(struct op_bench *bench, const struct cross_entropy
         .row_losses = row_losses->device,
         .loss = loss->device,
         .smoothing = one->smoothing,
+        .softcap = one->softcap,
         .factor = one->factor,
         .type = type,
     };

@@ -139,29 +139,90 @@ void op_table_embedding_backward(struct op_bench *bench)
 
 /* ---- rotation ---- */
 
-static void try_rotary(struct op_bench *bench, const int64_t size[5], enum yk_precision type,
-                       bool back)
+struct rotary_case {
+    int64_t rows;
+    int64_t sequence;
+    int64_t heads;
+    int64_t head_size;
+    int64_t gap; /* by how much the stride is larger than what is rotated */
+    int64_t head_stride;
+    int64_t rotary_size;
+};
+
+static const struct rotary_case rotary_cases[] = {
+    {1, 1, 1, 2, 0, 0, 0},         {3, 3, 1, 6, 1, 0, 0},
+    {14, 7, 3, 16, 32, 0, 0},      {34, 17, 2, 64, 0, 0, 0},
+    {130, 65, 1, 128, 0, 0, 0},    {65, 65, 5, 34, 3, 0, 0},
+    {40, 17, 3, 64, 16, 0, 0},     {0, 7, 2, 8, 0, 0, 0},
+    {34, 17, 3, 64, 128, 192, 16}, /* GPT-NeoX: between a head's keys and values, a quarter */
+    {14, 7, 2, 80, 3, 0, 32},      {14, 7, 4, 96, 0, 288, 24},
+    {40, 17, 2, 128, 64, 128, 64}, {9, 9, 1, 256, 0, 0, 256},
+    {12, 5, 3, 7, 2, 9, 4}, /* an odd rest */
+    {12, 5, 3, 64, 0, 0, 6},       {0, 7, 2, 8, 0, 24, 4},
+};
+
+static struct op_array *place_angles(struct op_bench *bench, int64_t sequence, int64_t half)
 {
-    const int64_t width = size[2] * size[3];
-    op_bench_begin(bench, "rotary %s%s rows %lld sequence %lld heads %lld x %lld gap %lld",
-                   yk_precision_name(type), back ? " back" : "", (long long)size[0],
-                   (long long)size[1], (long long)size[2], (long long)size[3], (long long)size[4]);
-    const int64_t half = size[3] / 2;
-    struct op_array *data = op_drawn(bench, type, size[0], width, width + size[4], 1);
-    double *angles = op_room(bench, size[1] * size[3]);
-    for (int64_t i = 0; i < size[1] * half; i++) {
+    double *angles = op_room(bench, sequence * half * 2);
+    for (int64_t i = 0; i < sequence * half; i++) {
         const int64_t position = i / half;
         const int64_t pair = i % half;
         const double turn = (double)position * pow(10000, -(double)pair / (double)half);
         angles[2 * i] = cos(turn);
         angles[2 * i + 1] = sin(turn);
     }
-    struct op_array *cos_sin = op_given(bench, FP32, size[1], size[3], size[3], angles);
+    return op_given(bench, FP32, sequence, 2 * half, 2 * half, angles);
+}
+
+/* What is not rotated must keep its bits. */
+static void expect_rotated(struct op_bench *bench, const struct yk_rotary_op *op,
+                           struct op_array *data, const double *cos_sin)
+{
+    const int64_t head_stride = op->head_stride > 0 ? op->head_stride : op->head_size;
+    const int64_t rotated = op->rotary_size > 0 ? op->rotary_size : op->head_size;
+    const int64_t size = op->head_size;
+    double *expected = op_copy(bench, data);
+    double *heads = op_room(bench, op->rows * op->heads * size);
+    for (int64_t i = 0; i < op->rows * op->heads * size; i++) {
+        const int64_t head = i / size % op->heads;
+        heads[i] = expected[i / size / op->heads * data->columns + head * head_stride + i % size];
+    }
+    reference_rotary(op, cos_sin, heads);
+    for (int64_t i = 0; i < op->rows * op->heads * size; i++) {
+        const int64_t head = i / size % op->heads;
+        expected[i / size / op->heads * data->columns + head * head_stride + i % size] = heads[i];
+    }
+    op_expect(bench, data, "data", expected, 0);
+    for (int64_t i = 0; i < data->rows * data->columns; i++) {
+        if (i % data->columns % head_stride >= rotated && data->results[i] != data->values[i]) {
+            op_complain(bench, "number %lld was %g and became %g", (long long)i, data->values[i],
+                        data->results[i]);
+            return;
+        }
+    }
+}
+
+static void try_rotary(struct op_bench *bench, const struct rotary_case *one,
+                       enum yk_precision type, bool back)
+{
+    op_bench_begin(bench,
+                   "rotary %s%s rows %lld sequence %lld heads %lld x %lld gap %lld step "
+                   "%lld of each %lld",
+                   yk_precision_name(type), back ? " back" : "", (long long)one->rows,
+                   (long long)one->sequence, (long long)one->heads, (long long)one->head_size,
+                   (long long)one->gap, (long long)one->head_stride, (long long)one->rotary_size);
+    const int64_t head_stride = one->head_stride > 0 ? one->head_stride : one->head_size;
+    const int64_t width = (one->heads - 1) * head_stride + one->head_size;
+    const int64_t half = (one->rotary_size > 0 ? one->rotary_size : one->head_size) / 2;
+    struct op_array *data = op_drawn(bench, type, one->rows, width, width + one->gap, 1);
+    struct op_array *cos_sin = place_angles(bench, one->sequence, half);
     const struct yk_rotary_op op = {
-        .rows = size[0],
-        .sequence = size[1],
-        .heads = size[2],
-        .head_size = size[3],
+        .rows = one->rows,
+        .sequence = one->sequence,
+        .heads = one->heads,
+        .head_size = one->head_size,
+        .head_stride = one->head_stride,
+        .rotary_size = one->rotary_size,
         .stride = data->stride,
         .data = data->device,
         .cos_sin = cos_sin->device,
@@ -171,22 +232,16 @@ static void try_rotary(struct op_bench *bench, const int64_t size[5], enum yk_pr
     op_bench_upload(bench);
     bench->backend->rotary(bench->lane, &op);
     op_bench_run(bench);
-    double *expected = op_copy(bench, data);
-    reference_rotary(&op, cos_sin->values, expected);
-    op_expect(bench, data, "data", expected, 0);
+    expect_rotated(bench, &op, data, cos_sin->values);
     op_bench_end(bench);
 }
 
 void op_table_rotary(struct op_bench *bench)
 {
-    /* rows, sequence, heads, head_size, gap */
-    static const int64_t sizes[][5] = {
-        {1, 1, 1, 2, 0},      {3, 3, 1, 6, 1},    {14, 7, 3, 16, 32},  {34, 17, 2, 64, 0},
-        {130, 65, 1, 128, 0}, {65, 65, 5, 34, 3}, {40, 17, 3, 64, 16}, {0, 7, 2, 8, 0}};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    for (size_t i = 0; i < sizeof rotary_cases / sizeof *rotary_cases; i++) {
         for (int j = 0; j < OP_TYPES; j++) {
-            try_rotary(bench, sizes[i], op_types[j], false);
-            try_rotary(bench, sizes[i], op_types[j], true);
+            try_rotary(bench, &rotary_cases[i], op_types[j], false);
+            try_rotary(bench, &rotary_cases[i], op_types[j], true);
         }
     }
 }
@@ -196,15 +251,32 @@ void op_table_rotary(struct op_bench *bench)
 static const int64_t gate_sizes[][2] = {{1, 1},    {3, 7},    {17, 65},  {65, 17},
                                         {7, 1030}, {3, 5000}, {50, 700}, {0, 7}};
 
-static void try_glu(struct op_bench *bench, const int64_t size[2], enum yk_precision type,
-                    double large)
+static const char *const activation_names[] = {
+    [YK_ACTIVATION_GELU_TANH] = "gelu_tanh",
+    [YK_ACTIVATION_GELU] = "gelu",
+    [YK_ACTIVATION_RELU] = "relu",
+    [YK_ACTIVATION_SILU] = "silu",
+    [YK_ACTIVATION_RELU_SQUARED] = "relu_squared",
+};
+
+static const enum yk_activation activations[] = {YK_ACTIVATION_SILU, YK_ACTIVATION_GELU_TANH,
+                                                 YK_ACTIVATION_GELU, YK_ACTIVATION_RELU,
+                                                 YK_ACTIVATION_RELU_SQUARED};
+
+/* exp(200) is no fp32; the cube of it is no fp16. */
+static double largest_gate(enum yk_activation activation)
 {
-    op_bench_begin(bench, "glu %s %lldx%lld up to %g", yk_precision_name(type), (long long)size[0],
-                   (long long)size[1], large);
+    return activation == YK_ACTIVATION_RELU_SQUARED ? 20 : 200;
+}
+
+static void try_glu(struct op_bench *bench, const int64_t size[2], enum yk_precision type,
+                    enum yk_activation activation, double large)
+{
+    op_bench_begin(bench, "glu %s %s %lldx%lld up to %g", activation_names[activation],
+                   yk_precision_name(type), (long long)size[0], (long long)size[1], large);
     struct op_array *gate_up = op_drawn(bench, type, size[0], 2 * size[1], 2 * size[1], large);
     struct op_array *out = op_poisoned(bench, type, size[0], size[1], size[1]);
-    const struct yk_glu_op op = {size[0],         size[1],     YK_ACTIVATION_SILU,
-                                 gate_up->device, out->device, type};
+    const struct yk_glu_op op = {size[0], size[1], activation, gate_up->device, out->device, type};
     op_bench_upload(bench);
     bench->backend->glu(bench->lane, &op);
     op_bench_run(bench);
@@ -216,26 +288,29 @@ static void try_glu(struct op_bench *bench, const int64_t size[2], enum yk_preci
 
 void op_table_glu(struct op_bench *bench)
 {
-    for (int j = 0; j < OP_TYPES; j++) {
-        for (size_t i = 0; i < sizeof gate_sizes / sizeof *gate_sizes; i++) {
-            try_glu(bench, gate_sizes[i], op_types[j], 3);
+    for (size_t k = 0; k < sizeof activations / sizeof *activations; k++) {
+        for (int j = 0; j < OP_TYPES; j++) {
+            for (size_t i = 0; i < sizeof gate_sizes / sizeof *gate_sizes; i++) {
+                try_glu(bench, gate_sizes[i], op_types[j], activations[k], 3);
+            }
+            try_glu(bench, gate_sizes[2], op_types[j], activations[k],
+                    largest_gate(activations[k]));
         }
-        try_glu(bench, gate_sizes[2], op_types[j], 200); /* exp(200) is no fp32 */
     }
 }
 
 static void try_glu_backward(struct op_bench *bench, const int64_t size[2], enum yk_precision type,
-                             bool in_place, double large)
+                             enum yk_activation activation, bool in_place, double large)
 {
-    op_bench_begin(bench, "glu_backward %s %lldx%lld up to %g%s", yk_precision_name(type),
-                   (long long)size[0], (long long)size[1], large, in_place ? " in place" : "");
+    op_bench_begin(bench, "glu_backward %s %s %lldx%lld up to %g%s", activation_names[activation],
+                   yk_precision_name(type), (long long)size[0], (long long)size[1], large,
+                   in_place ? " in place" : "");
     struct op_array *gate_up = op_drawn(bench, type, size[0], 2 * size[1], 2 * size[1], large);
     struct op_array *d_out = op_drawn(bench, type, size[0], size[1], size[1], 1);
     struct op_array *d_gate_up =
         in_place ? gate_up : op_poisoned(bench, type, size[0], 2 * size[1], 2 * size[1]);
     const struct yk_glu_backward_op op = {
-        size[0],           size[1], YK_ACTIVATION_SILU, gate_up->device, d_out->device,
-        d_gate_up->device, type};
+        size[0], size[1], activation, gate_up->device, d_out->device, d_gate_up->device, type};
     op_bench_upload(bench);
     bench->backend->glu_backward(bench->lane, &op);
     op_bench_run(bench);
@@ -247,11 +322,14 @@ static void try_glu_backward(struct op_bench *bench, const int64_t size[2], enum
 
 void op_table_glu_backward(struct op_bench *bench)
 {
-    for (int j = 0; j < OP_TYPES; j++) {
-        for (size_t i = 0; i < sizeof gate_sizes / sizeof *gate_sizes; i++) {
-            try_glu_backward(bench, gate_sizes[i], op_types[j], false, 3);
-            try_glu_backward(bench, gate_sizes[i], op_types[j], true, 3);
+    for (size_t k = 0; k < sizeof activations / sizeof *activations; k++) {
+        for (int j = 0; j < OP_TYPES; j++) {
+            for (size_t i = 0; i < sizeof gate_sizes / sizeof *gate_sizes; i++) {
+                try_glu_backward(bench, gate_sizes[i], op_types[j], activations[k], false, 3);
+                try_glu_backward(bench, gate_sizes[i], op_types[j], activations[k], true, 3);
+            }
+            try_glu_backward(bench, gate_sizes[2], op_types[j], activations[k], true,
+                             largest_gate(activations[k]));
         }
-        try_glu_backward(bench, gate_sizes[2], op_types[j], true, 200);
     }
 }

@@ -11,6 +11,7 @@
 #include "backend/cpu/parallel.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 enum {
     TILE = YK_CPU_TILE_SIZE
@@ -37,8 +38,12 @@ static void mask(const struct yk_cpu_attention_head *head, int64_t t, int64_t fi
                  float *scores)
 {
     for (int64_t r = 0; r < TILE; r++) {
-        for (int64_t s = yk_cpu_attention_head_count_visible_keys(head, t + r, first, keys);
-             s < keys; s++) {
+        const struct yk_cpu_attention_key_range visible =
+            yk_cpu_attention_head_visible_keys(head, t + r, first, keys);
+        for (int64_t s = 0; s < visible.begin; s++) {
+            scores[s * TILE + r] = -INFINITY;
+        }
+        for (int64_t s = visible.end; s < keys; s++) {
             scores[s * TILE + r] = -INFINITY;
         }
     }
@@ -111,25 +116,18 @@ static void apply_dropout(const struct yk_cpu_attention_head *head, int64_t t, i
     }
 }
 
-/* Adds the tile of keys in scratch memory to the output (8, size) of eight queries from t on. */
-static void run_tile(const struct yk_cpu_attention_head *head, int64_t t, int64_t first,
-                     int64_t keys, struct scratch *scratch, struct softmax *softmax, float *out)
+/* Computes the scores (keys, 8) of eight queries from t on with the given keys of the tile. */
+static void score_keys(const struct yk_cpu_attention_head *head, int64_t t,
+                       struct yk_cpu_attention_key_range visible, struct scratch *scratch)
 {
     const int64_t size = head->size;
-    const int64_t last = yk_cpu_attention_head_last_query_before(head, t + TILE);
-    const int64_t visible =
-        yk_cpu_tile_round_up(yk_cpu_attention_head_count_visible_keys(head, last, first, keys));
-    const struct yk_cpu_attention_head_rows rows = {head->op->q, head->op->q_stride,
-                                                    head->op->queries, head->head,
-                                                    head->op->scale * YK_CPU_LOG2_E};
-    float change[TILE];
-    if (visible == 0 && first > 0) {
-        return;
-    }
+    const struct yk_cpu_attention_head_rows rows = {
+        head->op->q, head->op->q_stride, head->op->queries, head->head * head->head_stride,
+        head->op->scale * YK_CPU_LOG2_E};
     yk_cpu_attention_head_load_rows(head, &rows, t, TILE, scratch->query_rows);
     yk_cpu_attention_head_transpose_row_tiles(scratch->query_rows, TILE, size, scratch->queries);
     yk_cpu_tile_multiply(&(struct yk_cpu_tile_multiply_arguments){
-        .a = scratch->keys,
+        .a = scratch->keys + visible.begin * size,
         .a_stride = TILE,
         .a_step = size * TILE,
         .b = scratch->queries,
@@ -138,14 +136,35 @@ static void run_tile(const struct yk_cpu_attention_head *head, int64_t t, int64_
         .c_stride = TILE,
         .c_step = (int64_t)TILE * TILE,
         .depth = size,
-        .count = visible / TILE,
+        .count = (visible.end - visible.begin) / TILE,
     });
-    mask(head, t, first, visible, scratch->scores);
-    exponentiate(softmax, visible, scratch->scores, change);
-    if (head->op->dropout.rate > 0) {
-        apply_dropout(head, t, first, visible, scratch->scores);
+    if (head->softcap > 0) {
+        yk_cpu_attention_head_cap_scores(head, (visible.end - visible.begin) * TILE,
+                                         scratch->scores);
     }
-    for (int64_t r = 0; first > 0 && r < TILE; r++) {
+}
+
+/* Adds the tile of keys in scratch memory to the output (8, size) of eight queries from t on. If
+ * the tile is not to be added, it is the first one and overwrites the output. */
+static void run_tile(const struct yk_cpu_attention_head *head, int64_t t, int64_t first,
+                     int64_t keys, bool add, struct scratch *scratch, struct softmax *softmax,
+                     float *out)
+{
+    const int64_t size = head->size;
+    const struct yk_cpu_attention_key_range visible =
+        yk_cpu_attention_head_keys_visible_to_any(head, t, TILE, first, keys);
+    const int64_t count = visible.end - visible.begin;
+    float change[TILE];
+    if (count == 0 && add) {
+        return;
+    }
+    score_keys(head, t, visible, scratch);
+    mask(head, t, first + visible.begin, count, scratch->scores);
+    exponentiate(softmax, count, scratch->scores, change);
+    if (head->op->dropout.rate > 0) {
+        apply_dropout(head, t, first + visible.begin, count, scratch->scores);
+    }
+    for (int64_t r = 0; add && r < TILE; r++) {
         for (int64_t c = 0; c < size; c++) {
             out[r * size + c] *= change[r];
         }
@@ -153,15 +172,15 @@ static void run_tile(const struct yk_cpu_attention_head *head, int64_t t, int64_
     yk_cpu_tile_multiply(&(struct yk_cpu_tile_multiply_arguments){
         .a = scratch->scores,
         .a_stride = TILE,
-        .b = scratch->rows,
+        .b = scratch->rows + visible.begin * size,
         .b_stride = size,
         .b_step = TILE,
         .c = out,
         .c_stride = size,
         .c_step = TILE,
-        .depth = visible,
+        .depth = count,
         .count = size / TILE,
-        .add = first > 0,
+        .add = add,
     });
 }
 
@@ -193,27 +212,28 @@ static void run_queries(const struct yk_cpu_attention_head *head, int64_t first_
     const struct yk_attention_op *op = head->op;
     const int64_t size = head->size;
     const int64_t tile = yk_cpu_attention_head_rows_per_tile(size);
-    const struct yk_cpu_attention_head_rows k = {op->k, op->k_stride, op->keys, head->kv_head,
-                                                 1.0F};
-    const struct yk_cpu_attention_head_rows v = {op->v, op->v_stride, op->keys, head->kv_head,
-                                                 1.0F};
-    const int64_t last = yk_cpu_attention_head_last_query_before(head, first_query + queries);
-    const int64_t end = yk_cpu_attention_head_count_visible_keys(head, last, 0, op->keys);
+    const int64_t column = head->kv_head * head->head_stride;
+    const struct yk_cpu_attention_head_rows k = {op->k, op->k_stride, op->keys, column, 1.0F};
+    const struct yk_cpu_attention_head_rows v = {op->v, op->v_stride, op->keys, column, 1.0F};
+    const struct yk_cpu_attention_key_range visible =
+        yk_cpu_attention_head_keys_visible_to_any(head, first_query, queries, 0, op->keys);
     for (int64_t g = 0; g < queries / TILE; g++) {
         for (int r = 0; r < TILE; r++) {
             scratch.softmax[g].highest[r] = -INFINITY;
             scratch.softmax[g].sum[r] = 0;
         }
     }
-    for (int64_t first = 0; first == 0 || first < end; first += tile) {
+    int64_t first = visible.begin;
+    do {
         yk_cpu_attention_head_load_rows(head, &k, first, tile, scratch.rows);
         yk_cpu_attention_head_transpose_row_tiles(scratch.rows, tile, size, scratch.keys);
         yk_cpu_attention_head_load_rows(head, &v, first, tile, scratch.rows);
         for (int64_t g = 0; g < queries / TILE; g++) {
-            run_tile(head, first_query + g * TILE, first, tile, &scratch, &scratch.softmax[g],
-                     scratch.out + g * TILE * size);
+            run_tile(head, first_query + g * TILE, first, tile, first > visible.begin, &scratch,
+                     &scratch.softmax[g], scratch.out + g * TILE * size);
         }
-    }
+        first += tile;
+    } while (first < visible.end);
     for (int64_t g = 0; g < queries / TILE; g++) {
         store_out(head, first_query + g * TILE, &scratch.softmax[g], scratch.out + g * TILE * size);
     }

@@ -3,6 +3,7 @@
 #include "backend/cpu/attention/tile.h"
 #include "backend/cpu/math/convert.h"
 #include "backend/cpu/math/philox.h"
+#include "backend/cpu/math/simd.h"
 
 #include <assert.h>
 #include <math.h>
@@ -24,7 +25,9 @@ struct yk_cpu_attention_head yk_cpu_attention_head_make(const struct yk_attentio
         .head = head,
         .kv_head = head / (op->heads / op->kv_heads),
         .size = yk_cpu_tile_round_up(op->head_size),
+        .head_stride = op->head_stride > 0 ? op->head_stride : op->head_size,
         .length = length < keys ? length : keys,
+        .softcap = op->softcap * YK_CPU_LOG2_E,
     };
 }
 
@@ -35,24 +38,68 @@ int64_t yk_cpu_attention_head_rows_per_tile(int64_t padded_size)
     return rows < YK_CPU_TILE_KEYS_MAX ? rows : YK_CPU_TILE_KEYS_MAX;
 }
 
-int64_t yk_cpu_attention_head_count_visible_keys(const struct yk_cpu_attention_head *head,
-                                                 int64_t t, int64_t first, int64_t keys)
+static int64_t clamp(int64_t number, int64_t most)
 {
-    const struct yk_attention_op *op = head->op;
-    int64_t end = head->length;
-    if (op->causal && t + op->keys - op->queries + 1 < end) {
-        end = t + op->keys - op->queries + 1;
-    }
-    if (t >= op->queries || end <= first) {
-        return 0;
-    }
-    return end - first < keys ? end - first : keys;
+    return number < 0 ? 0 : number < most ? number : most;
 }
 
-int64_t yk_cpu_attention_head_last_query_before(const struct yk_cpu_attention_head *head,
-                                                int64_t end)
+/* The visible keys of queries from `t` to `last`, relative to key `first`, if both see some. */
+static struct yk_cpu_attention_key_range find_range(const struct yk_cpu_attention_head *head,
+                                                    int64_t t, int64_t last, int64_t first,
+                                                    int64_t keys)
 {
-    return (end < head->op->queries ? end : head->op->queries) - 1;
+    const struct yk_attention_op *op = head->op;
+    const int64_t shift = op->keys - op->queries; /* query t is at the position of key t + shift */
+    int64_t begin = 0;
+    int64_t end = head->length;
+    if (op->causal && last + shift + 1 < end) {
+        end = last + shift + 1;
+    }
+    if (op->window > 0) {
+        begin = t + shift - op->window + 1;
+        end = last + shift + op->window < end ? last + shift + op->window : end;
+    }
+    struct yk_cpu_attention_key_range range = {clamp(begin - first, keys),
+                                               clamp(end - first, keys)};
+    if (range.end < range.begin) {
+        range.end = range.begin;
+    }
+    return range;
+}
+
+struct yk_cpu_attention_key_range
+yk_cpu_attention_head_visible_keys(const struct yk_cpu_attention_head *head, int64_t t,
+                                   int64_t first, int64_t keys)
+{
+    if (t >= head->op->queries) {
+        return (struct yk_cpu_attention_key_range){0, 0};
+    }
+    return find_range(head, t, t, first, keys);
+}
+
+struct yk_cpu_attention_key_range
+yk_cpu_attention_head_keys_visible_to_any(const struct yk_cpu_attention_head *head, int64_t t,
+                                          int64_t count, int64_t first, int64_t keys)
+{
+    const int64_t end = t + count < head->op->queries ? t + count : head->op->queries;
+    struct yk_cpu_attention_key_range range = find_range(head, t, end - 1, first, keys);
+    if (range.begin < range.end) {
+        range.begin -= range.begin % YK_CPU_TILE_SIZE;
+        range.end = yk_cpu_tile_round_up(range.end);
+    } else {
+        range.begin = range.end = yk_cpu_tile_round_up(range.end);
+    }
+    return range;
+}
+
+void yk_cpu_attention_head_cap_scores(const struct yk_cpu_attention_head *head, int64_t count,
+                                      float *scores)
+{
+    const float softcap = head->softcap;
+    const float inverse = 1.0F / softcap;
+    for (int64_t i = 0; i < count; i++) {
+        scores[i] = softcap * yk_cpu_tanh(scores[i] * inverse);
+    }
 }
 
 /* Rows of one head lie too far apart for processors to guess the next one. */
@@ -75,7 +122,7 @@ void yk_cpu_attention_head_load_rows(const struct yk_cpu_attention_head *head,
     const int64_t there = left < count ? (left > 0 ? left : 0) : count;
     for (int64_t r = 0; r < there; r++) {
         const int64_t row = head->sample * rows->length + first + r;
-        const int64_t place = row * rows->stride + rows->head * width;
+        const int64_t place = row * rows->stride + rows->column;
         float *to = out + r * head->size;
         if (r + AHEAD < left) {
             fetch_row(type, rows->from, place + AHEAD * rows->stride, width);

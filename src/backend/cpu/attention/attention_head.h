@@ -1,9 +1,9 @@
 /*
  * Attention head: functions that the forward and the backward pass of attention share. They load
- * the rows of one head into fp32 scratch memory, compute the visible keys of a query, and compute
- * dropout factors. In scratch memory, a head is padded with zeros to a multiple of 8 elements.
- * Tiles of larger heads have fewer rows, so that scratch memory has a fixed size. Any thread may
- * call these functions.
+ * the rows of one head into fp32 scratch memory, compute the visible keys of a query, cap scores,
+ * and compute dropout factors. In scratch memory, a head is padded with zeros to a multiple of 8
+ * elements. Tiles of larger heads have fewer rows, so that scratch memory has a fixed size. Any
+ * thread may call these functions.
  */
 #ifndef YK_BACKEND_CPU_ATTENTION_ATTENTION_HEAD_H
 #define YK_BACKEND_CPU_ATTENTION_ATTENTION_HEAD_H
@@ -24,8 +24,16 @@ struct yk_cpu_attention_head {
     int64_t sample;
     int64_t head;
     int64_t kv_head;
-    int64_t size;   /* padded head size */
-    int64_t length; /* number of valid keys */
+    int64_t size;        /* padded head size */
+    int64_t head_stride; /* of q, k, v and their gradients */
+    int64_t length;      /* number of valid keys */
+    float softcap;       /* in the unit of scaled scores: softcap · log2 e */
+};
+
+/* Keys `begin` to `end` − 1. The range is empty if both are equal; `end` is never less. */
+struct yk_cpu_attention_key_range {
+    int64_t begin;
+    int64_t end;
 };
 
 struct yk_cpu_attention_head yk_cpu_attention_head_make(const struct yk_attention_op *op,
@@ -35,22 +43,30 @@ struct yk_cpu_attention_head yk_cpu_attention_head_make(const struct yk_attentio
  * 8. */
 int64_t yk_cpu_attention_head_rows_per_tile(int64_t padded_size);
 
-/* Returns how many keys of a range are visible to query t. The range has `keys` keys and starts at
- * key `first`; its visible keys come before all others. Returns 0 if query t does not exist. */
-int64_t yk_cpu_attention_head_count_visible_keys(const struct yk_cpu_attention_head *head,
-                                                 int64_t t, int64_t first, int64_t keys);
+/* Returns which keys of a tile are visible to query t. The tile has `keys` keys and starts at key
+ * `first`; the result is relative to `first`. The range is empty if query t does not exist. */
+struct yk_cpu_attention_key_range
+yk_cpu_attention_head_visible_keys(const struct yk_cpu_attention_head *head, int64_t t,
+                                   int64_t first, int64_t keys);
 
-/* Returns the last query before `end`: min(end, number of queries) − 1. */
-int64_t yk_cpu_attention_head_last_query_before(const struct yk_cpu_attention_head *head,
-                                                int64_t end);
+/* Returns a range that contains the keys of a tile that are visible to any of `count` queries from
+ * query t on. It begins and ends at multiples of 8. Neither its begin nor its end decreases from
+ * one query to the next. At least query t must exist. */
+struct yk_cpu_attention_key_range
+yk_cpu_attention_head_keys_visible_to_any(const struct yk_cpu_attention_head *head, int64_t t,
+                                          int64_t count, int64_t first, int64_t keys);
+
+/* Replaces scores s, scaled by log2 e, by c · tanh(s / c) with c = head->softcap. */
+void yk_cpu_attention_head_cap_scores(const struct yk_cpu_attention_head *head, int64_t count,
+                                      float *scores);
 
 /* The rows of one head in a matrix of queries, keys, values or their gradients. */
 struct yk_cpu_attention_head_rows {
     const void *from;
     int64_t stride; /* number of elements from one row to the next */
     int64_t length; /* number of rows per sample */
-    int64_t head;
-    float scale; /* factor by which elements are multiplied when they are loaded */
+    int64_t column; /* first element of the head in a row */
+    float scale;    /* factor by which elements are multiplied when they are loaded */
 };
 
 /* Loads `count` rows, starting at row `first`, into `out` and converts them to fp32. The shape of

@@ -1,7 +1,8 @@
 /*
  * Attention backward. With P = exp(S − sums), D = the row sums of dO ∘ O and dS = P ∘ (dP − D):
  *     dV = Pᵀ dO,  dP = dO Vᵀ,  dK = scale · dSᵀ Q,  dQ = scale · dS K
- * (Dao et al. 2022). With dropout factors `keep`, dV uses P ∘ keep and dP is dO Vᵀ ∘ keep.
+ * (Dao et al. 2022). With dropout factors `keep`, dV uses P ∘ keep and dP is dO Vᵀ ∘ keep. With a
+ * cap c of the scores S, dS is also multiplied by 1 − tanh² = 1 − (S / c)².
  *
  * With fp32 and enough heads, one thread processes all tiles of keys of a head, in order, and
  * accumulates dQ in memory. Otherwise there are two passes: dK and dV by tiles of keys, then dQ by
@@ -14,6 +15,7 @@
 #include "backend/cpu/math/simd.h"
 #include "backend/cpu/parallel.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 /* ---- one tile of keys ---- */
@@ -70,24 +72,25 @@ static int64_t group_size(int64_t size)
     return queries < GROUP_QUERIES_MAX ? queries : GROUP_QUERIES_MAX;
 }
 
-/* Number of keys of the tile that are visible to any of eight queries, rounded up to 8. */
-static int64_t visible_to_eight(const struct yk_cpu_attention_head *head, int64_t t,
-                                const struct key_tile *tile)
+/* A range of keys of the tile that contains all that are visible to any of eight queries. */
+static struct yk_cpu_attention_key_range visible_to_eight(const struct yk_cpu_attention_head *head,
+                                                          int64_t t, const struct key_tile *tile)
 {
-    const int64_t last = yk_cpu_attention_head_last_query_before(head, t + TILE);
-    return last < t ? 0
-                    : yk_cpu_tile_round_up(yk_cpu_attention_head_count_visible_keys(
-                          head, last, tile->first, tile->keys));
+    return yk_cpu_attention_head_keys_visible_to_any(head, t, TILE, tile->first, tile->keys);
+}
+
+static bool is_empty(struct yk_cpu_attention_key_range range)
+{
+    return range.begin == range.end;
 }
 
 static void load_keys(const struct yk_cpu_attention_head *head, const struct key_tile *tile,
                       struct scratch *scratch)
 {
     const struct yk_attention_op *op = head->op;
-    const struct yk_cpu_attention_head_rows k = {op->k, op->k_stride, op->keys, head->kv_head,
-                                                 1.0F};
-    const struct yk_cpu_attention_head_rows v = {op->v, op->v_stride, op->keys, head->kv_head,
-                                                 1.0F};
+    const int64_t column = head->kv_head * head->head_stride;
+    const struct yk_cpu_attention_head_rows k = {op->k, op->k_stride, op->keys, column, 1.0F};
+    const struct yk_cpu_attention_head_rows v = {op->v, op->v_stride, op->keys, column, 1.0F};
     yk_cpu_attention_head_load_rows(head, &k, tile->first, tile->keys, scratch->key_rows);
     yk_cpu_attention_head_transpose_row_tiles(scratch->key_rows, tile->keys, head->size,
                                               scratch->keys);
@@ -101,11 +104,13 @@ static void load_queries(const struct yk_cpu_attention_head *head, const void *d
 {
     const struct yk_attention_op *op = head->op;
     const int64_t size = head->size;
-    const struct yk_cpu_attention_head_rows q = {op->q, op->q_stride, op->queries, head->head,
+    const int64_t q_column = head->head * head->head_stride;
+    const int64_t out_column = head->head * op->head_size;
+    const struct yk_cpu_attention_head_rows q = {op->q, op->q_stride, op->queries, q_column,
                                                  op->scale * YK_CPU_LOG2_E};
-    const struct yk_cpu_attention_head_rows d = {d_out, op->out_stride, op->queries, head->head,
+    const struct yk_cpu_attention_head_rows d = {d_out, op->out_stride, op->queries, out_column,
                                                  1.0F};
-    const struct yk_cpu_attention_head_rows o = {op->out, op->out_stride, op->queries, head->head,
+    const struct yk_cpu_attention_head_rows o = {op->out, op->out_stride, op->queries, out_column,
                                                  1.0F};
     const float *sums = op->log_sum_exp + (head->sample * op->heads + head->head) * op->queries;
     yk_cpu_attention_head_load_rows(head, &q, group->first, group->queries, scratch->query_rows);
@@ -127,30 +132,40 @@ static void load_queries(const struct yk_cpu_attention_head *head, const void *d
     }
 }
 
-/* Computes P and dS of one query from its scores and dP. Both are 0 from key `visible` on. */
-static __attribute__((noinline)) void differentiate(float base, float product, int64_t visible,
-                                                    int64_t keys, float *powers, float *d_scores)
+/* Computes P and dS of one query from its scores and dP, for the keys of the range `keys`. Both are
+ * 0 for keys that are not in the range `visible`. */
+static __attribute__((noinline)) void differentiate(float base, float product,
+                                                    struct yk_cpu_attention_key_range visible,
+                                                    struct yk_cpu_attention_key_range keys,
+                                                    float *powers, float *d_scores)
 {
-    for (int64_t s = 0; s < visible; s += YK_CPU_SIMD_WIDTH) {
+    const int64_t begin = visible.begin - visible.begin % YK_CPU_SIMD_WIDTH;
+    for (int64_t s = begin; s < visible.end; s += YK_CPU_SIMD_WIDTH) {
         const yk_cpu_simd_vector power = yk_cpu_simd_exp2(yk_cpu_simd_load(powers + s) - base);
         yk_cpu_simd_store(powers + s, power);
         yk_cpu_simd_store(d_scores + s, power * (yk_cpu_simd_load(d_scores + s) - product));
     }
-    for (int64_t s = visible; s < keys; s++) {
+    for (int64_t s = keys.begin; s < visible.begin; s++) {
+        powers[s] = 0;
+        d_scores[s] = 0;
+    }
+    for (int64_t s = visible.end; s < keys.end; s++) {
         powers[s] = 0;
         d_scores[s] = 0;
     }
 }
 
 /* D of one query as the sum of P ∘ dP. All keys must be in the tile. */
-static float find_product(float base, int64_t visible, const float *scores, const float *d_powers)
+static float find_product(float base, struct yk_cpu_attention_key_range visible,
+                          const float *scores, const float *d_powers)
 {
     float product = 0;
-    for (int64_t s = 0; s < visible; s += YK_CPU_SIMD_WIDTH) {
+    const int64_t begin = visible.begin - visible.begin % YK_CPU_SIMD_WIDTH;
+    for (int64_t s = begin; s < visible.end; s += YK_CPU_SIMD_WIDTH) {
         const yk_cpu_simd_vector power = yk_cpu_simd_exp2(yk_cpu_simd_load(scores + s) - base);
         const yk_cpu_simd_vector part = power * yk_cpu_simd_load(d_powers + s);
-        for (int64_t i = 0; i < YK_CPU_SIMD_WIDTH && s + i < visible; i++) {
-            product += part[i];
+        for (int64_t i = 0; i < YK_CPU_SIMD_WIDTH && s + i < visible.end; i++) {
+            product += s + i < visible.begin ? 0.0F : part[i];
         }
     }
     return product;
@@ -163,56 +178,78 @@ static void multiply_row(float *row, const float *factors, int64_t count)
     }
 }
 
-/* P and dS of query `at` of the group. `visible` is visible_to_eight() of its eight queries. */
+/* Caps scores and stores what the cap multiplies their gradients by in `slopes`. */
+static void cap_scores(const struct yk_cpu_attention_head *head, int64_t count, float *scores,
+                       float *slopes)
+{
+    const float inverse = 1.0F / head->softcap;
+    yk_cpu_attention_head_cap_scores(head, count, scores);
+    for (int64_t i = 0; i < count; i++) {
+        const float tangent = scores[i] * inverse;
+        slopes[i] = 1.0F - tangent * tangent;
+    }
+}
+
+/* P and dS of query `at` of the group. `keys` is visible_to_eight() of its eight queries. */
 static void differentiate_row(const struct yk_cpu_attention_head *head, const struct key_tile *tile,
-                              const struct group *group, int64_t at, int64_t visible,
-                              struct scratch *scratch)
+                              const struct group *group, int64_t at,
+                              struct yk_cpu_attention_key_range keys, struct scratch *scratch)
 {
     float buffer[YK_CPU_TILE_KEYS_MAX + 8];
+    float slopes[YK_CPU_TILE_KEYS_MAX];
     const float *keep = NULL;
     const int64_t t = group->first + at;
-    const int64_t mine = yk_cpu_attention_head_count_visible_keys(head, t, tile->first, visible);
+    const struct yk_cpu_attention_key_range mine =
+        yk_cpu_attention_head_visible_keys(head, t, tile->first, keys.end);
+    const int64_t count = mine.end - mine.begin;
     float *row = scratch->powers + at * YK_CPU_TILE_KEYS_MAX;
     float *d_row = scratch->d_scores + at * YK_CPU_TILE_KEYS_MAX;
     float product = scratch->products[at];
+    if (head->softcap > 0) {
+        cap_scores(head, count, row + mine.begin, slopes);
+    }
     if (head->op->dropout.rate > 0) {
-        keep = yk_cpu_attention_head_dropout_factors(head, t, tile->first, visible, buffer);
-        multiply_row(d_row, keep, mine);
+        keep =
+            yk_cpu_attention_head_dropout_factors(head, t, tile->first + mine.begin, count, buffer);
+        multiply_row(d_row + mine.begin, keep, count);
     }
     /* A 16-bit output was rounded. If all keys are in the tile, D is computed more exactly. */
     if (yk_precision_bytes(head->op->type) < (int64_t)sizeof(float) &&
         head->op->keys <= tile->keys) {
         product = find_product(scratch->bases[at], mine, row, d_row);
     }
-    differentiate(scratch->bases[at], product, mine, visible, row, d_row);
+    differentiate(scratch->bases[at], product, mine, keys, row, d_row);
+    if (head->softcap > 0) {
+        multiply_row(d_row + mine.begin, slopes, count);
+    }
     if (keep) {
-        multiply_row(row, keep, mine);
+        multiply_row(row + mine.begin, keep, count);
     }
 }
 
 /* P and dS of eight queries of the group, from query `at` on, with the keys of the tile. */
 static void score_eight(const struct yk_cpu_attention_head *head, const struct key_tile *tile,
-                        const struct group *group, int64_t at, int64_t visible,
-                        struct scratch *scratch)
+                        const struct group *group, int64_t at,
+                        struct yk_cpu_attention_key_range visible, struct scratch *scratch)
 {
     const int64_t size = head->size;
-    float *powers = scratch->powers + at * YK_CPU_TILE_KEYS_MAX;
-    float *d_scores = scratch->d_scores + at * YK_CPU_TILE_KEYS_MAX;
+    float *powers = scratch->powers + at * YK_CPU_TILE_KEYS_MAX + visible.begin;
+    float *d_scores = scratch->d_scores + at * YK_CPU_TILE_KEYS_MAX + visible.begin;
     struct yk_cpu_tile_multiply_arguments product = {
         .a = scratch->queries + at * size,
         .a_stride = TILE,
-        .b = scratch->keys,
+        .b = scratch->keys + visible.begin * size,
         .b_stride = TILE,
         .b_step = size * TILE,
         .c = powers,
         .c_stride = YK_CPU_TILE_KEYS_MAX,
         .c_step = TILE,
         .depth = size,
-        .count = visible / TILE,
+        .count = (visible.end - visible.begin) / TILE,
     };
     yk_cpu_tile_multiply(&product);
     product.a = scratch->d_out + at * size;
-    product.b = scratch->values;
+    product.b = scratch->values + visible.begin * size;
     product.c = d_scores;
     yk_cpu_tile_multiply(&product);
     for (int64_t r = 0; r < TILE; r++) {
@@ -221,24 +258,25 @@ static void score_eight(const struct yk_cpu_attention_head *head, const struct k
 }
 
 /* Adds the part of the tile to dQ of eight queries: `to` has `rows` rows, `stride` apart. */
-static void find_d_queries(const struct yk_cpu_attention_head *head, int64_t at, int64_t visible,
-                           struct scratch *scratch, int64_t rows, float *to, int64_t stride)
+static void find_d_queries(const struct yk_cpu_attention_head *head, int64_t at,
+                           struct yk_cpu_attention_key_range visible, struct scratch *scratch,
+                           int64_t rows, float *to, int64_t stride)
 {
     const int64_t size = head->size;
-    for (int64_t s = 0; s < visible; s += TILE) {
+    for (int64_t s = visible.begin; s < visible.end; s += TILE) {
         yk_cpu_tile_transpose(scratch->d_scores + at * YK_CPU_TILE_KEYS_MAX + s,
                               YK_CPU_TILE_KEYS_MAX, scratch->d_scores_transposed + s * TILE, TILE);
     }
     yk_cpu_tile_multiply(&(struct yk_cpu_tile_multiply_arguments){
-        .a = scratch->d_scores_transposed,
+        .a = scratch->d_scores_transposed + visible.begin * TILE,
         .a_stride = TILE,
-        .b = scratch->key_rows,
+        .b = scratch->key_rows + visible.begin * size,
         .b_stride = size,
         .b_step = TILE,
         .c = scratch->d_group,
         .c_stride = size,
         .c_step = TILE,
-        .depth = visible,
+        .depth = visible.end - visible.begin,
         .count = size / TILE,
     });
     for (int64_t r = 0; r < rows; r++) {
@@ -248,19 +286,27 @@ static void find_d_queries(const struct yk_cpu_attention_head *head, int64_t at,
     }
 }
 
-/* Adds the part of the group to dK and dV. If a query of the group sees a key, all later ones do.
- */
+/* Adds the part of the group to dK and dV. visible[i] is visible_to_eight() of queries 8 · i to
+ * 8 · i + 7 of the group. Consecutive queries see a key, because ranges only move forwards. */
 static void find_d_keys(const struct yk_cpu_attention_head *head, const struct key_tile *tile,
-                        const struct group *group, struct scratch *scratch)
+                        const struct group *group, const struct yk_cpu_attention_key_range *visible,
+                        struct scratch *scratch)
 {
     const int64_t size = head->size;
-    int64_t from = 0; /* the first query of the group that sees the eight keys */
+    int64_t from = 0; /* queries `from` to `to` − 1 of the group see the eight keys */
+    int64_t to = 0;
     for (int64_t s = 0; s < tile->keys; s += TILE) {
-        while (from < group->queries && visible_to_eight(head, group->first + from, tile) <= s) {
+        while (from < group->queries && visible[from / TILE].end <= s) {
             from += TILE;
+        }
+        while (to < group->queries && visible[to / TILE].begin <= s) {
+            to += TILE;
         }
         if (from == group->queries) {
             return;
+        }
+        if (to <= from) {
+            continue;
         }
         struct yk_cpu_tile_multiply_arguments product = {
             .a = scratch->powers + from * YK_CPU_TILE_KEYS_MAX + s,
@@ -271,7 +317,7 @@ static void find_d_keys(const struct yk_cpu_attention_head *head, const struct k
             .c = scratch->d_values + s * size,
             .c_stride = size,
             .c_step = TILE,
-            .depth = group->queries - from,
+            .depth = to - from,
             .count = size / TILE,
             .add = true,
         };
@@ -294,24 +340,33 @@ static void pass_tile(const struct yk_cpu_attention_head *head, const void *d_ou
 {
     const int64_t most = group_size(head->size);
     int64_t start = first;
-    while (start < end && visible_to_eight(head, start, tile) == 0) {
+    while (start < end && is_empty(visible_to_eight(head, start, tile))) {
         start += TILE;
+    }
+    if (head->op->window > 0) { /* otherwise all later queries see some of the keys */
+        int64_t stop = start;
+        while (stop < end && !is_empty(visible_to_eight(head, stop, tile))) {
+            stop += TILE;
+        }
+        end = stop < end ? stop : end;
     }
     for (int64_t t = start; t < end; t += most) {
         const int64_t rest = yk_cpu_tile_round_up(end - t);
         const struct group group = {t, rest < most ? rest : most};
+        struct yk_cpu_attention_key_range visible[GROUP_QUERIES_MAX / TILE];
         load_queries(head, d_out, &group, scratch);
         for (int64_t at = 0; at < group.queries; at += TILE) {
-            const int64_t visible = visible_to_eight(head, t + at, tile);
-            score_eight(head, tile, &group, at, visible, scratch);
+            const struct yk_cpu_attention_key_range keys = visible_to_eight(head, t + at, tile);
+            visible[at / TILE] = keys;
+            score_eight(head, tile, &group, at, keys, scratch);
             if (find & GRADIENT_OF_QUERIES) {
                 const int64_t rows = end - t - at < TILE ? end - t - at : TILE;
-                find_d_queries(head, at, visible, scratch, rows,
+                find_d_queries(head, at, keys, scratch, rows,
                                d_queries + (t + at - first) * d_stride, d_stride);
             }
         }
         if (find & GRADIENT_OF_KEYS) {
-            find_d_keys(head, tile, &group, scratch);
+            find_d_keys(head, tile, &group, visible, scratch);
         }
     }
 }
@@ -334,7 +389,7 @@ static void store_rows(const struct yk_cpu_attention_head *head, const struct ke
         }
         yk_cpu_convert_array_from_fp32(op->type, row, op->head_size, to,
                                        (head->sample * op->keys + tile->first + s) * stride +
-                                           head->kv_head * op->head_size);
+                                           head->kv_head * head->head_stride);
     }
 }
 
@@ -354,7 +409,7 @@ static void run_key_tile(const struct yk_attention_backward_op *op, int64_t samp
         for (int64_t h = 0; h < heads; h++) {
             head = yk_cpu_attention_head_make(forward, sample, kv_head * heads + h);
             float *d_queries = (float *)op->dq + sample * forward->queries * op->dq_stride +
-                               head.head * forward->head_size;
+                               head.head * head.head_stride;
             pass_tile(&head, op->d_out, tile, 0, forward->queries, find, scratch,
                       find & GRADIENT_OF_QUERIES ? d_queries : NULL, op->dq_stride);
         }
@@ -371,10 +426,10 @@ static void run_query_tile(const struct yk_attention_backward_op *op,
 {
     const struct yk_attention_op *forward = &op->forward;
     const int64_t keys = yk_cpu_attention_head_rows_per_tile(head->size);
-    const int64_t visible =
-        yk_cpu_attention_head_count_visible_keys(head, end - 1, 0, forward->keys);
+    const struct yk_cpu_attention_key_range visible =
+        yk_cpu_attention_head_keys_visible_to_any(head, first, end - first, 0, forward->keys);
     memset(scratch->d_queries, 0, (size_t)((end - first) * head->size) * sizeof(float));
-    for (int64_t s = 0; s < visible; s += keys) {
+    for (int64_t s = visible.begin; s < visible.end; s += keys) {
         const struct key_tile tile = {s, keys};
         load_keys(head, &tile, scratch);
         pass_tile(head, op->d_out, &tile, first, end, GRADIENT_OF_QUERIES, scratch,
@@ -384,7 +439,7 @@ static void run_query_tile(const struct yk_attention_backward_op *op,
         yk_cpu_convert_array_from_fp32(forward->type, scratch->d_queries + (t - first) * head->size,
                                        forward->head_size, op->dq,
                                        (head->sample * forward->queries + t) * op->dq_stride +
-                                           head->head * forward->head_size);
+                                           head->head * head->head_stride);
     }
 }
 
@@ -394,10 +449,14 @@ static void run_whole(const struct yk_attention_backward_op *op, int64_t sample,
 {
     struct scratch scratch;
     const struct yk_attention_op *forward = &op->forward;
-    const int64_t width = forward->heads / forward->kv_heads * forward->head_size;
+    const int64_t heads = forward->heads / forward->kv_heads;
+    const int64_t head_stride =
+        forward->head_stride > 0 ? forward->head_stride : forward->head_size;
     for (int64_t t = 0; t < forward->queries; t++) {
-        memset((float *)op->dq + (sample * forward->queries + t) * op->dq_stride + kv_head * width,
-               0, (size_t)width * sizeof(float));
+        float *dq = (float *)op->dq + (sample * forward->queries + t) * op->dq_stride;
+        for (int64_t h = kv_head * heads; h < (kv_head + 1) * heads; h++) {
+            memset(dq + h * head_stride, 0, (size_t)forward->head_size * sizeof(float));
+        }
     }
     for (int64_t s = 0; s < forward->keys; s += tile_keys) {
         const struct key_tile tile = {s, tile_keys};

@@ -129,12 +129,13 @@ void yk_cpu_dropout(int threads, const void *op)
     const int64_t samples = yk_number_ceil_div(drop->rows, drop->sequence);
     /* word < rate · 2^32, in whole numbers; a rate of 1 leaves nothing. */
     const double limit = ceil((double)drop->dropout.rate * 0x1p32);
+    const float scale = drop->scale != 0.0F ? drop->scale : 1.0F;
     const struct drop work = {
         .op = drop,
         .sample_size = sample_size,
         .sample_chunks = yk_number_ceil_div(sample_size, YK_CPU_FP32_BUFFER_SIZE),
         .limit = limit < 0x1p32 ? (uint32_t)limit : UINT32_MAX,
-        .scale = drop->dropout.rate < 1.0F ? 1.0F / (1.0F - drop->dropout.rate) : 0.0F,
+        .scale = drop->dropout.rate < 1.0F ? scale / (1.0F - drop->dropout.rate) : 0.0F,
     };
     yk_cpu_parallel_for(threads, samples * work.sample_chunks, drop_chunk, &work);
 }

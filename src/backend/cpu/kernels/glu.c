@@ -1,8 +1,11 @@
 #include "backend/cpu/kernels/kernels.h"
 
+#include "backend/cpu/math/activation.h"
 #include "backend/cpu/math/fp32_buffer.h"
 #include "backend/cpu/math/simd.h"
 #include "backend/cpu/parallel.h"
+
+#include <string.h>
 
 /* silu(g) = g · s(g) with s the logistic function; its derivative is s · (1 + g · (1 − s)). */
 static inline float logistic(float x)
@@ -10,10 +13,19 @@ static inline float logistic(float x)
     return 1.0F / (1.0F + yk_cpu_exp(-x));
 }
 
-static void glu_chunk(const float *gate, const float *up, int64_t count, float *out)
+static void glu_chunk(enum yk_activation activation, const float *gate, const float *up,
+                      int64_t count, float *out)
 {
+    if (activation == YK_ACTIVATION_SILU) {
+        for (int64_t i = 0; i < count; i++) {
+            out[i] = gate[i] * logistic(gate[i]) * up[i];
+        }
+        return;
+    }
+    memmove(out, gate, (size_t)count * sizeof *out);
+    yk_cpu_activation_apply(activation, out, count);
     for (int64_t i = 0; i < count; i++) {
-        out[i] = gate[i] * logistic(gate[i]) * up[i];
+        out[i] *= up[i];
     }
 }
 
@@ -31,7 +43,7 @@ static void glu_row(const void *work, int64_t row)
         const float *up = yk_cpu_fp32_buffer_for_reading(op->type, op->gate_up, at + op->width,
                                                          count, up_scratch);
         float *out = yk_cpu_fp32_buffer_for_writing(op->type, op->out, out_at, gate_scratch);
-        glu_chunk(gate, up, count, out);
+        glu_chunk(op->activation, gate, up, count, out);
         yk_cpu_fp32_buffer_store_back(op->type, out, count, op->out, out_at);
     }
 }
@@ -42,8 +54,8 @@ void yk_cpu_glu(int threads, const void *op)
     yk_cpu_parallel_for_rows(threads, glu->rows, glu->width, glu_row, op);
 }
 
-static void glu_backward_chunk(const float *gate, const float *up, const float *d_out,
-                               int64_t count, float *restrict d_gate, float *restrict d_up)
+static void silu_backward_chunk(const float *gate, const float *up, const float *d_out,
+                                int64_t count, float *restrict d_gate, float *restrict d_up)
 {
     for (int64_t i = 0; i < count; i++) {
         const float g = gate[i];
@@ -52,6 +64,23 @@ static void glu_backward_chunk(const float *gate, const float *up, const float *
         d_gate[i] = d * up[i] * (1.0F + g * (1.0F - s));
         d_up[i] = d * g;
     }
+}
+
+static void glu_backward_chunk(enum yk_activation activation, const float *gate, const float *up,
+                               const float *d_out, int64_t count, float *restrict d_gate,
+                               float *restrict d_up)
+{
+    if (activation == YK_ACTIVATION_SILU) {
+        silu_backward_chunk(gate, up, d_out, count, d_gate, d_up);
+        return;
+    }
+    memcpy(d_up, gate, (size_t)count * sizeof *d_up);
+    yk_cpu_activation_apply(activation, d_up, count);
+    for (int64_t i = 0; i < count; i++) {
+        d_up[i] *= d_out[i];
+        d_gate[i] = d_out[i] * up[i];
+    }
+    yk_cpu_activation_multiply_by_derivative(activation, d_gate, gate, count);
 }
 
 static void glu_backward_row(const void *work, int64_t row)
@@ -72,7 +101,7 @@ static void glu_backward_row(const void *work, int64_t row)
             yk_cpu_fp32_buffer_for_reading(op->type, op->gate_up, up_at, count, up_scratch);
         const float *d_out = yk_cpu_fp32_buffer_for_reading(
             op->type, op->d_out, row * op->width + first, count, d_scratch);
-        glu_backward_chunk(gate, up, d_out, count, d_gate, d_up);
+        glu_backward_chunk(op->activation, gate, up, d_out, count, d_gate, d_up);
         yk_cpu_convert_array_from_fp32(op->type, d_gate, count, op->d_gate_up, at);
         yk_cpu_convert_array_from_fp32(op->type, d_up, count, op->d_gate_up, up_at);
     }

@@ -7,99 +7,19 @@
  */
 #include "backend/cpu/kernels/kernels.h"
 
+#include "backend/cpu/math/activation.h"
 #include "backend/cpu/math/fp32_buffer.h"
-#include "backend/cpu/math/simd.h"
 #include "backend/cpu/parallel.h"
 
 #include <assert.h>
 #include <cblas.h>
-#include <string.h>
+#include <stdbool.h>
 
 /* ---- epilogue ---- */
 
 enum {
     EPILOGUE_WIDTH = 384 /* max elements of a row per call of apply_epilogue() */
 };
-
-/* GELU(x) = x · Φ(x) (Hendrycks and Gimpel 2016). The tanh form approximates Φ(x) by
- * (1 + tanh u) / 2 = 1 / (1 + 2^t) with u = √(2/π) (x + 0.044715 x³) and t = −2 u log2 e. */
-#define TWICE_ROOT_TWO_OVER_PI 1.59576912160573071F
-#define LOG2_E 1.44269504088896341F
-#define CUBE 0.044715F
-#define ROOT_HALF 0.70710678118654752F
-#define ROOT_TWO_PI_INVERSE 0.39894228040143268F
-
-/* 1 / (1 + 2^t) */
-static inline yk_cpu_simd_vector sigmoid_of(yk_cpu_simd_vector t)
-{
-    const yk_cpu_simd_vector most = yk_cpu_simd_broadcast(126);
-    const yk_cpu_simd_vector bounded = yk_cpu_simd_select((yk_cpu_simd_mask)(t > most), most, t);
-    return 1.0F / (1.0F + yk_cpu_simd_exp2(bounded));
-}
-
-static inline yk_cpu_simd_vector gelu_cdf(yk_cpu_simd_vector x)
-{
-    const float first = -TWICE_ROOT_TWO_OVER_PI * LOG2_E;
-    return sigmoid_of(x * (x * x * (first * CUBE) + first));
-}
-
-static inline yk_cpu_simd_vector gelu(yk_cpu_simd_vector x, yk_cpu_simd_vector aux)
-{
-    (void)aux;
-    return x * gelu_cdf(x);
-}
-
-/* The gradient Φ(x) + x Φ'(x), with Φ' = 2 u' Φ (1 − Φ). */
-static inline yk_cpu_simd_vector gelu_backward(yk_cpu_simd_vector x, yk_cpu_simd_vector aux)
-{
-    const yk_cpu_simd_vector cdf = gelu_cdf(aux);
-    const yk_cpu_simd_vector twice_slope_of_u =
-        aux * aux * (3.0F * CUBE * TWICE_ROOT_TWO_OVER_PI) + TWICE_ROOT_TWO_OVER_PI;
-    return x * (cdf + aux * cdf * (1.0F - cdf) * twice_slope_of_u);
-}
-
-/* SiLU(x) = x · s(x) with the sigmoid s. The gradient is s (1 + x (1 − s)). */
-static inline yk_cpu_simd_vector silu(yk_cpu_simd_vector x, yk_cpu_simd_vector aux)
-{
-    (void)aux;
-    return x * sigmoid_of(x * -LOG2_E);
-}
-
-static inline yk_cpu_simd_vector silu_backward(yk_cpu_simd_vector x, yk_cpu_simd_vector aux)
-{
-    const yk_cpu_simd_vector cdf = sigmoid_of(aux * -LOG2_E);
-    return x * cdf * (1.0F + aux * (1.0F - cdf));
-}
-
-/* x[i] = function(x[i], aux[i]), four elements at a time. The last vector may be partly filled. */
-static inline __attribute__((always_inline)) void
-apply(yk_cpu_simd_vector (*function)(yk_cpu_simd_vector x, yk_cpu_simd_vector aux), float *x,
-      const float *aux, int64_t count)
-{
-    int64_t i = 0;
-    for (; i + YK_CPU_SIMD_WIDTH <= count; i += YK_CPU_SIMD_WIDTH) {
-        yk_cpu_simd_store(x + i, function(yk_cpu_simd_load(x + i), yk_cpu_simd_load(aux + i)));
-    }
-    if (i < count) {
-        const size_t bytes = (size_t)(count - i) * sizeof *x;
-        yk_cpu_simd_vector last = {0};
-        yk_cpu_simd_vector last_aux = {0};
-        memcpy(&last, x + i, bytes);
-        memcpy(&last_aux, aux + i, bytes);
-        last = function(last, last_aux);
-        memcpy(x + i, &last, bytes);
-    }
-}
-
-static float normal_cdf(float x)
-{
-    return 0.5F + 0.5F * yk_cpu_erf(x * ROOT_HALF);
-}
-
-static float gelu_erf_derivative(float x)
-{
-    return normal_cdf(x) + x * ROOT_TWO_PI_INVERSE * yk_cpu_exp(-0.5F * x * x);
-}
 
 static void add_to(float *x, const float *added, int64_t count)
 {
@@ -108,55 +28,48 @@ static void add_to(float *x, const float *added, int64_t count)
     }
 }
 
-/* `aux` is used by the backward functions only. */
-static void activate(enum yk_matmul_epilogue epilogue, float *x, const float *aux, int64_t count)
+struct activation {
+    enum yk_activation function;
+    bool backward; /* multiply by the derivative of the function at aux */
+};
+
+/* What an epilogue other than YK_EPILOGUE_NONE computes. */
+static struct activation activation_of(enum yk_matmul_epilogue epilogue)
 {
-    switch (epilogue) {
-    case YK_EPILOGUE_NONE:
-        break;
-    case YK_EPILOGUE_GELU:
-        apply(gelu, x, x, count);
-        break;
-    case YK_EPILOGUE_GELU_ERF:
-        for (int64_t i = 0; i < count; i++) {
-            x[i] *= normal_cdf(x[i]);
-        }
-        break;
-    case YK_EPILOGUE_RELU:
-        for (int64_t i = 0; i < count; i++) {
-            x[i] = x[i] < 0.0F ? 0.0F : x[i]; /* not-a-number stays */
-        }
-        break;
-    case YK_EPILOGUE_RELU_SQUARED:
-        for (int64_t i = 0; i < count; i++) {
-            x[i] = x[i] < 0.0F ? 0.0F : x[i] * x[i];
-        }
-        break;
-    case YK_EPILOGUE_SILU:
-        apply(silu, x, x, count);
-        break;
-    case YK_EPILOGUE_GELU_BACKWARD:
-        apply(gelu_backward, x, aux, count);
-        break;
-    case YK_EPILOGUE_GELU_ERF_BACKWARD:
-        for (int64_t i = 0; i < count; i++) {
-            x[i] *= gelu_erf_derivative(aux[i]);
-        }
-        break;
-    case YK_EPILOGUE_RELU_BACKWARD:
-        for (int64_t i = 0; i < count; i++) {
-            x[i] = aux[i] > 0.0F ? x[i] : 0.0F;
-        }
-        break;
-    case YK_EPILOGUE_RELU_SQUARED_BACKWARD:
-        for (int64_t i = 0; i < count; i++) {
-            x[i] = aux[i] > 0.0F ? x[i] * 2.0F * aux[i] : 0.0F;
-        }
-        break;
-    case YK_EPILOGUE_SILU_BACKWARD:
-        apply(silu_backward, x, aux, count);
-        break;
+    static const struct activation activations[] = {
+        [YK_EPILOGUE_GELU] = {YK_ACTIVATION_GELU_TANH, false},
+        [YK_EPILOGUE_GELU_ERF] = {YK_ACTIVATION_GELU, false},
+        [YK_EPILOGUE_RELU] = {YK_ACTIVATION_RELU, false},
+        [YK_EPILOGUE_RELU_SQUARED] = {YK_ACTIVATION_RELU_SQUARED, false},
+        [YK_EPILOGUE_SILU] = {YK_ACTIVATION_SILU, false},
+        [YK_EPILOGUE_GELU_BACKWARD] = {YK_ACTIVATION_GELU_TANH, true},
+        [YK_EPILOGUE_GELU_ERF_BACKWARD] = {YK_ACTIVATION_GELU, true},
+        [YK_EPILOGUE_RELU_BACKWARD] = {YK_ACTIVATION_RELU, true},
+        [YK_EPILOGUE_RELU_SQUARED_BACKWARD] = {YK_ACTIVATION_RELU_SQUARED, true},
+        [YK_EPILOGUE_SILU_BACKWARD] = {YK_ACTIVATION_SILU, true},
+    };
+    return activations[epilogue];
+}
+
+/* Applies the epilogue to elements of x. A backward epilogue reads aux from element `aux_place` on;
+ * the others store x there, if aux exists. `buffer` has space for `count` elements. */
+static void activate(const struct yk_matmul_op *op, int64_t aux_place, int64_t count, float *buffer,
+                     float *x)
+{
+    if (op->epilogue == YK_EPILOGUE_NONE) {
+        return;
     }
+    const struct activation activation = activation_of(op->epilogue);
+    if (activation.backward) {
+        const float *aux =
+            yk_cpu_fp32_buffer_for_reading(op->c_type, op->aux, aux_place, count, buffer);
+        yk_cpu_activation_multiply_by_derivative(activation.function, x, aux, count);
+        return;
+    }
+    if (op->aux && op->epilogue != YK_EPILOGUE_RELU) {
+        yk_cpu_convert_array_from_fp32(op->c_type, x, count, op->aux, aux_place);
+    }
+    yk_cpu_activation_apply(activation.function, x, count);
 }
 
 /* Whether an fp32 product in c needs bias, add or an epilogue. */
@@ -182,7 +95,6 @@ static void apply_epilogue(const struct yk_matmul_op *op, int64_t i, int64_t j, 
                    count);
         }
     } else {
-        const int64_t aux_place = i * op->aux_stride + j;
         if (bias) {
             add_to(x, bias, count);
         }
@@ -192,14 +104,7 @@ static void apply_epilogue(const struct yk_matmul_op *op, int64_t i, int64_t j, 
                                                   count, buffer),
                    count);
         }
-        const float *aux = NULL;
-        if (op->epilogue >= YK_EPILOGUE_GELU_BACKWARD) {
-            aux = yk_cpu_fp32_buffer_for_reading(op->c_type, op->aux, aux_place, count, buffer);
-        } else if (op->aux && op->epilogue != YK_EPILOGUE_RELU &&
-                   op->epilogue != YK_EPILOGUE_NONE) {
-            yk_cpu_convert_array_from_fp32(op->c_type, x, count, op->aux, aux_place);
-        }
-        activate(op->epilogue, x, aux, count);
+        activate(op, i * op->aux_stride + j, count, buffer, x);
     }
     if (!in_place) {
         yk_cpu_convert_array_from_fp32(op->c_type, x, count, op->c, place);

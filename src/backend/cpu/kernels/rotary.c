@@ -16,9 +16,15 @@ static void rotate_pairs(const float *cos_sin, float sign, int64_t count, float 
     }
 }
 
+/* Number of pairs of a head. */
+static int64_t pair_count(const struct yk_rotary_op *op)
+{
+    return (op->rotary_size > 0 ? op->rotary_size : op->head_size) / 2;
+}
+
 static void rotate_head(const struct yk_rotary_op *op, int64_t start, const float *cos_sin)
 {
-    const int64_t half = op->head_size / 2;
+    const int64_t half = pair_count(op);
     const float sign = op->inverse ? -1.0F : 1.0F;
     float x_scratch[YK_CPU_FP32_BUFFER_SIZE];
     float y_scratch[YK_CPU_FP32_BUFFER_SIZE];
@@ -36,9 +42,10 @@ static void rotate_head(const struct yk_rotary_op *op, int64_t start, const floa
 static void rotate_row(const void *work, int64_t row)
 {
     const struct yk_rotary_op *op = work;
-    const float *cos_sin = op->cos_sin + row % op->sequence * (op->head_size / 2 * 2);
+    const float *cos_sin = op->cos_sin + row % op->sequence * (pair_count(op) * 2);
+    const int64_t head_stride = op->head_stride > 0 ? op->head_stride : op->head_size;
     for (int64_t head = 0; head < op->heads; head++) {
-        rotate_head(op, row * op->stride + head * op->head_size, cos_sin);
+        rotate_head(op, row * op->stride + head * head_stride, cos_sin);
     }
 }
 
