@@ -28,23 +28,21 @@ template <int LANES, int CHUNKS> struct slot_shape {
     static constexpr int block_slots = THREADS / LANES;
 };
 
-/* A group of the op. `number` counts all groups of all rows. */
+/* A group of the op. The groups of a row have fewer than 2^31 elements. */
 struct group_place {
-    int64_t number;
     int64_t row;
-    int64_t in_row;
+    int in_row;
 };
 
-YK_DEVICE_INLINE struct group_place place_of(int64_t number, int64_t groups)
+/* `number` counts the groups of all rows. */
+YK_DEVICE_INLINE struct group_place place_of(int64_t number, int groups)
 {
-    return {number, number / groups, number % groups};
+    return {number / groups, static_cast<int>(number % groups)};
 }
 
 /* `step` is the place of the group that is as far from the first group of the op. */
-YK_DEVICE_INLINE void advance(struct group_place &place, const struct group_place &step,
-                              int64_t groups)
+YK_DEVICE_INLINE void advance(struct group_place &place, const struct group_place &step, int groups)
 {
-    place.number += step.number;
     place.row += step.row;
     place.in_row += step.in_row;
     if (place.in_row >= groups) {
@@ -63,10 +61,9 @@ template <int LANES> YK_DEVICE_INLINE float slot_sum(float x)
     return x;
 }
 
-/* The weights or biases of a lane's columns, one by one: they may lie anywhere. All 0 where there
- * are none. */
+/* The weights of a lane's columns, plus `offset`, one by one: they may lie anywhere. */
 template <typename SHAPE, int N>
-YK_DEVICE_INLINE void load_columns(enum yk_precision type, const void *from, float offset,
+YK_DEVICE_INLINE void load_weights(enum yk_precision type, const void *from, float offset,
                                    int width, float (&out)[SHAPE::chunks][N])
 {
     const int lane = static_cast<int>(threadIdx.x) % SHAPE::lanes;
@@ -77,8 +74,7 @@ YK_DEVICE_INLINE void load_columns(enum yk_precision type, const void *from, flo
             const int first = (lane + i * SHAPE::lanes) * N;
 #pragma unroll
             for (int j = 0; j < N; j++) {
-                out[i][j] =
-                    numbers && first < width ? yk_to_float(numbers[first + j]) + offset : 0.0F;
+                out[i][j] = first < width ? yk_to_float(numbers[first + j]) + offset : 0.0F;
             }
         }
     });
@@ -140,13 +136,28 @@ YK_DEVICE_INLINE float sum_group(const struct held_group<T, SHAPE> &group, int w
     return slot_sum<SHAPE::lanes>(sum);
 }
 
-/* Replaces x of a group with y, and stores the statistics of the group. All lanes of a warp call
- * it, also for groups that do not exist. */
+/* Adds the biases of a lane's chunk i. */
+template <typename SHAPE, int N>
+YK_DEVICE_INLINE void add_biases(const struct yk_norm_op &op, int i, float (&x)[N])
+{
+    const int first = (static_cast<int>(threadIdx.x) % SHAPE::lanes + i * SHAPE::lanes) * N;
+    if (first < op.width) {
+        yk_dispatch_type(op.weight_type, [&](auto number) {
+            const auto *biases = static_cast<const decltype(number) *>(op.bias) + first;
+#pragma unroll
+            for (int j = 0; j < N; j++) {
+                x[j] += yk_to_float(biases[j]);
+            }
+        });
+    }
+}
+
+/* Replaces x of a group with y, and stores the statistics of the group if `real`. All lanes of a
+ * warp call it, also for groups that do not exist. */
 template <typename T, typename SHAPE>
 YK_DEVICE_INLINE void
-normalise_group(const struct yk_norm_op &op, const struct group_place &place,
+normalise_group(const struct yk_norm_op &op, int64_t number, bool real,
                 const float (&weights)[SHAPE::chunks][yk_vector_16_bytes<T>::count],
-                const float (&biases)[SHAPE::chunks][yk_vector_16_bytes<T>::count],
                 struct held_group<T, SHAPE> &group)
 {
     constexpr int N = yk_vector_16_bytes<T>::count;
@@ -158,10 +169,10 @@ normalise_group(const struct yk_norm_op &op, const struct group_place &place,
     const float spread =
         sum_group(group, width, [mean](float x) { return (x - mean) * (x - mean); });
     const float rstd = 1.0F / sqrtf(spread / static_cast<float>(width) + op.epsilon);
-    if (threadIdx.x % SHAPE::lanes == 0 && place.row < op.rows) {
-        op.rstd[place.number] = rstd;
+    if (real && threadIdx.x % SHAPE::lanes == 0) {
+        op.rstd[number] = rstd;
         if (op.bias) {
-            op.mean[place.number] = mean;
+            op.mean[number] = mean;
         }
     }
 #pragma unroll
@@ -170,7 +181,10 @@ normalise_group(const struct yk_norm_op &op, const struct group_place &place,
         yk_unpack_16_bytes_to_floats<T>(group.chunks[i], x);
 #pragma unroll
         for (int j = 0; j < N; j++) {
-            x[j] = (x[j] - mean) * rstd * weights[i][j] + biases[i][j];
+            x[j] = (x[j] - mean) * rstd * weights[i][j];
+        }
+        if (op.bias) { /* rare, so that biases are not kept in registers */
+            add_biases<SHAPE>(op, i, x);
         }
         group.chunks[i] = yk_pack_floats_to_16_bytes<T>(x);
     }
@@ -183,31 +197,30 @@ static __global__ void __launch_bounds__(THREADS, SHAPE::chunks < 4 ? FORWARD_BL
 {
     constexpr int N = yk_vector_16_bytes<T>::count;
     const int width = static_cast<int>(op.width);
+    const int groups = static_cast<int>(op.groups);
     const int slot = static_cast<int>(threadIdx.x) / SHAPE::lanes;
     const struct group_place step =
-        place_of(static_cast<int64_t>(gridDim.x) * SHAPE::block_slots, op.groups);
-    struct group_place next =
-        place_of(static_cast<int64_t>(blockIdx.x) * SHAPE::block_slots + slot, op.groups);
+        place_of(static_cast<int64_t>(gridDim.x) * SHAPE::block_slots, groups);
+    struct group_place at =
+        place_of(static_cast<int64_t>(blockIdx.x) * SHAPE::block_slots + slot, groups);
     float weights[SHAPE::chunks][N];
-    float biases[SHAPE::chunks][N];
-    load_columns<SHAPE>(op.weight_type, op.weight, op.weight_offset, width, weights);
-    load_columns<SHAPE>(op.weight_type, op.bias, 0.0F, width, biases);
+    load_weights<SHAPE>(op.weight_type, op.weight, op.weight_offset, width, weights);
     /* All lanes of a warp stay until its first slot is beyond the end: they share sums. */
-    while (__any_sync(0xffffffffU, next.row < op.rows)) {
-        struct group_place places[SHAPE::at_once];
+    while (__any_sync(0xffffffffU, at.row < op.rows)) {
+        struct group_place ahead = at;
         struct held_group<T, SHAPE> held[SHAPE::at_once];
 #pragma unroll
         for (int i = 0; i < SHAPE::at_once; i++) {
-            places[i] = next;
-            held[i].load(op.x, next.row * op.x_stride + next.in_row * width,
-                         next.row < op.rows ? width : 0);
-            advance(next, step, op.groups);
+            held[i].load(op.x, ahead.row * op.x_stride + ahead.in_row * width,
+                         ahead.row < op.rows ? width : 0);
+            advance(ahead, step, groups);
         }
 #pragma unroll
         for (int i = 0; i < SHAPE::at_once; i++) {
-            normalise_group(op, places[i], weights, biases, held[i]);
-            held[i].store(op.y, places[i].row * op.y_stride + places[i].in_row * width,
-                          places[i].row < op.rows ? width : 0);
+            const bool real = at.row < op.rows;
+            normalise_group(op, at.row * groups + at.in_row, real, weights, held[i]);
+            held[i].store(op.y, at.row * op.y_stride + at.in_row * width, real ? width : 0);
+            advance(at, step, groups);
         }
     }
 }
@@ -220,9 +233,9 @@ template <typename T, typename SHAPE> struct column_sums {
     float bias[SHAPE::chunks][yk_vector_16_bytes<T>::count];
 };
 
-/* Replaces dy of a group with dx without op.add. With SUMS, adds to the sums of columns. Chunks
- * that do not exist have a dy of 0. */
-template <typename T, typename SHAPE, bool SUMS>
+/* Replaces dy of a group with dx. Adds to the sums of columns, with BIAS also to those of biases.
+ * Chunks that do not exist have a dy of 0. */
+template <typename T, typename SHAPE, bool BIAS>
 YK_DEVICE_INLINE void
 backward_group(const struct yk_norm_backward_op &op, float mean, float rstd,
                const float (&weights)[SHAPE::chunks][yk_vector_16_bytes<T>::count],
@@ -244,8 +257,8 @@ backward_group(const struct yk_norm_backward_op &op, float mean, float rstd,
             const float g = d[j] * weights[i][j];
             g_sum += g;
             gn_sum += g * n[j];
-            if (SUMS) {
-                sums.weight[i][j] += d[j] * n[j];
+            sums.weight[i][j] += d[j] * n[j];
+            if (BIAS) {
                 sums.bias[i][j] += d[j];
             }
         }
@@ -306,56 +319,59 @@ leave(const float (&sums)[SHAPE::chunks][yk_vector_16_bytes<T>::count], int widt
 }
 
 /* x, dy and dx are of type T. dx may be dy or add: a lane reads what it needs of a place before it
- * writes there. The sums of block b are stored in partials[b] (2, width). */
-template <typename T, typename SHAPE, bool SUMS>
+ * writes there. The sums of block b are stored at partials[b] (2, width). `partials` is NULL if
+ * weight and bias are frozen: sums cost less than the memory that is read meanwhile. */
+template <typename T, typename SHAPE, bool BIAS>
 static __global__ void __launch_bounds__(THREADS, SHAPE::chunks < 4 ? BACKWARD_BLOCKS : 1)
     norm_backward_groups(struct yk_norm_backward_op op, float *partials)
 {
     constexpr int N = yk_vector_16_bytes<T>::count;
     const int width = static_cast<int>(op.width);
+    const int groups = static_cast<int>(op.groups);
     const int slot = static_cast<int>(threadIdx.x) / SHAPE::lanes;
     const struct group_place step =
-        place_of(static_cast<int64_t>(gridDim.x) * SHAPE::block_slots, op.groups);
-    struct group_place next =
-        place_of(static_cast<int64_t>(blockIdx.x) * SHAPE::block_slots + slot, op.groups);
+        place_of(static_cast<int64_t>(gridDim.x) * SHAPE::block_slots, groups);
+    struct group_place at =
+        place_of(static_cast<int64_t>(blockIdx.x) * SHAPE::block_slots + slot, groups);
     float weights[SHAPE::chunks][N];
     auto sums = column_sums<T, SHAPE>(); /* all 0 */
-    load_columns<SHAPE>(op.weight_type, op.weight, op.weight_offset, width, weights);
+    load_weights<SHAPE>(op.weight_type, op.weight, op.weight_offset, width, weights);
     /* All lanes of a warp stay until its first slot is beyond the end: they share sums. */
-    while (__any_sync(0xffffffffU, next.row < op.rows)) {
-        struct group_place places[SHAPE::at_once];
+    while (__any_sync(0xffffffffU, at.row < op.rows)) {
+        struct group_place ahead = at;
         struct held_group<T, SHAPE> x[SHAPE::at_once];
         struct held_group<T, SHAPE> dy[SHAPE::at_once];
         float mean[SHAPE::at_once];
         float rstd[SHAPE::at_once];
 #pragma unroll
         for (int i = 0; i < SHAPE::at_once; i++) {
-            const bool real = next.row < op.rows;
-            const int64_t in_row = next.in_row * width;
-            places[i] = next;
-            x[i].load(op.x, next.row * op.x_stride + in_row, real ? width : 0);
-            dy[i].load(op.dy, next.row * op.dy_stride + in_row, real ? width : 0);
-            mean[i] = real && op.mean ? op.mean[next.number] : 0.0F;
-            rstd[i] = real ? op.rstd[next.number] : 0.0F;
-            advance(next, step, op.groups);
+            const bool real = ahead.row < op.rows;
+            const int64_t number = ahead.row * groups + ahead.in_row;
+            const int in_row = ahead.in_row * width;
+            x[i].load(op.x, ahead.row * op.x_stride + in_row, real ? width : 0);
+            dy[i].load(op.dy, ahead.row * op.dy_stride + in_row, real ? width : 0);
+            mean[i] = real && op.mean ? op.mean[number] : 0.0F;
+            rstd[i] = real ? op.rstd[number] : 0.0F;
+            advance(ahead, step, groups);
         }
 #pragma unroll
         for (int i = 0; i < SHAPE::at_once; i++) {
-            const int64_t start = places[i].row * op.dx_stride + places[i].in_row * width;
-            const int count = places[i].row < op.rows ? width : 0;
+            const int64_t start = at.row * op.dx_stride + at.in_row * width;
+            const int count = at.row < op.rows ? width : 0;
             auto add = held_group<T, SHAPE>(); /* all 0 */
             if (op.add) {
                 add.load(op.add, start, count);
             }
-            backward_group<T, SHAPE, SUMS>(op, mean[i], rstd[i], weights, x[i], add, dy[i], sums);
+            backward_group<T, SHAPE, BIAS>(op, mean[i], rstd[i], weights, x[i], add, dy[i], sums);
             dy[i].store(op.dx, start, count);
+            advance(at, step, groups);
         }
     }
-    if constexpr (SUMS) {
+    if (partials) {
         __shared__ float shared[WARPS][SHAPE::lanes * SHAPE::chunks * N];
         float *to = partials + static_cast<int64_t>(blockIdx.x) * 2 * width;
         leave<T, SHAPE>(sums.weight, width, shared, to);
-        if (op.d_bias) {
+        if constexpr (BIAS) {
             leave<T, SHAPE>(sums.bias, width, shared, to + width);
         }
     }
@@ -405,17 +421,21 @@ static void backward(struct yk_backend_lane *lane, const struct yk_norm_backward
     const cudaStream_t stream = yk_cuda_lane_stream(lane);
     const unsigned grid =
         grid_of<SHAPE>(lane, op->rows, op->groups, SHAPE::chunks < 4 ? BACKWARD_BLOCKS : 1);
-    if (!op->d_weight && !op->d_bias) {
-        norm_backward_groups<T, SHAPE, false><<<grid, THREADS, 0, stream>>>(*op, nullptr);
-        return;
+    const auto kernel =
+        op->d_bias ? norm_backward_groups<T, SHAPE, true> : norm_backward_groups<T, SHAPE, false>;
+    float *partials = nullptr;
+    if (op->d_weight || op->d_bias) {
+        const size_t bytes = grid * 2 * static_cast<size_t>(op->width) * sizeof(float);
+        partials = static_cast<float *>(yk_cuda_lane_get_scratch(lane, bytes));
+        if (!partials) {
+            return;
+        }
     }
-    const size_t bytes = grid * 2 * static_cast<size_t>(op->width) * sizeof(float);
-    float *partials = static_cast<float *>(yk_cuda_lane_get_scratch(lane, bytes));
+    kernel<<<grid, THREADS, 0, stream>>>(*op, partials);
     if (partials) {
         const struct yk_partial_sums sums = {
             partials,       op->width, static_cast<int32_t>(grid), 2, {op->d_weight, op->d_bias},
             op->weight_type};
-        norm_backward_groups<T, SHAPE, true><<<grid, THREADS, 0, stream>>>(*op, partials);
         yk_partial_sums_enqueue_final_sum(stream, &sums);
     }
 }

@@ -159,9 +159,6 @@ static __global__ void __launch_bounds__(YK_WARP_TEAM_BLOCK_THREADS,
               next < op.rows ? chunks : 0,
               stages + (stage ^ prefetch) * YK_WARP_TEAM_MAX_CHUNKS_PER_THREAD *
                            YK_WARP_TEAM_BLOCK_THREADS);
-        if (ADD) {
-            load_add(op, row, place, team_threads, count, add);
-        }
         yk_async_copy_wait_all_but(prefetch);
         load_registers(stages +
                            stage * YK_WARP_TEAM_MAX_CHUNKS_PER_THREAD * YK_WARP_TEAM_BLOCK_THREADS,
@@ -176,6 +173,9 @@ static __global__ void __launch_bounds__(YK_WARP_TEAM_BLOCK_THREADS,
         const auto squared_distance = [mean](float x) { return (x - mean) * (x - mean); };
         float spread[1] = {
             sum_registers(row_registers, place, team_threads, count, squared_distance)};
+        if (ADD) { /* under way during the reduction */
+            load_add(op, row, place, team_threads, count, add);
+        }
         yk_warp_team_reduce_sums(spread, team_warps, scratch[turn++ & 1]);
         const float rstd = 1.0F / sqrtf(spread[0] / static_cast<float>(width) + op.epsilon);
         if (place == 0 && count > 0) {
