@@ -51,6 +51,16 @@ YK_DEVICE_INLINE void advance(struct group_place &place, const struct group_plac
     }
 }
 
+/* Calls f(0), f(1) … f(COUNT − 1). The compiler does not keep arrays in registers that a loop
+ * around other loops indexes. */
+template <int COUNT, int FIRST = 0, typename F> __device__ __forceinline__ void for_each(const F &f)
+{
+    if constexpr (FIRST < COUNT) {
+        f(FIRST);
+        for_each<COUNT, FIRST + 1>(f);
+    }
+}
+
 /* The sum over the lanes of a slot, known to all of them. */
 template <int LANES> YK_DEVICE_INLINE float slot_sum(float x)
 {
@@ -209,19 +219,17 @@ static __global__ void __launch_bounds__(THREADS, SHAPE::chunks < 4 ? FORWARD_BL
     while (__any_sync(0xffffffffU, at.row < op.rows)) {
         struct group_place ahead = at;
         struct held_group<T, SHAPE> held[SHAPE::at_once];
-#pragma unroll
-        for (int i = 0; i < SHAPE::at_once; i++) {
+        for_each<SHAPE::at_once>([&](int i) {
             held[i].load(op.x, ahead.row * op.x_stride + ahead.in_row * width,
                          ahead.row < op.rows ? width : 0);
             advance(ahead, step, groups);
-        }
-#pragma unroll
-        for (int i = 0; i < SHAPE::at_once; i++) {
+        });
+        for_each<SHAPE::at_once>([&](int i) {
             const bool real = at.row < op.rows;
             normalise_group(op, at.row * groups + at.in_row, real, weights, held[i]);
             held[i].store(op.y, at.row * op.y_stride + at.in_row * width, real ? width : 0);
             advance(at, step, groups);
-        }
+        });
     }
 }
 
@@ -343,8 +351,7 @@ static __global__ void __launch_bounds__(THREADS, SHAPE::chunks < 4 ? BACKWARD_B
         struct held_group<T, SHAPE> dy[SHAPE::at_once];
         float mean[SHAPE::at_once];
         float rstd[SHAPE::at_once];
-#pragma unroll
-        for (int i = 0; i < SHAPE::at_once; i++) {
+        for_each<SHAPE::at_once>([&](int i) {
             const bool real = ahead.row < op.rows;
             const int64_t number = ahead.row * groups + ahead.in_row;
             const int in_row = ahead.in_row * width;
@@ -353,9 +360,8 @@ static __global__ void __launch_bounds__(THREADS, SHAPE::chunks < 4 ? BACKWARD_B
             mean[i] = real && op.mean ? op.mean[number] : 0.0F;
             rstd[i] = real ? op.rstd[number] : 0.0F;
             advance(ahead, step, groups);
-        }
-#pragma unroll
-        for (int i = 0; i < SHAPE::at_once; i++) {
+        });
+        for_each<SHAPE::at_once>([&](int i) {
             const int64_t start = at.row * op.dx_stride + at.in_row * width;
             const int count = at.row < op.rows ? width : 0;
             auto add = held_group<T, SHAPE>(); /* all 0 */
@@ -365,7 +371,7 @@ static __global__ void __launch_bounds__(THREADS, SHAPE::chunks < 4 ? BACKWARD_B
             backward_group<T, SHAPE, BIAS>(op, mean[i], rstd[i], weights, x[i], add, dy[i], sums);
             dy[i].store(op.dx, start, count);
             advance(at, step, groups);
-        }
+        });
     }
     if (partials) {
         __shared__ float shared[WARPS][SHAPE::lanes * SHAPE::chunks * N];
