@@ -198,14 +198,16 @@ static __global__ void __launch_bounds__(YK_WARP_TEAM_BLOCK_THREADS,
     }
 }
 
-/* Any types, widths, groups and addresses; a block a group, whose threads are one team. */
+/* Any types, widths, groups and addresses; a block a group, whose threads are one team. Without
+ * GROUPED, a row is one group. */
+template <bool GROUPED>
 static __global__ void __launch_bounds__(YK_WARP_TEAM_BLOCK_THREADS) walk_rows(struct yk_norm_op op)
 {
     __shared__ float scratch[2][YK_WARP_TEAM_MAX_WARPS][1];
     int turn = 0;
     for (int64_t group = blockIdx.x; group < op.rows * op.groups; group += gridDim.x) {
-        const int64_t row = group / op.groups;
-        const int64_t in_row = group % op.groups * op.width;
+        const int64_t row = GROUPED ? group / op.groups : group;
+        const int64_t in_row = GROUPED ? group % op.groups * op.width : 0;
         const int64_t start = row * op.x_stride + in_row;
         const int64_t y_start = row * op.y_stride + in_row;
         float mean = 0;
@@ -314,8 +316,9 @@ void yk_cuda_norm(struct yk_backend_lane *lane, const struct yk_norm_op *given)
     if (!yk_cuda_grouped_norm_try_forward(lane, op) && !run_registers(lane, op)) {
         const int64_t grid = yk_number_min(
             op->rows * op->groups, yk_cuda_lane_device_properties(lane)->processors * SLOW_BLOCKS);
-        walk_rows<<<static_cast<unsigned>(grid), YK_WARP_TEAM_BLOCK_THREADS, 0,
-                    yk_cuda_lane_stream(lane)>>>(*op);
+        const auto kernel = op->groups > 1 ? walk_rows<true> : walk_rows<false>;
+        kernel<<<static_cast<unsigned>(grid), YK_WARP_TEAM_BLOCK_THREADS, 0,
+                 yk_cuda_lane_stream(lane)>>>(*op);
     }
     yk_cuda_lane_check_cuda_error(lane, cudaGetLastError(), "norm");
 }

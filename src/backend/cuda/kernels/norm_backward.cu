@@ -377,15 +377,16 @@ enum {
     PARTIAL_GROUPS = 64,      /* parts at most, each with a sum of every column */
 };
 
-/* The place of a group in a matrix with this stride. */
+/* The place of a group in a matrix with this stride. Without GROUPED, a row is one group. */
+template <bool GROUPED>
 YK_DEVICE_INLINE int64_t start_of(const struct yk_norm_backward_op &op, int64_t group,
                                   int64_t stride)
 {
-    return op.groups == 1 ? group * stride
-                          : group / op.groups * stride + group % op.groups * op.width;
+    return GROUPED ? group / op.groups * stride + group % op.groups * op.width : group * stride;
 }
 
 /* Sums of columns: a block takes 32 of them, and part blockIdx.y of all groups. */
+template <bool GROUPED>
 static __global__ void __launch_bounds__(COLUMN_LANES *COLUMN_STEPS)
     walk_columns(struct yk_norm_backward_op op, int64_t part_groups, float *partials)
 {
@@ -401,10 +402,10 @@ static __global__ void __launch_bounds__(COLUMN_LANES *COLUMN_STEPS)
     if (column < op.width) {
         for (int64_t group = first + turn; group < end; group += COLUMN_STEPS) {
             const float mean = op.mean ? op.mean[group] : 0.0F;
-            const float d =
-                yk_typed_load_one(op.y_type, op.dy, start_of(op, group, op.dy_stride) + column);
-            const float x =
-                yk_typed_load_one(op.x_type, op.x, start_of(op, group, op.x_stride) + column);
+            const float d = yk_typed_load_one(op.y_type, op.dy,
+                                              start_of<GROUPED>(op, group, op.dy_stride) + column);
+            const float x = yk_typed_load_one(op.x_type, op.x,
+                                              start_of<GROUPED>(op, group, op.x_stride) + column);
             weight_sum += d * ((x - mean) * op.rstd[group]);
             bias_sum += d;
         }
@@ -422,15 +423,16 @@ static __global__ void __launch_bounds__(COLUMN_LANES *COLUMN_STEPS)
 }
 
 /* dx: a block a group, whose threads are one team. */
+template <bool GROUPED>
 static __global__ void __launch_bounds__(YK_WARP_TEAM_BLOCK_THREADS)
     walk_rows(struct yk_norm_backward_op op)
 {
     __shared__ float scratch[2][YK_WARP_TEAM_MAX_WARPS][ROW_SUMS];
     int turn = 0;
     for (int64_t group = blockIdx.x; group < op.rows * op.groups; group += gridDim.x) {
-        const int64_t x_start = start_of(op, group, op.x_stride);
-        const int64_t dy_start = start_of(op, group, op.dy_stride);
-        const int64_t dx_start = start_of(op, group, op.dx_stride);
+        const int64_t x_start = start_of<GROUPED>(op, group, op.x_stride);
+        const int64_t dy_start = start_of<GROUPED>(op, group, op.dy_stride);
+        const int64_t dx_start = start_of<GROUPED>(op, group, op.dx_stride);
         const float mean = op.mean ? op.mean[group] : 0.0F;
         const float rstd = op.rstd[group];
         float sums[ROW_SUMS] = {0, 0};
@@ -471,13 +473,15 @@ static void backward_slow(struct yk_backend_lane *lane, const struct yk_norm_bac
         if (!partials) {
             return;
         }
+        const auto kernel = op->groups > 1 ? walk_columns<true> : walk_columns<false>;
         const dim3 grid(yk_block_count(op->width, COLUMN_LANES), static_cast<unsigned>(parts));
-        walk_columns<<<grid, COLUMN_LANES * COLUMN_STEPS, 0, stream>>>(*op, part_groups, partials);
+        kernel<<<grid, COLUMN_LANES * COLUMN_STEPS, 0, stream>>>(*op, part_groups, partials);
         add_column_sums(lane, op, partials, parts);
     }
     const int64_t grid =
         yk_number_min(groups, yk_cuda_lane_device_properties(lane)->processors * SLOW_BLOCKS);
-    walk_rows<<<static_cast<unsigned>(grid), YK_WARP_TEAM_BLOCK_THREADS, 0, stream>>>(*op);
+    const auto kernel = op->groups > 1 ? walk_rows<true> : walk_rows<false>;
+    kernel<<<static_cast<unsigned>(grid), YK_WARP_TEAM_BLOCK_THREADS, 0, stream>>>(*op);
 }
 
 static struct yk_norm_backward_op without_defaults(const struct yk_norm_backward_op *op)
