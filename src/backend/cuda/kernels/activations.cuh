@@ -75,6 +75,87 @@ template <typename T> __device__ __forceinline__ float yk_gelu_erf_derivative(fl
     return yk_normal_cdf(x) + x * YK_ROOT_TWO_PI_INVERSE * bell;
 }
 
+/* max(x, 0), but NaN stays NaN. */
+YK_DEVICE_INLINE float yk_relu(float x)
+{
+    return x < 0.0F ? 0.0F : x;
+}
+
+YK_DEVICE_INLINE float yk_relu_squared(float x)
+{
+    return x < 0.0F ? 0.0F : x * x;
+}
+
+YK_DEVICE_INLINE float yk_relu_squared_derivative(float x)
+{
+    return x > 0.0F ? 2.0F * x : 0.0F;
+}
+
+template <enum yk_activation ACTIVATION, typename T>
+__device__ __forceinline__ float yk_activate(float x)
+{
+    switch (ACTIVATION) {
+    case YK_ACTIVATION_GELU_TANH:
+        return yk_gelu<T>(x);
+    case YK_ACTIVATION_GELU:
+        return yk_gelu_erf(x);
+    case YK_ACTIVATION_RELU:
+        return yk_relu(x);
+    case YK_ACTIVATION_RELU_SQUARED:
+        return yk_relu_squared(x);
+    case YK_ACTIVATION_SILU:
+        return yk_silu<T>(x);
+    case YK_ACTIVATION_TANH:
+        return tanhf(x);
+    }
+    return x;
+}
+
+template <enum yk_activation ACTIVATION, typename T>
+__device__ __forceinline__ float yk_activation_derivative(float x)
+{
+    switch (ACTIVATION) {
+    case YK_ACTIVATION_GELU_TANH:
+        return yk_gelu_derivative<T>(x);
+    case YK_ACTIVATION_GELU:
+        return yk_gelu_erf_derivative<T>(x);
+    case YK_ACTIVATION_RELU:
+        return x > 0.0F ? 1.0F : 0.0F;
+    case YK_ACTIVATION_RELU_SQUARED:
+        return yk_relu_squared_derivative(x);
+    case YK_ACTIVATION_SILU:
+        return yk_silu_derivative<T>(x);
+    case YK_ACTIVATION_TANH:
+        return 1.0F - tanhf(x) * tanhf(x);
+    }
+    return 1.0F;
+}
+
+/* Calls f with an argument whose type has the constant `value`: the activation. */
+template <typename F> static inline void yk_dispatch_activation(enum yk_activation activation, F f)
+{
+    switch (activation) {
+    case YK_ACTIVATION_GELU_TANH:
+        f(std::integral_constant<enum yk_activation, YK_ACTIVATION_GELU_TANH>());
+        break;
+    case YK_ACTIVATION_GELU:
+        f(std::integral_constant<enum yk_activation, YK_ACTIVATION_GELU>());
+        break;
+    case YK_ACTIVATION_RELU:
+        f(std::integral_constant<enum yk_activation, YK_ACTIVATION_RELU>());
+        break;
+    case YK_ACTIVATION_RELU_SQUARED:
+        f(std::integral_constant<enum yk_activation, YK_ACTIVATION_RELU_SQUARED>());
+        break;
+    case YK_ACTIVATION_SILU:
+        f(std::integral_constant<enum yk_activation, YK_ACTIVATION_SILU>());
+        break;
+    case YK_ACTIVATION_TANH:
+        f(std::integral_constant<enum yk_activation, YK_ACTIVATION_TANH>());
+        break;
+    }
+}
+
 /* x[i] = f(x[i], aux[i]). */
 template <int N, typename F>
 YK_DEVICE_INLINE void yk_apply_each(float (&x)[N], const float (&aux)[N], F f)
@@ -98,8 +179,11 @@ YK_DEVICE_INLINE void yk_apply_epilogue(enum yk_matmul_epilogue epilogue, const 
     case YK_EPILOGUE_GELU_ERF:
         yk_apply_each(x, aux, [](float number, float) { return yk_gelu_erf(number); });
         break;
-    case YK_EPILOGUE_RELU: /* NaN stays NaN */
-        yk_apply_each(x, aux, [](float number, float) { return number < 0.0F ? 0.0F : number; });
+    case YK_EPILOGUE_RELU:
+        yk_apply_each(x, aux, [](float number, float) { return yk_relu(number); });
+        break;
+    case YK_EPILOGUE_RELU_SQUARED:
+        yk_apply_each(x, aux, [](float number, float) { return yk_relu_squared(number); });
         break;
     case YK_EPILOGUE_SILU:
         yk_apply_each(x, aux, [](float number, float) { return yk_silu<T>(number); });
@@ -114,6 +198,10 @@ YK_DEVICE_INLINE void yk_apply_epilogue(enum yk_matmul_epilogue epilogue, const 
         break;
     case YK_EPILOGUE_RELU_BACKWARD:
         yk_apply_each(x, aux, [](float number, float at) { return at > 0.0F ? number : 0.0F; });
+        break;
+    case YK_EPILOGUE_RELU_SQUARED_BACKWARD:
+        yk_apply_each(
+            x, aux, [](float number, float at) { return number * yk_relu_squared_derivative(at); });
         break;
     case YK_EPILOGUE_SILU_BACKWARD:
         yk_apply_each(x, aux,

@@ -10,6 +10,7 @@
  * With m the largest logit x of a row, Z = Σ exp(x − m), label t and smoothing s over C classes:
  *   loss     = log Z + m − (1 − s) · x_t − (s / C) · Σ x
  *   gradient = exp(x − m) / Z − s / C, and less 1 − s at the label.
+ * With a cap c of logits z, x = c · tanh(z / c), and the gradient of z has the factor 1 − (x / c)².
  *
  * A block goes from row to row, and through each of them twice, 16 bytes of a thread at a time: for
  * m and Z, which every thread finds for what it sees, Z relative to the largest so far, and for the
@@ -47,6 +48,32 @@ YK_DEVICE_INLINE float power(float x)
     return y;
 }
 
+/* How logits are capped; without CAPPED they are not. */
+template <bool CAPPED> struct soft_cap {
+    float cap;
+    float inverse;
+};
+
+/* tanh(z / cap). If T has 16 bits, the error is about 1e-7, not relative to the result: logits are
+ * used in exponents. */
+template <typename T> YK_DEVICE_INLINE float bend(float z, const struct soft_cap<true> &soft_cap)
+{
+    if (sizeof(T) == 2) {
+        return 1.0F - __fdividef(2.0F, 1.0F + __expf(2.0F * z * soft_cap.inverse));
+    }
+    return tanhf(z * soft_cap.inverse);
+}
+
+template <typename T, bool CAPPED>
+YK_DEVICE_INLINE float cap_logit(float z, const struct soft_cap<CAPPED> &soft_cap)
+{
+    if constexpr (CAPPED) {
+        return soft_cap.cap * bend<T>(z, soft_cap);
+    } else {
+        return z;
+    }
+}
+
 template <typename T> YK_DEVICE_INLINE struct cut cut_row(const T *row, int classes)
 {
     constexpr int width = yk_vector_16_bytes<T>::count;
@@ -56,12 +83,19 @@ template <typename T> YK_DEVICE_INLINE struct cut cut_row(const T *row, int clas
     return {head, wides, classes - wides * width};
 }
 
-template <typename T>
-YK_DEVICE_INLINE void add_wide(const uint4 &words, bool smooth, struct row_sum &sum)
+template <typename T, bool CAPPED>
+YK_DEVICE_INLINE void add_wide(const uint4 &words, bool smooth,
+                               const struct soft_cap<CAPPED> &soft_cap, struct row_sum &sum)
 {
     constexpr int width = yk_vector_16_bytes<T>::count;
     float x[width];
     yk_unpack_16_bytes_to_floats<T>(words, x);
+    if (CAPPED) {
+#pragma unroll
+        for (int i = 0; i < width; i++) {
+            x[i] = cap_logit<T>(x[i], soft_cap);
+        }
+    }
     float largest = sum.largest;
 #pragma unroll
     for (int i = 0; i < width; i++) {
@@ -151,15 +185,16 @@ YK_DEVICE_INLINE struct logit_row<T> row_at(const struct yk_cross_entropy_op &op
 }
 
 /* The first time through; `groups` are under way or there, one each time UNITS · threads places. */
-template <typename T>
+template <typename T, bool CAPPED>
 YK_DEVICE_INLINE struct row_sum sum_row(const struct logit_row<T> &line, int kept, bool smooth,
-                                        const uint4 *shelf, int groups)
+                                        const struct soft_cap<CAPPED> &soft_cap, const uint4 *shelf,
+                                        int groups)
 {
     const int threads = static_cast<int>(blockDim.x);
     const int wides = line.cut.wides;
     struct row_sum sum = {-FLT_MAX, 0.0F, 0.0F};
     if (static_cast<int>(threadIdx.x) < line.cut.edges) {
-        sum.logits = yk_to_float(line.edge);
+        sum.logits = cap_logit<T>(yk_to_float(line.edge), soft_cap);
         sum.largest = fmaxf(sum.logits, -FLT_MAX);
         sum.powers = power(sum.logits - sum.largest);
     }
@@ -176,7 +211,7 @@ YK_DEVICE_INLINE struct row_sum sum_row(const struct logit_row<T> &line, int kep
 #pragma unroll
         for (int unit = 0; unit < UNITS; unit++) {
             if (first + unit * threads < wides) {
-                add_wide<T>(words[unit], smooth, sum);
+                add_wide<T>(words[unit], smooth, soft_cap, sum);
             }
         }
     }
@@ -191,12 +226,22 @@ struct gradient {
     float label; /* factor · (1 − s) */
 };
 
-template <typename T>
-YK_DEVICE_INLINE uint4 gradient_of(const uint4 &words, int target, const struct gradient &gradient)
+template <typename T, bool CAPPED>
+YK_DEVICE_INLINE uint4 gradient_of(const uint4 &words, int target, const struct gradient &gradient,
+                                   const struct soft_cap<CAPPED> &soft_cap)
 {
     constexpr int width = yk_vector_16_bytes<T>::count;
     float x[width];
+    float slope[width];
     yk_unpack_16_bytes_to_floats<T>(words, x);
+    if constexpr (CAPPED) {
+#pragma unroll
+        for (int i = 0; i < width; i++) {
+            const float bent = bend<T>(x[i], soft_cap);
+            x[i] = soft_cap.cap * bent;
+            slope[i] = 1.0F - bent * bent;
+        }
+    }
 #pragma unroll
     for (int i = 0; i < width; i++) {
         x[i] = power(x[i] - gradient.largest) * gradient.scale - gradient.even;
@@ -207,14 +252,21 @@ YK_DEVICE_INLINE uint4 gradient_of(const uint4 &words, int target, const struct 
             x[i] -= i == target ? gradient.label : 0.0F;
         }
     }
+    if constexpr (CAPPED) {
+#pragma unroll
+        for (int i = 0; i < width; i++) {
+            x[i] *= slope[i];
+        }
+    }
     return yk_pack_floats_to_16_bytes<T>(x);
 }
 
 /* The second time: writes the gradient, or zeros in a row without a target, and asks for the next
  * row. Returns the groups of that. */
-template <typename T>
+template <typename T, bool CAPPED>
 YK_DEVICE_INLINE int turn_over(const struct logit_row<T> &line, const struct logit_row<T> &next,
-                               int kept, const struct gradient &gradient, uint4 *shelf)
+                               int kept, const struct gradient &gradient,
+                               const struct soft_cap<CAPPED> &soft_cap, uint4 *shelf)
 {
     const int threads = static_cast<int>(blockDim.x);
     const int wides = line.cut.wides;
@@ -246,15 +298,19 @@ YK_DEVICE_INLINE int turn_over(const struct logit_row<T> &line, const struct log
             const int at = first + unit * threads;
             if (at < wides) {
                 const int target = line.target - line.cut.head - at * yk_vector_16_bytes<T>::count;
-                __stcs(line.wides() + at, gradient_of<T>(words[unit], target, gradient));
+                __stcs(line.wides() + at, gradient_of<T>(words[unit], target, gradient, soft_cap));
             }
         }
     }
     if (static_cast<int>(threadIdx.x) < line.cut.edges) {
         const int at = line.edge_at();
-        const float even =
-            power(yk_to_float(line.edge) - gradient.largest) * gradient.scale - gradient.even;
-        line.row[at] = yk_from_float<T>(at == line.target ? even - gradient.label : even);
+        const float x = cap_logit<T>(yk_to_float(line.edge), soft_cap);
+        const float even = power(x - gradient.largest) * gradient.scale - gradient.even;
+        float d = at == line.target ? even - gradient.label : even;
+        if constexpr (CAPPED) {
+            d *= 1.0F - x * soft_cap.inverse * (x * soft_cap.inverse);
+        }
+        line.row[at] = yk_from_float<T>(d);
     }
     return groups;
 }
@@ -273,10 +329,13 @@ static __device__ float loss_of(const struct yk_cross_entropy_op &op, float labe
 
 /* `kept` times 16 bytes of shared memory, none with a factor of 0. Blocks have at least a warp, so
  * that edges have a thread each. There are no more blocks than rows. */
-template <typename T>
+template <typename T, bool CAPPED>
 static __global__ void __launch_bounds__(MAX_THREADS)
     cross_entropy_rows(struct yk_cross_entropy_op op, int kept)
 {
+    const struct soft_cap<CAPPED> soft_cap = {
+        op.softcap, 1.0F / op.softcap
+    };
     extern __shared__ uint4 shelf[];
     __shared__ struct row_sum parts[2][WARPS];
     int64_t number = blockIdx.x;
@@ -286,7 +345,7 @@ static __global__ void __launch_bounds__(MAX_THREADS)
     line.target = -1;
     struct logit_row<T> next = row_at<T>(op, number, op.targets[number]);
     struct gradient gradient = {0.0F, 0.0F, 0.0F, 0.0F};
-    int groups = turn_over(line, next, kept, gradient, shelf);
+    int groups = turn_over(line, next, kept, gradient, soft_cap, shelf);
     for (; number < op.rows; number += gridDim.x) {
         const int64_t after = number + gridDim.x;
         const int target = after < op.rows ? op.targets[after] : -1;
@@ -294,20 +353,20 @@ static __global__ void __launch_bounds__(MAX_THREADS)
         gradient = {0.0F, 0.0F, 0.0F, 0.0F};
         float loss = 0.0F;
         if (line.target >= 0) {
-            struct row_sum sum = sum_row(line, kept, op.smoothing != 0.0F, shelf, groups);
+            struct row_sum sum = sum_row(line, kept, op.smoothing != 0.0F, soft_cap, shelf, groups);
             /* Nothing is written to the row before all of it was read. */
             sum = combine(sum, parts[turn++ & 1]);
             gradient = {sum.largest, op.factor / sum.powers,
                         op.factor * op.smoothing / static_cast<float>(op.classes),
                         op.factor * (1.0F - op.smoothing)};
-            loss = loss_of(op, yk_to_float(line.label), sum);
+            loss = loss_of(op, cap_logit<T>(yk_to_float(line.label), soft_cap), sum);
         }
         if (threadIdx.x == 0) {
             op.row_losses[number] = loss;
         }
         next = row_at<T>(op, after, target);
         if (op.factor != 0.0F) {
-            groups = turn_over(line, next, kept, gradient, shelf);
+            groups = turn_over(line, next, kept, gradient, soft_cap, shelf);
         }
     }
 }
@@ -350,24 +409,25 @@ static struct shape shape_of(const struct yk_cross_entropy_op *op,
             static_cast<int>(yk_number_min(room, wides))};
 }
 
-template <typename T>
+template <typename T, bool CAPPED>
 static cudaError_t launch_rows(cudaStream_t stream, const struct yk_cross_entropy_op *op,
                                const struct yk_cuda_device_properties *properties)
 {
     const struct shape shape = shape_of(op, properties, op->classes / yk_vector_16_bytes<T>::count);
+    const auto kernel = cross_entropy_rows<T, CAPPED>;
     /* The same every time: other lanes may be at it. */
     cudaError_t error = yk_allow_dynamic_shared_memory(
-        reinterpret_cast<const void *>(cross_entropy_rows<T>),
+        reinterpret_cast<const void *>(kernel),
         static_cast<int64_t>(properties->shared_bytes) - RESERVED_BYTES);
     const size_t bytes = static_cast<size_t>(shape.kept) * 16;
     int together = 0; /* blocks of a processor */
     YK_CUDA_CALL_UNLESS_FAILED(error, cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-                                          &together, cross_entropy_rows<T>, shape.threads, bytes));
+                                          &together, kernel, shape.threads, bytes));
     if (error == cudaSuccess) {
         const int64_t most =
             static_cast<int64_t>(properties->processors) * (together > 0 ? together : 1);
         const unsigned grid = static_cast<unsigned>(op->rows < most ? op->rows : most);
-        cross_entropy_rows<T><<<grid, shape.threads, bytes, stream>>>(*op, shape.kept);
+        kernel<<<grid, shape.threads, bytes, stream>>>(*op, shape.kept);
         error = cudaGetLastError();
     }
     return error;
@@ -381,7 +441,9 @@ void yk_cuda_cross_entropy(struct yk_backend_lane *lane, const struct yk_cross_e
     cudaStream_t stream = yk_cuda_lane_stream(lane);
     cudaError_t error = cudaSuccess;
     yk_dispatch_type(op->type, [&](auto number) {
-        error = launch_rows<decltype(number)>(stream, op, yk_cuda_lane_device_properties(lane));
+        using T = decltype(number);
+        const auto launch = op->softcap != 0.0F ? launch_rows<T, true> : launch_rows<T, false>;
+        error = launch(stream, op, yk_cuda_lane_device_properties(lane));
     });
     if (yk_cuda_lane_check_cuda_error(lane, error, "cross_entropy")) {
         add_losses<<<1, MAX_THREADS, 0, stream>>>(op->rows, op->row_losses, op->loss);

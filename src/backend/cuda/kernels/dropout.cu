@@ -16,7 +16,7 @@ struct drop {
     int64_t sample_size;
     int64_t samples;
     uint32_t limit; /* an element is dropped if its random word is below */
-    float scale;    /* factor of the other elements */
+    float scale;    /* factor of the other elements, op.scale included */
 };
 
 /* The elements that a thread processes together: a multiple of the four words of a counter. Without
@@ -158,6 +158,7 @@ void yk_cuda_dropout(struct yk_backend_lane *lane, const struct yk_dropout_op *o
     drop.samples = yk_number_ceil_div(op->rows, op->sequence);
     drop.limit = limit < 4294967296.0 ? static_cast<uint32_t>(limit) : UINT32_MAX;
     drop.scale = op->dropout.rate < 1.0F ? 1.0F / (1.0F - op->dropout.rate) : 0.0F;
+    drop.scale *= op->scale != 0.0F ? op->scale : 1.0F;
     yk_dispatch_type(op->type, [&](auto number) { drop_of_type<decltype(number)>(lane, &drop); });
     yk_cuda_lane_check_cuda_error(lane, cudaGetLastError(), "dropout");
 }

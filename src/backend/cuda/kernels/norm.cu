@@ -5,9 +5,11 @@
 
 /* A row is held in registers as it is stored, so that memory is read once: mean, variance and y
  * come from there. The next row is copied to shared memory meanwhile. Rows that do not fit or are
- * not 16-byte aligned, and x and y of different types, go the slow way, number by number. */
+ * not 16-byte aligned, and x and y of different types, go the slow way, number by number. Rows of
+ * several short groups have kernels of their own, in grouped_norm.cu. */
 enum {
     REGISTER_BLOCKS = 4, /* of an SM */
+    ADD_BLOCKS = 3,      /* where `add` is held in registers too */
     SLOW_BLOCKS = 8,
     WEIGHT_BYTES = 48 << 10, /* of shared memory for weights and biases, at most */
     STAGE_BYTES = YK_WARP_TEAM_MAX_CHUNKS_PER_THREAD * YK_WARP_TEAM_BLOCK_THREADS * 16,
@@ -66,11 +68,12 @@ YK_DEVICE_INLINE float sum_registers(const struct row_registers<T> &row_register
     return sum;
 }
 
-/* y of a chunk, whose weights and biases lie at `weights` and `biases`, `chunks` apart. */
-template <typename T>
-YK_DEVICE_INLINE yk_vector_16_bytes<T> scale_chunk(const yk_vector_16_bytes<T> &x, float mean,
-                                                   float rstd, const float4 *weights,
-                                                   const float4 *biases, int chunks)
+/* y of a chunk, whose weights and biases lie at `weights` and `biases`, `chunks` apart. With ADD,
+ * `add` is added. */
+template <bool ADD, typename T>
+YK_DEVICE_INLINE yk_vector_16_bytes<T>
+scale_chunk(const yk_vector_16_bytes<T> &x, float mean, float rstd, const float4 *weights,
+            const float4 *biases, int chunks, const yk_vector_16_bytes<T> &add)
 {
     yk_vector_16_bytes<T> y;
 #pragma unroll
@@ -85,17 +88,37 @@ YK_DEVICE_INLINE yk_vector_16_bytes<T> scale_chunk(const yk_vector_16_bytes<T> &
         }
 #pragma unroll
         for (int i = 0; i < 4; i++) {
-            y.numbers[4 * quarter + i] =
-                yk_from_float<T>((from[i] - mean) * rstd * weight[i] + bias[i]);
+            float number = (from[i] - mean) * rstd * weight[i] + bias[i];
+            if (ADD) {
+                number += yk_to_float(add.numbers[4 * quarter + i]);
+            }
+            y.numbers[4 * quarter + i] = yk_from_float<T>(number);
         }
     }
     return y;
 }
 
-/* x and y are of type T. The block's teams go from row to row together; `prefetch` rows, 0 or 1,
- * are copied before they are needed. */
+/* What a thread holds of a row of op.add. */
 template <typename T>
-static __global__ void __launch_bounds__(YK_WARP_TEAM_BLOCK_THREADS, REGISTER_BLOCKS)
+YK_DEVICE_INLINE void load_add(const struct yk_norm_op &op, int64_t row, int place, int step,
+                               int count, struct row_registers<T> &out)
+{
+#pragma unroll
+    for (int i = 0; i < YK_WARP_TEAM_MAX_CHUNKS_PER_THREAD; i++) {
+        const int chunk = place + i * step;
+        if (chunk < count) {
+            out.chunks[i] = yk_load_vector<T, yk_vector_16_bytes<T>::count>(
+                op.add, row * op.y_stride + chunk * yk_vector_16_bytes<T>::count);
+        }
+    }
+}
+
+/* x and y are of type T, and a row is one group. The block's teams go from row to row together;
+ * `prefetch` rows, 0 or 1, are copied before they are needed. y may be add: a thread reads what it
+ * needs of a place before it writes there. */
+template <typename T, bool ADD>
+static __global__ void __launch_bounds__(YK_WARP_TEAM_BLOCK_THREADS,
+                                         ADD ? ADD_BLOCKS : REGISTER_BLOCKS)
     register_rows(struct yk_norm_op op, int team_warps, int prefetch)
 {
     constexpr int N = yk_vector_16_bytes<T>::count;
@@ -115,12 +138,14 @@ static __global__ void __launch_bounds__(YK_WARP_TEAM_BLOCK_THREADS, REGISTER_BL
     const int64_t step = static_cast<int64_t>(gridDim.x) * teams;
     int64_t first = static_cast<int64_t>(blockIdx.x) * teams;
     if (prefetch > 0) {
-        fetch(static_cast<const T *>(op.x) + (first + team) * width, place, team_threads,
+        fetch(static_cast<const T *>(op.x) + (first + team) * op.x_stride, place, team_threads,
               first + team < op.rows ? chunks : 0, stages);
     }
-    yk_copy_weights_to_shared_memory<N>(op.weight_type, op.weight, width, weights);
+    yk_copy_weights_to_shared_memory<N>(op.weight_type, op.weight, op.weight_offset, width,
+                                        weights);
     if (op.bias) {
-        yk_copy_weights_to_shared_memory<N>(op.weight_type, op.bias, width, weights + width / 4);
+        yk_copy_weights_to_shared_memory<N>(op.weight_type, op.bias, 0.0F, width,
+                                            weights + width / 4);
     }
     __syncthreads();
     int turn = 0;
@@ -128,8 +153,9 @@ static __global__ void __launch_bounds__(YK_WARP_TEAM_BLOCK_THREADS, REGISTER_BL
         const int64_t row = first + team;
         const int64_t next = row + prefetch * step;
         const int count = row < op.rows ? chunks : 0;
+        struct row_registers<T> add;
         struct row_registers<T> row_registers;
-        fetch(static_cast<const T *>(op.x) + next * width, place, team_threads,
+        fetch(static_cast<const T *>(op.x) + next * op.x_stride, place, team_threads,
               next < op.rows ? chunks : 0,
               stages + (stage ^ prefetch) * YK_WARP_TEAM_MAX_CHUNKS_PER_THREAD *
                            YK_WARP_TEAM_BLOCK_THREADS);
@@ -147,6 +173,9 @@ static __global__ void __launch_bounds__(YK_WARP_TEAM_BLOCK_THREADS, REGISTER_BL
         const auto squared_distance = [mean](float x) { return (x - mean) * (x - mean); };
         float spread[1] = {
             sum_registers(row_registers, place, team_threads, count, squared_distance)};
+        if (ADD) { /* under way during the reduction */
+            load_add(op, row, place, team_threads, count, add);
+        }
         yk_warp_team_reduce_sums(spread, team_warps, scratch[turn++ & 1]);
         const float rstd = 1.0F / sqrtf(spread[0] / static_cast<float>(width) + op.epsilon);
         if (place == 0 && count > 0) {
@@ -155,26 +184,32 @@ static __global__ void __launch_bounds__(YK_WARP_TEAM_BLOCK_THREADS, REGISTER_BL
                 op.mean[row] = mean;
             }
         }
-        T *y = static_cast<T *>(op.y) + row * width;
+        T *y = static_cast<T *>(op.y) + row * op.y_stride;
 #pragma unroll
         for (int i = 0; i < YK_WARP_TEAM_MAX_CHUNKS_PER_THREAD; i++) {
             const int chunk = place + i * team_threads;
             if (chunk < count) {
-                yk_store_16_bytes(y + chunk * N,
-                                  scale_chunk(row_registers.chunks[i], mean, rstd, weights + chunk,
-                                              biases ? biases + chunk : nullptr, chunks));
+                yk_store_16_bytes(y + chunk * N, scale_chunk<ADD>(row_registers.chunks[i], mean,
+                                                                  rstd, weights + chunk,
+                                                                  biases ? biases + chunk : nullptr,
+                                                                  chunks, add.chunks[i]));
             }
         }
     }
 }
 
-/* Any types, widths and addresses; a block a row, whose threads are one team. */
+/* Any types, widths, groups and addresses; a block a group, whose threads are one team. Without
+ * GROUPED, a row is one group. */
+template <bool GROUPED>
 static __global__ void __launch_bounds__(YK_WARP_TEAM_BLOCK_THREADS) walk_rows(struct yk_norm_op op)
 {
     __shared__ float scratch[2][YK_WARP_TEAM_MAX_WARPS][1];
     int turn = 0;
-    for (int64_t row = blockIdx.x; row < op.rows; row += gridDim.x) {
-        const int64_t start = row * op.width;
+    for (int64_t group = blockIdx.x; group < op.rows * op.groups; group += gridDim.x) {
+        const int64_t row = GROUPED ? group / op.groups : group;
+        const int64_t in_row = GROUPED ? group % op.groups * op.width : 0;
+        const int64_t start = row * op.x_stride + in_row;
+        const int64_t y_start = row * op.y_stride + in_row;
         float mean = 0;
         if (op.bias) {
             float sum[1] = {0};
@@ -192,24 +227,27 @@ static __global__ void __launch_bounds__(YK_WARP_TEAM_BLOCK_THREADS) walk_rows(s
         yk_warp_team_reduce_sums(spread, YK_WARP_TEAM_MAX_WARPS, scratch[turn++ & 1]);
         const float rstd = 1.0F / sqrtf(spread[0] / static_cast<float>(op.width) + op.epsilon);
         if (threadIdx.x == 0) {
-            op.rstd[row] = rstd;
+            op.rstd[group] = rstd;
             if (op.bias) {
-                op.mean[row] = mean;
+                op.mean[group] = mean;
             }
         }
         for (int64_t i = threadIdx.x; i < op.width; i += YK_WARP_TEAM_BLOCK_THREADS) {
             const float x = yk_typed_load_one(op.x_type, op.x, start + i);
-            const float weight = yk_typed_load_one(op.weight_type, op.weight, i);
+            const float weight = yk_typed_load_one(op.weight_type, op.weight, i) + op.weight_offset;
             const float bias = op.bias ? yk_typed_load_one(op.weight_type, op.bias, i) : 0.0F;
-            const float y[1] = {(x - mean) * rstd * weight + bias};
-            yk_typed_store(op.y_type, op.y, start + i, y);
+            float y[1] = {(x - mean) * rstd * weight + bias};
+            if (op.add) {
+                y[0] += yk_typed_load_one(op.y_type, op.add, y_start + i);
+            }
+            yk_typed_store(op.y_type, op.y, y_start + i, y);
         }
     }
 }
 
 /* Prefetches where there is shared memory for all blocks. False where there is none for even a row.
  */
-template <typename T>
+template <typename T, bool ADD>
 static bool launch_registers(struct yk_backend_lane *lane, const struct yk_norm_op *op)
 {
     const struct yk_cuda_device_properties *properties = yk_cuda_lane_device_properties(lane);
@@ -217,45 +255,70 @@ static bool launch_registers(struct yk_backend_lane *lane, const struct yk_norm_
     const int64_t weight_bytes =
         op->width * (op->bias ? 2 : 1) * static_cast<int64_t>(sizeof(float));
     const int64_t scratch = static_cast<int64_t>(properties->shared_bytes);
-    if (!yk_are_rows_16_byte_aligned<T>(op->x, op->width) ||
-        !yk_are_rows_16_byte_aligned<T>(op->y, op->width) || chunks > YK_WARP_TEAM_MAX_CHUNKS ||
-        weight_bytes > WEIGHT_BYTES || weight_bytes + STAGE_BYTES + RESERVED_BYTES > scratch) {
+    const auto kernel = register_rows<T, ADD>;
+    const int64_t sm_blocks = ADD ? ADD_BLOCKS : REGISTER_BLOCKS;
+    if (op->groups != 1 || op->width % yk_vector_16_bytes<T>::count != 0 ||
+        !yk_are_rows_16_byte_aligned<T>(op->x, op->x_stride) ||
+        !yk_are_rows_16_byte_aligned<T>(op->y, op->y_stride) ||
+        !yk_are_rows_16_byte_aligned<T>(op->add, op->y_stride) ||
+        chunks > YK_WARP_TEAM_MAX_CHUNKS || weight_bytes > WEIGHT_BYTES ||
+        weight_bytes + STAGE_BYTES + RESERVED_BYTES > scratch) {
         return false;
     }
     const int prefetch =
-        REGISTER_BLOCKS * (weight_bytes + 2 * STAGE_BYTES + RESERVED_BYTES) <= scratch ? 1 : 0;
+        sm_blocks * (weight_bytes + 2 * STAGE_BYTES + RESERVED_BYTES) <= scratch ? 1 : 0;
     const int team_warps = yk_warp_team_warp_count(chunks, YK_WARP_TEAM_MAX_CHUNKS_PER_THREAD);
     const int64_t blocks = yk_number_ceil_div(op->rows, YK_WARP_TEAM_MAX_WARPS / team_warps);
     const unsigned grid =
-        static_cast<unsigned>(yk_number_min(blocks, properties->processors * REGISTER_BLOCKS));
+        static_cast<unsigned>(yk_number_min(blocks, properties->processors * sm_blocks));
     const size_t bytes = static_cast<size_t>(weight_bytes + (1 + prefetch) * STAGE_BYTES);
     /* The same every time: other lanes may be at it. */
     const cudaError_t error = yk_allow_dynamic_shared_memory(
-        reinterpret_cast<const void *>(register_rows<T>),
+        reinterpret_cast<const void *>(kernel),
         yk_number_min(scratch - RESERVED_BYTES, WEIGHT_BYTES + 2 * STAGE_BYTES));
     if (yk_cuda_lane_check_cuda_error(lane, error, "norm")) {
-        register_rows<T><<<grid, YK_WARP_TEAM_BLOCK_THREADS, bytes, yk_cuda_lane_stream(lane)>>>(
+        kernel<<<grid, YK_WARP_TEAM_BLOCK_THREADS, bytes, yk_cuda_lane_stream(lane)>>>(
             *op, team_warps, prefetch);
     }
     return true;
 }
 
-void yk_cuda_norm(struct yk_backend_lane *lane, const struct yk_norm_op *op)
+static struct yk_norm_op without_defaults(const struct yk_norm_op *op)
 {
-    if (!yk_cuda_lane_is_ok(lane) || op->rows <= 0 || op->width <= 0) {
-        return;
-    }
+    struct yk_norm_op whole = *op;
+    whole.groups = op->groups > 0 ? op->groups : 1;
+    whole.x_stride = op->x_stride > 0 ? op->x_stride : whole.groups * op->width;
+    whole.y_stride = op->y_stride > 0 ? op->y_stride : whole.groups * op->width;
+    return whole;
+}
+
+/* False where rows do not fit, and then nothing was done. */
+static bool run_registers(struct yk_backend_lane *lane, const struct yk_norm_op *op)
+{
     bool row_registers = false;
     if (op->x_type == op->y_type) {
         yk_dispatch_type(op->x_type, [&](auto number) {
-            row_registers = launch_registers<decltype(number)>(lane, op);
+            using T = decltype(number);
+            row_registers = op->add ? launch_registers<T, true>(lane, op)
+                                    : launch_registers<T, false>(lane, op);
         });
     }
-    if (!row_registers) {
-        const int64_t grid =
-            yk_number_min(op->rows, yk_cuda_lane_device_properties(lane)->processors * SLOW_BLOCKS);
-        walk_rows<<<static_cast<unsigned>(grid), YK_WARP_TEAM_BLOCK_THREADS, 0,
-                    yk_cuda_lane_stream(lane)>>>(*op);
+    return row_registers;
+}
+
+void yk_cuda_norm(struct yk_backend_lane *lane, const struct yk_norm_op *given)
+{
+    const struct yk_norm_op whole = without_defaults(given);
+    const struct yk_norm_op *op = &whole;
+    if (!yk_cuda_lane_is_ok(lane) || op->rows <= 0 || op->width <= 0) {
+        return;
+    }
+    if (!yk_cuda_grouped_norm_try_forward(lane, op) && !run_registers(lane, op)) {
+        const int64_t grid = yk_number_min(
+            op->rows * op->groups, yk_cuda_lane_device_properties(lane)->processors * SLOW_BLOCKS);
+        const auto kernel = op->groups > 1 ? walk_rows<true> : walk_rows<false>;
+        kernel<<<static_cast<unsigned>(grid), YK_WARP_TEAM_BLOCK_THREADS, 0,
+                 yk_cuda_lane_stream(lane)>>>(*op);
     }
     yk_cuda_lane_check_cuda_error(lane, cudaGetLastError(), "norm");
 }

@@ -1,5 +1,5 @@
 /*
- * Norm backward. With n = (x − mean) · rstd and g = dy · weight:
+ * Norm backward. With n = (x − mean) · rstd and g = dy · (weight + weight_offset):
  *   dx       = add + rstd · (g − mean(g) − n · mean(g · n)), RMS without mean(g),
  *   d_weight = the sum over rows of dy · n, d_bias that of dy
  * (Ba, Kiros and Hinton 2016; Zhang and Sennrich 2019).
@@ -8,7 +8,8 @@
  * worked on: registers hold the weights of a thread's columns and their sums over its rows. A
  * block's sums go to scratch, (blocks, 2, width), and are added up by a kernel of their own. dx may
  * be dy or add: a thread reads what it needs of a place before it writes there. Rows that do not
- * fit go the slow way: the columns first, then the rows, number by number.
+ * fit go the slow way: the columns first, then the rows, number by number. Rows of several short
+ * groups have kernels of their own, in grouped_norm.cu.
  */
 #include "backend/cuda/kernels/async_copy.cuh"
 #include "backend/cuda/kernels/partial_sums.cuh"
@@ -98,19 +99,21 @@ YK_DEVICE_INLINE void fetch_row(const struct yk_norm_backward_op &op, int64_t ro
                                 const struct row_stages<CHUNKS> &row_stages, int stage)
 {
     const int count = row < op.rows ? position.chunks : 0;
-    const int64_t start = row * position.chunks;
+    constexpr int N = yk_vector_16_bytes<T>::count;
+    const T *x = static_cast<const T *>(op.x) + row * op.x_stride;
+    const T *dy = static_cast<const T *>(op.dy) + row * op.dy_stride;
+    const T *add = static_cast<const T *>(op.add) + row * op.dx_stride;
 #pragma unroll
     for (int i = 0; i < CHUNKS; i++) {
         const int chunk = position.place + i * position.step;
         if (chunk < count) {
-            const int64_t at = start + chunk;
             yk_async_copy_16_bytes(row_stages.at(stage, X, i),
-                                   static_cast<const uint4 *>(op.x) + at);
+                                   reinterpret_cast<const uint4 *>(x + chunk * N));
             yk_async_copy_16_bytes(row_stages.at(stage, DY, i),
-                                   static_cast<const uint4 *>(op.dy) + at);
+                                   reinterpret_cast<const uint4 *>(dy + chunk * N));
             if (op.add) {
                 yk_async_copy_16_bytes(row_stages.at(stage, ADD, i),
-                                       static_cast<const uint4 *>(op.add) + at);
+                                       reinterpret_cast<const uint4 *>(add + chunk * N));
             }
         }
     }
@@ -129,7 +132,9 @@ YK_DEVICE_INLINE void load_weights(const struct yk_norm_backward_op &op,
             const int chunk = position.place + i * position.step;
 #pragma unroll
             for (int j = 0; j < N; j++) {
-                out[i][j] = chunk < position.chunks ? yk_to_float(weights[chunk * N + j]) : 0.0F;
+                out[i][j] = chunk < position.chunks
+                                ? yk_to_float(weights[chunk * N + j]) + op.weight_offset
+                                : 0.0F;
             }
         }
     });
@@ -206,7 +211,7 @@ YK_DEVICE_INLINE void backward_row(const struct yk_norm_backward_op &op, int64_t
         if (chunk < count) {
             const yk_vector_16_bytes<T> add =
                 op.add ? row_stages.template get<T>(stage, ADD, i) : yk_vector_16_bytes<T>();
-            yk_store_16_bytes(static_cast<T *>(op.dx) + row * op.width + chunk * N,
+            yk_store_16_bytes(static_cast<T *>(op.dx) + row * op.dx_stride + chunk * N,
                               pass_chunk<T>(row_stages.template get<T>(stage, X, i),
                                             row_stages.template get<T>(stage, DY, i), add, of,
                                             weights[i], g_mean, gn_mean));
@@ -347,13 +352,14 @@ static bool backward_registers(struct yk_backend_lane *lane, const struct yk_nor
 static bool run_registers(struct yk_backend_lane *lane, const struct yk_norm_backward_op *op)
 {
     bool row_registers = false;
-    if (op->x_type == op->y_type) {
+    if (op->x_type == op->y_type && op->groups == 1) {
         yk_dispatch_type(op->x_type, [&](auto number) {
             using T = decltype(number);
-            row_registers = yk_are_rows_16_byte_aligned<T>(op->x, op->width) &&
-                            yk_are_rows_16_byte_aligned<T>(op->dy, op->width) &&
-                            yk_are_rows_16_byte_aligned<T>(op->dx, op->width) &&
-                            yk_are_rows_16_byte_aligned<T>(op->add, op->width) &&
+            row_registers = op->width % yk_vector_16_bytes<T>::count == 0 &&
+                            yk_are_rows_16_byte_aligned<T>(op->x, op->x_stride) &&
+                            yk_are_rows_16_byte_aligned<T>(op->dy, op->dy_stride) &&
+                            yk_are_rows_16_byte_aligned<T>(op->dx, op->dx_stride) &&
+                            yk_are_rows_16_byte_aligned<T>(op->add, op->dx_stride) &&
                             op->width / yk_vector_16_bytes<T>::count <= YK_WARP_TEAM_MAX_CHUNKS &&
                             backward_registers<T>(lane, op);
         });
@@ -368,27 +374,39 @@ enum {
     COLUMN_LANES = 32,        /* columns of a block */
     COLUMN_STEPS = 8,         /* its threads that share a column's rows */
     PARTIAL_BYTES = 32 << 20, /* at most */
-    PARTIAL_GROUPS = 64,      /* of rows */
+    PARTIAL_GROUPS = 64,      /* parts at most, each with a sum of every column */
 };
 
-/* Sums of columns: a block takes 32 of them, and the rows of group blockIdx.y. */
+/* The place of a group in a matrix with this stride. Without GROUPED, a row is one group. */
+template <bool GROUPED>
+YK_DEVICE_INLINE int64_t start_of(const struct yk_norm_backward_op &op, int64_t group,
+                                  int64_t stride)
+{
+    return GROUPED ? group / op.groups * stride + group % op.groups * op.width : group * stride;
+}
+
+/* Sums of columns: a block takes 32 of them, and part blockIdx.y of all groups. */
+template <bool GROUPED>
 static __global__ void __launch_bounds__(COLUMN_LANES *COLUMN_STEPS)
-    walk_columns(struct yk_norm_backward_op op, int64_t group_rows, float *partials)
+    walk_columns(struct yk_norm_backward_op op, int64_t part_groups, float *partials)
 {
     __shared__ float sums[2][COLUMN_STEPS][COLUMN_LANES];
     const int lane = threadIdx.x % COLUMN_LANES;
     const int turn = threadIdx.x / COLUMN_LANES;
     const int64_t column = static_cast<int64_t>(blockIdx.x) * COLUMN_LANES + lane;
-    const int64_t first = blockIdx.y * group_rows;
-    const int64_t end = first + group_rows < op.rows ? first + group_rows : op.rows;
+    const int64_t groups = op.rows * op.groups;
+    const int64_t first = blockIdx.y * part_groups;
+    const int64_t end = first + part_groups < groups ? first + part_groups : groups;
     float weight_sum = 0;
     float bias_sum = 0;
     if (column < op.width) {
-        for (int64_t row = first + turn; row < end; row += COLUMN_STEPS) {
-            const int64_t at = row * op.width + column;
-            const float mean = op.mean ? op.mean[row] : 0.0F;
-            const float d = yk_typed_load_one(op.y_type, op.dy, at);
-            weight_sum += d * ((yk_typed_load_one(op.x_type, op.x, at) - mean) * op.rstd[row]);
+        for (int64_t group = first + turn; group < end; group += COLUMN_STEPS) {
+            const float mean = op.mean ? op.mean[group] : 0.0F;
+            const float d = yk_typed_load_one(op.y_type, op.dy,
+                                              start_of<GROUPED>(op, group, op.dy_stride) + column);
+            const float x = yk_typed_load_one(op.x_type, op.x,
+                                              start_of<GROUPED>(op, group, op.x_stride) + column);
+            weight_sum += d * ((x - mean) * op.rstd[group]);
             bias_sum += d;
         }
     }
@@ -404,21 +422,24 @@ static __global__ void __launch_bounds__(COLUMN_LANES *COLUMN_STEPS)
     }
 }
 
-/* dx: a block a row, whose threads are one team. */
+/* dx: a block a group, whose threads are one team. */
+template <bool GROUPED>
 static __global__ void __launch_bounds__(YK_WARP_TEAM_BLOCK_THREADS)
     walk_rows(struct yk_norm_backward_op op)
 {
     __shared__ float scratch[2][YK_WARP_TEAM_MAX_WARPS][ROW_SUMS];
     int turn = 0;
-    for (int64_t row = blockIdx.x; row < op.rows; row += gridDim.x) {
-        const int64_t start = row * op.width;
-        const float mean = op.mean ? op.mean[row] : 0.0F;
-        const float rstd = op.rstd[row];
+    for (int64_t group = blockIdx.x; group < op.rows * op.groups; group += gridDim.x) {
+        const int64_t x_start = start_of<GROUPED>(op, group, op.x_stride);
+        const int64_t dy_start = start_of<GROUPED>(op, group, op.dy_stride);
+        const int64_t dx_start = start_of<GROUPED>(op, group, op.dx_stride);
+        const float mean = op.mean ? op.mean[group] : 0.0F;
+        const float rstd = op.rstd[group];
         float sums[ROW_SUMS] = {0, 0};
         for (int64_t i = threadIdx.x; i < op.width; i += YK_WARP_TEAM_BLOCK_THREADS) {
-            const float n = (yk_typed_load_one(op.x_type, op.x, start + i) - mean) * rstd;
-            const float g = yk_typed_load_one(op.y_type, op.dy, start + i) *
-                            yk_typed_load_one(op.weight_type, op.weight, i);
+            const float n = (yk_typed_load_one(op.x_type, op.x, x_start + i) - mean) * rstd;
+            const float g = yk_typed_load_one(op.y_type, op.dy, dy_start + i) *
+                            (yk_typed_load_one(op.weight_type, op.weight, i) + op.weight_offset);
             sums[ROW_G] += g;
             sums[ROW_GN] += g * n;
         }
@@ -426,12 +447,12 @@ static __global__ void __launch_bounds__(YK_WARP_TEAM_BLOCK_THREADS)
         const float g_mean = op.mean ? sums[ROW_G] / static_cast<float>(op.width) : 0.0F;
         const float gn_mean = sums[ROW_GN] / static_cast<float>(op.width);
         for (int64_t i = threadIdx.x; i < op.width; i += YK_WARP_TEAM_BLOCK_THREADS) {
-            const float n = (yk_typed_load_one(op.x_type, op.x, start + i) - mean) * rstd;
-            const float g = yk_typed_load_one(op.y_type, op.dy, start + i) *
-                            yk_typed_load_one(op.weight_type, op.weight, i);
-            const float add = op.add ? yk_typed_load_one(op.x_type, op.add, start + i) : 0.0F;
+            const float n = (yk_typed_load_one(op.x_type, op.x, x_start + i) - mean) * rstd;
+            const float g = yk_typed_load_one(op.y_type, op.dy, dy_start + i) *
+                            (yk_typed_load_one(op.weight_type, op.weight, i) + op.weight_offset);
+            const float add = op.add ? yk_typed_load_one(op.x_type, op.add, dx_start + i) : 0.0F;
             const float dx[1] = {add + rstd * (g - g_mean - n * gn_mean)};
-            yk_typed_store(op.x_type, op.dx, start + i, dx);
+            yk_typed_store(op.x_type, op.dx, dx_start + i, dx);
         }
     }
 }
@@ -439,33 +460,48 @@ static __global__ void __launch_bounds__(YK_WARP_TEAM_BLOCK_THREADS)
 static void backward_slow(struct yk_backend_lane *lane, const struct yk_norm_backward_op *op)
 {
     const cudaStream_t stream = yk_cuda_lane_stream(lane);
+    const int64_t groups = op->rows * op->groups;
     if (op->d_weight || op->d_bias) {
         const int64_t bytes = op->width * 2 * static_cast<int64_t>(sizeof(float));
         const int64_t scratch = PARTIAL_BYTES / bytes > 0 ? PARTIAL_BYTES / bytes : 1;
-        const int64_t max_blocks =
-            yk_number_min(yk_number_ceil_div(op->rows, COLUMN_STEPS), PARTIAL_GROUPS);
-        const int64_t group_rows = yk_number_ceil_div(op->rows, yk_number_min(max_blocks, scratch));
-        const int64_t groups = yk_number_ceil_div(op->rows, group_rows);
+        const int64_t max_parts =
+            yk_number_min(yk_number_ceil_div(groups, COLUMN_STEPS), PARTIAL_GROUPS);
+        const int64_t part_groups = yk_number_ceil_div(groups, yk_number_min(max_parts, scratch));
+        const int64_t parts = yk_number_ceil_div(groups, part_groups);
         float *partials = static_cast<float *>(
-            yk_cuda_lane_get_scratch(lane, static_cast<size_t>(groups * bytes)));
+            yk_cuda_lane_get_scratch(lane, static_cast<size_t>(parts * bytes)));
         if (!partials) {
             return;
         }
-        const dim3 grid(yk_block_count(op->width, COLUMN_LANES), static_cast<unsigned>(groups));
-        walk_columns<<<grid, COLUMN_LANES * COLUMN_STEPS, 0, stream>>>(*op, group_rows, partials);
-        add_column_sums(lane, op, partials, groups);
+        const auto kernel = op->groups > 1 ? walk_columns<true> : walk_columns<false>;
+        const dim3 grid(yk_block_count(op->width, COLUMN_LANES), static_cast<unsigned>(parts));
+        kernel<<<grid, COLUMN_LANES * COLUMN_STEPS, 0, stream>>>(*op, part_groups, partials);
+        add_column_sums(lane, op, partials, parts);
     }
     const int64_t grid =
-        yk_number_min(op->rows, yk_cuda_lane_device_properties(lane)->processors * SLOW_BLOCKS);
-    walk_rows<<<static_cast<unsigned>(grid), YK_WARP_TEAM_BLOCK_THREADS, 0, stream>>>(*op);
+        yk_number_min(groups, yk_cuda_lane_device_properties(lane)->processors * SLOW_BLOCKS);
+    const auto kernel = op->groups > 1 ? walk_rows<true> : walk_rows<false>;
+    kernel<<<static_cast<unsigned>(grid), YK_WARP_TEAM_BLOCK_THREADS, 0, stream>>>(*op);
 }
 
-void yk_cuda_norm_backward(struct yk_backend_lane *lane, const struct yk_norm_backward_op *op)
+static struct yk_norm_backward_op without_defaults(const struct yk_norm_backward_op *op)
 {
+    struct yk_norm_backward_op whole = *op;
+    whole.groups = op->groups > 0 ? op->groups : 1;
+    whole.x_stride = op->x_stride > 0 ? op->x_stride : whole.groups * op->width;
+    whole.dy_stride = op->dy_stride > 0 ? op->dy_stride : whole.groups * op->width;
+    whole.dx_stride = op->dx_stride > 0 ? op->dx_stride : whole.groups * op->width;
+    return whole;
+}
+
+void yk_cuda_norm_backward(struct yk_backend_lane *lane, const struct yk_norm_backward_op *given)
+{
+    const struct yk_norm_backward_op whole = without_defaults(given);
+    const struct yk_norm_backward_op *op = &whole;
     if (!yk_cuda_lane_is_ok(lane) || op->rows <= 0 || op->width <= 0) {
         return;
     }
-    if (!run_registers(lane, op)) {
+    if (!yk_cuda_grouped_norm_try_backward(lane, op) && !run_registers(lane, op)) {
         backward_slow(lane, op);
     }
     yk_cuda_lane_check_cuda_error(lane, cudaGetLastError(), "norm_backward");

@@ -48,24 +48,23 @@ YK_DEVICE_INLINE void turn(float sign, const float (&cosine)[N], const float (&s
 /* The thread's pairs in every blockDim.y-th head of one row; `row` is where the first head has
  * them. */
 template <typename T, int N>
-YK_DEVICE_INLINE void turn_row(T *row, int heads, int head_size, float sign,
+YK_DEVICE_INLINE void turn_row(T *row, int heads, int head_stride, int half, float sign,
                                const float (&cosine)[N], const float (&sine)[N])
 {
-    const int half = head_size / 2;
     const int step = static_cast<int>(blockDim.y);
     for (int first = static_cast<int>(threadIdx.y); first < heads; first += AT_ONCE * step) {
         yk_packed_vector<T, N> low[AT_ONCE];
         yk_packed_vector<T, N> high[AT_ONCE];
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++) {
-            const T *from = row + min(first + i * step, heads - 1) * head_size;
+            const T *from = row + min(first + i * step, heads - 1) * head_stride;
             low[i] = yk_load_packed_vector<N>(from);
             high[i] = yk_load_packed_vector<N>(from + half);
         }
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++) {
             if (first + i * step < heads) {
-                T *to = row + (first + i * step) * head_size;
+                T *to = row + (first + i * step) * head_stride;
                 turn(sign, cosine, sine, low[i], high[i]);
                 yk_store_packed_vector<N>(to, low[i]);
                 yk_store_packed_vector<N>(to + half, high[i]);
@@ -74,14 +73,13 @@ YK_DEVICE_INLINE void turn_row(T *row, int heads, int head_size, float sign,
     }
 }
 
-/* Threads lie along x over the packs of half a head, along y over heads and along z over positions;
- * grid.y goes over samples. A row's numbers are fewer than 2^31. */
+/* Threads lie along x over the packs of half of what is rotated of a head, along y over heads and
+ * along z over positions; grid.y goes over samples. A row's numbers are fewer than 2^31. */
 template <typename T, int N>
 static __global__ void __launch_bounds__(YK_ROWS_GRID_MAX_BLOCK_THREADS)
     rotate_rows(struct yk_rotary_op op)
 {
-    const int head_size = static_cast<int>(op.head_size);
-    const int half = head_size / 2;
+    const int half = static_cast<int>(op.rotary_size) / 2;
     const int64_t position = static_cast<int64_t>(blockIdx.x) * blockDim.z + threadIdx.z;
     const float sign = op.inverse ? -1.0F : 1.0F;
     if (position >= op.sequence) {
@@ -95,7 +93,7 @@ static __global__ void __launch_bounds__(YK_ROWS_GRID_MAX_BLOCK_THREADS)
         for (int64_t row = blockIdx.y * op.sequence + position; row < op.rows;
              row += gridDim.y * op.sequence) {
             turn_row(static_cast<T *>(op.data) + row * op.stride + pair, static_cast<int>(op.heads),
-                     head_size, sign, cosine, sine);
+                     static_cast<int>(op.head_stride), half, sign, cosine, sine);
         }
     }
 }
@@ -103,7 +101,7 @@ static __global__ void __launch_bounds__(YK_ROWS_GRID_MAX_BLOCK_THREADS)
 template <typename T, int N>
 static void launch(struct yk_backend_lane *lane, const struct yk_rotary_op *op)
 {
-    const int64_t packs = op->head_size / 2 / N;
+    const int64_t packs = op->rotary_size / 2 / N;
     const int64_t across = packs < 64 ? packs : 64;
     const int64_t wanted = yk_number_ceil_div(op->heads, AT_ONCE);
     const int64_t room = YK_ROWS_GRID_MAX_BLOCK_THREADS / across;
@@ -119,17 +117,21 @@ static void launch(struct yk_backend_lane *lane, const struct yk_rotary_op *op)
 
 void yk_cuda_rotary(struct yk_backend_lane *lane, const struct yk_rotary_op *op)
 {
-    if (!yk_cuda_lane_is_ok(lane) || op->rows <= 0 || op->heads <= 0 || op->head_size < 2) {
+    struct yk_rotary_op whole = *op; /* without the defaults */
+    whole.head_stride = op->head_stride > 0 ? op->head_stride : op->head_size;
+    whole.rotary_size = op->rotary_size > 0 ? op->rotary_size : op->head_size;
+    if (!yk_cuda_lane_is_ok(lane) || op->rows <= 0 || op->heads <= 0 || whole.rotary_size < 2) {
         return;
     }
     yk_dispatch_type(op->type, [&](auto number) {
         using T = decltype(number);
         constexpr int n = yk_vector_16_bytes<T>::count;
-        if (op->head_size % (2 * n) == 0 && yk_are_rows_16_byte_aligned<T>(op->data, op->stride) &&
-            yk_are_rows_16_byte_aligned<float>(op->cos_sin, op->head_size)) {
-            launch<T, n>(lane, op);
+        if (whole.rotary_size % (2 * n) == 0 && whole.head_stride % n == 0 &&
+            yk_are_rows_16_byte_aligned<T>(op->data, op->stride) &&
+            yk_are_rows_16_byte_aligned<float>(op->cos_sin, whole.rotary_size)) {
+            launch<T, n>(lane, &whole);
         } else {
-            launch<T, 1>(lane, op);
+            launch<T, 1>(lane, &whole);
         }
     });
     yk_cuda_lane_check_cuda_error(lane, cudaGetLastError(), "rotary");

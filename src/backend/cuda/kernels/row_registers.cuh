@@ -78,14 +78,15 @@ YK_DEVICE_INLINE void yk_unpack_quarter(const float4 &from, float (&out)[4])
 }
 
 /*
- * Copies the weights of all columns to shared memory, as fp32. A row consists of chunks of N
- * elements, and a chunk consists of quarters of four elements. Quarter q of chunk c is stored in
- * to[q · chunks + c], so that threads with neighbouring chunks read neighbouring words, without
- * bank conflicts.
+ * Copies the weights of all columns plus `offset` to shared memory, as fp32. A row consists of
+ * chunks of N elements, and a chunk consists of quarters of four elements. Quarter q of chunk c is
+ * stored in to[q · chunks + c], so that threads with neighbouring chunks read neighbouring words,
+ * without bank conflicts.
  */
 template <int N>
-__device__ __forceinline__ void
-yk_copy_weights_to_shared_memory(enum yk_precision type, const void *from, int width, float4 *to)
+__device__ __forceinline__ void yk_copy_weights_to_shared_memory(enum yk_precision type,
+                                                                 const void *from, float offset,
+                                                                 int width, float4 *to)
 {
     yk_dispatch_type(type, [&](auto number) {
         const auto *weights = static_cast<const decltype(number) *>(from);
@@ -93,7 +94,7 @@ yk_copy_weights_to_shared_memory(enum yk_precision type, const void *from, int w
         const int chunks = width / N;
 #pragma unroll 4
         for (int i = threadIdx.x; i < width; i += blockDim.x) {
-            numbers[(i % N / 4 * chunks + i / N) * 4 + i % 4] = yk_to_float(weights[i]);
+            numbers[(i % N / 4 * chunks + i / N) * 4 + i % 4] = yk_to_float(weights[i]) + offset;
         }
     });
 }

@@ -26,17 +26,32 @@ YK_DEVICE_INLINE int64_t place_of(unsigned sample, unsigned salt, int64_t end)
                                 32);
 }
 
+/* What a backward epilogue reads, otherwise 0. */
+static __device__ float load_aux(const struct yk_matmul_op &op, int64_t row, int64_t column)
+{
+    return op.aux && op.epilogue >= YK_EPILOGUE_GELU_BACKWARD
+               ? yk_typed_load_one(op.c_type, op.aux, row * op.aux_stride + column)
+               : 0.0F;
+}
+
 /* The value after the epilogue of an element whose value before is `x`. */
-static __device__ float apply_epilogue(const struct yk_matmul_op &op, int64_t row, int64_t column,
-                                       float x)
+static __device__ float apply_epilogue(const struct yk_matmul_op &op, float aux, float x)
 {
     float value[1] = {x};
-    float aux[1] = {0};
-    if (op.aux && op.epilogue >= YK_EPILOGUE_GELU_BACKWARD) {
-        aux[0] = yk_typed_load_one(op.c_type, op.aux, row * op.aux_stride + column);
-    }
-    yk_apply_epilogue<float>(op.epilogue, aux, value);
+    const float input[1] = {aux};
+    yk_apply_epilogue<float>(op.epilogue, input, value);
     return value[0];
+}
+
+/* How much the epilogue may enlarge an error of its input `x`. The slope of all epilogues but the
+ * square is about 1 at most. */
+static __device__ float error_factor(const struct yk_matmul_op &op, float aux, float x)
+{
+    const float slope = op.epilogue == YK_EPILOGUE_RELU_SQUARED ? yk_relu_squared_derivative(x)
+                        : op.epilogue == YK_EPILOGUE_RELU_SQUARED_BACKWARD
+                            ? yk_relu_squared_derivative(aux)
+                            : 1.0F;
+    return slope > 1.0F ? slope : 1.0F;
 }
 
 static __device__ void check_number(enum yk_precision type, float made,
@@ -90,8 +105,9 @@ static __global__ void __launch_bounds__(32 * WARPS)
         check_number(op.c_type, yk_typed_load_one(op.c_type, op.aux, row * op.aux_stride + column),
                      {product, x, x, amount}, out);
     }
+    const float aux = load_aux(op, row, column);
     check_number(op.c_type, yk_typed_load_one(op.c_type, op.c, row * op.c_stride + column),
-                 {product, x, apply_epilogue(op, row, column, x), amount}, out);
+                 {product, x, apply_epilogue(op, aux, x), amount * error_factor(op, aux, x)}, out);
 }
 
 /* Checks row sums; `op` would compute them. `sums` has the type `type`. */

@@ -16,7 +16,7 @@ static __host__ __device__ bool reads_aux(const struct yk_matmul_op &op)
 static __host__ __device__ bool writes_aux(const struct yk_matmul_op &op)
 {
     return op.aux && (op.epilogue == YK_EPILOGUE_GELU || op.epilogue == YK_EPILOGUE_GELU_ERF ||
-                      op.epilogue == YK_EPILOGUE_SILU);
+                      op.epilogue == YK_EPILOGUE_RELU_SQUARED || op.epilogue == YK_EPILOGUE_SILU);
 }
 
 template <int N>
