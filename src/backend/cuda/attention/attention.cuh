@@ -15,10 +15,11 @@
 
 /* Arguments of the forward kernels. */
 struct yk_attention_forward_kernel_arguments {
-    struct yk_attention_op op;
-    float power_scale; /* scale · log2 e */
-    uint32_t below;    /* an element is dropped if its random word is less than this */
-    float kept;        /* factor of elements that are not dropped: 1 / (1 − rate) */
+    struct yk_attention_op op; /* head_stride is not 0; window is 0 if it hides no key */
+    float power_scale;         /* scale · log2 e; with softcap: softcap · log2 e */
+    float cap_scale;           /* with softcap: scale / softcap */
+    uint32_t below;            /* an element is dropped if its random word is less than this */
+    float kept;                /* factor of elements that are not dropped: 1 / (1 − rate) */
 };
 
 /* Arguments of the backward kernels. */
@@ -34,8 +35,9 @@ void yk_cuda_attention_simt_forward(struct yk_backend_lane *lane,
 void yk_cuda_attention_simt_backward(
     struct yk_backend_lane *lane, const struct yk_attention_backward_kernel_arguments *arguments);
 
-/* Kernels for tensor cores. They require a 16-bit type, a head size of 64 or 128, rows aligned to
- * 16 bytes, a positive scale, and compute capability 8.0 or later. */
+/* Kernels for tensor cores. They require a 16-bit type, a head size from 64 to 256 that is a
+ * multiple of 8, rows and heads aligned to 16 bytes, a positive scale, a softcap that is not huge,
+ * and compute capability 8.0 or later. */
 void yk_cuda_attention_tensor_core_forward(
     struct yk_backend_lane *lane, const struct yk_attention_forward_kernel_arguments *arguments);
 void yk_cuda_attention_tensor_core_backward(
@@ -48,6 +50,7 @@ struct yk_attention_head {
     int kv_head;
     int length; /* number of valid keys */
     int shift;  /* query t attends to keys up to t + shift */
+    int back;   /* query t attends to keys from t − back on */
 };
 
 YK_DEVICE_INLINE struct yk_attention_head yk_attention_head_make(const struct yk_attention_op &op,
@@ -61,7 +64,10 @@ YK_DEVICE_INLINE struct yk_attention_head yk_attention_head_make(const struct yk
     if (op.lengths) {
         out.length = min(out.length, op.lengths[sample]);
     }
-    out.shift = op.causal ? static_cast<int>(op.keys - op.queries) : INT32_MAX / 2;
+    const int position = static_cast<int>(op.keys - op.queries); /* of query 0 among the keys */
+    const int reach = static_cast<int>(op.window) - 1;
+    out.shift = op.causal ? position : op.window > 0 ? position + reach : INT32_MAX / 2;
+    out.back = op.window > 0 ? reach - position : INT32_MAX / 2;
     return out;
 }
 
@@ -72,8 +78,15 @@ YK_DEVICE_INLINE int yk_attention_count_visible_keys(const struct yk_attention_h
     return min(head.length, t + head.shift + 1);
 }
 
+/* Returns the first key in the window of query t. It may be beyond the last visible key: query t
+ * then attends to no key. */
+YK_DEVICE_INLINE int yk_attention_first_visible_key(const struct yk_attention_head &head, int t)
+{
+    return max(0, t - head.back);
+}
+
 /* Returns the address of the part of a row that belongs to a head. The matrix has `length` rows per
- * sample. */
+ * sample, and heads are `size` elements apart. */
 template <typename T>
 YK_DEVICE_INLINE T *yk_attention_head_row_address(const void *base, int64_t sample, int64_t length,
                                                   int64_t row, int64_t stride, int64_t head,

@@ -7,6 +7,9 @@
 enum {
     THREADS = 256,
     SHARERS = 8, /* threads per row */
+    MIN_TENSOR_HEAD = 64,
+    MAX_TENSOR_HEAD = 256,
+    MAX_TENSOR_CAP = 1000, /* the kernels for tensor cores compute tanh with an error of 2e-7 */
 };
 
 /* products (B, heads, T) = the sum of out ∘ d_out over a head. Eight threads share a row of a head.
@@ -76,9 +79,16 @@ static void launch_products(struct yk_backend_lane *lane, const struct yk_attent
 static struct yk_attention_forward_kernel_arguments task_of(const struct yk_attention_op *op)
 {
     const double bound = ceil(static_cast<double>(op->dropout.rate) * 0x1p32);
+    const bool is_capped = op->softcap > 0;
     struct yk_attention_forward_kernel_arguments arguments = {};
     arguments.op = *op;
-    arguments.power_scale = op->scale * YK_LOG2_E;
+    arguments.op.head_stride = op->head_stride ? op->head_stride : op->head_size;
+    /* The largest distances are S − 1 to a key before the query and T − 1 to one after it. */
+    if (op->window < 0 || op->window >= (op->queries > op->keys ? op->queries : op->keys)) {
+        arguments.op.window = 0;
+    }
+    arguments.power_scale = (is_capped ? op->softcap : op->scale) * YK_LOG2_E;
+    arguments.cap_scale = is_capped ? op->scale / op->softcap : 0;
     arguments.below = bound < 0x1p32 ? static_cast<uint32_t>(bound) : UINT32_MAX;
     arguments.kept = op->dropout.rate < 1.0F ? 1.0F / (1.0F - op->dropout.rate) : 0.0F;
     return arguments;
@@ -93,9 +103,12 @@ static bool suits_tensor(const struct yk_backend_lane *lane, const struct yk_att
 {
     const struct yk_cuda_device_properties *properties = yk_cuda_lane_device_properties(lane);
     const bool type = op->type == YK_PRECISION_FP16 || op->type == YK_PRECISION_BF16;
-    return type && properties->capability >= 80 && (op->head_size == 64 || op->head_size == 128) &&
-           op->scale > 0 && is_wide(op->q, op->q_stride) && is_wide(op->k, op->k_stride) &&
-           is_wide(op->v, op->v_stride) && is_wide(op->out, op->out_stride);
+    const bool size = op->head_size >= MIN_TENSOR_HEAD && op->head_size <= MAX_TENSOR_HEAD;
+    return type && properties->capability >= 80 && size && op->scale > 0 &&
+           op->softcap <= MAX_TENSOR_CAP && is_wide(nullptr, op->head_size) &&
+           is_wide(nullptr, op->head_stride) && is_wide(op->q, op->q_stride) &&
+           is_wide(op->k, op->k_stride) && is_wide(op->v, op->v_stride) &&
+           is_wide(op->out, op->out_stride);
 }
 
 static bool suits_tensor_backward(const struct yk_backend_lane *lane,
@@ -149,14 +162,22 @@ bool yk_cuda_attention_builtin_clear_key_gradients(struct yk_backend_lane *lane,
 {
     const struct yk_attention_op *forward = &op->forward;
     const size_t number = (size_t)yk_precision_bytes(forward->type);
-    const size_t width = (size_t)(forward->kv_heads * forward->head_size) * number;
+    const size_t head = (size_t)forward->head_size * number;
     const size_t rows = (size_t)(forward->batch * forward->keys);
+    /* Adjacent heads are cleared together. */
+    const bool adjacent = !forward->head_stride || forward->head_stride == forward->head_size;
+    const size_t width = adjacent ? (size_t)forward->kv_heads * head : head;
+    const size_t step = (size_t)forward->head_stride * number;
+    const int64_t count = adjacent ? 1 : forward->kv_heads;
     cudaStream_t stream = yk_cuda_lane_stream(lane);
     cudaError_t error = cudaSuccess;
-    if (rows > 0 && width > 0) {
-        error = cudaMemset2DAsync(op->dk, (size_t)op->dk_stride * number, 0, width, rows, stream);
-        YK_CUDA_CALL_UNLESS_FAILED(error, cudaMemset2DAsync(op->dv, (size_t)op->dv_stride * number,
-                                                            0, width, rows, stream));
+    for (int64_t i = 0; i < count && rows > 0 && width > 0; i++) {
+        YK_CUDA_CALL_UNLESS_FAILED(error, cudaMemset2DAsync((char *)op->dk + (size_t)i * step,
+                                                            (size_t)op->dk_stride * number, 0,
+                                                            width, rows, stream));
+        YK_CUDA_CALL_UNLESS_FAILED(error, cudaMemset2DAsync((char *)op->dv + (size_t)i * step,
+                                                            (size_t)op->dv_stride * number, 0,
+                                                            width, rows, stream));
     }
     return yk_cuda_lane_check_cuda_error(lane, error, "attention_backward");
 }

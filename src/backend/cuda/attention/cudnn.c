@@ -254,8 +254,10 @@ static bool run_plan(struct yk_cudnn_plan_cache *cache, struct plan *plan,
 
 enum {
     MAX_HEAD_SIZE = 128,
+    MAX_HEAD_SIZE_HOPPER = 256,
     HEAD_SIZE_STEP = 8, /* elements in 16 bytes; strides must be multiples too */
     MIN_CAPABILITY = 80,
+    HOPPER = 90,
     VERSION_OF_ANY_LENGTH = 91600,
     LENGTH_STEP = 64,
     PART = 256, /* bytes; alignment within scratch memory */
@@ -279,21 +281,35 @@ static bool is_long_known(const struct yk_attention_op *op)
            (op->queries % LENGTH_STEP == 0 && op->keys % LENGTH_STEP == 0);
 }
 
-static bool is_served(const struct yk_attention_op *op)
+/* The graphs have no mask for windows. A window that contains all keys needs none. */
+static bool is_unmasked(const struct yk_attention_op *op)
 {
-    return is_long_known(op) && (op->type == YK_PRECISION_FP16 || op->type == YK_PRECISION_BF16) &&
-           op->dropout.rate == 0 && op->batch > 0 && op->queries > 0 && op->keys > 0 &&
-           op->kv_heads > 0 && op->heads > 0 && op->heads % op->kv_heads == 0 &&
-           op->head_size > 0 && op->head_size <= MAX_HEAD_SIZE &&
-           op->head_size % HEAD_SIZE_STEP == 0 && (!op->causal || op->queries == op->keys) &&
-           op->queries + op->keys > 2 && is_aligned(op->q, op->q_stride) &&
-           is_aligned(op->k, op->k_stride) && is_aligned(op->v, op->v_stride) &&
-           is_aligned(op->out, op->out_stride);
+    return op->window <= 0 || (op->window >= op->queries && op->window >= op->keys);
 }
 
-static bool is_backward_served(const struct yk_attention_backward_op *op)
+static bool is_size_served(const struct yk_backend_lane *lane, const struct yk_attention_op *op)
 {
-    return is_served(&op->forward) && op->forward.log_sum_exp &&
+    const int32_t capability = yk_cuda_lane_device_properties(lane)->capability;
+    return op->head_size > 0 && op->head_size % HEAD_SIZE_STEP == 0 &&
+           op->head_stride % HEAD_SIZE_STEP == 0 && capability >= MIN_CAPABILITY &&
+           op->head_size <= (capability == HOPPER ? MAX_HEAD_SIZE_HOPPER : MAX_HEAD_SIZE);
+}
+
+static bool is_served(const struct yk_backend_lane *lane, const struct yk_attention_op *op)
+{
+    return is_size_served(lane, op) && is_unmasked(op) && op->softcap <= 0 && is_long_known(op) &&
+           (op->type == YK_PRECISION_FP16 || op->type == YK_PRECISION_BF16) &&
+           op->dropout.rate == 0 && op->batch > 0 && op->queries > 0 && op->keys > 0 &&
+           op->kv_heads > 0 && op->heads > 0 && op->heads % op->kv_heads == 0 &&
+           (!op->causal || op->queries == op->keys) && op->queries + op->keys > 2 &&
+           is_aligned(op->q, op->q_stride) && is_aligned(op->k, op->k_stride) &&
+           is_aligned(op->v, op->v_stride) && is_aligned(op->out, op->out_stride);
+}
+
+static bool is_backward_served(const struct yk_backend_lane *lane,
+                               const struct yk_attention_backward_op *op)
+{
+    return is_served(lane, &op->forward) && op->forward.log_sum_exp &&
            is_aligned(op->d_out, op->forward.out_stride) && is_aligned(op->dq, op->dq_stride) &&
            is_aligned(op->dk, op->dk_stride) && is_aligned(op->dv, op->dv_stride);
 }
@@ -311,6 +327,7 @@ static struct yk_cudnn_attention_shape shape_of(const struct yk_attention_op *op
         .k_stride = op->k_stride,
         .v_stride = op->v_stride,
         .out_stride = op->out_stride,
+        .head_stride = op->head_stride ? op->head_stride : op->head_size,
         .type = (int32_t)op->type,
         .causal = op->causal,
         .lengths = op->lengths != NULL,
@@ -411,7 +428,7 @@ static void point_at(const struct yk_attention_op *op, int64_t first, const floa
 bool yk_cuda_attention_cudnn_try_forward(struct yk_backend_lane *lane,
                                          const struct yk_attention_op *op)
 {
-    if (!is_served(op) || yk_cuda_lane_device_properties(lane)->capability < MIN_CAPABILITY) {
+    if (!is_served(lane, op)) {
         return false;
     }
     const struct yk_cudnn_attention_shape shape = shape_of(op);
@@ -454,8 +471,7 @@ bool yk_cuda_attention_cudnn_try_backward(struct yk_backend_lane *lane,
                                           bool repeatable)
 {
     const struct yk_attention_op *forward = &op->forward;
-    if (!is_backward_served(op) ||
-        yk_cuda_lane_device_properties(lane)->capability < MIN_CAPABILITY) {
+    if (!is_backward_served(lane, op)) {
         return false;
     }
     struct yk_cudnn_attention_shape shape = backward_shape_of(op, repeatable);

@@ -33,14 +33,13 @@ static void swap_rows_and_columns(struct yk_cudnn_tensor *tensor)
     tensor->strides[COLUMNS] = before.strides[ROWS];
 }
 
-/* Heads side by side in rows: (B, heads, count, D), or turned, (B, heads, D, count). */
+/* Rows with all heads: (B, heads, count, D), or turned, (B, heads, D, count). */
 static int rows(const struct graph *graph, int64_t count, int64_t heads, int64_t stride,
-                bool transposed)
+                int64_t head_stride, bool transposed)
 {
-    const int64_t head_size = graph->shape->head_size;
     struct yk_cudnn_tensor tensor = {
-        .sizes = {graph->shape->batch, heads, count, head_size},
-        .strides = {count * stride, head_size, stride, 1},
+        .sizes = {graph->shape->batch, heads, count, graph->shape->head_size},
+        .strides = {count * stride, head_stride, stride, 1},
         .type = stored_type(graph),
         .place = YK_CUDNN_IN_DEVICE_MEMORY,
     };
@@ -52,12 +51,21 @@ static int rows(const struct graph *graph, int64_t count, int64_t heads, int64_t
 
 static int query_rows(const struct graph *graph, int64_t stride)
 {
-    return rows(graph, graph->shape->queries, graph->shape->heads, stride, false);
+    return rows(graph, graph->shape->queries, graph->shape->heads, stride,
+                graph->shape->head_stride, false);
+}
+
+/* out or d_out */
+static int out_rows(const struct graph *graph)
+{
+    return rows(graph, graph->shape->queries, graph->shape->heads, graph->shape->out_stride,
+                graph->shape->head_size, false);
 }
 
 static int key_rows(const struct graph *graph, int64_t stride, bool transposed)
 {
-    return rows(graph, graph->shape->keys, graph->shape->kv_heads, stride, transposed);
+    return rows(graph, graph->shape->keys, graph->shape->kv_heads, stride,
+                graph->shape->head_stride, transposed);
 }
 
 /* (B, heads, T, 1) of fp32. */
@@ -115,7 +123,7 @@ static void add_inputs(const struct graph *graph)
     ids[YK_CUDNN_Q] = query_rows(graph, shape->q_stride);
     ids[YK_CUDNN_K] = key_rows(graph, shape->k_stride, true);
     ids[YK_CUDNN_V] = key_rows(graph, shape->v_stride, shape->backward != 0);
-    ids[YK_CUDNN_OUT] = query_rows(graph, shape->out_stride);
+    ids[YK_CUDNN_OUT] = out_rows(graph);
     ids[YK_CUDNN_LOG_SUM_EXP] =
         per_query(graph, shape->sums ? YK_CUDNN_IN_DEVICE_MEMORY : YK_CUDNN_VIRTUAL);
     ids[YK_CUDNN_SCALE] = value(graph);
@@ -284,7 +292,7 @@ static void build_backward(const struct graph *graph)
 {
     const struct yk_cudnn_attention_shape *shape = graph->shape;
     int *ids = graph->ids;
-    ids[YK_CUDNN_D_OUT] = query_rows(graph, shape->out_stride);
+    ids[YK_CUDNN_D_OUT] = out_rows(graph);
     ids[YK_CUDNN_DQ] = query_rows(graph, shape->dq_stride);
     ids[YK_CUDNN_DK] = key_rows(graph, shape->dk_stride, false);
     ids[YK_CUDNN_DV] = key_rows(graph, shape->dv_stride, false);

@@ -23,7 +23,8 @@ struct yk_cudnn_attention_shape {
     int64_t k_stride;
     int64_t v_stride;
     int64_t out_stride;
-    int64_t dq_stride; /* dq, dk and dv strides are 0 in the forward pass */
+    int64_t head_stride; /* of q, k, v and their gradients; the heads of out are adjacent */
+    int64_t dq_stride;   /* dq, dk and dv strides are 0 in the forward pass */
     int64_t dk_stride;
     int64_t dv_stride;
     int32_t type; /* enum yk_precision */
@@ -34,7 +35,7 @@ struct yk_cudnn_attention_shape {
     int32_t repeatable; /* 1 means: gradients must have the same bits in every run */
 };
 _Static_assert(sizeof(struct yk_cudnn_attention_shape) ==
-                   13 * sizeof(int64_t) + 6 * sizeof(int32_t),
+                   14 * sizeof(int64_t) + 6 * sizeof(int32_t),
                "two keys are compared with memcmp()");
 
 /* The tensors and values of both graphs that the caller passes to a plan. */

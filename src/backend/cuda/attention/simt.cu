@@ -29,13 +29,14 @@ template <typename T> struct rows {
 
 template <typename T>
 static __device__ rows<T> rows_of(const void *base, int64_t stride, int64_t sample, int64_t length,
-                                  int first, int end, int64_t head, int64_t size)
+                                  int first, int end, int64_t head, int64_t head_stride)
 {
-    return {yk_attention_head_row_address<T>(base, sample, length, first, stride, head, size),
-            stride, min(end - first, static_cast<int>(TILE))};
+    return {
+        yk_attention_head_row_address<T>(base, sample, length, first, stride, head, head_stride),
+        stride, min(end - first, static_cast<int>(TILE))};
 }
 
-/* Rows from query `first` on of a matrix with the shape of q. */
+/* Rows from query `first` on of q or dq. */
 template <typename T>
 static __device__ rows<T> query_rows(const struct yk_attention_op &op,
                                      const struct yk_attention_head &head, const void *base,
@@ -43,7 +44,18 @@ static __device__ rows<T> query_rows(const struct yk_attention_op &op,
 {
     const int queries = static_cast<int>(op.queries);
     return rows_of<T>(base, stride, head.sample, queries, first, queries, head.head,
-                      static_cast<int>(op.head_size));
+                      op.head_stride);
+}
+
+/* Rows from query `first` on of out or d_out, whose heads are adjacent. */
+template <typename T>
+static __device__ rows<T> out_rows(const struct yk_attention_op &op,
+                                   const struct yk_attention_head &head, const void *base,
+                                   int first)
+{
+    const int queries = static_cast<int>(op.queries);
+    return rows_of<T>(base, op.out_stride, head.sample, queries, first, queries, head.head,
+                      op.head_size);
 }
 
 /* Rows from key `first` on of k or v. */
@@ -53,7 +65,7 @@ static __device__ rows<T> key_rows(const struct yk_attention_op &op,
                                    int64_t stride, int first)
 {
     return rows_of<T>(base, stride, head.sample, op.keys, first, head.length, head.kv_head,
-                      static_cast<int>(op.head_size));
+                      op.head_stride);
 }
 
 /* Loads DEPTH columns, from `first` on, of 64 rows as (DEPTH, TILE), without bank conflicts. */
@@ -214,12 +226,24 @@ static __device__ void apply_dropout(const struct yk_attention_forward_kernel_ar
     }
 }
 
+/* Replaces products by tanh(scale · product / softcap), if scores are capped. */
+static __device__ void cap(const struct yk_attention_forward_kernel_arguments &task,
+                           float (&scores)[4][4])
+{
+    if (task.op.softcap > 0) {
+        for (int i = 0; i < 16; i++) {
+            scores[i / 4][i % 4] = tanhf(scores[i / 4][i % 4] * task.cap_scale);
+        }
+    }
+}
+
 /* The queries of a block, and the columns of the head that it computes. */
 struct query_tile {
     int64_t place; /* of the head in (B, heads) */
     struct yk_attention_head head;
     int first;
-    int end; /* keys from here on are not visible to any query */
+    int begin; /* keys before this one are not visible to any query; a multiple of TILE */
+    int end;   /* keys from here on are not visible to any query */
     int queries;
     int size;
     int column;
@@ -235,6 +259,7 @@ YK_DEVICE_INLINE struct query_tile query_tile_of(const struct yk_attention_op &o
     own.queries = static_cast<int>(op.queries);
     own.size = static_cast<int>(op.head_size);
     own.column = static_cast<int>(blockIdx.y) * TILE;
+    own.begin = yk_attention_first_visible_key(own.head, own.first) / TILE * TILE;
     own.end = yk_attention_count_visible_keys(own.head, min(own.first + TILE, own.queries) - 1);
     return own;
 }
@@ -248,13 +273,14 @@ static dim3 grid_of(int64_t heads, int64_t rows, int64_t size)
 /* ---- forward ---- */
 
 /* Online softmax of one row of scores, which 16 lanes share: replaces the scores by powers of two,
- * updates `highest` and `sum`, and rescales the output so far. */
-static __device__ void exponentiate(float (&scores)[4], int visible, float scale, float &highest,
-                                    float &sum, float (&out)[4])
+ * updates `highest` and `sum`, and rescales the output so far. The keys from `hidden` to
+ * `visible` − 1 are visible. */
+static __device__ void exponentiate(float (&scores)[4], int hidden, int visible, float scale,
+                                    float &highest, float &sum, float (&out)[4])
 {
     const float before = highest;
     for (int j = 0; j < 4; j++) {
-        scores[j] = j < visible ? scores[j] * scale : -INFINITY;
+        scores[j] = j >= hidden && j < visible ? scores[j] * scale : -INFINITY;
         highest = fmaxf(highest, scores[j]);
     }
     for (int step = 8; step > 0; step /= 2) {
@@ -306,12 +332,14 @@ static __global__ void __launch_bounds__(THREADS)
     float sums[4] = {};
     float out[4][4] = {};
     float scores[4][4];
-    for (int s = 0; s < own.end; s += TILE) {
+    for (int s = own.begin; s < own.end; s += TILE) {
         const rows<T> k = key_rows<T>(op, head, op.k, op.k_stride, s);
         const rows<T> v = key_rows<T>(op, head, op.v, op.v_stride, s);
         multiply_heads(q, k, own.size, area, scores);
+        cap(arguments, scores);
         for (int i = 0; i < 4; i++) {
-            exponentiate(scores[i], yk_attention_count_visible_keys(head, t_mine + i) - s - s_mine,
+            exponentiate(scores[i], yk_attention_first_visible_key(head, t_mine + i) - s - s_mine,
+                         yk_attention_count_visible_keys(head, t_mine + i) - s - s_mine,
                          arguments.power_scale, highest[i], sums[i], out[i]);
             if (op.dropout.rate > 0) {
                 apply_dropout(arguments, head, t_mine + i, s + s_mine, scores[i]);
@@ -322,8 +350,7 @@ static __global__ void __launch_bounds__(THREADS)
     }
     float shares[4];
     end_softmax(op, own.place, own.first, highest, sums, shares);
-    store(out, shares, query_rows<T>(op, head, op.out, op.out_stride, own.first), own.column,
-          own.size);
+    store(out, shares, out_rows<T>(op, head, op.out, own.first), own.column, own.size);
 }
 
 void yk_cuda_attention_simt_forward(struct yk_backend_lane *lane,
@@ -360,11 +387,14 @@ static __device__ void differentiate(const struct yk_attention_backward_kernel_a
     const int64_t row = (head.sample * op.heads + head.head) * op.queries;
     multiply_heads(query_rows<T>(op, head, op.q, op.q_stride, first),
                    key_rows<T>(op, head, op.k, op.k_stride, s), size, area, powers);
-    multiply_heads(query_rows<T>(op, head, task.op.d_out, op.out_stride, first),
+    cap(task.forward, powers);
+    multiply_heads(out_rows<T>(op, head, task.op.d_out, first),
                    key_rows<T>(op, head, op.v, op.v_stride, s), size, area, d_scores);
+    const bool is_capped = op.softcap > 0 && products;
     for (int i = 0; i < 4; i++) {
         const int t = first + 4 * y + i;
         const bool there = t < queries;
+        const int hidden = yk_attention_first_visible_key(head, t) - s - 4 * x;
         const int visible = there ? yk_attention_count_visible_keys(head, t) - s - 4 * x : 0;
         const float base = there ? op.log_sum_exp[row + t] * YK_LOG2_E : 0.0F;
         const float product = there && products ? products[row + t] : 0.0F;
@@ -373,9 +403,12 @@ static __device__ void differentiate(const struct yk_attention_backward_kernel_a
             apply_dropout(task.forward, head, t, s + 4 * x, keep);
         }
         for (int j = 0; j < 4; j++) {
-            const float power =
-                j < visible ? exp2f(powers[i][j] * task.forward.power_scale - base) : 0.0F;
-            d_scores[i][j] = j < visible ? power * (d_scores[i][j] * keep[j] - product) : 0.0F;
+            const bool sees = j >= hidden && j < visible;
+            const float power = sees ? exp2f(powers[i][j] * task.forward.power_scale - base) : 0.0F;
+            d_scores[i][j] = sees ? power * (d_scores[i][j] * keep[j] - product) : 0.0F;
+            if (is_capped) { /* the derivative of tanh */
+                d_scores[i][j] *= 1.0F - powers[i][j] * powers[i][j];
+            }
             powers[i][j] = power * keep[j];
         }
     }
@@ -393,7 +426,7 @@ static __global__ void __launch_bounds__(THREADS)
     float sums[4] = {};
     float powers[4][4];
     float parts[4][4];
-    for (int s = 0; s < own.end; s += TILE) {
+    for (int s = own.begin; s < own.end; s += TILE) {
         differentiate<T>(arguments, own.head, nullptr, own.first, s, area, powers, parts);
         for (int i = 0; i < 16; i++) {
             sums[i / 4] += parts[i / 4][i % 4];
@@ -438,11 +471,13 @@ static __global__ void __launch_bounds__(THREADS)
         if (s >= head.length) {
             break;
         }
-        /* Starts at the first tile with a query that attends to key s. */
-        for (int t = max(s - head.shift, 0) / TILE * TILE; t < queries; t += TILE) {
+        /* From the first tile with a query that attends to key s, to the last query whose window
+         * contains a key of the tile. */
+        const int end = min(queries, s + TILE + head.back);
+        for (int t = max(s - head.shift, 0) / TILE * TILE; t < end; t += TILE) {
             differentiate<T>(arguments, head, arguments.products, t, s, area, powers, d_scores);
-            load_product(powers, query_rows<T>(op, head, arguments.op.d_out, op.out_stride, t),
-                         column, size, tile, area);
+            load_product(powers, out_rows<T>(op, head, arguments.op.d_out, t), column, size, tile,
+                         area);
             multiply_tile_transposed(tile, area, dv);
             load_product(d_scores, query_rows<T>(op, head, op.q, op.q_stride, t), column, size,
                          tile, area);
@@ -452,10 +487,12 @@ static __global__ void __launch_bounds__(THREADS)
     const float ones[4] = {1.0F, 1.0F, 1.0F, 1.0F};
     const float scales[4] = {op.scale, op.scale, op.scale, op.scale};
     store(dk, scales,
-          rows_of<T>(arguments.op.dk, arguments.op.dk_stride, sample, keys, s, keys, kv_head, size),
+          rows_of<T>(arguments.op.dk, arguments.op.dk_stride, sample, keys, s, keys, kv_head,
+                     op.head_stride),
           column, size);
     store(dv, ones,
-          rows_of<T>(arguments.op.dv, arguments.op.dv_stride, sample, keys, s, keys, kv_head, size),
+          rows_of<T>(arguments.op.dv, arguments.op.dv_stride, sample, keys, s, keys, kv_head,
+                     op.head_stride),
           column, size);
 }
 
@@ -472,7 +509,7 @@ static __global__ void __launch_bounds__(THREADS)
     float dq[4][4] = {};
     float powers[4][4];
     float d_scores[4][4];
-    for (int s = 0; s < own.end; s += TILE) {
+    for (int s = own.begin; s < own.end; s += TILE) {
         differentiate<T>(arguments, head, arguments.products, own.first, s, area, powers, d_scores);
         load_product(d_scores, key_rows<T>(op, head, op.k, op.k_stride, s), own.column, own.size,
                      tile, area);

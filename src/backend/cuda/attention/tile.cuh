@@ -13,8 +13,10 @@
  * In this file a "matrix" is a part of a tile: 8 rows of 16 bytes.
  *
  * A row of a tile has D / 8 chunks of 16 bytes. Chunk p of row r is stored at position p ^ (r % 8),
- * so that chunks p of eight neighbouring rows are in different banks and can be read together. A
- * warp computes M · 16 rows of a result, which it holds in registers.
+ * so that chunks p of eight neighbouring rows are in different banks and can be read together. If D
+ * is not a multiple of 64, it is an odd multiple of 32. The position is then p ^ (r / 2 % 4), and
+ * odd and even rows start half of all banks apart. A warp computes M · 16 rows of a result, which
+ * it holds in registers.
  */
 #ifndef YK_BACKEND_CUDA_ATTENTION_TILE_CUH
 #define YK_BACKEND_CUDA_ATTENTION_TILE_CUH
@@ -121,16 +123,76 @@ YK_DEVICE_INLINE float yk_exp2(float x)
     return out;
 }
 
-/* ---- tiles ---- */
+/* Returns 1 / x, with an error of 1 unit in the last place. The result for ∞ is 0. */
+YK_DEVICE_INLINE float yk_reciprocal(float x)
+{
+    float out;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(out) : "f"(x));
+    return out;
+}
+
+/* ---- kinds of kernels ---- */
+
+enum yk_tile_mode {
+    /* No dropout, no window, no softcap. Heads are adjacent and have D elements. */
+    YK_TILE_PLAIN,
+    /* Like YK_TILE_PLAIN, but with dropout. */
+    YK_TILE_DROPOUT,
+    /* All options of the op are read at run time. Heads have up to D elements; tiles are padded
+     * with zeros. */
+    YK_TILE_ANY,
+};
 
 enum {
-    YK_TENSOR_CORE_BLOCK_THREADS = 128, /* threads per block of all kernels for tensor cores */
+    /* Blocks of eight warps need up to this many bytes of shared memory; blocks of four warps need
+     * less than half of it. */
+    YK_TILE_LARGE_BLOCK_BYTES = 200 * 1024,
 };
+
+/* The properties of a kernel that are known at compile time. */
+template <typename T, int D, int WARPS, enum yk_tile_mode MODE> struct yk_tile_kind {
+    using type = T; static constexpr int d = D; static constexpr int warps = WARPS;
+        static constexpr int threads = WARPS * 32;
+        static constexpr int blocks = WARPS == 8 ? 1 : 2; /* at once on a multiprocessor */
+        static constexpr bool any = MODE == YK_TILE_ANY;
+
+        __device__ __forceinline__ static bool drops(const struct yk_attention_op &op){
+            return MODE == YK_TILE_DROPOUT || (any && op.dropout.rate > 0);
+}
+
+__device__ __forceinline__ static bool caps(const struct yk_attention_op &op)
+{
+    return any && op.softcap > 0;
+}
+
+/* Number of elements of a head. */
+__device__ __forceinline__ static int64_t head_size(const struct yk_attention_op &op)
+{
+    return any ? op.head_size : D;
+}
+
+/* Number of elements from one head to the next, of q, k, v and their gradients. */
+__device__ __forceinline__ static int64_t head_stride(const struct yk_attention_op &op)
+{
+    return any ? op.head_stride : D;
+}
+
+/* The first key that query t may attend to. */
+__device__ __forceinline__ static int first_key(const struct yk_attention_head &head, int t)
+{
+    return any ? yk_attention_first_visible_key(head, t) : 0;
+}
+}
+;
+
+/* ---- tiles ---- */
 
 /* Returns the byte offset of a chunk of a row in a tile. */
 template <int D> YK_DEVICE_INLINE uint32_t yk_tile_chunk_offset(int row, int chunk)
 {
-    return static_cast<uint32_t>(row * 2 * D + (chunk ^ (row & 7)) * 16);
+    static_assert(D % 32 == 0, "a row is a multiple of 64 bytes");
+    const int mask = D % 64 == 0 ? row & 7 : row >> 1 & 3;
+    return static_cast<uint32_t>(row * 2 * D + (chunk ^ mask) * 16);
 }
 
 /* Return the byte offset of the row that this lane passes to yk_load_four_matrices(), to load the
@@ -138,8 +200,8 @@ template <int D> YK_DEVICE_INLINE uint32_t yk_tile_chunk_offset(int row, int chu
  * the order of the four matrices is top left, bottom left, top right, bottom right. This offset is
  * for left operands, and for right operands that are loaded with
  * yk_load_four_matrices_transposed(). With the offset of yk_tile_right_operand_lane_offset(), the
- * order is top left, top right, bottom left, bottom right. To start at column 16k of the tile, XOR
- * the offset with 32k. To start at row 8r, add 16rD. */
+ * order is top left, top right, bottom left, bottom right. To start at column 16k of the tile, use
+ * yk_tile_move_to_column(). To start at row 8r, add 16rD. */
 template <int D> YK_DEVICE_INLINE uint32_t yk_tile_left_operand_lane_offset(void)
 {
     const int lane = threadIdx.x % 32;
@@ -152,27 +214,62 @@ template <int D> YK_DEVICE_INLINE uint32_t yk_tile_right_operand_lane_offset(voi
     return yk_tile_chunk_offset<D>((lane & 7) + (lane >> 4) * 8, (lane >> 3) & 1);
 }
 
-/* Starts the copy of ROWS rows of a head to a tile, starting at row `first` of the sample. `base`,
- * `sample`, `length`, `stride` and `head` are as in yk_attention_head_row_address(). All threads of
- * the block must call this function. Only the first `count` rows are copied; the other rows of the
- * tile are filled with zeros. */
-template <typename T, int D, int ROWS>
-YK_DEVICE_INLINE void yk_tile_load_async(uint32_t to, const void *base, int64_t sample,
-                                         int64_t length, int first, int64_t stride, int64_t head,
-                                         int count)
+/* Moves a lane offset by 16k columns. */
+template <int D> YK_DEVICE_INLINE uint32_t yk_tile_move_to_column(uint32_t lane, int k)
 {
-    const T *from =
-        yk_attention_head_row_address<const T>(base, sample, length, first, stride, head, D);
-    constexpr int step = YK_TENSOR_CORE_BLOCK_THREADS / (D / 8);
-    const int chunk = threadIdx.x % (D / 8);
-    const int first_row = threadIdx.x / (D / 8);
-    const T *mine = from + first_row * stride + chunk * 8;
+    return D % 64 == 0 ? lane ^ (k * 32) : (lane ^ (k % 2 * 32)) + k / 2 * 64;
+}
+
+/* Rows of a head in memory. */
+template <typename T> struct yk_tile_rows {
+    const T *from;
+    int64_t stride;
+    int count; /* rows that exist */
+    int size;  /* elements of a row that exist */
+};
+
+/* Returns rows from `first` to `end` − 1 of a matrix with `length` rows per sample. */
+template <typename K>
+YK_DEVICE_INLINE struct yk_tile_rows<typename K::type>
+yk_tile_rows_make(const struct yk_attention_op &op, const void *base, int64_t sample,
+                  int64_t length, int first, int end, int64_t stride, int64_t head,
+                  int64_t head_stride) {
+    return {yk_attention_head_row_address<const typename K::type>(base, sample, length, first,
+                                                                  stride, head, head_stride),
+            stride, end - first, static_cast<int>(K::head_size(op))};
+}
+
+/* Starts the copy of ROWS rows to a tile. All threads of the block must call this function. Rows
+ * and elements that do not exist are filled with zeros. */
+template <typename K, int ROWS>
+YK_DEVICE_INLINE void yk_tile_load_async(uint32_t to,
+                                         const struct yk_tile_rows<typename K::type> &rows)
+{
+    constexpr int chunks = K::d / 8;
+    if constexpr (K::threads % chunks == 0) {
+        constexpr int step = K::threads / chunks;
+        const int chunk = threadIdx.x % chunks;
+        const int first_row = threadIdx.x / chunks;
+        const int count = !K::any || chunk * 8 < rows.size ? rows.count : 0;
+        const auto *mine = rows.from + first_row * rows.stride + chunk * 8;
 #pragma unroll
-    for (int i = 0; i < ROWS / step; i++) {
-        const int row = first_row + i * step;
-        yk_tile_copy_16_bytes_async(to + yk_tile_chunk_offset<D>(row, chunk),
-                                    row < count ? mine : from, row < count);
-        mine += step * stride;
+        for (int i = 0; i < ROWS / step; i++) {
+            const int row = first_row + i * step;
+            yk_tile_copy_16_bytes_async(to + yk_tile_chunk_offset<K::d>(row, chunk),
+                                        row < count ? mine : rows.from, row < count);
+            mine += step * rows.stride;
+        }
+    } else {
+        static_assert(ROWS * chunks % K::threads == 0, "all threads copy as many chunks");
+#pragma unroll
+        for (int i = 0; i < ROWS * chunks / K::threads; i++) {
+            const int row = (i * K::threads + threadIdx.x) / chunks;
+            const int chunk = (i * K::threads + threadIdx.x) % chunks;
+            const bool there = row < rows.count && chunk * 8 < rows.size;
+            yk_tile_copy_16_bytes_async(
+                to + yk_tile_chunk_offset<K::d>(row, chunk),
+                there ? rows.from + row * rows.stride + chunk * 8 : rows.from, there);
+        }
     }
 }
 
@@ -198,7 +295,7 @@ template <int D, int M> struct yk_tile_in_shared_memory {
     {
 #pragma unroll
         for (int m = 0; m < M; m++) {
-            yk_load_four_matrices(rows + m * 32 * D + (lane ^ (k * 32)), out[m]);
+            yk_load_four_matrices(rows + m * 32 * D + yk_tile_move_to_column<D>(lane, k), out[m]);
         }
     }
 };
@@ -213,16 +310,35 @@ YK_DEVICE_INLINE void yk_tile_load_to_registers(const yk_tile_in_shared_memory<D
     }
 }
 
+/* Starts the copy of ROWS rows of k or of v to a tile, starting at key s. */
+template <typename K, int ROWS>
+YK_DEVICE_INLINE void yk_tile_load_keys(const struct yk_attention_op &op,
+                                        const struct yk_attention_head &head, const void *base,
+                                        int64_t stride, int s, uint32_t to)
+{
+    yk_tile_load_async<K, ROWS>(to,
+                                yk_tile_rows_make<K>(op, base, head.sample, op.keys, s, head.length,
+                                                     stride, head.kv_head, K::head_stride(op)));
+}
+
 /* Starts the copy of ROWS rows of k and of v to two tiles, starting at key s. */
-template <typename T, int D, int ROWS>
+template <typename K, int ROWS>
 YK_DEVICE_INLINE void yk_tile_load_keys_and_values(const struct yk_attention_op &op,
                                                    const struct yk_attention_head &head, int s,
                                                    uint32_t k, uint32_t v)
 {
-    yk_tile_load_async<T, D, ROWS>(k, op.k, head.sample, op.keys, s, op.k_stride, head.kv_head,
-                                   head.length - s);
-    yk_tile_load_async<T, D, ROWS>(v, op.v, head.sample, op.keys, s, op.v_stride, head.kv_head,
-                                   head.length - s);
+    yk_tile_load_keys<K, ROWS>(op, head, op.k, op.k_stride, s, k);
+    yk_tile_load_keys<K, ROWS>(op, head, op.v, op.v_stride, s, v);
+}
+
+/* Starts the copy of ROWS rows of q to a tile, starting at query t. */
+template <typename K, int ROWS>
+YK_DEVICE_INLINE void yk_tile_load_queries(const struct yk_attention_op &op,
+                                           const struct yk_attention_head &head, int t, uint32_t to)
+{
+    yk_tile_load_async<K, ROWS>(to, yk_tile_rows_make<K>(op, op.q, head.sample, op.queries, t,
+                                                         static_cast<int>(op.queries), op.q_stride,
+                                                         head.head, K::head_stride(op)));
 }
 
 template <int M, int N> YK_DEVICE_INLINE void yk_tile_clear_registers(float (&numbers)[M][N][4])
@@ -248,7 +364,7 @@ YK_DEVICE_INLINE void yk_tile_multiply_by_transpose(const LEFT &left, uint32_t r
 #pragma unroll
         for (int n = 0; n < N / 2; n++) {
             uint32_t b[4];
-            yk_load_four_matrices(rows + n * 32 * D + (lane ^ (k * 32)), b);
+            yk_load_four_matrices(rows + n * 32 * D + yk_tile_move_to_column<D>(lane, k), b);
 #pragma unroll
             for (int m = 0; m < M; m++) {
                 yk_mma<T>(to[m][2 * n], a[m], b[0], b[1]);
@@ -285,7 +401,8 @@ YK_DEVICE_INLINE void yk_tile_multiply_add(const uint32_t (&left)[M][K][4], uint
 #pragma unroll
         for (int n = 0; n < D / 16; n++) {
             uint32_t b[4];
-            yk_load_four_matrices_transposed(rows + k * 32 * D + (lane ^ (n * 32)), b);
+            yk_load_four_matrices_transposed(rows + k * 32 * D + yk_tile_move_to_column<D>(lane, n),
+                                             b);
 #pragma unroll
             for (int m = 0; m < M; m++) {
                 yk_mma<T>(to[m][2 * n], left[m][k], b[0], b[1]);
@@ -305,19 +422,40 @@ YK_DEVICE_INLINE int yk_tile_visible_column_limit(const struct yk_attention_head
     return yk_attention_count_visible_keys(head, t + lane / 4) - s - lane % 4 * 2;
 }
 
+/* Like yk_tile_visible_column_limit(), for the start of the window: column 8n + 2i + j is before
+ * the window if 8n + j is less than the limit. */
+YK_DEVICE_INLINE int yk_tile_hidden_column_limit(const struct yk_attention_head &head, int t, int s)
+{
+    const int lane = threadIdx.x % 32;
+    return yk_attention_first_visible_key(head, t + lane / 4) - s - lane % 4 * 2;
+}
+
+/* Replaces products q · k by tanh(scale · q · k / softcap). The absolute error is about 2e-7. */
+template <int M, int N> YK_DEVICE_INLINE void yk_tile_cap(float cap_scale, float (&scores)[M][N][4])
+{
+    const float scale = 2 * YK_LOG2_E * cap_scale;
+#pragma unroll
+    for (int i = 0; i < M * N * 4; i++) {
+        float &x = scores[i / 4 / N][i / 4 % N][i % 4];
+        x = fmaf(-2.0F, yk_reciprocal(1.0F + yk_exp2(x * scale)), 1.0F);
+    }
+}
+
 /* The queries of one head that a block and a warp process. */
 struct yk_tile_query_range {
     struct yk_attention_head head;
-    int first;    /* first query of the block */
-    int end;      /* the queries of the block attend only to keys below this one */
-    int warp_row; /* first row of the warp in the tile */
-    int t;        /* first query of the warp */
-    int warp_end; /* the queries of the warp attend only to keys below this one */
+    int first;      /* first query of the block */
+    int begin;      /* the queries of the block attend only to keys from this one on */
+    int end;        /* the queries of the block attend only to keys below this one */
+    int warp_row;   /* first row of the warp in the tile */
+    int t;          /* first query of the warp */
+    int warp_begin; /* the queries of the warp attend only to keys from this one on */
+    int warp_end;   /* the queries of the warp attend only to keys below this one */
 };
 
 /* Returns the range of the calling warp, with ROWS queries per block and WARP_ROWS queries per
  * warp. The last queries of a head attend to the most keys, so they are computed first. */
-template <int ROWS, int WARP_ROWS>
+template <typename K, int ROWS, int WARP_ROWS>
 YK_DEVICE_INLINE struct yk_tile_query_range
 yk_tile_query_range_make(const struct yk_attention_op &op)
 {
@@ -334,6 +472,9 @@ yk_tile_query_range_make(const struct yk_attention_op &op)
         own.t < queries
             ? yk_attention_count_visible_keys(own.head, min(own.t + WARP_ROWS, queries) - 1)
             : 0;
+    /* A window after the last valid key starts at this key, so that loads stay in bounds. */
+    own.begin = K::any ? max(0, min(K::first_key(own.head, own.first), own.end - 1)) : 0;
+    own.warp_begin = K::first_key(own.head, own.t);
     return own;
 }
 
@@ -435,14 +576,17 @@ yk_tile_dropout_factors_transposed(const struct yk_attention_forward_kernel_argu
     }
 }
 
-/* Multiplies the M · 16 rows of a warp by `scales` and writes the first `count` rows to `to`. The
- * rows are first stored in `scratch`, which is shared memory of this warp, so that whole chunks are
- * written to `to`. */
-template <typename T, int D, int M>
-YK_DEVICE_INLINE void yk_tile_store_scaled(const float (&numbers)[M][D / 8][4],
+/* Multiplies the M · 16 rows of a warp by `scales` and writes the first `count` rows to `to`,
+ * `size` elements of each. The rows are first stored in `scratch`, which is shared memory of this
+ * warp, so that whole chunks are written to `to`. */
+template <typename K, int M>
+YK_DEVICE_INLINE void yk_tile_store_scaled(const float (&numbers)[M][K::d / 8][4],
                                            const float (&scales)[M][2], unsigned char *scratch,
-                                           T *to, int64_t stride, int count)
+                                           typename K::type *to, int64_t stride, int count,
+                                           int64_t size)
 {
+    using T = typename K::type;
+    constexpr int D = K::d;
     const int lane = threadIdx.x % 32;
     __syncwarp();
 #pragma unroll
@@ -463,30 +607,60 @@ YK_DEVICE_INLINE void yk_tile_store_scaled(const float (&numbers)[M][D / 8][4],
     for (int i = lane; i < M * 16 * (D / 8); i += 32) {
         const int row = i / (D / 8);
         const int chunk = i % (D / 8);
-        if (row < count) {
+        if (row < count && (!K::any || chunk * 8 < size)) {
             *reinterpret_cast<uint4 *>(to + row * stride + chunk * 8) =
                 *reinterpret_cast<const uint4 *>(scratch + yk_tile_chunk_offset<D>(row, chunk));
         }
     }
 }
 
-/* Calls enqueue(number, size). `number` has the type of the op's elements, and `size` is the head
- * size as a std::integral_constant. */
-template <typename ENQUEUE>
-static auto yk_tile_dispatch_type_and_head_size(const struct yk_attention_op &op, ENQUEUE enqueue)
+/* Whether a kernel of mode YK_TILE_PLAIN or YK_TILE_DROPOUT computes the op. */
+static inline bool yk_tile_is_plain(const struct yk_attention_op &op, int d)
 {
-    const std::integral_constant<int, 64> small;
-    const std::integral_constant<int, 128> large;
-    const bool is_small = op.head_size == small;
-    if (op.type == YK_PRECISION_FP16) {
-        return is_small ? enqueue(__half(), small) : enqueue(__half(), large);
-    }
-    return is_small ? enqueue(__nv_bfloat16(), small) : enqueue(__nv_bfloat16(), large);
+    return op.head_size == d && op.head_stride == d && op.window == 0 && !(op.softcap > 0);
 }
 
-/* Launches a kernel for tensor cores with `bytes` bytes of dynamic shared memory. Returns false if
- * the lane has failed. */
-template <typename ARGUMENTS>
+/* The functions yk_tile_dispatch…() call enqueue(kind) with the kind of kernel for the op.
+ * `shared_bytes` is the shared memory that a block can request. */
+template <typename T, int D, typename ENQUEUE>
+static auto yk_tile_dispatch_mode(const struct yk_attention_op &op, ENQUEUE enqueue)
+{
+    if (!yk_tile_is_plain(op, D)) {
+        return enqueue(yk_tile_kind<T, D, 4, YK_TILE_ANY>());
+    }
+    return op.dropout.rate > 0 ? enqueue(yk_tile_kind<T, D, 4, YK_TILE_DROPOUT>())
+                               : enqueue(yk_tile_kind<T, D, 4, YK_TILE_PLAIN>());
+}
+
+template <typename T, typename ENQUEUE>
+static auto yk_tile_dispatch_head_size(const struct yk_attention_op &op, size_t shared_bytes,
+                                       ENQUEUE enqueue)
+{
+    if (op.head_size <= 64) {
+        return yk_tile_dispatch_mode<T, 64>(op, enqueue);
+    }
+    if (op.head_size <= 96) {
+        return enqueue(yk_tile_kind<T, 96, 4, YK_TILE_ANY>());
+    }
+    if (op.head_size <= 128) {
+        return yk_tile_dispatch_mode<T, 128>(op, enqueue);
+    }
+    return shared_bytes >= YK_TILE_LARGE_BLOCK_BYTES
+               ? enqueue(yk_tile_kind<T, 256, 8, YK_TILE_ANY>())
+               : enqueue(yk_tile_kind<T, 256, 4, YK_TILE_ANY>());
+}
+
+template <typename ENQUEUE>
+static auto yk_tile_dispatch(const struct yk_attention_op &op, size_t shared_bytes, ENQUEUE enqueue)
+{
+    return op.type == YK_PRECISION_FP16
+               ? yk_tile_dispatch_head_size<__half>(op, shared_bytes, enqueue)
+               : yk_tile_dispatch_head_size<__nv_bfloat16>(op, shared_bytes, enqueue);
+}
+
+/* Launches a kernel of kind K with `bytes` bytes of dynamic shared memory. Returns false if the
+ * lane has failed. */
+template <typename K, typename ARGUMENTS>
 static bool yk_tile_launch_kernel(struct yk_backend_lane *lane, void (*kernel)(ARGUMENTS),
                                   const ARGUMENTS *arguments, int64_t blocks, int bytes,
                                   const char *action)
@@ -497,8 +671,8 @@ static bool yk_tile_launch_kernel(struct yk_backend_lane *lane, void (*kernel)(A
         return false;
     }
     if (blocks > 0) {
-        kernel<<<static_cast<unsigned>(blocks), YK_TENSOR_CORE_BLOCK_THREADS, bytes,
-                 yk_cuda_lane_stream(lane)>>>(*arguments);
+        kernel<<<static_cast<unsigned>(blocks), K::threads, bytes, yk_cuda_lane_stream(lane)>>>(
+            *arguments);
     }
     return yk_cuda_lane_check_cuda_error(lane, cudaGetLastError(), action);
 }
