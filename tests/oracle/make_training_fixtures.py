@@ -118,9 +118,10 @@ def marian(width=8, heads=2, encoder_heads=4, inner=12, encoder_inner=16, vocabu
     return config | more
 
 
-def roberta(inner=20, **more):
-    return bert(inner=inner, architectures=["RobertaForMaskedLM"], model_type="roberta", max_position_embeddings=12,
-                type_vocab_size=1, layer_norm_eps=1e-5, bos_token_id=0, pad_token_id=1, eos_token_id=2) | more
+def roberta(**more):
+    given = dict(architectures=["RobertaForMaskedLM"], model_type="roberta", max_position_embeddings=12,
+                 type_vocab_size=1, layer_norm_eps=1e-5, bos_token_id=0, pad_token_id=1, eos_token_id=2)
+    return bert(**given | more)
 
 
 def decoder(kind, model_type, width=16, heads=2, kv_heads=1, inner=24, layers=2, positions=64, tied=False, **more):
@@ -434,7 +435,7 @@ CASES |= {
     "roberta-nf4": case(
         roberta(width=16, inner=24), masked=0.4, maximum=1e-2, batch=8, quantised=True,
         lora=dict(rank=2, alpha=8.0, targets=BERT_LINEARS)),
-    "roberta-bf16": case(roberta(layers=1), masked=0.4, maximum=1e-2, clip=1.0, batch=6, precision="bf16", draw=3),
+    "roberta-bf16": case(roberta(layers=1), masked=0.4, maximum=1e-2, clip=1.0, batch=6, precision="bf16"),
 }
 
 
