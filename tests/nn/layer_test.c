@@ -62,9 +62,9 @@ struct bench {
     char *saved;
     char *workspace;
     double *loss;
-    float *rotary;
-    float *sinusoidal;
-    float *memory; /* (MEMORY_ROWS, C) */
+    struct yk_position_tables tables;
+    void *positions; /* memory of the tables */
+    float *memory;   /* (MEMORY_ROWS, C) */
     float *memory_gradient;
     bool adds;      /* to the memory's gradient */
     bool recompute; /* what backward needs is made once more */
@@ -140,12 +140,13 @@ static void open_bench(struct bench *bench, const char *json, const struct train
     bench->saved = allocate(bench, bench->cache.saved_bytes);
     bench->workspace = allocate(bench, bench->cache.forward_bytes + bench->cache.backward_bytes);
     bench->loss = allocate(bench, sizeof(double));
-    bench->rotary = allocate(bench, SEQUENCE * (size_t)request.config->head_size * sizeof(float));
-    if (request.config->rope_theta > 0) {
-        yk_position_tables_compute_rotary(request.config, SEQUENCE, bench->rotary);
-    }
-    bench->sinusoidal = allocate(bench, stream);
-    yk_position_tables_compute_sinusoidal(request.config, SEQUENCE, bench->sinusoidal);
+    struct yk_bump_allocator counted = {0};
+    yk_position_tables_allocate(net, SEQUENCE, &counted, &bench->tables);
+    struct yk_bump_allocator tables = {.base = allocate(bench, counted.used)};
+    bench->positions = tables.base;
+    yk_position_tables_allocate(net, SEQUENCE, &tables, &bench->tables);
+    assert_int_equal(yk_position_tables_fill(bench->trainer->store, SEQUENCE, &bench->tables),
+                     YK_OK);
     bench->memory = allocate(bench, stream);
     bench->memory_gradient = allocate(bench, stream);
     draw(&random, bench->memory, MEMORY_ROWS * request.config->width);
@@ -167,20 +168,14 @@ static void close_bench(struct bench *bench)
 {
     const struct yk_device_context *context = &bench->trainer->context;
     void *const memories[] = {
-        bench->input,           bench->output,     bench->weighing,  bench->input_gradient,
-        bench->output_gradient, bench->saved,      bench->workspace, bench->loss,
-        bench->rotary,          bench->sinusoidal, bench->memory,    bench->memory_gradient};
+        bench->input,           bench->output, bench->weighing,       bench->input_gradient,
+        bench->output_gradient, bench->saved,  bench->workspace,      bench->loss,
+        bench->positions,       bench->memory, bench->memory_gradient};
     for (size_t i = 0; i < sizeof memories / sizeof memories[0]; i++) {
         context->backend->free(context->device, memories[i]);
     }
     trainer_close(bench->trainer);
     yk_arena_destroy(bench->arena);
-}
-
-/* Positions are sinusoids, as in an encoder–decoder. */
-static bool is_sinusoidal(const struct yk_net *net)
-{
-    return net->config->encoder_layers > 0;
 }
 
 static struct yk_layer_pass pass_of(struct bench *bench)
@@ -196,9 +191,7 @@ static struct yk_layer_pass pass_of(struct bench *bench)
         .tokens = bench->tokens,
         .targets = bench->targets,
         .lengths = bench->lengths,
-        .position_tables = {.rotary = bench->rotary,
-                            .sinusoidal =
-                                is_sinusoidal(bench->trainer->net) ? bench->sinusoidal : NULL},
+        .position_tables = bench->tables,
         .loss_factor = 1,
         .loss = bench->loss,
         .input = bench->input,

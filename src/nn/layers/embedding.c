@@ -4,7 +4,6 @@
  * of another layer. The embedding of BERT (Devlin et al. 2019) also adds the row of segment 0, and
  * ends with a norm.
  */
-#include "model/architecture.h"
 #include "nn/layers/norm.h"
 #include "nn/layers/residual.h"
 #include "nn/parameter_list.h"
@@ -27,9 +26,10 @@ static bool has_segments(const struct yk_model_config *config)
     return config->token_types > 0;
 }
 
+/* All models with segments have a norm, and no others. */
 static bool has_norm(const struct yk_model_config *config)
 {
-    return yk_architecture_has_module(config, YK_MODULE_EMBEDDING_NORM);
+    return has_segments(config);
 }
 
 static int32_t segments_of(const struct yk_model_config *config)

@@ -38,11 +38,8 @@ struct saved {
 /* The number of the logits' bias, or −1. It follows the table if the layer owns the table. */
 static int32_t bias_of(const struct yk_net *net, int32_t layer)
 {
-    if (!net->config->masked_head &&
-        !yk_architecture_has_module(net->config, YK_MODULE_LOGITS_BUFFER)) {
-        return -1;
-    }
-    return net->layers[layer].weights_owner == layer ? 1 : 0;
+    const int32_t number = net->layers[layer].weights_owner == layer ? 1 : 0;
+    return number < net->layers[layer].parameter_count ? number : -1;
 }
 
 static struct saved allocate_saved(const struct yk_net *net, int32_t layer, int64_t rows,
@@ -245,7 +242,7 @@ static void list(struct yk_parameter_list *parameters)
                                         yk_parameter_list_module_name(parameters, YK_MODULE_HEAD),
                                         V, config->width);
     }
-    if (yk_architecture_has_module(config, YK_MODULE_LOGITS_BUFFER)) {
+    if (yk_architecture_module_name(config, YK_MODULE_LOGITS_BUFFER, parameters->arena)) {
         yk_parameter_list_add_buffer(parameters, NULL, "final_logits_bias", 1, V);
     }
 }
