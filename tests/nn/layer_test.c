@@ -49,6 +49,46 @@ static const char *const marian =
     "\"scale_embedding\": %s, \"tie_word_embeddings\": %s, "
     "\"share_encoder_decoder_embeddings\": %s, \"init_std\": 0.3}";
 
+#define DECODER(type)                                                                              \
+    "{\"model_type\": \"" type                                                                     \
+    "\", \"vocab_size\": 13, \"hidden_size\": 12, \"intermediate_size\": 20, "                     \
+    "\"num_attention_heads\": 4, \"num_key_value_heads\": 2, \"head_dim\": 4, "                    \
+    "\"max_position_embeddings\": 8, \"initializer_range\": 0.3, "
+
+/* Two blocks each, between embedding, norm and head. A window is shorter than the sequence. */
+static const char *const decoders[] = {
+    DECODER("mistral") "\"num_hidden_layers\": 2, \"sliding_window\": 3}",
+    DECODER("qwen2") "\"num_hidden_layers\": 2, \"tie_word_embeddings\": true}",
+    DECODER("qwen3") "\"num_hidden_layers\": 2}",
+    DECODER("gemma") "\"num_hidden_layers\": 2}",
+    DECODER("gemma2") "\"num_hidden_layers\": 2, \"sliding_window\": 3, "
+                      "\"query_pre_attn_scalar\": 9, \"attn_logit_softcapping\": 2.0, "
+                      "\"final_logit_softcapping\": 3.0}",
+    DECODER("gemma3_text") "\"num_hidden_layers\": 2, \"sliding_window\": 3, "
+                           "\"query_pre_attn_scalar\": 9, \"rope_theta\": 1000000.0, "
+                           "\"rope_local_base_freq\": 100.0, "
+                           "\"layer_types\": [\"sliding_attention\", \"full_attention\"]}",
+    DECODER("phi3") "\"num_hidden_layers\": 2, \"sliding_window\": 4, "
+                    "\"partial_rotary_factor\": 0.5}",
+    DECODER("olmo2") "\"num_hidden_layers\": 2}",
+    DECODER("granite") "\"num_hidden_layers\": 2, \"embedding_multiplier\": 3.0, "
+                       "\"attention_multiplier\": 0.3, \"residual_multiplier\": 0.4, "
+                       "\"logits_scaling\": 2.5}",
+    DECODER("smollm3") "\"num_hidden_layers\": 2, \"no_rope_layers\": [1, 0]}",
+    DECODER("starcoder2") "\"num_hidden_layers\": 2, \"sliding_window\": 3}",
+    DECODER("gpt_neox") "\"num_hidden_layers\": 2, \"rotary_pct\": 0.5, "
+                        "\"num_attention_heads\": 3}",
+    DECODER("gpt_neox") "\"num_hidden_layers\": 2, \"rotary_pct\": 1.0, "
+                        "\"num_attention_heads\": 3, \"use_parallel_residual\": false}",
+};
+
+static const char *const roberta =
+    "{\"model_type\": \"roberta\", \"architectures\": [\"RobertaForMaskedLM\"], "
+    "\"vocab_size\": 13, \"hidden_size\": 12, \"intermediate_size\": 20, "
+    "\"num_hidden_layers\": 1, \"num_attention_heads\": 3, \"max_position_embeddings\": 9, "
+    "\"type_vocab_size\": 1, \"pad_token_id\": 1, \"hidden_act\": \"gelu\", "
+    "\"initializer_range\": 0.3}";
+
 struct bench {
     struct yk_arena *arena; /* the config's */
     struct trainer *trainer;
@@ -406,6 +446,43 @@ static void check_marian(const char *activation, bool scaled, bool tied, bool sh
     }
 }
 
+static void check_decoders(const struct trainer_request *request)
+{
+    for (size_t i = 0; i < sizeof decoders / sizeof decoders[0]; i++) {
+        print_message("%s\n", decoders[i]);
+        for (int32_t layer = 0; layer < 5; layer++) {
+            check_layer(decoders[i], request, layer);
+        }
+    }
+}
+
+static void layers_of_todays_decoders_go_back_as_they_came(void **state)
+{
+    (void)state;
+    check_decoders(&(struct trainer_request){0});
+}
+
+static void layers_of_todays_decoders_with_dropout_and_recomputation_do_too(void **state)
+{
+    (void)state;
+    check_decoders(&(struct trainer_request){.recompute = true, .options = {.dropout = 0.2}});
+}
+
+static void adapters_of_todays_decoders_do_too_on_nf4(void **state)
+{
+    (void)state;
+    check_decoders(&(struct trainer_request){
+        .lora_rank = 2, .nf4 = true, .recompute = true, .options = {.lora_alpha = 4}});
+}
+
+static void layers_of_roberta_go_back_as_they_came(void **state)
+{
+    (void)state;
+    for (int32_t layer = 0; layer < 3; layer++) {
+        check_layer(roberta, &(struct trainer_request){0}, layer);
+    }
+}
+
 static void gpt_layers_go_back_as_they_came(void **state)
 {
     (void)state;
@@ -499,6 +576,10 @@ static void their_adapters_do_too_on_plain_weights_and_nf4(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(layers_of_todays_decoders_go_back_as_they_came),
+        cmocka_unit_test(layers_of_todays_decoders_with_dropout_and_recomputation_do_too),
+        cmocka_unit_test(adapters_of_todays_decoders_do_too_on_nf4),
+        cmocka_unit_test(layers_of_roberta_go_back_as_they_came),
         cmocka_unit_test(gpt_layers_go_back_as_they_came),
         cmocka_unit_test(gpt_layers_with_dropout_and_smoothing_do_too),
         cmocka_unit_test(gpt_adapters_do_too),
