@@ -55,6 +55,12 @@ static const char *const marian =
     "\"num_attention_heads\": 4, \"num_key_value_heads\": 2, \"head_dim\": 4, "                    \
     "\"max_position_embeddings\": 8, \"initializer_range\": 0.3, "
 
+#define NEOX(rotated, parallel)                                                                    \
+    "{\"model_type\": \"gpt_neox\", \"vocab_size\": 13, \"hidden_size\": 12, "                     \
+    "\"intermediate_size\": 20, \"num_hidden_layers\": 2, \"num_attention_heads\": 3, "            \
+    "\"max_position_embeddings\": 8, \"initializer_range\": 0.3, \"rotary_pct\": " rotated         \
+    ", \"use_parallel_residual\": " parallel "}"
+
 /* Two blocks each, between embedding, norm and head. A window is shorter than the sequence. */
 static const char *const decoders[] = {
     DECODER("mistral") "\"num_hidden_layers\": 2, \"sliding_window\": 3}",
@@ -76,10 +82,8 @@ static const char *const decoders[] = {
                        "\"logits_scaling\": 2.5}",
     DECODER("smollm3") "\"num_hidden_layers\": 2, \"no_rope_layers\": [1, 0]}",
     DECODER("starcoder2") "\"num_hidden_layers\": 2, \"sliding_window\": 3}",
-    DECODER("gpt_neox") "\"num_hidden_layers\": 2, \"rotary_pct\": 0.5, "
-                        "\"num_attention_heads\": 3}",
-    DECODER("gpt_neox") "\"num_hidden_layers\": 2, \"rotary_pct\": 1.0, "
-                        "\"num_attention_heads\": 3, \"use_parallel_residual\": false}",
+    NEOX("0.5", "true"),
+    NEOX("1.0", "false"),
 };
 
 static const char *const roberta =
