@@ -1,5 +1,6 @@
 #include "nn/net.h"
 
+#include "model/architecture.h"
 #include "nn/layers/layer.h"
 #include "nn/parameter_list.h"
 
@@ -66,20 +67,19 @@ static yk_status add_layer(struct yk_net *net, const struct yk_model *model, int
         .config = net->config,
         .workload = &net->workload,
         .modules = described->modules,
+        .encoder = described->encoder,
         .follows = described->shares_weights_of != YK_LAYER_NONE,
     };
-    layer->kind = yk_layer_kind_find(described->kind);
-    if (strcmp(described->kind, "pooler") == 0) {
+    layer->kind = yk_layer_kind_of_role(described->role);
+    if (!layer->kind) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s has a pooler, for whose output there is no loss to train by; BERT is "
                        "trained to predict masked words: --model bert-base-mlm, or a config of "
                        "BertForMaskedLM",
                        net->config->name);
     }
-    if (!layer->kind) {
-        return yk_fail(YK_ERROR_INPUT, "%s cannot be trained yet: its layers are of kind %s",
-                       net->config->name, described->kind);
-    }
+    layer->block = described->block;
+    layer->encoder = described->encoder;
     layer->precision =
         net->workload.nf4 && !layer->kind->block ? YK_PRECISION_FP32 : net->workload.precision;
     parameters.kind = layer->kind;
@@ -140,16 +140,14 @@ yk_status yk_net_create(const struct yk_model *model, const struct yk_net_option
                         struct yk_net **out)
 {
     struct yk_net *net = NULL;
+    if (model->config->experts > 0) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s is a mixture of experts (%s), which yoke can plan but not train yet",
+                       model->config->name, model->config->architecture->model_type);
+    }
     if (model->config->not_trained) {
         return yk_fail(YK_ERROR_INPUT, "%s cannot be trained yet: %s is not known",
                        model->config->name, model->config->not_trained);
-    }
-    const int64_t window = model->config->window;
-    if (window > 0 && model->workload.sequence > window) {
-        return yk_fail(YK_ERROR_INPUT,
-                       "%s looks back %lld tokens at most, which cannot be trained yet; samples of "
-                       "up to that many can: --seq %lld",
-                       model->config->name, (long long)window, (long long)window);
     }
     YK_TRY_NEW_WITH_OWN_ARENA(net);
     net->config = model->config;

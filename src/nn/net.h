@@ -98,6 +98,8 @@ struct yk_projection {
 struct yk_net_layer {
     const struct yk_layer_kind *kind;
     const char *name; /* the same name as in the model: "layer 3" */
+    int32_t block;    /* the number of a block among the blocks of the encoder, or of the decoder */
+    bool encoder;     /* the layer belongs to the encoder of an encoder–decoder */
     struct yk_parameter *parameters;
     int32_t parameter_count;
     struct yk_projection projections[YK_LAYER_MAX_PROJECTIONS];

@@ -4,7 +4,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <string.h>
 
 /* Adds a parameter. `name` is in the arena; NULL means: the allocation failed. */
 static void add(struct yk_parameter_list *parameters, const char *name,
@@ -42,30 +41,46 @@ static void add_vector(struct yk_parameter_list *parameters, const char *name, i
         });
 }
 
-void yk_parameter_list_add_vector(struct yk_parameter_list *parameters, const char *module,
-                                  const char *suffix, int64_t size, enum yk_parameter_init init)
+/* Returns "PREFIX.NAME", or `name` itself if there is no prefix. */
+static const char *join(struct yk_parameter_list *parameters, const char *prefix, const char *name)
 {
-    add_vector(parameters, yk_arena_format(parameters->arena, "%s.%s", module, suffix), size, init);
+    const char *joined = prefix ? yk_arena_format(parameters->arena, "%s.%s", prefix, name) : name;
+    parameters->failed = parameters->failed || !joined;
+    return joined ? joined : "";
 }
 
-void yk_parameter_list_add_norm(struct yk_parameter_list *parameters, const char *module,
-                                const char *suffix)
+const char *yk_parameter_list_module_name(struct yk_parameter_list *parameters,
+                                          enum yk_module_role role)
 {
-    struct yk_arena *arena = parameters->arena;
-    const char *point = suffix[0] ? "." : "";
-    const int64_t C = parameters->config->width;
-    add_vector(parameters, yk_arena_format(arena, "%s%s%s.weight", module, point, suffix), C,
-               YK_PARAMETER_INIT_ONE);
-    if (!parameters->config->rms_norm) {
-        add_vector(parameters, yk_arena_format(arena, "%s%s%s.bias", module, point, suffix), C,
-                   YK_PARAMETER_INIT_ZERO);
+    const char *name = yk_architecture_module_name(parameters->config, role, parameters->arena);
+    parameters->failed = parameters->failed || !name;
+    return name ? name : "";
+}
+
+void yk_parameter_list_add_bias(struct yk_parameter_list *parameters, const char *module,
+                                int64_t size)
+{
+    add_vector(parameters, yk_arena_format(parameters->arena, "%s.bias", module), size,
+               YK_PARAMETER_INIT_ZERO);
+}
+
+void yk_parameter_list_add_norm(struct yk_parameter_list *parameters, const char *prefix,
+                                const char *module, int64_t width)
+{
+    const struct yk_model_config *config = parameters->config;
+    const char *name = join(parameters, prefix, module);
+    /* A norm that multiplies by 1 + weight starts as one that multiplies by 1. */
+    add_vector(parameters, yk_arena_format(parameters->arena, "%s.weight", name), width,
+               config->norm_plus_one ? YK_PARAMETER_INIT_ZERO : YK_PARAMETER_INIT_ONE);
+    if (config->norm == YK_NORM_LAYER) {
+        yk_parameter_list_add_bias(parameters, name, width);
     }
 }
 
-void yk_parameter_list_add_buffer(struct yk_parameter_list *parameters, const char *name,
-                                  int64_t rows, int64_t columns)
+void yk_parameter_list_add_buffer(struct yk_parameter_list *parameters, const char *module,
+                                  const char *name, int64_t rows, int64_t columns)
 {
-    add(parameters, yk_arena_copy_text(parameters->arena, name, strlen(name)),
+    add(parameters, join(parameters, module, name),
         (struct yk_parameter){
             .rank = rows > 0 ? 2 : 1,
             .shape = {rows > 0 ? rows : columns, rows > 0 ? columns : 1},
@@ -89,12 +104,12 @@ void yk_parameter_list_add_embedding(struct yk_parameter_list *parameters, const
         });
 }
 
-static void add_weights(struct yk_parameter_list *parameters, const char *module,
+static void add_weights(struct yk_parameter_list *parameters, const char *name,
                         const struct yk_projection_spec *spec, int32_t part)
 {
     const bool quantised = parameters->workload->nf4 && parameters->kind->block;
     const int64_t out = spec->out[part];
-    add(parameters, yk_arena_format(parameters->arena, "%s.%s.weight", module, spec->parts[part]),
+    add(parameters, yk_arena_format(parameters->arena, "%s.weight", name),
         (struct yk_parameter){
             .rank = 2,
             .shape = {spec->transposed ? spec->in : out, spec->transposed ? out : spec->in},
@@ -107,14 +122,13 @@ static void add_weights(struct yk_parameter_list *parameters, const char *module
 
 /* Names as in PEFT. A is initialised as a linear of PyTorch, B is 0, so that an adapter initially
  * adds 0. */
-static void add_adapter(struct yk_parameter_list *parameters, const char *module,
+static void add_adapter(struct yk_parameter_list *parameters, const char *name,
                         const struct yk_projection_spec *spec, int32_t part, char which)
 {
     const int64_t rank = parameters->workload->lora_rank;
     const bool a = which == 'A';
     add(parameters,
-        yk_arena_format(parameters->arena, "base_model.model.%s.%s.lora_%c.weight", module,
-                        spec->parts[part], which),
+        yk_arena_format(parameters->arena, "base_model.model.%s.lora_%c.weight", name, which),
         (struct yk_parameter){
             .rank = 2,
             .shape = {a ? rank : spec->out[part], a ? spec->in : rank},
@@ -126,15 +140,16 @@ static void add_adapter(struct yk_parameter_list *parameters, const char *module
         });
 }
 
-static void add_projection(struct yk_parameter_list *parameters,
+static void add_projection(struct yk_parameter_list *parameters, const char *prefix,
                            const struct yk_projection_spec *spec)
 {
-    const char *module = parameters->modules[0];
+    const char *names[YK_PROJECTION_MAX_PARTS] = {0};
     assert(parameters->projection_count < YK_LAYER_MAX_PROJECTIONS);
     struct yk_projection *projection = &parameters->projections[parameters->projection_count++];
     *projection = (struct yk_projection){.in = spec->in, .transposed = spec->transposed};
     int32_t parts = 0;
     for (; parts < YK_PROJECTION_MAX_PARTS && spec->parts[parts]; parts++) {
+        names[parts] = join(parameters, prefix, spec->parts[parts]);
         projection->part_out[parts] = spec->out[parts];
         projection->out += spec->out[parts];
     }
@@ -143,28 +158,26 @@ static void add_projection(struct yk_parameter_list *parameters,
     /* Weights of all parts first, so that they are contiguous; then biases, A and B. */
     projection->weight = parameters->count;
     for (int32_t i = 0; i < parts; i++) {
-        add_weights(parameters, module, spec, i);
+        add_weights(parameters, names[i], spec, i);
     }
     projection->bias = spec->bias ? parameters->count : -1;
     for (int32_t i = 0; spec->bias && i < parts; i++) {
-        add_vector(parameters,
-                   yk_arena_format(parameters->arena, "%s.%s.bias", module, spec->parts[i]),
-                   spec->out[i], YK_PARAMETER_INIT_ZERO);
+        yk_parameter_list_add_bias(parameters, names[i], spec->out[i]);
     }
     projection->a = adapted ? parameters->count : -1;
     for (int32_t i = 0; adapted && i < parts; i++) {
-        add_adapter(parameters, module, spec, i, 'A');
+        add_adapter(parameters, names[i], spec, i, 'A');
     }
     projection->b = adapted ? parameters->count : -1;
     for (int32_t i = 0; adapted && i < parts; i++) {
-        add_adapter(parameters, module, spec, i, 'B');
+        add_adapter(parameters, names[i], spec, i, 'B');
     }
 }
 
-void yk_parameter_list_add_projections(struct yk_parameter_list *parameters,
+void yk_parameter_list_add_projections(struct yk_parameter_list *parameters, const char *prefix,
                                        const struct yk_projection_spec *specs, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        add_projection(parameters, &specs[i]);
+        add_projection(parameters, prefix, &specs[i]);
     }
 }

@@ -6,6 +6,7 @@
 #ifndef YK_NN_PARAMETER_LIST_H
 #define YK_NN_PARAMETER_LIST_H
 
+#include "model/architecture.h"
 #include "nn/net.h"
 
 #include <stdbool.h>
@@ -20,6 +21,7 @@ struct yk_parameter_list {
     const struct yk_workload *workload;
     const char *const *modules; /* Hugging Face names of the layer's modules */
     const struct yk_layer_kind *kind;
+    bool encoder; /* the layer belongs to the encoder of an encoder–decoder */
     bool follows; /* the layer shares the weights of another layer */
     bool decodes; /* the layer is the embedding of a decoder */
     struct yk_parameter items[YK_PARAMETER_LIST_MAX];
@@ -29,20 +31,25 @@ struct yk_parameter_list {
     bool failed;
 };
 
-/* Adds a vector with the name "MODULE.SUFFIX". */
-void yk_parameter_list_add_vector(struct yk_parameter_list *parameters, const char *module,
-                                  const char *suffix, int64_t size, enum yk_parameter_init init);
+/* Returns the full name of a module outside blocks. If there is no memory, sets `failed` and
+ * returns "". */
+const char *yk_parameter_list_module_name(struct yk_parameter_list *parameters,
+                                          enum yk_module_role role);
+
+/* Adds a vector that starts at 0, with the name "MODULE.bias". */
+void yk_parameter_list_add_bias(struct yk_parameter_list *parameters, const char *module,
+                                int64_t size);
 
 /* Adds the parameters of a norm: its weight, and its bias unless it is an RMS norm. Their names are
- * "MODULE.SUFFIX.weight" and "MODULE.SUFFIX.bias", or "MODULE.weight" and "MODULE.bias" if the
- * suffix is empty. */
-void yk_parameter_list_add_norm(struct yk_parameter_list *parameters, const char *module,
-                                const char *suffix);
+ * "PREFIX.MODULE.weight" and "PREFIX.MODULE.bias", or "MODULE.weight" and "MODULE.bias" if the
+ * prefix is NULL. */
+void yk_parameter_list_add_norm(struct yk_parameter_list *parameters, const char *prefix,
+                                const char *module, int64_t width);
 
-/* Adds an optional parameter that is never trained and starts at 0. If `rows` is 0, it is a
- * vector. */
-void yk_parameter_list_add_buffer(struct yk_parameter_list *parameters, const char *name,
-                                  int64_t rows, int64_t columns);
+/* Adds an optional parameter that is never trained and starts at 0, with the name "MODULE.NAME", or
+ * "NAME" if the module is NULL. If `rows` is 0, it is a vector. */
+void yk_parameter_list_add_buffer(struct yk_parameter_list *parameters, const char *module,
+                                  const char *name, int64_t rows, int64_t columns);
 
 /* Adds an embedding table with the name "MODULE.weight". */
 void yk_parameter_list_add_embedding(struct yk_parameter_list *parameters, const char *module,
@@ -59,8 +66,8 @@ struct yk_projection_spec {
 };
 
 /* Adds `count` projections with their weights, biases and adapters. The names of their linears
- * begin with the first module of the layer. */
-void yk_parameter_list_add_projections(struct yk_parameter_list *parameters,
+ * begin with "PREFIX.", unless the prefix is NULL. */
+void yk_parameter_list_add_projections(struct yk_parameter_list *parameters, const char *prefix,
                                        const struct yk_projection_spec *specs, size_t count);
 
 #endif

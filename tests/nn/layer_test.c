@@ -49,6 +49,50 @@ static const char *const marian =
     "\"scale_embedding\": %s, \"tie_word_embeddings\": %s, "
     "\"share_encoder_decoder_embeddings\": %s, \"init_std\": 0.3}";
 
+#define DECODER(type)                                                                              \
+    "{\"model_type\": \"" type                                                                     \
+    "\", \"vocab_size\": 13, \"hidden_size\": 12, \"intermediate_size\": 20, "                     \
+    "\"num_attention_heads\": 4, \"num_key_value_heads\": 2, \"head_dim\": 4, "                    \
+    "\"max_position_embeddings\": 8, \"initializer_range\": 0.3, "
+
+#define NEOX(rotated, parallel)                                                                    \
+    "{\"model_type\": \"gpt_neox\", \"vocab_size\": 13, \"hidden_size\": 12, "                     \
+    "\"intermediate_size\": 20, \"num_hidden_layers\": 2, \"num_attention_heads\": 3, "            \
+    "\"max_position_embeddings\": 8, \"initializer_range\": 0.3, \"rotary_pct\": " rotated         \
+    ", \"use_parallel_residual\": " parallel "}"
+
+/* Two blocks each, between embedding, norm and head. A window is shorter than the sequence. */
+static const char *const decoders[] = {
+    DECODER("mistral") "\"num_hidden_layers\": 2, \"sliding_window\": 3}",
+    DECODER("qwen2") "\"num_hidden_layers\": 2, \"tie_word_embeddings\": true}",
+    DECODER("qwen3") "\"num_hidden_layers\": 2}",
+    DECODER("gemma") "\"num_hidden_layers\": 2}",
+    DECODER("gemma2") "\"num_hidden_layers\": 2, \"sliding_window\": 3, "
+                      "\"query_pre_attn_scalar\": 9, \"attn_logit_softcapping\": 2.0, "
+                      "\"final_logit_softcapping\": 3.0}",
+    DECODER("gemma3_text") "\"num_hidden_layers\": 2, \"sliding_window\": 3, "
+                           "\"query_pre_attn_scalar\": 9, \"rope_theta\": 1000000.0, "
+                           "\"rope_local_base_freq\": 100.0, "
+                           "\"layer_types\": [\"sliding_attention\", \"full_attention\"]}",
+    DECODER("phi3") "\"num_hidden_layers\": 2, \"sliding_window\": 4, "
+                    "\"partial_rotary_factor\": 0.5}",
+    DECODER("olmo2") "\"num_hidden_layers\": 2}",
+    DECODER("granite") "\"num_hidden_layers\": 2, \"embedding_multiplier\": 3.0, "
+                       "\"attention_multiplier\": 0.3, \"residual_multiplier\": 0.4, "
+                       "\"logits_scaling\": 2.5}",
+    DECODER("smollm3") "\"num_hidden_layers\": 2, \"no_rope_layers\": [1, 0]}",
+    DECODER("starcoder2") "\"num_hidden_layers\": 2, \"sliding_window\": 3}",
+    NEOX("0.5", "true"),
+    NEOX("1.0", "false"),
+};
+
+static const char *const roberta =
+    "{\"model_type\": \"roberta\", \"architectures\": [\"RobertaForMaskedLM\"], "
+    "\"vocab_size\": 13, \"hidden_size\": 12, \"intermediate_size\": 20, "
+    "\"num_hidden_layers\": 1, \"num_attention_heads\": 3, \"max_position_embeddings\": 9, "
+    "\"type_vocab_size\": 1, \"pad_token_id\": 1, \"hidden_act\": \"gelu\", "
+    "\"initializer_range\": 0.3}";
+
 struct bench {
     struct yk_arena *arena; /* the config's */
     struct trainer *trainer;
@@ -62,9 +106,9 @@ struct bench {
     char *saved;
     char *workspace;
     double *loss;
-    float *rotary;
-    float *sinusoidal;
-    float *memory; /* (MEMORY_ROWS, C) */
+    struct yk_position_tables tables;
+    void *positions; /* memory of the tables */
+    float *memory;   /* (MEMORY_ROWS, C) */
     float *memory_gradient;
     bool adds;      /* to the memory's gradient */
     bool recompute; /* what backward needs is made once more */
@@ -140,12 +184,13 @@ static void open_bench(struct bench *bench, const char *json, const struct train
     bench->saved = allocate(bench, bench->cache.saved_bytes);
     bench->workspace = allocate(bench, bench->cache.forward_bytes + bench->cache.backward_bytes);
     bench->loss = allocate(bench, sizeof(double));
-    bench->rotary = allocate(bench, SEQUENCE * (size_t)request.config->head_size * sizeof(float));
-    if (request.config->rope_theta > 0) {
-        yk_position_tables_compute_rotary(request.config, SEQUENCE, bench->rotary);
-    }
-    bench->sinusoidal = allocate(bench, stream);
-    yk_position_tables_compute_sinusoidal(request.config, SEQUENCE, bench->sinusoidal);
+    struct yk_bump_allocator counted = {0};
+    yk_position_tables_allocate(net, SEQUENCE, &counted, &bench->tables);
+    struct yk_bump_allocator tables = {.base = allocate(bench, counted.used)};
+    bench->positions = tables.base;
+    yk_position_tables_allocate(net, SEQUENCE, &tables, &bench->tables);
+    assert_int_equal(yk_position_tables_fill(bench->trainer->store, SEQUENCE, &bench->tables),
+                     YK_OK);
     bench->memory = allocate(bench, stream);
     bench->memory_gradient = allocate(bench, stream);
     draw(&random, bench->memory, MEMORY_ROWS * request.config->width);
@@ -167,20 +212,14 @@ static void close_bench(struct bench *bench)
 {
     const struct yk_device_context *context = &bench->trainer->context;
     void *const memories[] = {
-        bench->input,           bench->output,     bench->weighing,  bench->input_gradient,
-        bench->output_gradient, bench->saved,      bench->workspace, bench->loss,
-        bench->rotary,          bench->sinusoidal, bench->memory,    bench->memory_gradient};
+        bench->input,           bench->output, bench->weighing,       bench->input_gradient,
+        bench->output_gradient, bench->saved,  bench->workspace,      bench->loss,
+        bench->positions,       bench->memory, bench->memory_gradient};
     for (size_t i = 0; i < sizeof memories / sizeof memories[0]; i++) {
         context->backend->free(context->device, memories[i]);
     }
     trainer_close(bench->trainer);
     yk_arena_destroy(bench->arena);
-}
-
-/* Positions are sinusoids, as in an encoder–decoder. */
-static bool is_sinusoidal(const struct yk_net *net)
-{
-    return net->config->encoder_layers > 0;
 }
 
 static struct yk_layer_pass pass_of(struct bench *bench)
@@ -196,9 +235,7 @@ static struct yk_layer_pass pass_of(struct bench *bench)
         .tokens = bench->tokens,
         .targets = bench->targets,
         .lengths = bench->lengths,
-        .position_tables = {.rotary = bench->rotary,
-                            .sinusoidal =
-                                is_sinusoidal(bench->trainer->net) ? bench->sinusoidal : NULL},
+        .position_tables = bench->tables,
         .loss_factor = 1,
         .loss = bench->loss,
         .input = bench->input,
@@ -413,6 +450,43 @@ static void check_marian(const char *activation, bool scaled, bool tied, bool sh
     }
 }
 
+static void check_decoders(const struct trainer_request *request)
+{
+    for (size_t i = 0; i < sizeof decoders / sizeof decoders[0]; i++) {
+        print_message("%s\n", decoders[i]);
+        for (int32_t layer = 0; layer < 5; layer++) {
+            check_layer(decoders[i], request, layer);
+        }
+    }
+}
+
+static void layers_of_todays_decoders_go_back_as_they_came(void **state)
+{
+    (void)state;
+    check_decoders(&(struct trainer_request){0});
+}
+
+static void layers_of_todays_decoders_with_dropout_and_recomputation_do_too(void **state)
+{
+    (void)state;
+    check_decoders(&(struct trainer_request){.recompute = true, .options = {.dropout = 0.2}});
+}
+
+static void adapters_of_todays_decoders_do_too_on_nf4(void **state)
+{
+    (void)state;
+    check_decoders(&(struct trainer_request){
+        .lora_rank = 2, .nf4 = true, .recompute = true, .options = {.lora_alpha = 4}});
+}
+
+static void layers_of_roberta_go_back_as_they_came(void **state)
+{
+    (void)state;
+    for (int32_t layer = 0; layer < 3; layer++) {
+        check_layer(roberta, &(struct trainer_request){0}, layer);
+    }
+}
+
 static void gpt_layers_go_back_as_they_came(void **state)
 {
     (void)state;
@@ -506,6 +580,10 @@ static void their_adapters_do_too_on_plain_weights_and_nf4(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(layers_of_todays_decoders_go_back_as_they_came),
+        cmocka_unit_test(layers_of_todays_decoders_with_dropout_and_recomputation_do_too),
+        cmocka_unit_test(adapters_of_todays_decoders_do_too_on_nf4),
+        cmocka_unit_test(layers_of_roberta_go_back_as_they_came),
         cmocka_unit_test(gpt_layers_go_back_as_they_came),
         cmocka_unit_test(gpt_layers_with_dropout_and_smoothing_do_too),
         cmocka_unit_test(gpt_adapters_do_too),

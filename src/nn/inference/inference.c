@@ -2,6 +2,7 @@
 
 #include "nn/layers/layer.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum {
@@ -328,6 +329,15 @@ yk_status yk_inference_decode(struct yk_inference *inference, const int32_t *tok
     return context->backend->lane_synchronize(context->lane);
 }
 
+/* The head stores logits before their cap. */
+static void cap_logits(const struct yk_model_config *config, int64_t count, float *logits)
+{
+    const float cap = (float)config->logit_softcap;
+    for (int64_t i = 0; cap > 0 && i < count; i++) {
+        logits[i] = cap * tanhf(logits[i] / cap);
+    }
+}
+
 /* Copies rows of logits to the host as fp32. */
 static yk_status download(const struct yk_inference *inference, int64_t row, int64_t rows,
                           float *out)
@@ -347,8 +357,10 @@ static yk_status download(const struct yk_inference *inference, int64_t row, int
                                    .to_type = YK_PRECISION_FP32,
                                });
     }
-    return yk_device_context_copy_and_wait(context, out, inference->wide,
-                                           (size_t)(rows * V) * sizeof *out);
+    YK_TRY(yk_device_context_copy_and_wait(context, out, inference->wide,
+                                           (size_t)(rows * V) * sizeof *out));
+    cap_logits(net->config, rows * V, out);
+    return YK_OK;
 }
 
 yk_status yk_inference_get_logits(const struct yk_inference *inference, int64_t sample,

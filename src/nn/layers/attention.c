@@ -23,6 +23,28 @@ static int64_t query_row_width(const struct yk_attention_config *shape)
     return query_width(shape) + (is_cross(shape) ? 0 : 2 * key_width(shape));
 }
 
+static bool has_norms(const struct yk_attention_config *shape)
+{
+    return shape->q_norm >= 0;
+}
+
+/* `rotated`, and the norms of queries and keys. */
+static void allocate_norms(const struct yk_net *net, const struct yk_attention_config *shape,
+                           int64_t rows, struct yk_bump_allocator *allocator,
+                           struct yk_attention_saved_activations *out)
+{
+    const enum yk_precision type = net->workload.precision;
+    const bool whole = net->config->qk_norm == YK_QK_NORM_WHOLE;
+    out->rotated = yk_bump_allocate(allocator, rows * (query_width(shape) + key_width(shape)),
+                                    (size_t)yk_precision_bytes(type));
+    out->q_norm = yk_norm_allocate_grouped_statistics(
+        net, shape->q_norm, type, rows, whole ? 1 : shape->heads,
+        whole ? query_width(shape) : shape->head_size, allocator);
+    out->k_norm = yk_norm_allocate_grouped_statistics(
+        net, shape->k_norm, type, rows, whole ? 1 : shape->kv_heads,
+        whole ? key_width(shape) : shape->head_size, allocator);
+}
+
 void yk_attention_allocate_saved(const struct yk_net *net, int32_t layer,
                                  const struct yk_attention_config *shape,
                                  const struct yk_batch_shape *batch,
@@ -43,6 +65,9 @@ void yk_attention_allocate_saved(const struct yk_net *net, int32_t layer,
         out->inner_kv =
             yk_projection_allocate_lora_inner(net, layer, shape->memory, memory, allocator);
     }
+    if (has_norms(shape)) {
+        allocate_norms(net, shape, rows, allocator, out);
+    }
 }
 
 /* The address of the heads that begin `at` numbers into a row. */
@@ -51,71 +76,140 @@ static void *head(const void *base, int64_t at, const struct yk_layer_pass *pass
     return (char *)(uintptr_t)base + at * yk_precision_bytes(pass->net->workload.precision);
 }
 
-/* Keys and values, or their gradients: in the rows of the queries, or in rows of their own. */
-struct keys {
+/* Queries, keys and values, or their gradients. */
+struct heads {
+    void *q;
     void *k;
     void *v;
-    int64_t stride;
+    int64_t q_stride;
+    int64_t k_stride;
+    int64_t v_stride;
+    int64_t head_stride; /* 0 means: the heads of a row are adjacent */
 };
 
-static struct keys find_keys(const struct yk_layer_pass *pass,
-                             const struct yk_attention_config *shape, void *q, void *kv)
+/* Keys and values are in the rows of the queries, or in rows of their own. */
+static struct heads find_heads(const struct yk_layer_pass *pass,
+                               const struct yk_attention_config *shape, void *q, void *kv)
 {
-    void *k = is_cross(shape) ? kv : head(q, query_width(shape), pass);
-    return (struct keys){
-        .k = k,
-        .v = head(k, key_width(shape), pass),
-        .stride = is_cross(shape) ? 2 * key_width(shape) : query_row_width(shape),
+    const int64_t stride = query_row_width(shape);
+    if (is_cross(shape)) {
+        const int64_t kv_stride = 2 * key_width(shape);
+        return (struct heads){q,         kv, head(kv, key_width(shape), pass), stride, kv_stride,
+                              kv_stride, 0};
+    }
+    const int64_t k = shape->interleaved ? shape->head_size : query_width(shape);
+    const int64_t v = k + (shape->interleaved ? shape->head_size : key_width(shape));
+    return (struct heads){
+        .q = q,
+        .k = head(q, k, pass),
+        .v = head(q, v, pass),
+        .q_stride = stride,
+        .k_stride = stride,
+        .v_stride = stride,
+        .head_stride = shape->interleaved ? 3 * shape->head_size : 0,
     };
+}
+
+/* What attention reads: after norms and rotary positions. */
+static struct heads find_rotated_heads(const struct yk_layer_pass *pass,
+                                       const struct yk_attention_config *shape,
+                                       const struct yk_attention_saved_activations *saved)
+{
+    struct heads heads = find_heads(pass, shape, saved->q, saved->kv);
+    if (has_norms(shape)) {
+        heads.q = saved->rotated;
+        heads.k = head(saved->rotated, query_width(shape), pass);
+        heads.q_stride = query_width(shape) + key_width(shape);
+        heads.k_stride = heads.q_stride;
+    }
+    return heads;
 }
 
 static struct yk_attention_op attend_op(const struct yk_layer_pass *pass,
                                         const struct yk_attention_config *shape,
                                         const struct yk_attention_saved_activations *saved)
 {
-    const struct keys keys = find_keys(pass, shape, saved->q, saved->kv);
+    const struct yk_model_config *config = pass->net->config;
+    const struct heads heads = find_rotated_heads(pass, shape, saved);
+    const int64_t keys = is_cross(shape) ? pass->batch.memory : pass->batch.sequence;
     return (struct yk_attention_op){
         .batch = pass->batch.samples,
         .queries = pass->batch.sequence,
-        .keys = is_cross(shape) ? pass->batch.memory : pass->batch.sequence,
+        .keys = keys,
         .heads = shape->heads,
         .kv_heads = shape->kv_heads,
         .head_size = shape->head_size,
-        .q = saved->q,
-        .k = keys.k,
-        .v = keys.v,
+        .q = heads.q,
+        .k = heads.k,
+        .v = heads.v,
         .out = saved->attended,
         .log_sum_exp = saved->sums,
-        .q_stride = query_row_width(shape),
-        .k_stride = keys.stride,
-        .v_stride = keys.stride,
+        .q_stride = heads.q_stride,
+        .k_stride = heads.k_stride,
+        .v_stride = heads.v_stride,
         .out_stride = query_width(shape),
+        .head_stride = heads.head_stride,
         .type = pass->net->workload.precision,
-        .scale = (float)(1 / sqrt((double)shape->head_size)),
+        .scale = config->attention_scale > 0 ? (float)config->attention_scale
+                                             : (float)(1 / sqrt((double)shape->head_size)),
+        .softcap = (float)config->attention_softcap,
         .causal = shape->causal,
+        .window = shape->window < keys ? shape->window : 0, /* a longer one hides nothing */
         .lengths = shape->measured ? pass->lengths : NULL,
         .dropout = yk_layer_pass_dropout_options(pass, shape->drop_attention),
     };
 }
 
-/* Queries and keys are adjacent, so one op rotates both. */
+/* Rotates queries and keys, or their gradients back. If they are adjacent, one op does both. */
 static void rotate(const struct yk_layer_pass *pass, const struct yk_attention_config *shape,
-                   void *q, bool back)
+                   const struct heads *heads, bool back)
 {
-    if (pass->net->config->rope_theta == 0) {
+    const float *table = yk_position_tables_find_rotary(&pass->position_tables, pass->net->config,
+                                                        shape->flags, pass->batch.sequence);
+    if (is_cross(shape) || !table) {
         return;
     }
-    pass->store->context.backend->rotary(pass->lane, &(struct yk_rotary_op){
-                                                         .rows = yk_layer_pass_token_count(pass),
-                                                         .sequence = pass->batch.sequence,
-                                                         .heads = shape->heads + shape->kv_heads,
-                                                         .head_size = shape->head_size,
-                                                         .stride = query_row_width(shape),
-                                                         .data = q,
-                                                         .cos_sin = pass->position_tables.rotary,
-                                                         .inverse = back,
-                                                         .type = pass->net->workload.precision,
-                                                     });
+    struct yk_rotary_op op = {
+        .rows = yk_layer_pass_token_count(pass),
+        .sequence = pass->batch.sequence,
+        .heads = shape->interleaved ? shape->heads : shape->heads + shape->kv_heads,
+        .head_size = shape->head_size,
+        .head_stride = heads->head_stride,
+        .rotary_size = pass->net->config->rotary_size,
+        .stride = heads->q_stride,
+        .data = heads->q,
+        .cos_sin = table,
+        .inverse = back,
+        .type = pass->net->workload.precision,
+    };
+    pass->store->context.backend->rotary(pass->lane, &op);
+    if (shape->interleaved) {
+        op.data = heads->k;
+        pass->store->context.backend->rotary(pass->lane, &op);
+    }
+}
+
+/* Computes the norms of queries and keys. */
+static void normalise(const struct yk_layer_pass *pass, const struct yk_attention_config *shape,
+                      const struct yk_attention_saved_activations *saved)
+{
+    const struct heads raw = find_heads(pass, shape, saved->q, NULL);
+    const struct heads rotated = find_rotated_heads(pass, shape, saved);
+    yk_norm_forward_columns(pass, &saved->q_norm, raw.q, raw.q_stride, rotated.q, rotated.q_stride);
+    yk_norm_forward_columns(pass, &saved->k_norm, raw.k, raw.k_stride, rotated.k, rotated.k_stride);
+}
+
+/* Replaces the gradients of the norms' outputs with those of their inputs. */
+static void normalise_backward(const struct yk_layer_pass *pass,
+                               const struct yk_attention_config *shape,
+                               const struct yk_attention_saved_activations *saved,
+                               const struct heads *gradients)
+{
+    const struct heads raw = find_heads(pass, shape, saved->q, NULL);
+    yk_norm_backward_columns(pass, &saved->q_norm, raw.q, raw.q_stride, gradients->q,
+                             gradients->q_stride);
+    yk_norm_backward_columns(pass, &saved->k_norm, raw.k, raw.k_stride, gradients->k,
+                             gradients->k_stride);
 }
 
 void yk_attention_forward(const struct yk_layer_pass *pass, const struct yk_attention_config *shape,
@@ -123,15 +217,17 @@ void yk_attention_forward(const struct yk_layer_pass *pass, const struct yk_atte
                           const void *stream, void *weights, void *to)
 {
     const struct yk_attention_op attend = attend_op(pass, shape, saved);
-    yk_projection_forward(pass, shape->queries,
-                          &(struct yk_projection_forward_arguments){
-                              .x = x,
-                              .y = saved->q,
-                              .inner = saved->inner_q,
-                              .weights = weights,
-                              .cuts = {is_cross(shape) ? 0 : query_width(shape),
-                                       is_cross(shape) ? 0 : query_width(shape) + key_width(shape)},
-                          });
+    const struct heads rotated = find_rotated_heads(pass, shape, saved);
+    const bool cut = !is_cross(shape) && !shape->interleaved;
+    yk_projection_forward(
+        pass, shape->queries,
+        &(struct yk_projection_forward_arguments){
+            .x = x,
+            .y = saved->q,
+            .inner = saved->inner_q,
+            .weights = weights,
+            .cuts = {cut ? query_width(shape) : 0, cut ? query_width(shape) + key_width(shape) : 0},
+        });
     if (is_cross(shape)) {
         yk_projection_forward(pass, shape->memory,
                               &(struct yk_projection_forward_arguments){
@@ -142,7 +238,10 @@ void yk_attention_forward(const struct yk_layer_pass *pass, const struct yk_atte
                                   .weights = weights,
                               });
     }
-    rotate(pass, shape, saved->q, false);
+    if (has_norms(shape)) {
+        normalise(pass, shape, saved);
+    }
+    rotate(pass, shape, &rotated, false);
     pass->store->context.backend->attention(pass->lane, &attend);
     yk_residual_add_projection_output(pass, shape->out, shape->drop_out, saved->attended, stream,
                                       saved->inner_out, weights, to);
@@ -173,12 +272,12 @@ void yk_attention_backward(const struct yk_layer_pass *pass,
                            const struct yk_backward_workspace *workspace, const void *x,
                            const void *gradient, const void *add, void *dx)
 {
-    const struct keys keys = find_keys(pass, shape, workspace->wide, workspace->memory);
+    const struct heads gradients = find_heads(pass, shape, workspace->wide, workspace->memory);
     yk_projection_backward(
         pass, shape->out,
         &(struct yk_projection_backward_arguments){
             .x = saved->attended,
-            .dy = yk_residual_dropout_backward(pass, shape->drop_out, gradient, workspace->dropped),
+            .dy = yk_residual_backward(pass, shape->drop_out, gradient, workspace->branch),
             .dx = workspace->narrow,
             .inner = saved->inner_out,
             .d_inner = workspace->d_inner,
@@ -188,14 +287,17 @@ void yk_attention_backward(const struct yk_layer_pass *pass,
                                                      &(struct yk_attention_backward_op){
                                                          .forward = attend_op(pass, shape, saved),
                                                          .d_out = workspace->narrow,
-                                                         .dq = workspace->wide,
-                                                         .dk = keys.k,
-                                                         .dv = keys.v,
-                                                         .dq_stride = query_row_width(shape),
-                                                         .dk_stride = keys.stride,
-                                                         .dv_stride = keys.stride,
+                                                         .dq = gradients.q,
+                                                         .dk = gradients.k,
+                                                         .dv = gradients.v,
+                                                         .dq_stride = gradients.q_stride,
+                                                         .dk_stride = gradients.k_stride,
+                                                         .dv_stride = gradients.v_stride,
                                                      });
-    rotate(pass, shape, workspace->wide, true);
+    rotate(pass, shape, &gradients, true);
+    if (has_norms(shape)) {
+        normalise_backward(pass, shape, saved, &gradients);
+    }
     if (is_cross(shape)) {
         memory_backward(pass, shape, saved, workspace);
     }

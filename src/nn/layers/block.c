@@ -1,27 +1,49 @@
 /*
- * Blocks: the transformer blocks of all architectures. A block is a chain of sublayers:
- * self-attention, in a decoder also cross-attention to the encoder's output, and an MLP. Each
- * sublayer f has a norm and adds to the residual stream x:
+ * Block: the transformer block of all families. A block is a chain of sublayers: self-attention, in
+ * a decoder also cross-attention to the encoder's output, and an MLP. Each sublayer f adds to the
+ * residual stream x. The description says where the norms are, see enum yk_norm_placement:
  *
- *   pre-norm    x + f(norm(x))   GPT-2 (Radford et al. 2019), Llama (Touvron et al. 2023)
- *   post-norm   norm(x + f(x))   BERT (Devlin et al. 2019), the Transformer (Vaswani et al. 2017)
- *                                with the parameter names of Marian
+ *   before             x + f(norm(x))          GPT-2 (Radford et al. 2019), Llama
+ *   after the sum      norm(x + f(x))          the Transformer (Vaswani et al. 2017), BERT
+ *   after              x + norm(f(x))          OLMo 2
+ *   before and after   x + norm(f(norm(x)))    Gemma 2
  *
- * Struct yk_block_spec describes everything else in which the kinds of blocks differ.
+ * In a parallel block (GPT-NeoX), self-attention and MLP both read the input of the block:
+ *
+ *   x + attention(norm(x)) + mlp(norm'(x))
  */
 #include "base/number.h"
+#include "model/architecture.h"
 #include "nn/layers/mlp.h"
-#include "nn/layers/norm.h"
 #include "nn/parameter_list.h"
 
 #include <math.h>
 
-/* In the order of the norms' parameters, which are the first of the layer. */
 enum sublayer_kind {
     SELF_ATTENTION,
     MLP,
     CROSS_ATTENTION,
     MAX_SUBLAYERS,
+};
+
+/* All norms that a block may have, in the order of their parameters, which are the first of the
+ * layer. */
+enum block_norm {
+    NORM, /* of the first kind of sublayer; those of the other kinds follow it */
+    POST_NORM = NORM + MAX_SUBLAYERS,
+    Q_NORM = POST_NORM + MAX_SUBLAYERS,
+    K_NORM,
+    BLOCK_NORMS,
+};
+
+static const enum yk_module_role norm_roles[BLOCK_NORMS] = {
+    [NORM + SELF_ATTENTION] = YK_MODULE_ATTENTION_NORM,
+    [NORM + MLP] = YK_MODULE_MLP_NORM,
+    [NORM + CROSS_ATTENTION] = YK_MODULE_CROSS_NORM,
+    [POST_NORM + SELF_ATTENTION] = YK_MODULE_ATTENTION_POST_NORM,
+    [POST_NORM + MLP] = YK_MODULE_MLP_POST_NORM,
+    [Q_NORM] = YK_MODULE_Q_NORM,
+    [K_NORM] = YK_MODULE_K_NORM,
 };
 
 enum {
@@ -30,136 +52,233 @@ enum {
     CROSS_OUT,
 };
 
-struct yk_block_spec {
-    const char *norms[MAX_SUBLAYERS]; /* the norm of each sublayer */
-    const char *qkv[3]; /* the linears of queries, keys and values, or one linear for all three */
-    const char *out;
-    const char *up[2]; /* the gate and the up projection of a gated MLP, or the up projection */
-    const char *down;
-    bool transposed;  /* weights are stored as (in, out) */
-    bool scaled_init; /* projections into the residual stream start smaller */
-    bool encoder;     /* the block belongs to the encoder of an encoder–decoder */
-    bool causal;
-    bool cross; /* has cross-attention */
-};
-
-static const struct yk_block_spec gpt_block = {
-    .norms = {[SELF_ATTENTION] = "ln_1", [MLP] = "ln_2"},
-    .qkv = {"attn.c_attn"},
-    .out = "attn.c_proj",
-    .up = {"mlp.c_fc"},
-    .down = "mlp.c_proj",
-    .transposed = true,
-    .scaled_init = true,
-    .causal = true,
-};
-
-static const struct yk_block_spec llama_block = {
-    .norms = {[SELF_ATTENTION] = "input_layernorm", [MLP] = "post_attention_layernorm"},
-    .qkv = {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"},
-    .out = "self_attn.o_proj",
-    .up = {"mlp.gate_proj", "mlp.up_proj"},
-    .down = "mlp.down_proj",
-    .causal = true,
-};
-
-static const struct yk_block_spec bert_block = {
-    .norms = {[SELF_ATTENTION] = "attention.output.LayerNorm", [MLP] = "output.LayerNorm"},
-    .qkv = {"attention.self.query", "attention.self.key", "attention.self.value"},
-    .out = "attention.output.dense",
-    .up = {"intermediate.dense"},
-    .down = "output.dense",
-};
-
-#define MARIAN_NAMES                                                                               \
-    .norms = {[SELF_ATTENTION] = "self_attn_layer_norm",                                           \
-              [MLP] = "final_layer_norm",                                                          \
-              [CROSS_ATTENTION] = "encoder_attn_layer_norm"},                                      \
-    .qkv = {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"},                           \
-    .out = "self_attn.out_proj", .up = {"fc1"}, .down = "fc2"
-
-static const struct yk_block_spec encoder_block = {MARIAN_NAMES, .encoder = true};
-static const struct yk_block_spec decoder_block = {MARIAN_NAMES, .causal = true, .cross = true};
-
-static struct yk_attention_config attention_shape(const struct yk_model_config *config,
-                                                  const struct yk_block_spec *block, bool cross)
+static bool has_norm_before(const struct yk_model_config *config)
 {
-    const bool causal = block->causal && !cross;
+    return config->norm_placement == YK_NORM_BEFORE ||
+           config->norm_placement == YK_NORM_BEFORE_AND_AFTER;
+}
+
+/* A norm of the output of f, before the sum. */
+static bool has_post_norm(const struct yk_model_config *config)
+{
+    return config->norm_placement == YK_NORM_AFTER ||
+           config->norm_placement == YK_NORM_BEFORE_AND_AFTER;
+}
+
+static bool has_cross_attention(const struct yk_model_config *config, bool encoder)
+{
+    return config->encoder_layers > 0 && !encoder;
+}
+
+static bool has_norm(const struct yk_model_config *config, bool encoder, enum block_norm norm)
+{
+    const bool cross = has_cross_attention(config, encoder);
+    if (norm >= Q_NORM) {
+        return config->qk_norm != YK_QK_NORM_NONE;
+    }
+    if (norm >= POST_NORM) { /* no family has them together with cross-attention */
+        return has_post_norm(config) && norm < POST_NORM + CROSS_ATTENTION;
+    }
+    return config->norm_placement != YK_NORM_AFTER && (cross || norm < NORM + CROSS_ATTENTION);
+}
+
+/* The number of a norm's weight among the parameters of the layer; −1 if there is no such norm. */
+static int32_t norm_weight(const struct yk_model_config *config, bool encoder, enum block_norm norm)
+{
+    int32_t number = 0;
+    for (enum block_norm i = NORM; i < norm; i++) {
+        number += has_norm(config, encoder, i) ? yk_norm_parameter_count(config) : 0;
+    }
+    return has_norm(config, encoder, norm) ? number : -1;
+}
+
+static struct yk_attention_config self_attention(const struct yk_model_config *config, bool encoder,
+                                                 int32_t block)
+{
+    const bool causal = !encoder && !config->bidirectional;
     return (struct yk_attention_config){
-        .queries = cross ? CROSS_Q : YK_ATTENTION_PROJECTION_QKV,
-        .memory = cross ? CROSS_KV : -1,
-        .out = cross ? CROSS_OUT : YK_ATTENTION_PROJECTION_OUT,
-        .drop_attention = cross ? YK_DROPOUT_CROSS_ATTENTION : YK_DROPOUT_ATTENTION,
-        .drop_out = cross ? YK_DROPOUT_CROSS_OUT : YK_DROPOUT_OUT,
-        .heads = block->encoder ? config->encoder_heads : config->heads,
-        .kv_heads = block->encoder ? config->encoder_heads : config->kv_heads,
-        .head_size = block->encoder ? config->width / config->encoder_heads : config->head_size,
+        .queries = YK_ATTENTION_PROJECTION_QKV,
+        .memory = -1,
+        .out = YK_ATTENTION_PROJECTION_OUT,
+        .drop_attention = YK_DROPOUT_ATTENTION,
+        .drop_out = YK_DROPOUT_OUT,
+        .heads = encoder ? config->encoder_heads : config->heads,
+        .kv_heads = encoder ? config->encoder_heads : config->kv_heads,
+        .head_size = encoder ? config->width / config->encoder_heads : config->head_size,
+        .flags = encoder ? 0 : yk_model_config_block_flags(config, block),
+        .window = encoder ? 0 : yk_model_config_block_window(config, block),
+        .q_norm = norm_weight(config, encoder, Q_NORM),
+        .k_norm = norm_weight(config, encoder, K_NORM),
+        .interleaved = config->interleaved,
         .causal = causal,
         .measured = !causal, /* padding comes last, so a causal mask hides it */
     };
 }
 
+static struct yk_attention_config cross_attention(const struct yk_model_config *config)
+{
+    return (struct yk_attention_config){
+        .queries = CROSS_Q,
+        .memory = CROSS_KV,
+        .out = CROSS_OUT,
+        .drop_attention = YK_DROPOUT_CROSS_ATTENTION,
+        .drop_out = YK_DROPOUT_CROSS_OUT,
+        .heads = config->heads,
+        .kv_heads = config->kv_heads,
+        .head_size = config->head_size,
+        .q_norm = -1,
+        .k_norm = -1,
+        .measured = true,
+    };
+}
+
+/* ---- parameters ---- */
+
+static const char *name_of(const struct yk_parameter_list *parameters, enum yk_module_role role)
+{
+    return yk_architecture_block_module_name(parameters->config, parameters->encoder, role);
+}
+
+static void list_norms(struct yk_parameter_list *parameters,
+                       const struct yk_attention_config *shape)
+{
+    const struct yk_model_config *config = parameters->config;
+    const bool whole = config->qk_norm == YK_QK_NORM_WHOLE;
+    for (enum block_norm norm = NORM; norm < BLOCK_NORMS; norm++) {
+        const int64_t heads = norm == Q_NORM ? shape->heads : shape->kv_heads;
+        const int64_t all_heads = (whole ? heads : 1) * shape->head_size;
+        if (has_norm(config, parameters->encoder, norm)) {
+            yk_parameter_list_add_norm(parameters, parameters->modules[0],
+                                       name_of(parameters, norm_roles[norm]),
+                                       norm >= Q_NORM ? all_heads : config->width);
+        }
+    }
+}
+
+/* Queries, keys and values: three linears, or one for all. */
+static struct yk_projection_spec qkv_spec(const struct yk_parameter_list *parameters,
+                                          const struct yk_attention_config *shape)
+{
+    const struct yk_model_config *config = parameters->config;
+    const int64_t Q = shape->heads * shape->head_size;
+    const int64_t K = shape->kv_heads * shape->head_size;
+    const char *fused = name_of(parameters, YK_MODULE_QKV);
+    struct yk_projection_spec spec = {
+        .parts = {name_of(parameters, YK_MODULE_Q), name_of(parameters, YK_MODULE_K),
+                  name_of(parameters, YK_MODULE_V)},
+        .out = {Q, K, K},
+        .in = config->width,
+        .bias = config->qkv_bias,
+        .transposed = config->transposed,
+        .spread = config->init_std,
+    };
+    if (fused) {
+        spec.parts[0] = fused;
+        spec.parts[1] = NULL;
+        spec.out[0] = Q + 2 * K;
+    }
+    return spec;
+}
+
+/* The first projection of the MLP: gate and up, two linears or one for both; or only up. */
+static struct yk_projection_spec up_spec(const struct yk_parameter_list *parameters, int64_t F)
+{
+    const struct yk_model_config *config = parameters->config;
+    const char *fused = config->gated ? name_of(parameters, YK_MODULE_GATE_UP) : NULL;
+    const char *up = name_of(parameters, YK_MODULE_UP);
+    struct yk_projection_spec spec = {
+        .parts = {config->gated ? name_of(parameters, YK_MODULE_GATE) : up,
+                  config->gated ? up : NULL},
+        .out = {F, F},
+        .in = config->width,
+        .bias = config->inner_bias,
+        .transposed = config->transposed,
+        .spread = config->init_std,
+    };
+    if (fused) {
+        spec.parts[0] = fused;
+        spec.parts[1] = NULL;
+        spec.out[0] = 2 * F;
+    }
+    return spec;
+}
+
+/* A projection into the residual stream. */
+static struct yk_projection_spec out_spec(const struct yk_parameter_list *parameters,
+                                          enum yk_module_role role, int64_t in, bool bias)
+{
+    const struct yk_model_config *config = parameters->config;
+    /* The divisor is the root of the number of projections into the residual stream. */
+    const double divisor = config->scaled_init ? sqrt(2 * (double)config->layers) : 1;
+    return (struct yk_projection_spec){
+        .parts = {name_of(parameters, role)},
+        .out = {config->width},
+        .in = in,
+        .bias = bias,
+        .transposed = config->transposed,
+        .spread = config->init_std / divisor,
+    };
+}
+
 static void list_cross_attention(struct yk_parameter_list *parameters)
 {
-    const int64_t C = parameters->config->width;
-    const double spread = parameters->config->init_std;
+    const struct yk_model_config *config = parameters->config;
+    const int64_t Q = config->heads * config->head_size;
+    const int64_t K = config->kv_heads * config->head_size;
     const struct yk_projection_spec projections[] = {
-        {{"encoder_attn.q_proj"}, {C}, C, true, false, spread},
-        {{"encoder_attn.k_proj", "encoder_attn.v_proj"}, {C, C}, C, true, false, spread},
-        {{"encoder_attn.out_proj"}, {C}, C, true, false, spread},
+        {.parts = {name_of(parameters, YK_MODULE_CROSS_Q)},
+         .out = {Q},
+         .in = config->width,
+         .bias = config->qkv_bias,
+         .transposed = config->transposed,
+         .spread = config->init_std},
+        {.parts = {name_of(parameters, YK_MODULE_CROSS_K), name_of(parameters, YK_MODULE_CROSS_V)},
+         .out = {K, K},
+         .in = config->width,
+         .bias = config->qkv_bias,
+         .transposed = config->transposed,
+         .spread = config->init_std},
+        out_spec(parameters, YK_MODULE_CROSS_OUT, Q, config->out_bias),
     };
-    yk_parameter_list_add_projections(parameters, projections,
+    yk_parameter_list_add_projections(parameters, parameters->modules[0], projections,
                                       sizeof projections / sizeof projections[0]);
 }
 
 static void list(struct yk_parameter_list *parameters)
 {
     const struct yk_model_config *config = parameters->config;
-    const struct yk_block_spec *block = parameters->kind->block;
-    const struct yk_attention_config shape = attention_shape(config, block, false);
-    const int64_t C = config->width;
-    const int64_t F = block->encoder ? config->encoder_inner : config->feed_forward_width;
-    const int64_t Q = shape.heads * shape.head_size;
-    const int64_t K = shape.kv_heads * shape.head_size;
-    const double spread = config->init_std;
-    /* The divisor is the root of the number of projections into the residual stream. */
-    const double residual = block->scaled_init ? spread / sqrt(2 * (double)config->layers) : spread;
+    const struct yk_attention_config shape = self_attention(config, parameters->encoder, 0);
+    const int64_t F = parameters->encoder ? config->encoder_inner : config->feed_forward_width;
     const struct yk_projection_spec projections[YK_MLP_PROJECTION_END] = {
-        [YK_ATTENTION_PROJECTION_QKV] = {.parts = {block->qkv[0], block->qkv[1], block->qkv[2]},
-                                         .out = {block->qkv[1] ? Q : Q + 2 * K, K, K},
-                                         .in = C,
-                                         .bias = config->linear_bias,
-                                         .transposed = block->transposed,
-                                         .spread = spread},
+        [YK_ATTENTION_PROJECTION_QKV] = qkv_spec(parameters, &shape),
         [YK_ATTENTION_PROJECTION_OUT] =
-            {{block->out}, {C}, Q, config->linear_bias, block->transposed, residual},
-        [YK_MLP_PROJECTION_UP] = {.parts = {block->up[0], block->up[1]},
-                                  .out = {F, F},
-                                  .in = C,
-                                  .bias = config->inner_bias,
-                                  .transposed = block->transposed,
-                                  .spread = spread},
-        [YK_MLP_PROJECTION_DOWN] =
-            {{block->down}, {C}, F, config->inner_bias, block->transposed, residual},
+            out_spec(parameters, YK_MODULE_OUT, shape.heads * shape.head_size, config->out_bias),
+        [YK_MLP_PROJECTION_UP] = up_spec(parameters, F),
+        [YK_MLP_PROJECTION_DOWN] = out_spec(parameters, YK_MODULE_DOWN, F, config->inner_bias),
     };
-    for (int i = 0; i < (block->cross ? MAX_SUBLAYERS : CROSS_ATTENTION); i++) {
-        yk_parameter_list_add_norm(parameters, parameters->modules[0], block->norms[i]);
-    }
-    yk_parameter_list_add_projections(parameters, projections, YK_MLP_PROJECTION_END);
-    if (block->cross) {
+    list_norms(parameters, &shape);
+    yk_parameter_list_add_projections(parameters, parameters->modules[0], projections,
+                                      YK_MLP_PROJECTION_END);
+    if (has_cross_attention(config, parameters->encoder)) {
         list_cross_attention(parameters);
     }
 }
 
-/* A sublayer with the activations that forward saves for backward, in addition to its input. */
+/* ---- memory ---- */
+
+/* A sublayer with the activations that forward saves for backward, in addition to its input. A
+ * buffer that the norms of the model do not need is NULL. */
 struct sublayer {
     enum sublayer_kind kind;
     struct yk_attention_config shape;
     struct yk_attention_saved_activations attention;
     struct yk_mlp_saved_activations mlp;
     struct yk_norm norm;
-    void *sum;    /* (rows, C) x + f; NULL for the last sublayer if that is the layer's output */
-    void *normed; /* (rows, C) output of the norm; NULL as for `sum` */
+    struct yk_norm post_norm;
+    void *sum;    /* (rows, C) the residual stream after the sublayer; NULL for the last sublayer if
+                     that is the layer's output */
+    void *normed; /* (rows, C) output of `norm`; NULL as for `sum` */
+    void *branch; /* (rows, C) input of `post_norm` */
 };
 
 struct sublayers {
@@ -167,45 +286,66 @@ struct sublayers {
     int32_t count;
 };
 
+static void allocate_norms(const struct yk_net *net, int32_t layer, int64_t rows, bool last,
+                           struct yk_bump_allocator *allocator, struct sublayer *out)
+{
+    const struct yk_model_config *config = net->config;
+    const bool encoder = net->layers[layer].encoder;
+    const bool after_sum = config->norm_placement == YK_NORM_AFTER_SUM;
+    const enum yk_precision type = net->workload.precision;
+    const size_t size = (size_t)yk_precision_bytes(type);
+    const int64_t numbers = rows * config->width;
+    const int32_t norm = norm_weight(config, encoder, NORM + (enum block_norm)out->kind);
+    const int32_t post_norm = norm_weight(config, encoder, POST_NORM + (enum block_norm)out->kind);
+    if (norm >= 0) {
+        out->norm = yk_norm_allocate_statistics(net, norm, type, rows, allocator);
+    }
+    /* The norms of a parallel block read the layer's input instead of the sum. */
+    if (after_sum || (!last && !config->parallel)) {
+        out->sum = yk_bump_allocate(allocator, numbers, size);
+    }
+    if (has_norm_before(config) || (after_sum && !last)) {
+        out->normed = yk_bump_allocate(allocator, numbers, size);
+    }
+    if (post_norm >= 0) {
+        out->post_norm = yk_norm_allocate_statistics(net, post_norm, type, rows, allocator);
+        out->branch = yk_bump_allocate(allocator, numbers, size);
+    }
+}
+
 static void allocate_saved(const struct yk_net *net, int32_t layer,
                            const struct yk_batch_shape *batch, struct yk_bump_allocator *allocator,
                            struct sublayers *out)
 {
-    const struct yk_block_spec *block = net->layers[layer].kind->block;
-    const enum sublayer_kind kinds[] = {SELF_ATTENTION, block->cross ? CROSS_ATTENTION : MLP, MLP};
-    const enum yk_precision type = net->workload.precision;
-    const size_t size = (size_t)yk_precision_bytes(type);
+    const struct yk_model_config *config = net->config;
+    const struct yk_net_layer *at = &net->layers[layer];
+    const bool cross = has_cross_attention(config, at->encoder);
+    const enum sublayer_kind kinds[] = {SELF_ATTENTION, cross ? CROSS_ATTENTION : MLP, MLP};
     const int64_t rows = batch->samples * batch->sequence;
-    const int64_t numbers = rows * net->config->width;
-    const int32_t count = block->cross ? 3 : 2;
+    const int32_t count = cross ? 3 : 2;
     *out = (struct sublayers){.count = count};
     for (int32_t i = 0; i < count; i++) {
         struct sublayer *sublayer = &out->items[i];
-        const bool last = i + 1 == count;
-        const int32_t norm_weight = (int32_t)kinds[i] * (net->config->rms_norm ? 1 : 2);
         sublayer->kind = kinds[i];
         if (kinds[i] == MLP) {
             yk_mlp_allocate_saved(net, layer, rows, allocator, &sublayer->mlp);
         } else {
-            sublayer->shape = attention_shape(net->config, block, kinds[i] == CROSS_ATTENTION);
+            sublayer->shape = kinds[i] == CROSS_ATTENTION
+                                  ? cross_attention(config)
+                                  : self_attention(config, at->encoder, at->block);
             yk_attention_allocate_saved(net, layer, &sublayer->shape, batch, allocator,
                                         &sublayer->attention);
         }
-        sublayer->norm = yk_norm_allocate_statistics(net, norm_weight, type, rows, allocator);
-        if (!last || net->config->post_norm) {
-            sublayer->sum = yk_bump_allocate(allocator, numbers, size);
-        }
-        if (!last || !net->config->post_norm) {
-            sublayer->normed = yk_bump_allocate(allocator, numbers, size);
-        }
+        allocate_norms(net, layer, rows, i + 1 == count, allocator, sublayer);
     }
 }
 
 /* The workspace of forward. */
 struct forward_workspace {
     void *weights; /* dequantised weights */
-    void *output;  /* the output of a recomputation; NULL if norms come first, because then it is
-                      not computed */
+    /* (rows, C) In a parallel block, the sum of the input and attention. Otherwise the output of a
+     * recomputation; NULL if all norms come first, because then it is not computed. */
+    void *output;
 };
 
 static struct forward_workspace allocate_forward(const struct yk_net *net, int32_t layer,
@@ -213,7 +353,7 @@ static struct forward_workspace allocate_forward(const struct yk_net *net, int32
 {
     struct forward_workspace workspace = {
         .weights = yk_projection_allocate_dequantised_weights(net, layer, allocator)};
-    if (net->config->post_norm) {
+    if (net->config->norm_placement != YK_NORM_BEFORE || net->config->parallel) {
         workspace.output = yk_bump_allocate(allocator, rows * net->config->width,
                                             (size_t)yk_precision_bytes(net->workload.precision));
     }
@@ -231,7 +371,7 @@ static void allocate_backward(const struct yk_net *net, int32_t layer,
         .wide = yk_number_max(projections[YK_MLP_PROJECTION_DOWN].in,
                               projections[YK_ATTENTION_PROJECTION_QKV].out),
         .narrow = yk_number_max(net->config->width, projections[YK_ATTENTION_PROJECTION_OUT].in),
-        .memory = at->kind->block->cross ? projections[CROSS_KV].out : 0,
+        .memory = has_cross_attention(net->config, at->encoder) ? projections[CROSS_KV].out : 0,
     };
     yk_residual_allocate_backward_workspace(net, layer, batch, &widths, allocator, out);
 }
@@ -250,7 +390,9 @@ static void measure(const struct yk_net *net, int32_t layer, const struct yk_bat
     *out = (struct yk_layer_memory_sizes){saved.used, forward.used, backward.used};
 }
 
-/* Computes to = stream + f(x). */
+/* ---- forward ---- */
+
+/* Computes to = stream + f(x), or f(x) if `stream` is NULL. */
 static void sublayer_forward(const struct yk_layer_pass *pass, const struct sublayer *sublayer,
                              const void *x, const void *stream, void *weights, void *to)
 {
@@ -261,31 +403,52 @@ static void sublayer_forward(const struct yk_layer_pass *pass, const struct subl
     }
 }
 
+/* Adds a sublayer to the residual stream: `to` is the stream after it. */
+static void add_sublayer(const struct yk_layer_pass *pass, const struct sublayer *sublayer,
+                         const void *x, const void *stream, void *weights, void *to)
+{
+    const struct yk_model_config *config = pass->net->config;
+    const void *input = x;
+    if (has_norm_before(config)) {
+        yk_norm_forward(pass, &sublayer->norm, x, NULL, sublayer->normed);
+        input = sublayer->normed;
+    }
+    if (has_post_norm(config)) {
+        sublayer_forward(pass, sublayer, input, NULL, weights, sublayer->branch);
+        yk_norm_forward(pass, &sublayer->post_norm, sublayer->branch, stream, to);
+    } else {
+        sublayer_forward(pass, sublayer, input, stream, weights, to);
+    }
+}
+
 static void forward(const struct yk_layer_pass *pass)
 {
+    const struct yk_model_config *config = pass->net->config;
     struct sublayers sublayers;
     struct yk_bump_allocator allocator = {.base = pass->saved};
     struct yk_bump_allocator workspace_allocator = {.base = pass->workspace};
     allocate_saved(pass->net, pass->layer, &pass->batch, &allocator, &sublayers);
     const struct forward_workspace workspace = allocate_forward(
         pass->net, pass->layer, yk_layer_pass_token_count(pass), &workspace_allocator);
-    void *output = pass->output ? pass->output : workspace.output;
-    const void *x = pass->input;
+    /* The last sum of a recomputation need not be computed if all norms come first. */
+    void *output = pass->output || config->parallel ? pass->output : workspace.output;
+    const void *stream = pass->input;
     for (int32_t i = 0; i < sublayers.count; i++) {
         const struct sublayer *sublayer = &sublayers.items[i];
-        void *sum = sublayer->sum ? sublayer->sum : output;
-        void *normed = sublayer->normed ? sublayer->normed : output;
-        if (pass->net->config->post_norm) {
-            sublayer_forward(pass, sublayer, x, x, workspace.weights, sum);
-            yk_norm_forward(pass, &sublayer->norm, sum, normed);
-            x = normed;
-        } else {
-            yk_norm_forward(pass, &sublayer->norm, x, normed);
-            sublayer_forward(pass, sublayer, normed, x, workspace.weights, sum);
-            x = sum;
+        const bool last = i + 1 == sublayers.count;
+        void *sum = sublayer->sum ? sublayer->sum : last ? output : workspace.output;
+        add_sublayer(pass, sublayer, config->parallel ? pass->input : stream, stream,
+                     workspace.weights, sum);
+        stream = sum;
+        if (config->norm_placement == YK_NORM_AFTER_SUM) {
+            void *normed = sublayer->normed ? sublayer->normed : output;
+            yk_norm_forward(pass, &sublayer->norm, sum, NULL, normed);
+            stream = normed;
         }
     }
 }
+
+/* ---- backward ---- */
 
 /* Computes dx = add + the gradient of x, where `gradient` is the gradient of f(x). */
 static void sublayer_backward(const struct yk_layer_pass *pass, const struct sublayer *sublayer,
@@ -300,42 +463,79 @@ static void sublayer_backward(const struct yk_layer_pass *pass, const struct sub
     }
 }
 
-/* The gradient of the residual stream is updated in place: in output_gradient if norms come last,
- * in input_gradient if they come first. */
+/* The gradient of f's output, where `gradient` is that of the sum. */
+static const void *branch_gradient(const struct yk_layer_pass *pass,
+                                   const struct sublayer *sublayer,
+                                   const struct yk_backward_workspace *workspace,
+                                   const void *gradient)
+{
+    if (!has_post_norm(pass->net->config)) {
+        return gradient;
+    }
+    yk_norm_backward(pass, &sublayer->post_norm, sublayer->branch, gradient, NULL,
+                     workspace->branch);
+    return workspace->branch;
+}
+
+/* Blocks whose norms come first: the gradient of the residual stream is updated in input_gradient.
+ * In a parallel block, the gradient of every sublayer's output is output_gradient. */
+static void backward_norm_first(const struct yk_layer_pass *pass, const struct sublayers *sublayers,
+                                const struct yk_backward_workspace *workspace)
+{
+    const bool parallel = pass->net->config->parallel;
+    const void *gradient = pass->output_gradient;
+    for (int32_t i = sublayers->count - 1; i >= 0; i--) {
+        const struct sublayer *sublayer = &sublayers->items[i];
+        const void *x = i > 0 && !parallel ? sublayer[-1].sum : pass->input;
+        const void *sum_gradient = parallel ? pass->output_gradient : gradient;
+        sublayer_backward(pass, sublayer, workspace, sublayer->normed,
+                          branch_gradient(pass, sublayer, workspace, sum_gradient), NULL,
+                          workspace->narrow);
+        yk_norm_backward(pass, &sublayer->norm, x, workspace->narrow, gradient,
+                         pass->input_gradient);
+        gradient = pass->input_gradient;
+    }
+}
+
+/* Blocks whose norms come last: the gradient of the residual stream is updated in
+ * output_gradient. */
+static void backward_norm_last(const struct yk_layer_pass *pass, const struct sublayers *sublayers,
+                               const struct yk_backward_workspace *workspace)
+{
+    const bool after_sum = pass->net->config->norm_placement == YK_NORM_AFTER_SUM;
+    void *gradient = pass->output_gradient;
+    for (int32_t i = sublayers->count - 1; i >= 0; i--) {
+        const struct sublayer *sublayer = &sublayers->items[i];
+        const struct sublayer *before = i > 0 ? sublayer - 1 : NULL;
+        const void *x = !before ? pass->input : after_sum ? before->normed : before->sum;
+        if (after_sum) {
+            yk_norm_backward(pass, &sublayer->norm, sublayer->sum, gradient, NULL, gradient);
+        }
+        sublayer_backward(pass, sublayer, workspace, x,
+                          branch_gradient(pass, sublayer, workspace, gradient), gradient,
+                          before ? gradient : pass->input_gradient);
+    }
+}
+
 static void backward(const struct yk_layer_pass *pass)
 {
     struct sublayers sublayers;
     struct yk_backward_workspace workspace;
     struct yk_bump_allocator allocator = {.base = pass->saved};
     struct yk_bump_allocator workspace_allocator = {.base = pass->workspace};
-    void *gradient = pass->output_gradient;
     allocate_saved(pass->net, pass->layer, &pass->batch, &allocator, &sublayers);
     allocate_backward(pass->net, pass->layer, &pass->batch, &workspace_allocator, &workspace);
-    for (int32_t i = sublayers.count - 1; i >= 0; i--) {
-        const struct sublayer *sublayer = &sublayers.items[i];
-        const struct sublayer *before = i > 0 ? sublayer - 1 : NULL;
-        if (pass->net->config->post_norm) {
-            yk_norm_backward(pass, &sublayer->norm, sublayer->sum, gradient, NULL, gradient);
-            sublayer_backward(pass, sublayer, &workspace, before ? before->normed : pass->input,
-                              gradient, gradient, before ? gradient : pass->input_gradient);
-        } else {
-            sublayer_backward(pass, sublayer, &workspace, sublayer->normed, gradient, NULL,
-                              workspace.narrow);
-            yk_norm_backward(pass, &sublayer->norm, before ? before->sum : pass->input,
-                             workspace.narrow, gradient, pass->input_gradient);
-            gradient = pass->input_gradient;
-        }
+    if (has_norm_before(pass->net->config)) {
+        backward_norm_first(pass, &sublayers, &workspace);
+    } else {
+        backward_norm_last(pass, &sublayers, &workspace);
     }
 }
 
-#define BLOCK(name_, block_)                                                                       \
-    {                                                                                              \
-        .name = (name_), .block = (block_), .list = list, .measure = measure, .forward = forward,  \
-        .backward = backward,                                                                      \
-    }
-
-const struct yk_layer_kind yk_layer_kind_gpt_block = BLOCK("gpt-block", &gpt_block);
-const struct yk_layer_kind yk_layer_kind_llama_block = BLOCK("llama-block", &llama_block);
-const struct yk_layer_kind yk_layer_kind_bert_block = BLOCK("bert-block", &bert_block);
-const struct yk_layer_kind yk_layer_kind_encoder_block = BLOCK("encoder-block", &encoder_block);
-const struct yk_layer_kind yk_layer_kind_decoder_block = BLOCK("decoder-block", &decoder_block);
+const struct yk_layer_kind yk_layer_kind_block = {
+    .block = true,
+    .list = list,
+    .measure = measure,
+    .forward = forward,
+    .backward = backward,
+};

@@ -5,6 +5,7 @@
  * transforms its input: norm(activation(transform x)). Its logits have a bias; so have those of
  * Marian, whose bias is never trained.
  */
+#include "model/architecture.h"
 #include "nn/layers/mlp.h"
 #include "nn/layers/norm.h"
 #include "nn/parameter_list.h"
@@ -25,8 +26,8 @@ static int64_t stride_of(const struct yk_net *net)
 
 /* What forward saves for backward. */
 struct saved {
-    void *logits; /* (rows, V) with rows yk_model_config_logit_row_stride() apart; first, because
-                     callers read logits from the start of `saved` */
+    void *logits; /* (rows, V) with rows yk_model_config_logit_row_stride() apart, before their cap;
+                     first, because callers read logits from the start of `saved` */
     void *transformed; /* (rows, C) before the activation; NULL for ReLU, which needs only its
                           output */
     void *active;      /* (rows, C) */
@@ -37,10 +38,8 @@ struct saved {
 /* The number of the logits' bias, or −1. It follows the table if the layer owns the table. */
 static int32_t bias_of(const struct yk_net *net, int32_t layer)
 {
-    if (!net->config->masked_head && net->config->encoder_layers == 0) {
-        return -1;
-    }
-    return net->layers[layer].weights_owner == layer ? 1 : 0;
+    const int32_t number = net->layers[layer].weights_owner == layer ? 1 : 0;
+    return number < net->layers[layer].parameter_count ? number : -1;
 }
 
 static struct saved allocate_saved(const struct yk_net *net, int32_t layer, int64_t rows,
@@ -50,8 +49,10 @@ static struct saved allocate_saved(const struct yk_net *net, int32_t layer, int6
     const size_t size = (size_t)yk_precision_bytes(type);
     const int64_t numbers = rows * net->config->width;
     struct saved saved = {.logits = yk_bump_allocate(allocator, rows * stride_of(net), size)};
-    if (net->layers[layer].kind == &yk_layer_kind_bert_head) {
-        saved.transformed = net->config->relu ? NULL : yk_bump_allocate(allocator, numbers, size);
+    if (net->config->masked_head) {
+        saved.transformed = net->config->head_activation == YK_ACTIVATION_RELU
+                                ? NULL
+                                : yk_bump_allocate(allocator, numbers, size);
         saved.active = yk_bump_allocate(allocator, numbers, size);
         saved.normed = yk_bump_allocate(allocator, numbers, size);
         saved.norm =
@@ -64,7 +65,7 @@ static struct saved allocate_saved(const struct yk_net *net, int32_t layer, int6
 static void *allocate_gradient(const struct yk_net *net, int32_t layer, int64_t rows,
                                struct yk_bump_allocator *allocator)
 {
-    return net->layers[layer].kind == &yk_layer_kind_bert_head
+    return net->config->masked_head
                ? yk_bump_allocate(allocator, rows * net->config->width,
                                   (size_t)yk_precision_bytes(net->layers[layer].precision))
                : NULL;
@@ -81,6 +82,11 @@ static void measure(const struct yk_net *net, int32_t layer, const struct yk_bat
     (void)yk_bump_allocate(&forward, rows, sizeof(float)); /* losses */
     (void)allocate_gradient(net, layer, rows, &backward);
     *out = (struct yk_layer_memory_sizes){saved.used, forward.used, backward.used};
+}
+
+static float logit_scale(const struct yk_net *net)
+{
+    return net->config->logit_scale > 0 ? (float)net->config->logit_scale : 1;
 }
 
 /* The input of the logits, and its type. */
@@ -109,7 +115,7 @@ static void forward_logits(const struct yk_layer_pass *pass, const struct saved 
         .b_transposed = true,
         .c = saved->logits,
         .c_stride = stride_of(pass->net),
-        .scale = 1,
+        .scale = logit_scale(pass->net),
         .b_type = yk_layer_pass_parameter_precision(&owner, 0),
         .c_type = type,
     };
@@ -131,6 +137,7 @@ static void forward_logits(const struct yk_layer_pass *pass, const struct saved 
                 .row_losses = pass->workspace,
                 .loss = pass->loss,
                 .smoothing = pass->training ? (float)pass->net->options.label_smoothing : 0,
+                .softcap = (float)pass->net->config->logit_softcap,
                 .factor = pass->loss_factor,
                 .type = type,
             });
@@ -173,7 +180,7 @@ static void backward_logits(const struct yk_layer_pass *pass, const struct saved
         .b_stride = C,
         .c = dx,
         .c_stride = C,
-        .scale = 1,
+        .scale = logit_scale(pass->net),
         .a_type = pass->net->layers[pass->layer].precision,
         .b_type = yk_layer_pass_parameter_precision(&owner, 0),
         .c_type = x_type,
@@ -193,42 +200,50 @@ static void backward_logits(const struct yk_layer_pass *pass, const struct saved
     bias_backward(pass, saved);
 }
 
+/* BERT's head, with names as in Hugging Face transformers. If the head is untied, the product has
+ * its own bias, and that of the module around it is unused. */
+static void list_masked_head(struct yk_parameter_list *parameters)
+{
+    const struct yk_model_config *config = parameters->config;
+    const char *module = yk_parameter_list_module_name(parameters, YK_MODULE_HEAD);
+    const char *around = yk_parameter_list_module_name(parameters, YK_MODULE_HEAD_BIAS);
+    const int64_t C = config->width;
+    const int64_t V = config->vocabulary;
+    if (!parameters->follows) {
+        yk_parameter_list_add_embedding(parameters, module, V, C);
+    }
+    yk_parameter_list_add_bias(parameters, parameters->follows ? around : module, V);
+    yk_parameter_list_add_norm(
+        parameters, NULL, yk_parameter_list_module_name(parameters, YK_MODULE_TRANSFORM_NORM), C);
+    yk_parameter_list_add_projections(
+        parameters, NULL,
+        &(struct yk_projection_spec){
+            .parts = {yk_parameter_list_module_name(parameters, YK_MODULE_TRANSFORM)},
+            .out = {C},
+            .in = C,
+            .bias = true,
+            .spread = config->init_std},
+        1);
+    if (!parameters->follows) {
+        yk_parameter_list_add_buffer(parameters, around, "bias", 0, V);
+    }
+}
+
 static void list(struct yk_parameter_list *parameters)
 {
     const struct yk_model_config *config = parameters->config;
     const int64_t V = yk_model_config_target_vocabulary_size(config);
+    if (config->masked_head) {
+        list_masked_head(parameters);
+        return;
+    }
     if (!parameters->follows) {
-        yk_parameter_list_add_embedding(parameters, parameters->modules[0], V, config->width);
+        yk_parameter_list_add_embedding(parameters,
+                                        yk_parameter_list_module_name(parameters, YK_MODULE_HEAD),
+                                        V, config->width);
     }
-    if (config->encoder_layers > 0) {
-        yk_parameter_list_add_buffer(parameters, "final_logits_bias", 1, V);
-    }
-}
-
-/* Names as in Hugging Face transformers. If the head is untied, the product has its own bias and
- * cls.predictions.bias is unused. */
-static void bert_list(struct yk_parameter_list *parameters)
-{
-    const struct yk_model_config *config = parameters->config;
-    const char *module = parameters->modules[0];
-    const int64_t C = config->width;
-    const int64_t V = config->vocabulary;
-    if (parameters->follows) {
-        yk_parameter_list_add_vector(parameters, module, "predictions.bias", V,
-                                     YK_PARAMETER_INIT_ZERO);
-    } else {
-        yk_parameter_list_add_embedding(parameters, "cls.predictions.decoder", V, C);
-        yk_parameter_list_add_vector(parameters, module, "predictions.decoder.bias", V,
-                                     YK_PARAMETER_INIT_ZERO);
-    }
-    yk_parameter_list_add_norm(parameters, module, "predictions.transform.LayerNorm");
-    yk_parameter_list_add_projections(
-        parameters,
-        &(struct yk_projection_spec){
-            {"predictions.transform.dense"}, {C}, C, true, false, config->init_std},
-        1);
-    if (!parameters->follows) {
-        yk_parameter_list_add_buffer(parameters, "cls.predictions.bias", 0, V);
+    if (yk_architecture_module_name(config, YK_MODULE_LOGITS_BUFFER, parameters->arena)) {
+        yk_parameter_list_add_buffer(parameters, NULL, "final_logits_bias", 1, V);
     }
 }
 
@@ -240,26 +255,27 @@ static void activation_backward(const struct yk_layer_pass *pass, const struct s
 {
     const int64_t C = pass->net->config->width;
     pass->store->context.backend->matmul(
-        pass->lane, &(struct yk_matmul_op){
-                        .m = yk_layer_pass_token_count(pass),
-                        .n = C,
-                        .k = 1,
-                        .a = saved->normed,
-                        .a_stride = C,
-                        .b = yk_layer_pass_parameter_weights(pass, saved->norm.weight),
-                        .b_stride = C,
-                        .c = gradient,
-                        .c_stride = C,
-                        .add = gradient,
-                        .add_stride = C,
-                        .epilogue = yk_mlp_activation_epilogue(pass->net->config, true),
-                        .aux = saved->transformed ? saved->transformed : saved->active,
-                        .aux_stride = C,
-                        .scale = 0,
-                        .a_type = saved->norm.type,
-                        .b_type = yk_layer_pass_parameter_precision(pass, saved->norm.weight),
-                        .c_type = saved->norm.type,
-                    });
+        pass->lane,
+        &(struct yk_matmul_op){
+            .m = yk_layer_pass_token_count(pass),
+            .n = C,
+            .k = 1,
+            .a = saved->normed,
+            .a_stride = C,
+            .b = yk_layer_pass_parameter_weights(pass, saved->norm.weight),
+            .b_stride = C,
+            .c = gradient,
+            .c_stride = C,
+            .add = gradient,
+            .add_stride = C,
+            .epilogue = yk_mlp_activation_epilogue(pass->net->config->head_activation, true),
+            .aux = saved->transformed ? saved->transformed : saved->active,
+            .aux_stride = C,
+            .scale = 0,
+            .a_type = saved->norm.type,
+            .b_type = yk_layer_pass_parameter_precision(pass, saved->norm.weight),
+            .c_type = saved->norm.type,
+        });
 }
 
 static void forward(const struct yk_layer_pass *pass)
@@ -268,14 +284,15 @@ static void forward(const struct yk_layer_pass *pass)
     const struct saved saved =
         allocate_saved(pass->net, pass->layer, yk_layer_pass_token_count(pass), &allocator);
     if (saved.normed) {
-        yk_projection_forward(pass, TRANSFORM,
-                              &(struct yk_projection_forward_arguments){
-                                  .x = pass->input,
-                                  .y = saved.active,
-                                  .epilogue = yk_mlp_activation_epilogue(pass->net->config, false),
-                                  .aux = saved.transformed,
-                              });
-        yk_norm_forward(pass, &saved.norm, saved.active, saved.normed);
+        yk_projection_forward(
+            pass, TRANSFORM,
+            &(struct yk_projection_forward_arguments){
+                .x = pass->input,
+                .y = saved.active,
+                .epilogue = yk_mlp_activation_epilogue(pass->net->config->head_activation, false),
+                .aux = saved.transformed,
+            });
+        yk_norm_forward(pass, &saved.norm, saved.active, NULL, saved.normed);
     }
     forward_logits(pass, &saved);
 }
@@ -297,11 +314,9 @@ static void backward(const struct yk_layer_pass *pass)
     }
 }
 
-#define HEAD(name_, list_)                                                                         \
-    {                                                                                              \
-        .name = (name_), .list = (list_), .measure = measure, .forward = forward,                  \
-        .backward = backward,                                                                      \
-    }
-
-const struct yk_layer_kind yk_layer_kind_head = HEAD("head", list);
-const struct yk_layer_kind yk_layer_kind_bert_head = HEAD("bert-head", bert_list);
+const struct yk_layer_kind yk_layer_kind_head = {
+    .list = list,
+    .measure = measure,
+    .forward = forward,
+    .backward = backward,
+};

@@ -1,21 +1,18 @@
 #include "nn/layers/layer.h"
 
-#include <string.h>
-
-const struct yk_layer_kind *const yk_layer_kinds[] = {
-    &yk_layer_kind_embedding,     &yk_layer_kind_bert_embedding, &yk_layer_kind_gpt_block,
-    &yk_layer_kind_llama_block,   &yk_layer_kind_bert_block,     &yk_layer_kind_encoder_block,
-    &yk_layer_kind_decoder_block, &yk_layer_kind_norm,           &yk_layer_kind_head,
-    &yk_layer_kind_bert_head,
-};
-const size_t yk_layer_kind_count = sizeof yk_layer_kinds / sizeof yk_layer_kinds[0];
-
-const struct yk_layer_kind *yk_layer_kind_find(const char *name)
+const struct yk_layer_kind *yk_layer_kind_of_role(enum yk_layer_role role)
 {
-    for (size_t i = 0; i < yk_layer_kind_count; i++) {
-        if (strcmp(yk_layer_kinds[i]->name, name) == 0) {
-            return yk_layer_kinds[i];
-        }
+    switch (role) {
+    case YK_LAYER_ROLE_EMBEDDING:
+        return &yk_layer_kind_embedding;
+    case YK_LAYER_ROLE_BLOCK:
+        return &yk_layer_kind_block;
+    case YK_LAYER_ROLE_NORM:
+        return &yk_layer_kind_norm;
+    case YK_LAYER_ROLE_HEAD:
+        return &yk_layer_kind_head;
+    case YK_LAYER_ROLE_POOLER:
+        break;
     }
     return NULL;
 }

@@ -1,10 +1,8 @@
 /*
- * Layer kinds: a table of the forward and backward functions of each kind of layer. src/model has
- * the costs of these layers.
- *
- * To add a kind, write src/nn/layers/KIND.c with its `const struct yk_layer_kind`, declare it here,
- * and add it to the table in layer.c. The forward and backward functions enqueue work on a lane and
- * return without waiting.
+ * Layer kinds: the forward and backward functions of each kind of layer. All families of models use
+ * the same kinds, because these functions read the description of the model (model/config.h).
+ * src/model has the costs of these layers. The forward and backward functions enqueue work on a
+ * lane and return without waiting.
  */
 #ifndef YK_NN_LAYERS_LAYER_H
 #define YK_NN_LAYERS_LAYER_H
@@ -22,13 +20,10 @@ struct yk_layer_memory_sizes {
 };
 
 struct yk_parameter_list; /* nn/parameter_list.h */
-struct yk_block_spec;     /* nn/layers/block.c */
 
 struct yk_layer_kind {
-    const char *name;                  /* the same as `kind` of struct yk_layer: "gpt-block" */
-    const struct yk_block_spec *block; /* NULL unless the layer is a block; only blocks have
-                                          adapters, NF4 weights and recomputation */
-    bool reads_tokens;                 /* the input is tokens, not the output of another layer */
+    bool block;        /* only blocks have adapters, NF4 weights and recomputation */
+    bool reads_tokens; /* the input is tokens, not the output of another layer */
     void (*list)(struct yk_parameter_list *parameters);
     void (*measure)(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *batch,
                     struct yk_layer_memory_sizes *out);
@@ -37,20 +32,11 @@ struct yk_layer_kind {
 };
 
 extern const struct yk_layer_kind yk_layer_kind_embedding;
-extern const struct yk_layer_kind yk_layer_kind_bert_embedding;
-extern const struct yk_layer_kind yk_layer_kind_gpt_block;
-extern const struct yk_layer_kind yk_layer_kind_llama_block;
-extern const struct yk_layer_kind yk_layer_kind_bert_block;
-extern const struct yk_layer_kind yk_layer_kind_encoder_block;
-extern const struct yk_layer_kind yk_layer_kind_decoder_block;
+extern const struct yk_layer_kind yk_layer_kind_block;
 extern const struct yk_layer_kind yk_layer_kind_norm;
 extern const struct yk_layer_kind yk_layer_kind_head;
-extern const struct yk_layer_kind yk_layer_kind_bert_head;
 
-extern const struct yk_layer_kind *const yk_layer_kinds[];
-extern const size_t yk_layer_kind_count;
-
-/* Returns the kind with this name, or NULL if there is no such kind. */
-const struct yk_layer_kind *yk_layer_kind_find(const char *name);
+/* Returns the kind of the layers with this role, or NULL if such layers cannot be trained. */
+const struct yk_layer_kind *yk_layer_kind_of_role(enum yk_layer_role role);
 
 #endif

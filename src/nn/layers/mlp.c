@@ -1,18 +1,31 @@
 #include "nn/layers/mlp.h"
 
-enum yk_matmul_epilogue yk_mlp_activation_epilogue(const struct yk_model_config *config,
-                                                   bool backward)
+#include <assert.h>
+
+enum yk_matmul_epilogue yk_mlp_activation_epilogue(enum yk_activation activation, bool backward)
 {
-    if (config->relu) {
-        return backward ? YK_EPILOGUE_RELU_BACKWARD : YK_EPILOGUE_RELU;
-    }
-    if (config->silu) {
-        return backward ? YK_EPILOGUE_SILU_BACKWARD : YK_EPILOGUE_SILU;
-    }
-    if (config->gelu_erf) {
+    switch (activation) {
+    case YK_ACTIVATION_GELU_TANH:
+        return backward ? YK_EPILOGUE_GELU_BACKWARD : YK_EPILOGUE_GELU;
+    case YK_ACTIVATION_GELU:
         return backward ? YK_EPILOGUE_GELU_ERF_BACKWARD : YK_EPILOGUE_GELU_ERF;
+    case YK_ACTIVATION_RELU:
+        return backward ? YK_EPILOGUE_RELU_BACKWARD : YK_EPILOGUE_RELU;
+    case YK_ACTIVATION_RELU_SQUARED:
+        return backward ? YK_EPILOGUE_RELU_SQUARED_BACKWARD : YK_EPILOGUE_RELU_SQUARED;
+    case YK_ACTIVATION_SILU:
+        return backward ? YK_EPILOGUE_SILU_BACKWARD : YK_EPILOGUE_SILU;
+    case YK_ACTIVATION_TANH:
+        break;
     }
-    return backward ? YK_EPILOGUE_GELU_BACKWARD : YK_EPILOGUE_GELU;
+    assert(!"an activation without an epilogue");
+    return YK_EPILOGUE_NONE;
+}
+
+/* The backward pass of ReLU needs only the output. */
+static bool keeps_up(const struct yk_model_config *config)
+{
+    return config->gated || config->activation != YK_ACTIVATION_RELU;
 }
 
 void yk_mlp_allocate_saved(const struct yk_net *net, int32_t layer, int64_t rows,
@@ -22,7 +35,7 @@ void yk_mlp_allocate_saved(const struct yk_net *net, int32_t layer, int64_t rows
     const size_t size = (size_t)yk_precision_bytes(net->workload.precision);
     const struct yk_projection *up = &net->layers[layer].projections[YK_MLP_PROJECTION_UP];
     const struct yk_projection *down = &net->layers[layer].projections[YK_MLP_PROJECTION_DOWN];
-    out->up = net->config->relu ? NULL : yk_bump_allocate(allocator, rows * up->out, size);
+    out->up = keeps_up(net->config) ? yk_bump_allocate(allocator, rows * up->out, size) : NULL;
     out->active = yk_bump_allocate(allocator, rows * down->in, size);
     out->inner_up =
         yk_projection_allocate_lora_inner(net, layer, YK_MLP_PROJECTION_UP, rows, allocator);
@@ -30,36 +43,41 @@ void yk_mlp_allocate_saved(const struct yk_net *net, int32_t layer, int64_t rows
         yk_projection_allocate_lora_inner(net, layer, YK_MLP_PROJECTION_DOWN, rows, allocator);
 }
 
-static bool is_gated(const struct yk_layer_pass *pass)
+static int64_t inner_width(const struct yk_layer_pass *pass)
 {
-    return pass->net->layers[pass->layer].projections[YK_MLP_PROJECTION_UP].parts == 2;
+    return pass->net->layers[pass->layer].projections[YK_MLP_PROJECTION_DOWN].in;
+}
+
+/* The epilogue of the projection next to the activation. */
+static enum yk_matmul_epilogue epilogue(const struct yk_model_config *config, bool backward)
+{
+    return config->gated ? YK_EPILOGUE_NONE
+                         : yk_mlp_activation_epilogue(config->activation, backward);
 }
 
 void yk_mlp_forward(const struct yk_layer_pass *pass, const struct yk_mlp_saved_activations *saved,
                     const void *x, const void *stream, void *weights, void *to)
 {
-    const bool gated = is_gated(pass);
-    yk_projection_forward(
-        pass, YK_MLP_PROJECTION_UP,
-        &(struct yk_projection_forward_arguments){
-            .x = x,
-            .y = gated ? saved->up : saved->active,
-            .epilogue =
-                gated ? YK_EPILOGUE_NONE : yk_mlp_activation_epilogue(pass->net->config, false),
-            .aux = gated ? NULL : saved->up,
-            .inner = saved->inner_up,
-            .weights = weights,
-        });
+    const struct yk_model_config *config = pass->net->config;
+    const bool gated = config->gated;
+    yk_projection_forward(pass, YK_MLP_PROJECTION_UP,
+                          &(struct yk_projection_forward_arguments){
+                              .x = x,
+                              .y = gated ? saved->up : saved->active,
+                              .epilogue = epilogue(config, false),
+                              .aux = gated ? NULL : saved->up,
+                              .inner = saved->inner_up,
+                              .weights = weights,
+                          });
     if (gated) {
-        pass->store->context.backend->glu(pass->lane,
-                                          &(struct yk_glu_op){
-                                              .rows = yk_layer_pass_token_count(pass),
-                                              .width = pass->net->config->feed_forward_width,
-                                              .activation = YK_ACTIVATION_SILU,
-                                              .gate_up = saved->up,
-                                              .out = saved->active,
-                                              .type = pass->net->workload.precision,
-                                          });
+        pass->store->context.backend->glu(pass->lane, &(struct yk_glu_op){
+                                                          .rows = yk_layer_pass_token_count(pass),
+                                                          .width = inner_width(pass),
+                                                          .activation = config->activation,
+                                                          .gate_up = saved->up,
+                                                          .out = saved->active,
+                                                          .type = pass->net->workload.precision,
+                                                      });
     }
     if (to) {
         yk_residual_add_projection_output(pass, YK_MLP_PROJECTION_DOWN, YK_DROPOUT_DOWN,
@@ -75,16 +93,16 @@ void yk_mlp_backward(const struct yk_layer_pass *pass, const struct yk_mlp_saved
                      const struct yk_backward_workspace *workspace, const void *x,
                      const void *gradient, const void *add, void *dx)
 {
-    const bool gated = is_gated(pass);
+    const struct yk_model_config *config = pass->net->config;
+    const bool gated = config->gated;
     void *up_bias = gated ? NULL : yk_projection_get_bias_gradient(pass, YK_MLP_PROJECTION_UP);
     yk_projection_backward(
         pass, YK_MLP_PROJECTION_DOWN,
         &(struct yk_projection_backward_arguments){
             .x = saved->active,
-            .dy = yk_residual_dropout_backward(pass, YK_DROPOUT_DOWN, gradient, workspace->dropped),
+            .dy = yk_residual_backward(pass, YK_DROPOUT_DOWN, gradient, workspace->branch),
             .dx = workspace->wide,
-            .epilogue =
-                gated ? YK_EPILOGUE_NONE : yk_mlp_activation_epilogue(pass->net->config, true),
+            .epilogue = epilogue(config, true),
             .aux = gated       ? NULL
                    : saved->up ? saved->up
                                : saved->active,
@@ -94,16 +112,16 @@ void yk_mlp_backward(const struct yk_layer_pass *pass, const struct yk_mlp_saved
             .dx_sums = up_bias,
         });
     if (gated) {
-        pass->store->context.backend->glu_backward(
-            pass->lane, &(struct yk_glu_backward_op){
-                            .rows = yk_layer_pass_token_count(pass),
-                            .width = pass->net->config->feed_forward_width,
-                            .activation = YK_ACTIVATION_SILU,
-                            .gate_up = saved->up,
-                            .d_out = workspace->wide,
-                            .d_gate_up = saved->up,
-                            .type = pass->net->workload.precision,
-                        });
+        pass->store->context.backend->glu_backward(pass->lane,
+                                                   &(struct yk_glu_backward_op){
+                                                       .rows = yk_layer_pass_token_count(pass),
+                                                       .width = inner_width(pass),
+                                                       .activation = config->activation,
+                                                       .gate_up = saved->up,
+                                                       .d_out = workspace->wide,
+                                                       .d_gate_up = saved->up,
+                                                       .type = pass->net->workload.precision,
+                                                   });
     }
     yk_projection_backward(pass, YK_MLP_PROJECTION_UP,
                            &(struct yk_projection_backward_arguments){

@@ -1,7 +1,7 @@
 /*
  * MLP: the feed-forward part of a block, without its norm. It computes down(activation(up(x))). A
- * gated MLP computes down(silu(gate(x)) · up(x)); there, gate and up are the two parts of one
- * projection. The numbers of the two projections of an MLP follow the numbers of the projections of
+ * gated MLP computes down(activation(gate(x)) · up(x)); there, one projection computes gate and up.
+ * The numbers of the two projections of an MLP follow the numbers of the projections of
  * self-attention.
  */
 #ifndef YK_NN_LAYERS_MLP_H
@@ -32,8 +32,8 @@ void yk_mlp_allocate_saved(const struct yk_net *net, int32_t layer, int64_t rows
                            struct yk_bump_allocator *allocator,
                            struct yk_mlp_saved_activations *out);
 
-/* Computes to = stream + dropout(mlp(x)). If `to` is NULL, computes only what the backward pass
- * needs. */
+/* Computes to = stream + dropout(mlp(x)), where `stream` may be NULL. If `to` is NULL, computes
+ * only what the backward pass needs. */
 void yk_mlp_forward(const struct yk_layer_pass *pass, const struct yk_mlp_saved_activations *saved,
                     const void *x, const void *stream, void *weights, void *to);
 
@@ -43,9 +43,9 @@ void yk_mlp_backward(const struct yk_layer_pass *pass, const struct yk_mlp_saved
                      const struct yk_backward_workspace *workspace, const void *x,
                      const void *gradient, const void *add, void *dx);
 
-/* Returns the epilogue of a matrix product that computes the activation of the config. If
- * `backward` is true, returns the epilogue that computes the gradient of the activation's input. */
-enum yk_matmul_epilogue yk_mlp_activation_epilogue(const struct yk_model_config *config,
-                                                   bool backward);
+/* Returns the epilogue of a matrix product that computes an activation. If `backward` is true,
+ * returns the epilogue that computes the gradient of the activation's input. YK_ACTIVATION_TANH has
+ * no epilogue. */
+enum yk_matmul_epilogue yk_mlp_activation_epilogue(enum yk_activation activation, bool backward);
 
 #endif

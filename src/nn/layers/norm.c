@@ -2,65 +2,119 @@
 
 #include "nn/parameter_list.h"
 
+struct yk_norm yk_norm_allocate_grouped_statistics(const struct yk_net *net, int32_t weight,
+                                                   enum yk_precision type, int64_t rows,
+                                                   int64_t groups, int64_t width,
+                                                   struct yk_bump_allocator *allocator)
+{
+    const bool has_mean = net->config->norm == YK_NORM_LAYER;
+    const int64_t count = rows * groups;
+    return (struct yk_norm){
+        .weight = weight,
+        .type = type,
+        .groups = groups,
+        .width = width,
+        .mean = has_mean ? yk_bump_allocate(allocator, count, sizeof(float)) : NULL,
+        .rstd = yk_bump_allocate(allocator, count, sizeof(float)),
+    };
+}
+
 struct yk_norm yk_norm_allocate_statistics(const struct yk_net *net, int32_t weight,
                                            enum yk_precision type, int64_t rows,
                                            struct yk_bump_allocator *allocator)
 {
-    return (struct yk_norm){
-        .weight = weight,
-        .type = type,
-        .mean = net->config->rms_norm ? NULL : yk_bump_allocate(allocator, rows, sizeof(float)),
-        .rstd = yk_bump_allocate(allocator, rows, sizeof(float)),
+    return yk_norm_allocate_grouped_statistics(net, weight, type, rows, 1, net->config->width,
+                                               allocator);
+}
+
+static float weight_offset(const struct yk_layer_pass *pass)
+{
+    return pass->net->config->norm_plus_one ? 1 : 0;
+}
+
+static struct yk_norm_op forward_op(const struct yk_layer_pass *pass, const struct yk_norm *norm,
+                                    const void *x, void *y)
+{
+    return (struct yk_norm_op){
+        .rows = yk_layer_pass_token_count(pass),
+        .groups = norm->groups,
+        .width = norm->width,
+        .x = x,
+        .y = y,
+        .weight = yk_layer_pass_parameter_weights(pass, norm->weight),
+        .bias = norm->mean ? yk_layer_pass_parameter_weights(pass, norm->weight + 1) : NULL,
+        .mean = norm->mean,
+        .rstd = norm->rstd,
+        .epsilon = (float)pass->net->config->norm_epsilon,
+        .weight_offset = weight_offset(pass),
+        .x_type = norm->type,
+        .y_type = norm->type,
+        .weight_type = yk_layer_pass_parameter_precision(pass, norm->weight),
+    };
+}
+
+static struct yk_norm_backward_op backward_op(const struct yk_layer_pass *pass,
+                                              const struct yk_norm *norm, const void *x,
+                                              const void *dy, void *dx)
+{
+    return (struct yk_norm_backward_op){
+        .rows = yk_layer_pass_token_count(pass),
+        .groups = norm->groups,
+        .width = norm->width,
+        .x = x,
+        .dy = dy,
+        .dx = dx,
+        .weight = yk_layer_pass_parameter_weights(pass, norm->weight),
+        .d_weight = yk_layer_pass_parameter_gradient(pass, norm->weight),
+        .d_bias = norm->mean ? yk_layer_pass_parameter_gradient(pass, norm->weight + 1) : NULL,
+        .mean = norm->mean,
+        .rstd = norm->rstd,
+        .weight_offset = weight_offset(pass),
+        .x_type = norm->type,
+        .y_type = norm->type,
+        .weight_type = yk_layer_pass_parameter_precision(pass, norm->weight),
     };
 }
 
 void yk_norm_forward(const struct yk_layer_pass *pass, const struct yk_norm *norm, const void *x,
-                     void *y)
+                     const void *add, void *y)
 {
-    pass->store->context.backend->norm(
-        pass->lane,
-        &(struct yk_norm_op){
-            .rows = yk_layer_pass_token_count(pass),
-            .width = pass->net->config->width,
-            .x = x,
-            .y = y,
-            .weight = yk_layer_pass_parameter_weights(pass, norm->weight),
-            .bias = norm->mean ? yk_layer_pass_parameter_weights(pass, norm->weight + 1) : NULL,
-            .mean = norm->mean,
-            .rstd = norm->rstd,
-            .epsilon = (float)pass->net->config->norm_epsilon,
-            .x_type = norm->type,
-            .y_type = norm->type,
-            .weight_type = yk_layer_pass_parameter_precision(pass, norm->weight),
-        });
+    struct yk_norm_op op = forward_op(pass, norm, x, y);
+    op.add = add;
+    pass->store->context.backend->norm(pass->lane, &op);
 }
 
 void yk_norm_backward(const struct yk_layer_pass *pass, const struct yk_norm *norm, const void *x,
                       const void *dy, const void *add, void *dx)
 {
-    pass->store->context.backend->norm_backward(
-        pass->lane,
-        &(struct yk_norm_backward_op){
-            .rows = yk_layer_pass_token_count(pass),
-            .width = pass->net->config->width,
-            .x = x,
-            .dy = dy,
-            .dx = dx,
-            .add = add,
-            .weight = yk_layer_pass_parameter_weights(pass, norm->weight),
-            .d_weight = yk_layer_pass_parameter_gradient(pass, norm->weight),
-            .d_bias = norm->mean ? yk_layer_pass_parameter_gradient(pass, norm->weight + 1) : NULL,
-            .mean = norm->mean,
-            .rstd = norm->rstd,
-            .x_type = norm->type,
-            .y_type = norm->type,
-            .weight_type = yk_layer_pass_parameter_precision(pass, norm->weight),
-        });
+    struct yk_norm_backward_op op = backward_op(pass, norm, x, dy, dx);
+    op.add = add;
+    pass->store->context.backend->norm_backward(pass->lane, &op);
+}
+
+void yk_norm_forward_columns(const struct yk_layer_pass *pass, const struct yk_norm *norm,
+                             const void *x, int64_t x_stride, void *y, int64_t y_stride)
+{
+    struct yk_norm_op op = forward_op(pass, norm, x, y);
+    op.x_stride = x_stride;
+    op.y_stride = y_stride;
+    pass->store->context.backend->norm(pass->lane, &op);
+}
+
+void yk_norm_backward_columns(const struct yk_layer_pass *pass, const struct yk_norm *norm,
+                              const void *x, int64_t x_stride, void *gradient,
+                              int64_t gradient_stride)
+{
+    struct yk_norm_backward_op op = backward_op(pass, norm, x, gradient, gradient);
+    op.x_stride = x_stride;
+    op.dy_stride = gradient_stride;
+    op.dx_stride = gradient_stride;
+    pass->store->context.backend->norm_backward(pass->lane, &op);
 }
 
 static void list(struct yk_parameter_list *parameters)
 {
-    yk_parameter_list_add_norm(parameters, parameters->modules[0], "");
+    yk_parameter_list_add_norm(parameters, NULL, parameters->modules[0], parameters->config->width);
 }
 
 static struct yk_norm carve(const struct yk_net *net, int64_t rows,
@@ -82,7 +136,7 @@ static void forward(const struct yk_layer_pass *pass)
 {
     struct yk_bump_allocator allocator = {.base = pass->saved};
     const struct yk_norm norm = carve(pass->net, yk_layer_pass_token_count(pass), &allocator);
-    yk_norm_forward(pass, &norm, pass->input, pass->output);
+    yk_norm_forward(pass, &norm, pass->input, NULL, pass->output);
 }
 
 static void backward(const struct yk_layer_pass *pass)
@@ -93,7 +147,6 @@ static void backward(const struct yk_layer_pass *pass)
 }
 
 const struct yk_layer_kind yk_layer_kind_norm = {
-    .name = "norm",
     .list = list,
     .measure = measure,
     .forward = forward,

@@ -1,6 +1,6 @@
 /*
- * Residual: adds the output of a projection to the residual stream, with dropout. This header also
- * has the workspace of a block's backward pass.
+ * Residual: adds the output of a projection to the residual stream, with dropout and the factor
+ * `residual_scale` of the config. This header also has the workspace of a block's backward pass.
  */
 #ifndef YK_NN_LAYERS_RESIDUAL_H
 #define YK_NN_LAYERS_RESIDUAL_H
@@ -24,8 +24,10 @@ struct yk_backward_workspace {
     void *narrow; /* (rows, narrow) */
     void *memory; /* (B·S, memory) gradients of the keys and values of cross-attention; NULL without
                      cross-attention */
-    void *dropped; /* (rows, C) output of yk_residual_dropout_backward(); NULL means: no dropout in
-                      the residual stream */
+    /* (rows, C) the gradient of the output of attention's or the MLP's last projection, if it is
+     * not equal to the gradient of the residual stream: with dropout, with a factor, or with a norm
+     * before the sum. Otherwise NULL. */
+    void *branch;
     void *d_inner; /* `d_inner` of the adapters, see struct yk_projection_backward_arguments */
     void *weights; /* memory for dequantised weights */
 };
@@ -44,17 +46,16 @@ void yk_residual_allocate_backward_workspace(const struct yk_net *net, int32_t l
                                              struct yk_bump_allocator *allocator,
                                              struct yk_backward_workspace *out);
 
-/* Computes to = stream + dropout(projection of x). */
+/* Computes to = stream + factor · dropout(projection of x). If `stream` is NULL, it is 0. */
 void yk_residual_add_projection_output(const struct yk_layer_pass *pass, int32_t projection,
                                        enum yk_dropout_site place, const void *x,
                                        const void *stream, void *inner, void *weights, void *to);
 
 /* Returns the gradient of the projection's output in yk_residual_add_projection_output().
- * `gradient` is the gradient of `to`. Without dropout, the result is `gradient` itself; otherwise
- * it is in `dropped`. */
-const void *yk_residual_dropout_backward(const struct yk_layer_pass *pass,
-                                         enum yk_dropout_site place, const void *gradient,
-                                         void *dropped);
+ * `gradient` is the gradient of `to`. Without dropout and factor, the result is `gradient` itself;
+ * otherwise it is in `branch`, which may be equal to `gradient`. */
+const void *yk_residual_backward(const struct yk_layer_pass *pass, enum yk_dropout_site place,
+                                 const void *gradient, void *branch);
 
 /* Applies dropout to an array of shape (rows, C) in place. The backward pass applies the same
  * function to the gradient. */

@@ -4,6 +4,7 @@
 #include "base/folder.h"
 #include "base/json.h"
 #include "base/json_write.h"
+#include "nn/layers/layer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -148,15 +149,31 @@ static const char *last_part(const char *name, const char *end)
     return end;
 }
 
+/* Whether a linear or table outside blocks has this last name. `begin` and `end` are those of the
+ * name. Modules outside blocks have no adapters. */
+static bool is_outside(const struct yk_net *net, const char *begin, const char *end)
+{
+    const size_t length = (size_t)(end - begin);
+    for (struct yk_net_parameter_cursor at = {0}; yk_net_next_parameter(net, &at);) {
+        const char *name = at.parameter->name;
+        const char *last = strrchr(name, '.');
+        if (net->layers[at.layer].kind->block || at.parameter->rank < 2 || !last) {
+            continue;
+        }
+        const char *other = last_part(name, last);
+        if ((size_t)(last - other) == length && strncmp(other, begin, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The target of "model.layers.0.mlp.up_proj.weight" is "up_proj". BERT calls many linears "dense",
  * also that of its head, which has no adapter: their target is "output.dense". */
-static const char *target_of(const char *name, const char *end)
+static const char *target_of(const struct yk_net *net, const char *name, const char *end)
 {
-    static const char common[] = "dense";
     const char *begin = last_part(name, end);
-    const bool ambiguous = (size_t)(end - begin) == strlen(common) &&
-                           strncmp(begin, common, strlen(common)) == 0 && begin > name;
-    return ambiguous ? last_part(name, begin - 1) : begin;
+    return begin > name && is_outside(net, begin, end) ? last_part(name, begin - 1) : begin;
 }
 
 static void list_targets(const struct yk_net *net, struct targets *out)
@@ -168,7 +185,7 @@ static void list_targets(const struct yk_net *net, struct targets *out)
             for (int32_t part = 0; projection->a >= 0 && part < projection->parts; part++) {
                 const char *name = layer->parameters[projection->weight + part].name;
                 const char *end = strrchr(name, '.');
-                const char *begin = target_of(name, end);
+                const char *begin = target_of(net, name, end);
                 add_target(out, begin, (size_t)(end - begin));
                 out->transposed = projection->transposed;
             }

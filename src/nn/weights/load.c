@@ -2,6 +2,8 @@
 #include "base/log.h"
 #include "base/name_index.h"
 #include "base/text.h"
+#include "model/architecture.h"
+#include "model/module_tree.h"
 #include "nn/store/parameter_store.h"
 #include "nn/weights/weights.h"
 #include "nn/weights/weights_tensor.h"
@@ -12,23 +14,40 @@
 #include <string.h>
 
 enum {
-    MAX_NAMES = 8,  /* of one parameter, with the NULL after the last */
+    MAX_NAMES = 16, /* of one parameter, with the NULL after the last */
     LISTED = 3,     /* maximum names of unused tensors in the note */
     CHUNK = 1 << 12 /* numbers compared at a time */
 };
 
+/* What the names of a net's parameters in files depend on. */
+struct naming {
+    const struct yk_net *net;
+    struct yk_arena *arena;
+    const struct yk_module_tree *modules;
+    const char *head; /* the module that computes logits; NULL means: none */
+};
+
+static yk_status open_naming(const struct yk_net *net, struct yk_arena *arena, struct naming *out)
+{
+    *out = (struct naming){.net = net, .arena = arena};
+    out->head = yk_architecture_module_name(net->config, YK_MODULE_HEAD, arena);
+    return yk_module_tree_build(net->config, arena, &out->modules);
+}
+
+/* Returns what follows "MODULE." in a name, or NULL. */
+static const char *after_module(const char *name, const char *module)
+{
+    const size_t length = module ? strlen(module) : 0;
+    return length > 0 && strncmp(name, module, length) == 0 && name[length] == '.'
+               ? name + length + 1
+               : NULL;
+}
+
 /* The name without the prefix of the base model: GPT-2 was published without it, and models saved
  * without a head lack it. NULL: the name has no such prefix. */
-static const char *short_name(const char *name)
+static const char *short_name(const struct naming *naming, const char *name)
 {
-    static const char *const prefixes[] = {"transformer.", "model.", "bert."};
-    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
-        const size_t length = strlen(prefixes[i]);
-        if (strncmp(name, prefixes[i], length) == 0) {
-            return name + length;
-        }
-    }
-    return NULL;
+    return after_module(name, naming->net->config->architecture->base);
 }
 
 static bool ends_in(const char *name, const char *suffix)
@@ -56,60 +75,101 @@ static yk_status older_name(const char *name, struct yk_arena *arena, const char
     return YK_OK;
 }
 
-/* The name of copy `number` of a tied parameter, which Hugging Face stores under several names;
- * NULL after the last. */
-static const char *copy_name(const struct yk_net *net, const char *parameter, int32_t number)
+/* The first of all tensors that use the same memory. */
+static int32_t original_of(const struct yk_module_tree *modules, int32_t tensor)
 {
-    static const struct {
-        const char *of;
-        const char *name;
-    } copies[] = {
-        {"transformer.wte.weight", "lm_head.weight"},
-        {"model.embed_tokens.weight", "lm_head.weight"},
-        {"bert.embeddings.word_embeddings.weight", "cls.predictions.decoder.weight"},
-        {"cls.predictions.bias", "cls.predictions.decoder.bias"},
-        {"model.shared.weight", "lm_head.weight"},
-        {"model.shared.weight", "model.encoder.embed_tokens.weight"},
-        {"model.shared.weight", "model.decoder.embed_tokens.weight"},
-        {"model.decoder.embed_tokens.weight", "lm_head.weight"},
-    };
-    for (size_t i = 0; i < sizeof copies / sizeof copies[0]; i++) {
-        if (strcmp(copies[i].of, parameter) == 0 &&
-            !yk_net_find_parameter(net, copies[i].name, NULL) && number-- == 0) {
-            return copies[i].name;
-        }
+    while (modules->tensors[tensor].tied_to != YK_MODULE_NONE) {
+        tensor = modules->tensors[tensor].tied_to;
     }
-    return NULL;
+    return tensor;
 }
 
-/* The names that a parameter may have in a file, its own first, those of copies last; NULL after
- * the last. */
-static yk_status list_names(const struct yk_net *net, const struct yk_parameter *parameter,
-                            struct yk_arena *arena, const char *out[MAX_NAMES])
+/* The first of all tensors that use the same memory as a tied parameter; YK_MODULE_NONE: the
+ * parameter is not tied. */
+static int32_t find_original(const struct yk_module_tree *modules, const char *parameter)
 {
-    const char *older = NULL;
-    const char *copy = NULL;
-    int32_t count = 0;
-    YK_TRY(older_name(parameter->name, arena, &older));
-    const char *const own[] = {parameter->name, short_name(parameter->name), older,
-                               older ? short_name(older) : NULL};
-    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
-        if (own[i]) {
-            out[count++] = own[i];
+    for (int32_t i = 0; i < modules->tensor_count; i++) {
+        if (modules->tensors[i].tied_to != YK_MODULE_NONE) {
+            const int32_t original = original_of(modules, i);
+            if (strcmp(modules->tensors[i].name, parameter) == 0 ||
+                strcmp(modules->tensors[original].name, parameter) == 0) {
+                return original;
+            }
         }
     }
-    for (int32_t i = 0; (copy = copy_name(net, parameter->name, i)); i++) {
-        out[count++] = copy;
+    return YK_MODULE_NONE;
+}
+
+/* The name that the head's parameter also has in files; NULL: there is none. */
+static yk_status alias_of(const struct naming *naming, const char *name, const char **out)
+{
+    const char *alias = naming->net->config->architecture->head_alias;
+    const char *rest = alias ? after_module(name, naming->head) : NULL;
+    *out = NULL;
+    if (rest) {
+        *out = yk_arena_format(naming->arena, "%s.%s", alias, rest);
+        YK_TRY_ALLOCATED(*out);
     }
-    out[count] = NULL;
     return YK_OK;
+}
+
+/* A list of names that ends with NULL. */
+struct names {
+    const char *items[MAX_NAMES];
+    int32_t count;
+};
+
+static void add_name(struct names *names, const char *name)
+{
+    if (name && names->count + 1 < MAX_NAMES) {
+        names->items[names->count++] = name;
+    }
+}
+
+/* Lists the names of the copies of a tied parameter, which Hugging Face stores under several
+ * names. */
+static yk_status list_copies(const struct naming *naming, const struct yk_parameter *parameter,
+                             struct names *out)
+{
+    const struct yk_module_tree *modules = naming->modules;
+    const int32_t original = find_original(modules, parameter->name);
+    for (int32_t i = 0; original != YK_MODULE_NONE && i < modules->tensor_count; i++) {
+        const char *name = modules->tensors[i].name;
+        const char *alias = NULL;
+        if (original_of(modules, i) == original && strcmp(name, parameter->name) != 0 &&
+            !yk_net_find_parameter(naming->net, name, NULL)) {
+            YK_TRY(alias_of(naming, name, &alias));
+            add_name(out, name);
+            add_name(out, alias);
+        }
+    }
+    return YK_OK;
+}
+
+/* Lists the names that a parameter may have in a file, its own first, those of copies last. */
+static yk_status list_names(const struct naming *naming, const struct yk_parameter *parameter,
+                            struct names *out)
+{
+    const char *older = NULL;
+    const char *alias = NULL;
+    *out = (struct names){0};
+    YK_TRY(older_name(parameter->name, naming->arena, &older));
+    YK_TRY(alias_of(naming, parameter->name, &alias));
+    add_name(out, parameter->name);
+    add_name(out, short_name(naming, parameter->name));
+    add_name(out, older);
+    add_name(out, older ? short_name(naming, older) : NULL);
+    add_name(out, alias);
+    return list_copies(naming, parameter, out);
 }
 
 /* Constants that older versions of transformers saved with the weights. */
 static bool is_buffer(const char *name)
 {
     static const char *const suffixes[] = {
-        ".attn.bias",    ".attn.masked_bias", ".rotary_emb.inv_freq", "embed_positions.weight",
+        ".attn.bias",           ".attn.masked_bias",
+        ".attention.bias",      ".attention.masked_bias",
+        ".rotary_emb.inv_freq", "embed_positions.weight",
         ".position_ids",
     };
     for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
@@ -122,15 +182,14 @@ static bool is_buffer(const char *name)
 
 /* Finds a parameter under one of its names, or a copy of a tied parameter. NULL: an optional
  * parameter is missing. */
-static yk_status find(const struct yk_net *net, const struct yk_tensor_set *set,
-                      const struct yk_parameter *parameter, struct yk_arena *arena,
-                      const struct yk_tensor_location **out)
+static yk_status find(const struct naming *naming, const struct yk_tensor_set *set,
+                      const struct yk_parameter *parameter, const struct yk_tensor_location **out)
 {
-    const char *names[MAX_NAMES];
+    struct names names;
     *out = NULL;
-    YK_TRY(list_names(net, parameter, arena, names));
-    for (int32_t i = 0; !*out && names[i]; i++) {
-        *out = yk_tensor_set_find_tensor(set, names[i]);
+    YK_TRY(list_names(naming, parameter, &names));
+    for (int32_t i = 0; !*out && names.items[i]; i++) {
+        *out = yk_tensor_set_find_tensor(set, names.items[i]);
     }
     return *out || parameter->optional
                ? YK_OK
@@ -173,13 +232,14 @@ static yk_status check_copy(const struct yk_tensor_set *set, const struct yk_par
     return YK_OK;
 }
 
-static yk_status check_copies(const struct yk_net *net, const struct yk_tensor_set *set,
+static yk_status check_copies(const struct naming *naming, const struct yk_tensor_set *set,
                               const struct yk_parameter *parameter,
                               const struct yk_tensor_location *place)
 {
-    const char *name = NULL;
-    for (int32_t i = 0; (name = copy_name(net, parameter->name, i)); i++) {
-        const struct yk_tensor_location *copy = yk_tensor_set_find_tensor(set, name);
+    struct names copies = {0};
+    YK_TRY(list_copies(naming, parameter, &copies));
+    for (int32_t i = 0; copies.items[i]; i++) {
+        const struct yk_tensor_location *copy = yk_tensor_set_find_tensor(set, copies.items[i]);
         if (copy && copy != place) {
             YK_TRY(check_copy(set, parameter, place, copy));
         }
@@ -210,11 +270,11 @@ static yk_status load_numbers(struct yk_parameter_store *store,
 }
 
 static yk_status load_parameter(struct yk_parameter_store *store, const struct yk_tensor_set *set,
-                                int32_t layer, const struct yk_parameter *parameter,
-                                struct yk_arena *arena, float *scratch)
+                                const struct naming *naming, int32_t layer,
+                                const struct yk_parameter *parameter, float *scratch)
 {
     const struct yk_tensor_location *place = NULL;
-    YK_TRY(find(store->net, set, parameter, arena, &place));
+    YK_TRY(find(naming, set, parameter, &place));
     if (!place) { /* its initial value is 0 */
         memset(scratch, 0, (size_t)parameter->count * sizeof *scratch);
         return yk_parameter_store_write_values(store, layer, parameter, scratch);
@@ -223,47 +283,45 @@ static yk_status load_parameter(struct yk_parameter_store *store, const struct y
     if (store->layers[layer].partition.kind == YK_LAYER_PARTITION_ABSENT) {
         return YK_OK;
     }
-    YK_TRY(check_copies(store->net, set, parameter, place));
+    YK_TRY(check_copies(naming, set, parameter, place));
     return load_numbers(store, place, layer, parameter, scratch);
 }
 
 static yk_status load_parameters(struct yk_parameter_store *store, const struct yk_tensor_set *set,
-                                 struct yk_arena *arena, float *scratch)
+                                 const struct naming *naming, float *scratch)
 {
-    const struct yk_net *net = store->net;
-    for (struct yk_net_parameter_cursor at = {0}; yk_net_next_parameter(net, &at);) {
+    for (struct yk_net_parameter_cursor at = {0}; yk_net_next_parameter(store->net, &at);) {
         if (!at.parameter->adapter) {
-            YK_TRY(load_parameter(store, set, at.layer, at.parameter, arena, scratch));
+            YK_TRY(load_parameter(store, set, naming, at.layer, at.parameter, scratch));
         }
     }
     return YK_OK;
 }
 
 /* Adds every name that a parameter may have. */
-static yk_status add_names(const struct yk_net *net, const struct yk_parameter *parameter,
-                           struct yk_arena *arena, struct yk_name_index *out)
+static yk_status add_names(const struct naming *naming, const struct yk_parameter *parameter,
+                           struct yk_name_index *out)
 {
-    const char *names[MAX_NAMES];
+    struct names names;
     bool added = false;
     int32_t number = 0;
-    YK_TRY(list_names(net, parameter, arena, names));
-    for (int32_t i = 0; names[i]; i++) {
-        YK_TRY(yk_name_index_add(out, names[i], &added, &number));
+    YK_TRY(list_names(naming, parameter, &names));
+    for (int32_t i = 0; names.items[i]; i++) {
+        YK_TRY(yk_name_index_add(out, names.items[i], &added, &number));
     }
     return YK_OK;
 }
 
 /* Logs a note about the tensors that belong to no parameter of the net. */
-static yk_status note_others(const struct yk_tensor_set *set, const struct yk_net *net,
-                             struct yk_arena *arena)
+static yk_status note_others(const struct yk_tensor_set *set, const struct naming *naming)
 {
     struct yk_name_index *names = NULL;
     struct yk_text listed = {0};
     int32_t others = 0;
     yk_status status = yk_name_index_create(&names);
     for (struct yk_net_parameter_cursor at = {0};
-         status == YK_OK && yk_net_next_parameter(net, &at);) {
-        status = add_names(net, at.parameter, arena, names);
+         status == YK_OK && yk_net_next_parameter(naming->net, &at);) {
+        status = add_names(naming, at.parameter, names);
     }
     for (int32_t i = 0; status == YK_OK && i < set->count; i++) {
         const char *name = set->locations[i].entry->name;
@@ -285,12 +343,14 @@ yk_status yk_weights_load(struct yk_parameter_store *store, const char *path)
 {
     struct yk_tensor_set *set = NULL;
     struct yk_arena *arena = NULL; /* names */
+    struct naming naming = {0};
     float *scratch = NULL;
     YK_TRY(yk_tensor_set_open(path, &set));
     yk_status status = yk_weights_allocate_largest_tensor(store->net, &scratch);
     YK_IF_OK(yk_arena_create(&arena));
-    YK_IF_OK(load_parameters(store, set, arena, scratch));
-    YK_IF_OK(note_others(set, store->net, arena));
+    YK_IF_OK(open_naming(store->net, arena, &naming));
+    YK_IF_OK(load_parameters(store, set, &naming, scratch));
+    YK_IF_OK(note_others(set, &naming));
     yk_arena_destroy(arena);
     free(scratch);
     yk_tensor_set_close(set);

@@ -290,7 +290,7 @@ static bool ends_in(const char *name, const char *suffix)
 
 bool training_case_is_still(const struct training_case *c, const char *name)
 {
-    return c->config->rope_theta == 0 &&
+    return c->config->rope.theta == 0 &&
            (ends_in(name, ".key.bias") || ends_in(name, ".k_proj.bias"));
 }
 
