@@ -10,17 +10,17 @@
 
 #define SMALL_GPT(name_, tied_)                                                                    \
     {                                                                                              \
-        .name = (name_), .architecture = &yk_architecture_gpt2, .vocabulary = 11, .width = 8,      \
+        .name = (name_), .position_kind = YK_POSITIONS_LEARNED, .vocabulary = 11, .width = 8,      \
         .positions = 6, .layers = 2, .heads = 2, .kv_heads = 2, .head_size = 4,                    \
-        .feed_forward_width = 32, .tied = (tied_), .linear_bias = true, .inner_bias = true,        \
-        .residual_dropout = true, .norm_epsilon = 1e-5, .init_std = 0.02                           \
+        .feed_forward_width = 32, .tied = (tied_), .qkv_bias = true, .out_bias = true,             \
+        .inner_bias = true, .transposed = true, .scaled_init = true, .residual_dropout = true,     \
+        .norm_epsilon = 1e-5, .init_std = 0.02                                                     \
     }
 
-const struct yk_model_config small_gpt = SMALL_GPT("small-gpt", true);
-const struct yk_model_config small_gpt_free = SMALL_GPT("small-gpt-free", false);
-const struct yk_model_config small_llama = {
+struct yk_model_config small_gpt = SMALL_GPT("small-gpt", true);
+struct yk_model_config small_gpt_free = SMALL_GPT("small-gpt-free", false);
+struct yk_model_config small_llama = {
     .name = "small-llama",
-    .architecture = &yk_architecture_llama,
     .vocabulary = 13,
     .width = 8,
     .positions = 16,
@@ -29,38 +29,64 @@ const struct yk_model_config small_llama = {
     .kv_heads = 1,
     .head_size = 4,
     .feed_forward_width = 24,
-    .rms_norm = true,
+    .activation = YK_ACTIVATION_SILU,
+    .gated = true,
+    .norm = YK_NORM_RMS,
     .norm_epsilon = 1e-6,
     .init_std = 0.02,
-    .rope_theta = 10000,
+    .rope = {.theta = 10000},
+    .rotary_size = 4,
 };
 
 #define SMALL_BERT(name_, tied_)                                                                   \
     {                                                                                              \
-        .name = (name_), .architecture = &yk_architecture_bert, .vocabulary = 11, .width = 8,      \
-        .positions = 6, .token_types = 2, .layers = 2, .heads = 2, .kv_heads = 2, .head_size = 4,  \
-        .feed_forward_width = 24, .tied = (tied_), .linear_bias = true, .inner_bias = true,        \
-        .masked_head = true, .gelu_erf = true, .post_norm = true, .residual_dropout = true,        \
+        .name = (name_), .position_kind = YK_POSITIONS_LEARNED, .bidirectional = true,             \
+        .vocabulary = 11, .width = 8, .positions = 6, .token_types = 2, .layers = 2, .heads = 2,   \
+        .kv_heads = 2, .head_size = 4, .feed_forward_width = 24, .tied = (tied_),                  \
+        .qkv_bias = true, .out_bias = true, .inner_bias = true, .masked_head = true,               \
+        .activation = YK_ACTIVATION_GELU, .head_activation = YK_ACTIVATION_GELU,                   \
+        .norm_placement = YK_NORM_AFTER_SUM, .residual_dropout = true,                             \
         .ids = YK_SPECIAL_TOKEN_IDS_NONE, .norm_epsilon = 1e-12, .init_std = 0.02                  \
     }
 
-const struct yk_model_config small_bert = SMALL_BERT("small-bert", true);
-const struct yk_model_config small_bert_free = SMALL_BERT("small-bert-free", false);
+struct yk_model_config small_bert = SMALL_BERT("small-bert", true);
+struct yk_model_config small_bert_free = SMALL_BERT("small-bert-free", false);
 
 #define SMALL_MARIAN(name_, tied_, shared_)                                                        \
     {                                                                                              \
-        .name = (name_), .architecture = &yk_architecture_transformer, .vocabulary = 11,           \
-        .width = 8, .positions = 16, .layers = 1, .encoder_layers = 2, .heads = 2, .kv_heads = 2,  \
+        .name = (name_), .position_kind = YK_POSITIONS_SINUSOIDAL, .vocabulary = 11, .width = 8,   \
+        .positions = 16, .layers = 1, .encoder_layers = 2, .heads = 2, .kv_heads = 2,              \
         .head_size = 4, .encoder_heads = 4, .feed_forward_width = 24, .encoder_inner = 16,         \
-        .tied = (tied_), .shared = (shared_), .relu = true, .linear_bias = true,                   \
-        .inner_bias = true, .scaled_embedding = true, .post_norm = true, .residual_dropout = true, \
+        .tied = (tied_), .shared = (shared_), .activation = YK_ACTIVATION_RELU, .qkv_bias = true,  \
+        .out_bias = true, .inner_bias = true, .embedding_scale = 2.8284271247461903,               \
+        .norm_placement = YK_NORM_AFTER_SUM, .residual_dropout = true,                             \
         .ids = {.pad = 0, .begin = -1, .end = 1, .decoder_start = 0}, .norm_epsilon = 1e-5,        \
         .init_std = 0.02                                                                           \
     }
 
-const struct yk_model_config small_marian = SMALL_MARIAN("small-marian", true, true);
-const struct yk_model_config small_marian_two = SMALL_MARIAN("small-marian-two", true, false);
-const struct yk_model_config small_marian_free = SMALL_MARIAN("small-marian-free", false, true);
+struct yk_model_config small_marian = SMALL_MARIAN("small-marian", true, true);
+struct yk_model_config small_marian_two = SMALL_MARIAN("small-marian-two", true, false);
+struct yk_model_config small_marian_free = SMALL_MARIAN("small-marian-free", false, true);
+
+static const struct yk_architecture *find_architecture(const char *name)
+{
+    for (size_t i = 0; i < yk_architecture_count; i++) {
+        if (strcmp(yk_architectures[i].name, name) == 0) {
+            return &yk_architectures[i];
+        }
+    }
+    abort();
+}
+
+/* A row of the table of architectures has no name that an initialiser could use. */
+__attribute__((constructor)) static void set_architectures(void)
+{
+    small_gpt.architecture = small_gpt_free.architecture = find_architecture("gpt2");
+    small_llama.architecture = find_architecture("llama");
+    small_bert.architecture = small_bert_free.architecture = find_architecture("bert");
+    small_marian.architecture = small_marian_two.architecture = small_marian_free.architecture =
+        find_architecture("transformer");
+}
 
 static yk_status allocate(struct yk_backend_device *device, size_t bytes, void **out)
 {

@@ -12,14 +12,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-extern const struct yk_model_config small_gpt;      /* tied */
-extern const struct yk_model_config small_gpt_free; /* with a head of its own */
-extern const struct yk_model_config small_llama;
-extern const struct yk_model_config small_bert;        /* tied */
-extern const struct yk_model_config small_bert_free;   /* with a head of its own */
-extern const struct yk_model_config small_marian;      /* one table for everything */
-extern const struct yk_model_config small_marian_two;  /* another for the source */
-extern const struct yk_model_config small_marian_free; /* three, and one that is idle */
+/* Complete before main() begins; nothing changes them. */
+extern struct yk_model_config small_gpt;      /* tied */
+extern struct yk_model_config small_gpt_free; /* with a head of its own */
+extern struct yk_model_config small_llama;
+extern struct yk_model_config small_bert;        /* tied */
+extern struct yk_model_config small_bert_free;   /* with a head of its own */
+extern struct yk_model_config small_marian;      /* one table for everything */
+extern struct yk_model_config small_marian_two;  /* another for the source */
+extern struct yk_model_config small_marian_free; /* three, and one that is idle */
 
 struct small_store_request {
     const struct yk_model_config *config;
