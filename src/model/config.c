@@ -21,18 +21,31 @@ static yk_status fail_unknown(const char *class, const char *type)
 {
     struct yk_text known = {0};
     for (size_t i = 0; i < yk_architecture_count; i++) {
-        for (const char *const *name = yk_architectures[i].classes; *name; name++) {
-            yk_text_addf(&known, known.length > 0 ? ", %s" : "%s", *name);
-        }
+        yk_text_addf(&known, known.length > 0 ? ", %s" : "%s", yk_architectures[i].model_type);
     }
     const yk_status status =
         class || type
-            ? yk_fail(YK_ERROR_INPUT, "the architecture \"%s\" is not known; known are %s",
+            ? yk_fail(YK_ERROR_INPUT,
+                      "the architecture \"%s\" is not known; known values of \"model_type\" are %s",
                       class ? class : type, yk_text_chars(&known))
             : yk_fail(YK_ERROR_INPUT,
                       "neither \"architectures\" nor \"model_type\" says what model this is; known "
-                      "are %s",
+                      "values of \"model_type\" are %s",
                       yk_text_chars(&known));
+    yk_text_free(&known);
+    return status;
+}
+
+/* The family is known, but another class of its models. */
+static yk_status fail_class(const struct yk_architecture *row, const char *class)
+{
+    struct yk_text known = {0};
+    for (const char *const *name = row->classes; *name; name++) {
+        yk_text_addf(&known, known.length > 0 ? " and %s" : "%s", *name);
+    }
+    const yk_status status =
+        yk_fail(YK_ERROR_INPUT, "the architecture \"%s\" is not known; of \"%s\", known is %s",
+                class, row->model_type, yk_text_chars(&known));
     yk_text_free(&known);
     return status;
 }
@@ -66,14 +79,17 @@ static yk_status find_architecture(const struct yk_json *json, const struct yk_a
         return yk_fail(YK_ERROR_INPUT, "\"architectures\" must be a list of names, not of %s",
                        yk_json_type_name(first));
     }
+    const struct yk_architecture *family = NULL;
     for (size_t i = 0; i < yk_architecture_count; i++) {
         const struct yk_architecture *row = &yk_architectures[i];
-        if (class ? contains(row->classes, class) : type && strcmp(row->model_type, type) == 0) {
+        const bool same_type = type && strcmp(row->model_type, type) == 0;
+        if (class ? contains(row->classes, class) : same_type) {
             *out = row;
             return YK_OK;
         }
+        family = same_type ? row : family;
     }
-    return fail_unknown(class, type);
+    return family ? fail_class(family, class) : fail_unknown(class, type);
 }
 
 /* Checks that the number of parameters does not overflow. */

@@ -59,7 +59,9 @@ static void check_written(const struct yk_model_config *config, struct yk_arena 
         fuzz_expect(again->architecture == config->architecture &&
                         again->vocabulary == config->vocabulary && again->width == config->width &&
                         again->layers == config->layers && again->tied == config->tied &&
-                        again->relu == config->relu && again->silu == config->silu &&
+                        again->activation == config->activation &&
+                        again->window == config->window &&
+                        again->rotary_size == config->rotary_size &&
                         again->ids.pad == config->ids.pad && again->ids.end == config->ids.end,
                     "a config comes back");
     }

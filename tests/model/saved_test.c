@@ -274,11 +274,11 @@ static void the_built_in_transformer_has_relu(void **state)
     (void)state;
     const struct yk_model_config *config = NULL;
     assert_ok(yk_model_config_find_builtin("transformer-base", &config));
-    assert_true(config->relu);
+    assert_true(config->activation == YK_ACTIVATION_RELU);
     assert_ok(yk_model_config_find_builtin("transformer-big", &config));
-    assert_true(config->relu);
+    assert_true(config->activation == YK_ACTIVATION_RELU);
     assert_ok(yk_model_config_find_builtin("gpt2", &config));
-    assert_false(config->relu);
+    assert_false(config->activation == YK_ACTIVATION_RELU);
 }
 
 /* The feed-forward's linears: gradients of 32 + 32 numbers a token at once; NF4 adds two weights.

@@ -28,20 +28,20 @@ from accelerate.utils.modeling import compute_module_sizes, find_tied_parameters
 def gpt2(layers, heads, width, vocabulary=50257, positions=1024, tied=True):
     return "gpt2", dict(
         vocabulary=vocabulary, width=width, positions=positions, layers=layers, heads=heads, kv_heads=heads,
-        head_size=width // heads, inner=4 * width, tied=tied, linear_bias=True, inner_bias=True)
+        head_size=width // heads, inner=4 * width, tied=tied, qkv_bias=True, out_bias=True, inner_bias=True)
 
 
 def llama(layers, heads, kv_heads, width, inner, vocabulary=32000, positions=4096, head_size=0, tied=False,
           bias=False, inner_bias=False):
     return "llama", dict(
         vocabulary=vocabulary, width=width, positions=positions, layers=layers, heads=heads, kv_heads=kv_heads,
-        head_size=head_size or width // heads, inner=inner, tied=tied, linear_bias=bias, inner_bias=inner_bias)
+        head_size=head_size or width // heads, inner=inner, tied=tied, qkv_bias=bias, out_bias=bias, inner_bias=inner_bias)
 
 
 def bert(layers, heads, width, pooler=True, masked_head=False, tied=True):
     return "bert", dict(
         vocabulary=30522, width=width, positions=512, token_types=2, layers=layers, heads=heads, kv_heads=heads,
-        head_size=width // heads, inner=4 * width, tied=tied, linear_bias=True, inner_bias=True, pooler=pooler,
+        head_size=width // heads, inner=4 * width, tied=tied, qkv_bias=True, out_bias=True, inner_bias=True, pooler=pooler,
         masked_head=masked_head)
 
 
@@ -49,7 +49,7 @@ def marian(layers, encoder_layers, heads, width, inner, encoder_inner, vocabular
     return "transformer", dict(
         vocabulary=vocabulary, width=width, positions=1024, layers=layers, encoder_layers=encoder_layers,
         heads=heads, kv_heads=heads, head_size=width // heads, encoder_heads=heads, inner=inner,
-        encoder_inner=encoder_inner, tied=tied, shared=shared, linear_bias=True, inner_bias=True)
+        encoder_inner=encoder_inner, tied=tied, shared=shared, qkv_bias=True, out_bias=True, inner_bias=True)
 
 
 # The members of struct yk_model_config, by their names there.
@@ -96,7 +96,7 @@ def framework_config(kind, c):
             vocab_size=c["vocabulary"], hidden_size=c["width"], max_position_embeddings=c["positions"],
             num_hidden_layers=c["layers"], num_attention_heads=c["heads"], num_key_value_heads=c["kv_heads"],
             head_dim=c["head_size"], intermediate_size=c["inner"], tie_word_embeddings=c["tied"],
-            attention_bias=c["linear_bias"], mlp_bias=c["inner_bias"])
+            attention_bias=c["qkv_bias"], mlp_bias=c["inner_bias"])
     if kind == "bert":
         return transformers.BertConfig(
             vocab_size=c["vocabulary"], hidden_size=c["width"], max_position_embeddings=c["positions"],

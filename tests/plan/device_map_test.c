@@ -1,3 +1,4 @@
+#include "model/builtin.h"
 #include "plan/device_map.h"
 #include "support/files/hf_models.h"
 #include "support/support.h"
@@ -149,8 +150,11 @@ static void place_in_two(const struct yk_model *model, int32_t *devices)
 static void layers_of_every_built_in_model_make_a_map(void **state)
 {
     const struct yk_workload workload = {.batch = 1, .sequence = 16};
-    for (size_t i = 0; i < yk_builtin_model_count; i++) {
-        const struct yk_model_config *config = &yk_builtin_models[i].config;
+    const struct yk_builtin_model *models = NULL;
+    size_t count = 0;
+    assert_ok(yk_builtin_models_get(&models, &count));
+    for (size_t i = 0; i < count; i++) {
+        const struct yk_model_config *config = models[i].config;
         const struct yk_model *model = NULL;
         const struct yk_module_tree *modules = NULL;
         const struct yk_device_map *map = NULL;
