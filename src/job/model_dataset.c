@@ -1,7 +1,7 @@
 #include "job/model_dataset.h"
 
 #include "data/instructions.h"
-#include "model/architecture.h"
+#include "model/config.h"
 
 #include <inttypes.h>
 
@@ -22,9 +22,9 @@ static yk_status holds_instructions(const char *path, bool *out)
 yk_status yk_model_dataset_detect_kind(const struct yk_model_config *config, const char *path,
                                        enum yk_dataset_kind *out)
 {
-    const bool masked = config->architecture == &yk_architecture_bert;
+    const bool masked = config->bidirectional;
     bool instructions = false;
-    if (config->architecture == &yk_architecture_transformer) {
+    if (config->encoder_layers > 0) {
         *out = YK_DATASET_SENTENCE_PAIRS;
         return YK_OK;
     }

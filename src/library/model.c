@@ -1,6 +1,7 @@
 #include "model/model.h"
 #include "library/library.h"
 #include "model/architecture.h"
+#include "model/builtin.h"
 
 #include <string.h>
 
@@ -194,11 +195,13 @@ const struct yoke_layer_edge *yoke_model_edge(const yoke_model *model, int32_t e
 
 const char *yoke_model_builtin(int32_t number, const char **summary)
 {
-    if (number < 0 || (size_t)number >= yk_builtin_model_count) {
+    const struct yk_builtin_model *models = NULL;
+    size_t count = 0;
+    if (yk_builtin_models_get(&models, &count) != YK_OK || number < 0 || (size_t)number >= count) {
         return NULL;
     }
     if (summary) {
-        *summary = yk_builtin_models[number].summary;
+        *summary = models[number].summary;
     }
-    return yk_builtin_models[number].config.name;
+    return models[number].config->name;
 }

@@ -357,16 +357,37 @@ yk_status yk_plan_provenance_hash_model(const struct yk_model_config *config,
         {"encoder_inner", config->encoder_inner},
         {"tied", config->tied},
         {"shared", config->shared},
-        {"relu", config->relu},
-        {"linear_bias", config->linear_bias},
+        {"relu", config->activation == YK_ACTIVATION_RELU},
+        {"linear_bias", config->qkv_bias && config->out_bias},
         {"inner_bias", config->inner_bias},
         {"pooler", config->pooler},
         {"masked_head", config->masked_head},
+    };
+    /* Properties that only some models have. */
+    const struct {
+        const char *name;
+        int64_t value;
+    } more[] = {
+        {"qkv_bias", config->qkv_bias && !config->out_bias},
+        {"parallel", config->parallel},
+        {"window", config->window},
+        {"experts", config->experts},
+        {"experts_per_token", config->experts_per_token},
+        {"expert_width", config->expert_width},
+        {"shared_expert_width", config->shared_expert_width},
     };
     struct yk_text text = {0};
     yk_text_addf(&text, "architecture %s\n", config->architecture->name);
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         yk_text_addf(&text, "%s %" PRId64 "\n", fields[i].name, fields[i].value);
+    }
+    for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {
+        if (more[i].value != 0) {
+            yk_text_addf(&text, "%s %" PRId64 "\n", more[i].name, more[i].value);
+        }
+    }
+    for (int64_t i = 0; config->block_flags && i < config->layers; i++) {
+        yk_text_addf(&text, "block %u\n", yk_model_config_block_flags(config, i));
     }
     return hash_text(YK_OK, &text, out);
 }

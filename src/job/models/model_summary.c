@@ -1,14 +1,17 @@
 #include "job/models/model_summary.h"
 
 #include "model/architecture.h"
-#include "model/config.h"
+#include "model/builtin.h"
 
 static yk_status list_builtins(struct yk_model_summary_result *out)
 {
-    YK_TRY_NEW(out->arena, out->builtins, yk_builtin_model_count);
-    for (size_t i = 0; i < yk_builtin_model_count; i++) {
+    const struct yk_builtin_model *models = NULL;
+    size_t count = 0;
+    YK_TRY(yk_builtin_models_get(&models, &count));
+    YK_TRY_NEW(out->arena, out->builtins, count);
+    for (size_t i = 0; i < count; i++) {
         out->builtins[out->builtin_count++] = (struct yk_model_summary_builtin_model){
-            .name = yk_builtin_models[i].config.name, .summary = yk_builtin_models[i].summary};
+            .name = models[i].config->name, .summary = models[i].summary};
     }
     return YK_OK;
 }
@@ -69,7 +72,7 @@ yk_status yk_model_summary_run(const struct yk_model_summary_request *request,
     YK_TRY(yk_workload_from_request(&request->workload, config, &workload));
     YK_TRY(yk_model_build(config, &workload, out->arena, &out->model));
     out->architecture = config->architecture->name;
-    out->causal = config->architecture != &yk_architecture_bert;
+    out->causal = !config->bidirectional;
     return count_costs(out);
 }
 

@@ -3,7 +3,7 @@
 #include "base/folder.h"
 #include "base/log.h"
 #include "job/model_dataset.h"
-#include "model/config.h"
+#include "model/builtin.h"
 
 #include <string.h>
 
@@ -81,15 +81,17 @@ static yk_status fit_new_model(const struct yk_tokenizer *tokenizer, bool writte
     return fit_config(tokenizer, written && !by_character, arena, config);
 }
 
-/* Whether the config comes from a file and is not a built-in one. */
-static bool is_written(const struct yk_model_config *config)
+/* Sets `*out` to whether the config comes from a file and is not a built-in one. */
+static yk_status is_written(const struct yk_model_config *config, bool *out)
 {
-    for (size_t i = 0; i < yk_builtin_model_count; i++) {
-        if (config == &yk_builtin_models[i].config) {
-            return false;
-        }
+    const struct yk_builtin_model *models = NULL;
+    size_t count = 0;
+    *out = true;
+    YK_TRY(yk_builtin_models_get(&models, &count));
+    for (size_t i = 0; i < count; i++) {
+        *out = *out && models[i].config != config;
     }
-    return true;
+    return YK_OK;
 }
 
 /* Maximum tokens of a sentence: it must fit into a micro-batch and into the model's positions. */
@@ -154,7 +156,8 @@ static yk_status open_new(const struct yk_train_request *request, struct yk_aren
         return yk_fail(YK_ERROR_USAGE, "--longest goes with pairs of sentences; see --seq");
     }
     YK_TRY(open_tokenizer(request, arena, out));
-    const bool written = is_written(out->config);
+    bool written = false;
+    YK_TRY(is_written(out->config, &written));
     if (out->tokenizer && !request->weights) {
         YK_TRY(fit_new_model(out->tokenizer, written, arena, &out->config));
     } else if (out->tokenizer && out->config->encoder_layers > 0) {

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <string.h>
 
 static yk_status find_bytes(const struct yk_reduced_model_request *request,
                             const struct yk_model_config *config, int64_t samples,
@@ -43,6 +44,24 @@ static yk_status find_step_s(const struct yk_reduced_model_request *request,
     return YK_OK;
 }
 
+/* The flags of the first blocks. Every kind of block that the model has comes first once, so that a
+ * few blocks contain all kinds. */
+static yk_status reduce_flags(const struct yk_model_config *config, struct yk_arena *arena,
+                              struct yk_model_config *truncated)
+{
+    unsigned char *flags = NULL;
+    int64_t kinds = 0;
+    YK_TRY_NEW(arena, flags, truncated->layers);
+    for (int64_t i = 0; i < config->layers && kinds < truncated->layers; i++) {
+        if (!memchr(flags, config->block_flags[i], (size_t)kinds)) {
+            flags[kinds++] = config->block_flags[i];
+        }
+    }
+    memcpy(flags + kinds, config->block_flags, (size_t)(truncated->layers - kinds));
+    truncated->block_flags = flags;
+    return YK_OK;
+}
+
 yk_status yk_reduced_model_make_config(const struct yk_model_config *config, int64_t blocks,
                                        struct yk_arena *arena, const struct yk_model_config **out)
 {
@@ -51,6 +70,9 @@ yk_status yk_reduced_model_make_config(const struct yk_model_config *config, int
     *truncated = *config;
     truncated->layers = config->layers < blocks ? config->layers : blocks;
     truncated->encoder_layers = config->encoder_layers < blocks ? config->encoder_layers : blocks;
+    if (config->block_flags && truncated->layers < config->layers) {
+        YK_TRY(reduce_flags(config, arena, truncated));
+    }
     *out = truncated;
     return YK_OK;
 }
