@@ -123,15 +123,26 @@ static void assert_config_has(const char *words)
     yk_text_free(&text);
 }
 
-/* The head of BERT has a linear "dense" without an adapter, which "dense" alone would mean, too. */
+/* The heads of BERT and RoBERTa have a linear "dense" without an adapter, which "dense" alone would
+ * mean, too. GPT-NeoX has no other. */
 static void target_modules_mean_no_others(void **state)
 {
     (void)state;
     const struct small_store_request bert = {.config = &small_bert, .lora_rank = 2};
+    const struct small_store_request roberta = {.config = &small_roberta, .lora_rank = 2};
+    const struct small_store_request neox = {.config = &small_neox, .lora_rank = 2};
     save(&bert, NULL);
     assert_config_has("\"target_modules\": [\n    \"intermediate.dense\",\n    \"key\",\n    "
                       "\"output.dense\",\n    \"query\",\n    \"value\"\n  ],\n  "
                       "\"task_type\": null");
+    save(&roberta, NULL);
+    assert_config_has("\"target_modules\": [\n    \"intermediate.dense\",\n    \"key\",\n    "
+                      "\"output.dense\",\n    \"query\",\n    \"value\"\n  ],\n  "
+                      "\"task_type\": null");
+    save(&neox, NULL);
+    assert_config_has("\"target_modules\": [\n    \"dense\",\n    \"dense_4h_to_h\",\n    "
+                      "\"dense_h_to_4h\",\n    \"query_key_value\"\n  ],\n  "
+                      "\"task_type\": \"CAUSAL_LM\"");
     save(&marian, NULL);
     assert_config_has("\"target_modules\": [\n    \"fc1\",\n    \"fc2\",\n    \"k_proj\",\n    "
                       "\"out_proj\",\n    \"q_proj\",\n    \"v_proj\"\n  ],\n  "

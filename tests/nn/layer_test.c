@@ -453,7 +453,6 @@ static void check_marian(const char *activation, bool scaled, bool tied, bool sh
 static void check_decoders(const struct trainer_request *request)
 {
     for (size_t i = 0; i < sizeof decoders / sizeof decoders[0]; i++) {
-        print_message("%s\n", decoders[i]);
         for (int32_t layer = 0; layer < 5; layer++) {
             check_layer(decoders[i], request, layer);
         }

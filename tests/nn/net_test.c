@@ -78,6 +78,19 @@ static void parameters_are_the_tensors_that_the_framework_lists(void **state)
         "llama-mini",
         "bert-base-mlm",
         "transformer-base",
+        "roberta-base",
+        "mistral-7b",
+        "qwen2.5-0.5b",
+        "qwen3-0.6b",
+        "gemma-2b",
+        "gemma2-2b",
+        "gemma3-1b",
+        "phi3-mini",
+        "smollm3-3b",
+        "olmo2-7b",
+        "granite3-2b",
+        "pythia-160m",
+        "starcoder2-3b",
         BERT("true"),
         BERT("false"),
         MARIAN("true", "true"),
@@ -140,12 +153,23 @@ static void a_pooler_is_refused_with_what_can_be_trained(void **state)
     close_bench(&bench);
 }
 
+static void a_mixture_of_experts_is_refused(void **state)
+{
+    (void)state;
+    struct bench bench;
+    assert_fails(open_bench(&bench, "mixtral-8x7b"), YK_ERROR_INPUT,
+                 "mixtral-8x7b is a mixture of experts (mixtral), which yoke can plan but not "
+                 "train yet");
+    close_bench(&bench);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parameters_are_the_tensors_that_the_framework_lists),
         cmocka_unit_test(decoders_look_at_the_last_of_the_encoder),
         cmocka_unit_test(a_pooler_is_refused_with_what_can_be_trained),
+        cmocka_unit_test(a_mixture_of_experts_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

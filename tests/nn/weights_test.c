@@ -369,6 +369,20 @@ static void older_names_of_bert_are_read(void **state)
     assert_string_equal(logged, "");
 }
 
+/* Versions of transformers differ in the name of GPT-NeoX's head, and older ones saved masks. */
+static void other_names_of_gpt_neox_are_read(void **state)
+{
+    (void)state;
+    const struct small_store_request neox = {.config = &small_neox};
+    const struct edit renamed = {
+        .rename = {"embed_out.weight", "lm_head.weight"},
+        .extra = {"gpt_neox.layers.0.attention.masked_bias", "gpt_neox.layers.0.attention.bias"}};
+    assert_ok(load_edited(&neox, &(struct edit){.strip = "gpt_neox."}));
+    assert_string_equal(logged, "");
+    assert_ok(load_edited(&neox, &renamed));
+    assert_string_equal(logged, "");
+}
+
 static void copies_of_tied_tensors_may_be_there_if_they_are_equal(void **state)
 {
     (void)state;
@@ -582,6 +596,7 @@ int main(void)
         IN_SCRATCH(tensors_that_are_not_used_are_noted),
         IN_SCRATCH(a_tied_head_may_be_there_if_it_is_equal),
         IN_SCRATCH(older_names_of_bert_are_read),
+        IN_SCRATCH(other_names_of_gpt_neox_are_read),
         IN_SCRATCH(copies_of_tied_tensors_may_be_there_if_they_are_equal),
         IN_SCRATCH(a_copy_may_stand_for_what_is_missing),
         IN_SCRATCH(a_bias_that_is_never_trained_may_be_missing),

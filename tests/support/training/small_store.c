@@ -38,6 +38,29 @@ struct yk_model_config small_llama = {
     .rotary_size = 4,
 };
 
+/* Linears of blocks are fused and interleaved. */
+struct yk_model_config small_neox = {
+    .name = "small-neox",
+    .vocabulary = 13,
+    .width = 8,
+    .positions = 16,
+    .layers = 2,
+    .heads = 2,
+    .kv_heads = 2,
+    .head_size = 4,
+    .feed_forward_width = 24,
+    .qkv_bias = true,
+    .out_bias = true,
+    .inner_bias = true,
+    .interleaved = true,
+    .parallel = true,
+    .activation = YK_ACTIVATION_GELU,
+    .norm_epsilon = 1e-5,
+    .init_std = 0.02,
+    .rope = {.theta = 10000},
+    .rotary_size = 2,
+};
+
 #define SMALL_BERT(name_, tied_)                                                                   \
     {                                                                                              \
         .name = (name_), .position_kind = YK_POSITIONS_LEARNED, .bidirectional = true,             \
@@ -51,6 +74,7 @@ struct yk_model_config small_llama = {
 
 struct yk_model_config small_bert = SMALL_BERT("small-bert", true);
 struct yk_model_config small_bert_free = SMALL_BERT("small-bert-free", false);
+struct yk_model_config small_roberta = SMALL_BERT("small-roberta", true);
 
 #define SMALL_MARIAN(name_, tied_, shared_)                                                        \
     {                                                                                              \
@@ -83,6 +107,8 @@ __attribute__((constructor)) static void set_architectures(void)
 {
     small_gpt.architecture = small_gpt_free.architecture = find_architecture("gpt2");
     small_llama.architecture = find_architecture("llama");
+    small_neox.architecture = find_architecture("gpt_neox");
+    small_roberta.architecture = find_architecture("roberta");
     small_bert.architecture = small_bert_free.architecture = find_architecture("bert");
     small_marian.architecture = small_marian_two.architecture = small_marian_free.architecture =
         find_architecture("transformer");

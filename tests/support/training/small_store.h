@@ -16,8 +16,10 @@
 extern struct yk_model_config small_gpt;      /* tied */
 extern struct yk_model_config small_gpt_free; /* with a head of its own */
 extern struct yk_model_config small_llama;
-extern struct yk_model_config small_bert;        /* tied */
-extern struct yk_model_config small_bert_free;   /* with a head of its own */
+extern struct yk_model_config small_neox;
+extern struct yk_model_config small_bert;      /* tied */
+extern struct yk_model_config small_bert_free; /* with a head of its own */
+extern struct yk_model_config small_roberta;
 extern struct yk_model_config small_marian;      /* one table for everything */
 extern struct yk_model_config small_marian_two;  /* another for the source */
 extern struct yk_model_config small_marian_free; /* three, and one that is idle */
