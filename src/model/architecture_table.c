@@ -324,7 +324,7 @@ static yk_status read_granite_experts(const struct yk_json *json, struct yk_aren
     return read_experts(json, arena, config);
 }
 
-#define EXPERTS(key) YK_CONFIG_SIZE(experts, REQUIRED, "the number of experts", key)
+#define EXPERTS(...) YK_CONFIG_SIZE(experts, REQUIRED, "the number of experts", __VA_ARGS__)
 #define EXPERT_WIDTH                                                                               \
     YK_CONFIG_SIZE(expert_width, DERIVED, "the width inside an expert", "moe_intermediate_size")
 
@@ -718,11 +718,12 @@ const struct yk_architecture yk_architectures[] = {
         .model_type = "qwen2_moe",
         .classes = CLASSES("Qwen2MoeForCausalLM"),
         .common = {DECODER(1e4), IDS(-1, -1, -1)},
-        .fields = FIELDS(
-            DECODER_SIZES(16, DERIVED), TIED(false), RMS_EPSILON(1e-6), WINDOW(4096),
-            YK_CONFIG_FLAG(qkv_bias, true, "qkv_bias"), EXPERTS("num_experts"), EXPERT_WIDTH,
-            YK_CONFIG_SIZE(shared_expert_width, DERIVED, "the width inside the shared expert",
-                           "shared_expert_intermediate_size")),
+        .fields = FIELDS(DECODER_SIZES(16, DERIVED), TIED(false), RMS_EPSILON(1e-6), WINDOW(4096),
+                         YK_CONFIG_FLAG(qkv_bias, true, "qkv_bias"),
+                         EXPERTS("num_experts", "num_local_experts"), EXPERT_WIDTH,
+                         YK_CONFIG_SIZE(shared_expert_width, DERIVED,
+                                        "the width inside the shared expert",
+                                        "shared_expert_intermediate_size")),
         .activation_key = "hidden_act",
         .window_pattern = YK_WINDOW_FROM_LAYER,
         .read = read_qwen_experts,
@@ -735,8 +736,9 @@ const struct yk_architecture yk_architectures[] = {
         .model_type = "qwen3_moe",
         .classes = CLASSES("Qwen3MoeForCausalLM"),
         .common = {DECODER(1e4), IDS(-1, -1, -1), .qk_norm = YK_QK_NORM_PER_HEAD},
-        .fields = FIELDS(DECODER_SIZES(4, DERIVED), TIED(false), RMS_EPSILON(1e-6),
-                         ATTENTION_BIAS(false), WINDOW(4096), EXPERTS("num_experts"), EXPERT_WIDTH),
+        .fields =
+            FIELDS(DECODER_SIZES(4, DERIVED), TIED(false), RMS_EPSILON(1e-6), ATTENTION_BIAS(false),
+                   WINDOW(4096), EXPERTS("num_experts", "num_local_experts"), EXPERT_WIDTH),
         .activation_key = "hidden_act",
         .window_pattern = YK_WINDOW_FROM_LAYER,
         .read = read_qwen_experts,
@@ -750,7 +752,7 @@ const struct yk_architecture yk_architectures[] = {
         .classes = CLASSES("OlmoeForCausalLM"),
         .common = {DECODER(1e4), IDS(1, -1, 50279), .qk_norm = YK_QK_NORM_WHOLE},
         .fields = FIELDS(DECODER_SIZES(DERIVED, DERIVED), TIED(false), RMS_EPSILON(1e-5),
-                         ATTENTION_BIAS(false), EXPERTS("num_experts")),
+                         ATTENTION_BIAS(false), EXPERTS("num_experts", "num_local_experts")),
         .activation_key = "hidden_act",
         .read = read_experts,
         LLAMA_NAMES,

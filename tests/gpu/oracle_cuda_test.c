@@ -100,7 +100,7 @@ static bool is_of_use(const char *name, enum way way)
 int main(void)
 {
     enum {
-        MOST = 128
+        MOST = 512
     };
     static struct run runs[MOST];
     static struct CMUnitTest tests[MOST];

@@ -1,6 +1,9 @@
-"""What yoke computed, held against a model of transformers: shared by check_weights.py and check_adapter.py."""
+"""What yoke computed, held against a model of transformers: shared by check_weights.py, check_adapter.py and
+check_family.py."""
 import argparse
+import pathlib
 
+import peft
 import torch
 import transformers
 from safetensors.torch import load_file
@@ -55,6 +58,18 @@ def load_model(folder, dtype):
     refuse(info["missing_keys"], f"weights are missing from {folder}")
     refuse(info["unexpected_keys"], f"weights of {folder} belong nowhere")
     refuse(info["mismatched_keys"], f"weights of {folder} have another shape")
+    return model
+
+
+def load_adapter(base, folder):
+    """The base model with an adapter on it. A tensor of the adapter that is missing, left over or of another shape
+    is refused; PEFT would pass over the first two."""
+    model = peft.PeftModel.from_pretrained(base, folder)
+    expected = {name: tensor.shape for name, tensor in peft.get_peft_model_state_dict(model).items()}
+    given = {name: tensor.shape for name, tensor in load_file(pathlib.Path(folder) / "adapter_model.safetensors").items()}
+    refuse(set(expected) - set(given), f"tensors are missing from {folder}")
+    refuse(set(given) - set(expected), f"tensors of {folder} belong nowhere")
+    refuse({name for name in given if given[name] != expected[name]}, f"tensors of {folder} have another shape")
     return model
 
 

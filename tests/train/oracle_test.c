@@ -47,7 +47,7 @@ static void trains_the_same_with_recomputation(void **state)
 int main(void)
 {
     enum {
-        MAX_COUNT = 64
+        MAX_COUNT = 256
     };
     struct CMUnitTest tests[MAX_COUNT];
     char names[MAX_COUNT][96];

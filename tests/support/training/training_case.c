@@ -10,11 +10,92 @@
 #include <unistd.h>
 
 const char *const training_case_names[] = {
-    "gpt-tied",   "gpt-untied", "gpt-erf",   "gpt-clip-cosine",   "gpt-accumulate", "gpt-smoothing",
-    "gpt-sgd",    "gpt-rsqrt",  "gpt-bf16",  "gpt-lora",          "llama",          "llama-tied",
-    "llama-bias", "llama-lora", "llama-nf4", "llama3-scaling",    "bert",           "bert-untied",
-    "bert-bf16",  "bert-lora",  "marian",    "marian-two-tables", "marian-untied",  "marian-bf16",
-    "marian-nf4", NULL,
+    "gpt-tied",
+    "gpt-untied",
+    "gpt-erf",
+    "gpt-clip-cosine",
+    "gpt-accumulate",
+    "gpt-smoothing",
+    "gpt-sgd",
+    "gpt-rsqrt",
+    "gpt-bf16",
+    "gpt-lora",
+    "llama",
+    "llama-tied",
+    "llama-bias",
+    "llama-lora",
+    "llama-nf4",
+    "llama3-scaling",
+    "bert",
+    "bert-untied",
+    "bert-bf16",
+    "bert-lora",
+    "marian",
+    "marian-two-tables",
+    "marian-untied",
+    "marian-bf16",
+    "marian-nf4",
+    "llama-bf16",
+    "llama-linear",
+    "llama-dynamic",
+    "llama-yarn",
+    "mistral",
+    "mistral-lora",
+    "mistral-nf4",
+    "mistral-bf16",
+    "qwen2",
+    "qwen2-lora",
+    "qwen2-nf4",
+    "qwen2-bf16",
+    "qwen3",
+    "qwen3-yarn",
+    "qwen3-lora",
+    "qwen3-nf4",
+    "qwen3-bf16",
+    "gemma",
+    "gemma-lora",
+    "gemma-nf4",
+    "gemma-bf16",
+    "gemma2",
+    "gemma2-lora",
+    "gemma2-nf4",
+    "gemma2-bf16",
+    "gemma3",
+    "gemma3-lora",
+    "gemma3-nf4",
+    "gemma3-bf16",
+    "phi3",
+    "phi3-long",
+    "phi3-lora",
+    "phi3-nf4",
+    "phi3-bf16",
+    "smollm3",
+    "smollm3-window",
+    "smollm3-lora",
+    "smollm3-nf4",
+    "smollm3-bf16",
+    "olmo2",
+    "olmo2-lora",
+    "olmo2-nf4",
+    "olmo2-bf16",
+    "granite",
+    "granite-lora",
+    "granite-nf4",
+    "granite-bf16",
+    "gpt-neox",
+    "gpt-neox-sequential",
+    "gpt-neox-lora",
+    "gpt-neox-nf4",
+    "gpt-neox-bf16",
+    "starcoder2",
+    "starcoder2-lora",
+    "starcoder2-nf4",
+    "starcoder2-bf16",
+    "roberta",
+    "roberta-lora",
+    "roberta-nf4",
+    "roberta-bf16",
+    NULL,
 };
 
 static void *allocate(const struct training_case *c, int64_t count, size_t size)
@@ -288,10 +369,22 @@ static bool ends_in(const char *name, const char *suffix)
     return length >= wanted && strcmp(name + length - wanted, suffix) == 0;
 }
 
+/* Whether a parameter belongs to a block without rotary positions. */
+static bool is_without_rope(const struct training_case *c, const char *name)
+{
+    const char *const before = ".layers.";
+    const char *found = strstr(name, before);
+    if (c->config->rope.theta == 0 || !found) {
+        return c->config->rope.theta == 0;
+    }
+    const int64_t block = (int64_t)strtoul(found + strlen(before), NULL, 10);
+    return yk_model_config_block_flags(c->config, block) & YK_BLOCK_NO_ROPE;
+}
+
 bool training_case_is_still(const struct training_case *c, const char *name)
 {
-    return c->config->rope.theta == 0 &&
-           (ends_in(name, ".key.bias") || ends_in(name, ".k_proj.bias"));
+    return (ends_in(name, ".key.bias") || ends_in(name, ".k_proj.bias")) &&
+           is_without_rope(c, name);
 }
 
 /* What follows "<kind>." in a tensor's name, or NULL. */
