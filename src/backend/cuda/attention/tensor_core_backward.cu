@@ -270,9 +270,9 @@ static __global__ void __launch_bounds__(K::threads, K::blocks)
     float dv[L::m][D / 8][4];
     yk_tile_clear_registers(dk);
     yk_tile_clear_registers(dv);
-    add_all<K, TARGET>(arguments,
-                       yk_attention_head_make(op, sample, kv_head * (op.heads / op.kv_heads)),
-                       first, shared, dk, dv);
+    add_all<K, TARGET>(
+        arguments, yk_attention_head_make<K::any>(op, sample, kv_head * (op.heads / op.kv_heads)),
+        first, shared, dk, dv);
     /* A warp's rows of k and v are its own: nobody else reads them any more. */
     const int warp_row = threadIdx.x / 32 * L::warp_rows;
     const int left = static_cast<int>(op.keys) - first - warp_row;
