@@ -53,6 +53,8 @@ struct yk_attention_head {
     int back;   /* query t attends to keys from t − back on */
 };
 
+/* Without WINDOW, op.window must be 0. */
+template <bool WINDOW = true>
 YK_DEVICE_INLINE struct yk_attention_head yk_attention_head_make(const struct yk_attention_op &op,
                                                                  int64_t sample, int64_t head)
 {
@@ -66,8 +68,9 @@ YK_DEVICE_INLINE struct yk_attention_head yk_attention_head_make(const struct yk
     }
     const int position = static_cast<int>(op.keys - op.queries); /* of query 0 among the keys */
     const int reach = static_cast<int>(op.window) - 1;
-    out.shift = op.causal ? position : op.window > 0 ? position + reach : INT32_MAX / 2;
-    out.back = op.window > 0 ? reach - position : INT32_MAX / 2;
+    const bool has_window = WINDOW && op.window > 0;
+    out.shift = op.causal ? position : has_window ? position + reach : INT32_MAX / 2;
+    out.back = has_window ? reach - position : INT32_MAX / 2;
     return out;
 }
 

@@ -258,6 +258,7 @@ enum {
     HEAD_SIZE_STEP = 8, /* elements in 16 bytes; strides must be multiples too */
     MIN_CAPABILITY = 80,
     HOPPER = 90,
+    VERSION_OF_LARGE_HEADS = 91300, /* earlier backward passes of large heads have a bug */
     VERSION_OF_ANY_LENGTH = 91600,
     LENGTH_STEP = 64,
     PART = 256, /* bytes; alignment within scratch memory */
@@ -287,17 +288,20 @@ static bool is_unmasked(const struct yk_attention_op *op)
     return op->window <= 0 || (op->window >= op->queries && op->window >= op->keys);
 }
 
-static bool is_size_served(const struct yk_backend_lane *lane, const struct yk_attention_op *op)
+/* Of heads and scores. Large heads and softcaps have engines on Hopper only. */
+static bool is_kind_served(const struct yk_backend_lane *lane, const struct yk_attention_op *op)
 {
     const int32_t capability = yk_cuda_lane_device_properties(lane)->capability;
+    const bool takes_large = capability == HOPPER && cudnnGetVersion() >= VERSION_OF_LARGE_HEADS;
     return op->head_size > 0 && op->head_size % HEAD_SIZE_STEP == 0 &&
            op->head_stride % HEAD_SIZE_STEP == 0 && capability >= MIN_CAPABILITY &&
-           op->head_size <= (capability == HOPPER ? MAX_HEAD_SIZE_HOPPER : MAX_HEAD_SIZE);
+           op->head_size <= (takes_large ? MAX_HEAD_SIZE_HOPPER : MAX_HEAD_SIZE) &&
+           (op->softcap <= 0 || capability == HOPPER);
 }
 
 static bool is_served(const struct yk_backend_lane *lane, const struct yk_attention_op *op)
 {
-    return is_size_served(lane, op) && is_unmasked(op) && op->softcap <= 0 && is_long_known(op) &&
+    return is_kind_served(lane, op) && is_unmasked(op) && is_long_known(op) &&
            (op->type == YK_PRECISION_FP16 || op->type == YK_PRECISION_BF16) &&
            op->dropout.rate == 0 && op->batch > 0 && op->queries > 0 && op->keys > 0 &&
            op->kv_heads > 0 && op->heads > 0 && op->heads % op->kv_heads == 0 &&
@@ -328,6 +332,7 @@ static struct yk_cudnn_attention_shape shape_of(const struct yk_attention_op *op
         .v_stride = op->v_stride,
         .out_stride = op->out_stride,
         .head_stride = op->head_stride ? op->head_stride : op->head_size,
+        .capped = op->softcap > 0,
         .type = (int32_t)op->type,
         .causal = op->causal,
         .lengths = op->lengths != NULL,
@@ -420,6 +425,7 @@ static void point_at(const struct yk_attention_op *op, int64_t first, const floa
         op->log_sum_exp ? op->log_sum_exp + first * op->heads * op->queries : NULL;
     pointers[YK_CUDNN_KEY_COUNTS] = op->lengths ? unconst(op->lengths + first) : NULL;
     pointers[YK_CUDNN_SCALE] = unconst(scale);
+    pointers[YK_CUDNN_SOFTCAP] = unconst(&op->softcap);
     pointers[YK_CUDNN_ONE] = unconst(&one);
     pointers[YK_CUDNN_MASK_LENGTHS] = unconst(&beyond);
     pointers[YK_CUDNN_MASK_CAUSAL] = unconst(&beyond);

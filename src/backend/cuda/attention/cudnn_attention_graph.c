@@ -16,7 +16,8 @@ enum {
 struct graph {
     struct yk_cudnn_builder *builder;
     const struct yk_cudnn_attention_shape *shape;
-    int *ids; /* by enum yk_cudnn_attention_tensor */
+    int *ids;     /* by enum yk_cudnn_attention_tensor */
+    int uncapped; /* with softcap: scores / softcap, set by score() */
 };
 
 static cudnnDataType_t stored_type(const struct graph *graph)
@@ -127,6 +128,9 @@ static void add_inputs(const struct graph *graph)
     ids[YK_CUDNN_LOG_SUM_EXP] =
         per_query(graph, shape->sums ? YK_CUDNN_IN_DEVICE_MEMORY : YK_CUDNN_VIRTUAL);
     ids[YK_CUDNN_SCALE] = value(graph);
+    if (shape->capped) {
+        ids[YK_CUDNN_SOFTCAP] = value(graph);
+    }
     if (shape->lengths) {
         ids[YK_CUDNN_QUERY_COUNTS] = per_sample(graph);
         ids[YK_CUDNN_KEY_COUNTS] = per_sample(graph);
@@ -150,15 +154,40 @@ static struct yk_cudnn_matmul_length_tensors lengths_of_queries(const struct gra
                                                    .inner = graph->ids[YK_CUDNN_KEY_COUNTS]};
 }
 
-/* scale · q kᵀ, with −∞ beyond the lengths. */
-static int score(const struct graph *graph)
+/* softcap · tanh(x / softcap) */
+static int cap(struct graph *graph, int x)
+{
+    if (!graph->shape->capped) {
+        return x;
+    }
+    const int softcap = graph->ids[YK_CUDNN_SOFTCAP];
+    graph->uncapped = apply(graph, CUDNN_POINTWISE_DIV, x, softcap);
+    const int tanh = apply(graph, CUDNN_POINTWISE_TANH_FWD, graph->uncapped, YK_CUDNN_NO_TENSOR);
+    return apply(graph, CUDNN_POINTWISE_MUL, tanh, softcap);
+}
+
+/* The gradient of x from that of cap(x). Engines expect the factors softcap and 1 / softcap. */
+static int cap_backward(const struct graph *graph, int gradient)
+{
+    if (!graph->shape->capped) {
+        return gradient;
+    }
+    const int softcap = graph->ids[YK_CUDNN_SOFTCAP];
+    const int d_tanh = apply(graph, CUDNN_POINTWISE_MUL, gradient, softcap);
+    const int d_uncapped = yk_cudnn_builder_add_pointwise_backward(
+        graph->builder, CUDNN_POINTWISE_TANH_BWD, d_tanh, graph->uncapped);
+    return apply(graph, CUDNN_POINTWISE_DIV, d_uncapped, softcap);
+}
+
+/* scale · q kᵀ, capped, with −∞ beyond the lengths. */
+static int score(struct graph *graph)
 {
     struct yk_cudnn_builder *builder = graph->builder;
     const int *ids = graph->ids;
     const int product = scores(graph, CUDNN_DATA_FLOAT);
     yk_cudnn_builder_add_matmul(builder, ids[YK_CUDNN_Q], ids[YK_CUDNN_K], lengths_of_scores(graph),
                                 product);
-    const int scaled = apply(graph, CUDNN_POINTWISE_MUL, product, ids[YK_CUDNN_SCALE]);
+    const int scaled = cap(graph, apply(graph, CUDNN_POINTWISE_MUL, product, ids[YK_CUDNN_SCALE]));
     if (!graph->shape->lengths) {
         return scaled;
     }
@@ -186,7 +215,7 @@ static int mask_future(const struct graph *graph, int x)
     return yk_cudnn_builder_add_select(builder, x, graph->ids[YK_CUDNN_MASK_CAUSAL], visible);
 }
 
-static void build_forward(const struct graph *graph)
+static void build_forward(struct graph *graph)
 {
     struct yk_cudnn_builder *builder = graph->builder;
     const int *ids = graph->ids;
@@ -288,7 +317,7 @@ static void add_delta(const struct graph *graph)
  * 2 bytes for each of its (B, heads, T, S) in the workspace, and multiplied by k afterwards: more
  * memory, and time to write and read it. Otherwise blocks add to sums of fp32 as they come.
  */
-static void build_backward(const struct graph *graph)
+static void build_backward(struct graph *graph)
 {
     const struct yk_cudnn_attention_shape *shape = graph->shape;
     int *ids = graph->ids;
@@ -310,7 +339,8 @@ static void build_backward(const struct graph *graph)
                                 lengths_of_scores(graph), product);
     const int less = apply(graph, CUDNN_POINTWISE_SUB, product, ids[YK_CUDNN_DELTA]);
     const int weighed = apply(graph, CUDNN_POINTWISE_MUL, less, chance);
-    const int d_score = apply(graph, CUDNN_POINTWISE_MUL, weighed, ids[YK_CUDNN_SCALE]);
+    const int d_score =
+        apply(graph, CUDNN_POINTWISE_MUL, cap_backward(graph, weighed), ids[YK_CUDNN_SCALE]);
     add_key_gradient(graph, d_score, ids[YK_CUDNN_Q], ids[YK_CUDNN_DK]);
     add_query_gradient(graph, d_score);
 }
@@ -319,7 +349,7 @@ void yk_cudnn_attention_graph_build(struct yk_cudnn_builder *builder,
                                     const struct yk_cudnn_attention_shape *shape,
                                     int out[YK_CUDNN_ATTENTION_TENSOR_COUNT])
 {
-    const struct graph graph = {builder, shape, out};
+    struct graph graph = {builder, shape, out, YK_CUDNN_NO_TENSOR};
     for (int i = 0; i < YK_CUDNN_ATTENTION_TENSOR_COUNT; i++) {
         out[i] = YK_CUDNN_NO_TENSOR;
     }

@@ -24,6 +24,7 @@ struct yk_cudnn_attention_shape {
     int64_t v_stride;
     int64_t out_stride;
     int64_t head_stride; /* of q, k, v and their gradients; the heads of out are adjacent */
+    int64_t capped;      /* 1 means: there is a softcap; its value is passed when the plan runs */
     int64_t dq_stride;   /* dq, dk and dv strides are 0 in the forward pass */
     int64_t dk_stride;
     int64_t dv_stride;
@@ -35,7 +36,7 @@ struct yk_cudnn_attention_shape {
     int32_t repeatable; /* 1 means: gradients must have the same bits in every run */
 };
 _Static_assert(sizeof(struct yk_cudnn_attention_shape) ==
-                   14 * sizeof(int64_t) + 6 * sizeof(int32_t),
+                   15 * sizeof(int64_t) + 6 * sizeof(int32_t),
                "two keys are compared with memcmp()");
 
 /* The tensors and values of both graphs that the caller passes to a plan. */
@@ -55,6 +56,7 @@ enum yk_cudnn_attention_tensor {
     YK_CUDNN_QUERY_COUNTS, /* (B) int32: T for every sample */
     YK_CUDNN_KEY_COUNTS,   /* (B) int32: the number of valid keys of each sample */
     YK_CUDNN_SCALE,        /* this and the next values are fp32 numbers in host memory */
+    YK_CUDNN_SOFTCAP,
     YK_CUDNN_ONE,
     YK_CUDNN_MASK_LENGTHS, /* −∞, the score of keys beyond the length */
     YK_CUDNN_MASK_CAUSAL,  /* −∞, the score of keys after the query */

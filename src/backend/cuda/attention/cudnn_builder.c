@@ -147,7 +147,8 @@ struct pointwise {
     int x;
     int b;
     int mask;
-    int y;
+    int dy; /* only of backward modes */
+    int y;  /* of backward modes: dx */
 };
 
 static void add_pointwise(struct yk_cudnn_builder *builder, const struct pointwise *op)
@@ -165,7 +166,11 @@ static void add_pointwise(struct yk_cudnn_builder *builder, const struct pointwi
     set_tensor(builder, made, CUDNN_ATTR_OPERATION_POINTWISE_XDESC, op->x);
     set_tensor(builder, made, CUDNN_ATTR_OPERATION_POINTWISE_BDESC, op->b);
     set_tensor(builder, made, CUDNN_ATTR_OPERATION_POINTWISE_TDESC, op->mask);
-    set_tensor(builder, made, CUDNN_ATTR_OPERATION_POINTWISE_YDESC, op->y);
+    set_tensor(builder, made, CUDNN_ATTR_OPERATION_POINTWISE_DYDESC, op->dy);
+    set_tensor(builder, made,
+               op->dy == YK_CUDNN_NO_TENSOR ? CUDNN_ATTR_OPERATION_POINTWISE_YDESC
+                                            : CUDNN_ATTR_OPERATION_POINTWISE_DXDESC,
+               op->y);
     end_operation(builder, made);
 }
 
@@ -189,6 +194,13 @@ int yk_cudnn_builder_add_pointwise_new_output(struct yk_cudnn_builder *builder,
 {
     return add_operation(
         builder, (struct pointwise){.mode = mode, .type = CUDNN_DATA_FLOAT, .x = x, .b = b});
+}
+
+int yk_cudnn_builder_add_pointwise_backward(struct yk_cudnn_builder *builder,
+                                            cudnnPointwiseMode_t mode, int dy, int x)
+{
+    return add_operation(
+        builder, (struct pointwise){.mode = mode, .type = CUDNN_DATA_FLOAT, .x = x, .dy = dy});
 }
 
 int yk_cudnn_builder_add_axis_index(struct yk_cudnn_builder *builder, int x, int64_t axis)

@@ -80,6 +80,10 @@ void yk_cudnn_builder_add_pointwise(struct yk_cudnn_builder *builder, cudnnPoint
  * y. */
 int yk_cudnn_builder_add_pointwise_new_output(struct yk_cudnn_builder *builder,
                                               cudnnPointwiseMode_t mode, int x, int b);
+/* Adds the op y = dy · mode'(x) with a new virtual fp32 tensor y, which has the sizes of x. `mode`
+ * is the backward mode of a function with one argument. Returns y. */
+int yk_cudnn_builder_add_pointwise_backward(struct yk_cudnn_builder *builder,
+                                            cudnnPointwiseMode_t mode, int dy, int x);
 /* Returns a new tensor of int32 that holds the index of each element of x along the axis. */
 int yk_cudnn_builder_add_axis_index(struct yk_cudnn_builder *builder, int x, int64_t axis);
 /* Returns a new tensor of booleans: the result of the comparison for each element. */

@@ -62,11 +62,11 @@ YK_DEVICE_INLINE void store_rows(const float (&numbers)[layout<K>::m][K::d / 8][
     yk_tile_store_scaled<K>(numbers, scales, scratch, to, stride, count, size);
 }
 
-/* The derivative of the capped score is 1 − tanh². `bend` is 1 if scores are capped, otherwise 0,
- * and x is the tanh. */
-YK_DEVICE_INLINE float slope_of(float bend, float x)
+/* Returns the derivative of a capped score, 1 − tanh², from x = tanh. `bend` is 1 if scores are
+ * capped. Otherwise `bend` is 0, and so the derivative is 1. */
+template <typename K> YK_DEVICE_INLINE float slope_of(float bend, float x)
 {
-    return fmaf(-bend * x, x, 1.0F);
+    return K::any ? fmaf(-bend * x, x, 1.0F) : 1.0F;
 }
 
 /* ---- dK and dV, transposed: rows are keys, so that P and dS come out as left sides ---- */
@@ -129,16 +129,13 @@ differentiate_transposed(const struct yk_attention_forward_kernel_arguments &tas
                 const int j = i % 2;
                 const int key = s + m * 16 + i / 2 * 8 + lane / 4;
                 const int query = t + column + j;
-                const float slope = K::any ? slope_of(bend, scores[m][n][i]) : 1.0F;
+                const float slope = slope_of<K>(bend, scores[m][n][i]);
                 float power = yk_exp2(fmaf(scores[m][n][i], task.power_scale, -base[j]));
                 if (!whole && (key >= yk_attention_count_visible_keys(head, query) ||
                                (K::any && key < K::first_key(head, query)))) {
                     power = 0;
                 }
-                d_scores[m][n][i] = power * (d_scores[m][n][i] * factors[i] - mean[j]);
-                if (K::any) {
-                    d_scores[m][n][i] *= slope;
-                }
+                d_scores[m][n][i] = power * (d_scores[m][n][i] * factors[i] - mean[j]) * slope;
                 scores[m][n][i] = power * factors[i];
             }
         }
@@ -273,9 +270,9 @@ static __global__ void __launch_bounds__(K::threads, K::blocks)
     float dv[L::m][D / 8][4];
     yk_tile_clear_registers(dk);
     yk_tile_clear_registers(dv);
-    add_all<K, TARGET>(arguments,
-                       yk_attention_head_make(op, sample, kv_head * (op.heads / op.kv_heads)),
-                       first, shared, dk, dv);
+    add_all<K, TARGET>(
+        arguments, yk_attention_head_make<K::any>(op, sample, kv_head * (op.heads / op.kv_heads)),
+        first, shared, dk, dv);
     /* A warp's rows of k and v are its own: nobody else reads them any more. */
     const int warp_row = threadIdx.x / 32 * L::warp_rows;
     const int left = static_cast<int>(op.keys) - first - warp_row;
@@ -326,10 +323,8 @@ YK_DEVICE_INLINE void differentiate(const struct yk_attention_forward_kernel_arg
                 if (!whole && (column >= visible || (K::any && column < hidden))) {
                     power = 0;
                 }
-                d_scores[m][i / 2][j] = power * (d_scores[m][i / 2][j] - products[m][r]);
-                if (K::any) {
-                    d_scores[m][i / 2][j] *= slope_of(bend, score);
-                }
+                d_scores[m][i / 2][j] =
+                    power * (d_scores[m][i / 2][j] - products[m][r]) * slope_of<K>(bend, score);
             }
         }
     }

@@ -463,7 +463,7 @@ yk_tile_query_range_make(const struct yk_attention_op &op)
     const unsigned place = blockIdx.x % heads;
     const int queries = static_cast<int>(op.queries);
     struct yk_tile_query_range own;
-    own.head = yk_attention_head_make(op, place / op.heads, place % op.heads);
+    own.head = yk_attention_head_make<K::any>(op, place / op.heads, place % op.heads);
     own.first = static_cast<int>(gridDim.x / heads - 1 - blockIdx.x / heads) * ROWS;
     own.warp_row = threadIdx.x / 32 * WARP_ROWS;
     own.t = own.first + own.warp_row;
