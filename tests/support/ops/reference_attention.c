@@ -24,13 +24,29 @@ struct look {
     double sum;               /* log of the sum of exp(score) */
 };
 
+/* Four sums side by side: most of the time of the op table is spent here. */
 static double dot(const double *a, const double *b, int64_t count)
 {
-    double sum = 0;
-    for (int64_t i = 0; i < count; i++) {
-        sum += a[i] * b[i];
+    double sums[4] = {0};
+    int64_t i = 0;
+    for (; i + 4 <= count; i += 4) {
+        for (int j = 0; j < 4; j++) {
+            sums[j] += a[i + j] * b[i + j];
+        }
     }
-    return sum;
+    for (; i < count; i++) {
+        sums[0] += a[i] * b[i];
+    }
+    return sums[0] + sums[1] + sums[2] + sums[3];
+}
+
+/* to += factor · from */
+static void add_scaled(double factor, const double *restrict from, int64_t count,
+                       double *restrict to)
+{
+    for (int64_t i = 0; i < count; i++) {
+        to[i] += factor * from[i];
+    }
 }
 
 bool reference_attention_sees(const struct yk_attention_op *op, const int32_t *lengths,
@@ -132,8 +148,8 @@ static void weigh_values(const struct yk_attention_op *op, const struct look *lo
     }
     for (int64_t s = 0; s < op->keys; s++) {
         const double *v = forward->v + look->first_key + s * look->key_step;
-        for (int64_t d = 0; look->sees[s] && d < op->head_size; d++) {
-            out[d] += look->chance[s] * look->kept[s] * v[d];
+        if (look->sees[s]) {
+            add_scaled(look->chance[s] * look->kept[s], v, op->head_size, out);
         }
     }
     if (forward->sums) {
@@ -182,11 +198,9 @@ static void push_back(const struct yk_attention_op *op, const struct look *look,
         const double d_chance = look->kept[s] * dot(d_out, backward->v + at, op->head_size);
         const double d_score =
             look->chance[s] * (d_chance - mean) * look->slope[s] * (double)op->scale;
-        for (int64_t d = 0; d < op->head_size; d++) {
-            backward->dq[look->first_query + d] += d_score * backward->k[at + d];
-            backward->dk[at + d] += d_score * look->q[d];
-            backward->dv[at + d] += look->chance[s] * look->kept[s] * d_out[d];
-        }
+        add_scaled(d_score, backward->k + at, op->head_size, backward->dq + look->first_query);
+        add_scaled(d_score, look->q, op->head_size, backward->dk + at);
+        add_scaled(look->chance[s] * look->kept[s], d_out, op->head_size, backward->dv + at);
     }
 }
 
