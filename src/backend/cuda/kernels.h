@@ -27,8 +27,8 @@ void yk_cuda_nf4_dequantise_on_lane(struct yk_backend_lane *lane,
  * applies the epilogue. */
 void yk_cuda_matmul_apply_epilogue(struct yk_backend_lane *lane, const struct yk_matmul_op *op);
 
-/* Enqueue a norm of rows with several short groups, such as heads. Groups and strides of the op must
- * not be 0. Return false, and enqueue nothing, if the groups are not short or not aligned. */
+/* Enqueue a norm of rows with several short groups, such as heads. Groups and strides of the op
+ * must not be 0. Return false, and enqueue nothing, if the groups are not short or not aligned. */
 bool yk_cuda_grouped_norm_try_forward(struct yk_backend_lane *lane, const struct yk_norm_op *op);
 bool yk_cuda_grouped_norm_try_backward(struct yk_backend_lane *lane,
                                        const struct yk_norm_backward_op *op);

@@ -68,11 +68,17 @@ YK_DEVICE_INLINE float yk_gelu_erf(float x)
     return x * yk_normal_cdf(x);
 }
 
-template <typename T> __device__ __forceinline__ float yk_gelu_erf_derivative(float x)
+/* The derivative of the exact form at x, where Φ(x) is `cdf`. */
+template <typename T> __device__ __forceinline__ float yk_gelu_erf_derivative(float x, float cdf)
 {
     const float power = -0.5F * x * x;
     const float bell = sizeof(T) == 2 ? __expf(power) : expf(power);
-    return yk_normal_cdf(x) + x * YK_ROOT_TWO_PI_INVERSE * bell;
+    return cdf + x * YK_ROOT_TWO_PI_INVERSE * bell;
+}
+
+template <typename T> __device__ __forceinline__ float yk_gelu_erf_derivative(float x)
+{
+    return yk_gelu_erf_derivative<T>(x, yk_normal_cdf(x));
 }
 
 /* max(x, 0), but NaN stays NaN. */
@@ -111,24 +117,36 @@ __device__ __forceinline__ float yk_activate(float x)
     return x;
 }
 
+/* Returns activation(x). `derivative` is the derivative at x. */
 template <enum yk_activation ACTIVATION, typename T>
-__device__ __forceinline__ float yk_activation_derivative(float x)
+__device__ __forceinline__ float yk_activate_with_derivative(float x, float &derivative)
 {
+    if constexpr (ACTIVATION == YK_ACTIVATION_GELU) { /* the compiler does not share erf itself */
+        const float cdf = yk_normal_cdf(x);
+        derivative = yk_gelu_erf_derivative<T>(x, cdf);
+        return x * cdf;
+    }
+    const float value = yk_activate<ACTIVATION, T>(x);
     switch (ACTIVATION) {
     case YK_ACTIVATION_GELU_TANH:
-        return yk_gelu_derivative<T>(x);
+        derivative = yk_gelu_derivative<T>(x);
+        break;
     case YK_ACTIVATION_GELU:
-        return yk_gelu_erf_derivative<T>(x);
+        break;
     case YK_ACTIVATION_RELU:
-        return x > 0.0F ? 1.0F : 0.0F;
+        derivative = x > 0.0F ? 1.0F : 0.0F;
+        break;
     case YK_ACTIVATION_RELU_SQUARED:
-        return yk_relu_squared_derivative(x);
+        derivative = yk_relu_squared_derivative(x);
+        break;
     case YK_ACTIVATION_SILU:
-        return yk_silu_derivative<T>(x);
+        derivative = yk_silu_derivative<T>(x);
+        break;
     case YK_ACTIVATION_TANH:
-        return 1.0F - tanhf(x) * tanhf(x);
+        derivative = 1.0F - value * value;
+        break;
     }
-    return 1.0F;
+    return value;
 }
 
 /* Calls f with an argument whose type has the constant `value`: the activation. */

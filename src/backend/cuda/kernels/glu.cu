@@ -20,74 +20,78 @@ template <typename T, int N> struct gate_up {
 };
 
 /* gate_up (rows, 2 · width), out (rows, width) */
-template <typename T, int N, enum yk_activation ACTIVATION> struct gate {
-    static constexpr int count = N; using held = gate_up < T,
-    N > ; const T * gate_up_rows; T * out;
+template <typename T, int N, yk_activation ACTIVATION> struct gate {
+    static constexpr int count = N;
+    using held = gate_up<T, N>;
+    const T *gate_up_rows;
+    T *out;
 
-        __device__ __forceinline__ held load(int64_t row, int64_t width, int64_t column)
-            const {return held::load(gate_up_rows, row, width, column);
-}
-
-__device__ __forceinline__ void store(const held &in, int64_t row, int64_t width,
-                                      int64_t column) const
-{
-    float g[N];
-    float u[N];
-    yk_unpack_floats(in.gate, g);
-    yk_unpack_floats(in.up, u);
-#pragma unroll
-    for (int j = 0; j < N; j++) {
-        u[j] *= yk_activate<ACTIVATION, T>(g[j]);
+    __device__ __forceinline__ held load(int64_t row, int64_t width, int64_t column) const
+    {
+        return held::load(gate_up_rows, row, width, column);
     }
-    yk_store_packed_vector<N>(out + row * width + column, yk_pack_floats<T>(u));
-}
-}
-;
+
+    __device__ __forceinline__ void store(const held &in, int64_t row, int64_t width,
+                                          int64_t column) const
+    {
+        float g[N];
+        float u[N];
+        yk_unpack_floats(in.gate, g);
+        yk_unpack_floats(in.up, u);
+#pragma unroll
+        for (int j = 0; j < N; j++) {
+            u[j] *= yk_activate<ACTIVATION, T>(g[j]);
+        }
+        yk_store_packed_vector<N>(out + row * width + column, yk_pack_floats<T>(u));
+    }
+};
 
 /* gate_up and d_gate_up (rows, 2 · width), d_out (rows, width). A thread reads what it overwrites,
  * and nobody else does: d_gate_up may be gate_up. */
-template <typename T, int N, enum yk_activation ACTIVATION> struct glu_backward {
-    static constexpr int count = N; struct held{gate_up<T, N> in; yk_packed_vector < T,
-    N > d;
-};
-const T *gate_up_rows;
-const T *d_out;
-T *d_gate_up;
+template <typename T, int N, yk_activation ACTIVATION> struct glu_backward {
+    static constexpr int count = N;
+    struct held {
+        gate_up<T, N> in;
+        yk_packed_vector<T, N> d;
+    };
+    const T *gate_up_rows;
+    const T *d_out;
+    T *d_gate_up;
 
-__device__ __forceinline__ held load(int64_t row, int64_t width, int64_t column) const
-{
-    return {gate_up<T, N>::load(gate_up_rows, row, width, column),
-            yk_load_packed_vector<N>(d_out + row * width + column)};
-}
-
-__device__ __forceinline__ void store(const held &held, int64_t row, int64_t width,
-                                      int64_t column) const
-{
-    float g[N];
-    float u[N];
-    float x[N];
-    yk_unpack_floats(held.in.gate, g);
-    yk_unpack_floats(held.in.up, u);
-    yk_unpack_floats(held.d, x);
-#pragma unroll
-    for (int j = 0; j < N; j++) {
-        if constexpr (ACTIVATION == YK_ACTIVATION_SILU) {
-            const float s = yk_sigmoid<T>(g[j]);
-            const float d_silu = x[j] * s;
-            x[j] = d_silu * g[j];
-            g[j] = d_silu * u[j] * (1.0F + g[j] * (1.0F - s));
-        } else {
-            const float d = x[j];
-            x[j] = d * yk_activate<ACTIVATION, T>(g[j]);
-            g[j] = d * u[j] * yk_activation_derivative<ACTIVATION, T>(g[j]);
-        }
+    __device__ __forceinline__ held load(int64_t row, int64_t width, int64_t column) const
+    {
+        return {gate_up<T, N>::load(gate_up_rows, row, width, column),
+                yk_load_packed_vector<N>(d_out + row * width + column)};
     }
-    T *to = d_gate_up + 2 * row * width + column;
-    yk_store_packed_vector<N>(to, yk_pack_floats<T>(g));
-    yk_store_packed_vector<N>(to + width, yk_pack_floats<T>(x));
-}
-}
-;
+
+    __device__ __forceinline__ void store(const held &held, int64_t row, int64_t width,
+                                          int64_t column) const
+    {
+        float g[N];
+        float u[N];
+        float x[N];
+        yk_unpack_floats(held.in.gate, g);
+        yk_unpack_floats(held.in.up, u);
+        yk_unpack_floats(held.d, x);
+#pragma unroll
+        for (int j = 0; j < N; j++) {
+            if constexpr (ACTIVATION == YK_ACTIVATION_SILU) {
+                const float s = yk_sigmoid<T>(g[j]);
+                const float d_silu = x[j] * s;
+                x[j] = d_silu * g[j];
+                g[j] = d_silu * u[j] * (1.0F + g[j] * (1.0F - s));
+            } else {
+                const float d = x[j];
+                float derivative;
+                x[j] = d * yk_activate_with_derivative<ACTIVATION, T>(g[j], derivative);
+                g[j] = d * u[j] * derivative;
+            }
+        }
+        T *to = d_gate_up + 2 * row * width + column;
+        yk_store_packed_vector<N>(to, yk_pack_floats<T>(g));
+        yk_store_packed_vector<N>(to + width, yk_pack_floats<T>(x));
+    }
+};
 
 /* PASS is one of the two above. */
 template <typename PASS>
@@ -122,13 +126,13 @@ static void launch_rows(struct yk_backend_lane *lane, int64_t rows, int64_t widt
     glu_rows<<<grid.grid, grid.block, 0, yk_cuda_lane_stream(lane)>>>(pass, rows, width);
 }
 
-template <template <typename, int, enum yk_activation> class PASS, typename T, typename... NUMBERS>
+template <template <typename, int, yk_activation> class PASS, typename T, typename... NUMBERS>
 static void enqueue(struct yk_backend_lane *lane, int64_t rows, int64_t width,
                     enum yk_activation activation, NUMBERS *...numbers)
 {
     const bool aligned = (yk_are_rows_16_byte_aligned<T>(numbers, width) && ...);
     yk_dispatch_activation(activation, [&](auto constant) {
-        constexpr enum yk_activation ACTIVATION = decltype(constant)::value;
+        constexpr yk_activation ACTIVATION = decltype(constant)::value;
         if (aligned) {
             launch_rows(lane, rows, width,
                         PASS<T, yk_vector_16_bytes<T>::count, ACTIVATION>{numbers...});
