@@ -131,7 +131,7 @@ static yk_status read_bert(const struct yk_json *json, struct yk_arena *arena,
                            struct yk_model_config *config)
 {
     static const char key[] = "position_embedding_type";
-    static const char encoder_only[] = "this family is known only as an encoder";
+    static const char encoder_only[] = "BERT is known only as an encoder";
     const struct yk_json *positions = yk_json_get_member(json, key);
     const char *const *classes = config->architecture->classes;
     bool absolute = false;
@@ -153,7 +153,10 @@ static yk_status read_bert(const struct yk_json *json, struct yk_arena *arena,
 static yk_status read_roberta(const struct yk_json *json, struct yk_arena *arena,
                               struct yk_model_config *config)
 {
+    static const struct yk_config_field rows[] = {POSITIONS(REQUIRED, "the number of positions"),
+                                                  YK_CONFIG_END};
     YK_TRY(read_bert(json, arena, config));
+    YK_TRY(yk_config_fields_read(rows, json, config));
     config->head_activation = YK_ACTIVATION_GELU;
     config->first_position = config->ids.pad + 1;
     if (config->first_position >= config->positions) {
@@ -162,7 +165,14 @@ static yk_status read_roberta(const struct yk_json *json, struct yk_arena *arena
                        ", after \"pad_token_id\"",
                        config->positions, config->first_position);
     }
+    config->positions -= config->first_position;
     return YK_OK;
+}
+
+static void write_roberta(const struct yk_model_config *config, struct yk_json_writer *json)
+{
+    yk_json_write_integer(json, "max_position_embeddings",
+                          config->first_position + config->positions);
 }
 
 /* The switches are options of marian-nn that transformers ignores: with other values it would
@@ -341,9 +351,8 @@ static yk_status read_granite_experts(const struct yk_json *json, struct yk_aren
         M("output.dense", DOWN), M("output.LayerNorm", MLP_NORM), M("output.dropout", EMPTY)
 
 #define BERT_FIELDS                                                                                \
-    SIZES, POSITIONS(REQUIRED, "the number of positions"),                                         \
-        YK_CONFIG_SIZE(token_types, 2, "the number of segments", "type_vocab_size"), TIED(true),   \
-        LAYER_EPSILON(1e-12, "layer_norm_eps"), INIT_STD
+    SIZES, YK_CONFIG_SIZE(token_types, 2, "the number of segments", "type_vocab_size"),            \
+        TIED(true), LAYER_EPSILON(1e-12, "layer_norm_eps"), INIT_STD
 
 #define BERT_COMMON                                                                                \
     .position_kind = YK_POSITIONS_LEARNED, .qkv_bias = true, .out_bias = true, .inner_bias = true, \
@@ -530,7 +539,7 @@ const struct yk_architecture yk_architectures[] = {
         .model_type = "bert",
         .classes = CLASSES("BertForMaskedLM", "BertModel", "BertForPreTraining"),
         .common = {BERT_COMMON, IDS(0, -1, -1)},
-        .fields = FIELDS(BERT_FIELDS),
+        .fields = FIELDS(BERT_FIELDS, POSITIONS(REQUIRED, "the number of positions")),
         .activation_key = "hidden_act",
         .read = read_bert,
         .base = "bert",
@@ -688,6 +697,7 @@ const struct yk_architecture yk_architectures[] = {
         .fields = FIELDS(BERT_FIELDS),
         .activation_key = "hidden_act",
         .read = read_roberta,
+        .write = write_roberta,
         .base = "roberta",
         .modules = MODULES(
             M("embeddings", EMBEDDINGS), M("embeddings.word_embeddings", EMBEDDING),

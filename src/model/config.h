@@ -42,7 +42,7 @@ struct yk_special_token_ids {
 /* The position of a token in its sequence. */
 enum yk_positions {
     YK_POSITIONS_NONE,       /* no table is added to embeddings; attention may rotate, see `rope` */
-    YK_POSITIONS_LEARNED,    /* a trained table of `positions` rows */
+    YK_POSITIONS_LEARNED,    /* a trained table of first_position + positions rows */
     YK_POSITIONS_SINUSOIDAL, /* a fixed table of sines and cosines */
 };
 
@@ -117,9 +117,10 @@ struct yk_model_config {
     int64_t vocabulary;
     int64_t target_vocabulary; /* size of the vocabulary of decoder and head; 0 means: V */
     int64_t width;             /* C, the hidden size */
-    int64_t positions; /* number of learned positions; if they are not learned, the maximum sequence
-                          length */
-    int64_t first_position; /* row of the first token in the table of learned positions */
+    int64_t
+        positions; /* the maximum sequence length; if positions are not learned, only a default */
+    int64_t first_position; /* row of the first token in the table of learned positions; the rows
+                               before it are not used */
     int64_t token_types;    /* number of segments of BERT; otherwise 0 */
     int64_t layers; /* number of blocks; in an encoder–decoder, only the blocks of the decoder */
     int64_t encoder_layers; /* number of blocks of the encoder of an encoder–decoder; otherwise 0 */

@@ -31,12 +31,11 @@ static yk_status check_sequence(const struct yk_model_config *config,
                        "%s: a target sequence is for models with encoder and decoder",
                        config->name);
     }
-    const int64_t learned = config->positions - config->first_position;
-    if (config->position_kind == YK_POSITIONS_LEARNED && longest > learned) {
+    if (config->position_kind == YK_POSITIONS_LEARNED && longest > config->positions) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s: a sequence of %" PRId64
                        " tokens is too long; the model has learned %" PRId64 " positions",
-                       config->name, longest, learned);
+                       config->name, longest, config->positions);
     }
     return YK_OK;
 }

@@ -237,8 +237,9 @@ static void add_experts(const struct block *block, struct yk_layer_builder *laye
                      config->experts, config->expert_bias);
     if (config->shared_expert_width > 0) {
         add_feed_forward(block, layer, block->rows, config->shared_expert_width, 0, false);
-        yk_layer_builder_add_linear(
-            layer, &(struct yk_linear_spec){"shared gate", block->rows, config->width, 1, 1, .bias = false});
+        yk_layer_builder_add_linear(layer,
+                                    &(struct yk_linear_spec){"shared gate", block->rows,
+                                                             config->width, 1, 1, .bias = false});
     }
 }
 
@@ -324,7 +325,9 @@ static int32_t add_embedding(struct yk_model_builder *model, bool decoder, int32
     const int64_t C = config->width;
     const int64_t length = decoder ? model->workload.target_sequence : model->workload.sequence;
     const int64_t rows = model->workload.batch * length;
-    const bool learned = config->position_kind == YK_POSITIONS_LEARNED;
+    const int64_t positions = config->position_kind == YK_POSITIONS_LEARNED
+                                  ? config->first_position + config->positions
+                                  : 0;
     const int64_t tables = 1 + (config->position_kind != YK_POSITIONS_NONE) + (norm ? 1 : 0);
     const char *modules[YK_MODEL_BUILDER_MAX_MODULES] = {NULL};
     struct yk_layer_builder layer;
@@ -332,8 +335,8 @@ static int32_t add_embedding(struct yk_model_builder *model, bool decoder, int32
                                  &layer);
     layer.layer.encoder = encoder;
     yk_layer_builder_append_shape_text(&layer, " V%lld C%lld", (long long)V, (long long)C);
-    if (learned) {
-        yk_layer_builder_append_shape_text(&layer, " P%lld", (long long)config->positions);
+    if (positions > 0) {
+        yk_layer_builder_append_shape_text(&layer, " P%lld", (long long)positions);
     }
     if (norm) {
         yk_layer_builder_append_shape_text(&layer, " S%lld", (long long)config->token_types);
@@ -345,9 +348,8 @@ static int32_t add_embedding(struct yk_model_builder *model, bool decoder, int32
     if (decoder) {
         yk_model_builder_append_target_length(model, &layer);
     }
-    yk_layer_builder_add_embedding(
-        &layer, rows, C, tables,
-        tied ? 0 : (V + (learned ? config->positions : 0) + config->token_types) * C);
+    yk_layer_builder_add_embedding(&layer, rows, C, tables,
+                                   tied ? 0 : (V + positions + config->token_types) * C);
     yk_layer_builder_add_unused_parameters(&layer, idle ? V * C : 0);
     if (norm) {
         yk_layer_builder_add_norm(&layer, config->norm, rows, C);

@@ -414,11 +414,12 @@ static void add_tensors(struct listing *listing, enum yk_module_role role)
     struct yk_module_tree *modules = listing->modules;
     const int64_t C = config->width;
     const int64_t V = yk_model_config_target_vocabulary_size(config);
+    const int64_t positions = config->first_position + config->positions;
     switch (role) {
     case YK_MODULE_EMBEDDINGS:
         set_unsplittable(modules);
-        add_buffer(modules, "position_ids", YK_MODULE_TENSOR_INT64, config->positions);
-        add_buffer(modules, "token_type_ids", YK_MODULE_TENSOR_INT64, config->positions);
+        add_buffer(modules, "position_ids", YK_MODULE_TENSOR_INT64, positions);
+        add_buffer(modules, "token_type_ids", YK_MODULE_TENSOR_INT64, positions);
         break;
     case YK_MODULE_SHARED_EMBEDDING:
         add_table(listing, config->vocabulary, false);
@@ -431,7 +432,7 @@ static void add_tensors(struct listing *listing, enum yk_module_role role)
         break;
     case YK_MODULE_POSITIONS:
     case YK_MODULE_SINUSOIDS:
-        add_weights(modules, config->positions, C, false);
+        add_weights(modules, positions, C, false);
         break;
     case YK_MODULE_TOKEN_TYPES:
         add_weights(modules, config->token_types, C, false);

@@ -79,7 +79,7 @@ static void list(struct yk_parameter_list *parameters)
         list_table(parameters, YK_MODULE_EMBEDDING, yk_model_config_target_vocabulary_size(config));
     }
     if (has_positions(config)) {
-        list_table(parameters, YK_MODULE_POSITIONS, config->positions);
+        list_table(parameters, YK_MODULE_POSITIONS, config->first_position + config->positions);
     }
     if (has_segments(config)) {
         list_table(parameters, YK_MODULE_TOKEN_TYPES, config->token_types);
