@@ -17,6 +17,7 @@ enum {
     DEPTH = 32,
     STRIDE = TILE + 4, /* in shared memory; avoids bank conflicts and keeps 16-byte alignment */
     THREADS = 256,
+    BLOCKS = 2,           /* at once on a multiprocessor; limits registers */
     AREA = TILE * STRIDE, /* also holds two (DEPTH, TILE) matrices */
 };
 
@@ -445,7 +446,7 @@ static __global__ void __launch_bounds__(THREADS)
 
 /* dK and dV of a tile of keys, over all queries of the heads that share these keys. */
 template <typename T>
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(THREADS, BLOCKS)
     find_d_keys(const struct yk_attention_backward_kernel_arguments arguments)
 {
     __shared__ __align__(16) float area[AREA];
