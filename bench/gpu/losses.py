@@ -1,7 +1,7 @@
 """Trains adapters of a Llama with PyTorch and with yoke from the same weights and adapters on the
 same batches, and prints the losses of every step beside each other.
 
-    losses.py [--layers N] [--steps N] [--device cuda|cpu]
+    losses.py [--layers N] [--steps N] [--seed N] [--device cuda|cpu]
 
 The model has the shape of Llama 3 8B with fewer layers. PyTorch trains in fp32 as well: how far its
 bf16 is from that is how far bf16 may be. The last column is yoke with its base in NF4.
@@ -34,6 +34,7 @@ def read_settings():
     parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("--device", default="cuda", choices=("cuda", "cpu"))
     parser.add_argument("--limit", type=int, default=240)
+    parser.add_argument("--seed", type=int, default=1)
     return parser.parse_args()
 
 
@@ -85,9 +86,9 @@ def torch_losses(model, batches, settings):
     return Trainer(training, options).timed_steps(len(batches))[2]
 
 
-def make_model(case, device):
+def make_model(case, device, seed):
     """Always the same numbers: those of bf16, so that both precisions begin alike."""
-    torch.manual_seed(1)
+    torch.manual_seed(seed)
     with torch.device(device):
         return Llama(case, torch.bfloat16)
 
@@ -108,10 +109,10 @@ def compare(case, settings, folder):
     tokens = random_tokens(count, 0, vocabulary)
     write_shard(f"{folder}/tokens.bin", tokens, vocabulary)
     batches = make_batches(case, tokens, settings.steps, settings.device)
-    model = make_model(case, settings.device)
+    model = make_model(case, settings.device, settings.seed)
     write_model(model, case, folder)
     columns = {"torch bf16": torch_losses(model, batches, settings)}
-    model = make_model(case, settings.device).float()
+    model = make_model(case, settings.device, settings.seed).float()
     columns["torch fp32"] = torch_losses(model, batches, settings)
     del model
     gc.collect()

@@ -102,6 +102,7 @@ static yk_status finish(struct yk_model_builder *builder, struct yk_model *model
     };
     for (int32_t i = 0; i < model->layer_count; i++) {
         model->parameters += model->layers[i].parameters;
+        model->active += model->layers[i].parameters - model->layers[i].inactive;
         model->trainable += model->layers[i].trainable;
     }
     return YK_OK;

@@ -111,6 +111,7 @@ struct yk_model {
     const struct yk_layer *layers;     /* in the order of the forward pass */
     const struct yk_layer_edge *edges; /* sorted by `to`; `from` < `to` */
     int64_t parameters;                /* parameters of all layers */
+    int64_t active; /* parameters that compute a token: all but those of experts not chosen */
     int64_t trainable;
 };
 

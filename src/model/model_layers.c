@@ -82,7 +82,7 @@ static void append_shape(const struct block *block, struct yk_layer_builder *lay
         config->activation == YK_ACTIVATION_RELU_SQUARED) {
         yk_layer_builder_append_shape_text(layer, "%s", activations[config->activation]);
     }
-    if (has_window(block)) {
+    if (has_window(block) && config->window < block->sequence) { /* a wider one changes nothing */
         yk_layer_builder_append_shape_text(layer, " window%lld", (long long)config->window);
     }
     if (config->rope.theta > 0 && !has_rotary(block)) {

@@ -20,15 +20,37 @@ static const char *operations(double count, char out[YK_UNITS_BUFFER_SIZE])
     return out;
 }
 
-/* How many layers from `first` on are the same blocks: those share their works. */
-static int32_t run_length(const struct yk_model *model, int32_t first)
+/* Blocks with one shape share a row, wherever they are in the model. */
+static bool share_row(const struct yk_layer *a, const struct yk_layer *b)
 {
-    int32_t count = 1;
-    while (first + count < model->layer_count &&
-           model->layers[first + count].forward.items == model->layers[first].forward.items) {
-        count++;
+    return a->is_block && b->is_block && strcmp(a->shape, b->shape) == 0;
+}
+
+/* The layers that share a row with layer `first`, which is the first of them. */
+struct row {
+    int32_t first;
+    int32_t second; /* only if count > 1 */
+    int32_t last;
+    int32_t count; /* 0 means: an earlier layer has the row */
+};
+
+static struct row find_row(const struct yk_model *model, int32_t first)
+{
+    const struct yk_layer *layers = model->layers;
+    struct row row = {.first = first, .last = first, .count = 1};
+    for (int32_t i = 0; i < first; i++) {
+        if (share_row(&layers[i], &layers[first])) {
+            return (struct row){0};
+        }
     }
-    return count;
+    for (int32_t i = first + 1; i < model->layer_count; i++) {
+        if (share_row(&layers[first], &layers[i])) {
+            row.second = row.count == 1 ? i : row.second;
+            row.last = i;
+            row.count++;
+        }
+    }
+    return row;
 }
 
 static double vector_flops(const struct yk_model_summary_layer_cost *cost)
@@ -48,16 +70,31 @@ static void add_cells(struct yk_text_table *table, int64_t parameters, int64_t t
                            YK_UNITS_FORMAT_TEMPORARY(cost->saved_bytes, YK_UNIT_BYTES));
 }
 
-static void add_row(struct yk_text_table *table, const struct yk_model_summary_result *result,
-                    int32_t first, int32_t count)
+/* "layer 0–31", or "layer 0, 2 … 24" if other layers are between them. */
+static void add_name(struct yk_text_table *table, const struct yk_model *model,
+                     const struct row *row)
 {
-    const struct yk_layer *layer = &result->model->layers[first];
-    const struct yk_model_summary_layer_cost *cost = &result->layers[first];
-    if (count > 1) {
-        yk_text_table_add_cell(table, "%s–%d", layer->name, count - 1);
-        yk_text_table_add_cell(table, "×%d", count);
+    const struct yk_layer *layers = model->layers;
+    const bool adjacent = row->last - row->first + 1 == row->count;
+    if (row->count == 1) {
+        yk_text_table_add_cell(table, "%s", layers[row->first].name);
+    } else if (adjacent) {
+        yk_text_table_add_cell(table, "%s–%d", layers[row->first].name, layers[row->last].block);
     } else {
-        yk_text_table_add_cell(table, "%s", layer->name);
+        yk_text_table_add_cell(table, "%s, %d%s%d", layers[row->first].name,
+                               layers[row->second].block, " … ", layers[row->last].block);
+    }
+}
+
+static void add_row(struct yk_text_table *table, const struct yk_model_summary_result *result,
+                    const struct row *row)
+{
+    const struct yk_layer *layer = &result->model->layers[row->first];
+    const struct yk_model_summary_layer_cost *cost = &result->layers[row->first];
+    add_name(table, result->model, row);
+    if (row->count > 1) {
+        yk_text_table_add_cell(table, "×%d", row->count);
+    } else {
         yk_text_table_add_cell(table, "%s", "");
     }
     add_cells(table, layer->parameters, layer->trainable, cost);
@@ -78,10 +115,11 @@ static yk_status add_table(const struct yk_model_summary_result *result, struct 
     };
     struct yk_text_table *table = NULL;
     YK_TRY(yk_text_table_create(columns, sizeof columns / sizeof columns[0], &table));
-    for (int32_t first = 0; first < model->layer_count;) {
-        const int32_t count = run_length(model, first);
-        add_row(table, result, first, count);
-        first += count;
+    for (int32_t i = 0; i < model->layer_count; i++) {
+        const struct row row = find_row(model, i);
+        if (row.count > 0) {
+            add_row(table, result, &row);
+        }
     }
     yk_text_table_add_cell(table, "total");
     yk_text_table_add_cell(table, "%s", "");
@@ -114,6 +152,9 @@ static void add_sentences(const struct yk_model_summary_result *result, struct y
     char first[YK_UNITS_BUFFER_SIZE];
     char second[YK_UNITS_BUFFER_SIZE];
     yk_text_addf(out, "\n%s parameters", YK_LABEL_COUNT(model->parameters));
+    if (model->active < model->parameters) {
+        yk_text_addf(out, ", %s of them active for a token", YK_LABEL_COUNT(model->active));
+    }
     if (model->trainable < model->parameters) {
         yk_text_addf(out, ": %s frozen and %s in adapters",
                      YK_LABEL_COUNT(model->parameters - model->trainable),
@@ -209,6 +250,7 @@ static yk_status write_json(const struct yk_model_summary_result *result, struct
     write_workload(&model->workload, &json);
     yk_json_write_newline(&json, 1);
     yk_json_write_integer(&json, "parameters", model->parameters);
+    yk_json_write_integer(&json, "active", model->active);
     yk_json_write_integer(&json, "trainable", model->trainable);
     yk_json_write_number(&json, "forward_flops", result->total.forward_flops);
     yk_json_write_number(&json, "backward_flops", result->total.backward_flops);
