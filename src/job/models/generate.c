@@ -196,13 +196,19 @@ static yk_status write_token(struct generation *generation, struct yk_random *ra
     return emit_text(generation, false);
 }
 
-/* What was written last ends the text. */
+/* What was written last ends the text: by the tokenizer, or by the model's config. */
 static bool reached_end_token(const struct generation *generation)
 {
     const struct yk_tokenizer *tokenizer = generation->loaded.tokenizer;
+    const struct yk_special_token_ids *ids = &generation->loaded.model->config->ids;
     const int32_t last = generation->ids[generation->count - 1];
-    return tokenizer && (last == yk_tokenizer_find_role_id(tokenizer, YK_TOKEN_END) ||
-                         last == yk_tokenizer_find_token_id(tokenizer, "<|eot_id|>"));
+    bool ends = tokenizer &&
+                (last == ids->end || last == yk_tokenizer_find_role_id(tokenizer, YK_TOKEN_END) ||
+                 last == yk_tokenizer_find_token_id(tokenizer, "<|eot_id|>"));
+    for (int32_t i = 0; tokenizer && i < ids->more_end_count; i++) {
+        ends = ends || last == ids->more_ends[i];
+    }
+    return ends;
 }
 
 static yk_status write_all(struct generation *generation, struct yk_generate_result *out)

@@ -64,11 +64,14 @@ static yk_status fit_config(const struct yk_tokenizer *tokenizer, bool keeps_voc
     struct yk_model_config *fitted = NULL;
     YK_TRY_NEW(arena, fitted, 1);
     *fitted = **config;
-    set_special_ids(tokenizer, fitted);
     if (!keeps_vocabulary) {
         fitted->vocabulary = yk_tokenizer_vocabulary_size(tokenizer);
         fitted->target_vocabulary = 0;
+        /* Ids of another vocabulary mean nothing, except the choice of the decoder's start. */
+        fitted->ids = (struct yk_special_token_ids){
+            .pad = -1, .begin = -1, .end = -1, .decoder_start = (*config)->ids.decoder_start};
     }
+    set_special_ids(tokenizer, fitted);
     *config = fitted;
     return YK_OK;
 }
