@@ -76,10 +76,10 @@ struct yk_module_entry {
 
 /* Which blocks have the sliding window if config.json has no "layer_types". */
 enum yk_window_pattern {
-    YK_WINDOW_ALL,          /* all, if there is a window */
-    YK_WINDOW_FROM_LAYER,   /* those from "max_window_layers" on, if "use_sliding_window" is true */
-    YK_WINDOW_PERIODIC,     /* all but every nth */
-    YK_WINDOW_WITHOUT_ROPE, /* those without rotary positions, if "use_sliding_window" is true */
+    YK_WINDOW_ALL,        /* all, if there is a window */
+    YK_WINDOW_FROM_LAYER, /* those from "max_window_layers" on, if "use_sliding_window" is true */
+    YK_WINDOW_PERIODIC,   /* all but every nth */
+    YK_WINDOW_NO_ROPE,    /* those without rotary positions, if "use_sliding_window" is true */
 };
 
 struct yk_architecture {

@@ -529,7 +529,7 @@ const struct yk_architecture yk_architectures[] = {
                          ATTENTION_BIAS(false), MLP_BIAS, WINDOW(0)),
         .activation_key = "hidden_act",
         .no_rope_period = 4,
-        .window_pattern = YK_WINDOW_WITHOUT_ROPE,
+        .window_pattern = YK_WINDOW_NO_ROPE,
         LLAMA_NAMES,
         .block = llama_block,
         .block_kind = "llama-block",

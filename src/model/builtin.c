@@ -1,6 +1,6 @@
 #include "model/builtin.h"
 
-#include "base/json.h"
+#include "model/config_parser.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static yk_status read_model(const struct yk_json *json, struct yk_arena *arena,
     out->aliases = aliases;
     YK_TRY(yk_arena_strdup(arena, yk_json_string_value(yk_json_get_member(json, "summary")),
                            &out->summary));
-    return yk_model_config_read(yk_json_get_member(json, "config"), name, arena, &out->config);
+    return yk_config_parser_read(yk_json_get_member(json, "config"), name, arena, &out->config);
 }
 
 static yk_status read_models(const struct yk_json *json)

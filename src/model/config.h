@@ -239,13 +239,6 @@ yk_status yk_model_config_parse(const char *text, size_t length, const char *sou
                                 struct yk_arena *arena,
                                 const struct yk_model_config **out) YK_MUST_USE;
 
-struct yk_json;
-
-/* Reads a config from a parsed config.json; otherwise like yk_model_config_parse(). */
-yk_status yk_model_config_read(const struct yk_json *json, const char *source,
-                               struct yk_arena *arena,
-                               const struct yk_model_config **out) YK_MUST_USE;
-
 /* Returns whether yk_model_config_open() treats `word` as a path. Otherwise `word` is the name of a
  * built-in model. */
 bool yk_model_config_name_is_path(const char *word);

@@ -84,7 +84,7 @@ static yk_status derive_windows(const struct yk_json *json, const struct yk_mode
         const bool has =
             pattern == YK_WINDOW_ALL || (pattern == YK_WINDOW_FROM_LAYER && (double)i >= first) ||
             (pattern == YK_WINDOW_PERIODIC && period >= 1 && (i + 1) % (int64_t)period != 0) ||
-            (pattern == YK_WINDOW_WITHOUT_ROPE && (flags[i] & YK_BLOCK_NO_ROPE));
+            (pattern == YK_WINDOW_NO_ROPE && (flags[i] & YK_BLOCK_NO_ROPE));
         flags[i] |= has ? YK_BLOCK_WINDOW : 0;
     }
     return YK_OK;
@@ -93,7 +93,7 @@ static yk_status derive_windows(const struct yk_json *json, const struct yk_mode
 static bool has_switch(const struct yk_architecture *architecture)
 {
     return architecture->window_pattern == YK_WINDOW_FROM_LAYER ||
-           architecture->window_pattern == YK_WINDOW_WITHOUT_ROPE;
+           architecture->window_pattern == YK_WINDOW_NO_ROPE;
 }
 
 /* Keeps the flags only if blocks differ, or if they differ from the default. */

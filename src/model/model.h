@@ -12,11 +12,13 @@
  *
  * The files of the folder model:
  *
- *   config, config_json             configs; read and write config.json
- *   config_fields                   the keys of config.json
+ *   config, config_parser           configs; read config.json
+ *   config_fields, config_rope,     the keys of config.json
+ *   config_blocks, config_json
  *   builtin                         built-in models
- *   architecture, architecture_*    the families of models
- *   model_builder, layer_builder    used by architectures to describe layers
+ *   architecture                    the table of families: keys and names of modules
+ *   model_layers                    describes the layers of a config
+ *   model_builder, layer_builder    used to describe layers
  *   kernel_work                     operations and memory traffic of a kernel
  *   module_tree                     the module tree of Hugging Face models
  */

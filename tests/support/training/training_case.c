@@ -370,7 +370,7 @@ static bool ends_in(const char *name, const char *suffix)
 }
 
 /* Whether a parameter belongs to a block without rotary positions. */
-static bool is_without_rope(const struct training_case *c, const char *name)
+static bool has_no_rope(const struct training_case *c, const char *name)
 {
     const char *const before = ".layers.";
     const char *found = strstr(name, before);
@@ -384,7 +384,7 @@ static bool is_without_rope(const struct training_case *c, const char *name)
 bool training_case_is_still(const struct training_case *c, const char *name)
 {
     return (ends_in(name, ".key.bias") || ends_in(name, ".k_proj.bias")) &&
-           is_without_rope(c, name);
+           has_no_rope(c, name);
 }
 
 /* What follows "<kind>." in a tensor's name, or NULL. */
