@@ -27,7 +27,7 @@ struct yoke_workload {
 
 struct yoke_model_info {
     const char *name;         /* "gpt2-xl", or the name of the file */
-    const char *architecture; /* "gpt2", "llama", "bert", "transformer" */
+    const char *architecture; /* the family: "gpt2", "llama", "qwen3", "transformer" */
     int32_t layer_count;
     int32_t edge_count;
     int64_t parameters;

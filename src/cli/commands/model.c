@@ -290,9 +290,8 @@ static yk_status list_text(const struct yk_model_summary_result *result, struct 
         yk_text_table_add_cell(table, "%s", result->builtins[i].summary);
     }
     const yk_status status = yk_text_table_write_and_destroy(table, out);
-    yk_text_add(out,
-                "\nA config.json of GPT-2, Llama, Mistral, BERT or Marian is a model, too: yoke "
-                "model ./config.json\n");
+    yk_text_add(out, "\nA Hugging Face config.json of these families is a model, too: yoke model "
+                     "./config.json\n");
     return status;
 }
 

@@ -283,7 +283,7 @@ static bool launch_registers(struct yk_backend_lane *lane, const struct yk_norm_
     return true;
 }
 
-static struct yk_norm_op without_defaults(const struct yk_norm_op *op)
+static struct yk_norm_op fill_in_defaults(const struct yk_norm_op *op)
 {
     struct yk_norm_op whole = *op;
     whole.groups = op->groups > 0 ? op->groups : 1;
@@ -308,7 +308,7 @@ static bool run_registers(struct yk_backend_lane *lane, const struct yk_norm_op 
 
 void yk_cuda_norm(struct yk_backend_lane *lane, const struct yk_norm_op *given)
 {
-    const struct yk_norm_op whole = without_defaults(given);
+    const struct yk_norm_op whole = fill_in_defaults(given);
     const struct yk_norm_op *op = &whole;
     if (!yk_cuda_lane_is_ok(lane) || op->rows <= 0 || op->width <= 0) {
         return;

@@ -484,7 +484,7 @@ static void backward_slow(struct yk_backend_lane *lane, const struct yk_norm_bac
     kernel<<<static_cast<unsigned>(grid), YK_WARP_TEAM_BLOCK_THREADS, 0, stream>>>(*op);
 }
 
-static struct yk_norm_backward_op without_defaults(const struct yk_norm_backward_op *op)
+static struct yk_norm_backward_op fill_in_defaults(const struct yk_norm_backward_op *op)
 {
     struct yk_norm_backward_op whole = *op;
     whole.groups = op->groups > 0 ? op->groups : 1;
@@ -496,7 +496,7 @@ static struct yk_norm_backward_op without_defaults(const struct yk_norm_backward
 
 void yk_cuda_norm_backward(struct yk_backend_lane *lane, const struct yk_norm_backward_op *given)
 {
-    const struct yk_norm_backward_op whole = without_defaults(given);
+    const struct yk_norm_backward_op whole = fill_in_defaults(given);
     const struct yk_norm_backward_op *op = &whole;
     if (!yk_cuda_lane_is_ok(lane) || op->rows <= 0 || op->width <= 0) {
         return;
