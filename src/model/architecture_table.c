@@ -38,8 +38,8 @@ enum {
         YK_CONFIG_FLAG(out_bias, preset, "attention_bias")
 #define MLP_BIAS YK_CONFIG_FLAG(inner_bias, false, "mlp_bias")
 #define POSITIONS(preset, what) YK_CONFIG_SIZE(positions, preset, what, "max_position_embeddings")
-#define WINDOW(preset)                                                                             \
-    YK_CONFIG_OPTIONAL_SIZE(window, preset, "the sliding window of attention", "sliding_window")
+#define WINDOW_WORDS "the sliding window of attention"
+#define WINDOW(preset) YK_CONFIG_OPTIONAL_SIZE(window, preset, WINDOW_WORDS, "sliding_window")
 
 /* The sizes of all families except GPT-2 and Marian. */
 #define SIZES                                                                                      \
@@ -285,10 +285,8 @@ static void write_phi3(const struct yk_model_config *config, struct yk_json_writ
 static yk_status read_experts(const struct yk_json *json, struct yk_arena *arena,
                               struct yk_model_config *config)
 {
-    double chosen = 2;
+    (void)json;
     (void)arena;
-    YK_TRY(yk_config_fields_read_number(json, "num_experts_per_tok", chosen, &chosen));
-    config->experts_per_token = (int64_t)chosen;
     if (config->experts_per_token > config->experts) {
         return yk_fail(YK_ERROR_INPUT,
                        "\"num_experts_per_tok\" is %" PRId64 ", but there are only %" PRId64
@@ -307,12 +305,13 @@ static yk_status read_qwen_experts(const struct yk_json *json, struct yk_arena *
 {
     const struct yk_json *dense = yk_json_get_member(json, "mlp_only_layers");
     unsigned char *flags = NULL;
-    double step = 1;
+    int64_t step = 1;
     YK_TRY(read_experts(json, arena, config));
-    YK_TRY(yk_config_fields_read_number(json, "decoder_sparse_step", 1, &step));
+    YK_TRY(yk_config_fields_read_size(json, "decoder_sparse_step", 1,
+                                      "the distance of blocks with experts", &step));
     YK_TRY_NEW(arena, flags, config->layers);
     for (int64_t i = 0; i < config->layers; i++) {
-        const bool sparse = (i + 1) % (int64_t)(step < 1 ? 1 : step) == 0;
+        const bool sparse = (i + 1) % step == 0;
         flags[i] = (unsigned char)(yk_model_config_block_flags(config, i) |
                                    (sparse ? 0U : (unsigned)YK_BLOCK_DENSE));
     }
@@ -334,7 +333,10 @@ static yk_status read_granite_experts(const struct yk_json *json, struct yk_aren
     return read_experts(json, arena, config);
 }
 
-#define EXPERTS(...) YK_CONFIG_SIZE(experts, REQUIRED, "the number of experts", __VA_ARGS__)
+#define EXPERTS(per_token, ...)                                                                    \
+    YK_CONFIG_SIZE(experts, REQUIRED, "the number of experts", __VA_ARGS__),                       \
+        YK_CONFIG_SIZE(experts_per_token, per_token, "the number of experts of a token",           \
+                       "num_experts_per_tok")
 #define EXPERT_WIDTH                                                                               \
     YK_CONFIG_SIZE(expert_width, DERIVED, "the width inside an expert", "moe_intermediate_size")
 
@@ -716,7 +718,7 @@ const struct yk_architecture yk_architectures[] = {
         .classes = CLASSES("MixtralForCausalLM"),
         .common = {DECODER(1e6), IDS(-1, 1, 2)},
         .fields = FIELDS(DECODER_SIZES(8, DERIVED), TIED(false), RMS_EPSILON(1e-5), WINDOW(0),
-                         EXPERTS("num_local_experts")),
+                         EXPERTS(2, "num_local_experts")),
         .activation_key = "hidden_act",
         .read = read_experts,
         LLAMA_NAMES,
@@ -728,9 +730,10 @@ const struct yk_architecture yk_architectures[] = {
         .model_type = "qwen2_moe",
         .classes = CLASSES("Qwen2MoeForCausalLM"),
         .common = {DECODER(1e4), IDS(-1, -1, -1)},
-        .fields = FIELDS(DECODER_SIZES(16, DERIVED), TIED(false), RMS_EPSILON(1e-6), WINDOW(4096),
+        .fields = FIELDS(DECODER_SIZES(16, DERIVED), TIED(false), RMS_EPSILON(1e-6),
+                         YK_CONFIG_SIZE_OR_ZERO(window, 4096, WINDOW_WORDS, "sliding_window"),
                          YK_CONFIG_FLAG(qkv_bias, true, "qkv_bias"),
-                         EXPERTS("num_experts", "num_local_experts"), EXPERT_WIDTH,
+                         EXPERTS(4, "num_experts", "num_local_experts"), EXPERT_WIDTH,
                          YK_CONFIG_SIZE(shared_expert_width, DERIVED,
                                         "the width inside the shared expert",
                                         "shared_expert_intermediate_size")),
@@ -748,7 +751,7 @@ const struct yk_architecture yk_architectures[] = {
         .common = {DECODER(1e4), IDS(-1, -1, -1), .qk_norm = YK_QK_NORM_PER_HEAD},
         .fields =
             FIELDS(DECODER_SIZES(4, DERIVED), TIED(false), RMS_EPSILON(1e-6), ATTENTION_BIAS(false),
-                   WINDOW(4096), EXPERTS("num_experts", "num_local_experts"), EXPERT_WIDTH),
+                   WINDOW(4096), EXPERTS(8, "num_experts", "num_local_experts"), EXPERT_WIDTH),
         .activation_key = "hidden_act",
         .window_pattern = YK_WINDOW_FROM_LAYER,
         .read = read_qwen_experts,
@@ -762,7 +765,7 @@ const struct yk_architecture yk_architectures[] = {
         .classes = CLASSES("OlmoeForCausalLM"),
         .common = {DECODER(1e4), IDS(1, -1, 50279), .qk_norm = YK_QK_NORM_WHOLE},
         .fields = FIELDS(DECODER_SIZES(DERIVED, DERIVED), TIED(false), RMS_EPSILON(1e-5),
-                         ATTENTION_BIAS(false), EXPERTS("num_experts", "num_local_experts")),
+                         ATTENTION_BIAS(false), EXPERTS(8, "num_experts", "num_local_experts")),
         .activation_key = "hidden_act",
         .read = read_experts,
         LLAMA_NAMES,
@@ -775,7 +778,7 @@ const struct yk_architecture yk_architectures[] = {
         .classes = CLASSES("GraniteMoeForCausalLM"),
         .common = {DECODER(1e4), IDS(-1, 1, 2)},
         .fields = FIELDS(DECODER_SIZES(DERIVED, DERIVED), TIED(false), RMS_EPSILON(1e-6),
-                         ATTENTION_BIAS(false), EXPERTS("num_local_experts"),
+                         ATTENTION_BIAS(false), EXPERTS(2, "num_local_experts"),
                          YK_CONFIG_NUMBER(embedding_scale, 1, "embedding_multiplier"),
                          YK_CONFIG_NUMBER(attention_scale, 1, "attention_multiplier"),
                          YK_CONFIG_NUMBER(residual_scale, 1, "residual_multiplier")),
@@ -791,7 +794,7 @@ const struct yk_architecture yk_architectures[] = {
         .classes = CLASSES("GptOssForCausalLM"),
         .common = {DECODER(15e4), IDS(-1, -1, -1), .attention_sinks = true, .expert_bias = true},
         .fields = FIELDS(DECODER_SIZES(8, 64), TIED(false), RMS_EPSILON(1e-5), ATTENTION_BIAS(true),
-                         WINDOW(128), EXPERTS("num_local_experts")),
+                         WINDOW(128), EXPERTS(4, "num_local_experts")),
         .activation_key = "hidden_act",
         .window_pattern = YK_WINDOW_PERIODIC,
         .window_period = 2,

@@ -35,14 +35,15 @@ static yk_status read_no_rope(const struct yk_json *json, const struct yk_model_
                               unsigned char *flags)
 {
     const struct yk_json *list = NULL;
-    double period = (double)config->architecture->no_rope_period;
+    int64_t period = config->architecture->no_rope_period;
     if (period == 0) {
         return YK_OK;
     }
     YK_TRY(find_list(json, "no_rope_layers", config, &list));
-    YK_TRY(yk_config_fields_read_number(json, "no_rope_layer_interval", period, &period));
+    YK_TRY(yk_config_fields_read_size(json, "no_rope_layer_interval", period,
+                                      "the distance of blocks without rotary positions", &period));
     for (int64_t i = 0; i < config->layers; i++) {
-        double rotates = (i + 1) % (int64_t)(period < 1 ? 1 : period) != 0;
+        double rotates = (i + 1) % period != 0;
         if (list && !yk_json_number_value(yk_json_array_at(list, (size_t)i), &rotates)) {
             return yk_fail(YK_ERROR_INPUT, "\"no_rope_layers\" must be a list of 0 and 1");
         }
@@ -73,18 +74,21 @@ static yk_status derive_windows(const struct yk_json *json, const struct yk_mode
 {
     const struct yk_architecture *architecture = config->architecture;
     const enum yk_window_pattern pattern = architecture->window_pattern;
-    double period = (double)architecture->window_period;
+    int64_t period = architecture->window_period;
     double first = (double)config->layers;
-    YK_TRY(yk_config_fields_read_number(json, "sliding_window_pattern", period, &period));
+    if (pattern == YK_WINDOW_PERIODIC) {
+        YK_TRY(yk_config_fields_read_size(json, "sliding_window_pattern", period,
+                                          "the distance of blocks without a window", &period));
+    }
     if (pattern == YK_WINDOW_FROM_LAYER) {
         const struct yk_json *node = yk_json_get_member(json, "max_window_layers");
         (void)yk_json_number_value(node, &first);
     }
     for (int64_t i = 0; i < config->layers; i++) {
-        const bool has =
-            pattern == YK_WINDOW_ALL || (pattern == YK_WINDOW_FROM_LAYER && (double)i >= first) ||
-            (pattern == YK_WINDOW_PERIODIC && period >= 1 && (i + 1) % (int64_t)period != 0) ||
-            (pattern == YK_WINDOW_NO_ROPE && (flags[i] & YK_BLOCK_NO_ROPE));
+        const bool has = pattern == YK_WINDOW_ALL ||
+                         (pattern == YK_WINDOW_FROM_LAYER && (double)i >= first) ||
+                         (pattern == YK_WINDOW_PERIODIC && (i + 1) % period != 0) ||
+                         (pattern == YK_WINDOW_NO_ROPE && (flags[i] & YK_BLOCK_NO_ROPE));
         flags[i] |= has ? YK_BLOCK_WINDOW : 0;
     }
     return YK_OK;

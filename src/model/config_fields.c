@@ -31,7 +31,7 @@ static yk_status read_size(const struct yk_config_field *field, const struct yk_
     const char *key = NULL;
     const struct yk_json *node = find(field, json, &key);
     const bool null = node && yk_json_is_null(node);
-    if (field->kind == YK_CONFIG_FIELD_OPTIONAL_SIZE && (!node || null)) {
+    if (field->kind != YK_CONFIG_FIELD_SIZE && (!node || null)) {
         *out = null || field->preset < 0 ? 0 : (int64_t)field->preset;
         return YK_OK;
     }
@@ -47,6 +47,10 @@ static yk_status read_size(const struct yk_config_field *field, const struct yk_
         return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a whole number, %s, not %s", key,
                        field->what, yk_json_type_name(node));
     }
+    if (field->kind == YK_CONFIG_FIELD_SIZE_OR_ZERO && value == 0) {
+        *out = 0;
+        return YK_OK;
+    }
     char digits[YK_NUMBER_BUFFER_SIZE];
     yk_number_format(value, digits);
     if (!(value >= 1) || value != floor(value)) {
@@ -59,6 +63,14 @@ static yk_status read_size(const struct yk_config_field *field, const struct yk_
     }
     *out = (int64_t)value;
     return YK_OK;
+}
+
+yk_status yk_config_fields_read_size(const struct yk_json *json, const char *key, int64_t preset,
+                                     const char *what, int64_t *out)
+{
+    const struct yk_config_field field = {
+        .kind = YK_CONFIG_FIELD_SIZE, .preset = (double)preset, .what = what, .keys = {key}};
+    return read_size(&field, json, out);
 }
 
 yk_status yk_config_fields_read_flag(const struct yk_json *json, const char *key, bool preset,
@@ -270,7 +282,7 @@ static void write_field(const struct yk_config_field *field, const struct yk_mod
         }
     } else if (*(const int64_t *)from > 0) {
         yk_json_write_integer(json, key, *(const int64_t *)from);
-    } else if (field->kind == YK_CONFIG_FIELD_OPTIONAL_SIZE) {
+    } else if (field->kind != YK_CONFIG_FIELD_SIZE) {
         yk_json_write_null(json, key);
     }
 }

@@ -18,6 +18,7 @@
 enum yk_config_field_kind {
     YK_CONFIG_FIELD_SIZE,            /* int64_t from 1 to 2^40 */
     YK_CONFIG_FIELD_OPTIONAL_SIZE,   /* the same, or null, which is 0 */
+    YK_CONFIG_FIELD_SIZE_OR_ZERO,    /* the same, or null or 0 */
     YK_CONFIG_FIELD_FLAG,            /* bool */
     YK_CONFIG_FIELD_NUMBER,          /* double above 0 */
     YK_CONFIG_FIELD_OPTIONAL_NUMBER, /* the same, or null, which is 0 */
@@ -53,6 +54,13 @@ struct yk_config_field {
 #define YK_CONFIG_OPTIONAL_SIZE(member, preset, what, key)                                         \
     {                                                                                              \
         YK_CONFIG_FIELD_OPTIONAL_SIZE, YK_MODEL_CONFIG_OFFSETOF(member), preset, what,             \
+        {                                                                                          \
+            key                                                                                    \
+        }                                                                                          \
+    }
+#define YK_CONFIG_SIZE_OR_ZERO(member, preset, what, key)                                          \
+    {                                                                                              \
+        YK_CONFIG_FIELD_SIZE_OR_ZERO, YK_MODEL_CONFIG_OFFSETOF(member), preset, what,              \
         {                                                                                          \
             key                                                                                    \
         }                                                                                          \
@@ -122,6 +130,11 @@ yk_status yk_config_fields_read_flag(const struct yk_json *json, const char *key
 /* Reads a positive number. `preset` is the default. */
 yk_status yk_config_fields_read_number(const struct yk_json *json, const char *key, double preset,
                                        double *out) YK_MUST_USE;
+
+/* Reads a whole number, 1 or more. `preset` is the default; `what` describes the number in
+ * messages. */
+yk_status yk_config_fields_read_size(const struct yk_json *json, const char *key, int64_t preset,
+                                     const char *what, int64_t *out) YK_MUST_USE;
 
 /* Fails if the flag `key` is true. `why` is the end of the error message. */
 yk_status yk_config_fields_check_flag_is_false(const struct yk_json *json, const char *key,

@@ -332,9 +332,13 @@ void yk_layer_builder_add_group_norm(struct yk_layer_builder *builder, enum yk_n
     count_parameters(builder, 0, layer_norm ? 2 * width : width);
     add_forward(builder, vector_work("norm", operations, 2 * numbers * size, 1));
     add_backward(builder, vector_work("norm", BACKWARD_FACTOR * operations, 3 * numbers * size, 1));
+    const int64_t statistics = FP32_BYTES * rows * groups * (layer_norm ? 2 : 1);
     keep_input(builder, rows * groups * width, first);
-    keep_bytes(builder, FP32_BYTES * rows * groups * (layer_norm ? 2 : 1));
+    keep_bytes(builder, statistics);
     hold(builder, 2 * rows * groups * width);
+    if (!has_backward(builder)) { /* not saved, but forward has them */
+        builder->transient_bytes += rows * groups * width * item_bytes(builder) + statistics;
+    }
 }
 
 void yk_layer_builder_add_activation(struct yk_layer_builder *builder,

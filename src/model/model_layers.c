@@ -1,5 +1,6 @@
 #include "model/model_layers.h"
 
+#include "base/number.h"
 #include "model/architecture.h"
 
 #include <string.h>
@@ -243,6 +244,40 @@ static void add_experts(const struct block *block, struct yk_layer_builder *laye
     }
 }
 
+/* The width of the widest input of a product with adapters' B, all linears of one input together.
+ */
+static int64_t adapter_width(const struct block *block)
+{
+    const struct yk_model_config *config = block->config;
+    const bool fused_qkv =
+        yk_architecture_block_module_name(config, block->encoder, YK_MODULE_QKV) != NULL;
+    const bool fused_gate =
+        yk_architecture_block_module_name(config, block->encoder, YK_MODULE_GATE_UP) != NULL;
+    const int64_t parts = !fused_qkv ? 3 : config->gated && !fused_gate ? 2 : 1;
+    return parts * block->workload->lora_rank;
+}
+
+/* The backward pass has all its buffers at once: a wide and a narrow gradient, the gradients of the
+ * encoder's keys and values and those between A and B of adapters, and one of a branch before it is
+ * normalised or scaled. */
+static void hold_backward_buffers(const struct block *block, struct yk_layer_builder *layer)
+{
+    const struct yk_model_config *config = block->config;
+    const int64_t C = config->width;
+    const int64_t Q = block->heads * block->head_size;
+    const int64_t K = block->kv_heads * block->head_size;
+    const int64_t memory = block->cross ? block->workload->batch * block->workload->sequence : 0;
+    const bool branch = config->norm_placement == YK_NORM_AFTER ||
+                        config->norm_placement == YK_NORM_BEFORE_AND_AFTER ||
+                        (config->residual_scale != 0 && config->residual_scale != 1);
+    const int64_t widths =
+        yk_number_max(block->inner, Q + 2 * K) + yk_number_max(C, Q) + (branch ? C : 0);
+    const int64_t numbers = block->rows * widths + 2 * memory * C +
+                            yk_number_max(block->rows, memory) * adapter_width(block);
+    layer->transient_bytes =
+        yk_number_max(layer->transient_bytes, numbers * yk_precision_bytes(layer->precision));
+}
+
 static void build_block(const struct yk_model_builder *model, bool encoder, unsigned flags,
                         struct yk_layer_builder *layer)
 {
@@ -269,6 +304,7 @@ static void build_block(const struct yk_model_builder *model, bool encoder, unsi
         add_feed_forward(&block, layer, block.rows, block.inner, 0, model->config->inner_bias);
     }
     end_branch(&block, layer);
+    hold_backward_buffers(&block, layer);
 }
 
 /* Adds the blocks of an encoder or decoder after layer `after`. Returns the last of them. */
@@ -435,6 +471,10 @@ static void add_head(struct yk_model_builder *model, int32_t last, int32_t poole
                                 &(struct yk_linear_spec){"logits", rows, C, V, 1, .bias = masked,
                                                          .tied = config->tied, .in_place = true});
     yk_layer_builder_add_loss(&layer, rows, V);
+    if (masked && model->workload.lora_rank > 0) {
+        /* A frozen product does not save its input, but the transform's output has its buffer. */
+        layer.layer.saved_bytes += rows * C * yk_precision_bytes(layer.precision);
+    }
     if (masked && !config->tied) { /* the bias of the head's module: the product has its own */
         yk_layer_builder_add_unused_parameters(&layer, V);
     }

@@ -194,7 +194,10 @@ def granite(r):
 
 
 def gpt_neox(r):
-    rope = dict(rope_type="default", rope_theta=10000.0, partial_rotary_factor=r.choice((0.5, 1.0)))
+    share = r.choice((0.5, 1.0))
+    if r.head_dim * share % 2:  # only whole pairs can be rotated
+        share = 1.0
+    rope = dict(rope_type="default", rope_theta=10000.0, partial_rotary_factor=share)
     return "GPTNeoXForCausalLM", common(r, 0.2) | dict(
         use_parallel_residual=r.flag(), attention_bias=r.flag(0.8), hidden_act=r.choice(("gelu", "gelu_new")),
         rope_parameters=rope)

@@ -4,6 +4,7 @@
 #include "support/training/thread_ranks.h"
 
 #include "program/program.h"
+#include "support/plans/random_config.h"
 #include "support/plans/valid_plan.h"
 #include "support/support.h"
 
@@ -86,10 +87,10 @@ static bool reduce_each(struct yk_plan *plan)
     return plan->micro_batches > 1;
 }
 
-/* Half of the plans train with each optimizer. */
-static bool open_trial(uint64_t seed, bool half, bool each, struct trial *out)
+/* Half of the plans train with each optimizer. `config`: the model's config.json, or NULL. */
+static bool open_trial(uint64_t seed, const char *config, bool half, bool each, struct trial *out)
 {
-    *out = (struct trial){.sound = sound_plan_make(seed)};
+    *out = (struct trial){.sound = sound_plan_make_for(seed, config)};
     const enum yk_precision precision = out->sound.plan->workload.precision;
     if ((yk_precision_bytes(precision) == 2) != half || !is_trainable(out->sound.cache) ||
         (each && !reduce_each(out->sound.plan))) {
@@ -157,30 +158,66 @@ static void expect_same(struct trial *trial, const struct yk_program *program, u
     free_result(&result);
 }
 
-static void try_seeds(uint64_t first, uint64_t count, bool half, bool each, int shuffles)
-{
-    for (uint64_t seed = first; seed < first + count; seed++) {
-        struct trial trial;
-        if (!open_trial(seed, half, each, &trial)) {
-            continue;
-        }
-        expect_same(&trial, trial.program, seed, "as compiled");
-        for (int i = 0; i < shuffles; i++) {
-            struct yk_program *shuffled = NULL;
-            char what[32];
-            (void)snprintf(what, sizeof what, "shuffled %d", i);
-            assert_ok(yk_program_shuffle(trial.program, seed * 7 + (uint64_t)i, &shuffled));
-            expect_same(&trial, shuffled, seed, what);
-            yk_program_destroy(shuffled);
-        }
-        close_trial(&trial);
-    }
-}
-
 static uint64_t number_from(const char *name, uint64_t usual)
 {
     const char *text = getenv(name);
     return text ? strtoull(text, NULL, 10) : usual;
+}
+
+/* In the order of the compiler and in others. */
+static void try_orders(struct trial *trial, uint64_t seed, const char *model, int shuffles)
+{
+    char what[64];
+    (void)snprintf(what, sizeof what, "%s, as compiled", model);
+    expect_same(trial, trial->program, seed, what);
+    for (int i = 0; i < shuffles; i++) {
+        struct yk_program *shuffled = NULL;
+        (void)snprintf(what, sizeof what, "%s, shuffled %d", model, i);
+        assert_ok(yk_program_shuffle(trial->program, seed * 7 + (uint64_t)i, &shuffled));
+        expect_same(trial, shuffled, seed, what);
+        yk_program_destroy(shuffled);
+    }
+}
+
+static void try_seeds(uint64_t first, uint64_t count, bool half, bool each, int shuffles)
+{
+    for (uint64_t seed = first; seed < first + count; seed++) {
+        struct trial trial;
+        if (open_trial(seed, NULL, half, each, &trial)) {
+            try_orders(&trial, seed, "a small model", shuffles);
+            close_trial(&trial);
+        }
+    }
+}
+
+/* A plan of a random model of the family. Returns whether there was one to try. */
+static bool try_family(int family, uint64_t seed, bool half, int shuffles)
+{
+    struct yk_random random = yk_random_from_seed(seed);
+    struct yk_text config = {0};
+    struct trial trial;
+    random_config_draw(&random, family, &config);
+    assert_ok(yk_text_status(&config));
+    const bool opened = open_trial(seed, yk_text_chars(&config), half, false, &trial);
+    if (opened) {
+        try_orders(&trial, seed, random_config_family(family), shuffles);
+        close_trial(&trial);
+    }
+    yk_text_free(&config);
+    return opened;
+}
+
+/* Each family is drawn until so many of its models were trained. */
+static void try_families(bool half, uint64_t count, int shuffles)
+{
+    const uint64_t first = number_from("YOKE_FIRST_SEED", 0);
+    for (int family = 0; family < RANDOM_CONFIG_FAMILIES; family++) {
+        uint64_t tried = 0;
+        for (uint64_t i = 0; tried < count; i++) {
+            assert_true(i < 20 * count);
+            tried += try_family(family, first + 100 * i + (uint64_t)family, half, shuffles);
+        }
+    }
 }
 
 static void any_plan_and_any_order_of_it_trains_to_the_same_parameters(void **state)
@@ -220,6 +257,18 @@ static void numbers_of_16_bits_train_to_the_same_within_their_rounding(void **st
               (int)number_from("YOKE_SHUFFLES", 1));
 }
 
+static void any_plan_of_any_family_trains_to_the_same_parameters(void **state)
+{
+    (void)state;
+    try_families(false, number_from("YOKE_FAMILY_PLANS", 4), (int)number_from("YOKE_SHUFFLES", 1));
+}
+
+static void any_family_trains_to_the_same_within_the_rounding_of_16_bits(void **state)
+{
+    (void)state;
+    try_families(true, number_from("YOKE_FAMILY_PLANS", 3), (int)number_from("YOKE_SHUFFLES", 1));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -227,6 +276,8 @@ int main(void)
         cmocka_unit_test(gradients_reduced_in_every_micro_batch_train_to_the_same_parameters),
         cmocka_unit_test(plans_that_were_hard_once_train_to_the_same_parameters),
         cmocka_unit_test(numbers_of_16_bits_train_to_the_same_within_their_rounding),
+        cmocka_unit_test(any_plan_of_any_family_trains_to_the_same_parameters),
+        cmocka_unit_test(any_family_trains_to_the_same_within_the_rounding_of_16_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,9 +54,12 @@ static int32_t pick(struct yk_random *random, int32_t lowest, int32_t most)
     return lowest + (int32_t)yk_random_below(random, most - lowest + 1);
 }
 
-static void pick_sizes(struct yk_random *random, int64_t batch, struct sound_plan *sound)
+/* `given`: the config.json of the model, or NULL. */
+static void pick_sizes(struct yk_random *random, int64_t batch, const char *given,
+                       struct sound_plan *sound)
 {
-    const char *text = configs[yk_random_below(random, sizeof configs / sizeof configs[0])];
+    const char *drawn = configs[yk_random_below(random, sizeof configs / sizeof configs[0])];
+    const char *text = given ? given : drawn;
     const struct yk_model_config *config = NULL;
     struct yk_workload workload = {
         .batch = batch,
@@ -337,6 +340,11 @@ static void pick_transfers(struct yk_random *random, const struct yk_model *mode
 
 struct sound_plan sound_plan_make(uint64_t seed)
 {
+    return sound_plan_make_for(seed, NULL);
+}
+
+struct sound_plan sound_plan_make_for(uint64_t seed, const char *config)
+{
     struct yk_random random = yk_random_from_seed(seed);
     struct sound_plan sound = {0};
     const int32_t ranks = pick(&random, 1, MOST_RANKS);
@@ -346,7 +354,7 @@ struct sound_plan sound_plan_make(uint64_t seed)
     assert_ok(yk_arena_create(&sound.arena));
     assert_ok(
         yk_cluster_parse_line("1xrtx6000ada + 2xrtx3090 + 1xa100-40gb @ 10GB/s", &sound.cluster));
-    pick_sizes(&random, batch, &sound);
+    pick_sizes(&random, batch, config, &sound);
     const struct yk_model *model = yk_model_cache_get_whole_batch(sound.cache);
     assert_ok(yk_plan_create(sound.arena, ranks, groups, model->layer_count, &sound.plan));
     sound.plan->model_source = "small.json";

@@ -20,6 +20,8 @@ struct sound_plan {
 
 /* One seed gives one plan, which yk_plan_check() passes. Limits are the devices' memories. */
 struct sound_plan sound_plan_make(uint64_t seed);
+/* The same, of the model whose config.json is given. */
+struct sound_plan sound_plan_make_for(uint64_t seed, const char *config);
 void sound_plan_free(struct sound_plan *sound);
 
 #endif

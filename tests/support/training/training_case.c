@@ -383,8 +383,7 @@ static bool has_no_rope(const struct training_case *c, const char *name)
 
 bool training_case_is_still(const struct training_case *c, const char *name)
 {
-    return (ends_in(name, ".key.bias") || ends_in(name, ".k_proj.bias")) &&
-           has_no_rope(c, name);
+    return (ends_in(name, ".key.bias") || ends_in(name, ".k_proj.bias")) && has_no_rope(c, name);
 }
 
 /* What follows "<kind>." in a tensor's name, or NULL. */

@@ -292,7 +292,8 @@ static bool is_unmasked(const struct yk_attention_op *op)
 static bool is_kind_served(const struct yk_backend_lane *lane, const struct yk_attention_op *op)
 {
     const int32_t capability = yk_cuda_lane_device_properties(lane)->capability;
-    const bool has_large_heads = capability == HOPPER && cudnnGetVersion() >= VERSION_OF_LARGE_HEADS;
+    const bool has_large_heads =
+        capability == HOPPER && cudnnGetVersion() >= VERSION_OF_LARGE_HEADS;
     return op->head_size > 0 && op->head_size % HEAD_SIZE_STEP == 0 &&
            op->head_stride % HEAD_SIZE_STEP == 0 && capability >= MIN_CAPABILITY &&
            op->head_size <= (has_large_heads ? MAX_HEAD_SIZE_HOPPER : MAX_HEAD_SIZE) &&
