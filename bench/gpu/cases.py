@@ -7,7 +7,8 @@ import json
 import os
 from dataclasses import dataclass, field
 
-MODELS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../src/model/builtin/models.json")
+HERE = os.path.dirname(os.path.abspath(__file__))
+MODELS = os.path.join(HERE, "../../src/model/builtin/models.json")
 
 
 @dataclass(frozen=True)

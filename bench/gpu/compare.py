@@ -95,8 +95,8 @@ def print_row(row, other):
 
 
 def print_notes(case, torch, yoke):
-    """Below the rows of decoders of transformers: which way of PyTorch was the fastest, whether both
-    compute the same, and what others report."""
+    """Below the rows of decoders of transformers: which way of PyTorch was the fastest, whether
+    both compute the same, and what others report."""
     if torch and "way" in torch["rounds"][0]:
         first = torch["rounds"][0]
         print(f"    PyTorch's way: {first['way']}; tried:")
@@ -107,8 +107,10 @@ def print_notes(case, torch, yoke):
         for row in (torch, yoke):
             if row:
                 numbers = row["rounds"][0]["trained_numbers"]
+                parts = row["rounds"][0].get("micro_batches", 1)
                 print(f"    {row['who']}: {numbers:,} trained numbers, first loss "
-                      f"{row['first_loss']:.4f}")
+                      f"{row['first_loss']:.4f}, {parts} micro-batch{'' if parts == 1 else 'es'}"
+                      f"{', blocks recomputed' if row['rounds'][0].get('recompute') else ''}")
     if case.published:
         print(f"    {case.published}", flush=True)
 
@@ -182,8 +184,8 @@ def run_cases(settings, scratch):
     fine, said = True, []
     cases = [CASES[name] for name in settings.cases if name in CASES]
     if settings.batch:
-        cases = [dataclasses.replace(case, batch=settings.batch) if case.family == "causal" else case
-                 for case in cases]
+        cases = [dataclasses.replace(case, batch=settings.batch)
+                 if case.family == "causal" else case for case in cases]
     if cases:
         print(f"medians of up to {settings.rounds} rounds by turns, of {settings.steps} steps after "
               f"{settings.warmup}; PyTorch: torch.compile {settings.mode}; MFU in % of "

@@ -1,9 +1,10 @@
 """A decoder of transformers, with PEFT's adapters or trained whole: bf16 weights of a folder, fused
 AdamW whose numbers are all fp32, torch.compile of every block and of the head with its loss.
 
-Which way is the fastest is not known beforehand. Each is tried for a few steps at a learning rate of
-0, which changes no weight; the best one serves. A way is an attention and where the fp32 weights are:
-beside bf16 ones that compute, or under autocast. If memory suffices for none, blocks are recomputed.
+Which way is the fastest is not known beforehand. Each is tried for a few steps at a learning rate
+of 0, which changes no weight; the best one is measured. A way is an attention and where the fp32
+weights are: beside bf16 ones that compute, or under autocast. If memory suffices for none, blocks
+are recomputed.
 """
 import dataclasses
 import gc
@@ -195,6 +196,7 @@ def main():
     batches = make_batches(options.case, tokens, options.warmup + options.steps, options.device)
     ways = Ways(model, batches, options)
     _, way, loss = ways.search()
+    print("tried", flush=True)
     trainer = make_trainer(model, batches, way, options, options.rate)
     pieces = "eager" if options.mode == "eager" else f"blocks compiled ({options.mode})"
     trained = sum(p.numel() for p in model.parameters() if p.requires_grad)

@@ -65,6 +65,9 @@ class TorchSide:
             self.process.stdin.write("\n")
             self.process.stdin.flush()
             line = self.process.stdout.readline()
+            if line == "tried\n":  # what ways took that were not chosen does not count
+                self.watch.forget()
+                line = self.process.stdout.readline()
         except BrokenPipeError:
             line = ""
         timer.cancel()

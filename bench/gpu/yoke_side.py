@@ -127,8 +127,10 @@ def run(words, folder, limit_s):
     """(summary, steps, the Watch, seconds in all) of a run; its folder goes."""
     printed, watch, seconds = launch(words, folder, limit_s)
     steps = read_steps(folder)
+    with open(f"{folder}/plan.json", encoding="utf-8") as file:
+        recompute = any(layer["recompute"] for layer in json.load(file)["layers"])
     shutil.rmtree(folder)
-    return json.loads(printed), steps, watch, seconds
+    return json.loads(printed) | {"recompute": recompute}, steps, watch, seconds
 
 
 def measure(case, options, folder, settings, precision="bf16"):
@@ -153,4 +155,5 @@ def measure(case, options, folder, settings, precision="bf16"):
         "host_bytes": summary["peak_bytes"],
         "trained_numbers": summary["trainable"],
         "micro_batches": summary["micro_batches"],
+        "recompute": summary["recompute"],
     }
