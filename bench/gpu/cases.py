@@ -3,13 +3,18 @@
 A case whose name begins with "tiny" is of no interest as a measurement: it lets the scripts be
 tried on a machine without a GPU.
 """
+import json
+import os
 from dataclasses import dataclass, field
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+MODELS = os.path.join(HERE, "../../src/model/builtin/models.json")
 
 
 @dataclass(frozen=True)
 class Case:
     name: str
-    family: str  # gpt, llama, translation, bert
+    family: str  # gpt, llama, translation, bert, causal (any decoder of transformers)
     sizes: dict  # layers, heads, width, inner, vocabulary, positions; llama: kv_heads
     batch: int = 0  # samples
     sequence: int = 0  # tokens of a sample
@@ -19,6 +24,9 @@ class Case:
     torch_of: str = ""  # PyTorch runs that case in its place
     most_rounds: int = 4  # fewer where a model takes long to load
     yoke_options: tuple = field(default=())
+    config: dict = field(default_factory=dict)  # causal: Hugging Face's config.json
+    torch_runs: bool = True  # False: only yoke; its weights are then made up by itself
+    published: str = ""  # what others report, printed below
 
 
 def transformer_sizes(layers, heads, width, inner, vocabulary, positions, kv_heads=0):
@@ -36,6 +44,34 @@ BERT_LARGE = transformer_sizes(24, 16, 1024, 4096, 30522, 512)
 TINY = transformer_sizes(2, 4, 64, 256, 500, 128)
 TINY_LLAMA = transformer_sizes(2, 4, 64, 192, 500, 128, kv_heads=2)
 
+def builtin_config(name):
+    """Of a model that yoke has built in; transformers completes it by the same defaults."""
+    with open(MODELS, encoding="utf-8") as file:
+        return next(model["config"] for model in json.load(file) if model["name"] == name)
+
+
+def causal(name, config, batch, sequence=1024, **more):
+    heads = config["num_attention_heads"]
+    sizes = transformer_sizes(
+        config["num_hidden_layers"], heads, config["hidden_size"], config["intermediate_size"],
+        config["vocab_size"], config["max_position_embeddings"], config["num_key_value_heads"])
+    sizes["head_width"] = config.get("head_dim", config["hidden_size"] // heads)
+    return Case(name, "causal", sizes, batch, sequence, config=config, **more)
+
+
+def tiny_config(model):
+    """The same kind of model with little in it."""
+    small = {"vocab_size": 512, "num_hidden_layers": 2, "num_attention_heads": 4,
+             "hidden_size": 64, "intermediate_size": 192, "num_key_value_heads": 2,
+             "max_position_embeddings": 128, "bos_token_id": 1, "eos_token_id": 2}
+    config = builtin_config(model)
+    return config | small | ({"head_dim": 32} if "head_dim" in config else {})
+
+
+def llm_q(tokens_per_s):
+    return f"LLM.Q, bf16, published, on one H100: {tokens_per_s} tokens/s"
+
+
 CASES = {case.name: case for case in (
     Case("gpt2-16", "gpt", GPT2, 16, 1024),
     Case("gpt2-64", "gpt", GPT2, 64, 1024),
@@ -45,19 +81,37 @@ CASES = {case.name: case for case in (
     Case("transformer-base", "translation", BASE, batch_tokens=25000),
     Case("transformer-big", "translation", BIG, batch_tokens=25000),
     Case("bert-large", "bert", BERT_LARGE, 32, 512),
+    causal("qwen3-8b-lora", builtin_config("qwen3-8b"), 8, lora_rank=16, lora_alpha=32,
+           most_rounds=2),
+    causal("gemma2-2b-lora", builtin_config("gemma2-2b"), 16, lora_rank=16, lora_alpha=32,
+           most_rounds=2),
+    causal("qwen2.5-0.5b", builtin_config("qwen2.5-0.5b"), 32, most_rounds=2,
+           published=llm_q("149,000")),
+    causal("qwen2.5-1.5b", builtin_config("qwen2.5-1.5b"), 16, most_rounds=2,
+           published=llm_q("59,000")),
+    causal("qwen2.5-7b", builtin_config("qwen2.5-7b"), 32, most_rounds=1, torch_runs=False,
+           published=llm_q("13,800")),
     Case("tiny-gpt", "gpt", TINY, 4, 64),
     Case("tiny-llama", "llama", TINY_LLAMA, 3, 64, lora_rank=4, lora_alpha=4),
     Case("tiny-nf4", "llama", TINY_LLAMA, 3, 64, lora_rank=4, lora_alpha=4,
          torch_of="tiny-llama", yoke_options=("--nf4",)),
     Case("tiny-translation", "translation", TINY, batch_tokens=1000),
     Case("tiny-bert", "bert", TINY, 4, 64),
+    causal("tiny-qwen3", tiny_config("qwen3-8b"), 3, 64, lora_rank=4, lora_alpha=8),
+    causal("tiny-gemma2", tiny_config("gemma2-2b"), 3, 64, lora_rank=4, lora_alpha=8),
+    causal("tiny-qwen2.5", tiny_config("qwen2.5-0.5b"), 3, 64, published=llm_q("149,000")),
+    causal("tiny-alone", tiny_config("qwen2.5-7b"), 4, 64, torch_runs=False),
 )}
-USUAL = [name for name in CASES if not name.startswith("tiny")]
+GROUPS = {"qwen2.5-full": ["qwen2.5-0.5b", "qwen2.5-1.5b", "qwen2.5-7b"]}
+USUAL = [name for name, case in CASES.items()
+         if not name.startswith("tiny") and case.family != "causal"]
 
 
 def config_of(case):
     """The model as Hugging Face's config.json says it."""
     sizes = case.sizes
+    if case.family == "causal":
+        return case.config
     if case.family == "gpt":
         return {"model_type": "gpt2", "vocab_size": sizes["vocabulary"],
                 "n_positions": sizes["positions"], "n_embd": sizes["width"],

@@ -6,13 +6,14 @@ Besides the cases of cases.py: losses (losses.py) and precisions (precisions.py)
 environment adds a JSON line for each row of the table.
 """
 import argparse
+import dataclasses
 import os
 import statistics
 import subprocess
 import sys
 import tempfile
 
-from cases import CASES, USUAL
+from cases import CASES, GROUPS, USUAL
 from counts import PEAK_FLOPS, flops_per_token, flops_per_token_of_pairs
 from keep import keep
 from torch_side import TorchError, TorchSide
@@ -28,7 +29,7 @@ HEADER = ("  case              who       tokens/s  ratio   step ms    MFU  exact
 def read_settings():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("cases", nargs="*", metavar="CASE",
-                        help=f"{', '.join((*CASES, *TABLES))}; else {', '.join(USUAL)}")
+                        help=f"{', '.join((*CASES, *GROUPS, *TABLES))}; else {', '.join(USUAL)}")
     parser.add_argument("--only", choices=("yoke", "torch"))
     parser.add_argument("--device", default="cuda", choices=("cuda", "cpu"))
     parser.add_argument("--rounds", type=int, default=2)
@@ -40,11 +41,14 @@ def read_settings():
     parser.add_argument("--attention", default="usual", choices=("usual", "cudnn", "flash"))
     parser.add_argument("--masked-only", action="store_true",
                         help="PyTorch's BERT makes logits of masked tokens alone")
+    parser.add_argument("--batch", type=int, help="samples of decoders of transformers")
+    parser.add_argument("--tries-s", type=float, default=80,
+                        help="seconds after which PyTorch tries no further way of such a decoder")
     parser.add_argument("--yoke", default="", metavar="WORDS",
                         help='more options of yoke train: --yoke="--attention own"')
     parser.add_argument("--scratch", help="a folder for data and weights, kept")
     settings = parser.parse_args()
-    settings.cases = settings.cases or USUAL
+    settings.cases = [case for name in settings.cases or USUAL for case in GROUPS.get(name, [name])]
     for name in settings.cases:
         if name not in CASES and name not in TABLES:
             parser.error(f"there is no case {name}")
@@ -71,6 +75,7 @@ def combine(who, case, rounds, settings):
     row["exact_mfu"] = exact * row["tokens_per_s"] / PEAK_FLOPS
     for key in ("device", "gpu_bytes_way", "last_loss"):
         row[key] = rounds[-1][key]
+    row["first_loss"] = rounds[0].get("first_loss")
     return row
 
 
@@ -89,10 +94,31 @@ def print_row(row, other):
     keep(row | {"ratio": ratio})
 
 
+def print_notes(case, torch, yoke):
+    """Below the rows of decoders of transformers: which way of PyTorch was the fastest, whether
+    both compute the same, and what others report."""
+    if torch and "way" in torch["rounds"][0]:
+        first = torch["rounds"][0]
+        print(f"    PyTorch's way: {first['way']}; tried:")
+        for tried in first["tried"]:
+            print(f"      {tried}")
+    if case.family == "causal":
+        print(f"    {case.batch} x {case.sequence} tokens a step")
+        for row in (torch, yoke):
+            if row:
+                numbers = row["rounds"][0]["trained_numbers"]
+                parts = row["rounds"][0].get("micro_batches", 1)
+                print(f"    {row['who']}: {numbers:,} trained numbers, first loss "
+                      f"{row['first_loss']:.4f}, {parts} micro-batch{'' if parts == 1 else 'es'}"
+                      f"{', blocks recomputed' if row['rounds'][0].get('recompute') else ''}")
+    if case.published:
+        print(f"    {case.published}", flush=True)
+
+
 def measure_both(case, settings, scratch):
     """The rounds of (torch, yoke), as far as they were asked for and worked."""
     options = None
-    if settings.only != "torch":
+    if settings.only != "torch" or case.family == "causal":
         options = yoke_side.prepare(case, scratch, settings.warmup + settings.steps)
         options += settings.yoke.split()
     count = min(settings.rounds, case.most_rounds)
@@ -101,11 +127,11 @@ def measure_both(case, settings, scratch):
     def run_yoke():
         yoke_rounds.append(yoke_side.measure(case, options, f"{scratch}/run", settings))
 
-    if settings.only == "yoke":
+    if settings.only == "yoke" or not case.torch_runs:
         for _ in range(count):
             run_yoke()
         return torch_rounds, yoke_rounds
-    with TorchSide(case, settings) as torch:
+    with TorchSide(case, settings, yoke_side.weights_folder(case, scratch)) as torch:
         for _ in range(count):
             torch_rounds.append(torch.round())
             if settings.only != "torch":
@@ -150,12 +176,16 @@ def compare(case, settings, scratch, said):
         print_row(torch, None)
     if yoke:
         print_row(yoke, torch)
+    print_notes(case, torch, yoke)
     return bool(yoke) or settings.only == "torch"
 
 
 def run_cases(settings, scratch):
     fine, said = True, []
     cases = [CASES[name] for name in settings.cases if name in CASES]
+    if settings.batch:
+        cases = [dataclasses.replace(case, batch=settings.batch)
+                 if case.family == "causal" else case for case in cases]
     if cases:
         print(f"medians of up to {settings.rounds} rounds by turns, of {settings.steps} steps after "
               f"{settings.warmup}; PyTorch: torch.compile {settings.mode}; MFU in % of "

@@ -10,19 +10,25 @@ looked up in, vectors, and what an implementation computes again.
 PEAK_FLOPS = 989e12  # H200 and H100 SXM, dense bf16
 
 
+def attention_width(sizes):
+    """Of all heads together, which need not be that of the model."""
+    return sizes["heads"] * sizes["head_width"] if "head_width" in sizes else sizes["width"]
+
+
 def llama_linears(sizes):
     """(in, out) of the seven linears of a block."""
     width, inner = sizes["width"], sizes["inner"]
-    keys = width // sizes["heads"] * sizes["kv_heads"]
-    return {"q_proj": (width, width), "k_proj": (width, keys), "v_proj": (width, keys),
-            "o_proj": (width, width), "gate_proj": (width, inner), "up_proj": (width, inner),
+    queries = attention_width(sizes)
+    keys = queries // sizes["heads"] * sizes["kv_heads"]
+    return {"q_proj": (width, queries), "k_proj": (width, keys), "v_proj": (width, keys),
+            "o_proj": (queries, width), "gate_proj": (width, inner), "up_proj": (width, inner),
             "down_proj": (inner, width)}
 
 
 def block_matrix(case):
     """Numbers in the matrices of one block; of translation, those of the encoder."""
     sizes = case.sizes
-    if case.family == "llama":
+    if case.family in ("llama", "causal"):
         return sum(rows * columns for rows, columns in llama_linears(sizes).values())
     return 4 * sizes["width"] ** 2 + 2 * sizes["width"] * sizes["inner"]
 
@@ -43,7 +49,8 @@ def flops_per_token(case):
     else:
         products = 6 * matrices
     seen = length if case.family == "bert" else (length + 1) / 2  # positions, on average
-    return products + 12 * layers * width * length, products + 12 * layers * width * seen
+    pairs = 12 * layers * attention_width(sizes)
+    return products + pairs * length, products + pairs * seen
 
 
 def flops_per_token_of_pairs(case, pairs):

@@ -131,6 +131,10 @@ class Watch:
             self.own_bytes = max(self.own_bytes, own)
             Watch.knows_processes = Watch.knows_processes or own > 0
 
+    def forget(self):
+        """What was seen until now does not count."""
+        self.own_bytes = self.beyond_bytes = 0
+
     def keep_looking(self, before):
         while not self.ended.wait(PERIOD_S):
             self.look(before)

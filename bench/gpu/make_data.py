@@ -23,6 +23,13 @@ def random_tokens(count, first, vocabulary, seed=1):
     return first + ((vocabulary - first) * skewed).astype(np.int64)
 
 
+def shard_tokens(case, steps):
+    """Enough for so many steps; BERT's begin after its special ones."""
+    first = len(BERT_SPECIAL) if case.family == "bert" else 0
+    count = (case.batch * steps + 4) * case.sequence
+    return random_tokens(count, first, case.sizes["vocabulary"])
+
+
 def write_shard(path, tokens, vocabulary):
     """As llm.c writes them: 256 int32, then uint16, or uint32 for large vocabularies."""
     wide = vocabulary > NARROW_VOCABULARY
@@ -94,19 +101,40 @@ def llama_tensors(sizes):
     yield "lm_head.weight", table
 
 
+def causal_tensors(config):
+    """The same of any decoder that transformers knows; a shared table comes once."""
+    import torch
+    from transformers import AutoConfig, AutoModelForCausalLM
+    with torch.device("meta"):
+        model = AutoModelForCausalLM.from_config(AutoConfig.for_model(**config))
+    return [(name, tuple(parameter.shape)) for name, parameter in model.named_parameters()]
+
+
+def tensors_of(case):
+    if case.family == "causal":
+        return causal_tensors(case.config)
+    return list(llama_tensors(case.sizes))
+
+
 def bfloat16_bytes(numbers):
     """The upper half of fp32: rounded down, which random numbers do not mind."""
     return (numbers.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16).tobytes()
 
 
-def write_llama_weights(folder, case, seed=1):
+def vector_value(name, case):
+    """Norms begin at a scale of 1, which Gemma's are at 0; biases at 0."""
+    adds_one = case.config.get("model_type", "").startswith("gemma")
+    return 0.0 if name.endswith("bias") or adds_one else 1.0
+
+
+def write_weights(folder, case, seed=1):
     """Random bf16 weights. Drawing billions of numbers would take minutes: one pool of them comes
     again and again, of a length that no matrix divides."""
     os.makedirs(folder, exist_ok=True)
     with open(f"{folder}/config.json", "w", encoding="utf-8") as file:
         json.dump(config_of(case) | {"torch_dtype": "bfloat16"}, file)
-    entries, offset = {}, 0
-    for name, shape in llama_tensors(case.sizes):
+    tensors, entries, offset = tensors_of(case), {}, 0
+    for name, shape in tensors:
         size = 2 * int(np.prod(shape))
         entries[name] = {"dtype": "BF16", "shape": shape, "data_offsets": [offset, offset + size]}
         offset += size
@@ -117,10 +145,10 @@ def write_llama_weights(folder, case, seed=1):
     with open(f"{folder}/model.safetensors", "wb") as file:
         file.write(struct.pack("<Q", len(header)) + header)
         place = 0
-        for name, shape in llama_tensors(case.sizes):
+        for name, shape in tensors:
             left = 2 * int(np.prod(shape))
             if len(shape) == 1:
-                file.write(bfloat16_bytes(np.ones(shape)))
+                file.write(bfloat16_bytes(np.full(shape, vector_value(name, case))))
                 continue
             while left > 0:
                 piece = pool[place:place + left]

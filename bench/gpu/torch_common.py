@@ -5,6 +5,7 @@ A script builds a Training and calls serve(): after the model is ready it runs -
 on standard input, so that the rounds of two programs can take turns.
 """
 import argparse
+import dataclasses
 import json
 import os
 import statistics
@@ -49,10 +50,15 @@ def read_options():
     parser.add_argument("--clip", type=float, default=1.0, help="0: none")
     parser.add_argument("--masked-only", action="store_true",
                         help="BERT: logits of masked tokens alone")
+    parser.add_argument("--batch", type=int, help="samples, in place of the case's")
+    parser.add_argument("--weights", help="causal: a folder of Hugging Face's")
+    parser.add_argument("--tries-s", type=float, default=80, help="causal: then no way is tried")
     parser.add_argument("--wait", action="store_true")
     parser.add_argument("--profile", action="store_true", help="print the kernels of a step")
     options = parser.parse_args()
     options.case = CASES[options.case]
+    if options.batch:
+        options.case = dataclasses.replace(options.case, batch=options.batch)
     torch.manual_seed(1)
     torch.set_float32_matmul_precision("high")
     if options.device == "cpu":
@@ -117,11 +123,14 @@ class Trainer:
         else:
             loss = self.forward(batch)
         loss.backward()
+        self.update()
+        return loss.detach()
+
+    def update(self):
         if self.options.clip > 0:
             nn.utils.clip_grad_norm_(self.parameters, self.options.clip)
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
-        return loss.detach()
 
     def timed_steps(self, count):
         """(seconds, tokens, losses) of steps; the GPU is not waited for between them."""
@@ -180,14 +189,18 @@ def print_profile(trainer):
 
 
 def serve(training, options):
-    trainer = Trainer(training, options)
+    serve_trainer(Trainer(training, options), options, {})
+
+
+def serve_trainer(trainer, options, notes):
+    """Each round's result gets the notes."""
     if options.profile:
         print_profile(trainer)
         return
     for _ in range(options.rounds):
         if options.wait and not sys.stdin.readline():
             break
-        result = trainer.round()
+        result = trainer.round() | notes
         if options.device == "cuda":
             torch.cuda.empty_cache()  # what others may need while this one waits
         print(json.dumps(result), flush=True)

@@ -18,7 +18,7 @@ class TorchError(Exception):
 class TorchSide:
     """with TorchSide(…) as torch: torch.round(), as often as rounds were announced."""
 
-    def __init__(self, case, settings):
+    def __init__(self, case, settings, weights):
         self.case = case
         self.limit_s = settings.limit
         self.errors = tempfile.TemporaryFile(mode="w+", encoding="utf-8")
@@ -27,6 +27,8 @@ class TorchSide:
                  "--device", settings.device, "--mode", settings.mode, "--compile",
                  settings.compile, "--attention", settings.attention, "--warmup", settings.warmup,
                  "--steps", settings.steps, "--rounds", settings.rounds, "--wait"]
+        if case.family == "causal":
+            words += ["--batch", case.batch, "--weights", weights, "--tries-s", settings.tries_s]
         if settings.masked_only:
             words.append("--masked-only")
         self.words = [str(word) for word in words]
@@ -63,6 +65,9 @@ class TorchSide:
             self.process.stdin.write("\n")
             self.process.stdin.flush()
             line = self.process.stdout.readline()
+            if line == "tried\n":  # what ways took that were not chosen does not count
+                self.watch.forget()
+                line = self.process.stdout.readline()
         except BrokenPipeError:
             line = ""
         timer.cancel()

@@ -9,8 +9,8 @@ import time
 
 from cases import config_of
 from gpu_memory import Watch
-from make_data import (BERT_SPECIAL, LONGEST, PAIR_SPECIAL, pair_lengths, random_tokens,
-                       write_llama_weights, write_shard, write_side, write_tokenizer)
+from make_data import (BERT_SPECIAL, LONGEST, PAIR_SPECIAL, pair_lengths, shard_tokens,
+                       write_shard, write_side, write_tokenizer, write_weights)
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import devices  # noqa: E402, beside this folder
@@ -18,7 +18,7 @@ import devices  # noqa: E402, beside this folder
 YOKE = os.environ.get("YOKE", "build/release/yoke")
 USUAL_PAIR = 32  # tokens, by which batches of pairs are planned
 SCRATCH_BYTES = 40e9  # weights of Llama, and checkpoints
-WITHOUT_EVALUATION = ["--eval-part", "0%", "--save-every", "0"]
+WITHOUT_EVALUATION = ["--eval-part", "0%", "--save-every", "0", "--keep", "0"]
 
 
 class YokeError(Exception):
@@ -39,10 +39,7 @@ def lengths_of(case, steps):
 
 def prepare_tokens(case, folder, steps):
     path = f"{folder}/{case.name}.bin"
-    first = len(BERT_SPECIAL) if case.family == "bert" else 0
-    count = (case.batch * steps + 4) * case.sequence
-    write_shard(path, random_tokens(count, first, case.sizes["vocabulary"]),
-                case.sizes["vocabulary"])
+    write_shard(path, shard_tokens(case, steps), case.sizes["vocabulary"])
     options = ["--data", path, "--batch", case.batch, "--seq", case.sequence]
     if case.family == "bert":
         tokenizer = f"{folder}/{case.name}-tokenizer.json"
@@ -63,17 +60,23 @@ def prepare_pairs(case, folder, steps):
             "--label-smoothing", 0.1]
 
 
+def weights_folder(case, folder):
+    return f"{folder}/weights-{case.torch_of or case.name}"
+
+
 def prepare_model(case, folder):
-    """Adapters need weights to be beside, which cases of one model share."""
-    if case.lora_rank:
-        weights = f"{folder}/weights-{case.torch_of or case.name}"
+    """Adapters need weights to be beside, which cases of one model share. Those of transformers
+    begin alike on both sides."""
+    if case.lora_rank or (case.family == "causal" and case.torch_runs):
+        weights = weights_folder(case, folder)
         if not os.path.exists(weights):
-            write_llama_weights(weights, case)
-        return ["--weights", weights, "--lora", case.lora_rank, "--lora-alpha", case.lora_alpha]
+            write_weights(weights, case)
+        adapters = ["--lora", case.lora_rank, "--lora-alpha", case.lora_alpha]
+        return ["--weights", weights, *(adapters if case.lora_rank else [])]
     path = f"{folder}/{case.name}-config.json"
     with open(path, "w", encoding="utf-8") as file:
         json.dump(config_of(case), file)
-    return ["--model", path]
+    return ["--model", path, *(["--weights", "random"] if case.family == "causal" else [])]
 
 
 def prepare(case, folder, steps):
@@ -124,8 +127,10 @@ def run(words, folder, limit_s):
     """(summary, steps, the Watch, seconds in all) of a run; its folder goes."""
     printed, watch, seconds = launch(words, folder, limit_s)
     steps = read_steps(folder)
+    with open(f"{folder}/plan.json", encoding="utf-8") as file:
+        recompute = any(layer["recompute"] for layer in json.load(file)["layers"])
     shutil.rmtree(folder)
-    return json.loads(printed), steps, watch, seconds
+    return json.loads(printed) | {"recompute": recompute}, steps, watch, seconds
 
 
 def measure(case, options, folder, settings, precision="bf16"):
@@ -140,6 +145,7 @@ def measure(case, options, folder, settings, precision="bf16"):
         "median_step_s": statistics.median(step["seconds"] for step in timed),
         "tokens_per_s": statistics.median(step["tokens_per_s"] for step in timed),
         "mean_tokens_per_s": sum(tokens) / sum(step["seconds"] for step in timed),
+        "first_loss": steps[0]["loss"],
         "last_loss": steps[-1]["loss"],
         "device": devices.of_yoke(summary),
         "gpu_bytes": watch.bytes,
@@ -147,4 +153,7 @@ def measure(case, options, folder, settings, precision="bf16"):
         "planned_bytes": summary["planned_bytes"],
         "device_bytes": summary.get("device_bytes"),
         "host_bytes": summary["peak_bytes"],
+        "trained_numbers": summary["trainable"],
+        "micro_batches": summary["micro_batches"],
+        "recompute": summary["recompute"],
     }
