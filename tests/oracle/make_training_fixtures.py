@@ -56,7 +56,7 @@ window, a scaling of positions, a multiplier ...) is taken away in turn, and mus
 Every case in fp32 is trained by the rules of bf16 as well, and by the same rules in fp16, of which the loss is
 multiplied by 1024 and the gradients divided by as much. "spread16" is how far both are from fp64, as
 apart_in_norm() measures; of gradients the tensor that is farthest off. Over 20 steps rounding grows, in some cases
-at random to five times what it is in others, so it is the most of RUNS16 runs. All but the first start from masters
+at random to five times what it is in others, so it is the most of RUNS16 runs. All but the first start from weights
 that are off by up to a fourth of what rounding them to 16 bits changes: other numbers are then rounded elsewhere.
 """
 import argparse
@@ -672,18 +672,18 @@ def random_of(c):
     return np.random.default_rng(zlib.crc32(f"{c['name']}/{c['draw']}".encode() if c["draw"] else c["name"].encode()))
 
 
-def disturb(masters, dtype, seed):
-    """Moves masters at random, by up to an eighth of the distance of two numbers of a type of 16 bits."""
+def disturb(weights, dtype, seed):
+    """Moves weights at random, by up to an eighth of the distance of two numbers of a type of 16 bits."""
     random = np.random.default_rng(seed)
-    for master in masters:
-        noise = torch.from_numpy(random.uniform(-1, 1, tuple(master.shape)).astype(np.float32))
-        master.mul_(1 + noise * torch.finfo(dtype).eps / 16)
+    for weight in weights:
+        noise = torch.from_numpy(random.uniform(-1, 1, tuple(weight.shape)).astype(np.float32))
+        weight.mul_(1 + noise * torch.finfo(dtype).eps / 16)
 
 
 def train(c, dtype, seed=0):
     """All that the safetensors file holds, of a training run that computes in `dtype`, and the adapter's
-    config. Masters are fp32 where dtype has 16 bits and the weights themselves elsewhere; with a seed they
-    start a little off, see disturb()."""
+    config. Masters are fp32 where dtype has 16 bits and the weights themselves elsewhere; with a seed all
+    weights start a little off, see disturb()."""
     settings, neox = c["settings"], c["config"]["model_type"] == "gpt_neox"
     random = random_of(c)
     data = draw_data(c, random)
@@ -700,6 +700,7 @@ def train(c, dtype, seed=0):
     masters = [p.detach().to(wide).clone() for _, p in trained]
     if seed:
         disturb(masters, dtype, seed)
+        disturb([p.data for _, p in model.named_parameters() if not p.requires_grad], dtype, seed + 1000)
     convert(model, dtype)
     optimizer = make_optimizer(settings, masters)
     losses, norms = [], []
