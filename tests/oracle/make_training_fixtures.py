@@ -6,6 +6,7 @@ of nn and train replay.
     /tmp/oracle/bin/python tests/oracle/make_training_fixtures.py            # writes tests/nn/fixtures
     /tmp/oracle/bin/python tests/oracle/make_training_fixtures.py --check    # compares with what is there
     ... make_training_fixtures.py gpt-tied llama-nf4                         # only these cases
+    ... make_training_fixtures.py --extend gpt-bf16                          # keeps the run that is there
 
 CASE.json holds a model's config.json under "config" and how it is trained under "settings"; CASE.safetensors
 holds fp32 numbers unless said otherwise:
@@ -20,6 +21,7 @@ holds fp32 numbers unless said otherwise:
     norms            (steps) of all gradients together, before clipping
     rates            (steps)
     final.NAME       every trained parameter after the last step; of bf16 the fp32 master
+    exact.*          of bf16: logits, gradients.NAME, losses and norms in fp64, rounded to fp32
     nf4.NAME.*       what a quantised weight was (original) and became: codes and scales (uint8),
                      scale_scales, mean; weights.NAME is what they stand for
 
@@ -38,7 +40,9 @@ Rules:
  - AdamW and SGD are torch.optim's;
  - lora: y = x W' + (alpha / rank) x A' B', no dropout, all else frozen;
  - bf16: weights, activations and gradients are bf16, the optimizer works on fp32 masters, which start as
-   weights.NAME; after each update weights are the rounded masters.
+   weights.NAME; after each update weights are the rounded masters;
+ - exact: trained in fp64 from the same masters, which are the weights too. That bf16 rounds its weights is so part
+   of its distance, as it is of what a user of bf16 gets.
 
 Softmax does not see what is added to all of its inputs: the gradients of biases of keys are 0 but for rounding, and
 are left out of "spread". Parameters that get no gradient at all are frozen. transformers keeps the embedding of the
@@ -48,6 +52,12 @@ Every case is trained in fp64 too; "spread" in its JSON is the largest differenc
 the largest number: of losses, of norms, and over the tensors of gradients and of final. A spread above SPREAD fails:
 such a case would be chaotic and say nothing. Each thing that a config asks for and that is not in every model (a
 window, a scaling of positions, a multiplier ...) is taken away in turn, and must have changed the first logits.
+
+Every case in fp32 is trained by the rules of bf16 as well, and by the same rules in fp16, of which the loss is
+multiplied by 1024 and the gradients divided by as much. "spread16" is how far both are from fp64, as
+apart_in_norm() measures; of gradients the tensor that is farthest off. Over 20 steps rounding grows, in some cases
+at random to five times what it is in others, so it is the most of RUNS16 runs. All but the first start from weights
+that are off by up to a fourth of what rounding them to 16 bits changes: other numbers are then rounded elsewhere.
 """
 import argparse
 import copy
@@ -70,6 +80,11 @@ FOLDER = pathlib.Path(__file__).resolve().parent.parent / "nn" / "fixtures"
 # About half of what README.md calls near enough, or less.
 SPREAD = {"fp32": dict(logits=2e-6, losses=2e-6, norms=1e-5, gradients=5e-6, final=3e-5),
           "bf16": dict(logits=2.5e-2, losses=1e-2, norms=2e-2, gradients=3e-2)}
+
+DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
+# As tests/support/training/model_oracle.c has it.
+FP16_LOSS_SCALE = 1024.0
+RUNS16 = 4
 
 RATE_RULES = {
     "constant": "maximum",
@@ -367,7 +382,8 @@ CASES |= {
     "gemma3": wide_case(
         gemma3(layer_types=["sliding_attention", "full_attention", "sliding_attention"],
                rope_parameters=dict(full_attention=dict(rope_type="linear", factor=8.0, rope_theta=1000.0),
-                                    sliding_attention=dict(rope_type="default", rope_theta=10.0))), maximum=3e-3),
+                                    sliding_attention=dict(rope_type="default", rope_theta=10.0))),
+        maximum=2e-3, draw=4),
     "gemma3-lora": lora_case(
         gemma3(rope_theta=1000.0, rope_local_base_freq=10.0, rope_scaling=dict(rope_type="linear", factor=8.0),
                sliding_window_pattern=2), maximum=5e-3),
@@ -614,8 +630,8 @@ def inputs_of(data):
     return inputs
 
 
-def backward(model, settings, data, dtype):
-    """Leaves the gradients of a step in the model; returns its loss and the logits."""
+def backward(model, settings, data, dtype, scale=1.0):
+    """Leaves the gradients of a step, times `scale`, in the model; returns its loss and the logits."""
     total = int((data["targets"] >= 0).sum())
     loss, logits = 0.0, []
     chunks = {name: numbers.chunk(settings["accumulation"]) for name, numbers in data.items()}
@@ -625,7 +641,7 @@ def backward(model, settings, data, dtype):
         summed = torch.nn.functional.cross_entropy(
             part.to(dtype).flatten(0, 1), rows["targets"].long().flatten(), ignore_index=-1, reduction="sum",
             label_smoothing=settings["smoothing"])
-        (summed / total).backward()
+        (summed / total * scale).backward()
         loss += summed.item() / total
         logits.append(part.detach().float().numpy())
     return loss, np.concatenate(logits)
@@ -656,9 +672,18 @@ def random_of(c):
     return np.random.default_rng(zlib.crc32(f"{c['name']}/{c['draw']}".encode() if c["draw"] else c["name"].encode()))
 
 
-def train(c, dtype):
+def disturb(weights, dtype, seed):
+    """Moves weights at random, by up to an eighth of the distance of two numbers of a type of 16 bits."""
+    random = np.random.default_rng(seed)
+    for weight in weights:
+        noise = torch.from_numpy(random.uniform(-1, 1, tuple(weight.shape)).astype(np.float32))
+        weight.mul_(1 + noise * torch.finfo(dtype).eps / 16)
+
+
+def train(c, dtype, seed=0):
     """All that the safetensors file holds, of a training run that computes in `dtype`, and the adapter's
-    config. Masters are fp32 where dtype is bf16 and the weights themselves elsewhere."""
+    config. Masters are fp32 where dtype has 16 bits and the weights themselves elsewhere; with a seed all
+    weights start a little off, see disturb()."""
     settings, neox = c["settings"], c["config"]["model_type"] == "gpt_neox"
     random = random_of(c)
     data = draw_data(c, random)
@@ -671,7 +696,11 @@ def train(c, dtype):
     freeze_idle(model, settings, steps[0])
     trained = [(public_name(n, neox), p) for n, p in model.named_parameters() if p.requires_grad]
     wide = torch.float64 if dtype == torch.float64 else torch.float32
-    masters = [p.detach().to(wide) for _, p in trained]
+    scale = FP16_LOSS_SCALE if dtype == torch.float16 else 1.0
+    masters = [p.detach().to(wide).clone() for _, p in trained]
+    if seed:
+        disturb(masters, dtype, seed)
+        disturb([p.data for _, p in model.named_parameters() if not p.requires_grad], dtype, seed + 1000)
     convert(model, dtype)
     optimizer = make_optimizer(settings, masters)
     losses, norms = [], []
@@ -680,9 +709,9 @@ def train(c, dtype):
         for master, (_, parameter) in zip(masters, trained):
             parameter.data.copy_(master)
             parameter.grad = None
-        loss, logits = backward(model, settings, steps[step], wide)
+        loss, logits = backward(model, settings, steps[step], wide, scale)
         for master, (_, parameter) in zip(masters, trained):
-            master.grad = parameter.grad.to(wide)
+            master.grad = parameter.grad.to(wide) / scale
         if step == 0:
             record["logits"] = logits
             record |= {f"gradients.{n}": to_numpy(m.grad) for m, (n, _) in zip(masters, trained)}
@@ -713,6 +742,58 @@ def spread(record, exact):
     for kind in ("gradients", "final"):
         result[kind] = max(apart(record[k], exact[k]) for k in record if k.startswith(kind + ".") and not is_still(k))
     return {key: float(f"{value:.2g}") for key, value in result.items()}
+
+
+def apart_in_norm(a, b):
+    """As model_oracle_apart_in_norm(): of numbers together, or a fourth of how far the worst of them is off."""
+    a, b = a.astype(np.float64), b.astype(np.float64)
+    norm = math.sqrt(((a - b) ** 2).sum() / max((b ** 2).sum(), 1e-12 * b.size))
+    return max(norm, apart(a, b) / 4)
+
+
+def gradient_apart(name, record, exact):
+    """A gradient that is 0 but for rounding is held against all gradients together, as model_oracle.c does it."""
+    if np.abs(exact[name]).max() < 1e-6 * exact["norms"][0]:
+        return float(np.abs(record[name]).max() / exact["norms"][0])
+    return apart_in_norm(record[name], exact[name])
+
+
+def present_logits(record):
+    """Without those of padding, on which nothing depends."""
+    if "lengths" not in record or "target_tokens" in record:
+        return record["logits"]
+    return record["logits"][np.arange(record["tokens"].shape[2]) < record["lengths"][0][:, None]]
+
+
+def distances(record, exact):
+    """As model_oracle_run() takes them."""
+    gradients = [gradient_apart(key, record, exact) for key in record if key.startswith("gradients.")]
+    return dict(logits=apart_in_norm(present_logits(record), present_logits(exact)),
+                losses=apart_in_norm(record["losses"], exact["losses"]),
+                norms=apart_in_norm(record["norms"], exact["norms"]), gradients=max(gradients),
+                gradients_together=together(record, exact))
+
+
+def together(record, exact):
+    """The norm of all differences of gradients over that of all gradients."""
+    names = [key for key in record if key.startswith("gradients.")]
+    difference = sum(((record[key].astype(np.float64) - exact[key]) ** 2).sum() for key in names)
+    return math.sqrt(difference / sum((exact[key].astype(np.float64) ** 2).sum() for key in names))
+
+
+def spread16(c, exact):
+    """How far a case in fp32 is from fp64 when it is trained in 16 bits."""
+    result = {}
+    for name, dtype in (("bf16", torch.bfloat16), ("fp16", torch.float16)):
+        found = [distances(train(c, dtype, seed)[0], exact) for seed in range(RUNS16)]
+        result[name] = {key: float(f"{max(each[key] for each in found):.2g}") for key in found[0]}
+    return result
+
+
+def exact_part(exact):
+    """What a case in bf16 records of the run in fp64."""
+    return {f"exact.{key}": value for key, value in exact.items()
+            if key in ("logits", "losses", "norms") or key.startswith("gradients.")}
 
 
 def demand(c, record):
@@ -791,9 +872,10 @@ def first_logits(c):
 
 
 def write(name, c, record, adapter, agreement):
+    """`agreement` holds "spread" and, of a case in fp32, "spread16"."""
     versions = dict(torch=torch.__version__, transformers=transformers.__version__, peft=peft.__version__)
     document = dict(made_by="tests/oracle/make_training_fixtures.py", versions=versions, config=c["config"],
-                    settings=c["settings"], spread=agreement)
+                    settings=c["settings"]) | agreement
     if adapter:
         document["adapter_config"] = adapter
     FOLDER.mkdir(parents=True, exist_ok=True)
@@ -801,16 +883,57 @@ def write(name, c, record, adapter, agreement):
     save_file(record, FOLDER / f"{name}.safetensors", metadata={"format": "pt"})
 
 
+def extend(name, c, exact):
+    """Adds what fp64 tells to a case that is there, whose own run stays as it is."""
+    path = FOLDER / f"{name}.json"
+    document = json.loads(path.read_text())
+    record = load_file(FOLDER / f"{name}.safetensors")
+    for key in record:
+        if key.startswith("weights.") or record[key].dtype == np.int32:
+            assert np.array_equal(record[key], exact[key]), key
+    if c["settings"]["precision"] == "bf16":
+        save_file({k: v for k, v in record.items() if not k.startswith("exact.")} | exact_part(exact),
+                  FOLDER / f"{name}.safetensors", metadata={"format": "pt"})
+        return spread(record, exact)
+    document["spread16"] = spread16(c, exact)
+    path.write_text(json.dumps(document, indent=2) + "\n")
+    return document["spread"]
+
+
 def compare(name, record):
-    """The largest difference from the fixture that is there."""
-    old = load_file(FOLDER / f"{name}.safetensors")
+    """The largest difference from the fixture that is there, besides what fp64 gave."""
+    old = {key: value for key, value in load_file(FOLDER / f"{name}.safetensors").items()
+           if not key.startswith("exact.")}
     assert set(old) == set(record), set(old) ^ set(record)
     return max(apart(record[key], old[key]) for key in record)
+
+
+def make(name, c):
+    """Returns the spread."""
+    record, adapter = train(c, DTYPES[c["settings"]["precision"]])
+    demand(c, record)
+    exact = train(c, torch.float64)[0]
+    agreement = dict(spread=spread(record, exact))
+    if c["settings"]["precision"] == "fp32":
+        agreement["spread16"] = spread16(c, exact)
+    else:
+        record |= exact_part(exact)
+    write(name, c, record, adapter, agreement)
+    return agreement["spread"]
+
+
+def check(name, c):
+    """Returns how far a new run is from the fixture."""
+    record, _ = train(c, DTYPES[c["settings"]["precision"]])
+    demand(c, record)
+    return compare(name, record)
 
 
 def main():
     parser = argparse.ArgumentParser(description="Makes the training cases of tests/nn/fixtures.")
     parser.add_argument("--check", action="store_true", help="write nothing, compare with what is there")
+    parser.add_argument("--extend", action="store_true",
+                        help="keep the recorded runs, and only add to them how far 16 bits are from fp64")
     parser.add_argument("cases", nargs="*", metavar="CASE", help="one of " + ", ".join(CASES))
     arguments = parser.parse_args()
     torch.set_num_threads(1)
@@ -818,21 +941,16 @@ def main():
     failed = False
     for name in arguments.cases or CASES:
         c = CASES[name] | dict(name=name)
-        precision = c["settings"]["precision"]
-        record, adapter = train(c, torch.bfloat16 if precision == "bf16" else torch.float32)
-        demand(c, record)
         if arguments.check:
-            difference = compare(name, record)
+            difference = check(name, c)
             failed |= difference > 1e-4
             print(f"{name}: {difference:.1e} from the fixture")
             continue
-        agreement = spread(record, train(c, torch.float64)[0])
-        failed |= any(agreement[key] > limit for key, limit in SPREAD[precision].items())
-        write(name, c, record, adapter, agreement)
+        agreement = extend(name, c, train(c, torch.float64)[0]) if arguments.extend else make(name, c)
+        failed |= any(agreement[key] > limit for key, limit in SPREAD[c["settings"]["precision"]].items())
         size = (FOLDER / f"{name}.safetensors").stat().st_size
         words = ", ".join(f"{key} {value:.1e}" for key, value in agreement.items())
-        print(f"{name}: loss {record['losses'][0]:.3f} to {record['losses'][-1]:.3f}, {size >> 10} KiB; "
-              f"apart from fp64: {words}")
+        print(f"{name}: {size >> 10} KiB; apart from fp64: {words}", flush=True)
     if failed:
         raise SystemExit("A case is too far from what it should be; see above.")
 

@@ -54,9 +54,41 @@ static void fill(const struct training_case *c, struct trainer *trainer)
     }
 }
 
+/* What a run is held against. */
+struct expectation {
+    const float *logits;
+    const float *losses;
+    const float *norms;
+    const char *gradients; /* the kind of its tensors */
+};
+
+static struct expectation expectation_of(const struct training_case *c)
+{
+    const int64_t steps = c->options.steps;
+    if (c->options.precision == YK_PRECISION_FP32) {
+        return (struct expectation){
+            .logits = c->logits, .losses = c->losses, .norms = c->norms, .gradients = "gradients"};
+    }
+    const int64_t V = yk_model_config_target_vocabulary_size(c->config);
+    return (struct expectation){
+        .logits = training_case_floats(c, "exact.logits", NULL, training_case_rows(c) * V),
+        .losses = training_case_floats(c, "exact.losses", NULL, steps),
+        .norms = training_case_floats(c, "exact.norms", NULL, steps),
+        .gradients = "exact.gradients",
+    };
+}
+
+/* Nothing depends on the logits of padding, and RoBERTa has no positions for it. */
+static bool is_padding(const struct training_case *c, int64_t row)
+{
+    const struct yk_sample_slice slice = training_case_slice(c, 0);
+    return slice.target_sequence == 0 &&
+           row % slice.sequence >= slice.lengths[row / slice.sequence];
+}
+
 static double compare_logits(const struct training_case *c,
                              const struct model_oracle_request *request,
-                             const struct trainer *trainer)
+                             const struct trainer *trainer, const float *expected)
 {
     const struct yk_sample_slice slice = training_case_slice(c, 0);
     const struct yk_inference_shape shape = {
@@ -74,15 +106,14 @@ static double compare_logits(const struct training_case *c,
     assert_ok(yk_inference_sum_losses(inference, &slice, &loss));
     for (int64_t row = 0; row < rows; row++) {
         const int64_t sequence = rows / slice.samples;
-        if (slice.target_sequence == 0 && row % sequence >= slice.lengths[row / sequence]) {
-            /* Nothing depends on the logits of padding; RoBERTa has no positions for it. */
-            memcpy(logits + row * V, c->logits + row * V, (size_t)V * sizeof *logits);
+        if (is_padding(c, row)) {
+            memcpy(logits + row * V, expected + row * V, (size_t)V * sizeof *logits);
             continue;
         }
         assert_ok(
             yk_inference_get_logits(inference, row / sequence, row % sequence, logits + row * V));
     }
-    const double apart = request->apart(logits, c->logits, rows * V);
+    const double apart = request->apart(logits, expected, rows * V);
     yk_inference_destroy(inference);
     free(logits);
     return apart;
@@ -98,25 +129,47 @@ static double size_of_still(const struct training_case *c, const float *given, i
     return max / (double)c->norms[0];
 }
 
+/* Squares over all gradients. */
+struct gradient_squares {
+    double difference;
+    double size;
+};
+
+static void compare_gradient(const struct training_case *c, const char *name, const float *given,
+                             double (*apart)(const float *, const float *, int64_t),
+                             struct gradient_squares *squares, struct model_oracle_distance *out)
+{
+    const char *const kind = expectation_of(c).gradients;
+    const int64_t count = training_case_find(c, kind, name)->count;
+    const float *expected = training_case_floats(c, kind, name, count);
+    const double found = training_case_is_still(c, name) ? size_of_still(c, given, count)
+                                                         : apart(given, expected, count);
+    if (!(found <= out->gradients)) {
+        out->gradients = found;
+        out->gradient_name = name;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        const double difference = (double)given[i] - (double)expected[i];
+        squares->difference += difference * difference;
+        squares->size += (double)expected[i] * (double)expected[i];
+    }
+    out->gradients_together = sqrt(squares->difference / squares->size);
+}
+
 static void compare_gradients(const struct training_case *c,
                               const struct model_oracle_request *request, struct trainer *trainer,
                               struct model_oracle_distance *out)
 {
+    struct gradient_squares squares = {0};
     for (int32_t i = 0; training_case_name(c, "gradients", i); i++) {
         const char *name = training_case_name(c, "gradients", i);
         int64_t count = 0;
         float *given = trainer_gradient(trainer, name, &count);
-        const float *expected = training_case_floats(c, "gradients", name, count);
+        assert_int_equal(count, training_case_find(c, "gradients", name)->count);
         for (int64_t k = 0; k < count; k++) {
             given[k] /= (float)loss_scale_of(request);
         }
-        const double apart = training_case_is_still(c, name)
-                                 ? size_of_still(c, given, count)
-                                 : request->apart(given, expected, count);
-        if (!(apart <= out->gradients)) {
-            out->gradients = apart;
-            out->gradient_name = name;
-        }
+        compare_gradient(c, name, given, request->apart, &squares, out);
     }
 }
 
@@ -146,11 +199,12 @@ struct model_oracle_distance model_oracle_run(const struct training_case *c,
 {
     const struct training_case_options *options = &c->options;
     struct model_oracle_distance found = {0};
+    const struct expectation expected = expectation_of(c);
     struct trainer *trainer = open_trainer(c, request);
     float losses[MAX_STEPS];
     float norms[MAX_STEPS];
     fill(c, trainer);
-    found.logits = compare_logits(c, request, trainer);
+    found.logits = compare_logits(c, request, trainer, expected.logits);
     assert_true(options->steps <= MAX_STEPS);
     for (int64_t s = 0; s < options->steps; s++) {
         const double rate = yk_lr_schedule_lr_at_step(&options->rate, s);
@@ -169,10 +223,46 @@ struct model_oracle_distance model_oracle_run(const struct training_case *c,
             compare_gradients(c, request, trainer, &found);
         }
     }
-    found.losses = request->apart(losses, c->losses, options->steps);
-    found.norms = request->apart(norms, c->norms, options->steps);
+    found.losses = request->apart(losses, expected.losses, options->steps);
+    found.norms = request->apart(norms, expected.norms, options->steps);
     compare_final(c, request, trainer, &found);
     trainer_close(trainer);
+    return found;
+}
+
+static double recorded_logits_apart(const struct training_case *c, const float *expected,
+                                    double (*apart)(const float *, const float *, int64_t))
+{
+    const int64_t V = yk_model_config_target_vocabulary_size(c->config);
+    const int64_t rows = training_case_rows(c);
+    float *logits = calloc((size_t)(rows * V), sizeof *logits);
+    assert_non_null(logits);
+    for (int64_t row = 0; row < rows; row++) {
+        const float *from = is_padding(c, row) ? expected : c->logits;
+        memcpy(logits + row * V, from + row * V, (size_t)V * sizeof *logits);
+    }
+    const double found = apart(logits, expected, rows * V);
+    free(logits);
+    return found;
+}
+
+struct model_oracle_distance
+model_oracle_recorded(const struct training_case *c,
+                      double (*apart)(const float *given, const float *expected, int64_t count))
+{
+    const struct expectation expected = expectation_of(c);
+    const int64_t steps = c->options.steps;
+    struct gradient_squares squares = {0};
+    struct model_oracle_distance found = {
+        .logits = recorded_logits_apart(c, expected.logits, apart),
+        .losses = apart(c->losses, expected.losses, steps),
+        .norms = apart(c->norms, expected.norms, steps),
+    };
+    for (int32_t i = 0; training_case_name(c, "gradients", i); i++) {
+        const char *name = training_case_name(c, "gradients", i);
+        const struct training_tensor *tensor = training_case_find(c, "gradients", name);
+        compare_gradient(c, name, tensor->floats, apart, &squares, &found);
+    }
     return found;
 }
 
@@ -189,6 +279,7 @@ void model_oracle_expect(const struct training_case *c, const struct model_oracl
     expect_near(c, "logits", found->logits, max->logits);
     expect_near(c, found->gradient_name ? found->gradient_name : "gradients", found->gradients,
                 max->gradients);
+    expect_near(c, "all gradients", found->gradients_together, max->gradients_together);
     expect_near(c, "losses", found->losses, max->losses);
     expect_near(c, "norms", found->norms, max->norms);
     expect_near(c, found->final_name ? found->final_name : "final", found->final, max->final);

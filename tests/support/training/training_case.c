@@ -115,6 +115,11 @@ static double number_at(const struct yk_json *object, const char *key)
     return number;
 }
 
+static double optional_number_at(const struct yk_json *object, const char *key)
+{
+    return yk_json_get_member(object, key) ? number_at(object, key) : 0;
+}
+
 static const char *string_at(const struct yk_json *object, const char *key)
 {
     const char *string = yk_json_string_value(yk_json_get_member(object, key));
@@ -213,14 +218,15 @@ static void read_options(struct training_case *c, const struct yk_json *json)
     assert_true(yk_precision_find(string_at(json, "precision"), &options->precision));
 }
 
-static void read_spread(struct training_case *c, const struct yk_json *json)
+static struct training_case_spread read_spread(const struct yk_json *json)
 {
-    c->spread = (struct training_case_spread){
+    return (struct training_case_spread){
         .logits = number_at(json, "logits"),
         .losses = number_at(json, "losses"),
         .norms = number_at(json, "norms"),
         .gradients = number_at(json, "gradients"),
-        .final = number_at(json, "final"),
+        .final = optional_number_at(json, "final"),
+        .gradients_together = optional_number_at(json, "gradients_together"),
     };
 }
 
@@ -233,7 +239,12 @@ static void read_json(struct training_case *c)
     assert_ok(yk_file_read_document(yk_text_chars(&path), &text));
     assert_ok(yk_json_parse(text.bytes, text.length, &json));
     read_options(c, yk_json_get_member(json, "settings"));
-    read_spread(c, yk_json_get_member(json, "spread"));
+    c->spread = read_spread(yk_json_get_member(json, "spread"));
+    if (c->options.precision == YK_PRECISION_FP32) {
+        const struct yk_json *spread16 = yk_json_get_member(json, "spread16");
+        c->spread_bf16 = read_spread(yk_json_get_member(spread16, "bf16"));
+        c->spread_fp16 = read_spread(yk_json_get_member(spread16, "fp16"));
+    }
     c->config_text = object_text(c, text.bytes, "config");
     c->adapter_text = object_text(c, text.bytes, "adapter_config");
     assert_non_null(c->config_text);

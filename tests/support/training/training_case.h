@@ -37,14 +37,14 @@ struct training_case_options {
     enum yk_precision precision;
 };
 
-/* How far fp32 was from fp64 in PyTorch itself, as training_case_apart() measures; over several
- * tensors the most. */
+/* How far PyTorch itself was from fp64; over several tensors the most. */
 struct training_case_spread {
     double logits;
     double losses;
     double norms;
     double gradients;
-    double final;
+    double final;              /* 0 where it is not recorded, and below */
+    double gradients_together; /* all of them as one */
 };
 
 struct training_tensor {
@@ -65,7 +65,10 @@ struct training_case {
     const char *adapter_text; /* adapter_config.json as PEFT wrote it; NULL without adapters */
     const struct yk_model_config *config;
     struct training_case_options options;
-    struct training_case_spread spread;
+    struct training_case_spread spread; /* as training_case_apart() measures */
+    /* Of a case in fp32: in 16 bits, as model_oracle_apart_in_norm() measures. */
+    struct training_case_spread spread_bf16;
+    struct training_case_spread spread_fp16;
     const struct training_tensor *tensors;
     int32_t tensor_count;
     const int32_t *whole; /* (B) lengths of sequences that are not filled up */
@@ -100,8 +103,8 @@ bool training_case_is_still(const struct training_case *c, const char *name);
 const struct training_tensor *training_case_find(const struct training_case *c, const char *kind,
                                                  const char *name);
 
-/* The floats of "<kind>.<name>": "weights", "gradients" or "final" of a parameter, which must have
- * `count` of them. */
+/* The floats of "<kind>.<name>": "weights", "gradients", "exact.gradients" or "final" of a
+ * parameter, which must have `count` of them. */
 const float *training_case_floats(const struct training_case *c, const char *kind, const char *name,
                                   int64_t count);
 
