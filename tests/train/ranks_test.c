@@ -87,6 +87,17 @@ static bool reduce_each(struct yk_plan *plan)
     return plan->micro_batches > 1;
 }
 
+/* The learning rate of SGD. Norms after a sublayer and norms of queries and keys amplify rounding:
+ * with 0.05, some models of Gemma 3 on one rank in bf16 end 0.1 to 0.4 of the norm away from fp32,
+ * and their ranks as far from each other. */
+static double sgd_rate(const struct yk_model_config *config)
+{
+    const bool sensitive = config->qk_norm != YK_QK_NORM_NONE ||
+                           config->norm_placement == YK_NORM_AFTER ||
+                           config->norm_placement == YK_NORM_BEFORE_AND_AFTER;
+    return sensitive ? 0.01 : 0.05;
+}
+
 /* Half of the plans train with each optimizer. `config`: the model's config.json, or NULL. */
 static bool open_trial(uint64_t seed, const char *config, bool half, bool each, struct trial *out)
 {
@@ -103,7 +114,8 @@ static bool open_trial(uint64_t seed, const char *config, bool half, bool each, 
     out->request = (struct rank_run_request){
         .program = out->alone,
         .optimizer = seed % 2 == 0 ? adamw : sgd,
-        .rate = seed % 2 == 0 ? 1e-3 : 0.05,
+        .rate = seed % 2 == 0 ? 1e-3
+                              : sgd_rate(yk_model_cache_get_whole_batch(out->sound.cache)->config),
         .clip = 0.5,
         .steps = STEPS,
         .slice_rows = rank_run_rows(out->program),
@@ -215,7 +227,7 @@ static void try_families(bool half, uint64_t count, int shuffles)
         uint64_t tried = 0;
         for (uint64_t i = 0; tried < count; i++) {
             assert_true(i < 20 * count);
-            tried += try_family(family, first + 100 * i + (uint64_t)family, half, shuffles);
+            tried += try_family(family, first + 101 * i + (uint64_t)family, half, shuffles);
         }
     }
 }
