@@ -309,6 +309,10 @@ static yk_status read_qwen_experts(const struct yk_json *json, struct yk_arena *
     YK_TRY(read_experts(json, arena, config));
     YK_TRY(yk_config_fields_read_size(json, "decoder_sparse_step", 1,
                                       "the distance of blocks with experts", &step));
+    if (dense && !yk_json_is_null(dense) && !yk_json_is_array(dense)) {
+        return yk_fail(YK_ERROR_INPUT, "\"mlp_only_layers\" must be a list of blocks, not %s",
+                       yk_json_type_name(dense));
+    }
     YK_TRY_NEW(arena, flags, config->layers);
     for (int64_t i = 0; i < config->layers; i++) {
         const bool sparse = (i + 1) % step == 0;

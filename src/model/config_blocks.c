@@ -56,12 +56,17 @@ static yk_status read_types(const struct yk_json *list, const struct yk_model_co
                             unsigned char *flags)
 {
     for (int64_t i = 0; i < config->layers; i++) {
-        const char *type = yk_json_string_value(yk_json_array_at(list, (size_t)i));
-        if (!type || (strcmp(type, WINDOW_TYPE) != 0 && strcmp(type, FULL_TYPE) != 0)) {
+        const struct yk_json *element = yk_json_array_at(list, (size_t)i);
+        const char *type = yk_json_string_value(element);
+        if (!type) {
+            return yk_fail(YK_ERROR_INPUT, "\"layer_types\" must be a list of strings, not of %s",
+                           yk_json_type_name(element));
+        }
+        if (strcmp(type, WINDOW_TYPE) != 0 && strcmp(type, FULL_TYPE) != 0) {
             return yk_fail(YK_ERROR_INPUT,
                            "\"layer_types\" says \"%s\" for block %" PRId64
                            "; known are \"%s\" and \"%s\"",
-                           type ? type : "", i, FULL_TYPE, WINDOW_TYPE);
+                           type, i, FULL_TYPE, WINDOW_TYPE);
         }
         flags[i] |= strcmp(type, WINDOW_TYPE) == 0 ? YK_BLOCK_WINDOW : 0;
     }
@@ -82,7 +87,10 @@ static yk_status derive_windows(const struct yk_json *json, const struct yk_mode
     }
     if (pattern == YK_WINDOW_FROM_LAYER) {
         const struct yk_json *node = yk_json_get_member(json, "max_window_layers");
-        (void)yk_json_number_value(node, &first);
+        if (node && !yk_json_is_null(node) && !yk_json_number_value(node, &first)) {
+            return yk_fail(YK_ERROR_INPUT, "\"max_window_layers\" must be a number, not %s",
+                           yk_json_type_name(node));
+        }
     }
     for (int64_t i = 0; i < config->layers; i++) {
         const bool has = pattern == YK_WINDOW_ALL ||

@@ -106,6 +106,10 @@ static yk_status read_longrope(const struct yk_json *scaling, struct yk_arena *a
 {
     const double ratio = (double)config->positions / (double)rope->positions;
     const int64_t pairs = config->rotary_size / 2;
+    if (rope->positions < 2) { /* whose logarithm divides */
+        return yk_fail(YK_ERROR_INPUT, "\"original_max_position_embeddings\" is 1; LongRoPE needs "
+                                       "2 or more");
+    }
     YK_TRY(read_factors(scaling, "short_factor", pairs, arena, &rope->short_factors));
     YK_TRY(read_factors(scaling, "long_factor", pairs, arena, &rope->long_factors));
     YK_TRY(yk_config_fields_read_number(scaling, "factor", ratio, &rope->factor));
@@ -170,8 +174,13 @@ static yk_status read_rotary_size(const struct yk_json *json, const struct yk_js
         YK_TRY(yk_config_fields_read_number(json, architecture->partial_key, part, &part));
         YK_TRY(yk_config_fields_read_number(parameters, "partial_rotary_factor", part, &part));
     }
+    if (!(part <= 1)) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "\"%s\" is %g; it is the part of a head that is rotated, at most 1",
+                       architecture->partial_key, part);
+    }
     const double size = floor((double)config->head_size * part);
-    if (!(part <= 1) || size < 2 || (int64_t)size % 2 != 0) {
+    if (size < 2 || (int64_t)size % 2 != 0) {
         return yk_fail(YK_ERROR_INPUT,
                        "rotary positions rotate pairs, but %g of the %" PRId64
                        " numbers of a head is not an even number of them",

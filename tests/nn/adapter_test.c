@@ -217,6 +217,43 @@ static void other_modules_are_refused(void **state)
                 support_scratch_path("adapter_model.safetensors"));
 }
 
+static void adapters_of_other_families_are_refused(void **state)
+{
+    (void)state;
+    static const char phi3_text[] =
+        "{\"model_type\": \"phi3\", \"vocab_size\": 13, \"hidden_size\": 8, "
+        "\"intermediate_size\": 24, \"num_hidden_layers\": 2, \"num_attention_heads\": 2, "
+        "\"num_key_value_heads\": 1, \"max_position_embeddings\": 16}";
+    const char *path = support_scratch_path("adapter_model.safetensors");
+    const struct small_store_request neox = {.config = &small_neox, .lora_rank = 2};
+    struct small_store_request phi3 = {.lora_rank = 2};
+    struct small_store_request wider = llama;
+    struct yk_model_config config = small_llama;
+    struct yk_arena *arena = NULL;
+    assert_ok(yk_arena_create(&arena));
+    assert_ok(
+        yk_model_config_parse(phi3_text, strlen(phi3_text), "phi3.json", arena, &phi3.config));
+    save(&neox, NULL);
+    assert_says(
+        load(&llama),
+        "%s: \"base_model.model.gpt_neox.layers.0.attention.query_key_value.lora_A.weight\" "
+        "belongs to no linear of a block of small-llama; adapters are on those",
+        path);
+    save(&phi3, NULL); /* names of modules that begin alike, but other linears */
+    assert_says(load(&llama),
+                "%s: \"base_model.model.model.layers.0.self_attn.qkv_proj.lora_A.weight\" belongs "
+                "to no linear of a block of small-llama; adapters are on those",
+                path);
+    config.feed_forward_width = 20;
+    wider.config = &config;
+    save(&wider, NULL); /* the same names, another size */
+    assert_says(load(&llama),
+                "%s: the shape of \"base_model.model.model.layers.0.mlp.gate_proj.lora_B.weight\" "
+                "is (20, 2), but the model's is (24, 2)",
+                path);
+    yk_arena_destroy(arena);
+}
+
 static void other_kinds_of_adapters_are_refused_by_their_key(void **state)
 {
     (void)state;
@@ -276,6 +313,7 @@ int main(void)
         IN_SCRATCH(what_peft_wrote_is_read),
         IN_SCRATCH(another_rank_or_alpha_is_refused),
         IN_SCRATCH(other_modules_are_refused),
+        IN_SCRATCH(adapters_of_other_families_are_refused),
         IN_SCRATCH(other_kinds_of_adapters_are_refused_by_their_key),
         IN_SCRATCH(a_model_with_no_adapters_has_none_to_save),
     };

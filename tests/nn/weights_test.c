@@ -465,6 +465,91 @@ static void a_tensor_that_is_missing_is_named(void **state)
     assert_starts(yk_status_message(), expected);
 }
 
+/* Phi-3, whose queries, keys and values are one tensor, and gate and up another. The test frees
+ * the arena. */
+static struct small_store_request open_phi3(struct yk_arena **arena)
+{
+    static const char text[] =
+        "{\"model_type\": \"phi3\", \"vocab_size\": 13, \"hidden_size\": 8, "
+        "\"intermediate_size\": 12, \"num_hidden_layers\": 2, \"num_attention_heads\": 2, "
+        "\"num_key_value_heads\": 1, \"max_position_embeddings\": 16}";
+    struct small_store_request request = {0};
+    assert_ok(yk_arena_create(arena));
+    assert_ok(yk_model_config_parse(text, strlen(text), "phi3.json", *arena, &request.config));
+    return request;
+}
+
+/* "<path>: <words>" */
+static const char *about_edited(const char *words)
+{
+    static char expected[512];
+    snprintf(expected, sizeof expected, "%s%s", support_scratch_path("edited.safetensors"), words);
+    return expected;
+}
+
+static void fused_tensors_of_phi3_are_checked(void **state)
+{
+    (void)state;
+    struct yk_arena *arena = NULL;
+    const struct small_store_request phi3 = open_phi3(&arena);
+    assert_ok(load_edited(&phi3, &(struct edit){.strip = "model."}));
+    assert_fails(
+        load_edited(&phi3, &(struct edit){.reshape = "model.layers.0.self_attn.qkv_proj.weight"}),
+        YK_ERROR_INPUT,
+        about_edited(": the shape of \"model.layers.0.self_attn.qkv_proj.weight\" is (17, 8), but "
+                     "the model's is (16, 8)"));
+    assert_fails(
+        load_edited(&phi3, &(struct edit){.reshape = "model.layers.1.mlp.gate_up_proj.weight"}),
+        YK_ERROR_INPUT,
+        about_edited(": the shape of \"model.layers.1.mlp.gate_up_proj.weight\" is (25, 8), but "
+                     "the model's is (24, 8)"));
+    assert_int_equal(
+        load_edited(&phi3, &(struct edit){.leave_out = "model.layers.1.self_attn.qkv_proj.weight"}),
+        YK_ERROR_INPUT);
+    assert_starts(yk_status_message(),
+                  about_edited(" has no tensor \"model.layers.1.self_attn.qkv_proj.weight\""));
+    yk_arena_destroy(arena);
+}
+
+/* The linears that other families have apart do not stand for the fused one. */
+static void parts_of_a_fused_tensor_are_not_used(void **state)
+{
+    (void)state;
+    struct yk_arena *arena = NULL;
+    const struct small_store_request phi3 = open_phi3(&arena);
+    const struct edit apart = {
+        .extra = {"model.layers.0.self_attn.q_proj.weight", "model.layers.0.mlp.gate_proj.weight"}};
+    char expected[600];
+    snprintf(expected, sizeof expected, "%d %s", (int)YK_LOG_NOTE,
+             about_edited(": 2 tensors that the model does not have are left out: "
+                          "model.layers.0.self_attn.q_proj.weight, "
+                          "model.layers.0.mlp.gate_proj.weight"));
+    assert_ok(load_edited(&phi3, &apart));
+    assert_string_equal(logged, expected);
+    const struct edit renamed = {.rename = {"qkv_proj.weight", "q_proj.weight"}};
+    assert_int_equal(load_edited(&phi3, &renamed), YK_ERROR_INPUT);
+    assert_starts(yk_status_message(),
+                  about_edited(" has no tensor \"model.layers.0.self_attn.qkv_proj.weight\""));
+    yk_arena_destroy(arena);
+}
+
+static void fused_tensors_of_gpt_neox_are_checked(void **state)
+{
+    (void)state;
+    static const char bias[] = "gpt_neox.layers.1.attention.query_key_value.bias";
+    const struct small_store_request neox = {.config = &small_neox};
+    assert_fails(load_edited(&neox, &(struct edit){.reshape = bias}), YK_ERROR_INPUT,
+                 about_edited(": the shape of \"gpt_neox.layers.1.attention.query_key_value.bias\" "
+                              "is (25), but the model's is (24)"));
+    assert_int_equal(load_edited(&neox, &(struct edit){.leave_out = bias}), YK_ERROR_INPUT);
+    assert_starts(
+        yk_status_message(),
+        about_edited(" has no tensor \"gpt_neox.layers.1.attention.query_key_value.bias\""));
+    assert_ok(
+        load_edited(&neox, &(struct edit){.extra = {"gpt_neox.layers.2.attention.dense.bias"}}));
+    assert_non_null(strstr(logged, "1 tensor"));
+}
+
 static void a_tensor_of_integers_is_refused(void **state)
 {
     (void)state;
@@ -602,6 +687,9 @@ int main(void)
         IN_SCRATCH(a_bias_that_is_never_trained_may_be_missing),
         IN_SCRATCH(a_tensor_of_another_shape_is_named),
         IN_SCRATCH(a_tensor_that_is_missing_is_named),
+        IN_SCRATCH(fused_tensors_of_phi3_are_checked),
+        IN_SCRATCH(parts_of_a_fused_tensor_are_not_used),
+        IN_SCRATCH(fused_tensors_of_gpt_neox_are_checked),
         IN_SCRATCH(a_tensor_of_integers_is_refused),
         IN_SCRATCH(every_floating_type_is_read),
         IN_SCRATCH(adapters_are_added_to_what_they_adapt),

@@ -88,4 +88,5 @@ def main():
     sys.exit(f"{failed} of {len(arguments.folders)} failed" if failed else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -14,6 +14,7 @@
 
 enum {
     STEPS = 10,
+    LEAST_PLANS = 4, /* of each family, if all that families and plans have shall be drawn */
 };
 
 /* Of the norm of all parameters: what rounding leaves of it. Numbers of 16 bits are rounded after
@@ -87,6 +88,17 @@ static bool reduce_each(struct yk_plan *plan)
     return plan->micro_batches > 1;
 }
 
+/* The learning rate of SGD. Norms after a sublayer and norms of queries and keys amplify rounding:
+ * with 0.05, some models of Gemma 3 on one rank in bf16 end 0.1 to 0.4 of the norm away from fp32,
+ * and their ranks as far from each other. */
+static double sgd_rate(const struct yk_model_config *config)
+{
+    const bool sensitive = config->qk_norm != YK_QK_NORM_NONE ||
+                           config->norm_placement == YK_NORM_AFTER ||
+                           config->norm_placement == YK_NORM_BEFORE_AND_AFTER;
+    return sensitive ? 0.01 : 0.05;
+}
+
 /* Half of the plans train with each optimizer. `config`: the model's config.json, or NULL. */
 static bool open_trial(uint64_t seed, const char *config, bool half, bool each, struct trial *out)
 {
@@ -103,7 +115,8 @@ static bool open_trial(uint64_t seed, const char *config, bool half, bool each, 
     out->request = (struct rank_run_request){
         .program = out->alone,
         .optimizer = seed % 2 == 0 ? adamw : sgd,
-        .rate = seed % 2 == 0 ? 1e-3 : 0.05,
+        .rate = seed % 2 == 0 ? 1e-3
+                              : sgd_rate(yk_model_cache_get_whole_batch(out->sound.cache)->config),
         .clip = 0.5,
         .steps = STEPS,
         .slice_rows = rank_run_rows(out->program),
@@ -190,8 +203,84 @@ static void try_seeds(uint64_t first, uint64_t count, bool half, bool each, int 
     }
 }
 
+/* How many of the plans of all families have what sets models and plans apart. */
+enum feature {
+    ADAPTERS,
+    QUANTISED,
+    RECOMPUTED,
+    WINDOW,
+    MIXED_BLOCKS,
+    WITHOUT_ROPE,
+    TWO_BASES,
+    SCALED_ROPE,
+    PARTIAL_ROPE,
+    QK_NORM,
+    POST_NORM,
+    PARALLEL,
+    ATTENTION_CAP,
+    LOGIT_CAP,
+    RESIDUAL_SCALE,
+    LOGIT_SCALE,
+    TIED,
+    UNTIED,
+    FEATURES,
+};
+
+static const char *const feature_names[FEATURES] = {
+    [ADAPTERS] = "adapters",
+    [QUANTISED] = "quantised",
+    [RECOMPUTED] = "recomputed",
+    [WINDOW] = "window",
+    [MIXED_BLOCKS] = "mixed blocks",
+    [WITHOUT_ROPE] = "without rope",
+    [TWO_BASES] = "two bases",
+    [SCALED_ROPE] = "scaled rope",
+    [PARTIAL_ROPE] = "partial rope",
+    [QK_NORM] = "qk norm",
+    [POST_NORM] = "post norm",
+    [PARALLEL] = "parallel",
+    [ATTENTION_CAP] = "attention cap",
+    [LOGIT_CAP] = "logit cap",
+    [RESIDUAL_SCALE] = "residual scale",
+    [LOGIT_SCALE] = "logit scale",
+    [TIED] = "tied",
+    [UNTIED] = "untied",
+};
+
+static void count_features(const struct yk_plan *plan, const struct yk_model_config *config,
+                           int census[FEATURES])
+{
+    bool recomputed = false;
+    bool without_rope = false;
+    for (int32_t l = 0; l < plan->layer_count; l++) {
+        recomputed = recomputed || plan->layers[l].recompute;
+    }
+    for (int64_t i = 0; i < config->layers; i++) {
+        without_rope = without_rope || (yk_model_config_block_flags(config, i) & YK_BLOCK_NO_ROPE);
+    }
+    census[ADAPTERS] += plan->workload.lora_rank > 0;
+    census[QUANTISED] += plan->workload.nf4;
+    census[RECOMPUTED] += recomputed;
+    census[WINDOW] += config->window > 0 && config->window < plan->workload.sequence;
+    census[MIXED_BLOCKS] += config->block_flags != NULL;
+    census[WITHOUT_ROPE] += without_rope;
+    census[TWO_BASES] += config->local_rope.theta > 0;
+    census[SCALED_ROPE] += config->rope.scaling != YK_ROPE_DEFAULT;
+    census[PARTIAL_ROPE] += config->rotary_size > 0 && config->rotary_size < config->head_size;
+    census[QK_NORM] += config->qk_norm != YK_QK_NORM_NONE;
+    census[POST_NORM] += config->norm_placement == YK_NORM_AFTER ||
+                         config->norm_placement == YK_NORM_BEFORE_AND_AFTER;
+    census[PARALLEL] += config->parallel;
+    census[ATTENTION_CAP] += config->attention_softcap > 0;
+    census[LOGIT_CAP] += config->logit_softcap > 0;
+    census[RESIDUAL_SCALE] += config->residual_scale > 0 && config->residual_scale != 1;
+    census[LOGIT_SCALE] += config->logit_scale > 0 && config->logit_scale != 1;
+    census[TIED] += config->tied;
+    census[UNTIED] += !config->tied;
+}
+
 /* A plan of a random model of the family. Returns whether there was one to try. */
-static bool try_family(int family, uint64_t seed, bool half, int shuffles)
+static bool try_family(int family, uint64_t seed, bool half, int shuffles, int census[FEATURES])
 {
     struct yk_random random = yk_random_from_seed(seed);
     struct yk_text config = {0};
@@ -200,6 +289,8 @@ static bool try_family(int family, uint64_t seed, bool half, int shuffles)
     assert_ok(yk_text_status(&config));
     const bool opened = open_trial(seed, yk_text_chars(&config), half, false, &trial);
     if (opened) {
+        count_features(trial.sound.plan, yk_model_cache_get_whole_batch(trial.sound.cache)->config,
+                       census);
         try_orders(&trial, seed, random_config_family(family), shuffles);
         close_trial(&trial);
     }
@@ -207,15 +298,21 @@ static bool try_family(int family, uint64_t seed, bool half, int shuffles)
     return opened;
 }
 
-/* Each family is drawn until so many of its models were trained. */
+/* Each family is drawn until so many of its models were trained, and nothing is left out. */
 static void try_families(bool half, uint64_t count, int shuffles)
 {
+    int census[FEATURES] = {0};
     const uint64_t first = number_from("YOKE_FIRST_SEED", 0);
     for (int family = 0; family < RANDOM_CONFIG_FAMILIES; family++) {
         uint64_t tried = 0;
         for (uint64_t i = 0; tried < count; i++) {
             assert_true(i < 20 * count);
-            tried += try_family(family, first + 100 * i + (uint64_t)family, half, shuffles);
+            tried += try_family(family, first + 101 * i + (uint64_t)family, half, shuffles, census);
+        }
+    }
+    for (int feature = 0; feature < FEATURES && count >= LEAST_PLANS; feature++) {
+        if (census[feature] == 0) {
+            fail_msg("none of the plans has this: %s", feature_names[feature]);
         }
     }
 }
@@ -260,13 +357,15 @@ static void numbers_of_16_bits_train_to_the_same_within_their_rounding(void **st
 static void any_plan_of_any_family_trains_to_the_same_parameters(void **state)
 {
     (void)state;
-    try_families(false, number_from("YOKE_FAMILY_PLANS", 4), (int)number_from("YOKE_SHUFFLES", 1));
+    try_families(false, number_from("YOKE_FAMILY_PLANS", LEAST_PLANS),
+                 (int)number_from("YOKE_SHUFFLES", 1));
 }
 
 static void any_family_trains_to_the_same_within_the_rounding_of_16_bits(void **state)
 {
     (void)state;
-    try_families(true, number_from("YOKE_FAMILY_PLANS", 3), (int)number_from("YOKE_SHUFFLES", 1));
+    try_families(true, number_from("YOKE_FAMILY_PLANS", LEAST_PLANS),
+                 (int)number_from("YOKE_SHUFFLES", 1));
 }
 
 int main(void)

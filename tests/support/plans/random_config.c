@@ -245,15 +245,16 @@ static void add_granite(const struct drawing *drawing)
     add_llama(drawing);
     add_either(drawing, "embedding_multiplier", "1.0", "3.0");
     add_either(drawing, "attention_multiplier", "0.5", "0.125");
-    add_either(drawing, "residual_multiplier", "1.0", "0.22");
-    add_either(drawing, "logits_scaling", "1.0", "4.0");
+    add_either(drawing, "residual_multiplier", "0.5", "0.22");
+    add_either(drawing, "logits_scaling", "2.0", "4.0");
 }
 
 static void add_gpt_neox(const struct drawing *drawing)
 {
     add_sizes(drawing);
     add_either(drawing, "rotary_pct", drawing->sizes.heads == 2 ? "0.25" : "0.5", "1.0");
-    add_flag(drawing, "use_parallel_residual");
+    yk_text_addf(drawing->text, ",\"use_parallel_residual\":%s",
+                 yk_random_below(drawing->random, 4) > 0 ? "true" : "false");
     add_flag(drawing, "attention_bias");
     add_either(drawing, "hidden_act", "\"gelu\"", "\"gelu_new\"");
 }
