@@ -17,7 +17,7 @@
 enum {
     DIGEST_DIGITS = 16,
     FAMILIES = 17,
-    LEAST_OF_A_FAMILY = 17,
+    MIN_OF_A_FAMILY = 17,
 };
 
 struct family_case {
@@ -291,7 +291,7 @@ static void every_family_has_many_cases(void **state)
             before += same && k < i;
         }
         families += before == 0;
-        assert_true(alike >= LEAST_OF_A_FAMILY);
+        assert_true(alike >= MIN_OF_A_FAMILY);
     }
     assert_int_equal(families, FAMILIES);
 }

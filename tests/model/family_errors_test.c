@@ -113,7 +113,7 @@ static void types_of_blocks_are_checked(void **state)
             "number, 1 or more"});
 }
 
-static void blocks_without_rotary_positions_are_checked(void **state)
+static void blocks_that_rotate_nothing_are_checked(void **state)
 {
     (void)state;
     REFUSE({OF("smollm3") HEADS ", \"num_key_value_heads\": 1, \"no_rope_layers\": [1, 1, 0]}",
@@ -225,7 +225,7 @@ int main(void)
         cmocka_unit_test(heads_that_do_not_divide_are_refused),
         cmocka_unit_test(sizes_that_are_none_are_refused),
         cmocka_unit_test(types_of_blocks_are_checked),
-        cmocka_unit_test(blocks_without_rotary_positions_are_checked),
+        cmocka_unit_test(blocks_that_rotate_nothing_are_checked),
         cmocka_unit_test(rotary_sizes_are_checked),
         cmocka_unit_test(lists_of_longrope_are_checked),
         cmocka_unit_test(experts_are_checked),

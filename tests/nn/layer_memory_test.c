@@ -29,7 +29,7 @@ static const struct yk_workload workloads[] = {
 };
 
 /* Inputs have buffers of their own. */
-static int64_t saved_without_input(const struct yk_model *model, int32_t layer)
+static int64_t saved_except_input(const struct yk_model *model, int32_t layer)
 {
     int64_t bytes = model->layers[layer].saved_bytes;
     for (int32_t e = 0; e < model->edge_count && model->layers[layer].keeps_input; e++) {
@@ -53,7 +53,7 @@ static void expect_counted(const struct yk_model *model, const struct yk_net *ne
     net->layers[number].kind->measure(net, number, &batch, &sizes);
     /* What a layer without a backward pass saves, only its forward has. */
     const int64_t saved =
-        layer->backward.count > 0 ? saved_without_input(model, number) : layer->workspace_bytes;
+        layer->backward.count > 0 ? saved_except_input(model, number) : layer->workspace_bytes;
     const int64_t allocated = (int64_t)sizes.saved_bytes;
     /* Of other layers, tokens and copies for the loss have buffers that are not those of a pass. */
     if (allocated > saved + slack || (layer->is_block && allocated < saved - slack)) {

@@ -14,7 +14,7 @@
 
 enum {
     STEPS = 10,
-    LEAST_PLANS = 4, /* of each family, if all that families and plans have shall be drawn */
+    MIN_PLANS = 4, /* of each family, if all that families and plans have shall be drawn */
 };
 
 /* Of the norm of all parameters: what rounding leaves of it. Numbers of 16 bits are rounded after
@@ -210,7 +210,7 @@ enum feature {
     RECOMPUTED,
     WINDOW,
     MIXED_BLOCKS,
-    WITHOUT_ROPE,
+    NO_ROPE,
     TWO_BASES,
     SCALED_ROPE,
     PARTIAL_ROPE,
@@ -232,7 +232,7 @@ static const char *const feature_names[FEATURES] = {
     [RECOMPUTED] = "recomputed",
     [WINDOW] = "window",
     [MIXED_BLOCKS] = "mixed blocks",
-    [WITHOUT_ROPE] = "without rope",
+    [NO_ROPE] = "without rope",
     [TWO_BASES] = "two bases",
     [SCALED_ROPE] = "scaled rope",
     [PARTIAL_ROPE] = "partial rope",
@@ -251,19 +251,19 @@ static void count_features(const struct yk_plan *plan, const struct yk_model_con
                            int census[FEATURES])
 {
     bool recomputed = false;
-    bool without_rope = false;
+    bool no_rope = false;
     for (int32_t l = 0; l < plan->layer_count; l++) {
         recomputed = recomputed || plan->layers[l].recompute;
     }
     for (int64_t i = 0; i < config->layers; i++) {
-        without_rope = without_rope || (yk_model_config_block_flags(config, i) & YK_BLOCK_NO_ROPE);
+        no_rope = no_rope || (yk_model_config_block_flags(config, i) & YK_BLOCK_NO_ROPE);
     }
     census[ADAPTERS] += plan->workload.lora_rank > 0;
     census[QUANTISED] += plan->workload.nf4;
     census[RECOMPUTED] += recomputed;
     census[WINDOW] += config->window > 0 && config->window < plan->workload.sequence;
     census[MIXED_BLOCKS] += config->block_flags != NULL;
-    census[WITHOUT_ROPE] += without_rope;
+    census[NO_ROPE] += no_rope;
     census[TWO_BASES] += config->local_rope.theta > 0;
     census[SCALED_ROPE] += config->rope.scaling != YK_ROPE_DEFAULT;
     census[PARTIAL_ROPE] += config->rotary_size > 0 && config->rotary_size < config->head_size;
@@ -310,7 +310,7 @@ static void try_families(bool half, uint64_t count, int shuffles)
             tried += try_family(family, first + 101 * i + (uint64_t)family, half, shuffles, census);
         }
     }
-    for (int feature = 0; feature < FEATURES && count >= LEAST_PLANS; feature++) {
+    for (int feature = 0; feature < FEATURES && count >= MIN_PLANS; feature++) {
         if (census[feature] == 0) {
             fail_msg("none of the plans has this: %s", feature_names[feature]);
         }
@@ -357,14 +357,14 @@ static void numbers_of_16_bits_train_to_the_same_within_their_rounding(void **st
 static void any_plan_of_any_family_trains_to_the_same_parameters(void **state)
 {
     (void)state;
-    try_families(false, number_from("YOKE_FAMILY_PLANS", LEAST_PLANS),
+    try_families(false, number_from("YOKE_FAMILY_PLANS", MIN_PLANS),
                  (int)number_from("YOKE_SHUFFLES", 1));
 }
 
 static void any_family_trains_to_the_same_within_the_rounding_of_16_bits(void **state)
 {
     (void)state;
-    try_families(true, number_from("YOKE_FAMILY_PLANS", LEAST_PLANS),
+    try_families(true, number_from("YOKE_FAMILY_PLANS", MIN_PLANS),
                  (int)number_from("YOKE_SHUFFLES", 1));
 }
 

@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <string.h>
 
 static yk_status find_bytes(const struct yk_reduced_model_request *request,
                             const struct yk_model_config *config, int64_t samples,
