@@ -100,6 +100,7 @@ struct yk_architecture {
     int64_t no_rope_period; /* every nth block has no rotary positions, unless "no_rope_layers" says
                                another; 0 means: all blocks have them */
     enum yk_window_pattern window_pattern;
+    bool splittable; /* Accelerate may place the modules of a block on different devices */
     int64_t
         window_period; /* n of YK_WINDOW_PERIODIC, unless "sliding_window_pattern" says another */
     /* Reads and writes what the members above cannot express. May be NULL. */
@@ -117,7 +118,6 @@ struct yk_architecture {
     /* Another name of the head's module in files; NULL means: none. */
     const char *head_alias;
     const char *block_kind; /* `kind` of the blocks in struct yk_layer: "llama-block" */
-    bool splittable;        /* Accelerate may place the modules of a block on different devices */
 };
 
 extern const struct yk_architecture yk_architectures[];

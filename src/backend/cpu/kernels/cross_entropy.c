@@ -117,13 +117,14 @@ static void write_gradient(const struct yk_cross_entropy_op *op, int64_t start, 
 {
     const float scale = (float)((double)op->factor / row->sum);
     const float even = op->factor * op->smoothing / (float)op->classes;
+    const bool capped = op->softcap != 0.0F;
     float scratch[YK_CPU_FP32_BUFFER_SIZE];
     float slopes[YK_CPU_FP32_BUFFER_SIZE];
     for (int64_t first = 0; first < op->classes; first += YK_CPU_FP32_BUFFER_SIZE) {
         const int64_t count = yk_number_min(YK_CPU_FP32_BUFFER_SIZE, op->classes - first);
         float *gradient =
             yk_cpu_fp32_buffer_for_update(op->type, op->logits, start + first, count, scratch);
-        if (op->softcap != 0.0F) {
+        if (capped) {
             cap_with_slopes(op->softcap, count, gradient, slopes);
         }
         if (!keeps_powers(op)) {
@@ -135,7 +136,7 @@ static void write_gradient(const struct yk_cross_entropy_op *op, int64_t start, 
         if (target >= first && target < first + count) {
             gradient[target - first] -= op->factor * (1.0F - op->smoothing);
         }
-        for (int64_t i = 0; op->softcap != 0.0F && i < count; i++) {
+        for (int64_t i = 0; capped && i < count; i++) {
             gradient[i] *= slopes[i];
         }
         yk_cpu_fp32_buffer_store_back(op->type, gradient, count, op->logits, start + first);
