@@ -8,6 +8,7 @@
 #include "model/config_fields.h"
 #include "model/config_rope.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -161,6 +162,7 @@ static yk_status read_config(const struct yk_json *json, struct yk_arena *arena,
                        yk_json_type_name(json));
     }
     YK_TRY(find_architecture(json, &row));
+    assert(row);
     *config = row->common;
     config->name = name;
     config->architecture = row;

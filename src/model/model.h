@@ -67,7 +67,6 @@ enum yk_layer_role {
 struct yk_layer {
     enum yk_layer_role role;
     int32_t block;    /* the number of a block among the blocks of the encoder, or of the decoder */
-    bool encoder;     /* a layer of the encoder of an encoder–decoder */
     const char *name; /* "embed", "layer 0", "norm", "head"; "encoder 0", "decoder 0" */
     const char *kind; /* "embed", "gpt-block", "llama-block", "norm", "head" … */
     /* Kind, sizes and precision: everything that determines the times of the layer, except B and T.
@@ -91,6 +90,7 @@ struct yk_layer {
     struct yk_kernel_work_list update;   /* kernels of the optimizer update, once per step */
     struct yk_mfu_flops flops;           /* operations of both passes, without recomputation */
 
+    bool encoder;        /* a layer of the encoder of an encoder–decoder */
     bool is_block;       /* the layer is a block; plans can recompute only blocks */
     bool keeps_input;    /* saved_bytes include the input of the layer */
     int64_t saved_bytes; /* bytes saved from the forward pass of the layer to its backward pass */
