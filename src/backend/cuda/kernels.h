@@ -33,6 +33,12 @@ bool yk_cuda_grouped_norm_try_forward(struct yk_backend_lane *lane, const struct
 bool yk_cuda_grouped_norm_try_backward(struct yk_backend_lane *lane,
                                        const struct yk_norm_backward_op *op);
 
+/* Enqueues cross entropy of capped logits, but not the sum of row losses. Returns false, and
+ * enqueues nothing, if logits are not bf16, not capped or not aligned, or if labels are smoothed.
+ */
+bool yk_cuda_capped_cross_entropy_try(struct yk_backend_lane *lane,
+                                      const struct yk_cross_entropy_op *op);
+
 /* Result of yk_cuda_matmul_check(). An element is not counted if nothing can be concluded from it:
  * the expected value is too large for the type, or it is so small that a wrong result of 0 would be
  * within the tolerance too. */

@@ -151,6 +151,18 @@ static const struct cross_entropy_case cross_entropy_cases[] = {
     {17, 65, 0.1F, 0, false, 60, 3, 30},
     {1, 1, 0, 1, false, 3, 0, 2},
     {40, 5003, 0, 1, true, 40, 0, 30},
+    {17, 1000, 0, 1, true, 60, 0, 30},
+    {33, 520, 0, 8, true, 1, 8, 30},
+    {17, 64, 0, 0, true, 3, 0, 2},
+    {9, 4096, 0, 0.5F, false, 300, 0, 64},
+    {9, 4096, 0, 0.5F, false, 300, 0, 40},
+};
+
+/* Rows longer than the shared memory of a GPU's block, and more of them than run at once. */
+static const struct cross_entropy_case long_cross_entropy_cases[] = {
+    {3, 60000, 0, 1, false, 60, 0, 30},
+    {4, 256000, 0, 1, true, 30, 0, 30},
+    {140, 57600, 0, 1, true, 20, 0, 30},
 };
 
 static void place_targets(const struct cross_entropy_case *one, struct op_array *targets)
@@ -217,5 +229,9 @@ void op_table_cross_entropy(struct op_bench *bench)
         for (int j = 0; j < OP_TYPES; j++) {
             try_cross_entropy(bench, &cross_entropy_cases[i], op_types[j]);
         }
+    }
+    for (size_t i = 0; i < sizeof long_cross_entropy_cases / sizeof *long_cross_entropy_cases;
+         i++) {
+        try_cross_entropy(bench, &long_cross_entropy_cases[i], BF16);
     }
 }

@@ -9,10 +9,10 @@
  * several short groups have kernels of their own, in grouped_norm.cu. */
 enum {
     REGISTER_BLOCKS = 4, /* of an SM */
-    ADD_BLOCKS = 3,      /* where `add` is held in registers too */
     SLOW_BLOCKS = 8,
     WEIGHT_BYTES = 48 << 10, /* of shared memory for weights and biases, at most */
-    STAGE_BYTES = YK_WARP_TEAM_MAX_CHUNKS_PER_THREAD * YK_WARP_TEAM_BLOCK_THREADS * 16,
+    STAGE_CHUNKS = YK_WARP_TEAM_MAX_CHUNKS_PER_THREAD * YK_WARP_TEAM_BLOCK_THREADS,
+    STAGE_BYTES = STAGE_CHUNKS * 16,
     RESERVED_BYTES = 2048, /* shared memory of a block for its sums, and what the system keeps */
 };
 
@@ -69,13 +69,17 @@ YK_DEVICE_INLINE float sum_registers(const struct row_registers<T> &row_register
 }
 
 /* y of a chunk, whose weights and biases lie at `weights` and `biases`, `chunks` apart. With ADD,
- * `add` is added. */
+ * what `add` points to is added. */
 template <bool ADD, typename T>
 YK_DEVICE_INLINE yk_vector_16_bytes<T>
 scale_chunk(const yk_vector_16_bytes<T> &x, float mean, float rstd, const float4 *weights,
-            const float4 *biases, int chunks, const yk_vector_16_bytes<T> &add)
+            const float4 *biases, int chunks, const yk_vector_16_bytes<T> *add)
 {
     yk_vector_16_bytes<T> y;
+    yk_vector_16_bytes<T> added;
+    if (ADD) {
+        added = *add;
+    }
 #pragma unroll
     for (int quarter = 0; quarter < yk_vector_16_bytes<T>::count / 4; quarter++) {
         float from[4];
@@ -90,7 +94,7 @@ scale_chunk(const yk_vector_16_bytes<T> &x, float mean, float rstd, const float4
         for (int i = 0; i < 4; i++) {
             float number = (from[i] - mean) * rstd * weight[i] + bias[i];
             if (ADD) {
-                number += yk_to_float(add.numbers[4 * quarter + i]);
+                number += yk_to_float(added.numbers[4 * quarter + i]);
             }
             y.numbers[4 * quarter + i] = yk_from_float<T>(number);
         }
@@ -98,39 +102,26 @@ scale_chunk(const yk_vector_16_bytes<T> &x, float mean, float rstd, const float4
     return y;
 }
 
-/* What a thread holds of a row of op.add. */
-template <typename T>
-YK_DEVICE_INLINE void load_add(const struct yk_norm_op &op, int64_t row, int place, int step,
-                               int count, struct row_registers<T> &out)
-{
-#pragma unroll
-    for (int i = 0; i < YK_WARP_TEAM_MAX_CHUNKS_PER_THREAD; i++) {
-        const int chunk = place + i * step;
-        if (chunk < count) {
-            out.chunks[i] = yk_load_vector<T, yk_vector_16_bytes<T>::count>(
-                op.add, row * op.y_stride + chunk * yk_vector_16_bytes<T>::count);
-        }
-    }
-}
-
 /* x and y are of type T, and a row is one group. The block's teams go from row to row together;
- * `prefetch` rows, 0 or 1, are copied before they are needed. y may be add: a thread reads what it
- * needs of a place before it writes there. */
+ * `prefetch` rows, 0 or 1, are copied before they are needed. Rows of op.add have a stage of their
+ * own, and are copied as soon as the one before was used. A stage has `stage_chunks` chunks; only
+ * with ADD they are less than STAGE_CHUNKS. y may be add: a thread reads what it needs of a place
+ * before it writes there. */
 template <typename T, bool ADD>
-static __global__ void __launch_bounds__(YK_WARP_TEAM_BLOCK_THREADS,
-                                         ADD ? ADD_BLOCKS : REGISTER_BLOCKS)
-    register_rows(struct yk_norm_op op, int team_warps, int prefetch)
+static __global__ void __launch_bounds__(YK_WARP_TEAM_BLOCK_THREADS, REGISTER_BLOCKS)
+    register_rows(struct yk_norm_op op, int team_warps, int prefetch, int add_stage_chunks)
 {
     constexpr int N = yk_vector_16_bytes<T>::count;
+    const int stage_chunks = ADD ? add_stage_chunks : STAGE_CHUNKS;
     /* The stages, then weights and, where there are, biases, width of each. */
     extern __shared__ float4 shared[];
     __shared__ float scratch[2][YK_WARP_TEAM_MAX_WARPS][1];
     const int width = static_cast<int>(op.width);
     const int chunks = width / N;
-    float4 *weights =
-        shared + (1 + prefetch) * YK_WARP_TEAM_MAX_CHUNKS_PER_THREAD * YK_WARP_TEAM_BLOCK_THREADS;
+    float4 *weights = shared + ((ADD ? 2 : 1) + prefetch) * stage_chunks;
     const float4 *biases = op.bias ? weights + width / 4 : nullptr;
     uint4 *stages = reinterpret_cast<uint4 *>(shared) + threadIdx.x;
+    uint4 *add_stage = stages + (1 + prefetch) * stage_chunks;
     const int team_threads = team_warps * 32;
     const int teams = YK_WARP_TEAM_BLOCK_THREADS / team_threads;
     const int team = threadIdx.x / team_threads;
@@ -140,6 +131,10 @@ static __global__ void __launch_bounds__(YK_WARP_TEAM_BLOCK_THREADS,
     if (prefetch > 0) {
         fetch(static_cast<const T *>(op.x) + (first + team) * op.x_stride, place, team_threads,
               first + team < op.rows ? chunks : 0, stages);
+    }
+    if (ADD) {
+        fetch(static_cast<const T *>(op.add) + (first + team) * op.y_stride, place, team_threads,
+              first + team < op.rows ? chunks : 0, add_stage);
     }
     yk_copy_weights_to_shared_memory<N>(op.weight_type, op.weight, op.weight_offset, width,
                                         weights);
@@ -153,16 +148,12 @@ static __global__ void __launch_bounds__(YK_WARP_TEAM_BLOCK_THREADS,
         const int64_t row = first + team;
         const int64_t next = row + prefetch * step;
         const int count = row < op.rows ? chunks : 0;
-        struct row_registers<T> add;
         struct row_registers<T> row_registers;
         fetch(static_cast<const T *>(op.x) + next * op.x_stride, place, team_threads,
-              next < op.rows ? chunks : 0,
-              stages + (stage ^ prefetch) * YK_WARP_TEAM_MAX_CHUNKS_PER_THREAD *
-                           YK_WARP_TEAM_BLOCK_THREADS);
-        yk_async_copy_wait_all_but(prefetch);
-        load_registers(stages +
-                           stage * YK_WARP_TEAM_MAX_CHUNKS_PER_THREAD * YK_WARP_TEAM_BLOCK_THREADS,
-                       place, team_threads, count, row_registers);
+              next < op.rows ? chunks : 0, stages + (stage ^ prefetch) * stage_chunks);
+        /* Copies of add come between those of x. */
+        yk_async_copy_wait_all_but(ADD ? 2 * prefetch : prefetch);
+        load_registers(stages + stage * stage_chunks, place, team_threads, count, row_registers);
         float mean = 0;
         if (op.bias) {
             float sum[1] = {sum_registers(row_registers, place, team_threads, count,
@@ -173,9 +164,6 @@ static __global__ void __launch_bounds__(YK_WARP_TEAM_BLOCK_THREADS,
         const auto squared_distance = [mean](float x) { return (x - mean) * (x - mean); };
         float spread[1] = {
             sum_registers(row_registers, place, team_threads, count, squared_distance)};
-        if (ADD) { /* under way during the reduction */
-            load_add(op, row, place, team_threads, count, add);
-        }
         yk_warp_team_reduce_sums(spread, team_warps, scratch[turn++ & 1]);
         const float rstd = 1.0F / sqrtf(spread[0] / static_cast<float>(width) + op.epsilon);
         if (place == 0 && count > 0) {
@@ -184,16 +172,25 @@ static __global__ void __launch_bounds__(YK_WARP_TEAM_BLOCK_THREADS,
                 op.mean[row] = mean;
             }
         }
+        if (ADD) {
+            yk_async_copy_wait_all_but(prefetch);
+        }
         T *y = static_cast<T *>(op.y) + row * op.y_stride;
 #pragma unroll
         for (int i = 0; i < YK_WARP_TEAM_MAX_CHUNKS_PER_THREAD; i++) {
             const int chunk = place + i * team_threads;
             if (chunk < count) {
-                yk_store_16_bytes(y + chunk * N, scale_chunk<ADD>(row_registers.chunks[i], mean,
-                                                                  rstd, weights + chunk,
-                                                                  biases ? biases + chunk : nullptr,
-                                                                  chunks, add.chunks[i]));
+                const auto *add = reinterpret_cast<const yk_vector_16_bytes<T> *>(
+                    add_stage + i * YK_WARP_TEAM_BLOCK_THREADS);
+                yk_store_16_bytes(y + chunk * N,
+                                  scale_chunk<ADD>(row_registers.chunks[i], mean, rstd,
+                                                   weights + chunk,
+                                                   biases ? biases + chunk : nullptr, chunks, add));
             }
+        }
+        if (ADD) {
+            fetch(static_cast<const T *>(op.add) + (row + step) * op.y_stride, place, team_threads,
+                  row + step < op.rows ? chunks : 0, add_stage);
         }
     }
 }
@@ -256,29 +253,32 @@ static bool launch_registers(struct yk_backend_lane *lane, const struct yk_norm_
         op->width * (op->bias ? 2 : 1) * static_cast<int64_t>(sizeof(float));
     const int64_t scratch = static_cast<int64_t>(properties->shared_bytes);
     const auto kernel = register_rows<T, ADD>;
-    const int64_t sm_blocks = ADD ? ADD_BLOCKS : REGISTER_BLOCKS;
+    const int team_warps = yk_warp_team_warp_count(chunks, YK_WARP_TEAM_MAX_CHUNKS_PER_THREAD);
+    const int64_t stage_bytes =
+        ADD ? yk_number_ceil_div(chunks, team_warps * 32) * YK_WARP_TEAM_BLOCK_THREADS * 16
+            : STAGE_BYTES;
+    const int64_t least_bytes = weight_bytes + (ADD ? 2 : 1) * stage_bytes;
     if (op->groups != 1 || op->width % yk_vector_16_bytes<T>::count != 0 ||
         !yk_are_rows_16_byte_aligned<T>(op->x, op->x_stride) ||
         !yk_are_rows_16_byte_aligned<T>(op->y, op->y_stride) ||
         !yk_are_rows_16_byte_aligned<T>(op->add, op->y_stride) ||
         chunks > YK_WARP_TEAM_MAX_CHUNKS || weight_bytes > WEIGHT_BYTES ||
-        weight_bytes + STAGE_BYTES + RESERVED_BYTES > scratch) {
+        least_bytes + RESERVED_BYTES > scratch) {
         return false;
     }
     const int prefetch =
-        sm_blocks * (weight_bytes + 2 * STAGE_BYTES + RESERVED_BYTES) <= scratch ? 1 : 0;
-    const int team_warps = yk_warp_team_warp_count(chunks, YK_WARP_TEAM_MAX_CHUNKS_PER_THREAD);
+        REGISTER_BLOCKS * (least_bytes + stage_bytes + RESERVED_BYTES) <= scratch ? 1 : 0;
     const int64_t blocks = yk_number_ceil_div(op->rows, YK_WARP_TEAM_MAX_WARPS / team_warps);
     const unsigned grid =
-        static_cast<unsigned>(yk_number_min(blocks, properties->processors * sm_blocks));
-    const size_t bytes = static_cast<size_t>(weight_bytes + (1 + prefetch) * STAGE_BYTES);
+        static_cast<unsigned>(yk_number_min(blocks, properties->processors * REGISTER_BLOCKS));
+    const size_t bytes = static_cast<size_t>(least_bytes + prefetch * stage_bytes);
     /* The same every time: other lanes may be at it. */
     const cudaError_t error = yk_allow_dynamic_shared_memory(
         reinterpret_cast<const void *>(kernel),
-        yk_number_min(scratch - RESERVED_BYTES, WEIGHT_BYTES + 2 * STAGE_BYTES));
+        yk_number_min(scratch - RESERVED_BYTES, WEIGHT_BYTES + (ADD ? 3 : 2) * STAGE_BYTES));
     if (yk_cuda_lane_check_cuda_error(lane, error, "norm")) {
         kernel<<<grid, YK_WARP_TEAM_BLOCK_THREADS, bytes, yk_cuda_lane_stream(lane)>>>(
-            *op, team_warps, prefetch);
+            *op, team_warps, prefetch, static_cast<int>(stage_bytes / 16));
     }
     return true;
 }
