@@ -49,7 +49,8 @@ static void activations_and_derivatives_are_those_of_the_reference(void **state)
     static float value[COUNT];
     static float slope[COUNT];
     for (int i = 0; i < COUNT; i++) {
-        x[i] = (float)(i - COUNT / 2) * 0.01F;
+        const int centred = i - COUNT / 2;
+        x[i] = (float)centred * 0.01F;
     }
     for (int a = YK_ACTIVATION_GELU_TANH; a <= YK_ACTIVATION_TANH; a++) {
         const enum yk_activation activation = (enum yk_activation)a;

@@ -104,14 +104,14 @@ static void check_back_of_groups(enum yk_precision type)
     }
     fill(type);
     const size_t row_bytes = (size_t)(STRIDE * yk_precision_bytes(type));
-    const size_t bytes = (size_t)(GROUPS * GROUP_WIDTH * yk_precision_bytes(type));
+    const size_t bytes = (size_t)GROUPS * GROUP_WIDTH * (size_t)yk_precision_bytes(type);
     for (int run = 0; run < 2; run++) {
         float(*spaces)[SIZE] = run == 0 ? apart : together;
         const struct yk_norm_backward_op op = {
             .rows = ROWS,
             .groups = GROUPS,
             .width = GROUP_WIDTH,
-            .x_stride = GROUPS * GROUP_WIDTH,
+            .x_stride = (int64_t)GROUPS * GROUP_WIDTH,
             .dy_stride = STRIDE,
             .dx_stride = STRIDE,
             .x = spaces[0],

@@ -19,32 +19,32 @@ struct attend_case {
     int64_t heads;
     int64_t kv_heads;
     int64_t head_size;
+    int64_t window;
+    float softcap;
     bool causal;
     bool lengths;
     bool fused;   /* q, k and v side by side in rows */
     bool by_head; /* fused, and side by side in every head */
-    int64_t window;
-    float softcap;
 };
 
 static const struct attend_case cases[] = {
-    {"causal", 4, 1024, 1024, 12, 12, 64, true, false, false, false, 0, 0},
-    {"causal, fused", 32, 1024, 1024, 12, 12, 64, true, false, true, false, 0, 0},
-    {"grouped", 4, 512, 512, 32, 8, 128, true, false, false, false, 0, 0},
-    {"grouped, long", 2, 2048, 2048, 32, 8, 128, true, false, false, false, 0, 0},
-    {"padded", 8, 100, 100, 8, 8, 64, false, true, false, false, 0, 0},
-    {"padded, causal", 8, 100, 100, 8, 8, 64, true, true, true, false, 0, 0},
-    {"across", 8, 64, 96, 8, 8, 64, false, true, false, false, 0, 0},
-    {"odd", 3, 197, 197, 12, 4, 80, false, false, true, false, 0, 0},
-    {"by head", 4, 1024, 1024, 16, 16, 64, true, false, true, true, 0, 0},
-    {"by head, padded", 4, 192, 192, 8, 8, 80, false, true, true, true, 0, 0},
-    {"96 elements", 4, 2048, 2048, 32, 32, 96, true, false, true, false, 0, 0},
-    {"256 elements", 2, 2048, 2048, 8, 4, 256, true, false, true, false, 0, 0},
-    {"window", 2, 4096, 4096, 32, 8, 128, true, false, true, false, 1024, 0},
-    {"window both ways", 4, 2048, 2048, 12, 12, 64, false, false, true, false, 65, 0},
-    {"softcap", 2, 2048, 2048, 8, 4, 128, true, false, true, false, 0, 50},
-    {"256 elements, softcap", 2, 4096, 4096, 8, 4, 256, true, false, true, false, 0, 50},
-    {"256 elements, softcap, window", 1, 8192, 8192, 8, 4, 256, true, false, true, false, 4096, 50},
+    {"causal", 4, 1024, 1024, 12, 12, 64, 0, 0, true, false, false, false},
+    {"causal, fused", 32, 1024, 1024, 12, 12, 64, 0, 0, true, false, true, false},
+    {"grouped", 4, 512, 512, 32, 8, 128, 0, 0, true, false, false, false},
+    {"grouped, long", 2, 2048, 2048, 32, 8, 128, 0, 0, true, false, false, false},
+    {"padded", 8, 100, 100, 8, 8, 64, 0, 0, false, true, false, false},
+    {"padded, causal", 8, 100, 100, 8, 8, 64, 0, 0, true, true, true, false},
+    {"across", 8, 64, 96, 8, 8, 64, 0, 0, false, true, false, false},
+    {"odd", 3, 197, 197, 12, 4, 80, 0, 0, false, false, true, false},
+    {"by head", 4, 1024, 1024, 16, 16, 64, 0, 0, true, false, true, true},
+    {"by head, padded", 4, 192, 192, 8, 8, 80, 0, 0, false, true, true, true},
+    {"96 elements", 4, 2048, 2048, 32, 32, 96, 0, 0, true, false, true, false},
+    {"256 elements", 2, 2048, 2048, 8, 4, 256, 0, 0, true, false, true, false},
+    {"window", 2, 4096, 4096, 32, 8, 128, 1024, 0, true, false, true, false},
+    {"window both ways", 4, 2048, 2048, 12, 12, 64, 65, 0, false, false, true, false},
+    {"softcap", 2, 2048, 2048, 8, 4, 128, 0, 50, true, false, true, false},
+    {"256 elements, softcap", 2, 4096, 4096, 8, 4, 256, 0, 50, true, false, true, false},
+    {"256 elements, softcap, window", 1, 8192, 8192, 8, 4, 256, 4096, 50, true, false, true, false},
 };
 
 enum {
