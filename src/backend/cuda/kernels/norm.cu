@@ -257,21 +257,21 @@ static bool launch_registers(struct yk_backend_lane *lane, const struct yk_norm_
     const int64_t stage_bytes =
         ADD ? yk_number_ceil_div(chunks, team_warps * 32) * YK_WARP_TEAM_BLOCK_THREADS * 16
             : STAGE_BYTES;
-    const int64_t least_bytes = weight_bytes + (ADD ? 2 : 1) * stage_bytes;
+    const int64_t min_bytes = weight_bytes + (ADD ? 2 : 1) * stage_bytes;
     if (op->groups != 1 || op->width % yk_vector_16_bytes<T>::count != 0 ||
         !yk_are_rows_16_byte_aligned<T>(op->x, op->x_stride) ||
         !yk_are_rows_16_byte_aligned<T>(op->y, op->y_stride) ||
         !yk_are_rows_16_byte_aligned<T>(op->add, op->y_stride) ||
         chunks > YK_WARP_TEAM_MAX_CHUNKS || weight_bytes > WEIGHT_BYTES ||
-        least_bytes + RESERVED_BYTES > scratch) {
+        min_bytes + RESERVED_BYTES > scratch) {
         return false;
     }
     const int prefetch =
-        REGISTER_BLOCKS * (least_bytes + stage_bytes + RESERVED_BYTES) <= scratch ? 1 : 0;
+        REGISTER_BLOCKS * (min_bytes + stage_bytes + RESERVED_BYTES) <= scratch ? 1 : 0;
     const int64_t blocks = yk_number_ceil_div(op->rows, YK_WARP_TEAM_MAX_WARPS / team_warps);
     const unsigned grid =
         static_cast<unsigned>(yk_number_min(blocks, properties->processors * REGISTER_BLOCKS));
-    const size_t bytes = static_cast<size_t>(least_bytes + prefetch * stage_bytes);
+    const size_t bytes = static_cast<size_t>(min_bytes + prefetch * stage_bytes);
     /* The same every time: other lanes may be at it. */
     const cudaError_t error = yk_allow_dynamic_shared_memory(
         reinterpret_cast<const void *>(kernel),
