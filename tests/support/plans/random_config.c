@@ -268,6 +268,14 @@ static void add_starcoder2(const struct drawing *drawing)
     add_flag(drawing, "use_bias");
 }
 
+static void add_nemotron(const struct drawing *drawing)
+{
+    add_llama(drawing);
+    /* Half of a head of 4 or 8 elements: whole pairs. */
+    add_either(drawing, "partial_rotary_factor", "0.5", "1.0");
+    add_either(drawing, "hidden_act", "\"relu2\"", "\"gelu\"");
+}
+
 static void add_bert(const struct drawing *drawing)
 {
     add_sizes(drawing);
@@ -319,6 +327,7 @@ static const struct {
     {"bert", "BertForMaskedLM", add_bert},
     {"roberta", "RobertaForMaskedLM", add_roberta},
     {"marian", "MarianMTModel", add_marian},
+    {"nemotron", "NemotronForCausalLM", add_nemotron},
 };
 
 static_assert(sizeof families / sizeof families[0] == RANDOM_CONFIG_FAMILIES, "count them");
