@@ -137,16 +137,50 @@ struct yk_model_config {
     int64_t experts;           /* number of experts of a block; 0 means: no experts */
     int64_t experts_per_token; /* number of experts that compute a token */
     int64_t expert_width;      /* width of the hidden layer of an expert */
-    int64_t
-        shared_expert_width; /* width of the hidden layer of an expert that computes all tokens */
-    bool expert_bias;        /* linears of experts and the router have biases */
+    /* Width of the hidden layer of an expert that computes all tokens. */
+    int64_t shared_expert_width;
 
-    /* ---- weights ---- */
+    /* ---- attention and positions ---- */
+    int64_t window; /* size of the sliding window of attention in tokens; 0 means: no window */
+    /* Flags of each block (`layers` of them), see YK_BLOCK_WINDOW. NULL means: all blocks have the
+     * window, if there is one, and rotary positions, if there are any. */
+    const unsigned char *block_flags;
+    struct yk_rope rope;
+    struct yk_rope local_rope; /* of blocks with a window; theta 0 means: `rope` */
+    int64_t rotary_size; /* number of elements of a head that are rotated; 0 means: positions are
+                            not rotary */
+
+    /* ---- numbers ---- */
+    double norm_epsilon;      /* number that is added to variances */
+    double attention_scale;   /* factor of scores; 0 means: 1 / √head_size */
+    double attention_softcap; /* scores s become cap · tanh(s / cap); 0 means: no cap */
+    double residual_scale;    /* factor of the outputs of attention and feed-forward; 0 means: 1 */
+    double embedding_scale;   /* factor of token embeddings; 0 means: 1 */
+    double logit_scale;       /* factor of logits; 0 means: 1 */
+    double logit_softcap;     /* logits l become cap · tanh(l / cap); 0 means: no cap */
+    double init_std;          /* standard deviation of the initial weights */
+
+    /* ---- training ---- */
+    struct yk_special_token_ids ids;
+    /* What prevents training, for messages: "its rope_scaling"; NULL means: the model can be
+     * trained. */
+    const char *not_trained;
+
+    /* ---- kinds ---- */
+    enum yk_positions position_kind;
+    enum yk_norm_kind norm;
+    enum yk_norm_placement norm_placement;
+    enum yk_qk_norm qk_norm;
+    enum yk_activation activation;      /* of the feed-forward */
+    enum yk_activation head_activation; /* of the transform in BERT's head */
+
+    /* ---- weights that exist, and how they are stored ---- */
     bool tied;        /* the head shares the embedding's weights */
     bool shared;      /* encoder and decoder share one embedding */
     bool qkv_bias;    /* the linears of queries, keys and values have biases */
     bool out_bias;    /* the output linear of attention has a bias */
     bool inner_bias;  /* the linears of the feed-forward have biases */
+    bool expert_bias; /* the linears of experts and the router have biases */
     bool transposed;  /* the weights of linears in blocks are stored as (in, out), as in GPT-2 */
     bool interleaved; /* the fused linear of queries, keys and values has the rows of q, k and v of
                          one head after another, as in GPT-NeoX */
@@ -154,45 +188,16 @@ struct yk_model_config {
     bool masked_head; /* BERT: a head that predicts masked tokens */
     bool attention_sinks; /* each head has a trained score that no key has, as in gpt-oss */
 
-    /* ---- blocks ---- */
+    /* ---- how blocks compute ---- */
     bool bidirectional; /* attention of the blocks sees all tokens, as in BERT */
     bool parallel;      /* attention and feed-forward read the same input, as in GPT-NeoX */
-    enum yk_activation activation;      /* of the feed-forward */
-    bool gated;                         /* the feed-forward is down(activation(gate(x)) · up(x)) */
-    enum yk_activation head_activation; /* of the transform in BERT's head */
-    enum yk_norm_kind norm;
+    bool gated;         /* the feed-forward is down(activation(gate(x)) · up(x)) */
     bool norm_plus_one; /* norms multiply by 1 + weight, as in Gemma */
-    enum yk_norm_placement norm_placement;
-    enum yk_qk_norm qk_norm;
-    double norm_epsilon;      /* number that is added to variances */
-    double attention_scale;   /* factor of scores; 0 means: 1 / √head_size */
-    double attention_softcap; /* scores s become cap · tanh(s / cap); 0 means: no cap */
-    int64_t window; /* size of the sliding window of attention in tokens; 0 means: no window */
-    /* Flags of each block (`layers` of them), see YK_BLOCK_WINDOW. NULL means: all blocks have the
-     * window, if there is one, and rotary positions, if there are any. */
-    const unsigned char *block_flags;
-    double residual_scale; /* factor of the outputs of attention and feed-forward; 0 means: 1 */
+    bool embedding_scale_rounded; /* embedding_scale is rounded to the precision of the training
+                                     run */
     bool residual_dropout; /* embeddings and residual branches have dropout; false in Llama, where
                               only attention has dropout */
-
-    /* ---- embedding, positions, head ---- */
-    enum yk_positions position_kind;
-    double embedding_scale;       /* factor of token embeddings; 0 means: 1 */
-    bool embedding_scale_rounded; /* that factor is rounded to the precision of the training run */
-    struct yk_rope rope;
-    struct yk_rope local_rope; /* of blocks with a window; theta 0 means: `rope` */
-    int64_t rotary_size;  /* number of elements of a head that are rotated; 0 means: positions are
-                             not rotary */
-    double logit_scale;   /* factor of logits; 0 means: 1 */
-    double logit_softcap; /* logits l become cap · tanh(l / cap); 0 means: no cap */
-
-    /* ---- training ---- */
-    struct yk_special_token_ids ids;
-    double init_std;  /* standard deviation of the initial weights */
     bool scaled_init; /* linears that write to the residual stream start smaller, as in GPT-2 */
-    /* What prevents training, for messages: "its rope_scaling"; NULL means: the model can be
-     * trained. */
-    const char *not_trained;
 };
 
 /* Returns the flags of a block of the decoder, or of a model without an encoder. */

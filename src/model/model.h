@@ -38,10 +38,10 @@ struct yk_workload {
     int64_t batch;    /* B, number of samples of the batch or micro-batch */
     int64_t sequence; /* T, tokens per sample; in an encoder–decoder, tokens of the source */
     int64_t target_sequence; /* tokens per sample in the decoder; 0 means: equal to `sequence` */
-    enum yk_precision precision;
     int64_t lora_rank; /* rank of the adapters, the only parameters that are trained; 0 means: no
                           adapters, all parameters are trained */
-    bool nf4;          /* frozen linears are NF4; requires lora_rank > 0 */
+    enum yk_precision precision;
+    bool nf4;       /* frozen linears are NF4; requires lora_rank > 0 */
     bool recompute; /* blocks save only their input, and the backward pass computes the forward pass
                        again */
 };

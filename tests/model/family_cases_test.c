@@ -16,7 +16,7 @@
 
 enum {
     DIGEST_DIGITS = 16,
-    FAMILIES = 17,
+    FAMILIES = 18,
     MIN_OF_A_FAMILY = 17,
 };
 

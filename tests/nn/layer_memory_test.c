@@ -48,7 +48,7 @@ static void expect_counted(const struct yk_model *model, const struct yk_net *ne
         .sequence = workload->sequence,
         .memory = net->layers[number].memory >= 0 ? workload->sequence : 0,
     };
-    const int64_t slack = MOST_BUFFERS * YK_BACKEND_ALIGNMENT;
+    const int64_t slack = (int64_t)MOST_BUFFERS * YK_BACKEND_ALIGNMENT;
     struct yk_layer_memory_sizes sizes = {0};
     net->layers[number].kind->measure(net, number, &batch, &sizes);
     /* What a layer without a backward pass saves, only its forward has. */

@@ -82,6 +82,7 @@ static const char *const decoders[] = {
                        "\"logits_scaling\": 2.5}",
     DECODER("smollm3") "\"num_hidden_layers\": 2, \"no_rope_layers\": [1, 0]}",
     DECODER("starcoder2") "\"num_hidden_layers\": 2, \"sliding_window\": 3}",
+    DECODER("nemotron") "\"num_hidden_layers\": 2, \"attention_bias\": true, \"mlp_bias\": true}",
     NEOX("0.5", "true"),
     NEOX("1.0", "false"),
 };

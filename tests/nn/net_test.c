@@ -68,6 +68,11 @@ static int32_t count_parameters(const struct yk_net *net)
     "\"num_attention_heads\": 3, \"max_position_embeddings\": 8, \"tie_word_embeddings\": " tied   \
     "}"
 
+#define NEMOTRON                                                                                   \
+    "{\"model_type\": \"nemotron\", \"vocab_size\": 13, \"hidden_size\": 16, "                     \
+    "\"intermediate_size\": 20, \"num_hidden_layers\": 2, \"num_attention_heads\": 4, "            \
+    "\"num_key_value_heads\": 2, \"attention_bias\": true, \"mlp_bias\": true}"
+
 static void parameters_are_the_tensors_that_the_framework_lists(void **state)
 {
     (void)state;
@@ -91,6 +96,7 @@ static void parameters_are_the_tensors_that_the_framework_lists(void **state)
         "granite3-2b",
         "pythia-160m",
         "starcoder2-3b",
+        NEMOTRON,
         BERT("true"),
         BERT("false"),
         MARIAN("true", "true"),

@@ -36,7 +36,7 @@ from safetensors import safe_open
 from transformers.pytorch_utils import Conv1D
 
 FILE = pathlib.Path(__file__).resolve().parent.parent / "model" / "family_cases.inc"
-COUNT = 300
+COUNT = 306
 SEED = 27
 
 # What every config says and neither shapes nor results of the models here depend on.
@@ -208,6 +208,14 @@ def starcoder2(r):
         num_key_value_heads=r.kv_heads, use_bias=r.flag(0.7), sliding_window=r.choice((None, r.window())))
 
 
+def nemotron(r):
+    head_dim = r.choice((None, r.free_head_dim()))
+    share = r.choice((0.5, 1.0)) if (head_dim or r.head_dim) % 4 == 0 else 1.0  # only whole pairs can be rotated
+    return "NemotronForCausalLM", common(r, 0.2) | dict(
+        num_key_value_heads=r.kv_heads, head_dim=head_dim, attention_bias=r.flag(0.3), mlp_bias=r.flag(0.3),
+        hidden_act=r.choice(("relu2", "relu2", "silu")), rope_parameters=r.rope() | dict(partial_rotary_factor=share))
+
+
 def encoder(r):
     return dict(
         vocab_size=r.vocabulary, hidden_size=r.width, intermediate_size=r.inner, num_hidden_layers=r.layers,
@@ -235,7 +243,7 @@ def marian(r):
 
 
 FAMILIES = [gpt2, llama, mistral, qwen2, qwen3, gemma, gemma2, gemma3, phi3, smollm3, olmo2, granite, gpt_neox,
-            starcoder2, bert, roberta, marian]
+            starcoder2, bert, roberta, marian, nemotron]
 
 
 def experts(r, **more):

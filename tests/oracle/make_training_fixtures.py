@@ -229,6 +229,15 @@ def starcoder2(**more):
     return config
 
 
+def nemotron(**more):
+    given = dict(width=32, heads=4, kv_heads=2, hidden_act="relu2", norm_eps=1e-5, attention_bias=False, mlp_bias=False)
+    if "rope_parameters" not in more:
+        given |= dict(rope_theta=100.0, partial_rotary_factor=0.5)
+    config = decoder("NemotronForCausalLM", "nemotron", **given | more)
+    del config["rms_norm_eps"]
+    return config
+
+
 # Tokens of the models that know padding; RoBERTa's is another.
 PADDING, END, START, FIRST = 0, 1, 2, 3
 
@@ -242,6 +251,7 @@ BERT_LINEARS = ["query", "key", "value", "attention.output.dense", "intermediate
 PHI3_LINEARS = ["qkv_proj", "o_proj", "gate_up_proj", "down_proj"]
 NEOX_LINEARS = ["query_key_value", "dense", "dense_h_to_4h", "dense_4h_to_h"]
 STARCODER2_LINEARS = ["q_proj", "k_proj", "v_proj", "o_proj", "c_fc", "c_proj"]
+NEMOTRON_LINEARS = ["q_proj", "k_proj", "v_proj", "o_proj", "up_proj", "down_proj"]
 
 
 def adamw(beta2=0.999, epsilon=1e-5, decay=0.1):
@@ -443,6 +453,14 @@ CASES |= {
     "starcoder2-nf4": nf4_case(starcoder2(sliding_window=None), STARCODER2_LINEARS),
     "starcoder2-bf16": bf16_case(
         starcoder2(tied=False, rope_parameters=dict(rope_type="default", rope_theta=50.0))),
+    # Biases of the elements of keys that nothing turns: their gradients are 0 but for rounding.
+    "nemotron": wide_case(nemotron(attention_bias=True, mlp_bias=True, norm_eps=1e-3), optimizer=adamw(epsilon=1e-4)),
+    "nemotron-lora": lora_case(nemotron(head_dim=12, mlp_bias=True, tied=True), NEMOTRON_LINEARS),
+    "nemotron-nf4": nf4_case(
+        nemotron(kv_heads=4, attention_bias=True, hidden_act="gelu", partial_rotary_factor=0.75), NEMOTRON_LINEARS),
+    "nemotron-bf16": bf16_case(
+        nemotron(tied=True,
+                 rope_parameters=dict(rope_type="default", rope_theta=50.0, partial_rotary_factor=0.75))),
     "roberta": case(roberta(), masked=0.4, maximum=1e-2, batch=4),
     "roberta-lora": case(
         # The head keeps GELU, whatever the blocks have.
@@ -545,9 +563,9 @@ def draw_data(c, random):
 
 
 def draw_weights(model, random):
-    """Every parameter is random, those too that frameworks start at 0 or 1; sinusoids stay as they are. Gemma's
-    norms scale by 1 + weight."""
-    start = 0.0 if model.config.model_type.startswith("gemma") else 1.0
+    """Every parameter is random, those too that frameworks start at 0 or 1; sinusoids stay as they are. The norms
+    of Gemma and Nemotron scale by 1 + weight."""
+    start = 0.0 if model.config.model_type.startswith(("gemma", "nemotron")) else 1.0
     for name, parameter in all_parameters(model):
         values = random.standard_normal(tuple(parameter.shape))
         if parameter.ndim >= 2:

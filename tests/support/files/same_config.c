@@ -8,7 +8,7 @@
 static void assert_same_factors(const double *a, const double *b, int64_t count)
 {
     assert_int_equal(a != NULL, b != NULL);
-    for (int64_t i = 0; a && i < count; i++) {
+    for (int64_t i = 0; a && b && i < count; i++) {
         assert_true(a[i] == b[i]);
     }
 }

@@ -114,55 +114,55 @@ void op_table_sum_rows(struct op_bench *bench)
 struct cross_entropy_case {
     int64_t rows;
     int64_t classes;
-    float smoothing;
-    float factor;
-    bool masked; /* some rows have no target, the first one among them */
     double size; /* of the logits */
     int64_t gap; /* by how much the stride is larger than a row */
+    float smoothing;
+    float factor;
     float softcap;
+    bool masked; /* some rows have no target, the first one among them */
 };
 
 static const struct cross_entropy_case cross_entropy_cases[] = {
-    {1, 1, 0, 1, false, 3, 0, 0},
-    {1, 2, 0, 1, false, 3, 0, 0},
-    {3, 7, 0, 0.25F, false, 3, 0, 0},
-    {7, 17, 0.1F, 0.25F, false, 3, 0, 0},
-    {65, 130, 0, 0.125F, true, 3, 0, 0},
-    {65, 130, 0.1F, 0.125F, true, 3, 0, 0},
-    {17, 1000, 0, 1, true, 3, 0, 0},
-    {17, 1000, 0.1F, 1024, true, 3, 0, 0},
-    {3, 4099, 0, 1, false, 10, 0, 0},
-    {17, 65, 0, 1, false, 300, 0, 0}, /* exp(300) is no fp32 */
-    {17, 65, 0.1F, 1, true, 300, 0, 0},
-    {17, 65, 0, 0, true, 3, 0, 0},
-    {17, 65, 0.1F, 0, false, 3, 0, 0},
-    {40, 5003, 0.1F, 1, true, 3, 0, 0},
-    {0, 65, 0, 1, false, 3, 0, 0},
-    {17, 1001, 0.1F, 1, true, 3, 7, 0},
-    {9, 4099, 0, 1, true, 3, 61, 0},
-    {33, 520, 0, 0.5F, true, 3, 8, 0},
+    {1, 1, 3, 0, 0, 1, 0, false},
+    {1, 2, 3, 0, 0, 1, 0, false},
+    {3, 7, 3, 0, 0, 0.25F, 0, false},
+    {7, 17, 3, 0, 0.1F, 0.25F, 0, false},
+    {65, 130, 3, 0, 0, 0.125F, 0, true},
+    {65, 130, 3, 0, 0.1F, 0.125F, 0, true},
+    {17, 1000, 3, 0, 0, 1, 0, true},
+    {17, 1000, 3, 0, 0.1F, 1024, 0, true},
+    {3, 4099, 10, 0, 0, 1, 0, false},
+    {17, 65, 300, 0, 0, 1, 0, false}, /* exp(300) is no fp32 */
+    {17, 65, 300, 0, 0.1F, 1, 0, true},
+    {17, 65, 3, 0, 0, 0, 0, true},
+    {17, 65, 3, 0, 0.1F, 0, 0, false},
+    {40, 5003, 3, 0, 0.1F, 1, 0, true},
+    {0, 65, 3, 0, 0, 1, 0, false},
+    {17, 1001, 3, 7, 0.1F, 1, 0, true},
+    {9, 4099, 3, 61, 0, 1, 0, true},
+    {33, 520, 3, 8, 0, 0.5F, 0, true},
     /* Caps near the logits, below most of them, and beyond them. */
-    {17, 65, 0, 1, true, 3, 0, 2},
-    {17, 1000, 0.1F, 1, true, 60, 0, 30},
-    {9, 4099, 0, 0.5F, true, 60, 61, 30},
-    {3, 4099, 0.1F, 1, false, 300, 5, 50},
-    {33, 520, 0.1F, 8, true, 1, 8, 30},
-    {17, 65, 0, 0, true, 60, 0, 30},
-    {17, 65, 0.1F, 0, false, 60, 3, 30},
-    {1, 1, 0, 1, false, 3, 0, 2},
-    {40, 5003, 0, 1, true, 40, 0, 30},
-    {17, 1000, 0, 1, true, 60, 0, 30},
-    {33, 520, 0, 8, true, 1, 8, 30},
-    {17, 64, 0, 0, true, 3, 0, 2},
-    {9, 4096, 0, 0.5F, false, 300, 0, 64},
-    {9, 4096, 0, 0.5F, false, 300, 0, 40},
+    {17, 65, 3, 0, 0, 1, 2, true},
+    {17, 1000, 60, 0, 0.1F, 1, 30, true},
+    {9, 4099, 60, 61, 0, 0.5F, 30, true},
+    {3, 4099, 300, 5, 0.1F, 1, 50, false},
+    {33, 520, 1, 8, 0.1F, 8, 30, true},
+    {17, 65, 60, 0, 0, 0, 30, true},
+    {17, 65, 60, 3, 0.1F, 0, 30, false},
+    {1, 1, 3, 0, 0, 1, 2, false},
+    {40, 5003, 40, 0, 0, 1, 30, true},
+    {17, 1000, 60, 0, 0, 1, 30, true},
+    {33, 520, 1, 8, 0, 8, 30, true},
+    {17, 64, 3, 0, 0, 0, 2, true},
+    {9, 4096, 300, 0, 0, 0.5F, 64, false},
+    {9, 4096, 300, 0, 0, 0.5F, 40, false},
 };
 
 /* Rows longer than the shared memory of a GPU's block, and more of them than run at once. */
 static const struct cross_entropy_case long_cross_entropy_cases[] = {
-    {3, 60000, 0, 1, false, 60, 0, 30},
-    {4, 256000, 0, 1, true, 30, 0, 30},
-    {140, 57600, 0, 1, true, 20, 0, 30},
+    {3, 60000, 60, 0, 0, 1, 30, false},
+    {4, 256000, 30, 0, 0, 1, 30, true},
+    {140, 57600, 20, 0, 0, 1, 30, true},
 };
 
 static void place_targets(const struct cross_entropy_case *one, struct op_array *targets)

@@ -383,7 +383,7 @@ void op_table_norm_backward(struct op_bench *bench)
 {
     for (size_t j = 0; j < sizeof types / sizeof *types; j++) {
         for (int rms = 0; rms < 2; rms++) {
-            struct norm_case one = {.rms = rms};
+            struct norm_case one;
             for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
                 one = (struct norm_case){.size = sizes[i], .rms = rms};
                 try_norm_backward(bench, one, &types[j]);

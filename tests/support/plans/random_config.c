@@ -94,8 +94,7 @@ static void add_rope(const struct drawing *drawing)
         "\"rope_type\":\"linear\",\"factor\":2.0",
         "\"rope_type\":\"dynamic\",\"factor\":2.0",
         "\"rope_type\":\"yarn\",\"factor\":4.0,\"original_max_position_embeddings\":8",
-        "\"rope_type\":\"llama3\",\"factor\":4.0,\"low_freq_factor\":1.0,\"high_freq_factor\":4.0,"
-        "\"original_max_position_embeddings\":16",
+        "\"rope_type\":\"llama3\",\"factor\":4.0,\"original_max_position_embeddings\":16",
     };
     const int kind = (int)yk_random_below(drawing->random, 5);
     if (flag(drawing)) {
@@ -268,6 +267,14 @@ static void add_starcoder2(const struct drawing *drawing)
     add_flag(drawing, "use_bias");
 }
 
+static void add_nemotron(const struct drawing *drawing)
+{
+    add_llama(drawing);
+    /* Half of a head of 4 or 8 elements: whole pairs. */
+    add_either(drawing, "partial_rotary_factor", "0.5", "1.0");
+    add_either(drawing, "hidden_act", "\"relu2\"", "\"gelu\"");
+}
+
 static void add_bert(const struct drawing *drawing)
 {
     add_sizes(drawing);
@@ -319,6 +326,7 @@ static const struct {
     {"bert", "BertForMaskedLM", add_bert},
     {"roberta", "RobertaForMaskedLM", add_roberta},
     {"marian", "MarianMTModel", add_marian},
+    {"nemotron", "NemotronForCausalLM", add_nemotron},
 };
 
 static_assert(sizeof families / sizeof families[0] == RANDOM_CONFIG_FAMILIES, "count them");
