@@ -3,6 +3,7 @@
 #include "model/config_parser.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct {
@@ -51,9 +52,16 @@ static yk_status load(void)
     return status;
 }
 
+/* At the end of the process, for tools that look for memory that was not freed. */
+static void free_models(void)
+{
+    yk_arena_destroy(builtins.arena);
+}
+
 static void load_once(void)
 {
     builtins.status = load();
+    (void)atexit(free_models);
 }
 
 yk_status yk_builtin_models_get(const struct yk_builtin_model **out, size_t *count)
