@@ -12,7 +12,8 @@
 /* Interfaces of the sanitizers; gcc's packages bring no headers for them. */
 size_t __sanitizer_get_current_allocated_bytes(void);
 int __lsan_is_turned_off(void);
-void __libc_freeres(void) __attribute__((weak)); /* glibc's, for tools as this one */
+void __libc_freeres(void) __attribute__((weak));         /* glibc's, for tools as this one */
+void yk_builtin_models_free(void) __attribute__((weak)); /* absent in programs without models */
 
 static size_t bytes_before_main;
 
@@ -36,6 +37,9 @@ __attribute__((visibility("default"))) int __lsan_is_turned_off(void)
     fflush(NULL);
     setvbuf(stdin, NULL, _IONBF, 0);
     setvbuf(stdout, NULL, _IONBF, 0);
+    if (yk_builtin_models_free) {
+        yk_builtin_models_free();
+    }
     if (!nothing_added() && __libc_freeres) {
         __libc_freeres();
     }

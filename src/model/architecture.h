@@ -144,7 +144,8 @@ const char *yk_architecture_block_module_name(const struct yk_model_config *conf
  * head, because then it is the base model itself. */
 const char *yk_architecture_base(const struct yk_model_config *config);
 
-/* Returns whether the described model has a module. */
+/* Returns whether the description has what a role is for: norms where it places them, a head, a
+ * pooler. A family that has no such module does not list the role. */
 bool yk_architecture_has_module(const struct yk_model_config *config, enum yk_module_role role);
 
 #endif

@@ -251,8 +251,10 @@ static yk_status read_gemma(const struct yk_json *json, struct yk_arena *arena,
 static void write_gemma(const struct yk_model_config *config, struct yk_json_writer *json)
 {
     const double scalar = 1 / (config->attention_scale * config->attention_scale);
-    if (config->attention_scale > 0) {
-        yk_json_write_integer(json, "query_pre_attn_scalar", (int64_t)(scalar + 0.5));
+    if (config->attention_scale > 0 && fabs(scalar - round(scalar)) < 1e-9 * scalar) {
+        yk_json_write_integer(json, "query_pre_attn_scalar", (int64_t)round(scalar));
+    } else if (config->attention_scale > 0) {
+        yk_config_fields_write_number(json, "query_pre_attn_scalar", scalar);
     }
 }
 

@@ -2,8 +2,8 @@
 
 #include "model/config_parser.h"
 
+#include <assert.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 static struct {
@@ -52,16 +52,16 @@ static yk_status load(void)
     return status;
 }
 
-/* At the end of the process, for tools that look for memory that was not freed. */
-static void free_models(void)
-{
-    yk_arena_destroy(builtins.arena);
-}
-
 static void load_once(void)
 {
     builtins.status = load();
-    (void)atexit(free_models);
+    assert(builtins.status != YK_ERROR_INPUT); /* the file is a part of the program */
+}
+
+void yk_builtin_models_free(void)
+{
+    yk_arena_destroy(builtins.arena);
+    builtins.arena = NULL;
 }
 
 yk_status yk_builtin_models_get(const struct yk_builtin_model **out, size_t *count)

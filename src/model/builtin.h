@@ -21,4 +21,8 @@ struct yk_builtin_model {
  * memory. */
 yk_status yk_builtin_models_get(const struct yk_builtin_model **out, size_t *count) YK_MUST_USE;
 
+/* Frees the built-in models. Only for the end of a process, for a tool that looks for memory that
+ * was not freed (tools/leak_check.c). */
+void yk_builtin_models_free(void);
+
 #endif

@@ -81,15 +81,22 @@ yk_status yk_config_fields_read_flag(const struct yk_json *json, const char *key
                                                           : yk_json_get_bool(json, key, out);
 }
 
+/* Reads a string; NULL if it is missing or null. */
+static yk_status read_string(const struct yk_json *json, const char *key, const char **out)
+{
+    const struct yk_json *node = yk_json_get_member(json, key);
+    *out = yk_json_string_value(node);
+    return !node || yk_json_is_null(node) || *out
+               ? YK_OK
+               : yk_fail(YK_ERROR_INPUT, "\"%s\" must be a string, not %s", key,
+                         yk_json_type_name(node));
+}
+
 yk_status yk_config_fields_string_equals(const struct yk_json *json, const char *key,
                                          const char *name, bool *out)
 {
-    const struct yk_json *node = yk_json_get_member(json, key);
-    const char *found = yk_json_string_value(node);
-    if (node && !yk_json_is_null(node) && !found) {
-        return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a string, not %s", key,
-                       yk_json_type_name(node));
-    }
+    const char *found = NULL;
+    YK_TRY(read_string(json, key, &found));
     *out = found && strcmp(found, name) == 0;
     return YK_OK;
 }
@@ -110,9 +117,8 @@ static const size_t ACTIVATION_NAME_COUNT = sizeof activation_names / sizeof act
 yk_status yk_config_fields_read_activation(const struct yk_json *json, const char *key,
                                            enum yk_activation *out, bool *known)
 {
-    bool unused = false;
-    YK_TRY(yk_config_fields_string_equals(json, key, "", &unused)); /* checks the type */
-    const char *name = yk_json_string_value(yk_json_get_member(json, key));
+    const char *name = NULL;
+    YK_TRY(read_string(json, key, &name));
     *known = !name;
     for (size_t i = 0; name && i < ACTIVATION_NAME_COUNT; i++) {
         if (strcmp(name, activation_names[i].name) == 0) {

@@ -62,6 +62,11 @@ static yk_status read_yarn(const struct yk_json *scaling, const struct yk_model_
     double multiplier = 0;
     double divisor = 0;
     bool truncated = true;
+    if (!(rope->theta > 1)) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "the base of rotary positions is %g; \"yarn\" needs one above 1",
+                       rope->theta);
+    }
     const double ratio = (double)config->positions / (double)rope->positions;
     YK_TRY(yk_config_fields_read_number(scaling, "factor", ratio, &rope->factor));
     YK_TRY(yk_config_fields_read_number(scaling, "beta_fast", BETA_FAST, &rope->beta_fast));
@@ -157,6 +162,11 @@ static yk_status read_scaling(const struct yk_json *json, const struct yk_json *
         return read_longrope(scaling, arena, config, rope);
     case YK_ROPE_DYNAMIC:
         rope->positions = config->positions;
+        if (config->rotary_size == 2) {
+            return yk_fail(YK_ERROR_INPUT,
+                           "\"rope_type\" is \"dynamic\", which needs more than one "
+                           "pair of numbers of a head to be rotated");
+        }
         break;
     default:
         break;
@@ -182,9 +192,9 @@ static yk_status read_rotary_size(const struct yk_json *json, const struct yk_js
     const double size = floor((double)config->head_size * part);
     if (size < 2 || (int64_t)size % 2 != 0) {
         return yk_fail(YK_ERROR_INPUT,
-                       "rotary positions rotate pairs, but %g of the %" PRId64
-                       " numbers of a head is not an even number of them",
-                       part, config->head_size);
+                       "%g of the %" PRId64 " numbers of a head are rotated; rotary positions "
+                       "rotate pairs, so this must be an even number",
+                       size, config->head_size);
     }
     config->rotary_size = (int64_t)size;
     return YK_OK;

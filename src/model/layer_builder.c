@@ -158,10 +158,7 @@ void yk_layer_builder_begin(struct yk_layer_builder *builder, const struct yk_mo
     *builder = (struct yk_layer_builder){
         .workload = workload,
         .role = role,
-        .layer = {.kind = kind,
-                  .role = role,
-                  .is_block = role == YK_LAYER_ROLE_BLOCK,
-                  .shares_weights_of = YK_LAYER_NONE},
+        .layer = {.kind = kind, .role = role, .shares_weights_of = YK_LAYER_NONE},
         .precision =
             workload->nf4 && role != YK_LAYER_ROLE_BLOCK ? YK_PRECISION_FP32 : workload->precision,
     };
@@ -315,29 +312,25 @@ void yk_layer_builder_add_attention(struct yk_layer_builder *builder,
     hold(builder, 2 * (q + kv)); /* gradients of all four */
 }
 
-void yk_layer_builder_add_norm(struct yk_layer_builder *builder, enum yk_norm_kind kind,
-                               int64_t rows, int64_t width)
+void yk_layer_builder_add_norm(struct yk_layer_builder *builder, const struct yk_norm_spec *norm)
 {
-    yk_layer_builder_add_group_norm(builder, kind, rows, 1, width);
-}
-
-void yk_layer_builder_add_group_norm(struct yk_layer_builder *builder, enum yk_norm_kind kind,
-                                     int64_t rows, int64_t groups, int64_t width)
-{
-    const bool layer_norm = kind == YK_NORM_LAYER;
-    const double numbers = (double)rows * (double)groups * (double)width;
+    const bool layer_norm = norm->kind == YK_NORM_LAYER;
+    const int64_t count = norm->rows * norm->groups * norm->width;
+    const double numbers = (double)count;
     const double operations = numbers * (layer_norm ? LAYER_NORM_OPERATIONS : RMS_NORM_OPERATIONS);
     const double size = (double)item_bytes(builder);
     const bool first = builder->forward.count == 0;
-    count_parameters(builder, 0, layer_norm ? 2 * width : width);
+    count_parameters(builder, 0, layer_norm ? 2 * norm->width : norm->width);
     add_forward(builder, vector_work("norm", operations, 2 * numbers * size, 1));
     add_backward(builder, vector_work("norm", BACKWARD_FACTOR * operations, 3 * numbers * size, 1));
-    const int64_t statistics = FP32_BYTES * rows * groups * (layer_norm ? 2 : 1);
-    keep_input(builder, rows * groups * width, first);
+    const int64_t statistics = FP32_BYTES * norm->rows * norm->groups * (layer_norm ? 2 : 1);
+    if (!norm->input_kept) {
+        keep_input(builder, count, first);
+    }
     keep_bytes(builder, statistics);
-    hold(builder, 2 * rows * groups * width);
+    hold(builder, 2 * count);
     if (!has_backward(builder)) { /* not saved, but forward has them */
-        builder->transient_bytes += rows * groups * width * item_bytes(builder) + statistics;
+        builder->transient_bytes += count * item_bytes(builder) + statistics;
     }
 }
 

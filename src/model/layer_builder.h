@@ -68,6 +68,15 @@ struct yk_attention_spec {
     int64_t window; /* number of keys that a query sees at most; 0 means: no window */
 };
 
+/* A norm of `groups` groups of `width` numbers in each row, with one weight for all groups. */
+struct yk_norm_spec {
+    enum yk_norm_kind kind;
+    int64_t rows;
+    int64_t groups;
+    int64_t width;
+    bool input_kept; /* an earlier part already saves the input */
+};
+
 /* Starts a layer whose input has `input_rows` tokens of the model's width. If `input_rows` is 0,
  * the layer reads token ids. */
 void yk_layer_builder_begin(struct yk_layer_builder *builder, const struct yk_model_config *config,
@@ -82,12 +91,7 @@ void yk_layer_builder_add_linear(struct yk_layer_builder *builder,
                                  const struct yk_linear_spec *linear);
 void yk_layer_builder_add_attention(struct yk_layer_builder *builder,
                                     const struct yk_attention_spec *attention);
-void yk_layer_builder_add_norm(struct yk_layer_builder *builder, enum yk_norm_kind kind,
-                               int64_t rows, int64_t width);
-/* Adds a norm that normalises `groups` groups of `width` numbers of each row, with one weight for
- * all groups. */
-void yk_layer_builder_add_group_norm(struct yk_layer_builder *builder, enum yk_norm_kind kind,
-                                     int64_t rows, int64_t groups, int64_t width);
+void yk_layer_builder_add_norm(struct yk_layer_builder *builder, const struct yk_norm_spec *norm);
 /* Adds an activation. If `gated`, it is a gated linear unit: activation(gate) · up. */
 void yk_layer_builder_add_activation(struct yk_layer_builder *builder,
                                      enum yk_activation activation, bool gated, int64_t rows,

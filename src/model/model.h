@@ -58,7 +58,8 @@ enum {
  * fp32 if blocks are NF4. */
 enum yk_layer_role {
     YK_LAYER_ROLE_EMBEDDING, /* has no gradient of its input, because the input is token ids */
-    YK_LAYER_ROLE_BLOCK, /* has adapters, NF4 weights and recomputation if the workload has them */
+    YK_LAYER_ROLE_BLOCK, /* has adapters, NF4 weights and recomputation if the workload has them;
+                            no other layer does */
     YK_LAYER_ROLE_NORM,  /* the norm after the last block */
     YK_LAYER_ROLE_POOLER,
     YK_LAYER_ROLE_HEAD,
@@ -91,7 +92,6 @@ struct yk_layer {
     struct yk_mfu_flops flops;           /* operations of both passes, without recomputation */
 
     bool encoder;        /* a layer of the encoder of an encoder–decoder */
-    bool is_block;       /* the layer is a block; plans can recompute only blocks */
     bool keeps_input;    /* saved_bytes include the input of the layer */
     int64_t saved_bytes; /* bytes saved from the forward pass of the layer to its backward pass */
     int64_t workspace_bytes; /* additional memory that is needed only during a pass of the layer */

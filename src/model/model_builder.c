@@ -72,7 +72,7 @@ static struct yk_kernel_work_list update_of(struct yk_model_builder *model,
 static const char *shape_of(struct yk_model_builder *model, const struct yk_layer_builder *builder,
                             bool recompute)
 {
-    const bool block = builder->layer.is_block;
+    const bool block = builder->layer.role == YK_LAYER_ROLE_BLOCK;
     char adapters[32] = "";
     if (builder->workload->lora_rank > 0 && block) {
         snprintf(adapters, sizeof adapters, " lora%lld", (long long)builder->workload->lora_rank);
@@ -90,7 +90,8 @@ static struct yk_layer finish(struct yk_model_builder *model,
                               const struct yk_layer_builder *builder)
 {
     static const struct yk_layer_kernels none = {.count = 0};
-    const bool recompute = builder->workload->recompute && builder->layer.is_block;
+    const bool recompute =
+        builder->workload->recompute && builder->layer.role == YK_LAYER_ROLE_BLOCK;
     struct yk_layer layer = builder->layer;
     layer.shape = shape_of(model, builder, recompute);
     layer.forward = copy_works(model, &builder->forward, builder->forward.count, &none);

@@ -102,9 +102,11 @@ static void append_shape(const struct block *block, struct yk_layer_builder *lay
     }
 }
 
-static void add_norm(const struct block *block, struct yk_layer_builder *layer)
+static void add_norm(struct yk_layer_builder *layer, const struct yk_model_config *config,
+                     int64_t rows)
 {
-    yk_layer_builder_add_norm(layer, block->config->norm, block->rows, block->config->width);
+    yk_layer_builder_add_norm(layer,
+                              &(struct yk_norm_spec){config->norm, rows, 1, config->width, false});
 }
 
 static void add_qk_norms(const struct block *block, struct yk_layer_builder *layer)
@@ -112,9 +114,12 @@ static void add_qk_norms(const struct block *block, struct yk_layer_builder *lay
     const bool whole = block->config->qk_norm == YK_QK_NORM_WHOLE;
     const int64_t heads[] = {block->heads, block->kv_heads};
     for (int i = 0; block->config->qk_norm != YK_QK_NORM_NONE && i < 2; i++) {
-        yk_layer_builder_add_group_norm(layer, block->config->norm, block->rows,
-                                        whole ? 1 : heads[i],
-                                        whole ? heads[i] * block->head_size : block->head_size);
+        yk_layer_builder_add_norm(layer, &(struct yk_norm_spec){
+                                             .kind = block->config->norm,
+                                             .rows = block->rows,
+                                             .groups = whole ? 1 : heads[i],
+                                             .width = (whole ? heads[i] : 1) * block->head_size,
+                                         });
     }
 }
 
@@ -138,28 +143,29 @@ static void end_branch(const struct block *block, struct yk_layer_builder *layer
 {
     const struct yk_model_config *config = block->config;
     if (yk_architecture_has_module(config, YK_MODULE_ATTENTION_POST_NORM)) {
-        add_norm(block, layer);
+        add_norm(layer, config, block->rows);
     }
     yk_layer_builder_add_residual(layer, block->rows, config->width);
     if (config->norm_placement == YK_NORM_AFTER_SUM) {
-        add_norm(block, layer);
+        add_norm(layer, config, block->rows);
     }
 }
 
-/* Adds the norm before attention or feed-forward if the model has one. A block whose parts are
- * parallel saves the input of both norms once. */
+/* Adds the norm before attention or feed-forward if the model has one. */
 static void begin_branch(const struct block *block, struct yk_layer_builder *layer)
 {
     const struct yk_model_config *config = block->config;
-    const enum yk_norm_placement placement = config->norm_placement;
-    if (placement == YK_NORM_BEFORE || placement == YK_NORM_BEFORE_AND_AFTER) {
-        const int64_t saved = layer->layer.saved_bytes;
-        const bool again = config->parallel && layer->forward.count > 0;
-        add_norm(block, layer);
-        if (again && layer->layer.saved_bytes > saved) {
-            layer->layer.saved_bytes -=
-                block->rows * config->width * yk_precision_bytes(layer->precision);
-        }
+    if (config->norm_placement == YK_NORM_BEFORE ||
+        config->norm_placement == YK_NORM_BEFORE_AND_AFTER) {
+        yk_layer_builder_add_norm(layer,
+                                  &(struct yk_norm_spec){
+                                      .kind = config->norm,
+                                      .rows = block->rows,
+                                      .groups = 1,
+                                      .width = config->width,
+                                      /* Both norms of a parallel block read the layer's input. */
+                                      .input_kept = config->parallel && layer->forward.count > 0,
+                                  });
     }
 }
 
@@ -189,7 +195,8 @@ static void add_self_attention(const struct block *block, struct yk_layer_builde
 
 static void add_cross_attention(const struct block *block, struct yk_layer_builder *layer)
 {
-    const int64_t C = block->config->width;
+    const struct yk_model_config *config = block->config;
+    const int64_t C = config->width;
     const int64_t memory = block->workload->batch * block->workload->sequence;
     struct yk_attention_spec attention = attention_spec(block);
     attention.name = "cross attention";
@@ -197,12 +204,13 @@ static void add_cross_attention(const struct block *block, struct yk_layer_build
     attention.causal = false;
     begin_branch(block, layer);
     yk_layer_builder_add_linear(
-        layer, &(struct yk_linear_spec){"cross q", block->rows, C, C, 1, .bias = true});
+        layer, &(struct yk_linear_spec){"cross q", block->rows, C, C, 1, .bias = config->qkv_bias});
     yk_layer_builder_add_linear(
-        layer, &(struct yk_linear_spec){"cross kv", memory, C, 2 * C, 2, .bias = true});
+        layer, &(struct yk_linear_spec){"cross kv", memory, C, 2 * C, 2, .bias = config->qkv_bias});
     yk_layer_builder_add_attention(layer, &attention);
     yk_layer_builder_add_linear(layer, &(struct yk_linear_spec){"cross out", block->rows, C, C, 1,
-                                                                .bias = true, .input_kept = true});
+                                                                .bias = config->out_bias,
+                                                                .input_kept = true});
     end_branch(block, layer);
     /* The gradients of the encoder's keys and values have a buffer of their own. */
     layer->transient_bytes += 2 * memory * C * yk_precision_bytes(layer->precision);
@@ -388,7 +396,7 @@ static int32_t add_embedding(struct yk_model_builder *model, bool decoder, int32
                                    tied ? 0 : (V + positions + config->token_types) * C);
     yk_layer_builder_add_unused_parameters(&layer, idle ? V * C : 0);
     if (norm) {
-        yk_layer_builder_add_norm(&layer, config->norm, rows, C);
+        add_norm(&layer, config, rows);
     }
     find_modules(model, YK_LAYER_ROLE_EMBEDDING, encoder, modules);
     return yk_model_builder_add_layer(model, &layer,
@@ -407,7 +415,7 @@ static int32_t add_final_norm(struct yk_model_builder *model, int32_t last)
     yk_model_builder_begin_layer(model, YK_LAYER_ROLE_NORM, "norm", rows, &layer);
     yk_layer_builder_append_shape_text(
         &layer, config->norm == YK_NORM_RMS ? " rms C%lld" : " C%lld", (long long)config->width);
-    yk_layer_builder_add_norm(&layer, config->norm, rows, config->width);
+    add_norm(&layer, config, rows);
     find_modules(model, YK_LAYER_ROLE_NORM, false, modules);
     const int32_t norm = yk_model_builder_add_layer(model, &layer, "norm", modules, YK_LAYER_NONE);
     yk_model_builder_add_edge(model, last, norm, rows);
@@ -441,7 +449,7 @@ static void add_transform(const struct yk_model_config *config, int64_t rows,
     yk_layer_builder_add_linear(layer,
                                 &(struct yk_linear_spec){"transform", rows, C, C, 1, .bias = true});
     yk_layer_builder_add_activation(layer, config->head_activation, false, rows, C);
-    yk_layer_builder_add_norm(layer, config->norm, rows, C);
+    add_norm(layer, config, rows);
 }
 
 /* Adds the head after layer `last`. If the head is tied, it shares the weights of layer `embed`. */

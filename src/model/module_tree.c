@@ -311,8 +311,10 @@ static bool add_block_tensors(const struct listing *listing, enum yk_module_role
     case YK_MODULE_CROSS_Q:
     case YK_MODULE_CROSS_K:
     case YK_MODULE_CROSS_V:
+        add_weights(modules, C, C, config->qkv_bias);
+        return true;
     case YK_MODULE_CROSS_OUT:
-        add_weights(modules, C, C, true);
+        add_weights(modules, C, C, config->out_bias);
         return true;
     case YK_MODULE_GATE:
     case YK_MODULE_UP:

@@ -132,17 +132,29 @@ static void rotary_sizes_are_checked(void **state)
     (void)state;
     REFUSE(
         {OF("llama") HEADS ", \"head_dim\": 5}",
-         "rotary positions rotate pairs, but 1 of the 5 numbers of a head is not an even number "
-         "of them"},
+         "5 of the 5 numbers of a head are rotated; rotary positions rotate pairs, so this must be "
+         "an even number"},
         {OF("gpt_neox") "\"num_attention_heads\": 4, \"rotary_pct\": 0.25}",
-         "rotary positions rotate pairs, but 0.25 of the 4 numbers of a head is not an even "
-         "number of them"},
+         "1 of the 4 numbers of a head are rotated; rotary positions rotate pairs, so this must be "
+         "an even number"},
         {OF("phi3") HEADS ", \"partial_rotary_factor\": 1.5}",
          "\"partial_rotary_factor\" is 1.5; it is the part of a head that is rotated, at most "
          "1"},
         {OF("gpt_neox") HEADS ", \"rotary_pct\": 2}",
          "\"rotary_pct\" is 2; it is the part of a head that is rotated, at most 1"},
         {OF("gpt_neox") HEADS ", \"rotary_pct\": 0}", "\"rotary_pct\" must be a number above 0"});
+}
+
+static void scalings_that_make_no_finite_angles_are_refused(void **state)
+{
+    (void)state;
+    REFUSE({OF("llama") HEADS ", \"head_dim\": 2, \"rope_scaling\": {\"rope_type\": \"dynamic\", "
+                              "\"factor\": 2}}",
+            "\"rope_type\" is \"dynamic\", which needs more than one pair of numbers of a head to "
+            "be rotated"},
+           {OF("llama") HEADS ", \"rope_theta\": 1, \"rope_scaling\": {\"rope_type\": \"yarn\", "
+                              "\"factor\": 2, \"original_max_position_embeddings\": 16}}",
+            "the base of rotary positions is 1; \"yarn\" needs one above 1"});
 }
 
 #define LONG(factors)                                                                              \
@@ -227,6 +239,7 @@ int main(void)
         cmocka_unit_test(types_of_blocks_are_checked),
         cmocka_unit_test(blocks_that_rotate_nothing_are_checked),
         cmocka_unit_test(rotary_sizes_are_checked),
+        cmocka_unit_test(scalings_that_make_no_finite_angles_are_refused),
         cmocka_unit_test(lists_of_longrope_are_checked),
         cmocka_unit_test(experts_are_checked),
         cmocka_unit_test(padding_after_the_last_position_is_refused),

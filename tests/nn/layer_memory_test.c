@@ -56,7 +56,8 @@ static void expect_counted(const struct yk_model *model, const struct yk_net *ne
         layer->backward.count > 0 ? saved_except_input(model, number) : layer->workspace_bytes;
     const int64_t allocated = (int64_t)sizes.saved_bytes;
     /* Of other layers, tokens and copies for the loss have buffers that are not those of a pass. */
-    if (allocated > saved + slack || (layer->is_block && allocated < saved - slack)) {
+    if (allocated > saved + slack ||
+        (layer->role == YK_LAYER_ROLE_BLOCK && allocated < saved - slack)) {
         fail_msg("%s, \"%s\": %lld bytes saved, %lld counted\n%s", layer->name, layer->shape,
                  (long long)allocated, (long long)saved, text);
     }

@@ -23,7 +23,8 @@ static const char *operations(double count, char out[YK_UNITS_BUFFER_SIZE])
 /* Blocks with one shape share a row, wherever they are in the model. */
 static bool share_row(const struct yk_layer *a, const struct yk_layer *b)
 {
-    return a->is_block && b->is_block && strcmp(a->shape, b->shape) == 0;
+    return a->role == YK_LAYER_ROLE_BLOCK && b->role == YK_LAYER_ROLE_BLOCK &&
+           strcmp(a->shape, b->shape) == 0;
 }
 
 /* The layers that share a row with layer `first`, which is the first of them. */
@@ -166,6 +167,10 @@ static void add_sentences(const struct yk_model_summary_result *result, struct y
             yk_text_addf(out, "; %s uses the weights of %s", layer->name,
                          model->layers[layer->shares_weights_of].name);
         }
+    }
+    if (model->config->not_trained) {
+        yk_text_addf(out, ".\nThe model can be planned, but not trained yet, because of %s",
+                     model->config->not_trained);
     }
     yk_text_addf(out, ".\nA step takes %s and %s of vector work beside.\n",
                  operations(total->forward_flops + total->backward_flops, first),

@@ -154,7 +154,7 @@ static void end_with_consumers(const struct finding *finding, struct yk_consumer
         const struct yk_layer *layer = &finding->facts->model->layers[consumers.layer];
         const int64_t at = cell(finding, consumers.layer, micro_batch);
         end(finding, output, index->forward[at]);
-        if (layer->is_block) {
+        if (layer->role == YK_LAYER_ROLE_BLOCK) {
             end(finding, output, index->recompute[at]);
         }
         if (layer->keeps_input) {
@@ -256,8 +256,9 @@ static void add_pass(struct finding *finding, int32_t layer, int32_t micro_batch
     const int64_t at = cell(finding, layer, micro_batch);
     const int32_t forward = index->forward[at];
     const int32_t backward = index->backward[at];
-    const int32_t recompute =
-        finding->facts->model->layers[layer].is_block ? index->recompute[at] : YK_OP_NONE;
+    const int32_t recompute = finding->facts->model->layers[layer].role == YK_LAYER_ROLE_BLOCK
+                                  ? index->recompute[at]
+                                  : YK_OP_NONE;
     const int64_t samples = forward >= 0 ? finding->list->ops[forward].samples : 0;
     if (samples == 0) {
         return;

@@ -78,11 +78,11 @@ static struct expectation expectation_of(const struct training_case *c)
     };
 }
 
-/* Nothing depends on the logits of padding, and RoBERTa has no positions for it. */
+/* RoBERTa has no positions for padding, and nothing depends on the logits there. */
 static bool is_padding(const struct training_case *c, int64_t row)
 {
     const struct yk_sample_slice slice = training_case_slice(c, 0);
-    return slice.target_sequence == 0 &&
+    return c->config->first_position > 0 &&
            row % slice.sequence >= slice.lengths[row / slice.sequence];
 }
 
