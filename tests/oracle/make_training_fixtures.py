@@ -370,7 +370,7 @@ CASES |= {
         mistral(tied=True, rope_parameters=dict(rope_type="default", rope_theta=50.0))),
     "qwen2": wide_case(qwen2()),
     "qwen2-lora": lora_case(qwen2(layers=3, max_window_layers=2)),
-    "qwen2-nf4": nf4_case(qwen2(use_sliding_window=False)),
+    "qwen2-nf4": nf4_case(qwen2(use_sliding_window=False), draw=2),
     "qwen2-bf16": bf16_case(
         qwen2(tied=False, layer_types=["sliding_attention", "full_attention"], kv_heads=1), draw=2),
     "qwen3": wide_case(qwen3()),
