@@ -84,7 +84,7 @@ SPREAD = {"fp32": dict(logits=2e-6, losses=2e-6, norms=1e-5, gradients=5e-6, fin
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
 # As tests/support/training/model_oracle.c has it.
 FP16_LOSS_SCALE = 1024.0
-RUNS16 = 4
+RUNS16 = 12
 
 RATE_RULES = {
     "constant": "maximum",
@@ -398,7 +398,7 @@ CASES |= {
         gemma3(rope_theta=1000.0, rope_local_base_freq=10.0, rope_scaling=dict(rope_type="linear", factor=8.0),
                sliding_window_pattern=2), maximum=5e-3),
     "gemma3-nf4": nf4_case(
-        gemma3(layers=2, rope_theta=1000.0, rope_local_base_freq=10.0, sliding_window_pattern=2)),
+        gemma3(layers=2, rope_theta=1000.0, rope_local_base_freq=10.0, sliding_window_pattern=2), draw=2),
     "gemma3-bf16": bf16_case(
         gemma3(layers=2, layer_types=["full_attention", "sliding_attention"], final_logit_softcapping=3.0,
                rope_parameters=dict(full_attention=dict(rope_type="default", rope_theta=1000.0),
