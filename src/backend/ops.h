@@ -272,8 +272,20 @@ struct yk_rotary_op {
     enum yk_precision type;
 };
 
+/* What a LoRA adapter adds to a matrix (rows, columns): scale · inner · factorᵀ. An op that reads
+ * the matrix adds it to what it has read, so that the sum need not be in memory. */
+struct yk_lora_term {
+    const void *inner; /* (rows, rank); NULL means: nothing is added */
+    int64_t inner_stride;
+    int64_t rank;
+    const void *factor;     /* (columns, rank) */
+    bool factor_transposed; /* factor is stored as (rank, columns) */
+    float scale;
+};
+
 /* Gated linear unit (Shazeer 2020): out = activation(gate) · up. A row of gate_up has 2 · width
- * elements: first gate, then up. A row of out has `width` elements. */
+ * elements: first gate, then up. A row of out has `width` elements. All terms of adapters are there
+ * or none; see yk_ops_glu_supports_lora_terms(). */
 struct yk_glu_op {
     int64_t rows;
     int64_t width;
@@ -281,6 +293,8 @@ struct yk_glu_op {
     const void *gate_up;
     void *out;
     enum yk_precision type;
+    struct yk_lora_term gate_term;
+    struct yk_lora_term up_term;
 };
 
 struct yk_glu_backward_op {
@@ -291,7 +305,27 @@ struct yk_glu_backward_op {
     const void *d_out;
     void *d_gate_up; /* may be equal to gate_up */
     enum yk_precision type;
+    struct yk_lora_term gate_term;
+    struct yk_lora_term up_term;
+    struct yk_lora_term d_out_term;
 };
+
+enum {
+    YK_LORA_TERM_MAX_RANK = 64,
+};
+
+/* Returns whether the two ops above can add terms of adapters: elements have 16 bits, the
+ * activation is one that models gate with, `width` is a multiple of 8 and no rank is above the
+ * maximum. Rows must begin at multiples of 16 bytes. */
+static inline bool yk_ops_glu_supports_lora_terms(enum yk_precision type,
+                                                  enum yk_activation activation, int64_t width,
+                                                  int64_t rank)
+{
+    return yk_precision_bytes(type) == 2 &&
+           (activation == YK_ACTIVATION_SILU || activation == YK_ACTIVATION_GELU ||
+            activation == YK_ACTIVATION_GELU_TANH) &&
+           width % 8 == 0 && rank <= YK_LORA_TERM_MAX_RANK;
+}
 
 /* to = scale · dropout(from) + add. All three have the shape (rows, width). The backward pass is
  * the same op on the gradient. */

@@ -33,6 +33,10 @@ bool yk_cuda_grouped_norm_try_forward(struct yk_backend_lane *lane, const struct
 bool yk_cuda_grouped_norm_try_backward(struct yk_backend_lane *lane,
                                        const struct yk_norm_backward_op *op);
 
+/* Enqueue gated linear units that have terms of adapters. */
+void yk_cuda_glu_lora(struct yk_backend_lane *lane, const struct yk_glu_op *op);
+void yk_cuda_glu_backward_lora(struct yk_backend_lane *lane, const struct yk_glu_backward_op *op);
+
 /* Enqueues cross entropy of capped logits, but not the sum of row losses. Returns false, and
  * enqueues nothing, if logits are not bf16, not capped or not aligned, or if labels are smoothed.
  */

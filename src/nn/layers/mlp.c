@@ -55,6 +55,28 @@ static enum yk_matmul_epilogue epilogue(const struct yk_model_config *config, bo
                          : yk_mlp_activation_epilogue(config->activation, backward);
 }
 
+/* Whether the op of the gate adds what the adapters contribute to its inputs, and to the gradient
+ * of its output. Then these matrices, the widest of a block, are written once and read once less.
+ */
+static bool glu_adds_adapters(const struct yk_layer_pass *pass)
+{
+    const struct yk_net *net = pass->net;
+    return net->config->gated &&
+           net->layers[pass->layer].projections[YK_MLP_PROJECTION_UP].a >= 0 &&
+           yk_ops_glu_supports_lora_terms(net->workload.precision, net->config->activation,
+                                          inner_width(pass), net->workload.lora_rank);
+}
+
+/* What adapters add to gate or up, which begins at this column of both; nothing if the projection
+ * has added it. */
+static struct yk_lora_term term_at(const struct yk_layer_pass *pass,
+                                   const struct yk_mlp_saved_activations *saved, int64_t first)
+{
+    return glu_adds_adapters(pass)
+               ? yk_projection_get_output_term(pass, YK_MLP_PROJECTION_UP, first, saved->inner_up)
+               : (struct yk_lora_term){0};
+}
+
 void yk_mlp_forward(const struct yk_layer_pass *pass, const struct yk_mlp_saved_activations *saved,
                     const void *x, const void *stream, void *weights, void *to)
 {
@@ -68,16 +90,20 @@ void yk_mlp_forward(const struct yk_layer_pass *pass, const struct yk_mlp_saved_
                               .aux = gated ? NULL : saved->up,
                               .inner = saved->inner_up,
                               .weights = weights,
+                              .skip_adapter = glu_adds_adapters(pass),
                           });
     if (gated) {
-        pass->store->context.backend->glu(pass->lane, &(struct yk_glu_op){
-                                                          .rows = yk_layer_pass_token_count(pass),
-                                                          .width = inner_width(pass),
-                                                          .activation = config->activation,
-                                                          .gate_up = saved->up,
-                                                          .out = saved->active,
-                                                          .type = pass->net->workload.precision,
-                                                      });
+        pass->store->context.backend->glu(pass->lane,
+                                          &(struct yk_glu_op){
+                                              .rows = yk_layer_pass_token_count(pass),
+                                              .width = inner_width(pass),
+                                              .activation = config->activation,
+                                              .gate_up = saved->up,
+                                              .out = saved->active,
+                                              .type = pass->net->workload.precision,
+                                              .gate_term = term_at(pass, saved, 0),
+                                              .up_term = term_at(pass, saved, inner_width(pass)),
+                                          });
     }
     if (to) {
         yk_residual_add_projection_output(pass, YK_MLP_PROJECTION_DOWN, YK_DROPOUT_DOWN,
@@ -95,6 +121,7 @@ void yk_mlp_backward(const struct yk_layer_pass *pass, const struct yk_mlp_saved
 {
     const struct yk_model_config *config = pass->net->config;
     const bool gated = config->gated;
+    const bool terms = glu_adds_adapters(pass);
     void *up_bias = gated ? NULL : yk_projection_get_bias_gradient(pass, YK_MLP_PROJECTION_UP);
     yk_projection_backward(
         pass, YK_MLP_PROJECTION_DOWN,
@@ -110,18 +137,25 @@ void yk_mlp_backward(const struct yk_layer_pass *pass, const struct yk_mlp_saved
             .d_inner = workspace->d_inner,
             .weights = workspace->weights,
             .dx_sums = up_bias,
+            .skip_adapter = terms,
         });
     if (gated) {
-        pass->store->context.backend->glu_backward(pass->lane,
-                                                   &(struct yk_glu_backward_op){
-                                                       .rows = yk_layer_pass_token_count(pass),
-                                                       .width = inner_width(pass),
-                                                       .activation = config->activation,
-                                                       .gate_up = saved->up,
-                                                       .d_out = workspace->wide,
-                                                       .d_gate_up = saved->up,
-                                                       .type = pass->net->workload.precision,
-                                                   });
+        struct yk_glu_backward_op op = {
+            .rows = yk_layer_pass_token_count(pass),
+            .width = inner_width(pass),
+            .activation = config->activation,
+            .gate_up = saved->up,
+            .d_out = workspace->wide,
+            .d_gate_up = saved->up,
+            .type = pass->net->workload.precision,
+            .gate_term = term_at(pass, saved, 0),
+            .up_term = term_at(pass, saved, inner_width(pass)),
+        };
+        if (terms) {
+            op.d_out_term = yk_projection_get_input_gradient_term(pass, YK_MLP_PROJECTION_DOWN,
+                                                                  workspace->d_inner);
+        }
+        pass->store->context.backend->glu_backward(pass->lane, &op);
     }
     yk_projection_backward(pass, YK_MLP_PROJECTION_UP,
                            &(struct yk_projection_backward_arguments){

@@ -125,6 +125,41 @@ void yk_projection_recompute_lora_inner(const struct yk_layer_pass *pass, int32_
                yk_layer_pass_token_count(pass), x, inner);
 }
 
+struct yk_lora_term yk_projection_get_output_term(const struct yk_layer_pass *pass, int32_t number,
+                                                  int64_t first, const void *inner)
+{
+    const struct yk_projection *projection = &yk_layer_pass_get_layer(pass)->projections[number];
+    const enum yk_precision type = pass->net->workload.precision;
+    const int64_t rank = pass->net->workload.lora_rank;
+    int32_t part = 0;
+    while (first >= projection->part_out[part]) {
+        first -= projection->part_out[part++];
+    }
+    return (struct yk_lora_term){
+        .inner = column(inner, part * rank, type),
+        .inner_stride = projection->parts * rank,
+        .rank = rank,
+        .factor =
+            column(yk_layer_pass_parameter_weights(pass, projection->b + part), first * rank, type),
+        .scale = yk_net_adapter_scale(pass->net),
+    };
+}
+
+struct yk_lora_term yk_projection_get_input_gradient_term(const struct yk_layer_pass *pass,
+                                                          int32_t number, const void *d_inner)
+{
+    const struct yk_projection *projection = &yk_layer_pass_get_layer(pass)->projections[number];
+    const int64_t width = inner_width(pass->net, projection);
+    return (struct yk_lora_term){
+        .inner = d_inner,
+        .inner_stride = width,
+        .rank = width,
+        .factor = yk_layer_pass_parameter_weights(pass, projection->a),
+        .factor_transposed = true,
+        .scale = 1,
+    };
+}
+
 /* y = scale · inner · Bᵀ + add, for each part. */
 static void adapt(const struct yk_layer_pass *pass, const struct yk_projection *projection,
                   const struct yk_projection_forward_arguments *io)
@@ -134,7 +169,6 @@ static void adapt(const struct yk_layer_pass *pass, const struct yk_projection *
     const int64_t rows = rows_of(pass, io->rows);
     const int64_t rank = pass->net->workload.lora_rank;
     const int64_t width = projection->parts * rank;
-    make_inner(pass, projection, rows, io->x, io->inner);
     int64_t done = 0;
     for (int32_t i = 0; i < projection->parts; i++) {
         backend->matmul(pass->lane,
@@ -191,6 +225,9 @@ void yk_projection_forward(const struct yk_layer_pass *pass, int32_t number,
         op.bias_type = yk_layer_pass_parameter_precision(pass, projection->bias);
     }
     if (projection->a >= 0) {
+        make_inner(pass, projection, op.m, io->x, io->inner);
+    }
+    if (projection->a >= 0 && !io->skip_adapter) {
         adapt(pass, projection, io);
         op.add = io->y;
     }
@@ -266,7 +303,7 @@ static void adapt_back(const struct yk_layer_pass *pass, const struct yk_project
     };
     adapt_parts_back(pass, projection, io);
     backend->matmul(pass->lane, &op);
-    if (io->dx) {
+    if (io->dx && !io->skip_adapter) {
         op.m = op.k;
         op.k = width;
         op.a_transposed = false;
@@ -344,7 +381,7 @@ void yk_projection_backward(const struct yk_layer_pass *pass, int32_t number,
     };
     if (projection->a >= 0) {
         adapt_back(pass, projection, io);
-        op.add = io->dx;
+        op.add = io->skip_adapter ? io->add : io->dx;
     } else if (yk_layer_pass_get_layer(pass)->parameters[projection->weight].trained) {
         train_weights(pass, projection, io);
     }

@@ -26,6 +26,8 @@ struct yk_projection_forward_arguments {
     void *weights;   /* memory for dequantised weights; NULL unless NF4 */
     int64_t cuts[2]; /* columns of y at which the product may be split, see split_columns in struct
                         yk_matmul_op */
+    /* y is without adapter(x). The op that reads y adds it: yk_projection_get_output_term(). */
+    bool skip_adapter;
 };
 
 /*
@@ -53,12 +55,22 @@ struct yk_projection_backward_arguments {
     /* The bias gradient of this projection has already been computed, by `dx_sums` of the
      * projection that comes after this one in the forward pass. */
     bool bias_summed;
+    /* dx is without the gradient through the adapter. The op that reads dx adds it, before
+     * `d_inner` is used again: yk_projection_get_input_gradient_term(). */
+    bool skip_adapter;
 };
 
 void yk_projection_forward(const struct yk_layer_pass *pass, int32_t number,
                            const struct yk_projection_forward_arguments *io);
 void yk_projection_backward(const struct yk_layer_pass *pass, int32_t number,
                             const struct yk_projection_backward_arguments *io);
+
+/* What the adapter adds to y from column `first` on, up to the end of the part of that column. */
+struct yk_lora_term yk_projection_get_output_term(const struct yk_layer_pass *pass, int32_t number,
+                                                  int64_t first, const void *inner);
+/* What the adapter adds to dx. */
+struct yk_lora_term yk_projection_get_input_gradient_term(const struct yk_layer_pass *pass,
+                                                          int32_t number, const void *d_inner);
 
 /* Returns the address of the bias gradient. Returns NULL if the projection has no trained bias, or
  * if it has an adapter. */

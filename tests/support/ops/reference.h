@@ -106,6 +106,9 @@ void reference_embedding(const struct yk_embedding_op *op, const int32_t *tokens
 void reference_embedding_backward(const struct yk_embedding_backward_op *op, const int32_t *tokens,
                                   const double *d_out, double *d_table, double *d_positions);
 void reference_rotary(const struct yk_rotary_op *op, const double *cos_sin, double *data);
+/* Adds a term to (rows, columns) numbers, of which rows are `stride` apart. */
+void reference_add_lora_term(const struct yk_lora_term *term, int64_t rows, int64_t columns,
+                             const double *inner, const double *factor, double *to, int64_t stride);
 void reference_glu(const struct yk_glu_op *op, const double *gate_up, double *out);
 void reference_glu_backward(const struct yk_glu_backward_op *op, const double *gate_up,
                             const double *d_out, double *d_gate_up);

@@ -128,6 +128,21 @@ void reference_rotary(const struct yk_rotary_op *op, const double *cos_sin, doub
 
 /* ---- gate, dropout, sums ---- */
 
+void reference_add_lora_term(const struct yk_lora_term *term, int64_t rows, int64_t columns,
+                             const double *inner, const double *factor, double *to, int64_t stride)
+{
+    for (int64_t row = 0; row < rows; row++) {
+        for (int64_t i = 0; i < columns; i++) {
+            double sum = 0;
+            for (int64_t k = 0; k < term->rank; k++) {
+                sum += inner[row * term->inner_stride + k] *
+                       factor[term->factor_transposed ? k * columns + i : i * term->rank + k];
+            }
+            to[row * stride + i] += (double)term->scale * sum;
+        }
+    }
+}
+
 void reference_glu(const struct yk_glu_op *op, const double *gate_up, double *out)
 {
     for (int64_t row = 0; row < op->rows; row++) {

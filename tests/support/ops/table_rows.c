@@ -269,67 +269,165 @@ static double largest_gate(enum yk_activation activation)
     return activation == YK_ACTIVATION_RELU_SQUARED ? 20 : 200;
 }
 
-static void try_glu(struct op_bench *bench, const int64_t size[2], enum yk_precision type,
-                    enum yk_activation activation, double large)
+struct gate_case {
+    const int64_t *size; /* rows, width */
+    enum yk_precision type;
+    enum yk_activation activation;
+    double large;  /* the size of gate and up */
+    int64_t rank;  /* of terms of adapters; 0 means: none */
+    bool in_place; /* backward */
+};
+
+static void begin_gate(struct op_bench *bench, const char *name, const struct gate_case *one)
 {
-    op_bench_begin(bench, "glu %s %s %lldx%lld up to %g", activation_names[activation],
-                   yk_precision_name(type), (long long)size[0], (long long)size[1], large);
-    struct op_array *gate_up = op_drawn(bench, type, size[0], 2 * size[1], 2 * size[1], large);
-    struct op_array *out = op_poisoned(bench, type, size[0], size[1], size[1]);
-    const struct yk_glu_op op = {size[0], size[1], activation, gate_up->device, out->device, type};
+    op_bench_begin(bench, "%s %s %s %lldx%lld up to %g, rank %lld%s", name,
+                   activation_names[one->activation], yk_precision_name(one->type),
+                   (long long)one->size[0], (long long)one->size[1], one->large,
+                   (long long)one->rank, one->in_place ? " in place" : "");
+}
+
+/* Draws a term, and adds it to numbers of which rows are `stride` apart. */
+static struct yk_lora_term draw_term(struct op_bench *bench, const struct gate_case *one,
+                                     bool transposed, double *to, int64_t stride)
+{
+    const int64_t rows = one->size[0];
+    const int64_t columns = one->size[1];
+    const int64_t inner_stride = 2 * one->rank;
+    struct op_array *inner = op_drawn(bench, one->type, rows, inner_stride, inner_stride, 1);
+    struct op_array *factor = transposed
+                                  ? op_drawn(bench, one->type, one->rank, columns, columns, 1)
+                                  : op_drawn(bench, one->type, columns, one->rank, one->rank, 1);
+    const int64_t first = transposed ? 0 : one->rank; /* the second half, as of two parts */
+    const struct yk_lora_term term = {
+        .inner = (const char *)inner->device + first * yk_precision_bytes(one->type),
+        .inner_stride = inner_stride,
+        .rank = one->rank,
+        .factor = factor->device,
+        .factor_transposed = transposed,
+        .scale = 0.75F,
+    };
+    reference_add_lora_term(&term, rows, columns, inner->values + first, factor->values, to,
+                            stride);
+    return term;
+}
+
+static void try_glu(struct op_bench *bench, const struct gate_case *one)
+{
+    const int64_t rows = one->size[0];
+    const int64_t width = one->size[1];
+    begin_gate(bench, "glu", one);
+    struct op_array *gate_up = op_drawn(bench, one->type, rows, 2 * width, 2 * width, one->large);
+    struct op_array *out = op_poisoned(bench, one->type, rows, width, width);
+    double *sum = op_copy(bench, gate_up);
+    struct yk_glu_op op = {.rows = rows,
+                           .width = width,
+                           .activation = one->activation,
+                           .gate_up = gate_up->device,
+                           .out = out->device,
+                           .type = one->type};
+    if (one->rank > 0) {
+        op.gate_term = draw_term(bench, one, false, sum, 2 * width);
+        op.up_term = draw_term(bench, one, false, sum + width, 2 * width);
+    }
     op_bench_upload(bench);
     bench->backend->glu(bench->lane, &op);
     op_bench_run(bench);
-    double *expected = op_room(bench, size[0] * size[1]);
-    reference_glu(&op, gate_up->values, expected);
+    double *expected = op_room(bench, rows * width);
+    reference_glu(&op, sum, expected);
     op_expect(bench, out, "out", expected, 0);
     op_bench_end(bench);
+}
+
+static void try_glu_backward(struct op_bench *bench, const struct gate_case *one)
+{
+    const int64_t rows = one->size[0];
+    const int64_t width = one->size[1];
+    begin_gate(bench, "glu_backward", one);
+    struct op_array *gate_up = op_drawn(bench, one->type, rows, 2 * width, 2 * width, one->large);
+    struct op_array *d_out = op_drawn(bench, one->type, rows, width, width, 1);
+    struct op_array *d_gate_up =
+        one->in_place ? gate_up : op_poisoned(bench, one->type, rows, 2 * width, 2 * width);
+    double *sum = op_copy(bench, gate_up);
+    double *d_sum = op_copy(bench, d_out);
+    struct yk_glu_backward_op op = {.rows = rows,
+                                    .width = width,
+                                    .activation = one->activation,
+                                    .gate_up = gate_up->device,
+                                    .d_out = d_out->device,
+                                    .d_gate_up = d_gate_up->device,
+                                    .type = one->type};
+    if (one->rank > 0) {
+        op.gate_term = draw_term(bench, one, false, sum, 2 * width);
+        op.up_term = draw_term(bench, one, false, sum + width, 2 * width);
+        op.d_out_term = draw_term(bench, one, true, d_sum, width);
+    }
+    op_bench_upload(bench);
+    bench->backend->glu_backward(bench->lane, &op);
+    op_bench_run(bench);
+    double *expected = op_room(bench, rows * 2 * width);
+    reference_glu_backward(&op, sum, d_sum, expected);
+    op_expect(bench, d_gate_up, "d_gate_up", expected, 0);
+    op_bench_end(bench);
+}
+
+/* Widths beside those of a warp and of a block, ranks beside those of a product on tensor cores. */
+static void try_terms(struct op_bench *bench,
+                      void (*try)(struct op_bench *, const struct gate_case *), bool backward)
+{
+    static const int64_t sizes[][2] = {{1, 8}, {17, 24}, {40, 136}, {100, 264}, {7, 4104}, {0, 8}};
+    static const int64_t ranks[] = {1, 2, 6, 8, 16, 17, 32, 64};
+    for (size_t k = 0; k < sizeof activations / sizeof *activations; k++) {
+        for (int j = 0; j < OP_TYPES; j++) {
+            for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+                struct gate_case one = {.size = sizes[i],
+                                        .type = op_types[j],
+                                        .activation = activations[k],
+                                        .large = 3};
+                for (size_t r = 0; r < sizeof ranks / sizeof *ranks; r++) {
+                    one.rank = ranks[r];
+                    one.in_place = backward && r % 2 == 0;
+                    if (yk_ops_glu_supports_lora_terms(one.type, one.activation, one.size[1],
+                                                       one.rank)) {
+                        try(bench, &one);
+                    }
+                }
+            }
+        }
+    }
 }
 
 void op_table_glu(struct op_bench *bench)
 {
     for (size_t k = 0; k < sizeof activations / sizeof *activations; k++) {
         for (int j = 0; j < OP_TYPES; j++) {
+            struct gate_case one = {.type = op_types[j], .activation = activations[k], .large = 3};
             for (size_t i = 0; i < sizeof gate_sizes / sizeof *gate_sizes; i++) {
-                try_glu(bench, gate_sizes[i], op_types[j], activations[k], 3);
+                one.size = gate_sizes[i];
+                try_glu(bench, &one);
             }
-            try_glu(bench, gate_sizes[2], op_types[j], activations[k],
-                    largest_gate(activations[k]));
+            one.size = gate_sizes[2];
+            one.large = largest_gate(activations[k]);
+            try_glu(bench, &one);
         }
     }
-}
-
-static void try_glu_backward(struct op_bench *bench, const int64_t size[2], enum yk_precision type,
-                             enum yk_activation activation, bool in_place, double large)
-{
-    op_bench_begin(bench, "glu_backward %s %s %lldx%lld up to %g%s", activation_names[activation],
-                   yk_precision_name(type), (long long)size[0], (long long)size[1], large,
-                   in_place ? " in place" : "");
-    struct op_array *gate_up = op_drawn(bench, type, size[0], 2 * size[1], 2 * size[1], large);
-    struct op_array *d_out = op_drawn(bench, type, size[0], size[1], size[1], 1);
-    struct op_array *d_gate_up =
-        in_place ? gate_up : op_poisoned(bench, type, size[0], 2 * size[1], 2 * size[1]);
-    const struct yk_glu_backward_op op = {
-        size[0], size[1], activation, gate_up->device, d_out->device, d_gate_up->device, type};
-    op_bench_upload(bench);
-    bench->backend->glu_backward(bench->lane, &op);
-    op_bench_run(bench);
-    double *expected = op_room(bench, size[0] * 2 * size[1]);
-    reference_glu_backward(&op, gate_up->values, d_out->values, expected);
-    op_expect(bench, d_gate_up, "d_gate_up", expected, 0);
-    op_bench_end(bench);
+    try_terms(bench, try_glu, false);
 }
 
 void op_table_glu_backward(struct op_bench *bench)
 {
     for (size_t k = 0; k < sizeof activations / sizeof *activations; k++) {
         for (int j = 0; j < OP_TYPES; j++) {
-            for (size_t i = 0; i < sizeof gate_sizes / sizeof *gate_sizes; i++) {
-                try_glu_backward(bench, gate_sizes[i], op_types[j], activations[k], false, 3);
-                try_glu_backward(bench, gate_sizes[i], op_types[j], activations[k], true, 3);
+            struct gate_case one = {.type = op_types[j], .activation = activations[k], .large = 3};
+            for (size_t i = 0; i < 2 * sizeof gate_sizes / sizeof *gate_sizes; i++) {
+                one.size = gate_sizes[i / 2];
+                one.in_place = i % 2 == 1;
+                try_glu_backward(bench, &one);
             }
-            try_glu_backward(bench, gate_sizes[2], op_types[j], activations[k], true,
-                             largest_gate(activations[k]));
+            one.size = gate_sizes[2];
+            one.in_place = true;
+            one.large = largest_gate(activations[k]);
+            try_glu_backward(bench, &one);
         }
     }
+    try_terms(bench, try_glu_backward, true);
 }

@@ -13,6 +13,60 @@ static inline float logistic(float x)
     return 1.0F / (1.0F + yk_cpu_exp(-x));
 }
 
+/* Columns [first, first + count) of a term. */
+struct term_columns {
+    const struct yk_lora_term *term;
+    enum yk_precision type;
+    int64_t width;
+    int64_t first;
+    int64_t count;
+};
+
+/* x += scale · inner · factor, where factor is stored as (rank, width). */
+static void add_rows_of_factor(const struct term_columns *at, const float *inner, float *x)
+{
+    const struct yk_lora_term *term = at->term;
+    float scratch[YK_CPU_FP32_BUFFER_SIZE];
+    for (int64_t k = 0; k < term->rank; k++) {
+        const float *factor = yk_cpu_fp32_buffer_for_reading(
+            at->type, term->factor, k * at->width + at->first, at->count, scratch);
+        const float scale = term->scale * inner[k];
+        for (int64_t i = 0; i < at->count; i++) {
+            x[i] += scale * factor[i];
+        }
+    }
+}
+
+/* The same, where factor is stored as (width, rank). */
+static void add_dot_products(const struct term_columns *at, const float *inner, float *x)
+{
+    const struct yk_lora_term *term = at->term;
+    float scratch[YK_LORA_TERM_MAX_RANK];
+    for (int64_t i = 0; i < at->count; i++) {
+        const float *factor = yk_cpu_fp32_buffer_for_reading(
+            at->type, term->factor, (at->first + i) * term->rank, term->rank, scratch);
+        float sum = 0;
+        for (int64_t k = 0; k < term->rank; k++) {
+            sum += inner[k] * factor[k];
+        }
+        x[i] += term->scale * sum;
+    }
+}
+
+/* Adds a term to numbers of a row. Their type has 16 bits, so that they were converted into a
+ * buffer, x. */
+static void add_term(const struct term_columns *at, int64_t row, float *x)
+{
+    const struct yk_lora_term *term = at->term;
+    float scratch[YK_LORA_TERM_MAX_RANK];
+    if (!term->inner) {
+        return;
+    }
+    const float *inner = yk_cpu_fp32_buffer_for_reading(
+        at->type, term->inner, row * term->inner_stride, term->rank, scratch);
+    (term->factor_transposed ? add_rows_of_factor : add_dot_products)(at, inner, x);
+}
+
 static void glu_chunk(enum yk_activation activation, const float *gate, const float *up,
                       int64_t count, float *out)
 {
@@ -42,6 +96,10 @@ static void glu_row(const void *work, int64_t row)
             yk_cpu_fp32_buffer_for_reading(op->type, op->gate_up, at, count, gate_scratch);
         const float *up = yk_cpu_fp32_buffer_for_reading(op->type, op->gate_up, at + op->width,
                                                          count, up_scratch);
+        add_term(&(struct term_columns){&op->gate_term, op->type, op->width, first, count}, row,
+                 gate_scratch);
+        add_term(&(struct term_columns){&op->up_term, op->type, op->width, first, count}, row,
+                 up_scratch);
         float *out = yk_cpu_fp32_buffer_for_writing(op->type, op->out, out_at, gate_scratch);
         glu_chunk(op->activation, gate, up, count, out);
         yk_cpu_fp32_buffer_store_back(op->type, out, count, op->out, out_at);
@@ -101,6 +159,12 @@ static void glu_backward_row(const void *work, int64_t row)
             yk_cpu_fp32_buffer_for_reading(op->type, op->gate_up, up_at, count, up_scratch);
         const float *d_out = yk_cpu_fp32_buffer_for_reading(
             op->type, op->d_out, row * op->width + first, count, d_scratch);
+        add_term(&(struct term_columns){&op->gate_term, op->type, op->width, first, count}, row,
+                 gate_scratch);
+        add_term(&(struct term_columns){&op->up_term, op->type, op->width, first, count}, row,
+                 up_scratch);
+        add_term(&(struct term_columns){&op->d_out_term, op->type, op->width, first, count}, row,
+                 d_scratch);
         glu_backward_chunk(op->activation, gate, up, d_out, count, d_gate, d_up);
         yk_cpu_convert_array_from_fp32(op->type, d_gate, count, op->d_gate_up, at);
         yk_cpu_convert_array_from_fp32(op->type, d_up, count, op->d_gate_up, up_at);

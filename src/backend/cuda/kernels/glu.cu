@@ -1,6 +1,6 @@
-#include "backend/cuda/kernels.h"
+#include "backend/cuda/kernels/glu.cuh"
 
-#include "backend/cuda/kernels/activations.cuh"
+#include "backend/cuda/kernels.h"
 #include "backend/cuda/kernels/matrix_grid.cuh"
 
 enum {
@@ -38,10 +38,7 @@ template <typename T, int N, yk_activation ACTIVATION> struct gate {
         float u[N];
         yk_unpack_floats(in.gate, g);
         yk_unpack_floats(in.up, u);
-#pragma unroll
-        for (int j = 0; j < N; j++) {
-            u[j] *= yk_activate<ACTIVATION, T>(g[j]);
-        }
+        yk_glu_forward<ACTIVATION, T>(g, u);
         yk_store_packed_vector<N>(out + row * width + column, yk_pack_floats<T>(u));
     }
 };
@@ -73,20 +70,7 @@ template <typename T, int N, yk_activation ACTIVATION> struct glu_backward {
         yk_unpack_floats(held.in.gate, g);
         yk_unpack_floats(held.in.up, u);
         yk_unpack_floats(held.d, x);
-#pragma unroll
-        for (int j = 0; j < N; j++) {
-            if constexpr (ACTIVATION == YK_ACTIVATION_SILU) {
-                const float s = yk_sigmoid<T>(g[j]);
-                const float d_silu = x[j] * s;
-                x[j] = d_silu * g[j];
-                g[j] = d_silu * u[j] * (1.0F + g[j] * (1.0F - s));
-            } else {
-                const float d = x[j];
-                float derivative;
-                x[j] = d * yk_activate_with_derivative<ACTIVATION, T>(g[j], derivative);
-                g[j] = d * u[j] * derivative;
-            }
-        }
+        yk_glu_backward<ACTIVATION, T>(g, u, x);
         T *to = d_gate_up + 2 * row * width + column;
         yk_store_packed_vector<N>(to, yk_pack_floats<T>(g));
         yk_store_packed_vector<N>(to + width, yk_pack_floats<T>(x));
@@ -147,6 +131,10 @@ void yk_cuda_glu(struct yk_backend_lane *lane, const struct yk_glu_op *op)
     if (!yk_cuda_lane_is_ok(lane) || op->rows <= 0 || op->width <= 0) {
         return;
     }
+    if (op->gate_term.inner) {
+        yk_cuda_glu_lora(lane, op);
+        return;
+    }
     yk_dispatch_type(op->type, [&](auto number) {
         using T = decltype(number);
         enqueue<gate, T>(lane, op->rows, op->width, op->activation,
@@ -158,6 +146,10 @@ void yk_cuda_glu(struct yk_backend_lane *lane, const struct yk_glu_op *op)
 void yk_cuda_glu_backward(struct yk_backend_lane *lane, const struct yk_glu_backward_op *op)
 {
     if (!yk_cuda_lane_is_ok(lane) || op->rows <= 0 || op->width <= 0) {
+        return;
+    }
+    if (op->gate_term.inner) {
+        yk_cuda_glu_backward_lora(lane, op);
         return;
     }
     yk_dispatch_type(op->type, [&](auto number) {
