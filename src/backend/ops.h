@@ -311,7 +311,7 @@ struct yk_glu_backward_op {
 };
 
 enum {
-    YK_LORA_TERM_MAX_RANK = 64,
+    YK_LORA_TERM_MAX_RANK = 32,
 };
 
 /* Returns whether the two ops above can add terms of adapters: elements have 16 bits, the

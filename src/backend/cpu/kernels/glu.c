@@ -53,18 +53,23 @@ static void add_dot_products(const struct term_columns *at, const float *inner, 
     }
 }
 
-/* Adds a term to numbers of a row. Their type has 16 bits, so that they were converted into a
- * buffer, x. */
-static void add_term(const struct term_columns *at, int64_t row, float *x)
+/* Returns numbers of a row plus a term. `x` are the numbers; the sums are in `scratch`, where the
+ * numbers may be already. Without a term, the sums are the numbers. */
+static const float *add_term(const struct term_columns *at, int64_t row, const float *x,
+                             float *scratch)
 {
     const struct yk_lora_term *term = at->term;
-    float scratch[YK_LORA_TERM_MAX_RANK];
+    float inner_scratch[YK_LORA_TERM_MAX_RANK];
     if (!term->inner) {
-        return;
+        return x;
+    }
+    if (x != scratch) {
+        memcpy(scratch, x, (size_t)at->count * sizeof *scratch);
     }
     const float *inner = yk_cpu_fp32_buffer_for_reading(
-        at->type, term->inner, row * term->inner_stride, term->rank, scratch);
-    (term->factor_transposed ? add_rows_of_factor : add_dot_products)(at, inner, x);
+        at->type, term->inner, row * term->inner_stride, term->rank, inner_scratch);
+    (term->factor_transposed ? add_rows_of_factor : add_dot_products)(at, inner, scratch);
+    return scratch;
 }
 
 static void glu_chunk(enum yk_activation activation, const float *gate, const float *up,
@@ -96,10 +101,10 @@ static void glu_row(const void *work, int64_t row)
             yk_cpu_fp32_buffer_for_reading(op->type, op->gate_up, at, count, gate_scratch);
         const float *up = yk_cpu_fp32_buffer_for_reading(op->type, op->gate_up, at + op->width,
                                                          count, up_scratch);
-        add_term(&(struct term_columns){&op->gate_term, op->type, op->width, first, count}, row,
-                 gate_scratch);
-        add_term(&(struct term_columns){&op->up_term, op->type, op->width, first, count}, row,
-                 up_scratch);
+        gate = add_term(&(struct term_columns){&op->gate_term, op->type, op->width, first, count},
+                        row, gate, gate_scratch);
+        up = add_term(&(struct term_columns){&op->up_term, op->type, op->width, first, count}, row,
+                      up, up_scratch);
         float *out = yk_cpu_fp32_buffer_for_writing(op->type, op->out, out_at, gate_scratch);
         glu_chunk(op->activation, gate, up, count, out);
         yk_cpu_fp32_buffer_store_back(op->type, out, count, op->out, out_at);
@@ -159,12 +164,12 @@ static void glu_backward_row(const void *work, int64_t row)
             yk_cpu_fp32_buffer_for_reading(op->type, op->gate_up, up_at, count, up_scratch);
         const float *d_out = yk_cpu_fp32_buffer_for_reading(
             op->type, op->d_out, row * op->width + first, count, d_scratch);
-        add_term(&(struct term_columns){&op->gate_term, op->type, op->width, first, count}, row,
-                 gate_scratch);
-        add_term(&(struct term_columns){&op->up_term, op->type, op->width, first, count}, row,
-                 up_scratch);
-        add_term(&(struct term_columns){&op->d_out_term, op->type, op->width, first, count}, row,
-                 d_scratch);
+        gate = add_term(&(struct term_columns){&op->gate_term, op->type, op->width, first, count},
+                        row, gate, gate_scratch);
+        up = add_term(&(struct term_columns){&op->up_term, op->type, op->width, first, count}, row,
+                      up, up_scratch);
+        d_out = add_term(&(struct term_columns){&op->d_out_term, op->type, op->width, first, count},
+                         row, d_out, d_scratch);
         glu_backward_chunk(op->activation, gate, up, d_out, count, d_gate, d_up);
         yk_cpu_convert_array_from_fp32(op->type, d_gate, count, op->d_gate_up, at);
         yk_cpu_convert_array_from_fp32(op->type, d_up, count, op->d_gate_up, up_at);

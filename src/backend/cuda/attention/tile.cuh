@@ -4,10 +4,8 @@
  * of type uint32_t are addresses in shared memory. All lanes of a warp must call a function
  * together; this does not apply to the functions yk_tile_copy_…().
  *
- * Lane l of a warp has the elements of operands that backend/cuda/kernels/mma.cuh lists, with g =
- * l / 4 and i = l % 4.
- *
- * In this file a "matrix" is a part of a tile: 8 rows of 16 bytes.
+ * backend/cuda/kernels/mma.cuh says which elements of operands lane l of a warp has, with g = l / 4
+ * and i = l % 4, and what a "matrix" is: a part of a tile.
  *
  * A row of a tile has D / 8 chunks of 16 bytes. Chunk p of row r is stored at position p ^ (r % 8),
  * so that chunks p of eight neighbouring rows are in different banks and can be read together. If D
@@ -27,11 +25,6 @@
 #include <type_traits>
 
 /* ---- instructions ---- */
-
-YK_DEVICE_INLINE uint32_t yk_shared_memory_address(const void *pointer)
-{
-    return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
-}
 
 /* Starts an asynchronous copy of 16 bytes. If `there` is false, writes zeros and reads nothing. */
 YK_DEVICE_INLINE void yk_tile_copy_16_bytes_async(uint32_t to, const void *from, bool there)
@@ -54,16 +47,6 @@ YK_DEVICE_INLINE void yk_tile_copy_4_bytes_async(uint32_t to, const void *from, 
 YK_DEVICE_INLINE void yk_tile_copy_wait(void)
 {
     asm volatile("cp.async.wait_all;" ::: "memory");
-}
-
-/* Loads four matrices. Lanes 8n to 8n + 7 pass the addresses of the eight rows of matrix n. Lane l
- * gets elements 2i and 2i + 1 of row g of each matrix. */
-YK_DEVICE_INLINE void yk_load_four_matrices(uint32_t row, uint32_t (&out)[4])
-{
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(out[0]), "=r"(out[1]), "=r"(out[2]), "=r"(out[3])
-                 : "r"(row)
-                 : "memory");
 }
 
 /* Like yk_load_four_matrices(), but lane l gets element g of rows 2i and 2i + 1 of each matrix. */

@@ -20,6 +20,32 @@ YK_DEVICE_INLINE void yk_async_copy_16_bytes(uint4 *to, const uint4 *from)
 #endif
 }
 
+/* The same, where other warps need the other bytes of the 128 about the same time. */
+YK_DEVICE_INLINE void yk_async_copy_16_of_128_bytes(uint4 *to, const uint4 *from)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(
+                     static_cast<uint32_t>(__cvta_generic_to_shared(to))),
+                 "l"(__cvta_generic_to_global(from))
+                 : "memory");
+#else
+    *to = *from;
+#endif
+}
+
+/* The same through the L1 cache, for what other warps of the SM need, too. */
+YK_DEVICE_INLINE void yk_async_copy_16_shared_bytes(uint4 *to, const uint4 *from)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(
+                     static_cast<uint32_t>(__cvta_generic_to_shared(to))),
+                 "l"(__cvta_generic_to_global(from))
+                 : "memory");
+#else
+    *to = *from;
+#endif
+}
+
 /* Makes a group of all copies that this thread has started since it made its previous group. */
 YK_DEVICE_INLINE void yk_async_copy_commit_group(void)
 {

@@ -6,16 +6,18 @@
 
 /*
  * Gated linear units with terms of LoRA adapters. A warp has tiles of 16 rows and 32 columns. It
- * reads gate and up, computes the terms of the tile on tensor cores, and adds them. Memory is the
- * limit: the terms cost little time as long as they are not in memory.
+ * reads gate and up, and adds the terms of the tile on tensor cores. Memory is the limit, but not
+ * far from it are the instructions that an SM can issue: every one counts here.
  *
  * The 32 columns of a tile are four products of 8 columns each. Which column of a product is which
  * of the tile is free: they are chosen so that the results of a lane are 8 neighbouring elements of
- * a row, which are 16 bytes. Of a rank, a lane has 4 neighbouring elements, for the same reason.
+ * a row, which are 16 bytes. The elements themselves are the start of the sums. A factor times its
+ * scale is rounded to 16 bits; scales are powers of two as a rule.
  *
- * All rows of a block need the same factors. They are in shared memory in the order in which lanes
- * pass them to tensor cores. Elements of the next tiles are copied to shared memory meanwhile. A
- * lane copies what it needs itself, so that nobody waits for others.
+ * Elements of the next tile and rows of `inner` are copied to shared memory meanwhile. Each lane
+ * copies the elements that it needs itself. Rows of `inner` are copied by the whole warp. The warps
+ * of a block nevertheless wait for each other: they share rows, of which a warp has only 64 bytes,
+ * and if they drift apart, DRAM is read in pieces and takes 1.7 times as long.
  */
 enum {
     WARPS = 4,
@@ -25,12 +27,10 @@ enum {
     BLOCK_COLUMNS = WARPS * TILE_COLUMNS,
     LANE_ROWS = 2,    /* rows g and g + 8 of a tile, with g = lane / 4 */
     LANE_COLUMNS = 8, /* from 8 i on, with i = lane % 4 */
-    LANE_RANK = 4,    /* elements of a rank in a product, from 4 i on */
     PRODUCTS = TILE_COLUMNS / 8,
     PRODUCT_DEPTH = 16,
-    MAX_DEPTHS = YK_LORA_TERM_MAX_RANK / PRODUCT_DEPTH,
-    STAGES = 3,    /* tiles that are under way or computed */
-    MAX_WAVES = 4, /* of blocks that run together */
+    CHUNK = 8,  /* elements in 16 bytes */
+    STAGES = 2, /* tiles that are under way or computed */
 };
 
 /* A struct yk_lora_term. */
@@ -38,9 +38,9 @@ template <typename T> struct term {
     const T *inner;
     const T *factor;
     uint32_t inner_stride;
-    int rank;
+    uint32_t rank;
     bool transposed;
-    bool quads; /* LANE_RANK elements of `inner` may be read at once */
+    bool chunks; /* rows of `inner` may be copied in chunks */
     float scale;
 };
 
@@ -76,154 +76,189 @@ template <typename T> YK_DEVICE_INLINE T *row_at(T *base, uint32_t row, uint32_t
                                  static_cast<uint64_t>(row) * bytes);
 }
 
-/* An element of a factor as (columns, rank); 0 beyond its ends. */
+/* An element of a factor as (columns, rank), times the scale; 0 beyond its ends. */
 template <typename T>
-YK_DEVICE_INLINE T factor_at(const struct term<T> &term, uint32_t width, uint32_t column, int k)
+YK_DEVICE_INLINE T factor_at(const struct term<T> &term, uint32_t width, uint32_t column,
+                             uint32_t k)
 {
     if (column >= width || k >= term.rank) {
         return yk_from_float<T>(0.0F);
     }
-    return term.transposed ? row_at(term.factor, static_cast<uint32_t>(k), width)[column]
-                           : row_at(term.factor, column, static_cast<uint32_t>(term.rank))[k];
+    const T element = term.transposed ? row_at(term.factor, k, width)[column]
+                                      : row_at(term.factor, column, term.rank)[k];
+    return yk_from_float<T>(term.scale * yk_to_float(element));
 }
 
-/* An element of a row of `inner`; 0 beyond its end. */
-template <typename T> YK_DEVICE_INLINE T inner_at(const struct term<T> &term, uint32_t row, int k)
-{
-    return k < term.rank ? row_at(term.inner, row, term.inner_stride)[k] : yk_from_float<T>(0.0F);
-}
+/* Elements of a tile, or sums that begin with them: rows g and g + 8 of two columns of a lane in
+ * each product. Column i of row r, 0 or 1, of the lane is [i / 2][2 r + i % 2]. */
+typedef float lane_sums[PRODUCTS][4];
 
 #if YK_HAS_TENSOR_CORES
 
-/* Where the lane's elements of a rank begin, in a product. */
-YK_DEVICE_INLINE int lane_rank(int depth)
-{
-    return depth * PRODUCT_DEPTH + static_cast<int>(lane_of_thread() % 4) * LANE_RANK;
-}
+/* The operands of a factor that a lane needs for all tiles. With few of them they are in registers,
+ * else in shared memory. */
+template <typename T, int DEPTHS> struct factor_operands {
+    static constexpr int count = DEPTHS * PRODUCTS;
+    static constexpr bool registers = DEPTHS == 1;
+    static constexpr int shared_bytes = registers ? 0 : count * THREADS * 8;
+    uint2 held[registers ? count : 1];
 
-template <typename T> YK_DEVICE_INLINE uint2 pack_quad(const T (&numbers)[LANE_RANK])
-{
-    uint2 quad;
-    memcpy(&quad, numbers, sizeof quad);
-    return quad;
-}
+    __device__ __forceinline__ void load(const struct term<T> &term, uint32_t width, uint2 *shared)
+    {
+        const uint32_t n = lane_of_thread() / 4; /* the column of a product */
+#pragma unroll
+        for (int i = 0; i < count; i++) {
+            const uint32_t column = first_column_of_warp() + LANE_COLUMNS * (n / 2) +
+                                    static_cast<uint32_t>(i % PRODUCTS) * 2 + n % 2;
+            const uint32_t k =
+                static_cast<uint32_t>(i / PRODUCTS) * PRODUCT_DEPTH + lane_of_thread() % 4 * 2;
+            T numbers[4];
+            for (uint32_t j = 0; j < 4; j++) {
+                numbers[j] = factor_at(term, width, column, k + j / 2 * 8 + j % 2);
+            }
+            uint2 *to = registers ? &held[i] : &shared[i * THREADS + threadIdx.x];
+            memcpy(to, numbers, sizeof *to);
+        }
+    }
 
-/* What a lane needs of `inner` for a tile: the operands of all depths. */
-template <typename T, int DEPTHS> struct inner_operands {
-    uint2 quads[DEPTHS][LANE_ROWS];
+    __device__ __forceinline__ uint2 get(int i, const uint2 *shared) const
+    {
+        return registers ? held[i] : shared[i * THREADS + threadIdx.x];
+    }
+};
 
-    __device__ __forceinline__ void load(const struct term<T> &term,
-                                         const uint32_t (&rows)[LANE_ROWS])
+/* Rows of `inner` of a tile, in shared memory. Chunks of neighbouring rows are in different banks.
+ */
+template <typename T, int DEPTHS> struct inner_rows {
+    static constexpr uint32_t chunks = DEPTHS * PRODUCT_DEPTH / CHUNK; /* of a row */
+    static constexpr int count = TILE_ROWS * chunks;                   /* of a tile */
+
+    YK_DEVICE_INLINE uint32_t place_of(uint32_t row, uint32_t chunk)
+    {
+        return row * chunks + (chunk ^ (row * chunks / 8 % chunks));
+    }
+
+    /* Elements of a row from k on, one by one; 0 beyond its end. */
+    YK_DEVICE_INLINE uint4 gather(const struct term<T> &term, const T *row, uint32_t k)
+    {
+        T numbers[CHUNK];
+        uint4 chunk;
+        for (uint32_t i = 0; i < CHUNK; i++) {
+            numbers[i] = k + i < term.rank ? row[k + i] : yk_from_float<T>(0.0F);
+        }
+        memcpy(&chunk, numbers, sizeof chunk);
+        return chunk;
+    }
+
+    /* Starts the copies of a tile. Rows that do not exist are the last one. */
+    YK_DEVICE_INLINE void fetch(const struct term<T> &term, uint32_t tile, uint32_t rows, uint4 *to)
     {
 #pragma unroll
-        for (int i = 0; i < DEPTHS * LANE_ROWS; i++) {
-            const int k = lane_rank(i / LANE_ROWS);
-            const uint32_t row = rows[i % LANE_ROWS];
-            uint2 &quad = quads[i / LANE_ROWS][i % LANE_ROWS];
-            if (!term.quads) {
-                quad = pack_quad<T>({inner_at(term, row, k), inner_at(term, row, k + 1),
-                                     inner_at(term, row, k + 2), inner_at(term, row, k + 3)});
+        for (int j = 0; j < count / 32; j++) {
+            const uint32_t i = static_cast<uint32_t>(j) * 32 + lane_of_thread();
+            const uint32_t number = i / chunks;
+            const uint32_t k = i % chunks * CHUNK;
+            const T *row =
+                row_at(term.inner, min(tile * TILE_ROWS + number, rows - 1), term.inner_stride);
+            uint4 *place = to + place_of(number, i % chunks);
+            if (term.chunks && k < term.rank) {
+                yk_async_copy_16_shared_bytes(place, reinterpret_cast<const uint4 *>(row + k));
             } else {
-                quad = k < term.rank ? *reinterpret_cast<const uint2 *>(
-                                           row_at(term.inner, row, term.inner_stride) + k)
-                                     : make_uint2(0, 0);
+                *place = gather(term, row, k);
             }
         }
     }
 
-    /* Adds up inner · factorᵀ. */
-    __device__ __forceinline__ void multiply(const struct term<T> &, uint32_t, const uint2 *factors,
-                                             float (&sums)[PRODUCTS][4]) const
+    /* sums += inner · factorᵀ */
+    YK_DEVICE_INLINE void multiply(const uint4 *from, const factor_operands<T, DEPTHS> &factor,
+                                   const uint2 *shared_factor, lane_sums &sums)
     {
+        const uint32_t lane = lane_of_thread();
 #pragma unroll
         for (int depth = 0; depth < DEPTHS; depth++) {
-            const uint2 &low = quads[depth][0];
-            const uint2 &high = quads[depth][1];
-            const uint32_t inner[4] = {low.x, high.x, low.y, high.y};
+            const uint32_t chunk = static_cast<uint32_t>(2 * depth) + lane / 16;
+            uint32_t operand[4];
+            yk_load_four_matrices(
+                yk_shared_memory_address(from + place_of(lane / 8 % 2 * 8 + lane % 8, chunk)),
+                operand);
 #pragma unroll
             for (int product = 0; product < PRODUCTS; product++) {
-                const uint2 factor = factors[(depth * PRODUCTS + product) * THREADS + threadIdx.x];
-                yk_mma<T>(sums[product], inner, factor.x, factor.y);
+                const uint2 b = factor.get(depth * PRODUCTS + product, shared_factor);
+                yk_mma<T>(sums[product], operand, b.x, b.y);
             }
         }
     }
 };
-
-/* Makes the lane's operands of a factor, of all depths and products. */
-template <typename T, int DEPTHS>
-static __device__ void load_factors(const struct term<T> &term, uint32_t width, uint2 *factors)
-{
-    const uint32_t n = lane_of_thread() / 4; /* the column of a product */
-    for (int i = 0; i < DEPTHS * PRODUCTS; i++) {
-        const uint32_t column = first_column_of_warp() + LANE_COLUMNS * (n / 2) +
-                                2 * static_cast<uint32_t>(i % PRODUCTS) + n % 2;
-        T numbers[LANE_RANK];
-        for (int j = 0; j < LANE_RANK; j++) {
-            numbers[j] = factor_at(term, width, column, lane_rank(i / PRODUCTS) + j);
-        }
-        factors[i * THREADS + threadIdx.x] = pack_quad(numbers);
-    }
-}
 
 #else
 
-/* The same without tensor cores, and without shared memory. */
-template <typename T, int DEPTHS> struct inner_operands {
-    uint32_t rows[LANE_ROWS];
-
-    __device__ __forceinline__ void load(const struct term<T> &, const uint32_t (&of)[LANE_ROWS])
+/* Without tensor cores, and without shared memory. */
+template <typename T, int DEPTHS> struct factor_operands {
+    __device__ __forceinline__ void load(const struct term<T> &, uint32_t, uint2 *)
     {
-        rows[0] = of[0];
-        rows[1] = of[1];
-    }
-
-    __device__ __forceinline__ void multiply(const struct term<T> &term, uint32_t width,
-                                             const uint2 *, float (&sums)[PRODUCTS][4]) const
-    {
-        const uint32_t first = first_column_of_warp() + lane_of_thread() % 4 * LANE_COLUMNS;
-#pragma unroll
-        for (int i = 0; i < PRODUCTS * 4; i++) {
-            for (int k = 0; k < term.rank; k++) {
-                sums[i / 4][i % 4] +=
-                    yk_to_float(inner_at(term, rows[i % 4 / 2], k)) *
-                    yk_to_float(factor_at(term, width,
-                                          first + static_cast<uint32_t>(2 * (i / 4) + i % 2), k));
-            }
-        }
     }
 };
 
-template <typename T, int DEPTHS>
-static __device__ void load_factors(const struct term<T> &, uint32_t, uint2 *)
+template <typename T, int DEPTHS> struct inner_rows {
+    YK_DEVICE_INLINE void fetch(const struct term<T> &, uint32_t, uint32_t, uint4 *)
+    {
+    }
+};
+
+template <typename T>
+YK_DEVICE_INLINE void add_term(const struct term<T> &term, uint32_t width,
+                               const uint32_t (&rows)[LANE_ROWS], lane_sums &sums)
 {
+    const uint32_t first = first_column_of_warp() + lane_of_thread() % 4 * LANE_COLUMNS;
+#pragma unroll
+    for (uint32_t i = 0; i < PRODUCTS * 4; i++) {
+        const T *inner = row_at(term.inner, rows[i % 4 / 2], term.inner_stride);
+        for (uint32_t k = 0; k < term.rank; k++) {
+            sums[i / 4][i % 4] += yk_to_float(inner[k]) *
+                                  yk_to_float(factor_at(term, width, first + i / 4 * 2 + i % 2, k));
+        }
+    }
 }
 
 #endif
 
-/* The lane's rows of a tile; those that do not exist are the last one. */
-YK_DEVICE_INLINE void find_rows(uint32_t tile, uint32_t count, uint32_t (&rows)[LANE_ROWS])
-{
-    const uint32_t row = tile * TILE_ROWS + lane_of_thread() / 4;
-    rows[0] = min(row, count - 1);
-    rows[1] = min(row + 8, count - 1);
-}
-
 /* What a lane does with its elements of gate, up and, backward, the gradient of the result. */
 template <typename T, yk_activation ACTIVATION, bool BACKWARD, int DEPTHS> struct lane_work {
     static constexpr int matrices = BACKWARD ? 3 : 2;
-    static constexpr int copies = LANE_ROWS * matrices;         /* of 16 bytes, of a tile */
-    static constexpr int factors = DEPTHS * PRODUCTS * THREADS; /* of a term */
+    static constexpr int copies = LANE_ROWS * matrices; /* of 16 bytes, of a tile */
+    static constexpr int inner_chunks = TILE_ROWS * DEPTHS * PRODUCT_DEPTH / CHUNK; /* of a term */
+    static constexpr int warp_chunks = matrices * inner_chunks;
     const struct tiles<T> &in;
     uint4 *stages;           /* in shared memory: (STAGES, copies, THREADS) */
-    uint2 *term_factors;     /* in shared memory: (matrices, factors) */
+    uint4 *inner;            /* in shared memory: (STAGES, WARPS, warp_chunks) */
+    uint2 *shared_factors;   /* in shared memory, if they are not in registers */
     const T *from[matrices]; /* where the lane's columns of each matrix begin */
     T *to;                   /* where those of the result begin */
     bool has_columns;        /* if not, they are the first ones, and nothing is stored */
-    inner_operands<T, DEPTHS> inner[matrices]; /* of the tile that is computed next */
+    factor_operands<T, DEPTHS> factors[matrices];
 
     __device__ __forceinline__ uint4 *copy_at(int stage, int matrix, int row) const
     {
         return stages + (stage * copies + matrix * LANE_ROWS + row) * THREADS + threadIdx.x;
+    }
+
+    __device__ __forceinline__ uint4 *inner_at(int stage, int term) const
+    {
+        return inner + (stage * WARPS + static_cast<int>(warp_of_thread())) * warp_chunks +
+               term * inner_chunks;
+    }
+
+    __device__ __forceinline__ uint2 *shared_factor(int term) const
+    {
+        return shared_factors + term * DEPTHS * PRODUCTS * THREADS;
+    }
+
+    /* The lane's rows of a tile; those that do not exist are the last one. */
+    __device__ __forceinline__ void find_rows(uint32_t tile, uint32_t (&rows)[LANE_ROWS]) const
+    {
+        const uint32_t row = tile * TILE_ROWS + lane_of_thread() / 4;
+        rows[0] = min(row, in.rows - 1);
+        rows[1] = min(row + 8, in.rows - 1);
     }
 
     /* Starts the copies of a tile, if it exists. */
@@ -231,89 +266,96 @@ template <typename T, yk_activation ACTIVATION, bool BACKWARD, int DEPTHS> struc
     {
         if (tile * TILE_ROWS < in.rows) {
             uint32_t rows[LANE_ROWS];
-            find_rows(tile, in.rows, rows);
+            find_rows(tile, rows);
 #pragma unroll
             for (int i = 0; i < copies; i++) {
                 const int matrix = i / LANE_ROWS;
                 const uint32_t stride = matrix == 2 ? in.width : 2 * in.width;
-                yk_async_copy_16_bytes(copy_at(stage, matrix, i % LANE_ROWS),
-                                       reinterpret_cast<const uint4 *>(
-                                           row_at(from[matrix], rows[i % LANE_ROWS], stride)));
+                yk_async_copy_16_of_128_bytes(copy_at(stage, matrix, i % LANE_ROWS),
+                                              reinterpret_cast<const uint4 *>(row_at(
+                                                  from[matrix], rows[i % LANE_ROWS], stride)));
+            }
+#pragma unroll
+            for (int i = 0; i < matrices; i++) {
+                inner_rows<T, DEPTHS>::fetch(in.terms[i], tile, in.rows, inner_at(stage, i));
             }
         }
         yk_async_copy_commit_group();
     }
 
-    /* x = a row of a matrix plus its term. */
-    __device__ __forceinline__ void read_row(int stage, int matrix, int row,
-                                             const float (&sums)[PRODUCTS][4],
-                                             float (&x)[LANE_COLUMNS]) const
+    /* Reads the lane's elements of a matrix. */
+    __device__ __forceinline__ void read(int stage, int matrix, lane_sums &sums) const
     {
-        const float scale = in.terms[matrix].scale;
-        yk_unpack_16_bytes_to_floats<T>(*copy_at(stage, matrix, row), x);
 #pragma unroll
-        for (int i = 0; i < LANE_COLUMNS; i++) {
-            x[i] = fmaf(scale, sums[i / 2][2 * row + i % 2], x[i]);
+        for (int row = 0; row < LANE_ROWS; row++) {
+            float x[LANE_COLUMNS];
+            yk_unpack_16_bytes_to_floats<T>(*copy_at(stage, matrix, row), x);
+#pragma unroll
+            for (int i = 0; i < LANE_COLUMNS; i++) {
+                sums[i / 2][2 * row + i % 2] = x[i];
+            }
         }
+    }
+
+    __device__ __forceinline__ void add(uint32_t tile, int stage, int matrix, lane_sums &sums) const
+    {
+#if YK_HAS_TENSOR_CORES
+        inner_rows<T, DEPTHS>::multiply(inner_at(stage, matrix), factors[matrix],
+                                        shared_factor(matrix), sums);
+#else
+        uint32_t rows[LANE_ROWS];
+        find_rows(tile, rows);
+        add_term(in.terms[matrix], in.width, rows, sums);
+#endif
     }
 
     /* Computes a row of a tile and stores it. An element of d_gate_up may replace the one of
      * gate_up: the lane that writes it has read it, and no other lane needs it. */
-    __device__ __forceinline__ void compute_row(uint32_t tile, int stage, int row,
-                                                const float (&sums)[matrices][PRODUCTS][4]) const
+    __device__ __forceinline__ void finish_row(uint32_t tile, int row,
+                                               const lane_sums (&sums)[matrices]) const
     {
         const uint32_t number = tile * TILE_ROWS + lane_of_thread() / 4 + 8 * row;
         T *out = row_at(to, number, BACKWARD ? 2 * in.width : in.width);
-        float g[LANE_COLUMNS];
-        float u[LANE_COLUMNS];
-        read_row(stage, 0, row, sums[0], g);
-        read_row(stage, 1, row, sums[1], u);
+        float x[matrices][LANE_COLUMNS];
+#pragma unroll
+        for (int i = 0; i < matrices * LANE_COLUMNS; i++) {
+            const int column = i % LANE_COLUMNS;
+            x[i / LANE_COLUMNS][column] = sums[i / LANE_COLUMNS][column / 2][2 * row + column % 2];
+        }
         if constexpr (BACKWARD) {
-            float d[LANE_COLUMNS];
-            read_row(stage, 2, row, sums[2], d);
-            yk_glu_backward<ACTIVATION, T>(g, u, d);
+            yk_glu_backward<ACTIVATION, T>(x[0], x[1], x[2]);
             if (has_columns && number < in.rows) {
-                *reinterpret_cast<uint4 *>(out) = yk_pack_floats_to_16_bytes<T>(g);
-                *reinterpret_cast<uint4 *>(out + in.width) = yk_pack_floats_to_16_bytes<T>(d);
+                *reinterpret_cast<uint4 *>(out) = yk_pack_floats_to_16_bytes<T>(x[0]);
+                *reinterpret_cast<uint4 *>(out + in.width) = yk_pack_floats_to_16_bytes<T>(x[2]);
             }
         } else {
-            yk_glu_forward<ACTIVATION, T>(g, u);
+            yk_glu_forward<ACTIVATION, T>(x[0], x[1]);
             if (has_columns && number < in.rows) {
-                *reinterpret_cast<uint4 *>(out) = yk_pack_floats_to_16_bytes<T>(u);
+                *reinterpret_cast<uint4 *>(out) = yk_pack_floats_to_16_bytes<T>(x[1]);
             }
         }
     }
 
-    __device__ __forceinline__ void load_inner(uint32_t tile)
+    /* Computes a tile, of which copies are under way. */
+    __device__ __forceinline__ void compute(uint32_t tile, int stage) const
     {
-        uint32_t rows[LANE_ROWS];
-        find_rows(tile, in.rows, rows);
-#pragma unroll
-        for (int i = 0; i < matrices; i++) {
-            inner[i].load(in.terms[i], rows);
-        }
-    }
-
-    /* Computes a tile, of which copies and `inner` are under way. `next` is the tile whose `inner`
-     * is loaded meanwhile. */
-    __device__ __forceinline__ void compute(uint32_t tile, int stage, uint32_t next)
-    {
-        float sums[matrices][PRODUCTS][4] = {};
+        lane_sums sums[matrices];
         yk_async_copy_wait_group<STAGES - 1>();
+        __syncthreads(); /* rows of `inner` were copied by other lanes; see above */
 #pragma unroll
         for (int i = 0; i < matrices; i++) {
-            inner[i].multiply(in.terms[i], in.width, term_factors + i * factors, sums[i]);
+            read(stage, i, sums[i]);
+            add(tile, stage, i, sums[i]);
         }
-        load_inner(next);
 #pragma unroll
         for (int row = 0; row < LANE_ROWS; row++) {
-            compute_row(tile, stage, row, sums);
+            finish_row(tile, row, sums);
         }
     }
 };
 
 template <typename T, yk_activation ACTIVATION, bool BACKWARD, int DEPTHS>
-static __global__ void __launch_bounds__(THREADS, DEPTHS == 1 ? 4 : 3)
+static __global__ void __launch_bounds__(THREADS, DEPTHS == 1 ? 4 : 2)
     glu_lora_tiles(struct tiles<T> in)
 {
     extern __shared__ uint4 shared[];
@@ -321,45 +363,31 @@ static __global__ void __launch_bounds__(THREADS, DEPTHS == 1 ? 4 : 3)
     const uint32_t column = first_column_of_warp() + lane_of_thread() % 4 * LANE_COLUMNS;
     const bool has_columns = column < in.width;
     const uint32_t first = has_columns ? column : 0;
+    uint4 *inner = shared + STAGES * work::copies * THREADS;
     work lane = {in,
                  shared,
-                 reinterpret_cast<uint2 *>(shared + STAGES * work::copies * THREADS),
+                 inner,
+                 reinterpret_cast<uint2 *>(inner + STAGES * WARPS * work::warp_chunks),
                  {in.gate_up + first, in.gate_up + in.width + first},
                  in.to + first,
                  has_columns};
     if constexpr (BACKWARD) {
         lane.from[2] = in.d_out + first;
     }
-    const uint32_t step = gridDim.y;
     uint32_t tile = blockIdx.y;
     for (int stage = 0; stage < STAGES - 1; stage++) {
-        lane.fetch(tile + static_cast<uint32_t>(stage) * step, stage);
+        lane.fetch(tile + static_cast<uint32_t>(stage) * gridDim.y, stage);
     }
-    lane.load_inner(tile);
+#pragma unroll
     for (int i = 0; i < work::matrices; i++) {
-        load_factors<T, DEPTHS>(in.terms[i], in.width, lane.term_factors + i * work::factors);
+        lane.factors[i].load(in.terms[i], in.width, lane.shared_factor(i));
     }
-    for (int stage = 0; tile * TILE_ROWS < in.rows; tile += step) {
-        lane.fetch(tile + (STAGES - 1) * step, stage == 0 ? STAGES - 1 : stage - 1);
-        lane.compute(tile, stage, tile + step);
+    for (int stage = 0; tile * TILE_ROWS < in.rows; tile += gridDim.y) {
+        __syncwarp(); /* all lanes have read the rows of `inner` that are overwritten now */
+        lane.fetch(tile + (STAGES - 1) * gridDim.y, stage == 0 ? STAGES - 1 : stage - 1);
+        lane.compute(tile, stage);
         stage = stage == STAGES - 1 ? 0 : stage + 1;
     }
-}
-
-/* How many blocks share the rows, if `across` share the columns and `together` run at a time: so
- * that the last ones leave the shortest gap. */
-static int64_t blocks_down(int64_t tiles, int64_t across, int64_t together)
-{
-    int64_t best = 1;
-    double best_part = 0;
-    for (int64_t waves = 1; waves <= MAX_WAVES; waves++) {
-        const int64_t down = yk_number_min(waves * together / across, tiles);
-        const double part = static_cast<double>(down * across) /
-                            static_cast<double>(waves * yk_number_max(together, 1));
-        best = part > best_part ? down : best;
-        best_part = part > best_part ? part : best_part;
-    }
-    return yk_number_min(best, 65535);
 }
 
 template <bool BACKWARD, int DEPTHS, typename T, yk_activation ACTIVATION>
@@ -368,10 +396,12 @@ static void launch_activation(struct yk_backend_lane *lane, const struct tiles<T
     using work = lane_work<T, ACTIVATION, BACKWARD, DEPTHS>;
     const auto kernel = glu_lora_tiles<T, ACTIVATION, BACKWARD, DEPTHS>;
     const struct yk_cuda_device_properties *properties = yk_cuda_lane_device_properties(lane);
-    /* GPUs without tensor cores keep no factors. */
+    const bool tensor_cores = properties->capability >= 80;
+    const size_t factor_bytes =
+        DEPTHS == 1 ? 0 : sizeof(uint2) * work::matrices * DEPTHS * PRODUCTS * THREADS;
     const size_t bytes =
         sizeof(uint4) * STAGES * work::copies * THREADS +
-        (properties->capability >= 80 ? sizeof(uint2) * work::matrices * work::factors : 0);
+        (tensor_cores ? sizeof(uint4) * STAGES * WARPS * work::warp_chunks + factor_bytes : 0);
     int together = 0;
     cudaError_t error = yk_allow_dynamic_shared_memory(reinterpret_cast<const void *>(kernel),
                                                        static_cast<int64_t>(bytes));
@@ -379,10 +409,12 @@ static void launch_activation(struct yk_backend_lane *lane, const struct tiles<T
         error, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&together, kernel, THREADS, bytes));
     yk_cuda_lane_check_cuda_error(lane, error, "glu");
     if (error == cudaSuccess) {
+        /* As many blocks as run at a time, if there are so many tiles. */
         const int64_t across = yk_number_ceil_div(in.width, BLOCK_COLUMNS);
-        const int64_t down = blocks_down(yk_number_ceil_div(in.rows, TILE_ROWS), across,
-                                         static_cast<int64_t>(together) * properties->processors);
-        const dim3 grid(static_cast<unsigned>(across), static_cast<unsigned>(down));
+        const int64_t down = static_cast<int64_t>(together) * properties->processors / across;
+        const int64_t tiles = yk_number_ceil_div(in.rows, TILE_ROWS);
+        const dim3 grid(static_cast<unsigned>(across),
+                        static_cast<unsigned>(yk_number_max(yk_number_min(down, tiles), 1)));
         kernel<<<grid, THREADS, bytes, yk_cuda_lane_stream(lane)>>>(in);
     }
 }
@@ -404,26 +436,23 @@ template <bool BACKWARD, typename T>
 static void launch(struct yk_backend_lane *lane, const struct tiles<T> &in,
                    enum yk_activation activation)
 {
-    const int rank = yk_number_max(in.terms[0].rank, BACKWARD ? in.terms[2].rank : 0);
-    if (rank <= PRODUCT_DEPTH) {
+    static_assert(YK_LORA_TERM_MAX_RANK == 2 * PRODUCT_DEPTH, "two depths are enough");
+    if (in.terms[0].rank <= PRODUCT_DEPTH && in.terms[2].rank <= PRODUCT_DEPTH) {
         launch_depths<BACKWARD, 1>(lane, in, activation);
-    } else if (rank <= 2 * PRODUCT_DEPTH) {
-        launch_depths<BACKWARD, 2>(lane, in, activation);
     } else {
-        launch_depths<BACKWARD, MAX_DEPTHS>(lane, in, activation);
+        launch_depths<BACKWARD, 2>(lane, in, activation);
     }
 }
 
 template <typename T> static struct term<T> make_term(const struct yk_lora_term &given) {
-    const T *inner = static_cast<const T *>(given.inner);
-    const bool quads = given.rank % LANE_RANK == 0 && given.inner_stride % LANE_RANK == 0 &&
-                       reinterpret_cast<uintptr_t>(inner) % sizeof(uint2) == 0;
-    return {inner,
+    const bool chunks =
+        given.rank % CHUNK == 0 && yk_are_rows_16_byte_aligned<T>(given.inner, given.inner_stride);
+    return {static_cast<const T *>(given.inner),
             static_cast<const T *>(given.factor),
             static_cast<uint32_t>(given.inner_stride),
-            static_cast<int>(given.rank),
+            static_cast<uint32_t>(given.rank),
             given.factor_transposed,
-            quads,
+            chunks,
             given.scale};
 }
 

@@ -7,6 +7,9 @@
  *   a: rows g and g + 8 of columns 2i and 2i + 1, then the same rows of columns 2i + 8 and 2i + 9
  *   b: rows 2i, 2i + 1, 2i + 8 and 2i + 9 of column g
  *   c: columns 2i and 2i + 1 of row g, then the same columns of row g + 8
+ *
+ * In this file a "matrix" is 8 rows of 16 bytes in shared memory. Addresses of type uint32_t are
+ * addresses in shared memory.
  */
 #ifndef YK_BACKEND_CUDA_KERNELS_MMA_CUH
 #define YK_BACKEND_CUDA_KERNELS_MMA_CUH
@@ -20,6 +23,21 @@
 #else
 #define YK_HAS_TENSOR_CORES 0
 #endif
+
+YK_DEVICE_INLINE uint32_t yk_shared_memory_address(const void *pointer)
+{
+    return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
+}
+
+/* Loads four matrices. Lanes 8n to 8n + 7 pass the addresses of the eight rows of matrix n. Lane l
+ * gets elements 2i and 2i + 1 of row g of each matrix. */
+YK_DEVICE_INLINE void yk_load_four_matrices(uint32_t row, uint32_t (&out)[4])
+{
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(out[0]), "=r"(out[1]), "=r"(out[2]), "=r"(out[3])
+                 : "r"(row)
+                 : "memory");
+}
 
 /* c += a · b on tensor cores. */
 template <typename T>
