@@ -2,9 +2,9 @@
 AdamW whose numbers are all fp32, torch.compile of every block and of the head with its loss.
 
 Which way is the fastest is not known beforehand. Each is tried for a few steps at a learning rate
-of 0, which changes no weight; the best one is measured. A way is an attention and where the fp32
-weights are: beside bf16 ones that compute, or under autocast. If memory suffices for none, blocks
-are recomputed.
+of 0, which changes no weight; the best one is measured. A way is an attention, where the fp32
+weights are, beside bf16 ones that compute or under autocast, and whether blocks are launched as CUDA
+graphs. If memory suffices for none, blocks are recomputed.
 """
 import dataclasses
 import gc
@@ -30,11 +30,13 @@ class Way:
     attention: str  # as transformers calls it; of sdpa, then the kernel that goes first
     autocast: bool = False
     recompute: bool = False
+    graphs: bool = False
 
     def __str__(self):
         state = "fp32 under autocast" if self.autocast else "bf16 beside fp32 masters"
         return (f"{self.attention}, trained weights {state}"
-                f"{', blocks recomputed' if self.recompute else ''}")
+                f"{', blocks recomputed' if self.recompute else ''}"
+                f"{', CUDA graphs' if self.graphs else ''}")
 
 
 class MasterTrainer(Trainer):
@@ -80,18 +82,18 @@ def head_loss(hidden, weight, targets, cap):  # (B, T, C), (V, C), (B, T)
     return F.cross_entropy(logits.view(-1, logits.shape[-1]), targets.view(-1))
 
 
-def compile_pieces(model, options):
+def compile_pieces(model, mode):
     """The head; blocks and the last norm are compiled where they are."""
     torch._dynamo.reset()
     pieces = [*model.model.layers, model.model.norm]
     for piece in pieces:
         piece._compiled_call_impl = None
-    if options.mode == "eager":
+    if mode == "eager":
         return head_loss
     torch._dynamo.config.recompile_limit = 64
     for piece in pieces:
-        piece.compile(mode=options.mode)
-    return torch.compile(head_loss, mode=options.mode)
+        piece.compile(mode=mode)
+    return torch.compile(head_loss, mode=mode)
 
 
 def causal_masks(model, length, device):
@@ -104,7 +106,7 @@ def causal_masks(model, length, device):
 
 
 def make_loss(model, way, options):
-    head = compile_pieces(model, options)
+    head = compile_pieces(model, "reduce-overhead" if way.graphs else options.mode)
     name = way.attention.split()[0]
     model.config._attn_implementation = name
     flexible = name == "flex_attention"
@@ -114,6 +116,8 @@ def make_loss(model, way, options):
         model.gradient_checkpointing_enable({"use_reentrant": False})
 
     def loss_of(tokens, targets):
+        if way.graphs:
+            torch.compiler.cudagraph_mark_step_begin()
         found = model.model(input_ids=tokens, attention_mask=masks, use_cache=False)
         return head(found.last_hidden_state, model.lm_head.weight, targets, cap)
     return loss_of
@@ -174,17 +178,19 @@ class Ways:
         return max(self.found, key=lambda found: found[0])
 
     def search(self):
-        """Attentions first, then where the weights are. sdpa has no cap of scores."""
+        """Attentions first, then where the weights are, then CUDA graphs. sdpa has no cap of scores."""
         kernels = ["cudnn", "flash"] if self.options.attention == "usual" else [
             self.options.attention]
         capped = getattr(self.model.config, "attn_logit_softcapping", None)
-        attentions = ["flex_attention", "eager"] if capped else [
+        attentions = ["eager", "flex_attention"] if capped else [
             *(f"sdpa {kernel}" for kernel in kernels), "flex_attention"]
         for recompute in (False, True):
             for attention in attentions:
                 self.attempt(Way(attention, recompute=recompute))
             if self.found:
                 self.attempt(dataclasses.replace(self.best()[1], autocast=True))
+                if self.options.device == "cuda" and self.options.mode == "default":
+                    self.attempt(dataclasses.replace(self.best()[1], graphs=True))
                 return self.best()
         raise RuntimeError("no way works:\n" + "\n".join(self.said))
 
