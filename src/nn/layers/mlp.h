@@ -18,8 +18,8 @@ enum {
 /* Activations that the forward pass saves for the backward pass, in addition to the input. */
 struct yk_mlp_saved_activations {
     /* (rows, F) before the activation. NULL for ReLU, because its backward pass needs only
-     * `active`. In a gated MLP, (rows, 2F) for gate and up; the backward pass overwrites them with
-     * their gradients. */
+     * `active`. In a gated MLP, (rows, 2F) for gate and up, without what adapters add if the op of
+     * the gate adds it; the backward pass overwrites them with their gradients. */
     void *up;
     void *active; /* (rows, F) after the activation */
     /* `inner` of each projection, see struct yk_projection_forward_arguments; NULL means: no

@@ -1,5 +1,7 @@
 #include "nn/layers/projection.h"
 
+#include <assert.h>
+
 static int64_t inner_width(const struct yk_net *net, const struct yk_projection *projection)
 {
     return projection->a >= 0 ? projection->parts * net->workload.lora_rank : 0;
@@ -134,6 +136,7 @@ struct yk_lora_term yk_projection_get_output_term(const struct yk_layer_pass *pa
     int32_t part = 0;
     while (first >= projection->part_out[part]) {
         first -= projection->part_out[part++];
+        assert(part < projection->parts);
     }
     return (struct yk_lora_term){
         .inner = column(inner, part * rank, type),

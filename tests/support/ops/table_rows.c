@@ -292,7 +292,8 @@ static struct yk_lora_term draw_term(struct op_bench *bench, const struct gate_c
 {
     const int64_t rows = one->size[0];
     const int64_t columns = one->size[1];
-    const int64_t inner_stride = 2 * one->rank;
+    const int64_t gap = one->rank == 24 ? 4 : 0; /* rows that are not aligned */
+    const int64_t inner_stride = transposed ? one->rank : 2 * one->rank + gap;
     struct op_array *inner = op_drawn(bench, one->type, rows, inner_stride, inner_stride, 1);
     struct op_array *factor = transposed
                                   ? op_drawn(bench, one->type, one->rank, columns, columns, 1)
@@ -304,7 +305,7 @@ static struct yk_lora_term draw_term(struct op_bench *bench, const struct gate_c
         .rank = one->rank,
         .factor = factor->device,
         .factor_transposed = transposed,
-        .scale = 0.75F,
+        .scale = one->rank % 2 == 0 && !transposed ? 0.5F : 0.75F,
     };
     reference_add_lora_term(&term, rows, columns, inner->values + first, factor->values, to,
                             stride);
@@ -370,12 +371,34 @@ static void try_glu_backward(struct op_bench *bench, const struct gate_case *one
     op_bench_end(bench);
 }
 
+/* More rows than a GPU computes at a time, and not a multiple of what it does at once. */
+static void try_terms_of_many_rows(struct op_bench *bench,
+                                   void (*try)(struct op_bench *, const struct gate_case *),
+                                   bool backward)
+{
+    static const int64_t size[] = {70003, 8};
+    static const int64_t ranks[] = {8, 17, 32};
+    for (int j = 0; j < OP_TYPES; j++) {
+        struct gate_case one = {.size = size,
+                                .type = op_types[j],
+                                .activation = YK_ACTIVATION_SILU,
+                                .large = 3,
+                                .in_place = backward};
+        for (size_t r = 0; r < sizeof ranks / sizeof *ranks; r++) {
+            one.rank = ranks[r];
+            if (yk_precision_bytes(one.type) == 2) {
+                try(bench, &one);
+            }
+        }
+    }
+}
+
 /* Widths beside those of a warp and of a block, ranks beside those of a product on tensor cores. */
 static void try_terms(struct op_bench *bench,
                       void (*try)(struct op_bench *, const struct gate_case *), bool backward)
 {
     static const int64_t sizes[][2] = {{1, 8}, {17, 24}, {40, 136}, {100, 264}, {7, 4104}, {0, 8}};
-    static const int64_t ranks[] = {1, 2, 6, 8, 16, 17, 32, 64};
+    static const int64_t ranks[] = {1, 2, 6, 8, 16, 17, 24, 32};
     for (size_t k = 0; k < sizeof activations / sizeof *activations; k++) {
         for (int j = 0; j < OP_TYPES; j++) {
             for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -411,6 +434,7 @@ void op_table_glu(struct op_bench *bench)
         }
     }
     try_terms(bench, try_glu, false);
+    try_terms_of_many_rows(bench, try_glu, false);
 }
 
 void op_table_glu_backward(struct op_bench *bench)
@@ -430,4 +454,5 @@ void op_table_glu_backward(struct op_bench *bench)
         }
     }
     try_terms(bench, try_glu_backward, true);
+    try_terms_of_many_rows(bench, try_glu_backward, true);
 }

@@ -6,13 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const way_names[ORACLE_WAYS] = {
-    "trains as PyTorch does", "the same with recomputation", "in bf16", "in fp16"};
+static const char *const way_names[ORACLE_WAYS] = {"trains as PyTorch does",
+                                                   "the same with recomputation", "in bf16",
+                                                   "in fp16", "in bf16 with recomputation"};
 
 static enum yk_precision precision_of(const struct training_case *c, enum oracle_way way)
 {
     switch (way) {
     case ORACLE_IN_BF16:
+    case ORACLE_RECOMPUTED_IN_BF16:
         return YK_PRECISION_BF16;
     case ORACLE_IN_FP16:
         return YK_PRECISION_FP16;
@@ -21,12 +23,14 @@ static enum yk_precision precision_of(const struct training_case *c, enum oracle
     }
 }
 
-/* What is recorded in 16 bits is not trained in others. */
+/* What is recorded in 16 bits is not trained in others. In 16 bits adapters take another way
+ * through some ops, which recomputation has to take, too. */
 static bool is_of_use(const char *name, enum oracle_way way)
 {
     struct training_case *c = training_case_open(name);
     const bool of_use = way == ORACLE_AS_RECORDED || way == ORACLE_RECOMPUTED ||
-                        c->options.precision == YK_PRECISION_FP32;
+                        (c->options.precision == YK_PRECISION_FP32 &&
+                         (way != ORACLE_RECOMPUTED_IN_BF16 || c->options.lora_rank > 0));
     training_case_close(c);
     return of_use;
 }
@@ -131,7 +135,7 @@ void oracle_run_check(const struct oracle_run *run, const struct model_oracle_re
 {
     struct training_case *c = training_case_open(run->name);
     struct model_oracle_request wanted = *request;
-    wanted.recompute = run->way == ORACLE_RECOMPUTED;
+    wanted.recompute = run->way == ORACLE_RECOMPUTED || run->way == ORACLE_RECOMPUTED_IN_BF16;
     wanted.precision = precision_of(c, run->way);
     struct model_oracle_distance limit = *max;
     if (wanted.precision != YK_PRECISION_FP32) {

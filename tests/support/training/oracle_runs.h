@@ -18,6 +18,7 @@ enum oracle_way {
     ORACLE_RECOMPUTED,
     ORACLE_IN_BF16,
     ORACLE_IN_FP16,
+    ORACLE_RECOMPUTED_IN_BF16,
     ORACLE_WAYS,
 };
 

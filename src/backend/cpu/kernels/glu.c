@@ -5,6 +5,7 @@
 #include "backend/cpu/math/simd.h"
 #include "backend/cpu/parallel.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* silu(g) = g · s(g) with s the logistic function; its derivative is s · (1 + g · (1 − s)). */
@@ -37,19 +38,33 @@ static void add_rows_of_factor(const struct term_columns *at, const float *inner
     }
 }
 
+static float dot_product(const float *a, const float *b, int64_t count)
+{
+    yk_cpu_simd_vector sums = yk_cpu_simd_broadcast(0);
+    int64_t i = 0;
+    for (; i + YK_CPU_SIMD_WIDTH <= count; i += YK_CPU_SIMD_WIDTH) {
+        sums += yk_cpu_simd_load(a + i) * yk_cpu_simd_load(b + i);
+    }
+    float sum = sums[0] + sums[1] + (sums[2] + sums[3]);
+    for (; i < count; i++) {
+        sum += a[i] * b[i];
+    }
+    return sum;
+}
+
 /* The same, where factor is stored as (width, rank). */
 static void add_dot_products(const struct term_columns *at, const float *inner, float *x)
 {
     const struct yk_lora_term *term = at->term;
-    float scratch[YK_LORA_TERM_MAX_RANK];
-    for (int64_t i = 0; i < at->count; i++) {
+    const int64_t at_once = YK_CPU_FP32_BUFFER_SIZE / term->rank;
+    float scratch[YK_CPU_FP32_BUFFER_SIZE];
+    for (int64_t done = 0; done < at->count; done += at_once) {
+        const int64_t count = yk_number_min(at_once, at->count - done);
         const float *factor = yk_cpu_fp32_buffer_for_reading(
-            at->type, term->factor, (at->first + i) * term->rank, term->rank, scratch);
-        float sum = 0;
-        for (int64_t k = 0; k < term->rank; k++) {
-            sum += inner[k] * factor[k];
+            at->type, term->factor, (at->first + done) * term->rank, count * term->rank, scratch);
+        for (int64_t i = 0; i < count; i++) {
+            x[done + i] += term->scale * dot_product(inner, factor + i * term->rank, term->rank);
         }
-        x[i] += term->scale * sum;
     }
 }
 
@@ -63,6 +78,7 @@ static const float *add_term(const struct term_columns *at, int64_t row, const f
     if (!term->inner) {
         return x;
     }
+    assert(term->rank > 0 && term->rank <= YK_LORA_TERM_MAX_RANK);
     if (x != scratch) {
         memcpy(scratch, x, (size_t)at->count * sizeof *scratch);
     }

@@ -11,8 +11,9 @@
  *
  * The 32 columns of a tile are four products of 8 columns each. Which column of a product is which
  * of the tile is free: they are chosen so that the results of a lane are 8 neighbouring elements of
- * a row, which are 16 bytes. The elements themselves are the start of the sums. A factor times its
- * scale is rounded to 16 bits; scales are powers of two as a rule.
+ * a row, which are 16 bytes. The elements themselves are the start of the sums. In bf16, factors
+ * are multiplied by a scale that is a power of two, which is exact. Any other scale multiplies the
+ * sums, which then begin with the elements divided by it.
  *
  * Elements of the next tile and rows of `inner` are copied to shared memory meanwhile. Each lane
  * copies the elements that it needs itself. Rows of `inner` are copied by the whole warp. The warps
@@ -30,7 +31,7 @@ enum {
     PRODUCTS = TILE_COLUMNS / 8,
     PRODUCT_DEPTH = 16,
     CHUNK = 8,  /* elements in 16 bytes */
-    STAGES = 2, /* tiles that are under way or computed */
+    STAGES = 2, /* tiles that are under way or being computed */
 };
 
 /* A struct yk_lora_term. */
@@ -40,8 +41,9 @@ template <typename T> struct term {
     uint32_t inner_stride;
     uint32_t rank;
     bool transposed;
-    bool chunks; /* rows of `inner` may be copied in chunks */
-    float scale;
+    bool chunks;        /* rows of `inner` may be copied in chunks */
+    float factor_scale; /* the one or the other is the scale of the term, the other 1 */
+    float sum_scale;
 };
 
 template <typename T> struct tiles {
@@ -76,7 +78,7 @@ template <typename T> YK_DEVICE_INLINE T *row_at(T *base, uint32_t row, uint32_t
                                  static_cast<uint64_t>(row) * bytes);
 }
 
-/* An element of a factor as (columns, rank), times the scale; 0 beyond its ends. */
+/* An element of a factor as (columns, rank), times its scale; 0 beyond its ends. */
 template <typename T>
 YK_DEVICE_INLINE T factor_at(const struct term<T> &term, uint32_t width, uint32_t column,
                              uint32_t k)
@@ -86,7 +88,7 @@ YK_DEVICE_INLINE T factor_at(const struct term<T> &term, uint32_t width, uint32_
     }
     const T element = term.transposed ? row_at(term.factor, k, width)[column]
                                       : row_at(term.factor, column, term.rank)[k];
-    return yk_from_float<T>(term.scale * yk_to_float(element));
+    return yk_from_float<T>(term.factor_scale * yk_to_float(element));
 }
 
 /* Elements of a tile, or sums that begin with them: rows g and g + 8 of two columns of a lane in
@@ -100,7 +102,7 @@ typedef float lane_sums[PRODUCTS][4];
 template <typename T, int DEPTHS> struct factor_operands {
     static constexpr int count = DEPTHS * PRODUCTS;
     static constexpr bool registers = DEPTHS == 1;
-    static constexpr int shared_bytes = registers ? 0 : count * THREADS * 8;
+    static constexpr int shared_count = registers ? 0 : count * THREADS;
     uint2 held[registers ? count : 1];
 
     __device__ __forceinline__ void load(const struct term<T> &term, uint32_t width, uint2 *shared)
@@ -194,6 +196,7 @@ template <typename T, int DEPTHS> struct inner_rows {
 
 /* Without tensor cores, and without shared memory. */
 template <typename T, int DEPTHS> struct factor_operands {
+    static constexpr int shared_count = 0;
     __device__ __forceinline__ void load(const struct term<T> &, uint32_t, uint2 *)
     {
     }
@@ -250,7 +253,7 @@ template <typename T, yk_activation ACTIVATION, bool BACKWARD, int DEPTHS> struc
 
     __device__ __forceinline__ uint2 *shared_factor(int term) const
     {
-        return shared_factors + term * DEPTHS * PRODUCTS * THREADS;
+        return shared_factors + term * factor_operands<T, DEPTHS>::shared_count;
     }
 
     /* The lane's rows of a tile; those that do not exist are the last one. */
@@ -297,8 +300,22 @@ template <typename T, yk_activation ACTIVATION, bool BACKWARD, int DEPTHS> struc
         }
     }
 
+    /* Multiplies all numbers; 1 costs nothing. */
+    YK_DEVICE_INLINE void multiply(lane_sums &sums, float scale)
+    {
+        if (scale != 1.0F) {
+#pragma unroll
+            for (int i = 0; i < PRODUCTS * 4; i++) {
+                sums[i / 4][i % 4] *= scale;
+            }
+        }
+    }
+
+    /* Adds a term to what was read of a matrix. */
     __device__ __forceinline__ void add(uint32_t tile, int stage, int matrix, lane_sums &sums) const
     {
+        const float scale = in.terms[matrix].sum_scale;
+        multiply(sums, 1.0F / scale);
 #if YK_HAS_TENSOR_CORES
         inner_rows<T, DEPTHS>::multiply(inner_at(stage, matrix), factors[matrix],
                                         shared_factor(matrix), sums);
@@ -307,6 +324,7 @@ template <typename T, yk_activation ACTIVATION, bool BACKWARD, int DEPTHS> struc
         find_rows(tile, rows);
         add_term(in.terms[matrix], in.width, rows, sums);
 #endif
+        multiply(sums, scale);
     }
 
     /* Computes a row of a tile and stores it. An element of d_gate_up may replace the one of
@@ -397,21 +415,23 @@ static void launch_activation(struct yk_backend_lane *lane, const struct tiles<T
     const auto kernel = glu_lora_tiles<T, ACTIVATION, BACKWARD, DEPTHS>;
     const struct yk_cuda_device_properties *properties = yk_cuda_lane_device_properties(lane);
     const bool tensor_cores = properties->capability >= 80;
-    const size_t factor_bytes =
-        DEPTHS == 1 ? 0 : sizeof(uint2) * work::matrices * DEPTHS * PRODUCTS * THREADS;
-    const size_t bytes =
-        sizeof(uint4) * STAGES * work::copies * THREADS +
-        (tensor_cores ? sizeof(uint4) * STAGES * WARPS * work::warp_chunks + factor_bytes : 0);
+    const size_t bytes = sizeof(uint4) * STAGES * work::copies * THREADS +
+                         (tensor_cores ? sizeof(uint4) * STAGES * WARPS * work::warp_chunks +
+                                             sizeof(uint2) * work::matrices *
+                                                 factor_operands<T, DEPTHS>::shared_count
+                                       : 0);
     int together = 0;
     cudaError_t error = yk_allow_dynamic_shared_memory(reinterpret_cast<const void *>(kernel),
                                                        static_cast<int64_t>(bytes));
     YK_CUDA_CALL_UNLESS_FAILED(
         error, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&together, kernel, THREADS, bytes));
-    yk_cuda_lane_check_cuda_error(lane, error, "glu");
+    yk_cuda_lane_check_cuda_error(lane, error, BACKWARD ? "glu_backward" : "glu");
     if (error == cudaSuccess) {
-        /* As many blocks as run at a time, if there are so many tiles. */
+        /* As many blocks as run at a time, or several times as many where that would leave many
+         * places free. */
         const int64_t across = yk_number_ceil_div(in.width, BLOCK_COLUMNS);
-        const int64_t down = static_cast<int64_t>(together) * properties->processors / across;
+        const int64_t places = static_cast<int64_t>(together) * properties->processors;
+        const int64_t down = (places >= 4 * across ? places : 4 * places) / across;
         const int64_t tiles = yk_number_ceil_div(in.rows, TILE_ROWS);
         const dim3 grid(static_cast<unsigned>(across),
                         static_cast<unsigned>(yk_number_max(yk_number_min(down, tiles), 1)));
@@ -437,7 +457,9 @@ static void launch(struct yk_backend_lane *lane, const struct tiles<T> &in,
                    enum yk_activation activation)
 {
     static_assert(YK_LORA_TERM_MAX_RANK == 2 * PRODUCT_DEPTH, "two depths are enough");
-    if (in.terms[0].rank <= PRODUCT_DEPTH && in.terms[2].rank <= PRODUCT_DEPTH) {
+    const int64_t rank =
+        yk_number_max(in.terms[0].rank, yk_number_max(in.terms[1].rank, in.terms[2].rank));
+    if (rank <= PRODUCT_DEPTH) {
         launch_depths<BACKWARD, 1>(lane, in, activation);
     } else {
         launch_depths<BACKWARD, 2>(lane, in, activation);
@@ -447,13 +469,17 @@ static void launch(struct yk_backend_lane *lane, const struct tiles<T> &in,
 template <typename T> static struct term<T> make_term(const struct yk_lora_term &given) {
     const bool chunks =
         given.rank % CHUNK == 0 && yk_are_rows_16_byte_aligned<T>(given.inner, given.inner_stride);
+    int exponent = 0;
+    const bool exact =
+        std::is_same<T, __nv_bfloat16>::value && frexpf(given.scale, &exponent) == 0.5F;
     return {static_cast<const T *>(given.inner),
             static_cast<const T *>(given.factor),
             static_cast<uint32_t>(given.inner_stride),
             static_cast<uint32_t>(given.rank),
             given.factor_transposed,
             chunks,
-            given.scale};
+            exact ? given.scale : 1.0F,
+            exact ? 1.0F : given.scale};
 }
 
 /* Calls f with an element of the type, which has 16 bits. */

@@ -1,6 +1,7 @@
 /*
  * Mma: products of small matrices on tensor cores, of GPUs with compute capability 8.0 and later.
- * In this file a lane is a thread of a warp. All lanes of a warp must call a function together.
+ * In this file a lane is a thread of a warp. All lanes of a warp must load matrices and multiply
+ * together.
  *
  * The instructions for tensor cores compute c += a · b. The shapes are (16, 8) for c, (16, 16) for
  * a, and (16, 8) for b. Lane l of a warp holds these elements, with g = l / 4 and i = l % 4:
