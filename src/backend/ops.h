@@ -316,7 +316,7 @@ enum {
 
 /* Returns whether the two ops above can add terms of adapters: elements have 16 bits, the
  * activation is one that models gate with, `width` is a multiple of 8 and no rank is above the
- * maximum. Rows must begin at multiples of 16 bytes. */
+ * maximum. The caller also has to place matrices at multiples of 16 bytes, which nobody checks. */
 static inline bool yk_ops_glu_supports_lora_terms(enum yk_precision type,
                                                   enum yk_activation activation, int64_t width,
                                                   int64_t rank)

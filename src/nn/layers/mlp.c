@@ -66,8 +66,8 @@ static bool glu_adds_adapters(const struct yk_layer_pass *pass)
                                           inner_width(pass), net->workload.lora_rank);
 }
 
-/* What adapters add to gate or up, which begins at this column of both; nothing if the projection
- * has added it. */
+/* What adapters add to the columns of gate or up, which begin at column `first` of gate_up; nothing
+ * if the projection has added it. */
 static struct yk_lora_term term_at(const struct yk_layer_pass *pass,
                                    const struct yk_mlp_saved_activations *saved, int64_t first)
 {

@@ -1,8 +1,8 @@
 /*
- * Activations: activation functions, their derivatives and the epilogues of matmuls, computed in
- * fp32. backend/cpu/kernels/matmul.c uses the same formulas. T is the type in which the result is
- * stored. If T has 16 bits, fast intrinsics are used. Their error is at most 1e-6 times the largest
- * absolute value in the result.
+ * Activations: activation functions, their derivatives, gated linear units and the epilogues of
+ * matmuls, computed in fp32. backend/cpu/kernels/matmul.c uses the same formulas. T is the type in
+ * which the result is stored. If T has 16 bits, fast intrinsics are used. Their error is at most
+ * 1e-6 times the largest absolute value in the result.
  */
 #ifndef YK_BACKEND_CUDA_KERNELS_ACTIVATIONS_CUH
 #define YK_BACKEND_CUDA_KERNELS_ACTIVATIONS_CUH
@@ -148,6 +148,40 @@ __device__ __forceinline__ float yk_activate_with_derivative(float x, float &der
     }
     return value;
 }
+
+/* ---- gated linear units ---- */
+
+/* Replaces `up` by activation(gate) · up. */
+template <enum yk_activation ACTIVATION, typename T, int N>
+YK_DEVICE_INLINE void yk_glu_forward(const float (&gate)[N], float (&up)[N])
+{
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+        up[i] *= yk_activate<ACTIVATION, T>(gate[i]);
+    }
+}
+
+/* Replaces `gate` by its gradient, and `d`, the gradient of the result, by the gradient of `up`. */
+template <enum yk_activation ACTIVATION, typename T, int N>
+YK_DEVICE_INLINE void yk_glu_backward(float (&gate)[N], const float (&up)[N], float (&d)[N])
+{
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+        if constexpr (ACTIVATION == YK_ACTIVATION_SILU) {
+            const float s = yk_sigmoid<T>(gate[i]);
+            const float d_silu = d[i] * s;
+            d[i] = d_silu * gate[i];
+            gate[i] = d_silu * up[i] * (1.0F + gate[i] * (1.0F - s));
+        } else {
+            const float d_out = d[i];
+            float derivative;
+            d[i] = d_out * yk_activate_with_derivative<ACTIVATION, T>(gate[i], derivative);
+            gate[i] = d_out * up[i] * derivative;
+        }
+    }
+}
+
+/* ---- dispatch and epilogues ---- */
 
 /* Calls f with an argument whose type has the constant `value`: the activation. */
 template <typename F> static inline void yk_dispatch_activation(enum yk_activation activation, F f)

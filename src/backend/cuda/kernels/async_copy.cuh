@@ -8,43 +8,29 @@
 
 #include "backend/cuda/kernels/elements.cuh"
 
-YK_DEVICE_INLINE void yk_async_copy_16_bytes(uint4 *to, const uint4 *from)
-{
+/* Defines a function that starts a copy of 16 bytes with a variant of the instruction. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
-                     static_cast<uint32_t>(__cvta_generic_to_shared(to))),
-                 "l"(__cvta_generic_to_global(from))
-                 : "memory");
+#define YK_DEFINE_ASYNC_COPY(name, instruction)                                                    \
+    YK_DEVICE_INLINE void name(uint4 *to, const uint4 *from)                                       \
+    {                                                                                              \
+        asm volatile(instruction " [%0], [%1], 16;" ::"r"(                                         \
+                         static_cast<uint32_t>(__cvta_generic_to_shared(to))),                     \
+                     "l"(__cvta_generic_to_global(from))                                           \
+                     : "memory");                                                                  \
+    }
 #else
-    *to = *from;
+#define YK_DEFINE_ASYNC_COPY(name, instruction)                                                    \
+    YK_DEVICE_INLINE void name(uint4 *to, const uint4 *from)                                       \
+    {                                                                                              \
+        *to = *from;                                                                               \
+    }
 #endif
-}
-
-/* The same, where other warps need the other bytes of the 128 about the same time. */
-YK_DEVICE_INLINE void yk_async_copy_16_of_128_bytes(uint4 *to, const uint4 *from)
-{
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(
-                     static_cast<uint32_t>(__cvta_generic_to_shared(to))),
-                 "l"(__cvta_generic_to_global(from))
-                 : "memory");
-#else
-    *to = *from;
-#endif
-}
-
-/* The same through the L1 cache, for what other warps of the SM need, too. */
-YK_DEVICE_INLINE void yk_async_copy_16_shared_bytes(uint4 *to, const uint4 *from)
-{
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(
-                     static_cast<uint32_t>(__cvta_generic_to_shared(to))),
-                 "l"(__cvta_generic_to_global(from))
-                 : "memory");
-#else
-    *to = *from;
-#endif
-}
+YK_DEFINE_ASYNC_COPY(yk_async_copy_16_bytes, "cp.async.cg.shared.global")
+/* L2 reads all 128 bytes of the line from DRAM. For lines of which several warps copy parts. */
+YK_DEFINE_ASYNC_COPY(yk_async_copy_16_bytes_of_line, "cp.async.cg.shared.global.L2::128B")
+/* The line is also cached in L1. For what several warps of a block copy. */
+YK_DEFINE_ASYNC_COPY(yk_async_copy_16_bytes_through_l1, "cp.async.ca.shared.global")
+#undef YK_DEFINE_ASYNC_COPY
 
 /* Makes a group of all copies that this thread has started since it made its previous group. */
 YK_DEVICE_INLINE void yk_async_copy_commit_group(void)

@@ -1,6 +1,6 @@
-#include "backend/cuda/kernels/glu.cuh"
-
 #include "backend/cuda/kernels.h"
+
+#include "backend/cuda/kernels/activations.cuh"
 #include "backend/cuda/kernels/matrix_grid.cuh"
 
 enum {

@@ -1,7 +1,7 @@
 #include "backend/cuda/kernels.h"
 
+#include "backend/cuda/kernels/activations.cuh"
 #include "backend/cuda/kernels/async_copy.cuh"
-#include "backend/cuda/kernels/glu.cuh"
 #include "backend/cuda/kernels/mma.cuh"
 
 /*
@@ -164,7 +164,7 @@ template <typename T, int DEPTHS> struct inner_rows {
                 row_at(term.inner, min(tile * TILE_ROWS + number, rows - 1), term.inner_stride);
             uint4 *place = to + place_of(number, i % chunks);
             if (term.chunks && k < term.rank) {
-                yk_async_copy_16_shared_bytes(place, reinterpret_cast<const uint4 *>(row + k));
+                yk_async_copy_16_bytes_through_l1(place, reinterpret_cast<const uint4 *>(row + k));
             } else {
                 *place = gather(term, row, k);
             }
@@ -274,9 +274,9 @@ template <typename T, yk_activation ACTIVATION, bool BACKWARD, int DEPTHS> struc
             for (int i = 0; i < copies; i++) {
                 const int matrix = i / LANE_ROWS;
                 const uint32_t stride = matrix == 2 ? in.width : 2 * in.width;
-                yk_async_copy_16_of_128_bytes(copy_at(stage, matrix, i % LANE_ROWS),
-                                              reinterpret_cast<const uint4 *>(row_at(
-                                                  from[matrix], rows[i % LANE_ROWS], stride)));
+                yk_async_copy_16_bytes_of_line(copy_at(stage, matrix, i % LANE_ROWS),
+                                               reinterpret_cast<const uint4 *>(row_at(
+                                                   from[matrix], rows[i % LANE_ROWS], stride)));
             }
 #pragma unroll
             for (int i = 0; i < matrices; i++) {
@@ -301,7 +301,7 @@ template <typename T, yk_activation ACTIVATION, bool BACKWARD, int DEPTHS> struc
     }
 
     /* Multiplies all numbers; 1 costs nothing. */
-    YK_DEVICE_INLINE void multiply(lane_sums &sums, float scale)
+    YK_DEVICE_INLINE void scale_sums(lane_sums &sums, float scale)
     {
         if (scale != 1.0F) {
 #pragma unroll
@@ -315,7 +315,7 @@ template <typename T, yk_activation ACTIVATION, bool BACKWARD, int DEPTHS> struc
     __device__ __forceinline__ void add(uint32_t tile, int stage, int matrix, lane_sums &sums) const
     {
         const float scale = in.terms[matrix].sum_scale;
-        multiply(sums, 1.0F / scale);
+        scale_sums(sums, 1.0F / scale);
 #if YK_HAS_TENSOR_CORES
         inner_rows<T, DEPTHS>::multiply(inner_at(stage, matrix), factors[matrix],
                                         shared_factor(matrix), sums);
@@ -324,7 +324,7 @@ template <typename T, yk_activation ACTIVATION, bool BACKWARD, int DEPTHS> struc
         find_rows(tile, rows);
         add_term(in.terms[matrix], in.width, rows, sums);
 #endif
-        multiply(sums, scale);
+        scale_sums(sums, scale);
     }
 
     /* Computes a row of a tile and stores it. An element of d_gate_up may replace the one of
@@ -466,25 +466,36 @@ static void launch(struct yk_backend_lane *lane, const struct tiles<T> &in,
     }
 }
 
-template <typename T> static struct term<T> make_term(const struct yk_lora_term &given) {
-    const bool chunks =
-        given.rank % CHUNK == 0 && yk_are_rows_16_byte_aligned<T>(given.inner, given.inner_stride);
+template <typename T> static void set_term(const struct yk_lora_term &given, struct term<T> *out)
+{
     int exponent = 0;
     const bool exact =
         std::is_same<T, __nv_bfloat16>::value && frexpf(given.scale, &exponent) == 0.5F;
-    return {static_cast<const T *>(given.inner),
-            static_cast<const T *>(given.factor),
-            static_cast<uint32_t>(given.inner_stride),
-            static_cast<uint32_t>(given.rank),
-            given.factor_transposed,
-            chunks,
-            exact ? given.scale : 1.0F,
-            exact ? 1.0F : given.scale};
+    out->inner = static_cast<const T *>(given.inner);
+    out->factor = static_cast<const T *>(given.factor);
+    out->inner_stride = static_cast<uint32_t>(given.inner_stride);
+    out->rank = static_cast<uint32_t>(given.rank);
+    out->transposed = given.factor_transposed;
+    out->chunks =
+        given.rank % CHUNK == 0 && yk_are_rows_16_byte_aligned<T>(given.inner, given.inner_stride);
+    out->factor_scale = exact ? given.scale : 1.0F;
+    out->sum_scale = exact ? 1.0F : given.scale;
+}
+
+/* Sets what both ops have. */
+template <typename T, typename OP>
+static void set_tiles(const OP *op, void *to, struct tiles<T> *out)
+{
+    out->rows = static_cast<uint32_t>(op->rows);
+    out->width = static_cast<uint32_t>(op->width);
+    out->gate_up = static_cast<const T *>(op->gate_up);
+    out->to = static_cast<T *>(to);
+    set_term(op->gate_term, &out->terms[0]);
+    set_term(op->up_term, &out->terms[1]);
 }
 
 /* Calls f with an element of the type, which has 16 bits. */
-template <typename F>
-static void dispatch_16_bits(enum yk_precision type, F f)
+template <typename F> static void dispatch_16_bits(enum yk_precision type, F f)
 {
     if (type == YK_PRECISION_FP16) {
         f(__half());
@@ -497,14 +508,8 @@ void yk_cuda_glu_lora(struct yk_backend_lane *lane, const struct yk_glu_op *op)
 {
     dispatch_16_bits(op->type, [&](auto number) {
         using T = decltype(number);
-        struct tiles<T> in = {
-        };
-        in.rows = static_cast<uint32_t>(op->rows);
-        in.width = static_cast<uint32_t>(op->width);
-        in.gate_up = static_cast<const T *>(op->gate_up);
-        in.to = static_cast<T *>(op->out);
-        in.terms[0] = make_term<T>(op->gate_term);
-        in.terms[1] = make_term<T>(op->up_term);
+        tiles<T> in = {};
+        set_tiles(op, op->out, &in);
         launch<false>(lane, in, op->activation);
     });
     yk_cuda_lane_check_cuda_error(lane, cudaGetLastError(), "glu");
@@ -514,16 +519,10 @@ void yk_cuda_glu_backward_lora(struct yk_backend_lane *lane, const struct yk_glu
 {
     dispatch_16_bits(op->type, [&](auto number) {
         using T = decltype(number);
-        struct tiles<T> in = {
-        };
-        in.rows = static_cast<uint32_t>(op->rows);
-        in.width = static_cast<uint32_t>(op->width);
-        in.gate_up = static_cast<const T *>(op->gate_up);
+        tiles<T> in = {};
+        set_tiles(op, op->d_gate_up, &in);
         in.d_out = static_cast<const T *>(op->d_out);
-        in.to = static_cast<T *>(op->d_gate_up);
-        in.terms[0] = make_term<T>(op->gate_term);
-        in.terms[1] = make_term<T>(op->up_term);
-        in.terms[2] = make_term<T>(op->d_out_term);
+        set_term(op->d_out_term, &in.terms[2]);
         launch<true>(lane, in, op->activation);
     });
     yk_cuda_lane_check_cuda_error(lane, cudaGetLastError(), "glu_backward");
