@@ -21,6 +21,47 @@ struct yk_sum_rows_op yk_ops_make_sum_rows_op_of_matmul(const struct yk_matmul_o
     };
 }
 
+static void *column(const void *base, int64_t at, enum yk_precision type)
+{
+    return (char *)(uintptr_t)base + at * yk_precision_bytes(type);
+}
+
+void yk_ops_make_matmul_ops_of_lora_backward(const struct yk_lora_backward_op *op, int32_t part,
+                                             struct yk_matmul_op out[2])
+{
+    int64_t first = 0;
+    for (int32_t i = 0; i < part; i++) {
+        first += op->part[i].columns;
+    }
+    const int64_t columns = op->part[part].columns;
+    out[0] = (struct yk_matmul_op){
+        .m = columns,
+        .n = op->rank,
+        .k = op->rows,
+        .a = column(op->dy, first, op->type),
+        .a_stride = op->dy_stride,
+        .a_transposed = true,
+        .b = column(op->inner, part * op->rank, op->type),
+        .b_stride = op->parts * op->rank,
+        .c = op->part[part].d_factor,
+        .c_stride = op->rank,
+        .accumulate = true,
+        .scale = op->scale,
+        .a_type = op->type,
+        .b_type = op->type,
+        .c_type = op->type,
+    };
+    out[1] = out[0];
+    out[1].m = op->rows;
+    out[1].k = columns;
+    out[1].a_transposed = false;
+    out[1].b = op->part[part].factor;
+    out[1].b_stride = op->rank;
+    out[1].c = column(op->d_inner, part * op->rank, op->type);
+    out[1].c_stride = op->parts * op->rank;
+    out[1].accumulate = false;
+}
+
 size_t yk_ops_lay_out_nf4_tensor(void *base, int64_t count, struct yk_nf4_tensor *out)
 {
     const size_t blocks = (size_t)((count + YK_NF4_BLOCK_SIZE - 1) / YK_NF4_BLOCK_SIZE);

@@ -38,6 +38,7 @@
     OP(ROTARY, rotary, rotary)                                                                     \
     OP(GLU, glu, glu)                                                                              \
     OP(GLU_BACKWARD, glu_backward, glu_backward)                                                   \
+    OP(LORA_BACKWARD, lora_backward, lora_backward)                                                \
     OP(DROPOUT, dropout, dropout)                                                                  \
     OP(SUM_ROWS, sum_rows, sum_rows)                                                               \
     OP(CROSS_ENTROPY, cross_entropy, cross_entropy)                                                \
@@ -327,6 +328,34 @@ static inline bool yk_ops_glu_supports_lora_terms(enum yk_precision type,
            width % 8 == 0 && rank <= YK_LORA_TERM_MAX_RANK;
 }
 
+enum {
+    YK_LORA_BACKWARD_MAX_PARTS = 3,
+};
+
+/*
+ * The gradients of LoRA adapters that each add scale · inner · factorᵀ to some columns of a matrix,
+ * such as those of queries, of keys and of values. dy is the gradient of the matrix. For each part:
+ *   d_factor = d_factor + scale · dyᵀ · inner
+ *   d_inner  = scale · dy · factor
+ * In dy the columns of the parts follow each other, and in inner and d_inner those of their ranks.
+ */
+struct yk_lora_backward_op {
+    int64_t rows;
+    int64_t rank;   /* of each part */
+    const void *dy; /* (rows, columns of all parts) */
+    int64_t dy_stride;
+    const void *inner; /* (rows, parts · rank) */
+    void *d_inner;     /* (rows, parts · rank) */
+    struct {
+        int64_t columns;
+        const void *factor; /* (columns, rank) */
+        void *d_factor;     /* (columns, rank) */
+    } part[YK_LORA_BACKWARD_MAX_PARTS];
+    int32_t parts;
+    float scale;
+    enum yk_precision type;
+};
+
 /* to = scale · dropout(from) + add. All three have the shape (rows, width). The backward pass is
  * the same op on the gradient. */
 struct yk_dropout_op {
@@ -497,6 +526,10 @@ struct yk_dequantise_op {
 /* Returns an op that computes the row sums of the matmul `op`; it must run after the matmul.
  * op->sums_of must not be YK_MATMUL_ROW_SUM_NONE. */
 struct yk_sum_rows_op yk_ops_make_sum_rows_op_of_matmul(const struct yk_matmul_op *op);
+
+/* Sets the two matmuls that compute d_factor and d_inner of a part. */
+void yk_ops_make_matmul_ops_of_lora_backward(const struct yk_lora_backward_op *op, int32_t part,
+                                             struct yk_matmul_op out[2]);
 
 /* Sets the pointers of an NF4 tensor with `count` elements that is stored at `base`. Returns the
  * size of the tensor in bytes. `out` may be NULL. */

@@ -267,6 +267,7 @@ static void gradients_of_attention_with_windows_and_caps_are_slopes(void **state
 enum {
     ROWS = 4,
     WIDTH = 6,
+    LORA_RANK = 2,
 };
 
 struct rows {
@@ -448,6 +449,51 @@ static void gradient_of_glu_is_a_slope(void **state)
     }
 }
 
+/* Of two parts, of which the adapters' factors are in `weight`, and `inner` in x. */
+static double lora_loss(const void *user)
+{
+    const struct rows *rows = user;
+    double y[ROWS * WIDTH] = {0};
+    for (int i = 0; i < 2; i++) {
+        const struct yk_lora_term term = {
+            .rank = LORA_RANK, .inner_stride = 2 * LORA_RANK, .scale = 0.75F};
+        reference_add_lora_term(&term, ROWS, WIDTH / 2, rows->x + (ptrdiff_t)i * LORA_RANK,
+                                rows->weight + (ptrdiff_t)i * WIDTH / 2 * LORA_RANK,
+                                y + (ptrdiff_t)i * WIDTH / 2, WIDTH);
+    }
+    return weigh(rows->weights, y, (int64_t)ROWS * WIDTH);
+}
+
+static void gradients_of_adapters_are_slopes(void **state)
+{
+    (void)state;
+    struct rows rows = draw_rows(11);
+    double d_factor[WIDTH * LORA_RANK] = {0};
+    double d_inner[ROWS * 2 * LORA_RANK];
+    const struct yk_lora_backward_op op = {
+        .rows = ROWS,
+        .rank = LORA_RANK,
+        .parts = 2,
+        .part = {{.columns = WIDTH / 2}, {.columns = WIDTH / 2}},
+        .scale = 0.75F,
+    };
+    for (int i = 0; i < 2; i++) {
+        double dy[ROWS * WIDTH / 2];
+        double inner[ROWS * LORA_RANK];
+        for (int j = 0; j < ROWS * WIDTH / 2; j++) {
+            dy[j] = rows.weights[j / (WIDTH / 2) * WIDTH + i * WIDTH / 2 + j % (WIDTH / 2)];
+        }
+        for (int j = 0; j < ROWS * LORA_RANK; j++) {
+            inner[j] = rows.x[(j / LORA_RANK * 2 + i) * LORA_RANK + j % LORA_RANK];
+        }
+        const ptrdiff_t at = (ptrdiff_t)i * WIDTH / 2 * LORA_RANK;
+        reference_lora_backward(&op, i, dy, inner, rows.weight + at, d_factor + at,
+                                d_inner + (ptrdiff_t)i * LORA_RANK);
+    }
+    assert_gradient("factor", rows.weight, d_factor, (int64_t)WIDTH * LORA_RANK, lora_loss, &rows);
+    assert_gradient("inner", rows.x, d_inner, (int64_t)ROWS * 2 * LORA_RANK, lora_loss, &rows);
+}
+
 static double drop_loss(const void *user)
 {
     const struct rows *rows = user;
@@ -517,6 +563,7 @@ int main(void)
         cmocka_unit_test(gradients_of_embeddings_are_slopes),
         cmocka_unit_test(gradient_of_rotation_is_a_slope),
         cmocka_unit_test(gradient_of_glu_is_a_slope),
+        cmocka_unit_test(gradients_of_adapters_are_slopes),
         cmocka_unit_test(gradient_of_dropout_is_dropout_of_the_gradient),
         cmocka_unit_test(gradient_of_the_loss_is_a_slope),
     };

@@ -242,42 +242,25 @@ static void adapt_parts_back(const struct yk_layer_pass *pass,
                              const struct yk_projection *projection,
                              const struct yk_projection_backward_arguments *io)
 {
-    const struct yk_backend *backend = pass->store->context.backend;
-    const enum yk_precision type = pass->net->workload.precision;
-    const int64_t rows = rows_of(pass, io->rows);
-    const int64_t rank = pass->net->workload.lora_rank;
-    const int64_t width = projection->parts * rank;
-    int64_t done = 0;
+    _Static_assert((int)YK_PROJECTION_MAX_PARTS <= (int)YK_LORA_BACKWARD_MAX_PARTS,
+                   "the op has room for all parts");
+    struct yk_lora_backward_op op = {
+        .rows = rows_of(pass, io->rows),
+        .rank = pass->net->workload.lora_rank,
+        .dy = io->dy,
+        .dy_stride = projection->out,
+        .inner = io->inner,
+        .d_inner = io->d_inner,
+        .parts = projection->parts,
+        .scale = yk_net_adapter_scale(pass->net),
+        .type = pass->net->workload.precision,
+    };
     for (int32_t i = 0; i < projection->parts; i++) {
-        struct yk_matmul_op op = {
-            .m = projection->part_out[i],
-            .n = rank,
-            .k = rows,
-            .a = column(io->dy, done, type),
-            .a_stride = projection->out,
-            .a_transposed = true,
-            .b = column(io->inner, i * rank, type),
-            .b_stride = width,
-            .c = yk_layer_pass_parameter_gradient(pass, projection->b + i),
-            .c_stride = rank,
-            .accumulate = true,
-            .scale = yk_net_adapter_scale(pass->net),
-            .a_type = type,
-            .b_type = type,
-            .c_type = type,
-        };
-        backend->matmul(pass->lane, &op);
-        op.m = rows;
-        op.k = projection->part_out[i];
-        op.a_transposed = false;
-        op.b = yk_layer_pass_parameter_weights(pass, projection->b + i);
-        op.b_stride = rank;
-        op.c = column(io->d_inner, i * rank, type);
-        op.c_stride = width;
-        op.accumulate = false;
-        backend->matmul(pass->lane, &op);
-        done += projection->part_out[i];
+        op.part[i].columns = projection->part_out[i];
+        op.part[i].factor = yk_layer_pass_parameter_weights(pass, projection->b + i);
+        op.part[i].d_factor = yk_layer_pass_parameter_gradient(pass, projection->b + i);
     }
+    pass->store->context.backend->lora_backward(pass->lane, &op);
 }
 
 /* dA += d_innerᵀ · x and dx = d_inner · A + add, for all parts at once. */

@@ -66,8 +66,8 @@ struct op_bench {
     double tolerance[YK_PRECISION_COUNT];
     /* Of a product of fp32 and 16 bits, where more must be allowed than that; 0: no more. */
     double mixed_tolerance;
-    /* Of the many products only every so many-th is tried (YOKE_OP_EVERY); 0: all. For tools that
-     * slow things down. */
+    /* Of the many products only every so many-th is tried (YOKE_OP_EVERY), none of what other ops
+     * leave to products, and matrices are less tall; 0: all. For tools that slow things down. */
     int32_t every;
     int64_t passed; /* products that were tried or not */
 

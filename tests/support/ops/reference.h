@@ -112,6 +112,11 @@ void reference_add_lora_term(const struct yk_lora_term *term, int64_t rows, int6
 void reference_glu(const struct yk_glu_op *op, const double *gate_up, double *out);
 void reference_glu_backward(const struct yk_glu_backward_op *op, const double *gate_up,
                             const double *d_out, double *d_gate_up);
+/* Of part `part`. dy has its columns only and inner its ranks only, but rows of d_inner have the
+ * ranks of all parts. Adds to d_factor. */
+void reference_lora_backward(const struct yk_lora_backward_op *op, int32_t part, const double *dy,
+                             const double *inner, const double *factor, double *d_factor,
+                             double *d_inner);
 void reference_dropout(const struct yk_dropout_op *op, const double *from, const double *add,
                        double *to);
 void reference_sum_rows(const struct yk_sum_rows_op *op, const double *from, double *to);

@@ -170,6 +170,24 @@ void reference_glu_backward(const struct yk_glu_backward_op *op, const double *g
     }
 }
 
+void reference_lora_backward(const struct yk_lora_backward_op *op, int32_t part, const double *dy,
+                             const double *inner, const double *factor, double *d_factor,
+                             double *d_inner)
+{
+    const int64_t columns = op->part[part].columns;
+    for (int64_t row = 0; row < op->rows; row++) {
+        for (int64_t k = 0; k < op->rank; k++) {
+            double sum = 0;
+            for (int64_t i = 0; i < columns; i++) {
+                const double d = (double)op->scale * dy[row * columns + i];
+                d_factor[i * op->rank + k] += d * inner[row * op->rank + k];
+                sum += d * factor[i * op->rank + k];
+            }
+            d_inner[row * op->parts * op->rank + k] = sum;
+        }
+    }
+}
+
 void reference_dropout(const struct yk_dropout_op *op, const double *from, const double *add,
                        double *to)
 {

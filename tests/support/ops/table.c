@@ -13,6 +13,7 @@ const struct op_row op_table[OP_TABLE_ROWS] = {
     {"rotary", op_table_rotary},
     {"glu", op_table_glu},
     {"glu_backward", op_table_glu_backward},
+    {"lora_backward", op_table_lora_backward},
     {"dropout", op_table_dropout},
     {"sum_rows", op_table_sum_rows},
     {"cross_entropy", op_table_cross_entropy},

@@ -18,7 +18,7 @@ struct op_row {
 };
 
 enum {
-    OP_TABLE_ROWS = 21,
+    OP_TABLE_ROWS = 22,
     OP_TYPES = 3,
 };
 
@@ -41,6 +41,7 @@ void op_table_embedding_backward(struct op_bench *bench);
 void op_table_rotary(struct op_bench *bench);
 void op_table_glu(struct op_bench *bench);
 void op_table_glu_backward(struct op_bench *bench);
+void op_table_lora_backward(struct op_bench *bench);
 void op_table_dropout(struct op_bench *bench);
 void op_table_sum_rows(struct op_bench *bench);
 void op_table_cross_entropy(struct op_bench *bench);

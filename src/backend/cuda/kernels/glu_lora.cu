@@ -1,7 +1,7 @@
 #include "backend/cuda/kernels.h"
 
 #include "backend/cuda/kernels/activations.cuh"
-#include "backend/cuda/kernels/async_copy.cuh"
+#include "backend/cuda/kernels/lora_inner.cuh"
 #include "backend/cuda/kernels/mma.cuh"
 
 /*
@@ -30,18 +30,14 @@ enum {
     LANE_COLUMNS = 8, /* from 8 i on, with i = lane % 4 */
     PRODUCTS = TILE_COLUMNS / 8,
     PRODUCT_DEPTH = 16,
-    CHUNK = 8,  /* elements in 16 bytes */
     STAGES = 2, /* tiles that are under way or being computed */
 };
 
 /* A struct yk_lora_term. */
 template <typename T> struct term {
-    const T *inner;
+    struct yk_lora_inner<T> inner;
     const T *factor;
-    uint32_t inner_stride;
-    uint32_t rank;
     bool transposed;
-    bool chunks;        /* rows of `inner` may be copied in chunks */
     float factor_scale; /* the one or the other is the scale of the term, the other 1 */
     float sum_scale;
 };
@@ -70,24 +66,16 @@ YK_DEVICE_INLINE uint32_t first_column_of_warp(void)
     return blockIdx.x * BLOCK_COLUMNS + warp_of_thread() * TILE_COLUMNS;
 }
 
-/* base + row · stride, with one instruction. */
-template <typename T> YK_DEVICE_INLINE T *row_at(T *base, uint32_t row, uint32_t stride)
-{
-    const uint32_t bytes = stride * static_cast<uint32_t>(sizeof(T));
-    return reinterpret_cast<T *>(reinterpret_cast<uintptr_t>(base) +
-                                 static_cast<uint64_t>(row) * bytes);
-}
-
 /* An element of a factor as (columns, rank), times its scale; 0 beyond its ends. */
 template <typename T>
 YK_DEVICE_INLINE T factor_at(const struct term<T> &term, uint32_t width, uint32_t column,
                              uint32_t k)
 {
-    if (column >= width || k >= term.rank) {
+    if (column >= width || k >= term.inner.rank) {
         return yk_from_float<T>(0.0F);
     }
-    const T element = term.transposed ? row_at(term.factor, k, width)[column]
-                                      : row_at(term.factor, column, term.rank)[k];
+    const T element = term.transposed ? yk_lora_row_at(term.factor, k, width)[column]
+                                      : yk_lora_row_at(term.factor, column, term.inner.rank)[k];
     return yk_from_float<T>(term.factor_scale * yk_to_float(element));
 }
 
@@ -129,28 +117,10 @@ template <typename T, int DEPTHS> struct factor_operands {
     }
 };
 
-/* Rows of `inner` of a tile, in shared memory. Chunks of neighbouring rows are in different banks.
- */
+/* Rows of `inner` of a tile, in shared memory. */
 template <typename T, int DEPTHS> struct inner_rows {
-    static constexpr uint32_t chunks = DEPTHS * PRODUCT_DEPTH / CHUNK; /* of a row */
-    static constexpr int count = TILE_ROWS * chunks;                   /* of a tile */
-
-    YK_DEVICE_INLINE uint32_t place_of(uint32_t row, uint32_t chunk)
-    {
-        return row * chunks + (chunk ^ (row * chunks / 8 % chunks));
-    }
-
-    /* Elements of a row from k on, one by one; 0 beyond its end. */
-    YK_DEVICE_INLINE uint4 gather(const struct term<T> &term, const T *row, uint32_t k)
-    {
-        T numbers[CHUNK];
-        uint4 chunk;
-        for (uint32_t i = 0; i < CHUNK; i++) {
-            numbers[i] = k + i < term.rank ? row[k + i] : yk_from_float<T>(0.0F);
-        }
-        memcpy(&chunk, numbers, sizeof chunk);
-        return chunk;
-    }
+    static constexpr uint32_t chunks = DEPTHS * PRODUCT_DEPTH / YK_LORA_CHUNK; /* of a row */
+    static constexpr int count = TILE_ROWS * chunks;                           /* of a tile */
 
     /* Starts the copies of a tile. Rows that do not exist are the last one. */
     YK_DEVICE_INLINE void fetch(const struct term<T> &term, uint32_t tile, uint32_t rows, uint4 *to)
@@ -158,16 +128,9 @@ template <typename T, int DEPTHS> struct inner_rows {
 #pragma unroll
         for (int j = 0; j < count / 32; j++) {
             const uint32_t i = static_cast<uint32_t>(j) * 32 + lane_of_thread();
-            const uint32_t number = i / chunks;
-            const uint32_t k = i % chunks * CHUNK;
-            const T *row =
-                row_at(term.inner, min(tile * TILE_ROWS + number, rows - 1), term.inner_stride);
-            uint4 *place = to + place_of(number, i % chunks);
-            if (term.chunks && k < term.rank) {
-                yk_async_copy_16_bytes_through_l1(place, reinterpret_cast<const uint4 *>(row + k));
-            } else {
-                *place = gather(term, row, k);
-            }
+            const uint32_t row = i / chunks;
+            yk_lora_fetch_chunk(term.inner, min(tile * TILE_ROWS + row, rows - 1), i % chunks,
+                                to + yk_lora_place_of<chunks>(row, i % chunks));
         }
     }
 
@@ -181,7 +144,8 @@ template <typename T, int DEPTHS> struct inner_rows {
             const uint32_t chunk = static_cast<uint32_t>(2 * depth) + lane / 16;
             uint32_t operand[4];
             yk_load_four_matrices(
-                yk_shared_memory_address(from + place_of(lane / 8 % 2 * 8 + lane % 8, chunk)),
+                yk_shared_memory_address(
+                    from + yk_lora_place_of<chunks>(lane / 8 % 2 * 8 + lane % 8, chunk)),
                 operand);
 #pragma unroll
             for (int product = 0; product < PRODUCTS; product++) {
@@ -215,8 +179,8 @@ YK_DEVICE_INLINE void add_term(const struct term<T> &term, uint32_t width,
     const uint32_t first = first_column_of_warp() + lane_of_thread() % 4 * LANE_COLUMNS;
 #pragma unroll
     for (uint32_t i = 0; i < PRODUCTS * 4; i++) {
-        const T *inner = row_at(term.inner, rows[i % 4 / 2], term.inner_stride);
-        for (uint32_t k = 0; k < term.rank; k++) {
+        const T *inner = yk_lora_row_at(term.inner.rows, rows[i % 4 / 2], term.inner.stride);
+        for (uint32_t k = 0; k < term.inner.rank; k++) {
             sums[i / 4][i % 4] += yk_to_float(inner[k]) *
                                   yk_to_float(factor_at(term, width, first + i / 4 * 2 + i % 2, k));
         }
@@ -229,7 +193,8 @@ YK_DEVICE_INLINE void add_term(const struct term<T> &term, uint32_t width,
 template <typename T, yk_activation ACTIVATION, bool BACKWARD, int DEPTHS> struct lane_work {
     static constexpr int matrices = BACKWARD ? 3 : 2;
     static constexpr int copies = LANE_ROWS * matrices; /* of 16 bytes, of a tile */
-    static constexpr int inner_chunks = TILE_ROWS * DEPTHS * PRODUCT_DEPTH / CHUNK; /* of a term */
+    static constexpr int inner_chunks =
+        TILE_ROWS * DEPTHS * PRODUCT_DEPTH / YK_LORA_CHUNK; /* of a term */
     static constexpr int warp_chunks = matrices * inner_chunks;
     const struct tiles<T> &in;
     uint4 *stages;           /* in shared memory: (STAGES, copies, THREADS) */
@@ -275,7 +240,7 @@ template <typename T, yk_activation ACTIVATION, bool BACKWARD, int DEPTHS> struc
                 const int matrix = i / LANE_ROWS;
                 const uint32_t stride = matrix == 2 ? in.width : 2 * in.width;
                 yk_async_copy_16_bytes_of_line(copy_at(stage, matrix, i % LANE_ROWS),
-                                               reinterpret_cast<const uint4 *>(row_at(
+                                               reinterpret_cast<const uint4 *>(yk_lora_row_at(
                                                    from[matrix], rows[i % LANE_ROWS], stride)));
             }
 #pragma unroll
@@ -333,7 +298,7 @@ template <typename T, yk_activation ACTIVATION, bool BACKWARD, int DEPTHS> struc
                                                const lane_sums (&sums)[matrices]) const
     {
         const uint32_t number = tile * TILE_ROWS + lane_of_thread() / 4 + 8 * row;
-        T *out = row_at(to, number, BACKWARD ? 2 * in.width : in.width);
+        T *out = yk_lora_row_at(to, number, BACKWARD ? 2 * in.width : in.width);
         float x[matrices][LANE_COLUMNS];
 #pragma unroll
         for (int i = 0; i < matrices * LANE_COLUMNS; i++) {
@@ -457,8 +422,8 @@ static void launch(struct yk_backend_lane *lane, const struct tiles<T> &in,
                    enum yk_activation activation)
 {
     static_assert(YK_LORA_TERM_MAX_RANK == 2 * PRODUCT_DEPTH, "two depths are enough");
-    const int64_t rank =
-        yk_number_max(in.terms[0].rank, yk_number_max(in.terms[1].rank, in.terms[2].rank));
+    const int64_t rank = yk_number_max(
+        in.terms[0].inner.rank, yk_number_max(in.terms[1].inner.rank, in.terms[2].inner.rank));
     if (rank <= PRODUCT_DEPTH) {
         launch_depths<BACKWARD, 1>(lane, in, activation);
     } else {
@@ -471,13 +436,9 @@ template <typename T> static void set_term(const struct yk_lora_term &given, str
     int exponent = 0;
     const bool exact =
         std::is_same<T, __nv_bfloat16>::value && frexpf(given.scale, &exponent) == 0.5F;
-    out->inner = static_cast<const T *>(given.inner);
+    out->inner = yk_lora_make_inner<T>(given.inner, given.inner_stride, given.rank);
     out->factor = static_cast<const T *>(given.factor);
-    out->inner_stride = static_cast<uint32_t>(given.inner_stride);
-    out->rank = static_cast<uint32_t>(given.rank);
     out->transposed = given.factor_transposed;
-    out->chunks =
-        given.rank % CHUNK == 0 && yk_are_rows_16_byte_aligned<T>(given.inner, given.inner_stride);
     out->factor_scale = exact ? given.scale : 1.0F;
     out->sum_scale = exact ? 1.0F : given.scale;
 }

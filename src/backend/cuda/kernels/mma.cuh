@@ -40,6 +40,15 @@ YK_DEVICE_INLINE void yk_load_four_matrices(uint32_t row, uint32_t (&out)[4])
                  : "memory");
 }
 
+/* Like yk_load_four_matrices(), but lane l gets element g of rows 2i and 2i + 1 of each matrix. */
+YK_DEVICE_INLINE void yk_load_four_matrices_transposed(uint32_t row, uint32_t (&out)[4])
+{
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(out[0]), "=r"(out[1]), "=r"(out[2]), "=r"(out[3])
+                 : "r"(row)
+                 : "memory");
+}
+
 /* c += a · b on tensor cores. */
 template <typename T>
 YK_DEVICE_INLINE void yk_mma(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1);

@@ -1,0 +1,12 @@
+#include "backend/cpu/kernels/kernels.h"
+
+void yk_cpu_lora_backward(int threads, const void *op)
+{
+    const struct yk_lora_backward_op *lora = op;
+    for (int32_t i = 0; i < lora->parts; i++) {
+        struct yk_matmul_op matmuls[2];
+        yk_ops_make_matmul_ops_of_lora_backward(lora, i, matmuls);
+        yk_cpu_matmul(threads, &matmuls[0]);
+        yk_cpu_matmul(threads, &matmuls[1]);
+    }
+}
