@@ -112,6 +112,7 @@ struct bench {
     float *memory;   /* (MEMORY_ROWS, C) */
     float *memory_gradient;
     bool adds;      /* to the memory's gradient */
+    bool frozen;    /* nothing before the layer is trained */
     bool recompute; /* what backward needs is made once more */
     int32_t lengths[SAMPLES];
     int32_t tokens[ROWS];
@@ -248,6 +249,7 @@ static struct yk_layer_pass pass_of(struct bench *bench)
         .memory = bench->memory,
         .memory_gradient = bench->memory_gradient,
         .memory_added = bench->adds,
+        .input_frozen = bench->frozen,
     };
 }
 
@@ -391,6 +393,31 @@ static void check_adding(struct bench *bench)
     free(before);
 }
 
+/* If nothing before a layer is trained, its own gradients keep their bits. With adapters, a block
+ * does not compute the gradient of its input then. */
+static void check_frozen_input(struct bench *bench)
+{
+    const struct yk_net_layer *layer = &bench->trainer->net->layers[bench->layer];
+    const float *gradients = (const float *)bench->trainer->store->layers[bench->layer].gradients;
+    const size_t bytes = (size_t)layer->trained * sizeof(float);
+    const size_t stream = ROWS * (size_t)bench->trainer->net->config->width * sizeof(float);
+    float *before = calloc(1, bytes + stream);
+    assert_non_null(before);
+    backward(bench);
+    memcpy(before, bench->input_gradient, stream);
+    if (bytes > 0) {
+        memcpy((char *)before + stream, gradients, bytes);
+    }
+    memset(bench->input_gradient, 0, stream);
+    bench->frozen = true;
+    backward(bench);
+    bench->frozen = false;
+    const bool left_out = layer->kind->block && bench->trainer->net->workload.lora_rank > 0;
+    assert_int_equal(memcmp(before, bench->input_gradient, stream) != 0, left_out);
+    assert_true(bytes == 0 || memcmp((char *)before + stream, gradients, bytes) == 0);
+    free(before);
+}
+
 static void check_layer(const char *json, const struct trainer_request *request, int32_t layer)
 {
     struct bench bench = {0};
@@ -401,6 +428,7 @@ static void check_layer(const char *json, const struct trainer_request *request,
     bench.recompute = request->recompute && at->kind->block;
     if (!at->kind->reads_tokens) {
         check_input(&bench, "input", bench.input, bench.input_gradient, ROWS * C);
+        check_frozen_input(&bench);
     }
     if (at->memory >= 0) {
         check_input(&bench, "memory", bench.memory, bench.memory_gradient, MEMORY_ROWS * C);

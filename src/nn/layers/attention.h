@@ -75,7 +75,7 @@ void yk_attention_forward(const struct yk_layer_pass *pass, const struct yk_atte
 
 /* Computes dx = add + the gradient of x. `gradient` is the gradient of `to`. In cross-attention,
  * also computes the gradient of the memory. `add` and `dx` may be the same array as `gradient`.
- * `dx` may be workspace->narrow. */
+ * `dx` may be workspace->narrow, or NULL if it is not needed. */
 void yk_attention_backward(const struct yk_layer_pass *pass,
                            const struct yk_attention_config *shape,
                            const struct yk_attention_saved_activations *saved,

@@ -450,7 +450,8 @@ static void forward(const struct yk_layer_pass *pass)
 
 /* ---- backward ---- */
 
-/* Computes dx = add + the gradient of x, where `gradient` is the gradient of f(x). */
+/* Computes dx = add + the gradient of x, where `gradient` is the gradient of f(x). dx may be NULL.
+ */
 static void sublayer_backward(const struct yk_layer_pass *pass, const struct sublayer *sublayer,
                               const struct yk_backward_workspace *workspace, const void *x,
                               const void *gradient, const void *add, void *dx)
@@ -461,6 +462,14 @@ static void sublayer_backward(const struct yk_layer_pass *pass, const struct sub
         yk_attention_backward(pass, &sublayer->shape, &sublayer->attention, workspace, x, gradient,
                               add, dx);
     }
+}
+
+/* Whether nobody needs the gradients of the inputs of a sublayer and of its norm. The parameters of
+ * norms are frozen where the input of a block is. */
+static bool is_input_frozen(const struct yk_layer_pass *pass, int32_t sublayer)
+{
+    return pass->input_frozen && pass->net->workload.lora_rank > 0 &&
+           (sublayer == 0 || pass->net->config->parallel);
 }
 
 /* The gradient of f's output, where `gradient` is that of the sum. */
@@ -488,12 +497,15 @@ static void backward_norm_first(const struct yk_layer_pass *pass, const struct s
         const struct sublayer *sublayer = &sublayers->items[i];
         const void *x = i > 0 && !parallel ? sublayer[-1].sum : pass->input;
         const void *sum_gradient = parallel ? pass->output_gradient : gradient;
+        const bool frozen = is_input_frozen(pass, i);
         sublayer_backward(pass, sublayer, workspace, sublayer->normed,
                           branch_gradient(pass, sublayer, workspace, sum_gradient), NULL,
-                          workspace->narrow);
-        yk_norm_backward(pass, &sublayer->norm, x, workspace->narrow, gradient,
-                         pass->input_gradient);
-        gradient = pass->input_gradient;
+                          frozen ? NULL : workspace->narrow);
+        if (!frozen) {
+            yk_norm_backward(pass, &sublayer->norm, x, workspace->narrow, gradient,
+                             pass->input_gradient);
+            gradient = pass->input_gradient;
+        }
     }
 }
 
@@ -513,7 +525,9 @@ static void backward_norm_last(const struct yk_layer_pass *pass, const struct su
         }
         sublayer_backward(pass, sublayer, workspace, x,
                           branch_gradient(pass, sublayer, workspace, gradient), gradient,
-                          before ? gradient : pass->input_gradient);
+                          before                     ? gradient
+                          : is_input_frozen(pass, i) ? NULL
+                                                     : pass->input_gradient);
     }
 }
 

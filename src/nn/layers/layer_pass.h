@@ -48,6 +48,9 @@ struct yk_layer_pass {
     void *workspace;   /* contents are undefined before and after the pass */
     void *output_gradient; /* the backward pass may overwrite it */
     void *input_gradient;  /* NULL means: not needed */
+    /* Nothing before this layer is trained: input_gradient need not be computed, but the backward
+     * pass may use its memory. */
+    bool input_frozen;
     const void *memory;    /* (B·S, C) the output of the encoder; NULL means: no cross-attention */
     void *memory_gradient; /* NULL means: not needed */
     bool memory_added;     /* true: add to memory_gradient; false: overwrite memory_gradient */

@@ -38,7 +38,7 @@ void yk_mlp_forward(const struct yk_layer_pass *pass, const struct yk_mlp_saved_
                     const void *x, const void *stream, void *weights, void *to);
 
 /* Computes dx = add + the gradient of x. `gradient` is the gradient of `to`. `add` and `dx` may be
- * the same array as `gradient`. */
+ * the same array as `gradient`. `dx` may be NULL if it is not needed. */
 void yk_mlp_backward(const struct yk_layer_pass *pass, const struct yk_mlp_saved_activations *saved,
                      const struct yk_backward_workspace *workspace, const void *x,
                      const void *gradient, const void *add, void *dx);

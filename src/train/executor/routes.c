@@ -254,6 +254,7 @@ void yk_executor_route_set_pass_inputs(struct yk_executor *executor, int32_t num
     const struct yk_net_layer *layer = &executor->store->net->layers[op->layer];
     if (layer->input >= 0) {
         find_input(executor, number, layer->input, 0, slice, &pass->input, &pass->input_gradient);
+        pass->input_frozen = !executor->facts->goes_backward[layer->input];
     }
     if (layer->memory >= 0) {
         find_input(executor, number, layer->memory, 1, slice, &pass->memory,
