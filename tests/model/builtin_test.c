@@ -84,6 +84,9 @@ static void todays_models_have_the_parameters_of_the_framework(void **state)
     assert_parameters("gemma2-2b", 2614341888);
     assert_parameters("gemma2-9b", 9241705984);
     assert_parameters("gemma3-1b", 999885952);
+    assert_parameters("gemma3-4b", 3880263168);
+    assert_parameters("gemma3-12b", 11766034176);
+    assert_parameters("gemma3-27b", 27009346304);
     assert_parameters("phi3-mini", 3821079552);
     assert_parameters("phi4", 14659507200);
     assert_parameters("smollm2-135m", 134515008);
@@ -236,7 +239,7 @@ static void every_builtin_is_listed_and_found_by_its_name(void **state)
         assert_string_equal(config->name, name);
         assert_true(*models[i].summary);
     }
-    assert_int_equal(count, 56);
+    assert_int_equal(count, 59);
 }
 
 int main(void)
