@@ -456,7 +456,7 @@ static double lora_loss(const void *user)
     double y[ROWS * WIDTH] = {0};
     for (int i = 0; i < 2; i++) {
         const struct yk_lora_term term = {
-            .rank = LORA_RANK, .inner_stride = 2 * LORA_RANK, .scale = 0.75F};
+            .rank = LORA_RANK, .inner_stride = (int64_t)2 * LORA_RANK, .scale = 0.75F};
         reference_add_lora_term(&term, ROWS, WIDTH / 2, rows->x + (ptrdiff_t)i * LORA_RANK,
                                 rows->weight + (ptrdiff_t)i * WIDTH / 2 * LORA_RANK,
                                 y + (ptrdiff_t)i * WIDTH / 2, WIDTH);

@@ -400,13 +400,18 @@ static void check_frozen_input(struct bench *bench)
     const struct yk_net_layer *layer = &bench->trainer->net->layers[bench->layer];
     const float *gradients = (const float *)bench->trainer->store->layers[bench->layer].gradients;
     const size_t bytes = (size_t)layer->trained * sizeof(float);
-    const size_t stream = ROWS * (size_t)bench->trainer->net->config->width * sizeof(float);
-    float *before = calloc(1, bytes + stream);
+    const size_t width = (size_t)bench->trainer->net->config->width;
+    const size_t stream = ROWS * width * sizeof(float);
+    const size_t memory = layer->memory >= 0 ? MEMORY_ROWS * width * sizeof(float) : 0;
+    char *before = calloc(1, stream + bytes + memory);
     assert_non_null(before);
     backward(bench);
     memcpy(before, bench->input_gradient, stream);
+    if (memory > 0) {
+        memcpy(before + stream + bytes, bench->memory_gradient, memory);
+    }
     if (bytes > 0) {
-        memcpy((char *)before + stream, gradients, bytes);
+        memcpy(before + stream, gradients, bytes);
     }
     memset(bench->input_gradient, 0, stream);
     bench->frozen = true;
@@ -414,7 +419,9 @@ static void check_frozen_input(struct bench *bench)
     bench->frozen = false;
     const bool left_out = layer->kind->block && bench->trainer->net->workload.lora_rank > 0;
     assert_int_equal(memcmp(before, bench->input_gradient, stream) != 0, left_out);
-    assert_true(bytes == 0 || memcmp((char *)before + stream, gradients, bytes) == 0);
+    assert_true(bytes == 0 || memcmp(before + stream, gradients, bytes) == 0);
+    assert_true(memory == 0 ||
+                memcmp(before + stream + bytes, bench->memory_gradient, memory) == 0);
     free(before);
 }
 

@@ -1,5 +1,6 @@
 #include "backend/cuda/device.h"
 
+#include "backend/cuda/kernels.h"
 #include "base/number.h"
 
 #include <stdio.h>
@@ -70,7 +71,9 @@ static yk_status read_spare(int32_t processors, int32_t comm_sm_count, int32_t *
 yk_status yk_cuda_device_read_properties(struct yk_backend_device *device, int32_t comm_sm_count)
 {
     struct cudaDeviceProp attributes;
-    const cudaError_t error = cudaGetDeviceProperties(&attributes, device->number);
+    int32_t code_capability = 0;
+    cudaError_t error = cudaGetDeviceProperties(&attributes, device->number);
+    YK_CUDA_CALL_UNLESS_FAILED(error, yk_cuda_code_capability_get(&code_capability));
     if (error != cudaSuccess) {
         return yk_cuda_device_report_cuda_error(device, error, "asking what it is");
     }
@@ -84,6 +87,7 @@ yk_status yk_cuda_device_read_properties(struct yk_backend_device *device, int32
         .processors = attributes.multiProcessorCount - spare,
         .spare = spare,
         .capability = attributes.major * 10 + attributes.minor,
+        .code_capability = code_capability,
         .shared_bytes = attributes.sharedMemPerBlockOptin,
         .cache_bytes = (size_t)attributes.l2CacheSize,
     };

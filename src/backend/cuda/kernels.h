@@ -19,6 +19,10 @@ extern "C" {
 YK_OPS_FOR_EACH(YK_CUDA_DECLARE_OP_FUNCTION)
 #undef YK_CUDA_DECLARE_OP_FUNCTION
 
+/* Sets `out` to the compute capability that the kernels were compiled for. The driver translates
+ * code for older GPUs, but what is left out there stays left out. */
+cudaError_t yk_cuda_code_capability_get(int32_t *out);
+
 /* Dequantises on the lane itself and ignores op->order. */
 void yk_cuda_nf4_dequantise_on_lane(struct yk_backend_lane *lane,
                                     const struct yk_dequantise_op *op);

@@ -28,11 +28,12 @@ struct yk_backend_lane;
 
 /* Properties of the GPU. Kernels use them to choose their grid. */
 struct yk_cuda_device_properties {
-    int32_t processors;  /* number of SMs for kernels; does not include `spare` */
-    int32_t spare;       /* number of SMs left free for communication kernels */
-    int32_t capability;  /* compute capability; 90 means: 9.0 */
-    size_t shared_bytes; /* maximum shared memory that a block can request */
-    size_t cache_bytes;  /* size of the L2 cache */
+    int32_t processors;      /* number of SMs for kernels; does not include `spare` */
+    int32_t spare;           /* number of SMs left free for communication kernels */
+    int32_t capability;      /* compute capability; 90 means: 9.0 */
+    int32_t code_capability; /* that the kernels were compiled for; it may be lower */
+    size_t shared_bytes;     /* maximum shared memory that a block can request */
+    size_t cache_bytes;      /* size of the L2 cache */
 };
 
 cudaStream_t yk_cuda_lane_stream(const struct yk_backend_lane *lane);

@@ -468,8 +468,7 @@ static void sublayer_backward(const struct yk_layer_pass *pass, const struct sub
  * norms are frozen where the input of a block is. */
 static bool is_input_frozen(const struct yk_layer_pass *pass, int32_t sublayer)
 {
-    return pass->input_frozen && pass->net->workload.lora_rank > 0 &&
-           (sublayer == 0 || pass->net->config->parallel);
+    return pass->input_frozen && pass->net->workload.lora_rank > 0 && sublayer == 0;
 }
 
 /* The gradient of f's output, where `gradient` is that of the sum. */

@@ -104,7 +104,7 @@ static bool suits_tensor(const struct yk_backend_lane *lane, const struct yk_att
     const struct yk_cuda_device_properties *properties = yk_cuda_lane_device_properties(lane);
     const bool type = op->type == YK_PRECISION_FP16 || op->type == YK_PRECISION_BF16;
     const bool size = op->head_size >= MIN_TENSOR_HEAD && op->head_size <= MAX_TENSOR_HEAD;
-    return type && properties->capability >= 80 && size && op->scale > 0 &&
+    return type && properties->code_capability >= 80 && size && op->scale > 0 &&
            op->softcap <= MAX_TENSOR_CAP && is_wide(nullptr, op->head_size) &&
            is_wide(nullptr, op->head_stride) && is_wide(op->q, op->q_stride) &&
            is_wide(op->k, op->k_stride) && is_wide(op->v, op->v_stride) &&

@@ -459,7 +459,7 @@ bool yk_cuda_capped_cross_entropy_try(struct yk_backend_lane *lane,
         return false;
     }
     const struct yk_cuda_device_properties *properties = yk_cuda_lane_device_properties(lane);
-    const struct shape shape = shape_of(op, properties, properties->capability >= 90);
+    const struct shape shape = shape_of(op, properties, properties->code_capability >= 90);
     bool launched = false;
     const auto launch = shape.pair ? launch_rows<PAIR_THREADS> : launch_rows<MAX_THREADS>;
     const cudaError_t error = launch(yk_cuda_lane_stream(lane), op, properties, shape, &launched);

@@ -379,7 +379,7 @@ static void launch_activation(struct yk_backend_lane *lane, const struct tiles<T
     using work = lane_work<T, ACTIVATION, BACKWARD, DEPTHS>;
     const auto kernel = glu_lora_tiles<T, ACTIVATION, BACKWARD, DEPTHS>;
     const struct yk_cuda_device_properties *properties = yk_cuda_lane_device_properties(lane);
-    const bool tensor_cores = properties->capability >= 80;
+    const bool tensor_cores = properties->code_capability >= 80;
     const size_t bytes = sizeof(uint4) * STAGES * work::copies * THREADS +
                          (tensor_cores ? sizeof(uint4) * STAGES * WARPS * work::warp_chunks +
                                              sizeof(uint2) * work::matrices *

@@ -8,11 +8,11 @@
  * memory is the limit, and dy is read once for both.
  *
  * The columns of a part are divided into stripes, the rows into tiles of 16. The tiles of all
- * stripes, one stripe after the other, are divided evenly among the blocks. What a block has of a
- * stripe is a segment. A warp has 128 columns of it. While a block goes down the rows, it keeps the
- * sums for d_factor in registers, and adds up the sums for d_inner of each tile over its warps.
- * Sums of segments and of stripes go to scratch memory. A second kernel adds them up, always in the
- * same order.
+ * stripes, one stripe after the other, are divided among the blocks, so that all have the same
+ * work. What a block has of a stripe is a segment. A warp has 128 columns of it. While a block goes
+ * down the rows, it keeps the sums for d_factor in registers, and adds up the sums for d_inner of
+ * each tile over its warps. Sums of segments and of stripes go to scratch memory. A second kernel
+ * adds them up, always in the same order.
  */
 enum {
     WARPS = 8,
@@ -29,6 +29,7 @@ enum {
     TILE_CHUNKS = TILE_ROWS * WARP_CHUNKS,      /* of a warp */
     MIN_STAGES = 3, /* one is computed, sums of one are added up, one or more are under way */
     MAX_STAGES = 6,
+    MIN_BLOCK_TILES = 2, /* fewer are not worth the sums of a block */
     MAX_PARTS = YK_LORA_BACKWARD_MAX_PARTS,
     SUM_THREADS = 256, /* of the second kernel */
     SUM_RANKS = 4,     /* of a thread there */
@@ -39,6 +40,8 @@ template <typename T> struct part {
     uint32_t first; /* column of dy */
     uint32_t first_stripe;
     uint32_t stripe_columns; /* of each stripe but the last */
+    uint32_t cost;           /* of a tile: work is measured in parts of it */
+    uint64_t first_work;     /* that of all stripes before this part */
     const T *factor;
     T *d_factor;
 };
@@ -50,6 +53,7 @@ template <typename T> struct gradients {
     uint32_t parts;
     uint32_t dy_stride;
     uint32_t blocks;
+    uint64_t work; /* of all tiles */
     float scale;
     const T *dy;
     struct yk_lora_inner<T> inner; /* of the first part */
@@ -130,6 +134,12 @@ template <typename T, int DEPTHS> struct segment {
         return row * WARP_CHUNKS + (chunk ^ row % 8);
     }
 
+    /* Where a sum for d_inner is. Eight sums of neighbouring rows are in different banks. */
+    YK_DEVICE_INLINE uint32_t place_of_sum(uint32_t row, uint32_t k)
+    {
+        return row * ranks + (k ^ (ranks == 32 ? row % 4 : row / 2 % 2) * 8);
+    }
+
     __device__ __forceinline__ T factor_at(uint32_t at, uint32_t k) const
     {
         return at < part.columns && k < inner.rank ? yk_lora_row_at(part.factor, at, inner.rank)[k]
@@ -150,8 +160,8 @@ template <typename T, int DEPTHS> struct segment {
         }
     }
 
-    /* Starts the copies of a tile, if it is in the segment. Rows of dy that do not exist are the
-     * last one; of `inner` they are 0. */
+    /* Starts the copies of a tile, if it is in the segment. Beyond the end, the last row of dy is
+     * repeated, and rows of `inner` are 0. */
     __device__ __forceinline__ void fetch(uint32_t tile, int stage) const
     {
         if (tile < end && warp < warps) {
@@ -212,11 +222,13 @@ template <typename T, int DEPTHS> struct segment {
             }
         }
         __syncwarp(); /* all lanes have loaded */
-        float *to = reinterpret_cast<float *>(tile) + lane / 4 * ranks + lane % 4 * 2;
+        float *to = reinterpret_cast<float *>(tile);
 #pragma unroll
         for (uint32_t i = 0; i < 2 * DEPTHS; i++) {
-            *reinterpret_cast<float2 *>(to + 8 * i) = make_float2(sums[i][0], sums[i][1]);
-            *reinterpret_cast<float2 *>(to + 8 * ranks + 8 * i) =
+            const uint32_t k = 8 * i + lane % 4 * 2;
+            *reinterpret_cast<float2 *>(to + place_of_sum(lane / 4, k)) =
+                make_float2(sums[i][0], sums[i][1]);
+            *reinterpret_cast<float2 *>(to + place_of_sum(lane / 4 + 8, k)) =
                 make_float2(sums[i][2], sums[i][3]);
         }
     }
@@ -227,9 +239,10 @@ template <typename T, int DEPTHS> struct segment {
         const uint64_t first = static_cast<uint64_t>(stripe) * in.rows + tile * TILE_ROWS;
         const uint32_t rows = min(in.rows - tile * TILE_ROWS, static_cast<uint32_t>(TILE_ROWS));
         for (uint32_t i = threadIdx.x; i < rows * ranks; i += THREADS) {
+            const uint32_t place = place_of_sum(i / ranks, i % ranks);
             float sum = 0.0F;
             for (uint32_t j = 0; j < warps; j++) {
-                sum += reinterpret_cast<const float *>(tile_at(stage, j))[i];
+                sum += reinterpret_cast<const float *>(tile_at(stage, j))[place];
             }
             in.inner_sums[first * ranks + i] = sum;
         }
@@ -240,14 +253,18 @@ template <typename T, int DEPTHS> struct segment {
         return stage + steps >= stages ? stage + steps - stages : stage + steps;
     }
 
+    __device__ __forceinline__ void start(uint32_t tile) const
+    {
+        for (int i = 0; i < stages - 2; i++) {
+            fetch(tile + static_cast<uint32_t>(i), i);
+        }
+    }
+
     /* A tile is fetched into the memory of the one that was computed two tiles before: its sums
      * have been added up when all warps are here again. */
     __device__ __forceinline__ void run(uint32_t tile)
     {
         int stage = 0;
-        for (int i = 0; i < stages - 2; i++) {
-            fetch(tile + static_cast<uint32_t>(i), i);
-        }
         for (bool first = true; tile < end; tile++, first = false) {
             yk_async_copy_wait_all_but(stages - 3);
             __syncthreads();
@@ -285,19 +302,41 @@ template <typename T, int DEPTHS> struct segment {
 
 #endif
 
-/* Where block i begins, in the tiles of all stripes. */
+/* The work before a tile of a stripe. */
 template <typename T>
-YK_DEVICE_INLINE uint64_t begin_of_block(const struct gradients<T> &in, uint32_t block)
+YK_DEVICE_INLINE uint64_t work_before(const struct gradients<T> &in, const struct part<T> &part,
+                                      uint32_t stripe, uint32_t tile)
 {
-    return static_cast<uint64_t>(in.stripes) * in.tiles * block / in.blocks;
+    return part.first_work +
+           (static_cast<uint64_t>(stripe - part.first_stripe) * in.tiles + tile) * part.cost;
 }
 
-/* Which block has a tile. */
+/* The work before a block. The block has the tiles that begin after it. */
 template <typename T>
-YK_DEVICE_INLINE uint32_t block_of_tile(const struct gradients<T> &in, uint64_t tile)
+YK_DEVICE_INLINE uint64_t work_before_block(const struct gradients<T> &in, uint32_t block)
 {
-    const uint64_t all = static_cast<uint64_t>(in.stripes) * in.tiles;
-    return static_cast<uint32_t>(((tile + 1) * in.blocks - 1) / all);
+    return in.work * block / in.blocks;
+}
+
+/* Which block has the tile that begins after this work. */
+template <typename T>
+YK_DEVICE_INLINE uint32_t block_after(const struct gradients<T> &in, uint64_t work)
+{
+    return static_cast<uint32_t>(((work + 1) * in.blocks - 1) / in.work);
+}
+
+/* The first tile that begins after this work, counted over all stripes. */
+template <typename T>
+YK_DEVICE_INLINE uint64_t tile_after(const struct gradients<T> &in, uint64_t work)
+{
+    uint32_t number = 0;
+#pragma unroll
+    for (uint32_t i = 1; i < MAX_PARTS; i++) {
+        number = i < in.parts && work >= in.part[i].first_work ? i : number;
+    }
+    const struct part<T> &part = in.part[number];
+    return static_cast<uint64_t>(part.first_stripe) * in.tiles +
+           (work - part.first_work + part.cost - 1) / part.cost;
 }
 
 template <typename T, int DEPTHS>
@@ -306,8 +345,8 @@ static __global__ void __launch_bounds__(THREADS, 1)
 {
 #if YK_HAS_TENSOR_CORES
     extern __shared__ uint4 shared[];
-    const uint64_t end = begin_of_block(in, blockIdx.x + 1);
-    for (uint64_t at = begin_of_block(in, blockIdx.x); at < end;) {
+    const uint64_t end = tile_after(in, work_before_block(in, blockIdx.x + 1));
+    for (uint64_t at = tile_after(in, work_before_block(in, blockIdx.x)); at < end;) {
         const uint32_t stripe = static_cast<uint32_t>(at / in.tiles);
         const uint32_t tile = static_cast<uint32_t>(at % in.tiles);
         const uint32_t number = part_of_stripe(in, stripe);
@@ -324,12 +363,13 @@ static __global__ void __launch_bounds__(THREADS, 1)
         segment.lane = lane;
         segment.warps = (columns.end - columns.first + WARP_COLUMNS - 1) / WARP_COLUMNS;
         segment.column = column;
-        /* Columns that do not exist are the last ones; their factors are 0. */
+        /* Beyond the end, the last columns are repeated; their factors are 0. */
         segment.from =
             in.dy + part.first +
             min(column + lane % WARP_CHUNKS * YK_LORA_CHUNK, part.columns - YK_LORA_CHUNK);
         segment.inner = in.inner;
         segment.inner.rows += number * in.inner.rank;
+        segment.start(tile);
         segment.load_factors();
         segment.run(tile);
         segment.store_factor_sums();
@@ -381,10 +421,17 @@ YK_DEVICE_INLINE void finish_factor(const struct gradients<T> &in, uint64_t i)
     if (columns.first + column >= columns.end || k >= in.inner.rank) {
         return;
     }
-    const uint64_t tile = static_cast<uint64_t>(stripe) * in.tiles;
-    const uint32_t last = block_of_tile(in, tile + in.tiles - 1);
+    T *to = yk_lora_row_at(part.d_factor, columns.first + column, in.inner.rank) + k;
+    float before[SUM_RANKS];
+#pragma unroll
+    for (uint32_t j = 0; j < SUM_RANKS; j++) {
+        before[j] = k + j < in.inner.rank ? yk_to_float(to[j]) : 0.0F;
+    }
+    const uint32_t last = block_after(in, work_before(in, part, stripe, in.tiles - 1));
     float sums[SUM_RANKS] = {};
-    for (uint32_t block = block_of_tile(in, tile); block <= last; block++) {
+#pragma unroll 8
+    for (uint32_t block = block_after(in, work_before(in, part, stripe, 0)); block <= last;
+         block++) {
         const float *from =
             segment_sums<T, DEPTHS>(in, block, stripe) + k * STRIPE_COLUMNS + column;
 #pragma unroll
@@ -392,11 +439,10 @@ YK_DEVICE_INLINE void finish_factor(const struct gradients<T> &in, uint64_t i)
             sums[j] += from[j * STRIPE_COLUMNS];
         }
     }
-    T *to = yk_lora_row_at(part.d_factor, columns.first + column, in.inner.rank) + k;
 #pragma unroll
     for (uint32_t j = 0; j < SUM_RANKS; j++) {
         if (k + j < in.inner.rank) {
-            to[j] = yk_from_float<T>(yk_to_float(to[j]) + in.scale * sums[j]);
+            to[j] = yk_from_float<T>(before[j] + in.scale * sums[j]);
         }
     }
 }
@@ -428,21 +474,29 @@ static void set_gradients(const struct yk_lora_backward_op *op, int32_t processo
     out->inner = yk_lora_make_inner<T>(op->inner, op->parts * op->rank, op->rank);
     out->d_inner = static_cast<T *>(op->d_inner);
     uint32_t first = 0;
+    int64_t max_cost = 1;
     for (int32_t i = 0; i < op->parts; i++) {
         const int64_t columns = op->part[i].columns;
         const int64_t stripes = yk_number_ceil_div(columns, STRIPE_COLUMNS);
         const int64_t even = yk_number_round_up(yk_number_ceil_div(columns, stripes), WARP_COLUMNS);
+        const int64_t cost = even / WARP_COLUMNS + 1;
+        const int64_t count = yk_number_ceil_div(columns, even);
         out->part[i] = {static_cast<uint32_t>(columns),
                         first,
                         out->stripes,
                         static_cast<uint32_t>(even),
+                        static_cast<uint32_t>(cost),
+                        out->work,
                         static_cast<const T *>(op->part[i].factor),
                         static_cast<T *>(op->part[i].d_factor)};
         first += static_cast<uint32_t>(columns);
-        out->stripes += static_cast<uint32_t>(yk_number_ceil_div(columns, even));
+        out->stripes += static_cast<uint32_t>(count);
+        out->work += static_cast<uint64_t>(count * out->tiles * cost);
+        max_cost = yk_number_max(max_cost, cost);
     }
-    out->blocks = static_cast<uint32_t>(
-        yk_number_min(processors, static_cast<int64_t>(out->stripes) * out->tiles));
+    /* No block is without tiles, between others that have some of the same stripe. */
+    const int64_t most = static_cast<int64_t>(out->work) / (MIN_BLOCK_TILES * max_cost);
+    out->blocks = static_cast<uint32_t>(yk_number_max(yk_number_min(processors, most), 1));
 }
 
 /* Returns false if there is too little shared or scratch memory. */
@@ -483,8 +537,9 @@ template <typename T>
 static bool try_type(struct yk_backend_lane *lane, const struct yk_lora_backward_op *op)
 {
     const struct yk_cuda_device_properties *properties = yk_cuda_lane_device_properties(lane);
-    bool fits = properties->capability >= 80 && op->rank <= 2 * PRODUCT_RANKS &&
-                op->rows <= INT32_MAX && yk_are_rows_16_byte_aligned<T>(op->dy, op->dy_stride);
+    bool fits = properties->code_capability >= 80 && op->rank <= 2 * PRODUCT_RANKS &&
+                op->rows <= INT32_MAX && op->dy_stride <= INT32_MAX &&
+                yk_are_rows_16_byte_aligned<T>(op->dy, op->dy_stride);
     for (int32_t i = 0; i < op->parts; i++) {
         fits = fits && op->part[i].columns > 0 && op->part[i].columns % YK_LORA_CHUNK == 0;
     }
